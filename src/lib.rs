@@ -1,0 +1,4 @@
+//! Bulk Sudoku solving.
+
+pub mod grid;
+pub mod solver;
