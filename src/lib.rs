@@ -1,4 +1,7 @@
 //! Bulk Sudoku solving.
 
+pub mod answer;
 pub mod grid;
+pub mod pipeline;
 pub mod solver;
+pub mod text;

@@ -1,0 +1,116 @@
+//! Checking: is a grid, full or part-filled, right so far?
+
+use std::fmt;
+
+use super::Block;
+use crate::grid::{Cell, Conflict, Digit, Grid};
+use crate::text::{Format, Problem, PuzzleError, Record, Records};
+
+/// What is wrong with a grid that was checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flaw {
+    /// Two cells break a rule.
+    Conflict(Conflict),
+    /// The solution changes a clue of its puzzle.
+    ClueChanged {
+        /// Where.
+        cell: Cell,
+        /// What the puzzle has there.
+        clue: Digit,
+    },
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Conflict(conflict) => {
+                write!(f, "{conflict}, at {} and {}", conflict.first, conflict.second)
+            }
+            Self::ClueChanged { cell, clue } => write!(f, "the clue {clue} at {cell} was changed"),
+        }
+    }
+}
+
+/// The result of checking one grid. Prints as `Line 3 is correctly solved.` or `Line 3 is NOT solved.`,
+/// and as `The puzzle` without a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// The physical line, from 1; `None` for a grid that did not come from a file.
+    pub line: Option<u64>,
+    /// The cells that are still blank.
+    pub blanks: usize,
+    /// Everything that is wrong.
+    pub flaws: Vec<Flaw>,
+    /// Why it could not be read, where it could not.
+    pub error: Option<PuzzleError>,
+}
+
+impl Check {
+    /// Is every cell filled and nothing wrong?
+    #[must_use]
+    pub const fn is_solved(&self) -> bool {
+        self.error.is_none() && self.blanks == 0 && self.flaws.is_empty()
+    }
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(error) = &self.error {
+            return error.fmt(f);
+        }
+        match self.line {
+            Some(line) => write!(f, "Line {line}")?,
+            None => f.write_str("The puzzle")?,
+        }
+        f.write_str(if self.is_solved() { " is correctly solved." } else { " is NOT solved." })
+    }
+}
+
+/// Checks one grid; `clues`, where given, have to be kept.
+#[must_use]
+pub fn check_grid(grid: &Grid, clues: Option<&Grid>) -> Check {
+    let changed = clues.into_iter().flat_map(|clues| {
+        let order = grid.order();
+        order.all_cells().filter_map(|cell| {
+            let clue = clues.get(cell)?;
+            (grid.get(cell) != Some(clue)).then_some(Flaw::ClueChanged { cell, clue })
+        })
+    });
+    Check {
+        line: None,
+        blanks: grid.order().cells() - grid.filled(),
+        flaws: grid.conflicts().map(Flaw::Conflict).chain(changed).collect(),
+        error: None,
+    }
+}
+
+/// Checks every grid of a block, each handed to `visit`. Where a solution stands beside a puzzle, the
+/// solution is what is checked, against the puzzle's clues.
+pub fn check_block(format: &Format, block: Block<'_>, mut visit: impl FnMut(&Check)) {
+    let mut grid = Grid::empty(format.order());
+    let mut solution = Grid::empty(format.order());
+    let mut records = Records::new(format, block.text, block.first_line);
+    while let Some(record) = records.read(&mut grid) {
+        visit(&check_record(format, record, &grid, &mut solution));
+    }
+}
+
+fn check_record(format: &Format, record: Record<'_>, grid: &Grid, solution: &mut Grid) -> Check {
+    let unreadable =
+        |error| Check { line: Some(record.line), blanks: 0, flaws: Vec::new(), error: Some(error) };
+    if let Some(error) = record.error {
+        return unreadable(error);
+    }
+    let mut check = match record.given {
+        None => check_grid(grid, None),
+        Some(given) => match format.read_cells(given, solution) {
+            Ok(()) => check_grid(solution, Some(grid)),
+            Err(_) => {
+                let problem = Problem::WrongSolution;
+                return unreadable(PuzzleError { problem, line: Some(record.line) });
+            }
+        },
+    };
+    check.line = Some(record.line);
+    check
+}

@@ -1,0 +1,296 @@
+//! A puzzle in, an answer out: the one place where text meets solver.
+//!
+//! Both binaries come through here, so that a file solved offline and the same lines sent over a stream
+//! give the same bytes. A [`Task`] is what is asked of every puzzle; a [`Worker`] holds what one thread
+//! needs to do it and is handed out by [`Workers`]; [`Worker::answer_block`] answers a block of text.
+//!
+//! A bad puzzle is an answer too, never an `Err`. The order of checks is fixed: length, characters,
+//! rules, search.
+
+mod check;
+mod render;
+mod validate;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
+
+use crate::grid::Grid;
+use crate::solver::{
+    DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Limit, Metrics, Question, Solver, Strategy, Verdict,
+    default_strategy,
+};
+use crate::text::{Format, Problem, PuzzleError, Records};
+
+pub use check::{Check, Flaw, check_block, check_grid};
+pub use render::OutputForm;
+pub use validate::{Validation, validate_block};
+
+/// What is asked of every puzzle, and how the answers are written.
+#[derive(Clone, Copy)]
+pub struct Task {
+    /// How to search.
+    pub strategy: &'static dyn Strategy,
+    /// What to find out.
+    pub question: Question,
+    /// The most nodes a puzzle may take.
+    pub node_limit: u64,
+    /// How an answer looks.
+    pub form: OutputForm,
+}
+
+impl Default for Task {
+    fn default() -> Self {
+        Self {
+            strategy: default_strategy(),
+            question: Question::First,
+            node_limit: DEFAULT_NODE_LIMIT,
+            form: OutputForm::Solution,
+        }
+    }
+}
+
+impl Task {
+    /// The default count question.
+    pub const COUNT: Question = Question::Count { limit: DEFAULT_COUNT_LIMIT };
+}
+
+/// What was found out about one puzzle. It borrows from the worker that found it.
+#[derive(Debug)]
+pub struct Answer<'a> {
+    /// The physical line on which the puzzle begins, from 1.
+    pub line: u64,
+    /// The puzzle, unless its text could not be read.
+    pub puzzle: Option<&'a Grid>,
+    /// The answer, or what is wrong.
+    pub result: Result<Found<'a>, PuzzleError>,
+    /// What the search cost; all zero where there was none.
+    pub metrics: Metrics,
+}
+
+/// A good answer.
+#[derive(Clone, Copy, Debug)]
+pub enum Found<'a> {
+    /// A solution; the only one, where uniqueness was asked.
+    Solution(&'a Grid),
+    /// The number of solutions.
+    Count {
+        /// As many as were counted.
+        count: u64,
+        /// False if counting stopped at its limit and there may be more.
+        exact: bool,
+    },
+}
+
+/// How many answers of which kind there were.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// All answers.
+    pub answers: u64,
+    /// Answers that are an error, by their code.
+    pub errors: BTreeMap<&'static str, u64>,
+    /// What the searches cost together.
+    pub metrics: Metrics,
+}
+
+impl Tally {
+    /// Counts one answer.
+    pub fn count(&mut self, answer: &Answer<'_>) {
+        self.answers += 1;
+        if let Err(error) = &answer.result {
+            *self.errors.entry(error.code()).or_default() += 1;
+        }
+        self.metrics.add(&answer.metrics);
+    }
+
+    /// Adds another tally.
+    pub fn add(&mut self, other: &Self) {
+        self.answers += other.answers;
+        for (code, count) in &other.errors {
+            *self.errors.entry(code).or_default() += count;
+        }
+        self.metrics.add(&other.metrics);
+    }
+
+    /// The answers that are an error, of any kind.
+    #[must_use]
+    pub fn error_count(&self) -> u64 {
+        self.errors.values().sum()
+    }
+}
+
+/// Raised by the caller; work on hand stops soon after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("The work was cancelled.")]
+pub struct Cancelled;
+
+/// What one thread needs to answer puzzles of one format by one strategy.
+pub struct Worker {
+    solver: Box<dyn Solver>,
+    puzzle: Grid,
+    solution: Grid,
+}
+
+impl Worker {
+    fn new(format: &Format, task: &Task) -> Self {
+        let order = format.order();
+        Self { solver: task.strategy.solver(order), puzzle: Grid::empty(order), solution: Grid::empty(order) }
+    }
+
+    /// Answers every puzzle of a block, in order, each handed to `visit`.
+    ///
+    /// # Errors
+    /// [`Cancelled`], with some answers not given, if `cancel` was raised.
+    pub fn answer_block(
+        &mut self,
+        format: &Format,
+        task: &Task,
+        block: Block<'_>,
+        cancel: &AtomicBool,
+        mut visit: impl FnMut(&Answer<'_>),
+    ) -> Result<(), Cancelled> {
+        let mut records = Records::new(format, block.text, block.first_line);
+        while let Some(record) = records.read(&mut self.puzzle) {
+            visit(&self.answer(task, record.line, record.error, cancel)?);
+        }
+        Ok(())
+    }
+
+    /// Answers `line`, whatever it holds, as one puzzle of a notation with one puzzle a line.
+    ///
+    /// # Errors
+    /// [`Cancelled`] if `cancel` was raised.
+    pub fn answer_line(
+        &mut self,
+        format: &Format,
+        task: &Task,
+        line: &[u8],
+        line_number: u64,
+        cancel: &AtomicBool,
+    ) -> Result<Answer<'_>, Cancelled> {
+        let error = format.read_line(line, line_number, &mut self.puzzle).err();
+        self.answer(task, line_number, error, cancel)
+    }
+
+    /// Answers the puzzle that has just been read.
+    fn answer(
+        &mut self,
+        task: &Task,
+        line: u64,
+        error: Option<PuzzleError>,
+        cancel: &AtomicBool,
+    ) -> Result<Answer<'_>, Cancelled> {
+        if let Some(error) = error {
+            return Ok(Answer { line, puzzle: None, result: Err(error), metrics: Metrics::default() });
+        }
+        let mut metrics = Metrics::default();
+        let result = match self.puzzle.first_conflict() {
+            Some(conflict) => Err(Problem::RuleBroken(conflict)),
+            None => {
+                let limit = Limit { solutions: task.question.solutions(), nodes: task.node_limit, cancel };
+                let search = self.solver.search(&self.puzzle, &limit, &mut self.solution);
+                metrics = search.metrics;
+                match task.question.verdict(&search) {
+                    Verdict::Solved => Ok(Found::Solution(&self.solution)),
+                    Verdict::Counted { count, exact } => Ok(Found::Count { count, exact }),
+                    Verdict::NoSolution => Err(Problem::NoSolution),
+                    Verdict::NotUnique => Err(Problem::NotUnique),
+                    Verdict::GaveUp { nodes } => Err(Problem::GaveUp { nodes }),
+                    Verdict::Cancelled => return Err(Cancelled),
+                }
+            }
+        };
+        let result = result.map_err(|problem| PuzzleError { problem, line: Some(line) });
+        Ok(Answer { line, puzzle: Some(&self.puzzle), result, metrics })
+    }
+}
+
+/// A part of a text that holds whole puzzles.
+#[derive(Clone, Copy, Debug)]
+pub struct Block<'a> {
+    /// The text.
+    pub text: &'a [u8],
+    /// The physical number of its first line, from 1.
+    pub first_line: u64,
+}
+
+/// Answers written out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// The text of the answers, whole lines.
+    pub text: Vec<u8>,
+    /// What they are.
+    pub tally: Tally,
+}
+
+/// A format and a task, with the workers that serve them. Jobs on any thread borrow one.
+pub struct Workers {
+    format: Format,
+    task: Task,
+    idle: Mutex<Vec<Worker>>,
+}
+
+impl Workers {
+    /// For answering puzzles of this format.
+    ///
+    /// # Panics
+    /// If the strategy does not support the order; [`Strategy::supports`] tells.
+    #[must_use]
+    pub const fn new(format: Format, task: Task) -> Self {
+        Self { format, task, idle: Mutex::new(Vec::new()) }
+    }
+
+    /// The format.
+    #[must_use]
+    pub const fn format(&self) -> &Format {
+        &self.format
+    }
+
+    /// The task.
+    #[must_use]
+    pub const fn task(&self) -> &Task {
+        &self.task
+    }
+
+    /// Runs `job` with a worker. One that panics is not used again.
+    pub fn with<R>(&self, job: impl FnOnce(&mut Worker) -> R) -> R {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = idle().pop();
+        let mut worker = kept.unwrap_or_else(|| Worker::new(&self.format, &self.task));
+        let result = job(&mut worker);
+        idle().push(worker);
+        result
+    }
+
+    /// Answers a block and writes the answers in the task's form.
+    ///
+    /// # Errors
+    /// [`Cancelled`] if `cancel` was raised.
+    pub fn write_answers(&self, block: Block<'_>, cancel: &AtomicBool) -> Result<Written, Cancelled> {
+        // An answer is about as long as its puzzle in every form but the widest.
+        let mut written = Written { text: Vec::with_capacity(block.text.len() + 1024), ..Written::default() };
+        self.with(|worker| {
+            worker.answer_block(&self.format, &self.task, block, cancel, |answer| {
+                written.tally.count(answer);
+                self.task.form.write(answer, &self.format, &mut written.text);
+            })
+        })?;
+        Ok(written)
+    }
+
+    /// The answers to a block on which the work broke down: an error line for every puzzle.
+    #[must_use]
+    pub fn write_internal_errors(&self, block: Block<'_>) -> Written {
+        let mut written = Written::default();
+        let mut puzzle = Grid::empty(self.format.order());
+        let mut records = Records::new(&self.format, block.text, block.first_line);
+        while let Some(record) = records.read(&mut puzzle) {
+            let error = PuzzleError { problem: Problem::Internal, line: Some(record.line) };
+            let answer =
+                Answer { line: record.line, puzzle: None, result: Err(error), metrics: Metrics::default() };
+            written.tally.count(&answer);
+            self.task.form.write(&answer, &self.format, &mut written.text);
+        }
+        written
+    }
+}

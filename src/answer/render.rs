@@ -1,0 +1,169 @@
+//! Answers as text.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Serialize;
+
+use super::{Answer, Found};
+use crate::solver::Question;
+use crate::text::{Format, PuzzleError};
+
+/// What every error line begins with.
+const ERROR_PREFIX: &str = "error: ";
+
+/// How an answer looks. In each form an answer takes whole lines, so that answers can be put one after another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum OutputForm {
+    /// The solution, or the count, or an error line.
+    #[default]
+    Solution,
+    /// The puzzle, a comma and the solution.
+    Pair,
+    /// The same as a table with a heading row; errors stand in the second column.
+    Csv,
+    /// A JSON object.
+    Jsonl,
+    /// Rows with rulers, and a blank line behind.
+    Grid,
+}
+
+impl OutputForm {
+    /// All of them, by the name users type.
+    pub const ALL: [(&'static str, Self); 5] = [
+        ("solution", Self::Solution),
+        ("pair", Self::Pair),
+        ("csv", Self::Csv),
+        ("jsonl", Self::Jsonl),
+        ("grid", Self::Grid),
+    ];
+
+    /// What stands above all answers to this question, line end included.
+    #[must_use]
+    pub const fn heading(self, question: Question) -> &'static str {
+        match (self, question) {
+            (Self::Csv, Question::Count { .. }) => "puzzle,count\n",
+            (Self::Csv, _) => "puzzle,solution\n",
+            _ => "",
+        }
+    }
+
+    /// Appends an answer to `out`.
+    pub fn write(self, answer: &Answer<'_>, format: &Format, out: &mut Vec<u8>) {
+        match self {
+            Self::Solution => match &answer.result {
+                Err(error) => write_error_line(error, out),
+                Ok(found) => write_found(*found, format, out),
+            },
+            Self::Pair => match (&answer.result, answer.puzzle) {
+                (Ok(found), Some(puzzle)) => {
+                    format.write_cells(puzzle, out);
+                    out.push(b',');
+                    write_found(*found, format, out);
+                }
+                (Ok(found), None) => write_found(*found, format, out),
+                (Err(error), _) => write_error_line(error, out),
+            },
+            Self::Csv => {
+                if let Some(puzzle) = answer.puzzle {
+                    format.write_cells(puzzle, out);
+                }
+                out.push(b',');
+                match &answer.result {
+                    Ok(found) => write_found(*found, format, out),
+                    Err(error) => {
+                        // The sentence may quote a character of the input, so it is quoted itself.
+                        let sentence = format!("{ERROR_PREFIX}{error}").replace('"', "\"\"");
+                        out.extend_from_slice(format!("\"{sentence}\"\n").as_bytes());
+                    }
+                }
+            }
+            Self::Jsonl => write_json(answer, format, out),
+            Self::Grid => {
+                match &answer.result {
+                    Ok(Found::Solution(solution)) => format.write_grid(solution, out),
+                    Ok(found) => write_found(*found, format, out),
+                    Err(error) => write_error_line(error, out),
+                }
+                out.push(b'\n');
+            }
+        }
+    }
+}
+
+impl fmt::Display for OutputForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Self::ALL.iter().find(|(_, form)| form == self).map_or("", |(name, _)| name))
+    }
+}
+
+/// A name that is no output form.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no form of output. Use solution, pair, csv, jsonl or grid.")]
+pub struct NoOutputForm(String);
+
+impl FromStr for OutputForm {
+    type Err = NoOutputForm;
+
+    fn from_str(text: &str) -> Result<Self, NoOutputForm> {
+        let known = Self::ALL.into_iter().find(|(name, _)| *name == text);
+        known.map(|(_, form)| form).ok_or_else(|| NoOutputForm(text.to_owned()))
+    }
+}
+
+fn write_error_line(error: &PuzzleError, out: &mut Vec<u8>) {
+    out.extend_from_slice(format!("{ERROR_PREFIX}{error}\n").as_bytes());
+}
+
+fn write_found(found: Found<'_>, format: &Format, out: &mut Vec<u8>) {
+    match found {
+        Found::Solution(solution) => format.write_cells(solution, out),
+        Found::Count { count, .. } => out.extend_from_slice(count.to_string().as_bytes()),
+    }
+    out.push(b'\n');
+}
+
+#[derive(Serialize)]
+struct Json {
+    line: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    puzzle: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    solution: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exact: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<JsonError>,
+}
+
+#[derive(Serialize)]
+struct JsonError {
+    code: &'static str,
+    message: String,
+}
+
+fn write_json(answer: &Answer<'_>, format: &Format, out: &mut Vec<u8>) {
+    let cells = |grid| {
+        let mut text = Vec::with_capacity(format.order().cells());
+        format.write_cells(grid, &mut text);
+        String::from_utf8_lossy(&text).into_owned()
+    };
+    let mut json = Json {
+        line: answer.line,
+        puzzle: answer.puzzle.map(cells),
+        solution: None,
+        count: None,
+        exact: None,
+        error: None,
+    };
+    match &answer.result {
+        Ok(Found::Solution(solution)) => json.solution = Some(cells(solution)),
+        Ok(Found::Count { count, exact }) => (json.count, json.exact) = (Some(*count), Some(*exact)),
+        Err(error) => json.error = Some(JsonError { code: error.code(), message: error.to_string() }),
+    }
+    // Strings and numbers always serialise, and writing to a vector cannot fail.
+    let _ = serde_json::to_writer(&mut *out, &json);
+    out.push(b'\n');
+}

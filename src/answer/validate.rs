@@ -1,0 +1,47 @@
+//! Validation: is every puzzle of a text well formed?
+
+use super::Block;
+use crate::grid::Grid;
+use crate::text::{Format, Problem, PuzzleError, Records};
+
+/// What validation found in a block, or in several put together with [`Validation::add`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Validation {
+    /// The puzzles seen, bad ones included.
+    pub puzzles: u64,
+    /// The bad ones among them.
+    pub bad: u64,
+    /// The first of them, as many as were asked for.
+    pub errors: Vec<PuzzleError>,
+}
+
+impl Validation {
+    /// Adds what was found in the block that follows, keeping at most `limit` errors.
+    pub fn add(&mut self, next: Self, limit: usize) {
+        self.puzzles += next.puzzles;
+        self.bad += next.bad;
+        let room = limit.saturating_sub(self.errors.len());
+        self.errors.extend(next.errors.into_iter().take(room));
+    }
+}
+
+/// Looks at length, characters and rules of every puzzle of a block and keeps the first `limit` errors.
+#[must_use]
+pub fn validate_block(format: &Format, block: Block<'_>, limit: usize) -> Validation {
+    let mut found = Validation::default();
+    let mut puzzle = Grid::empty(format.order());
+    let mut records = Records::new(format, block.text, block.first_line);
+    while let Some(record) = records.read(&mut puzzle) {
+        found.puzzles += 1;
+        if record.error.is_none() && puzzle.keeps_rules() {
+            continue;
+        }
+        found.bad += 1;
+        if found.errors.len() < limit {
+            let broken = || puzzle.first_conflict().map(Problem::RuleBroken);
+            let rules = || broken().map(|problem| PuzzleError { problem, line: Some(record.line) });
+            found.errors.extend(record.error.or_else(rules));
+        }
+    }
+    found
+}

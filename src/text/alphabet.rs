@@ -1,0 +1,168 @@
+//! Alphabets: which character stands for which value.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::grid::{MAX_SIDE, Order};
+
+/// Characters that stand for a blank cell, unless the alphabet uses them for a value.
+const BLANKS: &[u8] = b".0_*-";
+/// Characters that end the cells of a line and begin a comment, unless the alphabet uses them.
+const DELIMITERS: &[u8] = b" \t,;#";
+
+/// Which character stands for which value. The names are those of the command line.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub enum Alphabet {
+    /// `letters`: `1` to `9`, then `A` to `P`, upper or lower case.
+    #[default]
+    Letters,
+    /// `ascii`: the character code of `0` plus the value, so that `:` is 10, `@` 16 and `I` 25.
+    Ascii,
+    /// `alpha`: `A` is 1, `Y` is 25, upper or lower case.
+    Alpha,
+    /// `hex`: `0` is the value 1, `F` is 16, upper or lower case.
+    Hex,
+    /// Any distinct printable ASCII characters, the first for 1, as many as the puzzle has values.
+    Custom(String),
+}
+
+impl Alphabet {
+    /// The symbols of the values 1, 2, 3 and so on, as many as the alphabet has.
+    #[must_use]
+    pub fn symbols(&self) -> Vec<u8> {
+        match self {
+            Self::Letters => (b'1'..=b'9').chain(b'A'..=b'P').collect(),
+            Self::Ascii => (b'1'..=b'I').collect(),
+            Self::Alpha => (b'A'..=b'Y').collect(),
+            Self::Hex => (b'0'..=b'9').chain(b'A'..=b'F').collect(),
+            Self::Custom(symbols) => symbols.bytes().collect(),
+        }
+    }
+
+    /// Do upper and lower case mean the same?
+    const fn ignores_case(&self) -> bool {
+        matches!(self, Self::Letters | Self::Alpha | Self::Hex)
+    }
+
+    /// Can puzzles of this order be written with it?
+    #[must_use]
+    pub fn fits(&self, order: Order) -> bool {
+        match self {
+            Self::Custom(symbols) => symbols.len() == order.side(),
+            _ => self.symbols().len() >= order.side(),
+        }
+    }
+
+    /// The largest order it has symbols for.
+    #[must_use]
+    pub fn largest_order(&self) -> Option<Order> {
+        Order::ALL.into_iter().rev().find(|&order| self.fits(order))
+    }
+}
+
+impl fmt::Display for Alphabet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Letters => "letters",
+            Self::Ascii => "ascii",
+            Self::Alpha => "alpha",
+            Self::Hex => "hex",
+            Self::Custom(symbols) => symbols,
+        })
+    }
+}
+
+/// A string that cannot be an alphabet.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is no alphabet. Use letters, ascii, alpha, hex, or 1, 4, 9, 16 or 25 distinct printable ASCII characters without spaces."
+)]
+pub struct NoAlphabet(String);
+
+impl FromStr for Alphabet {
+    type Err = NoAlphabet;
+
+    fn from_str(text: &str) -> Result<Self, NoAlphabet> {
+        let distinct = |s: &str| s.bytes().enumerate().all(|(i, b)| !s.as_bytes()[..i].contains(&b));
+        match text {
+            "letters" => Ok(Self::Letters),
+            "ascii" => Ok(Self::Ascii),
+            "alpha" => Ok(Self::Alpha),
+            "hex" => Ok(Self::Hex),
+            _ if Order::from_side(text.len()).is_some()
+                && text.bytes().all(|b| b.is_ascii_graphic() && b != b'.')
+                && distinct(text) =>
+            {
+                Ok(Self::Custom(text.to_owned()))
+            }
+            _ => Err(NoAlphabet(text.to_owned())),
+        }
+    }
+}
+
+/// What a byte means inside the cells of a line.
+pub(super) const INVALID: u8 = 0xFF;
+
+/// An alphabet made ready for puzzles of one order: tables from byte to digit and back.
+#[derive(Clone)]
+pub(super) struct Codec {
+    /// 0 for a blank, 1 to `side` for a value, [`INVALID`] for anything else.
+    decode: [u8; 256],
+    /// The byte that is written for each digit; a `.` for 0.
+    encode: [u8; MAX_SIDE + 1],
+    /// Does the byte end the cells?
+    delimiter: [bool; 256],
+    /// Are the values written `1` to `9`, at most, with all the usual blanks?
+    pub(super) plain_digits: bool,
+}
+
+impl Codec {
+    /// `only_dots` leaves `.` as the one blank, as `header` files have it. The alphabet must fit the order.
+    pub(super) fn new(alphabet: &Alphabet, order: Order, only_dots: bool) -> Self {
+        let symbols = alphabet.symbols();
+        let mut decode = [INVALID; 256];
+        let mut encode = [b'.'; MAX_SIDE + 1];
+        let mut delimiter = [false; 256];
+        for &byte in DELIMITERS {
+            delimiter[usize::from(byte)] = true;
+        }
+        let blanks = if only_dots || *alphabet == Alphabet::Hex { b"." } else { BLANKS };
+        for &byte in blanks {
+            decode[usize::from(byte)] = 0;
+        }
+        for (value, &symbol) in (1u8..).zip(&symbols) {
+            // A symbol of the whole alphabet is never a blank or a delimiter, even where this order is
+            // too small to use it.
+            let used = if usize::from(value) <= order.side() { value } else { INVALID };
+            let cases = [symbol, symbol.to_ascii_lowercase()];
+            let cases = if alphabet.ignores_case() { &cases[..] } else { &cases[..1] };
+            for &case in cases {
+                decode[usize::from(case)] = used;
+                delimiter[usize::from(case)] &= used == INVALID;
+            }
+            if let Some(slot) = encode.get_mut(usize::from(value)) {
+                *slot = symbol;
+            }
+        }
+        let ascii_digits = matches!(alphabet, Alphabet::Letters | Alphabet::Ascii);
+        Self { decode, encode, delimiter, plain_digits: ascii_digits && order.side() == 9 && !only_dots }
+    }
+
+    pub(super) const fn decode(&self, byte: u8) -> u8 {
+        self.decode[byte as usize]
+    }
+
+    pub(super) const fn encode(&self, digit: u8) -> u8 {
+        self.encode[digit as usize]
+    }
+
+    /// The cells of a line: what stands before the first delimiter.
+    pub(super) fn cells<'a>(&self, line: &'a [u8]) -> &'a [u8] {
+        let end = line.iter().position(|&b| self.delimiter[usize::from(b)]);
+        &line[..end.unwrap_or(line.len())]
+    }
+
+    pub(super) const fn is_delimiter(&self, byte: u8) -> bool {
+        self.delimiter[byte as usize]
+    }
+}

@@ -1,0 +1,115 @@
+//! What can be wrong with a puzzle, as exact sentences and stable codes.
+
+use std::fmt;
+
+use crate::grid::{Cell, Conflict, OutOfRange};
+
+/// What is wrong with one puzzle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// The first line of a `header` file is neither `2` nor `3`.
+    InvalidBlockSize,
+    /// There is nothing to read.
+    Empty,
+    /// The line is not as long as its notation wants.
+    WrongLength,
+    /// A puzzle by itself that has no possible number of cells.
+    CellCount {
+        /// How many it has.
+        cells: usize,
+    },
+    /// A character that is neither a blank nor a value of this size.
+    InvalidCharacter {
+        /// The offender, printable.
+        character: String,
+        /// Its place in the line, from 1.
+        column: usize,
+    },
+    /// A number, in a notation of numbers, that this size of puzzle does not have.
+    OutOfRange(OutOfRange),
+    /// Two clues contradict each other.
+    RuleBroken(Conflict),
+    /// A notation that names cells names this one twice.
+    SetTwice(Cell),
+    /// The search proved that there is no solution.
+    NoSolution,
+    /// Uniqueness was asked for and there is a second solution.
+    NotUnique,
+    /// The given solution, where a puzzle comes with one, is not one.
+    WrongSolution,
+    /// The node limit came before an answer.
+    GaveUp {
+        /// The nodes visited.
+        nodes: u64,
+    },
+    /// A bug of ours: the work on this puzzle was cut short.
+    Internal,
+}
+
+impl Problem {
+    /// The stable code that programs match on.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::InvalidBlockSize => "invalid_block_size",
+            Self::Empty => "empty",
+            Self::WrongLength | Self::CellCount { .. } => "wrong_length",
+            Self::InvalidCharacter { .. } | Self::OutOfRange(_) => "invalid_character",
+            Self::RuleBroken(_) | Self::SetTwice(_) => "rule_broken",
+            Self::NoSolution => "no_solution",
+            Self::NotUnique => "not_unique",
+            Self::WrongSolution => "wrong_solution",
+            Self::GaveUp { .. } => "gave_up",
+            Self::Internal => "internal",
+        }
+    }
+}
+
+/// A [`Problem`] and the line it is on. Prints as the exact sentence: `Line 6 has no solution.` with a
+/// line, `The puzzle has no solution.` without.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct PuzzleError {
+    /// What is wrong.
+    pub problem: Problem,
+    /// The physical line, from 1; `None` for a puzzle that did not come from a file or stream.
+    pub line: Option<u64>,
+}
+
+impl PuzzleError {
+    /// The stable code that programs match on.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        self.problem.code()
+    }
+}
+
+impl fmt::Display for PuzzleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.problem == Problem::InvalidBlockSize {
+            return f.write_str("Invalid block size.");
+        }
+        match self.line {
+            Some(line) => write!(f, "Line {line} ")?,
+            None => f.write_str("The puzzle ")?,
+        }
+        match &self.problem {
+            Problem::InvalidBlockSize => Ok(()),
+            Problem::Empty => f.write_str("is empty."),
+            Problem::WrongLength => f.write_str("has the wrong length."),
+            Problem::CellCount { cells } => {
+                write!(f, "has {cells} cells; a puzzle has 1, 16, 81, 256 or 625.")
+            }
+            Problem::InvalidCharacter { character, column } => {
+                write!(f, "has an invalid character. It is {character} in column {column}.")
+            }
+            Problem::OutOfRange(reference) => write!(f, "has an invalid character. {reference}"),
+            Problem::RuleBroken(conflict) => write!(f, "breaks the rules: {conflict}."),
+            Problem::SetTwice(cell) => write!(f, "breaks the rules: cell {cell} is set twice."),
+            Problem::NoSolution => f.write_str("has no solution."),
+            Problem::NotUnique => f.write_str("has more than one solution."),
+            Problem::WrongSolution => f.write_str("has a wrong solution beside it."),
+            Problem::GaveUp { nodes } => write!(f, "was given up after {nodes} nodes."),
+            Problem::Internal => f.write_str("was not answered because of an internal error."),
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Notations: every way a puzzle is written, in and out.
+//!
+//! A text is read in three steps. [`detect`] looks at its beginning and finds the [`Format`]: notation,
+//! order and alphabet. [`Format::cut`] splits what follows into blocks of whole puzzles, so that blocks can be
+//! read side by side. [`Records`] reads one block, puzzle by puzzle, and says of each bad one what is
+//! wrong with it.
+//!
+//! Lines are numbered from 1 through the whole text, whatever they hold.
+
+mod alphabet;
+mod detect;
+mod error;
+mod lines;
+mod rows;
+mod triples;
+mod write;
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::grid::{Grid, Order};
+
+pub use alphabet::{Alphabet, NoAlphabet};
+pub use detect::{Opening, SAMPLE_BYTES, detect, skip_blank_lines};
+pub use error::{Problem, PuzzleError};
+pub use lines::MAX_LINE_BYTES;
+pub use triples::MAX_TRIPLES_BYTES;
+
+use alphabet::Codec;
+
+/// A UTF-8 byte-order mark, which may stand before any text.
+pub const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// A way to write puzzles down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Notation {
+    /// One puzzle a line.
+    Lines,
+    /// The order on the first line, then one puzzle a line with `.` as the only blank.
+    Header,
+    /// Rows of cells, with or without white space and rulers.
+    Grid,
+    /// `row column value` a line, one puzzle a text.
+    Triples,
+    /// A heading row, then `puzzle,solution` a line.
+    Csv,
+}
+
+impl Notation {
+    /// All of them, by the name users type.
+    pub const ALL: [(&'static str, Self); 5] = [
+        ("lines", Self::Lines),
+        ("header", Self::Header),
+        ("grid", Self::Grid),
+        ("triples", Self::Triples),
+        ("csv", Self::Csv),
+    ];
+}
+
+impl fmt::Display for Notation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Self::ALL.iter().find(|(_, notation)| notation == self).map_or("", |(name, _)| name);
+        f.write_str(name)
+    }
+}
+
+/// A name that is no notation.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no notation. Use lines, header, grid, triples or csv.")]
+pub struct NoNotation(String);
+
+impl FromStr for Notation {
+    type Err = NoNotation;
+
+    fn from_str(text: &str) -> Result<Self, NoNotation> {
+        let known = Self::ALL.into_iter().find(|(name, _)| *name == text);
+        known.map(|(_, notation)| notation).ok_or_else(|| NoNotation(text.to_owned()))
+    }
+}
+
+/// What the user said about a text; the rest is detected.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hint {
+    /// The notation.
+    pub notation: Option<Notation>,
+    /// The alphabet.
+    pub alphabet: Option<Alphabet>,
+    /// The order.
+    pub order: Option<Order>,
+}
+
+/// How a text is written: all that is needed to read any part of it, and to write answers the same way.
+#[derive(Clone)]
+pub struct Format {
+    notation: Notation,
+    order: Order,
+    alphabet: Alphabet,
+    codec: Codec,
+    columns: CsvColumns,
+}
+
+/// Where a `csv` text keeps what is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct CsvColumns {
+    puzzle: usize,
+    solution: Option<usize>,
+}
+
+impl Format {
+    /// A format that is known without detection. A `csv` text has the puzzle in its first column and the
+    /// solution in its second.
+    ///
+    /// # Errors
+    /// [`FormatError`] if the alphabet has too few symbols for the order, or `header` is asked for an order
+    /// other than 2 and 3.
+    pub fn new(notation: Notation, order: Order, alphabet: Alphabet) -> Result<Self, FormatError> {
+        if !alphabet.fits(order) {
+            return Err(FormatError::AlphabetSize { alphabet, order });
+        }
+        let is_header = notation == Notation::Header;
+        if is_header && ![2, 3].contains(&order.box_side()) {
+            return Err(FormatError::Puzzle(PuzzleError { problem: Problem::InvalidBlockSize, line: None }));
+        }
+        let codec = Codec::new(&alphabet, order, is_header);
+        Ok(Self { notation, order, alphabet, codec, columns: CsvColumns { puzzle: 0, solution: Some(1) } })
+    }
+
+    /// The notation.
+    #[must_use]
+    pub const fn notation(&self) -> Notation {
+        self.notation
+    }
+
+    /// The order of every puzzle of the text.
+    #[must_use]
+    pub const fn order(&self) -> Order {
+        self.order
+    }
+
+    /// The alphabet.
+    #[must_use]
+    pub const fn alphabet(&self) -> &Alphabet {
+        &self.alphabet
+    }
+
+    /// Is every puzzle on a line of its own?
+    #[must_use]
+    pub const fn is_by_line(&self) -> bool {
+        matches!(self.notation, Notation::Lines | Notation::Header | Notation::Csv)
+    }
+
+    /// How much of `text` is whole puzzles: the length of the longest block at its start that may be read
+    /// by itself. All of it if `at_end`, that is, if no text follows. 0 if more text is needed.
+    #[must_use]
+    pub fn cut(&self, text: &[u8], at_end: bool) -> usize {
+        match self.notation {
+            _ if at_end => text.len(),
+            Notation::Lines | Notation::Header | Notation::Csv => lines::cut(text),
+            Notation::Grid => rows::cut(self, text),
+            Notation::Triples => 0,
+        }
+    }
+
+    /// Reads `line`, all of it, as one puzzle written on a line, whatever it holds: blank lines and
+    /// comments are not passed over but answered as of the wrong length.
+    ///
+    /// # Errors
+    /// The length, or the first bad character. `line_number` is only passed on.
+    pub fn read_line(&self, line: &[u8], line_number: u64, puzzle: &mut Grid) -> Result<(), PuzzleError> {
+        lines::read_cells(self, self.codec.cells(lines::trim_end(line)), puzzle)
+            .map_err(|problem| PuzzleError { problem, line: Some(line_number) })
+    }
+
+    /// Reads the cells of `text`, which has no comment, as a grid of this format's order and alphabet.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn read_cells(&self, text: &[u8], grid: &mut Grid) -> Result<(), Problem> {
+        lines::read_cells(self, text, grid)
+    }
+}
+
+impl fmt::Debug for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Format({}, {}, {})", self.notation, self.order, self.alphabet)
+    }
+}
+
+/// Why a text cannot be read at all.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FormatError {
+    /// The text itself is at fault.
+    #[error(transparent)]
+    Puzzle(#[from] PuzzleError),
+    /// The alphabet that was asked for does not fit.
+    #[error("The alphabet {alphabet} does not fit {order} puzzles.")]
+    AlphabetSize {
+        /// What was asked for.
+        alphabet: Alphabet,
+        /// The order of the puzzles.
+        order: Order,
+    },
+}
+
+/// One puzzle of a text, or what stands in its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record<'a> {
+    /// The physical line on which it begins, from 1.
+    pub line: u64,
+    /// The text of the solution that stands beside it, where the notation has one.
+    pub given: Option<&'a [u8]>,
+    /// What is wrong with its length or characters; where this is set, the grid's cells are unspecified.
+    pub error: Option<PuzzleError>,
+}
+
+/// Reads the puzzles of a block, in order.
+///
+/// The block has to begin at the start of a puzzle, as [`Format::cut`] makes sure.
+#[derive(Debug)]
+pub struct Records<'a> {
+    format: &'a Format,
+    /// What is not read yet.
+    text: &'a [u8],
+    /// The number of the line on which `text` begins.
+    line: u64,
+}
+
+impl<'a> Records<'a> {
+    /// Over `text`, whose first line is line `first_line` of the whole.
+    #[must_use]
+    pub const fn new(format: &'a Format, text: &'a [u8], first_line: u64) -> Self {
+        Self { format, text, line: first_line }
+    }
+
+    /// Reads the next puzzle into `puzzle`, which takes on the format's order. Lines that are no puzzle
+    /// are passed over. `None` at the end of the block.
+    ///
+    /// Length and characters are looked at here, the rules are not: [`Grid::first_conflict`] does that.
+    pub fn read(&mut self, puzzle: &mut Grid) -> Option<Record<'a>> {
+        if puzzle.order() != self.format.order {
+            puzzle.reset(self.format.order);
+        }
+        match self.format.notation {
+            Notation::Lines | Notation::Header => lines::read(self, puzzle),
+            Notation::Csv => lines::read_csv(self, puzzle),
+            Notation::Grid => rows::read(self, puzzle),
+            Notation::Triples => triples::read(self, puzzle),
+        }
+    }
+
+    /// What is not read yet.
+    #[must_use]
+    pub const fn rest(&self) -> &'a [u8] {
+        self.text
+    }
+
+    /// The number of the line that is read next.
+    #[must_use]
+    pub const fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// Takes the next line, without its end, and its number. `None` at the end of the block.
+    fn take_line(&mut self) -> Option<(&'a [u8], u64)> {
+        if self.text.is_empty() {
+            return None;
+        }
+        let (line, rest) = match memchr::memchr(b'\n', self.text) {
+            Some(end) => (&self.text[..end], &self.text[end + 1..]),
+            None => (self.text, &self.text[self.text.len()..]),
+        };
+        let number = self.line;
+        self.text = rest;
+        self.line += 1;
+        Some((line, number))
+    }
+}

@@ -1,0 +1,55 @@
+//! Grids written out, in the alphabet they came in.
+
+use std::io::Write as _;
+
+use super::Format;
+use crate::grid::Grid;
+
+impl Format {
+    /// The character of one digit; a `.` for 0.
+    #[must_use]
+    pub fn symbol(&self, digit: u8) -> char {
+        self.codec.encode(digit).into()
+    }
+
+    /// Appends the cells, one character each, without a line end.
+    pub fn write_cells(&self, grid: &Grid, out: &mut Vec<u8>) {
+        if self.codec.plain_digits {
+            // 9x9 in everyday digits: arithmetic instead of a table, which becomes vector code.
+            out.extend(grid.digits().iter().map(|&d| if d == 0 { b'.' } else { b'0' + d }));
+        } else {
+            out.extend(grid.digits().iter().map(|&d| self.codec.encode(d)));
+        }
+    }
+
+    /// Appends the rows with rulers between the boxes, as [`super::Notation::Grid`] reads them.
+    pub fn write_grid(&self, grid: &Grid, out: &mut Vec<u8>) {
+        let (side, b) = (grid.order().side(), grid.order().box_side());
+        for (row, cells) in grid.digits().chunks(side).enumerate() {
+            if row > 0 && row % b == 0 {
+                let part = "-".repeat(2 * b + 1);
+                let ruler = vec![part; b].join("+");
+                // The outer parts are one narrower: nothing stands beside their outer cells.
+                out.extend_from_slice(&ruler.as_bytes()[1..ruler.len() - 1]);
+                out.push(b'\n');
+            }
+            for (column, &digit) in cells.iter().enumerate() {
+                if column > 0 {
+                    out.extend_from_slice(if column % b == 0 { b" | " } else { b" " });
+                }
+                out.push(self.codec.encode(digit));
+            }
+            out.push(b'\n');
+        }
+    }
+
+    /// Appends `row column value` for each filled cell, as [`super::Notation::Triples`] reads them.
+    pub fn write_triples(&self, grid: &Grid, out: &mut Vec<u8>) {
+        for cell in grid.order().all_cells() {
+            if let Some(digit) = grid.get(cell) {
+                // Writing to a vector cannot fail.
+                let _ = writeln!(out, "{} {} {digit}", cell.row(), cell.column());
+            }
+        }
+    }
+}
