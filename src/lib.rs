@@ -2,6 +2,7 @@
 
 pub mod answer;
 pub mod grid;
+pub mod input;
 pub mod pipeline;
 pub mod solver;
 pub mod text;
