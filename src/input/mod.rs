@@ -9,9 +9,10 @@
 
 mod index;
 mod map;
+mod validate;
 
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Seek as _, Write as _};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -23,6 +24,7 @@ use crate::text::{
 
 pub use index::{Pick, Picked, PuzzleIndex, pick};
 pub use map::Mapped;
+pub use validate::{Stopped, validate};
 
 /// How many bytes are read at a time: about 1,600 puzzles of 81 cells.
 pub const CHUNK_BYTES: usize = 128 * 1024;
@@ -167,6 +169,25 @@ impl Source {
         Ok(Self { name, feed: Feed::Stream { stream, is_compressed: kind.is_some(), file } })
     }
 
+    /// Makes an input that can be read more than once. What is not mapped is copied into a temporary file
+    /// that has no name and goes when it is closed.
+    ///
+    /// # Errors
+    /// What reading or writing meets.
+    pub fn keep(mut self) -> Result<Kept, InputError> {
+        if let Feed::Map { map, .. } = &self.feed {
+            return Ok(Kept::Map(Arc::clone(map)));
+        }
+        let mut file = tempfile::tempfile().map_err(|error| InputError::io("temporary file", error))?;
+        let (mut buffer, mut taken) = (Vec::with_capacity(CHUNK_BYTES), 0);
+        while self.fill(&mut buffer, CHUNK_BYTES, taken)? > 0 {
+            taken += buffer.len() as u64;
+            file.write_all(&buffer).map_err(|error| InputError::io("temporary file", error))?;
+            buffer.clear();
+        }
+        Ok(Kept::Copy { name: self.name, file })
+    }
+
     /// What to call it in a message.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -266,6 +287,35 @@ impl Source {
             last_line: u64::MAX,
             buffers: Buffers::default(),
         })
+    }
+}
+
+/// An input that can be read more than once.
+pub enum Kept {
+    /// A mapped file; if it changes between two readings, the later one is an error.
+    Map(Arc<Mapped>),
+    /// A copy of something that can only be read in order.
+    Copy {
+        /// What to call it in a message.
+        name: String,
+        /// The copy.
+        file: File,
+    },
+}
+
+impl Kept {
+    /// The input from its start. Only one reading at a time.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn source(&self) -> Result<Source, InputError> {
+        match self {
+            Self::Map(map) => Ok(Source::mapped(Arc::clone(map))),
+            Self::Copy { name, file } => {
+                let rewound = file.try_clone().and_then(|mut file| file.rewind().map(|()| file));
+                Source::file(name.clone(), rewound.map_err(|error| InputError::io(name, error))?, false)
+            }
+        }
     }
 }
 
