@@ -1,6 +1,7 @@
 //! Bulk Sudoku solving.
 
 pub mod answer;
+pub mod batch;
 pub mod grid;
 pub mod input;
 pub mod pipeline;

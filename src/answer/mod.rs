@@ -23,7 +23,7 @@ use crate::solver::{
 use crate::text::{Format, Problem, PuzzleError, Records};
 
 pub use check::{Check, Flaw, check_block, check_grid};
-pub use render::OutputForm;
+pub use render::{NoOutputForm, OutputForm, paint_grid};
 pub use validate::{Validation, validate_block};
 
 /// What is asked of every puzzle, and how the answers are written.
