@@ -1,8 +1,8 @@
 //! Where answers go: standard output, or a file that is whole or absent.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
@@ -63,9 +63,10 @@ impl Output {
         }
         // A new file gets what the user's umask leaves of 0666, as from any program; an old one keeps its mode.
         let mode = old.map_or(0o666, |old| old.permissions().mode() & 0o7777);
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".sudoku-").suffix(".tmp").permissions(Permissions::from_mode(mode));
-        let temporary = builder.tempfile_in(folder_of(&path)).map_err(without_path)?;
+        let temporary =
+            tempfile::Builder::new().prefix(".sudoku-").suffix(".tmp").make_in(folder_of(&path), |name| {
+                OpenOptions::new().write(true).create_new(true).mode(mode).open(name)
+            })?;
         Ok(Place::Atomic { temporary, path, is_durable })
     }
 
@@ -95,13 +96,6 @@ impl Output {
     }
 }
 
-/// The system's error by itself: tempfile adds the path of the temporary file, which says nothing to a user.
-fn without_path(error: io::Error) -> io::Error {
-    let inner = error.get_ref().and_then(std::error::Error::source);
-    let code = inner.and_then(|inner| inner.downcast_ref::<io::Error>()).and_then(io::Error::raw_os_error);
-    code.map_or(error, io::Error::from_raw_os_error)
-}
-
 fn put(temporary: NamedTempFile, path: &Path, is_durable: bool) -> io::Result<()> {
     if is_durable {
         temporary.as_file().sync_all()?;
@@ -119,6 +113,8 @@ fn folder_of(path: &Path) -> &Path {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
+
     use super::*;
 
     #[test]
