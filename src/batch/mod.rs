@@ -85,5 +85,5 @@ pub fn solve(
 /// Did writing fail only because the reader of our output has had enough?
 #[must_use]
 pub fn is_closed_pipe(error: &BatchError) -> bool {
-    matches!(error, BatchError::Output(error) if error.source.kind() == io::ErrorKind::BrokenPipe)
+    matches!(error, BatchError::Output(error) if error.cause.kind() == io::ErrorKind::BrokenPipe)
 }

@@ -9,12 +9,12 @@ use tempfile::NamedTempFile;
 
 /// The operating system's words on an output.
 #[derive(Debug, thiserror::Error)]
-#[error("{name}: {source}")]
+#[error("{name}: {cause}")]
 pub struct OutputError {
     /// The output.
     pub name: String,
     /// What the system says.
-    pub source: io::Error,
+    pub cause: io::Error,
 }
 
 /// Where answers go. Nothing is buffered: every write is a block of answers.
@@ -48,7 +48,7 @@ impl Output {
         let name = path.display().to_string();
         match Self::open(path, is_durable) {
             Ok(place) => Ok(Self { name, place }),
-            Err(source) => Err(OutputError { name, source }),
+            Err(cause) => Err(OutputError { name, cause }),
         }
     }
 
@@ -80,7 +80,7 @@ impl Output {
             Place::Straight(file) => file.write_all(text),
             Place::Atomic { temporary, .. } => temporary.as_file_mut().write_all(text),
         };
-        result.map_err(|source| OutputError { name: self.name.clone(), source })
+        result.map_err(|cause| OutputError { name: self.name.clone(), cause })
     }
 
     /// Puts the file in its place.
@@ -92,7 +92,7 @@ impl Output {
             Place::Standard(_) | Place::Straight(_) => Ok(()),
             Place::Atomic { temporary, path, is_durable } => put(temporary, &path, is_durable),
         };
-        result.map_err(|source| OutputError { name: self.name, source })
+        result.map_err(|cause| OutputError { name: self.name, cause })
     }
 }
 

@@ -36,12 +36,12 @@ pub const STANDARD_INPUT: &str = "-";
 #[derive(Debug, thiserror::Error)]
 pub enum InputError {
     /// The operating system's words.
-    #[error("{name}: {source}")]
+    #[error("{name}: {cause}")]
     Io {
         /// The input.
         name: String,
         /// What the system says.
-        source: io::Error,
+        cause: io::Error,
     },
     /// There is no puzzle in it.
     #[error("{name} is empty.")]
@@ -62,14 +62,14 @@ pub enum InputError {
         name: String,
     },
     /// A compressed file that is damaged or incomplete.
-    #[error("{name} is damaged after {good_bytes} bytes of text: {source}")]
+    #[error("{name} is damaged after {good_bytes} bytes of text: {cause}")]
     Damaged {
         /// The input.
         name: String,
         /// How much of its content could be read.
         good_bytes: u64,
         /// What the decompressor says.
-        source: io::Error,
+        cause: io::Error,
     },
     /// One puzzle of a notation with several lines a puzzle goes on and on.
     #[error("{name} has a puzzle that does not end within {MAX_TRIPLES_BYTES} bytes of line {line}.")]
@@ -85,8 +85,8 @@ pub enum InputError {
 }
 
 impl InputError {
-    fn io(name: &str, source: io::Error) -> Self {
-        Self::Io { name: name.to_owned(), source }
+    fn io(name: &str, cause: io::Error) -> Self {
+        Self::Io { name: name.to_owned(), cause }
     }
 }
 
@@ -235,11 +235,11 @@ impl Source {
                         Ok(0)
                     }
                     Ok(length) => Ok(length),
-                    Err(source) if *is_compressed => {
+                    Err(cause) if *is_compressed => {
                         let name = self.name.clone();
-                        Err(InputError::Damaged { name, good_bytes: before, source })
+                        Err(InputError::Damaged { name, good_bytes: before, cause })
                     }
-                    Err(source) => Err(InputError::io(&self.name, source)),
+                    Err(cause) => Err(InputError::io(&self.name, cause)),
                 }
             }
         }

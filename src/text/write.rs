@@ -3,6 +3,7 @@
 use std::io::Write as _;
 
 use super::Format;
+use super::alphabet::Shortcut;
 use crate::grid::Grid;
 
 impl Format {
@@ -14,7 +15,7 @@ impl Format {
 
     /// Appends the cells, one character each, without a line end.
     pub fn write_cells(&self, grid: &Grid, out: &mut Vec<u8>) {
-        if self.codec.plain_digits {
+        if self.codec.shortcut != Shortcut::None {
             // 9x9 in everyday digits: arithmetic instead of a table, which becomes vector code.
             out.extend(grid.digits().iter().map(|&d| if d == 0 { b'.' } else { b'0' + d }));
         } else {
