@@ -117,6 +117,9 @@ pub enum Ended {
 /// # Errors
 /// The first error of `source` or `sink`; jobs not begun by then are skipped. Answers to what came before
 /// an error of the source are all handed to the sink first.
+///
+/// # Panics
+/// If the system has no thread left for the reader, or `recover` panics.
 pub fn run_ordered<J, R, E>(
     pool: &Arc<ThreadPool>,
     cancel: &AtomicBool,
@@ -174,6 +177,8 @@ where
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::disallowed_methods, reason = "slow jobs and slow sinks are what is tested")]
+
     use std::convert::Infallible;
     use std::sync::atomic::AtomicUsize;
 

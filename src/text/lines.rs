@@ -91,6 +91,7 @@ pub(super) fn trim_field(field: &[u8]) -> &[u8] {
 
 /// Reads the cells of a 9x9 line whose values are `1` to `9`. False, with the digits unspecified, if any
 /// byte is something else. No branch depends on the data, so the compiler makes vector code of it.
+#[expect(clippy::needless_bitwise_bool, reason = "a lazy operator is a branch")]
 fn read_digits(cells: &[u8; 81], digits: &mut [u8; 81]) -> bool {
     let mut bad = 0;
     for (digit, &byte) in digits.iter_mut().zip(cells) {
@@ -104,6 +105,7 @@ fn read_digits(cells: &[u8; 81], digits: &mut [u8; 81]) -> bool {
 }
 
 /// The same where `.` is the only blank.
+#[expect(clippy::needless_bitwise_bool, reason = "a lazy operator is a branch")]
 fn read_digits_and_dots(cells: &[u8; 81], digits: &mut [u8; 81]) -> bool {
     let mut bad = 0;
     for (digit, &byte) in digits.iter_mut().zip(cells) {

@@ -15,11 +15,12 @@ impl Format {
 
     /// Appends the cells, one character each, without a line end.
     pub fn write_cells(&self, grid: &Grid, out: &mut Vec<u8>) {
-        if self.codec.shortcut != Shortcut::None {
-            // 9x9 in everyday digits: arithmetic instead of a table, which becomes vector code.
-            out.extend(grid.digits().iter().map(|&d| if d == 0 { b'.' } else { b'0' + d }));
-        } else {
-            out.extend(grid.digits().iter().map(|&d| self.codec.encode(d)));
+        match self.codec.shortcut {
+            Shortcut::None => out.extend(grid.digits().iter().map(|&d| self.codec.encode(d))),
+            // Arithmetic instead of a table becomes vector code.
+            Shortcut::Digits | Shortcut::DigitsAndDots => {
+                out.extend(grid.digits().iter().map(|&d| if d == 0 { b'.' } else { b'0' + d }));
+            }
         }
     }
 

@@ -93,6 +93,7 @@ impl RunArgs {
 
 /// Where answers go, and how they are looked for.
 #[derive(Clone, Debug, ClapArgs)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct AnswerArgs {
     /// Write the answers to OUT, which is whole or absent [default: standard output]
     #[arg(short, long, value_name = "OUT")]

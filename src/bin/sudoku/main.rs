@@ -15,9 +15,6 @@ use clap::Parser as _;
 
 use args::{Args, Command};
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// The run completed, but there were error lines and they were to count.
 const EXIT_ERRORS_SEEN: u8 = 1;
 /// The run could not start or not come to its end.

@@ -35,9 +35,10 @@ pub fn counted(number: u64, noun: &str) -> String {
 
 /// A rate for a person, with three digits that mean something.
 pub fn per_second(count: u64, time: Duration) -> String {
-    let rate = count as f64 / time.as_secs_f64().max(1e-9);
-    let rounded = 10f64.powf((rate.max(1.0).log10().floor() - 2.0).max(0.0));
-    thousands(((rate / rounded).round() * rounded) as u64)
+    let nanos = time.as_nanos().max(1);
+    let rate = u64::try_from(u128::from(count) * 1_000_000_000 / nanos).unwrap_or(u64::MAX);
+    let unit = 10u64.pow(rate.max(1).ilog10().saturating_sub(2));
+    thousands((rate + unit / 2) / unit * unit)
 }
 
 /// The end of a run in one line.
