@@ -1,7 +1,7 @@
 //! Propagation (first working version).
 
 use std::fmt::Debug;
-use std::ops::{Add, BitAnd, BitAndAssign, BitOr, BitOrAssign, Not, Shl, Shr, Sub};
+use std::ops::{Add, BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, Not, Shl, Shr, Sub};
 
 use super::{Limit, Metrics, NODES_BETWEEN_CANCEL_CHECKS, Search, Solver, Stop, Strategy};
 use crate::grid::{Grid, Order};
@@ -25,11 +25,11 @@ impl Strategy for Propagation {
 
     fn solver(&self, order: Order) -> Box<dyn Solver> {
         match order.box_side() {
-            1 => Box::new(State::<u32, 1, 1>::new()),
-            2 => Box::new(State::<u32, 2, 4>::new()),
-            3 => Box::new(State::<u32, 3, 9>::new()),
-            4 => Box::new(State::<u64, 4, 16>::new()),
-            _ => Box::new(State::<u128, 5, 25>::new()),
+            1 => Box::new(State::<u32, 1, 1, 4, 4>::new()),
+            2 => Box::new(State::<u32, 2, 4, 4, 4>::new()),
+            3 => Box::new(State::<u32, 3, 9, 12, 4>::new()),
+            4 => Box::new(State::<u64, 4, 16, 16, 4>::new()),
+            _ => Box::new(State::<u128, 5, 25, 25, 1>::new()),
         }
     }
 }
@@ -43,6 +43,7 @@ trait Word:
     + Sub<Output = Self>
     + BitAnd<Output = Self>
     + BitOr<Output = Self>
+    + BitXor<Output = Self>
     + BitAndAssign
     + BitOrAssign
     + Not<Output = Self>
@@ -53,6 +54,7 @@ trait Word:
     const ZERO: Self;
     fn of(mask: u128) -> Self;
     fn lowest(self) -> u32;
+    fn minus(self, other: Self) -> Self;
 }
 
 macro_rules! word {
@@ -63,6 +65,8 @@ macro_rules! word {
             fn of(mask: u128) -> Self { mask as Self }
             #[inline(always)]
             fn lowest(self) -> u32 { self.trailing_zeros() }
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self { self.wrapping_sub(other) }
         }
     )*};
 }
@@ -91,6 +95,7 @@ impl<const N: usize> Layout<N> {
 }
 
 struct Clash;
+const SELF: u32 = 1;
 
 /// Bits of a cell set, lowest first.
 struct Bits<W>(W);
@@ -128,35 +133,37 @@ fn spread<W: Word, const N: usize>(word: W, step: usize) -> W {
     all
 }
 
+#[inline(always)]
+fn fill<W: Word, const N: usize>(low: W) -> W {
+    (low << N as u32).minus(low)
+}
+const ONCE: bool = false;
+
 struct Closed<W> {
     kept: W,
     /// I: those alone in i direction (over steps of a side).
     lone_i: W,
     lone_j: W,
+    clash: W,
 }
 
 /// One step. i: stride SIDE, j: stride `step`.
 #[inline(always)]
-fn close_matrices<W: Word, const N: usize>(m: W, step: usize) -> Result<Closed<W>, Clash> {
+fn close_matrices<W: Word, const N: usize>(m: W, step: usize) -> Closed<W> {
     let side = Layout::<N>::SIDE;
     let i_low = W::of(Layout::<N>::ROW);
     let j_low = W::of(if step == 1 { Layout::<N>::MINIROWS } else { Layout::<N>::ROWS * Layout::<N>::MINIROW });
     let (once_i, twice_i) = gather::<W, N>(m, side);
     let (once_j, twice_j) = gather::<W, N>(m, step);
-    if once_i & i_low != i_low || once_j & j_low != j_low {
-        return Err(Clash);
-    }
     let lone_i = i_low & !twice_i;
     let lone_j = j_low & !twice_j;
     let mark_i = m & spread::<W, N>(lone_i, side);
     let mark_j = m & spread::<W, N>(lone_j, step);
     let (hit_j, clash_j) = gather::<W, N>(mark_i, step);
     let (hit_i, clash_i) = gather::<W, N>(mark_j, side);
-    if (clash_j & j_low) | (clash_i & i_low) != W::ZERO {
-        return Err(Clash);
-    }
+    let clash = ((clash_j | !once_j) & j_low) | ((clash_i | !once_i) & i_low);
     let kept = m & (mark_i | !spread::<W, N>(hit_j & j_low, step)) & (mark_j | !spread::<W, N>(hit_i & i_low, side));
-    Ok(Closed { kept, lone_i, lone_j })
+    Closed { kept, lone_i, lone_j, clash }
 }
 
 /// Leaves in the boxes of `cells` only those; a box must not have two.
@@ -175,22 +182,31 @@ fn restrict<W: Word, const N: usize>(word: W, cells: W) -> Result<W, Clash> {
 }
 
 #[derive(Clone, Copy)]
-struct Board<W, const N: usize, const SIDE: usize> {
-    layers: [[W; N]; SIDE],
-    placed: [[W; N]; SIDE],
+struct Board<W, const N: usize, const SIDE: usize, const LANES: usize, const G: usize> {
+    layers: [[W; LANES]; N],
+    placed: [[W; LANES]; N],
     filled: [W; N],
-    /// digits whose layer was changed from outside
+    /// groups whose layer was changed from outside
     touched: u32,
-    /// digits to look at
+    /// groups to look at
     pending: u32,
     failed: u32,
 }
 
-impl<W: Word, const N: usize, const SIDE: usize> Board<W, N, SIDE> {
-    const ALL: u32 = ((1u64 << SIDE) - 1) as u32;
+impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const G: usize> Board<W, N, SIDE, LANES, G> {
+    const ALL: u32 = ((1u64 << (LANES / G)) - 1) as u32;
 
     fn new() -> Self {
-        Self { layers: [[W::ZERO; N]; SIDE], placed: [[W::ZERO; N]; SIDE], filled: [W::ZERO; N], touched: 0, pending: 0, failed: 0 }
+        let mut board = Self { layers: [[W::ZERO; LANES]; N], placed: [[W::ZERO; LANES]; N], filled: [W::ZERO; N], touched: 0, pending: 0, failed: 0 };
+        for b in 0..N {
+            for d in SIDE..LANES {
+                for r in 0..N {
+                    board.layers[b][d] |= W::of(1) << (r * SIDE + r * N + b) as u32;
+                }
+                board.placed[b][d] = board.layers[b][d];
+            }
+        }
+        board
     }
 
     fn load(&mut self, digits: &[u8]) -> Result<(), Clash> {
@@ -199,116 +215,132 @@ impl<W: Word, const N: usize, const SIDE: usize> Board<W, N, SIDE> {
             for (k, &digit) in digits.iter().enumerate() {
                 if digit != 0 {
                     let bit = W::of(1) << k as u32;
-                    self.placed[usize::from(digit) - 1][band] |= bit;
+                    self.placed[band][usize::from(digit) - 1] |= bit;
                     self.filled[band] |= bit;
                 }
             }
         }
         self.touched = Self::ALL;
         self.pending = Self::ALL;
-        for d in 0..SIDE {
-            for b in 0..N {
-                self.layers[d][b] = restrict::<W, N>(W::of(Layout::<N>::BAND), self.placed[d][b])?;
+        for b in 0..N {
+            for d in 0..SIDE {
+                self.layers[b][d] = restrict::<W, N>(W::of(Layout::<N>::BAND), self.placed[b][d])?;
             }
         }
         Ok(())
     }
 
     #[inline(always)]
-    fn close_rows(bands: &mut [W; N]) -> Result<(W, bool), Clash> {
+    fn rows_step(layers: &mut [[W; G]; N], lone: &mut [W; G]) -> (W, W) {
         let minirows = W::of(Layout::<N>::MINIROWS);
-        let mut m = W::ZERO;
-        for (b, word) in bands.iter().enumerate() {
-            m |= (gather::<W, N>(*word, 1).0 & minirows) << b as u32;
-        }
-        let mut closed = close_matrices::<W, N>(m, N)?;
-        if closed.kept == m {
-            return Ok((closed.lone_i, false));
-        }
-        loop {
-            let kept = closed.kept;
-            closed = close_matrices::<W, N>(kept, N)?;
-            if closed.kept == kept {
-                break;
+        let (mut moved, mut clash) = (W::ZERO, W::ZERO);
+        for i in 0..G {
+            let mut m = W::ZERO;
+            for b in 0..N {
+                m |= (gather::<W, N>(layers[b][i], 1).0 & minirows) << b as u32;
+            }
+            let rows = close_matrices::<W, N>(m, N);
+            moved |= rows.kept ^ m;
+            clash |= rows.clash;
+            lone[i] = rows.lone_i;
+            for b in 0..N {
+                layers[b][i] &= fill::<W, N>((rows.kept >> b as u32) & minirows);
             }
         }
-        for (b, word) in bands.iter_mut().enumerate() {
-            let low = (closed.kept >> b as u32) & minirows;
-            *word &= spread::<W, N>(low, 1);
-        }
-        Ok((closed.lone_i, true))
+        (moved, clash)
     }
 
     #[inline(always)]
-    fn close_columns(bands: &mut [W; N]) -> Result<(W, bool), Clash> {
+    fn columns_step(layers: &mut [[W; G]; N], lone: &mut [W; G]) -> (W, W) {
         let row = W::of(Layout::<N>::ROW);
-        let mut m = W::ZERO;
-        for (b, word) in bands.iter().enumerate() {
-            m |= (gather::<W, N>(*word, SIDE).0 & row) << (b * SIDE) as u32;
-        }
-        let mut closed = close_matrices::<W, N>(m, 1)?;
-        if closed.kept == m {
-            return Ok((closed.lone_j, false));
-        }
-        loop {
-            let kept = closed.kept;
-            closed = close_matrices::<W, N>(kept, 1)?;
-            if closed.kept == kept {
-                break;
+        let (mut moved, mut clash) = (W::ZERO, W::ZERO);
+        for i in 0..G {
+            let mut m = W::ZERO;
+            for b in 0..N {
+                m |= (gather::<W, N>(layers[b][i], SIDE).0 & row) << (b * SIDE) as u32;
+            }
+            let columns = close_matrices::<W, N>(m, 1);
+            moved |= columns.kept ^ m;
+            clash |= columns.clash;
+            lone[i] = columns.lone_j;
+            for b in 0..N {
+                let low = (columns.kept >> (b * SIDE) as u32) & row;
+                layers[b][i] &= spread::<W, N>(low, SIDE);
             }
         }
-        for (b, word) in bands.iter_mut().enumerate() {
-            let low = (closed.kept >> (b * SIDE) as u32) & row;
-            *word &= spread::<W, N>(low, SIDE);
-        }
-        Ok((closed.lone_j, true))
+        (moved, clash)
     }
 
     #[inline(always)]
-    fn close_bands(bands: &mut [W; N]) -> Result<(W, W), Clash> {
-        let (mut one_row, _) = Self::close_rows(bands)?;
+    fn close_group(layers: &mut [[W; G]; N], lone_i: &mut [W; G], lone_j: &mut [W; G]) -> Result<(), Clash> {
+        let mut still = false;
         loop {
-            let (one_column, changed) = Self::close_columns(bands)?;
-            if !changed {
-                return Ok((one_row, one_column));
+            let (moved, clash) = Self::rows_step(layers, lone_i);
+            if clash != W::ZERO {
+                return Err(Clash);
             }
-            let (lone, changed) = Self::close_rows(bands)?;
-            one_row = lone;
-            if !changed {
-                return Ok((one_row, one_column));
+            if moved == W::ZERO && still {
+                return Ok(());
             }
+            still = moved == W::ZERO;
+            let (moved, clash) = Self::columns_step(layers, lone_j);
+            if clash != W::ZERO {
+                return Err(Clash);
+            }
+            if moved == W::ZERO && still {
+                return Ok(());
+            }
+            still = moved == W::ZERO;
         }
     }
 
-    #[inline(always)]
-    fn close(&mut self, d: usize) -> Result<(), Clash> {
-        let mut bands = self.layers[d];
+    #[inline(never)]
+    fn close(&mut self, g: usize) -> Result<(), Clash> {
+        let base = g * G;
         let mut changed = W::ZERO;
+        let mut layers = [[W::ZERO; G]; N];
+        let mut placed = [[W::ZERO; G]; N];
         for b in 0..N {
-            let taken = bands[b] & self.filled[b] & !self.placed[d][b];
-            changed |= taken;
-            bands[b] &= !taken;
+            layers[b].copy_from_slice(&self.layers[b][base..base + G]);
+            placed[b].copy_from_slice(&self.placed[b][base..base + G]);
+            for i in 0..G {
+                let taken = layers[b][i] & self.filled[b] & !placed[b][i];
+                changed |= taken;
+                layers[b][i] &= !taken;
+            }
         }
-        if changed == W::ZERO && self.touched & (1 << d) == 0 {
+        if changed == W::ZERO && self.touched & (1 << g) == 0 {
             return Ok(());
         }
-        self.touched &= !(1 << d);
-        let closed = Self::close_bands(&mut bands);
-        self.layers[d] = bands;
-        let Ok((one_row, one_column)) = closed else {
-            self.failed = d as u32;
+        let mut lone_i = [W::ZERO; G];
+        let mut lone_j = [W::ZERO; G];
+        let closed = Self::close_group(&mut layers, &mut lone_i, &mut lone_j);
+        for b in 0..N {
+            self.layers[b][base..base + G].copy_from_slice(&layers[b]);
+        }
+        if closed.is_err() {
+            self.failed = g as u32;
             return Err(Clash);
-        };
+        }
+        let box_low = W::of(Layout::<N>::MINIROWS & Layout::<N>::ROW);
+        let mut news = [W::ZERO; N];
+        for i in 0..G {
+            for b in 0..N {
+                let boxes = (lone_i[i] >> b as u32) & (lone_j[i] >> (b * SIDE) as u32) & box_low;
+                let single = layers[b][i] & spread::<W, N>(fill::<W, N>(boxes), SIDE);
+                news[b] |= single & !placed[b][i];
+                placed[b][i] = single;
+            }
+        }
         let mut any = W::ZERO;
         for b in 0..N {
-            let boxes = (one_row >> b as u32) & (one_column >> (b * SIDE) as u32) & W::of(Layout::<N>::MINIROWS & Layout::<N>::ROW);
-            let single = bands[b] & spread::<W, N>(spread::<W, N>(boxes, 1), SIDE);
-            any |= single & !self.placed[d][b];
-            self.placed[d][b] = single;
-            self.filled[b] |= single;
+            self.placed[b][base..base + G].copy_from_slice(&placed[b]);
+            any |= news[b];
+            self.filled[b] |= news[b];
         }
+        self.touched &= !(1 << g);
         if any != W::ZERO {
-            self.pending = Self::ALL & !(1 << d);
+            self.pending = if G > 1 { Self::ALL } else { Self::ALL & !(1 << g) };
         }
         Ok(())
     }
@@ -316,9 +348,13 @@ impl<W: Word, const N: usize, const SIDE: usize> Board<W, N, SIDE> {
     fn propagate(&mut self) -> Result<(), Clash> {
         loop {
             while self.pending != 0 {
-                let d = self.pending.trailing_zeros() as usize;
-                self.pending &= self.pending - 1;
-                self.close(d)?;
+                let mut round = self.pending;
+                while round != 0 {
+                    let g = round.trailing_zeros() as usize;
+                    self.pending &= !(1 << g);
+                    self.close(g)?;
+                    round = self.pending & (u32::MAX << g << SELF);
+                }
             }
             self.naked()?;
             if self.pending == 0 {
@@ -328,26 +364,24 @@ impl<W: Word, const N: usize, const SIDE: usize> Board<W, N, SIDE> {
     }
 
     fn naked(&mut self) -> Result<(), Clash> {
-        let (mut once, mut twice) = ([W::ZERO; N], [W::ZERO; N]);
-        for layer in &self.layers {
-            for b in 0..N {
-                twice[b] |= once[b] & layer[b];
-                once[b] |= layer[b];
-            }
-        }
         for b in 0..N {
-            if once[b] != W::of(Layout::<N>::BAND) {
+            let (mut once, mut twice) = (W::ZERO, W::ZERO);
+            for &layer in &self.layers[b][..SIDE] {
+                twice |= once & layer;
+                once |= layer;
+            }
+            if once != W::of(Layout::<N>::BAND) || twice & self.filled[b] != W::ZERO {
                 self.failed = u32::MAX;
                 return Err(Clash);
             }
-            let naked = !twice[b] & once[b] & !self.filled[b];
+            let naked = !twice & once & !self.filled[b];
             if naked != W::ZERO {
                 for d in 0..SIDE {
-                    let mine = self.layers[d][b] & naked;
+                    let mine = self.layers[b][d] & naked;
                     if mine != W::ZERO {
-                        self.failed = d as u32;
-                        self.layers[d][b] = restrict::<W, N>(self.layers[d][b], mine)?;
-                        self.touched |= 1 << d;
+                        self.failed = (d / G) as u32;
+                        self.layers[b][d] = restrict::<W, N>(self.layers[b][d], mine)?;
+                        self.touched |= 1 << (d / G);
                     }
                 }
             }
@@ -362,17 +396,17 @@ impl<W: Word, const N: usize, const SIDE: usize> Board<W, N, SIDE> {
 
     #[inline(always)]
     fn has(&self, d: usize, b: usize, k: u32) -> bool {
-        (self.layers[d][b] >> k) & W::of(1) != W::ZERO
+        (self.layers[b][d] >> k) & W::of(1) != W::ZERO
     }
 
     fn choose(&self, w: &Weights<SIDE>) -> (usize, usize, u32) {
         let mut best = (-1i64, 0, 0);
         for b in 0..N {
             let (mut two, mut three, mut one) = (W::ZERO, W::ZERO, W::ZERO);
-            for layer in &self.layers {
-                three |= two & layer[b];
-                two |= one & layer[b];
-                one |= layer[b];
+            for &layer in &self.layers[b][..SIDE] {
+                three |= two & layer;
+                two |= one & layer;
+                one |= layer;
             }
             for k in Bits(two & !three) {
                 let mut score = w.cells[b * N * SIDE + k as usize];
@@ -415,7 +449,7 @@ impl<W: Word, const N: usize, const SIDE: usize> Board<W, N, SIDE> {
             };
             for b in 0..N {
                 for r in 0..N {
-                    let row = (self.layers[d][b] >> (r * SIDE) as u32) & W::of(Layout::<N>::ROW);
+                    let row = (self.layers[b][d] >> (r * SIDE) as u32) & W::of(Layout::<N>::ROW);
                     let mut n = 0;
                     let mut at = 0;
                     for k in Bits(row) {
@@ -462,8 +496,8 @@ impl<W: Word, const N: usize, const SIDE: usize> Board<W, N, SIDE> {
         if self.failed == u32::MAX {
             for b in 0..N {
                 let mut once = W::ZERO;
-                for layer in &self.layers {
-                    once |= layer[b];
+                for &layer in &self.layers[b][..SIDE] {
+                    once |= layer;
                 }
                 for k in Bits(W::of(Layout::<N>::BAND) & !once) {
                     w.cells[b * N * SIDE + k as usize] += w.ca;
@@ -471,15 +505,15 @@ impl<W: Word, const N: usize, const SIDE: usize> Board<W, N, SIDE> {
             }
             return;
         }
-        let d = self.failed as usize;
-        w.digits[d] += 1;
+        for d in (self.failed as usize * G)..((self.failed as usize + 1) * G).min(SIDE) {
         let mut columns = W::ZERO;
-        for word in &self.layers[d] {
-            columns |= gather::<W, N>(*word, SIDE).0 & row;
+        for b in 0..N {
+            columns |= gather::<W, N>(self.layers[b][d], SIDE).0 & row;
         }
+        let mut any = false;
         let empty_columns = row & !columns;
         for b in 0..N {
-            let word = self.layers[d][b];
+            let word = self.layers[b][d];
             let minirows = gather::<W, N>(word, 1).0 & W::of(Layout::<N>::MINIROWS);
             let boxes = gather::<W, N>(minirows, SIDE).0 & row;
             let empty_boxes = spread::<W, N>(W::of(Layout::<N>::MINIROWS) & row & !boxes, 1);
@@ -488,7 +522,10 @@ impl<W: Word, const N: usize, const SIDE: usize> Board<W, N, SIDE> {
             let blamed = spread::<W, N>(empty_columns | empty_boxes, SIDE) | spread::<W, N>(spread::<W, N>(empty_rows, N), 1);
             for k in Bits(blamed) {
                 w.cells[b * N * SIDE + k as usize] += 1;
+                any = true;
             }
+        }
+        if any || G == 1 { w.digits[d] += 1; }
         }
     }
 
@@ -496,7 +533,7 @@ impl<W: Word, const N: usize, const SIDE: usize> Board<W, N, SIDE> {
         let out = solution.digits_mut();
         for d in 0..SIDE {
             for b in 0..N {
-                for k in Bits(self.layers[d][b]) {
+                for k in Bits(self.layers[b][d]) {
                     out[b * N * SIDE + k as usize] = d as u8 + 1;
                 }
             }
@@ -511,13 +548,13 @@ struct Weights<const SIDE: usize> {
     mode: u32,
 }
 
-struct State<W, const N: usize, const SIDE: usize> {
-    board: Board<W, N, SIDE>,
-    stack: Vec<Board<W, N, SIDE>>,
+struct State<W, const N: usize, const SIDE: usize, const LANES: usize, const G: usize> {
+    board: Board<W, N, SIDE, LANES, G>,
+    stack: Vec<Board<W, N, SIDE, LANES, G>>,
     weights: Weights<SIDE>,
 }
 
-impl<W: Word, const N: usize, const SIDE: usize> State<W, N, SIDE> {
+impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const G: usize> State<W, N, SIDE, LANES, G> {
     fn new() -> Self {
         let ca = std::env::var("CA").ok().and_then(|m| m.parse().ok()).unwrap_or(3);
         let mode = std::env::var("MODE").ok().and_then(|m| m.parse().ok()).unwrap_or(0);
@@ -525,7 +562,7 @@ impl<W: Word, const N: usize, const SIDE: usize> State<W, N, SIDE> {
     }
 }
 
-impl<W: Word, const N: usize, const SIDE: usize> Solver for State<W, N, SIDE> {
+impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const G: usize> Solver for State<W, N, SIDE, LANES, G> {
     fn search(&mut self, puzzle: &Grid, limit: &Limit<'_>, solution: &mut Grid) -> Search {
         let mut found = Search { solutions: 0, stop: Stop::Exhausted, metrics: Metrics::default() };
         let metrics = &mut found.metrics;
@@ -553,12 +590,12 @@ impl<W: Word, const N: usize, const SIDE: usize> Solver for State<W, N, SIDE> {
                 let bit = W::of(1) << k;
                 self.stack.push(self.board);
                 let top = self.stack.last_mut().unwrap();
-                top.layers[d][b] &= !bit;
-                top.touched = 1 << d;
-                top.pending = 1 << d;
-                state = restrict::<W, N>(self.board.layers[d][b], bit).map(|w| self.board.layers[d][b] = w);
-                self.board.touched = 1 << d;
-                self.board.pending = 1 << d;
+                top.layers[b][d] &= !bit;
+                top.touched = 1 << (d / G);
+                top.pending = 1 << (d / G);
+                state = restrict::<W, N>(self.board.layers[b][d], bit).map(|w| self.board.layers[b][d] = w);
+                self.board.touched = 1 << (d / G);
+                self.board.pending = 1 << (d / G);
                 metrics.guesses += 1;
                 metrics.depth = metrics.depth.max(self.stack.len() as u64);
                 continue;
