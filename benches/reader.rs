@@ -79,7 +79,7 @@ fn reader(criterion: &mut Criterion) {
         PuzzleIndex::new(map, &Hint::default()).expect("the file is good")
     };
     group.bench_function("first-question", |bencher| {
-        bencher.iter(|| open().count().expect("the file is good"))
+        bencher.iter(|| open().count().expect("the file is good"));
     });
     let mut known = open();
     known.count().expect("the file is good");

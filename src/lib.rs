@@ -21,6 +21,8 @@
 //! | [`input`] | files and streams in chunks of whole puzzles |
 //! | [`batch`] | a file through the pipeline |
 
+#![warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
+
 pub mod answer;
 pub mod batch;
 pub mod grid;

@@ -387,7 +387,7 @@ impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP
 
     /// A grid of blanks.
     fn new() -> Self {
-        const { assert!(SIDE == N * N && LANES % GROUP == 0 && LANES >= SIDE && LANES < 32) };
+        const { assert!(SIDE == N * N && LANES.is_multiple_of(GROUP) && LANES >= SIDE && LANES < 32) };
         let mut layers = [[W::of(Layout::<N>::BAND); LANES]; N];
         let mut placed = [[W::ZERO; LANES]; N];
         for band in 0..N {
@@ -779,7 +779,7 @@ impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP
                 return found;
             }
             metrics.nodes += 1;
-            if metrics.nodes % NODES_BETWEEN_CANCEL_CHECKS == 0 && limit.is_cancelled() {
+            if metrics.nodes.is_multiple_of(NODES_BETWEEN_CANCEL_CHECKS) && limit.is_cancelled() {
                 found.stop = Stop::Cancelled;
                 return found;
             }

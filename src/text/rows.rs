@@ -64,7 +64,7 @@ impl Boundaries {
             // Of several blank lines the first has the say.
             Line::Blank if self.run > 0 => {
                 let run = std::mem::take(&mut self.run);
-                let inside_band = self.rows % self.order.box_side() != 0;
+                let inside_band = !self.rows.is_multiple_of(self.order.box_side());
                 (inside_band && run > 1) || run_exceeds(rest, missing, at_end)?
             }
             Line::Blank | Line::Ruler => false,
