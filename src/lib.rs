@@ -3,5 +3,6 @@
 pub mod answer;
 pub mod grid;
 pub mod pipeline;
+pub mod service;
 pub mod solver;
 pub mod text;
