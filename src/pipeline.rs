@@ -13,6 +13,8 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::thread;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -54,12 +56,14 @@ impl<R> Slot<R> {
         self.0.blocking_recv().map_err(|_| Panicked)
     }
 
-    /// Waits for the answer in an asynchronous task.
-    ///
-    /// # Errors
-    /// [`Panicked`] if there will be none.
-    pub async fn answer(self) -> Result<R, Panicked> {
-        self.0.await.map_err(|_| Panicked)
+}
+
+/// Waits for the answer in an asynchronous task.
+impl<R> Future for Slot<R> {
+    type Output = Result<R, Panicked>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.0).poll(context).map_err(|_| Panicked)
     }
 }
 
@@ -77,6 +81,33 @@ pub fn submit<R: Send + 'static>(pool: &ThreadPool, job: impl FnOnce() -> R + Se
         }
     });
     Slot(receiver)
+}
+
+/// Starts jobs that are too small to be handed over one by one: they run on one thread, one after another, and
+/// each fills its own slot as soon as it is done. A job whose slot was dropped is skipped.
+pub fn submit_together<J: Send + 'static, R: Send + 'static>(
+    pool: &ThreadPool,
+    jobs: Vec<J>,
+    work: impl Fn(&J) -> R + Send + 'static,
+) -> Vec<Slot<R>> {
+    let (senders, slots): (Vec<_>, Vec<_>) = jobs
+        .into_iter()
+        .map(|job| {
+            let (sender, receiver) = oneshot::channel();
+            ((job, sender), Slot(receiver))
+        })
+        .unzip();
+    pool.spawn_fifo(move || {
+        for (job, sender) in senders {
+            if sender.is_closed() {
+                continue;
+            }
+            if let Ok(answer) = catch_unwind(AssertUnwindSafe(|| work(&job))) {
+                let _ = sender.send(answer);
+            }
+        }
+    });
+    slots
 }
 
 /// Works through `source` on the pool and hands every answer to `sink` on this thread, in the order of
@@ -226,6 +257,34 @@ mod tests {
         );
         assert_eq!(result, Err("broken"));
         assert!(answers.iter().copied().eq(0..20));
+    }
+
+    #[test]
+    fn jobs_handed_over_together_answer_one_by_one() {
+        let pool = pool(Some(1)).unwrap();
+        let (release, gate) = std::sync::mpsc::channel::<()>();
+        let ran = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&ran);
+        let work = move |&n: &u64| {
+            counter.fetch_add(1, Ordering::Relaxed);
+            match n {
+                1 => panic!("injected"),
+                3 => gate.recv().map(|()| n),
+                n => Ok(n),
+            }
+        };
+        let mut slots = submit_together(&pool, (0..6).collect(), work).into_iter();
+        let mut next = || slots.next().unwrap();
+        assert_eq!(next().wait(), Ok(Ok(0)));
+        assert_eq!(next().wait(), Err(Panicked));
+        // The answer is there although the next job holds up the rest.
+        assert_eq!(next().wait(), Ok(Ok(2)));
+        let held_up = next();
+        drop(next());
+        release.send(()).unwrap();
+        assert_eq!(held_up.wait(), Ok(Ok(3)));
+        assert_eq!(next().wait(), Ok(Ok(5)));
+        assert_eq!(ran.load(Ordering::Relaxed), 5);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Accepted sockets, with the care that the transport does not take of them.
 //!
-//! - A peer that connects and says nothing is dropped, as is one beyond the number that is allowed.
+//! - A peer that connects and says nothing is dropped after a while, and at once when the server shuts down. Beyond
+//!   the number that is allowed, peers wait.
 //! - Running out of file descriptors makes accepting pause, not spin.
 //! - A connection closes lingeringly: what has been written gets there even if the peer is still sending.
 
@@ -13,8 +14,10 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
-use tokio::time::{Sleep, sleep};
+use tokio::time::{Sleep, sleep, timeout};
 use tonic::transport::server::Connected;
+
+use super::context::Context;
 
 /// The most connections at once. An idle one takes about 15 KB.
 const MAX_CONNECTIONS: usize = 4096;
@@ -32,7 +35,11 @@ const GREETING_BYTES: usize = 24;
 const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Accepts connections until the receiver is gone.
-pub(super) async fn accept(listener: TcpListener, accepted: mpsc::Sender<io::Result<Connection>>) {
+pub(super) async fn accept(
+    listener: TcpListener,
+    context: Arc<Context>,
+    accepted: mpsc::Sender<io::Result<Connection>>,
+) {
     let seats = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     // The semaphore is never closed.
     while let Ok(seat) = Arc::clone(&seats).acquire_owned().await {
@@ -44,7 +51,7 @@ pub(super) async fn accept(listener: TcpListener, accepted: mpsc::Sender<io::Res
             Ok((socket, _)) => {
                 // Without it small answers wait for the peer's acknowledgement; a socket that refuses still works.
                 let _ = socket.set_nodelay(true);
-                if accepted.send(Ok(Connection::new(socket, seat))).await.is_err() {
+                if accepted.send(Ok(Connection::new(socket, seat, &context))).await.is_err() {
                     return;
                 }
             }
@@ -67,7 +74,8 @@ pub(super) struct Connection {
 /// A peer that has yet to say who it is.
 struct Greeting {
     missing: usize,
-    timeout: Pin<Box<Sleep>>,
+    /// Done when it is waited for no longer.
+    given_up: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
 /// The end of our bytes has been written; the peer's are read and dropped.
@@ -76,8 +84,13 @@ struct Closing {
 }
 
 impl Connection {
-    fn new(socket: TcpStream, seat: OwnedSemaphorePermit) -> Self {
-        let greeting = Greeting { missing: GREETING_BYTES, timeout: Box::pin(sleep(GREETING_TIMEOUT)) };
+    fn new(socket: TcpStream, seat: OwnedSemaphorePermit, context: &Arc<Context>) -> Self {
+        let context = Arc::clone(context);
+        // The transport would wait for a greeting even when it is told to end.
+        let given_up = async move {
+            let _ = timeout(GREETING_TIMEOUT, context.draining()).await;
+        };
+        let greeting = Greeting { missing: GREETING_BYTES, given_up: Box::pin(given_up) };
         Self { socket, greeting: Some(greeting), closing: None, _seat: seat }
     }
 }
@@ -103,7 +116,7 @@ impl AsyncRead for Connection {
             greeting.missing = greeting.missing.saturating_sub(buffer.filled().len() - before);
             if greeting.missing == 0 {
                 this.greeting = None;
-            } else if result.is_pending() && greeting.timeout.as_mut().poll(poller).is_ready() {
+            } else if result.is_pending() && greeting.given_up.as_mut().poll(poller).is_ready() {
                 return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
             }
         }

@@ -96,7 +96,7 @@ impl Context {
                 let _turn = turn;
                 job(&flag)
             });
-            slot.answer().await
+            slot.await
         };
         call.deadline.limit(work).await?.map_err(|_| broken_down())
     }

@@ -1,8 +1,8 @@
 //! The answers of a stream, in order.
 //!
 //! ```text
-//!   feeder ──place──▶ queue of slots: [ 1 ][ 2 ][ 3 ] ──▶ Answers, which the transport polls
-//!      └────turn────▶ pool: batches in any order, each fills its own slot
+//!   feeder ──place──▶ queue of batches: [ 1 2 3 ][ 4 5 ][ 6 ] ──▶ Answers, which the transport polls
+//!      └────turn────▶ pool: batches in any order, each fills the slots of its messages
 //! ```
 //!
 //! A batch first needs a place in its stream's queue, then a turn on the pool. The queue bounds what a
@@ -11,44 +11,40 @@
 //!
 //! Dropping [`Answers`] tells the work to stop and the feeder to leave.
 
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::task::{Context as Poller, Poll};
+use std::task::{Context as Poller, Poll, ready};
 use std::vec;
 
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Sleep;
-use tokio_stream::wrappers::ReceiverStream;
-use tokio_stream::{Stream, StreamExt as _};
+use tokio_stream::Stream;
 use tonic::Status;
 
 use super::context::{Call, CancelOnDrop, Context, broken_down};
 use super::deadline;
 use crate::answer::Cancelled;
-use crate::pipeline::{Panicked, Slot, submit};
+use crate::pipeline::{Panicked, Slot, submit_together};
 
 /// How many batches of one stream may be under way for each thread of the pool: enough for a stream by
 /// itself to keep all threads busy while answers travel.
 const QUEUED_PER_THREAD: usize = 2;
 
-/// What a job hands over: the responses to its batch.
-type Batch<R> = Result<Vec<R>, Cancelled>;
-
-/// The stream of slots, each waited for in turn.
-type Slots<R> = Pin<Box<dyn Stream<Item = Result<Batch<R>, Panicked>> + Send>>;
+/// The responses of a batch, each in the place that was kept for it.
+type Batch<R> = Vec<Slot<Result<R, Cancelled>>>;
 
 /// The end that work goes in by.
 pub(super) struct Feeder<R> {
     context: Arc<Context>,
-    queue: mpsc::Sender<Slot<Batch<R>>>,
+    queue: mpsc::Sender<Batch<R>>,
     cancel: Arc<AtomicBool>,
 }
 
 /// A place in the queue for one batch.
 pub(super) struct Place<'a, R> {
     feeder: &'a Feeder<R>,
-    permit: mpsc::Permit<'a, Slot<Batch<R>>>,
+    permit: mpsc::Permit<'a, Batch<R>>,
 }
 
 impl<R: Send + 'static> Feeder<R> {
@@ -65,8 +61,13 @@ impl<R: Send + 'static> Feeder<R> {
 }
 
 impl<R: Send + 'static> Place<'_, R> {
-    /// Starts a batch when it is its turn. Nothing is started if the client leaves before that.
-    pub(super) async fn start(self, job: impl FnOnce(&AtomicBool) -> Batch<R> + Send + 'static) {
+    /// Starts a batch when it is its turn: `work` answers one job after another. Nothing is started if the client
+    /// leaves before that.
+    pub(super) async fn start<J: Send + 'static>(
+        self,
+        jobs: Vec<J>,
+        work: impl Fn(&J, &AtomicBool) -> Result<R, Cancelled> + Send + 'static,
+    ) {
         let Feeder { context, cancel, .. } = self.feeder;
         let turn = tokio::select! {
             biased;
@@ -74,18 +75,21 @@ impl<R: Send + 'static> Place<'_, R> {
             turn = context.turn() => turn,
         };
         let cancel = Arc::clone(cancel);
-        self.permit.send(submit(&context.pool, move || {
-            let _turn = turn;
-            job(&cancel)
+        self.permit.send(submit_together(&context.pool, jobs, move |job| {
+            // Moved in, so that it is given back when the whole batch is done.
+            let _turn = &turn;
+            work(job, &cancel)
         }));
     }
 }
 
 /// The end that the answers come out of: a response stream.
 pub(super) struct Answers<R> {
-    slots: Slots<R>,
-    /// Responses of the batch at hand.
-    ready: vec::IntoIter<R>,
+    queue: mpsc::Receiver<Batch<R>>,
+    /// What is left of the batch at hand.
+    batch: vec::IntoIter<Slot<Result<R, Cancelled>>>,
+    /// The oldest slot, whose response is next.
+    oldest: Option<Slot<Result<R, Cancelled>>>,
     /// How the feeder ended, once it has.
     end: oneshot::Receiver<Result<(), Status>>,
     deadline: Option<Pin<Box<Sleep>>>,
@@ -107,18 +111,19 @@ where
     F: Future<Output = Result<(), Status>> + Send + 'static,
 {
     let bound = QUEUED_PER_THREAD * context.pool.current_num_threads();
-    let (queue, slots) = mpsc::channel(bound);
+    let (sender, queue) = mpsc::channel(bound);
     let (ended, end) = oneshot::channel();
     let cancel = CancelOnDrop::default();
-    let feeding = feed(Feeder { context: Arc::clone(context), queue, cancel: cancel.flag() });
+    let feeding = feed(Feeder { context: Arc::clone(context), queue: sender, cancel: cancel.flag() });
     tokio::spawn(async move {
         let result = feeding.await;
         // The receiver may have left; then nobody wants to know.
         let _ = ended.send(result);
     });
     Answers {
-        slots: Box::pin(ReceiverStream::new(slots).then(Slot::answer)),
-        ready: Vec::new().into_iter(),
+        queue,
+        batch: Vec::new().into_iter(),
+        oldest: None,
         end,
         deadline: call.deadline.timer().map(Box::pin),
         is_over: false,
@@ -136,17 +141,24 @@ impl<R> Answers<R> {
             return Poll::Ready(Some(Err(deadline::exceeded())));
         }
         loop {
-            if let Some(response) = self.ready.next() {
-                return Poll::Ready(Some(Ok(response)));
-            }
-            match std::task::ready!(self.slots.as_mut().poll_next(poller)) {
-                Some(Ok(Ok(batch))) => self.ready = batch.into_iter(),
+            if let Some(slot) = &mut self.oldest {
+                let response = ready!(Pin::new(slot).poll(poller));
+                self.oldest = None;
                 // Work is only cancelled by dropping this stream, and a job answers for its own panics.
-                Some(Ok(Err(Cancelled)) | Err(Panicked)) => return Poll::Ready(Some(Err(broken_down()))),
-                None => break,
+                return Poll::Ready(Some(match response {
+                    Ok(Ok(response)) => Ok(response),
+                    Ok(Err(Cancelled)) | Err(Panicked) => Err(broken_down()),
+                }));
+            }
+            self.oldest = self.batch.next();
+            if self.oldest.is_none() {
+                match ready!(self.queue.poll_recv(poller)) {
+                    Some(batch) => self.batch = batch.into_iter(),
+                    None => break,
+                }
             }
         }
-        Poll::Ready(match std::task::ready!(pin!(&mut self.end).poll(poller)) {
+        Poll::Ready(match ready!(Pin::new(&mut self.end).poll(poller)) {
             Ok(Ok(())) => None,
             Ok(Err(status)) => Some(Err(status)),
             // The feeder panicked.
@@ -155,19 +167,21 @@ impl<R> Answers<R> {
     }
 }
 
-impl<R: Send + Unpin + 'static> Stream for Answers<R> {
+impl<R: Unpin> Stream for Answers<R> {
     type Item = Result<R, Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, poller: &mut Poller<'_>) -> Poll<Option<Self::Item>> {
         if self.is_over {
             return Poll::Ready(None);
         }
-        let next = std::task::ready!(self.poll_response(poller));
+        let next = ready!(self.poll_response(poller));
         if !matches!(next, Some(Ok(_))) {
             // The transport may keep this stream for a while yet: stop the work and the feeder now.
             self.is_over = true;
             self.cancel = None;
-            self.slots = Box::pin(tokio_stream::empty());
+            self.oldest = None;
+            self.batch = Vec::new().into_iter();
+            self.queue.close();
         }
         Poll::Ready(next)
     }

@@ -148,7 +148,7 @@ impl Server {
         health.set_service_status(service, ServingStatus::Serving).await;
 
         let (accepted, connections) = mpsc::channel(ACCEPTED_WAITING);
-        tokio::spawn(accept(listener, accepted));
+        tokio::spawn(accept(listener, Arc::clone(&context), accepted));
         let drain_begins = {
             let context = Arc::clone(&context);
             async move { context.draining().await }

@@ -20,7 +20,8 @@ use crate::answer::{Block, Cancelled, Workers, Written};
 use crate::text::{Format, FormatError, Hint, Notation, SAMPLE_BYTES, detect};
 
 /// Small messages that have already arrived are answered as one batch: handing a job over costs as much as a
-/// few easy puzzles. Both bounds are small so that a client with hard puzzles is not kept waiting for many.
+/// few easy puzzles. Each is still sent as soon as it is done. Both bounds are small, since a batch of hard
+/// puzzles has one thread to itself, while others may be idle.
 const BATCH_MESSAGES: usize = 32;
 /// See [`BATCH_MESSAGES`]. A message is never split, so a batch can be one message larger.
 const BATCH_BYTES: usize = 16 << 10;
@@ -79,7 +80,7 @@ async fn read<D: Dialect>(
             more = gather(&mut dialect, &mut requests, &mut jobs) => more,
         };
         if !jobs.is_empty() {
-            place.start(move |cancel| jobs.iter().map(|job| answer_for::<D>(job, cancel)).collect()).await;
+            place.start(jobs, answer_for::<D>).await;
         }
         if !more? {
             return Ok(());

@@ -44,7 +44,7 @@ impl Text {
                 format: opened.format,
                 first_line: opened.lines + 1,
             })),
-            Err(FormatError::Puzzle(error)) => Ok(Err(error)),
+            Err(FormatError::Puzzle(error)) => Ok(Err(PuzzleError { line: None, ..error })),
             Err(error) => Err(unreadable(&error, "text")),
         }
     }

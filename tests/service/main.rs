@@ -1,0 +1,10 @@
+//! The service, seen through real clients over loopback.
+
+mod bulk;
+mod drain;
+mod harness;
+mod limits;
+mod methods;
+mod pressure;
+mod streams;
+mod transport;
