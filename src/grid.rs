@@ -323,7 +323,7 @@ impl Candidates {
 
     /// The digits, smallest first.
     pub fn iter(self) -> impl Iterator<Item = Digit> {
-        (1..=MAX_SIDE as u8).map(Digit).filter(move |&d| self.contains(d))
+        (1..=u8::MAX).take(MAX_SIDE).map(Digit).filter(move |&d| self.contains(d))
     }
 }
 
@@ -524,35 +524,46 @@ fn any_order_keeps_rules(order: Order, digits: &[u8]) -> bool {
     true
 }
 
-/// The rules for 9x9 without branches: a house is a 64-bit counter with four bits a digit,
+/// The rules for 9x9 without branches, for bulk validation: a house is a 32-bit word with three bits a digit,
 ///
 /// ```text
-/// bit  39..36  ...   7..4    3..0
-///      nines   ...   ones    blanks
+/// bit  26..24  ...   5..3    2..0
+///      nines   ...   twos    ones
 /// ```
 ///
-/// so a house is the sum of its cells (nine at most, which four bits hold) and a digit that stands twice
-/// shows as a bit above the lowest of its field. Blanks count too and are masked out at the end.
+/// and the sum of its cells. A digit that stands twice to seven times shows as a bit above the lowest of its
+/// field. No digit that stands more often goes unseen: a minirow has three cells; if none repeats a
+/// digit, rows and boxes hold each three times at most; and a column that has one eight times
+/// crosses a box that has it at least twice.
 fn nine_keeps_rules(digits: &[u8; 81]) -> bool {
-    const REPEATED: u64 = 0x00EE_EEEE_EEE0;
-    let one = |digit: u8| 1u64 << (4 * u32::from(digit & 15));
-    let mut bad = 0u64;
-    let mut columns = [0u64; 9];
-    for band in digits.chunks_exact(27) {
-        let mut boxes = [0u64; 3];
-        for row in band.chunks_exact(9) {
-            let mut cells = [0u64; 9];
-            for ((cell, column), &digit) in cells.iter_mut().zip(&mut columns).zip(row) {
-                *cell = one(digit);
-                *column += *cell;
+    const REPEATED: u32 = 0o666_666_666;
+    /// What a digit adds to its houses; a table of 16, so that four bits of any byte are an index.
+    const ONE: [u32; 16] = {
+        let mut one = [0; 16];
+        let mut digit = 1;
+        while digit <= 9 {
+            one[digit] = 1 << (3 * (digit - 1));
+            digit += 1;
+        }
+        one
+    };
+    let mut bad = 0;
+    let mut columns = [0u32; 9];
+    for band in 0..3 {
+        let mut boxes = [0u32; 3];
+        for row in 3 * band..3 * band + 3 {
+            let cells: [u32; 9] =
+                std::array::from_fn(|column| ONE[usize::from(digits[9 * row + column] & 15)]);
+            for column in 0..9 {
+                columns[column] += cells[column];
             }
-            let mut whole = 0;
-            for (sum, minirow) in boxes.iter_mut().zip(cells.chunks_exact(3)) {
-                let part = minirow[0] + minirow[1] + minirow[2];
-                *sum += part;
-                whole += part;
+            let minirows: [u32; 3] =
+                std::array::from_fn(|k| cells[3 * k] + cells[3 * k + 1] + cells[3 * k + 2]);
+            for stack in 0..3 {
+                boxes[stack] += minirows[stack];
             }
-            bad |= whole;
+            bad |= minirows[0] | minirows[1] | minirows[2];
+            bad |= minirows[0] + minirows[1] + minirows[2];
         }
         bad |= boxes[0] | boxes[1] | boxes[2];
     }
@@ -660,9 +671,17 @@ mod tests {
                 }
             }
         }
-        let mut nines = Grid::empty(Order::NINE);
-        nines.digits_mut().fill(9);
-        assert!(!nines.keeps_rules());
+        for digit in 1..=9 {
+            for house in Order::NINE.houses() {
+                let mut grid = Grid::empty(Order::NINE);
+                for (count, cell) in house.cells(Order::NINE).enumerate() {
+                    grid.digits_mut()[cell.index()] = digit;
+                    assert_eq!(grid.keeps_rules(), count == 0, "{grid:?}");
+                }
+            }
+            let full = Grid::from_digits(Order::NINE, &[digit; 81]);
+            assert!(!full.keeps_rules());
+        }
     }
 
     #[test]

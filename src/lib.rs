@@ -1,7 +1,31 @@
-//! Bulk Sudoku solving.
+//! A bulk Sudoku solver: puzzles in, solutions or error lines out, from a file and over a stream.
+//!
+//! ```text
+//! bytes ─ text ─▶ puzzles ─ solver ─▶ outcomes ─ text ─▶ bytes
+//!   ▲               (answer: one line in, one answer out)          │
+//!   │                                                              ▼
+//! input (memory map, pipe)         pipeline (ordered, bounded)   batch: a file, standard output
+//! service (stream of messages)                                   service: stream of messages
+//! ```
+//!
+//! The modules in reading order; each may use those before it and none after it (`tests/walls.rs` sees to
+//! that). Up to [`answer`] everything is pure: no input or output, no clock, no threads.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`grid`] | orders, cells, houses, grids, the rules |
+//! | [`text`] | every notation in and out, the sentences of errors |
+//! | [`solver`] | strategies |
+//! | [`answer`] | a puzzle in, an answer out |
+//! | [`pipeline`] | ordered, bounded jobs on a thread pool |
+//! | [`input`] | files and streams in chunks of whole puzzles |
+//! | [`batch`] | a file through the pipeline |
+//! | [`service`] | messages through the pipeline |
 
 pub mod answer;
+pub mod batch;
 pub mod grid;
+pub mod input;
 pub mod pipeline;
 pub mod service;
 pub mod solver;

@@ -11,17 +11,23 @@
 //! A job that panics fills its slot with [`Panicked`]; the thread lives on. A job whose caller has left is
 //! skipped.
 
-use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::task::{Context, Poll};
 use std::thread;
+use std::time::Duration;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use tokio::sync::oneshot;
 
 /// How many jobs a thread has waiting, so that none idles while the caller is busy.
 const JOBS_PER_THREAD: usize = 4;
+
+/// How long a run waits for its source before it looks whether it was cancelled.
+const CANCEL_POLL: Duration = Duration::from_millis(50);
 
 /// The job panicked; there is no answer. The panic's message went to the panic hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -55,7 +61,6 @@ impl<R> Slot<R> {
     pub fn wait(self) -> Result<R, Panicked> {
         self.0.blocking_recv().map_err(|_| Panicked)
     }
-
 }
 
 /// Waits for the answer in an asynchronous task.
@@ -67,102 +72,145 @@ impl<R> Future for Slot<R> {
     }
 }
 
+/// A place in the queue, and what fills it.
+fn slot<R>() -> (oneshot::Sender<R>, Slot<R>) {
+    let (sender, receiver) = oneshot::channel();
+    (sender, Slot(receiver))
+}
+
 /// Starts a job on the pool and returns the place of its answer at once. A slot that is dropped tells
 /// the job not to begin.
 pub fn submit<R: Send + 'static>(pool: &ThreadPool, job: impl FnOnce() -> R + Send + 'static) -> Slot<R> {
-    let (sender, receiver) = oneshot::channel();
-    pool.spawn_fifo(move || {
-        if sender.is_closed() {
-            return;
-        }
-        // What a panicking job leaves half-done is dropped with it.
-        if let Ok(answer) = catch_unwind(AssertUnwindSafe(job)) {
-            let _ = sender.send(answer);
-        }
-    });
-    Slot(receiver)
+    let (sender, slot) = slot();
+    start(pool, sender, job);
+    slot
 }
 
-/// Starts jobs that are too small to be handed over one by one: they run on one thread, one after another, and
-/// each fills its own slot as soon as it is done. A job whose slot was dropped is skipped.
+/// Starts jobs that are too small to be handed over one by one: they run on one thread, one after another,
+/// and each fills its own slot as soon as it is done. A job whose slot was dropped is skipped.
 pub fn submit_together<J: Send + 'static, R: Send + 'static>(
     pool: &ThreadPool,
     jobs: Vec<J>,
     work: impl Fn(&J) -> R + Send + 'static,
 ) -> Vec<Slot<R>> {
-    let (senders, slots): (Vec<_>, Vec<_>) = jobs
-        .into_iter()
-        .map(|job| {
-            let (sender, receiver) = oneshot::channel();
-            ((job, sender), Slot(receiver))
-        })
-        .unzip();
+    let (senders, slots): (Vec<_>, Vec<_>) = jobs.iter().map(|_| slot()).unzip();
     pool.spawn_fifo(move || {
-        for (job, sender) in senders {
-            if sender.is_closed() {
-                continue;
-            }
-            if let Ok(answer) = catch_unwind(AssertUnwindSafe(|| work(&job))) {
-                let _ = sender.send(answer);
-            }
+        for (job, sender) in jobs.iter().zip(senders) {
+            run(sender, || work(job));
         }
     });
     slots
 }
 
+fn start<R: Send + 'static>(
+    pool: &ThreadPool,
+    sender: oneshot::Sender<R>,
+    job: impl FnOnce() -> R + Send + 'static,
+) {
+    pool.spawn_fifo(move || run(sender, job));
+}
+
+/// Runs a job, unless its caller has left, and fills its slot.
+fn run<R>(sender: oneshot::Sender<R>, job: impl FnOnce() -> R) {
+    if sender.is_closed() {
+        return;
+    }
+    // What a panicking job leaves half-done is dropped with it.
+    if let Ok(answer) = catch_unwind(AssertUnwindSafe(job)) {
+        let _ = sender.send(answer);
+    }
+}
+
+/// How a run ended that met no error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// All of the source was answered.
+    Complete,
+    /// The cancel flag was raised before that.
+    Cancelled,
+}
+
 /// Works through `source` on the pool and hands every answer to `sink` on this thread, in the order of
-/// the source. At most a few jobs a thread are on the way at any time. `recover` gives the
-/// answer of a job that panicked.
+/// the source. `recover` gives the answer of a job that panicked.
+///
+/// The source is read on a thread of its own, so that answers flow while it waits for more. No more
+/// than a few jobs a thread are on the way at any time. Jobs have to look at `cancel` themselves.
 ///
 /// # Errors
-/// The first error of `source` or `sink`; jobs not begun by then are skipped. Answers to what came before an error of
-/// the source are all handed to the sink first.
+/// The first error of `source` or `sink`; jobs not begun by then are skipped. Answers to what came before
+/// an error of the source are all handed to the sink first.
+///
+/// # Panics
+/// If the system has no thread left for the reader, or `recover` panics.
 pub fn run_ordered<J, R, E>(
-    pool: &ThreadPool,
-    mut source: impl FnMut() -> Result<Option<J>, E>,
+    pool: &Arc<ThreadPool>,
+    cancel: &AtomicBool,
+    mut source: impl FnMut() -> Result<Option<J>, E> + Send + 'static,
     work: impl Fn(&J) -> R + Clone + Send + 'static,
     recover: impl Fn(&J) -> R + Clone + Send + 'static,
     mut sink: impl FnMut(R) -> Result<(), E>,
-) -> Result<(), E>
+) -> Result<Ended, E>
 where
     J: Send + 'static,
     R: Send + 'static,
+    E: Send + 'static,
 {
-    let bound = pool.current_num_threads() * JOBS_PER_THREAD;
-    let mut queue: VecDeque<Slot<R>> = VecDeque::with_capacity(bound);
-    let mut end = None;
-    loop {
-        while end.is_none() && queue.len() < bound {
-            match source() {
-                Ok(Some(job)) => {
-                    let (work, recover) = (work.clone(), recover.clone());
-                    queue.push_back(submit(pool, move || {
-                        catch_unwind(AssertUnwindSafe(|| work(&job))).unwrap_or_else(|_| recover(&job))
-                    }));
+    let (reserve, queue) = mpsc::sync_channel(pool.current_num_threads() * JOBS_PER_THREAD);
+    let pool = Arc::clone(pool);
+    let reader = move || {
+        loop {
+            let job = match source() {
+                Ok(Some(job)) => job,
+                Ok(None) => break,
+                Err(error) => {
+                    // If nobody listens any more, nobody wants to know.
+                    let _ = reserve.send(Err(error));
+                    break;
                 }
-                Ok(None) => end = Some(Ok(())),
-                Err(error) => end = Some(Err(error)),
+            };
+            let (sender, slot) = slot();
+            if reserve.send(Ok(slot)).is_err() {
+                break;
             }
+            let (work, recover) = (work.clone(), recover.clone());
+            start(&pool, sender, move || {
+                catch_unwind(AssertUnwindSafe(|| work(&job))).unwrap_or_else(|_| recover(&job))
+            });
         }
-        let Some(slot) = queue.pop_front() else {
-            return end.unwrap_or(Ok(()));
-        };
-        match slot.wait() {
-            Ok(answer) => sink(answer)?,
-            // `recover` itself panicked: a bug that cannot be answered for.
-            Err(Panicked) => panic!("no answer could be made for a job that panicked"),
+    };
+    // Not joined: it may be waiting for input that never comes when the sink has had enough.
+    if let Err(error) = thread::Builder::new().name("reader".to_owned()).spawn(reader) {
+        panic!("no thread can be started to read the input: {error}");
+    }
+    while !cancel.load(Ordering::Relaxed) {
+        match queue.recv_timeout(CANCEL_POLL) {
+            Ok(Ok(slot)) => match slot.wait() {
+                Ok(answer) => sink(answer)?,
+                // `recover` itself panicked: a bug that cannot be answered for.
+                Err(Panicked) => panic!("no answer could be made for a job that panicked"),
+            },
+            Ok(Err(error)) => return Err(error),
+            Err(RecvTimeoutError::Disconnected) => return Ok(Ended::Complete),
+            Err(RecvTimeoutError::Timeout) => {}
         }
     }
+    Ok(Ended::Cancelled)
 }
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::disallowed_methods, reason = "slow jobs and slow sinks are what is tested")]
+
     use std::convert::Infallible;
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::time::Duration;
+    use std::sync::atomic::AtomicUsize;
 
     use super::*;
+
+    static GO_ON: AtomicBool = AtomicBool::new(false);
+
+    fn pool_of(threads: usize) -> Arc<ThreadPool> {
+        Arc::new(pool(Some(threads)).unwrap())
+    }
 
     fn numbers(end: u64) -> impl FnMut() -> Result<Option<u64>, Infallible> {
         let mut numbers = 0..end;
@@ -171,64 +219,56 @@ mod tests {
 
     #[test]
     fn answers_keep_the_order_whatever_the_jobs_take() {
-        let pool = pool(Some(4)).unwrap();
         let mut answers = Vec::new();
         let work = |&n: &u64| {
             thread::sleep(Duration::from_micros(n * 7919 % 400));
             n
         };
-        let result = run_ordered(
-            &pool,
-            numbers(500),
-            work,
-            |&n| n,
-            |n| {
-                answers.push(n);
-                Ok(())
-            },
-        );
-        assert_eq!(result, Ok(()));
+        let sink = |n| {
+            answers.push(n);
+            Ok(())
+        };
+        let ended = run_ordered(&pool_of(4), &GO_ON, numbers(500), work, |&n| n, sink);
+        assert_eq!(ended, Ok(Ended::Complete));
         assert!(answers.iter().copied().eq(0..500));
     }
 
     #[test]
     fn no_more_jobs_are_begun_than_the_bound() {
-        let pool = pool(Some(2)).unwrap();
-        let open = Arc::new(AtomicUsize::new(0));
-        let most = AtomicUsize::new(0);
-        let mut next = 0..200u64;
-        let source = || -> Result<Option<u64>, Infallible> {
-            let n = next.next();
-            if n.is_some() {
-                most.fetch_max(open.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+        let begun = Arc::new(AtomicUsize::new(0));
+        let answered = Arc::new(AtomicUsize::new(0));
+        let most = Arc::new(AtomicUsize::new(0));
+        let work = {
+            let (begun, answered, most) = (Arc::clone(&begun), Arc::clone(&answered), Arc::clone(&most));
+            move |_: &u64| {
+                let open = begun.fetch_add(1, Ordering::SeqCst) + 1 - answered.load(Ordering::SeqCst);
+                most.fetch_max(open, Ordering::SeqCst);
             }
-            Ok(n)
         };
-        let sink = |_| {
-            open.fetch_sub(1, Ordering::Relaxed);
+        let sink = |()| {
+            // Slow enough for the jobs to run up against the bound.
+            thread::sleep(Duration::from_micros(300));
+            answered.fetch_add(1, Ordering::SeqCst);
             Ok(())
         };
-        run_ordered(&pool, source, |&n| n, |&n| n, sink).unwrap();
-        assert_eq!(most.load(Ordering::Relaxed), 2 * JOBS_PER_THREAD);
+        run_ordered(&pool_of(2), &GO_ON, numbers(200), work, |_| (), sink).unwrap();
+        // The queue is full, one answer is in the sink's hands, and the reader holds the next slot's place.
+        let bound = 2 * JOBS_PER_THREAD;
+        let most = most.load(Ordering::SeqCst);
+        assert!((bound..=bound + 2).contains(&most), "{most} jobs at one time");
     }
 
     #[test]
     fn a_panic_is_answered_for_in_its_place_and_the_pool_lives() {
-        let pool = pool(Some(2)).unwrap();
+        let pool = pool_of(2);
         for _ in 0..2 {
             let mut answers = Vec::new();
             let work = |&n: &u64| if n % 3 == 0 { panic!("injected") } else { n };
-            run_ordered(
-                &pool,
-                numbers(10),
-                work,
-                |&n| 1000 + n,
-                |n| {
-                    answers.push(n);
-                    Ok(())
-                },
-            )
-            .unwrap();
+            let sink = |n| {
+                answers.push(n);
+                Ok(())
+            };
+            run_ordered(&pool, &GO_ON, numbers(10), work, |&n| 1000 + n, sink).unwrap();
             assert_eq!(answers, [1000, 1, 2, 1003, 4, 5, 1006, 7, 8, 1009]);
         }
         assert_eq!(submit(&pool, || panic!("injected")).wait(), Err::<(), _>(Panicked));
@@ -238,31 +278,25 @@ mod tests {
 
     #[test]
     fn what_came_before_an_error_of_the_source_is_answered() {
-        let pool = pool(Some(2)).unwrap();
         let mut next = 0..;
-        let source = || match next.next() {
+        let source = move || match next.next() {
             Some(n) if n < 20 => Ok(Some(n)),
             _ => Err("broken"),
         };
         let mut answers = Vec::new();
-        let result = run_ordered(
-            &pool,
-            source,
-            |&n: &u64| n,
-            |&n| n,
-            |n| {
-                answers.push(n);
-                Ok(())
-            },
-        );
-        assert_eq!(result, Err("broken"));
+        let sink = |n| {
+            answers.push(n);
+            Ok(())
+        };
+        let ended = run_ordered(&pool_of(2), &GO_ON, source, |&n: &u64| n, |&n| n, sink);
+        assert_eq!(ended, Err("broken"));
         assert!(answers.iter().copied().eq(0..20));
     }
 
     #[test]
     fn jobs_handed_over_together_answer_one_by_one() {
         let pool = pool(Some(1)).unwrap();
-        let (release, gate) = std::sync::mpsc::channel::<()>();
+        let (release, gate) = mpsc::channel::<()>();
         let ran = Arc::new(AtomicUsize::new(0));
         let counter = Arc::clone(&ran);
         let work = move |&n: &u64| {
@@ -288,10 +322,34 @@ mod tests {
     }
 
     #[test]
+    fn an_error_of_the_sink_ends_the_run() {
+        let mut left = 3;
+        let sink = |_| {
+            left -= 1;
+            if left == 0 { Err("full") } else { Ok(()) }
+        };
+        let endless = || Ok(Some(1u64));
+        assert_eq!(run_ordered(&pool_of(2), &GO_ON, endless, |&n| n, |&n| n, sink), Err("full"));
+    }
+
+    #[test]
+    fn a_run_that_waits_for_its_source_can_be_cancelled() {
+        let (never, waiting) = mpsc::channel::<()>();
+        let source = move || -> Result<Option<u64>, Infallible> {
+            // Comes back only when the test is over and `never` is gone.
+            Ok(waiting.recv().ok().map(|()| 0))
+        };
+        let cancel = AtomicBool::new(true);
+        let ended = run_ordered(&pool_of(1), &cancel, source, |&n| n, |&n| n, |_| Ok(()));
+        assert_eq!(ended, Ok(Ended::Cancelled));
+        drop(never);
+    }
+
+    #[test]
     fn a_job_whose_caller_left_is_skipped() {
-        let pool = pool(Some(1)).unwrap();
+        let pool = pool_of(1);
         let ran = Arc::new(AtomicUsize::new(0));
-        let (release, gate) = std::sync::mpsc::channel::<()>();
+        let (release, gate) = mpsc::channel::<()>();
         let first = submit(&pool, move || gate.recv().is_ok());
         let counter = Arc::clone(&ran);
         drop(submit(&pool, move || counter.fetch_add(1, Ordering::Relaxed)));

@@ -24,7 +24,7 @@ use crate::solver::{
 use crate::text::{Format, Problem, PuzzleError, Records};
 
 pub use check::{Check, Flaw, check_block, check_grid};
-pub use render::OutputForm;
+pub use render::{NoOutputForm, OutputForm, paint_grid};
 pub use single::single_error;
 pub use validate::{Validation, validate_block};
 

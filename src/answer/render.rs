@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use super::{Answer, Found};
+use crate::grid::Grid;
 use crate::solver::Question;
 use crate::text::{Format, PuzzleError};
 
@@ -26,6 +27,8 @@ pub enum OutputForm {
     Jsonl,
     /// Rows with rulers, and a blank line behind.
     Grid,
+    /// The same for a person at a terminal: clues in bold, found cells in colour. It has no name.
+    PaintedGrid,
 }
 
 impl OutputForm {
@@ -79,9 +82,14 @@ impl OutputForm {
                 }
             }
             Self::Jsonl => write_json(answer, format, out),
-            Self::Grid => {
+            Self::Grid | Self::PaintedGrid => {
                 match &answer.result {
-                    Ok(Found::Solution(solution)) => format.write_grid(solution, out),
+                    Ok(Found::Solution(solution)) => match answer.puzzle {
+                        Some(puzzle) if self == Self::PaintedGrid => {
+                            paint_grid(format, solution, puzzle, out);
+                        }
+                        _ => format.write_grid(solution, out),
+                    },
                     Ok(found) => write_found(*found, format, out),
                     Err(error) => write_error_line(error, out),
                 }
@@ -109,6 +117,20 @@ impl FromStr for OutputForm {
         let known = Self::ALL.into_iter().find(|(name, _)| *name == text);
         known.map(|(_, form)| form).ok_or_else(|| NoOutputForm(text.to_owned()))
     }
+}
+
+/// Writes a grid with the escape sequences of a terminal: bold where `clues` has a digit, green elsewhere.
+pub fn paint_grid(format: &Format, grid: &Grid, clues: &Grid, out: &mut Vec<u8>) {
+    format.write_grid_with(grid, out, |index, symbol, out| {
+        let style: &[u8] = match (clues.digits()[index], grid.digits()[index]) {
+            (_, 0) => b"\x1b[2m",
+            (0, _) => b"\x1b[32m",
+            _ => b"\x1b[1m",
+        };
+        out.extend_from_slice(style);
+        out.push(symbol);
+        out.extend_from_slice(b"\x1b[0m");
+    });
 }
 
 fn write_error_line(error: &PuzzleError, out: &mut Vec<u8>) {

@@ -9,6 +9,7 @@ use tonic::{Code, Request, Status};
 use tonic_types::{ErrorDetails, StatusExt as _};
 
 use super::config::Limits;
+use super::datasets::Datasets;
 use super::deadline::Deadline;
 use crate::pipeline::submit;
 use crate::solver::Strategy;
@@ -16,11 +17,13 @@ use crate::solver::Strategy;
 /// What all calls share.
 pub(super) struct Context {
     /// The threads that search.
-    pub(super) pool: ThreadPool,
+    pub(super) pool: Arc<ThreadPool>,
     /// The strategies that clients may name, the default first.
     pub(super) strategies: &'static [&'static dyn Strategy],
     /// What clients may take.
     pub(super) limits: Limits,
+    /// The data sets, if there is a folder of them.
+    pub(super) datasets: Option<Datasets>,
     calls: Arc<Semaphore>,
     in_flight: Arc<Semaphore>,
     draining: watch::Receiver<bool>,
@@ -38,13 +41,16 @@ impl Context {
         pool: ThreadPool,
         strategies: &'static [&'static dyn Strategy],
         limits: Limits,
+        datasets: Option<Datasets>,
         draining: watch::Receiver<bool>,
     ) -> Self {
+        let pool = Arc::new(pool);
         let in_flight = limits.in_flight.map_or(2 * pool.current_num_threads(), Into::into);
         Self {
             pool,
             strategies,
             limits,
+            datasets,
             calls: Arc::new(Semaphore::new(limits.streams)),
             in_flight: Arc::new(Semaphore::new(in_flight)),
             draining,
@@ -56,7 +62,7 @@ impl Context {
     /// # Errors
     /// UNAVAILABLE while the server is shutting down, RESOURCE_EXHAUSTED while too many calls are open.
     pub(super) fn admit<T>(&self, request: &Request<T>) -> Result<Call, Status> {
-        if *self.draining.borrow() {
+        if self.is_draining() {
             return Err(shutting_down());
         }
         let permit = Arc::clone(&self.calls).try_acquire_owned();
@@ -99,6 +105,11 @@ impl Context {
             slot.await
         };
         call.deadline.limit(work).await?.map_err(|_| broken_down())
+    }
+
+    /// Is the server shutting down?
+    pub(super) fn is_draining(&self) -> bool {
+        *self.draining.borrow()
     }
 
     /// Returns when the server begins to shut down.
@@ -145,7 +156,7 @@ pub(super) fn broken_down() -> Status {
 }
 
 /// The status of a call that met a limit.
-fn exhausted(name: &str, what: &str, limit: usize) -> Status {
+pub(super) fn exhausted(name: &str, what: &str, limit: usize) -> Status {
     let message = format!("This server's limit of {limit} {what} is reached.");
     let details = ErrorDetails::with_quota_failure_violation(name, message.clone());
     Status::with_error_details(Code::ResourceExhausted, message, details)

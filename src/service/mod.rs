@@ -17,6 +17,7 @@ mod config;
 mod connection;
 mod context;
 mod convert;
+mod datasets;
 mod deadline;
 mod opening;
 mod ordered;

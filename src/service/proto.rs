@@ -1,7 +1,7 @@
 //! The wire contract, compiled from `proto/sudoku/v1/sudoku.proto`.
 
 // Generated code follows its own rules.
-#![allow(missing_docs, clippy::all, clippy::pedantic, clippy::nursery)]
+#![allow(missing_docs, unused_qualifications, clippy::all, clippy::pedantic)]
 
 tonic::include_proto!("sudoku.v1");
 

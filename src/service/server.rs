@@ -26,6 +26,7 @@ use tower_http::trace::TraceLayer;
 use super::config::Config;
 use super::connection::accept;
 use super::context::Context;
+use super::datasets::{self, Datasets};
 use super::ordered::Answers;
 use super::proto::sudoku_service_server::{SudokuService, SudokuServiceServer};
 use super::{CONNECTION_WINDOW_BYTES, FRAME_BYTES, LOCAL_ERROR_RESETS, STREAM_WINDOW_BYTES};
@@ -117,7 +118,9 @@ impl Server {
         }
         let pool = pipeline::pool(config.threads.map(Into::into))?;
         let (draining, watching) = watch::channel(false);
-        let context = Arc::new(Context::new(pool, config.strategies, config.limits, watching));
+        let datasets = config.data_dir.map(open_data_dir).transpose()?;
+        let context = Context::new(pool, config.strategies, config.limits, datasets, watching);
+        let context = Arc::new(context);
         let health = HealthReporter::new();
         let routes = routes(&context, &health)?;
         let listen_error = |error| listen_error(config.listen, error);
@@ -183,6 +186,10 @@ impl Server {
             Err(_) => Ok(Stopped::CutOff),
         }
     }
+}
+
+fn open_data_dir(path: PathBuf) -> Result<Datasets, StartError> {
+    Datasets::open(&path).map_err(|error| StartError::DataDir { path, error })
 }
 
 fn listen_error(address: SocketAddr, error: io::Error) -> StartError {
@@ -255,7 +262,7 @@ struct Sudoku {
 impl SudokuService for Sudoku {
     type SolveStreamStream = Answers<proto::SolveStreamResponse>;
     type SolveLinesStream = Answers<proto::SolveLinesResponse>;
-    type SolveDatasetStream = Answers<proto::SolveDatasetResponse>;
+    type SolveDatasetStream = datasets::Summed;
 
     async fn solve_stream(
         &self,
@@ -280,23 +287,23 @@ impl SudokuService for Sudoku {
 
     async fn solve_dataset(
         &self,
-        _request: Request<proto::SolveDatasetRequest>,
+        request: Request<proto::SolveDatasetRequest>,
     ) -> Result<Response<Self::SolveDatasetStream>, Status> {
-        Err(Status::not_found("This server has no data sets."))
+        datasets::solve(&self.context, request).await.map(Response::new)
     }
 
     async fn list_datasets(
         &self,
-        _request: Request<proto::ListDatasetsRequest>,
+        request: Request<proto::ListDatasetsRequest>,
     ) -> Result<Response<proto::ListDatasetsResponse>, Status> {
-        Ok(Response::new(proto::ListDatasetsResponse::default()))
+        datasets::list(&self.context, request).await.map(Response::new)
     }
 
     async fn get_puzzle(
         &self,
-        _request: Request<proto::GetPuzzleRequest>,
+        request: Request<proto::GetPuzzleRequest>,
     ) -> Result<Response<proto::GetPuzzleResponse>, Status> {
-        Err(Status::not_found("This server has no data sets."))
+        datasets::puzzle(&self.context, request).await.map(Response::new)
     }
 
     async fn validate(

@@ -87,7 +87,8 @@ impl Solver for State {
             }
         }
 
-        let side = self.order.side();
+        // A digit is a byte; a side is 25 at most.
+        let side = u8::try_from(self.order.side()).unwrap_or(u8::MAX);
         let metrics = &mut found.metrics;
         let mut depth = 0;
         loop {
@@ -105,9 +106,7 @@ impl Solver for State {
                 }
                 continue;
             };
-            let next = (usize::from(self.digits[index]) + 1..=side)
-                .map(|digit| digit as u8)
-                .find(|&digit| !self.houses.holds(index, digit));
+            let next = (self.digits[index] + 1..=side).find(|&digit| !self.houses.holds(index, digit));
             if let Some(digit) = next {
                 if metrics.nodes == limit.nodes {
                     found.stop = Stop::Nodes;
@@ -115,7 +114,7 @@ impl Solver for State {
                 }
                 metrics.nodes += 1;
                 metrics.guesses += 1;
-                if metrics.nodes % NODES_BETWEEN_CANCEL_CHECKS == 0 && limit.is_cancelled() {
+                if metrics.nodes.is_multiple_of(NODES_BETWEEN_CANCEL_CHECKS) && limit.is_cancelled() {
                     found.stop = Stop::Cancelled;
                     return found;
                 }

@@ -112,8 +112,18 @@ pub(super) struct Codec {
     encode: [u8; MAX_SIDE + 1],
     /// Does the byte end the cells?
     delimiter: [bool; 256],
-    /// Are the values written `1` to `9`, at most, with all the usual blanks?
-    pub(super) plain_digits: bool,
+    pub(super) shortcut: Shortcut,
+}
+
+/// Is this the everyday 9x9 in digits, for which there is a faster way than the tables?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shortcut {
+    /// It is not.
+    None,
+    /// It is, with all the usual blanks.
+    Digits,
+    /// It is, with `.` for the one blank.
+    DigitsAndDots,
 }
 
 impl Codec {
@@ -144,8 +154,14 @@ impl Codec {
                 *slot = symbol;
             }
         }
-        let ascii_digits = matches!(alphabet, Alphabet::Letters | Alphabet::Ascii);
-        Self { decode, encode, delimiter, plain_digits: ascii_digits && order.side() == 9 && !only_dots }
+        let shortcut = match alphabet {
+            Alphabet::Letters | Alphabet::Ascii if order == Order::NINE && only_dots => {
+                Shortcut::DigitsAndDots
+            }
+            Alphabet::Letters | Alphabet::Ascii if order == Order::NINE => Shortcut::Digits,
+            _ => Shortcut::None,
+        };
+        Self { decode, encode, delimiter, shortcut }
     }
 
     pub(super) const fn decode(&self, byte: u8) -> u8 {

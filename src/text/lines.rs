@@ -1,6 +1,6 @@
 //! One puzzle a line: `lines`, `header` and `csv`.
 
-use super::alphabet::INVALID;
+use super::alphabet::{INVALID, Shortcut};
 use super::{Format, Notation, Problem, PuzzleError, Record, Records};
 use crate::grid::{Grid, Order};
 
@@ -25,10 +25,13 @@ pub(super) fn is_no_puzzle(line: &[u8]) -> bool {
 
 pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<Record<'a>> {
     let format = records.format;
-    if format.codec.plain_digits
+    if format.codec.shortcut != Shortcut::None
         && let Some((cells, b"\n")) = records.text.get(..82).and_then(|line| line.split_first_chunk::<81>())
         && let Ok(digits) = <&mut [u8; 81]>::try_from(puzzle.digits_mut())
-        && read_plain_nine(cells, digits)
+        && match format.codec.shortcut {
+            Shortcut::DigitsAndDots => read_digits_and_dots(cells, digits),
+            Shortcut::Digits | Shortcut::None => read_digits(cells, digits),
+        }
     {
         // The everyday line, which needs no search for its end: the 81 bytes hold no newline, since a
         // newline is no cell, and the one after them ends the line.
@@ -88,16 +91,29 @@ pub(super) fn trim_field(field: &[u8]) -> &[u8] {
 
 /// Reads the cells of a 9x9 line whose values are `1` to `9`. False, with the digits unspecified, if any
 /// byte is something else. No branch depends on the data, so the compiler makes vector code of it.
-fn read_plain_nine(cells: &[u8; 81], digits: &mut [u8; 81]) -> bool {
-    let mut bad = false;
+#[expect(clippy::needless_bitwise_bool, reason = "a lazy operator is a branch")]
+fn read_digits(cells: &[u8; 81], digits: &mut [u8; 81]) -> bool {
+    let mut bad = 0;
     for (digit, &byte) in digits.iter_mut().zip(cells) {
         let value = byte.wrapping_sub(b'0');
         let is_value = value <= 9;
         let is_blank = (byte == b'.') | (byte == b'_') | (byte == b'*') | (byte == b'-');
         *digit = if is_value { value } else { 0 };
-        bad |= !(is_value | is_blank);
+        bad |= u8::from(!(is_value | is_blank));
     }
-    !bad
+    bad == 0
+}
+
+/// The same where `.` is the only blank.
+#[expect(clippy::needless_bitwise_bool, reason = "a lazy operator is a branch")]
+fn read_digits_and_dots(cells: &[u8; 81], digits: &mut [u8; 81]) -> bool {
+    let mut bad = 0;
+    for (digit, &byte) in digits.iter_mut().zip(cells) {
+        let is_value = byte.wrapping_sub(b'1') <= 8;
+        *digit = if is_value { byte - b'0' } else { 0 };
+        bad |= u8::from(!(is_value | (byte == b'.')));
+    }
+    bad == 0
 }
 
 /// Reads the cells of one puzzle, given without a comment. Length comes before characters.

@@ -45,7 +45,7 @@ impl Boundaries<'_> {
     fn ends_with(&mut self, line: Line) -> bool {
         match line {
             Line::Row => self.rows += 1,
-            Line::Blank if self.rows % self.format.order.box_side() != 0 => {
+            Line::Blank if !self.rows.is_multiple_of(self.format.order.box_side()) => {
                 self.rows = 0;
                 return true;
             }

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 
 use super::Format;
+use super::alphabet::Shortcut;
 use crate::grid::Grid;
 
 impl Format {
@@ -14,32 +15,43 @@ impl Format {
 
     /// Appends the cells, one character each, without a line end.
     pub fn write_cells(&self, grid: &Grid, out: &mut Vec<u8>) {
-        if self.codec.plain_digits {
-            // 9x9 in everyday digits: arithmetic instead of a table, which becomes vector code.
-            out.extend(grid.digits().iter().map(|&d| if d == 0 { b'.' } else { b'0' + d }));
-        } else {
-            out.extend(grid.digits().iter().map(|&d| self.codec.encode(d)));
+        match self.codec.shortcut {
+            Shortcut::None => out.extend(grid.digits().iter().map(|&d| self.codec.encode(d))),
+            // Arithmetic instead of a table becomes vector code.
+            Shortcut::Digits | Shortcut::DigitsAndDots => {
+                out.extend(grid.digits().iter().map(|&d| if d == 0 { b'.' } else { b'0' + d }));
+            }
         }
     }
 
     /// Appends the rows with rulers between the boxes, as [`super::Notation::Grid`] reads them.
     pub fn write_grid(&self, grid: &Grid, out: &mut Vec<u8>) {
+        self.write_grid_with(grid, out, |_, symbol, out| out.push(symbol));
+    }
+
+    /// The same with the cells written by `write_cell`, which is given the cell's index and symbol.
+    pub fn write_grid_with(
+        &self,
+        grid: &Grid,
+        out: &mut Vec<u8>,
+        mut write_cell: impl FnMut(usize, u8, &mut Vec<u8>),
+    ) {
         let (side, b) = (grid.order().side(), grid.order().box_side());
-        for (row, cells) in grid.digits().chunks(side).enumerate() {
-            if row > 0 && row % b == 0 {
-                let part = "-".repeat(2 * b + 1);
-                let ruler = vec![part; b].join("+");
+        for (index, &digit) in grid.digits().iter().enumerate() {
+            let (row, column) = (index / side, index % side);
+            if column == 0 && row > 0 && row % b == 0 {
+                let ruler = vec!["-".repeat(2 * b + 1); b].join("+");
                 // The outer parts are one narrower: nothing stands beside their outer cells.
                 out.extend_from_slice(&ruler.as_bytes()[1..ruler.len() - 1]);
                 out.push(b'\n');
             }
-            for (column, &digit) in cells.iter().enumerate() {
-                if column > 0 {
-                    out.extend_from_slice(if column % b == 0 { b" | " } else { b" " });
-                }
-                out.push(self.codec.encode(digit));
+            if column > 0 {
+                out.extend_from_slice(if column % b == 0 { b" | " } else { b" " });
             }
-            out.push(b'\n');
+            write_cell(index, self.codec.encode(digit), out);
+            if column == side - 1 {
+                out.push(b'\n');
+            }
         }
     }
 

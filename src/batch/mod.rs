@@ -1,0 +1,89 @@
+//! A file through the pipeline: the offline half of the house.
+
+mod output;
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use rayon::ThreadPool;
+
+use crate::answer::{Cancelled, Tally, Workers, Written};
+use crate::input::{Chunk, InputError, Reader};
+use crate::pipeline::{Ended, run_ordered};
+
+pub use output::{Output, OutputError};
+
+/// Why a run did not come to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum BatchError {
+    /// The input failed.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// The answers cannot be written.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+    /// `cancel` was raised.
+    #[error("The run was interrupted.")]
+    Cancelled,
+}
+
+impl From<Cancelled> for BatchError {
+    fn from(_: Cancelled) -> Self {
+        Self::Cancelled
+    }
+}
+
+/// How far a run has come.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Bytes of the input, uncompressed, whose answers are written.
+    pub bytes: u64,
+    /// The answers written.
+    pub tally: Tally,
+}
+
+/// Answers every puzzle of `reader` on the pool and writes the answers to `output` in order. `watch` sees
+/// the progress after each write. The heading of the task's form, if it has one, is written first.
+///
+/// # Errors
+/// What reading and writing meet, or that `cancel` was raised. All that `watch` has seen is written by then.
+pub fn solve(
+    mut reader: Reader,
+    workers: &Arc<Workers>,
+    pool: &Arc<ThreadPool>,
+    cancel: &Arc<AtomicBool>,
+    output: &mut Output,
+    mut watch: impl FnMut(&Progress),
+) -> Result<Progress, BatchError> {
+    let task = workers.task();
+    output.write(task.form.heading(task.question).as_bytes())?;
+    let mut progress = Progress::default();
+    let work = {
+        let (workers, cancel) = (Arc::clone(workers), Arc::clone(cancel));
+        move |chunk: &Chunk| (chunk.end(), workers.write_answers(chunk.block(), &cancel))
+    };
+    let recover = {
+        let workers = Arc::clone(workers);
+        move |chunk: &Chunk| (chunk.end(), Ok(workers.write_internal_errors(chunk.block())))
+    };
+    let source = move || reader.next_chunk().map_err(BatchError::from);
+    let sink = |(end, written): (u64, Result<Written, Cancelled>)| {
+        let written = written?;
+        output.write(&written.text)?;
+        progress.bytes = end;
+        progress.tally.add(&written.tally);
+        watch(&progress);
+        Ok(())
+    };
+    match run_ordered(pool, cancel, source, work, recover, sink)? {
+        Ended::Complete => Ok(progress),
+        Ended::Cancelled => Err(BatchError::Cancelled),
+    }
+}
+
+/// Did writing fail only because the reader of our output has had enough?
+#[must_use]
+pub fn is_closed_pipe(error: &BatchError) -> bool {
+    matches!(error, BatchError::Output(error) if error.cause.kind() == io::ErrorKind::BrokenPipe)
+}

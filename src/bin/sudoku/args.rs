@@ -1,0 +1,259 @@
+//! What can be typed.
+
+use std::num::NonZeroU64;
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use sudoku_stream::answer::{OutputForm, Task};
+use sudoku_stream::grid::Order;
+use sudoku_stream::input::STANDARD_INPUT;
+use sudoku_stream::solver::{
+    DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Question, STRATEGIES, Strategy, default_strategy, strategy,
+};
+use sudoku_stream::text::{Alphabet, Hint, Notation};
+
+/// Solves Sudoku puzzles in bulk: one answer line for each puzzle line, in order.
+#[derive(Debug, Parser)]
+#[command(name = "sudoku", version, max_term_width = 100)]
+pub struct Args {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Solve every puzzle of a file or of standard input
+    Solve(SolveArgs),
+    /// Count the solutions of every puzzle
+    Count(CountArgs),
+    /// Say what is wrong with a file before it is solved: length, characters and rules of every puzzle
+    Validate(ValidateArgs),
+    /// Check grids, full or part-filled: solved, or which cells break which rule
+    Check(CheckArgs),
+    /// Show one puzzle of a file, by its number or at random
+    Show(ShowArgs),
+}
+
+/// What is read, and how it is written.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct InputArgs {
+    /// The file, `-` for standard input; .gz and .zst are read as what they hold
+    #[arg(value_name = "FILE", default_value = STANDARD_INPUT)]
+    pub file: PathBuf,
+
+    /// How the puzzles are written [default: found out]
+    #[arg(long, value_parser = notation_names())]
+    notation: Option<String>,
+
+    /// What stands for the values above 9: letters, ascii, alpha, hex, or the symbols themselves [default: found out]
+    #[arg(long)]
+    alphabet: Option<Alphabet>,
+
+    /// The side of the puzzles, 1, 4, 9, 16 or 25 [default: found out]
+    #[arg(long, value_name = "SIDE", value_parser = side)]
+    size: Option<Order>,
+
+    /// Read the file instead of mapping it into memory
+    #[arg(long)]
+    pub no_mmap: bool,
+}
+
+impl InputArgs {
+    /// What the user said about the text.
+    pub fn hint(&self) -> Hint {
+        Hint {
+            notation: self.notation.as_deref().and_then(|name| name.parse().ok()),
+            alphabet: self.alphabet.clone(),
+            order: self.size,
+        }
+    }
+}
+
+/// How the work is done and shown.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct RunArgs {
+    /// Worker threads [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+
+    /// Show no progress bar (there is none anyway unless standard error is a terminal)
+    #[arg(long)]
+    pub no_progress: bool,
+
+    /// Print nothing on standard error but what went wrong
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+impl RunArgs {
+    pub fn threads(&self) -> Option<usize> {
+        self.threads.map(usize::from)
+    }
+}
+
+/// Where answers go, and how they are looked for.
+#[derive(Clone, Debug, ClapArgs)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub struct AnswerArgs {
+    /// Write the answers to OUT, which is whole or absent [default: standard output]
+    #[arg(short, long, value_name = "OUT")]
+    pub output_file: Option<PathBuf>,
+
+    /// Sync OUT and its folder to the disk before the end
+    #[arg(long)]
+    pub durable: bool,
+
+    /// How an answer looks
+    #[arg(long, value_name = "FORM", value_parser = form_names(), default_value = "solution")]
+    output: String,
+
+    /// How to search
+    #[arg(long, value_name = "NAME", value_parser = strategy_names(), default_value = default_strategy().name())]
+    strategy: String,
+
+    /// Give a puzzle up after this many nodes of the search
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_NODE_LIMIT)]
+    node_limit: u64,
+
+    /// Validate the whole input first; the first bad line ends the run and nothing is written
+    #[arg(long)]
+    pub strict: bool,
+
+    /// Exit with 1 if an answer is an error line
+    #[arg(long)]
+    pub fail_on_error: bool,
+
+    /// Print what the searches cost
+    #[arg(long)]
+    pub stats: bool,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub struct SolveArgs {
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// What to find out of each puzzle
+    #[arg(long, value_enum, default_value_t = QuestionArg::First)]
+    question: QuestionArg,
+
+    /// Where `--question count` stops counting
+    #[arg(long, value_name = "N", default_value_t = COUNT_LIMIT)]
+    limit: NonZeroU64,
+
+    #[command(flatten)]
+    pub answer: AnswerArgs,
+
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+impl SolveArgs {
+    /// What is asked of every puzzle.
+    pub fn task(&self) -> Task {
+        let question = match self.question {
+            QuestionArg::First => Question::First,
+            QuestionArg::Unique => Question::Unique,
+            QuestionArg::Count => Question::Count { limit: self.limit.get() },
+        };
+        Task {
+            strategy: strategy(&self.answer.strategy).unwrap_or_else(default_strategy),
+            question,
+            node_limit: self.answer.node_limit,
+            form: self.answer.output.parse().unwrap_or(OutputForm::Solution),
+        }
+    }
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub struct CountArgs {
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// Where counting stops: an answer that reaches it means at least as many
+    #[arg(long, value_name = "N", default_value_t = COUNT_LIMIT)]
+    limit: NonZeroU64,
+
+    #[command(flatten)]
+    answer: AnswerArgs,
+
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+impl From<CountArgs> for SolveArgs {
+    fn from(args: CountArgs) -> Self {
+        let CountArgs { input, limit, answer, run } = args;
+        Self { input, question: QuestionArg::Count, limit, answer, run }
+    }
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub struct ValidateArgs {
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// Print at most this many errors
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub limit: usize,
+
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub struct CheckArgs {
+    #[command(flatten)]
+    pub input: InputArgs,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub struct ShowArgs {
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// The number of the puzzle, from 1
+    #[arg(long, value_name = "K", default_value = "1")]
+    pub index: NonZeroU64,
+
+    /// Any puzzle, all with the same chance
+    #[arg(long, conflicts_with = "index")]
+    pub random: bool,
+
+    /// Show its solution too
+    #[arg(long)]
+    pub solve: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum QuestionArg {
+    /// Any solution
+    First,
+    /// The solution, and proof that it is the only one
+    Unique,
+    /// The number of solutions
+    Count,
+}
+
+const COUNT_LIMIT: NonZeroU64 = match NonZeroU64::new(DEFAULT_COUNT_LIMIT) {
+    Some(limit) => limit,
+    None => NonZeroU64::MIN,
+};
+
+fn side(text: &str) -> Result<Order, String> {
+    let order = text.parse().ok().and_then(Order::from_side);
+    order.ok_or_else(|| "a side is 1, 4, 9, 16 or 25".to_owned())
+}
+
+fn notation_names() -> clap::builder::PossibleValuesParser {
+    Notation::ALL.map(|(name, _)| name).into()
+}
+
+fn form_names() -> clap::builder::PossibleValuesParser {
+    OutputForm::ALL.map(|(name, _)| name).into()
+}
+
+fn strategy_names() -> clap::builder::PossibleValuesParser {
+    let named = |s: &&dyn Strategy| clap::builder::PossibleValue::new(s.name()).help(s.summary());
+    STRATEGIES.iter().map(named).collect::<Vec<_>>().into()
+}

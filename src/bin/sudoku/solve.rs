@@ -1,0 +1,106 @@
+//! `sudoku solve` and `sudoku count`.
+
+use std::io::{self, IsTerminal as _};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{anyhow, bail};
+use indicatif::ProgressBar;
+use sudoku_stream::answer::{OutputForm, Task, Workers};
+use sudoku_stream::batch::{self, BatchError, Output, Progress};
+use sudoku_stream::input::{self, Reader, Stopped};
+use sudoku_stream::pipeline;
+
+use super::args::SolveArgs;
+use super::{EXIT_ERRORS_SEEN, EXIT_INTERRUPTED, interrupt, open, view};
+
+pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
+    let begin = Instant::now();
+    let cancel = interrupt::flag()?;
+    let pool = Arc::new(pipeline::pool(args.run.threads())?);
+
+    let source = open::source(&args.input)?;
+    let reader = if args.answer.strict {
+        let kept = source.keep()?;
+        let reader = open::read(kept.source()?, &args.input)?;
+        match input::validate(reader, &pool, &cancel, 1, |_| ()) {
+            Err(Stopped::Cancelled) => return Ok(interrupted("No puzzle was solved.")),
+            Err(Stopped::Input(error)) => return Err(error.into()),
+            Ok(found) => {
+                if let Some(error) = found.errors.into_iter().next() {
+                    return Err(error.into());
+                }
+            }
+        }
+        open::read(kept.source()?, &args.input)?
+    } else {
+        open::read(source, &args.input)?
+    };
+
+    let task = task_for(args, &reader)?;
+    let mut output = match &args.answer.output_file {
+        Some(path) => Output::file(path, args.answer.durable)?,
+        None => Output::standard(),
+    };
+    let bar = view::progress_bar(&args.run, reader.len_bytes());
+    let workers = Arc::new(Workers::new(reader.format().clone(), task));
+    let mut progress = Progress::default();
+    let result = batch::solve(reader, &workers, &pool, &cancel, &mut output, |so_far| {
+        show(&bar, so_far, begin.elapsed());
+        progress = so_far.clone();
+    });
+    bar.finish_and_clear();
+    match result {
+        Ok(_) => output.finish()?,
+        Err(error) if batch::is_closed_pipe(&error) => return Ok(ExitCode::SUCCESS),
+        Err(BatchError::Cancelled) => return Ok(interrupted(&how_far(args, &progress))),
+        Err(error) => return Err(anyhow!(error).context(how_far(args, &progress))),
+    }
+    if progress.tally.answers == 0 {
+        bail!("{} is empty.", args.input.file.display());
+    }
+    if !args.run.quiet {
+        view::complain(&view::summary(&progress.tally, begin.elapsed()));
+    }
+    if args.answer.stats {
+        view::complain(&view::stats(&progress.tally));
+    }
+    let seen = args.answer.fail_on_error && progress.tally.error_count() > 0;
+    Ok(if seen { ExitCode::from(EXIT_ERRORS_SEEN) } else { ExitCode::SUCCESS })
+}
+
+/// What is asked, made to fit what was found.
+fn task_for(args: &SolveArgs, reader: &Reader) -> anyhow::Result<Task> {
+    let mut task = args.task();
+    let order = reader.format().order();
+    if !task.strategy.supports(order) {
+        bail!("The strategy {} does not solve {order} puzzles. Name another.", task.strategy.name());
+    }
+    let is_watched = args.answer.output_file.is_none() && io::stdout().is_terminal();
+    if is_watched && task.form == OutputForm::Grid && std::env::var_os("NO_COLOR").is_none() {
+        task.form = OutputForm::PaintedGrid;
+    }
+    Ok(task)
+}
+
+fn show(bar: &ProgressBar, progress: &Progress, time: Duration) {
+    if !bar.is_hidden() {
+        bar.set_position(progress.bytes);
+        bar.set_message(format!("{} puzzles/s", view::per_second(progress.tally.answers, time)));
+    }
+}
+
+/// What there is of the answers after a run that did not come to its end.
+fn how_far(args: &SolveArgs, progress: &Progress) -> String {
+    let answered = format!("{} answered", view::counted(progress.tally.answers, "puzzle"));
+    match &args.answer.output_file {
+        Some(path) => format!("Stopped after {answered}; {} was not written", path.display()),
+        None => format!("Stopped after {answered}"),
+    }
+}
+
+fn interrupted(what: &str) -> ExitCode {
+    view::complain(&format!("Interrupted. {what}."));
+    ExitCode::from(EXIT_INTERRUPTED)
+}

@@ -1,0 +1,94 @@
+//! What a person sees: sentences, numbers and the progress bar.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use sudoku_stream::answer::Tally;
+
+use super::args::RunArgs;
+
+/// Prints a line on standard error, if there is one.
+pub fn complain(line: &str) {
+    // With standard error gone there is nobody left to tell.
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// Prints text on standard output. A closed pipe is no error: its reader has seen enough.
+pub fn print(text: &str) -> io::Result<()> {
+    match io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+/// `1234567` as `1,234,567`.
+pub fn thousands(number: u64) -> String {
+    indicatif::HumanCount(number).to_string()
+}
+
+/// `1 puzzle`, `2 puzzles`.
+pub fn counted(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", thousands(number))
+}
+
+/// A rate for a person, with three digits that mean something.
+pub fn per_second(count: u64, time: Duration) -> String {
+    let nanos = time.as_nanos().max(1);
+    let rate = u64::try_from(u128::from(count) * 1_000_000_000 / nanos).unwrap_or(u64::MAX);
+    let unit = 10u64.pow(rate.max(1).ilog10().saturating_sub(2));
+    thousands((rate + unit / 2) / unit * unit)
+}
+
+/// The end of a run in one line.
+pub fn summary(tally: &Tally, time: Duration) -> String {
+    let errors = tally.error_count();
+    let mut line = format!(
+        "{} in {:.3} s, {} a second: {} answered",
+        counted(tally.answers, "puzzle"),
+        time.as_secs_f64(),
+        per_second(tally.answers, time),
+        thousands(tally.answers - errors),
+    );
+    if errors > 0 {
+        let kinds: Vec<String> =
+            tally.errors.iter().map(|(code, count)| format!("{} {code}", thousands(*count))).collect();
+        line += &format!(", {} ({})", counted(errors, "error line"), kinds.join(", "));
+    }
+    line + "."
+}
+
+/// What the searches cost, in one line.
+pub fn stats(tally: &Tally) -> String {
+    let metrics = &tally.metrics;
+    let each = |total: u64| total as f64 / tally.answers.max(1) as f64;
+    format!(
+        "{} ({:.2} a puzzle), {} ({:.2}), {} ({:.2}), greatest depth {}.",
+        counted(metrics.nodes, "node"),
+        each(metrics.nodes),
+        if metrics.guesses == 1 {
+            "1 guess".to_owned()
+        } else {
+            format!("{} guesses", thousands(metrics.guesses))
+        },
+        each(metrics.guesses),
+        counted(metrics.backtracks, "backtrack"),
+        each(metrics.backtracks),
+        thousands(metrics.depth),
+    )
+}
+
+/// A progress bar on standard error; hidden unless that is a terminal.
+pub fn progress_bar(args: &RunArgs, len_bytes: Option<u64>) -> ProgressBar {
+    let is_wanted = !args.no_progress && !args.quiet && io::stderr().is_terminal();
+    let target = if is_wanted { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(len_bytes, target);
+    let template = if len_bytes.is_some() {
+        "{bar:30} {percent:>3} %  {binary_bytes} of {binary_total_bytes}  {eta} left  {msg}"
+    } else {
+        "{spinner} {binary_bytes}  {elapsed}  {msg}"
+    };
+    // A template that indicatif refuses would cost the bar its looks, not the run.
+    ProgressStyle::with_template(template).map_or(bar.clone(), |style| bar.with_style(style))
+}

@@ -1,0 +1,172 @@
+//! Random access: puzzle K of a large input.
+
+use std::sync::Arc;
+
+use super::{InputError, Mapped, Reader, Source};
+use crate::answer::Block;
+use crate::grid::Grid;
+use crate::text::{Format, Hint, Records};
+
+/// A puzzle cut out of its input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picked {
+    /// Which puzzle it is, from 1.
+    pub number: u64,
+    /// The physical line on which it begins, from 1.
+    pub line: u64,
+    /// Its text, line ends and comments included.
+    pub text: Vec<u8>,
+}
+
+/// Which puzzle to pick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pick {
+    /// The one with this number, from 1.
+    Number(u64),
+    /// Any one, all with the same chance.
+    Random,
+}
+
+/// Picks a puzzle in one pass over an input that may be a stream. `None` if there is none with that number.
+///
+/// A random one is chosen by reservoir sampling a chunk at a time: a chunk of `c` puzzles after `t` others
+/// replaces the choice with probability `c / (t + c)`.
+///
+/// # Errors
+/// What reading meets.
+pub fn pick(reader: &mut Reader, pick: Pick) -> Result<Option<Picked>, InputError> {
+    let format = reader.format().clone();
+    let mut before = 0;
+    let mut choice = None;
+    while let Some(chunk) = reader.next_chunk()? {
+        let block = chunk.block();
+        let count = count_puzzles(&format, block);
+        match pick {
+            Pick::Number(number) if number > before && number - before <= count => {
+                return Ok(puzzle_of(&format, block, before, number));
+            }
+            Pick::Random if count > 0 => {
+                let ticket = rand::random_range(1..=before + count);
+                if ticket > before {
+                    choice = puzzle_of(&format, block, before, ticket);
+                }
+            }
+            Pick::Number(_) | Pick::Random => {}
+        }
+        before += count;
+    }
+    Ok(choice)
+}
+
+fn count_puzzles(format: &Format, block: Block<'_>) -> u64 {
+    let mut records = Records::new(format, block.text, block.first_line);
+    let mut puzzle = Grid::empty(format.order());
+    std::iter::from_fn(|| records.read(&mut puzzle)).count() as u64
+}
+
+/// Puzzle `number` of the whole, from a block with `before` puzzles before it.
+fn puzzle_of(format: &Format, block: Block<'_>, before: u64, number: u64) -> Option<Picked> {
+    let mut records = Records::new(format, block.text, block.first_line);
+    let mut puzzle = Grid::empty(format.order());
+    for _ in before + 1..number {
+        records.read(&mut puzzle)?;
+    }
+    let (rest, first_line) = (records.rest(), records.line());
+    let record = records.read(&mut puzzle)?;
+    // Blank lines and comments before the puzzle are not part of it.
+    let lines_before = usize::try_from(record.line - first_line).unwrap_or(0);
+    let text = &rest[..rest.len() - records.rest().len()];
+    let start = match lines_before {
+        0 => 0,
+        n => memchr::memchr_iter(b'\n', text).nth(n - 1).map_or(0, |end| end + 1),
+    };
+    Some(Picked { number, line: record.line, text: text[start..].to_vec() })
+}
+
+/// Where the chunks of a mapped file begin. It grows as far as it has been asked for and is never read
+/// twice: to give a puzzle, only the chunk it lies in is read again.
+pub struct PuzzleIndex {
+    reader: Reader,
+    marks: Vec<Mark>,
+    /// The puzzles of all chunks that are marked.
+    puzzles: u64,
+    is_complete: bool,
+}
+
+/// The beginning of a chunk.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    offset: u64,
+    line: u64,
+    puzzles_before: u64,
+}
+
+impl PuzzleIndex {
+    /// An index that knows nothing yet. Reading begins with the first question.
+    ///
+    /// # Errors
+    /// What reading the beginning meets.
+    pub fn new(map: Arc<Mapped>, hint: &Hint) -> Result<Self, InputError> {
+        let reader = Source::mapped(map).read(hint)?;
+        Ok(Self { reader, marks: Vec::new(), puzzles: 0, is_complete: false })
+    }
+
+    /// How the file is written.
+    #[must_use]
+    pub const fn format(&self) -> &Format {
+        self.reader.format()
+    }
+
+    /// How many puzzles there are, after reading the rest of the file if that is not known.
+    ///
+    /// # Errors
+    /// What reading meets.
+    pub fn count(&mut self) -> Result<u64, InputError> {
+        self.extend(u64::MAX)?;
+        Ok(self.puzzles)
+    }
+
+    /// The puzzle with this number, from 1, or `None` if there are not so many.
+    ///
+    /// # Errors
+    /// What reading meets.
+    pub fn puzzle(&mut self, number: u64) -> Result<Option<Picked>, InputError> {
+        self.extend(number)?;
+        if number == 0 || number > self.puzzles {
+            return Ok(None);
+        }
+        let mark = self.marks[self.marks.partition_point(|mark| mark.puzzles_before < number) - 1];
+        let end = (self.reader.offset, self.reader.line);
+        self.reader.seek(mark.offset, mark.line);
+        let chunk = self.reader.next_chunk();
+        let format = self.reader.format().clone();
+        self.reader.seek(end.0, end.1);
+        Ok(chunk?.and_then(|chunk| puzzle_of(&format, chunk.block(), mark.puzzles_before, number)))
+    }
+
+    /// A puzzle of which every one has the same chance; `None` if there is none.
+    ///
+    /// # Errors
+    /// What reading meets.
+    pub fn random(&mut self) -> Result<Option<Picked>, InputError> {
+        match self.count()? {
+            0 => Ok(None),
+            count => self.puzzle(rand::random_range(1..=count)),
+        }
+    }
+
+    /// Reads on until `number` puzzles are marked or the file ends.
+    fn extend(&mut self, number: u64) -> Result<(), InputError> {
+        while !self.is_complete && self.puzzles < number {
+            let (offset, line) = (self.reader.offset, self.reader.line);
+            match self.reader.next_chunk()? {
+                None => self.is_complete = true,
+                Some(chunk) => {
+                    self.marks.push(Mark { offset, line, puzzles_before: self.puzzles });
+                    self.puzzles += count_puzzles(self.reader.format(), chunk.block());
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,519 @@
+//! Files and streams of puzzles, read in chunks of whole puzzles.
+//!
+//! A [`Source`] is where bytes come from: a memory map, standard input, a pipe, a compressed file. A [`Reader`]
+//! finds out how they are written and cuts them into [`Chunk`]s. All sources take the same path: bytes
+//! are copied out once, and only the copy is looked at, because a mapped file can change at any moment.
+//!
+//! Memory stays the same however long the input or a line of it is: a chunk is at most [`CHUNK_BYTES`] and
+//! an unfinished puzzle, and a line that is longer than any puzzle can be is cut short on the way in.
+
+mod index;
+mod map;
+mod validate;
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek as _, Write as _};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::answer::Block;
+use crate::text::{
+    BYTE_ORDER_MARK, Format, FormatError, Hint, MAX_LINE_BYTES, MAX_TRIPLES_BYTES, SAMPLE_BYTES, detect,
+    skip_blank_lines,
+};
+
+pub use index::{Pick, Picked, PuzzleIndex, pick};
+pub use map::Mapped;
+pub use validate::{Stopped, validate};
+
+/// How many bytes are read at a time: about 1,600 puzzles of 81 cells.
+pub const CHUNK_BYTES: usize = 128 * 1024;
+
+/// The name that stands for standard input on the command line.
+pub const STANDARD_INPUT: &str = "-";
+
+/// Why an input cannot be read, or not to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum InputError {
+    /// The operating system's words.
+    #[error("{name}: {cause}")]
+    Io {
+        /// The input.
+        name: String,
+        /// What the system says.
+        cause: io::Error,
+    },
+    /// There is no puzzle in it.
+    #[error("{name} is empty.")]
+    Empty {
+        /// The input.
+        name: String,
+    },
+    /// It became shorter while it was being read.
+    #[error("{name} was cut short while it was being read. Run again when nothing writes to it.")]
+    Shrunk {
+        /// The input.
+        name: String,
+    },
+    /// Its content changed while it was being read.
+    #[error("{name} was changed while it was being read. Run again when nothing writes to it.")]
+    Changed {
+        /// The input.
+        name: String,
+    },
+    /// A compressed file that is damaged or incomplete.
+    #[error("{name} is damaged after {good_bytes} bytes of text: {cause}")]
+    Damaged {
+        /// The input.
+        name: String,
+        /// How much of its content could be read.
+        good_bytes: u64,
+        /// What the decompressor says.
+        cause: io::Error,
+    },
+    /// One puzzle of a notation with several lines a puzzle goes on and on.
+    #[error("{name} has a puzzle that does not end within {MAX_TRIPLES_BYTES} bytes of line {line}.")]
+    TooLong {
+        /// The input.
+        name: String,
+        /// Where the puzzle begins.
+        line: u64,
+    },
+    /// It is not written in a way that can be read.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+}
+
+impl InputError {
+    fn io(name: &str, cause: io::Error) -> Self {
+        Self::Io { name: name.to_owned(), cause }
+    }
+}
+
+/// Where bytes come from.
+pub struct Source {
+    name: String,
+    feed: Feed,
+}
+
+enum Feed {
+    /// A mapped file, and how far it is read.
+    Map { map: Arc<Mapped>, at: usize },
+    /// Anything that can only be read in order.
+    Stream { stream: Box<dyn Read + Send>, is_compressed: bool, file: Option<map::Stamp> },
+}
+
+impl Source {
+    /// Opens what a user named: a file, or `-` for standard input. Files compressed by gzip or Zstandard are
+    /// read as what they hold, whatever they are called. A regular file is mapped if `may_map`.
+    ///
+    /// # Errors
+    /// The system's, with the path.
+    pub fn open(path: &Path, may_map: bool) -> Result<Self, InputError> {
+        if path.as_os_str() == STANDARD_INPUT {
+            return Self::stream("standard input".to_owned(), Box::new(io::stdin()), None);
+        }
+        let name = path.display().to_string();
+        let file = File::open(path).map_err(|error| InputError::io(&name, error))?;
+        Self::file(name, file, may_map)
+    }
+
+    /// The same for a file that is open already; `name` is for messages.
+    ///
+    /// # Errors
+    /// The system's, with the name.
+    pub fn file(name: String, file: File, may_map: bool) -> Result<Self, InputError> {
+        let metadata = file.metadata().map_err(|error| InputError::io(&name, error))?;
+        // Files of /proc call themselves regular and 0 bytes long; only reading tells.
+        let is_regular = metadata.is_file() && metadata.len() > 0;
+        if is_regular && may_map && !starts_compressed(&file) {
+            match Mapped::open(&file, name.clone())? {
+                Some(map) => return Ok(Self::mapped(map)),
+                None => tracing::debug!("{name} is read without a map: too many are mapped already"),
+            }
+        }
+        let stamp = if is_regular {
+            Some(map::Stamp::of(&file).map_err(|e| InputError::io(&name, e))?)
+        } else {
+            None
+        };
+        Self::stream(name, Box::new(file), stamp)
+    }
+
+    /// A file that is mapped already, read from its start.
+    #[must_use]
+    pub fn mapped(map: Arc<Mapped>) -> Self {
+        Self { name: map.name().to_owned(), feed: Feed::Map { map, at: 0 } }
+    }
+
+    fn stream(
+        name: String,
+        mut stream: Box<dyn Read + Send>,
+        file: Option<map::Stamp>,
+    ) -> Result<Self, InputError> {
+        let mut magic = Vec::new();
+        stream
+            .by_ref()
+            .take(ZSTD_MAGIC.len() as u64)
+            .read_to_end(&mut magic)
+            .map_err(|error| InputError::io(&name, error))?;
+        let kind = compression(&magic);
+        let whole = io::Cursor::new(magic).chain(stream);
+        let stream: Box<dyn Read + Send> = match kind {
+            None => Box::new(whole),
+            Some(Compression::Gzip) => Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::new(whole))),
+            Some(Compression::Zstandard) => Box::new(
+                zstd::stream::read::Decoder::new(whole).map_err(|error| InputError::io(&name, error))?,
+            ),
+        };
+        Ok(Self { name, feed: Feed::Stream { stream, is_compressed: kind.is_some(), file } })
+    }
+
+    /// Makes an input that can be read more than once. What is not mapped is copied into a temporary file
+    /// that has no name and goes when it is closed.
+    ///
+    /// # Errors
+    /// What reading or writing meets.
+    pub fn keep(mut self) -> Result<Kept, InputError> {
+        if let Feed::Map { map, .. } = &self.feed {
+            return Ok(Kept::Map(Arc::clone(map)));
+        }
+        let mut file = tempfile::tempfile().map_err(|error| InputError::io("temporary file", error))?;
+        let (mut buffer, mut taken) = (Vec::with_capacity(CHUNK_BYTES), 0);
+        while self.fill(&mut buffer, CHUNK_BYTES, taken)? > 0 {
+            taken += buffer.len() as u64;
+            file.write_all(&buffer).map_err(|error| InputError::io("temporary file", error))?;
+            buffer.clear();
+        }
+        Ok(Kept::Copy { name: self.name, file })
+    }
+
+    /// What to call it in a message.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The length in bytes, where it is known beforehand.
+    #[must_use]
+    pub fn len_bytes(&self) -> Option<u64> {
+        match &self.feed {
+            Feed::Map { map, .. } => Some(map.len() as u64),
+            Feed::Stream { is_compressed: false, file, .. } => file.as_ref().map(map::Stamp::len),
+            Feed::Stream { .. } => None,
+        }
+    }
+
+    /// Appends up to `room` bytes to `buffer`; 0 only at the end.
+    fn fill(&mut self, buffer: &mut Vec<u8>, room: usize, before: u64) -> Result<usize, InputError> {
+        match &mut self.feed {
+            Feed::Map { map, at } => {
+                let length = room.min(map.len() - *at);
+                map.copy(*at..*at + length, buffer)?;
+                *at += length;
+                Ok(length)
+            }
+            Feed::Stream { stream, is_compressed, file } => {
+                let old = buffer.len();
+                buffer.resize(old + room, 0);
+                let result = loop {
+                    match stream.read(&mut buffer[old..]) {
+                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                        result => break result,
+                    }
+                };
+                buffer.truncate(old + result.as_ref().copied().unwrap_or(0));
+                match result {
+                    Ok(0) => {
+                        // A file that shrank looks like one that ends here.
+                        if let Some(stamp) = file {
+                            stamp.check(&self.name)?;
+                            if !*is_compressed && before < stamp.len() {
+                                return Err(InputError::Shrunk { name: self.name.clone() });
+                            }
+                        }
+                        Ok(0)
+                    }
+                    Ok(length) => Ok(length),
+                    Err(cause) if *is_compressed => {
+                        let name = self.name.clone();
+                        Err(InputError::Damaged { name, good_bytes: before, cause })
+                    }
+                    Err(cause) => Err(InputError::io(&self.name, cause)),
+                }
+            }
+        }
+    }
+
+    /// Finds out how the input is written and reads on from there.
+    ///
+    /// # Errors
+    /// What reading meets, [`InputError::Empty`] if there is nothing but blank lines and comments, and
+    /// [`InputError::Format`] if it cannot be made sense of.
+    pub fn read(mut self, hint: &Hint) -> Result<Reader, InputError> {
+        let mut sample = Vec::with_capacity(SAMPLE_BYTES);
+        let (mut taken, mut line, mut at_end) = (0u64, 1u64, false);
+        // The sample is filled whatever size a pipe's pieces have, so that detection always sees the same.
+        loop {
+            while sample.len() < SAMPLE_BYTES && !at_end {
+                let room = SAMPLE_BYTES - sample.len();
+                let length = self.fill(&mut sample, room, taken)?;
+                taken += length as u64;
+                at_end = length == 0;
+            }
+            let mark =
+                if line == 1 && sample.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+            let (skipped, lines) = skip_blank_lines(&sample[mark..], at_end);
+            line += lines;
+            sample.drain(..mark + skipped);
+            if at_end || sample.len() == SAMPLE_BYTES {
+                break;
+            }
+        }
+        if sample.is_empty() {
+            return Err(InputError::Empty { name: self.name });
+        }
+        let opening = detect(&sample, hint)?;
+        sample.drain(..opening.body);
+        line += opening.lines;
+        Ok(Reader {
+            offset: taken - sample.len() as u64,
+            source: self,
+            format: opening.format,
+            pending: sample,
+            taken,
+            line,
+            skipping: false,
+            last_line: u64::MAX,
+            buffers: Buffers::default(),
+        })
+    }
+}
+
+/// An input that can be read more than once.
+pub enum Kept {
+    /// A mapped file; if it changes between two readings, the later one is an error.
+    Map(Arc<Mapped>),
+    /// A copy of something that can only be read in order.
+    Copy {
+        /// What to call it in a message.
+        name: String,
+        /// The copy.
+        file: File,
+    },
+}
+
+impl Kept {
+    /// The input from its start. Only one reading at a time.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn source(&self) -> Result<Source, InputError> {
+        match self {
+            Self::Map(map) => Ok(Source::mapped(Arc::clone(map))),
+            Self::Copy { name, file } => {
+                let rewound = file.try_clone().and_then(|mut file| file.rewind().map(|()| file));
+                Source::file(name.clone(), rewound.map_err(|error| InputError::io(name, error))?, false)
+            }
+        }
+    }
+}
+
+enum Compression {
+    Gzip,
+    Zstandard,
+}
+
+const GZIP_MAGIC: [u8; 2] = [0x1F, 0x8B];
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
+
+fn compression(start: &[u8]) -> Option<Compression> {
+    if start.starts_with(&GZIP_MAGIC) {
+        Some(Compression::Gzip)
+    } else if start.starts_with(&ZSTD_MAGIC) {
+        Some(Compression::Zstandard)
+    } else {
+        None
+    }
+}
+
+fn starts_compressed(file: &File) -> bool {
+    use std::os::unix::fs::FileExt as _;
+    let mut magic = [0; ZSTD_MAGIC.len()];
+    let length = file.read_at(&mut magic, 0).unwrap_or(0);
+    compression(&magic[..length]).is_some()
+}
+
+/// Buffers that go round: chunks give theirs back when they are dropped.
+type Buffers = Arc<Mutex<Vec<Vec<u8>>>>;
+
+/// A copy of a part of the input that holds whole puzzles.
+#[derive(Debug)]
+pub struct Chunk {
+    text: Vec<u8>,
+    first_line: u64,
+    end: u64,
+    buffers: Buffers,
+}
+
+impl Chunk {
+    /// The text and the number of its first line.
+    #[must_use]
+    pub fn block(&self) -> Block<'_> {
+        Block { text: &self.text, first_line: self.first_line }
+    }
+
+    /// How many bytes of the input, uncompressed, come before the next chunk.
+    #[must_use]
+    pub const fn end(&self) -> u64 {
+        self.end
+    }
+}
+
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        let buffer = std::mem::take(&mut self.text);
+        self.buffers.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
+    }
+}
+
+/// Cuts an input into chunks.
+pub struct Reader {
+    source: Source,
+    format: Format,
+    /// What is read but not handed out: an unfinished puzzle, at most.
+    pending: Vec<u8>,
+    /// Bytes read from the source.
+    taken: u64,
+    /// Bytes of the source before the next chunk.
+    offset: u64,
+    /// The number of the next chunk's first line.
+    line: u64,
+    /// Is the rest of an overlong line being passed over?
+    skipping: bool,
+    /// No line after this one is handed out.
+    last_line: u64,
+    buffers: Buffers,
+}
+
+impl Reader {
+    /// How the input is written.
+    #[must_use]
+    pub const fn format(&self) -> &Format {
+        &self.format
+    }
+
+    /// What to call the input in a message.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.source.name()
+    }
+
+    /// The length in bytes, where it is known beforehand.
+    #[must_use]
+    pub fn len_bytes(&self) -> Option<u64> {
+        self.source.len_bytes()
+    }
+
+    /// The number of the line with which the next chunk begins.
+    #[must_use]
+    pub const fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// Passes over all lines before line `first` and stops after line `last`, both counted from 1 through
+    /// the whole input. Meant for notations with one puzzle a line: others may lose a puzzle's beginning.
+    ///
+    /// # Errors
+    /// What reading meets.
+    pub fn limit_lines(&mut self, first: u64, last: u64) -> Result<(), InputError> {
+        self.last_line = last;
+        while self.line < first {
+            let Some(mut chunk) = self.next_chunk()? else { break };
+            let lines = self.line - chunk.first_line;
+            if chunk.first_line + lines > first {
+                // The range begins inside this chunk: give the rest of it back.
+                let skip = usize::try_from(first - chunk.first_line).unwrap_or(usize::MAX);
+                let at = memchr::memchr_iter(b'\n', &chunk.text).nth(skip - 1).map_or(0, |end| end + 1);
+                let mut rest = chunk.text.split_off(at);
+                self.offset -= rest.len() as u64;
+                rest.append(&mut self.pending);
+                self.pending = rest;
+                self.line = first;
+            }
+        }
+        Ok(())
+    }
+
+    /// The next chunk, or `None` at the end.
+    ///
+    /// # Errors
+    /// What reading meets. All that came before it has been handed out by then.
+    pub fn next_chunk(&mut self) -> Result<Option<Chunk>, InputError> {
+        if self.line > self.last_line {
+            return Ok(None);
+        }
+        let recycled = self.buffers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut buffer = recycled.unwrap_or_else(|| Vec::with_capacity(2 * CHUNK_BYTES));
+        buffer.clear();
+        buffer.append(&mut self.pending);
+        let mut cut = if buffer.len() < CHUNK_BYTES { 0 } else { self.format.cut(&buffer, false) };
+        while cut == 0 {
+            let old = buffer.len();
+            let length = self.source.fill(&mut buffer, CHUNK_BYTES, self.taken)?;
+            self.taken += length as u64;
+            if self.skipping {
+                // Keep the newline that ends the line; drop what comes before it.
+                let end = memchr::memchr(b'\n', &buffer[old..]);
+                self.skipping = end.is_none() && length > 0;
+                buffer.drain(old..end.map_or(buffer.len(), |end| old + end));
+            }
+            let at_end = length == 0;
+            cut = self.format.cut(&buffer, at_end);
+            if at_end {
+                break;
+            }
+            if cut == 0 {
+                self.bound(&mut buffer)?;
+            }
+        }
+        self.pending.extend_from_slice(&buffer[cut..]);
+        buffer.truncate(cut);
+        if buffer.is_empty() {
+            return Ok(None);
+        }
+        let mut lines = memchr::memchr_iter(b'\n', &buffer).count() as u64;
+        lines += u64::from(buffer.last() != Some(&b'\n'));
+        let first_line = self.line;
+        self.line += lines;
+        self.offset = self.taken - self.pending.len() as u64;
+        if self.line - 1 > self.last_line {
+            let keep = usize::try_from(self.last_line - first_line).unwrap_or(usize::MAX);
+            let end = memchr::memchr_iter(b'\n', &buffer).nth(keep).map_or(buffer.len(), |end| end + 1);
+            buffer.truncate(end);
+        }
+        Ok(Some(Chunk { text: buffer, first_line, end: self.offset, buffers: Arc::clone(&self.buffers) }))
+    }
+
+    /// Keeps an unfinished puzzle within bounds.
+    fn bound(&mut self, buffer: &mut Vec<u8>) -> Result<(), InputError> {
+        let line_start = memchr::memrchr(b'\n', buffer).map_or(0, |end| end + 1);
+        if buffer.len() - line_start > MAX_LINE_BYTES {
+            buffer.truncate(line_start + MAX_LINE_BYTES);
+            self.skipping = true;
+        }
+        if buffer.len() > MAX_TRIPLES_BYTES {
+            return Err(InputError::TooLong { name: self.name().to_owned(), line: self.line });
+        }
+        Ok(())
+    }
+
+    /// Reads on from `offset`, where line `line` begins. Only for mapped sources.
+    fn seek(&mut self, offset: u64, line: u64) {
+        if let Feed::Map { map, at } = &mut self.source.feed {
+            *at = usize::try_from(offset).unwrap_or(usize::MAX).min(map.len());
+            self.pending.clear();
+            (self.taken, self.offset, self.line, self.skipping) = (offset, offset, line, false);
+        }
+    }
+}
