@@ -19,7 +19,8 @@ use tokio::sync::mpsc;
 
 const PUZZLES: usize = 8192;
 
-const SOLVED: &[u8; 81] = b"534678912672195348198342567859761423426853791713924856961537284287419635345286179";
+const SOLVED: &[u8; 81] =
+    b"534678912672195348198342567859761423426853791713924856961537284287419635345286179";
 
 /// Nearly solved puzzles, so that the stream is measured and not the search.
 fn text() -> Vec<u8> {
@@ -71,7 +72,8 @@ fn streams(criterion: &mut Criterion) {
     let workers = Workers::new(format, Task::default());
     let never = AtomicBool::new(false);
     group.bench_function("offline", |bencher| {
-        bencher.iter(|| workers.write_answers(Block { text: &text, first_line: 1 }, &never).expect("answers"));
+        bencher
+            .iter(|| workers.write_answers(Block { text: &text, first_line: 1 }, &never).expect("answers"));
     });
 
     let runtime = Runtime::new().expect("threads");

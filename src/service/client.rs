@@ -55,7 +55,9 @@ pub enum ClientError<E> {
         message: String,
     },
     /// The server ended the stream without a word and without all answers.
-    #[error("The server left out the answers to {missing} blocks of lines. Try again; if it stays so, the server is at fault.")]
+    #[error(
+        "The server left out the answers to {missing} blocks of lines. Try again; if it stays so, the server is at fault."
+    )]
     Incomplete {
         /// The blocks that were sent and not answered.
         missing: u64,

@@ -156,7 +156,8 @@ impl AsyncWrite for Connection {
         if this.closing.is_none() {
             ready!(Pin::new(&mut this.socket).poll_shutdown(poller))?;
         }
-        let closing = this.closing.get_or_insert_with(|| Closing { timeout: Box::pin(sleep(LINGER_TIMEOUT)) });
+        let closing =
+            this.closing.get_or_insert_with(|| Closing { timeout: Box::pin(sleep(LINGER_TIMEOUT)) });
         let mut scratch = [0; 4096];
         loop {
             if closing.timeout.as_mut().poll(poller).is_ready() {

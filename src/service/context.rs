@@ -60,20 +60,21 @@ impl Context {
     /// Lets a call in.
     ///
     /// # Errors
-    /// UNAVAILABLE while the server is shutting down, RESOURCE_EXHAUSTED while too many calls are open.
+    /// `UNAVAILABLE` while the server is shutting down, `RESOURCE_EXHAUSTED` while too many calls are open.
     pub(super) fn admit<T>(&self, request: &Request<T>) -> Result<Call, Status> {
         if self.is_draining() {
             return Err(shutting_down());
         }
         let permit = Arc::clone(&self.calls).try_acquire_owned();
-        let permit = permit.map_err(|_| exhausted("max-streams", "calls open at once", self.limits.streams))?;
+        let permit =
+            permit.map_err(|_| exhausted("max-streams", "calls open at once", self.limits.streams))?;
         Ok(Call { deadline: Deadline::of(request.metadata()), _permit: permit })
     }
 
     /// Refuses a message with too many lines.
     ///
     /// # Errors
-    /// RESOURCE_EXHAUSTED.
+    /// `RESOURCE_EXHAUSTED`.
     pub(super) fn check_lines(&self, lines: usize) -> Result<(), Status> {
         let limit = self.limits.message_lines;
         if lines > limit { Err(exhausted("message-lines", "lines in a message", limit)) } else { Ok(()) }
@@ -88,7 +89,7 @@ impl Context {
     /// Runs the work of a unary call on the pool. It is told to stop if the call is given up.
     ///
     /// # Errors
-    /// DEADLINE_EXCEEDED; INTERNAL if the job panicked.
+    /// `DEADLINE_EXCEEDED`; `INTERNAL` if the job panicked.
     pub(super) async fn run<R: Send + 'static>(
         &self,
         call: &Call,
@@ -147,7 +148,9 @@ impl Drop for CancelOnDrop {
 
 /// The status of calls that end, or do not begin, because the server is shutting down.
 pub(super) fn shutting_down() -> Status {
-    Status::unavailable("The server is shutting down. What it read has been answered; send the rest elsewhere.")
+    Status::unavailable(
+        "The server is shutting down. What it read has been answered; send the rest elsewhere.",
+    )
 }
 
 /// The status of a call whose work broke down and cannot be answered for.

@@ -24,7 +24,7 @@ impl Context {
     /// Reads the options of a solving call.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT that names every bad field.
+    /// `INVALID_ARGUMENT` that names every bad field.
     pub(super) fn settings(&self, options: &proto::SolveOptions) -> Result<Settings, Status> {
         let mut fields = Fields::below("options");
         let strategy = fields.read("strategy", self.strategy(&options.strategy));
@@ -38,17 +38,6 @@ impl Context {
             }
             _ => Err(fields.into_status()),
         }
-    }
-
-    /// Reads the options of a call that does not solve.
-    ///
-    /// # Errors
-    /// INVALID_ARGUMENT that names every bad field.
-    pub(super) fn hint(&self, options: Option<&proto::TextOptions>) -> Result<Hint, Status> {
-        let Some(options) = options else { return Ok(Hint::default()) };
-        let mut fields = Fields::below("options");
-        let hint = hint(&mut fields, options.notation, &options.alphabet, options.order);
-        if fields.are_good() { Ok(hint) } else { Err(fields.into_status()) }
     }
 
     fn strategy(&self, name: &str) -> Result<&'static dyn Strategy, String> {
@@ -70,7 +59,7 @@ impl Context {
     pub(super) fn count_settings(&self, request: &proto::CountRequest) -> Result<Settings, Status> {
         let mut fields = Fields::at_top();
         let strategy = fields.read("strategy", self.strategy(&request.strategy));
-        let hint = self.hint(request.options.as_ref())?;
+        let hint = text_hint(request.options.as_ref())?;
         let Some(strategy) = strategy else { return Err(fields.into_status()) };
         let task = Task {
             strategy,
@@ -80,6 +69,17 @@ impl Context {
         };
         Ok(Settings { task, hint })
     }
+}
+
+/// Reads the options of a call that does not solve.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` that names every bad field.
+pub(super) fn text_hint(options: Option<&proto::TextOptions>) -> Result<Hint, Status> {
+    let Some(options) = options else { return Ok(Hint::default()) };
+    let mut fields = Fields::below("options");
+    let hint = hint(&mut fields, options.notation, &options.alphabet, options.order);
+    if fields.are_good() { Ok(hint) } else { Err(fields.into_status()) }
 }
 
 /// The fields of a message, read one after another. All that are bad are reported together.
@@ -116,7 +116,7 @@ impl Fields {
     }
 }
 
-/// INVALID_ARGUMENT for one field, named by its path in the request.
+/// `INVALID_ARGUMENT` for one field, named by its path in the request.
 pub(super) fn invalid(field: &str, what: impl Into<String>) -> Status {
     let mut fields = Fields::at_top();
     fields.read::<()>(field, Err(what.into()));
@@ -135,7 +135,7 @@ pub(super) fn unreadable(error: &FormatError, text_field: &str) -> Status {
 /// Refuses a strategy that cannot do puzzles of this size.
 ///
 /// # Errors
-/// INVALID_ARGUMENT.
+/// `INVALID_ARGUMENT`.
 pub(super) fn check_support(task: &Task, order: Order) -> Result<(), Status> {
     if task.strategy.supports(order) {
         return Ok(());
@@ -226,7 +226,8 @@ pub(super) fn options_from(task: &Task, hint: &Hint) -> proto::SolveOptions {
         OutputForm::Pair => proto::OutputForm::Pair,
         OutputForm::Csv => proto::OutputForm::Csv,
         OutputForm::Jsonl => proto::OutputForm::Jsonl,
-        OutputForm::Grid => proto::OutputForm::Grid,
+        // Colour is for the terminal at this end; a server sends the plain rows.
+        OutputForm::Grid | OutputForm::PaintedGrid => proto::OutputForm::Grid,
     };
     proto::SolveOptions {
         strategy: task.strategy.name().to_owned(),

@@ -77,7 +77,7 @@ impl Datasets {
     /// The data set with this name, mapped if it is not yet.
     ///
     /// # Errors
-    /// NOT_FOUND for anything but a regular file beneath the data directory.
+    /// `NOT_FOUND` for anything but a regular file beneath the data directory.
     fn dataset(&self, name: &str) -> Result<Arc<Dataset>, Status> {
         let file = self.file(name).map_err(|_| not_found(name))?;
         let identity = Identity::of(&file).map_err(|_| not_found(name))?;
@@ -151,7 +151,7 @@ impl Dataset {
     /// Makes sure that every puzzle is well formed. All of the file is looked at once for each way of reading it.
     ///
     /// # Errors
-    /// FAILED_PRECONDITION with the first bad line.
+    /// `FAILED_PRECONDITION` with the first bad line.
     async fn check(self: &Arc<Self>, context: &Arc<Context>, hint: &Hint) -> Result<(), Status> {
         // Held while checking, so that clients that come meanwhile wait for the result.
         let mut checked = self.checked.lock().await;
@@ -275,7 +275,7 @@ pub(super) async fn puzzle(
 ) -> Result<proto::GetPuzzleResponse, Status> {
     let call = context.admit(&request)?;
     let proto::GetPuzzleRequest { name, options, index } = request.into_inner();
-    let hint = context.hint(options.as_ref())?;
+    let hint = convert::text_hint(options.as_ref())?;
     let work = async {
         let dataset = served(context, name, &hint).await?;
         blocking(move || dataset.puzzle(&hint, index)).await

@@ -11,8 +11,8 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::body::Body;
-use tonic::codegen::http::{HeaderName, HeaderValue, Response as HttpResponse};
 use tonic::codec::CompressionEncoding::{Gzip, Zstd};
+use tonic::codegen::http::{HeaderName, HeaderValue, Response as HttpResponse};
 use tonic::server::NamedService;
 use tonic::service::Routes;
 use tonic::transport;
@@ -137,15 +137,12 @@ impl Server {
     }
 
     /// Serves until `shutdown` is ready, then drains: health says so, no connection is accepted any more,
-    /// streams stop reading, answer what they have read and end with UNAVAILABLE. What has not ended when the
+    /// streams stop reading, answer what they have read and end with `UNAVAILABLE`. What has not ended when the
     /// drain time-out passes is cut off when the runtime goes.
     ///
     /// # Errors
     /// The transport's, which ends only when it is told to.
-    pub async fn serve(
-        self,
-        shutdown: impl Future<Output = ()>,
-    ) -> Result<Stopped, tonic::transport::Error> {
+    pub async fn serve(self, shutdown: impl Future<Output = ()>) -> Result<Stopped, transport::Error> {
         let Self { listener, context, draining, drain_timeout, health, routes, .. } = self;
         let service = <SudokuServiceServer<Sudoku> as NamedService>::NAME;
         health.set_service_status(service, ServingStatus::Serving).await;
@@ -245,11 +242,13 @@ fn settings() -> transport::Server {
 
 const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
 
-/// The transport refuses an oversize unary message with OUT_OF_RANGE if it is plain and RESOURCE_EXHAUSTED
+/// The transport refuses an oversize unary message with `OUT_OF_RANGE` if it is plain and `RESOURCE_EXHAUSTED`
 /// if it is packed, before our code sees it. Clients see the latter for both; no call of ours is ever out of range.
 fn one_code_for_oversize(response: &HttpResponse<Body>) -> Option<HeaderValue> {
-    let is_out_of_range =
-        response.headers().get(GRPC_STATUS).is_some_and(|status| Code::from_bytes(status.as_bytes()) == Code::OutOfRange);
+    let is_out_of_range = response
+        .headers()
+        .get(GRPC_STATUS)
+        .is_some_and(|status| Code::from_bytes(status.as_bytes()) == Code::OutOfRange);
     is_out_of_range.then(|| HeaderValue::from(Code::ResourceExhausted as i32))
 }
 

@@ -24,7 +24,7 @@ const EMPTY: PuzzleError = PuzzleError { problem: Problem::Empty, line: None };
 
 /// The puzzles of a text.
 struct Text {
-    text: Bytes,
+    bytes: Bytes,
     format: Format,
     first_line: u64,
 }
@@ -34,13 +34,13 @@ impl Text {
     /// header.
     ///
     /// # Errors
-    /// INVALID_ARGUMENT if the options do not fit the text; RESOURCE_EXHAUSTED if it has too many lines.
-    fn open(context: &Context, text: Bytes, hint: &Hint) -> Result<Result<Self, PuzzleError>, Status> {
-        context.check_lines(count_lines(&text))?;
-        match open(&text, hint, true) {
+    /// `INVALID_ARGUMENT` if the options do not fit the text; `RESOURCE_EXHAUSTED` if it has too many lines.
+    fn open(context: &Context, text: &Bytes, hint: &Hint) -> Result<Result<Self, PuzzleError>, Status> {
+        context.check_lines(count_lines(text))?;
+        match open(text, hint, true) {
             Ok(None) => Ok(Err(EMPTY)),
             Ok(Some(opened)) => Ok(Ok(Self {
-                text: text.slice(opened.skipped..),
+                bytes: text.slice(opened.skipped..),
                 format: opened.format,
                 first_line: opened.lines + 1,
             })),
@@ -50,12 +50,12 @@ impl Text {
     }
 
     fn block(&self) -> Block<'_> {
-        Block { text: &self.text, first_line: self.first_line }
+        Block { text: &self.bytes, first_line: self.first_line }
     }
 
     /// The lines on which the puzzles begin, of the first `limit` of them.
     fn lines(&self, limit: usize) -> Vec<u64> {
-        let mut records = Records::new(&self.format, &self.text, self.first_line);
+        let mut records = Records::new(&self.format, &self.bytes, self.first_line);
         let mut grid = Grid::empty(self.format.order());
         std::iter::from_fn(|| records.read(&mut grid).map(|record| record.line)).take(limit).collect()
     }
@@ -65,7 +65,7 @@ impl Text {
     }
 
     fn single_error(&self, error: &PuzzleError) -> PuzzleError {
-        single_error(&self.format, &self.text, error)
+        single_error(&self.format, &self.bytes, error)
     }
 
     fn answer(
@@ -87,7 +87,7 @@ pub(super) async fn solve(
     let call = context.admit(&request)?;
     let request = request.into_inner();
     let Settings { task, hint } = context.settings(&request.options.unwrap_or_default())?;
-    let answers = match Text::open(context, request.text, &hint)? {
+    let answers = match Text::open(context, &request.text, &hint)? {
         Err(error) => vec![convert::error_answer(&error)],
         Ok(text) => {
             check_support(&task, text.format.order())?;
@@ -135,10 +135,10 @@ pub(super) async fn validate(
 ) -> Result<Response<proto::ValidateResponse>, Status> {
     let call = context.admit(&request)?;
     let request = request.into_inner();
-    let hint = context.hint(request.options.as_ref())?;
+    let hint = convert::text_hint(request.options.as_ref())?;
     let asked = usize::try_from(request.error_limit).unwrap_or(MAX_ERRORS);
     let limit = if asked == 0 { MAX_ERRORS } else { asked.min(MAX_ERRORS) };
-    let found = match Text::open(context, request.text, &hint)? {
+    let found = match Text::open(context, &request.text, &hint)? {
         Err(error) => Validation { puzzles: 0, bad: 0, errors: vec![error] },
         Ok(text) => context.run(&call, move |_| validate_text(&text, limit)).await?,
     };
@@ -167,8 +167,8 @@ pub(super) async fn check(
 ) -> Result<Response<proto::CheckResponse>, Status> {
     let call = context.admit(&request)?;
     let request = request.into_inner();
-    let hint = context.hint(request.options.as_ref())?;
-    let grids = match Text::open(context, request.text, &hint)? {
+    let hint = convert::text_hint(request.options.as_ref())?;
+    let grids = match Text::open(context, &request.text, &hint)? {
         Err(error) => vec![unreadable_grid(error)],
         Ok(text) => context.run(&call, move |_| check_text(&text)).await?,
     };
@@ -204,7 +204,7 @@ pub(super) async fn count(
     let call = context.admit(&request)?;
     let request = request.into_inner();
     let Settings { task, hint } = context.count_settings(&request)?;
-    let answer = match Text::open(context, request.text, &hint)? {
+    let answer = match Text::open(context, &request.text, &hint)? {
         Err(error) => convert::error_answer(&error),
         Ok(text) => {
             check_support(&task, text.format.order())?;

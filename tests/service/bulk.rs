@@ -95,7 +95,9 @@ async fn answers_are_the_bytes_of_the_offline_path() {
         }
     }
     // And what both paths say is right.
-    for (puzzle, answer) in puzzles.iter().zip(offline(&texts[1], OutputForm::Solution).split(|&b| b == b'\n')) {
+    for (puzzle, answer) in
+        puzzles.iter().zip(offline(&texts[1], OutputForm::Solution).split(|&b| b == b'\n'))
+    {
         assert_solves(str::from_utf8(answer).unwrap(), puzzle);
     }
 }
@@ -144,7 +146,8 @@ async fn puzzles_of_several_lines_come_whole_in_a_message() {
     let rows = |puzzle: &String| -> String {
         puzzle.as_bytes().chunks(9).map(|row| format!("{}\n", str::from_utf8(row).unwrap())).collect()
     };
-    let messages = puzzles.chunks(2).map(|pair| message(&pair.iter().map(rows).collect::<Vec<_>>().join("\n")));
+    let messages =
+        puzzles.chunks(2).map(|pair| message(&pair.iter().map(rows).collect::<Vec<_>>().join("\n")));
     let (responses, end) = exchange(&server, messages.collect()).await;
     end.unwrap();
     let text: String = responses.iter().map(|r| str::from_utf8(&r.lines).unwrap()).collect();

@@ -94,8 +94,7 @@ async fn busy_streams_get_what_was_accepted_and_a_clear_end() {
                     options: None,
                     lines: message.clone(),
                 });
-                let mut stream =
-                    client.solve_lines(tokio_stream::iter(requests)).await.unwrap().into_inner();
+                let mut stream = client.solve_lines(tokio_stream::iter(requests)).await.unwrap().into_inner();
                 let mut first = true;
                 loop {
                     match stream.message().await {

@@ -17,9 +17,13 @@ async fn clients(server: &Running) -> Vec<SudokuServiceClient<Channel>> {
     vec![client.clone(), client.clone().send_compressed(Gzip), client.send_compressed(Zstd)]
 }
 
-async fn solve_all(client: &mut SudokuServiceClient<Channel>, messages: Vec<Bytes>) -> (usize, Result<(), Status>) {
+async fn solve_all(
+    client: &mut SudokuServiceClient<Channel>,
+    messages: Vec<Bytes>,
+) -> (usize, Result<(), Status>) {
     let requests = messages.into_iter().map(|lines| SolveLinesRequest { options: None, lines });
-    let mut stream = client.solve_lines(tokio_stream::iter(requests.collect::<Vec<_>>())).await.unwrap().into_inner();
+    let mut stream =
+        client.solve_lines(tokio_stream::iter(requests.collect::<Vec<_>>())).await.unwrap().into_inner();
     let mut responses = 0;
     loop {
         match stream.message().await {

@@ -1,6 +1,7 @@
 //! The service, seen through real clients over loopback.
 
 mod bulk;
+mod datasets;
 mod drain;
 mod harness;
 mod limits;

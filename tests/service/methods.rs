@@ -8,8 +8,8 @@ use sudoku_stream::service::proto::{
 use tonic::{Code, Status};
 use tonic_types::StatusExt as _;
 
-use crate::harness::{Running, assert_solves, config, config_with, easy, error, lines, solution, start};
 use crate::harness::{Fault, Faulty};
+use crate::harness::{Running, assert_solves, config, config_with, easy, error, lines, solution, start};
 
 async fn solve(server: &Running, options: SolveOptions, text: &str) -> Result<Vec<proto::Answer>, Status> {
     let text = Bytes::copy_from_slice(text.as_bytes());
@@ -57,7 +57,11 @@ async fn a_bad_puzzle_is_an_answer_in_exact_words() {
         ("", ErrorCode::Empty, "The puzzle is empty."),
         ("# nothing\n", ErrorCode::Empty, "The puzzle is empty."),
         ("3\n", ErrorCode::Empty, "The puzzle is empty."),
-        (&puzzle[1..], ErrorCode::WrongLength, "The puzzle has 80 cells; a puzzle has 1, 16, 81, 256 or 625."),
+        (
+            &puzzle[1..],
+            ErrorCode::WrongLength,
+            "The puzzle has 80 cells; a puzzle has 1, 16, 81, 256 or 625.",
+        ),
         ("7\n.\n", ErrorCode::InvalidBlockSize, "Invalid block size."),
         (&clash, ErrorCode::RuleBroken, "The puzzle breaks the rules: 5 appears twice in row 1."),
         (&unsolvable, ErrorCode::NoSolution, "The puzzle has no solution."),
@@ -137,8 +141,14 @@ async fn bad_options_are_refused_by_the_name_of_the_field() {
     }
     let both = SolveOptions { order: 6, question: 77, ..good() };
     let status = solve(&server, both, ".").await.unwrap_err();
-    let fields: Vec<_> =
-        status.get_error_details().bad_request().unwrap().field_violations.iter().map(|v| v.field.clone()).collect();
+    let fields: Vec<_> = status
+        .get_error_details()
+        .bad_request()
+        .unwrap()
+        .field_violations
+        .iter()
+        .map(|v| v.field.clone())
+        .collect();
     assert_eq!(fields, ["options.question", "options.order"]);
 }
 

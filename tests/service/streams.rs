@@ -83,7 +83,8 @@ async fn every_entry_gets_one_answer_whatever_it_holds() {
         b"................",
         puzzle.as_bytes(),
     ];
-    let (responses, end) = exchange(&server, vec![batch(1, &entries), batch(2, &[]), batch(3, &[b"\r\n"])]).await;
+    let (responses, end) =
+        exchange(&server, vec![batch(1, &entries), batch(2, &[]), batch(3, &[b"\r\n"])]).await;
     end.unwrap();
     let answers = &responses[0].answers;
     assert_eq!(answers.len(), entries.len());
@@ -115,7 +116,8 @@ async fn the_first_puzzle_sets_the_size() {
     let small: &[u8] = b"12.4............";
     let nine = easy(1).remove(0);
     let (responses, end) =
-        exchange(&server, vec![batch(1, &[b""]), batch(2, &[small]), batch(3, &[nine.as_bytes(), small])]).await;
+        exchange(&server, vec![batch(1, &[b""]), batch(2, &[small]), batch(3, &[nine.as_bytes(), small])])
+            .await;
     end.unwrap();
     assert_eq!(error(&responses[0].answers[0]).code(), ErrorCode::WrongLength);
     assert_solves(solution(&responses[1].answers[0]), str::from_utf8(small).unwrap());

@@ -37,8 +37,10 @@ async fn puzzles_are_solved_plain_and_packed() {
             assert_eq!(answers.metadata().get("grpc-encoding").unwrap(), name.as_str());
         }
         assert_solves(solution(&answers.into_inner().answers[0]), &puzzles[0]);
-        let requests: Vec<SolveStreamRequest> =
-            puzzles.chunks(100).map(|c| batch(1, &c.iter().map(String::as_bytes).collect::<Vec<_>>())).collect();
+        let requests: Vec<SolveStreamRequest> = puzzles
+            .chunks(100)
+            .map(|c| batch(1, &c.iter().map(String::as_bytes).collect::<Vec<_>>()))
+            .collect();
         let stream = client.solve_stream(tokio_stream::iter(requests)).await.unwrap().into_inner();
         let responses: Vec<_> = stream.map(Result::unwrap).collect().await;
         let answers = responses.iter().flat_map(|response| &response.answers);
