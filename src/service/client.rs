@@ -70,6 +70,8 @@ pub enum ClientError<E> {
 /// Solves blocks of lines on the server at `url`. Each block holds whole lines, 256 to 1,024 of them at best, and at
 /// most what the server takes in a message, 1 MiB by default. `sink` gets the answers to each block, in order.
 ///
+/// `first_line` is the number of the first line, from 1.
+///
 /// The server holds back `blocks` when it, or `sink`, cannot keep up, so memory is bounded by the channel and
 /// the windows of the connection.
 ///
@@ -79,6 +81,7 @@ pub async fn solve_lines<E>(
     url: &str,
     task: &Task,
     hint: &Hint,
+    first_line: u64,
     blocks: mpsc::Receiver<Bytes>,
     mut sink: impl FnMut(Bytes, &Tally) -> Result<(), E>,
 ) -> Result<Tally, ClientError<E>> {
@@ -88,9 +91,11 @@ pub async fn solve_lines<E>(
     let sent = Arc::new(AtomicU64::new(0));
     let counter = Arc::clone(&sent);
     let mut options = Some(options_from(task, hint));
+    let mut first_line = first_line;
     let requests = ReceiverStream::new(blocks).map(move |lines| {
         counter.fetch_add(1, Ordering::Relaxed);
-        proto::SolveLinesRequest { options: options.take(), lines }
+        let first_line = std::mem::take(&mut first_line);
+        proto::SolveLinesRequest { options: options.take(), lines, first_line }
     });
 
     let mut total = Tally::default();

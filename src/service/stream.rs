@@ -213,12 +213,16 @@ impl Dialect for Lines {
         let session = &mut self.0;
         session.obey(request.options)?;
         let text = request.lines;
+        let at_start = session.next_line == 1;
+        if request.first_line > 0 {
+            session.next_line = request.first_line;
+        }
         let first_line = session.number(count_lines(&text))?;
         if let Some(workers) = &session.workers {
             return Ok(LinesJob(Some(PackedBlock { workers: Arc::clone(workers), text, first_line })));
         }
-        let opened = open(&text, &session.settings.hint, first_line == 1)
-            .map_err(|error| unreadable(&error, "lines"))?;
+        let opened =
+            open(&text, &session.settings.hint, at_start).map_err(|error| unreadable(&error, "lines"))?;
         let Some(opened) = opened else { return Ok(LinesJob(None)) };
         let workers = session.settle(opened.format)?;
         let text = text.slice(opened.skipped..);
