@@ -56,7 +56,7 @@ pub fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
     ))?;
     for way in &many {
         view::print(&format!(
-            "{:<28}{:>10} puzzles in {:.3} s: {:>10} puzzles/s\n",
+            "{:<32}{:>10} puzzles in {:.3} s: {:>10} puzzles/s\n",
             way.name,
             view::thousands(way.puzzles),
             way.time.as_secs_f64(),

@@ -61,6 +61,7 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
         return match error.downcast_ref() {
             Some(error) if batch::is_closed_pipe(error) => Ok(ExitCode::SUCCESS),
             Some(BatchError::Cancelled) => Ok(interrupted(&how_far(args, &progress))),
+            _ if progress.tally.answers == 0 => Err(error),
             _ => Err(error.context(how_far(args, &progress))),
         };
     }
