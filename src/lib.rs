@@ -22,6 +22,8 @@
 //! | [`batch`] | a file through the pipeline |
 //! | [`service`] | messages through the pipeline |
 
+#![warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
+
 pub mod answer;
 pub mod batch;
 pub mod grid;

@@ -136,12 +136,24 @@ impl PuzzleIndex {
             return Ok(None);
         }
         let mark = self.marks[self.marks.partition_point(|mark| mark.puzzles_before < number) - 1];
-        let end = (self.reader.offset, self.reader.line);
+        let (offset, line) = (self.reader.offset, self.reader.line);
         self.reader.seek(mark.offset, mark.line);
-        let chunk = self.reader.next_chunk();
-        let format = self.reader.format().clone();
-        self.reader.seek(end.0, end.1);
-        Ok(chunk?.and_then(|chunk| puzzle_of(&format, chunk.block(), mark.puzzles_before, number)))
+        let picked = self.puzzle_after(mark.puzzles_before, number);
+        self.reader.seek(offset, line);
+        picked
+    }
+
+    /// Puzzle `number` of the whole from where the reader stands, behind `before` puzzles. What was one chunk the
+    /// first time, when an unfinished puzzle was at hand, may be several now.
+    fn puzzle_after(&mut self, mut before: u64, number: u64) -> Result<Option<Picked>, InputError> {
+        while let Some(chunk) = self.reader.next_chunk()? {
+            let count = count_puzzles(self.reader.format(), chunk.block());
+            if number - before <= count {
+                return Ok(puzzle_of(self.reader.format(), chunk.block(), before, number));
+            }
+            before += count;
+        }
+        Ok(None)
     }
 
     /// A puzzle of which every one has the same chance; `None` if there is none.

@@ -6,6 +6,8 @@
 //!
 //! Memory stays the same however long the input or a line of it is: a chunk is at most [`CHUNK_BYTES`] and
 //! an unfinished puzzle, and a line that is longer than any puzzle can be is cut short on the way in.
+//!
+//! An input that fails half-way is an error, but only after all puzzles before have been handed out.
 
 mod index;
 mod map;
@@ -94,6 +96,8 @@ impl InputError {
 pub struct Source {
     name: String,
     feed: Feed,
+    /// What ended the reading, to be told once all that came before it is handed out.
+    failure: Option<InputError>,
 }
 
 enum Feed {
@@ -111,7 +115,7 @@ impl Source {
     /// The system's, with the path.
     pub fn open(path: &Path, may_map: bool) -> Result<Self, InputError> {
         if path.as_os_str() == STANDARD_INPUT {
-            return Self::stream("standard input".to_owned(), Box::new(io::stdin()), None);
+            return Self::reading("standard input".to_owned(), Box::new(io::stdin()));
         }
         let name = path.display().to_string();
         let file = File::open(path).map_err(|error| InputError::io(&name, error))?;
@@ -143,7 +147,15 @@ impl Source {
     /// A file that is mapped already, read from its start.
     #[must_use]
     pub fn mapped(map: Arc<Mapped>) -> Self {
-        Self { name: map.name().to_owned(), feed: Feed::Map { map, at: 0 } }
+        Self { name: map.name().to_owned(), feed: Feed::Map { map, at: 0 }, failure: None }
+    }
+
+    /// Anything that can be read in order, compressed or not; `name` is for messages.
+    ///
+    /// # Errors
+    /// What reading the first bytes meets.
+    pub fn reading(name: String, stream: Box<dyn Read + Send>) -> Result<Self, InputError> {
+        Self::stream(name, stream, None)
     }
 
     fn stream(
@@ -166,7 +178,8 @@ impl Source {
                 zstd::stream::read::Decoder::new(whole).map_err(|error| InputError::io(&name, error))?,
             ),
         };
-        Ok(Self { name, feed: Feed::Stream { stream, is_compressed: kind.is_some(), file } })
+        let feed = Feed::Stream { stream, is_compressed: kind.is_some(), file };
+        Ok(Self { name, feed, failure: None })
     }
 
     /// Makes an input that can be read more than once. What is not mapped is copied into a temporary file
@@ -206,6 +219,9 @@ impl Source {
 
     /// Appends up to `room` bytes to `buffer`; 0 only at the end.
     fn fill(&mut self, buffer: &mut Vec<u8>, room: usize, before: u64) -> Result<usize, InputError> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
         match &mut self.feed {
             Feed::Map { map, at } => {
                 let length = room.min(map.len() - *at);
@@ -223,16 +239,17 @@ impl Source {
                     }
                 };
                 buffer.truncate(old + result.as_ref().copied().unwrap_or(0));
+                if let Some(stamp) = file
+                    && let Err(changed) = stamp.check(&self.name)
+                {
+                    // Nobody knows whether what was just read is old or new.
+                    buffer.truncate(old);
+                    return Err(changed);
+                }
                 match result {
-                    Ok(0) => {
-                        // A file that shrank looks like one that ends here.
-                        if let Some(stamp) = file {
-                            stamp.check(&self.name)?;
-                            if !*is_compressed && before < stamp.len() {
-                                return Err(InputError::Shrunk { name: self.name.clone() });
-                            }
-                        }
-                        Ok(0)
+                    // A file that shrank and grew again looks like one that ends here.
+                    Ok(0) if !*is_compressed && file.as_ref().is_some_and(|stamp| before < stamp.len()) => {
+                        Err(InputError::Shrunk { name: self.name.clone() })
                     }
                     Ok(length) => Ok(length),
                     Err(cause) if *is_compressed => {
@@ -257,25 +274,46 @@ impl Source {
         loop {
             while sample.len() < SAMPLE_BYTES && !at_end {
                 let room = SAMPLE_BYTES - sample.len();
-                let length = self.fill(&mut sample, room, taken)?;
-                taken += length as u64;
-                at_end = length == 0;
+                match self.fill(&mut sample, room, taken) {
+                    Ok(length) => {
+                        taken += length as u64;
+                        at_end = length == 0;
+                    }
+                    Err(failure) if sample.is_empty() => return Err(failure),
+                    Err(failure) => {
+                        self.failure = Some(failure);
+                        at_end = true;
+                    }
+                }
             }
             let mark =
                 if line == 1 && sample.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
             let (skipped, lines) = skip_blank_lines(&sample[mark..], at_end);
             line += lines;
             sample.drain(..mark + skipped);
-            if at_end || sample.len() == SAMPLE_BYTES {
+            if sample.len() < SAMPLE_BYTES {
+                if at_end {
+                    break;
+                }
+            } else if !sample.contains(&b'\n') && skip_blank_lines(&sample, true).0 > 0 {
+                // A line that is no puzzle fills the sample. As a comment it goes as it comes.
+                sample.clear();
+                sample.push(b'#');
+            } else {
                 break;
             }
         }
+        let is_blank = |text: &[u8]| skip_blank_lines(text, true).0 == text.len();
+        let whole = sample.len() < SAMPLE_BYTES;
         if sample.is_empty() {
-            return Err(InputError::Empty { name: self.name });
+            return Err(self.failure.unwrap_or(InputError::Empty { name: self.name }));
         }
-        let opening = detect(&sample, hint)?;
+        let opening = detect(&sample, hint).map_err(|error| error.below(line - 1))?;
         sample.drain(..opening.body);
         line += opening.lines;
+        if whole && is_blank(&sample) {
+            return Err(self.failure.unwrap_or(InputError::Empty { name: self.name }));
+        }
         Ok(Reader {
             offset: taken - sample.len() as u64,
             source: self,
@@ -427,7 +465,6 @@ impl Reader {
     /// # Errors
     /// What reading meets.
     pub fn limit_lines(&mut self, first: u64, last: u64) -> Result<(), InputError> {
-        self.last_line = last;
         while self.line < first {
             let Some(mut chunk) = self.next_chunk()? else { break };
             let lines = self.line - chunk.first_line;
@@ -442,6 +479,7 @@ impl Reader {
                 self.line = first;
             }
         }
+        self.last_line = last;
         Ok(())
     }
 
@@ -460,7 +498,18 @@ impl Reader {
         let mut cut = if buffer.len() < CHUNK_BYTES { 0 } else { self.format.cut(&buffer, false) };
         while cut == 0 {
             let old = buffer.len();
-            let length = self.source.fill(&mut buffer, CHUNK_BYTES, self.taken)?;
+            let length = match self.source.fill(&mut buffer, CHUNK_BYTES, self.taken) {
+                Ok(length) => length,
+                Err(failure) => {
+                    // What came before it is handed out first, but for a puzzle that may not be whole.
+                    cut = self.format.cut(&buffer, false);
+                    if cut == 0 {
+                        return Err(failure);
+                    }
+                    self.source.failure = Some(failure);
+                    break;
+                }
+            };
             self.taken += length as u64;
             if self.skipping {
                 // Keep the newline that ends the line; drop what comes before it.

@@ -3,12 +3,20 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::Notation;
 use crate::grid::{MAX_SIDE, Order};
 
 /// Characters that stand for a blank cell, unless the alphabet uses them for a value.
 const BLANKS: &[u8] = b".0_*-";
+/// The same in `grid`, where a row of `-` would be a ruler.
+const GRID_BLANKS: &[u8] = b".0";
+/// The same in `header`, and with `hex`, which needs the `0`.
+const STRICT_BLANKS: &[u8] = b".";
 /// Characters that end the cells of a line and begin a comment, unless the alphabet uses them.
 const DELIMITERS: &[u8] = b" \t,;#";
+/// Characters that a custom alphabet cannot have: in one notation or another they are a blank, the beginning of a
+/// comment, the end or the quotes of a field, or a ruler.
+const RESERVED: &[u8] = b".#,\"|-+=";
 
 /// Which character stands for which value. The names are those of the command line.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -22,7 +30,8 @@ pub enum Alphabet {
     Alpha,
     /// `hex`: `0` is the value 1, `F` is 16, upper or lower case.
     Hex,
-    /// Any distinct printable ASCII characters, the first for 1, as many as the puzzle has values.
+    /// Any distinct printable ASCII characters but `.` `#` `,` `"` `|` `-` `+` `=`, the first for 1, as many as the
+    /// puzzle has values.
     Custom(String),
 }
 
@@ -75,7 +84,7 @@ impl fmt::Display for Alphabet {
 /// A string that cannot be an alphabet.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no alphabet. Use letters, ascii, alpha, hex, or 1, 4, 9, 16 or 25 distinct printable ASCII characters without spaces."
+    "`{0}` is no alphabet. Use letters, ascii, alpha, hex, or 1, 4, 9, 16 or 25 distinct printable ASCII characters without spaces and . # , \" | - + ="
 )]
 pub struct NoAlphabet(String);
 
@@ -90,7 +99,7 @@ impl FromStr for Alphabet {
             "alpha" => Ok(Self::Alpha),
             "hex" => Ok(Self::Hex),
             _ if Order::from_side(text.len()).is_some()
-                && text.bytes().all(|b| b.is_ascii_graphic() && b != b'.')
+                && text.bytes().all(|b| b.is_ascii_graphic() && !RESERVED.contains(&b))
                 && distinct(text) =>
             {
                 Ok(Self::Custom(text.to_owned()))
@@ -127,8 +136,8 @@ pub(super) enum Shortcut {
 }
 
 impl Codec {
-    /// `only_dots` leaves `.` as the one blank, as `header` files have it. The alphabet must fit the order.
-    pub(super) fn new(alphabet: &Alphabet, order: Order, only_dots: bool) -> Self {
+    /// The notation says which characters are blanks. The alphabet must fit the order.
+    pub(super) fn new(alphabet: &Alphabet, order: Order, notation: Notation) -> Self {
         let symbols = alphabet.symbols();
         let mut decode = [INVALID; 256];
         let mut encode = [b'.'; MAX_SIDE + 1];
@@ -136,13 +145,18 @@ impl Codec {
         for &byte in DELIMITERS {
             delimiter[usize::from(byte)] = true;
         }
-        let blanks = if only_dots || *alphabet == Alphabet::Hex { b"." } else { BLANKS };
+        let blanks = match notation {
+            Notation::Header => STRICT_BLANKS,
+            _ if *alphabet == Alphabet::Hex => STRICT_BLANKS,
+            Notation::Grid => GRID_BLANKS,
+            Notation::Lines | Notation::Triples | Notation::Csv => BLANKS,
+        };
         for &byte in blanks {
             decode[usize::from(byte)] = 0;
         }
         for (value, &symbol) in (1u8..).zip(&symbols) {
-            // A symbol of the whole alphabet is never a blank or a delimiter, even where this order is
-            // too small to use it.
+            // A symbol of the whole alphabet is never a blank, even where this order is too small to use it. A
+            // delimiter it stays there: no puzzle of this order can have it.
             let used = if usize::from(value) <= order.side() { value } else { INVALID };
             let cases = [symbol, symbol.to_ascii_lowercase()];
             let cases = if alphabet.ignores_case() { &cases[..] } else { &cases[..1] };
@@ -155,7 +169,7 @@ impl Codec {
             }
         }
         let shortcut = match alphabet {
-            Alphabet::Letters | Alphabet::Ascii if order == Order::NINE && only_dots => {
+            Alphabet::Letters | Alphabet::Ascii if order == Order::NINE && notation == Notation::Header => {
                 Shortcut::DigitsAndDots
             }
             Alphabet::Letters | Alphabet::Ascii if order == Order::NINE => Shortcut::Digits,
@@ -176,9 +190,5 @@ impl Codec {
     pub(super) fn cells<'a>(&self, line: &'a [u8]) -> &'a [u8] {
         let end = line.iter().position(|&b| self.delimiter[usize::from(b)]);
         &line[..end.unwrap_or(line.len())]
-    }
-
-    pub(super) const fn is_delimiter(&self, byte: u8) -> bool {
-        self.delimiter[byte as usize]
     }
 }

@@ -1,8 +1,11 @@
 //! Detection: what a text is, seen from its beginning.
 
+use std::cmp::Reverse;
+use std::ops::RangeInclusive;
+
 use super::alphabet::Codec;
-use super::lines::{is_no_puzzle, trim_end, trim_field};
-use super::rows::{Line, classify, tokens};
+use super::lines::{cells, fields, is_no_puzzle, trim_end};
+use super::rows::{self, Line, classify, tokens};
 use super::{Alphabet, CsvColumns, Format, FormatError, Hint, Notation, Problem, PuzzleError, triples};
 use crate::grid::Order;
 
@@ -47,26 +50,22 @@ pub fn skip_blank_lines(text: &[u8], at_end: bool) -> (usize, u64) {
 /// Finds out how a text is written. `sample` is its beginning: [`SAMPLE_BYTES`] of it or all there is,
 /// after [`skip_blank_lines`] and without a byte-order mark. `hint` is obeyed where it says something.
 ///
+/// What most of the lines speak for wins, so that one bad line, be it the first, does not spoil the others.
+///
 /// # Errors
 /// `Invalid block size.` for a header that is no `2` or `3`, and an alphabet that does not fit the size.
 pub fn detect(sample: &[u8], hint: &Hint) -> Result<Opening, FormatError> {
-    let lines = || sample.split(|&b| b == b'\n');
-    let first = trim_end(lines().next().unwrap_or_default());
-    let more_lines = sample.contains(&b'\n') && lines().skip(1).any(|line| !line.trim_ascii().is_empty());
-    let notation = hint.notation.unwrap_or_else(|| detect_notation(sample, first, more_lines));
-
-    let mut body = 0;
-    let mut columns = None;
-    match notation {
-        Notation::Header | Notation::Csv => {
-            body = memchr::memchr(b'\n', sample).map_or(sample.len(), |end| end + 1);
-            if notation == Notation::Csv {
-                columns = Some(csv_columns(first));
-            }
-        }
-        Notation::Lines | Notation::Grid | Notation::Triples => {}
-    }
-    let text = &sample[body..];
+    let first_end = memchr::memchr(b'\n', sample).map_or(sample.len(), |end| end + 1);
+    let (first, below) = sample.split_at(first_end);
+    let first = trim_end(first);
+    let notation = hint.notation.unwrap_or_else(|| detect_notation(sample, first, below, hint));
+    let body = match notation {
+        Notation::Header => first_end,
+        Notation::Csv if is_heading(first) => first_end,
+        _ => 0,
+    };
+    let text = whole_lines(sample).get(body..).unwrap_or_default();
+    let columns = csv_columns(first, text);
 
     let named_order = match notation {
         Notation::Header => match first.trim_ascii() {
@@ -80,181 +79,223 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Opening, FormatError> {
         Notation::Triples => hint.order.or_else(|| Some(triples::smallest_order(text))),
         _ => hint.order,
     };
-    let puzzle_column = columns.map(|c: CsvColumns| c.puzzle);
-    let cells =
-        || text.split(|&b| b == b'\n').filter(|l| !is_no_puzzle(l)).map(move |l| field(l, puzzle_column));
-    let (order, alphabet) = match (named_order, &hint.alphabet) {
-        (Some(order), Some(alphabet)) => (order, alphabet.clone()),
-        (None, Some(alphabet)) => {
-            (detect_order(notation, text, cells(), alphabet).unwrap_or(Order::NINE), alphabet.clone())
-        }
-        (order, None) => detect_alphabet(notation, text, cells, order),
+    let lines = || {
+        let column = (notation == Notation::Csv).then_some(columns.puzzle);
+        puzzle_lines(text).map(move |line| field(line, column))
     };
-    let mut format = Format::new(notation, order, alphabet)?;
-    if let Some(columns) = columns {
-        format.columns = columns;
-    }
+    let with = |alphabet: &Alphabet| {
+        let order = named_order.or_else(|| detect_order(notation, lines(), alphabet));
+        Format::new(notation, order.unwrap_or(Order::NINE), alphabet.clone())
+    };
+    let mut format = if let Some(alphabet) = &hint.alphabet {
+        with(alphabet)?
+    } else {
+        let total_fit = |format: &Format| lines().map(|line| fit(format, line)).sum::<isize>();
+        let letters = with(&Alphabet::Letters)?;
+        match with(&Alphabet::Ascii) {
+            Ok(ascii) if total_fit(&ascii) > total_fit(&letters) => ascii,
+            _ => letters,
+        }
+    };
+    format.columns = columns;
     Ok(Opening { format, body, lines: u64::from(body > 0) })
 }
 
-/// The part of a line in which a puzzle is written.
-fn field(line: &[u8], csv_column: Option<usize>) -> &[u8] {
-    match csv_column {
-        Some(column) => trim_field(line.split(|&b| b == b',').nth(column).unwrap_or_default()),
-        None => trim_end(line),
-    }
-}
-
-fn detect_notation(sample: &[u8], first: &[u8], more_lines: bool) -> Notation {
-    if more_lines && is_block_size(first) {
+fn detect_notation(sample: &[u8], first: &[u8], below: &[u8], hint: &Hint) -> Notation {
+    if is_block_size(first, below, hint) {
         return Notation::Header;
     }
-    if is_heading(sample, first) {
+    let text = whole_lines(sample);
+    let names_puzzles = csv_column(first, PUZZLE_HEADINGS).is_some();
+    let heads_puzzles = || puzzle_lines(text).nth(1).is_some_and(has_puzzle_field);
+    if names_puzzles || (first.contains(&b',') && is_heading(first) && heads_puzzles()) {
         return Notation::Csv;
     }
-    if is_triples(sample) {
+    if is_triples(text) {
         return Notation::Triples;
     }
-    if is_grid(sample) { Notation::Grid } else { Notation::Lines }
+    if is_grid(text, hint) { Notation::Grid } else { Notation::Lines }
 }
 
 /// A whole number by itself, good or bad.
-fn is_block_size(first: &[u8]) -> bool {
+fn is_block_size(first: &[u8], below: &[u8], hint: &Hint) -> bool {
     let number = first.trim_ascii();
     let digits = number.strip_prefix(b"-").unwrap_or(number);
-    (1..=MAX_BLOCK_SIZE_DIGITS).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit)
-}
-
-/// A heading row: columns of words, with puzzles below.
-fn is_heading(sample: &[u8], first: &[u8]) -> bool {
-    let is_word = |field: &[u8]| {
-        let field = trim_field(field);
-        field.iter().any(u8::is_ascii_alphabetic) && Order::from_cells(field.len()).is_none()
+    if !(1..=MAX_BLOCK_SIZE_DIGITS).contains(&digits.len()) || !digits.iter().all(u8::is_ascii_digit) {
+        return false;
+    }
+    let Some(second) = below.split(|&b| b == b'\n').map(<[u8]>::trim_ascii).find(|line| !line.is_empty())
+    else {
+        // With nothing below it, a number is a 1x1 puzzle; but `2` or `3` would be a bad one.
+        return hint.order.is_none() && matches!(number, b"2" | b"3");
     };
-    let Some(second) = sample.split(|&b| b == b'\n').skip(1).find(|line| !is_no_puzzle(line)) else {
-        return first.contains(&b',') && csv_column(first, PUZZLE_HEADINGS).is_some();
-    };
-    first.contains(&b',')
-        && first.split(|&b| b == b',').all(is_word)
-        && second.split(|&b| b == b',').any(|f| Order::from_cells(trim_field(f).len()).is_some())
+    // Four or nine digits above as many cells are rows.
+    let is_row = Order::from_side(number.len()).is_some_and(|order| order.side() > 1);
+    !(is_row && second.len() == number.len())
 }
 
 const PUZZLE_HEADINGS: &[&str] = &["puzzle", "puzzles", "quiz", "quizzes", "question", "sudoku"];
 const SOLUTION_HEADINGS: &[&str] = &["solution", "solutions", "answer", "answers"];
 
-fn csv_column(heading: &[u8], names: &[&str]) -> Option<usize> {
-    heading
-        .split(|&b| b == b',')
-        .position(|field| names.iter().any(|name| trim_field(field).eq_ignore_ascii_case(name.as_bytes())))
+/// A row of names: one of them is known, or all of them are words and none is a puzzle.
+fn is_heading(row: &[u8]) -> bool {
+    let is_word = |field: &[u8]| field.iter().any(u8::is_ascii_alphabetic) && puzzle_order(field).is_none();
+    csv_column(row, PUZZLE_HEADINGS).is_some() || fields(row).all(is_word)
 }
 
-/// Which columns hold what: by their names where those are known, else the first and the second.
-fn csv_columns(heading: &[u8]) -> CsvColumns {
-    let puzzle = csv_column(heading, PUZZLE_HEADINGS).unwrap_or(0);
+fn has_puzzle_field(row: &[u8]) -> bool {
+    fields(row).any(|field| puzzle_order(field).is_some())
+}
+
+fn csv_column(heading: &[u8], names: &[&str]) -> Option<usize> {
+    fields(heading).position(|field| names.iter().any(|name| field.eq_ignore_ascii_case(name.as_bytes())))
+}
+
+/// Which columns hold what: by their names where those are known, else by what stands in the rows of `text`.
+fn csv_columns(heading: &[u8], text: &[u8]) -> CsvColumns {
+    let order = |row, column| fields(row).nth(column).and_then(puzzle_order);
+    let by_length =
+        || puzzle_lines(text).find_map(|row| fields(row).position(|field| puzzle_order(field).is_some()));
+    let puzzle = csv_column(heading, PUZZLE_HEADINGS).or_else(by_length).unwrap_or(0);
+    let is_solution = |row| order(row, puzzle).is_some() && order(row, puzzle) == order(row, puzzle + 1);
     let solution = csv_column(heading, SOLUTION_HEADINGS)
-        .or_else(|| (puzzle == 0 && heading.contains(&b',')).then_some(1));
+        .or_else(|| puzzle_lines(text).any(is_solution).then_some(puzzle + 1));
     CsvColumns { puzzle, solution }
 }
 
-/// The lines that a notation of several lines a puzzle is known by. The last line of a full sample may be cut off
-/// and is left out.
-fn whole_lines(sample: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let end = if sample.len() < SAMPLE_BYTES {
-        sample.len()
-    } else {
-        memchr::memrchr(b'\n', sample).unwrap_or(sample.len())
+/// The part of a line in which a puzzle is written.
+fn field(line: &[u8], csv_column: Option<usize>) -> &[u8] {
+    match csv_column {
+        Some(column) => fields(line).nth(column).unwrap_or_default(),
+        None => line,
+    }
+}
+
+/// What can be looked at of a sample: the last line of a full one may be cut off and is left out, unless there is
+/// no other.
+fn whole_lines(sample: &[u8]) -> &[u8] {
+    let cut_off = sample.len() >= SAMPLE_BYTES;
+    let end = if cut_off { memchr::memrchr(b'\n', sample) } else { None };
+    &sample[..end.unwrap_or(sample.len())]
+}
+
+/// The lines that are neither blank nor comments, without white space at their ends.
+fn puzzle_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|&b| b == b'\n').filter(|line| !is_no_puzzle(line)).map(trim_end)
+}
+
+/// How many lines are looked at to tell triples.
+const TRIPLES_SEEN: usize = 16;
+
+/// Three numbers a line, most of the time. Three groups of three digits are a row of a grid.
+fn is_triples(text: &[u8]) -> bool {
+    let is_triple = |line: &&[u8]| {
+        let is_row = || tokens(line).all(|token| token.len() == 3);
+        triples::numbers(line).is_ok_and(|[row, column, _]| row.max(column) < 100) && !is_row()
     };
-    sample[..end].split(|&b| b == b'\n').filter(|line| !is_no_puzzle(line))
+    let seen = || puzzle_lines(text).take(TRIPLES_SEEN);
+    2 * seen().filter(is_triple).count() > seen().count()
 }
 
-fn is_triples(sample: &[u8]) -> bool {
-    let mut lines = whole_lines(sample).peekable();
-    lines.peek().is_some() && lines.take(8).all(|line| triples::numbers(line).is_some())
-}
-
-/// Rows of cells apart from each other, rows of cells together, or a ruler first.
-fn is_grid(sample: &[u8]) -> bool {
-    let Some(first) = whole_lines(sample).next() else { return false };
-    if classify(first) == Line::Ruler && !is_line_of_cells(first) {
-        return true;
-    }
-    if is_line_of_cells(first) && first.trim_ascii().len() > 1 {
-        return is_sixteen_by_sixteen(sample);
-    }
-    grid_order(first).is_some_and(|order| order.side() > 1)
-}
-
-/// Does the line hold one puzzle, with or without a comment behind it?
-fn is_line_of_cells(line: &[u8]) -> bool {
-    let cells = Codec::new(&Alphabet::Letters, Order::NINE, false).cells(trim_end(line)).len();
-    // A lone character is a 1x1 puzzle only if nothing follows it; otherwise it begins a row.
-    Order::from_cells(cells).is_some() && (cells > 1 || trim_end(line).len() == 1)
-}
-
-/// Sixteen characters are a 4x4 puzzle or a row of a 16x16 one, which its larger values give away.
-fn is_sixteen_by_sixteen(sample: &[u8]) -> bool {
-    let codec = Codec::new(&Alphabet::Letters, Order::ALL[3], false);
-    let mut above_four = false;
-    for line in whole_lines(sample).take(16) {
-        let cells = trim_end(line);
-        let digit = |&b: &u8| codec.decode(b);
-        if cells.len() != 16 || cells.iter().map(digit).any(|d| d > 16) {
-            return false;
+/// Are there more rows of cells than lines of cells?
+fn is_grid(text: &[u8], hint: &Hint) -> bool {
+    let codec = delimiting(&hint.alphabet.clone().unwrap_or_default(), Notation::Lines);
+    let (mut lines, mut rows, mut rulers) = (0, 0, 0);
+    for line in puzzle_lines(text) {
+        if puzzle_order(codec.cells(line)).is_some() {
+            lines += 1;
+        } else if classify(line) == Line::Ruler {
+            rulers += 1;
+        } else if row_order(line).is_some() {
+            rows += 1;
         }
-        above_four |= cells.iter().map(digit).any(|d| d > 4);
     }
-    above_four
+    rows > lines || (lines == 0 && rulers > 0) || is_sixteen_by_sixteen(text, hint)
+}
+
+/// Sixteen characters are a 4x4 puzzle or a row of a 16x16 one, in which larger values are more frequent.
+fn is_sixteen_by_sixteen(text: &[u8], hint: &Hint) -> bool {
+    let sixteen = Order::ALL[3];
+    let seen = || puzzle_lines(text).take(sixteen.side());
+    let rows = || seen().filter(|line| line.len() == sixteen.side());
+    if 2 * rows().count() <= seen().count() || hint.order.is_some() {
+        return hint.order == Some(sixteen) && rows().next().is_some();
+    }
+    let alphabets = match &hint.alphabet {
+        Some(alphabet) => vec![alphabet.clone()],
+        None => vec![Alphabet::Letters, Alphabet::Ascii],
+    };
+    let codec = |alphabet| Codec::new(alphabet, sixteen, Notation::Grid);
+    let codecs: Vec<_> = alphabets.iter().filter(|alphabet| alphabet.fits(sixteen)).map(codec).collect();
+    let count = |values: RangeInclusive<u8>| {
+        let is_one = |&&byte: &&u8| codecs.iter().any(|codec| values.contains(&codec.decode(byte)));
+        rows().flatten().filter(is_one).count()
+    };
+    count(5..=16) > count(1..=4)
+}
+
+/// The order of a puzzle with the length of this text. A lone character says nothing.
+fn puzzle_order(cells: &[u8]) -> Option<Order> {
+    Order::from_cells(cells.len()).filter(|order| order.cells() > 1)
+}
+
+/// A codec to find the end of cells with while their order is not known: that of the largest puzzles takes no
+/// symbol of the alphabet for the beginning of a comment.
+fn delimiting(alphabet: &Alphabet, notation: Notation) -> Codec {
+    Codec::new(alphabet, alphabet.largest_order().unwrap_or(Order::NINE), notation)
 }
 
 /// The order that a row of a `grid` text speaks for.
-fn grid_order(row: &[u8]) -> Option<Order> {
+fn row_order(row: &[u8]) -> Option<Order> {
+    // Cells apart have two characters at most; longer groups are several cells each.
+    let are_apart = tokens(row).all(|token| token.len() <= 2);
     let count = tokens(row).count();
     let width = tokens(row).map(<[u8]>::len).sum();
-    let apart = if count > 1 { Order::from_side(count) } else { None };
-    apart.or_else(|| Order::from_side(width))
+    let apart = if are_apart { Order::from_side(count) } else { None };
+    apart.or_else(|| Order::from_side(width)).filter(|order| order.side() > 1)
 }
 
-/// The order that the puzzles at hand speak for: the first that has the cells of a puzzle.
+/// The order that most of the puzzles at hand speak for.
 fn detect_order<'a>(
     notation: Notation,
-    text: &'a [u8],
-    mut cells: impl Iterator<Item = &'a [u8]>,
+    lines: impl Iterator<Item = &'a [u8]>,
     alphabet: &Alphabet,
 ) -> Option<Order> {
     if notation == Notation::Grid {
-        return whole_lines(text).filter(|l| classify(l) == Line::Row).find_map(grid_order);
+        return most_frequent(lines.filter(|line| classify(line) == Line::Row).filter_map(row_order));
     }
-    let largest = alphabet.largest_order().unwrap_or(Order::NINE);
-    let codec = Codec::new(alphabet, largest, false);
-    cells.find_map(|line| Order::from_cells(codec.cells(line).len()).filter(|&order| alphabet.fits(order)))
+    let codec = delimiting(alphabet, notation);
+    let orders = lines.filter_map(|line| Order::from_cells(codec.cells(line).len()));
+    most_frequent(orders.filter(|&order| alphabet.fits(order)))
 }
 
-/// Letters, unless a character shows that it must be `ascii`.
-fn detect_alphabet<'a, I: Iterator<Item = &'a [u8]>>(
-    notation: Notation,
-    text: &'a [u8],
-    cells: impl Fn() -> I,
-    known: Option<Order>,
-) -> (Order, Alphabet) {
-    let order_with = |alphabet| {
-        known.or_else(|| detect_order(notation, text, cells(), alphabet)).filter(|&o| alphabet.fits(o))
+/// The order that appears most often; of several the one that appears first.
+fn most_frequent(orders: impl Iterator<Item = Order>) -> Option<Order> {
+    let orders: Vec<Order> = orders.collect();
+    let count = |order| orders.iter().filter(|&&other| other == order).count();
+    let place = |order| orders.iter().position(|&other| other == order);
+    let seen = Order::ALL.into_iter().filter(|&order| place(order).is_some());
+    seen.max_by_key(|&order| (count(order), Reverse(place(order))))
+}
+
+/// How well a format fits a line: the share of its cells that can be read less the share of those that cannot, in
+/// thousandths. 0 if the length is wrong.
+fn fit(format: &Format, line: &[u8]) -> isize {
+    let order = format.order();
+    let cells: Vec<&[u8]> = if format.notation() != Notation::Grid {
+        Some(cells(format, line))
+            .filter(|cells| cells.len() == order.cells())
+            .unwrap_or_default()
+            .chunks(1)
+            .collect()
+    } else if classify(line) == Line::Row {
+        rows::cells(line, order.side()).unwrap_or_default()
+    } else {
+        Vec::new()
     };
-    let ascii = order_with(&Alphabet::Ascii).filter(|order| order.side() > 9);
-    if let Some(order) = ascii
-        && cells().take(256).any(|line| shows_ascii(line, order, notation))
-    {
-        return (order, Alphabet::Ascii);
+    if cells.is_empty() {
+        return 0;
     }
-    (order_with(&Alphabet::Letters).or(ascii).unwrap_or(Order::NINE), Alphabet::Letters)
-}
-
-/// Is there a character among the cells that stands for a value in `ascii` and for nothing in `letters`?
-fn shows_ascii(line: &[u8], order: Order, notation: Notation) -> bool {
-    let cells = if notation == Notation::Grid { line } else { line.get(..order.cells()).unwrap_or(line) };
-    let codec = Codec::new(&Alphabet::Ascii, order, false);
-    let end = cells.iter().position(|&b| b != b';' && codec.is_delimiter(b) && notation != Notation::Grid);
-    let cells = &cells[..end.unwrap_or(cells.len())];
-    // A semicolon by itself may begin a comment: it counts where the cells would be too few without it.
-    let whole = notation == Notation::Grid || cells.len() == order.cells();
-    whole && cells.iter().any(|b| b":;<=>?@".contains(b))
+    let readable = cells.iter().filter(|cell| rows::read_cell(format, cell).is_some()).count();
+    (2000 * readable / cells.len()).cast_signed() - 1000
 }

@@ -65,6 +65,19 @@ impl Problem {
     }
 }
 
+impl Problem {
+    /// Where it comes in the order of checks: length, characters, rules, search.
+    const fn rank(&self) -> u8 {
+        match self {
+            Self::InvalidBlockSize | Self::Empty | Self::WrongLength | Self::CellCount { .. } => 0,
+            Self::InvalidCharacter { .. } | Self::OutOfRange(_) => 1,
+            Self::RuleBroken(_) | Self::SetTwice(_) => 2,
+            Self::NoSolution | Self::NotUnique | Self::WrongSolution | Self::GaveUp { .. } => 3,
+            Self::Internal => 4,
+        }
+    }
+}
+
 /// A [`Problem`] and the line it is on. Prints as the exact sentence: `Line 6 has no solution.` with a
 /// line, `The puzzle has no solution.` without.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -80,6 +93,13 @@ impl PuzzleError {
     #[must_use]
     pub const fn code(&self) -> &'static str {
         self.problem.code()
+    }
+
+    /// Of the problems of a puzzle of several lines, keeps the first of those that come first in the order of checks.
+    pub(super) fn keep_first(kept: &mut Option<Self>, problem: Problem, line: u64) {
+        if kept.as_ref().is_none_or(|kept| problem.rank() < kept.problem.rank()) {
+            *kept = Some(Self { problem, line: Some(line) });
+        }
     }
 }
 

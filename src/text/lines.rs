@@ -2,10 +2,10 @@
 
 use super::alphabet::{INVALID, Shortcut};
 use super::{Format, Notation, Problem, PuzzleError, Record, Records};
-use crate::grid::{Grid, Order};
+use crate::grid::Grid;
 
-/// The longest part of a line that is looked at. A reader may cut longer lines to this length: what is
-/// cut away is beyond the largest puzzle and its comment's beginning, so the answer stays the same.
+/// The longest part of a line that is looked at. A reader may cut longer lines to this length, and the answer stays
+/// the same.
 pub const MAX_LINE_BYTES: usize = 64 * 1024;
 
 /// The length of the whole lines in `text`.
@@ -16,6 +16,11 @@ pub(super) fn cut(text: &[u8]) -> usize {
 /// The line without the carriage return and white space at its end.
 pub(super) const fn trim_end(line: &[u8]) -> &[u8] {
     line.trim_ascii_end()
+}
+
+/// As much of a line as is looked at.
+pub(super) fn looked_at(line: &[u8]) -> &[u8] {
+    &line[..line.len().min(MAX_LINE_BYTES)]
 }
 
 /// Is it a blank line or a comment, and so no puzzle?
@@ -42,15 +47,10 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
     }
     loop {
         let (line, number) = records.take_line()?;
-        let strict = format.notation == Notation::Header;
-        let cells = if strict {
-            line.strip_suffix(b"\r").unwrap_or(line)
-        } else if is_no_puzzle(line) && !begins_with_symbol(format, line) {
+        if format.notation != Notation::Header && is_no_puzzle(line) {
             continue;
-        } else {
-            format.codec.cells(trim_end(line))
-        };
-        let error = read_cells(format, cells, puzzle).err();
+        }
+        let error = read_cells(format, cells(format, line), puzzle).err();
         return Some(Record {
             line: number,
             given: None,
@@ -59,9 +59,13 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
     }
 }
 
-/// Does a line that looks like a comment begin with a value of an alphabet that has `#`?
-fn begins_with_symbol(format: &Format, line: &[u8]) -> bool {
-    line.first().is_some_and(|&byte| byte == b'#' && !format.codec.is_delimiter(byte))
+/// The cells of a line. `header` takes all that stands on it, the others what stands before a comment.
+pub(super) fn cells<'a>(format: &Format, line: &'a [u8]) -> &'a [u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    match format.notation {
+        Notation::Header => line.strip_suffix(b"\r").unwrap_or(line),
+        _ => format.codec.cells(trim_end(line)),
+    }
 }
 
 pub(super) fn read_csv<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<Record<'a>> {
@@ -71,10 +75,14 @@ pub(super) fn read_csv<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Opti
         if is_no_puzzle(line) {
             continue;
         }
-        let field = |column: usize| line.split(|&b| b == b',').nth(column).map(trim_field);
+        let field = |column: usize| fields(line).nth(column);
         let cells = field(format.columns.puzzle).unwrap_or_default();
         let given = format.columns.solution.and_then(field).filter(|given| !given.is_empty());
-        let error = read_cells(format, cells, puzzle).err();
+        let mut error = read_cells(format, cells, puzzle).err();
+        if let Some(Problem::InvalidCharacter { column, .. }) = &mut error {
+            // It was counted in the field.
+            *column += characters(&line[..offset(line, cells)]).count();
+        }
         return Some(Record {
             line: number,
             given,
@@ -83,10 +91,17 @@ pub(super) fn read_csv<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Opti
     }
 }
 
-/// A field of a `csv` row without white space and quotes around it.
-pub(super) fn trim_field(field: &[u8]) -> &[u8] {
-    let field = field.trim_ascii();
-    field.strip_prefix(b"\"").and_then(|f| f.strip_suffix(b"\"")).unwrap_or(field)
+/// The fields of a `csv` row, without white space and quotes around them. A comma between quotes ends no field.
+pub(super) fn fields(row: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut quoted = false;
+    row.split(move |&byte| {
+        quoted ^= byte == b'"';
+        byte == b',' && !quoted
+    })
+    .map(|field| {
+        let field = field.trim_ascii();
+        field.strip_prefix(b"\"").and_then(|f| f.strip_suffix(b"\"")).unwrap_or(field)
+    })
 }
 
 /// Reads the cells of a 9x9 line whose values are `1` to `9`. False, with the digits unspecified, if any
@@ -122,43 +137,63 @@ pub(super) fn read_cells(format: &Format, cells: &[u8], grid: &mut Grid) -> Resu
     if grid.order() != order {
         grid.reset(order);
     }
-    if cells.len() != order.cells() {
-        return Err(wrong_length(format, cells, order));
-    }
-    let mut worst = 0;
-    for (digit, &byte) in grid.digits_mut().iter_mut().zip(cells) {
-        *digit = format.codec.decode(byte);
-        worst = worst.max(*digit);
-    }
-    if worst == INVALID { Err(wrong_length(format, cells, order)) } else { Ok(()) }
-}
-
-/// Tells the wrong length from a bad character. A text that is UTF-8 is measured in characters, as its
-/// writer sees it; any other in bytes.
-fn wrong_length(format: &Format, cells: &[u8], order: Order) -> Problem {
-    let is_bad = |byte: u8| format.codec.decode(byte) == INVALID;
-    if let Ok(text) = std::str::from_utf8(cells) {
-        if text.chars().count() == order.cells()
-            && let Some((index, c)) =
-                text.chars().enumerate().find(|&(_, c)| u8::try_from(c).is_ok_and(is_bad) || !c.is_ascii())
-        {
-            return Problem::InvalidCharacter { character: printable(c), column: index + 1 };
+    let length = cells.len();
+    let mut worst = INVALID;
+    if length == order.cells() {
+        worst = 0;
+        for (digit, &byte) in grid.digits_mut().iter_mut().zip(cells) {
+            *digit = format.codec.decode(byte);
+            worst = worst.max(*digit);
         }
-    } else if cells.len() == order.cells()
-        && let Some(index) = cells.iter().position(|&byte| is_bad(byte))
-    {
-        let byte = cells[index];
-        let character = if byte.is_ascii() { printable(byte.into()) } else { format!("byte 0x{byte:02X}") };
-        return Problem::InvalidCharacter { character, column: index + 1 };
     }
-    Problem::WrongLength
+    if worst == INVALID { Err(what_is_wrong(format, cells)) } else { Ok(()) }
 }
 
-/// The character in quotes, escaped where a terminal would not show it.
-pub(super) fn printable(c: char) -> String {
-    if c.is_ascii_graphic() || c == ' ' || (!c.is_ascii() && c.is_alphanumeric()) {
-        format!("'{c}'")
-    } else {
-        format!("U+{:04X}", u32::from(c))
+/// Tells the wrong length from a bad character. Length is measured in characters, as the writer sees it.
+fn what_is_wrong(format: &Format, cells: &[u8]) -> Problem {
+    let is_bad = |character: &[u8]| match character {
+        [byte] => format.codec.decode(*byte) == INVALID,
+        _ => true,
+    };
+    match characters(cells).find(|character| is_bad(character)) {
+        Some(bad) if characters(cells).count() == format.order.cells() => {
+            Problem::invalid_character(cells, offset(cells, bad))
+        }
+        _ => Problem::WrongLength,
+    }
+}
+
+/// The characters of a text. A byte that is no part of one, where the text is not UTF-8, counts as one.
+pub(super) fn characters(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.utf8_chunks().flat_map(|chunk| {
+        let (valid, bytes) = (chunk.valid(), chunk.valid().as_bytes());
+        let whole = valid.char_indices().map(|(at, c)| &bytes[at..at + c.len_utf8()]);
+        whole.chain(chunk.invalid().chunks(1))
+    })
+}
+
+/// Where `part`, a part of `line`, begins in it.
+pub(super) fn offset(line: &[u8], part: &[u8]) -> usize {
+    (part.as_ptr() as usize).saturating_sub(line.as_ptr() as usize).min(line.len())
+}
+
+impl Problem {
+    /// The character that begins at `offset` of a line is neither a blank nor a value.
+    pub(super) fn invalid_character(line: &[u8], offset: usize) -> Self {
+        let (before, rest) = line.split_at(offset);
+        let character = characters(rest).next().map_or_else(String::new, printable);
+        Self::InvalidCharacter { character, column: characters(before).count() + 1 }
+    }
+}
+
+/// The character in quotes, or its number where a terminal would not show it.
+fn printable(character: &[u8]) -> String {
+    let c = std::str::from_utf8(character).ok().and_then(|text| text.chars().next());
+    match c {
+        Some(c) if c.is_ascii_graphic() || c == ' ' || (!c.is_ascii() && c.is_alphanumeric()) => {
+            format!("'{c}'")
+        }
+        Some(c) => format!("U+{:04X}", u32::from(c)),
+        None => format!("byte 0x{:02X}", character.first().copied().unwrap_or_default()),
     }
 }

@@ -121,7 +121,7 @@ impl Format {
         if is_header && ![2, 3].contains(&order.box_side()) {
             return Err(FormatError::Puzzle(PuzzleError { problem: Problem::InvalidBlockSize, line: None }));
         }
-        let codec = Codec::new(&alphabet, order, is_header);
+        let codec = Codec::new(&alphabet, order, notation);
         Ok(Self { notation, order, alphabet, codec, columns: CsvColumns { puzzle: 0, solution: Some(1) } })
     }
 
@@ -167,7 +167,7 @@ impl Format {
     /// # Errors
     /// The length, or the first bad character. `line_number` is only passed on.
     pub fn read_line(&self, line: &[u8], line_number: u64, puzzle: &mut Grid) -> Result<(), PuzzleError> {
-        lines::read_cells(self, self.codec.cells(lines::trim_end(line)), puzzle)
+        lines::read_cells(self, lines::cells(self, line), puzzle)
             .map_err(|problem| PuzzleError { problem, line: Some(line_number) })
     }
 
@@ -207,6 +207,17 @@ pub enum FormatError {
         /// The order of the puzzles.
         order: Order,
     },
+}
+
+impl FormatError {
+    /// The same where `lines` lines stand above what detection was shown.
+    #[must_use]
+    pub fn below(mut self, lines: u64) -> Self {
+        if let Self::Puzzle(PuzzleError { line: Some(line), .. }) = &mut self {
+            *line += lines;
+        }
+        self
+    }
 }
 
 /// One puzzle of a text, or what stands in its place.
@@ -267,7 +278,8 @@ impl<'a> Records<'a> {
         self.line
     }
 
-    /// Takes the next line, without its end, and its number. `None` at the end of the block.
+    /// Takes the next line, or as much of it as is looked at, without its end, and its number. `None` at the
+    /// end of the block.
     fn take_line(&mut self) -> Option<(&'a [u8], u64)> {
         if self.text.is_empty() {
             return None;
@@ -279,6 +291,6 @@ impl<'a> Records<'a> {
         let number = self.line;
         self.text = rest;
         self.line += 1;
-        Some((line, number))
+        Some((lines::looked_at(line), number))
     }
 }

@@ -2,13 +2,16 @@
 //!
 //! A row is `side` cells, apart (`5 3 . | . 7 .`) or together (`53..7....`). Where they are apart, values may be
 //! numbers. Rulers, blank lines and comment lines stand anywhere; after `side` rows the next puzzle begins.
-//! A blank line where a band cannot end says that a puzzle has ended too early: it is of the
-//! wrong length, and the next one is read from its own first row.
+//!
+//! Blank lines mean nothing as long as the rows on both sides of them make one puzzle. Where they cannot, the
+//! first rows were a puzzle that ended too early: it is of the wrong length, and the next one is read from
+//! its own first row. They cannot if the rows up to the next blank line are more than are missing, or if two or
+//! more rows side by side end where no band does.
 
 use super::alphabet::INVALID;
-use super::lines::{is_no_puzzle, printable};
+use super::lines::{characters, is_no_puzzle, looked_at, offset};
 use super::{Format, Problem, PuzzleError, Record, Records};
-use crate::grid::Grid;
+use crate::grid::{Grid, Order};
 
 /// What a line of a `grid` text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,39 +38,68 @@ pub(super) fn tokens(line: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Follows where puzzles begin and end. The same rule serves cutting and reading.
-struct Boundaries<'a> {
-    format: &'a Format,
+struct Boundaries {
+    order: Order,
+    /// The rows of the puzzle at hand.
     rows: usize,
+    /// The rows since the last blank line.
+    run: usize,
 }
 
-impl Boundaries<'_> {
-    /// True if the puzzle at hand ends with this line.
-    fn ends_with(&mut self, line: Line) -> bool {
-        match line {
-            Line::Row => self.rows += 1,
-            Line::Blank if !self.rows.is_multiple_of(self.format.order.box_side()) => {
-                self.rows = 0;
-                return true;
+impl Boundaries {
+    const fn new(format: &Format) -> Self {
+        Self { order: format.order, rows: 0, run: 0 }
+    }
+
+    /// True if the puzzle at hand ends with this line, which `rest` follows. `None` if that depends on what follows
+    /// `rest`; if nothing does (`at_end`), there is always an answer.
+    fn ends_with(&mut self, line: Line, rest: &[u8], at_end: bool) -> Option<bool> {
+        let missing = self.order.side() - self.rows;
+        let ends = match line {
+            Line::Row => {
+                self.rows += 1;
+                self.run += 1;
+                missing == 1
             }
-            Line::Blank | Line::Ruler => {}
-        }
-        let ends = self.rows == self.format.order.side();
+            // Of several blank lines the first has the say.
+            Line::Blank if self.run > 0 => {
+                let run = std::mem::take(&mut self.run);
+                let inside_band = !self.rows.is_multiple_of(self.order.box_side());
+                (inside_band && run > 1) || run_exceeds(rest, missing, at_end)?
+            }
+            Line::Blank | Line::Ruler => false,
+        };
         if ends {
-            self.rows = 0;
+            (self.rows, self.run) = (0, 0);
         }
-        ends
+        Some(ends)
     }
 }
 
-/// The length of the whole puzzles at the start of `text`.
+/// Has the text more than `limit` rows before the blank line that comes after its first row?
+fn run_exceeds(text: &[u8], limit: usize, at_end: bool) -> Option<bool> {
+    let mut rows = 0;
+    for line in text.split_inclusive(|&b| b == b'\n') {
+        let Some(line) = line.strip_suffix(b"\n").or(at_end.then_some(line)) else { return None };
+        match classify(looked_at(line)) {
+            Line::Row if rows == limit => return Some(true),
+            Line::Row => rows += 1,
+            Line::Blank if rows > 0 => return Some(false),
+            Line::Blank | Line::Ruler => {}
+        }
+    }
+    at_end.then_some(false)
+}
+
+/// The length of the whole puzzles at the start of `text`, which goes on.
 pub(super) fn cut(format: &Format, text: &[u8]) -> usize {
-    let mut boundaries = Boundaries { format, rows: 0 };
+    let mut boundaries = Boundaries::new(format);
     let (mut at, mut end) = (0, 0);
     for newline in memchr::memchr_iter(b'\n', text) {
-        let line = &text[at..newline];
+        let kind = classify(looked_at(&text[at..newline]));
         at = newline + 1;
-        let kind = classify(line);
-        if boundaries.ends_with(kind) || (boundaries.rows == 0 && kind != Line::Row) {
+        let Some(ends) = boundaries.ends_with(kind, &text[at..], false) else { break };
+        if ends || (boundaries.rows == 0 && kind != Line::Row) {
             end = at;
         }
     }
@@ -77,13 +109,11 @@ pub(super) fn cut(format: &Format, text: &[u8]) -> usize {
 pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<Record<'a>> {
     let format = records.format;
     let side = format.order.side();
-    let mut boundaries = Boundaries { format, rows: 0 };
+    let mut boundaries = Boundaries::new(format);
     let mut first = None;
     let mut error = None;
     let mut last = records.line;
-    let mut fail = |problem, line| {
-        error.get_or_insert(PuzzleError { problem, line: Some(line) });
-    };
+    let mut fail = |problem, line| PuzzleError::keep_first(&mut error, problem, line);
     loop {
         let row = boundaries.rows;
         let Some((line, number)) = records.take_line() else {
@@ -101,7 +131,7 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
                 fail(problem, number);
             }
         }
-        if boundaries.ends_with(kind) {
+        if boundaries.ends_with(kind, records.text, true) == Some(true) {
             if kind == Line::Blank {
                 fail(Problem::WrongLength, last);
             }
@@ -111,38 +141,33 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
     Some(Record { line: first?, given: None, error })
 }
 
-/// Reads one row into `cells`.
-fn read_row(format: &Format, line: &[u8], cells: &mut [u8]) -> Result<(), Problem> {
-    let offset = |part: &[u8]| part.as_ptr() as usize - line.as_ptr() as usize;
-    let count = tokens(line).count();
-    let width: usize = tokens(line).map(<[u8]>::len).sum();
-    if count == cells.len() {
-        for (cell, token) in cells.iter_mut().zip(tokens(line)) {
-            *cell = read_token(format, token).ok_or_else(|| bad(line, offset(token)))?;
-        }
-    } else if width == cells.len() {
-        for (cell, part) in cells.iter_mut().zip(tokens(line).flat_map(|token| token.chunks(1))) {
-            *cell = read_token(format, part).ok_or_else(|| bad(line, offset(part)))?;
-        }
-    } else {
-        return Err(Problem::WrongLength);
+/// The cells of a row of `side` cells; `None` if it has more or fewer.
+pub(super) fn cells(line: &[u8], side: usize) -> Option<Vec<&[u8]>> {
+    let apart: Vec<_> = tokens(line).collect();
+    if apart.len() == side {
+        return Some(apart);
+    }
+    let together: Vec<_> = apart.into_iter().flat_map(characters).collect();
+    (together.len() == side).then_some(together)
+}
+
+/// Reads one row into `digits`.
+fn read_row(format: &Format, line: &[u8], digits: &mut [u8]) -> Result<(), Problem> {
+    let cells = cells(line, digits.len()).ok_or(Problem::WrongLength)?;
+    for (digit, cell) in digits.iter_mut().zip(cells) {
+        *digit =
+            read_cell(format, cell).ok_or_else(|| Problem::invalid_character(line, offset(line, cell)))?;
     }
     Ok(())
 }
 
 /// A cell by itself: a symbol, a blank, or a number.
-fn read_token(format: &Format, token: &[u8]) -> Option<u8> {
-    if let [byte] = token {
+pub(super) fn read_cell(format: &Format, cell: &[u8]) -> Option<u8> {
+    if let [byte] = cell {
         let digit = format.codec.decode(*byte);
         return (digit != INVALID).then_some(digit);
     }
-    let number: u8 = std::str::from_utf8(token).ok()?.parse().ok()?;
+    let is_plain = cell.iter().all(u8::is_ascii_digit);
+    let number: u8 = std::str::from_utf8(cell).ok().filter(|_| is_plain)?.parse().ok()?;
     (1..=format.order.side()).contains(&number.into()).then_some(number)
-}
-
-/// The problem of a bad cell that begins at `offset` in `line`.
-fn bad(line: &[u8], offset: usize) -> Problem {
-    let text = String::from_utf8_lossy(&line[offset..]);
-    let character = text.chars().next().map_or_else(String::new, printable);
-    Problem::InvalidCharacter { character, column: offset + 1 }
 }

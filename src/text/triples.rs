@@ -1,31 +1,54 @@
 //! `triples`: `row column value` a line, one puzzle a text, blank cells left out.
 
-use super::lines::is_no_puzzle;
+use super::lines::{is_no_puzzle, offset};
 use super::{Problem, PuzzleError, Record, Records};
-use crate::grid::{Cell, Digit, Grid, Order, OutOfRange};
+use crate::grid::{Cell, Digit, Grid, MAX_SIDE, Order, OutOfRange};
 
 /// The longest `triples` text that is read as one puzzle. The largest puzzle takes under 10 KiB.
 pub const MAX_TRIPLES_BYTES: usize = 1 << 20;
 
-/// The three numbers of a line, or `None` if it holds anything else.
-pub(super) fn numbers(line: &[u8]) -> Option<[usize; 3]> {
-    let text = std::str::from_utf8(line).ok()?;
-    let mut parts = text.split([' ', '\t', ',', ';', '\r']).filter(|part| !part.is_empty());
+/// The fields of a line.
+fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(|byte| b" \t,;\r".contains(byte)).filter(|field| !field.is_empty())
+}
+
+/// A whole number without a sign.
+fn number(field: &[u8]) -> Option<usize> {
+    let is_plain = field.iter().all(u8::is_ascii_digit);
+    std::str::from_utf8(field).ok().filter(|_| is_plain)?.parse().ok()
+}
+
+/// The three numbers of a line.
+///
+/// # Errors
+/// The wrong length if there are not three fields, else the first that is no number.
+pub(super) fn numbers(line: &[u8]) -> Result<[usize; 3], Problem> {
+    let mut parts = fields(line);
+    let (Some(row), Some(column), Some(value), None) =
+        (parts.next(), parts.next(), parts.next(), parts.next())
+    else {
+        return Err(Problem::WrongLength);
+    };
     let mut numbers = [0; 3];
-    for number in &mut numbers {
-        *number = parts.next()?.parse().ok()?;
+    for (place, field) in numbers.iter_mut().zip([row, column, value]) {
+        *place = number(field).ok_or_else(|| {
+            // A number that is too large for us begins the offence itself.
+            let bad = field.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(0);
+            Problem::invalid_character(line, offset(line, field) + bad)
+        })?;
     }
-    parts.next().is_none().then_some(numbers)
+    Ok(numbers)
 }
 
-/// The smallest order, from 2 on, that has every number of the text.
+/// The smallest order, from 2 on, that has every number of the text which any order has.
 pub(super) fn smallest_order(text: &[u8]) -> Order {
-    let largest = text.split(|&b| b == b'\n').filter_map(numbers).flatten().max().unwrap_or(0);
-    let fits = |order: &Order| order.box_side() >= 2 && order.side() >= largest;
-    Order::ALL.into_iter().find(fits).unwrap_or(Order::NINE)
+    let all = text.split(|&b| b == b'\n').filter_map(|line| numbers(line).ok()).flatten();
+    let largest = all.filter(|&number| number <= MAX_SIDE).max();
+    let fits = |order: &Order| order.box_side() >= 2 && Some(order.side()) >= largest;
+    Order::ALL.into_iter().find(|order| largest.is_some() && fits(order)).unwrap_or(Order::NINE)
 }
 
-/// The whole text is one puzzle; the first bad line is what is wrong with it.
+/// The whole text is one puzzle. What is wrong with it is what comes first in the order of checks.
 pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<Record<'a>> {
     let order = records.format.order;
     puzzle.reset(order);
@@ -36,17 +59,15 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
             continue;
         }
         first.get_or_insert(number);
-        if error.is_none()
-            && let Err(problem) = read_triple(order, line, puzzle)
-        {
-            error = Some(PuzzleError { problem, line: Some(number) });
+        if let Err(problem) = read_triple(order, line, puzzle) {
+            PuzzleError::keep_first(&mut error, problem, number);
         }
     }
     Some(Record { line: first?, given: None, error })
 }
 
 fn read_triple(order: Order, line: &[u8], puzzle: &mut Grid) -> Result<(), Problem> {
-    let [row, column, value] = numbers(line).ok_or(Problem::WrongLength)?;
+    let [row, column, value] = numbers(line)?;
     let place =
         || -> Result<(Cell, Digit), OutOfRange> { Ok((order.cell(row, column)?, order.digit(value)?)) };
     let (cell, digit) = place().map_err(Problem::OutOfRange)?;

@@ -65,7 +65,7 @@ pub fn disguise(grid: &Grid, seed: u64) -> Grid {
     disguised
 }
 
-/// A small generator with a seed, so that a failure can be run again (SplitMix64 by G. Steele et al., 2014).
+/// A small generator with a seed, so that a failure can be run again (`SplitMix64` by G. Steele et al., 2014).
 pub struct Random(pub u64);
 
 impl Random {
