@@ -1,5 +1,7 @@
 //! The server as a process: how it starts, and how it ends.
 
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};

@@ -171,7 +171,7 @@ impl Dataset {
         .await?;
         let result = verdict(&self.map, &found);
         if checked.len() == MAX_CHECKED {
-            checked.remove(0);
+            drop(checked.remove(0));
         }
         checked.push((hint.clone(), result.clone()));
         result

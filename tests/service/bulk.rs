@@ -14,7 +14,7 @@ use tonic::{Code, Status};
 use tonic_types::StatusExt as _;
 
 use crate::harness::{
-    Fault, Faulty, Running, assert_solves, config, config_with, easy, lines, offline, start,
+    Fault, Faulty, Running, assert_solves, by, config, config_with, easy, lines, offline, start,
 };
 
 /// Sends all requests and returns all responses and how the stream ended.
@@ -194,7 +194,7 @@ async fn options_are_those_of_the_last_message_that_has_them() {
 async fn a_panic_answers_each_of_its_lines_and_the_stream_lives() {
     let server = start(config_with(Faulty::new(Fault::Panic))).await;
     let puzzles = easy(3);
-    let sound = SolveOptions { strategy: "backtracking".to_owned(), ..Default::default() };
+    let sound = by("backtracking");
     let (responses, end) = exchange(
         &server,
         vec![

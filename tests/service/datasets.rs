@@ -288,7 +288,7 @@ async fn a_panic_answers_each_line_of_a_data_set() {
     let server = start(Config { data_dir: Some(folder.path().to_owned()), ..config }).await;
     let answers = String::from_utf8(text(&solve(&server, whole("two.txt")).await.unwrap())).unwrap();
     assert_eq!(answers.matches("was not answered because of an internal error.").count(), 2);
-    let sound = SolveDatasetRequest { options: by("backtracking"), ..whole("two.txt") };
+    let sound = SolveDatasetRequest { options: Some(by("backtracking")), ..whole("two.txt") };
     assert_eq!(text(&solve(&server, sound).await.unwrap()).len(), 164);
 }
 

@@ -145,8 +145,8 @@ pub fn offline(text: &str, form: OutputForm) -> Vec<u8> {
 }
 
 /// Options that name a strategy.
-pub fn by(name: &str) -> Option<proto::SolveOptions> {
-    Some(proto::SolveOptions { strategy: name.to_owned(), ..Default::default() })
+pub fn by(name: &str) -> proto::SolveOptions {
+    proto::SolveOptions { strategy: name.to_owned(), ..Default::default() }
 }
 
 /// Waits until `condition` holds.
@@ -226,6 +226,7 @@ struct FaultySolver {
 }
 
 impl Solver for FaultySolver {
+    #[expect(clippy::disallowed_methods, reason = "a search that takes its time is what is tested")]
     fn search(&mut self, puzzle: &Grid, limit: &Limit<'_>, solution: &mut Grid) -> Search {
         let Counters { begun, running } = &self.strategy.counters;
         begun.fetch_add(1, Ordering::SeqCst);

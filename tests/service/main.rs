@@ -1,5 +1,7 @@
 //! The service, seen through real clients over loopback.
 
+#![expect(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "a panic is how a test fails")]
+
 mod bulk;
 mod datasets;
 mod drain;

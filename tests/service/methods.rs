@@ -8,8 +8,9 @@ use sudoku_stream::service::proto::{
 use tonic::{Code, Status};
 use tonic_types::StatusExt as _;
 
-use crate::harness::{Fault, Faulty};
-use crate::harness::{Running, assert_solves, config, config_with, easy, error, lines, solution, start};
+use crate::harness::{
+    Fault, Faulty, Running, assert_solves, by, config, config_with, easy, error, lines, solution, start,
+};
 
 async fn solve(server: &Running, options: SolveOptions, text: &str) -> Result<Vec<proto::Answer>, Status> {
     let text = Bytes::copy_from_slice(text.as_bytes());
@@ -163,7 +164,7 @@ async fn a_panic_in_a_unary_call_is_an_answer_to_each_puzzle() {
     let answers = solve(&server, SolveOptions::default(), &puzzles[0]).await.unwrap();
     assert_eq!(error(&answers[0]).message, format!("The puzzle {sentence}"));
     // The pool has survived it.
-    let sound = SolveOptions { strategy: "backtracking".to_owned(), ..Default::default() };
+    let sound = by("backtracking");
     for _ in 0..4 {
         let answers = solve(&server, sound.clone(), &puzzles[0]).await.unwrap();
         assert_solves(solution(&answers[0]), &puzzles[0]);

@@ -115,7 +115,8 @@ async fn work_stops_when_its_client_leaves() {
     unary.abort();
     eventually("the end of the work", || counters.running() == 0).await;
 
-    let sound = SolveRequest { options: by("backtracking"), text: Bytes::copy_from_slice(puzzle.as_bytes()) };
+    let sound =
+        SolveRequest { options: Some(by("backtracking")), text: Bytes::copy_from_slice(puzzle.as_bytes()) };
     let answers = server.client().await.solve(sound).await.unwrap().into_inner().answers;
     assert_solves(solution(&answers[0]), &puzzle);
 }
@@ -127,8 +128,8 @@ async fn a_deadline_ends_streams_and_their_work() {
     let server = start(config_with(endless)).await;
     let mut client = server.client().await;
     let puzzle = easy(1).remove(0);
-    let sound = SolveStreamRequest { options: by("backtracking"), ..batch(1, &[puzzle.as_bytes()]) };
-    let stuck = SolveStreamRequest { options: by("faulty"), ..batch(2, &[puzzle.as_bytes()]) };
+    let sound = SolveStreamRequest { options: Some(by("backtracking")), ..batch(1, &[puzzle.as_bytes()]) };
+    let stuck = SolveStreamRequest { options: Some(by("faulty")), ..batch(2, &[puzzle.as_bytes()]) };
 
     let (sender, requests) = mpsc::channel(2);
     sender.send(sound).await.unwrap();

@@ -7,7 +7,7 @@ use sudoku_stream::service::proto::{
 use tonic::{Code, Status};
 
 use crate::harness::{
-    Fault, Faulty, Running, assert_solves, config, config_with, easy, error, solution, start,
+    Fault, Faulty, Running, assert_solves, by, config, config_with, easy, error, solution, start,
 };
 
 pub fn batch(batch_id: u64, puzzles: &[&[u8]]) -> SolveStreamRequest {
@@ -40,7 +40,7 @@ async fn every_batch_comes_back_in_order_with_its_id() {
     let mut rest = &puzzles[..];
     for k in 0.. {
         let (now, later) = rest.split_at((k * 7 % 23).min(rest.len()));
-        let entries: Vec<_> = now.iter().map(|puzzle| puzzle.as_bytes()).collect();
+        let entries: Vec<_> = now.iter().map(String::as_bytes).collect();
         requests.push(batch(k as u64 * 1_000_003 % 997, &entries));
         rest = later;
         if rest.is_empty() {
@@ -157,7 +157,7 @@ async fn a_panic_answers_each_puzzle_of_its_batch() {
     let server = start(config_with(Faulty::new(Fault::Panic))).await;
     let puzzle = easy(1).remove(0);
     let entries = [puzzle.as_bytes(); 3];
-    let sound = SolveOptions { strategy: "backtracking".to_owned(), ..Default::default() };
+    let sound = by("backtracking");
     let last = SolveStreamRequest { options: Some(sound), ..batch(8, &entries) };
     let (responses, end) = exchange(&server, vec![batch(7, &entries), last]).await;
     end.unwrap();

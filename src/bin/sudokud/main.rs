@@ -1,5 +1,7 @@
 //! `sudokud`, the service.
 
+#![expect(clippy::print_stderr, reason = "why it cannot start is said before there is a log")]
+
 mod args;
 
 use std::process::ExitCode;
@@ -101,6 +103,8 @@ impl Signals {
 fn start_log(form: LogForm) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // A log that nobody takes is no reason to end, and saying so would go where the log cannot.
+    let log = log.log_internal_errors(false);
     match form {
         LogForm::Text => log.init(),
         LogForm::Json => log.json().init(),
