@@ -153,7 +153,7 @@ fn csv_column(heading: &[u8], names: &[&str]) -> Option<usize> {
 
 /// Which columns hold what: by their names where those are known, else by what stands in the rows of `text`.
 fn csv_columns(heading: &[u8], text: &[u8]) -> CsvColumns {
-    let order = |row, column| fields(row).nth(column).and_then(puzzle_order);
+    let order = |row, column| fields(row).nth(column).and_then(|field| Order::from_cells(field.len()));
     let by_length =
         || puzzle_lines(text).find_map(|row| fields(row).position(|field| puzzle_order(field).is_some()));
     let puzzle = csv_column(heading, PUZZLE_HEADINGS).or_else(by_length).unwrap_or(0);
@@ -206,7 +206,7 @@ fn is_grid(text: &[u8], hint: &Hint) -> bool {
             lines += 1;
         } else if classify(line) == Line::Ruler {
             rulers += 1;
-        } else if row_order(line).is_some() {
+        } else if row_order(line).is_some_and(|order| order.side() > 1) {
             rows += 1;
         }
     }
@@ -252,7 +252,7 @@ fn row_order(row: &[u8]) -> Option<Order> {
     let count = tokens(row).count();
     let width = tokens(row).map(<[u8]>::len).sum();
     let apart = if are_apart { Order::from_side(count) } else { None };
-    apart.or_else(|| Order::from_side(width)).filter(|order| order.side() > 1)
+    apart.or_else(|| Order::from_side(width))
 }
 
 /// The order that most of the puzzles at hand speak for.

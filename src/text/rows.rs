@@ -64,7 +64,7 @@ impl Boundaries {
             // Of several blank lines the first has the say.
             Line::Blank if self.run > 0 => {
                 let run = std::mem::take(&mut self.run);
-                let inside_band = self.rows % self.order.box_side() != 0;
+                let inside_band = !self.rows.is_multiple_of(self.order.box_side());
                 (inside_band && run > 1) || run_exceeds(rest, missing, at_end)?
             }
             Line::Blank | Line::Ruler => false,
@@ -80,7 +80,7 @@ impl Boundaries {
 fn run_exceeds(text: &[u8], limit: usize, at_end: bool) -> Option<bool> {
     let mut rows = 0;
     for line in text.split_inclusive(|&b| b == b'\n') {
-        let Some(line) = line.strip_suffix(b"\n").or(at_end.then_some(line)) else { return None };
+        let line = line.strip_suffix(b"\n").or(at_end.then_some(line))?;
         match classify(looked_at(line)) {
             Line::Row if rows == limit => return Some(true),
             Line::Row => rows += 1,
