@@ -4,8 +4,9 @@
 //! finds out how they are written and cuts them into [`Chunk`]s. All sources take the same path: bytes
 //! are copied out once, and only the copy is looked at, because a mapped file can change at any moment.
 //!
-//! Memory stays the same however long the input or a line of it is: a chunk is at most [`CHUNK_BYTES`] and
-//! an unfinished puzzle, and a line that is longer than any puzzle can be is cut short on the way in.
+//! Memory stays the same however long the input or a line of it is: a chunk is at most twice [`CHUNK_BYTES`], or
+//! that and an unfinished puzzle of several lines, and a line that is longer than any puzzle can be is cut
+//! short on the way in.
 //!
 //! An input that fails half-way is an error, but only after all puzzles before have been handed out.
 
@@ -505,7 +506,13 @@ impl Reader {
         let mut buffer = recycled.unwrap_or_else(|| Vec::with_capacity(2 * CHUNK_BYTES));
         buffer.clear();
         buffer.append(&mut self.pending);
-        let mut cut = if buffer.len() < CHUNK_BYTES { 0 } else { self.format.cut(&buffer, false) };
+        let mut cut = 0;
+        if buffer.len() >= CHUNK_BYTES {
+            cut = self.format.cut(&buffer, false);
+            if cut == 0 {
+                self.bound(&mut buffer)?;
+            }
+        }
         while cut == 0 {
             let old = buffer.len();
             let length = match self.source.fill(&mut buffer, CHUNK_BYTES, self.taken) {

@@ -192,3 +192,57 @@ impl Codec {
         &line[..end.unwrap_or(line.len())]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bytes that mean a blank or a value, as `symbols of 0, 1, 2, ...`.
+    fn meanings(alphabet: &str, order: usize, notation: Notation) -> String {
+        let order = Order::new(order).unwrap();
+        let codec = Codec::new(&alphabet.parse().unwrap(), order, notation);
+        let spelled = |digit: usize| -> String {
+            (0..=255u8).filter(|&b| usize::from(codec.decode(b)) == digit).map(char::from).collect()
+        };
+        (0..=order.side()).map(spelled).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn bytes_mean_what_the_alphabet_and_the_notation_say() {
+        let cases = [
+            ("letters", 2, Notation::Lines, "*-.0_ 1 2 3 4"),
+            ("letters", 2, Notation::Csv, "*-.0_ 1 2 3 4"),
+            ("letters", 2, Notation::Grid, ".0 1 2 3 4"),
+            ("letters", 2, Notation::Header, ". 1 2 3 4"),
+            ("letters", 4, Notation::Lines, "*-.0_ 1 2 3 4 5 6 7 8 9 Aa Bb Cc Dd Ee Ff Gg"),
+            ("ascii", 4, Notation::Lines, "*-.0_ 1 2 3 4 5 6 7 8 9 : ; < = > ? @"),
+            ("alpha", 2, Notation::Lines, "*-.0_ Aa Bb Cc Dd"),
+            ("hex", 4, Notation::Lines, ". 0 1 2 3 4 5 6 7 8 9 Aa Bb Cc Dd Ee Ff"),
+            ("hex", 2, Notation::Grid, ". 0 1 2 3"),
+            ("a*0B", 2, Notation::Lines, "-._ a * 0 B"),
+        ];
+        for (alphabet, order, notation, wanted) in cases {
+            assert_eq!(meanings(alphabet, order, notation), wanted, "{alphabet} {order} {notation}");
+        }
+    }
+
+    #[test]
+    fn a_symbol_ends_no_cells_but_where_the_order_has_no_use_for_it() {
+        let end = |alphabet: &str, order: usize| {
+            let codec = Codec::new(&alphabet.parse().unwrap(), Order::new(order).unwrap(), Notation::Lines);
+            codec.cells(b"12;34 5").len()
+        };
+        assert_eq!([end("letters", 5), end("ascii", 3), end("ascii", 4), end(";234", 2)], [2, 2, 5, 5]);
+    }
+
+    #[test]
+    fn an_alphabet_fits_as_many_values_as_it_has() {
+        let largest = |name: &str| name.parse::<Alphabet>().unwrap().largest_order().map(Order::side);
+        let sides = ["letters", "ascii", "alpha", "hex", "abcd", "x"].map(largest);
+        assert_eq!(sides, [Some(25), Some(25), Some(25), Some(16), Some(4), Some(1)]);
+        assert!(
+            !"abcdefghi".parse::<Alphabet>().unwrap().fits(Order::ALL[1]),
+            "a custom alphabet is for one size"
+        );
+    }
+}

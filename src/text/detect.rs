@@ -153,7 +153,7 @@ fn csv_column(heading: &[u8], names: &[&str]) -> Option<usize> {
 
 /// Which columns hold what: by their names where those are known, else by what stands in the rows of `text`.
 fn csv_columns(heading: &[u8], text: &[u8]) -> CsvColumns {
-    let order = |row, column| fields(row).nth(column).and_then(puzzle_order);
+    let order = |row, column| fields(row).nth(column).and_then(|field| Order::from_cells(field.len()));
     let by_length =
         || puzzle_lines(text).find_map(|row| fields(row).position(|field| puzzle_order(field).is_some()));
     let puzzle = csv_column(heading, PUZZLE_HEADINGS).or_else(by_length).unwrap_or(0);
@@ -197,20 +197,22 @@ fn is_triples(text: &[u8]) -> bool {
     2 * seen().filter(is_triple).count() > seen().count()
 }
 
-/// Are there more rows of cells than lines of cells?
+/// Are there more rows of cells than other lines?
 fn is_grid(text: &[u8], hint: &Hint) -> bool {
     let codec = delimiting(&hint.alphabet.clone().unwrap_or_default(), Notation::Lines);
-    let (mut lines, mut rows, mut rulers) = (0, 0, 0);
+    let (mut rows, mut rulers, mut others) = (0, 0, 0);
     for line in puzzle_lines(text) {
         if puzzle_order(codec.cells(line)).is_some() {
-            lines += 1;
+            others += 1;
         } else if classify(line) == Line::Ruler {
             rulers += 1;
-        } else if row_order(line).is_some() {
+        } else if row_order(line).is_some_and(|order| order.side() > 1) {
             rows += 1;
+        } else {
+            others += 1;
         }
     }
-    rows > lines || (lines == 0 && rulers > 0) || is_sixteen_by_sixteen(text, hint)
+    rows > others || (others == 0 && rulers > 0) || is_sixteen_by_sixteen(text, hint)
 }
 
 /// Sixteen characters are a 4x4 puzzle or a row of a 16x16 one, in which larger values are more frequent.
@@ -252,7 +254,7 @@ fn row_order(row: &[u8]) -> Option<Order> {
     let count = tokens(row).count();
     let width = tokens(row).map(<[u8]>::len).sum();
     let apart = if are_apart { Order::from_side(count) } else { None };
-    apart.or_else(|| Order::from_side(width)).filter(|order| order.side() > 1)
+    apart.or_else(|| Order::from_side(width))
 }
 
 /// The order that most of the puzzles at hand speak for.
@@ -298,4 +300,57 @@ fn fit(format: &Format, line: &[u8]) -> isize {
     }
     let readable = cells.iter().filter(|cell| rows::read_cell(format, cell).is_some()).count();
     (2000 * readable / cells.len()).cast_signed() - 1000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_frequent_order_wins_and_of_several_the_first() {
+        let winner = |sides: &[usize]| {
+            most_frequent(sides.iter().map(|&side| Order::from_side(side).unwrap())).map(Order::side)
+        };
+        assert_eq!(winner(&[]), None);
+        assert_eq!(winner(&[4, 9, 9]), Some(9));
+        assert_eq!(winner(&[9, 4, 4, 9, 25]), Some(9));
+        assert_eq!(winner(&[4, 9, 25]), Some(4));
+    }
+
+    #[test]
+    fn a_line_that_is_cut_off_is_not_looked_at() {
+        // The sample ends in the middle of its last line, which looks like a 4x4 puzzle.
+        let mut sample = format!("{}\n", ".".repeat(80)).into_bytes();
+        sample.resize(SAMPLE_BYTES - 16 - 1, b'.');
+        sample.push(b'\n');
+        sample.resize(SAMPLE_BYTES, b'.');
+        let order = |sample: &[u8]| detect(sample, &Hint::default()).unwrap().format.order().side();
+        assert_eq!(order(&sample), 9);
+        sample.pop();
+        sample.pop();
+        sample.extend_from_slice(b".");
+        assert_eq!((sample.len(), order(&sample)), (SAMPLE_BYTES - 1, 9), "fifteen characters are no puzzle");
+        sample.remove(0);
+        sample.push(b'.');
+        assert_eq!(
+            (sample.len(), order(&sample)),
+            (SAMPLE_BYTES - 1, 4),
+            "here the text ends, and so it is one"
+        );
+    }
+
+    #[test]
+    fn blank_lines_are_skipped_whole() {
+        let cases = [
+            ("", true, (0, 0)),
+            ("\n\r\n # x\n1\n", false, (8, 3)),
+            ("\n  ", false, (1, 1)),
+            ("\n  ", true, (3, 2)),
+            ("# x", false, (0, 0)),
+            ("# x", true, (3, 1)),
+        ];
+        for (text, at_end, wanted) in cases {
+            assert_eq!(skip_blank_lines(text.as_bytes(), at_end), wanted, "{text:?} {at_end}");
+        }
+    }
 }

@@ -133,3 +133,26 @@ impl fmt::Display for PuzzleError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_several_problems_the_first_of_the_first_check_is_kept() {
+        let character = |column| Problem::InvalidCharacter { character: "'x'".to_owned(), column };
+        let mut kept = None;
+        let mut line = 0;
+        let mut keep = |problem| {
+            line += 1;
+            PuzzleError::keep_first(&mut kept, problem, line);
+            kept.clone().unwrap().line.unwrap()
+        };
+        assert_eq!(keep(Problem::NoSolution), 1);
+        assert_eq!(keep(character(3)), 2);
+        assert_eq!(keep(character(4)), 2);
+        assert_eq!(keep(Problem::WrongLength), 4);
+        assert_eq!(keep(Problem::WrongLength), 4);
+        assert_eq!(keep(character(1)), 4);
+    }
+}

@@ -197,3 +197,32 @@ fn printable(character: &[u8]) -> String {
         None => format!("byte 0x{:02X}", character.first().copied().unwrap_or_default()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_end_at_commas_outside_quotes() {
+        let split = |row: &str| -> Vec<String> {
+            fields(row.as_bytes()).map(|field| String::from_utf8(field.to_vec()).unwrap()).collect()
+        };
+        assert_eq!(split("a, b ,\"c\",\" d,e\" ,,\""), ["a", "b", "c", " d,e", "", "\""]);
+        assert_eq!(split(""), [""]);
+    }
+
+    #[test]
+    fn characters_are_those_of_the_text_or_bytes() {
+        let split = |text: &[u8]| characters(text).map(<[u8]>::len).collect::<Vec<_>>();
+        assert_eq!(split("aé€🦀b".as_bytes()), [1, 2, 3, 4, 1]);
+        // A lone byte of Latin-1, and a character that breaks off.
+        assert_eq!(split(b"a\xE9b\xF0\x9F\xA6"), [1, 1, 1, 1, 1, 1]);
+        assert_eq!(split(b""), [0; 0]);
+    }
+
+    #[test]
+    fn a_part_of_a_line_knows_its_place() {
+        let line = b"abcdef";
+        assert_eq!((offset(line, &line[..2]), offset(line, &line[4..]), offset(line, &line[6..])), (0, 4, 6));
+    }
+}

@@ -80,7 +80,7 @@ impl Boundaries {
 fn run_exceeds(text: &[u8], limit: usize, at_end: bool) -> Option<bool> {
     let mut rows = 0;
     for line in text.split_inclusive(|&b| b == b'\n') {
-        let Some(line) = line.strip_suffix(b"\n").or(at_end.then_some(line)) else { return None };
+        let line = line.strip_suffix(b"\n").or(at_end.then_some(line))?;
         match classify(looked_at(line)) {
             Line::Row if rows == limit => return Some(true),
             Line::Row => rows += 1,
@@ -170,4 +170,98 @@ pub(super) fn read_cell(format: &Format, cell: &[u8]) -> Option<u8> {
     let is_plain = cell.iter().all(u8::is_ascii_digit);
     let number: u8 = std::str::from_utf8(cell).ok().filter(|_| is_plain)?.parse().ok()?;
     (1..=format.order.side()).contains(&number.into()).then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Alphabet, Notation};
+
+    fn four() -> Format {
+        Format::new(Notation::Grid, Order::ALL[1], Alphabet::Letters).unwrap()
+    }
+
+    /// Where puzzles end: the text has an `r` for a row, a `b` for a blank line and a `-` for a ruler, and what
+    /// comes back has a `|` behind each that ends a puzzle.
+    fn ends(lines: &str) -> String {
+        let line = |kind: char| match kind {
+            'r' => "1234\n",
+            'b' => "\n",
+            _ => "--+--\n",
+        };
+        let text: Vec<String> = lines.chars().map(|kind| line(kind).to_owned()).collect();
+        let mut boundaries = Boundaries::new(&four());
+        let mut out = String::new();
+        for (index, kind) in lines.chars().enumerate() {
+            let rest = text[index + 1..].concat();
+            out.push(kind);
+            if boundaries
+                .ends_with(classify(text[index].trim_end().as_bytes()), rest.as_bytes(), true)
+                .unwrap()
+            {
+                out.push('|');
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn puzzles_end_after_their_rows_or_where_they_are_too_short() {
+        let cases = [
+            "rrrr|rrrr|",
+            "rrrr|brrrr|b",
+            "rr-rr|b-rr-rr|",
+            // Blank lines between bands, and between all rows.
+            "rrbrr|brrbrr|",
+            "rbrbrbr|brbrbrbr|",
+            "rrbbb-bbrr|",
+            // Too short, by any number of rows.
+            "rrrb|rrrr|brrrr|",
+            "rrb|rrrr|brrrr|",
+            "rb|rrrr|brrrr|",
+            "rrrb|rrrb|rrrr|",
+            "rb|rrrr|rb|rrrr|",
+            "rrb|brrrr|",
+            "rrb-b",
+            "rrr",
+        ];
+        for wanted in cases {
+            assert_eq!(ends(&wanted.replace('|', "")), wanted);
+        }
+    }
+
+    #[test]
+    fn nothing_is_cut_that_what_follows_may_change() {
+        let row = "1234\n";
+        let cases = [
+            (row.repeat(4), 20),
+            (row.repeat(3), 0),
+            (row.repeat(5), 20),
+            // Half a puzzle and a blank line: the rows that come now may be the rest of it or another.
+            (format!("{row}{row}\n"), 0),
+            (format!("{row}{row}\n{row}{row}"), 0),
+            (format!("{row}{row}\n{row}{row}\n"), 22),
+            (format!("{row}{row}\n{row}{row}{row}"), 11),
+            (format!("\n--\n{row}"), 4),
+            (format!("{}{row}", row.repeat(3).trim_end()), 0),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(cut(&four(), text.as_bytes()), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn lines_are_rows_rulers_or_blank() {
+        let cases = [
+            ("", Line::Blank),
+            (" \t\r", Line::Blank),
+            ("# 1 2", Line::Ruler),
+            ("|---+===|\r", Line::Ruler),
+            ("- 1", Line::Row),
+            (". .", Line::Row),
+        ];
+        for (line, wanted) in cases {
+            assert_eq!(classify(line.as_bytes()), wanted, "{line:?}");
+        }
+    }
 }

@@ -77,3 +77,43 @@ fn read_triple(order: Order, line: &[u8], puzzle: &mut Grid) -> Result<(), Probl
     puzzle.set(cell, Some(digit));
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_three_numbers() {
+        for line in ["1 2 3", " 1,2;3 \r", "\t1\t\t2 , 3", "01 2 3"] {
+            assert_eq!(numbers(line.as_bytes()), Ok([1, 2, 3]), "{line:?}");
+        }
+        for line in ["", "1 2", "1 2 3 4", "a", "a b"] {
+            assert_eq!(numbers(line.as_bytes()), Err(Problem::WrongLength), "{line:?}");
+        }
+        for (line, wanted) in
+            [("1 2 3x", 6), ("1 2.5 3", 4), ("-1 2 3", 1), ("99999999999999999999999 1 1", 1)]
+        {
+            let Err(Problem::InvalidCharacter { column, .. }) = numbers(line.as_bytes()) else {
+                panic!("{line}")
+            };
+            assert_eq!(column, wanted, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_size_is_the_smallest_that_has_every_number() {
+        let side = |text: &str| smallest_order(text.as_bytes()).side();
+        let cases = [
+            ("1 1 1", 4),
+            ("4 4 4", 4),
+            ("5 1 1", 9),
+            ("1 10 1\nx", 16),
+            ("1 1 25", 25),
+            ("1 1 26\n9 1 1", 9),
+            ("x", 9),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(side(text), wanted, "{text}");
+        }
+    }
+}
