@@ -58,7 +58,7 @@ async fn stream(url: &str, messages: &[Bytes]) -> u64 {
         black_box(lines);
         Ok::<_, Infallible>(())
     };
-    let total = solve_lines(url, &Task::default(), &Hint::default(), blocks, sink).await.expect("answers");
+    let total = solve_lines(url, &Task::default(), &Hint::default(), 1, blocks, sink).await.expect("answers");
     assert_eq!(total.error_count(), 0);
     total.answers
 }

@@ -96,6 +96,7 @@ macro_rules! word {
             const ZERO: Self = 0;
 
             #[inline(always)]
+            #[allow(clippy::cast_possible_truncation, reason = "the low bits are what is asked for")]
             fn of(mask: u128) -> Self {
                 mask as Self
             }
@@ -703,9 +704,9 @@ impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP
     /// Writes a solved grid down.
     fn write(&self, solution: &mut Grid) {
         for (band, digits) in solution.digits_mut().chunks_exact_mut(Self::BAND_CELLS).enumerate() {
-            for digit in 0..SIDE {
-                for bit in Bits(self.layers[band][digit]) {
-                    digits[bit] = digit as u8 + 1;
+            for (value, &layer) in (1..).zip(&self.layers[band][..SIDE]) {
+                for bit in Bits(layer) {
+                    digits[bit] = value;
                 }
             }
         }
@@ -843,6 +844,10 @@ mod tests {
     use super::*;
     use crate::grid::{Cell, House};
 
+    fn byte(digit: usize) -> u8 {
+        u8::try_from(digit).unwrap()
+    }
+
     /// A small generator of random numbers (xorshift64, G. Marsaglia 2003), so that every run is the same.
     struct Random(u64);
 
@@ -882,7 +887,7 @@ mod tests {
                 for (column, from_column) in columns.iter().enumerate() {
                     let to = if transposed { column * side + row } else { row * side + column };
                     let digit = usize::from(grid.digits()[from_row * side + from_column]);
-                    other.digits_mut()[to] = if digit == 0 { 0 } else { digits[digit - 1] as u8 + 1 };
+                    other.digits_mut()[to] = if digit == 0 { 0 } else { byte(digits[digit - 1] + 1) };
                 }
             }
             other
@@ -894,7 +899,7 @@ mod tests {
             let mut grid = Grid::empty(order);
             for (index, digit) in grid.digits_mut().iter_mut().enumerate() {
                 let (row, column) = (index / side, index % side);
-                *digit = ((row % b * b + row / b + column) % side) as u8 + 1;
+                *digit = byte((row % b * b + row / b + column) % side + 1);
             }
             assert!(grid.is_solved());
             self.disguised(&grid)
@@ -915,7 +920,7 @@ mod tests {
             let mut grid = self.puzzle(order, clues);
             for _ in 0..=self.below(2) {
                 let index = self.below(order.cells());
-                grid.digits_mut()[index] = self.below(order.side()) as u8 + 1;
+                grid.digits_mut()[index] = byte(self.below(order.side()) + 1);
             }
             grid
         }

@@ -39,11 +39,11 @@ fn requests(text: &str, lines_each: usize, options: Option<SolveOptions>) -> Vec
     let lines: Vec<_> = text.split_inclusive('\n').collect();
     let messages = lines.chunks(lines_each).map(|chunk| Bytes::from(chunk.concat()));
     let mut options = options;
-    messages.map(|lines| SolveLinesRequest { options: options.take(), lines }).collect()
+    messages.map(|lines| SolveLinesRequest { options: options.take(), lines, first_line: 0 }).collect()
 }
 
 fn message(text: &str) -> SolveLinesRequest {
-    SolveLinesRequest { options: None, lines: Bytes::copy_from_slice(text.as_bytes()) }
+    SolveLinesRequest { lines: Bytes::copy_from_slice(text.as_bytes()), ..SolveLinesRequest::default() }
 }
 
 /// A text with all that may stand in one.
@@ -231,7 +231,7 @@ async fn by_client(url: &str, text: &str) -> Result<(String, u64), ClientError<I
         told += tally.answers;
         Ok(())
     };
-    let total = solve_lines(url, &Task::default(), &Hint::default(), blocks, sink).await?;
+    let total = solve_lines(url, &Task::default(), &Hint::default(), 1, blocks, sink).await?;
     assert_eq!(total.answers, told);
     assert_eq!(total.error_count(), answers.matches("error: ").count() as u64);
     Ok((answers, told))

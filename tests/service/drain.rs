@@ -91,8 +91,8 @@ async fn busy_streams_get_what_was_accepted_and_a_clear_end() {
             let (puzzles, message) = (puzzles.clone(), message.clone());
             clients.push(tokio::spawn(async move {
                 let requests = std::iter::repeat_with(move || SolveLinesRequest {
-                    options: None,
                     lines: message.clone(),
+                    ..SolveLinesRequest::default()
                 });
                 let mut stream = client.solve_lines(tokio_stream::iter(requests)).await.unwrap().into_inner();
                 let mut first = true;

@@ -21,7 +21,8 @@ async fn solve_all(
     client: &mut SudokuServiceClient<Channel>,
     messages: Vec<Bytes>,
 ) -> (usize, Result<(), Status>) {
-    let requests = messages.into_iter().map(|lines| SolveLinesRequest { options: None, lines });
+    let requests =
+        messages.into_iter().map(|lines| SolveLinesRequest { lines, ..SolveLinesRequest::default() });
     let mut stream =
         client.solve_lines(tokio_stream::iter(requests.collect::<Vec<_>>())).await.unwrap().into_inner();
     let mut responses = 0;

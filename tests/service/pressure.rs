@@ -57,7 +57,7 @@ async fn a_client_that_does_not_read_is_not_read_and_others_are_served() {
         let produced = Arc::clone(&produced);
         tokio_stream::iter(0..100_000usize).map(move |_| {
             produced.fetch_add(1, Ordering::SeqCst);
-            SolveLinesRequest { options: None, lines: message.clone() }
+            SolveLinesRequest { lines: message.clone(), ..SolveLinesRequest::default() }
         })
     };
     let mut stream = server.client().await.solve_lines(requests).await.unwrap().into_inner();

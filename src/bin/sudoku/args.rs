@@ -129,7 +129,7 @@ pub struct AnswerArgs {
     #[arg(long)]
     pub stats: bool,
 
-    /// Have the puzzles solved by the service at URL, such as http://127.0.0.1:50051
+    /// Have the puzzles solved by the service at URL, such as `http://127.0.0.1:50051`
     #[arg(long, value_name = "URL")]
     pub server: Option<String>,
 }
