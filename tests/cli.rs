@@ -14,7 +14,7 @@ use sudoku_stream::grid::Grid;
 use tempfile::TempDir;
 
 fn sudoku(args: &[&str]) -> Command {
-    let mut command = Command::new(cargo_bin("sudoku"));
+    let mut command = Command::new(cargo_bin!("sudoku"));
     command.args(args);
     command
 }

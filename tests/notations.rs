@@ -1,12 +1,5 @@
 //! Every notation, in and out, and every sentence about bad input, through the path that both binaries take.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "tests panic, and read small files whole"
-)]
-#![expect(clippy::too_many_lines, reason = "tables are long")]
-
 use std::collections::BTreeSet;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,124 @@
+//! Both binaries together: `sudoku solve --server` against a running `sudokud`, and the demonstration.
+
+mod common;
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use assert_cmd::cargo::cargo_bin;
+use common::fixture;
+
+/// A server of its own for a test, stopped at the end.
+struct Server {
+    child: Child,
+    url: String,
+}
+
+impl Server {
+    fn start() -> Self {
+        let mut child = Command::new(cargo_bin!("sudokud"))
+            .args(["--listen", "127.0.0.1:0"])
+            .env_remove("RUST_LOG")
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim_end().rsplit(' ').next().unwrap();
+        Self { child, url: format!("http://{address}") }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+fn sudoku(args: &[&str]) -> Output {
+    Command::new(cargo_bin!("sudoku")).args(args).stdin(Stdio::null()).output().unwrap()
+}
+
+/// The files of the project in every notation, good and bad, and the sample.
+fn files() -> Vec<PathBuf> {
+    let in_folder = |folder: &str| {
+        fs::read_dir(fixture(folder)).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>()
+    };
+    let is_input = |path: &PathBuf| {
+        path.extension().is_some_and(|e| !["answers", "md", "tsv"].contains(&e.to_str().unwrap()))
+    };
+    let mut files: Vec<PathBuf> = [in_folder("good"), in_folder("bad")].concat();
+    files.retain(is_input);
+    files.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bin/sudoku/demo.txt"));
+    assert!(files.len() > 20, "{files:?}");
+    files
+}
+
+#[test]
+fn a_server_gives_the_same_bytes_as_this_machine() {
+    let server = Server::start();
+    for path in files() {
+        let file = path.to_str().unwrap();
+        for extra in [
+            &[][..],
+            &["--question", "unique", "--output", "csv"],
+            &["--question", "count", "--output", "jsonl", "--limit", "3"],
+            &["--output", "grid", "--strict"],
+        ] {
+            let here = sudoku(&[&["solve", "--quiet", file][..], extra].concat());
+            let there = sudoku(&[&["solve", "--quiet", file, "--server", &server.url][..], extra].concat());
+            let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+            assert_eq!(text(&here.stdout), text(&there.stdout), "{file} {extra:?}");
+            assert_eq!(text(&here.stderr), text(&there.stderr), "{file} {extra:?}");
+            assert_eq!(here.status, there.status, "{file} {extra:?}");
+        }
+    }
+}
+
+/// The summary comes from the server's own tallies.
+#[test]
+fn a_server_counts_as_this_machine_does() {
+    let server = Server::start();
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bin/sudoku/demo.txt");
+    let args = ["solve", sample.to_str().unwrap(), "--stats", "-o", "/dev/null"];
+    let without_time = |output: &Output| -> String {
+        let text = String::from_utf8(output.stderr.clone()).unwrap();
+        let (_, counts) = text.split_once(" a second: ").unwrap();
+        counts.to_owned()
+    };
+    let here = without_time(&sudoku(&args));
+    assert!(here.starts_with("2,987 answered, 13 error lines (2 invalid_character, 4 no_solution"), "{here}");
+    assert_eq!(here, without_time(&sudoku(&[&args[..], &["--server", &server.url]].concat())));
+}
+
+#[test]
+fn a_server_that_is_not_there_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.txt");
+    let four = fixture("good/four.header");
+    for (url, words) in [
+        ("http://127.0.0.1:1", "No server answers at http://127.0.0.1:1: start one with sudokud.\n"),
+        ("nonsense//", "`nonsense//` is no server address. Write it like http://127.0.0.1:50051.\n"),
+    ] {
+        let output = sudoku(&["solve", four.to_str().unwrap(), "-o", out.to_str().unwrap(), "--server", url]);
+        assert_eq!(output.status.code(), Some(2));
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), words);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn the_demonstration_checks_itself() {
+    let output = sudoku(&["demo", "--repeat", "2"]);
+    let page = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(page.matches("\n  error: Line ").count(), 13, "{page}");
+    assert!(
+        page.contains("Checked: 2,987 solutions keep every rule and every clue, 13 error lines"),
+        "{page}"
+    );
+    assert_eq!(page.matches("6,000 puzzles in ").count(), 2, "{page}");
+}
