@@ -20,11 +20,15 @@
 //! | [`pipeline`] | ordered, bounded jobs on a thread pool |
 //! | [`input`] | files and streams in chunks of whole puzzles |
 //! | [`batch`] | a file through the pipeline |
+//! | [`service`] | messages through the pipeline |
+
+#![warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 pub mod answer;
 pub mod batch;
 pub mod grid;
 pub mod input;
 pub mod pipeline;
+pub mod service;
 pub mod solver;
 pub mod text;

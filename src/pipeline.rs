@@ -12,9 +12,11 @@
 //! skipped.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::task::{Context, Poll};
 use std::thread;
 use std::time::Duration;
 
@@ -59,13 +61,14 @@ impl<R> Slot<R> {
     pub fn wait(self) -> Result<R, Panicked> {
         self.0.blocking_recv().map_err(|_| Panicked)
     }
+}
 
-    /// Waits for the answer in an asynchronous task.
-    ///
-    /// # Errors
-    /// [`Panicked`] if there will be none.
-    pub async fn answer(self) -> Result<R, Panicked> {
-        self.0.await.map_err(|_| Panicked)
+/// Waits for the answer in an asynchronous task.
+impl<R> Future for Slot<R> {
+    type Output = Result<R, Panicked>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.0).poll(context).map_err(|_| Panicked)
     }
 }
 
@@ -83,20 +86,39 @@ pub fn submit<R: Send + 'static>(pool: &ThreadPool, job: impl FnOnce() -> R + Se
     slot
 }
 
+/// Starts jobs that are too small to be handed over one by one: they run on one thread, one after another,
+/// and each fills its own slot as soon as it is done. A job whose slot was dropped is skipped.
+pub fn submit_together<J: Send + 'static, R: Send + 'static>(
+    pool: &ThreadPool,
+    jobs: Vec<J>,
+    work: impl Fn(&J) -> R + Send + 'static,
+) -> Vec<Slot<R>> {
+    let (senders, slots): (Vec<_>, Vec<_>) = jobs.iter().map(|_| slot()).unzip();
+    pool.spawn_fifo(move || {
+        for (job, sender) in jobs.iter().zip(senders) {
+            run(sender, || work(job));
+        }
+    });
+    slots
+}
+
 fn start<R: Send + 'static>(
     pool: &ThreadPool,
     sender: oneshot::Sender<R>,
     job: impl FnOnce() -> R + Send + 'static,
 ) {
-    pool.spawn_fifo(move || {
-        if sender.is_closed() {
-            return;
-        }
-        // What a panicking job leaves half-done is dropped with it.
-        if let Ok(answer) = catch_unwind(AssertUnwindSafe(job)) {
-            let _ = sender.send(answer);
-        }
-    });
+    pool.spawn_fifo(move || run(sender, job));
+}
+
+/// Runs a job, unless its caller has left, and fills its slot.
+fn run<R>(sender: oneshot::Sender<R>, job: impl FnOnce() -> R) {
+    if sender.is_closed() {
+        return;
+    }
+    // What a panicking job leaves half-done is dropped with it.
+    if let Ok(answer) = catch_unwind(AssertUnwindSafe(job)) {
+        let _ = sender.send(answer);
+    }
 }
 
 /// How a run ended that met no error.
@@ -269,6 +291,34 @@ mod tests {
         let ended = run_ordered(&pool_of(2), &GO_ON, source, |&n: &u64| n, |&n| n, sink);
         assert_eq!(ended, Err("broken"));
         assert!(answers.iter().copied().eq(0..20));
+    }
+
+    #[test]
+    fn jobs_handed_over_together_answer_one_by_one() {
+        let pool = pool(Some(1)).unwrap();
+        let (release, gate) = mpsc::channel::<()>();
+        let ran = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&ran);
+        let work = move |&n: &u64| {
+            counter.fetch_add(1, Ordering::Relaxed);
+            match n {
+                1 => panic!("injected"),
+                3 => gate.recv().map(|()| n),
+                n => Ok(n),
+            }
+        };
+        let mut slots = submit_together(&pool, (0..6).collect(), work).into_iter();
+        let mut next = || slots.next().unwrap();
+        assert_eq!(next().wait(), Ok(Ok(0)));
+        assert_eq!(next().wait(), Err(Panicked));
+        // The answer is there although the next job holds up the rest.
+        assert_eq!(next().wait(), Ok(Ok(2)));
+        let held_up = next();
+        drop(next());
+        release.send(()).unwrap();
+        assert_eq!(held_up.wait(), Ok(Ok(3)));
+        assert_eq!(next().wait(), Ok(Ok(5)));
+        assert_eq!(ran.load(Ordering::Relaxed), 5);
     }
 
     #[test]

@@ -310,7 +310,7 @@ impl Source {
             return Err(self.failure.unwrap_or(InputError::Empty { name: self.name }));
         }
         let opening = detect(&sample, hint).map_err(|error| error.below(line - 1))?;
-        sample.drain(..opening.body);
+        let prelude = sample.drain(..opening.body).collect();
         line += opening.lines;
         if whole && is_blank(&sample) {
             return Err(self.failure.unwrap_or(InputError::Empty { name: self.name }));
@@ -318,6 +318,7 @@ impl Source {
         Ok(Reader {
             source: self,
             format: opening.format,
+            prelude,
             pending: sample,
             taken,
             line,
@@ -419,6 +420,8 @@ impl Drop for Chunk {
 pub struct Reader {
     source: Source,
     format: Format,
+    /// The line that says how what follows is written, where there is one.
+    prelude: Vec<u8>,
     /// What is read but not handed out: an unfinished puzzle, at most.
     pending: Vec<u8>,
     /// Bytes read from the source.
@@ -437,6 +440,13 @@ impl Reader {
     #[must_use]
     pub const fn format(&self) -> &Format {
         &self.format
+    }
+
+    /// The line before the first puzzle that says how what follows is written: a header, the heading row of
+    /// a table. Empty for other notations. Whoever passes the chunks on has to pass it on too.
+    #[must_use]
+    pub fn prelude(&self) -> &[u8] {
+        &self.prelude
     }
 
     /// What to call the input in a message.

@@ -171,6 +171,13 @@ impl Format {
             .map_err(|problem| PuzzleError { problem, line: Some(line_number) })
     }
 
+    /// How many cells are written on `line`: its characters before a comment.
+    #[must_use]
+    pub fn count_cells(&self, line: &[u8]) -> usize {
+        let cells = self.codec.cells(lines::trim_end(line));
+        std::str::from_utf8(cells).map_or(cells.len(), |text| text.chars().count())
+    }
+
     /// Reads the cells of `text`, which has no comment, as a grid of this format's order and alphabet.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! What can be typed.
 
-use std::num::NonZeroU64;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
@@ -32,6 +32,8 @@ pub enum Command {
     Check(CheckArgs),
     /// Show one puzzle of a file, by its number or at random
     Show(ShowArgs),
+    /// Solve a sample that is part of the program, over gRPC and offline, and check every answer
+    Demo(DemoArgs),
 }
 
 /// What is read, and how it is written.
@@ -126,6 +128,10 @@ pub struct AnswerArgs {
     /// Print what the searches cost
     #[arg(long)]
     pub stats: bool,
+
+    /// Have the puzzles solved by the service at URL, such as http://127.0.0.1:50051
+    #[arg(long, value_name = "URL")]
+    pub server: Option<String>,
 }
 
 #[derive(Clone, Debug, ClapArgs)]
@@ -223,6 +229,13 @@ pub struct ShowArgs {
     /// Show its solution too
     #[arg(long)]
     pub solve: bool,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub struct DemoArgs {
+    /// Time this many copies of the sample
+    #[arg(long, value_name = "N", default_value = "50")]
+    pub repeat: NonZeroUsize,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

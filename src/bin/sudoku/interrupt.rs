@@ -1,15 +1,19 @@
 //! SIGINT and SIGTERM: the first stops the run cleanly, the second at once.
 
 use std::process;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use anyhow::Context as _;
 
 use super::EXIT_INTERRUPTED;
 
-/// A flag that is raised by the first signal. Called once.
+/// The flag of this process that the first signal raises.
 pub fn flag() -> anyhow::Result<Arc<AtomicBool>> {
+    static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    if let Some(flag) = FLAG.get() {
+        return Ok(Arc::clone(flag));
+    }
     let flag = Arc::new(AtomicBool::new(false));
     let raised = Arc::clone(&flag);
     ctrlc::set_handler(move || {
@@ -18,5 +22,5 @@ pub fn flag() -> anyhow::Result<Arc<AtomicBool>> {
         }
     })
     .context("Signals cannot be handled")?;
-    Ok(flag)
+    Ok(Arc::clone(FLAG.get_or_init(|| flag)))
 }

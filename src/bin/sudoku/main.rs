@@ -2,8 +2,10 @@
 
 mod args;
 mod check;
+mod demo;
 mod interrupt;
 mod open;
+mod remote;
 mod show;
 mod solve;
 mod validate;
@@ -29,6 +31,7 @@ fn main() -> ExitCode {
         Command::Validate(args) => validate::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Show(args) => show::run(&args),
+        Command::Demo(args) => demo::run(&args),
     };
     result.unwrap_or_else(|error| {
         view::complain(&format!("{error:#}"));

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{anyhow, bail};
+use anyhow::bail;
 use indicatif::ProgressBar;
 use sudoku_stream::answer::{OutputForm, Task, Workers};
 use sudoku_stream::batch::{self, BatchError, Output, Progress};
@@ -13,7 +13,7 @@ use sudoku_stream::input::{self, Reader, Stopped};
 use sudoku_stream::pipeline;
 
 use super::args::SolveArgs;
-use super::{EXIT_ERRORS_SEEN, EXIT_INTERRUPTED, interrupt, open, view};
+use super::{EXIT_ERRORS_SEEN, EXIT_INTERRUPTED, interrupt, open, remote, view};
 
 pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
     let begin = Instant::now();
@@ -44,19 +44,28 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
         None => Output::standard(),
     };
     let bar = view::progress_bar(&args.run, reader.len_bytes());
-    let workers = Arc::new(Workers::new(reader.format().clone(), task));
     let mut progress = Progress::default();
-    let result = batch::solve(reader, &workers, &pool, &cancel, &mut output, |so_far| {
+    let watch = |so_far: &Progress| {
         show(&bar, so_far, begin.elapsed());
         progress = so_far.clone();
-    });
+    };
+    let result = match &args.answer.server {
+        Some(url) => remote::solve(url, reader, &task, &cancel, &mut output, watch),
+        None => {
+            let workers = Arc::new(Workers::new(reader.format().clone(), task));
+            batch::solve(reader, &workers, &pool, &cancel, &mut output, watch).map(|_| ()).map_err(Into::into)
+        }
+    };
     bar.finish_and_clear();
-    match result {
-        Ok(_) => output.finish()?,
-        Err(error) if batch::is_closed_pipe(&error) => return Ok(ExitCode::SUCCESS),
-        Err(BatchError::Cancelled) => return Ok(interrupted(&how_far(args, &progress))),
-        Err(error) => return Err(anyhow!(error).context(how_far(args, &progress))),
+    if let Err(error) = result {
+        return match error.downcast_ref() {
+            Some(error) if batch::is_closed_pipe(error) => Ok(ExitCode::SUCCESS),
+            Some(BatchError::Cancelled) => Ok(interrupted(&how_far(args, &progress))),
+            _ if progress.tally.answers == 0 => Err(error),
+            _ => Err(error.context(how_far(args, &progress))),
+        };
     }
+    output.finish()?;
     if progress.tally.answers == 0 {
         bail!("{} is empty.", args.input.file.display());
     }

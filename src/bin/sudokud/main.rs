@@ -1,1 +1,112 @@
-fn main() {}
+//! `sudokud`, the service.
+
+#![expect(clippy::print_stderr, reason = "why it cannot start is said before there is a log")]
+
+mod args;
+
+use std::process::ExitCode;
+use std::thread;
+
+use anyhow::Context as _;
+use clap::Parser as _;
+use sudoku_stream::service::{Config, Server, Stopped};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+
+use args::{Args, LogForm};
+
+/// Messages come and go all the time; the system's allocator is slower at that.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// The exit code of a server that could not run.
+const CANNOT_RUN: u8 = 2;
+
+/// The cores for each thread that moves bytes. Searching takes the most of the work and has threads of its own.
+const CORES_PER_TRANSPORT_THREAD: usize = 4;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("sudokud: {error:#}");
+            ExitCode::from(CANNOT_RUN)
+        }
+    }
+}
+
+fn run() -> anyhow::Result<()> {
+    let (config, log) = Args::parse().settle()?;
+    start_log(log);
+    let cores = thread::available_parallelism().map_or(1, Into::into);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(cores.div_ceil(CORES_PER_TRANSPORT_THREAD))
+        .enable_all()
+        .build()
+        .context("The threads cannot be started")?;
+    let result = runtime.block_on(serve(config));
+    // What is still open was given its time; nothing is waited for any more.
+    runtime.shutdown_background();
+    result
+}
+
+/// Serves until a signal says to stop, then until everything has ended, time is up or a second signal comes.
+async fn serve(config: Config) -> anyhow::Result<()> {
+    let mut signals = Signals::new().context("Signals cannot be caught")?;
+    let server = Server::bind(config).await?;
+    tracing::info!("listening on {}", server.local_addr());
+
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let serving = server.serve(async move {
+        // An error means that the sender is gone, which only happens at the end.
+        let _ = stopped.await;
+    });
+    let mut serving = std::pin::pin!(serving);
+    tokio::select! {
+        ended = &mut serving => return ended.map(|_| ()).context("The server broke down"),
+        () = signals.next() => {}
+    }
+
+    tracing::info!("shutting down: no new calls, calls on hand are finished");
+    let _ = stop.send(());
+    tokio::select! {
+        ended = serving => match ended.context("The server broke down")? {
+            Stopped::Drained => tracing::info!("all calls have ended"),
+            Stopped::CutOff => tracing::warn!("the drain time-out has passed; calls were cut off"),
+        },
+        () = signals.next() => tracing::warn!("stopped at once; calls were cut off"),
+    }
+    Ok(())
+}
+
+/// The signals that mean to stop.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        let terminate = signal(SignalKind::terminate())?;
+        Ok(Self { terminate, interrupt: signal(SignalKind::interrupt())? })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
+/// Logs to standard error. `RUST_LOG` says how much; calls are logged at the level `debug`, puzzles never.
+fn start_log(form: LogForm) {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // A log that nobody takes is no reason to end, and saying so would go where the log cannot.
+    let log = log.log_internal_errors(false);
+    match form {
+        LogForm::Text => log.init(),
+        LogForm::Json => log.json().init(),
+    }
+}

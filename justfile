@@ -1,0 +1,29 @@
+# What developers do, by name. `just` lists it.
+
+_default:
+    @just --list
+
+# Everything that must hold before a change lands; the same as .ci/run
+ci:
+    bash .ci/run
+
+# The main job on the built-in sample, over gRPC and offline
+demo:
+    cargo run --release -- demo
+
+# All tests
+test:
+    cargo test
+
+# Formatting and lints
+lint:
+    cargo fmt --check
+    cargo clippy --all-targets -- -D warnings
+
+# All benches, or one: `just bench solver`
+bench *NAME:
+    cargo bench {{ if NAME == "" { "" } else { "--bench " + NAME } }}
+
+# The service on 127.0.0.1:50051, with the given flags
+serve *FLAGS:
+    cargo run --release --bin sudokud -- {{FLAGS}}

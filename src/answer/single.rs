@@ -1,0 +1,39 @@
+//! A puzzle by itself, which has no line to be named by.
+
+use crate::grid::Order;
+use crate::text::{Format, Notation, Problem, PuzzleError};
+
+/// The error of the only puzzle of `text`, in the words for a puzzle by itself: no line is named, and one that no
+/// size fits is told how many cells it has.
+#[must_use]
+pub fn single_error(format: &Format, text: &[u8], error: &PuzzleError) -> PuzzleError {
+    let mut problem = error.problem.clone();
+    if problem == Problem::WrongLength && matches!(format.notation(), Notation::Lines | Notation::Header) {
+        let lines = text.split(|&byte| byte == b'\n').map(|line| format.count_cells(line));
+        let cells = lines.max().unwrap_or(0);
+        if Order::from_cells(cells).is_none() {
+            problem = Problem::CellCount { cells };
+        }
+    }
+    PuzzleError { problem, line: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Alphabet;
+
+    #[test]
+    fn a_puzzle_by_itself_is_told_its_cells() {
+        let format = Format::new(Notation::Lines, Order::NINE, Alphabet::Letters).unwrap();
+        let message = |text: &str, problem| {
+            single_error(&format, text.as_bytes(), &PuzzleError { problem, line: Some(3) }).to_string()
+        };
+        let eighty = format!("# easy\n\n{} rated 2\n", ".".repeat(80));
+        let sentence = "The puzzle has 80 cells; a puzzle has 1, 16, 81, 256 or 625.";
+        assert_eq!(message(&eighty, Problem::WrongLength), sentence);
+        // A possible size that is not the one asked for.
+        assert_eq!(message(&".".repeat(16), Problem::WrongLength), "The puzzle has the wrong length.");
+        assert_eq!(message("x", Problem::NoSolution), "The puzzle has no solution.");
+    }
+}

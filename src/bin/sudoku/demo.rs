@@ -1,0 +1,181 @@
+//! `sudoku demo`: the main job on a sample that is part of the program, over gRPC and offline.
+
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+use sudoku_stream::answer::{Task, Workers};
+use sudoku_stream::batch::{self, Output};
+use sudoku_stream::grid::{Grid, Order};
+use sudoku_stream::input::Source;
+use sudoku_stream::pipeline;
+use sudoku_stream::service::{Config, Server};
+use sudoku_stream::text::{Alphabet, Format, Hint, Notation, Records};
+
+use super::args::DemoArgs;
+use super::{interrupt, remote, view};
+
+/// Puzzles made for this demonstration, easy to minimal, with a few bad lines among them.
+const SAMPLE: &[u8] = include_bytes!("demo.txt");
+
+/// How many answers are shown.
+const SHOWN: usize = 3;
+
+/// One way to have the sample answered.
+struct Way {
+    name: String,
+    answers: Vec<u8>,
+    puzzles: u64,
+    time: Duration,
+}
+
+pub fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
+    let folder = tempfile::tempdir().context("There is no room for temporary files")?;
+    let sample = folder.path().join("sample.txt");
+    fs::write(&sample, SAMPLE)?;
+    let large = folder.path().join("large.txt");
+    fs::write(&large, SAMPLE.repeat(args.repeat.get()))?;
+
+    let server = LocalServer::start()?;
+    let once = both_ways(&sample, folder.path(), &server)?;
+    show(&once[0].answers)?;
+    let (solved, refused) = verify(&once[0].answers)?;
+    let many = both_ways(&large, folder.path(), &server)?;
+    server.stop()?;
+
+    view::print(&format!(
+        "\nChecked: {} keep every rule and every clue, {}; gRPC and offline gave the same {} bytes.\n\n",
+        view::counted(solved, "solution"),
+        view::counted(refused, "error line"),
+        view::thousands(once[0].answers.len() as u64),
+    ))?;
+    for way in &many {
+        view::print(&format!(
+            "{:<32}{:>10} puzzles in {:.3} s: {:>10} puzzles/s\n",
+            way.name,
+            view::thousands(way.puzzles),
+            way.time.as_secs_f64(),
+            view::per_second(way.puzzles, way.time),
+        ))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Has a file answered by the service and offline, and makes sure that both say the same.
+fn both_ways(file: &Path, folder: &Path, server: &LocalServer) -> anyhow::Result<[Way; 2]> {
+    let cancel = interrupt::flag()?;
+    let open = || -> anyhow::Result<_> { Ok(Source::open(file, true)?.read(&Hint::default())?) };
+    let out = folder.join("answers.txt");
+    let time =
+        |name: String, run: &mut dyn FnMut(&mut Output) -> anyhow::Result<u64>| -> anyhow::Result<Way> {
+            let begin = Instant::now();
+            let mut output = Output::file(&out, false)?;
+            let puzzles = run(&mut output)?;
+            output.finish()?;
+            let time = begin.elapsed();
+            Ok(Way { name, answers: fs::read(&out)?, puzzles, time })
+        };
+
+    let streamed = time(format!("gRPC stream at {}", server.address), &mut |output| {
+        let mut puzzles = 0;
+        let url = format!("http://{}", server.address);
+        remote::solve(&url, open()?, &Task::default(), &cancel, output, |p| puzzles = p.tally.answers)?;
+        Ok(puzzles)
+    })?;
+    let pool = Arc::new(pipeline::pool(None)?);
+    let offline = time(
+        format!("offline, {}", view::counted(pool.current_num_threads() as u64, "thread")),
+        &mut |output| {
+            let reader = open()?;
+            let workers = Arc::new(Workers::new(reader.format().clone(), Task::default()));
+            Ok(batch::solve(reader, &workers, &pool, &cancel, output, |_| ())?.tally.answers)
+        },
+    )?;
+    ensure!(streamed.answers == offline.answers, "gRPC and offline gave different answers: this is a bug");
+    Ok([streamed, offline])
+}
+
+/// Prints the first answers and all error lines.
+fn show(answers: &[u8]) -> anyhow::Result<()> {
+    let answers: Vec<&str> = std::str::from_utf8(answers)?.lines().collect();
+    let format = sample_format()?;
+    let mut page = format!(
+        "{} went through a service on this machine, over gRPC, and through the offline pipeline.\n\nThe first of them:\n",
+        view::counted(answers.len() as u64, "puzzle line")
+    );
+    let mut records = Records::new(&format, SAMPLE, 1);
+    let mut puzzle = Grid::empty(format.order());
+    for answer in answers.iter().take(SHOWN) {
+        let line = records.read(&mut puzzle).map_or(0, |record| record.line);
+        let mut cells = Vec::new();
+        format.write_cells(&puzzle, &mut cells);
+        page += &format!("  line {line}  {}\n          {answer}\n", String::from_utf8_lossy(&cells));
+    }
+    page += "\nBad lines get a sentence in their place, and the others are solved all the same:\n";
+    for answer in answers.iter().filter(|answer| answer.starts_with("error: ")) {
+        page += &format!("  {answer}\n");
+    }
+    Ok(view::print(&page)?)
+}
+
+/// Checks every solution against the rules and its puzzle. Returns the numbers of solutions and error lines.
+fn verify(answers: &[u8]) -> anyhow::Result<(u64, u64)> {
+    let format = sample_format()?;
+    let mut answers = std::str::from_utf8(answers)?.lines();
+    let mut records = Records::new(&format, SAMPLE, 1);
+    let (mut puzzle, mut solution) = (Grid::empty(format.order()), Grid::empty(format.order()));
+    let (mut solved, mut refused) = (0, 0);
+    while let Some(record) = records.read(&mut puzzle) {
+        let answer = answers.next().with_context(|| format!("Line {} was not answered", record.line))?;
+        if answer.starts_with("error: ") {
+            refused += 1;
+            continue;
+        }
+        let is_right =
+            format.read_cells(answer.as_bytes(), &mut solution).is_ok() && solution.solves(&puzzle);
+        ensure!(is_right, "Line {} got a wrong answer: {answer}", record.line);
+        solved += 1;
+    }
+    ensure!(answers.next().is_none(), "There are more answers than puzzles");
+    Ok((solved, refused))
+}
+
+fn sample_format() -> anyhow::Result<Format> {
+    Ok(Format::new(Notation::Lines, Order::NINE, Alphabet::Letters)?)
+}
+
+/// The service on a free port of this machine.
+struct LocalServer {
+    address: SocketAddr,
+    stop: tokio::sync::oneshot::Sender<()>,
+    thread: thread::JoinHandle<anyhow::Result<()>>,
+}
+
+impl LocalServer {
+    fn start() -> anyhow::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let server = runtime.block_on(Server::bind(Config { listen, ..Config::default() }))?;
+        let address = server.local_addr();
+        let (stop, stopped) = tokio::sync::oneshot::channel();
+        let thread = thread::Builder::new().name("service".to_owned()).spawn(move || {
+            let shutdown = async {
+                // An error means that the sender is gone, and the demonstration with it.
+                let _ = stopped.await;
+            };
+            runtime.block_on(server.serve(shutdown))?;
+            Ok(())
+        })?;
+        Ok(Self { address, stop, thread })
+    }
+
+    fn stop(self) -> anyhow::Result<()> {
+        let _ = self.stop.send(());
+        self.thread.join().ok().context("The service broke down")?
+    }
+}

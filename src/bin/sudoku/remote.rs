@@ -1,0 +1,117 @@
+//! `sudoku solve --server`: the same run on another machine.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use bytes::Bytes;
+use sudoku_stream::answer::{OutputForm, Task};
+use sudoku_stream::batch::{BatchError, Output, OutputError, Progress};
+use sudoku_stream::input::{InputError, Reader};
+use sudoku_stream::service::client::{self, BLOCKS_IN_FLIGHT, ClientError};
+use sudoku_stream::text::{Format, Hint};
+
+/// How many lines go in a message. Fewer cost more messages, more make answers come late.
+pub const LINES_A_MESSAGE: usize = 1_024;
+
+/// How often a run that waits for the server looks whether it was interrupted.
+const CANCEL_POLL: Duration = Duration::from_millis(50);
+
+/// Answers every puzzle of `reader` on the server at `url`, as [`sudoku_stream::batch::solve`] does here.
+///
+/// # Errors
+/// What reading and writing meet, what the server says, or [`BatchError::Cancelled`].
+pub fn solve(
+    url: &str,
+    reader: Reader,
+    task: &Task,
+    cancel: &Arc<AtomicBool>,
+    output: &mut Output,
+    mut watch: impl FnMut(&Progress),
+) -> anyhow::Result<()> {
+    let mut task = *task;
+    if task.form == OutputForm::PaintedGrid {
+        // The wire has no colours.
+        task.form = OutputForm::Grid;
+    }
+    output.write(task.form.heading(task.question).as_bytes()).map_err(BatchError::from)?;
+    // The server is told what was found out here, so that it need not guess from less.
+    let format = reader.format();
+    let hint = Hint {
+        notation: Some(format.notation()),
+        alphabet: Some(format.alphabet().clone()),
+        order: Some(format.order()),
+    };
+    let first_line = reader.line() - u64::from(!reader.prelude().is_empty());
+
+    let (blocks, outbox) = tokio::sync::mpsc::channel(BLOCKS_IN_FLIGHT);
+    let (ends, block_ends) = mpsc::channel();
+    let feeder =
+        thread::Builder::new().name("reader".to_owned()).spawn(move || feed(reader, &blocks, &ends))?;
+
+    let mut progress = Progress::default();
+    let sink = |lines: Bytes, tally: &_| -> Result<(), OutputError> {
+        output.write(&lines)?;
+        progress.bytes = block_ends.try_recv().unwrap_or(progress.bytes);
+        progress.tally.add(tally);
+        watch(&progress);
+        Ok(())
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let result = runtime.block_on(async {
+        tokio::select! {
+            result = client::solve_lines(url, &task, &hint, first_line, outbox, sink) => Some(result),
+            () = raised(cancel) => None,
+        }
+    });
+    match result {
+        None => Err(BatchError::Cancelled.into()),
+        Some(Err(ClientError::Sink(error))) => Err(BatchError::from(error).into()),
+        Some(Err(error)) => Err(error.into()),
+        Some(Ok(_)) => {
+            let fed = feeder.join().ok().context("The thread that reads the input broke down")?;
+            Ok(fed.map_err(BatchError::from)?)
+        }
+    }
+}
+
+/// Waits until the flag is raised.
+async fn raised(flag: &AtomicBool) {
+    while !flag.load(Ordering::Relaxed) {
+        tokio::time::sleep(CANCEL_POLL).await;
+    }
+}
+
+/// Cuts the input into messages, and says of each where in the input it ends.
+fn feed(
+    mut reader: Reader,
+    blocks: &tokio::sync::mpsc::Sender<Bytes>,
+    ends: &mpsc::Sender<u64>,
+) -> Result<(), InputError> {
+    let format = reader.format().clone();
+    let mut prelude = reader.prelude().to_vec();
+    while let Some(chunk) = reader.next_chunk()? {
+        let mut text = chunk.block().text;
+        while !text.is_empty() {
+            let (message, rest) = text.split_at(message_len(&format, text));
+            text = rest;
+            prelude.extend_from_slice(message);
+            let block = Bytes::from(std::mem::take(&mut prelude));
+            // Nobody listens any more once the run has failed; why is known there.
+            if ends.send(chunk.end() - rest.len() as u64).is_err() || blocks.blocking_send(block).is_err() {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The length of the first message of a text: whole puzzles, about [`LINES_A_MESSAGE`] lines.
+fn message_len(format: &Format, text: &[u8]) -> usize {
+    let mut ends = memchr::memchr_iter(b'\n', text).skip(LINES_A_MESSAGE - 1).step_by(LINES_A_MESSAGE);
+    let whole = |end: usize| Some(format.cut(&text[..=end], false)).filter(|&length| length > 0);
+    ends.find_map(whole).unwrap_or(text.len())
+}

@@ -1,0 +1,173 @@
+//! Accepted sockets, with the care that the transport does not take of them.
+//!
+//! - A peer that connects and says nothing is dropped after a while, and at once when the server shuts down. Beyond
+//!   the number that is allowed, peers wait.
+//! - Running out of file descriptors makes accepting pause, not spin.
+//! - A connection closes lingeringly: what has been written gets there even if the peer is still sending.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context as Poller, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::time::{Sleep, sleep, timeout};
+use tonic::transport::server::Connected;
+
+use super::context::Context;
+
+/// The most connections at once. An idle one takes about 15 KB.
+const MAX_CONNECTIONS: usize = 4096;
+
+/// How long accepting pauses after an error, most likely that there are no file descriptors left.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// How long a peer may take for its first bytes.
+const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// What an HTTP/2 client sends first, in bytes.
+const GREETING_BYTES: usize = 24;
+
+/// How long the peer's remaining bytes are read after the last of ours were written.
+const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Accepts connections until the receiver is gone.
+pub(super) async fn accept(
+    listener: TcpListener,
+    context: Arc<Context>,
+    accepted: mpsc::Sender<io::Result<Connection>>,
+) {
+    let seats = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    // The semaphore is never closed.
+    while let Ok(seat) = Arc::clone(&seats).acquire_owned().await {
+        let socket = tokio::select! {
+            () = accepted.closed() => return,
+            socket = listener.accept() => socket,
+        };
+        match socket {
+            Ok((socket, _)) => {
+                // Without it small answers wait for the peer's acknowledgement; a socket that refuses still works.
+                let _ = socket.set_nodelay(true);
+                if accepted.send(Ok(Connection::new(socket, seat, &context))).await.is_err() {
+                    return;
+                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, "cannot accept a connection");
+                sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+/// An accepted socket.
+pub(super) struct Connection {
+    socket: TcpStream,
+    greeting: Option<Greeting>,
+    closing: Option<Closing>,
+    _seat: OwnedSemaphorePermit,
+}
+
+/// A peer that has yet to say who it is.
+struct Greeting {
+    missing: usize,
+    /// Done when it is waited for no longer.
+    given_up: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+/// The end of our bytes has been written; the peer's are read and dropped.
+struct Closing {
+    timeout: Pin<Box<Sleep>>,
+}
+
+impl Connection {
+    fn new(socket: TcpStream, seat: OwnedSemaphorePermit, context: &Arc<Context>) -> Self {
+        let context = Arc::clone(context);
+        // The transport would wait for a greeting even when it is told to end.
+        let given_up = async move {
+            let _ = timeout(GREETING_TIMEOUT, context.draining()).await;
+        };
+        let greeting = Greeting { missing: GREETING_BYTES, given_up: Box::pin(given_up) };
+        Self { socket, greeting: Some(greeting), closing: None, _seat: seat }
+    }
+}
+
+impl Connected for Connection {
+    type ConnectInfo = <TcpStream as Connected>::ConnectInfo;
+
+    fn connect_info(&self) -> Self::ConnectInfo {
+        self.socket.connect_info()
+    }
+}
+
+impl AsyncRead for Connection {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        poller: &mut Poller<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        let before = buffer.filled().len();
+        let result = Pin::new(&mut this.socket).poll_read(poller, buffer);
+        if let Some(greeting) = &mut this.greeting {
+            greeting.missing = greeting.missing.saturating_sub(buffer.filled().len() - before);
+            if greeting.missing == 0 {
+                this.greeting = None;
+            } else if result.is_pending() && greeting.given_up.as_mut().poll(poller).is_ready() {
+                return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+            }
+        }
+        result
+    }
+}
+
+impl AsyncWrite for Connection {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        poller: &mut Poller<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.socket).poll_write(poller, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, poller: &mut Poller<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.socket).poll_flush(poller)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        poller: &mut Poller<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.socket).poll_write_vectored(poller, parts)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.socket.is_write_vectored()
+    }
+
+    /// Closing a socket on which unread bytes lie resets it, and the peer loses what it had not read yet. So
+    /// after our last byte the peer's are read until it closes too, or for a while.
+    fn poll_shutdown(mut self: Pin<&mut Self>, poller: &mut Poller<'_>) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        if this.closing.is_none() {
+            ready!(Pin::new(&mut this.socket).poll_shutdown(poller))?;
+        }
+        let closing =
+            this.closing.get_or_insert_with(|| Closing { timeout: Box::pin(sleep(LINGER_TIMEOUT)) });
+        let mut scratch = [0; 4096];
+        loop {
+            if closing.timeout.as_mut().poll(poller).is_ready() {
+                return Poll::Ready(Ok(()));
+            }
+            let mut buffer = ReadBuf::new(&mut scratch);
+            let result = ready!(Pin::new(&mut this.socket).poll_read(poller, &mut buffer));
+            if result.is_err() || buffer.filled().is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+        }
+    }
+}

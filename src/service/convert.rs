@@ -1,0 +1,433 @@
+//! Proto to domain and back.
+
+use bytes::Bytes;
+use tonic::{Code, Status};
+use tonic_types::{ErrorDetails, FieldViolation, StatusExt as _};
+
+use super::context::Context;
+use super::proto;
+use crate::answer::{Answer, Check, Flaw, Found, OutputForm, Tally, Task, Written};
+use crate::grid::{Cell, Grid, Order};
+use crate::solver::{DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Metrics, Question, Strategy};
+use crate::text::{Alphabet, Format, FormatError, Hint, Notation, Problem, PuzzleError};
+
+/// What the options of a call say.
+#[derive(Clone)]
+pub(super) struct Settings {
+    /// What to do.
+    pub(super) task: Task,
+    /// How the text is written, as far as it was said.
+    pub(super) hint: Hint,
+}
+
+impl Context {
+    /// Reads the options of a solving call.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` that names every bad field.
+    pub(super) fn settings(&self, options: &proto::SolveOptions) -> Result<Settings, Status> {
+        let mut fields = Fields::below("options");
+        let strategy = fields.read("strategy", self.strategy(&options.strategy));
+        let question = fields.read("question", question(options.question, options.count_limit));
+        let form = fields.read("output", output_form(options.output));
+        let hint = hint(&mut fields, options.notation, &options.alphabet, options.order);
+        match (strategy, question, form) {
+            (Some(strategy), Some(question), Some(form)) if fields.are_good() => {
+                let node_limit = self.node_limit(options.node_limit);
+                Ok(Settings { task: Task { strategy, question, node_limit, form }, hint })
+            }
+            _ => Err(fields.into_status()),
+        }
+    }
+
+    fn strategy(&self, name: &str) -> Result<&'static dyn Strategy, String> {
+        let mut known = self.strategies.iter().copied();
+        let found = if name.is_empty() { known.next() } else { known.find(|s| s.name() == name) };
+        found.ok_or_else(|| {
+            let names: Vec<_> = self.strategies.iter().map(|s| s.name()).collect();
+            format!("`{name}` is no strategy. Use {}.", names.join(", "))
+        })
+    }
+
+    /// The node limit that is used where `asked` is asked for.
+    fn node_limit(&self, asked: u64) -> u64 {
+        let asked = if asked == 0 { DEFAULT_NODE_LIMIT } else { asked };
+        asked.min(self.limits.nodes)
+    }
+
+    /// The options of a Count call, as those of a solving one.
+    pub(super) fn count_settings(&self, request: &proto::CountRequest) -> Result<Settings, Status> {
+        let mut fields = Fields::at_top();
+        let strategy = fields.read("strategy", self.strategy(&request.strategy));
+        let hint = text_hint(request.options.as_ref())?;
+        let Some(strategy) = strategy else { return Err(fields.into_status()) };
+        let task = Task {
+            strategy,
+            question: count_question(request.count_limit),
+            node_limit: self.node_limit(request.node_limit),
+            form: OutputForm::Solution,
+        };
+        Ok(Settings { task, hint })
+    }
+}
+
+/// Reads the options of a call that does not solve.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` that names every bad field.
+pub(super) fn text_hint(options: Option<&proto::TextOptions>) -> Result<Hint, Status> {
+    let Some(options) = options else { return Ok(Hint::default()) };
+    let mut fields = Fields::below("options");
+    let hint = hint(&mut fields, options.notation, &options.alphabet, options.order);
+    if fields.are_good() { Ok(hint) } else { Err(fields.into_status()) }
+}
+
+/// The fields of a message, read one after another. All that are bad are reported together.
+struct Fields {
+    parent: Option<&'static str>,
+    violations: Vec<FieldViolation>,
+}
+
+impl Fields {
+    const fn at_top() -> Self {
+        Self { parent: None, violations: Vec::new() }
+    }
+
+    const fn below(parent: &'static str) -> Self {
+        Self { parent: Some(parent), violations: Vec::new() }
+    }
+
+    fn read<T>(&mut self, field: &str, value: Result<T, String>) -> Option<T> {
+        value.map_err(|what| self.violations.push(FieldViolation::new(self.path(field), what))).ok()
+    }
+
+    fn path(&self, field: &str) -> String {
+        self.parent.map_or_else(|| field.to_owned(), |parent| format!("{parent}.{field}"))
+    }
+
+    const fn are_good(&self) -> bool {
+        self.violations.is_empty()
+    }
+
+    fn into_status(self) -> Status {
+        let message = self.violations.first().map(|v| v.description.clone()).unwrap_or_default();
+        let details = ErrorDetails::with_bad_request(self.violations);
+        Status::with_error_details(Code::InvalidArgument, message, details)
+    }
+}
+
+/// `INVALID_ARGUMENT` for one field, named by its path in the request.
+pub(super) fn invalid(field: &str, what: impl Into<String>) -> Status {
+    let mut fields = Fields::at_top();
+    fields.read::<()>(field, Err(what.into()));
+    fields.into_status()
+}
+
+/// The status of a call whose text cannot be read as it should. `text_field` is where the text stands.
+pub(super) fn unreadable(error: &FormatError, text_field: &str) -> Status {
+    let field = match error {
+        FormatError::Puzzle(_) => text_field,
+        FormatError::AlphabetSize { .. } => "options.alphabet",
+    };
+    invalid(field, error.to_string())
+}
+
+/// Refuses a strategy that cannot do puzzles of this size.
+///
+/// # Errors
+/// `INVALID_ARGUMENT`.
+pub(super) fn check_support(task: &Task, order: Order) -> Result<(), Status> {
+    if task.strategy.supports(order) {
+        return Ok(());
+    }
+    let name = task.strategy.name();
+    Err(invalid("options.strategy", format!("The strategy {name} does not solve {order} puzzles.")))
+}
+
+fn unknown(what: &str, number: i32) -> String {
+    format!("{number} is no {what} that this server knows.")
+}
+
+fn question(number: i32, count_limit: u64) -> Result<Question, String> {
+    use proto::Question as Q;
+    match Q::try_from(number).map_err(|_| unknown("question", number))? {
+        Q::Unspecified | Q::First => Ok(Question::First),
+        Q::Unique => Ok(Question::Unique),
+        Q::Count => Ok(count_question(count_limit)),
+    }
+}
+
+const fn count_question(limit: u64) -> Question {
+    Question::Count { limit: if limit == 0 { DEFAULT_COUNT_LIMIT } else { limit } }
+}
+
+fn output_form(number: i32) -> Result<OutputForm, String> {
+    use proto::OutputForm as F;
+    Ok(match F::try_from(number).map_err(|_| unknown("form of output", number))? {
+        F::Unspecified | F::Solution => OutputForm::Solution,
+        F::Pair => OutputForm::Pair,
+        F::Csv => OutputForm::Csv,
+        F::Jsonl => OutputForm::Jsonl,
+        F::Grid => OutputForm::Grid,
+    })
+}
+
+fn notation(number: i32) -> Result<Option<Notation>, String> {
+    use proto::Notation as N;
+    Ok(match N::try_from(number).map_err(|_| unknown("notation", number))? {
+        N::Unspecified => None,
+        N::Lines => Some(Notation::Lines),
+        N::Header => Some(Notation::Header),
+        N::Grid => Some(Notation::Grid),
+        N::Triples => Some(Notation::Triples),
+        N::Csv => Some(Notation::Csv),
+    })
+}
+
+/// Reads what three fields say about a text.
+fn hint(fields: &mut Fields, notation_number: i32, alphabet: &str, order: u32) -> Hint {
+    let parsed = if alphabet.is_empty() {
+        Ok(None)
+    } else {
+        alphabet.parse::<Alphabet>().map(Some).map_err(|error| error.to_string())
+    };
+    let known_order = match order {
+        0 => Ok(None),
+        _ => usize::try_from(order)
+            .ok()
+            .and_then(Order::new)
+            .map(Some)
+            .ok_or_else(|| format!("{order} is no order. Use 1 to 5, the side of a box.")),
+    };
+    Hint {
+        notation: fields.read("notation", notation(notation_number)).flatten(),
+        alphabet: fields.read("alphabet", parsed).flatten(),
+        order: fields.read("order", known_order).flatten(),
+    }
+}
+
+/// The options that say the same as `task` and `hint`.
+pub(super) fn options_from(task: &Task, hint: &Hint) -> proto::SolveOptions {
+    let (question, count_limit) = match task.question {
+        Question::First => (proto::Question::First, 0),
+        Question::Unique => (proto::Question::Unique, 0),
+        Question::Count { limit } => (proto::Question::Count, limit),
+    };
+    let notation = match hint.notation {
+        None => proto::Notation::Unspecified,
+        Some(Notation::Lines) => proto::Notation::Lines,
+        Some(Notation::Header) => proto::Notation::Header,
+        Some(Notation::Grid) => proto::Notation::Grid,
+        Some(Notation::Triples) => proto::Notation::Triples,
+        Some(Notation::Csv) => proto::Notation::Csv,
+    };
+    let output = match task.form {
+        OutputForm::Solution => proto::OutputForm::Solution,
+        OutputForm::Pair => proto::OutputForm::Pair,
+        OutputForm::Csv => proto::OutputForm::Csv,
+        OutputForm::Jsonl => proto::OutputForm::Jsonl,
+        // Colour is for the terminal at this end; a server sends the plain rows.
+        OutputForm::Grid | OutputForm::PaintedGrid => proto::OutputForm::Grid,
+    };
+    proto::SolveOptions {
+        strategy: task.strategy.name().to_owned(),
+        question: question.into(),
+        count_limit,
+        node_limit: task.node_limit,
+        notation: notation.into(),
+        alphabet: hint.alphabet.as_ref().map(ToString::to_string).unwrap_or_default(),
+        order: hint.order.map_or(0, wire_order),
+        output: output.into(),
+    }
+}
+
+/// The side of a box, 1 to 5.
+pub(super) fn wire_order(order: Order) -> u32 {
+    small(order.box_side())
+}
+
+/// A number that is at most the cells of the largest grid.
+fn small(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// The stable codes beside their wire names.
+const CODES: [(&str, proto::ErrorCode); 10] = [
+    ("invalid_block_size", proto::ErrorCode::InvalidBlockSize),
+    ("empty", proto::ErrorCode::Empty),
+    ("wrong_length", proto::ErrorCode::WrongLength),
+    ("invalid_character", proto::ErrorCode::InvalidCharacter),
+    ("rule_broken", proto::ErrorCode::RuleBroken),
+    ("no_solution", proto::ErrorCode::NoSolution),
+    ("not_unique", proto::ErrorCode::NotUnique),
+    ("wrong_solution", proto::ErrorCode::WrongSolution),
+    ("gave_up", proto::ErrorCode::GaveUp),
+    ("internal", proto::ErrorCode::Internal),
+];
+
+fn error_code(code: &str) -> proto::ErrorCode {
+    CODES.iter().find(|(name, _)| *name == code).map_or(proto::ErrorCode::Unspecified, |&(_, wire)| wire)
+}
+
+pub(super) fn puzzle_error(error: &PuzzleError) -> proto::PuzzleError {
+    proto::PuzzleError {
+        code: error_code(error.code()).into(),
+        message: error.to_string(),
+        line: error.line.unwrap_or(0),
+    }
+}
+
+pub(super) const fn metrics(metrics: &Metrics) -> proto::Metrics {
+    let Metrics { nodes, guesses, backtracks, depth } = *metrics;
+    proto::Metrics { nodes, guesses, backtracks, depth }
+}
+
+/// The cells of a grid in reading order, one character each.
+pub(super) fn cells(grid: &Grid, format: &Format) -> String {
+    grid.digits().iter().map(|&digit| format.symbol(digit)).collect()
+}
+
+/// One answer of a stream or a text with several puzzles.
+pub(super) fn answer(answer: &Answer<'_>, format: &Format) -> proto::Answer {
+    use proto::answer::Result as R;
+    let (result, count_is_exact) = match &answer.result {
+        Ok(Found::Solution(grid)) => (R::Solution(cells(grid, format)), false),
+        Ok(Found::Count { count, exact }) => (R::Count(*count), *exact),
+        Err(error) => (error_result(error), false),
+    };
+    proto::Answer {
+        result: Some(result),
+        metrics: Some(metrics(&answer.metrics)),
+        count_is_exact,
+        line: answer.line,
+    }
+}
+
+/// An answer that is an error, without a search.
+pub(super) fn error_answer(error: &PuzzleError) -> proto::Answer {
+    proto::Answer {
+        result: Some(error_result(error)),
+        metrics: Some(proto::Metrics::default()),
+        count_is_exact: false,
+        line: error.line.unwrap_or(0),
+    }
+}
+
+/// A bad answer.
+pub(super) fn error_result(error: &PuzzleError) -> proto::answer::Result {
+    proto::answer::Result::Error(puzzle_error(error))
+}
+
+/// The answer to a count question, as Count gives it.
+pub(super) fn counted(answer: proto::Answer) -> proto::CountResponse {
+    use proto::answer::Result as R;
+    use proto::count_response::Result as C;
+    let result = answer.result.map(|result| match result {
+        R::Count(count) => C::Count(count),
+        R::Error(error) => C::Error(error),
+        // No count question is answered so.
+        R::Solution(_) => C::Error(puzzle_error(&internal_error(None))),
+    });
+    let proto::Answer { count_is_exact, metrics, .. } = answer;
+    proto::CountResponse { result, count_is_exact, metrics }
+}
+
+/// The error of a puzzle on which the work broke down.
+pub(super) const fn internal_error(line: Option<u64>) -> PuzzleError {
+    PuzzleError { problem: Problem::Internal, line }
+}
+
+pub(super) fn tally(tally: &Tally) -> proto::Tally {
+    let errors = tally.errors.iter();
+    proto::Tally {
+        answers: tally.answers,
+        errors: errors
+            .map(|(code, &count)| proto::ErrorCount { code: error_code(code).into(), count })
+            .collect(),
+        metrics: Some(metrics(&tally.metrics)),
+    }
+}
+
+/// The tally that a server has sent. Errors of a kind that this version does not know count as `internal`.
+pub(super) fn tally_from(wire: &proto::Tally) -> Tally {
+    let name = |code| CODES.iter().find(|&&(_, wire)| wire == code).map_or("internal", |&(name, _)| name);
+    let mut tally = Tally { answers: wire.answers, ..Tally::default() };
+    for error in &wire.errors {
+        *tally.errors.entry(name(error.code())).or_default() += error.count;
+    }
+    if let Some(proto::Metrics { nodes, guesses, backtracks, depth }) = wire.metrics {
+        tally.metrics = Metrics { nodes, guesses, backtracks, depth };
+    }
+    tally
+}
+
+pub(super) fn solved_lines(written: Written) -> proto::SolveLinesResponse {
+    let tally = tally(&written.tally);
+    proto::SolveLinesResponse { lines: Bytes::from(written.text), tally: Some(tally) }
+}
+
+pub(super) fn checked_grid(check: &Check) -> proto::CheckedGrid {
+    proto::CheckedGrid {
+        solved: check.is_solved(),
+        message: check.to_string(),
+        line: check.line.unwrap_or(0),
+        blanks: small(check.blanks),
+        flaws: check.flaws.iter().map(flaw).collect(),
+        error: check.error.as_ref().map(puzzle_error),
+    }
+}
+
+fn flaw(flaw: &Flaw) -> proto::Flaw {
+    let cell = |cell: Cell| proto::Cell { row: small(cell.row()), column: small(cell.column()) };
+    let (kind, cells, digit) = match flaw {
+        Flaw::Conflict(conflict) => (
+            proto::flaw::Kind::Conflict,
+            vec![cell(conflict.first), cell(conflict.second)],
+            conflict.digit.value(),
+        ),
+        Flaw::ClueChanged { cell: at, clue } => {
+            (proto::flaw::Kind::ClueChanged, vec![cell(*at)], clue.value())
+        }
+    };
+    proto::Flaw { kind: kind.into(), message: flaw.to_string(), cells, digit: digit.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_problem_has_a_wire_code_of_its_own_name() {
+        let order = Order::NINE;
+        let mut clash = Grid::empty(order);
+        clash.digits_mut()[..2].fill(1);
+        let problems = [
+            Problem::InvalidBlockSize,
+            Problem::Empty,
+            Problem::WrongLength,
+            Problem::CellCount { cells: 80 },
+            Problem::InvalidCharacter { character: "'x'".to_owned(), column: 1 },
+            Problem::OutOfRange(order.digit(0).unwrap_err()),
+            Problem::RuleBroken(clash.first_conflict().unwrap()),
+            Problem::SetTwice(order.cell_at(0)),
+            Problem::NoSolution,
+            Problem::NotUnique,
+            Problem::WrongSolution,
+            Problem::GaveUp { nodes: 1 },
+            Problem::Internal,
+        ];
+        for problem in problems {
+            let name = format!("ERROR_CODE_{}", problem.code().to_uppercase());
+            assert_eq!(error_code(problem.code()).as_str_name(), name);
+        }
+    }
+
+    #[test]
+    fn a_tally_survives_the_wire() {
+        let mut sent = Tally { answers: 12, ..Tally::default() };
+        sent.metrics = Metrics { nodes: 5, guesses: 4, backtracks: 3, depth: 2 };
+        sent.errors.insert("no_solution", 7);
+        sent.errors.insert("gave_up", 1);
+        assert_eq!(tally_from(&tally(&sent)), sent);
+    }
+}

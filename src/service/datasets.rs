@@ -1,0 +1,372 @@
+//! The data sets on the server's disk.
+//!
+//! The data directory is opened once and names are resolved beneath it, so that neither `..` nor a link leads out of
+//! it. A file is mapped once, however many clients stream it, and served only after all of it has been seen to be well
+//! formed. A file that is replaced becomes a new data set; streams that have begun go on with the old one.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
+use tokio::task::spawn_blocking;
+use tokio_stream::{Stream, StreamExt as _};
+use tonic::{Request, Status};
+
+use super::context::{CancelOnDrop, Context, broken_down, exhausted, shutting_down};
+use super::convert::{self, Settings, check_support, invalid, wire_order};
+use super::ordered::{Feeder, answers};
+use super::proto;
+use crate::answer::{Cancelled, Tally, Validation, Workers, Written};
+use crate::grid::Grid;
+use crate::input::{self, Chunk, InputError, Mapped, Picked, PuzzleIndex, Reader, Source};
+use crate::text::{Format, FormatError, Hint, Records};
+
+/// The most data sets that stay mapped. Beyond that, those that nobody is reading make room.
+const MAX_MAPPED: usize = 64;
+
+/// How many ways of reading one data set are remembered as checked.
+const MAX_CHECKED: usize = 8;
+
+/// The most data sets in one page of a list.
+const MAX_PAGE: usize = 1000;
+
+/// The data directory.
+pub(super) struct Datasets {
+    root: Dir,
+    mapped: Mutex<HashMap<String, Arc<Dataset>>>,
+}
+
+/// A file of the data directory as it was when it was mapped.
+struct Dataset {
+    identity: Identity,
+    map: Arc<Mapped>,
+    /// The ways it has been checked, with what was wrong.
+    checked: tokio::sync::Mutex<Vec<(Hint, Result<(), Status>)>>,
+    /// Where its puzzles are, for the way it was last read.
+    index: Mutex<Option<(Hint, PuzzleIndex)>>,
+}
+
+/// What tells a file from the one that replaces it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Identity {
+    device: u64,
+    inode: u64,
+    len: u64,
+    modified: (i64, i64),
+}
+
+impl Datasets {
+    /// Opens the data directory.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        let root = Dir::open_ambient_dir(path, ambient_authority())?;
+        Ok(Self { root, mapped: Mutex::default() })
+    }
+
+    /// The data set with this name, mapped if it is not yet.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` for anything but a regular file beneath the data directory.
+    fn dataset(&self, name: &str) -> Result<Arc<Dataset>, Status> {
+        let file = self.file(name).map_err(|_| not_found(name))?;
+        let identity = Identity::of(&file).map_err(|_| not_found(name))?;
+        let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = mapped.get(name).filter(|known| known.identity == identity) {
+            return Ok(Arc::clone(known));
+        }
+        mapped.remove(name);
+        if mapped.len() >= MAX_MAPPED {
+            mapped.retain(|_, dataset| Arc::strong_count(dataset) > 1 || Arc::strong_count(&dataset.map) > 1);
+        }
+        let too_many = || exhausted("datasets", "data sets in use at once", MAX_MAPPED);
+        if mapped.len() >= MAX_MAPPED {
+            return Err(too_many());
+        }
+        let map = Mapped::open(&file, name.to_owned()).map_err(|error| failure(&error))?;
+        let dataset = Arc::new(Dataset {
+            identity,
+            map: map.ok_or_else(too_many)?,
+            checked: tokio::sync::Mutex::default(),
+            index: Mutex::default(),
+        });
+        mapped.insert(name.to_owned(), Arc::clone(&dataset));
+        Ok(dataset)
+    }
+
+    /// Opens a regular file beneath the data directory.
+    fn file(&self, name: &str) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        // Opening a FIFO would wait for a writer; what kind of file it is can only be asked when it is open.
+        options.read(true).custom_flags(libc::O_NONBLOCK);
+        let file = self.root.open_with(name, &options)?.into_std();
+        if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::NotFound.into()) }
+    }
+
+    /// The regular files of the data directory by name. Hidden ones are being written, or not meant to be seen.
+    fn list(&self) -> io::Result<Vec<proto::Dataset>> {
+        let mut list = Vec::new();
+        for entry in self.root.entries()? {
+            let entry = entry?;
+            let metadata = entry.metadata()?;
+            if let Ok(name) = entry.file_name().into_string()
+                && metadata.is_file()
+                && !name.starts_with('.')
+            {
+                list.push(proto::Dataset { name, size_bytes: metadata.len() });
+            }
+        }
+        list.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(list)
+    }
+}
+
+impl Identity {
+    fn of(file: &File) -> io::Result<Self> {
+        let metadata = file.metadata()?;
+        Ok(Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            len: metadata.len(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+        })
+    }
+}
+
+impl Dataset {
+    fn reader(&self, hint: &Hint) -> Result<Reader, Status> {
+        Source::mapped(Arc::clone(&self.map)).read(hint).map_err(|error| failure(&error))
+    }
+
+    /// Makes sure that every puzzle is well formed. All of the file is looked at once for each way of reading it.
+    ///
+    /// # Errors
+    /// `FAILED_PRECONDITION` with the first bad line.
+    async fn check(self: &Arc<Self>, context: &Arc<Context>, hint: &Hint) -> Result<(), Status> {
+        // Held while checking, so that clients that come meanwhile wait for the result.
+        let mut checked = self.checked.lock().await;
+        if let Some((_, result)) = checked.iter().find(|(known, _)| known == hint) {
+            return result.clone();
+        }
+        let cancel = CancelOnDrop::default();
+        let (dataset, pool, flag, own_hint) =
+            (Arc::clone(self), Arc::clone(&context.pool), cancel.flag(), hint.clone());
+        let found = blocking(move || {
+            let reader = dataset.reader(&own_hint)?;
+            input::validate(reader, &pool, &flag, 1, |_| {}).map_err(|stopped| match stopped {
+                input::Stopped::Input(error) => failure(&error),
+                input::Stopped::Cancelled => broken_down(),
+            })
+        })
+        .await?;
+        let result = verdict(&self.map, &found);
+        if checked.len() == MAX_CHECKED {
+            drop(checked.remove(0));
+        }
+        checked.push((hint.clone(), result.clone()));
+        result
+    }
+
+    /// A puzzle and how many there are: the one with this number, or any.
+    fn puzzle(&self, hint: &Hint, number: Option<u64>) -> Result<(Format, Picked, u64), Status> {
+        let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        let (_, known) = match index.take().filter(|(known, _)| known == hint) {
+            Some(known) => index.insert(known),
+            None => {
+                let new = PuzzleIndex::new(Arc::clone(&self.map), hint).map_err(|error| failure(&error))?;
+                index.insert((hint.clone(), new))
+            }
+        };
+        let count = known.count().map_err(|error| failure(&error))?;
+        let picked = match number {
+            Some(number) => known.puzzle(number),
+            None => known.random(),
+        };
+        let picked = picked.map_err(|error| failure(&error))?;
+        let outside = || invalid("index", format!("The data set has the puzzles 1 to {count}."));
+        Ok((known.format().clone(), picked.ok_or_else(outside)?, count))
+    }
+}
+
+/// What checking found, as a status.
+fn verdict(map: &Mapped, found: &Validation) -> Result<(), Status> {
+    match found.errors.first() {
+        None => Ok(()),
+        Some(error) => {
+            let message = format!("The data set {} is not served: {error}", map.name());
+            Err(Status::failed_precondition(message))
+        }
+    }
+}
+
+fn not_found(name: &str) -> Status {
+    Status::not_found(format!("There is no data set `{name}`. ListDatasets names those there are."))
+}
+
+/// The status of a call whose data set cannot be read.
+fn failure(error: &InputError) -> Status {
+    let message = error.to_string();
+    match error {
+        InputError::Shrunk { .. } | InputError::Changed { .. } => Status::aborted(message),
+        InputError::Format(FormatError::AlphabetSize { .. }) => invalid("options.alphabet", message),
+        InputError::Empty { .. } | InputError::TooLong { .. } | InputError::Format(_) => {
+            Status::failed_precondition(message)
+        }
+        InputError::Io { .. } | InputError::Damaged { .. } => Status::internal(message),
+    }
+}
+
+/// Runs work that waits for the disk where it holds up nobody.
+async fn blocking<R: Send + 'static>(
+    work: impl FnOnce() -> Result<R, Status> + Send + 'static,
+) -> Result<R, Status> {
+    spawn_blocking(work).await.map_err(|_| broken_down())?
+}
+
+/// Finds a data set and makes sure that it is well formed.
+async fn served(context: &Arc<Context>, name: String, hint: &Hint) -> Result<Arc<Dataset>, Status> {
+    let shared = Arc::clone(context);
+    let dataset = blocking(move || match &shared.datasets {
+        Some(datasets) => datasets.dataset(&name),
+        None => Err(not_found(&name)),
+    })
+    .await?;
+    dataset.check(context, hint).await?;
+    Ok(dataset)
+}
+
+/// Names the data sets.
+pub(super) async fn list(
+    context: &Arc<Context>,
+    request: Request<proto::ListDatasetsRequest>,
+) -> Result<proto::ListDatasetsResponse, Status> {
+    let call = context.admit(&request)?;
+    let proto::ListDatasetsRequest { page_size, page_token } = request.into_inner();
+    let shared = Arc::clone(context);
+    let all = blocking(move || match &shared.datasets {
+        Some(datasets) => datasets.list().map_err(|error| Status::internal(error.to_string())),
+        None => Ok(Vec::new()),
+    });
+    let all = call.deadline.limit(all).await??;
+    let asked = usize::try_from(page_size).unwrap_or(MAX_PAGE);
+    let size = if asked == 0 { MAX_PAGE } else { asked.min(MAX_PAGE) };
+    // The token is the last name of the page before.
+    let mut rest = all.into_iter().skip_while(|dataset| dataset.name <= page_token && !page_token.is_empty());
+    let datasets: Vec<_> = rest.by_ref().take(size).collect();
+    let last = datasets.last().map(|dataset| dataset.name.clone()).unwrap_or_default();
+    let next_page_token = if rest.next().is_some() { last } else { String::new() };
+    Ok(proto::ListDatasetsResponse { datasets, next_page_token })
+}
+
+/// Gives one puzzle of a data set.
+pub(super) async fn puzzle(
+    context: &Arc<Context>,
+    request: Request<proto::GetPuzzleRequest>,
+) -> Result<proto::GetPuzzleResponse, Status> {
+    let call = context.admit(&request)?;
+    let proto::GetPuzzleRequest { name, options, index } = request.into_inner();
+    let hint = convert::text_hint(options.as_ref())?;
+    let work = async {
+        let dataset = served(context, name, &hint).await?;
+        blocking(move || dataset.puzzle(&hint, index)).await
+    };
+    let (format, picked, count) = call.deadline.limit(work).await??;
+    let mut grid = Grid::empty(format.order());
+    Records::new(&format, &picked.text, picked.line).read(&mut grid);
+    Ok(proto::GetPuzzleResponse {
+        index: picked.number,
+        count,
+        line: picked.line,
+        puzzle: convert::cells(&grid, &format),
+        order: wire_order(format.order()),
+    })
+}
+
+/// The answers from a data set with what they come to so far.
+pub(super) type Summed = Pin<Box<dyn Stream<Item = Result<proto::SolveDatasetResponse, Status>> + Send>>;
+
+/// Solves a data set.
+pub(super) async fn solve(
+    context: &Arc<Context>,
+    request: Request<proto::SolveDatasetRequest>,
+) -> Result<Summed, Status> {
+    let call = context.admit(&request)?;
+    let proto::SolveDatasetRequest { name, options, first_line, last_line } = request.into_inner();
+    let Settings { task, hint } = context.settings(&options.unwrap_or_default())?;
+    let range = (first_line.max(1), if last_line == 0 { u64::MAX } else { last_line });
+    if range.0 > range.1 {
+        return Err(invalid("last_line", format!("Line {last_line} comes before line {first_line}.")));
+    }
+    let work = async {
+        let dataset = served(context, name, &hint).await?;
+        blocking(move || {
+            let mut reader = dataset.reader(&hint)?;
+            if range != (1, u64::MAX) {
+                limit(&mut reader, range)?;
+            }
+            Ok(reader)
+        })
+        .await
+    };
+    let reader = call.deadline.limit(work).await??;
+    check_support(&task, reader.format().order())?;
+    let workers = Arc::new(Workers::new(reader.format().clone(), task));
+    let shared = Arc::clone(context);
+    let written = answers(context, call, |feeder| feed(shared, reader, workers, feeder));
+    let mut total = Tally::default();
+    Ok(Box::pin(written.map(move |written| {
+        written.map(|Written { text, tally }| {
+            total.add(&tally);
+            proto::SolveDatasetResponse { lines: Bytes::from(text), tally: Some(convert::tally(&total)) }
+        })
+    })))
+}
+
+/// Leaves out all lines beyond a range.
+fn limit(reader: &mut Reader, (first, last): (u64, u64)) -> Result<(), Status> {
+    if !reader.format().is_by_line() {
+        let what = format!("A data set in {} is solved as a whole.", reader.format().notation());
+        return Err(invalid("first_line", what));
+    }
+    reader.limit_lines(first, last).map_err(|error| failure(&error))
+}
+
+/// Reads chunks and starts their work until the end, or until the client has left or the server shuts down.
+async fn feed(
+    context: Arc<Context>,
+    mut reader: Reader,
+    workers: Arc<Workers>,
+    feeder: Feeder<Written>,
+) -> Result<(), Status> {
+    while let Some(place) = feeder.place().await {
+        if context.is_draining() {
+            return Err(shutting_down());
+        }
+        let (same, chunk) = blocking(move || {
+            let chunk = reader.next_chunk();
+            Ok((reader, chunk))
+        })
+        .await?;
+        reader = same;
+        let Some(chunk) = chunk.map_err(|error| failure(&error))? else { break };
+        let workers = Arc::clone(&workers);
+        place.start(vec![chunk], move |chunk, cancel| answer(&workers, chunk, cancel)).await;
+    }
+    Ok(())
+}
+
+/// Answers a chunk, whatever happens.
+fn answer(workers: &Workers, chunk: &Chunk, cancel: &AtomicBool) -> Result<Written, Cancelled> {
+    let work = AssertUnwindSafe(|| workers.write_answers(chunk.block(), cancel));
+    catch_unwind(work).unwrap_or_else(|_| Ok(workers.write_internal_errors(chunk.block())))
+}

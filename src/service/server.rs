@@ -1,0 +1,328 @@
+//! The server: put together in [`Server::bind`], run and taken down again in [`Server::serve`].
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::sync::{mpsc, watch};
+use tokio::time::timeout;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::body::Body;
+use tonic::codec::CompressionEncoding::{Gzip, Zstd};
+use tonic::codegen::http::{HeaderName, HeaderValue, Response as HttpResponse};
+use tonic::server::NamedService;
+use tonic::service::Routes;
+use tonic::transport;
+use tonic::{Code, Request, Response, Status, Streaming};
+use tonic_health::ServingStatus;
+use tonic_health::pb::health_server::HealthServer;
+use tonic_health::server::{HealthReporter, HealthService};
+use tower_http::set_header::SetResponseHeaderLayer;
+use tower_http::trace::TraceLayer;
+
+use super::config::Config;
+use super::connection::accept;
+use super::context::Context;
+use super::datasets::{self, Datasets};
+use super::ordered::Answers;
+use super::proto::sudoku_service_server::{SudokuService, SudokuServiceServer};
+use super::{CONNECTION_WINDOW_BYTES, FRAME_BYTES, LOCAL_ERROR_RESETS, STREAM_WINDOW_BYTES};
+use super::{proto, stream, unary};
+use crate::pipeline;
+
+/// The most calls open at once on one connection. Below 100, clients that assume that many before they have been told
+/// otherwise are refused at their start.
+const STREAMS_PER_CONNECTION: u32 = 128;
+
+/// How often a silent client is asked whether it is still there.
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(30);
+
+/// How long it may take to say so.
+const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// How many accepted connections may wait to be served.
+const ACCEPTED_WAITING: usize = 16;
+
+/// Why a server cannot start. Every message says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// Anyone on the network could read along.
+    #[error(
+        "{0} can be reached from other machines, and nothing is encrypted. Listen on 127.0.0.1, or add --insecure if that is what you want."
+    )]
+    Insecure(SocketAddr),
+    /// Something else listens there.
+    #[error("{0} is in use. Stop what listens there, or choose another address with --listen.")]
+    AddressInUse(SocketAddr),
+    /// The machine does not have the address.
+    #[error("{0} is not an address of this machine. Choose another one with --listen.")]
+    AddressNotOurs(SocketAddr),
+    /// A port that only some users may have.
+    #[error("{0} needs privileges. Choose a port above 1023 with --listen.")]
+    PortPrivileged(SocketAddr),
+    /// Any other trouble with the address.
+    #[error("{address} cannot be listened on: {error}.")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The data directory is missing, or is none.
+    #[error("The data directory {} cannot be opened: {error}. Create it, or name another one with --data-dir.", path.display())]
+    DataDir {
+        /// The directory.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// Threads cannot be started.
+    #[error("The threads cannot be started: {0}. Ask for fewer with --threads.")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+    /// A bug of ours.
+    #[error("The description of the service is broken: {0}.")]
+    Reflection(#[from] tonic_reflection::server::Error),
+}
+
+/// How a server came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// All calls had ended and all connections were closed.
+    Drained,
+    /// The drain time-out came first; some calls were cut off.
+    CutOff,
+}
+
+/// A server that listens and does not serve yet.
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    context: Arc<Context>,
+    draining: watch::Sender<bool>,
+    drain_timeout: Duration,
+    health: HealthReporter,
+    routes: Routes,
+}
+
+impl Server {
+    /// Takes the address and everything else that can be missing.
+    ///
+    /// # Errors
+    /// [`StartError`].
+    pub async fn bind(config: Config) -> Result<Self, StartError> {
+        if !config.listen.ip().is_loopback() && !config.insecure {
+            return Err(StartError::Insecure(config.listen));
+        }
+        let pool = pipeline::pool(config.threads.map(Into::into))?;
+        let (draining, watching) = watch::channel(false);
+        let datasets = config.data_dir.map(open_data_dir).transpose()?;
+        let context = Context::new(pool, config.strategies, config.limits, datasets, watching);
+        let context = Arc::new(context);
+        let health = HealthReporter::new();
+        let routes = routes(&context, &health)?;
+        let listen_error = |error| listen_error(config.listen, error);
+        let listener = TcpListener::bind(config.listen).await.map_err(listen_error)?;
+        let address = listener.local_addr().map_err(listen_error)?;
+        let drain_timeout = config.drain_timeout;
+        Ok(Self { listener, address, context, draining, drain_timeout, health, routes })
+    }
+
+    /// The address it listens on, with the port that was found if none was asked for.
+    #[must_use]
+    pub const fn local_addr(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves until `shutdown` is ready, then drains: health says so, no connection is accepted any more,
+    /// streams stop reading, answer what they have read and end with `UNAVAILABLE`. What has not ended when the
+    /// drain time-out passes is cut off when the runtime goes.
+    ///
+    /// # Errors
+    /// The transport's, which ends only when it is told to.
+    pub async fn serve(self, shutdown: impl Future<Output = ()>) -> Result<Stopped, transport::Error> {
+        let Self { listener, context, draining, drain_timeout, health, routes, .. } = self;
+        let service = <SudokuServiceServer<Sudoku> as NamedService>::NAME;
+        health.set_service_status(service, ServingStatus::Serving).await;
+
+        let (accepted, connections) = mpsc::channel(ACCEPTED_WAITING);
+        tokio::spawn(accept(listener, Arc::clone(&context), accepted));
+        let drain_begins = {
+            let context = Arc::clone(&context);
+            async move { context.draining().await }
+        };
+        let transport = settings()
+            .layer(TraceLayer::new_for_grpc())
+            .layer(SetResponseHeaderLayer::overriding(GRPC_STATUS, one_code_for_oversize))
+            .add_routes(routes)
+            .serve_with_incoming_shutdown(ReceiverStream::new(connections), drain_begins);
+        let mut transport = std::pin::pin!(transport);
+        tokio::select! {
+            ended = &mut transport => return ended.map(|()| Stopped::Drained),
+            () = shutdown => {}
+        }
+
+        for name in [service, ""] {
+            health.set_service_status(name, ServingStatus::NotServing).await;
+        }
+        // This ends accepting and reading, and tells clients to go away.
+        draining.send_replace(true);
+        let calls_end = async {
+            context.idle().await;
+            // Those who watch the health would keep their connections open.
+            for name in [service, ""] {
+                health.clone().clear_service_status(name).await;
+            }
+            Ok(())
+        };
+        let drained = async { tokio::try_join!(transport, calls_end) };
+        match timeout(drain_timeout, drained).await {
+            Ok(ended) => ended.map(|_| Stopped::Drained),
+            Err(_) => Ok(Stopped::CutOff),
+        }
+    }
+}
+
+fn open_data_dir(path: PathBuf) -> Result<Datasets, StartError> {
+    Datasets::open(&path).map_err(|error| StartError::DataDir { path, error })
+}
+
+fn listen_error(address: SocketAddr, error: io::Error) -> StartError {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => StartError::AddressInUse(address),
+        io::ErrorKind::AddrNotAvailable => StartError::AddressNotOurs(address),
+        io::ErrorKind::PermissionDenied => StartError::PortPrivileged(address),
+        _ => StartError::Listen { address, error },
+    }
+}
+
+/// All services, each willing to pack and unpack messages.
+fn routes(
+    context: &Arc<Context>,
+    health: &HealthReporter,
+) -> Result<Routes, tonic_reflection::server::Error> {
+    let reflection = || {
+        tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(proto::FILE_DESCRIPTOR_SET)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+    };
+    // A macro, since what the services have in common has no trait.
+    macro_rules! packing {
+        ($service:expr) => {
+            $service
+                .accept_compressed(Gzip)
+                .accept_compressed(Zstd)
+                .send_compressed(Gzip)
+                .send_compressed(Zstd)
+        };
+    }
+    let sudoku = SudokuServiceServer::new(Sudoku { context: Arc::clone(context) })
+        .max_decoding_message_size(context.limits.message_bytes);
+    let health = HealthServer::new(HealthService::from_health_reporter(health.clone()));
+    Ok(Routes::new(packing!(sudoku))
+        .add_service(packing!(health))
+        .add_service(packing!(reflection().build_v1()?))
+        .add_service(packing!(reflection().build_v1alpha()?)))
+}
+
+/// The transport's settings.
+fn settings() -> transport::Server {
+    transport::Server::builder()
+        .initial_stream_window_size(STREAM_WINDOW_BYTES)
+        .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
+        .http2_adaptive_window(Some(false))
+        .max_frame_size(FRAME_BYTES)
+        .max_concurrent_streams(STREAMS_PER_CONNECTION)
+        .http2_max_local_error_reset_streams(Some(LOCAL_ERROR_RESETS))
+        .http2_keepalive_interval(Some(KEEPALIVE_INTERVAL))
+        .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
+}
+
+const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
+
+/// The transport refuses an oversize unary message with `OUT_OF_RANGE` if it is plain and `RESOURCE_EXHAUSTED`
+/// if it is packed, before our code sees it. Clients see the latter for both; no call of ours is ever out of range.
+fn one_code_for_oversize(response: &HttpResponse<Body>) -> Option<HeaderValue> {
+    let is_out_of_range = response
+        .headers()
+        .get(GRPC_STATUS)
+        .is_some_and(|status| Code::from_bytes(status.as_bytes()) == Code::OutOfRange);
+    is_out_of_range.then(|| HeaderValue::from(Code::ResourceExhausted as i32))
+}
+
+/// The methods, each handed on to its module.
+struct Sudoku {
+    context: Arc<Context>,
+}
+
+#[tonic::async_trait]
+impl SudokuService for Sudoku {
+    type SolveStreamStream = Answers<proto::SolveStreamResponse>;
+    type SolveLinesStream = Answers<proto::SolveLinesResponse>;
+    type SolveDatasetStream = datasets::Summed;
+
+    async fn solve_stream(
+        &self,
+        request: Request<Streaming<proto::SolveStreamRequest>>,
+    ) -> Result<Response<Self::SolveStreamStream>, Status> {
+        stream::serve::<stream::Puzzles>(&self.context, request).map(Response::new)
+    }
+
+    async fn solve_lines(
+        &self,
+        request: Request<Streaming<proto::SolveLinesRequest>>,
+    ) -> Result<Response<Self::SolveLinesStream>, Status> {
+        stream::serve::<stream::Lines>(&self.context, request).map(Response::new)
+    }
+
+    async fn solve(
+        &self,
+        request: Request<proto::SolveRequest>,
+    ) -> Result<Response<proto::SolveResponse>, Status> {
+        unary::solve(&self.context, request).await
+    }
+
+    async fn solve_dataset(
+        &self,
+        request: Request<proto::SolveDatasetRequest>,
+    ) -> Result<Response<Self::SolveDatasetStream>, Status> {
+        datasets::solve(&self.context, request).await.map(Response::new)
+    }
+
+    async fn list_datasets(
+        &self,
+        request: Request<proto::ListDatasetsRequest>,
+    ) -> Result<Response<proto::ListDatasetsResponse>, Status> {
+        datasets::list(&self.context, request).await.map(Response::new)
+    }
+
+    async fn get_puzzle(
+        &self,
+        request: Request<proto::GetPuzzleRequest>,
+    ) -> Result<Response<proto::GetPuzzleResponse>, Status> {
+        datasets::puzzle(&self.context, request).await.map(Response::new)
+    }
+
+    async fn validate(
+        &self,
+        request: Request<proto::ValidateRequest>,
+    ) -> Result<Response<proto::ValidateResponse>, Status> {
+        unary::validate(&self.context, request).await
+    }
+
+    async fn check(
+        &self,
+        request: Request<proto::CheckRequest>,
+    ) -> Result<Response<proto::CheckResponse>, Status> {
+        unary::check(&self.context, request).await
+    }
+
+    async fn count(
+        &self,
+        request: Request<proto::CountRequest>,
+    ) -> Result<Response<proto::CountResponse>, Status> {
+        unary::count(&self.context, request).await
+    }
+}

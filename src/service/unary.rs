@@ -1,0 +1,221 @@
+//! The methods that take a text and give one response.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use bytes::Bytes;
+use tonic::{Request, Response, Status};
+
+use super::context::{Context, broken_down};
+use super::convert::{self, Settings, check_support, internal_error, invalid, unreadable};
+use super::opening::{count_lines, open};
+use super::proto;
+use crate::answer::{
+    Answer, Block, Cancelled, Check, Task, Validation, Workers, check_block, single_error, validate_block,
+};
+use crate::grid::Grid;
+use crate::text::{Format, FormatError, Hint, Problem, PuzzleError, Records};
+
+/// The most errors that Validate returns.
+const MAX_ERRORS: usize = 1000;
+
+const EMPTY: PuzzleError = PuzzleError { problem: Problem::Empty, line: None };
+
+/// The puzzles of a text.
+struct Text {
+    bytes: Bytes,
+    format: Format,
+    first_line: u64,
+}
+
+impl Text {
+    /// Finds out how a text is written. The inner error is the answer to a text without a puzzle or with a bad
+    /// header.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` if the options do not fit the text; `RESOURCE_EXHAUSTED` if it has too many lines.
+    fn open(context: &Context, text: &Bytes, hint: &Hint) -> Result<Result<Self, PuzzleError>, Status> {
+        context.check_lines(count_lines(text))?;
+        match open(text, hint, true) {
+            Ok(None) => Ok(Err(EMPTY)),
+            Ok(Some(opened)) => Ok(Ok(Self {
+                bytes: text.slice(opened.skipped..),
+                format: opened.format,
+                first_line: opened.lines + 1,
+            })),
+            Err(FormatError::Puzzle(error)) => Ok(Err(PuzzleError { line: None, ..error })),
+            Err(error) => Err(unreadable(&error, "text")),
+        }
+    }
+
+    fn block(&self) -> Block<'_> {
+        Block { text: &self.bytes, first_line: self.first_line }
+    }
+
+    /// The lines on which the puzzles begin, of the first `limit` of them.
+    fn lines(&self, limit: usize) -> Vec<u64> {
+        let mut records = Records::new(&self.format, &self.bytes, self.first_line);
+        let mut grid = Grid::empty(self.format.order());
+        std::iter::from_fn(|| records.read(&mut grid).map(|record| record.line)).take(limit).collect()
+    }
+
+    fn is_single(&self) -> bool {
+        self.lines(2).len() == 1
+    }
+
+    fn single_error(&self, error: &PuzzleError) -> PuzzleError {
+        single_error(&self.format, &self.bytes, error)
+    }
+
+    fn answer(
+        &self,
+        task: Task,
+        cancel: &AtomicBool,
+        visit: impl FnMut(&Answer<'_>),
+    ) -> Result<(), Cancelled> {
+        let workers = Workers::new(self.format.clone(), task);
+        workers.with(|worker| worker.answer_block(&self.format, &task, self.block(), cancel, visit))
+    }
+}
+
+/// Answers the puzzles of a text.
+pub(super) async fn solve(
+    context: &Arc<Context>,
+    request: Request<proto::SolveRequest>,
+) -> Result<Response<proto::SolveResponse>, Status> {
+    let call = context.admit(&request)?;
+    let request = request.into_inner();
+    let Settings { task, hint } = context.settings(&request.options.unwrap_or_default())?;
+    let answers = match Text::open(context, &request.text, &hint)? {
+        Err(error) => vec![convert::error_answer(&error)],
+        Ok(text) => {
+            check_support(&task, text.format.order())?;
+            let answers = context.run(&call, move |cancel| answer_text(&text, task, cancel)).await?;
+            answers.map_err(|Cancelled| broken_down())?
+        }
+    };
+    Ok(Response::new(proto::SolveResponse { answers }))
+}
+
+/// Answers every puzzle, whatever happens.
+fn answer_text(text: &Text, task: Task, cancel: &AtomicBool) -> Result<Vec<proto::Answer>, Cancelled> {
+    let is_single = text.is_single();
+    let mut answers = Vec::new();
+    let work = AssertUnwindSafe(|| {
+        text.answer(task, cancel, |answer| {
+            let mut wire = convert::answer(answer, &text.format);
+            if is_single {
+                wire.line = 0;
+                if let Err(error) = &answer.result {
+                    wire.result = Some(convert::error_result(&text.single_error(error)));
+                }
+            }
+            answers.push(wire);
+        })
+    });
+    match catch_unwind(work) {
+        Ok(finished) => finished?,
+        Err(_) => {
+            let line = |line| if is_single { None } else { Some(line) };
+            let apology = |number| convert::error_answer(&internal_error(line(number)));
+            answers = text.lines(usize::MAX).into_iter().map(apology).collect();
+        }
+    }
+    if answers.is_empty() {
+        answers.push(convert::error_answer(&EMPTY));
+    }
+    Ok(answers)
+}
+
+/// Looks at the puzzles of a text without solving them.
+pub(super) async fn validate(
+    context: &Arc<Context>,
+    request: Request<proto::ValidateRequest>,
+) -> Result<Response<proto::ValidateResponse>, Status> {
+    let call = context.admit(&request)?;
+    let request = request.into_inner();
+    let hint = convert::text_hint(request.options.as_ref())?;
+    let asked = usize::try_from(request.error_limit).unwrap_or(MAX_ERRORS);
+    let limit = if asked == 0 { MAX_ERRORS } else { asked.min(MAX_ERRORS) };
+    let found = match Text::open(context, &request.text, &hint)? {
+        Err(error) => Validation { puzzles: 0, bad: 0, errors: vec![error] },
+        Ok(text) => context.run(&call, move |_| validate_text(&text, limit)).await?,
+    };
+    Ok(Response::new(proto::ValidateResponse {
+        valid: found.errors.is_empty(),
+        puzzles: found.puzzles,
+        bad_puzzles: found.bad,
+        errors: found.errors.iter().map(convert::puzzle_error).collect(),
+    }))
+}
+
+fn validate_text(text: &Text, limit: usize) -> Validation {
+    let mut found = validate_block(&text.format, text.block(), limit);
+    match found.puzzles {
+        0 => found.errors.push(EMPTY),
+        1 => found.errors.iter_mut().for_each(|error| *error = text.single_error(error)),
+        _ => {}
+    }
+    found
+}
+
+/// Says whether grids are right so far.
+pub(super) async fn check(
+    context: &Arc<Context>,
+    request: Request<proto::CheckRequest>,
+) -> Result<Response<proto::CheckResponse>, Status> {
+    let call = context.admit(&request)?;
+    let request = request.into_inner();
+    let hint = convert::text_hint(request.options.as_ref())?;
+    let grids = match Text::open(context, &request.text, &hint)? {
+        Err(error) => vec![unreadable_grid(error)],
+        Ok(text) => context.run(&call, move |_| check_text(&text)).await?,
+    };
+    Ok(Response::new(proto::CheckResponse { grids }))
+}
+
+fn check_text(text: &Text) -> Vec<proto::CheckedGrid> {
+    let is_single = text.is_single();
+    let mut grids = Vec::new();
+    check_block(&text.format, text.block(), |check| {
+        grids.push(if is_single {
+            let error = check.error.as_ref().map(|error| text.single_error(error));
+            convert::checked_grid(&Check { line: None, error, ..check.clone() })
+        } else {
+            convert::checked_grid(check)
+        });
+    });
+    if grids.is_empty() {
+        grids.push(unreadable_grid(EMPTY));
+    }
+    grids
+}
+
+fn unreadable_grid(error: PuzzleError) -> proto::CheckedGrid {
+    convert::checked_grid(&Check { line: None, blanks: 0, flaws: Vec::new(), error: Some(error) })
+}
+
+/// Counts the solutions of one puzzle.
+pub(super) async fn count(
+    context: &Arc<Context>,
+    request: Request<proto::CountRequest>,
+) -> Result<Response<proto::CountResponse>, Status> {
+    let call = context.admit(&request)?;
+    let request = request.into_inner();
+    let Settings { task, hint } = context.count_settings(&request)?;
+    let answer = match Text::open(context, &request.text, &hint)? {
+        Err(error) => convert::error_answer(&error),
+        Ok(text) => {
+            check_support(&task, text.format.order())?;
+            if text.lines(2).len() > 1 {
+                let what = "Count takes one puzzle. Use Solve with QUESTION_COUNT for several.";
+                return Err(invalid("text", what));
+            }
+            let answers = context.run(&call, move |cancel| answer_text(&text, task, cancel)).await?;
+            let first = answers.map_err(|Cancelled| broken_down())?.into_iter().next();
+            first.ok_or_else(broken_down)?
+        }
+    };
+    Ok(Response::new(convert::counted(answer)))
+}

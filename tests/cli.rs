@@ -1,0 +1,546 @@
+//! `sudoku` as a user runs it: the built binary, real files, real pipes.
+
+mod common;
+
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use assert_cmd::cargo::cargo_bin;
+use common::{Random, fixture, grid, large_list, text};
+use sudoku_stream::grid::Grid;
+use tempfile::TempDir;
+
+fn sudoku(args: &[&str]) -> Command {
+    let mut command = Command::new(cargo_bin("sudoku"));
+    command.args(args);
+    command
+}
+
+fn run(args: &[&str]) -> Output {
+    sudoku(args).stdin(Stdio::null()).output().unwrap()
+}
+
+/// Runs with `input` on standard input.
+fn feed(args: &[&str], input: &[u8]) -> Output {
+    let mut child =
+        sudoku(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    let writer = std::thread::spawn(move || {
+        // A child that stops early closes the pipe.
+        let _ = stdin.write_all(&input);
+    });
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    output
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn succeeded(output: &Output) {
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
+}
+
+/// A folder with a list of easy puzzles in it, made from the fixture of the strategies.
+struct Bench {
+    folder: TempDir,
+    puzzles: Vec<String>,
+}
+
+impl Bench {
+    fn new(count: usize) -> Self {
+        let known = fs::read_to_string(fixture("strategies.txt")).unwrap();
+        let unique: Vec<Grid> = known
+            .lines()
+            .filter(|line| line.contains(" 1 ") && line.find(' ') == Some(81))
+            .map(|line| grid(&line[..81]))
+            .collect();
+        let puzzles =
+            (0..count).map(|k| text(&common::disguise(&unique[k % unique.len()], k as u64))).collect();
+        let bench = Self { folder: tempfile::tempdir().unwrap(), puzzles };
+        bench.write("puzzles.txt", bench.puzzles.join("\n").as_bytes());
+        bench
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    fn write(&self, name: &str, content: &[u8]) -> String {
+        fs::write(self.folder.path().join(name), content).unwrap();
+        self.path(name)
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.folder.path().join(name)).unwrap()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(self.folder.path())
+            .unwrap()
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+fn assert_solves<'a>(answers: &str, puzzles: impl IntoIterator<Item = &'a String>) {
+    let mut lines = answers.lines();
+    for puzzle in puzzles {
+        let answer = lines.next().unwrap_or_else(|| panic!("no answer to {puzzle}"));
+        assert!(grid(answer).solves(&grid(puzzle)), "{puzzle} gave {answer}");
+    }
+    assert_eq!(lines.next(), None);
+}
+
+#[test]
+fn solve_gives_one_answer_a_line_by_every_way_in_and_out() {
+    let bench = Bench::new(5_000);
+    let input = bench.path("puzzles.txt");
+    let plain = run(&["solve", &input]);
+    succeeded(&plain);
+    assert_solves(&stdout(&plain), &bench.puzzles);
+    assert!(stderr(&plain).starts_with("5,000 puzzles in "), "{}", stderr(&plain));
+    assert!(stderr(&plain).contains(": 5,000 answered."), "{}", stderr(&plain));
+
+    let content = fs::read(&input).unwrap();
+    let gzip = {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(&content).unwrap();
+        bench.write("gzipped", &encoder.finish().unwrap())
+    };
+    let zstd = bench.write("puzzles.zst", &zstd::encode_all(&content[..], 1).unwrap());
+    for args in [
+        vec!["solve", &input, "--no-mmap"],
+        vec!["solve", &input, "--threads", "1", "--strict", "--quiet"],
+        vec!["solve", &input, "--question", "unique", "--no-progress"],
+        vec!["solve", &gzip],
+        vec!["solve", &zstd, "--strict"],
+    ] {
+        let other = run(&args);
+        succeeded(&other);
+        assert!(other.stdout == plain.stdout, "{args:?} gave other bytes");
+    }
+    for args in [vec!["solve", "-"], vec!["solve"], vec!["solve", "-", "--strict"]] {
+        let other = feed(&args, &content);
+        succeeded(&other);
+        assert!(other.stdout == plain.stdout, "{args:?} gave other bytes");
+    }
+    let out = bench.path("out.txt");
+    for extra in [&["--durable"][..], &[]] {
+        let written = run(&[&["solve", &input, "-o", &out], extra].concat());
+        succeeded(&written);
+        assert!(written.stdout.is_empty());
+        assert_eq!(bench.read("out.txt").as_bytes(), plain.stdout);
+    }
+    assert_eq!(bench.names(), ["gzipped", "out.txt", "puzzles.txt", "puzzles.zst"]);
+    assert!(stderr(&run(&["solve", &input, "--quiet"])).is_empty());
+}
+
+/// The ten bad files: the sentence and nothing else when strict; everything else solved when not.
+#[test]
+fn bad_files_get_their_sentence() {
+    let table = fs::read_to_string(fixture("bad/sentences.tsv")).unwrap();
+    assert_eq!(table.lines().count(), 10);
+    for row in table.lines() {
+        let fields: Vec<&str> = row.split('\t').collect();
+        let [name, sentence, code] = fields[..] else { panic!("{row}") };
+        let path = fixture("bad").join(name);
+        let file = path.to_str().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out.txt");
+        let out = out.to_str().unwrap();
+
+        let validated = run(&["validate", file]);
+        assert_eq!(validated.status.code(), Some(2), "{name}");
+        assert_eq!(stdout(&validated) + &stderr(&validated), format!("{sentence}\n"), "{name}");
+
+        let strict = run(&["solve", "--strict", file, "-o", out]);
+        assert_eq!(strict.status.code(), Some(2), "{name}");
+        assert!(strict.stdout.is_empty(), "{name}");
+        assert_eq!(stderr(&strict), format!("{sentence}\n"), "{name}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{name}");
+
+        let lenient = run(&["solve", file]);
+        if code == "invalid_block_size" {
+            assert_eq!(lenient.status.code(), Some(2), "{name}");
+            assert!(lenient.stdout.is_empty(), "{name}");
+            assert_eq!(stderr(&lenient), format!("{sentence}\n"), "{name}");
+            continue;
+        }
+        succeeded(&lenient);
+        let content = fs::read_to_string(&path).unwrap();
+        let answers = stdout(&lenient);
+        let mut bad = 0;
+        let lines = content.lines().skip(1);
+        assert_eq!(answers.lines().count(), lines.clone().count(), "{name}");
+        for (puzzle, answer) in lines.zip(answers.lines()) {
+            if answer == format!("error: {sentence}") {
+                bad += 1;
+            } else {
+                assert!(grid(answer).solves(&grid(puzzle)), "{name}: {puzzle} gave {answer}");
+            }
+        }
+        assert_eq!(bad, 1, "{name}");
+        assert!(stderr(&lenient).contains(&format!("1 error line (1 {code})")), "{}", stderr(&lenient));
+        assert_eq!(run(&["solve", file, "--fail-on-error"]).status.code(), Some(1), "{name}");
+    }
+}
+
+#[test]
+fn good_files_of_every_notation_are_found_out_and_solved() {
+    let mut seen = 0;
+    for entry in fs::read_dir(fixture("good")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if name.ends_with(".answers") || name == "README.md" {
+            continue;
+        }
+        let answers = fs::read(fixture("good").join(format!("{name}.answers"))).unwrap();
+        let solved = run(&["solve", path.to_str().unwrap(), "--question", "unique"]);
+        succeeded(&solved);
+        assert_eq!(stdout(&solved), String::from_utf8(answers).unwrap(), "{name}");
+        succeeded(&run(&["validate", path.to_str().unwrap()]));
+        seen += 1;
+    }
+    assert!(seen >= 10, "only {seen} files");
+}
+
+#[test]
+fn answers_have_the_form_that_was_asked_for() {
+    let puzzle = grid("1.2.............");
+    let one = "1234341221434321";
+    let first = "12343412..4.4..1";
+    let input = format!("{first}\n12\n11..............\n");
+    let expected = [
+        ("solution", format!("{one}\n")),
+        ("pair", format!("{first},{one}\n")),
+        ("csv", format!("puzzle,solution\n{first},{one}\n")),
+        ("jsonl", format!("{{\"line\":1,\"puzzle\":\"{first}\",\"solution\":\"{one}\"}}\n")),
+        ("grid", "1 2 | 3 4\n3 4 | 1 2\n----+----\n2 1 | 4 3\n4 3 | 2 1\n\n".to_owned()),
+    ];
+    let errors = [
+        (
+            "solution",
+            "error: Line 2 has the wrong length.\nerror: Line 3 breaks the rules: 1 appears twice in row 1.\n",
+        ),
+        (
+            "pair",
+            "error: Line 2 has the wrong length.\nerror: Line 3 breaks the rules: 1 appears twice in row 1.\n",
+        ),
+        (
+            "csv",
+            ",\"error: Line 2 has the wrong length.\"\n11..............,\"error: Line 3 breaks the rules: 1 appears twice in row 1.\"\n",
+        ),
+        (
+            "jsonl",
+            "{\"line\":2,\"error\":{\"code\":\"wrong_length\",\"message\":\"Line 2 has the wrong length.\"}}\n{\"line\":3,\"puzzle\":\"11..............\",\"error\":{\"code\":\"rule_broken\",\"message\":\"Line 3 breaks the rules: 1 appears twice in row 1.\"}}\n",
+        ),
+        (
+            "grid",
+            "error: Line 2 has the wrong length.\n\nerror: Line 3 breaks the rules: 1 appears twice in row 1.\n\n",
+        ),
+    ];
+    for ((form, good), (_, bad)) in expected.iter().zip(errors) {
+        let output = feed(&["solve", "--output", form], input.as_bytes());
+        succeeded(&output);
+        assert_eq!(stdout(&output), format!("{good}{bad}"), "{form}");
+    }
+    // What is written is read back.
+    let csv = feed(&["solve", "--output", "csv"], format!("{first}\n").as_bytes());
+    succeeded(&feed(&["check"], &csv.stdout));
+    let pretty = feed(&["solve", "--output", "grid"], format!("{first}\n").as_bytes());
+    assert_eq!(stdout(&feed(&["solve"], &pretty.stdout)), format!("{one}\n"));
+    assert_eq!(puzzle.filled(), 2);
+}
+
+#[test]
+fn count_stops_at_its_limit() {
+    let input = b"................\n1234341221434321\n123434122143432.\n11..............\n";
+    let counted = feed(&["count", "--limit", "1000"], input);
+    succeeded(&counted);
+    let clash = "error: Line 4 breaks the rules: 1 appears twice in row 1.";
+    assert_eq!(stdout(&counted), format!("288\n1\n1\n{clash}\n"));
+    assert_eq!(stdout(&feed(&["count", "--limit", "2"], input)), format!("2\n1\n1\n{clash}\n"));
+    let same = feed(&["solve", "--question", "count"], input);
+    assert_eq!(stdout(&same), stdout(&counted));
+    let gave_up = feed(&["count", "--limit", "1000", "--node-limit", "10"], b"................\n");
+    assert_eq!(stdout(&gave_up), "error: Line 1 was given up after 10 nodes.\n");
+    assert_eq!(run(&["count", "--limit", "0"]).status.code(), Some(2));
+}
+
+#[test]
+fn check_says_what_is_wrong_as_one_goes() {
+    let solved = feed(&["check"], b"1234341221434321\n");
+    succeeded(&solved);
+    assert_eq!(stdout(&solved), "The puzzle is correctly solved.\n");
+
+    let partial = feed(&["check"], b"12..............\n");
+    assert_eq!(partial.status.code(), Some(1));
+    assert_eq!(
+        stdout(&partial),
+        "The puzzle is NOT solved.\n  14 blank cells to fill\n  no rule is broken so far\n"
+    );
+
+    let wrong = feed(&["check"], b"1234341221434322\n1234341221434321\n12\n");
+    assert_eq!(wrong.status.code(), Some(1));
+    assert_eq!(
+        stdout(&wrong),
+        "Line 1 is NOT solved.\n  2 appears twice in row 4, at (4, 3) and (4, 4)\n  \
+         2 appears twice in column 4, at (2, 4) and (4, 4)\n  \
+         2 appears twice in box 4, at (4, 3) and (4, 4)\n\
+         Line 2 is correctly solved.\nLine 3 has the wrong length.\n"
+    );
+
+    let beside = feed(
+        &["check"],
+        b"puzzle,solution\n1...............,1234341221434321\n2...............,1234341221434321\n",
+    );
+    assert_eq!(
+        stdout(&beside),
+        "Line 2 is correctly solved.\nLine 3 is NOT solved.\n  the clue 2 at (1, 1) was changed\n"
+    );
+}
+
+#[test]
+fn show_picks_by_number_and_at_random() {
+    let bench = Bench::new(3_000);
+    let input = bench.path("puzzles.txt");
+    for number in [1, 2, 1_700, 3_000] {
+        let shown = run(&["show", &input, "--index", &number.to_string()]);
+        succeeded(&shown);
+        let cells: String = stdout(&shown)
+            .lines()
+            .skip(2)
+            .flat_map(str::chars)
+            .filter(|c| c.is_ascii_digit() || *c == '.')
+            .collect();
+        assert_eq!(cells, bench.puzzles[number - 1]);
+    }
+    let beyond = run(&["show", &input, "--index", "3001"]);
+    assert_eq!(beyond.status.code(), Some(2));
+    assert_eq!(stderr(&beyond), format!("{input} has no puzzle 3001.\n"));
+    for _ in 0..3 {
+        let random = run(&["show", &input, "--random", "--solve"]);
+        succeeded(&random);
+        let page = stdout(&random);
+        let cells = |part: &str| -> String {
+            part.lines().flat_map(str::chars).filter(|c| c.is_ascii_digit() || *c == '.').collect()
+        };
+        let parts: Vec<&str> = page.split("\n\n").collect();
+        assert_eq!(parts.len(), 3, "{page}");
+        assert!(grid(&cells(parts[2])).solves(&grid(&cells(parts[1]))), "{page}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_named() {
+    let bench = Bench::new(1);
+    let empty = bench.write("empty.txt", b"");
+    let blank = bench.write("blank.txt", b"\n\n# nothing\n");
+    let folder = bench.folder.path().to_str().unwrap().to_owned();
+    let missing = bench.path("missing.txt");
+    for (file, sentence) in [
+        (&empty, format!("{empty} is empty.\n")),
+        (&blank, format!("{blank} is empty.\n")),
+        (&folder, format!("{folder}: Is a directory (os error 21)\n")),
+        (&missing, format!("{missing}: No such file or directory (os error 2)\n")),
+    ] {
+        for command in ["solve", "validate", "check", "count", "show"] {
+            let output = run(&[command, file]);
+            assert_eq!(output.status.code(), Some(2), "{command} {file}");
+            assert_eq!(stderr(&output), sentence, "{command} {file}");
+            assert!(output.stdout.is_empty(), "{command} {file}");
+        }
+    }
+    assert_eq!(stderr(&feed(&["solve"], b"")), "standard input is empty.\n");
+}
+
+#[test]
+fn an_output_that_fails_leaves_nothing_behind() {
+    let bench = Bench::new(200);
+    let input = bench.path("puzzles.txt");
+    let full = run(&["solve", &input, "-o", "/dev/full"]);
+    assert_eq!(full.status.code(), Some(2));
+    let said = stderr(&full);
+    assert!(said.contains("/dev/full") && said.contains("No space left on device"), "{said}");
+
+    let nowhere = bench.path("no/such/out.txt");
+    let output = run(&["solve", &input, "-o", &nowhere]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(stderr(&output), format!("{nowhere}: No such file or directory (os error 2)\n"));
+
+    // An old OUT stays as it was when the new run fails.
+    let out = bench.write("out.txt", b"old\n");
+    let broken = bench.write("broken.gz", &{
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(&fs::read(&input).unwrap()).unwrap();
+        let mut bytes = encoder.finish().unwrap();
+        bytes.truncate(bytes.len() / 2);
+        bytes
+    });
+    let output = run(&["solve", &broken, "-o", &out]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = stderr(&output);
+    assert!(said.contains("broken.gz is damaged after") && said.contains("was not written"), "{said}");
+    assert_eq!(bench.read("out.txt"), "old\n");
+    assert_eq!(bench.names(), ["broken.gz", "out.txt", "puzzles.txt"]);
+}
+
+#[test]
+fn an_output_that_is_no_regular_file_is_written_straight() {
+    let bench = Bench::new(2_000);
+    let pipe = bench.path("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let mut child =
+        sudoku(&["solve", &bench.path("puzzles.txt"), "-o", &pipe]).stderr(Stdio::null()).spawn().unwrap();
+    let mut answers = String::new();
+    File::open(&pipe).unwrap().read_to_string(&mut answers).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_solves(&answers, &bench.puzzles);
+    // And one is read like any other.
+    let mut child = sudoku(&["solve", &pipe]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    fs::write(&pipe, bench.puzzles.join("\n")).unwrap();
+    let mut answers = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut answers).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_solves(&answers, &bench.puzzles);
+}
+
+#[test]
+fn a_closed_pipe_is_success() {
+    let bench = Bench::new(20_000);
+    let mut child = sudoku(&["solve", &bench.path("puzzles.txt")])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    assert!(grid(first.trim()).solves(&grid(&bench.puzzles[0])));
+    let output = child.wait_with_output().unwrap();
+    succeeded(&output);
+    assert_eq!(stderr(&output), "");
+}
+
+/// Waits until the child has written something, then sends it SIGINT.
+fn interrupt_after_first_line(child: &mut Child) -> String {
+    let mut reader = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    reader.read_line(&mut line).unwrap();
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let mut rest = String::new();
+    reader.read_to_string(&mut rest).unwrap();
+    line + &rest
+}
+
+#[test]
+fn an_interrupt_says_how_far_it_got() {
+    let bench = Bench::new(10);
+    // Standard input stays open, so that the run waits for more.
+    let mut child = sudoku(&["solve", "-", "--notation", "lines"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // More than detection looks at, so that answers begin to flow.
+    let lines = bench.puzzles.iter().cycle().take(2_000).cloned().collect::<Vec<_>>().join("\n") + "\n";
+    stdin.write_all(lines.as_bytes()).unwrap();
+    let answers = interrupt_after_first_line(&mut child);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{:?}", output.status.signal());
+    let count = answers.lines().count();
+    assert!(count > 0);
+    let said = stderr(&output);
+    assert!(said.starts_with("Interrupted. Stopped after ") && said.contains("answered"), "{said}");
+    drop(stdin);
+}
+
+/// Puzzles that the row-by-row search cannot finish are given up, and a count of everything is cut short.
+#[test]
+fn hard_work_is_bounded() {
+    let empty_25 = ".".repeat(625);
+    let output = feed(&["count", "--limit", "1000000000", "--node-limit", "5000"], empty_25.as_bytes());
+    succeeded(&output);
+    assert_eq!(stdout(&output), "error: Line 1 was given up after 5000 nodes.\n");
+    let hard = ".....6....59.....82....8....45........3........6..3.54...325..6..................";
+    let output = feed(&["solve", "--strategy", "backtracking", "--node-limit", "1000"], hard.as_bytes());
+    assert_eq!(stdout(&output), "error: Line 1 was given up after 1000 nodes.\n");
+}
+
+#[test]
+fn options_that_make_no_sense_are_refused_with_a_sentence() {
+    for (args, part) in [
+        (&["solve", "--alphabet", "xyz", "-"][..], "`xyz` is no alphabet."),
+        (&["solve", "--size", "7", "-"], "a side is 1, 4, 9, 16 or 25"),
+        (&["solve", "--strategy", "magic", "-"], "possible values: propagation, backtracking"),
+        (&["solve", "--threads", "0", "-"], "0 is not in 1..=1024"),
+        (&["frobnicate"], "unrecognized subcommand"),
+    ] {
+        let output = run(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(stderr(&output).contains(part), "{args:?}: {}", stderr(&output));
+    }
+    let misfit = feed(&["solve", "--alphabet", "hex", "--size", "25"], &[b'.'; 625]);
+    assert_eq!(misfit.status.code(), Some(2));
+    assert_eq!(stderr(&misfit), "The alphabet hex does not fit 25x25 puzzles.\n");
+}
+
+/// A file that shrinks while it is being solved is an error with its name, and no crash.
+#[test]
+fn a_file_that_shrinks_is_no_crash() {
+    let bench = Bench::new(40_000);
+    let input = bench.path("puzzles.txt");
+    let pipe = bench.path("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    // A FIFO that is not read yet holds the run up while the file is cut.
+    let mut child = sudoku(&["solve", &input, "-o", &pipe]).stderr(Stdio::piped()).spawn().unwrap();
+    let mut reader = BufReader::new(File::open(&pipe).unwrap());
+    let mut first = String::new();
+    reader.read_line(&mut first).unwrap();
+    File::options().write(true).open(&input).unwrap().set_len(1_000).unwrap();
+    let mut rest = String::new();
+    reader.read_to_string(&mut rest).unwrap();
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    let status = child.wait().unwrap();
+    assert_eq!(status.code(), Some(2), "{status:?} {said}");
+    assert!(said.contains(&format!("{input} was cut short while it was being read.")), "{said}");
+    let answers = first + &rest;
+    let count = answers.lines().count();
+    assert!(count > 0 && count < 40_000, "{count}");
+    assert_solves(&answers, &bench.puzzles[..count]);
+}
+
+/// The bytes of every way in are the same for a large list, and every one is a solution.
+#[test]
+fn a_large_list_is_solved_in_order() {
+    let Some(list) = large_list("17clue.txt") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.txt");
+    let (list, out) = (list.to_str().unwrap(), out.to_str().unwrap());
+    succeeded(&run(&["solve", list, "-o", out]));
+    let (puzzles, answers) = (fs::read_to_string(list).unwrap(), fs::read_to_string(out).unwrap());
+    let puzzles: Vec<String> = puzzles.lines().map(str::to_owned).collect();
+    assert_eq!(puzzles.len(), 49_158);
+    assert_solves(&answers, &puzzles);
+    let piped = feed(&["solve", "-"], &fs::read(Path::new(list)).unwrap());
+    assert!(stdout(&piped) == answers);
+    let mut random = Random(1);
+    let number = random.below(puzzles.len()) + 1;
+    let shown = run(&["show", list, "--index", &number.to_string()]);
+    assert!(stdout(&shown).starts_with(&format!("Puzzle {}", indicatif::HumanCount(number as u64))));
+}

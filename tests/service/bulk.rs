@@ -1,0 +1,260 @@
+//! `SolveLines`, and the client that `sudoku solve --server` uses.
+
+use std::convert::Infallible;
+
+use bytes::Bytes;
+use sudoku_stream::answer::{OutputForm, Task};
+use sudoku_stream::service::client::{ClientError, solve_lines};
+use sudoku_stream::service::proto::{
+    self, ErrorCode, Question, SolveLinesRequest, SolveLinesResponse, SolveOptions,
+};
+use sudoku_stream::text::Hint;
+use tokio::sync::mpsc;
+use tonic::{Code, Status};
+use tonic_types::StatusExt as _;
+
+use crate::harness::{
+    Fault, Faulty, Running, assert_solves, by, config, config_with, easy, lines, offline, start,
+};
+
+/// Sends all requests and returns all responses and how the stream ended.
+async fn exchange(
+    server: &Running,
+    requests: Vec<SolveLinesRequest>,
+) -> (Vec<SolveLinesResponse>, Result<(), Status>) {
+    let mut client = server.client().await;
+    let mut stream = client.solve_lines(tokio_stream::iter(requests)).await.unwrap().into_inner();
+    let mut responses = Vec::new();
+    loop {
+        match stream.message().await {
+            Ok(Some(response)) => responses.push(response),
+            Ok(None) => return (responses, Ok(())),
+            Err(status) => return (responses, Err(status)),
+        }
+    }
+}
+
+/// The text cut into messages of so many lines.
+fn requests(text: &str, lines_each: usize, options: Option<SolveOptions>) -> Vec<SolveLinesRequest> {
+    let lines: Vec<_> = text.split_inclusive('\n').collect();
+    let messages = lines.chunks(lines_each).map(|chunk| Bytes::from(chunk.concat()));
+    let mut options = options;
+    messages.map(|lines| SolveLinesRequest { options: options.take(), lines }).collect()
+}
+
+fn message(text: &str) -> SolveLinesRequest {
+    SolveLinesRequest { options: None, lines: Bytes::copy_from_slice(text.as_bytes()) }
+}
+
+/// A text with all that may stand in one.
+fn mixed(puzzles: &[String]) -> String {
+    let mut text = String::new();
+    for (k, puzzle) in puzzles.iter().enumerate() {
+        match k % 50 {
+            10 => text.push_str(&format!("{} too short\n", &puzzle[2..])),
+            20 => text.push_str(&format!("{}?\n", &puzzle[1..])),
+            30 => text.push_str(&format!("# comment\n\n{puzzle}\r\n")),
+            40 => text.push_str(&format!("77{}\n", ".".repeat(79))),
+            _ => text.push_str(&format!("{puzzle}\n")),
+        }
+    }
+    text
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn answers_are_the_bytes_of_the_offline_path() {
+    let server = start(config()).await;
+    let puzzles = easy(1500);
+    let csv: String = puzzles.iter().map(|puzzle| format!("{puzzle},\n")).collect();
+    let texts = [
+        mixed(&puzzles),
+        format!("3\n{}", lines(&puzzles)),
+        format!("quizzes,solutions\n{csv}"),
+        mixed(&puzzles[..70]).trim_end().to_owned(),
+    ];
+    let forms = [
+        (OutputForm::Solution, proto::OutputForm::Unspecified),
+        (OutputForm::Pair, proto::OutputForm::Pair),
+        (OutputForm::Csv, proto::OutputForm::Csv),
+        (OutputForm::Jsonl, proto::OutputForm::Jsonl),
+        (OutputForm::Grid, proto::OutputForm::Grid),
+    ];
+    for (k, text) in texts.iter().enumerate() {
+        for (form, wire) in forms {
+            let expected = offline(text, form);
+            for lines_each in [1, 64, 1024] {
+                let options = SolveOptions { output: wire.into(), ..Default::default() };
+                let requests = requests(text, lines_each, Some(options));
+                let count = requests.len();
+                let (responses, end) = exchange(&server, requests).await;
+                end.unwrap();
+                assert_eq!(responses.len(), count, "one response a request");
+                let answers: Vec<u8> = responses.iter().flat_map(|r| r.lines.iter().copied()).collect();
+                assert!(answers == expected, "text {k}, {form}, {lines_each} lines a message");
+            }
+        }
+    }
+    // And what both paths say is right.
+    for (puzzle, answer) in
+        puzzles.iter().zip(offline(&texts[1], OutputForm::Solution).split(|&b| b == b'\n'))
+    {
+        assert_solves(str::from_utf8(answer).unwrap(), puzzle);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_message_has_a_response_and_every_line_a_number() {
+    let server = start(config()).await;
+    let puzzles = easy(2);
+    let messages = [
+        "\u{feff}# a comment\n".to_owned(),
+        String::new(),
+        format!("\n{}", puzzles[0]),
+        "\n\n".to_owned(),
+        format!("short\n{}\n", puzzles[1]),
+    ];
+    let (responses, end) = exchange(&server, messages.iter().map(|text| message(text)).collect()).await;
+    end.unwrap();
+    let texts: Vec<_> = responses.iter().map(|r| str::from_utf8(&r.lines).unwrap()).collect();
+    assert_eq!([texts[0], texts[1], texts[3]], ["", "", ""]);
+    assert_solves(texts[2].trim_end(), &puzzles[0]);
+    let (error, solved) = texts[4].split_once('\n').unwrap();
+    assert_eq!(error, "error: Line 6 has the wrong length.");
+    assert_solves(solved.trim_end(), &puzzles[1]);
+
+    let tallies: Vec<_> = responses.iter().map(|r| r.tally.clone().unwrap()).collect();
+    assert_eq!(tallies.iter().map(|t| t.answers).collect::<Vec<_>>(), [0, 0, 1, 0, 2]);
+    let errors: Vec<_> = tallies[4].errors.iter().map(|e| (e.code(), e.count)).collect();
+    assert_eq!(errors, [(ErrorCode::WrongLength, 1)]);
+    assert!(tallies[4].metrics.unwrap().nodes > 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bad_header_ends_the_stream_after_what_came_before() {
+    let server = start(config()).await;
+    let (responses, end) = exchange(&server, vec![message("# hello\n"), message("4\n.\n")]).await;
+    assert_eq!(responses.len(), 1);
+    let status = end.unwrap_err();
+    assert_eq!((status.code(), status.message()), (Code::InvalidArgument, "Invalid block size."));
+    assert_eq!(status.get_error_details().bad_request().unwrap().field_violations[0].field, "lines");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn puzzles_of_several_lines_come_whole_in_a_message() {
+    let server = start(config()).await;
+    let puzzles = easy(4);
+    let rows = |puzzle: &String| -> String {
+        puzzle.as_bytes().chunks(9).map(|row| format!("{}\n", str::from_utf8(row).unwrap())).collect()
+    };
+    let messages =
+        puzzles.chunks(2).map(|pair| message(&pair.iter().map(rows).collect::<Vec<_>>().join("\n")));
+    let (responses, end) = exchange(&server, messages.collect()).await;
+    end.unwrap();
+    let text: String = responses.iter().map(|r| str::from_utf8(&r.lines).unwrap()).collect();
+    assert_eq!(text.lines().count(), 4);
+    for (answer, puzzle) in text.lines().zip(&puzzles) {
+        assert_solves(answer, puzzle);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn options_are_those_of_the_last_message_that_has_them() {
+    let server = start(config()).await;
+    let puzzle = &easy(1)[0];
+    let line = format!("{puzzle}\n");
+    let with = |options, text: &str| SolveLinesRequest { options: Some(options), ..message(text) };
+    let count = SolveOptions { question: Question::Count.into(), ..Default::default() };
+    let small = SolveOptions { order: 2, ..Default::default() };
+    let (responses, end) = exchange(
+        &server,
+        vec![
+            message(&line),
+            with(count, &line),
+            message(&line),
+            // The size is known by now: this is a line of the wrong length.
+            message("................\n"),
+            // Other words about the text make it be looked at anew.
+            with(small, "1234341221434321\n"),
+            with(SolveOptions { output: 99, ..Default::default() }, &line),
+            message(&line),
+        ],
+    )
+    .await;
+    let texts: Vec<_> = responses.iter().map(|r| str::from_utf8(&r.lines).unwrap().trim_end()).collect();
+    assert_solves(texts[0], puzzle);
+    let solutions: u64 = texts[1].parse().unwrap();
+    assert!(solutions >= 1);
+    assert_eq!(texts[2], texts[1]);
+    assert_eq!(texts[3..], ["error: Line 4 has the wrong length.", "1234341221434321"]);
+    let status = end.unwrap_err();
+    assert_eq!(status.get_error_details().bad_request().unwrap().field_violations[0].field, "options.output");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_panic_answers_each_of_its_lines_and_the_stream_lives() {
+    let server = start(config_with(Faulty::new(Fault::Panic))).await;
+    let puzzles = easy(3);
+    let sound = by("backtracking");
+    let (responses, end) = exchange(
+        &server,
+        vec![
+            message(&format!("{}\n# comment\n{}\n", puzzles[0], puzzles[1])),
+            SolveLinesRequest { options: Some(sound), ..message(&puzzles[2]) },
+        ],
+    )
+    .await;
+    end.unwrap();
+    let sentence = "was not answered because of an internal error.";
+    let expected = format!("error: Line 1 {sentence}\nerror: Line 3 {sentence}\n");
+    assert_eq!(responses[0].lines, expected);
+    let tally = responses[0].tally.clone().unwrap();
+    assert_eq!((tally.answers, tally.errors[0].code()), (2, ErrorCode::Internal));
+    assert_solves(str::from_utf8(&responses[1].lines).unwrap().trim_end(), &puzzles[2]);
+}
+
+/// Sends blocks of lines by the companion's client.
+async fn by_client(url: &str, text: &str) -> Result<(String, u64), ClientError<Infallible>> {
+    let (sender, blocks) = mpsc::channel(4);
+    let lines: Vec<_> = text.split_inclusive('\n').collect();
+    let messages: Vec<_> = lines.chunks(100).map(|chunk| Bytes::from(chunk.concat())).collect();
+    tokio::spawn(async move {
+        for message in messages {
+            if sender.send(message).await.is_err() {
+                return;
+            }
+        }
+    });
+    let mut answers = String::new();
+    let mut told = 0;
+    let sink = |lines: Bytes, tally: &sudoku_stream::answer::Tally| {
+        answers.push_str(str::from_utf8(&lines).unwrap());
+        told += tally.answers;
+        Ok(())
+    };
+    let total = solve_lines(url, &Task::default(), &Hint::default(), blocks, sink).await?;
+    assert_eq!(total.answers, told);
+    assert_eq!(total.error_count(), answers.matches("error: ").count() as u64);
+    Ok((answers, told))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_companions_client_gets_the_offline_answers() {
+    let server = start(config()).await;
+    let text = mixed(&easy(1234));
+    let (answers, count) = by_client(&server.url(), &text).await.unwrap();
+    assert_eq!(count, 1234);
+    assert!(answers.as_bytes() == offline(&text, OutputForm::Solution));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_companions_client_says_what_to_do() {
+    let server = start(config()).await;
+    let refused = by_client(&server.url(), "5\n.\n").await.unwrap_err();
+    assert_eq!(refused.to_string(), "The server refused after 0 answers: Invalid block size.");
+    let url = server.url();
+    server.stop().await.unwrap();
+    let nobody = by_client(&url, "").await.unwrap_err();
+    assert_eq!(nobody.to_string(), format!("No server answers at {url}: start one with sudokud."));
+    let nonsense = by_client("not a url", "").await.unwrap_err();
+    assert!(matches!(nonsense, ClientError::Address(_)), "{nonsense}");
+}

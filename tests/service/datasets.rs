@@ -1,0 +1,304 @@
+//! The data sets on the server's disk.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use sudoku_stream::answer::OutputForm;
+use sudoku_stream::service::proto::{
+    self, GetPuzzleRequest, ListDatasetsRequest, Notation, SolveDatasetRequest, SolveDatasetResponse,
+    SolveOptions, TextOptions,
+};
+use sudoku_stream::service::{Config, Server};
+use tempfile::TempDir;
+use tokio::time::timeout;
+use tonic::{Code, Status};
+use tonic_types::StatusExt as _;
+
+use crate::harness::{
+    Fault, Faulty, PATIENCE, Running, assert_solves, by, config, config_with, easy, eventually, grid, lines,
+    offline, start,
+};
+
+async fn start_with(folder: &Path) -> Running {
+    start(Config { data_dir: Some(folder.to_owned()), ..config() }).await
+}
+
+fn folder_with(files: &[(&str, &str)]) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for (name, text) in files {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    folder
+}
+
+fn whole(name: &str) -> SolveDatasetRequest {
+    SolveDatasetRequest { name: name.to_owned(), ..Default::default() }
+}
+
+async fn solve(server: &Running, request: SolveDatasetRequest) -> Result<Vec<SolveDatasetResponse>, Status> {
+    let mut stream = server.client().await.solve_dataset(request).await?.into_inner();
+    let mut responses = Vec::new();
+    while let Some(response) = timeout(PATIENCE, stream.message()).await.unwrap()? {
+        responses.push(response);
+    }
+    Ok(responses)
+}
+
+fn text(responses: &[SolveDatasetResponse]) -> Vec<u8> {
+    responses.iter().flat_map(|response| response.lines.iter().copied()).collect()
+}
+
+fn field(status: &Status) -> String {
+    status.get_error_details().bad_request().unwrap().field_violations[0].field.clone()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_data_set_gives_the_offline_answers_and_a_running_summary() {
+    let puzzles = easy(4000);
+    let with_comments = format!("# from a test\n\n{}", lines(&puzzles));
+    let folder =
+        folder_with(&[("many.txt", &with_comments), ("header.txt", &format!("3\n{}", lines(&puzzles)))]);
+    let server = start_with(folder.path()).await;
+    for name in ["many.txt", "header.txt"] {
+        let responses = solve(&server, whole(name)).await.unwrap();
+        assert!(responses.len() > 1, "the answers come in parts");
+        assert!(text(&responses) == offline(&lines(&puzzles), OutputForm::Solution));
+        let counts: Vec<_> = responses.iter().map(|r| r.tally.as_ref().unwrap().answers).collect();
+        assert!(counts.is_sorted());
+        assert_eq!(counts.last(), Some(&4000));
+    }
+    for (puzzle, answer) in
+        puzzles.iter().zip(text(&solve(&server, whole("many.txt")).await.unwrap()).split(|&b| b == b'\n'))
+    {
+        assert_solves(str::from_utf8(answer).unwrap(), puzzle);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_range_of_lines_is_solved() {
+    let puzzles = easy(3000);
+    let folder = folder_with(&[("many.txt", &format!("3\n{}", lines(&puzzles)))]);
+    let server = start_with(folder.path()).await;
+    // Line k + 1 is puzzle k.
+    for (first, last, expected) in [
+        (0, 2, &puzzles[..1]),
+        (2, 2, &puzzles[..1]),
+        (1000, 2500, &puzzles[998..2499]),
+        (3001, 0, &puzzles[2999..]),
+        (5000, 0, &[]),
+    ] {
+        let request = SolveDatasetRequest { first_line: first, last_line: last, ..whole("many.txt") };
+        let answers = text(&solve(&server, request).await.unwrap());
+        let answers = String::from_utf8(answers).unwrap();
+        assert_eq!(answers.lines().count(), expected.len(), "{first} to {last}");
+        for (answer, puzzle) in answers.lines().zip(expected) {
+            assert_solves(answer, puzzle);
+        }
+    }
+    let backwards = SolveDatasetRequest { first_line: 9, last_line: 8, ..whole("many.txt") };
+    assert_eq!(field(&solve(&server, backwards).await.unwrap_err()), "last_line");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_outside_the_folder_is_a_data_set_and_nothing_but_files_is() {
+    let outside = folder_with(&[("secret.txt", &lines(&easy(1)))]);
+    let folder = folder_with(&[("good.txt", &lines(&easy(1))), (".hidden", "x")]);
+    let path = folder.path();
+    fs::create_dir(path.join("below")).unwrap();
+    fs::write(path.join("below/deep.txt"), lines(&easy(1))).unwrap();
+    symlink(outside.path().join("secret.txt"), path.join("link-out")).unwrap();
+    symlink(outside.path(), path.join("folder-out")).unwrap();
+    symlink("good.txt", path.join("link-in")).unwrap();
+    assert!(Command::new("mkfifo").arg(path.join("fifo")).status().unwrap().success());
+    let server = start_with(path).await;
+
+    let up = format!("../{}/secret.txt", outside.path().file_name().unwrap().to_str().unwrap());
+    let absolute = outside.path().join("secret.txt").to_str().unwrap().to_owned();
+    let below = "below/../../x".to_owned();
+    let names = [
+        "",
+        ".",
+        "..",
+        "/",
+        "none",
+        "below",
+        "fifo",
+        "link-out",
+        "folder-out/secret.txt",
+        "nul\0",
+        "/dev/zero",
+    ];
+    for name in names.into_iter().map(str::to_owned).chain([up, absolute, below]) {
+        let status = timeout(PATIENCE, solve(&server, whole(&name))).await.unwrap().unwrap_err();
+        assert_eq!(status.code(), Code::NotFound, "{name:?}");
+    }
+    for name in ["good.txt", "link-in", "below/deep.txt"] {
+        assert_eq!(solve(&server, whole(name)).await.unwrap().len(), 1, "{name}");
+    }
+    let list =
+        server.client().await.list_datasets(ListDatasetsRequest::default()).await.unwrap().into_inner();
+    assert_eq!(list.datasets.iter().map(|d| d.name.as_str()).collect::<Vec<_>>(), ["good.txt"]);
+    assert_eq!(list.datasets[0].size_bytes, 82);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lists_come_in_pages() {
+    let one = lines(&easy(1));
+    let folder = folder_with(&[("c", &one), ("a", &one), ("e", &one), ("b", &one), ("d", &one)]);
+    let server = start_with(folder.path()).await;
+    let mut client = server.client().await;
+    let mut pages = Vec::new();
+    let mut page_token = String::new();
+    loop {
+        let request = ListDatasetsRequest { page_size: 2, page_token };
+        let page = client.list_datasets(request).await.unwrap().into_inner();
+        pages.push(page.datasets.iter().map(|d| d.name.clone()).collect::<String>());
+        page_token = page.next_page_token;
+        if page_token.is_empty() {
+            break;
+        }
+    }
+    assert_eq!(pages, ["ab", "cd", "e"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_data_set_with_a_bad_line_is_not_served() {
+    let puzzles = easy(3000);
+    let bad = format!("{}{}\n", lines(&puzzles), &puzzles[0][1..]);
+    let folder = folder_with(&[("bad.txt", &bad), ("empty.txt", ""), ("header.txt", "4\n.\n")]);
+    let server = start_with(folder.path()).await;
+    for (name, message) in [
+        ("bad.txt", "The data set bad.txt is not served: Line 3001 has the wrong length."),
+        ("empty.txt", "empty.txt is empty."),
+        ("header.txt", "Invalid block size."),
+    ] {
+        for _ in 0..2 {
+            let status = solve(&server, whole(name)).await.unwrap_err();
+            assert_eq!((status.code(), status.message()), (Code::FailedPrecondition, message));
+        }
+        let get = GetPuzzleRequest { name: name.to_owned(), ..Default::default() };
+        let status = server.client().await.get_puzzle(get).await.unwrap_err();
+        assert_eq!(status.code(), Code::FailedPrecondition);
+    }
+    // Mended, it is.
+    fs::write(folder.path().join("bad.txt"), lines(&puzzles)).unwrap();
+    assert_eq!(
+        solve(&server, whole("bad.txt")).await.unwrap().last().unwrap().tally.clone().unwrap().answers,
+        3000
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_puzzle_is_given_by_its_number_or_at_random() {
+    let puzzles = easy(5000);
+    let folder = folder_with(&[("many.txt", &format!("# top\n{}", lines(&puzzles)))]);
+    let server = start_with(folder.path()).await;
+    let mut client = server.client().await;
+    let mut get = async |index| {
+        let request = GetPuzzleRequest { name: "many.txt".to_owned(), options: None, index };
+        client.get_puzzle(request).await.map(tonic::Response::into_inner)
+    };
+    for index in [1, 2500, 5000, 7] {
+        let given = get(Some(index)).await.unwrap();
+        assert_eq!(grid(&given.puzzle), grid(&puzzles[index as usize - 1]));
+        assert_eq!((given.index, given.count, given.line, given.order), (index, 5000, index + 1, 3));
+    }
+    let mut seen = Vec::new();
+    for _ in 0..10 {
+        let given = get(None).await.unwrap();
+        assert_eq!(given.puzzle, puzzles[given.index as usize - 1]);
+        seen.push(given.index);
+    }
+    seen.dedup();
+    assert!(seen.len() > 1, "ten times the same puzzle of 5,000");
+    for index in [0, 5001] {
+        let status = get(Some(index)).await.unwrap_err();
+        assert_eq!((status.code(), field(&status)), (Code::InvalidArgument, "index".to_owned()));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_said_about_a_data_set_is_obeyed() {
+    let folder = folder_with(&[("small.txt", "................\n")]);
+    let server = start_with(folder.path()).await;
+    let with = |options| SolveDatasetRequest { options: Some(options), ..whole("small.txt") };
+    let grid = SolveOptions { notation: Notation::Triples.into(), ..Default::default() };
+    assert_eq!(solve(&server, with(grid)).await.unwrap_err().code(), Code::FailedPrecondition);
+    let wide = SolveOptions { alphabet: "hex".to_owned(), order: 5, ..Default::default() };
+    assert_eq!(field(&solve(&server, with(wide)).await.unwrap_err()), "options.alphabet");
+    let count = SolveOptions { question: proto::Question::Count.into(), ..Default::default() };
+    assert_eq!(text(&solve(&server, with(count)).await.unwrap()), b"288\n");
+    let get = GetPuzzleRequest {
+        name: "small.txt".to_owned(),
+        options: Some(TextOptions { order: 3, ..Default::default() }),
+        index: None,
+    };
+    let status = server.client().await.get_puzzle(get).await.unwrap_err();
+    assert_eq!(status.code(), Code::FailedPrecondition);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stream_goes_on_with_the_file_it_began_with() {
+    let old = easy(20_000);
+    let folder = folder_with(&[("many.txt", &lines(&old))]);
+    let path = folder.path().join("many.txt");
+    let server = start_with(folder.path()).await;
+    let mut stream = server.client().await.solve_dataset(whole("many.txt")).await.unwrap().into_inner();
+    let mut answers = stream.message().await.unwrap().unwrap().lines.to_vec();
+
+    let next = folder.path().join("next");
+    fs::write(&next, "................\n").unwrap();
+    fs::rename(&next, &path).unwrap();
+    assert_eq!(text(&solve(&server, whole("many.txt")).await.unwrap()).len(), 17);
+
+    while let Some(response) = stream.message().await.unwrap() {
+        answers.extend_from_slice(&response.lines);
+    }
+    assert!(answers == offline(&lines(&old), OutputForm::Solution));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_is_cut_short_ends_its_streams_with_aborted() {
+    let slow = Faulty::new(Fault::Slow(Duration::from_micros(100)));
+    let counters = slow.counters.clone();
+    let folder = folder_with(&[("many.txt", &lines(&easy(20_000)))]);
+    let server = start(Config { data_dir: Some(folder.path().to_owned()), ..config_with(slow) }).await;
+    let mut stream = server.client().await.solve_dataset(whole("many.txt")).await.unwrap().into_inner();
+    eventually("work", || counters.begun() > 0).await;
+    fs::OpenOptions::new().write(true).open(folder.path().join("many.txt")).unwrap().set_len(1000).unwrap();
+    let end = async {
+        loop {
+            match stream.message().await {
+                Ok(Some(_)) => {}
+                end => break end,
+            }
+        }
+    };
+    let status = timeout(PATIENCE, end).await.unwrap().unwrap_err();
+    assert_eq!(status.code(), Code::Aborted, "{status:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_panic_answers_each_line_of_a_data_set() {
+    let folder = folder_with(&[("two.txt", &lines(&easy(2)))]);
+    let config = config_with(Faulty::new(Fault::Panic));
+    let server = start(Config { data_dir: Some(folder.path().to_owned()), ..config }).await;
+    let answers = String::from_utf8(text(&solve(&server, whole("two.txt")).await.unwrap())).unwrap();
+    assert_eq!(answers.matches("was not answered because of an internal error.").count(), 2);
+    let sound = SolveDatasetRequest { options: Some(by("backtracking")), ..whole("two.txt") };
+    assert_eq!(text(&solve(&server, sound).await.unwrap()).len(), 164);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_folder_there_are_no_data_sets() {
+    let server = start(config()).await;
+    assert_eq!(solve(&server, whole("x")).await.unwrap_err().code(), Code::NotFound);
+    let list = server.client().await.list_datasets(ListDatasetsRequest::default()).await.unwrap();
+    assert!(list.into_inner().datasets.is_empty());
+    let missing = Config { data_dir: Some("/no/such/folder".into()), ..config() };
+    let error = Server::bind(missing).await.err().unwrap().to_string();
+    assert!(error.starts_with("The data directory /no/such/folder cannot be opened:"), "{error}");
+}

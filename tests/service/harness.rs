@@ -1,0 +1,261 @@
+//! A server in this process, puzzles to send it, and strategies that misbehave on purpose.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use sudoku_stream::answer::{Block, OutputForm, Task, Workers};
+use sudoku_stream::grid::{Grid, Order};
+use sudoku_stream::service::proto::sudoku_service_client::SudokuServiceClient;
+use sudoku_stream::service::{Config, Server, Stopped, proto};
+use sudoku_stream::solver::{
+    Backtracking, Limit, Metrics, STRATEGIES, Search, Solver, Stop, Strategy, strategy,
+};
+use sudoku_stream::text::{Alphabet, Format, Hint, Notation, detect};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tonic::transport::{Channel, Endpoint};
+
+/// How long anything may take before a test gives up on it.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A server that runs in this process.
+pub struct Running {
+    pub address: SocketAddr,
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<Stopped>,
+}
+
+/// The defaults on a free port, with two threads.
+pub fn config() -> Config {
+    Config {
+        listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        threads: NonZeroUsize::new(2),
+        ..Config::default()
+    }
+}
+
+/// The same with one more strategy, which clients get unless they name another.
+pub fn config_with(strategy: impl Strategy + 'static) -> Config {
+    let first: &'static dyn Strategy = Box::leak(Box::new(strategy));
+    let all = [first].into_iter().chain(STRATEGIES.iter().copied()).collect::<Vec<_>>();
+    Config { strategies: Box::leak(all.into_boxed_slice()), ..config() }
+}
+
+pub async fn start(config: Config) -> Running {
+    let server = Server::bind(config).await.unwrap();
+    let address = server.local_addr();
+    let (stop, stopped) = oneshot::channel();
+    let task = tokio::spawn(async move {
+        let stopped = async {
+            let _ = stopped.await;
+        };
+        server.serve(stopped).await.unwrap()
+    });
+    Running { address, stop, task }
+}
+
+impl Running {
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    pub async fn channel(&self) -> Channel {
+        Endpoint::from_shared(self.url()).unwrap().connect().await.unwrap()
+    }
+
+    /// A client on a connection of its own.
+    pub async fn client(&self) -> SudokuServiceClient<Channel> {
+        SudokuServiceClient::new(self.channel().await)
+    }
+
+    /// Tells the server to stop. The handle is done when it has.
+    pub fn stop(self) -> JoinHandle<Stopped> {
+        self.stop.send(()).unwrap();
+        self.task
+    }
+}
+
+const SOLVED: &str = "534678912672195348198342567859761423426853791713924856961537284287419635345286179";
+
+/// Easy 9x9 puzzles, all different: a solved grid with its digits renamed and some three cells in eight blank.
+pub fn easy(count: usize) -> Vec<String> {
+    // The finaliser of splitmix64, so that the blanks are scattered.
+    let mix = |k: usize, index: usize| {
+        let mut x = ((k * 81 + index + 1) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (x ^ (x >> 31)) >> 61
+    };
+    (0..count)
+        .map(|k| {
+            let blank = |index: usize| mix(k, index) < 3;
+            let rename = |digit: u8| char::from(b'1' + ((usize::from(digit - b'1') + k) % 9) as u8);
+            let cells = SOLVED.bytes().enumerate();
+            cells.map(|(index, digit)| if blank(index) { '.' } else { rename(digit) }).collect()
+        })
+        .collect()
+}
+
+/// Each on a line of its own.
+pub fn lines(puzzles: &[String]) -> String {
+    puzzles.iter().map(|puzzle| format!("{puzzle}\n")).collect()
+}
+
+pub fn grid(text: &str) -> Grid {
+    let order = Order::from_cells(text.len()).unwrap();
+    let format = Format::new(Notation::Lines, order, Alphabet::Letters).unwrap();
+    let mut grid = Grid::empty(order);
+    format.read_cells(text.as_bytes(), &mut grid).unwrap();
+    grid
+}
+
+#[track_caller]
+pub fn assert_solves(solution: &str, puzzle: &str) {
+    assert!(grid(solution).solves(&grid(puzzle)), "{solution} does not solve {puzzle}");
+}
+
+/// The solution that an answer has to be.
+#[track_caller]
+pub fn solution(answer: &proto::Answer) -> &str {
+    match &answer.result {
+        Some(proto::answer::Result::Solution(solution)) => solution,
+        other => panic!("not a solution: {other:?}"),
+    }
+}
+
+/// The error that an answer has to be.
+#[track_caller]
+pub fn error(answer: &proto::Answer) -> &proto::PuzzleError {
+    match &answer.result {
+        Some(proto::answer::Result::Error(error)) => error,
+        other => panic!("not an error: {other:?}"),
+    }
+}
+
+/// What the offline path writes for the same text.
+pub fn offline(text: &str, form: OutputForm) -> Vec<u8> {
+    let opening = detect(text.as_bytes(), &Hint::default()).unwrap();
+    let workers = Workers::new(opening.format, Task { form, ..Task::default() });
+    let block = Block { text: &text.as_bytes()[opening.body..], first_line: 1 + opening.lines };
+    workers.write_answers(block, &AtomicBool::new(false)).unwrap().text
+}
+
+/// Options that name a strategy.
+pub fn by(name: &str) -> proto::SolveOptions {
+    proto::SolveOptions { strategy: name.to_owned(), ..Default::default() }
+}
+
+/// Waits until `condition` holds.
+#[track_caller]
+pub fn eventually(what: &str, condition: impl Fn() -> bool) -> impl Future<Output = ()> {
+    let start = Instant::now();
+    async move {
+        while !condition() {
+            assert!(start.elapsed() < PATIENCE, "{what} did not happen");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+/// How many searches have begun and how many are running.
+#[derive(Clone, Debug, Default)]
+pub struct Counters {
+    pub begun: Arc<AtomicUsize>,
+    pub running: Arc<AtomicUsize>,
+}
+
+impl Counters {
+    pub fn begun(&self) -> usize {
+        self.begun.load(Ordering::SeqCst)
+    }
+
+    pub fn running(&self) -> usize {
+        self.running.load(Ordering::SeqCst)
+    }
+}
+
+/// What a strategy does before it searches.
+#[derive(Clone)]
+pub enum Fault {
+    /// Takes this long.
+    Slow(Duration),
+    /// Panics.
+    Panic,
+    /// Never ends unless it is cancelled.
+    Endless,
+}
+
+/// A strategy with a fault.
+#[derive(Clone)]
+pub struct Faulty {
+    pub fault: Fault,
+    pub counters: Counters,
+}
+
+impl Faulty {
+    pub fn new(fault: Fault) -> Self {
+        Self { fault, counters: Counters::default() }
+    }
+}
+
+impl Strategy for Faulty {
+    fn name(&self) -> &'static str {
+        "faulty"
+    }
+
+    fn summary(&self) -> &'static str {
+        "for tests"
+    }
+
+    fn supports(&self, order: Order) -> bool {
+        order != Order::ALL[4]
+    }
+
+    fn solver(&self, order: Order) -> Box<dyn Solver> {
+        Box::new(FaultySolver { strategy: self.clone(), sound: Backtracking.solver(order) })
+    }
+}
+
+struct FaultySolver {
+    strategy: Faulty,
+    sound: Box<dyn Solver>,
+}
+
+impl Solver for FaultySolver {
+    #[expect(clippy::disallowed_methods, reason = "a search that takes its time is what is tested")]
+    fn search(&mut self, puzzle: &Grid, limit: &Limit<'_>, solution: &mut Grid) -> Search {
+        let Counters { begun, running } = &self.strategy.counters;
+        begun.fetch_add(1, Ordering::SeqCst);
+        match self.strategy.fault {
+            Fault::Panic => panic!("injected"),
+            Fault::Slow(time) => thread::sleep(time),
+            Fault::Endless => {
+                running.fetch_add(1, Ordering::SeqCst);
+                while !limit.is_cancelled() {
+                    thread::sleep(Duration::from_millis(1));
+                }
+                running.fetch_sub(1, Ordering::SeqCst);
+                return Search { solutions: 0, stop: Stop::Cancelled, metrics: Metrics::default() };
+            }
+        }
+        self.sound.search(puzzle, limit, solution)
+    }
+}
+
+#[test]
+fn the_puzzles_of_these_tests_are_different_and_sound() {
+    let puzzles = easy(500);
+    let mut distinct = puzzles.clone();
+    distinct.sort();
+    distinct.dedup();
+    assert_eq!(distinct.len(), 500);
+    for puzzle in &puzzles {
+        assert!(grid(puzzle).keeps_rules());
+        assert!((35..70).contains(&grid(puzzle).filled()), "{puzzle}");
+    }
+    assert!(strategy("faulty").is_none());
+}

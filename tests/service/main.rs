@@ -1,0 +1,13 @@
+//! The service, seen through real clients over loopback.
+
+#![expect(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "a panic is how a test fails")]
+
+mod bulk;
+mod datasets;
+mod drain;
+mod harness;
+mod limits;
+mod methods;
+mod pressure;
+mod streams;
+mod transport;

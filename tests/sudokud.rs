@@ -1,0 +1,99 @@
+//! The server as a process: how it starts, and how it ends.
+
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use assert_cmd::cargo::cargo_bin;
+
+/// Far below the drain time-out of ten seconds.
+const PROMPT: Duration = Duration::from_secs(5);
+
+fn sudokud(arguments: &[&str]) -> Command {
+    let mut command = Command::new(cargo_bin!("sudokud"));
+    command.args(arguments).env_remove("RUST_LOG").stderr(Stdio::piped());
+    command
+}
+
+/// A server on a free port and the address from its log.
+fn running(arguments: &[&str]) -> (Child, String) {
+    let mut child = sudokud(&[&["--listen", "127.0.0.1:0"], arguments].concat()).spawn().unwrap();
+    let mut log = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    log.read_line(&mut line).unwrap();
+    let (_, address) = line.rsplit_once("listening on ").unwrap_or_else(|| panic!("{line}"));
+    let address = address.trim_end().trim_end_matches(['"', '}']).to_owned();
+    child.stderr = Some(log.into_inner());
+    (child, address)
+}
+
+fn signal(child: &Child, name: &str) {
+    assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
+}
+
+#[test]
+fn what_cannot_start_says_what_to_do() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = taken.local_addr().unwrap().to_string();
+    let cases: [(&[&str], &str); 8] = [
+        (&["--listen", &taken], "is in use. Stop what listens there, or choose another address"),
+        (&["--listen", "192.0.2.1:4000", "--insecure"], "is not an address of this machine."),
+        (&["--listen", "0.0.0.0:0"], "add --insecure if that is what you want."),
+        (&["--data-dir", "/no/such/folder"], "The data directory /no/such/folder cannot be opened"),
+        (&["--config", "/no/such/file"], "The configuration file /no/such/file cannot be read"),
+        (&["--listen", "nonsense"], "invalid value 'nonsense'"),
+        (&["--threads", "0"], "invalid value '0'"),
+        (&["--max-nodes", "0"], "0 is not in 1.."),
+    ];
+    for (arguments, words) in cases {
+        let output = sudokud(arguments).output().unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+        assert!(message.contains(words), "{arguments:?}: {message}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn a_signal_ends_it_although_a_client_is_silent() {
+    for name in ["-TERM", "-INT"] {
+        let (mut child, address) = running(&[]);
+        let silent = TcpStream::connect(&address).unwrap();
+        std::io::Write::write_all(&mut &silent, b"PRI * HTTP").unwrap();
+        let start = Instant::now();
+        signal(&child, name);
+        assert!(child.wait().unwrap().success());
+        assert!(start.elapsed() < PROMPT, "{:?}", start.elapsed());
+        let mut log = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+        assert!(log.contains("all calls have ended"), "{log}");
+        drop(silent);
+    }
+}
+
+#[test]
+fn the_environment_and_a_file_say_the_same_as_flags() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let file = folder.path().join("sudokud.toml");
+    std::fs::write(&file, "listen = '127.0.0.1:0'\nlog = 'json'\ndrain-timeout = 1\n").unwrap();
+    let mut child = Command::new(cargo_bin!("sudokud"))
+        .env("SUDOKUD_CONFIG", &file)
+        .env("SUDOKUD_THREADS", "1")
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.starts_with('{') && line.contains("listening on 127.0.0.1:"), "{line}");
+    signal(&child, "-TERM");
+    assert!(child.wait().unwrap().success());
+
+    std::fs::write(&file, "lisen = '127.0.0.1:0'\n").unwrap();
+    let output = sudokud(&["--config", file.to_str().unwrap()]).output().unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(message.contains("lisen") && message.contains("is wrong"), "{message}");
+}

@@ -1,0 +1,115 @@
+//! The walls of the house: which module may use which, and where a dependency lives.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The modules in the order in which they may use each other.
+const ORDER: [&str; 8] = ["grid", "text", "solver", "answer", "pipeline", "input", "batch", "service"];
+
+/// Neighbours in the order that never see each other.
+const STRANGERS: [(&str, &str); 1] = [("service", "batch")];
+
+/// Where each dependency that shapes the house may be named.
+const HOMES: &[(&str, &[&str])] = &[
+    ("memmap2", &["input/map.rs"]),
+    ("libc", &["input/map.rs", "service/datasets.rs"]),
+    ("rayon", &["pipeline.rs", "input/validate.rs", "batch/mod.rs", "service/"]),
+    ("tonic", &["service/"]),
+    ("prost", &["service/"]),
+    ("clap", &["bin/"]),
+    ("indicatif", &["bin/"]),
+    ("ctrlc", &["bin/"]),
+    ("anyhow", &["bin/"]),
+    ("cap_std", &["service/"]),
+    ("rand", &["input/index.rs"]),
+    ("flate2", &["input/mod.rs"]),
+    ("zstd", &["input/mod.rs"]),
+];
+
+/// What the pure part of the house must not touch.
+const IMPURE: &[&str] =
+    &["std::fs", "std::io::std", "std::net", "std::time", "std::thread", "std::env", "tokio"];
+
+fn sources() -> Vec<(String, String)> {
+    fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                walk(&path, files);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    walk(&root, &mut files);
+    let relative = |path: &Path| path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
+    files.iter().map(|path| (relative(path), code(&fs::read_to_string(path).unwrap()))).collect()
+}
+
+/// The source without its comments and unit tests.
+fn code(source: &str) -> String {
+    let product = source.split("#[cfg(test)]\nmod tests").next().unwrap();
+    product.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+}
+
+/// The module that a file belongs to: its folder or its name.
+fn module(file: &str) -> &str {
+    file.split(['/', '.']).next().unwrap()
+}
+
+fn rank(module: &str) -> Option<usize> {
+    ORDER.iter().position(|name| *name == module)
+}
+
+#[test]
+fn modules_use_only_what_stands_before_them() {
+    let mut uses = 0;
+    for (file, source) in sources() {
+        let Some(own) = rank(module(&file)) else { continue };
+        for part in source.split("crate::").skip(1) {
+            let used: String = part.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            let Some(other) = rank(&used) else {
+                panic!("{file} uses crate::{used}, which has no place in the order")
+            };
+            uses += 1;
+            assert!(other <= own, "{file} uses {used}, which stands after it");
+            assert!(!STRANGERS.contains(&(module(&file), &used)), "{file} uses {used}");
+        }
+    }
+    assert!(uses > 30, "only {uses} uses were found: the test looks in the wrong place");
+}
+
+#[test]
+fn the_library_knows_nothing_of_the_binaries() {
+    let modules: Vec<String> = sources().into_iter().map(|(file, _)| module(&file).to_owned()).collect();
+    for name in &modules {
+        assert!(
+            ["lib", "bin"].contains(&name.as_str()) || rank(name).is_some(),
+            "{name} has no place in the order"
+        );
+    }
+}
+
+#[test]
+fn each_dependency_has_one_home() {
+    for (file, source) in sources() {
+        for (dependency, homes) in HOMES {
+            let named = source.contains(&format!("{dependency}::"));
+            let at_home = homes.iter().any(|home| file.starts_with(home));
+            assert!(!named || at_home, "{file} uses {dependency}, which lives in {homes:?}");
+        }
+    }
+}
+
+#[test]
+fn the_pure_part_touches_nothing() {
+    for (file, source) in sources() {
+        if rank(module(&file)).is_some_and(|rank| rank <= 3) {
+            for impure in IMPURE {
+                assert!(!source.contains(impure), "{file} uses {impure}");
+            }
+        }
+    }
+}
