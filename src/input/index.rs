@@ -136,7 +136,7 @@ impl PuzzleIndex {
             return Ok(None);
         }
         let mark = self.marks[self.marks.partition_point(|mark| mark.puzzles_before < number) - 1];
-        let (offset, line) = (self.reader.offset, self.reader.line);
+        let (offset, line) = (self.reader.offset(), self.reader.line);
         self.reader.seek(mark.offset, mark.line);
         let picked = self.puzzle_after(mark.puzzles_before, number);
         self.reader.seek(offset, line);
@@ -170,7 +170,7 @@ impl PuzzleIndex {
     /// Reads on until `number` puzzles are marked or the file ends.
     fn extend(&mut self, number: u64) -> Result<(), InputError> {
         while !self.is_complete && self.puzzles < number {
-            let (offset, line) = (self.reader.offset, self.reader.line);
+            let (offset, line) = (self.reader.offset(), self.reader.line);
             match self.reader.next_chunk()? {
                 None => self.is_complete = true,
                 Some(chunk) => {

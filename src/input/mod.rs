@@ -316,7 +316,6 @@ impl Source {
             return Err(self.failure.unwrap_or(InputError::Empty { name: self.name }));
         }
         Ok(Reader {
-            offset: taken - sample.len() as u64,
             source: self,
             format: opening.format,
             prelude,
@@ -427,8 +426,6 @@ pub struct Reader {
     pending: Vec<u8>,
     /// Bytes read from the source.
     taken: u64,
-    /// Bytes of the source before the next chunk.
-    offset: u64,
     /// The number of the next chunk's first line.
     line: u64,
     /// Is the rest of an overlong line being passed over?
@@ -470,6 +467,11 @@ impl Reader {
         self.line
     }
 
+    /// Bytes of the source before the next chunk.
+    const fn offset(&self) -> u64 {
+        self.taken - self.pending.len() as u64
+    }
+
     /// Passes over all lines before line `first` and stops after line `last`, both counted from 1 through
     /// the whole input. Meant for notations with one puzzle a line: others may lose a puzzle's beginning.
     ///
@@ -484,7 +486,6 @@ impl Reader {
                 let skip = usize::try_from(first - chunk.first_line).unwrap_or(usize::MAX);
                 let at = memchr::memchr_iter(b'\n', &chunk.text).nth(skip - 1).map_or(0, |end| end + 1);
                 let mut rest = chunk.text.split_off(at);
-                self.offset -= rest.len() as u64;
                 rest.append(&mut self.pending);
                 self.pending = rest;
                 self.line = first;
@@ -552,13 +553,12 @@ impl Reader {
         lines += u64::from(buffer.last() != Some(&b'\n'));
         let first_line = self.line;
         self.line += lines;
-        self.offset = self.taken - self.pending.len() as u64;
         if self.line - 1 > self.last_line {
             let keep = usize::try_from(self.last_line - first_line).unwrap_or(usize::MAX);
             let end = memchr::memchr_iter(b'\n', &buffer).nth(keep).map_or(buffer.len(), |end| end + 1);
             buffer.truncate(end);
         }
-        Ok(Some(Chunk { text: buffer, first_line, end: self.offset, buffers: Arc::clone(&self.buffers) }))
+        Ok(Some(Chunk { text: buffer, first_line, end: self.offset(), buffers: Arc::clone(&self.buffers) }))
     }
 
     /// Keeps an unfinished puzzle within bounds.
@@ -579,7 +579,7 @@ impl Reader {
         if let Feed::Map { map, at } = &mut self.source.feed {
             *at = usize::try_from(offset).unwrap_or(usize::MAX).min(map.len());
             self.pending.clear();
-            (self.taken, self.offset, self.line, self.skipping) = (offset, offset, line, false);
+            (self.taken, self.line, self.skipping) = (offset, line, false);
         }
     }
 }
