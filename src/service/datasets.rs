@@ -87,7 +87,8 @@ impl Datasets {
         }
         mapped.remove(name);
         if mapped.len() >= MAX_MAPPED {
-            mapped.retain(|_, dataset| Arc::strong_count(dataset) > 1 || Arc::strong_count(&dataset.map) > 1);
+            // Calls hold what they read.
+            mapped.retain(|_, dataset| Arc::strong_count(dataset) > 1);
         }
         let too_many = || exhausted("datasets", "data sets in use at once", MAX_MAPPED);
         if mapped.len() >= MAX_MAPPED {
@@ -314,15 +315,20 @@ pub(super) async fn solve(
             if range != (1, u64::MAX) {
                 limit(&mut reader, range)?;
             }
-            Ok(reader)
+            Ok((dataset, reader))
         })
         .await
     };
-    let reader = call.deadline.limit(work).await??;
+    let (dataset, reader) = call.deadline.limit(work).await??;
     check_support(&task, reader.format().order())?;
     let workers = Arc::new(Workers::new(reader.format().clone(), task));
     let shared = Arc::clone(context);
-    let written = answers(context, call, |feeder| feed(shared, reader, workers, feeder));
+    let written = answers(context, call, |feeder| async move {
+        let result = feed(shared, reader, workers, feeder).await;
+        // Held until here, so that it stays mapped for others.
+        drop(dataset);
+        result
+    });
     let mut total = Tally::default();
     Ok(Box::pin(written.map(move |written| {
         written.map(|Written { text, tally }| {

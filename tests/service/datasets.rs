@@ -1,10 +1,11 @@
 //! The data sets on the server's disk.
 
 use std::fs;
+use std::num::NonZeroUsize;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sudoku_stream::answer::OutputForm;
 use sudoku_stream::service::proto::{
@@ -290,6 +291,59 @@ async fn a_panic_answers_each_line_of_a_data_set() {
     assert_eq!(answers.matches("was not answered because of an internal error.").count(), 2);
     let sound = SolveDatasetRequest { options: Some(by("backtracking")), ..whole("two.txt") };
     assert_eq!(text(&solve(&server, sound).await.unwrap()).len(), 164);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn data_sets_that_nobody_reads_make_room_for_others() {
+    /// As many as stay mapped.
+    const MAPPED: usize = 64;
+    /// As many batches as are on the pool at once.
+    const TURNS: usize = 4;
+    let folder = TempDir::new().unwrap();
+    let name = |k: usize| format!("set{k}.txt");
+    for k in 0..=TURNS + MAPPED {
+        fs::write(folder.path().join(name(k)), lines(&easy(1))).unwrap();
+    }
+    let endless = Faulty::new(Fault::Endless);
+    let counters = endless.counters.clone();
+    let mut config = config_with(endless);
+    config.data_dir = Some(folder.path().to_owned());
+    config.limits.in_flight = NonZeroUsize::new(TURNS);
+    // One more than can be taken, for checking the data sets.
+    config.threads = NonZeroUsize::new(TURNS + 1);
+    let server = start(config).await;
+    let mut client = server.client().await;
+    for k in 0..=TURNS + MAPPED {
+        let get = GetPuzzleRequest { name: name(k), ..Default::default() };
+        assert_eq!(client.get_puzzle(get).await.unwrap().into_inner().count, 1, "{k}");
+    }
+
+    // The first few streams have their turn and have read all they need; the others wait for theirs and read on.
+    let mut streams = Vec::new();
+    for k in 0..TURNS + MAPPED {
+        if k == TURNS {
+            eventually("work", || counters.running() == TURNS).await;
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        let call = client.solve_dataset(whole(&name(k)));
+        streams.push(timeout(PATIENCE, call).await.unwrap().unwrap());
+    }
+    let last = SolveDatasetRequest { options: Some(by("backtracking")), ..whole(&name(TURNS + MAPPED)) };
+    let status = solve(&server, last.clone()).await.unwrap_err();
+    assert_eq!(status.code(), Code::ResourceExhausted);
+    assert_eq!(status.get_error_details().quota_failure().unwrap().violations[0].subject, "datasets");
+
+    streams.clear();
+    eventually("the end of the work", || counters.running() == 0).await;
+    let start = Instant::now();
+    let responses = loop {
+        // The server sees the end of the calls a little later than their client.
+        match solve(&server, last.clone()).await {
+            Err(status) if status.code() == Code::ResourceExhausted && start.elapsed() < PATIENCE => {}
+            result => break result.unwrap(),
+        }
+    };
+    assert_eq!(responses.len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
