@@ -446,7 +446,9 @@ impl Grid {
     #[must_use]
     pub fn keeps_rules(&self) -> bool {
         match <&[u8; 81]>::try_from(self.digits.as_slice()) {
-            Ok(digits) if self.order == Order::NINE => nine_keeps_rules(digits),
+            Ok(digits) if self.order == Order::NINE => {
+                nine_keeps_rules(digits, |&digit| NINE_ONE[usize::from(digit & 15)])
+            }
             _ => any_order_keeps_rules(self.order, &self.digits),
         }
     }
@@ -524,51 +526,57 @@ fn any_order_keeps_rules(order: Order, digits: &[u8]) -> bool {
     true
 }
 
-/// The rules for 9x9 without branches, for bulk validation: a house is a 32-bit word with three bits a digit,
+/// What a digit adds to its houses in [`nine_keeps_rules`]; a table of 16, so that four bits of any byte
+/// are an index.
+pub const NINE_ONE: [u64; 16] = {
+    let mut one = [0; 16];
+    let mut digit = 1;
+    while digit <= 9 {
+        one[digit] = 1 << (4 * (digit - 1));
+        digit += 1;
+    }
+    one
+};
+
+/// What stands for a cell that must not be there in [`nine_keeps_rules`].
+pub const NINE_BROKEN: u64 = 1 << 60;
+
+/// The rules for 9x9 without branches, for bulk validation. `one` says what a cell is worth: the entry of its
+/// digit in [`NINE_ONE`], 0 for a blank, [`NINE_BROKEN`] for what must not be there.
+///
+/// A house is the sum of its cells, in a word with four bits a digit, which hold the nine that there can be:
 ///
 /// ```text
-/// bit  26..24  ...   5..3    2..0
-///      nines   ...   twos    ones
+/// bit  63..60  ...  35..32  ...   7..4    3..0
+///      broken       nines   ...   twos    ones
 /// ```
 ///
-/// and the sum of its cells. A digit that stands twice to seven times shows as a bit above the lowest of its
-/// field. No digit that stands more often goes unseen: a minirow has three cells; if none repeats a
-/// digit, rows and boxes hold each three times at most; and a column that has one eight times
-/// crosses a box that has it at least twice.
-fn nine_keeps_rules(digits: &[u8; 81]) -> bool {
-    const REPEATED: u32 = 0o666_666_666;
-    /// What a digit adds to its houses; a table of 16, so that four bits of any byte are an index.
-    const ONE: [u32; 16] = {
-        let mut one = [0; 16];
-        let mut digit = 1;
-        while digit <= 9 {
-            one[digit] = 1 << (3 * (digit - 1));
-            digit += 1;
-        }
-        one
-    };
+/// so a digit that stands twice shows as a bit above the lowest of its field. The cells are walked stack by
+/// stack, because then all sums on hand fit into registers.
+#[inline]
+pub fn nine_keeps_rules(cells: &[u8; 81], one: impl Fn(&u8) -> u64) -> bool {
+    const REPEATED: u64 = 0xF000_000E_EEEE_EEEE;
     let mut bad = 0;
-    let mut columns = [0u32; 9];
-    for band in 0..3 {
-        let mut boxes = [0u32; 3];
-        for row in 3 * band..3 * band + 3 {
-            let cells: [u32; 9] =
-                std::array::from_fn(|column| ONE[usize::from(digits[9 * row + column] & 15)]);
-            for column in 0..9 {
-                columns[column] += cells[column];
+    let mut rows = [0; 9];
+    for stack in 0..3 {
+        let mut columns = [0; 3];
+        for band in 0..3 {
+            let mut whole_box = 0;
+            for row in 3 * band..3 * band + 3 {
+                let ones: [u64; 3] = std::array::from_fn(|k| one(&cells[9 * row + 3 * stack + k]));
+                let minirow = ones[0] + ones[1] + ones[2];
+                rows[row] += minirow;
+                whole_box += minirow;
+                for k in 0..3 {
+                    columns[k] += ones[k];
+                }
             }
-            let minirows: [u32; 3] =
-                std::array::from_fn(|k| cells[3 * k] + cells[3 * k + 1] + cells[3 * k + 2]);
-            for stack in 0..3 {
-                boxes[stack] += minirows[stack];
-            }
-            bad |= minirows[0] | minirows[1] | minirows[2];
-            bad |= minirows[0] + minirows[1] + minirows[2];
+            bad |= whole_box;
         }
-        bad |= boxes[0] | boxes[1] | boxes[2];
+        bad |= columns[0] | columns[1] | columns[2];
     }
-    for column in columns {
-        bad |= column;
+    for row in rows {
+        bad |= row;
     }
     bad & REPEATED == 0
 }

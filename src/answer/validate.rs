@@ -31,7 +31,11 @@ pub fn validate_block(format: &Format, block: Block<'_>, limit: usize) -> Valida
     let mut found = Validation::default();
     let mut puzzle = Grid::empty(format.order());
     let mut records = Records::new(format, block.text, block.first_line);
-    while let Some(record) = records.read(&mut puzzle) {
+    loop {
+        while records.pass_sound() {
+            found.puzzles += 1;
+        }
+        let Some(record) = records.read(&mut puzzle) else { return found };
         found.puzzles += 1;
         if record.error.is_none() && puzzle.keeps_rules() {
             continue;
@@ -43,5 +47,4 @@ pub fn validate_block(format: &Format, block: Block<'_>, limit: usize) -> Valida
             found.errors.extend(record.error.or_else(rules));
         }
     }
-    found
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::Notation;
-use crate::grid::{MAX_SIDE, Order};
+use crate::grid::{MAX_SIDE, NINE_BROKEN, NINE_ONE, Order, nine_keeps_rules};
 
 /// Characters that stand for a blank cell, unless the alphabet uses them for a value.
 const BLANKS: &[u8] = b".0_*-";
@@ -122,6 +122,10 @@ pub(super) struct Codec {
     /// Does the byte end the cells?
     delimiter: [bool; 256],
     pub(super) shortcut: Shortcut,
+    /// For 9x9: what each byte is worth to [`nine_keeps_rules`].
+    ///
+    /// [`nine_keeps_rules`]: crate::grid::nine_keeps_rules
+    worth: Option<Box<[u64; 256]>>,
 }
 
 /// Is this the everyday 9x9 in digits, for which there is a faster way than the tables?
@@ -175,7 +179,13 @@ impl Codec {
             Alphabet::Letters | Alphabet::Ascii if order == Order::NINE => Shortcut::Digits,
             _ => Shortcut::None,
         };
-        Self { decode, encode, delimiter, shortcut }
+        let worth = (order == Order::NINE).then(|| {
+            Box::new(decode.map(|digit| match digit {
+                INVALID => NINE_BROKEN,
+                digit => NINE_ONE[usize::from(digit)],
+            }))
+        });
+        Self { decode, encode, delimiter, shortcut, worth }
     }
 
     pub(super) const fn decode(&self, byte: u8) -> u8 {
@@ -184,6 +194,12 @@ impl Codec {
 
     pub(super) const fn encode(&self, digit: u8) -> u8 {
         self.encode[digit as usize]
+    }
+
+    /// Are these 81 bytes a 9x9 puzzle that keeps the rules? Characters and rules in one pass.
+    pub(super) fn is_sound_nine(&self, cells: &[u8; 81]) -> bool {
+        let Some(worth) = &self.worth else { return false };
+        nine_keeps_rules(cells, |&byte| worth[usize::from(byte)])
     }
 
     /// The cells of a line: what stands before the first delimiter.

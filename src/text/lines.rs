@@ -28,21 +28,43 @@ pub(super) fn is_no_puzzle(line: &[u8]) -> bool {
     matches!(line.trim_ascii_start().first(), None | Some(b'#'))
 }
 
+/// The next line, if it is 81 characters long. It may end earlier: whoever takes it has to make sure that each
+/// character is a cell, which a newline is not.
+fn nine<'a>(records: &Records<'a>) -> Option<&'a [u8; 81]> {
+    match records.text.get(..82)?.split_first_chunk() {
+        Some((cells, b"\n")) => Some(cells),
+        _ => None,
+    }
+}
+
+/// Goes on to the line behind [`nine`].
+fn pass_nine(records: &mut Records<'_>) {
+    records.text = &records.text[82..];
+    records.line += 1;
+}
+
+/// Passes over the next line if it is a 9x9 puzzle with nothing behind it and nothing wrong with it.
+pub(super) fn pass_sound(records: &mut Records<'_>) -> bool {
+    let is_sound = nine(records).is_some_and(|cells| records.format.codec.is_sound_nine(cells));
+    if is_sound {
+        pass_nine(records);
+    }
+    is_sound
+}
+
 pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<Record<'a>> {
     let format = records.format;
     if format.codec.shortcut != Shortcut::None
-        && let Some((cells, b"\n")) = records.text.get(..82).and_then(|line| line.split_first_chunk::<81>())
+        && let Some(cells) = nine(records)
         && let Ok(digits) = <&mut [u8; 81]>::try_from(puzzle.digits_mut())
         && match format.codec.shortcut {
             Shortcut::DigitsAndDots => read_digits_and_dots(cells, digits),
             Shortcut::Digits | Shortcut::None => read_digits(cells, digits),
         }
     {
-        // The everyday line, which needs no search for its end: the 81 bytes hold no newline, since a
-        // newline is no cell, and the one after them ends the line.
+        // The everyday line, which needs no search for its end.
         let line = records.line;
-        records.text = &records.text[82..];
-        records.line += 1;
+        pass_nine(records);
         return Some(Record { line, given: None, error: None });
     }
     loop {
