@@ -131,7 +131,7 @@ impl Source {
         let metadata = file.metadata().map_err(|error| InputError::io(&name, error))?;
         // Files of /proc call themselves regular and 0 bytes long; only reading tells.
         let is_regular = metadata.is_file() && metadata.len() > 0;
-        if is_regular && may_map && !starts_compressed(&file) {
+        if is_regular && may_map && !is_compressed(&file) {
             match Mapped::open(&file, name.clone())? {
                 Some(map) => return Ok(Self::mapped(map)),
                 None => tracing::debug!("{name} is read without a map: too many are mapped already"),
@@ -376,7 +376,9 @@ fn compression(start: &[u8]) -> Option<Compression> {
     }
 }
 
-fn starts_compressed(file: &File) -> bool {
+/// Does a file that can be read at any place begin like one compressed by gzip or Zstandard?
+#[must_use]
+pub fn is_compressed(file: &File) -> bool {
     use std::os::unix::fs::FileExt as _;
     let mut magic = [0; ZSTD_MAGIC.len()];
     let length = file.read_at(&mut magic, 0).unwrap_or(0);

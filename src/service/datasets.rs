@@ -77,7 +77,8 @@ impl Datasets {
     /// The data set with this name, mapped if it is not yet.
     ///
     /// # Errors
-    /// `NOT_FOUND` for anything but a regular file beneath the data directory.
+    /// `NOT_FOUND` for anything but a regular file beneath the data directory, `FAILED_PRECONDITION` for a
+    /// compressed one.
     fn dataset(&self, name: &str) -> Result<Arc<Dataset>, Status> {
         let file = self.file(name).map_err(|_| not_found(name))?;
         let identity = Identity::of(&file).map_err(|_| not_found(name))?;
@@ -93,6 +94,10 @@ impl Datasets {
         let too_many = || exhausted("datasets", "data sets in use at once", MAX_MAPPED);
         if mapped.len() >= MAX_MAPPED {
             return Err(too_many());
+        }
+        if input::is_compressed(&file) {
+            let message = format!("{name} is compressed. Data sets are read at any place: unpack it.");
+            return Err(Status::failed_precondition(message));
         }
         let map = Mapped::open(&file, name.to_owned()).map_err(|error| failure(&error))?;
         let dataset = Arc::new(Dataset {

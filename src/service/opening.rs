@@ -1,8 +1,6 @@
 //! The beginning of a text that arrives in a message.
 
-use crate::text::{
-    BYTE_ORDER_MARK, Format, FormatError, Hint, Notation, SAMPLE_BYTES, detect, skip_blank_lines,
-};
+use crate::text::{BYTE_ORDER_MARK, Format, FormatError, Hint, SAMPLE_BYTES, detect, skip_blank_lines};
 
 /// Where the puzzles of a text begin and how they are written.
 #[derive(Debug)]
@@ -29,22 +27,12 @@ pub(super) fn open(text: &[u8], hint: &Hint, at_start: bool) -> Result<Option<Op
         return Ok(None);
     }
     let sample = &rest[..rest.len().min(SAMPLE_BYTES)];
-    let opening = if is_lone_header(sample, hint) {
-        detect(sample, &Hint { notation: Some(Notation::Header), ..hint.clone() })?
-    } else {
-        detect(sample, hint)?
-    };
+    let opening = detect(sample, hint)?;
     Ok(Some(Opened {
         format: opening.format,
         skipped: skipped + opening.body,
         lines: blank_lines + opening.lines,
     }))
-}
-
-/// Is this the header of puzzles that come in later messages? Detection wants to see lines below it, which
-/// a client that sends line by line does not grant. As a 1x1 puzzle it would be a bad one.
-fn is_lone_header(sample: &[u8], hint: &Hint) -> bool {
-    hint.notation.is_none() && hint.order.is_none() && matches!(sample.trim_ascii(), b"2" | b"3")
 }
 
 /// How many lines a text has. The last one needs no line end.
@@ -56,6 +44,7 @@ pub(super) fn count_lines(text: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Notation;
 
     #[test]
     fn the_last_line_needs_no_end() {

@@ -170,11 +170,13 @@ async fn a_data_set_with_a_bad_line_is_not_served() {
     let puzzles = easy(3000);
     let bad = format!("{}{}\n", lines(&puzzles), &puzzles[0][1..]);
     let folder = folder_with(&[("bad.txt", &bad), ("empty.txt", ""), ("header.txt", "4\n.\n")]);
+    fs::write(folder.path().join("packed.gz"), b"\x1F\x8B\x08").unwrap();
     let server = start_with(folder.path()).await;
     for (name, message) in [
         ("bad.txt", "The data set bad.txt is not served: Line 3001 has the wrong length."),
         ("empty.txt", "empty.txt is empty."),
         ("header.txt", "Invalid block size."),
+        ("packed.gz", "packed.gz is compressed. Data sets are read at any place: unpack it."),
     ] {
         for _ in 0..2 {
             let status = solve(&server, whole(name)).await.unwrap_err();

@@ -4,6 +4,7 @@
 
 mod args;
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 use std::thread;
 
@@ -102,7 +103,10 @@ impl Signals {
 /// Logs to standard error. `RUST_LOG` says how much; calls are logged at the level `debug`, puzzles never.
 fn start_log(form: LogForm) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal());
     // A log that nobody takes is no reason to end, and saying so would go where the log cannot.
     let log = log.log_internal_errors(false);
     match form {
