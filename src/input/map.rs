@@ -70,7 +70,7 @@ pub struct Mapped {
 }
 
 impl Mapped {
-    /// Maps a regular file; `name` is for messages. `None` if [`MAX_MAPS`] files are mapped already.
+    /// Maps a regular file; `name` is for messages. `None` if 256 files are mapped already, which is as many as can be guarded.
     ///
     /// # Errors
     /// The system's, with the name.
