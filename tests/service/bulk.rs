@@ -14,7 +14,7 @@ use tonic::{Code, Status};
 use tonic_types::StatusExt as _;
 
 use crate::harness::{
-    Fault, Faulty, Running, assert_solves, by, config, config_with, easy, lines, offline, start,
+    Fault, Faulty, Running, all_of, assert_solves, by, config, config_with, easy, lines, offline, start,
 };
 
 /// Sends all requests and returns all responses and how the stream ended.
@@ -23,15 +23,7 @@ async fn exchange(
     requests: Vec<SolveLinesRequest>,
 ) -> (Vec<SolveLinesResponse>, Result<(), Status>) {
     let mut client = server.client().await;
-    let mut stream = client.solve_lines(tokio_stream::iter(requests)).await.unwrap().into_inner();
-    let mut responses = Vec::new();
-    loop {
-        match stream.message().await {
-            Ok(Some(response)) => responses.push(response),
-            Ok(None) => return (responses, Ok(())),
-            Err(status) => return (responses, Err(status)),
-        }
-    }
+    all_of(client.solve_lines(tokio_stream::iter(requests)).await.unwrap().into_inner()).await
 }
 
 /// The text cut into messages of so many lines.

@@ -259,3 +259,15 @@ fn the_puzzles_of_these_tests_are_different_and_sound() {
     }
     assert!(strategy("faulty").is_none());
 }
+
+/// All responses of a stream, and how it ended.
+pub async fn all_of<T>(mut stream: tonic::Streaming<T>) -> (Vec<T>, Result<(), tonic::Status>) {
+    let mut responses = Vec::new();
+    loop {
+        match stream.message().await {
+            Ok(Some(response)) => responses.push(response),
+            Ok(None) => return (responses, Ok(())),
+            Err(status) => return (responses, Err(status)),
+        }
+    }
+}

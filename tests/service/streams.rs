@@ -7,7 +7,7 @@ use sudoku_stream::service::proto::{
 use tonic::{Code, Status};
 
 use crate::harness::{
-    Fault, Faulty, Running, assert_solves, by, config, config_with, easy, error, solution, start,
+    Fault, Faulty, Running, all_of, assert_solves, by, config, config_with, easy, error, solution, start,
 };
 
 pub fn batch(batch_id: u64, puzzles: &[&[u8]]) -> SolveStreamRequest {
@@ -21,15 +21,7 @@ pub async fn exchange(
     requests: Vec<SolveStreamRequest>,
 ) -> (Vec<SolveStreamResponse>, Result<(), Status>) {
     let mut client = server.client().await;
-    let mut stream = client.solve_stream(tokio_stream::iter(requests)).await.unwrap().into_inner();
-    let mut responses = Vec::new();
-    loop {
-        match stream.message().await {
-            Ok(Some(response)) => responses.push(response),
-            Ok(None) => return (responses, Ok(())),
-            Err(status) => return (responses, Err(status)),
-        }
-    }
+    all_of(client.solve_stream(tokio_stream::iter(requests)).await.unwrap().into_inner()).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
