@@ -24,10 +24,16 @@ pub fn list(name: &str) -> (String, Vec<u8>) {
     }
 }
 
-/// The first lines of a list, repeated until there are `count`.
+/// The good lines of a list, without comments, repeated until there are `count`.
 pub fn repeated(name: &str, count: usize) -> Vec<u8> {
     let (_, text) = list(name);
-    let lines = text.split_inclusive(|&b| b == b'\n').filter(|line| line.len() == 82);
+    let format = nine();
+    let mut grid = Grid::empty(Order::NINE);
+    let mut is_good = |line: &[u8]| {
+        let cells = line.strip_suffix(b"\n").unwrap_or_default();
+        format.read_cells(cells, &mut grid).is_ok() && grid.keeps_rules()
+    };
+    let lines = text.split_inclusive(|&b| b == b'\n').filter(|line| is_good(line));
     lines.collect::<Vec<_>>().iter().cycle().take(count).flat_map(|line| line.iter().copied()).collect()
 }
 
