@@ -136,6 +136,8 @@ fn solve_gives_one_answer_a_line_by_every_way_in_and_out() {
         succeeded(&other);
         assert!(other.stdout == plain.stdout, "{args:?} gave other bytes");
     }
+    let dash = run(&["solve", &input, "-o", "-"]);
+    assert!(dash.stdout == plain.stdout);
     let out = bench.path("out.txt");
     for extra in [&["--durable"][..], &[]] {
         let written = run(&[&["solve", &input, "-o", &out], extra].concat());
@@ -467,6 +469,48 @@ fn an_interrupt_says_how_far_it_got() {
     let said = stderr(&output);
     assert!(said.starts_with("Interrupted. Stopped after ") && said.contains("answered"), "{said}");
     drop(stdin);
+}
+
+/// Nothing has been read yet: standard input is open and silent, a FIFO has no writer.
+#[test]
+fn an_interrupt_ends_a_run_that_waits_for_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for args in [
+        &["solve", "-"][..],
+        &["solve", "-", "--strict"],
+        &["validate", "-"],
+        &["solve", pipe.to_str().unwrap()],
+        &["count", pipe.to_str().unwrap()],
+    ] {
+        let mut child =
+            sudoku(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // A puzzle that detection cannot begin with, since more may follow.
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(b"1234341221434321\n").unwrap();
+        wait_for_handler(&child);
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{args:?} {}", stderr(&output));
+        assert!(stderr(&output).starts_with("Interrupted. "), "{args:?} {}", stderr(&output));
+        assert!(output.stdout.is_empty());
+        drop(stdin);
+    }
+}
+
+/// Waits until the child catches SIGINT, as the system says.
+fn wait_for_handler(child: &Child) {
+    let status = format!("/proc/{}/status", child.id());
+    let catches = || {
+        let text = fs::read_to_string(&status).unwrap();
+        let mask = text.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap().trim().to_owned();
+        // Signal 2 is bit 1.
+        u64::from_str_radix(&mask, 16).unwrap() & 2 != 0
+    };
+    while !catches() {
+        std::thread::yield_now();
+    }
 }
 
 /// Puzzles that the row-by-row search cannot finish are given up, and a count of everything is cut short.

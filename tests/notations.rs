@@ -352,7 +352,7 @@ fn puzzles_are_read_in_every_notation() {
         ("- - ;0_*", format!("{0}\n#\n", "0;*_.-0;*_.-0;*_"), vec!["1 0;*_..0;*_..0;*_".into()]),
         ("- 4 alpha", "aP".repeat(128), vec![format!("1 {}", "AP".repeat(128))]),
         ("- 4", "gG".repeat(128), vec![format!("1 {}", "GG".repeat(128))]),
-        ("- 4", "hG".repeat(128), vec![bad(1, "'h'", 1)]),
+        ("- 4 letters", "hG".repeat(128), vec![bad(1, "'h'", 1)]),
         // header
         ("-", format!("3\n{NINE}\n{NINE}\r\n{NINE}"), vec![ok(2), ok(3), ok(4)]),
         ("-", format!("3\n{}\n", NINE.replacen('.', "0", 1)), vec![bad(2, "'0'", 3)]),

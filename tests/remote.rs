@@ -101,6 +101,7 @@ fn a_server_that_is_not_there_is_named() {
     let four = fixture("good/four.header");
     for (url, words) in [
         ("http://127.0.0.1:1", "No server answers at http://127.0.0.1:1: start one with sudokud.\n"),
+        ("nonsense", "`nonsense` is no server address. Write it like http://127.0.0.1:50051.\n"),
         ("nonsense//", "`nonsense//` is no server address. Write it like http://127.0.0.1:50051.\n"),
     ] {
         let output = sudoku(&["solve", four.to_str().unwrap(), "-o", out.to_str().unwrap(), "--server", url]);

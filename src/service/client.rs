@@ -123,9 +123,12 @@ pub async fn solve_lines<E>(
 }
 
 async fn connect<E>(url: &str) -> Result<Channel, ClientError<E>> {
-    let bad_address = |_| ClientError::Address(url.to_owned());
+    let bad_address = || ClientError::Address(url.to_owned());
+    if !url.starts_with("http://") {
+        return Err(bad_address());
+    }
     Endpoint::from_shared(url.to_owned())
-        .map_err(bad_address)?
+        .map_err(|_| bad_address())?
         .connect_timeout(CONNECT_TIMEOUT)
         .initial_stream_window_size(STREAM_WINDOW_BYTES)
         .initial_connection_window_size(CONNECTION_WINDOW_BYTES)

@@ -98,7 +98,7 @@ impl Fields {
     }
 
     fn read<T>(&mut self, field: &str, value: Result<T, String>) -> Option<T> {
-        value.map_err(|what| self.violations.push(FieldViolation::new(self.path(field), what))).ok()
+        value.map_err(|what| self.violations.push(FieldViolation::new(self.path(field), tidy(&what)))).ok()
     }
 
     fn path(&self, field: &str) -> String {
@@ -121,6 +121,20 @@ pub(super) fn invalid(field: &str, what: impl Into<String>) -> Status {
     let mut fields = Fields::at_top();
     fields.read::<()>(field, Err(what.into()));
     fields.into_status()
+}
+
+/// The longest message that quotes a client. Headers, in which statuses travel, have a limit of their own.
+const MAX_QUOTING_CHARS: usize = 400;
+
+/// A message that quotes what a client sent, fit for a header and for a line of a log: cut to a bearable length and without
+/// control characters.
+pub(super) fn tidy(message: &str) -> String {
+    let shown = |c: char| if c.is_control() { c.escape_default().collect() } else { String::from(c) };
+    let mut tidied: String = message.chars().take(MAX_QUOTING_CHARS).map(shown).collect();
+    if message.chars().nth(MAX_QUOTING_CHARS).is_some() {
+        tidied.push('…');
+    }
+    tidied
 }
 
 /// The status of a call whose text cannot be read as it should. `text_field` is where the text stands.
@@ -429,5 +443,13 @@ mod tests {
         sent.errors.insert("no_solution", 7);
         sent.errors.insert("gave_up", 1);
         assert_eq!(tally_from(&tally(&sent)), sent);
+    }
+
+    #[test]
+    fn what_a_client_sent_is_quoted_within_bounds() {
+        assert_eq!(tidy("plain"), "plain");
+        assert_eq!(tidy("a\nb\x1b[31m"), "a\\nb\\u{1b}[31m");
+        let long = tidy(&"\0x".repeat(100_000));
+        assert!(long.len() < 4_000 && long.ends_with('…'), "{}", long.len());
     }
 }

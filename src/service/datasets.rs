@@ -216,7 +216,8 @@ fn verdict(map: &Mapped, found: &Validation) -> Result<(), Status> {
 }
 
 fn not_found(name: &str) -> Status {
-    Status::not_found(format!("There is no data set `{name}`. ListDatasets names those there are."))
+    let message = format!("There is no data set `{name}`. ListDatasets names those there are.");
+    Status::not_found(convert::tidy(&message))
 }
 
 /// The status of a call whose data set cannot be read.

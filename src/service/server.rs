@@ -21,7 +21,8 @@ use tonic_health::ServingStatus;
 use tonic_health::pb::health_server::HealthServer;
 use tonic_health::server::{HealthReporter, HealthService};
 use tower_http::set_header::SetResponseHeaderLayer;
-use tower_http::trace::TraceLayer;
+use tower_http::trace::{DefaultOnFailure, TraceLayer};
+use tracing::Level;
 
 use super::config::Config;
 use super::connection::accept;
@@ -154,7 +155,8 @@ impl Server {
             async move { context.draining().await }
         };
         let transport = settings()
-            .layer(TraceLayer::new_for_grpc())
+            // Clients' mistakes are answered, not logged: they are no fault of the server.
+            .layer(TraceLayer::new_for_grpc().on_failure(DefaultOnFailure::new().level(Level::DEBUG)))
             .layer(SetResponseHeaderLayer::overriding(GRPC_STATUS, one_code_for_oversize))
             .add_routes(routes)
             .serve_with_incoming_shutdown(ReceiverStream::new(connections), drain_begins);

@@ -91,11 +91,16 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Opening, FormatError> {
         with(alphabet)?
     } else {
         let total_fit = |format: &Format| lines().map(|line| fit(format, line)).sum::<isize>();
-        let letters = with(&Alphabet::Letters)?;
-        match with(&Alphabet::Ascii) {
-            Ok(ascii) if total_fit(&ascii) > total_fit(&letters) => ascii,
-            _ => letters,
+        let mut best = with(&Alphabet::Letters)?;
+        for other in [Alphabet::Ascii, Alphabet::Alpha] {
+            // Where a text fits more than one, the earlier wins.
+            if let Ok(format) = with(&other)
+                && total_fit(&format) > total_fit(&best)
+            {
+                best = format;
+            }
         }
+        best
     };
     format.columns = columns;
     Ok(Opening { format, body, lines: u64::from(body > 0) })
@@ -194,7 +199,9 @@ fn is_triples(text: &[u8]) -> bool {
         triples::numbers(line).is_ok_and(|[row, column, _]| row.max(column) < 100) && !is_row()
     };
     let seen = || puzzle_lines(text).take(TRIPLES_SEEN);
-    2 * seen().filter(is_triple).count() > seen().count()
+    let triples = seen().filter(is_triple).count();
+    // As many good as bad lines will do where the first is good.
+    2 * triples + usize::from(seen().next().is_some_and(|line| is_triple(&line))) > seen().count()
 }
 
 /// Are there more rows of cells than other lines?
@@ -352,5 +359,26 @@ mod tests {
         for (text, at_end, wanted) in cases {
             assert_eq!(skip_blank_lines(text.as_bytes(), at_end), wanted, "{text:?} {at_end}");
         }
+    }
+
+    #[test]
+    fn the_alphabet_that_fits_best_is_found_and_letters_win_where_several_fit() {
+        let alphabet =
+            |line: String| detect(line.as_bytes(), &Hint::default()).unwrap().format.alphabet().clone();
+        let blanks = |count| ".".repeat(count);
+        assert_eq!(alphabet(format!("AG{}", blanks(254))), Alphabet::Letters);
+        assert_eq!(alphabet(format!("AP{}", blanks(254))), Alphabet::Alpha);
+        assert_eq!(alphabet(format!("AY{}", blanks(623))), Alphabet::Alpha);
+        assert_eq!(alphabet(format!("1:{}", blanks(254))), Alphabet::Ascii);
+        assert_eq!(alphabet(format!("1G{}", blanks(254))), Alphabet::Letters);
+    }
+
+    #[test]
+    fn triples_are_told_by_most_of_their_lines_or_the_first_of_two() {
+        let notation = |text: &str| detect(text.as_bytes(), &Hint::default()).unwrap().format.notation();
+        assert_eq!(notation("1 1 5\n2 2 x\n"), Notation::Triples);
+        assert_eq!(notation("1 1 5 # here\n2 2 3\n"), Notation::Triples);
+        assert_eq!(notation("1 1\n2 2 3\n1 2 4\n"), Notation::Triples);
+        assert_eq!(notation(&format!("1 1 5\n{0}\n{0}\n", ".".repeat(81))), Notation::Lines);
     }
 }

@@ -7,9 +7,10 @@ use crate::grid::{Cell, Digit, Grid, MAX_SIDE, Order, OutOfRange};
 /// The longest `triples` text that is read as one puzzle. The largest puzzle takes under 10 KiB.
 pub const MAX_TRIPLES_BYTES: usize = 1 << 20;
 
-/// The fields of a line.
+/// The fields of a line, before a comment.
 fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    line.split(|byte| b" \t,;\r".contains(byte)).filter(|field| !field.is_empty())
+    let end = line.iter().position(|&byte| byte == b'#').unwrap_or(line.len());
+    line[..end].split(|byte| b" \t,;\r".contains(byte)).filter(|field| !field.is_empty())
 }
 
 /// A whole number without a sign.

@@ -8,6 +8,9 @@ use sudoku_stream::answer::{Check, check_block};
 use super::args::CheckArgs;
 use super::{EXIT_ERRORS_SEEN, open, view};
 
+/// How many of the things that are wrong with one grid are named.
+const MAX_FLAWS_SHOWN: usize = 10;
+
 pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     let mut reader = open::reader(&args.input)?;
     let format = reader.format().clone();
@@ -47,8 +50,11 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
 fn describe(check: &Check, report: &mut String) {
     // Writing to a string cannot fail.
     let _ = writeln!(report, "{check}");
-    for flaw in &check.flaws {
+    for flaw in check.flaws.iter().take(MAX_FLAWS_SHOWN) {
         let _ = writeln!(report, "  {flaw}");
+    }
+    if check.flaws.len() > MAX_FLAWS_SHOWN {
+        let _ = writeln!(report, "  and {} more", check.flaws.len() - MAX_FLAWS_SHOWN);
     }
     if check.blanks > 0 {
         let _ = writeln!(report, "  {} to fill", view::counted(check.blanks as u64, "blank cell"));

@@ -15,17 +15,28 @@ use sudoku_stream::pipeline;
 use super::args::SolveArgs;
 use super::{EXIT_ERRORS_SEEN, EXIT_INTERRUPTED, interrupt, open, remote, view};
 
+/// The OUT that stands for standard output.
+const STANDARD: &str = "-";
+
 pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
     let begin = Instant::now();
     let cancel = interrupt::flag()?;
     let pool = Arc::new(pipeline::pool(args.run.threads())?);
 
-    let source = open::source(&args.input)?;
-    let reader = if args.answer.strict {
+    let (input, is_strict) = (args.input.clone(), args.answer.strict);
+    let opened = interrupt::unless_raised(&cancel, move || {
+        let source = open::source(&input)?;
+        // To be validated first, the input has to be read twice.
+        if !is_strict {
+            return Ok((open::read(source, &input)?, None));
+        }
         let kept = source.keep()?;
-        let reader = open::read(kept.source()?, &args.input)?;
+        Ok((open::read(kept.source()?, &input)?, Some(kept)))
+    })?;
+    let Some((mut reader, kept)) = opened else { return Ok(interrupted("Stopped before the first puzzle")) };
+    if let Some(kept) = kept {
         match input::validate(reader, &pool, &cancel, 1, |_| ()) {
-            Err(Stopped::Cancelled) => return Ok(interrupted("No puzzle was solved.")),
+            Err(Stopped::Cancelled) => return Ok(interrupted("Stopped before the first puzzle")),
             Err(Stopped::Input(error)) => return Err(error.into()),
             Ok(found) => {
                 if let Some(error) = found.errors.into_iter().next() {
@@ -33,15 +44,13 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
                 }
             }
         }
-        open::read(kept.source()?, &args.input)?
-    } else {
-        open::read(source, &args.input)?
-    };
+        reader = open::read(kept.source()?, &args.input)?;
+    }
 
     let task = task_for(args, &reader)?;
     let mut output = match &args.answer.output_file {
-        Some(path) => Output::file(path, args.answer.durable)?,
-        None => Output::standard(),
+        Some(path) if path.as_os_str() != STANDARD => Output::file(path, args.answer.durable)?,
+        _ => Output::standard(),
     };
     let bar = view::progress_bar(&args.run, reader.len_bytes());
     let mut progress = Progress::default();

@@ -12,7 +12,10 @@ use super::{EXIT_FAILED, EXIT_INTERRUPTED, interrupt, open, view};
 pub fn run(args: &ValidateArgs) -> anyhow::Result<ExitCode> {
     let cancel = interrupt::flag()?;
     let pool = Arc::new(pipeline::pool(args.run.threads())?);
-    let reader = open::reader(&args.input)?;
+    let input = args.input.clone();
+    let Some(reader) = interrupt::unless_raised(&cancel, move || open::reader(&input))? else {
+        return Ok(interrupted());
+    };
     let format = reader.format().clone();
     let name = reader.name().to_owned();
     let bar = view::progress_bar(&args.run, reader.len_bytes());
@@ -21,10 +24,7 @@ pub fn run(args: &ValidateArgs) -> anyhow::Result<ExitCode> {
     let found = match result {
         Ok(found) => found,
         Err(Stopped::Input(error)) => return Err(error.into()),
-        Err(Stopped::Cancelled) => {
-            view::complain("Interrupted. The file was not validated to its end.");
-            return Ok(ExitCode::from(EXIT_INTERRUPTED));
-        }
+        Err(Stopped::Cancelled) => return Ok(interrupted()),
     };
     if found.bad == 0 {
         let puzzles = view::counted(found.puzzles, "puzzle");
@@ -39,11 +39,16 @@ pub fn run(args: &ValidateArgs) -> anyhow::Result<ExitCode> {
     view::print(&sentences)?;
     if found.bad > found.errors.len() as u64 && !args.run.quiet {
         view::complain(&format!(
-            "{} of {} are bad; the first {} are shown, more with --limit.",
+            "{} of {} are bad; --limit shows more than {} of them.",
             view::thousands(found.bad),
             view::counted(found.puzzles, "puzzle"),
             found.errors.len()
         ));
     }
     Ok(ExitCode::from(EXIT_FAILED))
+}
+
+fn interrupted() -> ExitCode {
+    view::complain("Interrupted. The input was not validated to its end.");
+    ExitCode::from(EXIT_INTERRUPTED)
 }

@@ -85,7 +85,7 @@ pub fn progress_bar(args: &RunArgs, len_bytes: Option<u64>) -> ProgressBar {
     let target = if is_wanted { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
     let bar = ProgressBar::with_draw_target(len_bytes, target);
     let template = if len_bytes.is_some() {
-        "{bar:30} {percent:>3} %  {binary_bytes} of {binary_total_bytes}  {eta} left  {msg}"
+        "{wide_bar} {percent:>3} %  {eta} left  {msg}"
     } else {
         "{spinner} {binary_bytes}  {elapsed}  {msg}"
     };
