@@ -78,4 +78,14 @@ mod tests {
             assert_eq!(parse(bad), None, "{bad}");
         }
     }
+
+    #[tokio::test]
+    async fn work_beyond_the_deadline_is_given_up_with_its_status() {
+        let mut metadata = MetadataMap::new();
+        metadata.insert("grpc-timeout", "30m".parse().unwrap());
+        let deadline = Deadline::of(&metadata);
+        let status = deadline.limit(std::future::pending::<()>()).await.unwrap_err();
+        assert_eq!(status.code(), tonic::Code::DeadlineExceeded);
+        assert_eq!(Deadline::of(&MetadataMap::new()).limit(async { 5 }).await.unwrap(), 5);
+    }
 }

@@ -149,7 +149,7 @@ impl Server {
         health.set_service_status(service, ServingStatus::Serving).await;
 
         let (accepted, connections) = mpsc::channel(ACCEPTED_WAITING);
-        tokio::spawn(accept(listener, Arc::clone(&context), accepted));
+        let accepting = tokio::spawn(accept(listener, Arc::clone(&context), accepted));
         let drain_begins = {
             let context = Arc::clone(&context);
             async move { context.draining().await }
@@ -172,6 +172,8 @@ impl Server {
         // This ends accepting and reading, and tells clients to go away.
         draining.send_replace(true);
         let calls_end = async {
+            // The port is free once this has ended. If it panicked, it has ended too.
+            let _ = accepting.await;
             context.idle().await;
             // Those who watch the health would keep their connections open.
             for name in [service, ""] {

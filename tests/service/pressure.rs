@@ -136,21 +136,23 @@ async fn a_deadline_ends_streams_and_their_work() {
     sender.send(stuck).await.unwrap();
     let mut request = Request::new(ReceiverStream::new(requests));
     // The header alone, so that it is the server's timer that goes off.
-    request.metadata_mut().insert("grpc-timeout", "300m".parse().unwrap());
+    request.metadata_mut().insert("grpc-timeout", "1500m".parse().unwrap());
     let start = Instant::now();
     let mut stream = client.solve_stream(request).await.unwrap().into_inner();
     let first = stream.message().await.unwrap().unwrap();
     assert_solves(solution(&first.answers[0]), &puzzle);
     let status = timeout(PATIENCE, stream.message()).await.unwrap().unwrap_err();
     assert_eq!(status.code(), Code::DeadlineExceeded);
-    assert!((200..5000).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
+    assert!((1000..9000).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
     eventually("the end of the work", || counters.running() == 0).await;
 
     let mut unary =
         Request::new(SolveRequest { options: None, text: Bytes::copy_from_slice(puzzle.as_bytes()) });
     unary.metadata_mut().insert("grpc-timeout", "100m".parse().unwrap());
     let status = timeout(PATIENCE, client.solve(unary)).await.unwrap().unwrap_err();
-    assert_eq!(status.code(), Code::DeadlineExceeded);
+    // This client keeps a timer of its own for unary calls, which gives another code when it is first. Which code
+    // the server gives is tested beside its timer.
+    assert!([Code::DeadlineExceeded, Code::Cancelled].contains(&status.code()), "{status}");
     eventually("the end of the work", || counters.running() == 0).await;
 }
 
