@@ -18,8 +18,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::grid::Grid;
 use crate::solver::{
-    DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Limit, Metrics, Question, Solver, Strategy, Verdict,
-    default_strategy,
+    DEFAULT_NODE_LIMIT, Limit, Metrics, Question, Solver, Strategy, Verdict, default_strategy,
 };
 use crate::text::{Format, Problem, PuzzleError, Records};
 
@@ -50,11 +49,6 @@ impl Default for Task {
             form: OutputForm::Solution,
         }
     }
-}
-
-impl Task {
-    /// The default count question.
-    pub const COUNT: Question = Question::Count { limit: DEFAULT_COUNT_LIMIT };
 }
 
 /// What was found out about one puzzle. It borrows from the worker that found it.

@@ -1,7 +1,7 @@
 //! What can be typed.
 
 use std::num::{NonZeroU64, NonZeroUsize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use sudoku_stream::answer::{OutputForm, Task};
@@ -11,6 +11,9 @@ use sudoku_stream::solver::{
     DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Question, STRATEGIES, Strategy, default_strategy, strategy,
 };
 use sudoku_stream::text::{Alphabet, Hint, Notation};
+
+/// The OUT that stands for standard output.
+const STANDARD_OUTPUT: &str = "-";
 
 /// Solves Sudoku puzzles in bulk: one answer line for each puzzle line, in order.
 #[derive(Debug, Parser)]
@@ -99,7 +102,7 @@ impl RunArgs {
 pub struct AnswerArgs {
     /// Write the answers to OUT, which is whole or absent [default: standard output]
     #[arg(short, long, value_name = "OUT")]
-    pub output_file: Option<PathBuf>,
+    output_file: Option<PathBuf>,
 
     /// Sync OUT and its folder to the disk before the end
     #[arg(long)]
@@ -132,6 +135,13 @@ pub struct AnswerArgs {
     /// Have the puzzles solved by the service at URL, such as `http://127.0.0.1:50051`
     #[arg(long, value_name = "URL")]
     pub server: Option<String>,
+}
+
+impl AnswerArgs {
+    /// The file that answers go to; `None` for standard output.
+    pub fn output_path(&self) -> Option<&Path> {
+        self.output_file.as_deref().filter(|path| path.as_os_str() != STANDARD_OUTPUT)
+    }
 }
 
 #[derive(Clone, Debug, ClapArgs)]

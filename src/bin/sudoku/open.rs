@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _};
 
 use anyhow::bail;
-use sudoku_stream::input::{InputError, Reader, STANDARD_INPUT, Source};
+use sudoku_stream::input::{Reader, STANDARD_INPUT, Source};
 
 use super::args::InputArgs;
 
@@ -23,8 +23,5 @@ pub fn reader(args: &InputArgs) -> anyhow::Result<Reader> {
 
 /// Finds out how an input is written.
 pub fn read(source: Source, args: &InputArgs) -> anyhow::Result<Reader> {
-    match source.read(&args.hint()) {
-        Err(InputError::Empty { name }) => bail!("{name} is empty."),
-        result => Ok(result?),
-    }
+    Ok(source.read(&args.hint())?)
 }

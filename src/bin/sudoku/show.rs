@@ -1,6 +1,5 @@
 //! `sudoku show`.
 
-use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
@@ -72,7 +71,7 @@ fn write_solution(
 
 /// On a terminal clues and found cells look different.
 fn write_grid(format: &Format, grid: &Grid, clues: &Grid, text: &mut Vec<u8>) {
-    if io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none() {
+    if view::is_painted() {
         paint_grid(format, grid, clues, text);
     } else {
         format.write_grid(grid, text);

@@ -1,6 +1,5 @@
 //! `sudoku solve` and `sudoku count`.
 
-use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,9 +13,6 @@ use sudoku_stream::pipeline;
 
 use super::args::SolveArgs;
 use super::{EXIT_ERRORS_SEEN, EXIT_INTERRUPTED, interrupt, open, remote, view};
-
-/// The OUT that stands for standard output.
-const STANDARD: &str = "-";
 
 pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
     let begin = Instant::now();
@@ -48,9 +44,9 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
     }
 
     let task = task_for(args, &reader)?;
-    let mut output = match &args.answer.output_file {
-        Some(path) if path.as_os_str() != STANDARD => Output::file(path, args.answer.durable)?,
-        _ => Output::standard(),
+    let mut output = match args.answer.output_path() {
+        Some(path) => Output::file(path, args.answer.durable)?,
+        None => Output::standard(),
     };
     let bar = view::progress_bar(&args.run, reader.len_bytes());
     let mut progress = Progress::default();
@@ -74,10 +70,10 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
             _ => Err(error.context(how_far(args, &progress))),
         };
     }
-    output.finish()?;
     if progress.tally.answers == 0 {
         bail!("{} is empty.", args.input.file.display());
     }
+    output.finish()?;
     if !args.run.quiet {
         view::complain(&view::summary(&progress.tally, begin.elapsed()));
     }
@@ -95,8 +91,7 @@ fn task_for(args: &SolveArgs, reader: &Reader) -> anyhow::Result<Task> {
     if !task.strategy.supports(order) {
         bail!("The strategy {} does not solve {order} puzzles. Name another.", task.strategy.name());
     }
-    let is_watched = args.answer.output_file.is_none() && io::stdout().is_terminal();
-    if is_watched && task.form == OutputForm::Grid && std::env::var_os("NO_COLOR").is_none() {
+    if args.answer.output_path().is_none() && task.form == OutputForm::Grid && view::is_painted() {
         task.form = OutputForm::PaintedGrid;
     }
     Ok(task)
@@ -112,7 +107,7 @@ fn show(bar: &ProgressBar, progress: &Progress, time: Duration) {
 /// What there is of the answers after a run that did not come to its end.
 fn how_far(args: &SolveArgs, progress: &Progress) -> String {
     let answered = format!("{} answered", view::counted(progress.tally.answers, "puzzle"));
-    match &args.answer.output_file {
+    match args.answer.output_path() {
         Some(path) => format!("Stopped after {answered}; {} was not written", path.display()),
         None => format!("Stopped after {answered}"),
     }

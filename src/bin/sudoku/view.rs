@@ -22,6 +22,11 @@ pub fn print(text: &str) -> io::Result<()> {
     }
 }
 
+/// Is standard output a terminal whose user likes colours?
+pub fn is_painted() -> bool {
+    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+}
+
 /// `1234567` as `1,234,567`.
 pub fn thousands(number: u64) -> String {
     indicatif::HumanCount(number).to_string()
