@@ -8,6 +8,7 @@
 //! `tests/strategies.rs` runs everything in the registry.
 
 mod backtracking;
+pub mod lanes;
 mod propagation;
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,0 +1,126 @@
+//! The back end for x86-64 with AVX2: 256 lanes.
+#![expect(unsafe_code, reason = "vector instructions that not every machine has")]
+#![expect(
+    clippy::undocumented_unsafe_blocks,
+    reason = "one reason for all: a word is only made and used inside `run`, which is only entered where the \
+              processor has these instructions. Pointers come from slices whose length is checked"
+)]
+
+use std::arch::x86_64::{
+    __m128i, __m256i, _mm_cvtsi32_si128, _mm256_and_si256, _mm256_andnot_si256, _mm256_cmpeq_epi8,
+    _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8, _mm256_set1_epi64x,
+    _mm256_sll_epi64, _mm256_srl_epi64, _mm256_storeu_si256, _mm256_xor_si256,
+};
+
+use super::engine::{Engine, Job};
+use super::word::Word;
+
+/// Has this machine what [`run`] is compiled for?
+pub(super) fn is_available() -> bool {
+    is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("popcnt")
+}
+
+/// An engine, which only [`run`] may run.
+///
+/// # Panics
+/// If the machine does not have the instructions.
+pub(super) fn engine() -> Engine<Avx2> {
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn compiled() -> Engine<Avx2> {
+        Engine::new()
+    }
+    assert!(is_available());
+    unsafe { compiled() }
+}
+
+/// Runs the engine.
+///
+/// # Panics
+/// If the machine does not have the instructions.
+pub(super) fn run(engine: &mut Engine<Avx2>, job: &mut Job<'_>) {
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn compiled(engine: &mut Engine<Avx2>, job: &mut Job<'_>) {
+        engine.run(job);
+    }
+    assert!(is_available());
+    unsafe { compiled(engine, job) }
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Avx2(__m256i);
+
+/// A shift's distance where the instruction takes it: the compiler makes a constant of it again.
+#[inline(always)]
+fn distance<const N: u32>() -> __m128i {
+    unsafe { _mm_cvtsi32_si128(N.cast_signed()) }
+}
+
+impl Word for Avx2 {
+    const PARTS: usize = 4;
+
+    #[inline(always)]
+    fn splat(part: u64) -> Self {
+        unsafe { Self(_mm256_set1_epi64x(part.cast_signed())) }
+    }
+
+    #[inline(always)]
+    fn load(parts: &[u64]) -> Self {
+        assert!(parts.len() >= Self::PARTS);
+        unsafe { Self(_mm256_loadu_si256(parts.as_ptr().cast())) }
+    }
+
+    #[inline(always)]
+    fn store(self, parts: &mut [u64]) {
+        assert!(parts.len() >= Self::PARTS);
+        unsafe { _mm256_storeu_si256(parts.as_mut_ptr().cast(), self.0) }
+    }
+
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        unsafe { Self(_mm256_and_si256(self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        unsafe { Self(_mm256_or_si256(self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        unsafe { Self(_mm256_xor_si256(self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    fn and_not(self, other: Self) -> Self {
+        unsafe { Self(_mm256_andnot_si256(other.0, self.0)) }
+    }
+
+    #[inline(always)]
+    fn shift_left<const N: u32>(self) -> Self {
+        unsafe { Self(_mm256_sll_epi64(self.0, distance::<N>())) }
+    }
+
+    #[inline(always)]
+    fn shift_right<const N: u32>(self) -> Self {
+        unsafe { Self(_mm256_srl_epi64(self.0, distance::<N>())) }
+    }
+
+    #[inline(always)]
+    fn cells_by_digit(cells: &[u8; 96]) -> [u128; 10] {
+        let mut masks = [0; 10];
+        for digit in 0..10 {
+            for k in 0..3 {
+                let equal = unsafe {
+                    let cells = _mm256_loadu_si256(cells[32 * k..32 * k + 32].as_ptr().cast());
+                    _mm256_movemask_epi8(_mm256_cmpeq_epi8(cells, _mm256_set1_epi8(digit as i8)))
+                };
+                masks[digit] |= u128::from(equal.cast_unsigned()) << (32 * k);
+            }
+        }
+        masks
+    }
+}

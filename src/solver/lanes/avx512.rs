@@ -1,0 +1,186 @@
+//! The back end for x86-64 with AVX-512: 512 lanes, and every function of three bits in one instruction.
+#![expect(unsafe_code, reason = "vector instructions that not every machine has")]
+#![expect(
+    clippy::undocumented_unsafe_blocks,
+    reason = "one reason for all: a word is only made and used inside `run`, which is only entered where the \
+              processor has these instructions. Pointers come from slices whose length is checked"
+)]
+
+use std::arch::x86_64::{
+    __m512i, _mm256_cmpeq_epi8_mask, _mm256_loadu_si256, _mm256_mask_mov_epi8, _mm256_mask_storeu_epi8,
+    _mm256_set1_epi8, _mm256_setzero_si256, _mm512_and_si512, _mm512_andnot_si512, _mm512_cmpeq_epi8_mask,
+    _mm512_loadu_si512, _mm512_mask_mov_epi8, _mm512_or_si512, _mm512_set1_epi8, _mm512_set1_epi64,
+    _mm512_setzero_si512, _mm512_slli_epi64, _mm512_srli_epi64, _mm512_storeu_si512,
+    _mm512_ternarylogic_epi64, _mm512_xor_si512,
+};
+
+use super::engine::{Engine, Job};
+use super::word::Word;
+
+/// Has this machine what [`run`] is compiled for?
+pub(super) fn is_available() -> bool {
+    is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("popcnt")
+}
+
+/// An engine, which only [`run`] may run.
+///
+/// # Panics
+/// If the machine does not have the instructions.
+pub(super) fn engine() -> Engine<Avx512> {
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
+    fn compiled() -> Engine<Avx512> {
+        Engine::new()
+    }
+    assert!(is_available());
+    unsafe { compiled() }
+}
+
+/// Runs the engine.
+///
+/// # Panics
+/// If the machine does not have the instructions.
+pub(super) fn run(engine: &mut Engine<Avx512>, job: &mut Job<'_>) {
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
+    fn compiled(engine: &mut Engine<Avx512>, job: &mut Job<'_>) {
+        engine.run(job);
+    }
+    assert!(is_available());
+    unsafe { compiled(engine, job) }
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Avx512(__m512i);
+
+/// The function of three bits whose truth table is `TABLE`: bit `4 * a + 2 * b + c` is its value.
+macro_rules! ternary {
+    ($table:literal, $a:expr, $b:expr, $c:expr) => {
+        unsafe { Self(_mm512_ternarylogic_epi64::<$table>($a.0, $b.0, $c.0)) }
+    };
+}
+
+impl Word for Avx512 {
+    const PARTS: usize = 8;
+
+    #[inline(always)]
+    fn splat(part: u64) -> Self {
+        unsafe { Self(_mm512_set1_epi64(part.cast_signed())) }
+    }
+
+    #[inline(always)]
+    fn load(parts: &[u64]) -> Self {
+        assert!(parts.len() >= Self::PARTS);
+        unsafe { Self(_mm512_loadu_si512(parts.as_ptr().cast())) }
+    }
+
+    #[inline(always)]
+    fn store(self, parts: &mut [u64]) {
+        assert!(parts.len() >= Self::PARTS);
+        unsafe { _mm512_storeu_si512(parts.as_mut_ptr().cast(), self.0) }
+    }
+
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        unsafe { Self(_mm512_and_si512(self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        unsafe { Self(_mm512_or_si512(self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        unsafe { Self(_mm512_xor_si512(self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    fn and_not(self, other: Self) -> Self {
+        unsafe { Self(_mm512_andnot_si512(other.0, self.0)) }
+    }
+
+    #[inline(always)]
+    fn shift_left<const N: u32>(self) -> Self {
+        unsafe { Self(_mm512_slli_epi64::<N>(self.0)) }
+    }
+
+    #[inline(always)]
+    fn shift_right<const N: u32>(self) -> Self {
+        unsafe { Self(_mm512_srli_epi64::<N>(self.0)) }
+    }
+
+    #[inline(always)]
+    fn or3(a: Self, b: Self, c: Self) -> Self {
+        ternary!(0b1111_1110, a, b, c)
+    }
+
+    #[inline(always)]
+    fn and3(a: Self, b: Self, c: Self) -> Self {
+        ternary!(0b1000_0000, a, b, c)
+    }
+
+    #[inline(always)]
+    fn xor3(a: Self, b: Self, c: Self) -> Self {
+        ternary!(0b1001_0110, a, b, c)
+    }
+
+    #[inline(always)]
+    fn majority(a: Self, b: Self, c: Self) -> Self {
+        ternary!(0b1110_1000, a, b, c)
+    }
+
+    #[inline(always)]
+    fn and_nor(a: Self, b: Self, c: Self) -> Self {
+        ternary!(0b0001_0000, a, b, c)
+    }
+
+    #[inline(always)]
+    fn or_and(a: Self, b: Self, c: Self) -> Self {
+        ternary!(0b1111_1000, a, b, c)
+    }
+
+    #[inline(always)]
+    fn or_xor(a: Self, b: Self, c: Self) -> Self {
+        ternary!(0b1111_0110, a, b, c)
+    }
+
+    #[inline(always)]
+    fn select(mask: Self, a: Self, b: Self) -> Self {
+        ternary!(0b1100_1010, mask, a, b)
+    }
+
+    #[inline(always)]
+    fn cells_by_digit(cells: &[u8; 96]) -> [u128; 10] {
+        let (head, tail) =
+            unsafe { (_mm512_loadu_si512(cells.as_ptr().cast()), _mm256_loadu_si256(cells[64..].as_ptr().cast())) };
+        let mut masks = [0; 10];
+        for digit in 0..10 {
+            let (head, tail) = unsafe {
+                (
+                    _mm512_cmpeq_epi8_mask(head, _mm512_set1_epi8(digit as i8)),
+                    _mm256_cmpeq_epi8_mask(tail, _mm256_set1_epi8(digit as i8)),
+                )
+            };
+            masks[digit] = u128::from(tail) << 64 | u128::from(head);
+        }
+        masks
+    }
+
+    #[inline(always)]
+    fn digits_of_cells(cells: &[u128; 9], digits: &mut [u8; 81]) {
+        unsafe {
+            let (mut head, mut tail) = (_mm512_setzero_si512(), _mm256_setzero_si256());
+            for (digit, &mask) in (1..).zip(cells) {
+                head = _mm512_mask_mov_epi8(head, mask as u64, _mm512_set1_epi8(digit));
+                tail = _mm256_mask_mov_epi8(tail, (mask >> 64) as u32, _mm256_set1_epi8(digit));
+            }
+            _mm512_storeu_si512(digits.as_mut_ptr().cast(), head);
+            _mm256_mask_storeu_epi8(digits[64..].as_mut_ptr().cast(), (1 << 17) - 1, tail);
+        }
+    }
+}

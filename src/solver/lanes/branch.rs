@@ -1,0 +1,307 @@
+//! What to do when a pass finds nothing more: look for triads, else guess. For all lanes at once.
+//!
+//! A *triad* is a minirow or minicolumn with candidates of three digits only. They need all its cells, so none of the
+//! three is anywhere else in that row or column. With fewer than three digits there is a contradiction. That
+//! is dearer to find than what a pass does, and seldom there, so it is only looked for here.
+//!
+//! A guess goes, as in tdoku (T. Dillon, 2019), to the band or stack with the fewest possible permutations over all its
+//! digits, and there to the digit with the fewest: a minirow holds that digit, or it does not.
+
+use super::inference::{State, six_permutations};
+use super::transpose::{CANDIDATES, Row};
+use super::word::Word;
+
+/// Bands and stacks.
+const BANDS: usize = 6;
+
+/// The minirows of a band, or minicolumns of a stack: `3 * line + box`, where a band has three rows and a stack three
+/// columns.
+type Lines<W> = [W; 9];
+
+/// What is known of all lanes at a stall.
+pub(super) struct Branch<W> {
+    /// The minirows and minicolumns that have a candidate, by digit and band.
+    lines: [[Lines<W>; BANDS]; 9],
+    /// How many permutations there are, as a number of three bits, by digit and band.
+    permutations: [[[W; 3]; BANDS]; 9],
+    /// The triads, by band.
+    triads: [Lines<W>; BANDS],
+    /// The digit that is guessed on.
+    digit: [W; 9],
+    /// The band or stack.
+    band: [W; BANDS],
+    /// The minirow or minicolumn that holds the digit, or does not.
+    line: Lines<W>,
+    /// Those that do not hold it if that one does.
+    other_lines: Lines<W>,
+}
+
+/// Where in the free bits of a row the guess stands: a bit for the digit, one for the band, and one for the line.
+const DIGIT_AT: usize = CANDIDATES % 64;
+const BAND_AT: usize = DIGIT_AT + 9;
+const LINE_AT: usize = BAND_AT + BANDS;
+
+impl<W: Word> Branch<W> {
+    pub(super) fn new() -> Box<Self> {
+        let none = W::splat(0);
+        Box::new(Self {
+            lines: [[[none; 9]; BANDS]; 9],
+            permutations: [[[none; 3]; BANDS]; 9],
+            triads: [[none; 9]; BANDS],
+            digit: [none; 9],
+            band: [none; BANDS],
+            line: [none; 9],
+            other_lines: [none; 9],
+        })
+    }
+
+    /// Finds triads in all lanes, and a guess for those of `stalled` where that brings nothing new. Returns the lanes
+    /// with a guess; lanes with a contradiction are no longer alive.
+    #[inline(always)]
+    pub(super) fn choose(&mut self, state: &mut State<W>, stalled: W) -> W {
+        self.find_lines(state);
+        let progress = self.find_triads(state);
+        let guessing = stalled.and(state.alive).and_not(progress);
+        self.choose_band(guessing);
+        self.choose_digit();
+        self.choose_line();
+        guessing
+    }
+
+    #[inline(always)]
+    fn find_lines(&mut self, state: &State<W>) {
+        for digit in 0..9 {
+            let (digits, _) = state.candidates.as_chunks::<81>();
+            let cells = &digits[digit];
+            for band in 0..BANDS {
+                let mut lines = [W::splat(0); 9];
+                for line in 0..9 {
+                    let [a, b, c] = cells_of_line(band, line);
+                    lines[line] = W::or3(cells[a], cells[b], cells[c]);
+                }
+                self.permutations[digit][band] = count_permutations(&lines);
+                self.lines[digit][band] = lines;
+            }
+        }
+    }
+
+    /// Returns the lanes in which a triad rules something out.
+    #[inline(always)]
+    fn find_triads(&mut self, state: &mut State<W>) -> W {
+        let mut progress = W::splat(0);
+        for band in 0..BANDS {
+            for line in 0..9 {
+                let (s0, c0) = self.add_three(0, band, line);
+                let (s1, c1) = self.add_three(3, band, line);
+                let (s2, c2) = self.add_three(6, band, line);
+                let (ones, c3) = (W::xor3(s0, s1, s2), W::majority(s0, s1, s2));
+                let (sum, four) = (W::xor3(c0, c1, c2), W::majority(c0, c1, c2));
+                let (twos, more) = (sum.xor(c3), W::or_and(four, sum, c3));
+                let three = W::and3(ones, twos, twos).and_not(more);
+                state.alive = state.alive.and(more.or(three));
+                self.triads[band][line] = three;
+            }
+            for digit in 0..9 {
+                let lines = &self.lines[digit][band];
+                for line in 0..9 {
+                    let [next, last] = others(line);
+                    let owned = lines[line].and(self.triads[band][line]);
+                    progress = W::or_and(progress, owned, lines[next].or(lines[last]));
+                }
+            }
+        }
+        progress
+    }
+
+    /// How many of three digits a line has: the ones and the twos.
+    #[inline(always)]
+    fn add_three(&self, digit: usize, band: usize, line: usize) -> (W, W) {
+        let a = self.lines[digit][band][line];
+        let b = self.lines[digit + 1][band][line];
+        let c = self.lines[digit + 2][band][line];
+        (W::xor3(a, b, c), W::majority(a, b, c))
+    }
+
+    /// Marks the band or stack with the fewest permutations of those that are not decided.
+    #[inline(always)]
+    fn choose_band(&mut self, guessing: W) {
+        /// How many bits the sum has after each digit: there are at most six permutations of each.
+        const SUM_BITS: [usize; 9] = [3, 4, 5, 5, 5, 6, 6, 6, 6];
+        let (none, all) = (W::splat(0), W::splat(!0));
+        let mut fewest = [all; 6];
+        for band in 0..BANDS {
+            let mut sum = [none; 6];
+            for digit in 0..9 {
+                let mut carry = none;
+                for bit in 0..SUM_BITS[digit] {
+                    let a = sum[bit];
+                    let b = if bit < 3 { self.permutations[digit][band][bit] } else { none };
+                    sum[bit] = W::xor3(a, b, carry);
+                    carry = W::majority(a, b, carry);
+                }
+            }
+            // Nine digits with one permutation each: decided.
+            let open = W::or3(W::or3(sum[1], sum[2], sum[4]), sum[5], all.and_not(sum[0].and(sum[3])));
+            let fewer = less(&sum, &fewest).and(open);
+            for bit in 0..6 {
+                fewest[bit] = W::select(fewer, sum[bit], fewest[bit]);
+            }
+            for earlier in 0..band {
+                self.band[earlier] = self.band[earlier].and_not(fewer);
+            }
+            self.band[band] = fewer;
+        }
+        for band in 0..BANDS {
+            self.band[band] = self.band[band].and(guessing);
+        }
+    }
+
+    /// Marks the digit with the fewest permutations in that band of those that are not decided.
+    #[inline(always)]
+    fn choose_digit(&mut self) {
+        let (none, all) = (W::splat(0), W::splat(!0));
+        let mut fewest = [all; 3];
+        for digit in 0..9 {
+            let mut count = [none; 3];
+            for bit in 0..3 {
+                for band in 0..BANDS {
+                    count[bit] = W::or_and(count[bit], self.band[band], self.permutations[digit][band][bit]);
+                }
+            }
+            let fewer = less(&count, &fewest).and(count[1].or(count[2]));
+            for bit in 0..3 {
+                fewest[bit] = W::select(fewer, count[bit], fewest[bit]);
+            }
+            for earlier in 0..digit {
+                self.digit[earlier] = self.digit[earlier].and_not(fewer);
+            }
+            self.digit[digit] = fewer;
+        }
+    }
+
+    /// Marks the first minirow of the first row that is not decided.
+    #[inline(always)]
+    fn choose_line(&mut self) {
+        let none = W::splat(0);
+        let mut lines = [none; 9];
+        for digit in 0..9 {
+            for band in 0..BANDS {
+                let chosen = self.digit[digit].and(self.band[band]);
+                for line in 0..9 {
+                    lines[line] = W::or_and(lines[line], chosen, self.lines[digit][band][line]);
+                }
+            }
+        }
+        let mut rest = W::splat(!0);
+        for row in [0, 3, 6] {
+            let [a, b, c] = [lines[row], lines[row + 1], lines[row + 2]];
+            let open = W::majority(a, b, c).and(rest);
+            rest = rest.and_not(open);
+            self.line[row] = a.and(open);
+            self.line[row + 1] = b.and(open).and_not(a);
+            self.other_lines[row + 1] = self.line[row];
+            self.other_lines[row + 2] = open;
+        }
+    }
+
+    /// The words that say in each row what the guess is. They go into the last part of the rows, from [`DIGIT_AT`] on.
+    #[inline(always)]
+    pub(super) fn mark(&self, last_part: &mut [W; 64]) {
+        last_part[DIGIT_AT..][..9].copy_from_slice(&self.digit);
+        last_part[BAND_AT..][..BANDS].copy_from_slice(&self.band);
+        last_part[LINE_AT..][..9].copy_from_slice(&self.line);
+    }
+
+    /// Follows the guess that the line holds the digit, and rules out what the triads do.
+    #[inline(always)]
+    pub(super) fn follow(&self, state: &mut State<W>) {
+        let (digits, _) = state.candidates.as_chunks_mut::<81>();
+        for digit in 0..9 {
+            let cells = &mut digits[digit];
+            let mut out = [[W::splat(0); 9]; BANDS];
+            for band in 0..BANDS {
+                let chosen = self.digit[digit].and(self.band[band]);
+                let lines = &self.lines[digit][band];
+                let triads = &self.triads[band];
+                for line in 0..9 {
+                    let [next, last] = others(line);
+                    let owned = W::or_and(lines[next].and(triads[next]), lines[last], triads[last]);
+                    out[band][line] = W::or_and(owned, chosen, self.other_lines[line]);
+                }
+            }
+            for cell in 0..81 {
+                let (row, column) = (cell / 9, cell % 9);
+                let minirow = out[row / 3][row % 3 * 3 + column / 3];
+                let minicolumn = out[3 + column / 3][column % 3 * 3 + row / 3];
+                cells[cell] = W::and_nor(cells[cell], minirow, minicolumn);
+            }
+        }
+    }
+}
+
+/// Takes the other side of the guess that stands in `row`: the line does not hold the digit. The free bits are
+/// cleared.
+#[inline(always)]
+pub(super) fn refuse(row: &mut Row) {
+    let guess = row[CANDIDATES / 64];
+    let marked = |at: usize, width: usize| ((guess >> at) & ((1 << width) - 1)).trailing_zeros() as usize;
+    let (digit, band, line) = (marked(DIGIT_AT, 9), marked(BAND_AT, BANDS), marked(LINE_AT, 9));
+    row[CANDIDATES / 64] &= (1 << DIGIT_AT) - 1;
+    if digit < 9 && band < BANDS && line < 9 {
+        for cell in CELLS_OF_LINE[band][line] {
+            let candidate = 81 * digit + usize::from(cell);
+            row[candidate / 64 % row.len()] &= !(1 << (candidate % 64));
+        }
+    }
+}
+
+static CELLS_OF_LINE: [[[u8; 3]; 9]; BANDS] = {
+    let mut table = [[[0; 3]; 9]; BANDS];
+    let mut i = 0;
+    while i < BANDS * 9 {
+        let cells = cells_of_line(i / 9, i % 9);
+        table[i / 9][i % 9] = [cells[0] as u8, cells[1] as u8, cells[2] as u8];
+        i += 1;
+    }
+    table
+};
+
+/// The cells of a minirow of a band, or of a minicolumn of a stack.
+#[inline(always)]
+const fn cells_of_line(band: usize, line: usize) -> [usize; 3] {
+    let (inner, across) = (line / 3, line % 3);
+    if band < 3 {
+        let first = 9 * (3 * band + inner) + 3 * across;
+        [first, first + 1, first + 2]
+    } else {
+        let first = 27 * across + 3 * (band - 3) + inner;
+        [first, first + 9, first + 18]
+    }
+}
+
+/// The other two of the same row.
+#[inline(always)]
+const fn others(line: usize) -> [usize; 2] {
+    [line / 3 * 3 + (line + 1) % 3, line / 3 * 3 + (line + 2) % 3]
+}
+
+/// How many permutations there are of the lines of a band, in binary from the lowest bit up.
+#[inline(always)]
+fn count_permutations<W: Word>(lines: &Lines<W>) -> [W; 3] {
+    let [a, b, c, d, e, f] = six_permutations(lines);
+    let (s0, c0) = (W::xor3(a, b, c), W::majority(a, b, c));
+    let (s1, c1) = (W::xor3(d, e, f), W::majority(d, e, f));
+    let c2 = s0.and(s1);
+    [s0.xor(s1), W::xor3(c0, c1, c2), W::majority(c0, c1, c2)]
+}
+
+/// Where is the number `a` less than `b`? Both in binary from the lowest bit up.
+#[inline(always)]
+fn less<W: Word, const BITS: usize>(a: &[W; BITS], b: &[W; BITS]) -> W {
+    let mut less = W::splat(0);
+    for bit in 0..BITS {
+        // The highest bit that differs decides.
+        less = W::select(a[bit].xor(b[bit]), b[bit], less);
+    }
+    less
+}

@@ -1,0 +1,288 @@
+//! One pass of inference over all lanes at once.
+//!
+//! The state of a search is *sliced*: for each candidate, that is for each digit and cell, there is a word with one
+//! bit for each lane. So rules are plain Boolean algebra between words, without a shift or a branch.
+//!
+//! A *minirow* is the three cells in which a row meets a box, a *minicolumn* the same for a column. A band has nine
+//! minirows. Where one digit goes in a band is a choice of three of them, one in each row and each box: one of
+//! six permutations. What is in none of the permutations that are still possible cannot hold the digit. For a stack and
+//! minicolumns it is the same. That one rule covers locked candidates in both directions, and hidden singles up to
+//! the minirow. A cell is a hidden single of its box if both its minirow and its minicolumn are the only ones there; one
+//! that is alone in its row or column is alone in its box as soon as the rule has been applied.
+//!
+//! Everything here has to be inlined into the one function of a back end that is compiled for its instructions. The
+//! compiler promises that for functions that say so, and for nothing else: hence no closures over words, and no iterator
+//! adapters.
+//!
+//! The rule is that of tdoku (T. Dillon, 2019), who keeps it in a vector for one puzzle; slicing by bits is known from
+//! implementations of DES (E. Biham, 1997).
+
+use super::transpose::CANDIDATES;
+use super::word::Word;
+
+/// The sliced state of a search in each lane.
+#[repr(align(64))]
+pub(super) struct State<W> {
+    /// The candidates: `81 * digit + cell`.
+    pub(super) candidates: [W; CANDIDATES],
+    /// The cells with one candidate, as the last look at the cells found them.
+    pub(super) singles: [W; 81],
+    /// The cells that a hidden single of this pass's digits so far has taken.
+    taken: [W; 81],
+    scratch: Scratch<W>,
+    /// The lanes without a contradiction so far.
+    pub(super) alive: W,
+    /// The lanes in which something has changed since the last look at the cells.
+    pub(super) changed: W,
+    /// The lanes that had a cell with more than one candidate at the last look.
+    pub(super) open: W,
+    /// Do the digits go upwards in the next pass?
+    upwards: bool,
+}
+
+/// What the rows of a band find out for the columns, by `9 * band + ...`.
+struct Scratch<W> {
+    /// The minirows that are possible: `3 * row + box`.
+    minirows: [W; 27],
+    /// The minicolumns that have a candidate: by column.
+    minicolumns: [W; 27],
+    /// The minicolumns that hold a single: by column.
+    single_minicolumns: [W; 27],
+}
+
+/// Which of the six permutations are possible: the box of the first row, of the second and of the third is 012, 120,
+/// 201, 021, 102 or 210.
+#[inline(always)]
+pub(super) fn six_permutations<W: Word>(lines: &[W; 9]) -> [W; 6] {
+    [
+        W::and3(lines[0], lines[4], lines[8]),
+        W::and3(lines[1], lines[5], lines[6]),
+        W::and3(lines[2], lines[3], lines[7]),
+        W::and3(lines[0], lines[5], lines[7]),
+        W::and3(lines[1], lines[3], lines[8]),
+        W::and3(lines[2], lines[4], lines[6]),
+    ]
+}
+
+/// The minirows or minicolumns that the possible permutations of `lines` leave: rows of minirows, three boxes
+/// each; or boxes of minicolumns, three columns each. Second, whether there is any permutation.
+#[inline(always)]
+fn permutations<W: Word>(lines: &[W; 9]) -> ([W; 9], W) {
+    let [p012, p120, p201, p021, p102, p210] = six_permutations(lines);
+    let left = [
+        p012.or(p021), // first row, first box
+        p120.or(p102),
+        p201.or(p210),
+        p201.or(p102),
+        p012.or(p210),
+        p120.or(p021),
+        p120.or(p210),
+        p201.or(p021),
+        p012.or(p102),
+    ];
+    (left, W::or3(left[0], left[1], left[2]))
+}
+
+/// The same where `singles` says which of the lines hold a cell that is decided: they leave no other in their row.
+#[inline(always)]
+fn permutations_with_singles<W: Word>(lines: &[W; 9], singles: &[W; 9]) -> ([W; 9], W) {
+    let mut possible = *lines;
+    for row in [0, 3, 6] {
+        for i in 0..3 {
+            let (next, last) = (singles[row + (i + 1) % 3], singles[row + (i + 2) % 3]);
+            possible[row + i] = W::and_nor(lines[row + i], next, last);
+        }
+    }
+    permutations(&possible)
+}
+
+impl<W: Word> State<W> {
+    pub(super) fn new() -> Box<Self> {
+        let none = W::splat(0);
+        Box::new(Self {
+            candidates: [none; CANDIDATES],
+            singles: [none; 81],
+            taken: [none; 81],
+            scratch: Scratch {
+                minirows: [none; 27],
+                minicolumns: [none; 27],
+                single_minicolumns: [none; 27],
+            },
+            alive: none,
+            changed: none,
+            open: none,
+            upwards: true,
+        })
+    }
+
+    /// Looks at the cells: which have no candidate, which have one.
+    ///
+    /// Before, `changed` has the lanes in which the last pass changed a minirow or minicolumn; after, those in which
+    /// it changed anything. A hidden single shows in that its cell has become a single, or soon will.
+    #[inline(always)]
+    pub(super) fn look_at_cells(&mut self) {
+        let (mut alive, mut changed, mut open) = (self.alive, self.changed, W::splat(0));
+        for cell in 0..81 {
+            // At least one and at least two of three digits, and of three times three.
+            let (one0, two0) = one_and_two(&self.candidates, cell);
+            let (one1, two1) = one_and_two(&self.candidates, 3 * 81 + cell);
+            let (one2, two2) = one_and_two(&self.candidates, 6 * 81 + cell);
+            let one = W::or3(one0, one1, one2);
+            let two = W::or3(two0, two1, two2).or(W::majority(one0, one1, one2));
+            let single = one.and_not(two);
+            alive = alive.and(one);
+            open = open.or(two);
+            changed = W::or_xor(changed, single, self.singles[cell]);
+            changed = W::or_and(changed, two, self.taken[cell]);
+            self.singles[cell] = single;
+        }
+        (self.alive, self.changed, self.open) = (alive, changed, open);
+    }
+
+    /// One pass over the digits: singles leave nothing else in their houses, permutations are looked at in bands and
+    /// stacks, hidden singles take their cells.
+    ///
+    /// What a hidden single takes from the digits before its own is left to the next pass, which goes the other way.
+    #[inline(always)]
+    pub(super) fn pass(&mut self) {
+        self.taken = [W::splat(0); 81];
+        self.changed = W::splat(0);
+        for i in 0..9 {
+            self.digit(if self.upwards { i } else { 8 - i });
+        }
+        self.upwards = !self.upwards;
+    }
+
+    #[inline(always)]
+    fn digit(&mut self, digit: usize) {
+        let (digits, _) = self.candidates.as_chunks_mut::<81>();
+        let mut work = Digit {
+            cells: &mut digits[digit],
+            singles: &self.singles,
+            taken: &mut self.taken,
+            scratch: &mut self.scratch,
+            alive: self.alive,
+            changed: self.changed,
+        };
+        // Written out because the compiler does not unroll loops of this size, and indices it does not know cost
+        // a store and a load each.
+        work.band(0);
+        work.band(1);
+        work.band(2);
+        work.stack(0);
+        work.stack(1);
+        work.stack(2);
+        (self.alive, self.changed) = (work.alive, work.changed);
+    }
+}
+
+/// One digit's part of a pass.
+struct Digit<'a, W> {
+    cells: &'a mut [W; 81],
+    singles: &'a [W; 81],
+    taken: &'a mut [W; 81],
+    scratch: &'a mut Scratch<W>,
+    alive: W,
+    changed: W,
+}
+
+impl<W: Word> Digit<'_, W> {
+    #[inline(always)]
+    fn band(&mut self, band: usize) {
+        let none = W::splat(0);
+        let mut minirows = [none; 9];
+        let mut single_minirows = [none; 9];
+        for stack in 0..3 {
+            let mut x = [none; 9];
+            let mut single = [none; 9];
+            for i in 0..9 {
+                let cell = cell_of_box(band, stack, i);
+                x[i] = self.cells[cell].and_not(self.taken[cell]);
+                self.cells[cell] = x[i];
+                single[i] = x[i].and(self.singles[cell]);
+            }
+            for i in 0..3 {
+                minirows[3 * i + stack] = W::or3(x[3 * i], x[3 * i + 1], x[3 * i + 2]);
+                single_minirows[3 * i + stack] = W::or3(single[3 * i], single[3 * i + 1], single[3 * i + 2]);
+                self.scratch.single_minicolumns[9 * band + 3 * stack + i] =
+                    W::or3(single[i], single[3 + i], single[6 + i]);
+            }
+        }
+        let (left, any) = permutations_with_singles(&minirows, &single_minirows);
+        self.alive = self.alive.and(any);
+        for i in 0..9 {
+            self.changed = W::or_xor(self.changed, left[i], minirows[i]);
+            self.scratch.minirows[9 * band + i] = left[i];
+        }
+        // The columns see what the rows have left. The cells themselves are written once, by `stack`.
+        for stack in 0..3 {
+            for column in 0..3 {
+                let mut x = [none; 3];
+                for row in 0..3 {
+                    let cell = cell_of_box(band, stack, 3 * row + column);
+                    x[row] = self.cells[cell].and(left[3 * row + stack]);
+                }
+                self.scratch.minicolumns[9 * band + 3 * stack + column] = W::or3(x[0], x[1], x[2]);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn stack(&mut self, stack: usize) {
+        let minicolumns = of_stack(&self.scratch.minicolumns, stack);
+        let single_minicolumns = of_stack(&self.scratch.single_minicolumns, stack);
+        let (left, any) = permutations_with_singles(&minicolumns, &single_minicolumns);
+        self.alive = self.alive.and(any);
+        for i in 0..9 {
+            self.changed = W::or_xor(self.changed, left[i], minicolumns[i]);
+        }
+        self.cells_of_box(0, stack, &left);
+        self.cells_of_box(1, stack, &left);
+        self.cells_of_box(2, stack, &left);
+    }
+
+    /// Writes back the cells of a box, and takes them for hidden singles.
+    #[inline(always)]
+    fn cells_of_box(&mut self, band: usize, stack: usize, minicolumns: &[W; 9]) {
+        let minirows = &self.scratch.minirows[9 * band..];
+        let rows = [minirows[stack], minirows[3 + stack], minirows[6 + stack]];
+        let columns = [minicolumns[3 * band], minicolumns[3 * band + 1], minicolumns[3 * band + 2]];
+        let only_row = alone(&rows);
+        let only_column = alone(&columns);
+        for i in 0..9 {
+            let cell = cell_of_box(band, stack, i);
+            self.cells[cell] = W::and3(self.cells[cell], rows[i / 3], columns[i % 3]);
+            self.taken[cell] = W::or_and(self.taken[cell], only_row[i / 3], only_column[i % 3]);
+        }
+    }
+}
+
+/// In which lanes a cell has at least one, and at least two, of three digits.
+#[inline(always)]
+fn one_and_two<W: Word>(candidates: &[W; CANDIDATES], first: usize) -> (W, W) {
+    let [a, b, c] = [candidates[first], candidates[first + 81], candidates[first + 162]];
+    (W::or3(a, b, c), W::majority(a, b, c))
+}
+
+/// Which of three is the only one?
+#[inline(always)]
+fn alone<W: Word>(three: &[W; 3]) -> [W; 3] {
+    let [a, b, c] = *three;
+    [W::and_nor(a, b, c), W::and_nor(b, a, c), W::and_nor(c, a, b)]
+}
+
+/// The minicolumns of a stack out of all: three columns for each band.
+#[inline(always)]
+fn of_stack<W: Word>(lines: &[W; 27], stack: usize) -> [W; 9] {
+    let mut of_stack = [W::splat(0); 9];
+    for (i, line) in of_stack.iter_mut().enumerate() {
+        *line = lines[i / 3 * 9 + 3 * stack + i % 3];
+    }
+    of_stack
+}
+
+/// Cell `i`, in reading order, of the box where a band meets a stack.
+#[inline(always)]
+const fn cell_of_box(band: usize, stack: usize, i: usize) -> usize {
+    27 * band + 9 * (i / 3) + 3 * stack + i % 3
+}
