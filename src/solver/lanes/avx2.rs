@@ -7,8 +7,8 @@
 )]
 
 use std::arch::x86_64::{
-    __m128i, __m256i, _mm_cvtsi32_si128, _mm256_and_si256, _mm256_andnot_si256, _mm256_cmpeq_epi8,
-    _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8, _mm256_set1_epi64x,
+    __m128i, __m256i, _mm_cvtsi32_si128, _mm256_and_si256, _mm256_andnot_si256,
+    _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi64x,
     _mm256_sll_epi64, _mm256_srl_epi64, _mm256_storeu_si256, _mm256_xor_si256,
 };
 
@@ -110,17 +110,18 @@ impl Word for Avx2 {
     }
 
     #[inline(always)]
-    fn cells_by_digit(cells: &[u8; 96]) -> [u128; 10] {
-        let mut masks = [0; 10];
-        for digit in 0..10 {
-            for k in 0..3 {
-                let equal = unsafe {
-                    let cells = _mm256_loadu_si256(cells[32 * k..32 * k + 32].as_ptr().cast());
-                    _mm256_movemask_epi8(_mm256_cmpeq_epi8(cells, _mm256_set1_epi8(digit as i8)))
+    fn planes(digits: &[u8; 96]) -> [u128; 4] {
+        let mut planes = [0; 4];
+        for (k, digits) in digits.as_chunks::<32>().0.iter().enumerate() {
+            for bit in 0..4 {
+                let bits = unsafe {
+                    // To the highest bit of each byte, which is what is gathered.
+                    let digits = _mm256_loadu_si256(digits.as_ptr().cast());
+                    _mm256_movemask_epi8(_mm256_sll_epi64(digits, _mm_cvtsi32_si128(7 - bit)))
                 };
-                masks[digit] |= u128::from(equal.cast_unsigned()) << (32 * k);
+                planes[bit as usize] |= u128::from(bits.cast_unsigned()) << (32 * k);
             }
         }
-        masks
+        planes
     }
 }

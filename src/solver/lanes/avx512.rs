@@ -7,11 +7,11 @@
 )]
 
 use std::arch::x86_64::{
-    __m512i, _mm256_cmpeq_epi8_mask, _mm256_loadu_si256, _mm256_mask_mov_epi8, _mm256_mask_storeu_epi8,
-    _mm256_set1_epi8, _mm256_setzero_si256, _mm512_and_si512, _mm512_andnot_si512, _mm512_cmpeq_epi8_mask,
-    _mm512_loadu_si512, _mm512_mask_mov_epi8, _mm512_or_si512, _mm512_set1_epi8, _mm512_set1_epi64,
-    _mm512_setzero_si512, _mm512_slli_epi64, _mm512_srli_epi64, _mm512_storeu_si512,
-    _mm512_ternarylogic_epi64, _mm512_xor_si512,
+    __m512i, _mm256_loadu_si256, _mm256_mask_add_epi8, _mm256_mask_storeu_epi8, _mm256_set1_epi8,
+    _mm256_setzero_si256, _mm256_test_epi8_mask, _mm512_and_si512, _mm512_andnot_si512, _mm512_loadu_si512,
+    _mm512_mask_add_epi8, _mm512_or_si512, _mm512_set1_epi8, _mm512_set1_epi64, _mm512_setzero_si512,
+    _mm512_slli_epi64, _mm512_srli_epi64, _mm512_storeu_si512, _mm512_ternarylogic_epi64,
+    _mm512_test_epi8_mask, _mm512_xor_si512,
 };
 
 use super::engine::{Engine, Job};
@@ -155,32 +155,33 @@ impl Word for Avx512 {
     }
 
     #[inline(always)]
-    fn cells_by_digit(cells: &[u8; 96]) -> [u128; 10] {
-        let (head, tail) =
-            unsafe { (_mm512_loadu_si512(cells.as_ptr().cast()), _mm256_loadu_si256(cells[64..].as_ptr().cast())) };
-        let mut masks = [0; 10];
-        for digit in 0..10 {
+    fn planes(digits: &[u8; 96]) -> [u128; 4] {
+        let mut planes = [0; 4];
+        for bit in 0..4 {
             let (head, tail) = unsafe {
+                let (head, tail) = digits.split_at(64);
                 (
-                    _mm512_cmpeq_epi8_mask(head, _mm512_set1_epi8(digit as i8)),
-                    _mm256_cmpeq_epi8_mask(tail, _mm256_set1_epi8(digit as i8)),
+                    _mm512_test_epi8_mask(_mm512_loadu_si512(head.as_ptr().cast()), _mm512_set1_epi8(1 << bit)),
+                    _mm256_test_epi8_mask(_mm256_loadu_si256(tail.as_ptr().cast()), _mm256_set1_epi8(1 << bit)),
                 )
             };
-            masks[digit] = u128::from(tail) << 64 | u128::from(head);
+            planes[bit] = u128::from(tail) << 64 | u128::from(head);
         }
-        masks
+        planes
     }
 
     #[inline(always)]
-    fn digits_of_cells(cells: &[u128; 9], digits: &mut [u8; 81]) {
+    fn digits(planes: &[u128; 4], digits: &mut [u8; 81]) {
+        let (first, last) = digits.split_at_mut(64);
         unsafe {
             let (mut head, mut tail) = (_mm512_setzero_si512(), _mm256_setzero_si256());
-            for (digit, &mask) in (1..).zip(cells) {
-                head = _mm512_mask_mov_epi8(head, mask as u64, _mm512_set1_epi8(digit));
-                tail = _mm256_mask_mov_epi8(tail, (mask >> 64) as u32, _mm256_set1_epi8(digit));
+            for bit in 0..4 {
+                let (in_head, in_tail) = (planes[bit] as u64, (planes[bit] >> 64) as u32);
+                head = _mm512_mask_add_epi8(head, in_head, head, _mm512_set1_epi8(1 << bit));
+                tail = _mm256_mask_add_epi8(tail, in_tail, tail, _mm256_set1_epi8(1 << bit));
             }
-            _mm512_storeu_si512(digits.as_mut_ptr().cast(), head);
-            _mm256_mask_storeu_epi8(digits[64..].as_mut_ptr().cast(), (1 << 17) - 1, tail);
+            _mm512_storeu_si512(first.as_mut_ptr().cast(), head);
+            _mm256_mask_storeu_epi8(last.as_mut_ptr().cast(), (1 << 17) - 1, tail);
         }
     }
 }

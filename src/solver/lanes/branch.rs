@@ -9,7 +9,7 @@
 
 use super::inference::{State, six_permutations};
 use super::transpose::{CANDIDATES, Row};
-use super::word::Word;
+use super::word::{Mask, Word};
 
 /// Bands and stacks.
 const BANDS: usize = 6;
@@ -26,6 +26,8 @@ pub(super) struct Branch<W> {
     permutations: [[[W; 3]; BANDS]; 9],
     /// The triads, by band.
     triads: [Lines<W>; BANDS],
+    /// The lanes in which a triad rules something out.
+    progress: W,
     /// The digit that is guessed on.
     digit: [W; 9],
     /// The band or stack.
@@ -48,6 +50,7 @@ impl<W: Word> Branch<W> {
             lines: [[[none; 9]; BANDS]; 9],
             permutations: [[[none; 3]; BANDS]; 9],
             triads: [[none; 9]; BANDS],
+            progress: none,
             digit: [none; 9],
             band: [none; BANDS],
             line: [none; 9],
@@ -60,8 +63,8 @@ impl<W: Word> Branch<W> {
     #[inline(always)]
     pub(super) fn choose(&mut self, state: &mut State<W>, stalled: W) -> W {
         self.find_lines(state);
-        let progress = self.find_triads(state);
-        let guessing = stalled.and(state.alive).and_not(progress);
+        self.progress = self.find_triads(state);
+        let guessing = stalled.and(state.alive).and_not(self.progress);
         self.choose_band(guessing);
         self.choose_digit();
         self.choose_line();
@@ -73,14 +76,21 @@ impl<W: Word> Branch<W> {
         for digit in 0..9 {
             let (digits, _) = state.candidates.as_chunks::<81>();
             let cells = &digits[digit];
-            for band in 0..BANDS {
-                let mut lines = [W::splat(0); 9];
-                for line in 0..9 {
-                    let [a, b, c] = cells_of_line(band, line);
-                    lines[line] = W::or3(cells[a], cells[b], cells[c]);
+            let lines = &mut self.lines[digit];
+            // Nested loops rather than tables or divisions: they unroll to constants.
+            for band in 0..3 {
+                for inner in 0..3 {
+                    for across in 0..3 {
+                        let cell = 27 * band + 9 * inner + 3 * across;
+                        lines[band][3 * inner + across] = W::or3(cells[cell], cells[cell + 1], cells[cell + 2]);
+                        let cell = 27 * across + 3 * band + inner;
+                        lines[3 + band][3 * inner + across] =
+                            W::or3(cells[cell], cells[cell + 9], cells[cell + 18]);
+                    }
                 }
-                self.permutations[digit][band] = count_permutations(&lines);
-                self.lines[digit][band] = lines;
+            }
+            for band in 0..BANDS {
+                self.permutations[digit][band] = count_permutations(&lines[band]);
             }
         }
     }
@@ -103,10 +113,12 @@ impl<W: Word> Branch<W> {
             }
             for digit in 0..9 {
                 let lines = &self.lines[digit][band];
-                for line in 0..9 {
-                    let [next, last] = others(line);
-                    let owned = lines[line].and(self.triads[band][line]);
-                    progress = W::or_and(progress, owned, lines[next].or(lines[last]));
+                let triads = &self.triads[band];
+                for row in [0, 3, 6] {
+                    for i in 0..3 {
+                        let others = lines[row + (i + 1) % 3].or(lines[row + (i + 2) % 3]);
+                        progress = W::or_and(progress, lines[row + i].and(triads[row + i]), others);
+                    }
                 }
             }
         }
@@ -215,25 +227,46 @@ impl<W: Word> Branch<W> {
     /// Follows the guess that the line holds the digit, and rules out what the triads do.
     #[inline(always)]
     pub(super) fn follow(&self, state: &mut State<W>) {
+        let has_triads = !Mask::of(self.progress).is_empty();
         let (digits, _) = state.candidates.as_chunks_mut::<81>();
         for digit in 0..9 {
-            let cells = &mut digits[digit];
             let mut out = [[W::splat(0); 9]; BANDS];
             for band in 0..BANDS {
                 let chosen = self.digit[digit].and(self.band[band]);
-                let lines = &self.lines[digit][band];
-                let triads = &self.triads[band];
                 for line in 0..9 {
-                    let [next, last] = others(line);
-                    let owned = W::or_and(lines[next].and(triads[next]), lines[last], triads[last]);
-                    out[band][line] = W::or_and(owned, chosen, self.other_lines[line]);
+                    out[band][line] = chosen.and(self.other_lines[line]);
                 }
             }
-            for cell in 0..81 {
-                let (row, column) = (cell / 9, cell % 9);
-                let minirow = out[row / 3][row % 3 * 3 + column / 3];
-                let minicolumn = out[3 + column / 3][column % 3 * 3 + row / 3];
-                cells[cell] = W::and_nor(cells[cell], minirow, minicolumn);
+            if has_triads {
+                self.rule_out_by_triads(digit, &mut out);
+            }
+            let cells = &mut digits[digit];
+            for band in 0..3 {
+                for stack in 0..3 {
+                    for row in 0..3 {
+                        for column in 0..3 {
+                            let cell = 27 * band + 9 * row + 3 * stack + column;
+                            let minirow = out[band][3 * row + stack];
+                            let minicolumn = out[3 + stack][3 * column + band];
+                            cells[cell] = W::and_nor(cells[cell], minirow, minicolumn);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn rule_out_by_triads(&self, digit: usize, out: &mut [Lines<W>; BANDS]) {
+        for band in 0..BANDS {
+            let (lines, triads) = (&self.lines[digit][band], &self.triads[band]);
+            for row in [0, 3, 6] {
+                for i in 0..3 {
+                    let (next, last) = (row + (i + 1) % 3, row + (i + 2) % 3);
+                    let out = &mut out[band][row + i];
+                    *out = W::or_and(*out, lines[next], triads[next]);
+                    *out = W::or_and(*out, lines[last], triads[last]);
+                }
             }
         }
     }
@@ -277,12 +310,6 @@ const fn cells_of_line(band: usize, line: usize) -> [usize; 3] {
         let first = 27 * across + 3 * (band - 3) + inner;
         [first, first + 9, first + 18]
     }
-}
-
-/// The other two of the same row.
-#[inline(always)]
-const fn others(line: usize) -> [usize; 2] {
-    [line / 3 * 3 + (line + 1) % 3, line / 3 * 3 + (line + 2) % 3]
 }
 
 /// How many permutations there are of the lines of a band, in binary from the lowest bit up.

@@ -10,8 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::branch::{self, Branch};
 use super::inference::State;
-use super::transpose::{CANDIDATES, ROW_PARTS, Row, Rows};
-use super::word::{Mask, Word};
+use super::transpose::{
+    CANDIDATES, PLANES_PARTS, ROW_PARTS, Row, Rows, pack, planes_of_solution, row_of_puzzle, unpack,
+};
+use super::word::{LaneList, Mask, Word};
 use crate::solver::{Metrics, Search, Stop};
 
 /// Puzzles to be searched, and where the answers go.
@@ -49,8 +51,6 @@ const NONE: Link = Link::MAX;
 
 /// A search state that is not finished.
 struct Node {
-    /// Its candidates, unless it is in a lane.
-    row: Row,
     /// Its neighbours in the list of its puzzle.
     previous: Link,
     next: Link,
@@ -70,6 +70,12 @@ struct Progress {
     last: Link,
     /// The states of the list that are in no lane.
     waiting: u32,
+    /// The most guesses that stood at one time.
+    depth: u32,
+    nodes: u64,
+    guesses: u64,
+    backtracks: u64,
+    solutions: u64,
     /// Does it stand among the donors?
     is_donor: bool,
     /// Has another lane ever helped?
@@ -77,49 +83,67 @@ struct Progress {
     /// Is it to be searched by one lane?
     is_alone: bool,
     gave_up: bool,
-    solutions: u64,
-    metrics: Metrics,
 }
 
 impl Progress {
-    const NONE: Self = Self {
-        first: NONE,
-        last: NONE,
-        waiting: 0,
-        is_donor: false,
-        is_shared: false,
-        is_alone: false,
-        gave_up: false,
-        solutions: 0,
-        metrics: Metrics { nodes: 0, guesses: 0, backtracks: 0, depth: 0 },
-    };
+    /// One search state, in a lane.
+    const fn begun(link: Link) -> Self {
+        Self {
+            first: link,
+            last: link,
+            waiting: 0,
+            depth: 0,
+            nodes: 1,
+            guesses: 0,
+            backtracks: 0,
+            solutions: 0,
+            is_donor: false,
+            is_shared: false,
+            is_alone: false,
+            gave_up: false,
+        }
+    }
 }
 
 /// The lanes of one thread, with all that they need to work.
 pub(super) struct Engine<W> {
     state: Box<State<W>>,
     branch: Box<Branch<W>>,
-    rows: Rows,
+    /// Search states on their way into lanes and out of them.
+    rows: Rows<ROW_PARTS>,
+    /// Puzzles on their way in, solutions on their way out.
+    grids: Rows<PLANES_PARTS>,
+    planes: Box<[W; 324]>,
     /// The node in each lane.
     lanes: Vec<Link>,
     nodes: Vec<Node>,
+    /// The candidates of each node that is in no lane.
+    waiting: Vec<Row>,
     /// Nodes that are not in use, linked by `next`.
     unused: Link,
+    /// Of the puzzles that have been begun.
     progress: Vec<Progress>,
     /// Puzzles that have, or had, waiting states that other lanes may take.
     donors: Vec<u32>,
     /// Puzzles to be begun again, by one lane each.
     again: Vec<u32>,
-    /// The next puzzle that no lane has begun.
-    fresh: usize,
+    /// The lanes whose puzzle is to be loaded.
+    begun: Mask,
     /// The lanes whose row is to be loaded.
-    filled: Mask,
+    taken: Mask,
+    /// The lanes with a node, and those without.
+    busy: Mask,
+    free: Mask,
     stats: LaneStats,
 }
 
 /// The lanes go on with passes until at most this part of the busy ones is neither done nor stalled, in 256ths: then it
 /// pays to bring new work to the others.
-const UNSETTLED: u32 = 64;
+const UNSETTLED: u32 = 96;
+
+/// Up to this many puzzles or solutions go in and out by way of their rows, which takes longer for each, but spares
+/// transposing those of all lanes.
+const FEW: u32 = 24;
 
 impl<W: Word> Engine<W> {
     pub(super) fn new() -> Self {
@@ -127,14 +151,19 @@ impl<W: Word> Engine<W> {
             state: State::new(),
             branch: Branch::new(),
             rows: Rows::new::<W>(),
+            grids: Rows::new::<W>(),
+            planes: Box::new([W::splat(0); 324]),
             lanes: vec![NONE; 64 * W::PARTS],
             nodes: Vec::new(),
+            waiting: Vec::new(),
             unused: NONE,
             progress: Vec::new(),
             donors: Vec::new(),
             again: Vec::new(),
-            fresh: 0,
-            filled: Mask::default(),
+            begun: Mask::default(),
+            taken: Mask::default(),
+            busy: Mask::default(),
+            free: Mask::default(),
             stats: LaneStats::default(),
         }
     }
@@ -147,42 +176,42 @@ impl<W: Word> Engine<W> {
     #[inline(always)]
     pub(super) fn run(&mut self, job: &mut Job<'_>) {
         self.reset(job);
-        let mut free = Mask::all::<W>();
-        let mut busy = Mask::default();
+        let mut list: LaneList = [0; 64 * 8 + 1];
         loop {
-            for lane in free.lanes() {
-                if !self.fill(lane, job) {
+            for &lane in lanes::<W>(&self.free, &mut list) {
+                if !self.fill(lane.into(), job) {
                     break;
                 }
-                free.remove(lane);
-                busy.insert(lane);
             }
-            if busy.is_empty() || job.cancel.load(Ordering::Relaxed) {
+            if self.busy.is_empty() || job.cancel.load(Ordering::Relaxed) {
                 break;
             }
             self.load();
-            let (solved, stalled) = self.propagate(busy.word());
-            let guessing = self.branch.choose(&mut self.state, stalled);
-            let (solved, guessing) = (Mask::of(solved), Mask::of(guessing));
-            if !(solved.is_empty() && guessing.is_empty()) {
+            let (solved, stalled) = self.propagate();
+            let (solved, stalled) = (Mask::of(solved), Mask::of(stalled));
+            let mut guessing = Mask::default();
+            if !stalled.is_empty() {
+                guessing = Mask::of(self.branch.choose(&mut self.state, stalled.word()));
                 self.unload();
+                self.branch.follow(&mut self.state);
             }
-            self.branch.follow(&mut self.state);
-            for lane in solved.lanes() {
-                self.solved(lane, job);
-            }
-            for lane in guessing.lanes() {
-                self.guess(lane, job);
-            }
-            for lane in Mask::of(busy.word::<W>().and_not(self.state.alive)).lanes() {
-                self.end(lane, job);
-            }
-            // Whatever ended a state: if its lane has no other, it is free.
-            for lane in busy.lanes() {
-                if self.lanes[lane] == NONE {
-                    busy.remove(lane);
-                    free.insert(lane);
+            if !stalled.is_empty() && solved.len() <= FEW {
+                for &lane in lanes::<W>(&solved, &mut list) {
+                    let planes = planes_of_solution(&self.rows.get(lane.into()));
+                    self.grids.set(lane.into(), &pack(planes));
                 }
+            } else if !solved.is_empty() {
+                self.unload_solutions();
+            }
+            for &lane in lanes::<W>(&solved, &mut list) {
+                self.solved(lane.into(), job);
+            }
+            for &lane in lanes::<W>(&guessing, &mut list) {
+                self.guess(lane.into(), job);
+            }
+            let dead = self.busy.word::<W>().and_not(self.state.alive).and_not(self.taken.word());
+            for &lane in lanes::<W>(&Mask::of(dead), &mut list) {
+                self.end(lane.into(), job);
             }
         }
         self.report(job);
@@ -190,52 +219,96 @@ impl<W: Word> Engine<W> {
 
     fn reset(&mut self, job: &Job<'_>) {
         self.progress.clear();
-        self.progress.resize(job.puzzles.len(), Progress::NONE);
+        self.progress.reserve(job.puzzles.len());
         self.lanes.fill(NONE);
         self.nodes.clear();
+        self.waiting.clear();
         self.unused = NONE;
         self.donors.clear();
         self.again.clear();
-        self.fresh = 0;
-        self.filled = Mask::default();
+        self.begun = Mask::default();
+        self.taken = Mask::default();
+        self.busy = Mask::default();
+        self.free = Mask::all::<W>();
     }
 
-    /// Brings the rows of the filled lanes into the sliced state.
+    /// Brings what the lanes have begun and taken into the sliced state.
     #[inline(always)]
     fn load(&mut self) {
-        let filled: W = self.filled.word();
+        if self.begun.len() <= FEW {
+            for &lane in lanes::<W>(&self.begun, &mut [0; _]) {
+                let row = row_of_puzzle(unpack(self.grids.get(lane.into())));
+                self.rows.set(lane.into(), &row);
+                self.taken.insert::<W>(lane.into());
+            }
+            self.begun = Mask::default();
+        }
+        if !self.begun.is_empty() {
+            let mut words = [W::splat(0); 64];
+            for part in 0..PLANES_PARTS {
+                self.grids.slice(part, &mut words);
+                if part < 4 {
+                    self.planes[81 * part..][..64].copy_from_slice(&words);
+                } else {
+                    self.planes[81 * 2 * (part - 4) + 64..][..17].copy_from_slice(&words[..17]);
+                    self.planes[81 * (2 * (part - 4) + 1) + 64..][..17].copy_from_slice(&words[17..34]);
+                }
+            }
+            self.state.begin(self.begun.word(), &self.planes);
+            self.begun = Mask::default();
+        }
+        if self.taken.is_empty() {
+            return;
+        }
+        let filled: W = self.taken.word();
+        let mut words = [W::splat(0); 64];
         for part in 0..ROW_PARTS {
-            let words = self.rows.slice::<W>(part);
+            self.rows.slice(part, &mut words);
             let candidates = &mut self.state.candidates[64 * part..];
             for i in 0..candidates.len().min(64) {
                 candidates[i] = W::select(filled, words[i], candidates[i]);
             }
         }
         self.state.alive = self.state.alive.or(filled);
-        self.filled = Mask::default();
+        self.taken = Mask::default();
+    }
+
+    /// Brings the solutions out of the sliced state.
+    #[inline(always)]
+    fn unload_solutions(&mut self) {
+        self.state.solutions(&mut self.planes);
+        for part in 0..PLANES_PARTS {
+            if part < 4 {
+                self.grids.set_slice(part, &self.planes[81 * part..][..64]);
+            } else {
+                let (low, high) = self.planes[162 * (part - 4)..].split_at(81);
+                let mut words = [W::splat(0); 34];
+                words[..17].copy_from_slice(&low[64..]);
+                words[17..].copy_from_slice(&high[64..81]);
+                self.grids.set_slice(part, &words);
+            }
+        }
     }
 
     /// Brings the sliced state, and the guesses that have been chosen, into the rows.
     #[inline(always)]
     fn unload(&mut self) {
-        for part in 0..ROW_PARTS {
-            let mut words = [W::splat(0); 64];
-            let candidates = &self.state.candidates[64 * part..];
-            let count = candidates.len().min(64);
-            words[..count].copy_from_slice(&candidates[..count]);
-            if part == CANDIDATES / 64 {
-                self.branch.mark(&mut words);
-            }
-            self.rows.set_slice(part, words);
+        for part in 0..CANDIDATES / 64 {
+            self.rows.set_slice(part, &self.state.candidates[64 * part..][..64]);
         }
+        let (part, rest) = (CANDIDATES / 64, CANDIDATES % 64);
+        let mut words = [W::splat(0); 64];
+        words[..rest].copy_from_slice(&self.state.candidates[64 * part..]);
+        self.branch.mark(&mut words);
+        self.rows.set_slice(part, &words);
     }
 
     /// Passes until most of the busy lanes are done or stalled. Returns the lanes that are solved, and those that are
     /// stalled.
     #[inline(always)]
-    fn propagate(&mut self, busy: W) -> (W, W) {
+    fn propagate(&mut self) -> (W, W) {
         let state = &mut *self.state;
-        let count = Mask::of(busy).len();
+        let (busy, count) = (self.busy.word::<W>(), self.busy.len());
         state.changed = W::splat(!0);
         loop {
             state.look_at_cells();
@@ -257,12 +330,16 @@ impl<W: Word> Engine<W> {
     #[inline(always)]
     fn fill(&mut self, lane: usize, job: &Job<'_>) -> bool {
         if let Some(puzzle) = self.again.pop() {
-            self.begin(lane, puzzle as usize, job);
+            let link = self.begin(lane, puzzle as usize, job);
+            let progress = &mut self.progress[puzzle as usize];
+            let is_donor = progress.is_donor;
+            *progress = Progress { is_alone: true, is_donor, ..Progress::begun(link) };
             return true;
         }
-        if self.fresh < job.puzzles.len() {
-            self.begin(lane, self.fresh, job);
-            self.fresh += 1;
+        let fresh = self.progress.len();
+        if fresh < job.puzzles.len() {
+            let link = self.begin(lane, fresh, job);
+            self.progress.push(Progress::begun(link));
             return true;
         }
         while job.sharing
@@ -289,13 +366,21 @@ impl<W: Word> Engine<W> {
 
     /// Begins a puzzle.
     #[inline(always)]
-    fn begin(&mut self, lane: usize, puzzle: usize, job: &Job<'_>) {
-        let mut cells = [u8::MAX; 96];
-        cells[..81].copy_from_slice(&job.puzzles[puzzle]);
-        self.rows.set::<W>(lane, &row_of(&W::cells_by_digit(&cells)));
-        self.filled.insert(lane);
+    fn begin(&mut self, lane: usize, puzzle: usize, job: &Job<'_>) -> Link {
+        // A word of bytes may reach beyond the last puzzle.
+        let rest = job.puzzles[puzzle..].as_flattened();
+        let planes = match rest.first_chunk() {
+            Some(digits) => W::planes(digits),
+            None => {
+                let mut digits = [0; 96];
+                digits[..81].copy_from_slice(rest);
+                W::planes(&digits)
+            }
+        };
+        self.grids.set(lane, &pack(planes));
+        self.begun.insert::<W>(lane);
+        self.occupy(lane);
         let link = self.add_node(Node {
-            row: [0; ROW_PARTS],
             previous: NONE,
             next: NONE,
             puzzle: puzzle as u32,
@@ -303,9 +388,7 @@ impl<W: Word> Engine<W> {
             depth: 0,
         });
         self.lanes[lane] = link;
-        let progress = &mut self.progress[puzzle];
-        (progress.first, progress.last) = (link, link);
-        progress.metrics.nodes = 1;
+        link
     }
 
     /// Takes a waiting state into a lane. False if that would be a node too many: then the puzzle has been given up.
@@ -314,16 +397,17 @@ impl<W: Word> Engine<W> {
         let node = &mut self.nodes[link as usize];
         let puzzle = node.puzzle as usize;
         let progress = &mut self.progress[puzzle];
-        if progress.metrics.nodes >= job.node_limit {
+        if progress.nodes >= job.node_limit {
             self.give_up(puzzle);
             return false;
         }
-        progress.metrics.nodes += 1;
-        progress.metrics.backtracks += 1;
+        progress.nodes += 1;
+        progress.backtracks += 1;
         progress.waiting -= 1;
         node.lane = lane as u32;
-        self.rows.set::<W>(lane, &node.row);
-        self.filled.insert(lane);
+        self.rows.set(lane, &self.waiting[link as usize]);
+        self.taken.insert::<W>(lane);
+        self.occupy(lane);
         self.lanes[lane] = link;
         true
     }
@@ -338,24 +422,24 @@ impl<W: Word> Engine<W> {
         let node = &mut self.nodes[link as usize];
         let puzzle = node.puzzle as usize;
         let progress = &mut self.progress[puzzle];
-        progress.metrics.guesses += 1;
-        if progress.metrics.nodes >= job.node_limit {
+        progress.guesses += 1;
+        if progress.nodes >= job.node_limit {
             self.give_up(puzzle);
             return;
         }
-        progress.metrics.nodes += 1;
+        progress.nodes += 1;
         let (depth, next) = (node.depth, node.next);
         node.depth += 1;
-        progress.metrics.depth = progress.metrics.depth.max(u64::from(node.depth));
+        progress.depth = progress.depth.max(node.depth);
         progress.waiting += 1;
         if !progress.is_donor {
             progress.is_donor = true;
             self.donors.push(puzzle as u32);
         }
-        let mut row = self.rows.get::<W>(lane);
-        branch::refuse(&mut row);
-        let other =
-            self.add_node(Node { row, previous: link, next, puzzle: puzzle as u32, lane: WAITING, depth });
+        let other = self.add_node(Node { previous: link, next, puzzle: puzzle as u32, lane: WAITING, depth });
+        let row = &mut self.waiting[other as usize];
+        *row = self.rows.get(lane);
+        branch::refuse(row);
         self.nodes[link as usize].next = other;
         match next {
             NONE => self.progress[puzzle].last = other,
@@ -373,7 +457,7 @@ impl<W: Word> Engine<W> {
         let puzzle = self.nodes[link as usize].puzzle as usize;
         let progress = &mut self.progress[puzzle];
         if job.solution_limit == 1 || progress.solutions == 0 {
-            W::digits_of_cells(&cells_of(&self.rows.get::<W>(lane)), &mut job.solutions[puzzle]);
+            W::digits(&unpack(self.grids.get(lane)), &mut job.solutions[puzzle]);
         }
         if job.solution_limit == 1 {
             // What comes later in the list does not matter any more; what comes before may have an earlier solution.
@@ -445,7 +529,6 @@ impl<W: Word> Engine<W> {
         self.cut(puzzle, first);
         let progress = &mut self.progress[puzzle];
         if progress.is_shared && !progress.is_alone {
-            *progress = Progress { is_alone: true, is_donor: progress.is_donor, ..Progress::NONE };
             self.again.push(puzzle as u32);
         } else {
             progress.gave_up = true;
@@ -457,6 +540,7 @@ impl<W: Word> Engine<W> {
         match self.unused {
             NONE => {
                 self.nodes.push(node);
+                self.waiting.push([0; ROW_PARTS]);
                 self.nodes.len() as Link - 1
             }
             link => {
@@ -473,55 +557,44 @@ impl<W: Word> Engine<W> {
         let node = &mut self.nodes[link as usize];
         if node.lane != WAITING {
             self.lanes[node.lane as usize] = NONE;
+            self.busy.remove::<W>(node.lane as usize);
+            self.free.insert::<W>(node.lane as usize);
         }
         node.next = self.unused;
         self.unused = link;
     }
 
+    #[inline(always)]
+    fn occupy(&mut self, lane: usize) {
+        self.busy.insert::<W>(lane);
+        self.free.remove::<W>(lane);
+    }
+
     fn report(&self, job: &mut Job<'_>) {
-        for (search, progress) in job.searches.iter_mut().zip(&self.progress) {
+        for (puzzle, search) in job.searches.iter_mut().enumerate() {
+            let Some(progress) = self.progress.get(puzzle) else {
+                *search = Search { solutions: 0, stop: Stop::Cancelled, metrics: Metrics::default() };
+                continue;
+            };
             let stop = if progress.gave_up {
                 Stop::Nodes
-            } else if progress.first != NONE || progress.metrics.nodes == 0 {
+            } else if progress.first != NONE {
                 Stop::Cancelled
             } else if progress.solutions >= job.solution_limit {
                 Stop::Solutions
             } else {
                 Stop::Exhausted
             };
-            *search = Search { solutions: progress.solutions, stop, metrics: progress.metrics };
+            let &Progress { nodes, guesses, backtracks, depth, .. } = progress;
+            let metrics = Metrics { nodes, guesses, backtracks, depth: depth.into() };
+            *search = Search { solutions: progress.solutions, stop, metrics };
         }
     }
 }
 
-/// The candidates of a puzzle: its clues, and every digit in the blanks.
+/// The lanes of a mask, in `list`.
 #[inline(always)]
-fn row_of(cells_by_digit: &[u128; 10]) -> Row {
-    let mut row = [0; ROW_PARTS];
-    for digit in 0..9 {
-        let cells = cells_by_digit[digit + 1] | cells_by_digit[0];
-        let (part, bit) = (81 * digit / 64, 81 * digit % 64);
-        row[part] |= (cells << bit) as u64;
-        row[part + 1] |= (cells >> (64 - bit)) as u64;
-        if bit + 81 > 128 {
-            row[part + 2] |= (cells >> (128 - bit)) as u64;
-        }
-    }
-    row
-}
-
-/// The cells that have each digit as a candidate: the opposite of [`row_of`].
-#[inline(always)]
-fn cells_of(row: &Row) -> [u128; 9] {
-    let mut cells = [0; 9];
-    for digit in 0..9 {
-        let (part, bit) = (81 * digit / 64, 81 * digit % 64);
-        let two = u128::from(row[part]) | u128::from(row[part + 1]) << 64;
-        cells[digit] = two >> bit;
-        if bit + 81 > 128 {
-            cells[digit] |= u128::from(row[part + 2]) << (128 - bit);
-        }
-        cells[digit] &= (1 << 81) - 1;
-    }
-    cells
+fn lanes<'a, W: Word>(mask: &Mask, list: &'a mut LaneList) -> &'a [u16] {
+    let len = mask.list::<W>(list);
+    &list[..len]
 }

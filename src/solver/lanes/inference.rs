@@ -115,6 +115,41 @@ impl<W: Word> State<W> {
         })
     }
 
+    /// Sets the candidates of some lanes to those of a puzzle each: its clues, and every digit in the blanks. `planes` has
+    /// the lanes whose cell's digit, in binary, has the ones, the twos, the fours and the eights: `81 * plane + cell`.
+    #[inline(always)]
+    pub(super) fn begin(&mut self, lanes: W, planes: &[W; 324]) {
+        for cell in 0..81 {
+            let [ones, twos] = [planes[cell], planes[81 + cell]];
+            let [fours, eights] = [planes[162 + cell], planes[243 + cell]];
+            let low = [W::and_nor(lanes, ones, twos), ones.and_not(twos), twos.and_not(ones), ones.and(twos)];
+            let high = [W::and_nor(lanes, fours, eights), fours, eights];
+            let blank = low[0].and(high[0]);
+            for digit in 0..9 {
+                let candidate = &mut self.candidates[81 * digit + cell];
+                let value = digit + 1;
+                let new = W::or_and(blank, low[value % 4], high[value / 4]);
+                *candidate = W::select(lanes, new, *candidate);
+            }
+        }
+        self.alive = self.alive.or(lanes);
+    }
+
+    /// The planes of the solution in each lane that has one: the opposite of [`Self::begin`].
+    #[inline(always)]
+    pub(super) fn solutions(&self, planes: &mut [W; 324]) {
+        for cell in 0..81 {
+            let mut x = [W::splat(0); 10];
+            for digit in 0..9 {
+                x[digit + 1] = self.candidates[81 * digit + cell];
+            }
+            planes[cell] = W::or3(W::or3(x[1], x[3], x[5]), x[7], x[9]);
+            planes[81 + cell] = W::or3(x[2], x[3], x[6]).or(x[7]);
+            planes[162 + cell] = W::or3(x[4], x[5], x[6]).or(x[7]);
+            planes[243 + cell] = x[8].or(x[9]);
+        }
+    }
+
     /// Looks at the cells: which have no candidate, which have one.
     ///
     /// Before, `changed` has the lanes in which the last pass changed a minirow or minicolumn; after, those in which
@@ -192,22 +227,9 @@ impl<W: Word> Digit<'_, W> {
         let none = W::splat(0);
         let mut minirows = [none; 9];
         let mut single_minirows = [none; 9];
-        for stack in 0..3 {
-            let mut x = [none; 9];
-            let mut single = [none; 9];
-            for i in 0..9 {
-                let cell = cell_of_box(band, stack, i);
-                x[i] = self.cells[cell].and_not(self.taken[cell]);
-                self.cells[cell] = x[i];
-                single[i] = x[i].and(self.singles[cell]);
-            }
-            for i in 0..3 {
-                minirows[3 * i + stack] = W::or3(x[3 * i], x[3 * i + 1], x[3 * i + 2]);
-                single_minirows[3 * i + stack] = W::or3(single[3 * i], single[3 * i + 1], single[3 * i + 2]);
-                self.scratch.single_minicolumns[9 * band + 3 * stack + i] =
-                    W::or3(single[i], single[3 + i], single[6 + i]);
-            }
-        }
+        self.lines_of_box(band, 0, &mut minirows, &mut single_minirows);
+        self.lines_of_box(band, 1, &mut minirows, &mut single_minirows);
+        self.lines_of_box(band, 2, &mut minirows, &mut single_minirows);
         let (left, any) = permutations_with_singles(&minirows, &single_minirows);
         self.alive = self.alive.and(any);
         for i in 0..9 {
@@ -224,6 +246,31 @@ impl<W: Word> Digit<'_, W> {
                 }
                 self.scratch.minicolumns[9 * band + 3 * stack + column] = W::or3(x[0], x[1], x[2]);
             }
+        }
+    }
+
+    /// Takes from a box what hidden singles have taken, and looks at its minirows and minicolumns.
+    #[inline(always)]
+    fn lines_of_box(
+        &mut self,
+        band: usize,
+        stack: usize,
+        minirows: &mut [W; 9],
+        single_minirows: &mut [W; 9],
+    ) {
+        let mut x = [W::splat(0); 9];
+        let mut single = [W::splat(0); 9];
+        for i in 0..9 {
+            let cell = cell_of_box(band, stack, i);
+            x[i] = self.cells[cell].and_not(self.taken[cell]);
+            self.cells[cell] = x[i];
+            single[i] = x[i].and(self.singles[cell]);
+        }
+        for i in 0..3 {
+            minirows[3 * i + stack] = W::or3(x[3 * i], x[3 * i + 1], x[3 * i + 2]);
+            single_minirows[3 * i + stack] = W::or3(single[3 * i], single[3 * i + 1], single[3 * i + 2]);
+            self.scratch.single_minicolumns[9 * band + 3 * stack + i] =
+                W::or3(single[i], single[3 + i], single[6 + i]);
         }
     }
 

@@ -1,5 +1,5 @@
-//! Between the two shapes of a search state: *sliced*, one word for each candidate with a bit for each lane, and
-//! *whole*, one [`Row`] for each lane.
+//! Between the two shapes of what lanes hold: *sliced*, one word for each bit with a part for each lane, and in *rows*,
+//! all bits of a lane together.
 
 use super::word::Word;
 
@@ -13,94 +13,174 @@ pub(super) const ROW_PARTS: usize = 12;
 /// 9 digits in 81 cells.
 pub(super) const CANDIDATES: usize = 729;
 
+/// The digits of one grid in binary: 81 bits for each of ones, twos, fours and eights. The first 64 cells of each stand
+/// in a part of their own; the other 17 of ones and twos share the fifth part, those of fours and eights the sixth.
+pub(super) type Planes = [u64; PLANES_PARTS];
+
+/// How many 64-bit parts the planes have.
+pub(super) const PLANES_PARTS: usize = 6;
+
+/// Packs the planes of a grid.
+#[inline(always)]
+pub(super) fn pack(planes: [u128; 4]) -> Planes {
+    let [ones, twos, fours, eights] = planes;
+    [ones as u64, twos as u64, fours as u64, eights as u64, tails(ones, twos), tails(fours, eights)]
+}
+
+/// The last 17 cells of two planes; what stands behind them is left out.
+#[inline(always)]
+const fn tails(low: u128, high: u128) -> u64 {
+    (low >> 64) as u64 & TAIL | ((high >> 64) as u64 & TAIL) << 17
+}
+
+const TAIL: u64 = (1 << 17) - 1;
+
+/// The opposite of [`pack`].
+#[inline(always)]
+pub(super) fn unpack(planes: Planes) -> [u128; 4] {
+    let mut unpacked = [0; 4];
+    for plane in 0..4 {
+        let tail = planes[4 + plane / 2] >> (17 * (plane % 2)) & TAIL;
+        unpacked[plane] = u128::from(tail) << 64 | u128::from(planes[plane]);
+    }
+    unpacked
+}
+
+/// The candidates of a puzzle: its clues, and every digit in the blanks.
+pub(super) fn row_of_puzzle(planes: [u128; 4]) -> Row {
+    let [ones, twos, fours, eights] = planes;
+    let blank = !(ones | twos | fours | eights);
+    let mut row = [0; ROW_PARTS];
+    for digit in 0..9 {
+        let is = |plane: u128, bit: usize| if (digit + 1) >> bit & 1 == 1 { plane } else { !plane };
+        let cells = (is(ones, 0) & is(twos, 1) & is(fours, 2) & is(eights, 3) | blank) & ((1 << 81) - 1);
+        let (part, bit) = (81 * digit / 64, 81 * digit % 64);
+        row[part] |= (cells << bit) as u64;
+        row[part + 1] |= (cells >> (64 - bit)) as u64;
+        if bit + 81 > 128 {
+            row[part + 2] |= (cells >> (128 - bit)) as u64;
+        }
+    }
+    row
+}
+
+/// The planes of the solution in a row that has one candidate in each cell.
+pub(super) fn planes_of_solution(row: &Row) -> [u128; 4] {
+    let mut planes = [0; 4];
+    for digit in 0..9 {
+        let (part, bit) = (81 * digit / 64, 81 * digit % 64);
+        let mut cells = (u128::from(row[part]) | u128::from(row[part + 1]) << 64) >> bit;
+        if bit + 81 > 128 {
+            cells |= u128::from(row[part + 2]) << (128 - bit);
+        }
+        for (bit, plane) in planes.iter_mut().enumerate() {
+            if (digit + 1) >> bit & 1 == 1 {
+                *plane |= cells & ((1 << 81) - 1);
+            }
+        }
+    }
+    planes
+}
+
 /// The rows of all lanes, part by part: all first parts, then all second parts.
-pub(super) struct Rows {
+///
+/// The lanes are in the order of [`Mask`](super::word::Mask), so that what is transposed is contiguous: lane
+/// `PARTS * n + q` is part `q` of the `n`th word of a part of the rows, and bit `n` of part `q` of each word of a slice.
+pub(super) struct Rows<const PARTS: usize> {
     parts: Vec<u64>,
     stride: usize,
 }
 
-impl Rows {
+impl<const PARTS: usize> Rows<PARTS> {
     /// For `64 * W::PARTS` lanes.
     pub(super) fn new<W: Word>() -> Self {
         // Somewhat more than the lanes: at a power of two all parts of a row would want the same line of the cache.
         let stride = 64 * W::PARTS + 8;
-        Self { parts: vec![0; ROW_PARTS * stride], stride }
+        Self { parts: vec![0; PARTS * stride], stride }
     }
 
     /// The row of a lane.
     #[inline(always)]
-    pub(super) fn get<W: Word>(&self, lane: usize) -> Row {
-        let place = place::<W>(lane);
-        let mut row = [0; ROW_PARTS];
-        for part in 0..ROW_PARTS {
-            row[part] = self.parts[part * self.stride + place];
+    pub(super) fn get(&self, lane: usize) -> [u64; PARTS] {
+        let mut row = [0; PARTS];
+        for part in 0..PARTS {
+            row[part] = self.parts[part * self.stride + lane];
         }
         row
     }
 
     /// Sets the row of a lane.
     #[inline(always)]
-    pub(super) fn set<W: Word>(&mut self, lane: usize, row: &Row) {
-        let place = place::<W>(lane);
+    pub(super) fn set(&mut self, lane: usize, row: &[u64; PARTS]) {
         for (part, &bits) in row.iter().enumerate() {
-            self.parts[part * self.stride + place] = bits;
+            self.parts[part * self.stride + lane] = bits;
         }
     }
 
     /// The words of 64 bits of every row, from bit `64 * part` on.
     #[inline(always)]
-    pub(super) fn slice<W: Word>(&self, part: usize) -> [W; 64] {
-        let parts = &self.parts[part * self.stride..];
-        let mut words = [W::splat(0); 64];
-        for i in 0..64 {
-            words[i] = W::load(&parts[i * W::PARTS..]);
+    pub(super) fn slice<W: Word>(&self, part: usize, words: &mut [W; 64]) {
+        let parts = &self.parts[part * self.stride..][..64 * W::PARTS];
+        for first in 0..8 {
+            let mut eight = [W::splat(0); 8];
+            for k in 0..8 {
+                eight[k] = W::load(&parts[(first + 8 * k) * W::PARTS..]);
+            }
+            transpose_far(&mut eight);
+            for k in 0..8 {
+                words[first + 8 * k] = eight[k];
+            }
         }
-        transpose(&mut words);
-        words
+        for first in 0..8 {
+            transpose_near(&mut words.as_chunks_mut().0[first]);
+        }
     }
 
-    /// The opposite of [`Self::slice`].
+    /// The opposite of [`Self::slice`]. There may be fewer words; what is missing is zero.
     #[inline(always)]
-    pub(super) fn set_slice<W: Word>(&mut self, part: usize, mut words: [W; 64]) {
-        transpose(&mut words);
-        let parts = &mut self.parts[part * self.stride..];
-        for i in 0..64 {
-            words[i].store(&mut parts[i * W::PARTS..]);
+    pub(super) fn set_slice<W: Word>(&mut self, part: usize, words: &[W]) {
+        let mut half = [W::splat(0); 64];
+        for first in 0..8 {
+            let mut eight = [W::splat(0); 8];
+            for k in 0..8 {
+                if first + 8 * k < words.len() {
+                    eight[k] = words[first + 8 * k];
+                }
+            }
+            transpose_far(&mut eight);
+            for k in 0..8 {
+                half[first + 8 * k] = eight[k];
+            }
+        }
+        let parts = &mut self.parts[part * self.stride..][..64 * W::PARTS];
+        for first in 0..8 {
+            let eight = &mut half.as_chunks_mut().0[first];
+            transpose_near(eight);
+            for k in 0..8 {
+                eight[k].store(&mut parts[(8 * first + k) * W::PARTS..]);
+            }
         }
     }
 }
 
-/// Where a lane stands among the rows. Lane `64 * q + n` is bit `n` of part `q` of a word, so it comes from part `q`
-/// of word `n` of what is transposed.
-#[inline(always)]
-const fn place<W: Word>(lane: usize) -> usize {
-    lane % 64 * W::PARTS + lane / 64
-}
-
-/// Transposes the 64 x 64 bits of each part: bit `i` of word `k` becomes bit `k` of word `i`.
+/// The first half of transposing the 64 x 64 bits of each part, so that bit `i` of word `k` becomes bit `k` of word `i`:
+/// of every eighth word.
 ///
 /// Six rounds of exchanging halves, quarters and so on, as in *Hacker's Delight*, section 7-3. Three rounds at a time
 /// work on eight words, which stay in registers.
 #[inline(always)]
-fn transpose<W: Word>(words: &mut [W; 64]) {
-    for first in 0..8 {
-        let mut eight = [W::splat(0); 8];
-        for k in 0..8 {
-            eight[k] = words[first + 8 * k];
-        }
-        exchange::<W, 32, 4>(&mut eight, 0x0000_0000_FFFF_FFFF);
-        exchange::<W, 16, 2>(&mut eight, 0x0000_FFFF_0000_FFFF);
-        exchange::<W, 8, 1>(&mut eight, 0x00FF_00FF_00FF_00FF);
-        for k in 0..8 {
-            words[first + 8 * k] = eight[k];
-        }
-    }
-    for first in 0..8 {
-        let eight = &mut words.as_chunks_mut().0[first];
-        exchange::<W, 4, 4>(eight, 0x0F0F_0F0F_0F0F_0F0F);
-        exchange::<W, 2, 2>(eight, 0x3333_3333_3333_3333);
-        exchange::<W, 1, 1>(eight, 0x5555_5555_5555_5555);
-    }
+fn transpose_far<W: Word>(words: &mut [W; 8]) {
+    exchange::<W, 32, 4>(words, 0x0000_0000_FFFF_FFFF);
+    exchange::<W, 16, 2>(words, 0x0000_FFFF_0000_FFFF);
+    exchange::<W, 8, 1>(words, 0x00FF_00FF_00FF_00FF);
+}
+
+/// The second half: of eight words in a row.
+#[inline(always)]
+fn transpose_near<W: Word>(words: &mut [W; 8]) {
+    exchange::<W, 4, 4>(words, 0x0F0F_0F0F_0F0F_0F0F);
+    exchange::<W, 2, 2>(words, 0x3333_3333_3333_3333);
+    exchange::<W, 1, 1>(words, 0x5555_5555_5555_5555);
 }
 
 /// Exchanges the upper `SHIFT` bits of each group in one word with the lower ones in the word `STEP` further on.

@@ -8,7 +8,7 @@
 /// A type may stand for instructions that not every machine has. Its values are made and used only inside the
 /// function of its back end that is compiled for those instructions, and that is entered only where they are found.
 pub(super) trait Word: Copy {
-    /// How many 64-bit parts it has. Lane `64 * q + n` of the kernel's masks is bit `n` of part `q`.
+    /// How many 64-bit parts it has.
     const PARTS: usize;
 
     /// Every part is `part`.
@@ -81,31 +81,45 @@ pub(super) trait Word: Copy {
         a.and(mask).or(b.and_not(mask))
     }
 
-    /// For each digit `1..=9` and, first, for 0: which of the 81 cells hold it. The bytes behind the cells hold
-    /// none of these values.
+    /// The cells of a grid whose digit, in binary, has the ones, the twos, the fours and the eights.
     #[inline(always)]
-    fn cells_by_digit(cells: &[u8; 96]) -> [u128; 10] {
-        let mut masks = [0; 10];
-        for (cell, &digit) in cells[..81].iter().enumerate() {
-            masks[usize::from(digit)] |= 1 << cell;
-        }
-        masks
-    }
-
-    /// The opposite: the digit of each cell, given the cells of each digit. Each cell has one.
-    #[inline(always)]
-    fn digits_of_cells(cells: &[u128; 9], digits: &mut [u8; 81]) {
-        for (digit, &mask) in (1..).zip(cells) {
-            let mut mask = mask;
-            while mask != 0 {
-                digits[mask.trailing_zeros() as usize % 81] = digit;
-                mask &= mask - 1;
+    fn planes(digits: &[u8; 96]) -> [u128; 4] {
+        let mut planes = [0; 4];
+        for (group, eight) in digits.as_chunks::<8>().0.iter().enumerate() {
+            let eight = u64::from_le_bytes(*eight);
+            for (bit, plane) in planes.iter_mut().enumerate() {
+                // The product has in its highest byte one bit of each byte.
+                let bits = ((eight >> bit) & LOWEST_BITS).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+                *plane |= u128::from(bits) << (8 * group);
             }
         }
+        planes
+    }
+
+    /// The opposite of [`Self::planes`].
+    #[inline(always)]
+    fn digits(planes: &[u128; 4], digits: &mut [u8; 81]) {
+        let mut bytes = [0; 88];
+        for (group, eight) in bytes.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+            let mut sum = 0;
+            for (bit, plane) in planes.iter().enumerate() {
+                // Byte k gets the byte's bit k alone, which then carries into the byte's highest bit.
+                let byte = (plane >> (8 * group)) as u64 & 0xFF;
+                let spread = byte.wrapping_mul(LOWEST_BITS) & 0x8040_2010_0804_0201;
+                sum |= ((spread + 0x7F7F_7F7F_7F7F_7F7F) >> 7 & LOWEST_BITS) << bit;
+            }
+            *eight = sum.to_le_bytes();
+        }
+        digits.copy_from_slice(&bytes[..81]);
     }
 }
 
-/// The parts of a word on the scalar side.
+/// The lowest bit of each byte.
+const LOWEST_BITS: u64 = 0x0101_0101_0101_0101;
+
+/// A set of lanes: the parts of a word on the scalar side.
+///
+/// Lane `PARTS * n + q` is bit `n` of part `q`: in this order the rows of lanes that follow each other lie side by side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mask {
     parts: [u64; Self::MOST_PARTS],
@@ -113,17 +127,11 @@ pub(super) struct Mask {
 
 impl Mask {
     /// As many parts as the widest word has.
-    pub(super) const MOST_PARTS: usize = 8;
+    const MOST_PARTS: usize = 8;
 
     /// All lanes of a word `W`.
-    pub(super) const fn all<W: Word>() -> Self {
-        let mut parts = [0; Self::MOST_PARTS];
-        let mut part = 0;
-        while part < W::PARTS {
-            parts[part] = !0;
-            part += 1;
-        }
-        Self { parts }
+    pub(super) fn all<W: Word>() -> Self {
+        Self::of(W::splat(!0))
     }
 
     #[inline(always)]
@@ -140,32 +148,48 @@ impl Mask {
 
     #[inline(always)]
     pub(super) fn len(&self) -> u32 {
-        self.parts.iter().map(|part| part.count_ones()).sum()
+        let mut len = 0;
+        for part in self.parts {
+            len += part.count_ones();
+        }
+        len
     }
 
+    #[inline(always)]
     pub(super) fn is_empty(&self) -> bool {
         self.parts == [0; Self::MOST_PARTS]
     }
 
     #[inline(always)]
-    pub(super) fn insert(&mut self, lane: usize) {
-        self.parts[lane / 64 % Self::MOST_PARTS] |= 1 << (lane % 64);
+    pub(super) fn insert<W: Word>(&mut self, lane: usize) {
+        self.parts[lane % W::PARTS] |= 1 << (lane / W::PARTS);
     }
 
     #[inline(always)]
-    pub(super) fn remove(&mut self, lane: usize) {
-        self.parts[lane / 64 % Self::MOST_PARTS] &= !(1 << (lane % 64));
+    pub(super) fn remove<W: Word>(&mut self, lane: usize) {
+        self.parts[lane % W::PARTS] &= !(1 << (lane / W::PARTS));
     }
 
-    /// The lanes in ascending order.
+    /// The lanes in ascending order, at the start of `list`. Returns how many.
     #[inline(always)]
-    pub(super) fn lanes(self) -> impl Iterator<Item = usize> {
-        self.parts.into_iter().enumerate().flat_map(|(part, mut bits)| {
-            std::iter::from_fn(move || {
-                let bit = bits.trailing_zeros() as usize;
-                bits &= bits.wrapping_sub(1);
-                (bit < 64).then_some(64 * part + bit)
-            })
-        })
+    pub(super) fn list<W: Word>(&self, list: &mut LaneList) -> usize {
+        let mut any = 0;
+        for part in self.parts {
+            any |= part;
+        }
+        let mut len = 0;
+        while any != 0 {
+            let bit = any.trailing_zeros() as usize;
+            any &= any - 1;
+            for part in 0..W::PARTS {
+                // Written in any case, and kept only if it is one: no branch that cannot be foreseen.
+                list[len] = (W::PARTS * bit + part) as u16;
+                len += (self.parts[part] >> bit & 1) as usize;
+            }
+        }
+        len
     }
 }
+
+/// Room for all lanes of the widest word, and one more.
+pub(super) type LaneList = [u16; 64 * Mask::MOST_PARTS + 1];
