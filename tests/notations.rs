@@ -517,7 +517,7 @@ fn every_sentence_is_an_answer_in_its_place() {
     let clash = |cells: &str| format!("Line 2 breaks the rules: {cells}.");
     let unique = Task { question: Question::Unique, ..Task::default() };
     // Enough for the good puzzles.
-    let limited = Task { strategy: strategy("backtracking").unwrap(), node_limit: 15, ..Task::default() };
+    let limited = Task { strategy: strategy("backtracking"), node_limit: 15, ..Task::default() };
     let default = Task::default();
     let cases: &[(Task, &str, String, &str)] = &[
         (default, "12", "Line 2 has the wrong length.".into(), "wrong_length"),

@@ -16,9 +16,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
-use crate::grid::Grid;
+use crate::grid::{Grid, Order};
 use crate::solver::{
-    DEFAULT_NODE_LIMIT, Limit, Metrics, Question, Solver, Strategy, Verdict, default_strategy,
+    Batch, DEFAULT_NODE_LIMIT, Limit, Metrics, Question, Solver, Strategy, Verdict, default_strategy,
 };
 use crate::text::{Format, Problem, PuzzleError, Records};
 
@@ -30,8 +30,8 @@ pub use validate::{Validation, validate_block};
 /// What is asked of every puzzle, and how the answers are written.
 #[derive(Clone, Copy)]
 pub struct Task {
-    /// How to search.
-    pub strategy: &'static dyn Strategy,
+    /// How to search; the best way for the order, if none.
+    pub strategy: Option<&'static dyn Strategy>,
     /// What to find out.
     pub question: Question,
     /// The most nodes a puzzle may take.
@@ -43,7 +43,7 @@ pub struct Task {
 impl Default for Task {
     fn default() -> Self {
         Self {
-            strategy: default_strategy(),
+            strategy: None,
             question: Question::First,
             node_limit: DEFAULT_NODE_LIMIT,
             form: OutputForm::Solution,
@@ -120,17 +120,42 @@ impl Tally {
 #[error("The work was cancelled.")]
 pub struct Cancelled;
 
+impl Task {
+    /// How puzzles of this order are searched.
+    #[must_use]
+    pub fn strategy_for(&self, order: Order) -> &'static dyn Strategy {
+        self.strategy.unwrap_or_else(|| default_strategy(order))
+    }
+}
+
+/// How many puzzles are searched together. More would be faster by little: a batch has few idle lanes only at its
+/// end.
+const BATCH_PUZZLES: usize = 8192;
+
 /// What one thread needs to answer puzzles of one format by one strategy.
 pub struct Worker {
     solver: Box<dyn Solver>,
     puzzle: Grid,
     solution: Grid,
+    /// The puzzles that have been read and not been answered.
+    batch: Batch,
+    /// The lines on which these begin, and those of puzzles that could not be read.
+    lines: Vec<u64>,
+    /// What is wrong with those, by their place in `lines`.
+    errors: Vec<(usize, PuzzleError)>,
 }
 
 impl Worker {
     fn new(format: &Format, task: &Task) -> Self {
         let order = format.order();
-        Self { solver: task.strategy.solver(order), puzzle: Grid::empty(order), solution: Grid::empty(order) }
+        Self {
+            solver: task.strategy_for(order).solver(order),
+            puzzle: Grid::empty(order),
+            solution: Grid::empty(order),
+            batch: Batch::new(order),
+            lines: Vec::new(),
+            errors: Vec::new(),
+        }
     }
 
     /// Answers every puzzle of a block, in order, each handed to `visit`.
@@ -146,58 +171,101 @@ impl Worker {
         mut visit: impl FnMut(&Answer<'_>),
     ) -> Result<(), Cancelled> {
         let mut records = Records::new(format, block.text, block.first_line);
+        self.forget();
         while let Some(record) = records.read(&mut self.puzzle) {
-            visit(&self.answer(task, record.line, record.error, cancel)?);
+            self.keep(record.line, record.error);
+            if self.lines.len() == BATCH_PUZZLES {
+                self.answer_kept(task, cancel, &mut visit)?;
+            }
         }
-        Ok(())
+        self.answer_kept(task, cancel, &mut visit)
     }
 
-    /// Answers `line`, whatever it holds, as one puzzle of a notation with one puzzle a line.
+    /// Answers each line, whatever it holds, as one puzzle of a notation with one puzzle a line.
     ///
     /// # Errors
     /// [`Cancelled`] if `cancel` was raised.
-    pub fn answer_line(
+    pub fn answer_lines<'a>(
         &mut self,
         format: &Format,
         task: &Task,
-        line: &[u8],
-        line_number: u64,
+        lines: impl IntoIterator<Item = (u64, &'a [u8])>,
         cancel: &AtomicBool,
-    ) -> Result<Answer<'_>, Cancelled> {
-        let error = format.read_line(line, line_number, &mut self.puzzle).err();
-        self.answer(task, line_number, error, cancel)
+        mut visit: impl FnMut(&Answer<'_>),
+    ) -> Result<(), Cancelled> {
+        self.forget();
+        for (number, line) in lines {
+            let error = format.read_line(line, number, &mut self.puzzle).err();
+            self.keep(number, error);
+            if self.lines.len() == BATCH_PUZZLES {
+                self.answer_kept(task, cancel, &mut visit)?;
+            }
+        }
+        self.answer_kept(task, cancel, &mut visit)
     }
 
-    /// Answers the puzzle that has just been read.
-    fn answer(
+    /// Keeps the puzzle that has just been read.
+    fn keep(&mut self, line: u64, error: Option<PuzzleError>) {
+        match error {
+            None => self.batch.push(&self.puzzle),
+            Some(error) => self.errors.push((self.lines.len(), error)),
+        }
+        self.lines.push(line);
+    }
+
+    /// Forgets what was kept; an earlier block may have ended in the middle.
+    fn forget(&mut self) {
+        self.batch.clear();
+        self.lines.clear();
+        self.errors.clear();
+    }
+
+    /// Answers what was kept.
+    fn answer_kept(
         &mut self,
         task: &Task,
-        line: u64,
-        error: Option<PuzzleError>,
         cancel: &AtomicBool,
-    ) -> Result<Answer<'_>, Cancelled> {
-        if let Some(error) = error {
-            return Ok(Answer { line, puzzle: None, result: Err(error), metrics: Metrics::default() });
-        }
-        let mut metrics = Metrics::default();
-        let result = match self.puzzle.first_conflict() {
-            Some(conflict) => Err(Problem::RuleBroken(conflict)),
-            None => {
-                let limit = Limit { solutions: task.question.solutions(), nodes: task.node_limit, cancel };
-                let search = self.solver.search(&self.puzzle, &limit, &mut self.solution);
-                metrics = search.metrics;
-                match task.question.verdict(&search) {
-                    Verdict::Solved => Ok(Found::Solution(&self.solution)),
-                    Verdict::Counted { count, exact } => Ok(Found::Count { count, exact }),
-                    Verdict::NoSolution => Err(Problem::NoSolution),
-                    Verdict::NotUnique => Err(Problem::NotUnique),
-                    Verdict::GaveUp { nodes } => Err(Problem::GaveUp { nodes }),
-                    Verdict::Cancelled => return Err(Cancelled),
-                }
+        visit: &mut impl FnMut(&Answer<'_>),
+    ) -> Result<(), Cancelled> {
+        let limit = Limit { solutions: task.question.solutions(), nodes: task.node_limit, cancel };
+        self.solver.search_batch(&mut self.batch, &limit);
+        let mut errors = self.errors.drain(..).peekable();
+        let mut searched = 0;
+        for (place, &line) in self.lines.iter().enumerate() {
+            if let Some((_, error)) = errors.next_if(|(of, _)| *of == place) {
+                visit(&Answer { line, puzzle: None, result: Err(error), metrics: Metrics::default() });
+                continue;
             }
-        };
-        let result = result.map_err(|problem| PuzzleError { problem, line: Some(line) });
-        Ok(Answer { line, puzzle: Some(&self.puzzle), result, metrics })
+            self.puzzle.set_digits(self.batch.puzzle(searched));
+            let search = self.batch.searches()[searched];
+            let mut metrics = search.metrics;
+            let result = match task.question.verdict(&search) {
+                Verdict::Cancelled => return Err(Cancelled),
+                Verdict::Solved => {
+                    self.solution.set_digits(self.batch.solution(searched));
+                    Ok(Found::Solution(&self.solution))
+                }
+                Verdict::Counted { count, exact } if count > 0 => Ok(Found::Count { count, exact }),
+                verdict => match (self.puzzle.first_conflict(), verdict) {
+                    // A puzzle that breaks the rules has no solution; but that is not what is said of it, nor what it
+                    // took to find out.
+                    (Some(conflict), _) => {
+                        metrics = Metrics::default();
+                        Err(Problem::RuleBroken(conflict))
+                    }
+                    (None, Verdict::Counted { count, exact }) => Ok(Found::Count { count, exact }),
+                    (None, Verdict::NotUnique) => Err(Problem::NotUnique),
+                    (None, Verdict::GaveUp { nodes }) => Err(Problem::GaveUp { nodes }),
+                    (None, _) => Err(Problem::NoSolution),
+                },
+            };
+            let result = result.map_err(|problem| PuzzleError { problem, line: Some(line) });
+            visit(&Answer { line, puzzle: Some(&self.puzzle), result, metrics });
+            searched += 1;
+        }
+        drop(errors);
+        self.forget();
+        Ok(())
     }
 }
 

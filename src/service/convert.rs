@@ -40,13 +40,31 @@ impl Context {
         }
     }
 
-    fn strategy(&self, name: &str) -> Result<&'static dyn Strategy, String> {
-        let mut known = self.strategies.iter().copied();
-        let found = if name.is_empty() { known.next() } else { known.find(|s| s.name() == name) };
-        found.ok_or_else(|| {
+    /// The strategy of this name; none for an empty one, which leaves the choice to [`Self::for_order`].
+    fn strategy(&self, name: &str) -> Result<Option<&'static dyn Strategy>, String> {
+        if name.is_empty() {
+            return Ok(None);
+        }
+        let found = self.strategies.iter().copied().find(|s| s.name() == name);
+        found.map(Some).ok_or_else(|| {
             let names: Vec<_> = self.strategies.iter().map(|s| s.name()).collect();
             format!("`{name}` is no strategy. Use {}.", names.join(", "))
         })
+    }
+
+    /// The task for puzzles of this order: with a strategy, if none was named.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` if the strategy cannot do them.
+    pub(super) fn for_order(&self, task: Task, order: Order) -> Result<Task, Status> {
+        let supports = |s: &&'static dyn Strategy| s.supports(order);
+        let refuse = |what: &str| invalid("options.strategy", format!("{what} does not solve {order} puzzles."));
+        let strategy = match task.strategy {
+            None => self.strategies.iter().copied().find(supports).ok_or_else(|| refuse("This server")),
+            Some(named) if named.supports(order) => Ok(named),
+            Some(named) => Err(refuse(&format!("The strategy {}", named.name()))),
+        };
+        Ok(Task { strategy: Some(strategy?), ..task })
     }
 
     /// The node limit that is used where `asked` is asked for.
@@ -146,18 +164,6 @@ pub(super) fn unreadable(error: &FormatError, text_field: &str) -> Status {
     invalid(field, error.to_string())
 }
 
-/// Refuses a strategy that cannot do puzzles of this size.
-///
-/// # Errors
-/// `INVALID_ARGUMENT`.
-pub(super) fn check_support(task: &Task, order: Order) -> Result<(), Status> {
-    if task.strategy.supports(order) {
-        return Ok(());
-    }
-    let name = task.strategy.name();
-    Err(invalid("options.strategy", format!("The strategy {name} does not solve {order} puzzles.")))
-}
-
 fn unknown(what: &str, number: i32) -> String {
     format!("{number} is no {what} that this server knows.")
 }
@@ -244,7 +250,7 @@ pub(super) fn options_from(task: &Task, hint: &Hint) -> proto::SolveOptions {
         OutputForm::Grid | OutputForm::PaintedGrid => proto::OutputForm::Grid,
     };
     proto::SolveOptions {
-        strategy: task.strategy.name().to_owned(),
+        strategy: task.strategy.map(|s| s.name().to_owned()).unwrap_or_default(),
         question: question.into(),
         count_limit,
         node_limit: task.node_limit,

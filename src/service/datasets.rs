@@ -22,7 +22,7 @@ use tokio_stream::{Stream, StreamExt as _};
 use tonic::{Request, Status};
 
 use super::context::{CancelOnDrop, Context, broken_down, exhausted, shutting_down};
-use super::convert::{self, Settings, check_support, invalid, wire_order};
+use super::convert::{self, Settings, invalid, wire_order};
 use super::ordered::{Feeder, answers};
 use super::proto;
 use crate::answer::{Cancelled, Tally, Validation, Workers, Written};
@@ -326,7 +326,7 @@ pub(super) async fn solve(
         .await
     };
     let (dataset, reader) = call.deadline.limit(work).await??;
-    check_support(&task, reader.format().order())?;
+    let task = context.for_order(task, reader.format().order())?;
     let workers = Arc::new(Workers::new(reader.format().clone(), task));
     let shared = Arc::clone(context);
     let written = answers(context, call, |feeder| async move {

@@ -12,11 +12,11 @@ use tokio_stream::Stream as _;
 use tonic::{Code, Request, Status, Streaming};
 
 use super::context::{Context, shutting_down};
-use super::convert::{self, Settings, check_support, internal_error, invalid, unreadable};
+use super::convert::{self, Settings, internal_error, invalid, unreadable};
 use super::opening::{count_lines, open};
 use super::ordered::{Answers, Feeder, answers};
 use super::proto;
-use crate::answer::{Block, Cancelled, Workers, Written};
+use crate::answer::{Answer, Block, Cancelled, Workers, Written};
 use crate::text::{Format, FormatError, Hint, Notation, SAMPLE_BYTES, detect};
 
 /// Small messages that have already arrived are answered as one batch: handing a job over costs as much as a
@@ -165,8 +165,8 @@ impl Session {
     }
 
     fn workers_for(&self, format: Format) -> Result<Arc<Workers>, Status> {
-        check_support(&self.settings.task, format.order())?;
-        Ok(Arc::new(Workers::new(format, self.settings.task)))
+        let task = self.context.for_order(self.settings.task, format.order())?;
+        Ok(Arc::new(Workers::new(format, task)))
     }
 
     /// Numbers the lines of a message. Returns the number of the first.
@@ -296,12 +296,11 @@ impl Dialect for Puzzles {
 
     fn answer(job: &PuzzlesJob, cancel: &AtomicBool) -> Result<Self::Response, Cancelled> {
         let (format, task) = (job.workers.format(), job.workers.task());
-        let answers = job.workers.with(|worker| {
-            let one = |(line, puzzle): (u64, &Bytes)| {
-                let answer = worker.answer_line(format, task, puzzle, line, cancel)?;
-                Ok(convert::answer(&answer, format))
-            };
-            job.numbered().map(one).collect::<Result<_, _>>()
+        let mut answers = Vec::with_capacity(job.puzzles.len());
+        let lines = job.numbered().map(|(line, puzzle)| (line, &**puzzle));
+        job.workers.with(|worker| {
+            let visit = |answer: &Answer<'_>| answers.push(convert::answer(answer, format));
+            worker.answer_lines(format, task, lines, cancel, visit)
         })?;
         Ok(proto::SolveStreamResponse { batch_id: job.batch_id, answers })
     }

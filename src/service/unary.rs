@@ -8,7 +8,7 @@ use bytes::Bytes;
 use tonic::{Request, Response, Status};
 
 use super::context::{Context, broken_down};
-use super::convert::{self, Settings, check_support, internal_error, invalid, unreadable};
+use super::convert::{self, Settings, internal_error, invalid, unreadable};
 use super::opening::{count_lines, open};
 use super::proto;
 use crate::answer::{
@@ -90,7 +90,7 @@ pub(super) async fn solve(
     let answers = match Text::open(context, &request.text, &hint)? {
         Err(error) => vec![convert::error_answer(&error)],
         Ok(text) => {
-            check_support(&task, text.format.order())?;
+            let task = context.for_order(task, text.format.order())?;
             let answers = context.run(&call, move |cancel| answer_text(&text, task, cancel)).await?;
             answers.map_err(|Cancelled| broken_down())?
         }
@@ -207,7 +207,7 @@ pub(super) async fn count(
     let answer = match Text::open(context, &request.text, &hint)? {
         Err(error) => convert::error_answer(&error),
         Ok(text) => {
-            check_support(&task, text.format.order())?;
+            let task = context.for_order(task, text.format.order())?;
             if text.lines(2).len() > 1 {
                 let what = "Count takes one puzzle. Use Solve with QUESTION_COUNT for several.";
                 return Err(invalid("text", what));

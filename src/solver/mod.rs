@@ -2,12 +2,14 @@
 //!
 //! A [`Strategy`] is a name and a factory; a [`Solver`] is one worker's reusable state. Whatever is asked
 //! of a puzzle, a solver answers one question: *how many solutions are there, up to a limit, and what is
-//! the first?* [`Question`] turns that into what a user wanted to know.
+//! the first?* [`Question`] turns that into what a user wanted to know. Many puzzles at once are a [`Batch`].
 //!
 //! A new strategy is one file in this folder and one line in [`STRATEGIES`]. The shared suite in
 //! `tests/strategies.rs` runs everything in the registry.
 
 mod backtracking;
+mod batch;
+mod fast;
 pub mod lanes;
 mod propagation;
 
@@ -16,10 +18,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::grid::{Grid, Order};
 
 pub use backtracking::Backtracking;
+pub use batch::Batch;
+pub use fast::Fast;
 pub use propagation::Propagation;
 
-/// Every strategy, the default first.
-pub static STRATEGIES: &[&dyn Strategy] = &[&Propagation, &Backtracking];
+/// Every strategy. Where none is named, the first that supports the order is used.
+pub static STRATEGIES: &[&dyn Strategy] = &[&Fast::BEST, &Propagation, &Backtracking];
 
 /// The node limit of a puzzle where none is given.
 pub const DEFAULT_NODE_LIMIT: u64 = 1_000_000;
@@ -54,10 +58,11 @@ pub fn strategy(name: &str) -> Option<&'static dyn Strategy> {
     STRATEGIES.iter().copied().find(|s| s.name() == name)
 }
 
-/// The strategy that is used where none is named.
+/// The strategy that is used for puzzles of this order where none is named.
 #[must_use]
-pub fn default_strategy() -> &'static dyn Strategy {
-    STRATEGIES[0]
+pub fn default_strategy(order: Order) -> &'static dyn Strategy {
+    // Propagation takes every order, so there is always one.
+    STRATEGIES.iter().copied().find(|s| s.supports(order)).unwrap_or(&Propagation)
 }
 
 /// One worker's state for a strategy and an order. Reusing it costs no allocation.
@@ -71,6 +76,26 @@ pub trait Solver: Send {
     /// # Panics
     /// May panic if the order of `puzzle` or `solution` is not the one the solver was made for.
     fn search(&mut self, puzzle: &Grid, limit: &Limit<'_>, solution: &mut Grid) -> Search;
+
+    /// Searches every puzzle of a batch. Each is answered as [`Self::search`] would, but for its metrics; and a puzzle
+    /// whose clues clash costs no search.
+    ///
+    /// # Panics
+    /// May panic if the order of the batch is not the one the solver was made for.
+    fn search_batch(&mut self, batch: &mut Batch, limit: &Limit<'_>) {
+        let (mut puzzle, mut solution) = (Grid::empty(batch.order()), Grid::empty(batch.order()));
+        for index in 0..batch.len() {
+            puzzle.set_digits(batch.puzzle(index));
+            let search = if limit.is_cancelled() {
+                Search::CANCELLED
+            } else if puzzle.keeps_rules() {
+                self.search(&puzzle, limit, &mut solution)
+            } else {
+                Search::NO_SOLUTION
+            };
+            batch.set(index, search, solution.digits());
+        }
+    }
 }
 
 /// Where a search has to stop.
@@ -101,6 +126,18 @@ pub struct Search {
     pub stop: Stop,
     /// What it cost.
     pub metrics: Metrics,
+}
+
+impl Search {
+    /// There is no solution, and that was plain to see.
+    pub const NO_SOLUTION: Self = Self {
+        solutions: 0,
+        stop: Stop::Exhausted,
+        metrics: Metrics { nodes: 0, guesses: 0, backtracks: 0, depth: 0 },
+    };
+
+    /// The search was not begun.
+    pub const CANCELLED: Self = Self { stop: Stop::Cancelled, ..Self::NO_SOLUTION };
 }
 
 /// Why a search ended.

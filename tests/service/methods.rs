@@ -128,7 +128,7 @@ async fn bad_options_are_refused_by_the_name_of_the_field() {
         (SolveOptions { order: 6, ..good() }, ".", "options.order"),
         (SolveOptions { output: 9, ..good() }, ".", "options.output"),
         (SolveOptions { alphabet: "hex".to_owned(), order: 5, ..good() }, ".", "options.alphabet"),
-        (good(), &wide, "options.strategy"),
+        (SolveOptions { strategy: "faulty".to_owned(), ..good() }, &wide, "options.strategy"),
     ];
     for (options, text, field) in cases {
         let status = solve(&server, options, text).await.unwrap_err();

@@ -7,8 +7,9 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use sudoku_stream::answer::{OutputForm, Task};
 use sudoku_stream::grid::Order;
 use sudoku_stream::input::STANDARD_INPUT;
+use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{
-    DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Question, STRATEGIES, Strategy, default_strategy, strategy,
+    DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Question, STRATEGIES, Strategy, strategy,
 };
 use sudoku_stream::text::{Alphabet, Hint, Notation};
 
@@ -112,9 +113,13 @@ pub struct AnswerArgs {
     #[arg(long, value_name = "FORM", value_parser = form_names(), default_value = "solution")]
     output: String,
 
-    /// How to search
-    #[arg(long, value_name = "NAME", value_parser = strategy_names(), default_value = default_strategy().name())]
-    strategy: String,
+    /// How to search [default: fast for 9x9, propagation for other sizes]
+    #[arg(long, value_name = "NAME", value_parser = strategy_names())]
+    strategy: Option<String>,
+
+    /// The instructions that the strategy fast uses: avx512, avx2 or portable [default: the best of this machine]
+    #[arg(long, value_name = "NAME", env = "SUDOKU_BACKEND")]
+    pub backend: Option<Backend>,
 
     /// Give a puzzle up after this many nodes of the search
     #[arg(long, value_name = "N", default_value_t = DEFAULT_NODE_LIMIT)]
@@ -138,6 +143,11 @@ pub struct AnswerArgs {
 }
 
 impl AnswerArgs {
+    /// The strategy, if one was named.
+    fn strategy(&self) -> Option<&'static dyn Strategy> {
+        self.strategy.as_deref().and_then(strategy)
+    }
+
     /// The file that answers go to; `None` for standard output.
     pub fn output_path(&self) -> Option<&Path> {
         self.output_file.as_deref().filter(|path| path.as_os_str() != STANDARD_OUTPUT)
@@ -173,7 +183,7 @@ impl SolveArgs {
             QuestionArg::Count => Question::Count { limit: self.limit.get() },
         };
         Task {
-            strategy: strategy(&self.answer.strategy).unwrap_or_else(default_strategy),
+            strategy: self.answer.strategy(),
             question,
             node_limit: self.answer.node_limit,
             form: self.answer.output.parse().unwrap_or(OutputForm::Solution),

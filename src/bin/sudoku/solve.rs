@@ -10,6 +10,7 @@ use sudoku_stream::answer::{OutputForm, Task, Workers};
 use sudoku_stream::batch::{self, BatchError, Output, Progress};
 use sudoku_stream::input::{self, Reader, Stopped};
 use sudoku_stream::pipeline;
+use sudoku_stream::solver::{Fast, Strategy as _};
 
 use super::args::SolveArgs;
 use super::{EXIT_ERRORS_SEEN, EXIT_INTERRUPTED, interrupt, open, remote, view};
@@ -88,8 +89,15 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
 fn task_for(args: &SolveArgs, reader: &Reader) -> anyhow::Result<Task> {
     let mut task = args.task();
     let order = reader.format().order();
-    if !task.strategy.supports(order) {
-        bail!("The strategy {} does not solve {order} puzzles. Name another.", task.strategy.name());
+    let strategy = task.strategy_for(order);
+    if !strategy.supports(order) {
+        bail!("The strategy {} does not solve {order} puzzles. Name another.", strategy.name());
+    }
+    if let Some(backend) = args.answer.backend
+        && strategy.name() == Fast::BEST.name()
+        && args.answer.server.is_none()
+    {
+        task.strategy = Some(Fast::with(backend));
     }
     if args.answer.output_path().is_none() && task.form == OutputForm::Grid && view::is_painted() {
         task.form = OutputForm::PaintedGrid;

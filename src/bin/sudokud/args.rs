@@ -7,8 +7,11 @@ use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use clap::{Parser, ValueEnum};
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use sudoku_stream::service::{Config, Limits};
+use sudoku_stream::solver::lanes::Backend;
+use sudoku_stream::solver::{Fast, STRATEGIES, Strategy};
 
 /// A gRPC service that solves Sudoku puzzles in bulk.
 ///
@@ -41,6 +44,10 @@ struct Settings {
     /// The threads that search [default: one for each core]
     #[arg(long, env = "SUDOKUD_THREADS", value_name = "N")]
     threads: Option<NonZeroUsize>,
+    /// The instructions that the strategy fast uses: avx512, avx2 or portable [default: the best of this machine]
+    #[arg(long, env = "SUDOKUD_BACKEND", value_name = "NAME")]
+    #[serde(default, deserialize_with = "backend")]
+    backend: Option<Backend>,
     /// The most calls open at once, over all connections [default: 256]
     #[arg(long, env = "SUDOKUD_MAX_STREAMS", value_name = "N")]
     max_streams: Option<NonZeroUsize>,
@@ -91,6 +98,20 @@ fn read_file(path: &Path) -> anyhow::Result<Settings> {
     toml::from_str(&text).with_context(|| format!("The configuration file {} is wrong", path.display()))
 }
 
+/// A back end by its name.
+fn backend<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Backend>, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    name.parse().map(Some).map_err(D::Error::custom)
+}
+
+/// All strategies, with this back end where there is a choice. To be called once: the list stays for ever.
+fn strategies_with(backend: Backend) -> &'static [&'static dyn Strategy] {
+    let chosen = |strategy: &'static dyn Strategy| -> &'static dyn Strategy {
+        if strategy.name() == Fast::BEST.name() { Fast::with(backend) } else { strategy }
+    };
+    STRATEGIES.iter().map(|&strategy| chosen(strategy)).collect::<Vec<_>>().leak()
+}
+
 impl Settings {
     /// What is given here, and elsewhere what `file` says.
     fn or(self, file: Self) -> Self {
@@ -99,6 +120,7 @@ impl Settings {
             insecure: self.insecure.or(file.insecure),
             data_dir: self.data_dir.or(file.data_dir),
             threads: self.threads.or(file.threads),
+            backend: self.backend.or(file.backend),
             max_streams: self.max_streams.or(file.max_streams),
             max_in_flight: self.max_in_flight.or(file.max_in_flight),
             max_message_bytes: self.max_message_bytes.or(file.max_message_bytes),
@@ -126,7 +148,7 @@ impl Settings {
             threads: self.threads,
             limits,
             drain_timeout: self.drain_timeout.map_or(default.drain_timeout, Duration::from_secs),
-            ..default
+            strategies: self.backend.map_or(default.strategies, strategies_with),
         })
     }
 }
@@ -166,9 +188,18 @@ mod tests {
     }
 
     #[test]
+    fn a_back_end_takes_the_place_of_the_best_one() {
+        let settings: Settings = toml::from_str("backend = 'portable'\n").unwrap();
+        let names = |strategies: &[&dyn Strategy]| strategies.iter().map(|s| s.name()).collect::<Vec<_>>();
+        assert_eq!(names(settings.into_config().unwrap().strategies), names(STRATEGIES));
+    }
+
+    #[test]
     fn what_is_no_setting_is_refused() {
         assert!(toml::from_str::<Settings>("max-node = 6\n").is_err());
         assert!(toml::from_str::<Settings>("threads = 0\n").is_err());
+        let error = toml::from_str::<Settings>("backend = 'abacus'\n").unwrap_err();
+        assert!(error.to_string().contains("`abacus` is no back end."), "{error}");
         let none = Settings { max_nodes: Some(0), ..Settings::default() };
         assert!(none.into_config().is_err());
     }

@@ -113,13 +113,13 @@ impl Word for Avx2 {
     fn planes(digits: &[u8; 96]) -> [u128; 4] {
         let mut planes = [0; 4];
         for (k, digits) in digits.as_chunks::<32>().0.iter().enumerate() {
-            for bit in 0..4 {
+            for (bit, plane) in (0..).zip(&mut planes) {
                 let bits = unsafe {
                     // To the highest bit of each byte, which is what is gathered.
                     let digits = _mm256_loadu_si256(digits.as_ptr().cast());
                     _mm256_movemask_epi8(_mm256_sll_epi64(digits, _mm_cvtsi32_si128(7 - bit)))
                 };
-                planes[bit as usize] |= u128::from(bits.cast_unsigned()) << (32 * k);
+                *plane |= u128::from(bits.cast_unsigned()) << (32 * k);
             }
         }
         planes

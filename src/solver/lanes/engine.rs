@@ -65,6 +65,7 @@ const WAITING: u32 = u32::MAX;
 
 /// How far the search of a puzzle is.
 #[derive(Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 struct Progress {
     first: Link,
     last: Link,
@@ -573,7 +574,7 @@ impl<W: Word> Engine<W> {
     fn report(&self, job: &mut Job<'_>) {
         for (puzzle, search) in job.searches.iter_mut().enumerate() {
             let Some(progress) = self.progress.get(puzzle) else {
-                *search = Search { solutions: 0, stop: Stop::Cancelled, metrics: Metrics::default() };
+                *search = Search::CANCELLED;
                 continue;
             };
             let stop = if progress.gave_up {

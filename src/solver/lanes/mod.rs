@@ -17,6 +17,13 @@
 //! The search is written once, over the vocabulary. Each back end compiles it for its instructions; which one is used is
 //! found out at run time, so the program itself is built for any processor.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "words are cut into parts on purpose; lanes, and the puzzles of a batch, are few"
+)]
+#![expect(clippy::many_single_char_names, reason = "six permutations have no better names than a to f")]
+#![expect(clippy::unnecessary_box_returns, reason = "a sliced state is too large for the stack of a thread")]
+
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
@@ -136,6 +143,18 @@ impl Lanes {
             _ => AnyEngine::Portable(Engine::new()),
         };
         Self { engine, sharing: true }
+    }
+
+    /// The back end.
+    #[must_use]
+    pub const fn backend(&self) -> Backend {
+        match &self.engine {
+            #[cfg(target_arch = "x86_64")]
+            AnyEngine::Avx512(_) => Backend::Avx512,
+            #[cfg(target_arch = "x86_64")]
+            AnyEngine::Avx2(_) => Backend::Avx2,
+            AnyEngine::Portable(_) => Backend::Portable,
+        }
     }
 
     /// May lanes that have nothing else to do take parts of a puzzle that another lane works on? They do, unless told

@@ -1,0 +1,108 @@
+//! Puzzles that are searched together.
+
+use super::Search;
+use crate::grid::{Grid, Order};
+
+/// Puzzles of one order, and what was found. It is filled, searched, read and cleared, again and again.
+///
+/// Puzzles and solutions lie one behind the other, one byte a cell: its value, or 0 for a blank.
+#[derive(Debug)]
+pub struct Batch {
+    order: Order,
+    puzzles: Vec<u8>,
+    solutions: Vec<u8>,
+    searches: Vec<Search>,
+}
+
+impl Batch {
+    /// None yet, for puzzles of this order.
+    #[must_use]
+    pub const fn new(order: Order) -> Self {
+        Self { order, puzzles: Vec::new(), solutions: Vec::new(), searches: Vec::new() }
+    }
+
+    /// The order of the puzzles.
+    #[must_use]
+    pub const fn order(&self) -> Order {
+        self.order
+    }
+
+    /// How many puzzles there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.searches.len()
+    }
+
+    /// Are there none?
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.searches.is_empty()
+    }
+
+    /// Removes all puzzles.
+    pub fn clear(&mut self) {
+        self.puzzles.clear();
+        self.solutions.clear();
+        self.searches.clear();
+    }
+
+    /// Adds a puzzle. Until it is searched it has no solution.
+    ///
+    /// # Panics
+    /// If it is of another order.
+    pub fn push(&mut self, puzzle: &Grid) {
+        assert_eq!(puzzle.order(), self.order);
+        self.puzzles.extend_from_slice(puzzle.digits());
+        self.solutions.resize(self.puzzles.len(), 0);
+        self.searches.push(Search::NO_SOLUTION);
+    }
+
+    /// The cells of puzzle `index`.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    #[must_use]
+    pub fn puzzle(&self, index: usize) -> &[u8] {
+        let cells = self.order.cells();
+        &self.puzzles[index * cells..][..cells]
+    }
+
+    /// The cells of the first solution of puzzle `index`; unspecified where none was found.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    #[must_use]
+    pub fn solution(&self, index: usize) -> &[u8] {
+        let cells = self.order.cells();
+        &self.solutions[index * cells..][..cells]
+    }
+
+    /// What was found of each puzzle.
+    #[must_use]
+    pub fn searches(&self) -> &[Search] {
+        &self.searches
+    }
+
+    /// Sets what was found of puzzle `index`, and its first solution.
+    ///
+    /// # Panics
+    /// If there are not so many puzzles, or the solution has another number of cells.
+    pub fn set(&mut self, index: usize, search: Search, solution: &[u8]) {
+        let cells = self.order.cells();
+        self.searches[index] = search;
+        self.solutions[index * cells..][..cells].copy_from_slice(solution);
+    }
+
+    /// All puzzles, and where all solutions and all that is found go, for searching them together. `None` if a puzzle
+    /// does not have `CELLS` cells.
+    pub(super) fn all_at_once<const CELLS: usize>(&mut self) -> Option<AllAtOnce<'_, CELLS>> {
+        (self.order.cells() == CELLS).then(|| {
+            let (puzzles, _) = self.puzzles.as_chunks();
+            let (solutions, _) = self.solutions.as_chunks_mut();
+            (puzzles, solutions, &mut *self.searches)
+        })
+    }
+}
+
+/// Puzzles, solutions and searches, one of each for each puzzle.
+type AllAtOnce<'a, const CELLS: usize> = (&'a [[u8; CELLS]], &'a mut [[u8; CELLS]], &'a mut [Search]);

@@ -1,0 +1,157 @@
+//! The strategy for 9x9 puzzles in bulk: the kernel of [`lanes`](super::lanes).
+
+use std::sync::{Mutex, PoisonError};
+
+use super::lanes::{Backend, Lanes};
+use super::{Batch, Limit, Propagation, Search, Solver, Stop, Strategy};
+use crate::grid::{Grid, Order};
+
+/// Hundreds of 9x9 puzzles at once, one for each bit of a vector register.
+///
+/// The kernel takes about as long for one puzzle as for hundreds. So a few puzzles are first tried by [`Propagation`],
+/// which is done with most of them sooner; what remains goes to the kernel, where one hard puzzle can have all lanes.
+#[derive(Clone, Copy, Debug)]
+pub struct Fast {
+    /// The fastest of the machine, if none.
+    backend: Option<Backend>,
+}
+
+impl Fast {
+    /// With the fastest back end of the machine.
+    pub const BEST: Self = Self { backend: None };
+
+    /// With this back end.
+    #[must_use]
+    pub const fn with(backend: Backend) -> &'static Self {
+        match backend {
+            Backend::Avx512 => &Self { backend: Some(Backend::Avx512) },
+            Backend::Avx2 => &Self { backend: Some(Backend::Avx2) },
+            Backend::Portable => &Self { backend: Some(Backend::Portable) },
+        }
+    }
+}
+
+impl Strategy for Fast {
+    fn name(&self) -> &'static str {
+        "fast"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Hundreds of 9x9 puzzles at once, one for each bit of a vector register"
+    }
+
+    fn supports(&self, order: Order) -> bool {
+        order == Order::NINE
+    }
+
+    fn solver(&self, order: Order) -> Box<dyn Solver> {
+        assert!(self.supports(order));
+        let backend = self.backend.unwrap_or_else(Backend::best);
+        Box::new(FastSolver { backend, single: Propagation.solver(order), rest: Batch::new(order) })
+    }
+}
+
+struct FastSolver {
+    backend: Backend,
+    single: Box<dyn Solver>,
+    /// What a few puzzles leave for the kernel.
+    rest: Batch,
+}
+
+/// From this many puzzles on a batch goes to the kernel at once.
+const MANY: usize = 32;
+
+/// How many nodes fewer puzzles are given before they go to the kernel, all together.
+const NODES_FOR_A_FEW: u64 = 1024;
+
+impl FastSolver {
+    /// Tries a puzzle with at most `nodes` nodes. `None` if that is not enough to say what the kernel would say.
+    fn try_alone(
+        &mut self,
+        puzzle: &Grid,
+        limit: &Limit<'_>,
+        nodes: u64,
+        solution: &mut Grid,
+    ) -> Option<Search> {
+        if nodes > limit.nodes {
+            return None; // Whether the limit is reached depends on the way of searching.
+        }
+        // Of several solutions the kernel has its own first one.
+        let solutions = limit.solutions.max(2);
+        let mut search = self.single.search(puzzle, &Limit { solutions, nodes, ..*limit }, solution);
+        let is_settled = match search.stop {
+            Stop::Exhausted => search.solutions <= 1 || limit.solutions > 1,
+            Stop::Solutions => limit.solutions > 1,
+            Stop::Nodes => false,
+            Stop::Cancelled => true,
+        };
+        if search.stop == Stop::Exhausted && search.solutions == limit.solutions {
+            search.stop = Stop::Solutions;
+        }
+        is_settled.then_some(search)
+    }
+}
+
+/// Kernels that nobody is using. Each is several hundred KiB, and there are as many as there have been searches at the
+/// same time, where one for each solver would be as many as there are open streams.
+static IDLE: Mutex<Vec<Lanes>> = Mutex::new(Vec::new());
+
+fn search_together(backend: Backend, batch: &mut Batch, limit: &Limit<'_>) {
+    let Some((puzzles, solutions, searches)) = batch.all_at_once() else { return };
+    let idle = || IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+    let kept = {
+        let mut idle = idle();
+        let place = idle.iter().position(|lanes| lanes.backend() == backend);
+        place.map(|place| idle.swap_remove(place))
+    };
+    let mut lanes = kept.unwrap_or_else(|| Lanes::new(backend));
+    lanes.search(puzzles, limit, solutions, searches);
+    idle().push(lanes);
+}
+
+impl Solver for FastSolver {
+    fn search(&mut self, puzzle: &Grid, limit: &Limit<'_>, solution: &mut Grid) -> Search {
+        if !puzzle.keeps_rules() {
+            return Search::NO_SOLUTION;
+        }
+        if let Some(search) = self.try_alone(puzzle, limit, NODES_FOR_A_FEW, solution) {
+            return search;
+        }
+        self.rest.clear();
+        self.rest.push(puzzle);
+        search_together(self.backend, &mut self.rest, limit);
+        solution.set_digits(self.rest.solution(0));
+        self.rest.searches()[0]
+    }
+
+    fn search_batch(&mut self, batch: &mut Batch, limit: &Limit<'_>) {
+        if batch.len() >= MANY {
+            return search_together(self.backend, batch, limit);
+        }
+        let nodes = NODES_FOR_A_FEW / batch.len().max(1) as u64;
+        let (mut puzzle, mut solution) = (Grid::empty(batch.order()), Grid::empty(batch.order()));
+        let mut left = Vec::new();
+        self.rest.clear();
+        for index in 0..batch.len() {
+            puzzle.set_digits(batch.puzzle(index));
+            let search = if puzzle.keeps_rules() {
+                self.try_alone(&puzzle, limit, nodes, &mut solution)
+            } else {
+                Some(Search::NO_SOLUTION)
+            };
+            match search {
+                Some(search) => batch.set(index, search, solution.digits()),
+                None => {
+                    left.push(index);
+                    self.rest.push(&puzzle);
+                }
+            }
+        }
+        if !left.is_empty() {
+            search_together(self.backend, &mut self.rest, limit);
+            for (of_rest, index) in left.into_iter().enumerate() {
+                batch.set(index, self.rest.searches()[of_rest], self.rest.solution(of_rest));
+            }
+        }
+    }
+}
