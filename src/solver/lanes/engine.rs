@@ -330,22 +330,21 @@ impl<W: Word> Engine<W> {
     /// Finds work for a free lane: a puzzle that no lane has begun, else a part of one that another lane works on.
     #[inline(always)]
     fn fill(&mut self, lane: usize, job: &Job<'_>) -> bool {
-        if let Some(puzzle) = self.again.pop() {
-            let link = self.begin(lane, puzzle as usize, job);
-            let progress = &mut self.progress[puzzle as usize];
-            let is_donor = progress.is_donor;
-            *progress = Progress { is_alone: true, is_donor, ..Progress::begun(link) };
-            return true;
-        }
-        let fresh = self.progress.len();
-        if fresh < job.puzzles.len() {
-            let link = self.begin(lane, fresh, job);
-            self.progress.push(Progress::begun(link));
-            return true;
-        }
-        while job.sharing
-            && let Some(&puzzle) = self.donors.last()
-        {
+        loop {
+            if let Some(puzzle) = self.again.pop() {
+                let link = self.begin(lane, puzzle as usize, job);
+                let progress = &mut self.progress[puzzle as usize];
+                let is_donor = progress.is_donor;
+                *progress = Progress { is_alone: true, is_donor, ..Progress::begun(link) };
+                return true;
+            }
+            let fresh = self.progress.len();
+            if fresh < job.puzzles.len() {
+                let link = self.begin(lane, fresh, job);
+                self.progress.push(Progress::begun(link));
+                return true;
+            }
+            let Some(&puzzle) = self.donors.last().filter(|_| job.sharing) else { return false };
             let progress = &mut self.progress[puzzle as usize];
             if progress.waiting == 0 || progress.is_alone {
                 progress.is_donor = false;
@@ -361,8 +360,8 @@ impl<W: Word> Engine<W> {
             if self.take(lane, link, job) {
                 return true;
             }
+            // The puzzle has been given up, or is to be begun again.
         }
-        false
     }
 
     /// Begins a puzzle.

@@ -1,0 +1,364 @@
+//! The 9x9 kernel on every back end of this machine: against the plain backtracker, against each other, and against
+//! itself in other company.
+
+mod common;
+
+use std::sync::atomic::AtomicBool;
+
+use common::{Random, disguise, fixture, grid, large_list};
+use sudoku_stream::grid::{Grid, Order};
+use sudoku_stream::solver::lanes::{Backend, Lanes, NoBackend};
+use sudoku_stream::solver::{Batch, Limit, STRATEGIES, Search, Stop, strategy};
+
+static GO_ON: AtomicBool = AtomicBool::new(false);
+
+type Cells = [u8; 81];
+
+const BLANK: Cells = [0; 81];
+
+fn cells(grid: &Grid) -> Cells {
+    grid.digits().try_into().unwrap()
+}
+
+fn backends() -> Vec<Backend> {
+    let found: Vec<_> = Backend::available().collect();
+    assert!(found.contains(&Backend::Portable));
+    found
+}
+
+/// Searches all puzzles at once. Solutions are looked at by the independent verifier.
+fn search(lanes: &mut Lanes, puzzles: &[Cells], limit: &Limit<'_>) -> Vec<(Search, Cells)> {
+    let mut solutions = vec![BLANK; puzzles.len()];
+    let mut searches = vec![Search::NO_SOLUTION; puzzles.len()];
+    lanes.search(puzzles, limit, &mut solutions, &mut searches);
+    for ((puzzle, solution), search) in puzzles.iter().zip(&mut solutions).zip(&searches) {
+        let (puzzle, found) =
+            (Grid::from_digits(Order::NINE, puzzle), Grid::from_digits(Order::NINE, solution));
+        match search.solutions {
+            0 => *solution = BLANK,
+            _ => assert!(found.solves(&puzzle), "{puzzle:?} gave {found:?}"),
+        }
+    }
+    searches.into_iter().zip(solutions).collect()
+}
+
+const fn up_to(solutions: u64) -> Limit<'static> {
+    Limit { solutions, nodes: 1_000_000, cancel: &GO_ON }
+}
+
+/// Puzzles of every kind: known ones and their disguises, random clues, one blank, no blank, nothing but blanks, clues
+/// that clash, too few clues.
+fn puzzles() -> Vec<Cells> {
+    let text = std::fs::read_to_string(fixture("strategies.txt")).unwrap();
+    let known: Vec<Grid> = text
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| grid(line.split(' ').next().unwrap()))
+        .filter(|grid| grid.order() == Order::NINE)
+        .collect();
+    assert!(known.len() > 10);
+    let mut puzzles: Vec<Cells> = known.iter().map(cells).collect();
+    let mut random = Random(3);
+    for (seed, puzzle) in (0..).zip(&known) {
+        puzzles.push(cells(&disguise(puzzle, seed)));
+        // One clue fewer, one changed: several solutions, none, or a clash.
+        let mut changed = disguise(puzzle, 1000 + seed);
+        let filled: Vec<usize> = (0..81).filter(|&cell| changed.digits()[cell] > 0).collect();
+        let Some(&cell) = filled.get(random.below(filled.len().max(1))) else { continue };
+        changed.digits_mut()[cell] = 0;
+        puzzles.push(cells(&changed));
+        changed.digits_mut()[cell] = 1 + random.below(9) as u8;
+        puzzles.push(cells(&changed));
+    }
+    let full = cells(&grid("534678912672195348198342567859761423426853791713924856961537284287419635345286179"));
+    puzzles.push(full);
+    for cell in [0, 40, 63, 64, 80] {
+        let mut one_blank = full;
+        one_blank[cell] = 0;
+        puzzles.push(one_blank);
+        let mut clash = full;
+        clash[cell] = full[cell] % 9 + 1;
+        puzzles.push(clash);
+    }
+    puzzles.push(BLANK);
+    for clues in [1, 2, 8, 16, 20, 24, 28, 32, 40] {
+        for _ in 0..12 {
+            let mut puzzle = Grid::empty(Order::NINE);
+            for _ in 0..clues {
+                let cell = Order::NINE.cell_at(random.below(81));
+                let candidates: Vec<_> = puzzle.candidates(cell).iter().collect();
+                if !candidates.is_empty() {
+                    puzzle.set(cell, Some(candidates[random.below(candidates.len())]));
+                }
+            }
+            puzzles.push(cells(&puzzle));
+        }
+    }
+    puzzles
+}
+
+#[test]
+fn every_back_end_agrees_with_the_plain_backtracker() {
+    const SOLUTIONS: u64 = 20;
+    let puzzles = puzzles();
+    let mut oracle = strategy("backtracking").unwrap().solver(Order::NINE);
+    let mut second = strategy("propagation").unwrap().solver(Order::NINE);
+    let mut solution = Grid::empty(Order::NINE);
+    let mut from_oracle = 0;
+    let expected: Vec<Search> = puzzles
+        .iter()
+        .map(|puzzle| {
+            let puzzle = Grid::from_digits(Order::NINE, puzzle);
+            let limit = Limit { nodes: 200_000, ..up_to(SOLUTIONS) };
+            let found = oracle.search(&puzzle, &limit, &mut solution);
+            from_oracle += usize::from(found.stop != Stop::Nodes);
+            if found.stop == Stop::Nodes {
+                return second.search(&puzzle, &up_to(SOLUTIONS), &mut solution);
+            }
+            found
+        })
+        .collect();
+    assert!(from_oracle * 3 > puzzles.len() * 2, "the oracle gave up too often: {from_oracle}");
+    for kind in [0, 1, 2, SOLUTIONS] {
+        assert!(expected.iter().any(|s| s.solutions == kind), "no puzzle with {kind} solutions");
+    }
+    for backend in backends() {
+        let found = search(&mut Lanes::new(backend), &puzzles, &up_to(SOLUTIONS));
+        for ((puzzle, expected), (found, _)) in puzzles.iter().zip(&expected).zip(&found) {
+            assert_eq!(
+                (found.solutions, found.stop),
+                (expected.solutions, expected.stop),
+                "{backend}: {puzzle:?}"
+            );
+        }
+    }
+}
+
+/// Which lane a puzzle gets, what else is there, and how wide the words are: none of it shows.
+#[test]
+fn company_changes_nothing() {
+    let puzzles = puzzles();
+    for solutions in [1, 2, 5] {
+        let limit = up_to(solutions);
+        let whole = search(&mut Lanes::new(Backend::Portable), &puzzles, &limit);
+        for backend in backends() {
+            let mut lanes = Lanes::new(backend);
+            for size in [1, 2, 65, puzzles.len()] {
+                for (puzzles, expected) in puzzles.chunks(size).zip(whole.chunks(size)) {
+                    let found = search(&mut lanes, puzzles, &limit);
+                    for (((found, solution), (expected, first)), puzzle) in
+                        found.iter().zip(expected).zip(puzzles)
+                    {
+                        let context = format!("{backend}, {size} at a time: {puzzle:?}");
+                        assert_eq!((found.solutions, found.stop), (expected.solutions, expected.stop), "{context}");
+                        if found.stop == Stop::Exhausted {
+                            assert_eq!(found.metrics, expected.metrics, "{context}");
+                        }
+                        if solutions == 1 || found.solutions == 1 {
+                            assert_eq!(solution, first, "{context}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Lanes that help with one puzzle find what one lane alone finds, the first solution included.
+#[test]
+fn shared_puzzles_have_the_same_first_solution() {
+    let puzzles = puzzles();
+    for backend in backends() {
+        let (mut shared, mut alone) = (Lanes::new(backend), Lanes::new(backend));
+        alone.share_puzzles(false);
+        for puzzle in &puzzles {
+            let one = std::slice::from_ref(puzzle);
+            let (with, without) =
+                (search(&mut shared, one, &up_to(1))[0], search(&mut alone, one, &up_to(1))[0]);
+            assert_eq!((with.0.solutions, with.0.stop, with.1), (without.0.solutions, without.0.stop, without.1));
+        }
+        assert!(shared.stats().passes < alone.stats().passes, "sharing spared nothing");
+    }
+}
+
+/// More puzzles than lanes, in an order in which easy and hard ones alternate.
+#[test]
+fn lanes_are_refilled() {
+    let kinds = puzzles();
+    let many: Vec<Cells> = kinds.iter().copied().cycle().take(3000).collect();
+    for backend in backends() {
+        let mut lanes = Lanes::new(backend);
+        let once = search(&mut lanes, &kinds, &up_to(2));
+        for (index, (found, solution)) in search(&mut lanes, &many, &up_to(2)).into_iter().enumerate() {
+            let (expected, first) = once[index % kinds.len()];
+            assert_eq!((found.solutions, found.stop), (expected.solutions, expected.stop));
+            if found.solutions == 1 {
+                assert_eq!(solution, first);
+            }
+        }
+    }
+}
+
+/// A puzzle that reaches the node limit is given up after exactly so many nodes, and no other suffers.
+#[test]
+fn node_limits_are_kept() {
+    let puzzles = puzzles();
+    for backend in backends() {
+        let mut lanes = Lanes::new(backend);
+        let unlimited = search(&mut lanes, &puzzles, &up_to(20));
+        for nodes in [1, 2, 7, 50] {
+            let limit = Limit { nodes, ..up_to(20) };
+            let mut given_up = 0;
+            for ((found, _), (without, _)) in search(&mut lanes, &puzzles, &limit).into_iter().zip(&unlimited) {
+                assert!(found.metrics.nodes <= nodes);
+                if found.stop == Stop::Nodes {
+                    assert_eq!(found.metrics.nodes, nodes);
+                    assert!(without.metrics.nodes > nodes || without.stop == Stop::Solutions);
+                    given_up += 1;
+                } else {
+                    assert_eq!((found.solutions, found.stop), (without.solutions, without.stop));
+                }
+            }
+            assert!(given_up > 0, "nothing took more than {nodes} nodes");
+        }
+    }
+}
+
+/// Whether the limit is reached before the first solution does not depend on how many lanes take part.
+#[test]
+fn giving_up_does_not_depend_on_company() {
+    let puzzles = puzzles();
+    let mut alone = Lanes::new(Backend::best());
+    alone.share_puzzles(false);
+    let mut shared = Lanes::new(Backend::best());
+    for nodes in [3, 10, 40] {
+        let limit = Limit { nodes, ..up_to(1) };
+        let together = search(&mut shared, &puzzles, &limit);
+        for (puzzle, together) in puzzles.iter().zip(together) {
+            let one = std::slice::from_ref(puzzle);
+            let by_one_lane = search(&mut alone, one, &limit)[0];
+            assert_eq!(search(&mut shared, one, &limit)[0].0.stop, by_one_lane.0.stop, "{puzzle:?}");
+            assert_eq!((together.0.stop, together.1), (by_one_lane.0.stop, by_one_lane.1), "{puzzle:?}");
+        }
+    }
+}
+
+#[test]
+fn a_raised_flag_stops_everything() {
+    let stop = AtomicBool::new(true);
+    for backend in backends() {
+        let limit = Limit { cancel: &stop, ..up_to(u64::MAX) };
+        for (found, _) in search(&mut Lanes::new(backend), &[BLANK; 700], &limit) {
+            assert_eq!((found.stop, found.solutions), (Stop::Cancelled, 0));
+        }
+    }
+}
+
+/// A search that would go on for ever ends soon after the flag is raised from another thread.
+#[test]
+fn a_search_on_hand_is_stopped() {
+    for backend in backends() {
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let running = scope.spawn(|| {
+                let limit = Limit { solutions: u64::MAX, nodes: u64::MAX, cancel: &stop };
+                search(&mut Lanes::new(backend), &[BLANK; 3], &limit)
+            });
+            stop.store(true, std::sync::atomic::Ordering::Relaxed);
+            for (found, _) in running.join().unwrap() {
+                assert_eq!(found.stop, Stop::Cancelled);
+            }
+        });
+    }
+}
+
+#[test]
+fn no_puzzles_are_no_work() {
+    for backend in backends() {
+        let mut lanes = Lanes::new(backend);
+        assert!(search(&mut lanes, &[], &up_to(1)).is_empty());
+        assert_eq!(lanes.stats().passes, 0);
+        assert_eq!(lanes.backend(), backend);
+    }
+}
+
+#[test]
+fn back_ends_have_names() {
+    for (name, backend) in Backend::ALL {
+        assert_eq!(backend.to_string(), name);
+        match name.parse::<Backend>() {
+            Ok(parsed) => assert!(parsed == backend && backend.is_available()),
+            Err(error) => assert!(error == NoBackend::Unavailable(backend) && !backend.is_available()),
+        }
+    }
+    assert_eq!("abacus".parse::<Backend>(), Err(NoBackend::Unknown("abacus".to_owned())));
+    assert!(Backend::best().is_available());
+}
+
+/// A batch is answered as its puzzles are one by one, by every strategy and for few and for many.
+#[test]
+fn batches_are_answered_like_single_puzzles() {
+    let puzzles = puzzles();
+    for strategy in STRATEGIES.iter().copied().filter(|s| s.supports(Order::NINE)) {
+        let mut solver = strategy.solver(Order::NINE);
+        let limit = Limit { nodes: 20_000, ..up_to(1) };
+        let mut batch = Batch::new(Order::NINE);
+        for size in [1, 7, puzzles.len()] {
+            for puzzles in puzzles.chunks(size).take(20) {
+                batch.clear();
+                for puzzle in puzzles {
+                    batch.push(&Grid::from_digits(Order::NINE, puzzle));
+                }
+                solver.search_batch(&mut batch, &limit);
+                assert_eq!(batch.len(), puzzles.len());
+                for (index, puzzle) in puzzles.iter().enumerate() {
+                    let puzzle = Grid::from_digits(Order::NINE, puzzle);
+                    let mut solution = Grid::empty(Order::NINE);
+                    let single = if puzzle.keeps_rules() {
+                        solver.search(&puzzle, &limit, &mut solution)
+                    } else {
+                        Search::NO_SOLUTION
+                    };
+                    let found = batch.searches()[index];
+                    let context = format!("{}, {size} at a time: {puzzle:?}", strategy.name());
+                    assert_eq!((found.solutions, found.stop), (single.solutions, single.stop), "{context}");
+                    assert_eq!(batch.puzzle(index), puzzle.digits());
+                    if found.solutions > 0 {
+                        assert_eq!(batch.solution(index), solution.digits(), "{context}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The large lists, whole, on every back end: the same nodes, and every solution verified.
+#[test]
+fn large_lists_are_the_same_on_every_back_end() {
+    for (list, solutions) in [
+        ("17clue.txt", 1),
+        ("hard_10k.txt", 1),
+        ("top1465.txt", 1),
+        ("unbiased_50k.txt", 1),
+        ("easy_100k.txt", 1),
+        ("kaggle_100k.txt", 1),
+        ("no_solution_5k.txt", 0),
+        ("many_solutions_5k.txt", 2),
+    ] {
+        let Some(path) = large_list(list) else { continue };
+        let text = std::fs::read_to_string(path).unwrap();
+        let puzzles: Vec<Cells> = text.lines().step_by(17).map(|line| cells(&grid(line))).collect();
+        let expected = search(&mut Lanes::new(Backend::best()), &puzzles, &up_to(2));
+        assert!(expected.iter().all(|(found, _)| found.solutions == solutions), "{list}");
+        for backend in backends() {
+            for ((found, solution), (expected, first)) in
+                search(&mut Lanes::new(backend), &puzzles, &up_to(2)).iter().zip(&expected)
+            {
+                assert_eq!(found.solutions, expected.solutions, "{list}");
+                if found.stop == Stop::Exhausted {
+                    assert_eq!((found.metrics, solution), (expected.metrics, first), "{list}");
+                }
+            }
+        }
+    }
+}
