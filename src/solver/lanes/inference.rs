@@ -333,3 +333,160 @@ fn of_stack<W: Word>(lines: &[W; 27], stack: usize) -> [W; 9] {
 const fn cell_of_box(band: usize, stack: usize, i: usize) -> usize {
     27 * band + 9 * (i / 3) + 3 * stack + i % 3
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::portable::Portable;
+    use super::super::word::Mask;
+    use super::*;
+    use crate::grid::{Grid, Order};
+
+    const LANES: usize = 64 * Portable::PARTS;
+
+    /// The candidates of one lane, by cell.
+    type Cells = [Vec<usize>; 81];
+
+    fn lane(state: &State<Portable>, lane: usize) -> Cells {
+        std::array::from_fn(|cell| {
+            (0..9).filter(|digit| has(state.candidates[81 * digit + cell], lane)).collect()
+        })
+    }
+
+    fn has(word: Portable, lane: usize) -> bool {
+        let mut one = Mask::default();
+        one.insert::<Portable>(lane);
+        !Mask::of(word.and(one.word())).is_empty()
+    }
+
+    fn only(lanes: impl Iterator<Item = usize>) -> Portable {
+        let mut mask = Mask::default();
+        lanes.for_each(|lane| mask.insert::<Portable>(lane));
+        mask.word()
+    }
+
+    /// The puzzles of the strategies' fixture, each in some lanes.
+    fn puzzles() -> Vec<Grid> {
+        let known: Vec<Grid> = include_str!("../../../tests/fixtures/strategies.txt")
+            .lines()
+            .filter_map(|line| line.split(' ').next().filter(|text| text.len() == 81))
+            .map(|text| {
+                let digit = |byte: u8| if byte.is_ascii_digit() { byte - b'0' } else { 0 };
+                Grid::from_digits(Order::NINE, &text.bytes().map(digit).collect::<Vec<_>>())
+            })
+            .collect();
+        known.iter().cycle().take(LANES).cloned().collect()
+    }
+
+    fn begin(puzzles: &[Grid]) -> Box<State<Portable>> {
+        let mut state = State::new();
+        let mut planes = [Portable::splat(0); 324];
+        for (bit, planes) in planes.as_chunks_mut::<81>().0.iter_mut().enumerate() {
+            for (cell, plane) in planes.iter_mut().enumerate() {
+                *plane = only((0..LANES).filter(|&k| puzzles[k].digits()[cell] >> bit & 1 == 1));
+            }
+        }
+        state.begin(Portable::splat(!0), &planes);
+        state
+    }
+
+    /// Passes until nothing changes in any lane that is alive.
+    fn exhaust(state: &mut State<Portable>) {
+        state.changed = Portable::splat(!0);
+        for _ in 0..500 {
+            state.look_at_cells();
+            if Mask::of(state.alive.and(state.changed)).is_empty() {
+                return;
+            }
+            state.pass();
+        }
+        panic!("no end of passes");
+    }
+
+    /// Where inference has not done all that it promises, found the slow way.
+    fn left_over(cells: &Cells) -> Option<String> {
+        let houses: Vec<Vec<usize>> = Order::NINE
+            .houses()
+            .map(|house| house.cells(Order::NINE).map(|cell| cell.index()).collect())
+            .collect();
+        for (number, house) in houses.iter().enumerate() {
+            for &cell in house {
+                if let [digit] = cells[cell][..]
+                    && let Some(peer) = house.iter().find(|&&p| p != cell && cells[p].contains(&digit))
+                {
+                    return Some(format!("naked single {digit} at {cell} has left {peer}"));
+                }
+            }
+            for digit in 0..9 {
+                let places: Vec<usize> =
+                    house.iter().copied().filter(|&cell| cells[cell].contains(&digit)).collect();
+                match places[..] {
+                    [] => return Some(format!("no place for {digit} in house {number}")),
+                    [cell] if cells[cell].len() > 1 => {
+                        return Some(format!("hidden single {digit} at {cell} in house {number}"));
+                    }
+                    _ => (),
+                }
+                for (other, cells_there) in houses.iter().enumerate().filter(|&(other, _)| other != number) {
+                    if places.iter().all(|place| cells_there.contains(place))
+                        && let Some(cell) =
+                            cells_there.iter().find(|c| !places.contains(c) && cells[**c].contains(&digit))
+                    {
+                        return Some(format!("{digit} is locked in {number} and {other} and left in {cell}"));
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn nothing_that_passes_promise_is_left_at_a_stall() {
+        let mut state = begin(&puzzles());
+        let (mut stalls, mut dead, mut seed) = (0, 0, 12345_u64);
+        for _ in 0..6 {
+            exhaust(&mut state);
+            for k in 0..LANES {
+                if !has(state.alive, k) {
+                    dead += 1;
+                    continue;
+                }
+                let cells = lane(&state, k);
+                assert_eq!(left_over(&cells), None, "lane {k}: {cells:?}");
+                stalls += usize::from(has(state.open, k));
+            }
+            // Other states: in each lane take some candidate away, whatever that leads to.
+            for k in 0..LANES {
+                let open: Vec<usize> = (0..81).filter(|&c| lane(&state, k)[c].len() > 1).collect();
+                if open.is_empty() {
+                    continue;
+                }
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let cell = open[(seed >> 33) as usize % open.len()];
+                let digit = lane(&state, k)[cell][(seed >> 20) as usize % 2];
+                let candidate = &mut state.candidates[81 * digit + cell];
+                *candidate = candidate.and_not(only(std::iter::once(k)));
+            }
+        }
+        assert!(stalls > LANES && dead > 0, "{stalls} stalls, {dead} contradictions");
+    }
+
+    #[test]
+    fn a_solution_is_never_ruled_out() {
+        let puzzles = puzzles();
+        let mut solver = crate::solver::strategy("propagation").unwrap().solver(Order::NINE);
+        let never = std::sync::atomic::AtomicBool::new(false);
+        let limit = crate::solver::Limit { solutions: 1, nodes: 100_000, cancel: &never };
+        let mut state = begin(&puzzles);
+        exhaust(&mut state);
+        for (k, puzzle) in puzzles.iter().enumerate() {
+            let mut solution = Grid::empty(Order::NINE);
+            if solver.search(puzzle, &limit, &mut solution).solutions == 0 {
+                continue;
+            }
+            assert!(has(state.alive, k), "{puzzle:?}");
+            for (cell, candidates) in lane(&state, k).iter().enumerate() {
+                assert!(candidates.contains(&usize::from(solution.digits()[cell] - 1)), "{puzzle:?} at {cell}");
+            }
+        }
+    }
+}
