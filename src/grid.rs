@@ -377,7 +377,9 @@ impl Grid {
     /// As [`Grid::from_digits`].
     pub fn set_digits(&mut self, digits: &[u8]) {
         let side = self.order.side();
-        assert!(digits.iter().all(|&d| usize::from(d) <= side), "a digit above {side}");
+        // The greatest is found without branches, sixteen digits at a time.
+        let greatest = digits.iter().fold(0, |greatest, &digit| digit.max(greatest));
+        assert!(usize::from(greatest) <= side, "a digit above {side}");
         self.digits.copy_from_slice(digits);
     }
 

@@ -168,17 +168,38 @@ impl Worker {
         task: &Task,
         block: Block<'_>,
         cancel: &AtomicBool,
-        mut visit: impl FnMut(&Answer<'_>),
+        visit: impl FnMut(&Answer<'_>),
+    ) -> Result<(), Cancelled> {
+        self.visit_block(format, task, block, cancel, &mut EachAnswer(visit))
+    }
+
+    fn visit_block(
+        &mut self,
+        format: &Format,
+        task: &Task,
+        block: Block<'_>,
+        cancel: &AtomicBool,
+        visitor: &mut impl Visitor,
     ) -> Result<(), Cancelled> {
         let mut records = Records::new(format, block.text, block.first_line);
         self.forget();
-        while let Some(record) = records.read(&mut self.puzzle) {
+        loop {
+            let (first, room) = (records.line(), BATCH_PUZZLES - self.lines.len());
+            self.batch.push_many(|puzzles| {
+                let count = records.read_everyday(puzzles, room);
+                self.lines.extend(first..first + count as u64);
+            });
+            if self.lines.len() == BATCH_PUZZLES {
+                self.answer_kept(task, cancel, visitor)?;
+                continue;
+            }
+            let Some(record) = records.read(&mut self.puzzle) else { break };
             self.keep(record.line, record.error);
             if self.lines.len() == BATCH_PUZZLES {
-                self.answer_kept(task, cancel, &mut visit)?;
+                self.answer_kept(task, cancel, visitor)?;
             }
         }
-        self.answer_kept(task, cancel, &mut visit)
+        self.answer_kept(task, cancel, visitor)
     }
 
     /// Answers each line, whatever it holds, as one puzzle of a notation with one puzzle a line.
@@ -191,17 +212,18 @@ impl Worker {
         task: &Task,
         lines: impl IntoIterator<Item = (u64, &'a [u8])>,
         cancel: &AtomicBool,
-        mut visit: impl FnMut(&Answer<'_>),
+        visit: impl FnMut(&Answer<'_>),
     ) -> Result<(), Cancelled> {
+        let mut visitor = EachAnswer(visit);
         self.forget();
         for (number, line) in lines {
             let error = format.read_line(line, number, &mut self.puzzle).err();
             self.keep(number, error);
             if self.lines.len() == BATCH_PUZZLES {
-                self.answer_kept(task, cancel, &mut visit)?;
+                self.answer_kept(task, cancel, &mut visitor)?;
             }
         }
-        self.answer_kept(task, cancel, &mut visit)
+        self.answer_kept(task, cancel, &mut visitor)
     }
 
     /// Keeps the puzzle that has just been read.
@@ -225,7 +247,7 @@ impl Worker {
         &mut self,
         task: &Task,
         cancel: &AtomicBool,
-        visit: &mut impl FnMut(&Answer<'_>),
+        visitor: &mut impl Visitor,
     ) -> Result<(), Cancelled> {
         let limit = Limit { solutions: task.question.solutions(), nodes: task.node_limit, cancel };
         self.solver.search_batch(&mut self.batch, &limit);
@@ -233,13 +255,18 @@ impl Worker {
         let mut searched = 0;
         for (place, &line) in self.lines.iter().enumerate() {
             if let Some((_, error)) = errors.next_if(|(of, _)| *of == place) {
-                visit(&Answer { line, puzzle: None, result: Err(error), metrics: Metrics::default() });
+                visitor.answer(&Answer { line, puzzle: None, result: Err(error), metrics: Metrics::default() });
+                continue;
+            }
+            let search = self.batch.searches()[searched];
+            let verdict = task.question.verdict(&search);
+            if verdict == Verdict::Solved && visitor.solution(self.batch.solution(searched), &search.metrics) {
+                searched += 1;
                 continue;
             }
             self.puzzle.set_digits(self.batch.puzzle(searched));
-            let search = self.batch.searches()[searched];
             let mut metrics = search.metrics;
-            let result = match task.question.verdict(&search) {
+            let result = match verdict {
                 Verdict::Cancelled => return Err(Cancelled),
                 Verdict::Solved => {
                     self.solution.set_digits(self.batch.solution(searched));
@@ -260,12 +287,54 @@ impl Worker {
                 },
             };
             let result = result.map_err(|problem| PuzzleError { problem, line: Some(line) });
-            visit(&Answer { line, puzzle: Some(&self.puzzle), result, metrics });
+            visitor.answer(&Answer { line, puzzle: Some(&self.puzzle), result, metrics });
             searched += 1;
         }
         drop(errors);
         self.forget();
         Ok(())
+    }
+}
+
+/// Whoever is given the answers.
+trait Visitor {
+    fn answer(&mut self, answer: &Answer<'_>);
+
+    /// A shortcut for a solution where nothing else is wanted of the answer. False if it is to be given as an answer.
+    fn solution(&mut self, _digits: &[u8], _metrics: &Metrics) -> bool {
+        false
+    }
+}
+
+struct EachAnswer<F>(F);
+
+impl<F: FnMut(&Answer<'_>)> Visitor for EachAnswer<F> {
+    fn answer(&mut self, answer: &Answer<'_>) {
+        self.0(answer);
+    }
+}
+
+/// Writes answers.
+struct Writer<'a> {
+    format: &'a Format,
+    form: OutputForm,
+    written: Written,
+}
+
+impl Visitor for Writer<'_> {
+    fn answer(&mut self, answer: &Answer<'_>) {
+        self.written.tally.count(answer);
+        self.form.write(answer, self.format, &mut self.written.text);
+    }
+
+    fn solution(&mut self, digits: &[u8], metrics: &Metrics) -> bool {
+        if self.form == OutputForm::Solution {
+            self.written.tally.answers += 1;
+            self.written.tally.metrics.add(metrics);
+            self.format.write_digits(digits, &mut self.written.text);
+            self.written.text.push(b'\n');
+        }
+        self.form == OutputForm::Solution
     }
 }
 
@@ -332,14 +401,10 @@ impl Workers {
     /// [`Cancelled`] if `cancel` was raised.
     pub fn write_answers(&self, block: Block<'_>, cancel: &AtomicBool) -> Result<Written, Cancelled> {
         // An answer is about as long as its puzzle in every form but the widest.
-        let mut written = Written { text: Vec::with_capacity(block.text.len() + 1024), ..Written::default() };
-        self.with(|worker| {
-            worker.answer_block(&self.format, &self.task, block, cancel, |answer| {
-                written.tally.count(answer);
-                self.task.form.write(answer, &self.format, &mut written.text);
-            })
-        })?;
-        Ok(written)
+        let written = Written { text: Vec::with_capacity(block.text.len() + 1024), ..Written::default() };
+        let mut writer = Writer { format: &self.format, form: self.task.form, written };
+        self.with(|worker| worker.visit_block(&self.format, &self.task, block, cancel, &mut writer))?;
+        Ok(writer.written)
     }
 
     /// The answers to a block on which the work broke down: an error line for every puzzle.

@@ -57,6 +57,18 @@ impl Batch {
         self.searches.push(Search::NO_SOLUTION);
     }
 
+    /// Adds puzzles: whatever `add` appends to the cells of those that are there.
+    ///
+    /// # Panics
+    /// If `add` takes something away, or does not append whole puzzles.
+    pub fn push_many(&mut self, add: impl FnOnce(&mut Vec<u8>)) {
+        add(&mut self.puzzles);
+        let count = self.puzzles.len() / self.order.cells();
+        assert!(count >= self.len() && count * self.order.cells() == self.puzzles.len());
+        self.solutions.resize(self.puzzles.len(), 0);
+        self.searches.resize(count, Search::NO_SOLUTION);
+    }
+
     /// The cells of puzzle `index`.
     ///
     /// # Panics

@@ -52,21 +52,29 @@ pub(super) fn pass_sound(records: &mut Records<'_>) -> bool {
     is_sound
 }
 
+/// Reads everyday lines into `puzzles`, one behind the other: 9x9 in digits, with nothing behind the cells and nothing
+/// wrong with them. Stops at any other line, and after `most`. Returns how many.
+pub(super) fn read_everyday(records: &mut Records<'_>, puzzles: &mut Vec<u8>, most: usize) -> usize {
+    let read = match records.format.codec.shortcut {
+        Shortcut::None => return 0,
+        Shortcut::Digits => read_digits,
+        Shortcut::DigitsAndDots => read_digits_and_dots,
+    };
+    let mut count = 0;
+    let mut digits = [0; 81];
+    while count < most
+        && let Some(cells) = nine(records)
+        && read(cells, &mut digits)
+    {
+        puzzles.extend_from_slice(&digits);
+        pass_nine(records);
+        count += 1;
+    }
+    count
+}
+
 pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<Record<'a>> {
     let format = records.format;
-    if format.codec.shortcut != Shortcut::None
-        && let Some(cells) = nine(records)
-        && let Ok(digits) = <&mut [u8; 81]>::try_from(puzzle.digits_mut())
-        && match format.codec.shortcut {
-            Shortcut::DigitsAndDots => read_digits_and_dots(cells, digits),
-            Shortcut::Digits | Shortcut::None => read_digits(cells, digits),
-        }
-    {
-        // The everyday line, which needs no search for its end.
-        let line = records.line;
-        pass_nine(records);
-        return Some(Record { line, given: None, error: None });
-    }
     loop {
         let (line, number) = records.take_line()?;
         if format.notation != Notation::Header && is_no_puzzle(line) {

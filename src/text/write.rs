@@ -15,12 +15,21 @@ impl Format {
 
     /// Appends the cells, one character each, without a line end.
     pub fn write_cells(&self, grid: &Grid, out: &mut Vec<u8>) {
-        match self.codec.shortcut {
-            Shortcut::None => out.extend(grid.digits().iter().map(|&d| self.codec.encode(d))),
-            // Arithmetic instead of a table becomes vector code.
-            Shortcut::Digits | Shortcut::DigitsAndDots => {
-                out.extend(grid.digits().iter().map(|&d| if d == 0 { b'.' } else { b'0' + d }));
+        self.write_digits(grid.digits(), out);
+    }
+
+    /// The same for the digits of a grid of this format's order.
+    pub fn write_digits(&self, digits: &[u8], out: &mut Vec<u8>) {
+        match (self.codec.shortcut, <&[u8; 81]>::try_from(digits)) {
+            (Shortcut::Digits | Shortcut::DigitsAndDots, Ok(digits)) => {
+                // Arithmetic on an array, instead of a table, becomes vector code.
+                let mut line = [b'.'; 81];
+                for (symbol, &digit) in line.iter_mut().zip(digits) {
+                    *symbol = if digit == 0 { b'.' } else { b'0' + digit };
+                }
+                out.extend_from_slice(&line);
             }
+            _ => out.extend(digits.iter().map(|&d| self.codec.encode(d))),
         }
     }
 
