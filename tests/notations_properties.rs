@@ -355,3 +355,41 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #![proptest_config(config(300))]
+
+    /// The shortcut for everyday lines reads what the plain way reads, or leaves it.
+    #[test]
+    fn everyday_lines_are_read_as_all_lines_are(
+        lines in prop::collection::vec((any::<bool>(), "[1-9.0*_-]{80,82}|[ #1-9.A]{0,90}", any::<bool>()), 0..12),
+        is_header in any::<bool>(),
+        most in 1usize..14,
+    ) {
+        let mut text = String::new();
+        for (is_everyday, line, is_dos) in &lines {
+            text.push_str(if *is_everyday { NINE } else { line });
+            text.push_str(if *is_dos { "\r\n" } else { "\n" });
+        }
+        let notation = if is_header { Notation::Header } else { Notation::Lines };
+        let format = Format::new(notation, Order::NINE, Alphabet::Letters).unwrap();
+        let plain = records(&format, text.as_bytes(), 1);
+
+        let mut reader = Records::new(&format, text.as_bytes(), 1);
+        let mut grid = Grid::empty(Order::NINE);
+        let mut seen = Vec::new();
+        loop {
+            let (first, mut puzzles) = (reader.line(), Vec::new());
+            let count = reader.read_everyday(&mut puzzles, most);
+            prop_assert!(count <= most && puzzles.len() == 81 * count);
+            seen.extend((first..).zip(puzzles.chunks(81)).map(|(line, digits)| (line, Ok(digits.to_vec()), None)));
+            if count == most {
+                continue;
+            }
+            let Some(record) = reader.read(&mut grid) else { break };
+            let result = record.error.map_or_else(|| Ok(grid.digits().to_vec()), |error| Err(error.to_string()));
+            seen.push((record.line, result, None));
+        }
+        prop_assert_eq!(seen, plain);
+    }
+}

@@ -52,29 +52,40 @@ pub(super) fn pass_sound(records: &mut Records<'_>) -> bool {
     is_sound
 }
 
-/// Reads everyday lines into `puzzles`, one behind the other: 9x9 in digits, with nothing behind the cells and nothing
-/// wrong with them. Stops at any other line, and after `most`. Returns how many.
-pub(super) fn read_everyday(records: &mut Records<'_>, puzzles: &mut Vec<u8>, most: usize) -> usize {
-    let read = match records.format.codec.shortcut {
-        Shortcut::None => return 0,
-        Shortcut::Digits => read_digits,
-        Shortcut::DigitsAndDots => read_digits_and_dots,
+/// Reads the next line, if it is an everyday one: 9x9 in digits, with nothing behind the cells and nothing wrong with
+/// them. It needs no search for its end. If it is not, the digits are unspecified.
+fn read_nine(records: &mut Records<'_>, digits: &mut [u8; 81]) -> bool {
+    let Some(cells) = nine(records) else { return false };
+    let is_good = match records.format.codec.shortcut {
+        Shortcut::None => false,
+        Shortcut::Digits => read_digits(cells, digits),
+        Shortcut::DigitsAndDots => read_digits_and_dots(cells, digits),
     };
-    let mut count = 0;
-    let mut digits = [0; 81];
-    while count < most
-        && let Some(cells) = nine(records)
-        && read(cells, &mut digits)
-    {
-        puzzles.extend_from_slice(&digits);
+    if is_good {
         pass_nine(records);
+    }
+    is_good
+}
+
+/// Reads everyday lines into `puzzles`, one behind the other. Stops at any other line, and after `most`. Returns how
+/// many.
+pub(super) fn read_everyday(records: &mut Records<'_>, puzzles: &mut Vec<u8>, most: usize) -> usize {
+    let mut digits = [0; 81];
+    let mut count = 0;
+    while count < most && read_nine(records, &mut digits) {
+        puzzles.extend_from_slice(&digits);
         count += 1;
     }
     count
 }
 
 pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<Record<'a>> {
-    let format = records.format;
+    let (format, line) = (records.format, records.line);
+    if let Ok(digits) = puzzle.digits_mut().try_into()
+        && read_nine(records, digits)
+    {
+        return Some(Record { line, given: None, error: None });
+    }
     loop {
         let (line, number) = records.take_line()?;
         if format.notation != Notation::Header && is_no_puzzle(line) {
