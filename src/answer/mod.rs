@@ -331,8 +331,7 @@ impl Visitor for Writer<'_> {
         if self.form == OutputForm::Solution {
             self.written.tally.answers += 1;
             self.written.tally.metrics.add(metrics);
-            self.format.write_digits(digits, &mut self.written.text);
-            self.written.text.push(b'\n');
+            self.format.write_line(digits, &mut self.written.text);
         }
         self.form == OutputForm::Solution
     }

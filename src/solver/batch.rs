@@ -10,6 +10,8 @@ use crate::grid::{Grid, Order};
 pub struct Batch {
     order: Order,
     puzzles: Vec<u8>,
+    /// At least as many as puzzles: what earlier puzzles have left stays, because clearing it would take as long as
+    /// reading a puzzle.
     solutions: Vec<u8>,
     searches: Vec<Search>,
 }
@@ -42,19 +44,16 @@ impl Batch {
     /// Removes all puzzles.
     pub fn clear(&mut self) {
         self.puzzles.clear();
-        self.solutions.clear();
         self.searches.clear();
     }
 
-    /// Adds a puzzle. Until it is searched it has no solution.
+    /// Adds a puzzle. Until it is searched it counts as without a solution.
     ///
     /// # Panics
     /// If it is of another order.
     pub fn push(&mut self, puzzle: &Grid) {
         assert_eq!(puzzle.order(), self.order);
-        self.puzzles.extend_from_slice(puzzle.digits());
-        self.solutions.resize(self.puzzles.len(), 0);
-        self.searches.push(Search::NO_SOLUTION);
+        self.push_many(|cells| cells.extend_from_slice(puzzle.digits()));
     }
 
     /// Adds puzzles: whatever `add` appends to the cells of those that are there.
@@ -65,7 +64,9 @@ impl Batch {
         add(&mut self.puzzles);
         let count = self.puzzles.len() / self.order.cells();
         assert!(count >= self.len() && count * self.order.cells() == self.puzzles.len());
-        self.solutions.resize(self.puzzles.len(), 0);
+        if self.solutions.len() < self.puzzles.len() {
+            self.solutions.resize(self.puzzles.len(), 0);
+        }
         self.searches.resize(count, Search::NO_SOLUTION);
     }
 
@@ -111,6 +112,7 @@ impl Batch {
         (self.order.cells() == CELLS).then(|| {
             let (puzzles, _) = self.puzzles.as_chunks();
             let (solutions, _) = self.solutions.as_chunks_mut();
+            let solutions = &mut solutions[..self.searches.len()];
             (puzzles, solutions, &mut *self.searches)
         })
     }

@@ -58,7 +58,8 @@ fn read_nine(records: &mut Records<'_>, digits: &mut [u8; 81]) -> bool {
     let Some(cells) = nine(records) else { return false };
     let is_good = match records.format.codec.shortcut {
         Shortcut::None => false,
-        Shortcut::Digits => read_digits(cells, digits),
+        // Nearly all lines have no other blank than these have, and are read twice as fast like this.
+        Shortcut::Digits => read_digits_and_dots(cells, digits) || read_digits(cells, digits),
         Shortcut::DigitsAndDots => read_digits_and_dots(cells, digits),
     };
     if is_good {

@@ -20,17 +20,32 @@ impl Format {
 
     /// The same for the digits of a grid of this format's order.
     pub fn write_digits(&self, digits: &[u8], out: &mut Vec<u8>) {
-        match (self.codec.shortcut, <&[u8; 81]>::try_from(digits)) {
-            (Shortcut::Digits | Shortcut::DigitsAndDots, Ok(digits)) => {
-                // Arithmetic on an array, instead of a table, becomes vector code.
-                let mut line = [b'.'; 81];
-                for (symbol, &digit) in line.iter_mut().zip(digits) {
-                    *symbol = if digit == 0 { b'.' } else { b'0' + digit };
-                }
-                out.extend_from_slice(&line);
-            }
-            _ => out.extend(digits.iter().map(|&d| self.codec.encode(d))),
+        match self.everyday_line(digits) {
+            Some([cells @ .., _]) => out.extend_from_slice(&cells),
+            None => out.extend(digits.iter().map(|&d| self.codec.encode(d))),
         }
+    }
+
+    /// The same with a line end.
+    pub fn write_line(&self, digits: &[u8], out: &mut Vec<u8>) {
+        match self.everyday_line(digits) {
+            Some(line) => out.extend_from_slice(&line),
+            None => {
+                self.write_digits(digits, out);
+                out.push(b'\n');
+            }
+        }
+    }
+
+    /// The line of a 9x9 grid in digits, its end included: arithmetic on an array, instead of a table, becomes vector
+    /// code. `None` for any other.
+    fn everyday_line(&self, digits: &[u8]) -> Option<[u8; 82]> {
+        let digits: &[u8; 81] = digits.try_into().ok().filter(|_| self.codec.shortcut != Shortcut::None)?;
+        let mut line = [b'\n'; 82];
+        for (symbol, &digit) in line.iter_mut().zip(digits) {
+            *symbol = if digit == 0 { b'.' } else { b'0' + digit };
+        }
+        Some(line)
     }
 
     /// Appends the rows with rulers between the boxes, as [`super::Notation::Grid`] reads them.
