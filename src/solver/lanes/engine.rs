@@ -201,8 +201,8 @@ impl<W: Word> Engine<W> {
             }
             if !stalled.is_empty() && solved.len() <= FEW {
                 for &lane in lanes::<W>(&solved, &mut list) {
-                    let planes = planes_of_solution(&self.rows.get(lane.into()));
-                    self.grids.set(lane.into(), &pack(planes));
+                    let planes = planes_of_solution(&self.rows.get::<W>(lane.into()));
+                    self.grids.set::<W>(lane.into(), &pack(planes));
                 }
             } else if !solved.is_empty() {
                 self.unload_solutions();
@@ -240,8 +240,8 @@ impl<W: Word> Engine<W> {
     fn load(&mut self) {
         if self.begun.len() <= FEW {
             for &lane in lanes::<W>(&self.begun, &mut [0; _]) {
-                let row = row_of_puzzle(unpack(self.grids.get(lane.into())));
-                self.rows.set(lane.into(), &row);
+                let row = row_of_puzzle(unpack(self.grids.get::<W>(lane.into())));
+                self.rows.set::<W>(lane.into(), &row);
                 self.taken.insert::<W>(lane.into());
             }
             self.begun = Mask::default();
@@ -380,7 +380,7 @@ impl<W: Word> Engine<W> {
                 W::planes(&digits)
             }
         };
-        self.grids.set(lane, &pack(planes));
+        self.grids.set::<W>(lane, &pack(planes));
         self.begun.insert::<W>(lane);
         self.occupy(lane);
         self.nodes[lane] = Node::root(puzzle);
@@ -433,9 +433,11 @@ impl<W: Word> Engine<W> {
             progress.is_donor = true;
             self.donors.push(puzzle);
         }
-        let mut row = self.rows.get(lane);
-        branch::refuse(&mut row);
-        let other = self.add_waiting(Node { previous: lane as Link, next, puzzle, depth }, row);
+        let other = self.add_waiting(Node { previous: lane as Link, next, puzzle, depth });
+        // Changed where it stands: on its way it would be read before what was written to it has arrived.
+        let row = &mut self.waiting[other as usize - Self::LANES];
+        *row = self.rows.get::<W>(lane);
+        branch::refuse(row);
         let node = &mut self.nodes[lane];
         (node.next, node.depth) = (other, depth + 1);
         match next {
@@ -453,7 +455,7 @@ impl<W: Word> Engine<W> {
         let puzzle = self.nodes[lane].puzzle as usize;
         let progress = &mut self.progress[puzzle];
         if job.solution_limit == 1 || progress.solutions == 0 {
-            W::digits(&unpack(self.grids.get(lane)), &mut job.solutions[puzzle]);
+            W::digits(&unpack(self.grids.get::<W>(lane)), &mut job.solutions[puzzle]);
         }
         if job.solution_limit == 1 {
             // What comes later in the list does not matter any more; what comes before may have an earlier solution.
@@ -552,17 +554,16 @@ impl<W: Word> Engine<W> {
     }
 
     #[inline(always)]
-    fn add_waiting(&mut self, node: Node, row: Row) -> Link {
+    fn add_waiting(&mut self, node: Node) -> Link {
         match self.unused {
             NONE => {
                 self.nodes.push(node);
-                self.waiting.push(row);
+                self.waiting.push([0; ROW_PARTS]);
                 self.nodes.len() as Link - 1
             }
             link => {
                 self.unused = self.nodes[link as usize].next;
                 self.nodes[link as usize] = node;
-                self.waiting[link as usize - Self::LANES] = row;
                 link
             }
         }
@@ -577,7 +578,7 @@ impl<W: Word> Engine<W> {
     /// Brings the candidates of a waiting node, which is no longer one, to a lane.
     #[inline(always)]
     fn load_waiting(&mut self, lane: usize, link: Link) {
-        self.rows.set(lane, &self.waiting[link as usize - Self::LANES]);
+        self.rows.set::<W>(lane, &self.waiting[link as usize - Self::LANES]);
         self.taken.insert::<W>(lane);
         self.remove_waiting(link);
     }
