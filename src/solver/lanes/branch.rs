@@ -1,8 +1,10 @@
 //! What to do when a pass finds nothing more: look for triads, else guess. For all lanes at once.
 //!
 //! A *triad* is a minirow or minicolumn with candidates of three digits only. They need all its cells, so none of the
-//! three is anywhere else in that row or column. With fewer than three digits there is a contradiction. That
-//! is dearer to find than what a pass does, and seldom there, so it is only looked for here.
+//! three is anywhere else in that row or column. With fewer than three digits there is a contradiction. The other way
+//! round, a minirow or minicolumn is *full* if three digits have no other place in its row or column: then no other digit
+//! is in it. With more than three there is a contradiction. That is dearer to find than what a pass does, and seldom
+//! there, so it is only looked for here.
 //!
 //! A guess goes, as in tdoku (T. Dillon, 2019), to the band or stack with the fewest possible permutations over all its
 //! digits, and there to the digit with the fewest: a minirow holds that digit, or it does not.
@@ -26,7 +28,9 @@ pub(super) struct Branch<W> {
     permutations: [[[W; 3]; BANDS]; 9],
     /// The triads, by band.
     triads: [Lines<W>; BANDS],
-    /// The lanes in which a triad rules something out.
+    /// The full ones, by band.
+    full: [Lines<W>; BANDS],
+    /// The lanes in which a triad or a full one rules something out.
     progress: W,
     /// The digit that is guessed on.
     digit: [W; 9],
@@ -50,6 +54,7 @@ impl<W: Word> Branch<W> {
             lines: [[[none; 9]; BANDS]; 9],
             permutations: [[[none; 3]; BANDS]; 9],
             triads: [[none; 9]; BANDS],
+            full: [[none; 9]; BANDS],
             progress: none,
             digit: [none; 9],
             band: [none; BANDS],
@@ -95,43 +100,40 @@ impl<W: Word> Branch<W> {
         }
     }
 
-    /// Returns the lanes in which a triad rules something out.
+    /// Returns the lanes in which a triad or a full line rules something out.
     #[inline(always)]
     fn find_triads(&mut self, state: &mut State<W>) -> W {
         let mut progress = W::splat(0);
         for band in 0..BANDS {
-            for line in 0..9 {
-                let (s0, c0) = self.add_three(0, band, line);
-                let (s1, c1) = self.add_three(3, band, line);
-                let (s2, c2) = self.add_three(6, band, line);
-                let (ones, c3) = (W::xor3(s0, s1, s2), W::majority(s0, s1, s2));
-                let (sum, four) = (W::xor3(c0, c1, c2), W::majority(c0, c1, c2));
-                let (twos, more) = (sum.xor(c3), W::or_and(four, sum, c3));
-                let three = W::and3(ones, twos, twos).and_not(more);
-                state.alive = state.alive.and(more.or(three));
-                self.triads[band][line] = three;
+            for row in [0, 3, 6] {
+                for i in 0..3 {
+                    let mut possible = [W::splat(0); 9];
+                    let mut certain = [W::splat(0); 9];
+                    for digit in 0..9 {
+                        let lines = &self.lines[digit][band];
+                        let (next, last) = (lines[row + (i + 1) % 3], lines[row + (i + 2) % 3]);
+                        possible[digit] = lines[row + i];
+                        certain[digit] = W::and_nor(lines[row + i], next, last);
+                    }
+                    let (three_possible, more_possible) = three_and_more(&possible);
+                    let (three_certain, more_certain) = three_and_more(&certain);
+                    state.alive = state.alive.and(three_possible.or(more_possible)).and_not(more_certain);
+                    self.triads[band][row + i] = three_possible;
+                    self.full[band][row + i] = three_certain;
+                }
             }
             for digit in 0..9 {
                 let lines = &self.lines[digit][band];
-                let triads = &self.triads[band];
                 for row in [0, 3, 6] {
                     for i in 0..3 {
+                        let settled = self.triads[band][row + i].or(self.full[band][row + i]);
                         let others = lines[row + (i + 1) % 3].or(lines[row + (i + 2) % 3]);
-                        progress = W::or_and(progress, lines[row + i].and(triads[row + i]), others);
+                        progress = progress.or(W::and3(lines[row + i], others, settled));
                     }
                 }
             }
         }
         progress
-    }
-
-    /// How many of three digits a line has: the ones and the twos.
-    #[inline(always)]
-    fn add_three(&self, digit: usize, band: usize, line: usize) -> (W, W) {
-        let a = self.lines[digit][band][line];
-        let b = self.lines[digit + 1][band][line];
-        let c = self.lines[digit + 2][band][line];
-        (W::xor3(a, b, c), W::majority(a, b, c))
     }
 
     /// Marks the band or stack with the fewest permutations of those that are not decided.
@@ -224,10 +226,10 @@ impl<W: Word> Branch<W> {
         last_part[LINE_AT..][..9].copy_from_slice(&self.line);
     }
 
-    /// Follows the guess that the line holds the digit, and rules out what the triads do.
+    /// Follows the guess that the line holds the digit, and rules out what triads and full lines do.
     #[inline(always)]
     pub(super) fn follow(&self, state: &mut State<W>) {
-        let has_triads = !Mask::of(self.progress).is_empty();
+        let has_progress = !Mask::of(self.progress).is_empty();
         let (digits, _) = state.candidates.as_chunks_mut::<81>();
         for digit in 0..9 {
             let mut out = [[W::splat(0); 9]; BANDS];
@@ -237,8 +239,8 @@ impl<W: Word> Branch<W> {
                     out[band][line] = chosen.and(self.other_lines[line]);
                 }
             }
-            if has_triads {
-                self.rule_out_by_triads(digit, &mut out);
+            if has_progress {
+                self.rule_out_by_lines(digit, &mut out);
             }
             let cells = &mut digits[digit];
             for band in 0..3 {
@@ -257,15 +259,15 @@ impl<W: Word> Branch<W> {
     }
 
     #[inline(always)]
-    fn rule_out_by_triads(&self, digit: usize, out: &mut [Lines<W>; BANDS]) {
+    fn rule_out_by_lines(&self, digit: usize, out: &mut [Lines<W>; BANDS]) {
         for band in 0..BANDS {
-            let (lines, triads) = (&self.lines[digit][band], &self.triads[band]);
+            let (lines, triads, full) = (&self.lines[digit][band], &self.triads[band], &self.full[band]);
             for row in [0, 3, 6] {
                 for i in 0..3 {
                     let (next, last) = (row + (i + 1) % 3, row + (i + 2) % 3);
                     let out = &mut out[band][row + i];
-                    *out = W::or_and(*out, lines[next], triads[next]);
-                    *out = W::or_and(*out, lines[last], triads[last]);
+                    *out = W::or_and(*out, lines[next], triads[next].or(full[row + i]));
+                    *out = W::or_and(*out, lines[last], triads[last].or(full[row + i]));
                 }
             }
         }
@@ -310,6 +312,19 @@ const fn cells_of_line(band: usize, line: usize) -> [usize; 3] {
         let first = 27 * across + 3 * (band - 3) + inner;
         [first, first + 9, first + 18]
     }
+}
+
+/// Where exactly three of nine are set, and where more.
+#[inline(always)]
+fn three_and_more<W: Word>(nine: &[W; 9]) -> (W, W) {
+    let [a, b, c, d, e, f, g, h, i] = *nine;
+    let (s0, c0) = (W::xor3(a, b, c), W::majority(a, b, c));
+    let (s1, c1) = (W::xor3(d, e, f), W::majority(d, e, f));
+    let (s2, c2) = (W::xor3(g, h, i), W::majority(g, h, i));
+    let (ones, c3) = (W::xor3(s0, s1, s2), W::majority(s0, s1, s2));
+    let (sum, four) = (W::xor3(c0, c1, c2), W::majority(c0, c1, c2));
+    let (twos, more) = (sum.xor(c3), W::or_and(four, sum, c3));
+    (ones.and(twos).and_not(more), more)
 }
 
 /// How many permutations there are of the lines of a band, in binary from the lowest bit up.

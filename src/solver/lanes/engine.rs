@@ -45,23 +45,30 @@ pub struct LaneStats {
     pub lanes: u64,
 }
 
-/// Refers to a [`Node`], or to none.
+/// Refers to a [`Node`], or to none: to that in lane `n`, or from the number of lanes on to one that waits.
 type Link = u32;
 const NONE: Link = Link::MAX;
 
 /// A search state that is not finished.
+#[derive(Clone, Copy)]
 struct Node {
     /// Its neighbours in the list of its puzzle.
     previous: Link,
     next: Link,
     puzzle: u32,
-    /// The lane it is in, or [`WAITING`].
-    lane: u32,
-    /// How many guesses stand.
+    /// How many guesses stand; or [`SOLVED`].
     depth: u32,
 }
 
-const WAITING: u32 = u32::MAX;
+/// Marks a solution that is not counted yet, because what comes before it is not finished.
+const SOLVED: u32 = u32::MAX;
+
+impl Node {
+    /// The first of a puzzle.
+    const fn root(puzzle: usize) -> Self {
+        Self { previous: NONE, next: NONE, puzzle: puzzle as u32, depth: 0 }
+    }
+}
 
 /// How far the search of a puzzle is.
 #[derive(Clone, Copy)]
@@ -115,12 +122,11 @@ pub(super) struct Engine<W> {
     /// Puzzles on their way in, solutions on their way out.
     grids: Rows<PLANES_PARTS>,
     planes: Box<[W; 324]>,
-    /// The node in each lane.
-    lanes: Vec<Link>,
+    /// Those in the lanes, and behind them those that wait.
     nodes: Vec<Node>,
-    /// The candidates of each node that is in no lane.
+    /// The candidates of those that wait.
     waiting: Vec<Row>,
-    /// Nodes that are not in use, linked by `next`.
+    /// Of the nodes that wait those that are not in use, linked by `next`.
     unused: Link,
     /// Of the puzzles that have been begun.
     progress: Vec<Progress>,
@@ -147,6 +153,8 @@ const UNSETTLED: u32 = 96;
 const FEW: u32 = 24;
 
 impl<W: Word> Engine<W> {
+    const LANES: usize = 64 * W::PARTS;
+
     pub(super) fn new() -> Self {
         Self {
             state: State::new(),
@@ -154,8 +162,7 @@ impl<W: Word> Engine<W> {
             rows: Rows::new::<W>(),
             grids: Rows::new::<W>(),
             planes: Box::new([W::splat(0); 324]),
-            lanes: vec![NONE; 64 * W::PARTS],
-            nodes: Vec::new(),
+            nodes: vec![Node::root(0); Self::LANES],
             waiting: Vec::new(),
             unused: NONE,
             progress: Vec::new(),
@@ -198,8 +205,8 @@ impl<W: Word> Engine<W> {
             }
             if !stalled.is_empty() && solved.len() <= FEW {
                 for &lane in lanes::<W>(&solved, &mut list) {
-                    let planes = planes_of_solution(&self.rows.get(lane.into()));
-                    self.grids.set(lane.into(), &pack(planes));
+                    let planes = planes_of_solution(&self.rows.get::<W>(lane.into()));
+                    self.grids.set::<W>(lane.into(), &pack(planes));
                 }
             } else if !solved.is_empty() {
                 self.unload_solutions();
@@ -221,8 +228,7 @@ impl<W: Word> Engine<W> {
     fn reset(&mut self, job: &Job<'_>) {
         self.progress.clear();
         self.progress.reserve(job.puzzles.len());
-        self.lanes.fill(NONE);
-        self.nodes.clear();
+        self.nodes.truncate(Self::LANES);
         self.waiting.clear();
         self.unused = NONE;
         self.donors.clear();
@@ -238,8 +244,8 @@ impl<W: Word> Engine<W> {
     fn load(&mut self) {
         if self.begun.len() <= FEW {
             for &lane in lanes::<W>(&self.begun, &mut [0; _]) {
-                let row = row_of_puzzle(unpack(self.grids.get(lane.into())));
-                self.rows.set(lane.into(), &row);
+                let row = row_of_puzzle(unpack(self.grids.get::<W>(lane.into())));
+                self.rows.set::<W>(lane.into(), &row);
                 self.taken.insert::<W>(lane.into());
             }
             self.begun = Mask::default();
@@ -318,7 +324,7 @@ impl<W: Word> Engine<W> {
             state.pass();
             self.stats.passes += 1;
             self.stats.busy_lanes += u64::from(count);
-            self.stats.lanes += 64 * W::PARTS as u64;
+            self.stats.lanes += Self::LANES as u64;
             let alive = busy.and(state.alive);
             if Mask::of(W::and3(alive, open, open).and_not(stalled)).len() <= count * UNSETTLED / 256 {
                 // What has one candidate in each cell and passes has a place for every digit in every house.
@@ -332,16 +338,16 @@ impl<W: Word> Engine<W> {
     fn fill(&mut self, lane: usize, job: &Job<'_>) -> bool {
         loop {
             if let Some(puzzle) = self.again.pop() {
-                let link = self.begin(lane, puzzle as usize, job);
+                self.begin(lane, puzzle as usize, job);
                 let progress = &mut self.progress[puzzle as usize];
                 let is_donor = progress.is_donor;
-                *progress = Progress { is_alone: true, is_donor, ..Progress::begun(link) };
+                *progress = Progress { is_alone: true, is_donor, ..Progress::begun(lane as Link) };
                 return true;
             }
             let fresh = self.progress.len();
             if fresh < job.puzzles.len() {
-                let link = self.begin(lane, fresh, job);
-                self.progress.push(Progress::begun(link));
+                self.begin(lane, fresh, job);
+                self.progress.push(Progress::begun(lane as Link));
                 return true;
             }
             let Some(&puzzle) = self.donors.last().filter(|_| job.sharing) else { return false };
@@ -354,7 +360,7 @@ impl<W: Word> Engine<W> {
             // The last state of the list is the oldest, and likely the largest.
             progress.is_shared = true;
             let mut link = progress.last;
-            while self.nodes[link as usize].lane != WAITING {
+            while !self.waits(link) {
                 link = self.nodes[link as usize].previous;
             }
             if self.take(lane, link, job) {
@@ -366,7 +372,7 @@ impl<W: Word> Engine<W> {
 
     /// Begins a puzzle.
     #[inline(always)]
-    fn begin(&mut self, lane: usize, puzzle: usize, job: &Job<'_>) -> Link {
+    fn begin(&mut self, lane: usize, puzzle: usize, job: &Job<'_>) {
         // A word of bytes may reach beyond the last puzzle.
         let rest = job.puzzles[puzzle..].as_flattened();
         let planes = match rest.first_chunk() {
@@ -377,24 +383,16 @@ impl<W: Word> Engine<W> {
                 W::planes(&digits)
             }
         };
-        self.grids.set(lane, &pack(planes));
+        self.grids.set::<W>(lane, &pack(planes));
         self.begun.insert::<W>(lane);
         self.occupy(lane);
-        let link = self.add_node(Node {
-            previous: NONE,
-            next: NONE,
-            puzzle: puzzle as u32,
-            lane: lane as u32,
-            depth: 0,
-        });
-        self.lanes[lane] = link;
-        link
+        self.nodes[lane] = Node::root(puzzle);
     }
 
     /// Takes a waiting state into a lane. False if that would be a node too many: then the puzzle has been given up.
     #[inline(always)]
     fn take(&mut self, lane: usize, link: Link, job: &Job<'_>) -> bool {
-        let node = &mut self.nodes[link as usize];
+        let node = self.nodes[link as usize];
         let puzzle = node.puzzle as usize;
         let progress = &mut self.progress[puzzle];
         if progress.nodes >= job.node_limit {
@@ -404,45 +402,49 @@ impl<W: Word> Engine<W> {
         progress.nodes += 1;
         progress.backtracks += 1;
         progress.waiting -= 1;
-        node.lane = lane as u32;
-        self.rows.set(lane, &self.waiting[link as usize]);
-        self.taken.insert::<W>(lane);
+        match node.previous {
+            NONE => progress.first = lane as Link,
+            previous => self.nodes[previous as usize].next = lane as Link,
+        }
+        match node.next {
+            NONE => progress.last = lane as Link,
+            next => self.nodes[next as usize].previous = lane as Link,
+        }
+        self.nodes[lane] = node;
         self.occupy(lane);
-        self.lanes[lane] = link;
+        self.load_waiting(lane, link);
         true
     }
 
     /// Keeps the other side of the guess that a lane follows.
     #[inline(always)]
     fn guess(&mut self, lane: usize, job: &Job<'_>) {
-        let link = self.lanes[lane];
-        if link == NONE {
+        if !self.busy.contains::<W>(lane) {
             return; // The puzzle has been ended by another lane.
         }
-        let node = &mut self.nodes[link as usize];
-        let puzzle = node.puzzle as usize;
-        let progress = &mut self.progress[puzzle];
+        let Node { next, puzzle, depth, .. } = self.nodes[lane];
+        let progress = &mut self.progress[puzzle as usize];
         progress.guesses += 1;
         if progress.nodes >= job.node_limit {
-            self.give_up(puzzle);
+            self.give_up(puzzle as usize);
             return;
         }
         progress.nodes += 1;
-        let (depth, next) = (node.depth, node.next);
-        node.depth += 1;
-        progress.depth = progress.depth.max(node.depth);
+        progress.depth = progress.depth.max(depth + 1);
         progress.waiting += 1;
         if !progress.is_donor {
             progress.is_donor = true;
-            self.donors.push(puzzle as u32);
+            self.donors.push(puzzle);
         }
-        let other = self.add_node(Node { previous: link, next, puzzle: puzzle as u32, lane: WAITING, depth });
-        let row = &mut self.waiting[other as usize];
-        *row = self.rows.get(lane);
+        let other = self.add_waiting(Node { previous: lane as Link, next, puzzle, depth });
+        // Changed where it stands: on its way it would be read before what was written to it has arrived.
+        let row = &mut self.waiting[other as usize - Self::LANES];
+        *row = self.rows.get::<W>(lane);
         branch::refuse(row);
-        self.nodes[link as usize].next = other;
+        let node = &mut self.nodes[lane];
+        (node.next, node.depth) = (other, depth + 1);
         match next {
-            NONE => self.progress[puzzle].last = other,
+            NONE => self.progress[puzzle as usize].last = other,
             next => self.nodes[next as usize].previous = other,
         }
     }
@@ -450,39 +452,90 @@ impl<W: Word> Engine<W> {
     /// A lane has found a solution.
     #[inline(always)]
     fn solved(&mut self, lane: usize, job: &mut Job<'_>) {
-        let link = self.lanes[lane];
-        if link == NONE {
+        if !self.busy.contains::<W>(lane) {
             return;
         }
-        let puzzle = self.nodes[link as usize].puzzle as usize;
-        let progress = &mut self.progress[puzzle];
-        if job.solution_limit == 1 || progress.solutions == 0 {
-            W::digits(&unpack(self.grids.get(lane)), &mut job.solutions[puzzle]);
+        let Node { previous, puzzle, .. } = self.nodes[lane];
+        let puzzle = puzzle as usize;
+        let digits = unpack(self.grids.get::<W>(lane));
+        if previous != NONE {
+            return self.solved_out_of_order(lane, puzzle, digits, job);
         }
-        if job.solution_limit == 1 {
-            // What comes later in the list does not matter any more; what comes before may have an earlier solution.
-            progress.solutions = 1;
-            self.cut(puzzle, link);
+        let progress = &mut self.progress[puzzle];
+        progress.solutions += 1;
+        if progress.solutions == 1 {
+            W::digits(&digits, &mut job.solutions[puzzle]);
+        }
+        if progress.solutions >= job.solution_limit {
+            self.cut(puzzle, lane as Link);
         } else {
-            progress.solutions += 1;
-            if progress.solutions >= job.solution_limit {
-                let first = progress.first;
-                self.cut(puzzle, first);
-            } else {
-                self.end(lane, job);
+            self.end(lane, job);
+        }
+    }
+
+    /// The same where other lanes work on states that come before this one: they may have solutions too, which then are
+    /// the first ones. So this one is marked and waits until it is the first of the list.
+    #[cold]
+    fn solved_out_of_order(&mut self, lane: usize, puzzle: usize, digits: [u128; 4], job: &mut Job<'_>) {
+        let Node { previous, next, .. } = self.nodes[lane];
+        let mut is_first = self.progress[puzzle].solutions == 0;
+        let mut link = previous;
+        while link != NONE {
+            is_first &= self.nodes[link as usize].depth != SOLVED;
+            link = self.nodes[link as usize].previous;
+        }
+        if is_first {
+            W::digits(&digits, &mut job.solutions[puzzle]);
+        }
+        let mark = self.add_waiting(Node { previous, next, puzzle: puzzle as u32, depth: SOLVED });
+        self.nodes[previous as usize].next = mark;
+        match next {
+            NONE => self.progress[puzzle].last = mark,
+            next => self.nodes[next as usize].previous = mark,
+        }
+        self.release(lane);
+        // What comes behind as many solutions as are wanted does not matter any more.
+        let mut solutions = self.progress[puzzle].solutions;
+        let mut link = self.progress[puzzle].first;
+        while link != NONE {
+            let Node { next, depth, .. } = self.nodes[link as usize];
+            solutions += u64::from(depth == SOLVED);
+            if solutions >= job.solution_limit {
+                return self.cut(puzzle, next);
             }
+            link = next;
+        }
+        if self.waits(next) {
+            self.take(lane, next, job);
         }
     }
 
     /// The state in a lane is finished: the lane goes on with the one behind it, if that waits.
     #[inline(always)]
     fn end(&mut self, lane: usize, job: &Job<'_>) {
-        let link = self.lanes[lane];
-        if link == NONE {
+        if !self.busy.contains::<W>(lane) {
             return;
         }
-        let Node { previous, next, puzzle, .. } = self.nodes[link as usize];
+        let Node { previous, next, puzzle, .. } = self.nodes[lane];
+        let is_next_waiting = self.waits(next);
         let progress = &mut self.progress[puzzle as usize];
+        if is_next_waiting {
+            if progress.nodes >= job.node_limit {
+                self.give_up(puzzle as usize);
+                return;
+            }
+            progress.nodes += 1;
+            progress.backtracks += 1;
+            progress.waiting -= 1;
+            let Node { next: after, depth, .. } = self.nodes[next as usize];
+            self.nodes[lane] = Node { previous, next: after, puzzle, depth };
+            match after {
+                NONE => progress.last = lane as Link,
+                after => self.nodes[after as usize].previous = lane as Link,
+            }
+            self.load_waiting(lane, next);
+            return;
+        }
         match previous {
             NONE => progress.first = next,
             previous => self.nodes[previous as usize].next = next,
@@ -491,9 +544,32 @@ impl<W: Word> Engine<W> {
             NONE => progress.last = previous,
             next => self.nodes[next as usize].previous = previous,
         }
-        self.remove_node(link);
-        if next != NONE && self.nodes[next as usize].lane == WAITING {
-            self.take(lane, next, job);
+        self.release(lane);
+        if previous == NONE && next != NONE {
+            self.count_marked(puzzle as usize, job);
+        }
+    }
+
+    /// Counts the marked solutions that have come to the front of the list.
+    #[cold]
+    fn count_marked(&mut self, puzzle: usize, job: &Job<'_>) {
+        loop {
+            let progress = &mut self.progress[puzzle];
+            let first = progress.first;
+            if first == NONE || self.nodes[first as usize].depth != SOLVED {
+                return;
+            }
+            progress.solutions += 1;
+            if progress.solutions >= job.solution_limit {
+                return self.cut(puzzle, first);
+            }
+            let next = self.nodes[first as usize].next;
+            progress.first = next;
+            match next {
+                NONE => progress.last = NONE,
+                next => self.nodes[next as usize].previous = NONE,
+            }
+            self.remove_waiting(first);
         }
     }
 
@@ -511,12 +587,14 @@ impl<W: Word> Engine<W> {
         }
         let mut link = link;
         while link != NONE {
-            let node = &self.nodes[link as usize];
-            let next = node.next;
-            if node.lane == WAITING {
-                self.progress[puzzle].waiting -= 1;
+            let next = self.nodes[link as usize].next;
+            if (link as usize) < Self::LANES {
+                self.release(link as usize);
+            } else {
+                let waiting = u32::from(self.waits(link));
+                self.progress[puzzle].waiting -= waiting;
+                self.remove_waiting(link);
             }
-            self.remove_node(link);
             link = next;
         }
     }
@@ -535,8 +613,14 @@ impl<W: Word> Engine<W> {
         }
     }
 
+    /// Does this node, if there is one, wait for a lane?
     #[inline(always)]
-    fn add_node(&mut self, node: Node) -> Link {
+    fn waits(&self, link: Link) -> bool {
+        link != NONE && link as usize >= Self::LANES && self.nodes[link as usize].depth != SOLVED
+    }
+
+    #[inline(always)]
+    fn add_waiting(&mut self, node: Node) -> Link {
         match self.unused {
             NONE => {
                 self.nodes.push(node);
@@ -551,23 +635,32 @@ impl<W: Word> Engine<W> {
         }
     }
 
-    /// Its lane, if it has one, is left without a node.
     #[inline(always)]
-    fn remove_node(&mut self, link: Link) {
-        let node = &mut self.nodes[link as usize];
-        if node.lane != WAITING {
-            self.lanes[node.lane as usize] = NONE;
-            self.busy.remove::<W>(node.lane as usize);
-            self.free.insert::<W>(node.lane as usize);
-        }
-        node.next = self.unused;
+    fn remove_waiting(&mut self, link: Link) {
+        self.nodes[link as usize].next = self.unused;
         self.unused = link;
+    }
+
+    /// Brings the candidates of a waiting node, which is no longer one, to a lane.
+    #[inline(always)]
+    fn load_waiting(&mut self, lane: usize, link: Link) {
+        self.rows.set::<W>(lane, &self.waiting[link as usize - Self::LANES]);
+        self.taken.insert::<W>(lane);
+        self.remove_waiting(link);
     }
 
     #[inline(always)]
     fn occupy(&mut self, lane: usize) {
         self.busy.insert::<W>(lane);
         self.free.remove::<W>(lane);
+    }
+
+    #[inline(always)]
+    fn release(&mut self, lane: usize) {
+        self.busy.remove::<W>(lane);
+        // What it has taken since the last pass must not stand in the way of what it begins next.
+        self.taken.remove::<W>(lane);
+        self.free.insert::<W>(lane);
     }
 
     fn report(&self, job: &mut Job<'_>) {

@@ -88,39 +88,45 @@ pub(super) fn planes_of_solution(row: &Row) -> [u128; 4] {
 /// `PARTS * n + q` is part `q` of the `n`th word of a part of the rows, and bit `n` of part `q` of each word of a slice.
 pub(super) struct Rows<const PARTS: usize> {
     parts: Vec<u64>,
-    stride: usize,
+}
+
+/// From one part of the rows to the next: somewhat more than the lanes, since at a power of two all parts of a row
+/// would want the same line of the cache.
+const fn stride<W: Word>() -> usize {
+    64 * W::PARTS + 8
 }
 
 impl<const PARTS: usize> Rows<PARTS> {
     /// For `64 * W::PARTS` lanes.
     pub(super) fn new<W: Word>() -> Self {
-        // Somewhat more than the lanes: at a power of two all parts of a row would want the same line of the cache.
-        let stride = 64 * W::PARTS + 8;
-        Self { parts: vec![0; PARTS * stride], stride }
+        Self { parts: vec![0; PARTS * stride::<W>()] }
     }
 
     /// The row of a lane.
     #[inline(always)]
-    pub(super) fn get(&self, lane: usize) -> [u64; PARTS] {
+    pub(super) fn get<W: Word>(&self, lane: usize) -> [u64; PARTS] {
+        // One check for all parts.
+        let parts = &self.parts[lane..][..(PARTS - 1) * stride::<W>() + 1];
         let mut row = [0; PARTS];
         for part in 0..PARTS {
-            row[part] = self.parts[part * self.stride + lane];
+            row[part] = parts[part * stride::<W>()];
         }
         row
     }
 
     /// Sets the row of a lane.
     #[inline(always)]
-    pub(super) fn set(&mut self, lane: usize, row: &[u64; PARTS]) {
-        for (part, &bits) in row.iter().enumerate() {
-            self.parts[part * self.stride + lane] = bits;
+    pub(super) fn set<W: Word>(&mut self, lane: usize, row: &[u64; PARTS]) {
+        let parts = &mut self.parts[lane..][..(PARTS - 1) * stride::<W>() + 1];
+        for part in 0..PARTS {
+            parts[part * stride::<W>()] = row[part];
         }
     }
 
     /// The words of 64 bits of every row, from bit `64 * part` on.
     #[inline(always)]
     pub(super) fn slice<W: Word>(&self, part: usize, words: &mut [W; 64]) {
-        let parts = &self.parts[part * self.stride..][..64 * W::PARTS];
+        let parts = &self.parts[part * stride::<W>()..][..64 * W::PARTS];
         for first in 0..8 {
             let mut eight = [W::splat(0); 8];
             for k in 0..8 {
@@ -152,7 +158,7 @@ impl<const PARTS: usize> Rows<PARTS> {
                 half[first + 8 * k] = eight[k];
             }
         }
-        let parts = &mut self.parts[part * self.stride..][..64 * W::PARTS];
+        let parts = &mut self.parts[part * stride::<W>()..][..64 * W::PARTS];
         for first in 0..8 {
             let eight = &mut half.as_chunks_mut().0[first];
             transpose_near(eight);

@@ -161,6 +161,11 @@ impl Mask {
     }
 
     #[inline(always)]
+    pub(super) fn contains<W: Word>(&self, lane: usize) -> bool {
+        self.parts[lane % W::PARTS] >> (lane / W::PARTS) & 1 != 0
+    }
+
+    #[inline(always)]
     pub(super) fn insert<W: Word>(&mut self, lane: usize) {
         self.parts[lane % W::PARTS] |= 1 << (lane / W::PARTS);
     }
