@@ -184,7 +184,7 @@ impl<W: Word> Engine<W> {
     #[inline(always)]
     pub(super) fn run(&mut self, job: &mut Job<'_>) {
         self.reset(job);
-        let mut list: LaneList = [0; 64 * 8 + 1];
+        let mut list: LaneList = [0; _];
         loop {
             for &lane in lanes::<W>(&self.free, &mut list) {
                 if !self.fill(lane.into(), job) {
@@ -194,7 +194,7 @@ impl<W: Word> Engine<W> {
             if self.busy.is_empty() || job.cancel.load(Ordering::Relaxed) {
                 break;
             }
-            self.load();
+            self.load(&mut list);
             let (solved, stalled) = self.propagate();
             let (solved, stalled) = (Mask::of(solved), Mask::of(stalled));
             let mut guessing = Mask::default();
@@ -241,9 +241,9 @@ impl<W: Word> Engine<W> {
 
     /// Brings what the lanes have begun and taken into the sliced state.
     #[inline(always)]
-    fn load(&mut self) {
+    fn load(&mut self, list: &mut LaneList) {
         if self.begun.len() <= FEW {
-            for &lane in lanes::<W>(&self.begun, &mut [0; _]) {
+            for &lane in lanes::<W>(&self.begun, list) {
                 let row = row_of_puzzle(unpack(self.grids.get::<W>(lane.into())));
                 self.rows.set::<W>(lane.into(), &row);
                 self.taken.insert::<W>(lane.into());
@@ -284,15 +284,16 @@ impl<W: Word> Engine<W> {
     #[inline(always)]
     fn unload_solutions(&mut self) {
         self.state.solutions(&mut self.planes);
+        let mut half = [W::splat(0); 64];
         for part in 0..PLANES_PARTS {
             if part < 4 {
-                self.grids.set_slice(part, &self.planes[81 * part..][..64]);
+                self.grids.set_slice(part, &self.planes[81 * part..][..64], &mut half);
             } else {
                 let (low, high) = self.planes[162 * (part - 4)..].split_at(81);
                 let mut words = [W::splat(0); 34];
                 words[..17].copy_from_slice(&low[64..]);
                 words[17..].copy_from_slice(&high[64..81]);
-                self.grids.set_slice(part, &words);
+                self.grids.set_slice(part, &words, &mut half);
             }
         }
     }
@@ -300,14 +301,15 @@ impl<W: Word> Engine<W> {
     /// Brings the sliced state, and the guesses that have been chosen, into the rows.
     #[inline(always)]
     fn unload(&mut self) {
+        let mut half = [W::splat(0); 64];
         for part in 0..CANDIDATES / 64 {
-            self.rows.set_slice(part, &self.state.candidates[64 * part..][..64]);
+            self.rows.set_slice(part, &self.state.candidates[64 * part..][..64], &mut half);
         }
         let (part, rest) = (CANDIDATES / 64, CANDIDATES % 64);
         let mut words = [W::splat(0); 64];
         words[..rest].copy_from_slice(&self.state.candidates[64 * part..]);
         self.branch.mark(&mut words);
-        self.rows.set_slice(part, &words);
+        self.rows.set_slice(part, &words, &mut half);
     }
 
     /// Passes until most of the busy lanes are done or stalled. Returns the lanes that are solved, and those that are

@@ -142,10 +142,9 @@ impl<const PARTS: usize> Rows<PARTS> {
         }
     }
 
-    /// The opposite of [`Self::slice`]. There may be fewer words; what is missing is zero.
+    /// The opposite of [`Self::slice`]. There may be fewer words; what is missing is zero. `half` is room to work in.
     #[inline(always)]
-    pub(super) fn set_slice<W: Word>(&mut self, part: usize, words: &[W]) {
-        let mut half = [W::splat(0); 64];
+    pub(super) fn set_slice<W: Word>(&mut self, part: usize, words: &[W], half: &mut [W; 64]) {
         for first in 0..8 {
             let mut eight = [W::splat(0); 8];
             for k in 0..8 {

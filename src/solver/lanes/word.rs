@@ -136,7 +136,7 @@ impl Mask {
 
     #[inline(always)]
     pub(super) fn of<W: Word>(word: W) -> Self {
-        let mut mask = Self::default();
+        let mut mask = Self { parts: [0; Self::MOST_PARTS] };
         word.store(&mut mask.parts);
         mask
     }
@@ -188,7 +188,8 @@ impl Mask {
             any &= any - 1;
             for part in 0..W::PARTS {
                 // Written in any case, and kept only if it is one: no branch that cannot be foreseen.
-                list[len] = (W::PARTS * bit + part) as u16;
+                // Before each lane there are fewer than all, so the remainder changes nothing but spares a check.
+                list[len % list.len()] = (W::PARTS * bit + part) as u16;
                 len += (self.parts[part] >> bit & 1) as usize;
             }
         }
@@ -196,5 +197,5 @@ impl Mask {
     }
 }
 
-/// Room for all lanes of the widest word, and one more.
-pub(super) type LaneList = [u16; 64 * Mask::MOST_PARTS + 1];
+/// Room for all lanes of the widest word.
+pub(super) type LaneList = [u16; 64 * Mask::MOST_PARTS];
