@@ -27,3 +27,11 @@ bench *NAME:
 # The service on 127.0.0.1:50051, with the given flags
 serve *FLAGS:
     cargo run --release --bin sudokud -- {{FLAGS}}
+
+# Runs a fuzz target, as `just fuzz kernel -max_total_time=60`; needs a nightly compiler and cargo-fuzz
+fuzz TARGET *FLAGS:
+    cargo +nightly fuzz run {{TARGET}} -- {{FLAGS}}
+
+# The kernel's portable back end under Miri; needs a nightly compiler with Miri
+miri:
+    cargo +nightly miri test --lib solver::lanes
