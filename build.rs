@@ -1,7 +1,10 @@
-//! Compiles the wire contract. No protoc is needed: protox is a compiler in Rust.
+//! Compiles the wire contract, and notes what the program is built from. No protoc is needed: protox is a compiler in
+//! Rust.
 
 use std::error::Error;
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::{env, fs};
 
 use prost::Message as _;
@@ -19,6 +22,7 @@ const PACKED_FIELDS: &[&str] = &[
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
+    note_origin();
     println!("cargo::rerun-if-changed=proto");
     let files = protox::compile(["sudoku/v1/sudoku.proto"], ["proto"])?;
 
@@ -32,4 +36,29 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     config.compile_fds(files)?;
     Ok(())
+}
+
+/// Tells the program its compiler and its commit, which it prints beside figures of speed.
+fn note_origin() {
+    let rustc = env::var_os("RUSTC").and_then(|rustc| said(rustc, &["--version"]));
+    println!("cargo::rustc-env=SUDOKU_RUSTC={}", rustc.as_deref().unwrap_or("unknown"));
+    // A package without a repository of its own may lie in that of somebody else.
+    let git = |args: &[&str]| if Path::new(".git").exists() { said("git".into(), args) } else { None };
+    let commit = git(&["rev-parse", "--short=12", "HEAD"]);
+    println!("cargo::rustc-env=SUDOKU_COMMIT={}", commit.as_deref().unwrap_or("unknown"));
+    // Which branch, and each move of it. Cargo builds again and again for a file that is not there.
+    for file in ["HEAD", "logs/HEAD"] {
+        if let Some(path) = git(&["rev-parse", "--git-path", file])
+            && Path::new(&path).exists()
+        {
+            println!("cargo::rerun-if-changed={path}");
+        }
+    }
+    println!("cargo::rerun-if-changed=build.rs");
+}
+
+/// What a program prints, if it ends well.
+fn said(program: OsString, args: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(args).output().ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())
 }

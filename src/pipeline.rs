@@ -20,8 +20,10 @@ use std::task::{Context, Poll};
 use std::thread;
 use std::time::Duration;
 
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::ThreadPoolBuilder;
 use tokio::sync::oneshot;
+
+pub use rayon::ThreadPool;
 
 /// How many jobs a thread has waiting, so that none idles while the caller is busy.
 const JOBS_PER_THREAD: usize = 4;

@@ -58,7 +58,8 @@ impl Context {
     /// `INVALID_ARGUMENT` if the strategy cannot do them.
     pub(super) fn for_order(&self, task: Task, order: Order) -> Result<Task, Status> {
         let supports = |s: &&'static dyn Strategy| s.supports(order);
-        let refuse = |what: &str| invalid("options.strategy", format!("{what} does not solve {order} puzzles."));
+        let refuse =
+            |what: &str| invalid("options.strategy", format!("{what} does not solve {order} puzzles."));
         let strategy = match task.strategy {
             None => self.strategies.iter().copied().find(supports).ok_or_else(|| refuse("This server")),
             Some(named) if named.supports(order) => Ok(named),

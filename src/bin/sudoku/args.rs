@@ -1,15 +1,17 @@
 //! What can be typed.
 
-use std::num::{NonZeroU64, NonZeroUsize};
+use std::fmt;
+use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use serde::Serialize;
 use sudoku_stream::answer::{OutputForm, Task};
 use sudoku_stream::grid::Order;
 use sudoku_stream::input::STANDARD_INPUT;
 use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{
-    DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Question, STRATEGIES, Strategy, strategy,
+    Backtracking, DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Question, STRATEGIES, Strategy, strategy,
 };
 use sudoku_stream::text::{Alphabet, Hint, Notation};
 
@@ -36,6 +38,8 @@ pub enum Command {
     Check(CheckArgs),
     /// Show one puzzle of a file, by its number or at random
     Show(ShowArgs),
+    /// Time every strategy on the puzzles of files, and check every answer
+    Bench(BenchArgs),
     /// Solve a sample that is part of the program, over gRPC and offline, and check every answer
     Demo(DemoArgs),
 }
@@ -47,6 +51,24 @@ pub struct InputArgs {
     #[arg(value_name = "FILE", default_value = STANDARD_INPUT)]
     pub file: PathBuf,
 
+    #[command(flatten)]
+    format: FormatArgs,
+
+    /// Read the file instead of mapping it into memory
+    #[arg(long)]
+    pub no_mmap: bool,
+}
+
+impl InputArgs {
+    /// What the user said about the text.
+    pub fn hint(&self) -> Hint {
+        self.format.hint()
+    }
+}
+
+/// What the user knows about the text.
+#[derive(Clone, Debug, ClapArgs)]
+struct FormatArgs {
     /// How the puzzles are written [default: found out]
     #[arg(long, value_parser = notation_names())]
     notation: Option<String>,
@@ -58,15 +80,10 @@ pub struct InputArgs {
     /// The side of the puzzles, 1, 4, 9, 16 or 25 [default: found out]
     #[arg(long, value_name = "SIDE", value_parser = side)]
     size: Option<Order>,
-
-    /// Read the file instead of mapping it into memory
-    #[arg(long)]
-    pub no_mmap: bool,
 }
 
-impl InputArgs {
-    /// What the user said about the text.
-    pub fn hint(&self) -> Hint {
+impl FormatArgs {
+    fn hint(&self) -> Hint {
         Hint {
             notation: self.notation.as_deref().and_then(|name| name.parse().ok()),
             alphabet: self.alphabet.clone(),
@@ -177,14 +194,9 @@ pub struct SolveArgs {
 impl SolveArgs {
     /// What is asked of every puzzle.
     pub fn task(&self) -> Task {
-        let question = match self.question {
-            QuestionArg::First => Question::First,
-            QuestionArg::Unique => Question::Unique,
-            QuestionArg::Count => Question::Count { limit: self.limit.get() },
-        };
         Task {
             strategy: self.answer.strategy(),
-            question,
+            question: self.question.up_to(self.limit),
             node_limit: self.answer.node_limit,
             form: self.answer.output.parse().unwrap_or(OutputForm::Solution),
         }
@@ -252,6 +264,115 @@ pub struct ShowArgs {
 }
 
 #[derive(Clone, Debug, ClapArgs)]
+pub struct BenchArgs {
+    /// The files, `-` for standard input; .gz and .zst are read as what they hold
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    format: FormatArgs,
+
+    /// What to time; may be given several times [default: all]
+    #[arg(long, value_enum, value_name = "KIND")]
+    kind: Vec<Kind>,
+
+    /// A strategy to time; may be given several times [default: all for the size, but backtracking]
+    #[arg(long, value_name = "NAME", value_parser = strategy_names())]
+    strategy: Vec<String>,
+
+    /// The instructions that the strategy fast uses: avx512, avx2 or portable; may be given several times [default:
+    /// all that this machine has]
+    #[arg(long, value_name = "NAME")]
+    backend: Vec<Backend>,
+
+    /// What to find out of each puzzle
+    #[arg(long, value_enum, default_value_t = QuestionArg::Unique)]
+    question: QuestionArg,
+
+    /// Where `--question count` stops counting
+    #[arg(long, value_name = "N", default_value_t = COUNT_LIMIT)]
+    limit: NonZeroU64,
+
+    /// Give a puzzle up after this many nodes of the search
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_NODE_LIMIT)]
+    pub node_limit: u64,
+
+    /// Time everything this many times, after a first run that does not count
+    #[arg(long, value_name = "N", default_value = "5")]
+    pub repeats: NonZeroU32,
+
+    /// Worker threads
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: u16,
+
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print nothing on standard error but what went wrong
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+impl BenchArgs {
+    /// Each file as other commands are given it.
+    pub fn inputs(&self) -> Vec<InputArgs> {
+        let input =
+            |file: &PathBuf| InputArgs { file: file.clone(), format: self.format.clone(), no_mmap: false };
+        self.files.iter().map(input).collect()
+    }
+
+    /// What is timed, in the order of the table.
+    pub fn kinds(&self) -> Vec<Kind> {
+        let is_wanted = |kind: &Kind| self.kind.is_empty() || self.kind.contains(kind);
+        [Kind::Text, Kind::Search].into_iter().filter(is_wanted).collect()
+    }
+
+    /// The strategies to time, in the order of the registry. The plain backtracker has to be named: it does not come to
+    /// an end with hard lists.
+    pub fn strategies(&self) -> Vec<&'static dyn Strategy> {
+        let is_wanted = |s: &&dyn Strategy| {
+            if self.strategy.is_empty() {
+                s.name() != Backtracking.name()
+            } else {
+                self.strategy.iter().any(|name| name == s.name())
+            }
+        };
+        STRATEGIES.iter().copied().filter(is_wanted).collect()
+    }
+
+    /// The back ends to time, the fastest first.
+    pub fn backends(&self) -> Vec<Backend> {
+        let is_wanted = |backend: &Backend| self.backend.is_empty() || self.backend.contains(backend);
+        Backend::available().filter(is_wanted).collect()
+    }
+
+    /// What is asked of every puzzle.
+    pub fn question(&self) -> Question {
+        self.question.up_to(self.limit)
+    }
+}
+
+/// What a figure of `sudoku bench` is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// The text of the puzzles in memory to the text of the answers in memory
+    Text,
+    /// The search alone, of puzzles that have been read
+    Search,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Text => "text",
+            Self::Search => "search",
+        })
+    }
+}
+
+#[derive(Clone, Debug, ClapArgs)]
 pub struct DemoArgs {
     /// Time this many copies of the sample
     #[arg(long, value_name = "N", default_value = "50")]
@@ -266,6 +387,17 @@ enum QuestionArg {
     Unique,
     /// The number of solutions
     Count,
+}
+
+impl QuestionArg {
+    /// The question; a count stops at `limit`.
+    const fn up_to(self, limit: NonZeroU64) -> Question {
+        match self {
+            Self::First => Question::First,
+            Self::Unique => Question::Unique,
+            Self::Count => Question::Count { limit: limit.get() },
+        }
+    }
 }
 
 const COUNT_LIMIT: NonZeroU64 = match NonZeroU64::new(DEFAULT_COUNT_LIMIT) {

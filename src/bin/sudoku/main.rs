@@ -1,6 +1,7 @@
 //! `sudoku`, the offline companion: the service's own pipeline over files.
 
 mod args;
+mod bench;
 mod check;
 mod demo;
 mod interrupt;
@@ -19,6 +20,8 @@ use args::{Args, Command};
 
 /// The run completed, but there were error lines and they were to count.
 const EXIT_ERRORS_SEEN: u8 = 1;
+/// Two ways to find the same thing gave different answers, or one gave a wrong one.
+const EXIT_DISAGREED: u8 = 1;
 /// The run could not start or not come to its end.
 const EXIT_FAILED: u8 = 2;
 /// The run was stopped by a signal: 128 and the number of SIGINT, as shells have it.
@@ -31,6 +34,7 @@ fn main() -> ExitCode {
         Command::Validate(args) => validate::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Show(args) => show::run(&args),
+        Command::Bench(args) => bench::run(&args),
         Command::Demo(args) => demo::run(&args),
     };
     result.unwrap_or_else(|error| {

@@ -40,10 +40,13 @@ pub fn counted(number: u64, noun: &str) -> String {
 
 /// A rate for a person, with three digits that mean something.
 pub fn per_second(count: u64, time: Duration) -> String {
-    let nanos = time.as_nanos().max(1);
-    let rate = u64::try_from(u128::from(count) * 1_000_000_000 / nanos).unwrap_or(u64::MAX);
-    let unit = 10u64.pow(rate.max(1).ilog10().saturating_sub(2));
-    thousands((rate + unit / 2) / unit * unit)
+    rate(count as f64 / time.as_secs_f64().max(1e-9))
+}
+
+/// The same for a rate that is known already.
+pub fn rate(per_second: f64) -> String {
+    let unit = 10f64.powf(per_second.max(1e-3).log10().floor() - 2.0);
+    indicatif::HumanFloatCount((per_second / unit).round() * unit).to_string()
 }
 
 /// The end of a run in one line.
@@ -57,11 +60,16 @@ pub fn summary(tally: &Tally, time: Duration) -> String {
         thousands(tally.answers - errors),
     );
     if errors > 0 {
-        let kinds: Vec<String> =
-            tally.errors.iter().map(|(code, count)| format!("{} {code}", thousands(*count))).collect();
-        line += &format!(", {} ({})", counted(errors, "error line"), kinds.join(", "));
+        line += &format!(", {}", error_lines(tally));
     }
     line + "."
+}
+
+/// `3 error lines (2 no_solution, 1 wrong_length)`.
+pub fn error_lines(tally: &Tally) -> String {
+    let kinds: Vec<String> =
+        tally.errors.iter().map(|(code, count)| format!("{} {code}", thousands(*count))).collect();
+    format!("{} ({})", counted(tally.error_count(), "error line"), kinds.join(", "))
 }
 
 /// What the searches cost, in one line.
@@ -94,6 +102,17 @@ pub fn progress_bar(args: &RunArgs, len_bytes: Option<u64>) -> ProgressBar {
     } else {
         "{spinner} {binary_bytes}  {elapsed}  {msg}"
     };
+    styled(bar, template)
+}
+
+/// The same for a known number of runs.
+pub fn runs_bar(is_wanted: bool, runs: u64) -> ProgressBar {
+    let is_wanted = is_wanted && io::stderr().is_terminal();
+    let target = if is_wanted { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    styled(ProgressBar::with_draw_target(Some(runs), target), "{wide_bar} {pos} of {len} runs  {msg}")
+}
+
+fn styled(bar: ProgressBar, template: &str) -> ProgressBar {
     // A template that indicatif refuses would cost the bar its looks, not the run.
     ProgressStyle::with_template(template).map_or(bar.clone(), |style| bar.with_style(style))
 }

@@ -161,8 +161,14 @@ impl Word for Avx512 {
             let (head, tail) = unsafe {
                 let (head, tail) = digits.split_at(64);
                 (
-                    _mm512_test_epi8_mask(_mm512_loadu_si512(head.as_ptr().cast()), _mm512_set1_epi8(1 << bit)),
-                    _mm256_test_epi8_mask(_mm256_loadu_si256(tail.as_ptr().cast()), _mm256_set1_epi8(1 << bit)),
+                    _mm512_test_epi8_mask(
+                        _mm512_loadu_si512(head.as_ptr().cast()),
+                        _mm512_set1_epi8(1 << bit),
+                    ),
+                    _mm256_test_epi8_mask(
+                        _mm256_loadu_si256(tail.as_ptr().cast()),
+                        _mm256_set1_epi8(1 << bit),
+                    ),
                 )
             };
             planes[bit] = u128::from(tail) << 64 | u128::from(head);

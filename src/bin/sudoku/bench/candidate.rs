@@ -1,0 +1,420 @@
+//! What is timed: a strategy, its back end and how much of the way from text to text. Every answer is checked.
+
+use std::fmt;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use sudoku_stream::answer::{Block, Cancelled, OutputForm, Tally, Task, Workers};
+use sudoku_stream::grid::{Grid, Order};
+use sudoku_stream::pipeline::{Panicked, ThreadPool, submit};
+use sudoku_stream::solver::lanes::Backend;
+use sudoku_stream::solver::{Batch, Limit, Question, Solver, Strategy, Verdict};
+use sudoku_stream::text::{Format, Problem, Records};
+
+use super::super::args::Kind;
+use super::subject::Subject;
+
+/// The code of a puzzle that was given up. What one strategy gives up another may answer.
+const GAVE_UP: &str = Problem::GaveUp { nodes: 0 }.code();
+
+/// What every candidate is given.
+pub struct Setting {
+    pub pool: ThreadPool,
+    pub cancel: Arc<AtomicBool>,
+    pub question: Question,
+    pub node_limit: u64,
+}
+
+/// Why a run did not come to its end.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The user asked for it.
+    Cancelled,
+    /// An answer is wrong, or there is none; how.
+    Wrong(String),
+}
+
+impl Stop {
+    /// The same, with whose fault it is.
+    pub fn of(self, candidate: &Candidate) -> Self {
+        match self {
+            Self::Cancelled => Self::Cancelled,
+            Self::Wrong(what) => Self::Wrong(format!("{candidate}: {what}")),
+        }
+    }
+}
+
+impl From<Cancelled> for Stop {
+    fn from(_: Cancelled) -> Self {
+        Self::Cancelled
+    }
+}
+
+impl From<Panicked> for Stop {
+    fn from(_: Panicked) -> Self {
+        Self::Wrong("the work broke down".to_owned())
+    }
+}
+
+/// What a run found in the puzzles that it was given.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// The answers by their kind, and what they cost.
+    pub tally: Tally,
+    /// All solutions counted, where they were to be counted and that was looked at.
+    pub counted: Option<u64>,
+}
+
+impl Outcome {
+    /// How many puzzles reached the node limit.
+    pub fn given_up(&self) -> u64 {
+        self.tally.errors.get(GAVE_UP).copied().unwrap_or(0)
+    }
+
+    /// The same with answers that were given without a search.
+    pub fn with(&self, refused: &Tally) -> Self {
+        let mut whole = self.clone();
+        whole.tally.add(refused);
+        whole
+    }
+
+    /// What differs from another outcome for the same puzzles, unless it may be for a puzzle that one of the two gave up.
+    pub fn difference(&self, other: &Self) -> Option<String> {
+        let (ours, theirs) = (&self.tally, &other.tally);
+        if ours.answers != theirs.answers {
+            return Some(format!("{} answers instead of {}", ours.answers, theirs.answers));
+        }
+        // What one gave up may be any answer of the other.
+        let is_possible =
+            |ours, theirs| ours <= theirs + other.given_up() && theirs <= ours + self.given_up();
+        let good = |tally: &Tally| tally.answers - tally.error_count();
+        if !is_possible(good(ours), good(theirs)) {
+            return Some(format!("{} answered instead of {}", good(ours), good(theirs)));
+        }
+        for code in ours.errors.keys().chain(theirs.errors.keys()).filter(|code| **code != GAVE_UP) {
+            let count = |tally: &Tally| tally.errors.get(code).copied().unwrap_or(0);
+            if !is_possible(count(ours), count(theirs)) {
+                return Some(format!("{} {code} instead of {}", count(ours), count(theirs)));
+            }
+        }
+        match (self.counted, other.counted) {
+            (Some(ours), Some(theirs)) if ours != theirs && self.given_up() + other.given_up() == 0 => {
+                Some(format!("{ours} solutions counted instead of {theirs}"))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What is timed.
+pub struct Candidate {
+    pub strategy: &'static dyn Strategy,
+    /// Where the strategy has several.
+    pub backend: Option<Backend>,
+    pub kind: Kind,
+    way: Way,
+}
+
+/// How the puzzles are answered. State is kept from run to run, as it is from chunk to chunk of a long file.
+enum Way {
+    Text(Arc<Workers>),
+    Search(Arc<Solvers>),
+}
+
+impl fmt::Display for Candidate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.strategy.name())?;
+        if let Some(backend) = self.backend {
+            write!(f, " on {backend}")?;
+        }
+        write!(f, " ({})", self.kind)
+    }
+}
+
+impl Candidate {
+    /// A strategy that supports the order of the format. `strategy` has `backend` chosen already.
+    pub fn new(
+        kind: Kind,
+        strategy: &'static dyn Strategy,
+        backend: Option<Backend>,
+        format: &Format,
+        setting: &Setting,
+    ) -> Self {
+        let way = match kind {
+            Kind::Text => {
+                let (question, node_limit) = (setting.question, setting.node_limit);
+                let task =
+                    Task { strategy: Some(strategy), question, node_limit, form: OutputForm::Solution };
+                Way::Text(Arc::new(Workers::new(format.clone(), task)))
+            }
+            Kind::Search => {
+                Way::Search(Arc::new(Solvers { strategy, order: format.order(), idle: Mutex::default() }))
+            }
+        };
+        Self { strategy, backend, kind, way }
+    }
+
+    /// The first run, which is not timed. Every solution is checked.
+    pub fn warm_up(
+        &self,
+        setting: &Setting,
+        subject: &Arc<Subject>,
+        batches: &mut Vec<Batch>,
+    ) -> Result<Outcome, Stop> {
+        match &self.way {
+            Way::Text(workers) => {
+                let mut counted = 0;
+                let (_, tally) = answer(setting, subject, workers, |block, answers| {
+                    counted += check_text(&subject.format, setting.question, block, answers)?;
+                    Ok(())
+                })?;
+                Ok(Outcome { tally, counted: counts(setting.question).then_some(counted) })
+            }
+            Way::Search(solvers) => {
+                // Nothing that another candidate found is left to be taken for an answer.
+                *batches = subject.batches();
+                search(setting, solvers, batches)?;
+                batches.iter().try_for_each(check_batch(setting.question))?;
+                judge(setting.question, batches)
+            }
+        }
+    }
+
+    /// Answers all puzzles. Returns how long that took and, looked at afterwards, what was found.
+    pub fn run(
+        &self,
+        setting: &Setting,
+        subject: &Arc<Subject>,
+        batches: &mut Vec<Batch>,
+    ) -> Result<(Duration, Outcome), Stop> {
+        match &self.way {
+            Way::Text(workers) => {
+                let (time, tally) = answer(setting, subject, workers, |_, _| Ok(()))?;
+                Ok((time, Outcome { tally, counted: None }))
+            }
+            Way::Search(solvers) => {
+                let time = search(setting, solvers, batches)?;
+                Ok((time, judge(setting.question, batches)?))
+            }
+        }
+    }
+}
+
+/// Answers the whole text and shows the answers to each part. They are dropped at once, as if they had been written.
+fn answer(
+    setting: &Setting,
+    subject: &Arc<Subject>,
+    workers: &Arc<Workers>,
+    mut show: impl FnMut(Block<'_>, &[u8]) -> Result<(), Stop>,
+) -> Result<(Duration, Tally), Stop> {
+    let begin = Instant::now();
+    let start = |part| {
+        let (subject, workers, cancel) =
+            (Arc::clone(subject), Arc::clone(workers), Arc::clone(&setting.cancel));
+        submit(&setting.pool, move || workers.write_answers(subject.block(part), &cancel))
+    };
+    let slots: Vec<_> = (0..subject.parts()).map(start).collect();
+    let mut tally = Tally::default();
+    for (part, slot) in slots.into_iter().enumerate() {
+        let written = slot.wait()??;
+        tally.add(&written.tally);
+        show(subject.block(part), &written.text)?;
+    }
+    Ok((begin.elapsed(), tally))
+}
+
+/// Searches all batches.
+fn search(setting: &Setting, solvers: &Arc<Solvers>, batches: &mut Vec<Batch>) -> Result<Duration, Stop> {
+    let begin = Instant::now();
+    let (solutions, nodes) = (setting.question.solutions(), setting.node_limit);
+    let start = |mut batch| {
+        let (solvers, cancel) = (Arc::clone(solvers), Arc::clone(&setting.cancel));
+        submit(&setting.pool, move || {
+            solvers.with(|solver| {
+                solver.search_batch(&mut batch, &Limit { solutions, nodes, cancel: &cancel });
+            });
+            batch
+        })
+    };
+    let slots: Vec<_> = batches.drain(..).map(start).collect();
+    for slot in slots {
+        batches.push(slot.wait()?);
+    }
+    Ok(begin.elapsed())
+}
+
+/// The solvers of a strategy. Jobs on any thread borrow one.
+struct Solvers {
+    strategy: &'static dyn Strategy,
+    order: Order,
+    idle: Mutex<Vec<Box<dyn Solver>>>,
+}
+
+impl Solvers {
+    fn with(&self, job: impl FnOnce(&mut dyn Solver)) {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = idle().pop();
+        let mut solver = kept.unwrap_or_else(|| self.strategy.solver(self.order));
+        job(&mut *solver);
+        idle().push(solver);
+    }
+}
+
+const fn counts(question: Question) -> bool {
+    matches!(question, Question::Count { .. })
+}
+
+/// Counts what was found of the puzzles of batches.
+fn judge(question: Question, batches: &[Batch]) -> Result<Outcome, Stop> {
+    let mut outcome = Outcome::default();
+    let mut counted = 0;
+    for search in batches.iter().flat_map(Batch::searches) {
+        outcome.tally.answers += 1;
+        outcome.tally.metrics.add(&search.metrics);
+        let problem = match question.verdict(search) {
+            Verdict::Solved => continue,
+            Verdict::Counted { count, .. } => {
+                counted += count;
+                continue;
+            }
+            Verdict::NoSolution => Problem::NoSolution,
+            Verdict::NotUnique => Problem::NotUnique,
+            Verdict::GaveUp { nodes } => Problem::GaveUp { nodes },
+            Verdict::Cancelled => return Err(Stop::Cancelled),
+        };
+        *outcome.tally.errors.entry(problem.code()).or_default() += 1;
+    }
+    outcome.counted = counts(question).then_some(counted);
+    Ok(outcome)
+}
+
+/// Checks the solutions of a batch.
+fn check_batch(question: Question) -> impl Fn(&Batch) -> Result<(), Stop> {
+    move |batch| {
+        let (mut puzzle, mut solution) = (Grid::empty(batch.order()), Grid::empty(batch.order()));
+        for (index, search) in batch.searches().iter().enumerate() {
+            // Where solutions are counted, the first one is there too.
+            if question.verdict(search) == Verdict::Solved || counts(question) && search.solutions > 0 {
+                puzzle.set_digits(batch.puzzle(index));
+                solution.set_digits(batch.solution(index));
+                if !solution.solves(&puzzle) {
+                    return Err(wrong(&puzzle, &solution));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads answers back and checks them. Returns how many solutions were counted.
+fn check_text(format: &Format, question: Question, block: Block<'_>, answers: &[u8]) -> Result<u64, Stop> {
+    let (mut puzzle, mut solution) = (Grid::empty(format.order()), Grid::empty(format.order()));
+    let mut answers = answers.split(|&byte| byte == b'\n');
+    let mut records = Records::new(format, block.text, block.first_line);
+    let mut counted = 0;
+    while let Some(record) = records.read(&mut puzzle) {
+        let answer = answers.next().unwrap_or_default();
+        if answer.starts_with(b"error: ") {
+            continue;
+        }
+        let is_right = if counts(question) {
+            let count = std::str::from_utf8(answer).ok().and_then(|count| count.parse::<u64>().ok());
+            counted += count.unwrap_or(0);
+            count.is_some()
+        } else {
+            format.read_cells(answer, &mut solution).is_ok() && solution.solves(&puzzle)
+        };
+        if !is_right {
+            let answer = String::from_utf8_lossy(answer);
+            return Err(Stop::Wrong(format!("line {} got the wrong answer `{answer}`", record.line)));
+        }
+    }
+    // The last line ends with a newline, and after it there is nothing.
+    match answers.next() {
+        Some(b"") | None => Ok(counted),
+        Some(_) => Err(Stop::Wrong("there are more answers than puzzles".to_owned())),
+    }
+}
+
+fn wrong(puzzle: &Grid, solution: &Grid) -> Stop {
+    let cells = |grid: &Grid| grid.digits().iter().map(u8::to_string).collect::<Vec<_>>().join(" ");
+    Stop::Wrong(format!("the puzzle {} got the wrong solution {}", cells(puzzle), cells(solution)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(answers: u64, errors: &[(&'static str, u64)], counted: Option<u64>) -> Outcome {
+        let errors = errors.iter().copied().collect();
+        Outcome { tally: Tally { answers, errors, ..Tally::default() }, counted }
+    }
+
+    #[test]
+    fn what_differs_is_said_unless_a_puzzle_was_given_up() {
+        let plain = outcome(10, &[("no_solution", 2)], None);
+        assert_eq!(plain.difference(&plain), None);
+        let says = |other: &Outcome| plain.difference(other);
+        assert_eq!(says(&outcome(9, &[("no_solution", 2)], None)).unwrap(), "10 answers instead of 9");
+        assert_eq!(says(&outcome(10, &[("no_solution", 3)], None)).unwrap(), "8 answered instead of 7");
+        assert_eq!(says(&outcome(10, &[("not_unique", 2)], None)).unwrap(), "2 no_solution instead of 0");
+        // Given up by one of the two, and what it may have been.
+        for (errors, fits) in [
+            (&[("no_solution", 1), (GAVE_UP, 1)][..], true),
+            (&[("no_solution", 2), (GAVE_UP, 3)], true),
+            (&[(GAVE_UP, 2)], true),
+            (&[(GAVE_UP, 1)], false),
+            (&[("no_solution", 3), (GAVE_UP, 1)], false),
+        ] {
+            let other = outcome(10, errors, None);
+            assert_eq!(plain.difference(&other).is_none(), fits, "{errors:?}");
+            assert_eq!(other.difference(&plain).is_none(), fits, "{errors:?}");
+        }
+        let counted = |count| outcome(1, &[], Some(count));
+        assert_eq!(counted(3).difference(&counted(4)).unwrap(), "3 solutions counted instead of 4");
+        assert_eq!(counted(3).difference(&outcome(1, &[], None)), None);
+    }
+
+    fn four() -> Format {
+        use sudoku_stream::text::{Alphabet, Notation};
+        Format::new(Notation::Lines, Order::from_side(4).unwrap(), Alphabet::Letters).unwrap()
+    }
+
+    #[test]
+    fn answers_in_text_are_read_back() {
+        let block = Block { text: b"12343412214343..\n12\n", first_line: 1 };
+        let check = |question, answers: &str| check_text(&four(), question, block, answers.as_bytes());
+        let first = |answers| check(Question::First, answers);
+        assert_eq!(first("1234341221434321\nerror: x\n"), Ok(0));
+        assert!(first("1234341221434312\nerror: x\n").is_err());
+        assert!(first("1234341221434321\n").is_err());
+        assert!(first("1234341221434321\nerror: x\nerror: y\n").is_err());
+        assert_eq!(check(Question::Count { limit: 9 }, "7\nerror: x\n"), Ok(7));
+        assert!(check(Question::Count { limit: 9 }, "many\nerror: x\n").is_err());
+    }
+
+    #[test]
+    fn solutions_of_batches_are_checked() {
+        let grid = |text: &[u8]| {
+            let mut grid = Grid::empty(four().order());
+            four().read_cells(text, &mut grid).unwrap();
+            grid
+        };
+        let solved = sudoku_stream::solver::Search {
+            solutions: 1,
+            stop: sudoku_stream::solver::Stop::Exhausted,
+            ..sudoku_stream::solver::Search::NO_SOLUTION
+        };
+        let mut batch = Batch::new(four().order());
+        batch.push(&grid(b"12343412214343.."));
+        batch.set(0, solved, grid(b"1234341221434321").digits());
+        let check = |batch: &Batch| check_batch(Question::Unique)(batch);
+        assert_eq!(check(&batch), Ok(()));
+        assert_eq!(judge(Question::Unique, &[batch]).unwrap().tally.error_count(), 0);
+        let mut batch = Batch::new(four().order());
+        batch.push(&grid(b"12343412214343.."));
+        batch.set(0, solved, grid(b"4321341221434321").digits());
+        assert!(matches!(check(&batch), Err(Stop::Wrong(_))));
+    }
+}

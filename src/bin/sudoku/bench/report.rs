@@ -1,0 +1,277 @@
+//! Figures, as a table for people and as JSON for programs.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::thread;
+use std::time::Duration;
+
+use serde::Serialize;
+use sudoku_stream::solver::lanes::Backend;
+use sudoku_stream::solver::{Propagation, Question, Strategy as _};
+
+use super::super::args::{BenchArgs, Kind};
+use super::super::view;
+use super::candidate::{Candidate, Outcome};
+use super::subject::Subject;
+
+/// Everything that is printed.
+#[derive(Serialize)]
+pub struct Report {
+    /// Of this program.
+    version: &'static str,
+    /// The last commit when it was built.
+    commit: &'static str,
+    /// The compiler that built it.
+    toolchain: &'static str,
+    machine: Machine,
+    settings: Settings,
+    pub results: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Machine {
+    cpu: String,
+    architecture: &'static str,
+    os: &'static str,
+    cores: usize,
+    best_backend: String,
+}
+
+#[derive(Serialize)]
+struct Settings {
+    question: &'static str,
+    /// Where a count stops.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<u64>,
+    node_limit: u64,
+    threads: u16,
+    repeats: u32,
+}
+
+/// The figures of one candidate for one file.
+#[derive(Serialize)]
+pub struct Row {
+    file: String,
+    order: String,
+    notation: String,
+    /// As many as the figures are about: for a search those that can be searched, else all.
+    puzzles: u64,
+    strategy: &'static str,
+    backend: Option<String>,
+    kind: Kind,
+    puzzles_per_second: Rates,
+    /// How many times as many as the strategy `propagation`, where that was timed too.
+    ratio_to_propagation: Option<f64>,
+    runs: Vec<Run>,
+    /// The answers that are an error, by their code.
+    errors: BTreeMap<&'static str, u64>,
+    /// How many of them are for the node limit.
+    given_up: u64,
+    nodes: u64,
+    guesses: u64,
+}
+
+#[derive(Serialize)]
+struct Rates {
+    median: f64,
+    min: f64,
+    max: f64,
+}
+
+#[derive(Serialize)]
+struct Run {
+    /// For all puzzles once.
+    seconds: f64,
+    puzzles_per_second: f64,
+}
+
+impl Report {
+    /// Without results yet.
+    pub fn new(args: &BenchArgs) -> Self {
+        let (question, limit) = match args.question() {
+            Question::First => ("first", None),
+            Question::Unique => ("unique", None),
+            Question::Count { limit } => ("count", Some(limit)),
+        };
+        Self {
+            version: env!("CARGO_PKG_VERSION"),
+            commit: env!("SUDOKU_COMMIT"),
+            toolchain: env!("SUDOKU_RUSTC"),
+            machine: Machine {
+                cpu: cpu().unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
+                architecture: std::env::consts::ARCH,
+                os: std::env::consts::OS,
+                cores: thread::available_parallelism().map_or(1, Into::into),
+                best_backend: Backend::best().to_string(),
+            },
+            settings: Settings {
+                question,
+                limit,
+                node_limit: args.node_limit,
+                threads: args.threads,
+                repeats: args.repeats.get(),
+            },
+            results: Vec::new(),
+        }
+    }
+
+    /// What stands above the tables: the machine, the program and what was asked of it.
+    pub fn heading(&self) -> String {
+        let Self { version, commit, toolchain, machine, settings, .. } = self;
+        let question = match settings.limit {
+            Some(limit) => format!("{} up to {}", settings.question, view::thousands(limit)),
+            None => settings.question.to_owned(),
+        };
+        format!(
+            "{}, {}, best back end {}\nsudoku {version} (commit {commit}), {toolchain}\nquestion {question}, {}, {}\n",
+            machine.cpu,
+            view::counted(machine.cores as u64, "core"),
+            machine.best_backend,
+            view::counted(settings.threads.into(), "thread"),
+            match settings.repeats {
+                1 => "1 run after a warm-up".to_owned(),
+                runs => format!("median of {} runs after a warm-up", view::thousands(runs.into())),
+            },
+        )
+    }
+}
+
+/// The model of the processor, where the system has a file that says it.
+fn cpu() -> Option<String> {
+    let text = fs::read_to_string("/proc/cpuinfo").ok()?;
+    let (_, model) = text.lines().find(|line| line.starts_with("model name"))?.split_once(':')?;
+    Some(model.trim().to_owned())
+}
+
+/// The table of one file.
+pub fn table(subject: &Subject, rows: &[Row], measured: &[Measured]) -> String {
+    // Whoever gave up least knows most.
+    let outcomes = measured.iter().map(|measured| measured.whole(subject));
+    let errors = match outcomes.min_by_key(Outcome::given_up) {
+        Some(Outcome { tally, .. }) if !tally.errors.is_empty() => format!(", {}", view::error_lines(&tally)),
+        _ => String::new(),
+    };
+    let mut table = format!(
+        "\n{}: {} of {}{}\n  {:<13}{:<10}{:<7}{:>11}{:>13}{:>13}{:>8}{:>14}\n",
+        subject.name,
+        view::counted(subject.puzzles(), "puzzle"),
+        subject.format.order(),
+        errors,
+        "strategy",
+        "back end",
+        "kind",
+        "puzzles/s",
+        "min",
+        "max",
+        "ratio",
+        "nodes/puzzle",
+    );
+    for row in rows {
+        let rates = &row.puzzles_per_second;
+        let line = format!(
+            "  {:<13}{:<10}{:<7}{:>11}{:>13}{:>13}{:>8}{:>14.2}",
+            row.strategy,
+            row.backend.as_deref().unwrap_or("-"),
+            row.kind.to_string(),
+            view::rate(rates.median),
+            view::rate(rates.min),
+            view::rate(rates.max),
+            row.ratio_to_propagation.map_or("-".to_owned(), |ratio| format!("{ratio:.2}")),
+            row.nodes as f64 / row.puzzles.max(1) as f64,
+        );
+        table += &line;
+        if row.given_up > 0 {
+            table += &format!("  {} given up", view::thousands(row.given_up));
+        }
+        table.push('\n');
+    }
+    table
+}
+
+/// One row for each candidate, in their order.
+pub fn rows(subject: &Subject, measured: &[Measured]) -> Vec<Row> {
+    let mut rows: Vec<Row> = measured.iter().map(|measured| measured.row(subject)).collect();
+    for kind in [Kind::Text, Kind::Search] {
+        let base = rows.iter().find(|row| row.kind == kind && row.strategy == Propagation.name());
+        let Some(base) = base.map(|row| row.puzzles_per_second.median).filter(|&base| base > 0.0) else {
+            continue;
+        };
+        for row in rows.iter_mut().filter(|row| row.kind == kind) {
+            row.ratio_to_propagation = Some(rounded(row.puzzles_per_second.median / base, 1000.0));
+        }
+    }
+    rows
+}
+
+/// A candidate, what it found and how long each run took.
+pub struct Measured {
+    pub candidate: Candidate,
+    pub outcome: Outcome,
+    pub times: Vec<Duration>,
+}
+
+impl Measured {
+    /// What is known of all puzzles of the file.
+    pub fn whole(&self, subject: &Subject) -> Outcome {
+        match self.candidate.kind {
+            Kind::Text => self.outcome.clone(),
+            Kind::Search => self.outcome.with(&subject.refused),
+        }
+    }
+
+    fn row(&self, subject: &Subject) -> Row {
+        let Self { candidate, outcome, times } = self;
+        let puzzles = outcome.tally.answers;
+        let rate = |time: Duration| rounded(puzzles as f64 / time.as_secs_f64().max(1e-9), 10.0);
+        let (median, min, max) = spread(times);
+        Row {
+            file: subject.name.clone(),
+            order: subject.format.order().to_string(),
+            notation: subject.format.notation().to_string(),
+            puzzles,
+            strategy: candidate.strategy.name(),
+            backend: candidate.backend.map(|backend| backend.to_string()),
+            kind: candidate.kind,
+            puzzles_per_second: Rates { median: rate(median), min: rate(max), max: rate(min) },
+            ratio_to_propagation: None,
+            runs: times
+                .iter()
+                .map(|&time| Run { seconds: time.as_secs_f64(), puzzles_per_second: rate(time) })
+                .collect(),
+            errors: outcome.tally.errors.clone(),
+            given_up: outcome.given_up(),
+            nodes: outcome.tally.metrics.nodes,
+            guesses: outcome.tally.metrics.guesses,
+        }
+    }
+}
+
+/// The median, the least and the greatest.
+fn spread(times: &[Duration]) -> (Duration, Duration, Duration) {
+    let mut times = times.to_vec();
+    times.sort_unstable();
+    let (Some(&min), Some(&max)) = (times.first(), times.last()) else { return Default::default() };
+    let (below, above) = (times[(times.len() - 1) / 2], times[times.len() / 2]);
+    ((below + above) / 2, min, max)
+}
+
+/// A figure without digits that mean nothing.
+fn rounded(figure: f64, parts: f64) -> f64 {
+    (figure * parts).round() / parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_in_the_middle() {
+        let seconds = |list: &[u64]| list.iter().copied().map(Duration::from_secs).collect::<Vec<_>>();
+        for (list, expected) in
+            [(&[7][..], [7, 7, 7]), (&[9, 1, 2], [2, 1, 9]), (&[4, 1, 9, 6], [5, 1, 9]), (&[], [0, 0, 0])]
+        {
+            let (median, min, max) = spread(&seconds(list));
+            assert_eq!([median, min, max].to_vec(), seconds(&expected), "{list:?}");
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! `sudoku bench` as a user runs it. Nothing here looks at how fast anything was.
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Command, Output, Stdio};
+
+use assert_cmd::cargo::cargo_bin;
+use common::{fixture, grid, text};
+use serde_json::{Value, json};
+use sudoku_stream::solver::lanes::Backend;
+use tempfile::TempDir;
+
+fn sudoku(args: &[&str]) -> Command {
+    let mut command = Command::new(cargo_bin!("sudoku"));
+    command.arg("bench").args(args).stdin(Stdio::null());
+    command
+}
+
+fn run(args: &[&str]) -> Output {
+    sudoku(args).output().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn succeeded(output: &Output) {
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
+}
+
+/// The one object that is printed, of a run that has nothing to complain about.
+fn report(args: &[&str]) -> Value {
+    let output = run(&[args, &["--json", "--repeats", "1"]].concat());
+    succeeded(&output);
+    assert_eq!(stderr(&output), "");
+    serde_json::from_str(&stdout(&output)).unwrap()
+}
+
+fn results(report: &Value) -> &[Value] {
+    report["results"].as_array().unwrap()
+}
+
+/// What stands in a field of every result.
+fn column<'a>(report: &'a Value, field: &str) -> Vec<&'a Value> {
+    results(report).iter().map(|row| &row[field]).collect()
+}
+
+fn strategies(report: &Value) -> BTreeSet<&str> {
+    column(report, "strategy").into_iter().map(|name| name.as_str().unwrap()).collect()
+}
+
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn write(&self, name: &str, content: &str) -> String {
+        let path = self.0.path().join(name);
+        fs::write(&path, content).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    /// 100 good lines and one each that is too short, has a bad character, breaks the rules, has no solution, and has
+    /// several.
+    fn mixed(&self) -> String {
+        let known = fs::read_to_string(fixture("strategies.txt")).unwrap();
+        let first = known.lines().find(|line| line.contains(" 1 ") && line.find(' ') == Some(81)).unwrap();
+        let puzzle = grid(&first[..81]);
+        let mut lines: Vec<String> = (0..100).map(|seed| text(&common::disguise(&puzzle, seed))).collect();
+        lines.insert(1, ".".repeat(80));
+        lines.insert(30, "x".repeat(81));
+        lines.insert(50, format!("11{}", ".".repeat(79)));
+        // A cell for which no digit is left.
+        lines.insert(70, format!("12345678.{}........9", ".".repeat(63)));
+        lines.push(".".repeat(81));
+        self.write("mixed.txt", &lines.join("\n"))
+    }
+}
+
+#[test]
+fn the_json_says_what_was_timed_and_what_was_found() {
+    let folder = Folder::new();
+    let mixed = folder.mixed();
+    let report = report(&[&mixed]);
+    assert_eq!(report["version"], env!("CARGO_PKG_VERSION"));
+    assert!(report["toolchain"].as_str().unwrap().starts_with("rustc "));
+    assert!(report["commit"].is_string());
+    assert_eq!(report["machine"]["architecture"], std::env::consts::ARCH);
+    assert_eq!(report["machine"]["best_backend"], Backend::best().to_string());
+    assert!(report["machine"]["cores"].as_u64().unwrap() > 0);
+    assert!(report["machine"]["cpu"].is_string());
+    let settings = json!({"question": "unique", "node_limit": 1_000_000, "threads": 1, "repeats": 1});
+    assert_eq!(report["settings"], settings);
+
+    let mut seen = Vec::new();
+    for row in results(&report) {
+        assert_eq!(row["file"], mixed);
+        assert_eq!(row["order"], "9x9");
+        assert_eq!(row["notation"], "lines");
+        let rates = &row["puzzles_per_second"];
+        let rate = |name: &str| rates[name].as_f64().unwrap();
+        assert!(0.0 < rate("min") && rate("min") <= rate("median") && rate("median") <= rate("max"));
+        let runs = row["runs"].as_array().unwrap();
+        assert_eq!(runs.len(), 1);
+        assert_eq!(runs[0]["puzzles_per_second"], rates["median"]);
+        assert!(runs[0]["seconds"].as_f64().unwrap() > 0.0);
+        assert!(row["nodes"].is_u64() && row["guesses"].is_u64());
+        assert_eq!(row["given_up"], 0);
+        assert!(row["ratio_to_propagation"].as_f64().unwrap() > 0.0);
+        if row["strategy"] == "propagation" {
+            assert_eq!(row["ratio_to_propagation"], 1.0);
+            assert!(row["nodes"].as_u64().unwrap() >= 102);
+        }
+        // What cannot be searched is no part of a search.
+        let (puzzles, errors) = match row["kind"].as_str().unwrap() {
+            "text" => (
+                105,
+                json!({
+                    "invalid_character": 1, "no_solution": 1, "not_unique": 1, "rule_broken": 1, "wrong_length": 1
+                }),
+            ),
+            _ => (102, json!({"no_solution": 1, "not_unique": 1})),
+        };
+        assert_eq!((&row["puzzles"], &row["errors"]), (&json!(puzzles), &errors));
+        seen.push((row["kind"].clone(), row["strategy"].clone(), row["backend"].clone()));
+    }
+    let mut expected = Vec::new();
+    for kind in ["text", "search"] {
+        let fast = Backend::available().map(|backend| (json!("fast"), json!(backend.to_string())));
+        let all = fast.chain([(json!("propagation"), Value::Null)]);
+        expected.extend(all.map(|(strategy, backend)| (json!(kind), strategy, backend)));
+    }
+    assert_eq!(seen, expected);
+}
+
+#[test]
+fn what_is_timed_can_be_chosen() {
+    let folder = Folder::new();
+    let mixed = folder.mixed();
+    let one = report(&[&mixed, "--kind", "search", "--strategy", "fast", "--backend", "portable"]);
+    assert_eq!(results(&one).len(), 1);
+    assert_eq!(results(&one)[0]["backend"], "portable");
+    assert_eq!(results(&one)[0]["ratio_to_propagation"], Value::Null);
+
+    let some =
+        ["--strategy", "backtracking", "--strategy", "propagation", "--kind", "text", "--threads", "2"];
+    let two = report(&[&[mixed.as_str(), "--node-limit", "100"], &some[..]].concat());
+    assert_eq!(two["settings"]["threads"], 2);
+    assert_eq!(two["settings"]["node_limit"], 100);
+    assert_eq!(column(&two, "strategy"), ["propagation", "backtracking"]);
+    // What one gives up and another does not is no disagreement.
+    assert_eq!(results(&two)[0]["given_up"], 0);
+    let given_up = results(&two)[1]["given_up"].as_u64().unwrap();
+    assert!(given_up >= 50, "{given_up}");
+    assert_eq!(results(&two)[1]["errors"]["gave_up"], given_up);
+    let table = run(&[&[mixed.as_str(), "--node-limit", "100", "--repeats", "1"], &some[..]].concat());
+    succeeded(&table);
+    assert!(stdout(&table).contains(&format!("  {given_up} given up\n")), "{}", stdout(&table));
+
+    let first = report(&[&mixed, "--question", "first", "--kind", "text"]);
+    let errors = json!({"invalid_character": 1, "no_solution": 1, "rule_broken": 1, "wrong_length": 1});
+    assert!(column(&first, "errors").into_iter().all(|found| *found == errors), "{first}");
+    assert_eq!(first["settings"]["question"], "first");
+
+    let count = report(&[&mixed, "--question", "count", "--limit", "20"]);
+    assert_eq!(count["settings"]["limit"], 20);
+    for row in results(&count) {
+        // That there are none is a good answer to how many there are.
+        let errors = match row["kind"].as_str().unwrap() {
+            "text" => json!({"invalid_character": 1, "rule_broken": 1, "wrong_length": 1}),
+            _ => json!({}),
+        };
+        assert_eq!(row["errors"], errors);
+    }
+}
+
+#[test]
+fn the_table_has_each_candidate() {
+    let folder = Folder::new();
+    let mixed = folder.mixed();
+    let four = folder.write("four.txt", "12..............\n1...............\n");
+    let output = run(&[&mixed, &four, "--repeats", "2", "--quiet"]);
+    succeeded(&output);
+    assert_eq!(stderr(&output), "");
+    let page = stdout(&output);
+    let (heading, tables) = page.split_once("\n\n").unwrap();
+    assert_eq!(heading.lines().count(), 3, "{page}");
+    for part in [
+        &format!("best back end {}", Backend::best()),
+        concat!("sudoku ", env!("CARGO_PKG_VERSION"), " (commit "),
+        "question unique, 1 thread, median of 2 runs after a warm-up",
+    ] {
+        assert!(heading.contains(part), "{page}");
+    }
+    let tables: Vec<&str> = tables.split("\n\n").collect();
+    assert_eq!(tables.len(), 2, "{page}");
+    assert!(tables[0].starts_with(&format!(
+        "{mixed}: 105 puzzles of 9x9, 5 error lines (1 invalid_character, 1 no_solution, 1 not_unique, \
+         1 rule_broken, 1 wrong_length)\n"
+    )));
+    assert!(tables[1].starts_with(&format!("{four}: 2 puzzles of 4x4, 2 error lines (2 not_unique)\n")));
+    let rows = |table: &str| -> Vec<[String; 3]> {
+        let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let rows: Vec<_> = table.lines().skip(2).map(words).collect();
+        assert!(rows.iter().all(|row| row.len() == 8), "{page}");
+        rows.into_iter().map(|row| [row[0].clone(), row[1].clone(), row[2].clone()]).collect()
+    };
+    let names = |kind: &str| {
+        let fast =
+            Backend::available().map(|backend| ["fast".to_owned(), backend.to_string(), kind.to_owned()]);
+        fast.chain([["propagation".to_owned(), "-".to_owned(), kind.to_owned()]]).collect::<Vec<_>>()
+    };
+    assert_eq!(rows(tables[0]), [names("text"), names("search")].concat());
+    let general = ["text", "search"].map(|kind| ["propagation", "-", kind].map(str::to_owned));
+    assert_eq!(rows(tables[1]), general);
+}
+
+#[test]
+fn a_strategy_that_does_not_fit_is_left_out() {
+    let folder = Folder::new();
+    let (nine, four) = (folder.mixed(), folder.write("four.txt", "12..............\n"));
+    let alone = run(&[&nine, &four, "--strategy", "fast"]);
+    assert_eq!(alone.status.code(), Some(2));
+    assert_eq!(stderr(&alone), "The strategy fast does not solve 4x4 puzzles. Name another.\n");
+    assert!(alone.stdout.is_empty());
+    let both = report(&[&four, "--strategy", "fast", "--strategy", "propagation"]);
+    assert_eq!(strategies(&both), BTreeSet::from(["propagation"]));
+    assert_eq!(strategies(&report(&[&four])), BTreeSet::from(["propagation"]));
+}
+
+#[test]
+fn every_notation_is_read() {
+    let mut seen = 0;
+    for entry in fs::read_dir(fixture("good")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if name.ends_with(".answers") || name == "README.md" {
+            continue;
+        }
+        let answers = fs::read_to_string(path.with_file_name(format!("{name}.answers"))).unwrap();
+        let report = report(&[path.to_str().unwrap(), "--kind", "text", "--threads", "2"]);
+        for row in results(&report) {
+            assert_eq!(row["puzzles"], answers.lines().count(), "{name}");
+            let errors: u64 = row["errors"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
+            let expected = answers.lines().filter(|answer| answer.starts_with("error: ")).count();
+            assert_eq!(errors, expected as u64, "{name}");
+        }
+        seen += 1;
+    }
+    assert!(seen >= 10, "only {seen} files");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_a_sentence() {
+    let folder = Folder::new();
+    let mixed = folder.mixed();
+    for (args, part) in [
+        (&["--strategy", "magic"][..], "possible values: fast, propagation, backtracking"),
+        (&["--backend", "mmx"], "`mmx` is no back end. Use avx512, avx2 or portable."),
+        (&["--kind", "speed"], "possible values: text, search"),
+        (&["--repeats", "0"], "--repeats"),
+        (&["--threads", "0"], "0 is not in 1..=1024"),
+        (&["--limit", "0"], "--limit"),
+    ] {
+        let output = run(&[&[mixed.as_str()], args].concat());
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(stderr(&output).contains(part), "{args:?}: {}", stderr(&output));
+    }
+    assert_eq!(run(&[]).status.code(), Some(2));
+}
+
+/// All files are read before anything is timed, so that nobody waits for long to hear of a wrong name.
+#[test]
+fn what_cannot_be_read_is_named_first() {
+    let folder = Folder::new();
+    let mixed = folder.mixed();
+    let (empty, blank) = (folder.write("empty.txt", ""), folder.write("blank.txt", "\n# nothing\n"));
+    let missing = mixed.replace("mixed", "missing");
+    let heading = folder.write("heading.csv", "puzzle,solution\n");
+    for (file, sentence) in [
+        (&empty, format!("{empty} is empty.\n")),
+        (&blank, format!("{blank} is empty.\n")),
+        (&heading, format!("{heading} is empty.\n")),
+        (&missing, format!("{missing}: No such file or directory (os error 2)\n")),
+    ] {
+        let output = run(&[&mixed, file]);
+        assert_eq!(output.status.code(), Some(2), "{file}");
+        assert_eq!(stderr(&output), sentence);
+        assert!(output.stdout.is_empty(), "{file}");
+    }
+    let block_size = fixture("bad/block_size_4.txt");
+    let output = run(&[block_size.to_str().unwrap()]);
+    assert_eq!((output.status.code(), stderr(&output)), (Some(2), "Invalid block size.\n".to_owned()));
+}
+
+/// Nothing but lines that cannot be searched is no reason to fail.
+#[test]
+fn a_file_of_bad_lines_is_timed_too() {
+    let folder = Folder::new();
+    let bad = folder.write("bad.txt", "11..............\n22..............\n");
+    let report = report(&[&bad]);
+    let puzzles: Vec<_> = column(&report, "puzzles").into_iter().cloned().collect();
+    assert_eq!(puzzles, [2, 0]);
+    assert_eq!(results(&report)[0]["errors"], json!({"rule_broken": 2}));
+}
+
+#[test]
+fn an_interrupt_ends_a_run_that_would_take_for_ever() {
+    let folder = Folder::new();
+    let endless = folder.write("blank.txt", &".".repeat(81));
+    let mut child = sudoku(&[&endless, "--question", "count", "--limit", &u64::MAX.to_string()])
+        .args(["--node-limit", &u64::MAX.to_string(), "--kind", "search"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut reader = BufReader::new(child.stdout.take().unwrap());
+    let mut page = String::new();
+    reader.read_line(&mut page).unwrap();
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    reader.read_to_string(&mut page).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    assert!(stderr(&output).starts_with("Interrupted. Stopped after 0 of "), "{}", stderr(&output));
+    assert!(!page.contains("kind"), "{page}");
+}
