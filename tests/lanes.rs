@@ -71,7 +71,8 @@ fn puzzles() -> Vec<Cells> {
         changed.digits_mut()[cell] = 1 + random.below(9) as u8;
         puzzles.push(cells(&changed));
     }
-    let full = cells(&grid("534678912672195348198342567859761423426853791713924856961537284287419635345286179"));
+    let full =
+        cells(&grid("534678912672195348198342567859761423426853791713924856961537284287419635345286179"));
     puzzles.push(full);
     for cell in [0, 40, 63, 64, 80] {
         let mut one_blank = full;
@@ -151,7 +152,11 @@ fn company_changes_nothing() {
                         found.iter().zip(expected).zip(puzzles)
                     {
                         let context = format!("{backend}, {size} at a time: {puzzle:?}");
-                        assert_eq!((found.solutions, found.stop), (expected.solutions, expected.stop), "{context}");
+                        assert_eq!(
+                            (found.solutions, found.stop),
+                            (expected.solutions, expected.stop),
+                            "{context}"
+                        );
                         if found.stop == Stop::Exhausted {
                             assert_eq!(found.metrics, expected.metrics, "{context}");
                         }
@@ -201,7 +206,8 @@ fn idle_lanes_help() {
         let (mut shared, mut alone) = (Lanes::new(backend), Lanes::new(backend));
         alone.share_puzzles(false);
         let mut hard = 0;
-        for (puzzle, (found, _)) in puzzles.iter().zip(search(&mut Lanes::new(backend), &puzzles, &up_to(2))) {
+        for (puzzle, (found, _)) in puzzles.iter().zip(search(&mut Lanes::new(backend), &puzzles, &up_to(2)))
+        {
             if found.stop == Stop::Exhausted && found.metrics.nodes > 20 {
                 let one = std::slice::from_ref(puzzle);
                 let (with, without) =
@@ -244,7 +250,8 @@ fn node_limits_are_kept() {
         for nodes in [1, 2, 7, 50] {
             let limit = Limit { nodes, ..up_to(20) };
             let mut given_up = 0;
-            for ((found, _), (without, _)) in search(&mut lanes, &puzzles, &limit).into_iter().zip(&unlimited) {
+            for ((found, _), (without, _)) in search(&mut lanes, &puzzles, &limit).into_iter().zip(&unlimited)
+            {
                 assert!(found.metrics.nodes <= nodes);
                 if found.stop == Stop::Nodes {
                     assert_eq!(found.metrics.nodes, nodes);

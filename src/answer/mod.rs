@@ -255,12 +255,18 @@ impl Worker {
         let mut searched = 0;
         for (place, &line) in self.lines.iter().enumerate() {
             if let Some((_, error)) = errors.next_if(|(of, _)| *of == place) {
-                visitor.answer(&Answer { line, puzzle: None, result: Err(error), metrics: Metrics::default() });
+                visitor.answer(&Answer {
+                    line,
+                    puzzle: None,
+                    result: Err(error),
+                    metrics: Metrics::default(),
+                });
                 continue;
             }
             let search = self.batch.searches()[searched];
             let verdict = task.question.verdict(&search);
-            if verdict == Verdict::Solved && visitor.solution(self.batch.solution(searched), &search.metrics) {
+            if verdict == Verdict::Solved && visitor.solution(self.batch.solution(searched), &search.metrics)
+            {
                 searched += 1;
                 continue;
             }

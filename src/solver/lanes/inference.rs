@@ -339,7 +339,7 @@ mod tests {
     use super::super::portable::Portable;
     use super::super::word::Mask;
     use super::*;
-    use crate::grid::{Grid, Order};
+    use crate::grid::{Cell, Grid, Order};
 
     const LANES: usize = 64 * Portable::PARTS;
 
@@ -404,10 +404,8 @@ mod tests {
 
     /// Where inference has not done all that it promises, found the slow way.
     fn left_over(cells: &Cells) -> Option<String> {
-        let houses: Vec<Vec<usize>> = Order::NINE
-            .houses()
-            .map(|house| house.cells(Order::NINE).map(|cell| cell.index()).collect())
-            .collect();
+        let houses: Vec<Vec<usize>> =
+            Order::NINE.houses().map(|house| house.cells(Order::NINE).map(Cell::index).collect()).collect();
         for (number, house) in houses.iter().enumerate() {
             for &cell in house {
                 if let [digit] = cells[cell][..]
@@ -485,7 +483,10 @@ mod tests {
             }
             assert!(has(state.alive, k), "{puzzle:?}");
             for (cell, candidates) in lane(&state, k).iter().enumerate() {
-                assert!(candidates.contains(&usize::from(solution.digits()[cell] - 1)), "{puzzle:?} at {cell}");
+                assert!(
+                    candidates.contains(&usize::from(solution.digits()[cell] - 1)),
+                    "{puzzle:?} at {cell}"
+                );
             }
         }
     }

@@ -106,7 +106,7 @@ impl<const PARTS: usize> Rows<PARTS> {
     #[inline(always)]
     pub(super) fn get<W: Word>(&self, lane: usize) -> [u64; PARTS] {
         // One check for all parts.
-        let parts = &self.parts[lane..][..(PARTS - 1) * stride::<W>() + 1];
+        let parts = &self.parts[lane..][..=(PARTS - 1) * stride::<W>()];
         let mut row = [0; PARTS];
         for part in 0..PARTS {
             row[part] = parts[part * stride::<W>()];
@@ -117,7 +117,7 @@ impl<const PARTS: usize> Rows<PARTS> {
     /// Sets the row of a lane.
     #[inline(always)]
     pub(super) fn set<W: Word>(&mut self, lane: usize, row: &[u64; PARTS]) {
-        let parts = &mut self.parts[lane..][..(PARTS - 1) * stride::<W>() + 1];
+        let parts = &mut self.parts[lane..][..=(PARTS - 1) * stride::<W>()];
         for part in 0..PARTS {
             parts[part * stride::<W>()] = row[part];
         }
