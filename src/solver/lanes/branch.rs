@@ -87,7 +87,8 @@ impl<W: Word> Branch<W> {
                 for inner in 0..3 {
                     for across in 0..3 {
                         let cell = 27 * band + 9 * inner + 3 * across;
-                        lines[band][3 * inner + across] = W::or3(cells[cell], cells[cell + 1], cells[cell + 2]);
+                        lines[band][3 * inner + across] =
+                            W::or3(cells[cell], cells[cell + 1], cells[cell + 2]);
                         let cell = 27 * across + 3 * band + inner;
                         lines[3 + band][3 * inner + across] =
                             W::or3(cells[cell], cells[cell + 9], cells[cell + 18]);
