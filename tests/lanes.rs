@@ -68,7 +68,7 @@ fn puzzles() -> Vec<Cells> {
         let Some(&cell) = filled.get(random.below(filled.len().max(1))) else { continue };
         changed.digits_mut()[cell] = 0;
         puzzles.push(cells(&changed));
-        changed.digits_mut()[cell] = 1 + random.below(9) as u8;
+        changed.digits_mut()[cell] = u8::try_from(1 + random.below(9)).unwrap();
         puzzles.push(cells(&changed));
     }
     let full =
@@ -295,7 +295,7 @@ fn a_raised_flag_stops_everything() {
     let stop = AtomicBool::new(true);
     for backend in backends() {
         let limit = Limit { cancel: &stop, ..up_to(u64::MAX) };
-        for (found, _) in search(&mut Lanes::new(backend), &[BLANK; 700], &limit) {
+        for (found, _) in search(&mut Lanes::new(backend), &vec![BLANK; 700], &limit) {
             assert_eq!((found.stop, found.solutions), (Stop::Cancelled, 0));
         }
     }

@@ -7,9 +7,9 @@
 )]
 
 use std::arch::x86_64::{
-    __m128i, __m256i, _mm_cvtsi32_si128, _mm256_and_si256, _mm256_andnot_si256, _mm256_loadu_si256,
-    _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi64x, _mm256_sll_epi64, _mm256_srl_epi64,
-    _mm256_storeu_si256, _mm256_xor_si256,
+    __m128i, __m256i, _MM_HINT_T0, _mm_cvtsi32_si128, _mm_prefetch, _mm256_and_si256, _mm256_andnot_si256,
+    _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi64x, _mm256_sll_epi64,
+    _mm256_srl_epi64, _mm256_storeu_si256, _mm256_xor_si256,
 };
 
 use super::engine::{Engine, Job};
@@ -107,6 +107,11 @@ impl Word for Avx2 {
     #[inline(always)]
     fn shift_right<const N: u32>(self) -> Self {
         unsafe { Self(_mm256_srl_epi64(self.0, distance::<N>())) }
+    }
+
+    #[inline(always)]
+    fn prefetch(bytes: &[u8]) {
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().cast()) }
     }
 
     #[inline(always)]

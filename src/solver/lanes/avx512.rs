@@ -7,11 +7,11 @@
 )]
 
 use std::arch::x86_64::{
-    __m512i, _mm256_loadu_si256, _mm256_mask_add_epi8, _mm256_mask_storeu_epi8, _mm256_set1_epi8,
-    _mm256_setzero_si256, _mm256_test_epi8_mask, _mm512_and_si512, _mm512_andnot_si512, _mm512_loadu_si512,
-    _mm512_mask_add_epi8, _mm512_or_si512, _mm512_set1_epi8, _mm512_set1_epi64, _mm512_setzero_si512,
-    _mm512_slli_epi64, _mm512_srli_epi64, _mm512_storeu_si512, _mm512_ternarylogic_epi64,
-    _mm512_test_epi8_mask, _mm512_xor_si512,
+    __m512i, _MM_HINT_T0, _mm_prefetch, _mm256_loadu_si256, _mm256_mask_add_epi8, _mm256_mask_storeu_epi8,
+    _mm256_set1_epi8, _mm256_setzero_si256, _mm256_test_epi8_mask, _mm512_and_si512, _mm512_andnot_si512,
+    _mm512_loadu_si512, _mm512_mask_add_epi8, _mm512_or_si512, _mm512_set1_epi8, _mm512_set1_epi64,
+    _mm512_setzero_si512, _mm512_slli_epi64, _mm512_srli_epi64, _mm512_storeu_si512,
+    _mm512_ternarylogic_epi64, _mm512_test_epi8_mask, _mm512_xor_si512,
 };
 
 use super::engine::{Engine, Job};
@@ -152,6 +152,11 @@ impl Word for Avx512 {
     #[inline(always)]
     fn select(mask: Self, a: Self, b: Self) -> Self {
         ternary!(0b1100_1010, mask, a, b)
+    }
+
+    #[inline(always)]
+    fn prefetch(bytes: &[u8]) {
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().cast()) }
     }
 
     #[inline(always)]

@@ -148,6 +148,10 @@ pub(super) struct Engine<W> {
 /// pays to bring new work to the others.
 const UNSETTLED: u32 = 96;
 
+/// The puzzle this many behind the one that is begun is brought near: a few thousand bytes, which the machine does not
+/// do by itself because most of the time none is read.
+const AHEAD: usize = 48;
+
 /// Up to this many puzzles or solutions go in and out by way of their rows, which takes longer for each, but spares
 /// transposing those of all lanes.
 const FEW: u32 = 24;
@@ -385,6 +389,12 @@ impl<W: Word> Engine<W> {
                 W::planes(&digits)
             }
         };
+        if let Some(later) = rest.get(81 * AHEAD..) {
+            W::prefetch(later);
+        }
+        // Where the solution goes, which may begin in one line of the cache and end in the next.
+        W::prefetch(&job.solutions[puzzle]);
+        W::prefetch(&job.solutions[puzzle][80..]);
         self.grids.set::<W>(lane, &pack(planes));
         self.begun.insert::<W>(lane);
         self.occupy(lane);

@@ -81,6 +81,10 @@ pub(super) trait Word: Copy {
         a.and(mask).or(b.and_not(mask))
     }
 
+    /// Has the first byte brought near, where the machine can be told so. Changes nothing.
+    #[inline(always)]
+    fn prefetch(_bytes: &[u8]) {}
+
     /// The cells of a grid whose digit, in binary, has the ones, the twos, the fours and the eights.
     #[inline(always)]
     fn planes(digits: &[u8; 96]) -> [u128; 4] {
