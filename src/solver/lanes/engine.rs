@@ -322,17 +322,23 @@ impl<W: Word> Engine<W> {
     fn propagate(&mut self) -> (W, W) {
         let state = &mut *self.state;
         let (busy, count) = (self.busy.word::<W>(), self.busy.len());
+        let enough = count * UNSETTLED / 256;
         state.changed = W::splat(!0);
         loop {
             state.look_at_cells();
-            let stalled = state.open.and_not(state.changed);
-            let open = state.open;
+            let (alive, open) = (busy.and(state.alive), state.open);
+            // Where the last pass has changed nothing, it has found nothing wrong with what there is now.
+            let settled = alive.and_not(state.changed);
+            if Mask::of(alive.and(state.changed)).len() <= enough {
+                return (settled.and_not(open), settled.and(open));
+            }
+            let stalled = settled.and(open);
             state.pass();
             self.stats.passes += 1;
             self.stats.busy_lanes += u64::from(count);
             self.stats.lanes += Self::LANES as u64;
             let alive = busy.and(state.alive);
-            if Mask::of(W::and3(alive, open, open).and_not(stalled)).len() <= count * UNSETTLED / 256 {
+            if Mask::of(alive.and(open).and_not(stalled)).len() <= enough {
                 // What has one candidate in each cell and passes has a place for every digit in every house.
                 return (alive.and_not(open), alive.and(stalled));
             }
