@@ -66,6 +66,8 @@ const NODES_FOR_A_FEW: u64 = 1024;
 
 impl FastSolver {
     /// Tries a puzzle with at most `nodes` nodes. `None` if that is not enough to say what the kernel would say.
+    ///
+    /// Where more than two solutions are wanted, and so lanes would not share the puzzle, it is not tried but searched.
     fn try_alone(
         &mut self,
         puzzle: &Grid,
@@ -73,6 +75,9 @@ impl FastSolver {
         nodes: u64,
         solution: &mut Grid,
     ) -> Option<Search> {
+        if limit.solutions > 2 {
+            return Some(self.single.search(puzzle, limit, solution));
+        }
         if nodes > limit.nodes {
             return None; // Whether the limit is reached depends on the way of searching.
         }
@@ -80,7 +85,7 @@ impl FastSolver {
         let solutions = limit.solutions.max(2);
         let mut search = self.single.search(puzzle, &Limit { solutions, nodes, ..*limit }, solution);
         let is_settled = match search.stop {
-            Stop::Exhausted => search.solutions <= 1 || limit.solutions > 1,
+            Stop::Exhausted => search.solutions <= 1,
             Stop::Solutions => limit.solutions > 1,
             Stop::Nodes => false,
             Stop::Cancelled => true,

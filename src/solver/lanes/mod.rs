@@ -113,6 +113,10 @@ impl FromStr for Backend {
     }
 }
 
+/// Lanes do not share a puzzle where more solutions than this are wanted. They would find them out of order, and putting
+/// them in order takes longer the more there are.
+const MOST_SHARED_SOLUTIONS: u64 = 2;
+
 /// The kernel, ready to search many puzzles at once. One for each thread.
 pub struct Lanes {
     engine: AnyEngine,
@@ -187,7 +191,7 @@ impl Lanes {
             solution_limit: limit.solutions,
             node_limit: limit.nodes,
             cancel: limit.cancel,
-            sharing: self.sharing,
+            sharing: self.sharing && limit.solutions <= MOST_SHARED_SOLUTIONS,
         };
         match &mut self.engine {
             #[cfg(target_arch = "x86_64")]
