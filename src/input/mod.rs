@@ -4,7 +4,8 @@
 //! finds out how they are written and cuts them into [`Chunk`]s. All sources take the same path: bytes
 //! are copied out once, and only the copy is looked at, because a mapped file can change at any moment.
 //!
-//! Memory stays the same however long the input or a line of it is: a chunk is at most twice [`CHUNK_BYTES`], or
+//! Memory stays the same however long the input or a line of it is: a chunk is at most twice [`CHUNK_BYTES`] (or what a
+//! reader is told instead), or
 //! that and an unfinished puzzle of several lines, and a line that is longer than any puzzle can be is cut
 //! short on the way in.
 //!
@@ -29,8 +30,8 @@ pub use index::{Pick, Picked, PuzzleIndex, pick};
 pub use map::Mapped;
 pub use validate::{Stopped, validate};
 
-/// How many bytes are read at a time: about 6,400 puzzles of 81 cells, several times as many as there are lanes.
-pub const CHUNK_BYTES: usize = 512 * 1024;
+/// How many bytes are read at a time, unless a reader is told otherwise: about 1,600 puzzles of 81 cells.
+pub const CHUNK_BYTES: usize = 128 * 1024;
 
 /// The name that stands for standard input on the command line.
 pub const STANDARD_INPUT: &str = "-";
@@ -323,6 +324,7 @@ impl Source {
             taken,
             line,
             skipping: false,
+            chunk_bytes: CHUNK_BYTES,
             last_line: u64::MAX,
             buffers: Buffers::default(),
         })
@@ -432,6 +434,8 @@ pub struct Reader {
     line: u64,
     /// Is the rest of an overlong line being passed over?
     skipping: bool,
+    /// How much is read at a time.
+    chunk_bytes: usize,
     /// No line after this one is handed out.
     last_line: u64,
     buffers: Buffers,
@@ -497,6 +501,11 @@ impl Reader {
         Ok(())
     }
 
+    /// From now on reads about so many bytes at a time, instead of [`CHUNK_BYTES`].
+    pub const fn read_in_chunks_of(&mut self, bytes: usize) {
+        self.chunk_bytes = bytes;
+    }
+
     /// The next chunk, or `None` at the end.
     ///
     /// # Errors
@@ -506,11 +515,11 @@ impl Reader {
             return Ok(None);
         }
         let recycled = self.buffers.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut buffer = recycled.unwrap_or_else(|| Vec::with_capacity(2 * CHUNK_BYTES));
+        let mut buffer = recycled.unwrap_or_else(|| Vec::with_capacity(2 * self.chunk_bytes));
         buffer.clear();
         buffer.append(&mut self.pending);
         let mut cut = 0;
-        if buffer.len() >= CHUNK_BYTES {
+        if buffer.len() >= self.chunk_bytes {
             cut = self.format.cut(&buffer, false);
             if cut == 0 {
                 self.bound(&mut buffer)?;
@@ -518,7 +527,7 @@ impl Reader {
         }
         while cut == 0 {
             let old = buffer.len();
-            let length = match self.source.fill(&mut buffer, CHUNK_BYTES, self.taken) {
+            let length = match self.source.fill(&mut buffer, self.chunk_bytes, self.taken) {
                 Ok(length) => length,
                 Err(failure) => {
                     // What came before it is handed out first, but for a puzzle that may not be whole.
