@@ -64,6 +64,11 @@ const MANY: usize = 32;
 /// How many nodes fewer puzzles are given before they go to the kernel, all together.
 const NODES_FOR_A_FEW: u64 = 1024;
 
+/// Under a lower node limit they go there at once. Whether a puzzle is given up should not depend on how many others there
+/// are, and what takes one way of searching a thousand nodes may take the other some more, but not a hundred times as
+/// many.
+const LEAST_LIMIT_FOR_A_FEW: u64 = 100 * NODES_FOR_A_FEW;
+
 impl FastSolver {
     /// Tries a puzzle with at most `nodes` nodes. `None` if that is not enough to say what the kernel would say.
     ///
@@ -78,8 +83,8 @@ impl FastSolver {
         if limit.solutions > 2 {
             return Some(self.single.search(puzzle, limit, solution));
         }
-        if nodes > limit.nodes {
-            return None; // Whether the limit is reached depends on the way of searching.
+        if limit.nodes < LEAST_LIMIT_FOR_A_FEW {
+            return None;
         }
         // Of several solutions the kernel has its own first one.
         let solutions = limit.solutions.max(2);

@@ -125,6 +125,9 @@ pub(super) struct Engine<W> {
     /// Those in the lanes, and behind them those that wait.
     nodes: Vec<Node>,
     /// The candidates of those that wait.
+    ///
+    /// They are bounded: each guess takes a permutation from one of 54 pairs of a digit and a band, which have six at most. So
+    /// there are no more than 270 for each lane, 16 MiB in all for 512 lanes; a few for each lane are usual.
     waiting: Vec<Row>,
     /// Of the nodes that wait those that are not in use, linked by `next`.
     unused: Link,
