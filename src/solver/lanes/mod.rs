@@ -172,10 +172,12 @@ impl Lanes {
     ///
     /// A solution's digits are unspecified where none was found. The first solution of a puzzle that has several is the
     /// same whatever stands around it and on any back end. So is everything in [`Search`], but for the metrics of
-    /// puzzles with more solutions than were asked for.
+    /// puzzles with more solutions than were asked for: lanes that share a puzzle visit states that one lane would not.
+    ///
+    /// What is found of a puzzle with a number above 9 is unspecified.
     ///
     /// # Panics
-    /// If the slices differ in length, or a digit is above 9.
+    /// If the slices differ in length.
     pub fn search(
         &mut self,
         puzzles: &[[u8; 81]],
