@@ -37,7 +37,7 @@ impl Strategy for Fast {
     }
 
     fn summary(&self) -> &'static str {
-        "Hundreds of 9x9 puzzles at once, one for each bit of a vector register"
+        "hundreds of 9x9 puzzles at once, one for each bit of a vector register"
     }
 
     fn supports(&self, order: Order) -> bool {

@@ -423,15 +423,9 @@ impl<W: Word> Engine<W> {
         progress.nodes += 1;
         progress.backtracks += 1;
         progress.waiting -= 1;
-        match node.previous {
-            NONE => progress.first = lane as Link,
-            previous => self.nodes[previous as usize].next = lane as Link,
-        }
-        match node.next {
-            NONE => progress.last = lane as Link,
-            next => self.nodes[next as usize].previous = lane as Link,
-        }
         self.nodes[lane] = node;
+        self.join(puzzle, node.previous, lane as Link);
+        self.join(puzzle, lane as Link, node.next);
         self.occupy(lane);
         self.load_waiting(lane, link);
         true
@@ -464,10 +458,7 @@ impl<W: Word> Engine<W> {
         branch::refuse(row);
         let node = &mut self.nodes[lane];
         (node.next, node.depth) = (other, depth + 1);
-        match next {
-            NONE => self.progress[puzzle as usize].last = other,
-            next => self.nodes[next as usize].previous = other,
-        }
+        self.join(puzzle as usize, other, next);
     }
 
     /// A lane has found a solution.
@@ -509,11 +500,8 @@ impl<W: Word> Engine<W> {
             W::digits(&digits, &mut job.solutions[puzzle]);
         }
         let mark = self.add_waiting(Node { previous, next, puzzle: puzzle as u32, depth: SOLVED });
-        self.nodes[previous as usize].next = mark;
-        match next {
-            NONE => self.progress[puzzle].last = mark,
-            next => self.nodes[next as usize].previous = mark,
-        }
+        self.join(puzzle, previous, mark);
+        self.join(puzzle, mark, next);
         self.release(lane);
         // What comes behind as many solutions as are wanted does not matter any more.
         let mut solutions = self.progress[puzzle].solutions;
@@ -550,21 +538,11 @@ impl<W: Word> Engine<W> {
             progress.waiting -= 1;
             let Node { next: after, depth, .. } = self.nodes[next as usize];
             self.nodes[lane] = Node { previous, next: after, puzzle, depth };
-            match after {
-                NONE => progress.last = lane as Link,
-                after => self.nodes[after as usize].previous = lane as Link,
-            }
+            self.join(puzzle as usize, lane as Link, after);
             self.load_waiting(lane, next);
             return;
         }
-        match previous {
-            NONE => progress.first = next,
-            previous => self.nodes[previous as usize].next = next,
-        }
-        match next {
-            NONE => progress.last = previous,
-            next => self.nodes[next as usize].previous = previous,
-        }
+        self.join(puzzle as usize, previous, next);
         self.release(lane);
         if previous == NONE && next != NONE {
             self.count_marked(puzzle as usize, job);
@@ -585,11 +563,7 @@ impl<W: Word> Engine<W> {
                 return self.cut(puzzle, first);
             }
             let next = self.nodes[first as usize].next;
-            progress.first = next;
-            match next {
-                NONE => progress.last = NONE,
-                next => self.nodes[next as usize].previous = NONE,
-            }
+            self.join(puzzle, NONE, next);
             self.remove_waiting(first);
         }
     }
@@ -599,13 +573,7 @@ impl<W: Word> Engine<W> {
         if link == NONE {
             return;
         }
-        let previous = self.nodes[link as usize].previous;
-        let progress = &mut self.progress[puzzle];
-        progress.last = previous;
-        match previous {
-            NONE => progress.first = NONE,
-            previous => self.nodes[previous as usize].next = NONE,
-        }
+        self.join(puzzle, self.nodes[link as usize].previous, NONE);
         let mut link = link;
         while link != NONE {
             let next = self.nodes[link as usize].next;
@@ -631,6 +599,19 @@ impl<W: Word> Engine<W> {
             self.again.push(puzzle as u32);
         } else {
             progress.gave_up = true;
+        }
+    }
+
+    /// Makes two states neighbours in the list of a puzzle; none is the end of the list on that side.
+    #[inline(always)]
+    fn join(&mut self, puzzle: usize, before: Link, after: Link) {
+        match before {
+            NONE => self.progress[puzzle].first = after,
+            before => self.nodes[before as usize].next = after,
+        }
+        match after {
+            NONE => self.progress[puzzle].last = before,
+            after => self.nodes[after as usize].previous = before,
         }
     }
 
