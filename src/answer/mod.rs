@@ -51,6 +51,14 @@ impl Default for Task {
     }
 }
 
+impl Task {
+    /// How puzzles of this order are searched.
+    #[must_use]
+    pub fn strategy_for(&self, order: Order) -> &'static dyn Strategy {
+        self.strategy.unwrap_or_else(|| default_strategy(order))
+    }
+}
+
 /// What was found out about one puzzle. It borrows from the worker that found it.
 #[derive(Debug)]
 pub struct Answer<'a> {
@@ -92,11 +100,16 @@ pub struct Tally {
 impl Tally {
     /// Counts one answer.
     pub fn count(&mut self, answer: &Answer<'_>) {
+        self.count_one(answer.result.as_ref().err().map(PuzzleError::code), &answer.metrics);
+    }
+
+    /// Counts one answer of which this is known: the code of its error, if it is one, and what the search cost.
+    pub fn count_one(&mut self, error: Option<&'static str>, metrics: &Metrics) {
         self.answers += 1;
-        if let Err(error) = &answer.result {
-            *self.errors.entry(error.code()).or_default() += 1;
+        if let Some(code) = error {
+            *self.errors.entry(code).or_default() += 1;
         }
-        self.metrics.add(&answer.metrics);
+        self.metrics.add(metrics);
     }
 
     /// Adds another tally.
@@ -119,14 +132,6 @@ impl Tally {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("The work was cancelled.")]
 pub struct Cancelled;
-
-impl Task {
-    /// How puzzles of this order are searched.
-    #[must_use]
-    pub fn strategy_for(&self, order: Order) -> &'static dyn Strategy {
-        self.strategy.unwrap_or_else(|| default_strategy(order))
-    }
-}
 
 /// How many puzzles are searched together. More would be faster by little: a batch has few idle lanes only at its
 /// end.
@@ -184,19 +189,17 @@ impl Worker {
         let mut records = Records::new(format, block.text, block.first_line);
         self.forget();
         loop {
+            if self.lines.len() == BATCH_PUZZLES {
+                self.answer_kept(task, cancel, visitor)?;
+            }
             let (first, room) = (records.line(), BATCH_PUZZLES - self.lines.len());
             self.batch.push_many(|puzzles| {
                 let count = records.read_everyday(puzzles, room);
                 self.lines.extend(first..first + count as u64);
             });
-            if self.lines.len() == BATCH_PUZZLES {
-                self.answer_kept(task, cancel, visitor)?;
-                continue;
-            }
-            let Some(record) = records.read(&mut self.puzzle) else { break };
-            self.keep(record.line, record.error);
-            if self.lines.len() == BATCH_PUZZLES {
-                self.answer_kept(task, cancel, visitor)?;
+            if self.lines.len() < BATCH_PUZZLES {
+                let Some(record) = records.read(&mut self.puzzle) else { break };
+                self.keep(record.line, record.error);
             }
         }
         self.answer_kept(task, cancel, visitor)
@@ -272,25 +275,23 @@ impl Worker {
             }
             self.puzzle.set_digits(self.batch.puzzle(searched));
             let mut metrics = search.metrics;
-            let result = match verdict {
-                Verdict::Cancelled => return Err(Cancelled),
-                Verdict::Solved => {
+            // A puzzle with a solution keeps the rules.
+            let conflict = if search.solutions == 0 { self.puzzle.first_conflict() } else { None };
+            let result = match (verdict, conflict) {
+                (Verdict::Cancelled, _) => return Err(Cancelled),
+                // One that breaks them has none; but that is not what is said of it, nor what it took to find out.
+                (_, Some(conflict)) => {
+                    metrics = Metrics::default();
+                    Err(Problem::RuleBroken(conflict))
+                }
+                (Verdict::Solved, None) => {
                     self.solution.set_digits(self.batch.solution(searched));
                     Ok(Found::Solution(&self.solution))
                 }
-                Verdict::Counted { count, exact } if count > 0 => Ok(Found::Count { count, exact }),
-                verdict => match (self.puzzle.first_conflict(), verdict) {
-                    // A puzzle that breaks the rules has no solution; but that is not what is said of it, nor what it
-                    // took to find out.
-                    (Some(conflict), _) => {
-                        metrics = Metrics::default();
-                        Err(Problem::RuleBroken(conflict))
-                    }
-                    (None, Verdict::Counted { count, exact }) => Ok(Found::Count { count, exact }),
-                    (None, Verdict::NotUnique) => Err(Problem::NotUnique),
-                    (None, Verdict::GaveUp { nodes }) => Err(Problem::GaveUp { nodes }),
-                    (None, _) => Err(Problem::NoSolution),
-                },
+                (Verdict::Counted { count, exact }, None) => Ok(Found::Count { count, exact }),
+                (Verdict::NoSolution, None) => Err(Problem::NoSolution),
+                (Verdict::NotUnique, None) => Err(Problem::NotUnique),
+                (Verdict::GaveUp { nodes }, None) => Err(Problem::GaveUp { nodes }),
             };
             let result = result.map_err(|problem| PuzzleError { problem, line: Some(line) });
             visitor.answer(&Answer { line, puzzle: Some(&self.puzzle), result, metrics });
@@ -335,8 +336,7 @@ impl Visitor for Writer<'_> {
 
     fn solution(&mut self, digits: &[u8], metrics: &Metrics) -> bool {
         if self.form == OutputForm::Solution {
-            self.written.tally.answers += 1;
-            self.written.tally.metrics.add(metrics);
+            self.written.tally.count_one(None, metrics);
             self.format.write_line(digits, &mut self.written.text);
         }
         self.form == OutputForm::Solution

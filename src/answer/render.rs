@@ -141,10 +141,9 @@ fn write_error_line(error: &PuzzleError, out: &mut Vec<u8>) {
 
 fn write_found(found: Found<'_>, format: &Format, out: &mut Vec<u8>) {
     match found {
-        Found::Solution(solution) => format.write_cells(solution, out),
-        Found::Count { count, .. } => out.extend_from_slice(count.to_string().as_bytes()),
+        Found::Solution(solution) => format.write_line(solution.digits(), out),
+        Found::Count { count, .. } => out.extend_from_slice(format!("{count}\n").as_bytes()),
     }
-    out.push(b'\n');
 }
 
 #[derive(Serialize)]

@@ -270,20 +270,18 @@ fn judge(question: Question, batches: &[Batch]) -> Result<Outcome, Stop> {
     let mut outcome = Outcome::default();
     let mut counted = 0;
     for search in batches.iter().flat_map(Batch::searches) {
-        outcome.tally.answers += 1;
-        outcome.tally.metrics.add(&search.metrics);
         let problem = match question.verdict(search) {
-            Verdict::Solved => continue,
+            Verdict::Solved => None,
             Verdict::Counted { count, .. } => {
                 counted += count;
-                continue;
+                None
             }
-            Verdict::NoSolution => Problem::NoSolution,
-            Verdict::NotUnique => Problem::NotUnique,
-            Verdict::GaveUp { nodes } => Problem::GaveUp { nodes },
+            Verdict::NoSolution => Some(Problem::NoSolution),
+            Verdict::NotUnique => Some(Problem::NotUnique),
+            Verdict::GaveUp { nodes } => Some(Problem::GaveUp { nodes }),
             Verdict::Cancelled => return Err(Stop::Cancelled),
         };
-        *outcome.tally.errors.entry(problem.code()).or_default() += 1;
+        outcome.tally.count_one(problem.as_ref().map(Problem::code), &search.metrics);
     }
     outcome.counted = counts(question).then_some(counted);
     Ok(outcome)

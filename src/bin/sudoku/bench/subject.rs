@@ -5,7 +5,7 @@ use std::ops::Range;
 use anyhow::bail;
 use sudoku_stream::answer::{Block, Tally};
 use sudoku_stream::grid::Grid;
-use sudoku_stream::solver::Batch;
+use sudoku_stream::solver::{Batch, Metrics};
 use sudoku_stream::text::{Format, Problem, Records};
 
 use super::super::args::InputArgs;
@@ -99,8 +99,7 @@ impl Subject {
                 match problem.or_else(|| puzzle.first_conflict().map(Problem::RuleBroken)) {
                     None => batch.push(&puzzle),
                     Some(problem) => {
-                        refused.answers += 1;
-                        *refused.errors.entry(problem.code()).or_default() += 1;
+                        refused.count_one(Some(problem.code()), &Metrics::default());
                     }
                 }
             }
