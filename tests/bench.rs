@@ -8,7 +8,7 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Command, Output, Stdio};
 
 use assert_cmd::cargo::cargo_bin;
-use common::{fixture, grid, text};
+use common::{fixture, grid, stderr, stdout, succeeded, text};
 use serde_json::{Value, json};
 use sudoku_stream::solver::lanes::Backend;
 use tempfile::TempDir;
@@ -21,18 +21,6 @@ fn sudoku(args: &[&str]) -> Command {
 
 fn run(args: &[&str]) -> Output {
     sudoku(args).output().unwrap()
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-fn succeeded(output: &Output) {
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
 }
 
 /// The one object that is printed, of a run that has nothing to complain about.

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
 use assert_cmd::cargo::cargo_bin;
-use common::{Random, fixture, grid, large_list, text};
+use common::{Random, fixture, grid, large_list, stderr, stdout, succeeded, text};
 use sudoku_stream::grid::Grid;
 use tempfile::TempDir;
 
@@ -36,18 +36,6 @@ fn feed(args: &[&str], input: &[u8]) -> Output {
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap();
     output
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-fn succeeded(output: &Output) {
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
 }
 
 /// A folder with a list of easy puzzles in it, made from the fixture of the strategies.

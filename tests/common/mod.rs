@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each binary uses a part")]
 
 use std::path::{Path, PathBuf};
+use std::process::Output;
 
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::text::{Alphabet, Format, Notation};
@@ -88,4 +89,19 @@ impl Random {
         }
         items
     }
+}
+
+/// What a program wrote on standard output.
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// What it wrote on standard error.
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// It ended well; else says what it complained about.
+pub fn succeeded(output: &Output) {
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
 }
