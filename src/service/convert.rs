@@ -299,8 +299,8 @@ pub(super) fn puzzle_error(error: &PuzzleError) -> proto::PuzzleError {
 }
 
 pub(super) const fn metrics(metrics: &Metrics) -> proto::Metrics {
-    let Metrics { nodes, guesses, backtracks, depth } = *metrics;
-    proto::Metrics { nodes, guesses, backtracks, depth }
+    let Metrics { nodes, guesses, backtracks, depth, comparisons, placements } = *metrics;
+    proto::Metrics { nodes, guesses, backtracks, depth, comparisons, placements }
 }
 
 /// The cells of a grid in reading order, one character each.
@@ -376,8 +376,9 @@ pub(super) fn tally_from(wire: &proto::Tally) -> Tally {
     for error in &wire.errors {
         *tally.errors.entry(name(error.code())).or_default() += error.count;
     }
-    if let Some(proto::Metrics { nodes, guesses, backtracks, depth }) = wire.metrics {
-        tally.metrics = Metrics { nodes, guesses, backtracks, depth };
+    if let Some(proto::Metrics { nodes, guesses, backtracks, depth, comparisons, placements }) = wire.metrics
+    {
+        tally.metrics = Metrics { nodes, guesses, backtracks, depth, comparisons, placements };
     }
     tally
 }
@@ -446,7 +447,8 @@ mod tests {
     #[test]
     fn a_tally_survives_the_wire() {
         let mut sent = Tally { answers: 12, ..Tally::default() };
-        sent.metrics = Metrics { nodes: 5, guesses: 4, backtracks: 3, depth: 2 };
+        sent.metrics =
+            Metrics { nodes: 5, guesses: 4, backtracks: 3, depth: 2, comparisons: 9, placements: 8 };
         sent.errors.insert("no_solution", 7);
         sent.errors.insert("gave_up", 1);
         assert_eq!(tally_from(&tally(&sent)), sent);

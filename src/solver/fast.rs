@@ -3,13 +3,16 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::lanes::{Backend, Lanes};
-use super::{Batch, Limit, Propagation, Search, Solver, Stop, Strategy};
+use super::{Batch, Limit, Propagation, Search, Solver, Stop, Strategy, Watcher};
 use crate::grid::{Grid, Order};
 
 /// Hundreds of 9x9 puzzles at once, one for each bit of a vector register.
 ///
 /// The kernel takes about as long for one puzzle as for hundreds. So a few puzzles are first tried by [`Propagation`],
 /// which is done with most of them sooner; what remains goes to the kernel, where one hard puzzle can have all lanes.
+///
+/// The kernel has no steps to tell of one puzzle, and counts neither comparisons nor placements. A search that is watched
+/// is that of [`Propagation`], which infers the same at every node.
 #[derive(Clone, Copy, Debug)]
 pub struct Fast {
     /// The fastest of the machine, if none.
@@ -78,17 +81,22 @@ impl FastSolver {
         puzzle: &Grid,
         limit: &Limit<'_>,
         nodes: u64,
+        effort: Effort,
         solution: &mut Grid,
     ) -> Option<Search> {
+        let mut search = |limit: &Limit<'_>| match effort {
+            Effort::Uncounted => self.single.search(puzzle, limit, solution),
+            Effort::Counted => self.single.watch(puzzle, limit, solution, &mut Watcher::counting()),
+        };
         if limit.solutions > 2 {
-            return Some(self.single.search(puzzle, limit, solution));
+            return Some(search(limit));
         }
         if limit.nodes < LEAST_LIMIT_FOR_A_FEW {
             return None;
         }
         // Of several solutions the kernel has its own first one.
         let solutions = limit.solutions.max(2);
-        let mut search = self.single.search(puzzle, &Limit { solutions, nodes, ..*limit }, solution);
+        let mut search = search(&Limit { solutions, nodes, ..*limit });
         let is_settled = match search.stop {
             Stop::Exhausted => search.solutions <= 1,
             Stop::Solutions => limit.solutions > 1,
@@ -100,6 +108,44 @@ impl FastSolver {
         }
         is_settled.then_some(search)
     }
+
+    fn search_many(&mut self, batch: &mut Batch, limit: &Limit<'_>, effort: Effort) {
+        if batch.len() >= MANY {
+            return search_together(self.backend, batch, limit);
+        }
+        let nodes = NODES_FOR_A_FEW / batch.len().max(1) as u64;
+        let (mut puzzle, mut solution) = (Grid::empty(batch.order()), Grid::empty(batch.order()));
+        let mut left = Vec::new();
+        self.rest.clear();
+        for index in 0..batch.len() {
+            puzzle.set_digits(batch.puzzle(index));
+            let search = if puzzle.keeps_rules() {
+                self.try_alone(&puzzle, limit, nodes, effort, &mut solution)
+            } else {
+                Some(Search::NO_SOLUTION)
+            };
+            match search {
+                Some(search) => batch.set(index, search, solution.digits()),
+                None => {
+                    left.push(index);
+                    self.rest.push(&puzzle);
+                }
+            }
+        }
+        if !left.is_empty() {
+            search_together(self.backend, &mut self.rest, limit);
+            for (of_rest, index) in left.into_iter().enumerate() {
+                batch.set(index, self.rest.searches()[of_rest], self.rest.solution(of_rest));
+            }
+        }
+    }
+}
+
+/// Are comparisons and placements counted, where they can be?
+#[derive(Clone, Copy, Debug)]
+enum Effort {
+    Counted,
+    Uncounted,
 }
 
 /// Kernels that nobody is using. Each is several hundred KiB, and there are as many as there have been searches at the
@@ -124,7 +170,7 @@ impl Solver for FastSolver {
         if !puzzle.keeps_rules() {
             return Search::NO_SOLUTION;
         }
-        if let Some(search) = self.try_alone(puzzle, limit, NODES_FOR_A_FEW, solution) {
+        if let Some(search) = self.try_alone(puzzle, limit, NODES_FOR_A_FEW, Effort::Uncounted, solution) {
             return search;
         }
         self.rest.clear();
@@ -134,34 +180,21 @@ impl Solver for FastSolver {
         self.rest.searches()[0]
     }
 
+    fn watch(
+        &mut self,
+        puzzle: &Grid,
+        limit: &Limit<'_>,
+        solution: &mut Grid,
+        watcher: &mut Watcher<'_>,
+    ) -> Search {
+        self.single.watch(puzzle, limit, solution, watcher)
+    }
+
     fn search_batch(&mut self, batch: &mut Batch, limit: &Limit<'_>) {
-        if batch.len() >= MANY {
-            return search_together(self.backend, batch, limit);
-        }
-        let nodes = NODES_FOR_A_FEW / batch.len().max(1) as u64;
-        let (mut puzzle, mut solution) = (Grid::empty(batch.order()), Grid::empty(batch.order()));
-        let mut left = Vec::new();
-        self.rest.clear();
-        for index in 0..batch.len() {
-            puzzle.set_digits(batch.puzzle(index));
-            let search = if puzzle.keeps_rules() {
-                self.try_alone(&puzzle, limit, nodes, &mut solution)
-            } else {
-                Some(Search::NO_SOLUTION)
-            };
-            match search {
-                Some(search) => batch.set(index, search, solution.digits()),
-                None => {
-                    left.push(index);
-                    self.rest.push(&puzzle);
-                }
-            }
-        }
-        if !left.is_empty() {
-            search_together(self.backend, &mut self.rest, limit);
-            for (of_rest, index) in left.into_iter().enumerate() {
-                batch.set(index, self.rest.searches()[of_rest], self.rest.solution(of_rest));
-            }
-        }
+        self.search_many(batch, limit, Effort::Uncounted);
+    }
+
+    fn measure_batch(&mut self, batch: &mut Batch, limit: &Limit<'_>) {
+        self.search_many(batch, limit, Effort::Counted);
     }
 }

@@ -9,9 +9,14 @@
 
 mod backtracking;
 mod batch;
+mod dancing_links;
 mod fast;
+mod fewest_candidates;
+mod houses;
 pub mod lanes;
 mod propagation;
+mod recursive;
+mod watch;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -19,11 +24,16 @@ use crate::grid::{Grid, Order};
 
 pub use backtracking::Backtracking;
 pub use batch::Batch;
+pub use dancing_links::DancingLinks;
 pub use fast::Fast;
+pub use fewest_candidates::FewestCandidates;
 pub use propagation::Propagation;
+pub use recursive::Recursive;
+pub use watch::{Clash, Step, Told, Watcher};
 
 /// Every strategy. Where none is named, the first that supports the order is used.
-pub static STRATEGIES: &[&dyn Strategy] = &[&Fast::BEST, &Propagation, &Backtracking];
+pub static STRATEGIES: &[&dyn Strategy] =
+    &[&Fast::BEST, &Propagation, &DancingLinks, &FewestCandidates, &Recursive, &Backtracking];
 
 /// The node limit of a puzzle where none is given.
 pub const DEFAULT_NODE_LIMIT: u64 = 1_000_000;
@@ -77,24 +87,55 @@ pub trait Solver: Send {
     /// May panic if the order of `puzzle` or `solution` is not the one the solver was made for.
     fn search(&mut self, puzzle: &Grid, limit: &Limit<'_>, solution: &mut Grid) -> Search;
 
+    /// The same search, watched: its metrics are complete, and `watcher` is told the steps if it wants them. It is
+    /// slower, and looks at the cancel flag at every node. A strategy without steps to tell just searches.
+    ///
+    /// # Panics
+    /// As [`Self::search`].
+    fn watch(
+        &mut self,
+        puzzle: &Grid,
+        limit: &Limit<'_>,
+        solution: &mut Grid,
+        watcher: &mut Watcher<'_>,
+    ) -> Search {
+        let _ = watcher;
+        self.search(puzzle, limit, solution)
+    }
+
     /// Searches every puzzle of a batch. Each is answered as [`Self::search`] would, but for its metrics; and a puzzle
     /// whose clues clash costs no search.
     ///
     /// # Panics
     /// May panic if the order of the batch is not the one the solver was made for.
     fn search_batch(&mut self, batch: &mut Batch, limit: &Limit<'_>) {
-        let (mut puzzle, mut solution) = (Grid::empty(batch.order()), Grid::empty(batch.order()));
-        for index in 0..batch.len() {
-            puzzle.set_digits(batch.puzzle(index));
-            let search = if limit.is_cancelled() {
-                Search::CANCELLED
-            } else if puzzle.keeps_rules() {
-                self.search(&puzzle, limit, &mut solution)
-            } else {
-                Search::NO_SOLUTION
-            };
-            batch.set(index, search, solution.digits());
-        }
+        search_each(batch, limit, |puzzle, solution| self.search(puzzle, limit, solution));
+    }
+
+    /// Searches every puzzle of a batch as [`Self::watch`] would, to have complete metrics.
+    ///
+    /// # Panics
+    /// As [`Self::search_batch`].
+    fn measure_batch(&mut self, batch: &mut Batch, limit: &Limit<'_>) {
+        search_each(batch, limit, |puzzle, solution| {
+            self.watch(puzzle, limit, solution, &mut Watcher::counting())
+        });
+    }
+}
+
+/// Searches the puzzles of a batch one after another.
+fn search_each(batch: &mut Batch, limit: &Limit<'_>, mut search: impl FnMut(&Grid, &mut Grid) -> Search) {
+    let (mut puzzle, mut solution) = (Grid::empty(batch.order()), Grid::empty(batch.order()));
+    for index in 0..batch.len() {
+        puzzle.set_digits(batch.puzzle(index));
+        let found = if limit.is_cancelled() {
+            Search::CANCELLED
+        } else if puzzle.keeps_rules() {
+            search(&puzzle, &mut solution)
+        } else {
+            Search::NO_SOLUTION
+        };
+        batch.set(index, found, solution.digits());
     }
 }
 
@@ -133,7 +174,7 @@ impl Search {
     pub const NO_SOLUTION: Self = Self {
         solutions: 0,
         stop: Stop::Exhausted,
-        metrics: Metrics { nodes: 0, guesses: 0, backtracks: 0, depth: 0 },
+        metrics: Metrics { nodes: 0, guesses: 0, backtracks: 0, depth: 0, comparisons: 0, placements: 0 },
     };
 
     /// The search was not begun.
@@ -164,6 +205,12 @@ pub struct Metrics {
     pub backtracks: u64,
     /// The most guesses that stood at one time.
     pub depth: u64,
+    /// How often the search looked at something in order to decide: at a digit in its houses, at the candidates of a cell, at
+    /// the size of a column, at the places of a digit. What that is each strategy says, so this compares searches of one
+    /// strategy. Only counted in searches that are watched.
+    pub comparisons: u64,
+    /// Digits put into cells, guessed or inferred. Only counted in searches that are watched.
+    pub placements: u64,
 }
 
 impl Metrics {
@@ -173,6 +220,8 @@ impl Metrics {
         self.guesses += other.guesses;
         self.backtracks += other.backtracks;
         self.depth = self.depth.max(other.depth);
+        self.comparisons += other.comparisons;
+        self.placements += other.placements;
     }
 }
 

@@ -34,7 +34,8 @@
 
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, Not, Shl, Shr};
 
-use super::{Limit, Metrics, NODES_BETWEEN_CANCEL_CHECKS, Search, Solver, Stop, Strategy};
+use super::watch::{self, Watch, Watchable, digit_of};
+use super::{Limit, Metrics, Search, Solver, Stop, Strategy};
 use crate::grid::{Grid, MAX_CELLS, MAX_SIDE, Order};
 
 /// The strategy `propagation`.
@@ -447,13 +448,14 @@ impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP
         self.pending |= 1 << (digit / GROUP);
     }
 
-    /// Infers all that singles and locked candidates tell.
-    fn propagate(&mut self) -> Result<(), Clash> {
+    /// Infers all that singles and locked candidates tell. A comparison is one look at all places of a digit.
+    fn propagate(&mut self, watch: &mut impl Watch) -> Result<(), Clash> {
         loop {
             let mut round = self.pending;
             while round != 0 {
                 let group = round.trailing_zeros() as usize;
                 self.pending &= !(1 << group);
+                watch.compare(GROUP as u64);
                 self.close(group)?;
                 round = self.pending & (u32::MAX << group << 1);
             }
@@ -701,6 +703,44 @@ impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP
         }
     }
 
+    /// Tells which cells were filled since `before`, apart from the one that was told already.
+    #[cold]
+    fn tell_filled(&self, before: [W; N], told: Option<usize>, watch: &mut impl Watch) {
+        for (band, filled) in before.into_iter().enumerate() {
+            for (value, &layer) in (1..).zip(&self.layers[band][..SIDE]) {
+                for bit in Bits(layer & self.filled[band] & !filled) {
+                    let cell = band * Self::BAND_CELLS + bit;
+                    if told != Some(cell) {
+                        watch.place(cell, value, false);
+                    }
+                }
+            }
+        }
+    }
+
+    /// What is wrong with a state in which something clashed, in words for people.
+    #[cold]
+    fn explain(&self, order: Order) -> watch::Clash {
+        for cell in order.all_cells() {
+            let (band, bit) = (cell.index() / Self::BAND_CELLS, cell.index() % Self::BAND_CELLS);
+            if self.candidates(band, bit).next().is_none() {
+                return watch::Clash::NoDigit { cell };
+            }
+        }
+        for house in order.houses() {
+            for (value, digit) in (1..).zip(0..SIDE) {
+                let has_place = house.cells(order).any(|cell| {
+                    let (band, bit) = (cell.index() / Self::BAND_CELLS, cell.index() % Self::BAND_CELLS);
+                    self.has(Candidate { digit, band, bit })
+                });
+                if !has_place {
+                    return watch::Clash::NoPlace { digit: digit_of(order, value), house };
+                }
+            }
+        }
+        watch::Clash::Rivals
+    }
+
     /// Writes a solved grid down.
     fn write(&self, solution: &mut Grid) {
         for (band, digits) in solution.digits_mut().chunks_exact_mut(Self::BAND_CELLS).enumerate() {
@@ -748,6 +788,8 @@ struct State<W, const N: usize, const SIDE: usize, const LANES: usize, const GRO
     root: Board<W, N, SIDE, LANES, GROUP>,
     /// For each guess that stands: the state without the candidate that was guessed.
     stack: Vec<Board<W, N, SIDE, LANES, GROUP>>,
+    /// The cells of those guesses, in a search that is watched.
+    guesses: Vec<usize>,
     weights: Box<Weights>,
     /// [`FIRST_PATIENCE`]; tests have less.
     patience: u64,
@@ -761,36 +803,52 @@ impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP
             board: Board::new(),
             root: Board::new(),
             stack: Vec::with_capacity(SIDE * SIDE),
+            guesses: Vec::new(),
             weights: Box::new(Weights { cells: [0; MAX_CELLS], digits: [0; MAX_SIDE] }),
             patience: FIRST_PATIENCE,
         }
     }
 }
 
-impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP: usize> Solver
-    for State<W, N, SIDE, LANES, GROUP>
+impl<B: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP: usize> Watchable
+    for State<B, N, SIDE, LANES, GROUP>
 {
-    fn search(&mut self, puzzle: &Grid, limit: &Limit<'_>, solution: &mut Grid) -> Search {
+    fn run<W: Watch>(
+        &mut self,
+        puzzle: &Grid,
+        limit: &Limit<'_>,
+        solution: &mut Grid,
+        watch: &mut W,
+    ) -> Search {
         assert_eq!(puzzle.order().box_side(), N, "a solver takes puzzles of its own order");
         let mut found = Search { solutions: 0, stop: Stop::Exhausted, metrics: Metrics::default() };
         let metrics = &mut found.metrics;
         self.stack.clear();
+        self.guesses.clear();
         let mut entered = self.board.load(puzzle.digits());
         let mut patience = self.patience;
         let mut restart_at = patience;
+        // The cell of a guess that was just made: it is not filled yet, but told.
+        let mut told: Option<usize> = None;
         loop {
             if metrics.nodes == limit.nodes {
                 found.stop = Stop::Nodes;
                 return found;
             }
             metrics.nodes += 1;
-            if metrics.nodes.is_multiple_of(NODES_BETWEEN_CANCEL_CHECKS) && limit.is_cancelled() {
+            if watch.is_cancelled(metrics.nodes, limit) {
                 found.stop = Stop::Cancelled;
                 return found;
             }
-            match entered.and_then(|()| self.board.propagate()) {
+            let (before, guessed) = (self.board.filled, told.take());
+            let inferred = entered.and_then(|()| self.board.propagate(watch));
+            if W::IS_ON && inferred.is_ok() {
+                self.board.tell_filled(before, guessed, watch);
+            }
+            match inferred {
                 Ok(()) if self.board.is_solved() => {
                     found.solutions += 1;
+                    watch.solved();
                     if found.solutions == 1 {
                         self.board.write(solution);
                     }
@@ -815,9 +873,21 @@ impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP
                     entered = self.board.place(guess);
                     metrics.guesses += 1;
                     metrics.depth = metrics.depth.max(self.stack.len() as u64);
+                    if W::IS_ON {
+                        let cell = Board::<B, N, SIDE, LANES, GROUP>::cell(guess);
+                        self.guesses.push(cell);
+                        told = Some(cell);
+                        // A side is 25 at most.
+                        watch.place(cell, u8::try_from(guess.digit + 1).unwrap_or(0), true);
+                    }
                     continue;
                 }
-                Err(clash) => self.board.blame(clash, &mut self.weights),
+                Err(clash) => {
+                    self.board.blame(clash, &mut self.weights);
+                    if W::IS_ON {
+                        watch.conflict(self.board.explain(puzzle.order()));
+                    }
+                }
             }
             let Some(otherwise) = self.stack.pop() else {
                 return found;
@@ -832,6 +902,11 @@ impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP
                 patience += patience / 2 + 1;
                 restart_at = metrics.backtracks + patience;
             }
+            if W::IS_ON {
+                for cell in self.guesses.drain(self.stack.len()..).rev() {
+                    watch.backtrack(cell);
+                }
+            }
         }
     }
 }
@@ -840,7 +915,8 @@ impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP
 mod tests {
     use std::sync::atomic::AtomicBool;
 
-    use super::super::{Backtracking, Question, Verdict};
+    use super::super::watch::Nobody;
+    use super::super::{Backtracking, NODES_BETWEEN_CANCEL_CHECKS, Question, Verdict};
     use super::*;
     use crate::grid::{Cell, House};
 
@@ -941,7 +1017,7 @@ mod tests {
         if search.solutions > 0 {
             assert!(solution.solves(puzzle), "{puzzle:?} gave {solution:?}");
         }
-        let Metrics { nodes, guesses, backtracks, depth } = search.metrics;
+        let Metrics { nodes, guesses, backtracks, depth, .. } = search.metrics;
         assert!(nodes <= limit.nodes);
         assert!(guesses <= nodes && backtracks <= guesses && depth <= guesses);
         assert!(depth <= puzzle.order().cells() as u64);
@@ -1149,7 +1225,7 @@ mod tests {
             for _ in 0..8 {
                 let puzzle = random.puzzle(order, clues);
                 let mut board = Board::<W, N, SIDE, LANES, GROUP>::new();
-                assert!(board.load(puzzle.digits()).is_ok() && board.propagate().is_ok());
+                assert!(board.load(puzzle.digits()).is_ok() && board.propagate(&mut Nobody).is_ok());
                 let split = |cell: Cell| (cell.index() / (N * SIDE), cell.index() % (N * SIDE));
                 let is_filled =
                     |cell: Cell| Bits(board.filled[split(cell).0]).any(|bit| bit == split(cell).1);

@@ -681,7 +681,7 @@ impl<W: Word> Engine<W> {
                 Stop::Exhausted
             };
             let &Progress { nodes, guesses, backtracks, depth, .. } = progress;
-            let metrics = Metrics { nodes, guesses, backtracks, depth: depth.into() };
+            let metrics = Metrics { nodes, guesses, backtracks, depth: depth.into(), ..Metrics::default() };
             *search = Search { solutions: progress.solutions, stop, metrics };
         }
     }

@@ -1,0 +1,171 @@
+//! Backtracking that fills the cell with the fewest candidates first.
+//!
+//! Row-by-row search with one idea more, and the idea is worth a factor of thousands: where there is one candidate there is
+//! nothing to guess, and where there is none the search turns back at once (first-fail, R. Haralick and G. Elliott,
+//! *Increasing tree search efficiency for constraint satisfaction problems*, Artificial Intelligence 14, 1980). Of cells
+//! with equally many it takes the first in reading order. A node is one placed digit; it is a guess if there was another
+//! one to place. A comparison is one look at how many candidates a cell has.
+
+use super::houses::Houses;
+use super::watch::{Clash, Watch, Watchable};
+use super::{Limit, Metrics, Search, Solver, Stop, Strategy};
+use crate::grid::{Grid, Order};
+
+/// The strategy `fewest-candidates`.
+#[derive(Clone, Copy, Debug)]
+pub struct FewestCandidates;
+
+impl Strategy for FewestCandidates {
+    fn name(&self) -> &'static str {
+        "fewest-candidates"
+    }
+
+    fn summary(&self) -> &'static str {
+        "backtracking that fills the cell with the fewest candidates first"
+    }
+
+    fn supports(&self, _order: Order) -> bool {
+        true
+    }
+
+    fn solver(&self, order: Order) -> Box<dyn Solver> {
+        Box::new(State {
+            digits: Vec::new(),
+            blanks: Vec::new(),
+            stack: Vec::new(),
+            houses: Houses::new(order),
+        })
+    }
+}
+
+struct State {
+    digits: Vec<u8>,
+    /// The cells that are still blank, in no order.
+    blanks: Vec<usize>,
+    /// The cells that the search has chosen, in that order.
+    stack: Vec<Choice>,
+    houses: Houses,
+}
+
+/// A cell that the search has chosen.
+struct Choice {
+    cell: usize,
+    /// Where it stood among the blanks.
+    place: usize,
+    /// The digit tried at present; 0 for none.
+    digit: u8,
+    /// The candidates that are yet to be tried, bit `d` for digit `d`.
+    left: u32,
+}
+
+impl Watchable for State {
+    fn run<W: Watch>(
+        &mut self,
+        puzzle: &Grid,
+        limit: &Limit<'_>,
+        solution: &mut Grid,
+        watch: &mut W,
+    ) -> Search {
+        let mut found = Search { solutions: 0, stop: Stop::Exhausted, metrics: Metrics::default() };
+        if !self.houses.load(puzzle) {
+            return found;
+        }
+        self.digits.clear();
+        self.digits.extend_from_slice(puzzle.digits());
+        self.blanks.clear();
+        self.blanks.extend((0..self.digits.len()).filter(|&cell| self.digits[cell] == 0));
+        self.stack.clear();
+        let mut guesses_standing = 0;
+        loop {
+            if self.blanks.is_empty() {
+                found.solutions += 1;
+                watch.solved();
+                if found.solutions == 1 {
+                    solution.set_digits(&self.digits);
+                }
+                if found.solutions == limit.solutions {
+                    found.stop = Stop::Solutions;
+                    return found;
+                }
+            } else {
+                self.choose(watch);
+            }
+            if !self.turn_back(&mut guesses_standing, &mut found.metrics, watch) {
+                return found;
+            }
+            if found.metrics.nodes == limit.nodes {
+                found.stop = Stop::Nodes;
+                return found;
+            }
+            found.metrics.nodes += 1;
+            if watch.is_cancelled(found.metrics.nodes, limit) {
+                found.stop = Stop::Cancelled;
+                return found;
+            }
+            self.try_next(&mut guesses_standing, &mut found.metrics, watch);
+        }
+    }
+}
+
+impl State {
+    /// Takes the blank with the fewest candidates, of which there may be none. There is a blank.
+    fn choose<W: Watch>(&mut self, watch: &mut W) {
+        let mut best = (u32::MAX, usize::MAX, 0, 0);
+        for (place, &cell) in self.blanks.iter().enumerate() {
+            let free = self.houses.free(cell);
+            let next = (free.count_ones(), cell, place, free);
+            if (next.0, next.1) < (best.0, best.1) {
+                best = next;
+            }
+        }
+        watch.compare(self.blanks.len() as u64);
+        let (candidates, cell, place, left) = best;
+        if W::IS_ON && candidates == 0 {
+            watch.conflict(Clash::NoDigit { cell: self.houses.order().cell_at(cell) });
+        }
+        self.blanks.swap_remove(place);
+        self.stack.push(Choice { cell, place, digit: 0, left });
+    }
+
+    /// Goes back to the last choice that has something left to be tried. False if there is none.
+    fn turn_back<W: Watch>(&mut self, guesses: &mut u64, metrics: &mut Metrics, watch: &mut W) -> bool {
+        while let Some(top) = self.stack.last_mut() {
+            if top.digit != 0 {
+                self.houses.flip(top.cell, top.digit);
+                self.digits[top.cell] = 0;
+                top.digit = 0;
+                // The last digit that is tried in a cell is no guess: all others are ruled out.
+                if top.left != 0 {
+                    watch.backtrack(top.cell);
+                    metrics.backtracks += 1;
+                    *guesses -= 1;
+                }
+            }
+            if top.left != 0 {
+                return true;
+            }
+            let last = self.blanks.len();
+            self.blanks.push(top.cell);
+            self.blanks.swap(top.place, last);
+            self.stack.pop();
+        }
+        false
+    }
+
+    /// Places the lowest digit that is left to the last choice.
+    fn try_next<W: Watch>(&mut self, guesses: &mut u64, metrics: &mut Metrics, watch: &mut W) {
+        let Some(top) = self.stack.last_mut() else { return };
+        // Bit d stands for digit d, and a digit is a byte.
+        top.digit = u8::try_from(top.left.trailing_zeros()).unwrap_or(0);
+        top.left &= top.left - 1;
+        let is_guess = top.left != 0;
+        if is_guess {
+            *guesses += 1;
+            metrics.guesses += 1;
+            metrics.depth = metrics.depth.max(*guesses);
+        }
+        self.houses.flip(top.cell, top.digit);
+        self.digits[top.cell] = top.digit;
+        watch.place(top.cell, top.digit, is_guess);
+    }
+}

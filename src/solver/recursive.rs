@@ -1,0 +1,107 @@
+//! Row-by-row backtracking by recursion: the first solver that most people write.
+//!
+//! The same search as [`Backtracking`](super::Backtracking), with the calls of one function for its stack: what is in a blank cell is
+//! tried in a loop, and what comes behind it in a call. It visits the same nodes in the same order.
+//!
+//! A call goes no deeper than there are blank cells, 625 at most, and takes some hundred bytes of the thread's stack.
+
+use super::houses::Houses;
+use super::watch::{Watch, Watchable};
+use super::{Limit, Metrics, Search, Solver, Stop, Strategy};
+use crate::grid::{Grid, Order};
+
+/// The strategy `recursive`.
+#[derive(Clone, Copy, Debug)]
+pub struct Recursive;
+
+impl Strategy for Recursive {
+    fn name(&self) -> &'static str {
+        "recursive"
+    }
+
+    fn summary(&self) -> &'static str {
+        "row by row, digits from 1 up, as a function that calls itself: the first solver most people write"
+    }
+
+    fn supports(&self, _order: Order) -> bool {
+        true
+    }
+
+    fn solver(&self, order: Order) -> Box<dyn Solver> {
+        Box::new(State { digits: Vec::new(), houses: Houses::new(order) })
+    }
+}
+
+struct State {
+    digits: Vec<u8>,
+    houses: Houses,
+}
+
+/// What all calls of a search share.
+struct Run<'a, W> {
+    limit: &'a Limit<'a>,
+    solution: &'a mut Grid,
+    watch: &'a mut W,
+    found: Search,
+}
+
+impl Watchable for State {
+    fn run<W: Watch>(
+        &mut self,
+        puzzle: &Grid,
+        limit: &Limit<'_>,
+        solution: &mut Grid,
+        watch: &mut W,
+    ) -> Search {
+        let found = Search { solutions: 0, stop: Stop::Exhausted, metrics: Metrics::default() };
+        let mut run = Run { limit, solution, watch, found };
+        if self.houses.load(puzzle) {
+            self.digits.clear();
+            self.digits.extend_from_slice(puzzle.digits());
+            if let Err(stop) = self.fill(0, 0, &mut run) {
+                run.found.stop = stop;
+            }
+        }
+        run.found
+    }
+}
+
+impl State {
+    /// Fills the blanks from `cell` on in every way, with `depth` of them filled before it.
+    ///
+    /// # Errors
+    /// Why the whole search has to stop.
+    fn fill<W: Watch>(&mut self, cell: usize, depth: u64, run: &mut Run<'_, W>) -> Result<(), Stop> {
+        let Some(cell) = (cell..self.digits.len()).find(|&cell| self.digits[cell] == 0) else {
+            run.found.solutions += 1;
+            run.watch.solved();
+            if run.found.solutions == 1 {
+                run.solution.set_digits(&self.digits);
+            }
+            return if run.found.solutions == run.limit.solutions { Err(Stop::Solutions) } else { Ok(()) };
+        };
+        let mut last = 0;
+        while let Some(digit) = self.houses.next_free(cell, last + 1, run.watch) {
+            let metrics = &mut run.found.metrics;
+            if metrics.nodes == run.limit.nodes {
+                return Err(Stop::Nodes);
+            }
+            metrics.nodes += 1;
+            metrics.guesses += 1;
+            if run.watch.is_cancelled(metrics.nodes, run.limit) {
+                return Err(Stop::Cancelled);
+            }
+            metrics.depth = metrics.depth.max(depth + 1);
+            self.digits[cell] = digit;
+            self.houses.flip(cell, digit);
+            run.watch.place(cell, digit, true);
+            self.fill(cell + 1, depth + 1, run)?;
+            self.digits[cell] = 0;
+            self.houses.flip(cell, digit);
+            run.watch.backtrack(cell);
+            run.found.metrics.backtracks += 1;
+            last = digit;
+        }
+        Ok(())
+    }
+}

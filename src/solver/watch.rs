@@ -1,0 +1,327 @@
+//! Searches that are watched: every step told, comparisons and placements counted.
+//!
+//! A strategy is written once, over [`Watch`]. With [`Nobody`] for a watcher the compiler leaves all of it out, so that
+//! a search costs nothing for the possibility that someone might have wanted to see it.
+
+use std::fmt;
+use std::ops::ControlFlow;
+
+use super::{Limit, Metrics, NODES_BETWEEN_CANCEL_CHECKS, Search, Solver, Stop};
+use crate::grid::{Cell, Digit, Grid, House, MAX_ORDER, Order};
+
+/// One step of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A digit is put into a blank cell.
+    Place {
+        /// The cell.
+        cell: Cell,
+        /// The digit.
+        digit: Digit,
+        /// Is it a choice that may be taken back, or does it follow from what stands?
+        is_guess: bool,
+    },
+    /// What was tried cannot be.
+    Conflict(Clash),
+    /// A guess is taken back, and with it all that was placed after it.
+    Backtrack {
+        /// The cell of the guess.
+        cell: Cell,
+        /// The digit it held.
+        digit: Digit,
+    },
+    /// The last blank of a band of boxes was filled.
+    BandComplete {
+        /// The band, from 1.
+        band: usize,
+    },
+    /// A solution stands.
+    Solved,
+    /// The search is over, and there is no solution.
+    NoSolution,
+    /// The search reached its node limit.
+    GaveUp {
+        /// The nodes visited.
+        nodes: u64,
+    },
+}
+
+/// Why something cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clash {
+    /// The digit that was tried in the cell stands in a house of it already.
+    Taken {
+        /// The cell.
+        cell: Cell,
+        /// The digit.
+        digit: Digit,
+        /// The house.
+        house: House,
+    },
+    /// No digit fits the cell.
+    NoDigit {
+        /// The cell.
+        cell: Cell,
+    },
+    /// The digit fits no cell of the house.
+    NoPlace {
+        /// The digit.
+        digit: Digit,
+        /// The house.
+        house: House,
+    },
+    /// Two digits need the same cell, or two houses the same digit.
+    Rivals,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Place { cell, digit, is_guess: true } => write!(f, "Try {digit} at {cell}."),
+            Self::Place { cell, digit, is_guess: false } => write!(f, "{digit} must stand at {cell}."),
+            Self::Conflict(clash) => clash.fmt(f),
+            Self::Backtrack { cell, digit } => write!(f, "Take {digit} at {cell} back."),
+            Self::BandComplete { band } => write!(f, "Band {band} is complete."),
+            Self::Solved => f.write_str("Solved."),
+            Self::NoSolution => f.write_str("There is no solution."),
+            Self::GaveUp { nodes } => write!(f, "Given up after {nodes} nodes."),
+        }
+    }
+}
+
+impl fmt::Display for Clash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Taken { cell, digit, house } => {
+                write!(f, "Not {digit} at {cell}: it stands in {house} already.")
+            }
+            Self::NoDigit { cell } => write!(f, "Nothing fits at {cell}."),
+            Self::NoPlace { digit, house } => write!(f, "{digit} fits nowhere in {house}."),
+            Self::Rivals => f.write_str("Two digits need the same cell, or two houses the same digit."),
+        }
+    }
+}
+
+/// Whoever is told each step, with the grid as it stands after it. `Break` ends the search.
+pub type Told<'a> = dyn FnMut(&Step, &Grid) -> ControlFlow<()> + 'a;
+
+/// What is wanted of a watched search.
+pub struct Watcher<'a> {
+    told: Option<&'a mut Told<'a>>,
+    comparisons: u64,
+    placements: u64,
+    /// The grid as it stands, and what was placed in it, oldest first. Only kept where steps are told.
+    grid: Grid,
+    placed: Vec<(usize, bool)>,
+    /// The blanks of each band.
+    blanks: [usize; MAX_ORDER],
+    is_over: bool,
+}
+
+impl<'a> Watcher<'a> {
+    /// Counts comparisons and placements.
+    #[must_use]
+    pub fn counting() -> Self {
+        Self {
+            told: None,
+            comparisons: 0,
+            placements: 0,
+            grid: Grid::empty(Order::NINE),
+            placed: Vec::new(),
+            blanks: [0; MAX_ORDER],
+            is_over: false,
+        }
+    }
+
+    /// Tells every step, and counts.
+    #[must_use]
+    pub fn telling(told: &'a mut Told<'a>) -> Self {
+        Self { told: Some(told), ..Self::counting() }
+    }
+
+    fn tell(&mut self, step: &Step) {
+        if let Some(told) = &mut self.told
+            && !self.is_over
+        {
+            self.is_over = told(step, &self.grid).is_break();
+        }
+    }
+
+    fn begin(&mut self, puzzle: &Grid) {
+        (self.comparisons, self.placements, self.is_over) = (0, 0, false);
+        if self.told.is_some() {
+            self.grid = puzzle.clone();
+            self.placed.clear();
+            let order = puzzle.order();
+            let band = order.cells() / order.box_side();
+            for (blanks, cells) in self.blanks.iter_mut().zip(puzzle.digits().chunks(band)) {
+                *blanks = cells.iter().filter(|&&digit| digit == 0).count();
+            }
+        }
+    }
+
+    fn end(&mut self, search: &Search) {
+        match search.stop {
+            Stop::Exhausted if search.solutions == 0 => self.tell(&Step::NoSolution),
+            Stop::Nodes => self.tell(&Step::GaveUp { nodes: search.metrics.nodes }),
+            Stop::Exhausted | Stop::Solutions | Stop::Cancelled => {}
+        }
+    }
+
+    /// The digit at a cell of the grid, which has one.
+    fn at(&self, cell: usize) -> (Cell, Digit) {
+        let order = self.grid.order();
+        (order.cell_at(cell), digit_of(order, self.grid.digits()[cell]))
+    }
+
+    fn band(&self, cell: usize) -> usize {
+        cell * self.grid.order().box_side() / self.grid.order().cells()
+    }
+}
+
+pub(super) fn digit_of(order: Order, value: u8) -> Digit {
+    order.digit(value.into()).unwrap_or_else(|_| unreachable!("searches place digits of their order"))
+}
+
+/// What a strategy says of its search while it is at it. Cells are indices in reading order, digits count from 1.
+pub(super) trait Watch {
+    /// Is anybody there? What is only done to be told is left out where nobody is.
+    const IS_ON: bool;
+
+    /// So many things were compared.
+    fn compare(&mut self, times: u64);
+
+    /// A digit is put into a blank cell.
+    fn place(&mut self, cell: usize, digit: u8, is_guess: bool);
+
+    /// What was tried cannot be.
+    fn conflict(&mut self, clash: Clash);
+
+    /// The guess at this cell is taken back, and with it all that was placed after it.
+    fn backtrack(&mut self, cell: usize);
+
+    /// A solution stands.
+    fn solved(&mut self);
+
+    /// Does the watcher want the search to end?
+    fn is_over(&self) -> bool;
+
+    /// Has a search that visits node `nodes` to stop now? The flag is looked at from time to time, and at every node where
+    /// somebody is watching: a watched search may wait long at each.
+    #[inline(always)]
+    fn is_cancelled(&self, nodes: u64, limit: &Limit<'_>) -> bool {
+        (Self::IS_ON || nodes.is_multiple_of(NODES_BETWEEN_CANCEL_CHECKS))
+            && (self.is_over() || limit.is_cancelled())
+    }
+}
+
+/// Nobody is watching.
+pub(super) struct Nobody;
+
+impl Watch for Nobody {
+    const IS_ON: bool = false;
+
+    #[inline(always)]
+    fn compare(&mut self, _times: u64) {}
+
+    #[inline(always)]
+    fn place(&mut self, _cell: usize, _digit: u8, _is_guess: bool) {}
+
+    #[inline(always)]
+    fn conflict(&mut self, _clash: Clash) {}
+
+    #[inline(always)]
+    fn backtrack(&mut self, _cell: usize) {}
+
+    #[inline(always)]
+    fn solved(&mut self) {}
+
+    #[inline(always)]
+    fn is_over(&self) -> bool {
+        false
+    }
+}
+
+impl Watch for Watcher<'_> {
+    const IS_ON: bool = true;
+
+    fn compare(&mut self, times: u64) {
+        self.comparisons += times;
+    }
+
+    fn place(&mut self, cell: usize, digit: u8, is_guess: bool) {
+        self.placements += 1;
+        if self.told.is_none() {
+            return;
+        }
+        self.grid.digits_mut()[cell] = digit;
+        self.placed.push((cell, is_guess));
+        let band = self.band(cell);
+        self.blanks[band] -= 1;
+        let (at, digit) = self.at(cell);
+        self.tell(&Step::Place { cell: at, digit, is_guess });
+        if self.blanks[band] == 0 {
+            self.tell(&Step::BandComplete { band: band + 1 });
+        }
+    }
+
+    fn conflict(&mut self, clash: Clash) {
+        self.tell(&Step::Conflict(clash));
+    }
+
+    fn backtrack(&mut self, cell: usize) {
+        if self.told.is_none() {
+            return;
+        }
+        let (at, digit) = self.at(cell);
+        while let Some((last, is_guess)) = self.placed.pop() {
+            self.grid.digits_mut()[last] = 0;
+            let band = self.band(last);
+            self.blanks[band] += 1;
+            if last == cell && is_guess {
+                break;
+            }
+        }
+        self.tell(&Step::Backtrack { cell: at, digit });
+    }
+
+    fn solved(&mut self) {
+        self.tell(&Step::Solved);
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over
+    }
+}
+
+/// A solver that can be watched: it is written once, for any watcher.
+pub(super) trait Watchable: Send {
+    /// As [`Solver::search`].
+    fn run<W: Watch>(
+        &mut self,
+        puzzle: &Grid,
+        limit: &Limit<'_>,
+        solution: &mut Grid,
+        watch: &mut W,
+    ) -> Search;
+}
+
+impl<T: Watchable> Solver for T {
+    fn search(&mut self, puzzle: &Grid, limit: &Limit<'_>, solution: &mut Grid) -> Search {
+        self.run(puzzle, limit, solution, &mut Nobody)
+    }
+
+    fn watch(
+        &mut self,
+        puzzle: &Grid,
+        limit: &Limit<'_>,
+        solution: &mut Grid,
+        watcher: &mut Watcher<'_>,
+    ) -> Search {
+        watcher.begin(puzzle);
+        let search = self.run(puzzle, limit, solution, watcher);
+        watcher.end(&search);
+        let Watcher { comparisons, placements, .. } = *watcher;
+        Search { metrics: Metrics { comparisons, placements, ..search.metrics }, ..search }
+    }
+}
