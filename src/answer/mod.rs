@@ -18,7 +18,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::grid::{Grid, Order};
 use crate::solver::{
-    Batch, DEFAULT_NODE_LIMIT, Limit, Metrics, Question, Solver, Strategy, Verdict, default_strategy,
+    Batch, DEFAULT_NODE_LIMIT, Limit, Metrics, Question, Search, Solver, Strategy, Verdict, default_strategy,
 };
 use crate::text::{Format, Problem, PuzzleError, Records};
 
@@ -256,7 +256,8 @@ impl Worker {
         self.solver.search_batch(&mut self.batch, &limit);
         let mut errors = self.errors.drain(..).peekable();
         let mut searched = 0;
-        for (place, &line) in self.lines.iter().enumerate() {
+        let mut place = 0;
+        while let Some(&line) = self.lines.get(place) {
             if let Some((_, error)) = errors.next_if(|(of, _)| *of == place) {
                 visitor.answer(&Answer {
                     line,
@@ -264,13 +265,18 @@ impl Worker {
                     result: Err(error),
                     metrics: Metrics::default(),
                 });
+                place += 1;
                 continue;
             }
-            let search = self.batch.searches()[searched];
-            let verdict = task.question.verdict(&search);
-            if verdict == Verdict::Solved && visitor.solution(self.batch.solution(searched), &search.metrics)
-            {
-                searched += 1;
+            let search = &self.batch.searches()[searched];
+            let verdict = task.question.verdict(search);
+            if verdict == Verdict::Solved && visitor.wants_only_solutions() {
+                // All up to the next that has another answer.
+                let end = searched + errors.peek().map_or(self.lines.len(), |(of, _)| *of) - place;
+                let (count, metrics) = solved(task.question, &self.batch.searches()[searched..end]);
+                visitor.solutions(count, self.batch.solutions(searched..searched + count), &metrics);
+                searched += count;
+                place += count;
                 continue;
             }
             self.puzzle.set_digits(self.batch.puzzle(searched));
@@ -296,6 +302,7 @@ impl Worker {
             let result = result.map_err(|problem| PuzzleError { problem, line: Some(line) });
             visitor.answer(&Answer { line, puzzle: Some(&self.puzzle), result, metrics });
             searched += 1;
+            place += 1;
         }
         drop(errors);
         self.forget();
@@ -307,10 +314,25 @@ impl Worker {
 trait Visitor {
     fn answer(&mut self, answer: &Answer<'_>);
 
-    /// A shortcut for a solution where nothing else is wanted of the answer. False if it is to be given as an answer.
-    fn solution(&mut self, _digits: &[u8], _metrics: &Metrics) -> bool {
+    /// Of an answer that is a solution, is nothing else wanted? Then [`Self::solutions`] is given it.
+    fn wants_only_solutions(&self) -> bool {
         false
     }
+
+    /// A shortcut for solutions that follow each other: how many, their digits, and what the searches cost together.
+    fn solutions(&mut self, _count: usize, _digits: &[u8], _metrics: &Metrics) {}
+}
+
+/// How many of the searches, from the first on, found what `question` takes for a solution, and what they cost together.
+fn solved(question: Question, searches: &[Search]) -> (usize, Metrics) {
+    let mut metrics = Metrics::default();
+    for (count, search) in searches.iter().enumerate() {
+        if question.verdict(search) != Verdict::Solved {
+            return (count, metrics);
+        }
+        metrics.add(&search.metrics);
+    }
+    (searches.len(), metrics)
 }
 
 struct EachAnswer<F>(F);
@@ -334,12 +356,14 @@ impl Visitor for Writer<'_> {
         self.form.write(answer, self.format, &mut self.written.text);
     }
 
-    fn solution(&mut self, digits: &[u8], metrics: &Metrics) -> bool {
-        if self.form == OutputForm::Solution {
-            self.written.tally.count_one(None, metrics);
-            self.format.write_line(digits, &mut self.written.text);
-        }
+    fn wants_only_solutions(&self) -> bool {
         self.form == OutputForm::Solution
+    }
+
+    fn solutions(&mut self, count: usize, digits: &[u8], metrics: &Metrics) {
+        self.written.tally.answers += count as u64;
+        self.written.tally.metrics.add(metrics);
+        self.format.write_solutions(digits, &mut self.written.text);
     }
 }
 
