@@ -8,6 +8,7 @@
 //! rules, search.
 
 mod check;
+mod costs;
 mod render;
 mod single;
 mod validate;
@@ -23,6 +24,7 @@ use crate::solver::{
 use crate::text::{Format, Problem, PuzzleError, Records};
 
 pub use check::{Check, Flaw, check_block, check_grid};
+pub use costs::{Cost, Costs};
 pub use render::{NoOutputForm, OutputForm, paint_grid};
 pub use single::single_error;
 pub use validate::{Validation, validate_block};
@@ -38,6 +40,8 @@ pub struct Task {
     pub node_limit: u64,
     /// How an answer looks.
     pub form: OutputForm,
+    /// Is it wanted what each search cost in full, comparisons and placements included? That takes time.
+    pub measure: bool,
 }
 
 impl Default for Task {
@@ -47,6 +51,7 @@ impl Default for Task {
             question: Question::First,
             node_limit: DEFAULT_NODE_LIMIT,
             form: OutputForm::Solution,
+            measure: false,
         }
     }
 }
@@ -72,6 +77,17 @@ pub struct Answer<'a> {
     pub metrics: Metrics,
 }
 
+impl Answer<'_> {
+    /// Was there anything to search, or was it plain to see what is wrong?
+    fn is_of_a_search(&self) -> bool {
+        let is_plain = matches!(
+            &self.result,
+            Err(PuzzleError { problem: Problem::RuleBroken(_) | Problem::Internal, .. })
+        );
+        self.puzzle.is_some() && !is_plain
+    }
+}
+
 /// A good answer.
 #[derive(Clone, Copy, Debug)]
 pub enum Found<'a> {
@@ -87,7 +103,7 @@ pub enum Found<'a> {
 }
 
 /// How many answers of which kind there were.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
     /// All answers.
     pub answers: u64,
@@ -95,12 +111,17 @@ pub struct Tally {
     pub errors: BTreeMap<&'static str, u64>,
     /// What the searches cost together.
     pub metrics: Metrics,
+    /// How that is distributed over the puzzles that were searched, where [`Task::measure`] asks for it.
+    pub costs: Option<Box<Costs>>,
 }
 
 impl Tally {
-    /// Counts one answer.
-    pub fn count(&mut self, answer: &Answer<'_>) {
+    /// Counts one answer to a task.
+    pub fn count(&mut self, task: &Task, answer: &Answer<'_>) {
         self.count_one(answer.result.as_ref().err().map(PuzzleError::code), &answer.metrics);
+        if task.measure && answer.is_of_a_search() {
+            self.costs.get_or_insert_default().record(&answer.metrics);
+        }
     }
 
     /// Counts one answer of which this is known: the code of its error, if it is one, and what the search cost.
@@ -119,6 +140,9 @@ impl Tally {
             *self.errors.entry(code).or_default() += count;
         }
         self.metrics.add(&other.metrics);
+        if let Some(others) = &other.costs {
+            self.costs.get_or_insert_default().add(others);
+        }
     }
 
     /// The answers that are an error, of any kind.
@@ -253,7 +277,11 @@ impl Worker {
         visitor: &mut impl Visitor,
     ) -> Result<(), Cancelled> {
         let limit = Limit { solutions: task.question.solutions(), nodes: task.node_limit, cancel };
-        self.solver.search_batch(&mut self.batch, &limit);
+        if task.measure {
+            self.solver.measure_batch(&mut self.batch, &limit);
+        } else {
+            self.solver.search_batch(&mut self.batch, &limit);
+        }
         let mut errors = self.errors.drain(..).peekable();
         let mut searched = 0;
         let mut place = 0;
@@ -346,18 +374,18 @@ impl<F: FnMut(&Answer<'_>)> Visitor for EachAnswer<F> {
 /// Writes answers.
 struct Writer<'a> {
     format: &'a Format,
-    form: OutputForm,
+    task: &'a Task,
     written: Written,
 }
 
 impl Visitor for Writer<'_> {
     fn answer(&mut self, answer: &Answer<'_>) {
-        self.written.tally.count(answer);
-        self.form.write(answer, self.format, &mut self.written.text);
+        self.written.tally.count(self.task, answer);
+        self.task.form.write(answer, self.format, &mut self.written.text);
     }
 
     fn wants_only_solutions(&self) -> bool {
-        self.form == OutputForm::Solution
+        self.task.form == OutputForm::Solution && !self.task.measure
     }
 
     fn solutions(&mut self, count: usize, digits: &[u8], metrics: &Metrics) {
@@ -377,7 +405,7 @@ pub struct Block<'a> {
 }
 
 /// Answers written out.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Written {
     /// The text of the answers, whole lines.
     pub text: Vec<u8>,
@@ -431,7 +459,7 @@ impl Workers {
     pub fn write_answers(&self, block: Block<'_>, cancel: &AtomicBool) -> Result<Written, Cancelled> {
         // An answer is about as long as its puzzle in every form but the widest.
         let written = Written { text: Vec::with_capacity(block.text.len() + 1024), ..Written::default() };
-        let mut writer = Writer { format: &self.format, form: self.task.form, written };
+        let mut writer = Writer { format: &self.format, task: &self.task, written };
         self.with(|worker| worker.visit_block(&self.format, &self.task, block, cancel, &mut writer))?;
         Ok(writer.written)
     }
@@ -446,7 +474,7 @@ impl Workers {
             let error = PuzzleError { problem: Problem::Internal, line: Some(record.line) };
             let answer =
                 Answer { line: record.line, puzzle: None, result: Err(error), metrics: Metrics::default() };
-            written.tally.count(&answer);
+            written.tally.count(&self.task, &answer);
             self.task.form.write(&answer, &self.format, &mut written.text);
         }
         written

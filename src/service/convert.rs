@@ -34,7 +34,10 @@ impl Context {
         match (strategy, question, form) {
             (Some(strategy), Some(question), Some(form)) if fields.are_good() => {
                 let node_limit = self.node_limit(options.node_limit);
-                Ok(Settings { task: Task { strategy, question, node_limit, form }, hint })
+                Ok(Settings {
+                    task: Task { strategy, question, node_limit, form, measure: options.measure },
+                    hint,
+                })
             }
             _ => Err(fields.into_status()),
         }
@@ -85,6 +88,7 @@ impl Context {
             question: count_question(request.count_limit),
             node_limit: self.node_limit(request.node_limit),
             form: OutputForm::Solution,
+            measure: false,
         };
         Ok(Settings { task, hint })
     }
@@ -259,6 +263,7 @@ pub(super) fn options_from(task: &Task, hint: &Hint) -> proto::SolveOptions {
         alphabet: hint.alphabet.as_ref().map(ToString::to_string).unwrap_or_default(),
         order: hint.order.map_or(0, wire_order),
         output: output.into(),
+        measure: task.measure,
     }
 }
 

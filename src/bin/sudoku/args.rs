@@ -150,7 +150,7 @@ pub struct AnswerArgs {
     #[arg(long)]
     pub fail_on_error: bool,
 
-    /// Print what the searches cost
+    /// Print what the searches cost: nodes, guesses, backtracks, depth, comparisons and placements
     #[arg(long)]
     pub stats: bool,
 
@@ -199,6 +199,7 @@ impl SolveArgs {
             question: self.question.up_to(self.limit),
             node_limit: self.answer.node_limit,
             form: self.answer.output.parse().unwrap_or(OutputForm::Solution),
+            measure: self.answer.stats,
         }
     }
 }

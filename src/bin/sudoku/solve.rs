@@ -79,7 +79,7 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
         view::complain(&view::summary(&progress.tally, begin.elapsed()));
     }
     if args.answer.stats {
-        view::complain(&view::stats(&progress.tally));
+        view::complain(&view::stats(&progress.tally, begin.elapsed()));
     }
     let seen = args.answer.fail_on_error && progress.tally.error_count() > 0;
     Ok(if seen { ExitCode::from(EXIT_ERRORS_SEEN) } else { ExitCode::SUCCESS })
