@@ -38,6 +38,8 @@ pub enum Command {
     Check(CheckArgs),
     /// Show one puzzle of a file, by its number or at random
     Show(ShowArgs),
+    /// Show the steps of a search, live on a terminal or as lines
+    Trace(TraceArgs),
     /// Time every strategy on the puzzles of files, and check every answer
     Bench(BenchArgs),
     /// Solve a sample that is part of the program, over gRPC and offline, and check every answer
@@ -246,8 +248,9 @@ pub struct CheckArgs {
     pub input: InputArgs,
 }
 
+/// One puzzle of an input.
 #[derive(Clone, Debug, ClapArgs)]
-pub struct ShowArgs {
+pub struct PickArgs {
     #[command(flatten)]
     pub input: InputArgs,
 
@@ -259,9 +262,69 @@ pub struct ShowArgs {
     #[arg(long, conflicts_with = "index")]
     pub random: bool,
 
+    /// The puzzle itself, in place of a file
+    #[arg(long, value_name = "CELLS", conflicts_with_all = ["file", "index", "random"])]
+    pub puzzle: Option<String>,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub struct ShowArgs {
+    #[command(flatten)]
+    pub pick: PickArgs,
+
     /// Show its solution too
     #[arg(long)]
     pub solve: bool,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub struct TraceArgs {
+    #[command(flatten)]
+    pub pick: PickArgs,
+
+    /// Whose steps to show; fast has none of its own and shows those of propagation
+    #[arg(long, value_name = "NAME", value_parser = strategy_names(), default_value = Backtracking.name())]
+    strategy: String,
+
+    /// What to find out
+    #[arg(long, value_enum, default_value_t = QuestionArg::First)]
+    question: QuestionArg,
+
+    /// Where `--question count` stops counting
+    #[arg(long, value_name = "N", default_value_t = COUNT_LIMIT)]
+    limit: NonZeroU64,
+
+    /// Give up after this many nodes of the search
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_NODE_LIMIT)]
+    node_limit: u64,
+
+    /// Show every digit for MS milliseconds [default: 50 on a terminal, else 0]
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(..=60_000))]
+    pub delay: Option<u64>,
+
+    /// Stop after this many steps
+    #[arg(long, value_name = "N")]
+    pub step_limit: Option<NonZeroU64>,
+
+    /// Print the grid each time a band of boxes is complete, and no steps
+    #[arg(long)]
+    pub plain: bool,
+
+    /// Do not print what the search cost on standard error
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+impl TraceArgs {
+    /// What is asked of the puzzle.
+    pub fn task(&self) -> Task {
+        Task {
+            strategy: strategy(&self.strategy),
+            question: self.question.up_to(self.limit),
+            node_limit: self.node_limit,
+            ..Task::default()
+        }
+    }
 }
 
 #[derive(Clone, Debug, ClapArgs)]

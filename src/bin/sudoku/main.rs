@@ -9,6 +9,7 @@ mod open;
 mod remote;
 mod show;
 mod solve;
+mod trace;
 mod validate;
 mod view;
 
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Command::Validate(args) => validate::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Show(args) => show::run(&args),
+        Command::Trace(args) => trace::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Demo(args) => demo::run(&args),
     };
