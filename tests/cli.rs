@@ -518,7 +518,10 @@ fn options_that_make_no_sense_are_refused_with_a_sentence() {
     for (args, part) in [
         (&["solve", "--alphabet", "xyz", "-"][..], "`xyz` is no alphabet."),
         (&["solve", "--size", "7", "-"], "a side is 1, 4, 9, 16 or 25"),
-        (&["solve", "--strategy", "magic", "-"], "possible values: fast, propagation, backtracking"),
+        (
+            &["solve", "--strategy", "magic", "-"],
+            "possible values: fast, propagation, dancing-links, fewest-candidates, recursive, backtracking",
+        ),
         (&["solve", "--threads", "0", "-"], "0 is not in 1..=1024"),
         (&["frobnicate"], "unrecognized subcommand"),
     ] {

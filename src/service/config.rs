@@ -55,6 +55,8 @@ pub struct Limits {
     pub in_flight: Option<NonZeroUsize>,
     /// The most search nodes a puzzle may take; requests for more are lowered to it.
     pub nodes: u64,
+    /// The most steps of a search that are told.
+    pub trace_steps: u64,
 }
 
 impl Default for Limits {
@@ -65,6 +67,7 @@ impl Default for Limits {
             streams: 256,
             in_flight: None,
             nodes: 10_000_000,
+            trace_steps: 1_000_000,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The gRPC service: an adapter between the wire and [`crate::answer`], and nothing else.
 //!
 //! ```text
-//!   connection ─▶ tonic ─▶ stream / unary / datasets ─▶ convert ─▶ pool ─▶ answer
+//!   connection ─▶ tonic ─▶ stream / unary / datasets / trace ─▶ convert ─▶ pool ─▶ answer
 //!   (sockets)             (one file a kind of call)    (proto to domain and back)
 //! ```
 //!
@@ -23,6 +23,7 @@ mod opening;
 mod ordered;
 mod server;
 mod stream;
+mod trace;
 mod unary;
 
 pub use config::{Config, Limits};

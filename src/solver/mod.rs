@@ -55,6 +55,12 @@ pub trait Strategy: Send + Sync {
     /// Can it solve puzzles of this order?
     fn supports(&self, order: Order) -> bool;
 
+    /// Is it quick with whatever comes? A list of hard or large puzzles may take the others for ever, and they are not timed
+    /// unless they are named.
+    fn is_for_bulk(&self) -> bool {
+        false
+    }
+
     /// A solver for puzzles of `order`, to be used for one puzzle after another.
     ///
     /// # Panics

@@ -10,4 +10,5 @@ mod limits;
 mod methods;
 mod pressure;
 mod streams;
+mod trace;
 mod transport;

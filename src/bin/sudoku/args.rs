@@ -340,7 +340,7 @@ pub struct BenchArgs {
     #[arg(long, value_enum, value_name = "KIND")]
     kind: Vec<Kind>,
 
-    /// A strategy to time; may be given several times [default: all for the size, but backtracking]
+    /// A strategy to time; may be given several times [default: all for the size that are quick with hard puzzles]
     #[arg(long, value_name = "NAME", value_parser = strategy_names())]
     strategy: Vec<String>,
 
@@ -392,12 +392,11 @@ impl BenchArgs {
         [Kind::Text, Kind::Search].into_iter().filter(is_wanted).collect()
     }
 
-    /// The strategies to time, in the order of the registry. The plain backtracker has to be named: it does not come to
-    /// an end with hard lists.
+    /// The strategies to time, in the order of the registry. Those that hard lists may take for ever have to be named.
     pub fn strategies(&self) -> Vec<&'static dyn Strategy> {
         let is_wanted = |s: &&dyn Strategy| {
             if self.strategy.is_empty() {
-                s.name() != Backtracking.name()
+                s.is_for_bulk()
             } else {
                 self.strategy.iter().any(|name| name == s.name())
             }

@@ -88,6 +88,7 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Waits, but not when the user has had enough.
+#[expect(clippy::disallowed_methods, reason = "it is the pace at which a person watches")]
 fn rest(pause: Duration, cancel: &AtomicBool) {
     let mut left = pause;
     while !left.is_zero() && !cancel.load(Ordering::Relaxed) {
