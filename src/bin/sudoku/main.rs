@@ -24,8 +24,6 @@ const EXIT_ERRORS_SEEN: u8 = 1;
 const EXIT_DISAGREED: u8 = 1;
 /// The run could not start or not come to its end.
 const EXIT_FAILED: u8 = 2;
-/// The run was stopped by a signal: 128 and the number of SIGINT, as shells have it.
-const EXIT_INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
     let result = match Args::parse().command {
