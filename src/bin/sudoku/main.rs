@@ -5,8 +5,10 @@ mod bench;
 mod check;
 mod demo;
 mod interrupt;
+mod manual;
 mod open;
 mod remote;
+mod shell;
 mod show;
 mod solve;
 mod validate;
@@ -34,6 +36,9 @@ fn main() -> ExitCode {
         Command::Show(args) => show::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Demo(args) => demo::run(&args),
+        Command::Shell(args) => shell::run(&args),
+        Command::Completions(args) => manual::completions(&args),
+        Command::Man(args) => manual::page(&args),
     };
     result.unwrap_or_else(|error| {
         view::complain(&format!("{error:#}"));
