@@ -10,6 +10,7 @@
 mod check;
 mod render;
 mod single;
+mod step;
 mod validate;
 
 use std::collections::BTreeMap;
@@ -25,6 +26,7 @@ use crate::text::{Format, Problem, PuzzleError, Records};
 pub use check::{Check, Flaw, check_block, check_grid};
 pub use render::{NoOutputForm, OutputForm, paint_grid};
 pub use single::single_error;
+pub use step::{Reason, Step, Stuck, next_step};
 pub use validate::{Validation, validate_block};
 
 /// What is asked of every puzzle, and how the answers are written.
