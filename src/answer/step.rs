@@ -184,7 +184,8 @@ impl fmt::Display for Step {
 
 impl fmt::Display for Stuck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let whole = if self.is_hopeless { "The puzzle has no solution" } else { "There is no solution any more" };
+        let whole =
+            if self.is_hopeless { "The puzzle has no solution" } else { "There is no solution any more" };
         f.write_str(whole)?;
         if let Some(conflict) = self.conflict {
             write!(f, ": {conflict}, at {} and {}", conflict.first, conflict.second)?;
@@ -280,7 +281,9 @@ mod tests {
         board.set(cell, Some(Order::NINE.digit(8).unwrap()));
         let said = step_within(&board, &grid(HARD), 100_000).to_string();
         assert!(
-            said.starts_with("There is no solution any more: 8 appears twice in row 1, at (1, 1) and (1, 2)."),
+            said.starts_with(
+                "There is no solution any more: 8 appears twice in row 1, at (1, 1) and (1, 2)."
+            ),
             "{said}"
         );
         assert!(said.ends_with(" The 8 at (1, 2) is wrong."), "{said}");
@@ -298,7 +301,10 @@ mod tests {
         assert_eq!(step("123...4.........", "123...4.........").to_string(), "The puzzle has no solution.");
         assert_eq!(step("1234341221434321", "................"), Step::Finished);
         let several = step("................", "................");
-        assert!(matches!(several, Step::Fill { reason: Reason::Search { is_only: false }, .. }), "{several:?}");
+        assert!(
+            matches!(several, Step::Fill { reason: Reason::Search { is_only: false }, .. }),
+            "{several:?}"
+        );
         let cancelled = {
             let limit = Limit { solutions: 1, nodes: 10_000, cancel: &AtomicBool::new(true) };
             let empty = Grid::empty(Order::ALL[4]);

@@ -393,6 +393,16 @@ pub struct ShellArgs {
     /// A puzzle or a file to begin with
     #[arg(value_name = "PUZZLE|FILE")]
     pub start: Option<OsString>,
+
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+impl ShellArgs {
+    /// What the user said about the puzzles to come.
+    pub fn hint(&self) -> Hint {
+        self.format.hint()
+    }
 }
 
 #[derive(Clone, Debug, ClapArgs)]

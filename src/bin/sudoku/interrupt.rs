@@ -70,6 +70,6 @@ pub fn exit_code() -> ExitCode {
 }
 
 /// 128 and the number of the signal, as shells have it.
-fn exit_status(signal: i32) -> u8 {
+pub fn exit_status(signal: i32) -> u8 {
     u8::try_from(128 + signal).unwrap_or(u8::MAX)
 }
