@@ -521,6 +521,10 @@ fn options_that_make_no_sense_are_refused_with_a_sentence() {
         (&["solve", "--size", "7", "-"], "a side is 1, 4, 9, 16 or 25"),
         (&["solve", "--strategy", "magic", "-"], "possible values: fast, propagation, backtracking"),
         (&["solve", "--threads", "0", "-"], "0 is not in 1..=1024"),
+        (&["solve", "--threads", "2", "--server", "http://127.0.0.1:1", "-"], "cannot be used with"),
+        (&["show", "--index", "0"], "give a whole number from 1"),
+        (&["count", "--limit", "0"], "give a whole number from 1"),
+        (&["solve", "--node-limit", "x"], "give a whole number from 0"),
         (&["frobnicate"], "unrecognized subcommand"),
     ] {
         let output = run(args);

@@ -58,9 +58,27 @@ pub fn looks_like_cells(line: &[u8]) -> bool {
     let count = |is_one: &dyn Fn(u8) -> bool| line.iter().filter(|&&byte| is_one(byte)).count();
     let cellish = count(&|byte| byte.is_ascii_digit() || b"._*-+|=: \t".contains(&byte));
     let cells = count(&|byte| !byte.is_ascii_whitespace() && byte != b'|');
+    if cells < 16 && begins_like_a_command(line) {
+        return false;
+    }
     let fits = Order::from_cells(cells).is_some() || Order::from_side(cells).is_some();
     let is_plain = line.iter().all(|&byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace());
-    cellish * 2 > line.len() || (cells >= 16 && fits && is_plain && cellish > 0) || (cells >= 81 && fits)
+    let is_loud = !line.iter().any(u8::is_ascii_lowercase);
+    cellish * 2 > line.len()
+        || (fits && is_plain && cellish > 0 && (cells >= 16 || is_loud))
+        || (fits && cells >= 81)
+}
+
+/// A word in front, or a letter that is no value of a row of four or nine cells.
+fn begins_like_a_command(line: &[u8]) -> bool {
+    let groups = groups(line);
+    match groups.first() {
+        Some(&[letter]) if letter.is_ascii_alphabetic() => {
+            !(matches!(groups.len(), 4 | 9) && usize::from(letter.to_ascii_uppercase() - b'A') < groups.len())
+        }
+        Some(word) => word.iter().all(u8::is_ascii_alphabetic),
+        None => false,
+    }
 }
 
 /// `.txt`, `.gz` and the like.
@@ -268,10 +286,23 @@ mod tests {
 
     #[test]
     fn paths_and_words_are_no_cells() {
-        for word in ["slove", "puzzles.txt", "../lists/1.txt", "17clue.txt.gz", "x", "", "list_2024_10.csv"] {
+        for word in [
+            "slove",
+            "puzzles.txt",
+            "../lists/1.txt",
+            "17clue.txt.gz",
+            "x",
+            "",
+            "list_2024_10.csv",
+            "ex 16",
+            "sett 1 1 5",
+            "s 1 1 5",
+        ] {
             assert!(!looks_like_cells(word.as_bytes()), "{word}");
         }
-        for cells in ["53..7x...", "1 2 3", "5 3 4 6 7 8 9 1 2", "123456789ABCDEFG", "---+---"] {
+        for cells in
+            ["53..7x...", "1 2 3", "5 3 4 6 7 8 9 1 2", "123456789ABCDEFG", "---+---", "AB.D", "C . . 4"]
+        {
             assert!(looks_like_cells(cells.as_bytes()), "{cells}");
         }
         assert!(looks_like_cells("A".repeat(81).as_bytes()));
