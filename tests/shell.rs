@@ -184,9 +184,9 @@ fn wrong_input_is_answered_with_a_sentence() {
 #[test]
 fn no_bytes_end_it() {
     let mut script = b"\xFF\xFE\n\x00\n\x1b[31m\nopen \xFF\nsolve \xFF\n".to_vec();
-    script.extend_from_slice(&[b'x'; 1_000_000]);
+    script.extend(std::iter::repeat_n(b'x', 1_000_000));
     script.push(b'\n');
-    script.extend_from_slice(&[b'.'; 200_000]);
+    script.extend(std::iter::repeat_n(b'.', 200_000));
     script.extend_from_slice(b"\n53..7\xFF...\n\nset \xFF 1 1\n\"unclosed\nopen \"unclosed\nopen 'a b\\\n");
     script.extend(b"1 2 3\n".repeat(20_000));
     script.extend_from_slice(b"\n3\n\nexample\nhint\n");

@@ -111,7 +111,7 @@ impl Session {
     fn take_lines(&mut self, typed: &[u8]) -> Reply {
         let lines: Vec<&[u8]> = typed.split(|&byte| byte == b'\n').collect();
         // A terminal hands over at once what was pasted at once, and so it can be looked at as a whole.
-        let is_text = lines.len() > 2 && self.paste.is_none() && self.command_of(lines[0]).is_none();
+        let is_text = lines.len() > 2 && self.paste.is_none() && command_of(lines[0]).is_none();
         if is_text && paste::looks_like_cells(lines[0]) {
             let then = if std::mem::take(&mut self.asks) { Then::Solve } else { Then::Show };
             return Reply { text: spoken(self.take_text(typed, then)), is_last: false };
@@ -144,21 +144,10 @@ impl Session {
         self.paste.take().map_or(String::new(), |(paste, _)| paste.epitaph())
     }
 
-    /// The command that a line begins with, spelled out.
-    fn command_of(&self, line: &[u8]) -> Option<Verb> {
-        let text = String::from_utf8_lossy(line);
-        let word = text.split_whitespace().next()?;
-        // A row of letters apart may begin with one that is a command elsewhere.
-        if word.len() == 1 && paste::looks_like_cells(line) {
-            return None;
-        }
-        command::named(word).map(|command| command.verb)
-    }
-
     fn take_line(&mut self, line: &[u8]) -> Result<String, Leave> {
         let mut said = String::new();
         if let Some((mut paste, then)) = self.paste.take() {
-            if self.command_of(line).is_none() {
+            if command_of(line).is_none() {
                 return Ok(match paste.take(line) {
                     Taken::More => {
                         self.paste = Some((paste, then));
@@ -174,7 +163,7 @@ impl Session {
             return Ok(said);
         }
         let asked = std::mem::take(&mut self.asks);
-        if self.command_of(line).is_none() {
+        if command_of(line).is_none() {
             if asked {
                 return Ok(said + &spoken(self.solve_named(line)));
             }
@@ -344,7 +333,7 @@ impl Session {
     }
 
     fn take_list(&mut self, list: List, said: String, then: Then) -> anyhow::Result<String> {
-        self.list = Some(list.clone());
+        let list = self.list.insert(list).clone();
         if then == Then::Solve && list.len() > 1 {
             let answers = self.solve_all(&list)?;
             // So that what comes next is about this list and not about what was there before.
@@ -551,7 +540,7 @@ impl Session {
         self.take_list(list, said, Then::Solve)
     }
 
-    /// Solves a puzzle or a file that was named when the console was opened.
+    /// Puts a puzzle on the board, or opens a file, that was named when the console was opened.
     pub fn begin(&mut self, start: &[u8]) -> String {
         let path = list::path(start);
         let is_puzzle = !path.exists() && paste::looks_like_cells(start);
@@ -693,6 +682,17 @@ impl Session {
         }
         text
     }
+}
+
+/// The command that a line begins with, spelled out.
+fn command_of(line: &[u8]) -> Option<Verb> {
+    let text = String::from_utf8_lossy(line);
+    let word = text.split_whitespace().next()?;
+    // A row of letters apart may begin with one that is a command elsewhere.
+    if word.len() == 1 && paste::looks_like_cells(line) {
+        return None;
+    }
+    command::named(word).map(|command| command.verb)
 }
 
 /// The user wants to leave.
