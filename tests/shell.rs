@@ -146,6 +146,7 @@ fn wrong_input_is_answered_with_a_sentence() {
         ("1234\n34122\n2143\n4321", "Line 2 has the wrong length."),
         ("53..7....\nhelp", "The puzzle ended after 1 of 9 rows. It is not on the board."),
         ("53..7....", "The puzzle ended after 1 of 9 rows. It is not on the board."),
+        ("53..7....\n\n6..195...", "The puzzle ended after 1 of 9 rows. It is not on the board."),
         ("strategy magic", "`magic` is no strategy. There are fast, "),
         ("limit 0", "`0` is no whole number from 1."),
         ("stats maybe", "It is typed `stats [on|off]`."),

@@ -47,6 +47,8 @@ pub enum Taken {
     More,
     /// It was the last.
     Done,
+    /// It ended the puzzle too early.
+    Short,
 }
 
 /// Could the line be meant for a puzzle or a part of one? A name or a path is not.
@@ -148,9 +150,12 @@ impl Paste {
             Kind::Rows(Some(order)) => {
                 let inside_band = !self.taken.is_multiple_of(order.box_side());
                 self.taken += usize::from(is_content);
-                // Bands may stand apart; a blank line inside of one means that this was all.
-                if self.taken == order.side() || (is_blank && inside_band) {
+                if self.taken == order.side() {
                     return Taken::Done;
+                }
+                // Bands may stand apart; a blank line inside of one means that this was all.
+                if is_blank && inside_band {
+                    return Taken::Short;
                 }
             }
             Kind::Rows(order) if is_content => {
@@ -333,7 +338,9 @@ mod tests {
             "Line 3 has an invalid character. It is 'x' in column 3."
         );
         assert_eq!(error(&["1234", "34122", "2143", "4321"]), "Line 2 has the wrong length.");
-        assert_eq!(error(&["1234", ""]), "Line 1 has the wrong length.");
+        let Begun::Part(mut paste) = begin(b"1234") else { panic!("a row is whole") };
+        assert_eq!(paste.take(b" "), Taken::Short);
+        assert_eq!(paste.epitaph(), "The puzzle ended after 1 of 4 rows. It is not on the board.\n");
     }
 
     #[test]

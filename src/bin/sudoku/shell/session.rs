@@ -154,6 +154,7 @@ impl Session {
                         String::new()
                     }
                     Taken::Done => spoken(self.take_paste(&paste, then)),
+                    Taken::Short => paste.epitaph(),
                 });
             }
             said = if paste.may_end() { spoken(self.take_paste(&paste, then)) } else { paste.epitaph() };
