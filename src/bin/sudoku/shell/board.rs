@@ -21,6 +21,17 @@ enum Origin {
     Solver,
 }
 
+/// How a board is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// So that it can be read again.
+    Plain,
+    /// With the numbers of rows and columns around it.
+    Numbered,
+    /// With colours too: clues bold, what the user filled in cyan, what the solver did green, what breaks a rule red.
+    Painted,
+}
+
 #[derive(Clone, PartialEq, Eq)]
 struct State {
     grid: Grid,
@@ -170,17 +181,22 @@ impl Board {
         summary + "\n"
     }
 
-    /// The board drawn. Painted, it has the numbers of rows and columns around it, and colours: clues bold, what the
-    /// user filled in cyan, what the solver did green, what breaks a rule red.
-    pub fn draw(&self, is_painted: bool) -> String {
+    /// The board drawn.
+    pub fn draw(&self, look: Look) -> String {
         let mut text = Vec::new();
-        if !is_painted {
+        if look == Look::Painted {
+            self.paint(&mut text);
+        } else {
             self.format.write_grid(&self.now.grid, &mut text);
-            return String::from_utf8_lossy(&text).into_owned();
         }
+        let board = String::from_utf8_lossy(&text);
+        if look == Look::Plain { board.into_owned() } else { self.number(&board, look) }
+    }
+
+    fn paint(&self, text: &mut Vec<u8>) {
         let at_odds: HashSet<usize> =
             self.now.grid.conflicts().flat_map(|c| [c.first.index(), c.second.index()]).collect();
-        self.format.write_grid_with(&self.now.grid, &mut text, |index, symbol, text| {
+        self.format.write_grid_with(&self.now.grid, text, |index, symbol, text| {
             let style = match (self.now.grid.digits()[index], self.now.origins[index]) {
                 (0, _) => "2",
                 (_, Origin::Clue) if at_odds.contains(&index) => "1;31",
@@ -191,11 +207,13 @@ impl Board {
             };
             text.extend_from_slice(format!("\x1b[{style}m{}\x1b[0m", char::from(symbol)).as_bytes());
         });
-        self.number(&String::from_utf8_lossy(&text))
     }
 
     /// A drawn board with its rows and columns numbered.
-    fn number(&self, board: &str) -> String {
+    fn number(&self, board: &str, look: Look) -> String {
+        let faint = |text: &str| {
+            if look == Look::Painted { format!("\x1b[2m{text}\x1b[0m") } else { text.to_owned() }
+        };
         let (side, b) = (self.format.order().side(), self.format.order().box_side());
         let heading = |part: &dyn Fn(usize) -> String| {
             let mut line = "    ".to_owned();
@@ -203,7 +221,7 @@ impl Board {
                 line += &part(column);
                 line += if column % b == 0 { "   " } else { " " };
             }
-            format!("\x1b[2m{}\x1b[0m\n", line.trim_end())
+            faint(line.trim_end()) + "\n"
         };
         let tens = |column: usize| if column < 10 { " ".to_owned() } else { (column / 10).to_string() };
         let ones = |column: usize| (column % 10).to_string();
@@ -211,11 +229,12 @@ impl Board {
         text += &heading(&ones);
         let mut row = 0;
         for line in board.lines() {
-            if line.starts_with('-') {
+            // A ruler has no blanks; a cell alone on its line is no ruler.
+            if line.starts_with("---") {
                 text += &format!("    {line}\n");
             } else {
                 row += 1;
-                text += &format!("\x1b[2m{row:>2}\x1b[0m  {line}\n");
+                text += &format!("{}  {line}\n", faint(&format!("{row:>2}")));
             }
         }
         text

@@ -23,6 +23,7 @@ use signal_hook::flag;
 
 use super::args::ShellArgs;
 use super::{interrupt, view};
+use board::Look;
 use console::{Console, Event};
 use session::Session;
 
@@ -32,7 +33,12 @@ pub fn run(args: &ShellArgs) -> anyhow::Result<ExitCode> {
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     let interrupts = Interrupts::catch(is_terminal).context("Signals cannot be handled")?;
     let mut console = if is_terminal { Console::terminal()? } else { Console::pipe() };
-    let mut session = Session::new(args.hint(), Arc::clone(&interrupts.raised), view::is_painted());
+    let look = match (view::is_painted(), is_terminal) {
+        (true, _) => Look::Painted,
+        (false, true) => Look::Numbered,
+        (false, false) => Look::Plain,
+    };
+    let mut session = Session::new(args.hint(), Arc::clone(&interrupts.raised), look);
     if is_terminal && say(GREETING)?.is_gone() {
         return Ok(ExitCode::SUCCESS);
     }

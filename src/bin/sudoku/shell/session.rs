@@ -17,7 +17,7 @@ use sudoku_stream::solver::{
 };
 use sudoku_stream::text::{Alphabet, Format, Hint, Notation, Problem, PuzzleError};
 
-use super::board::Board;
+use super::board::{Board, Look};
 use super::command::{self, COMMANDS, Verb, shortened};
 use super::examples::example;
 use super::list::{self, Interrupted, List};
@@ -48,7 +48,7 @@ pub struct Session {
     asks: bool,
     pool: Option<Arc<ThreadPool>>,
     cancel: Arc<AtomicBool>,
-    is_painted: bool,
+    look: Look,
 }
 
 /// What happens to a puzzle once it is on the board.
@@ -68,7 +68,7 @@ pub struct Reply {
 
 impl Session {
     /// A conversation that has not begun. Work stops soon after `cancel` is raised.
-    pub fn new(hint: Hint, cancel: Arc<AtomicBool>, is_painted: bool) -> Self {
+    pub fn new(hint: Hint, cancel: Arc<AtomicBool>, look: Look) -> Self {
         Self {
             board: None,
             list: None,
@@ -80,7 +80,7 @@ impl Session {
             asks: false,
             pool: None,
             cancel,
-            is_painted,
+            look,
         }
     }
 
@@ -215,9 +215,7 @@ impl Session {
                 self.pick(Pick::Number(number))
             }
             (Verb::Random, []) => self.pick(Pick::Random),
-            (Verb::Show, []) => {
-                self.with_board(|board, painted| board.summary() + "\n" + &board.draw(painted))
-            }
+            (Verb::Show, []) => self.with_board(|board, look| board.summary() + "\n" + &board.draw(look)),
             (Verb::Show, [form]) => self.show(form),
             (Verb::Set, [..]) => self.set(&text).and_then(|said| said.ok_or_else(misused)),
             (Verb::Clear, [..]) => self.clear(&text).and_then(|said| said.ok_or_else(misused)),
@@ -287,7 +285,7 @@ impl Session {
     fn put(&mut self, format: Format, puzzle: Grid, title: String, then: Then) -> anyhow::Result<String> {
         let conflict = puzzle.first_conflict();
         self.board = Some(Board::new(title, format, puzzle));
-        let shown = self.with_board(|board, painted| board.summary() + "\n" + &board.draw(painted))?;
+        let shown = self.with_board(|board, look| board.summary() + "\n" + &board.draw(look))?;
         match (conflict, then) {
             (Some(conflict), _) => {
                 let error = PuzzleError { problem: Problem::RuleBroken(conflict), line: None };
@@ -374,22 +372,22 @@ impl Session {
 
     // What is done on the board.
 
-    fn with_board<R>(&mut self, act: impl FnOnce(&mut Board, bool) -> R) -> anyhow::Result<R> {
-        let is_painted = self.is_painted;
+    fn with_board<R>(&mut self, act: impl FnOnce(&mut Board, Look) -> R) -> anyhow::Result<R> {
+        let look = self.look;
         let board = self.board.as_mut().ok_or_else(|| anyhow!(NO_BOARD))?;
-        Ok(act(board, is_painted))
+        Ok(act(board, look))
     }
 
     fn change(&mut self, change: impl FnOnce(&mut Board)) -> anyhow::Result<String> {
-        self.with_board(|board, painted| {
+        self.with_board(|board, look| {
             change(board);
-            board.summary() + "\n" + &board.draw(painted)
+            board.summary() + "\n" + &board.draw(look)
         })
     }
 
     fn travel(&mut self, step: impl FnOnce(&mut Board) -> bool, at_end: &str) -> anyhow::Result<String> {
-        self.with_board(|board, painted| {
-            if step(board) { board.summary() + "\n" + &board.draw(painted) } else { at_end.to_owned() }
+        self.with_board(|board, look| {
+            if step(board) { board.summary() + "\n" + &board.draw(look) } else { at_end.to_owned() }
         })
     }
 
@@ -409,7 +407,7 @@ impl Session {
     /// `None` if these are not three words.
     fn set(&mut self, words: &str) -> anyhow::Result<Option<String>> {
         let words = coordinates(words);
-        self.with_board(|board, painted| {
+        self.with_board(|board, look| {
             let [row, column, value] = &words[..] else { return Ok(None) };
             let cell = cell(board, row, column)?;
             let digit = digit(board.format(), value)?;
@@ -417,7 +415,7 @@ impl Session {
                 bail!("The {clue} at {cell} is a clue. `unlock` lets clues be changed.");
             }
             board.set(cell, Some(digit));
-            let mut said = if painted { board.draw(painted) + "\n" } else { String::new() };
+            let mut said = if look != Look::Plain { board.draw(look) + "\n" } else { String::new() };
             let conflict =
                 board.grid().conflicts().find(|conflict| conflict.first == cell || conflict.second == cell);
             match conflict {
@@ -439,7 +437,7 @@ impl Session {
     /// `None` if these are not two words.
     fn clear(&mut self, words: &str) -> anyhow::Result<Option<String>> {
         let words = coordinates(words);
-        self.with_board(|board, painted| {
+        self.with_board(|board, look| {
             let [row, column] = &words[..] else { return Ok(None) };
             let cell = cell(board, row, column)?;
             if let Some(clue) = board.clue(cell) {
@@ -447,7 +445,7 @@ impl Session {
             }
             let was_blank = board.grid().get(cell).is_none();
             board.set(cell, None);
-            let shown = if painted { board.draw(painted) + "\n" } else { String::new() };
+            let shown = if look != Look::Plain { board.draw(look) + "\n" } else { String::new() };
             let how = if was_blank { "blank already" } else { "blank" };
             Ok(Some(format!("{shown}{cell} is {how}.\n")))
         })?
@@ -513,9 +511,9 @@ impl Session {
             };
             return Ok(format!("{}\n{advice}{cost}", PuzzleError { problem, line: None }));
         }
-        let shown = self.with_board(|board, painted| {
+        let shown = self.with_board(|board, look| {
             board.fill(&solution);
-            board.draw(painted)
+            board.draw(look)
         })?;
         let verdict = match (search.solutions, search.stop) {
             (1, Stop::Exhausted) => "The puzzle is solved. There is no other solution.".to_owned(),
