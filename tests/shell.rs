@@ -7,7 +7,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, Command, Output, Stdio};
 
 use assert_cmd::cargo::cargo_bin;
-use common::{fixture, grid, stderr, stdout, succeeded};
+use common::{Random, fixture, grid, stderr, stdout, succeeded};
 
 fn shell(arguments: &[&str]) -> Child {
     Command::new(cargo_bin!("sudoku"))
@@ -147,6 +147,7 @@ fn wrong_input_is_answered_with_a_sentence() {
         ("53..7....\nhelp", "The puzzle ended after 1 of 9 rows. It is not on the board."),
         ("53..7....", "The puzzle ended after 1 of 9 rows. It is not on the board."),
         ("53..7....\n\n6..195...", "The puzzle ended after 1 of 9 rows. It is not on the board."),
+        (&format!("53..7....\n{LINE}"), "It is not on the board.\nThe puzzle: 9x9, 30 clues"),
         ("strategy magic", "`magic` is no strategy. There are fast, "),
         ("limit 0", "`0` is no whole number from 1."),
         ("stats maybe", "It is typed `stats [on|off]`."),
@@ -203,6 +204,34 @@ fn no_bytes_end_it() {
         succeeded(&run(script.as_bytes()));
     }
     assert!(said("1 1 5\n2 2 6").contains("The puzzle: 9x9, 2 clues"), "triples may end with the input");
+}
+
+/// Words that mean something, in an order that does not.
+#[test]
+fn no_order_of_words_ends_it() {
+    let words: Vec<String> = [
+        "rules solve example open puzzle random set clear check hint strategy undo redo reset lock unlock count unique \
+         stats show new help 1 2 3 4 9 16 10 0 -1 A G . .... 53..7.... 1234 3412 ------ | +--+--+ r1c1 (1, 2) all line \
+         triples on off fast propagation default 1... ................ 1111111111111111 x # ' \" \\ ~ - -- \n",
+        &format!("{} {} {LINE}", path("good/two.grid"), path("bad/length_line_2.txt")),
+    ]
+    .iter()
+    .flat_map(|words| words.split(' ').map(str::to_owned))
+    .collect();
+    for seed in 0..20 {
+        let mut random = Random(seed);
+        let mut script = "limit 1000\n".to_owned();
+        for _ in 0..200 {
+            for _ in 0..=random.below(4) {
+                script += &words[random.below(words.len())];
+                script.push(' ');
+            }
+            script.push('\n');
+        }
+        let answer = said(&format!("{script}\n\nexample\n"));
+        assert!(!answer.contains("internal error"), "{script}");
+        assert!(answer.contains("The example: 9x9, 30 clues"), "{script}");
+    }
 }
 
 #[test]

@@ -171,6 +171,12 @@ impl Paste {
         Taken::More
     }
 
+    /// Is the line another puzzle, and none of this one's rows?
+    pub fn is_another(&self, line: &[u8]) -> bool {
+        let first = groups(line).first().map_or(0, |group| group.len());
+        matches!(self.kind, Kind::Rows(_)) && matches!(first, 81 | 256 | 625)
+    }
+
     /// What is asked for next.
     pub fn prompt(&self) -> String {
         match self.kind {

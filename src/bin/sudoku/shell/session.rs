@@ -147,7 +147,7 @@ impl Session {
     fn take_line(&mut self, line: &[u8]) -> Result<String, Leave> {
         let mut said = String::new();
         if let Some((mut paste, then)) = self.paste.take() {
-            if command_of(line).is_none() {
+            if command_of(line).is_none() && !paste.is_another(line) {
                 return Ok(match paste.take(line) {
                     Taken::More => {
                         self.paste = Some((paste, then));
