@@ -1,6 +1,6 @@
 //! `sudoku shell`, the console.
 //!
-//! A [`Session`](session::Session) takes lines and says what there is to say; a [`Console`] is where they come from. No
+//! A [`Session`] takes lines and says what there is to say; a [`Console`] is where they come from. No
 //! line ends a session but the one that asks for it.
 
 mod board;

@@ -96,7 +96,9 @@ impl Session {
     /// Answers what was typed or pasted. Whatever it is, the conversation can go on.
     pub fn take(&mut self, typed: &[u8]) -> Reply {
         if typed.len() > MAX_LINE_BYTES {
-            let text = format!("That is longer than {MAX_LINE_BYTES} bytes. It was passed over.\n");
+            let text = format!(
+                "That is longer than {MAX_LINE_BYTES} bytes. It was passed over. `open FILE` takes more.\n"
+            );
             return Reply { text, is_last: false };
         }
         match catch_unwind(AssertUnwindSafe(|| self.take_lines(typed))) {
@@ -415,7 +417,7 @@ impl Session {
                 bail!("The {clue} at {cell} is a clue. `unlock` lets clues be changed.");
             }
             board.set(cell, Some(digit));
-            let mut said = if look != Look::Plain { board.draw(look) + "\n" } else { String::new() };
+            let mut said = if look == Look::Plain { String::new() } else { board.draw(look) + "\n" };
             let conflict =
                 board.grid().conflicts().find(|conflict| conflict.first == cell || conflict.second == cell);
             match conflict {
@@ -445,7 +447,7 @@ impl Session {
             }
             let was_blank = board.grid().get(cell).is_none();
             board.set(cell, None);
-            let shown = if look != Look::Plain { board.draw(look) + "\n" } else { String::new() };
+            let shown = if look == Look::Plain { String::new() } else { board.draw(look) + "\n" };
             let how = if was_blank { "blank already" } else { "blank" };
             Ok(Some(format!("{shown}{cell} is {how}.\n")))
         })?
