@@ -38,14 +38,15 @@ fn signal(child: &Child, name: &str) {
 fn what_cannot_start_says_what_to_do() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = taken.local_addr().unwrap().to_string();
-    let cases: [(&[&str], &str); 8] = [
+    let cases: [(&[&str], &str); 9] = [
         (&["--listen", &taken], "is in use. Stop what listens there, or choose another address"),
         (&["--listen", "192.0.2.1:4000", "--insecure"], "is not an address of this machine."),
         (&["--listen", "0.0.0.0:0"], "add --insecure if that is what you want."),
         (&["--data-dir", "/no/such/folder"], "The data directory /no/such/folder cannot be opened"),
         (&["--config", "/no/such/file"], "The configuration file /no/such/file cannot be read"),
-        (&["--listen", "nonsense"], "invalid value 'nonsense'"),
-        (&["--threads", "0"], "invalid value '0'"),
+        (&["--listen", "nonsense"], "write an IP address and a port, as in 127.0.0.1:50051"),
+        (&["--threads", "0"], "give a whole number from 1 to 1024"),
+        (&["--threads", "1025"], "give a whole number from 1 to 1024"),
         (&["--max-nodes", "0"], "0 is not in 1.."),
     ];
     for (arguments, words) in cases {

@@ -11,6 +11,7 @@ mod check;
 mod costs;
 mod render;
 mod single;
+mod step;
 mod validate;
 
 use std::collections::BTreeMap;
@@ -27,6 +28,7 @@ pub use check::{Check, Flaw, check_block, check_grid};
 pub use costs::{Cost, Costs};
 pub use render::{NoOutputForm, OutputForm, paint_grid};
 pub use single::single_error;
+pub use step::{Reason, Step, Stuck, next_step};
 pub use validate::{Validation, validate_block};
 
 /// What is asked of every puzzle, and how the answers are written.

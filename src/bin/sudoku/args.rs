@@ -1,10 +1,13 @@
 //! What can be typed.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use serde::Serialize;
 use sudoku_stream::answer::{OutputForm, Task};
 use sudoku_stream::grid::Order;
@@ -44,6 +47,12 @@ pub enum Command {
     Bench(BenchArgs),
     /// Solve a sample that is part of the program, over gRPC and offline, and check every answer
     Demo(DemoArgs),
+    /// Open the console: load a puzzle, fill it in, ask for hints, have it solved
+    Shell(ShellArgs),
+    /// Print the script that lets a shell complete this program's commands and flags
+    Completions(CompletionsArgs),
+    /// Print the manual page
+    Man(ManArgs),
 }
 
 /// What is read, and how it is written.
@@ -141,7 +150,7 @@ pub struct AnswerArgs {
     pub backend: Option<Backend>,
 
     /// Give a puzzle up after this many nodes of the search
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_NODE_LIMIT)]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_NODE_LIMIT, value_parser = from_zero::<u64>)]
     node_limit: u64,
 
     /// Validate the whole input first; the first bad line ends the run and nothing is written
@@ -156,8 +165,8 @@ pub struct AnswerArgs {
     #[arg(long)]
     pub stats: bool,
 
-    /// Have the puzzles solved by the service at URL, such as `http://127.0.0.1:50051`
-    #[arg(long, value_name = "URL")]
+    /// Have the puzzles solved by the service at URL, such as `http://127.0.0.1:50051`, with its own threads and back end
+    #[arg(long, value_name = "URL", conflicts_with = "threads")]
     pub server: Option<String>,
 }
 
@@ -183,7 +192,7 @@ pub struct SolveArgs {
     question: QuestionArg,
 
     /// Where `--question count` stops counting
-    #[arg(long, value_name = "N", default_value_t = COUNT_LIMIT)]
+    #[arg(long, value_name = "N", default_value_t = COUNT_LIMIT, value_parser = from_one::<NonZeroU64>)]
     limit: NonZeroU64,
 
     #[command(flatten)]
@@ -212,7 +221,7 @@ pub struct CountArgs {
     input: InputArgs,
 
     /// Where counting stops: an answer that reaches it means at least as many
-    #[arg(long, value_name = "N", default_value_t = COUNT_LIMIT)]
+    #[arg(long, value_name = "N", default_value_t = COUNT_LIMIT, value_parser = from_one::<NonZeroU64>)]
     limit: NonZeroU64,
 
     #[command(flatten)]
@@ -235,7 +244,7 @@ pub struct ValidateArgs {
     pub input: InputArgs,
 
     /// Print at most this many errors
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = from_zero::<usize>)]
     pub limit: usize,
 
     #[command(flatten)]
@@ -255,7 +264,7 @@ pub struct PickArgs {
     pub input: InputArgs,
 
     /// The number of the puzzle, from 1
-    #[arg(long, value_name = "K", default_value = "1")]
+    #[arg(long, value_name = "K", default_value = "1", value_parser = from_one::<NonZeroU64>)]
     pub index: NonZeroU64,
 
     /// Any puzzle, all with the same chance
@@ -291,11 +300,11 @@ pub struct TraceArgs {
     question: QuestionArg,
 
     /// Where `--question count` stops counting
-    #[arg(long, value_name = "N", default_value_t = COUNT_LIMIT)]
+    #[arg(long, value_name = "N", default_value_t = COUNT_LIMIT, value_parser = from_one::<NonZeroU64>)]
     limit: NonZeroU64,
 
     /// Give up after this many nodes of the search
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_NODE_LIMIT)]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_NODE_LIMIT, value_parser = from_zero::<u64>)]
     node_limit: u64,
 
     /// Show every digit for MS milliseconds [default: 50 on a terminal, else 0]
@@ -303,7 +312,7 @@ pub struct TraceArgs {
     pub delay: Option<u64>,
 
     /// Stop after this many steps
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = from_one::<NonZeroU64>)]
     pub step_limit: Option<NonZeroU64>,
 
     /// Print the grid each time a band of boxes is complete, and no steps
@@ -354,15 +363,15 @@ pub struct BenchArgs {
     question: QuestionArg,
 
     /// Where `--question count` stops counting
-    #[arg(long, value_name = "N", default_value_t = COUNT_LIMIT)]
+    #[arg(long, value_name = "N", default_value_t = COUNT_LIMIT, value_parser = from_one::<NonZeroU64>)]
     limit: NonZeroU64,
 
     /// Give a puzzle up after this many nodes of the search
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_NODE_LIMIT)]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_NODE_LIMIT, value_parser = from_zero::<u64>)]
     pub node_limit: u64,
 
     /// Time everything this many times, after a first run that does not count
-    #[arg(long, value_name = "N", default_value = "5")]
+    #[arg(long, value_name = "N", default_value = "5", value_parser = from_one::<NonZeroU32>)]
     pub repeats: NonZeroU32,
 
     /// Worker threads
@@ -438,8 +447,39 @@ impl fmt::Display for Kind {
 #[derive(Clone, Debug, ClapArgs)]
 pub struct DemoArgs {
     /// Time this many copies of the sample
-    #[arg(long, value_name = "N", default_value = "50")]
+    #[arg(long, value_name = "N", default_value = "50", value_parser = from_one::<NonZeroUsize>)]
     pub repeat: NonZeroUsize,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub struct ShellArgs {
+    /// A puzzle or a file to begin with
+    #[arg(value_name = "PUZZLE|FILE")]
+    pub start: Option<OsString>,
+
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+impl ShellArgs {
+    /// What the user said about the puzzles to come.
+    pub fn hint(&self) -> Hint {
+        self.format.hint()
+    }
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_name = "SHELL", value_enum)]
+    pub shell: Shell,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub struct ManArgs {
+    /// Write this page and one for each command into the folder DIR instead
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -471,6 +511,14 @@ const COUNT_LIMIT: NonZeroU64 = match NonZeroU64::new(DEFAULT_COUNT_LIMIT) {
 fn side(text: &str) -> Result<Order, String> {
     let order = text.parse().ok().and_then(Order::from_side);
     order.ok_or_else(|| "a side is 1, 4, 9, 16 or 25".to_owned())
+}
+
+fn from_one<T: FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| "give a whole number from 1".to_owned())
+}
+
+fn from_zero<T: FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| "give a whole number from 0".to_owned())
 }
 
 fn notation_names() -> clap::builder::PossibleValuesParser {

@@ -13,7 +13,7 @@ use sudoku_stream::pipeline;
 use sudoku_stream::solver::{Fast, Strategy as _};
 
 use super::args::SolveArgs;
-use super::{EXIT_ERRORS_SEEN, EXIT_INTERRUPTED, interrupt, open, remote, view};
+use super::{EXIT_ERRORS_SEEN, interrupt, open, remote, view};
 
 pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
     let begin = Instant::now();
@@ -123,5 +123,5 @@ fn how_far(args: &SolveArgs, progress: &Progress) -> String {
 
 fn interrupted(what: &str) -> ExitCode {
     view::complain(&format!("Interrupted. {what}."));
-    ExitCode::from(EXIT_INTERRUPTED)
+    interrupt::exit_code()
 }

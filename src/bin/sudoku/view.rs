@@ -24,7 +24,8 @@ pub fn print(text: &str) -> io::Result<()> {
 
 /// Is standard output a terminal whose user likes colours?
 pub fn is_painted() -> bool {
-    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none() && !is_dumb
 }
 
 /// `1234567` as `1,234,567`.

@@ -18,7 +18,7 @@ use sudoku_stream::text::{Format, Problem, PuzzleError};
 
 use super::args::TraceArgs;
 use super::open::Chosen;
-use super::{EXIT_INTERRUPTED, interrupt, open, view};
+use super::{interrupt, open, view};
 use screen::Screen;
 
 /// What a solved puzzle ends with.
@@ -84,7 +84,7 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<ExitCode> {
     if !args.quiet {
         view::complain(&figures(steps, &search.metrics, time));
     }
-    Ok(if is_interrupted { ExitCode::from(EXIT_INTERRUPTED) } else { ExitCode::SUCCESS })
+    Ok(if is_interrupted { interrupt::exit_code() } else { ExitCode::SUCCESS })
 }
 
 /// Waits, but not when the user has had enough.
