@@ -348,12 +348,16 @@ fn an_interrupt_stops_what_is_being_done() {
     };
     stdin.write_all(b"new 9\nlimit 1000000000000\nhelp exit\ncount 1000000000000\n").unwrap();
     read_until("Leave the console");
-    // The count is being worked on soon: it takes days. A signal that comes before it has begun would end the console.
+    // The count takes days, and nothing else takes this much of a processor: five hundredths of a second. A signal
+    // that comes before it has begun would end the console.
     let status = format!("/proc/{}/stat", child.id());
-    let busy = || fs::read_to_string(&status).unwrap().rsplit(") ").next().unwrap().starts_with('R');
-    let mut looks = 0;
-    while looks < 100 {
-        looks = if busy() { looks + 1 } else { 0 };
+    let ticks = || -> u64 {
+        let text = fs::read_to_string(&status).unwrap();
+        let fields: Vec<&str> = text.rsplit(") ").next().unwrap().split(' ').collect();
+        fields[11].parse().unwrap()
+    };
+    let before = ticks();
+    while ticks() < before + 5 {
         std::thread::yield_now();
     }
     kill(child.id());

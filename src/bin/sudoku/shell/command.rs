@@ -303,6 +303,11 @@ pub static COMMANDS: &[Command] = &[
     },
 ];
 
+/// The names of all commands.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    COMMANDS.iter().map(|command| command.name)
+}
+
 /// How far a word may be from a name to be taken for a slip.
 const MAX_SLIPS: usize = 2;
 

@@ -15,7 +15,7 @@ use rustyline::validate::Validator;
 use rustyline::{CompletionType, Config, Context, Editor, Helper};
 
 use super::command::{self, Completes};
-use super::session::{MAX_LINE_BYTES, command_names, strategy_names};
+use super::session::{MAX_LINE_BYTES, strategy_names};
 
 /// How many lines are remembered.
 const MAX_HISTORY: usize = 1_000;
@@ -150,13 +150,13 @@ impl Completer for Completions {
             Ok((start, pairs))
         };
         let mut words = before[..start].split_whitespace();
-        let Some(command) = words.next() else { return fitting(&mut command_names()) };
+        let Some(command) = words.next() else { return fitting(&mut command::names()) };
         let Ok(command) = command::resolve(command) else { return Ok((start, Vec::new())) };
         match command.completes {
             Completes::Files => self.files.complete_path(line, at),
             _ if words.next().is_some() => Ok((start, Vec::new())),
             Completes::Nothing => Ok((start, Vec::new())),
-            Completes::Commands => fitting(&mut command_names()),
+            Completes::Commands => fitting(&mut command::names()),
             Completes::Strategies => fitting(&mut strategy_names()),
             Completes::Words(words) => fitting(&mut words.iter().copied()),
         }

@@ -3,6 +3,7 @@
 //! A [`Session`] takes lines and says what there is to say; a [`Console`] is where they come from. No
 //! line ends a session but the one that asks for it.
 
+mod arguments;
 mod board;
 mod command;
 mod console;

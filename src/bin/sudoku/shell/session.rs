@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail};
 use sudoku_stream::answer::{Step, Tally, Task, Workers, check_grid, next_step};
-use sudoku_stream::grid::{Cell, Digit, Grid, Order, OutOfRange};
+use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::input::Pick;
 use sudoku_stream::pipeline::{self, ThreadPool};
 use sudoku_stream::solver::{
@@ -17,8 +17,9 @@ use sudoku_stream::solver::{
 };
 use sudoku_stream::text::{Alphabet, Format, Hint, Notation, Problem, PuzzleError};
 
+use super::arguments::{cell, coordinates, digit, from_one, order};
 use super::board::{Board, Look};
-use super::command::{self, COMMANDS, Verb, shortened};
+use super::command::{self, Verb, shortened};
 use super::examples::example;
 use super::list::{self, Interrupted, List};
 use super::paste::{self, Begun, Paste, Taken};
@@ -411,7 +412,7 @@ impl Session {
         let words = coordinates(words);
         self.with_board(|board, look| {
             let [row, column, value] = &words[..] else { return Ok(None) };
-            let cell = cell(board, row, column)?;
+            let cell = cell(board.format().order(), row, column)?;
             let digit = digit(board.format(), value)?;
             if let Some(clue) = board.clue(cell) {
                 bail!("The {clue} at {cell} is a clue. `unlock` lets clues be changed.");
@@ -441,7 +442,7 @@ impl Session {
         let words = coordinates(words);
         self.with_board(|board, look| {
             let [row, column] = &words[..] else { return Ok(None) };
-            let cell = cell(board, row, column)?;
+            let cell = cell(board.format().order(), row, column)?;
             if let Some(clue) = board.clue(cell) {
                 bail!("The {clue} at {cell} is a clue. `unlock` lets clues be changed.");
             }
@@ -720,78 +721,6 @@ fn letters(order: Order) -> anyhow::Result<Format> {
     Ok(Format::new(Notation::Grid, order, Alphabet::Letters)?)
 }
 
-fn order(side: &str) -> anyhow::Result<Order> {
-    // `16x16` is as good as `16`.
-    let number = side.split(['x', 'X']).next().unwrap_or(side);
-    let order = number.parse().ok().and_then(Order::from_side);
-    order.ok_or_else(|| anyhow!("`{}` is no side of a puzzle. It is 1, 4, 9, 16 or 25.", shortened(side)))
-}
-
-fn from_one(number: &str) -> anyhow::Result<u64> {
-    let plain = number.replace([',', '_'], "");
-    plain
-        .parse()
-        .ok()
-        .filter(|&number: &u64| number > 0)
-        .ok_or_else(|| anyhow!("`{}` is no whole number from 1.", shortened(number)))
-}
-
-/// The numbers of `3 5 7`, `(3, 5) 7` and `r3c5 7`.
-fn coordinates(words: &str) -> Vec<String> {
-    let plain = words.replace(['(', ')', ',', '='], " ");
-    let mut parts: Vec<String> = plain.split_whitespace().map(str::to_owned).collect();
-    let named = parts.first().map(|word| word.to_lowercase()).unwrap_or_default();
-    if let Some((row, column)) = named.strip_prefix('r').and_then(|rest| rest.split_once('c')) {
-        parts.splice(..1, [row.to_owned(), column.to_owned()]);
-    }
-    parts
-}
-
-fn cell(board: &Board, row: &str, column: &str) -> anyhow::Result<Cell> {
-    let order = board.format().order();
-    let row = reference("row", row, order)?;
-    let column = reference("column", column, order)?;
-    Ok(order.cell(row, column)?)
-}
-
-/// A number from 1 to the side.
-fn reference(what: &'static str, typed: &str, order: Order) -> anyhow::Result<usize> {
-    let side = order.side();
-    let digits = typed.strip_prefix(['-', '+']).unwrap_or(typed);
-    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        bail!("`{}` is no {what}. It is a number from 1 to {side}.", shortened(typed));
-    }
-    match typed.parse() {
-        Ok(value) if (1..=side).contains(&value) => Ok(value),
-        Ok(value) => Err(OutOfRange { what, value, side }.into()),
-        // Below zero, or beyond what a number can be.
-        Err(_) => bail!("The {what} {} is outside 1 to {side}.", shortened(typed)),
-    }
-}
-
-/// A value: the symbol that the board shows for it, or its number.
-fn digit(format: &Format, typed: &str) -> anyhow::Result<Digit> {
-    let order = format.order();
-    let values = || 1..=order.side();
-    let symbol = |value: usize| format.symbol(u8::try_from(value).unwrap_or(0));
-    let mut characters = typed.chars();
-    if let (Some(one), None) = (characters.next(), characters.next()) {
-        let exact = values().find(|&value| symbol(value) == one);
-        let value = exact.or_else(|| values().find(|&value| symbol(value).eq_ignore_ascii_case(&one)));
-        if let Some(value) = value {
-            return Ok(order.digit(value)?);
-        }
-        if one == '.' {
-            bail!("`.` is no value. `clear R C` empties a cell.");
-        }
-        // A letter of a larger size.
-        if one.is_ascii_alphabetic() {
-            bail!("`{one}` is no value of a {order} puzzle. The largest is {}.", symbol(order.side()));
-        }
-    }
-    Ok(order.digit(reference("value", typed, order)?)?)
-}
-
 /// What a search cost, in a line.
 fn cost(strategy: &dyn Strategy, metrics: &Metrics, time: Duration) -> String {
     let guesses = if metrics.guesses == 1 {
@@ -811,9 +740,4 @@ fn cost(strategy: &dyn Strategy, metrics: &Metrics, time: Duration) -> String {
 /// The names that can be completed behind `strategy`.
 pub fn strategy_names() -> impl Iterator<Item = &'static str> {
     STRATEGIES.iter().map(|strategy| strategy.name()).chain(["default"])
-}
-
-/// The names of all commands.
-pub fn command_names() -> impl Iterator<Item = &'static str> {
-    COMMANDS.iter().map(|command| command.name)
 }
