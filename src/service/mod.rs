@@ -13,6 +13,7 @@
 pub mod client;
 pub mod proto;
 
+mod auth;
 mod config;
 mod connection;
 mod context;
@@ -23,11 +24,14 @@ mod opening;
 mod ordered;
 mod server;
 mod stream;
+mod tls;
 mod trace;
 mod unary;
 
+pub use auth::TokenError;
 pub use config::{Config, Limits};
-pub use server::{Server, StartError, Stopped};
+pub use server::{Reloader, Server, StartError, Stopped};
+pub use tls::{TlsError, TlsFiles};
 
 /// The flow-control window of one HTTP/2 stream, on both ends. More only costs memory.
 const STREAM_WINDOW_BYTES: u32 = 1 << 20;

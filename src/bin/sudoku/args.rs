@@ -125,6 +125,30 @@ impl RunArgs {
     }
 }
 
+/// Who does the work, if not this machine.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct ServerArgs {
+    /// Have the puzzles solved by the service at URL, such as `http://127.0.0.1:50051`, with its own threads and back end
+    #[arg(id = "server", long = "server", value_name = "URL", conflicts_with = "threads")]
+    pub url: Option<String>,
+
+    /// The authority that vouches for an https server, in PEM [default: those that the system knows]
+    #[arg(long, value_name = "FILE", requires = "server")]
+    pub tls_ca: Option<PathBuf>,
+
+    /// The certificate by which the server knows you, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_key", requires = "server")]
+    pub tls_cert: Option<PathBuf>,
+
+    /// Its private key, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+
+    /// A file whose first line is the token that the server wants
+    #[arg(long, value_name = "FILE", env = "SUDOKU_TOKEN_FILE")]
+    pub token_file: Option<PathBuf>,
+}
+
 /// Where answers go, and how they are looked for.
 #[derive(Clone, Debug, ClapArgs)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
@@ -165,9 +189,8 @@ pub struct AnswerArgs {
     #[arg(long)]
     pub stats: bool,
 
-    /// Have the puzzles solved by the service at URL, such as `http://127.0.0.1:50051`, with its own threads and back end
-    #[arg(long, value_name = "URL", conflicts_with = "threads")]
-    pub server: Option<String>,
+    #[command(flatten)]
+    pub server: ServerArgs,
 }
 
 impl AnswerArgs {

@@ -5,12 +5,12 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 use clap::{CommandFactory as _, Parser, ValueEnum};
 use clap_complete::Shell;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
-use sudoku_stream::service::{Config, Limits};
+use sudoku_stream::service::{Config, Limits, TlsFiles};
 use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{Fast, STRATEGIES, Strategy};
 
@@ -43,6 +43,18 @@ struct Settings {
     #[arg(long, env = "SUDOKUD_LISTEN", value_name = "ADDRESS:PORT", value_parser = address)]
     #[serde(default, deserialize_with = "listed_address")]
     listen: Option<SocketAddr>,
+    /// The certificate of this server, and those that lead to its authority, in PEM: connections are encrypted
+    #[arg(long, env = "SUDOKUD_TLS_CERT", value_name = "FILE")]
+    tls_cert: Option<PathBuf>,
+    /// Its private key, in PEM
+    #[arg(long, env = "SUDOKUD_TLS_KEY", value_name = "FILE")]
+    tls_key: Option<PathBuf>,
+    /// The authorities whose certificates clients must have, in PEM [default: clients need none]
+    #[arg(long, env = "SUDOKUD_CLIENT_CA", value_name = "FILE")]
+    client_ca: Option<PathBuf>,
+    /// A file with a token a line, one of which clients must send [default: clients need none]
+    #[arg(long, env = "SUDOKUD_TOKEN_FILE", value_name = "FILE")]
+    token_file: Option<PathBuf>,
     /// Listen beyond this machine although nothing is encrypted
     #[arg(long, env = "SUDOKUD_INSECURE", num_args = 0..=1, default_missing_value = "true", require_equals = true)]
     insecure: Option<bool>,
@@ -165,6 +177,10 @@ impl Settings {
         Self {
             listen: self.listen.or(file.listen),
             insecure: self.insecure.or(file.insecure),
+            tls_cert: self.tls_cert.or(file.tls_cert),
+            tls_key: self.tls_key.or(file.tls_key),
+            client_ca: self.client_ca.or(file.client_ca),
+            token_file: self.token_file.or(file.token_file),
             data_dir: self.data_dir.or(file.data_dir),
             threads: self.threads.or(file.threads),
             backend: self.backend.or(file.backend),
@@ -184,6 +200,14 @@ impl Settings {
             self.threads.is_none_or(|threads| threads.get() <= MAX_THREADS),
             "threads is above {MAX_THREADS}, which is the most."
         );
+        let tls = match (self.tls_cert, self.tls_key) {
+            (Some(certificate), Some(key)) => Some(TlsFiles { certificate, key, client_ca: self.client_ca }),
+            (None, None) => {
+                ensure!(self.client_ca.is_none(), "client-ca needs tls-cert and tls-key.");
+                None
+            }
+            _ => bail!("tls-cert and tls-key go together: give both."),
+        };
         let default = Config::default();
         let limits = Limits {
             message_bytes: self.max_message_bytes.map_or(default.limits.message_bytes, Into::into),
@@ -195,6 +219,8 @@ impl Settings {
         Ok(Config {
             listen: self.listen.unwrap_or(default.listen),
             insecure: self.insecure.unwrap_or(default.insecure),
+            tls,
+            token_file: self.token_file,
             data_dir: self.data_dir,
             threads: self.threads,
             limits,

@@ -63,6 +63,19 @@ fn run() -> anyhow::Result<()> {
 async fn serve(config: Config) -> anyhow::Result<()> {
     let mut signals = Signals::new().context("Signals cannot be caught")?;
     let server = Server::bind(config).await?;
+    let reloader = server.reloader();
+    let mut hangups = signal(SignalKind::hangup()).context("Signals cannot be caught")?;
+    tokio::spawn(async move {
+        while hangups.recv().await.is_some() {
+            let problems = reloader.reload();
+            for problem in &problems {
+                tracing::error!("{problem} What was in use stays in use.");
+            }
+            if problems.is_empty() {
+                tracing::info!("certificates and tokens were read again");
+            }
+        }
+    });
     tracing::info!("listening on {}", server.local_addr());
 
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
