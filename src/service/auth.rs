@@ -16,6 +16,8 @@ use tonic::codegen::http::header::AUTHORIZATION;
 use tonic::codegen::http::{Request, Response};
 use tower::{Layer, Service};
 
+use super::meters;
+
 /// What the header says before the token.
 const SCHEME: &str = "Bearer ";
 
@@ -137,7 +139,10 @@ where
             header.set_sensitive(true);
         }
         match &self.tokens {
-            Some(tokens) if !is_let_in(tokens, &request) => Guarding::Refused,
+            Some(tokens) if !is_let_in(tokens, &request) => {
+                meters::refused("token");
+                Guarding::Refused
+            }
             _ => Guarding::LetIn(Box::pin(self.inner.call(request))),
         }
     }

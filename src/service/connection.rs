@@ -20,6 +20,7 @@ use tokio_rustls::server::TlsStream;
 use tonic::transport::server::Connected;
 
 use super::context::Context;
+use super::meters::OpenConnection;
 use super::tls::Tls;
 
 /// The most connections at once. An idle one takes about 15 KB.
@@ -109,6 +110,7 @@ pub(super) struct Connection {
     socket: Socket,
     greeting: Option<Greeting>,
     closing: Option<Closing>,
+    meter: OpenConnection,
     _seat: OwnedSemaphorePermit,
 }
 
@@ -132,7 +134,16 @@ impl Connection {
             let _ = timeout(GREETING_TIMEOUT, context.draining()).await;
         };
         let greeting = Greeting { missing: GREETING_BYTES, given_up: Box::pin(given_up) };
-        Self { socket, greeting: Some(greeting), closing: None, _seat: seat }
+        Self { socket, greeting: Some(greeting), closing: None, meter: OpenConnection::new(), _seat: seat }
+    }
+}
+
+impl Connection {
+    fn count_sent(&self, result: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if let Poll::Ready(Ok(sent)) = &result {
+            self.meter.sent.increment(*sent as u64);
+        }
+        result
     }
 }
 
@@ -156,8 +167,10 @@ impl AsyncRead for Connection {
         let this = &mut *self;
         let before = buffer.filled().len();
         let result = either!(&mut this.socket, stream => Pin::new(stream).poll_read(poller, buffer));
+        let received = buffer.filled().len() - before;
+        this.meter.received.increment(received as u64);
         if let Some(greeting) = &mut this.greeting {
-            greeting.missing = greeting.missing.saturating_sub(buffer.filled().len() - before);
+            greeting.missing = greeting.missing.saturating_sub(received);
             if greeting.missing == 0 {
                 this.greeting = None;
             } else if result.is_pending() && greeting.given_up.as_mut().poll(poller).is_ready() {
@@ -174,7 +187,8 @@ impl AsyncWrite for Connection {
         poller: &mut Poller<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        either!(&mut self.socket, stream => Pin::new(stream).poll_write(poller, bytes))
+        let result = either!(&mut self.socket, stream => Pin::new(stream).poll_write(poller, bytes));
+        self.count_sent(result)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, poller: &mut Poller<'_>) -> Poll<io::Result<()>> {
@@ -186,7 +200,8 @@ impl AsyncWrite for Connection {
         poller: &mut Poller<'_>,
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        either!(&mut self.socket, stream => Pin::new(stream).poll_write_vectored(poller, parts))
+        let result = either!(&mut self.socket, stream => Pin::new(stream).poll_write_vectored(poller, parts));
+        self.count_sent(result)
     }
 
     fn is_write_vectored(&self) -> bool {

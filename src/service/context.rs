@@ -11,6 +11,7 @@ use tonic_types::{ErrorDetails, StatusExt as _};
 use super::config::Limits;
 use super::datasets::Datasets;
 use super::deadline::Deadline;
+use super::meters::{self, OpenCall, RunningBatch, WaitingBatch};
 use crate::pipeline::submit;
 use crate::solver::Strategy;
 
@@ -34,6 +35,7 @@ pub(super) struct Call {
     /// When it has to be over.
     pub(super) deadline: Deadline,
     _permit: OwnedSemaphorePermit,
+    _meter: OpenCall,
 }
 
 impl Context {
@@ -61,14 +63,17 @@ impl Context {
     ///
     /// # Errors
     /// `UNAVAILABLE` while the server is shutting down, `RESOURCE_EXHAUSTED` while too many calls are open.
-    pub(super) fn admit<T>(&self, request: &Request<T>) -> Result<Call, Status> {
+    pub(super) fn admit<T>(&self, method: &'static str, request: &Request<T>) -> Result<Call, Status> {
         if self.is_draining() {
+            meters::refused("shutting_down");
             return Err(shutting_down());
         }
-        let permit = Arc::clone(&self.calls).try_acquire_owned();
-        let permit =
-            permit.map_err(|_| exhausted("max-streams", "calls open at once", self.limits.streams))?;
-        Ok(Call { deadline: Deadline::of(request.metadata()), _permit: permit })
+        let permit = Arc::clone(&self.calls).try_acquire_owned().map_err(|_| {
+            meters::refused("max_streams");
+            exhausted("max-streams", "calls open at once", self.limits.streams)
+        })?;
+        let deadline = Deadline::of(request.metadata());
+        Ok(Call { deadline, _permit: permit, _meter: OpenCall::of(method) })
     }
 
     /// Refuses a message with too many lines.
@@ -82,8 +87,11 @@ impl Context {
 
     /// Waits for the right to start a batch. Whoever asks first gets it first, so that calls take turns.
     pub(super) async fn turn(&self) -> Turn {
+        let waiting = WaitingBatch::new();
         // The semaphore is never closed, so this is always a permit.
-        Turn(Arc::clone(&self.in_flight).acquire_owned().await.ok())
+        let permit = Arc::clone(&self.in_flight).acquire_owned().await.ok();
+        drop(waiting);
+        Turn { _permit: permit, _meter: RunningBatch::new() }
     }
 
     /// Runs the work of a unary call on the pool. It is told to stop if the call is given up.
@@ -127,7 +135,10 @@ impl Context {
 }
 
 /// The right to have one batch on the pool.
-pub(super) struct Turn(#[expect(dead_code, reason = "held for its drop")] Option<OwnedSemaphorePermit>);
+pub(super) struct Turn {
+    _permit: Option<OwnedSemaphorePermit>,
+    _meter: RunningBatch,
+}
 
 /// Raises its flag when it is dropped: whoever waited for the work has left.
 #[derive(Debug, Default)]

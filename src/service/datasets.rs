@@ -23,6 +23,7 @@ use tonic::{Request, Status};
 
 use super::context::{CancelOnDrop, Context, broken_down, exhausted, shutting_down};
 use super::convert::{self, Settings, invalid, wire_order};
+use super::meters;
 use super::ordered::{Feeder, answers};
 use super::proto;
 use crate::answer::{Cancelled, Tally, Validation, Workers, Written};
@@ -257,7 +258,7 @@ pub(super) async fn list(
     context: &Arc<Context>,
     request: Request<proto::ListDatasetsRequest>,
 ) -> Result<proto::ListDatasetsResponse, Status> {
-    let call = context.admit(&request)?;
+    let call = context.admit("ListDatasets", &request)?;
     let proto::ListDatasetsRequest { page_size, page_token } = request.into_inner();
     let shared = Arc::clone(context);
     let all = blocking(move || match &shared.datasets {
@@ -280,7 +281,7 @@ pub(super) async fn puzzle(
     context: &Arc<Context>,
     request: Request<proto::GetPuzzleRequest>,
 ) -> Result<proto::GetPuzzleResponse, Status> {
-    let call = context.admit(&request)?;
+    let call = context.admit("GetPuzzle", &request)?;
     let proto::GetPuzzleRequest { name, options, index } = request.into_inner();
     let hint = convert::text_hint(options.as_ref())?;
     let work = async {
@@ -307,7 +308,7 @@ pub(super) async fn solve(
     context: &Arc<Context>,
     request: Request<proto::SolveDatasetRequest>,
 ) -> Result<Summed, Status> {
-    let call = context.admit(&request)?;
+    let call = context.admit("SolveDataset", &request)?;
     let proto::SolveDatasetRequest { name, options, first_line, last_line } = request.into_inner();
     let Settings { task, hint } = context.settings(&options.unwrap_or_default())?;
     let range = (first_line.max(1), if last_line == 0 { u64::MAX } else { last_line });
@@ -380,5 +381,9 @@ async fn feed(
 /// Answers a chunk, whatever happens.
 fn answer(workers: &Workers, chunk: &Chunk, cancel: &AtomicBool) -> Result<Written, Cancelled> {
     let work = AssertUnwindSafe(|| workers.write_answers(chunk.block(), cancel));
-    catch_unwind(work).unwrap_or_else(|_| Ok(workers.write_internal_errors(chunk.block())))
+    let written = catch_unwind(work).unwrap_or_else(|_| Ok(workers.write_internal_errors(chunk.block())));
+    if let Ok(written) = &written {
+        meters::answered(&written.tally);
+    }
+    written
 }

@@ -20,6 +20,7 @@ mod context;
 mod convert;
 mod datasets;
 mod deadline;
+mod meters;
 mod opening;
 mod ordered;
 mod server;

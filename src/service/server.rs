@@ -33,7 +33,7 @@ use super::ordered::Answers;
 use super::proto::sudoku_service_server::{SudokuService, SudokuServiceServer};
 use super::tls::{Tls, TlsError};
 use super::{CONNECTION_WINDOW_BYTES, FRAME_BYTES, LOCAL_ERROR_RESETS, STREAM_WINDOW_BYTES};
-use super::{proto, stream, trace, unary};
+use super::{meters, proto, stream, trace, unary};
 use crate::pipeline;
 
 /// The most calls open at once on one connection. Below 100, clients that assume that many before they have been told
@@ -147,6 +147,7 @@ impl Server {
             tls: config.tls.map(Tls::open).transpose()?.map(Arc::new),
             tokens: config.token_file.map(Tokens::open).transpose()?.map(Arc::new),
         };
+        meters::describe();
         let pool = pipeline::pool(config.threads.map(Into::into))?;
         let (draining, watching) = watch::channel(false);
         let datasets = config.data_dir.map(open_data_dir).transpose()?;

@@ -13,10 +13,11 @@ use tonic::{Code, Request, Status, Streaming};
 
 use super::context::{Context, shutting_down};
 use super::convert::{self, Settings, internal_error, invalid, unreadable};
+use super::meters;
 use super::opening::{count_lines, open};
 use super::ordered::{Answers, Feeder, answers};
 use super::proto;
-use crate::answer::{Answer, Block, Cancelled, Workers, Written};
+use crate::answer::{Answer, Block, Cancelled, Tally, Workers, Written};
 use crate::text::{Format, FormatError, Hint, Notation, SAMPLE_BYTES, detect};
 
 /// Small messages that have already arrived are answered as one batch: handing a job over costs as much as a
@@ -28,6 +29,9 @@ const BATCH_BYTES: usize = 16 << 10;
 
 /// What a bidirectional method makes of its messages.
 pub(super) trait Dialect: Send + Sized + 'static {
+    /// The name of the method.
+    const METHOD: &'static str;
+
     /// A message of the client.
     type Request: Send + 'static;
     /// The work it asks for.
@@ -56,7 +60,7 @@ pub(super) fn serve<D: Dialect>(
     context: &Arc<Context>,
     request: Request<Streaming<D::Request>>,
 ) -> Result<Answers<D::Response>, Status> {
-    let call = context.admit(&request)?;
+    let call = context.admit(D::METHOD, &request)?;
     let dialect = D::new(Arc::clone(context))?;
     let shared = Arc::clone(context);
     Ok(answers(context, call, |feeder| read(shared, dialect, request.into_inner(), feeder)))
@@ -197,6 +201,8 @@ impl PackedBlock {
 }
 
 impl Dialect for Lines {
+    const METHOD: &'static str = "SolveLines";
+
     type Request = proto::SolveLinesRequest;
     type Job = LinesJob;
     type Response = proto::SolveLinesResponse;
@@ -234,12 +240,15 @@ impl Dialect for Lines {
             Some(packed) => packed.workers.write_answers(packed.block(), cancel)?,
             None => Written::default(),
         };
+        meters::answered(&written.tally);
         Ok(convert::solved_lines(written))
     }
 
     fn apologise(job: &LinesJob) -> Self::Response {
         let apology = |packed: &PackedBlock| packed.workers.write_internal_errors(packed.block());
-        convert::solved_lines(job.0.as_ref().map(apology).unwrap_or_default())
+        let written = job.0.as_ref().map(apology).unwrap_or_default();
+        meters::answered(&written.tally);
+        convert::solved_lines(written)
     }
 }
 
@@ -262,6 +271,8 @@ impl PuzzlesJob {
 }
 
 impl Dialect for Puzzles {
+    const METHOD: &'static str = "SolveStream";
+
     type Request = proto::SolveStreamRequest;
     type Job = PuzzlesJob;
     type Response = proto::SolveStreamResponse;
@@ -298,16 +309,22 @@ impl Dialect for Puzzles {
         let (format, task) = (job.workers.format(), job.workers.task());
         let mut answers = Vec::with_capacity(job.puzzles.len());
         let lines = job.numbered().map(|(line, puzzle)| (line, &**puzzle));
+        let mut tally = Tally::default();
         job.workers.with(|worker| {
-            let visit = |answer: &Answer<'_>| answers.push(convert::answer(answer, format));
+            let visit = |answer: &Answer<'_>| {
+                tally.count(task, answer);
+                answers.push(convert::answer(answer, format));
+            };
             worker.answer_lines(format, task, lines, cancel, visit)
         })?;
+        meters::answered(&tally);
         Ok(proto::SolveStreamResponse { batch_id: job.batch_id, answers })
     }
 
     fn apologise(job: &PuzzlesJob) -> Self::Response {
         let apology = |(line, _)| convert::error_answer(&internal_error(Some(line)));
         let answers = job.numbered().map(apology).collect();
+        meters::broken_down(job.puzzles.len());
         proto::SolveStreamResponse { batch_id: job.batch_id, answers }
     }
 }

@@ -43,7 +43,7 @@ struct Told {
 
 /// Tells the steps of the search for one puzzle.
 pub(super) fn trace(context: &Arc<Context>, request: Request<proto::TraceRequest>) -> Result<Steps, Status> {
-    let call = context.admit(&request)?;
+    let call = context.admit("Trace", &request)?;
     let proto::TraceRequest { options, text, step_limit } = request.into_inner();
     let Settings { task, hint } = context.settings(&options.unwrap_or_default())?;
     let (sender, receiver) = mpsc::channel(MESSAGES_WAITING);

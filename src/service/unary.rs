@@ -9,10 +9,12 @@ use tonic::{Request, Response, Status};
 
 use super::context::{Context, broken_down};
 use super::convert::{self, Settings, internal_error, invalid, unreadable};
+use super::meters;
 use super::opening::{count_lines, open};
 use super::proto;
 use crate::answer::{
-    Answer, Block, Cancelled, Check, Task, Validation, Workers, check_block, single_error, validate_block,
+    Answer, Block, Cancelled, Check, Tally, Task, Validation, Workers, check_block, single_error,
+    validate_block,
 };
 use crate::grid::Grid;
 use crate::text::{Format, FormatError, Hint, Problem, PuzzleError, Records};
@@ -104,7 +106,7 @@ pub(super) async fn solve(
     context: &Arc<Context>,
     request: Request<proto::SolveRequest>,
 ) -> Result<Response<proto::SolveResponse>, Status> {
-    let call = context.admit(&request)?;
+    let call = context.admit("Solve", &request)?;
     let request = request.into_inner();
     let Settings { task, hint } = context.settings(&request.options.unwrap_or_default())?;
     let answers = match Text::open(context, &request.text, &hint)? {
@@ -121,9 +123,10 @@ pub(super) async fn solve(
 /// Answers every puzzle, whatever happens.
 fn answer_text(text: &Text, task: Task, cancel: &AtomicBool) -> Result<Vec<proto::Answer>, Cancelled> {
     let is_single = text.is_single();
-    let mut answers = Vec::new();
+    let (mut answers, mut tally) = (Vec::new(), Tally::default());
     let work = AssertUnwindSafe(|| {
         text.answer(task, cancel, |answer| {
+            tally.count(&task, answer);
             let mut wire = convert::answer(answer, &text.format);
             if is_single {
                 wire.line = 0;
@@ -135,11 +138,15 @@ fn answer_text(text: &Text, task: Task, cancel: &AtomicBool) -> Result<Vec<proto
         })
     });
     match catch_unwind(work) {
-        Ok(finished) => finished?,
+        Ok(finished) => {
+            finished?;
+            meters::answered(&tally);
+        }
         Err(_) => {
             let line = |line| if is_single { None } else { Some(line) };
             let apology = |number| convert::error_answer(&internal_error(line(number)));
             answers = text.lines(usize::MAX).into_iter().map(apology).collect();
+            meters::broken_down(answers.len());
         }
     }
     if answers.is_empty() {
@@ -153,7 +160,7 @@ pub(super) async fn validate(
     context: &Arc<Context>,
     request: Request<proto::ValidateRequest>,
 ) -> Result<Response<proto::ValidateResponse>, Status> {
-    let call = context.admit(&request)?;
+    let call = context.admit("Validate", &request)?;
     let request = request.into_inner();
     let hint = convert::text_hint(request.options.as_ref())?;
     let asked = usize::try_from(request.error_limit).unwrap_or(MAX_ERRORS);
@@ -185,7 +192,7 @@ pub(super) async fn check(
     context: &Arc<Context>,
     request: Request<proto::CheckRequest>,
 ) -> Result<Response<proto::CheckResponse>, Status> {
-    let call = context.admit(&request)?;
+    let call = context.admit("Check", &request)?;
     let request = request.into_inner();
     let hint = convert::text_hint(request.options.as_ref())?;
     let grids = match Text::open(context, &request.text, &hint)? {
@@ -221,7 +228,7 @@ pub(super) async fn count(
     context: &Arc<Context>,
     request: Request<proto::CountRequest>,
 ) -> Result<Response<proto::CountResponse>, Status> {
-    let call = context.admit(&request)?;
+    let call = context.admit("Count", &request)?;
     let request = request.into_inner();
     let Settings { task, hint } = context.count_settings(&request)?;
     let answer = match Text::open(context, &request.text, &hint)? {
