@@ -4,6 +4,7 @@ mod args;
 mod bench;
 mod check;
 mod demo;
+mod generate;
 mod interrupt;
 mod open;
 mod remote;
@@ -22,6 +23,8 @@ use args::{Args, Command};
 const EXIT_ERRORS_SEEN: u8 = 1;
 /// Two ways to find the same thing gave different answers, or one gave a wrong one.
 const EXIT_DISAGREED: u8 = 1;
+/// Some of what was asked for was looked for and not found.
+const EXIT_GAVE_UP: u8 = 1;
 /// The run could not start or not come to its end.
 const EXIT_FAILED: u8 = 2;
 /// The run was stopped by a signal: 128 and the number of SIGINT, as shells have it.
@@ -34,6 +37,7 @@ fn main() -> ExitCode {
         Command::Validate(args) => validate::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Show(args) => show::run(&args),
+        Command::Generate(args) => generate::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Demo(args) => demo::run(&args),
     };
