@@ -19,6 +19,8 @@ const PACKED_FIELDS: &[&str] = &[
     ".sudoku.v1.ValidateRequest.text",
     ".sudoku.v1.CheckRequest.text",
     ".sudoku.v1.CountRequest.text",
+    ".sudoku.v1.GenerateResponse.puzzles",
+    ".sudoku.v1.GenerateResponse.solutions",
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -55,6 +55,10 @@ pub struct Limits {
     pub in_flight: Option<NonZeroUsize>,
     /// The most search nodes a puzzle may take; requests for more are lowered to it.
     pub nodes: u64,
+    /// The most puzzles that a call can have made, for 9x9 and below. A hundredth of it for 16x16, a thousandth for 25x25.
+    pub generated: u64,
+    /// The most full grids that are tried for a puzzle; requests for more are lowered to it.
+    pub attempts: u64,
 }
 
 impl Default for Limits {
@@ -65,6 +69,8 @@ impl Default for Limits {
             streams: 256,
             in_flight: None,
             nodes: 10_000_000,
+            generated: 1_000_000,
+            attempts: 100_000,
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The gRPC service: an adapter between the wire and [`crate::answer`], and nothing else.
+//! The gRPC service: an adapter between the wire and [`crate::answer`] or [`crate::generate`], and nothing else.
 //!
 //! ```text
-//!   connection ─▶ tonic ─▶ stream / unary / datasets ─▶ convert ─▶ pool ─▶ answer
+//!   connection ─▶ tonic ─▶ stream / unary / datasets / generate ─▶ convert ─▶ pool ─▶ answer, generate
 //!   (sockets)             (one file a kind of call)    (proto to domain and back)
 //! ```
 //!
@@ -19,6 +19,7 @@ mod context;
 mod convert;
 mod datasets;
 mod deadline;
+mod generate;
 mod opening;
 mod ordered;
 mod server;

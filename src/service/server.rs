@@ -31,7 +31,7 @@ use super::datasets::{self, Datasets};
 use super::ordered::Answers;
 use super::proto::sudoku_service_server::{SudokuService, SudokuServiceServer};
 use super::{CONNECTION_WINDOW_BYTES, FRAME_BYTES, LOCAL_ERROR_RESETS, STREAM_WINDOW_BYTES};
-use super::{proto, stream, unary};
+use super::{generate, proto, stream, unary};
 use crate::pipeline;
 
 /// The most calls open at once on one connection. Below 100, clients that assume that many before they have been told
@@ -266,6 +266,7 @@ impl SudokuService for Sudoku {
     type SolveStreamStream = Answers<proto::SolveStreamResponse>;
     type SolveLinesStream = Answers<proto::SolveLinesResponse>;
     type SolveDatasetStream = datasets::Summed;
+    type GenerateStream = generate::Puzzles;
 
     async fn solve_stream(
         &self,
@@ -328,5 +329,12 @@ impl SudokuService for Sudoku {
         request: Request<proto::CountRequest>,
     ) -> Result<Response<proto::CountResponse>, Status> {
         unary::count(&self.context, request).await
+    }
+
+    async fn generate(
+        &self,
+        request: Request<proto::GenerateRequest>,
+    ) -> Result<Response<Self::GenerateStream>, Status> {
+        generate::serve(&self.context, request).map(Response::new)
     }
 }

@@ -5,6 +5,7 @@
 mod bulk;
 mod datasets;
 mod drain;
+mod generate;
 mod harness;
 mod limits;
 mod methods;
