@@ -20,6 +20,8 @@ const PACKED_FIELDS: &[&str] = &[
     ".sudoku.v1.CheckRequest.text",
     ".sudoku.v1.CountRequest.text",
     ".sudoku.v1.TraceRequest.text",
+    ".sudoku.v1.GenerateResponse.puzzles",
+    ".sudoku.v1.GenerateResponse.solutions",
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

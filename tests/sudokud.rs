@@ -158,3 +158,66 @@ fn tokens_are_replaced_by_a_hangup_and_never_logged() {
     assert!(log.contains("SolveLines"), "calls are logged at this level");
     assert!(!log.contains(FIRST) && !log.contains(SECOND));
 }
+
+/// What a server says of itself at the address for metrics.
+fn scrape(address: &str) -> String {
+    let mut socket = TcpStream::connect(address).unwrap();
+    std::io::Write::write_all(&mut socket, b"GET /metrics HTTP/1.0\r\n\r\n").unwrap();
+    let mut text = String::new();
+    socket.read_to_string(&mut text).unwrap();
+    assert!(text.starts_with("HTTP/1.0 200"), "{text}");
+    text
+}
+
+#[test]
+fn figures_tell_what_the_server_did() {
+    // The exporter takes no port 0, so one is found for it.
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let mut child = sudokud(&["--listen", "127.0.0.1:0", "--metrics-listen", &free]).spawn().unwrap();
+    let mut log = BufReader::new(child.stderr.take().unwrap());
+    let mut said = |words: &str| {
+        let mut line = String::new();
+        log.read_line(&mut line).unwrap();
+        line.split_once(words).unwrap_or_else(|| panic!("{line}")).1.trim_end().to_owned()
+    };
+    assert_eq!(said("serving metrics on "), format!("http://{free}/metrics"));
+    let url = format!("http://{}", said("listening on "));
+
+    let folder = tempfile::tempdir().unwrap();
+    let puzzles = folder.path().join("puzzles");
+    std::fs::write(&puzzles, "1...............\n12\n11..............\n....1...........\n").unwrap();
+    let mut command = Command::new(cargo_bin!("sudoku"));
+    let solve = command.arg("solve").arg(&puzzles).args(["--server", &url]).output().unwrap();
+    assert!(solve.status.success());
+
+    let figures = scrape(&free);
+    let figure = |name: &str| {
+        let line =
+            figures.lines().find(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')));
+        let line = line.unwrap_or_else(|| panic!("no {name} in {figures}"));
+        line.rsplit(' ').next().unwrap().parse::<f64>().unwrap()
+    };
+    assert_eq!(figure("sudoku_puzzles_total{outcome=\"answered\"}"), 2.0);
+    assert_eq!(figure("sudoku_puzzles_total{outcome=\"wrong_length\"}"), 1.0);
+    assert_eq!(figure("sudoku_puzzles_total{outcome=\"rule_broken\"}"), 1.0);
+    assert_eq!(figure("sudoku_calls_total{method=\"SolveLines\"}"), 1.0);
+    assert_eq!(figure("sudoku_call_seconds_count{method=\"SolveLines\"}"), 1.0);
+    assert_eq!(figure("sudoku_call_seconds_bucket{method=\"SolveLines\",le=\"+Inf\"}"), 1.0);
+    assert_eq!(figure("sudoku_calls_open"), 0.0);
+    assert_eq!(figure("sudoku_batches_running"), 0.0);
+    assert!(figure("sudoku_received_bytes_total") > 60.0 && figure("sudoku_sent_bytes_total") > 60.0);
+    assert!(
+        figures.contains("sudoku_build_info{version=\"") && figures.contains("# HELP sudoku_puzzles_total ")
+    );
+
+    let output = sudokud(&["--listen", "127.0.0.1:0", "--metrics-listen", &free]).output().unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains(&format!("Metrics cannot be served at {free}")), "{message}");
+    let output = sudokud(&["--metrics-listen", "0.0.0.0:1"]).output().unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("metrics are not encrypted"), "{message}");
+    signal(&child, "-TERM");
+    assert!(child.wait().unwrap().success());
+}

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules in the order in which they may use each other.
-const ORDER: [&str; 8] = ["grid", "text", "solver", "answer", "pipeline", "input", "batch", "service"];
+const ORDER: [&str; 9] =
+    ["grid", "text", "solver", "answer", "generate", "pipeline", "input", "batch", "service"];
 
 /// Neighbours in the order that never see each other.
 const STRANGERS: [(&str, &str); 1] = [("service", "batch")];
@@ -33,10 +34,13 @@ const HOMES: &[(&str, &[&str])] = &[
     ("strsim", &["bin/sudoku/shell/"]),
     ("anyhow", &["bin/"]),
     ("cap_std", &["service/"]),
-    ("rand", &["input/index.rs"]),
+    ("rand", &["generate/", "input/index.rs"]),
     ("flate2", &["input/mod.rs"]),
     ("zstd", &["input/mod.rs"]),
 ];
+
+/// The last of the pure part, by its place in the order.
+const PURE: usize = 4;
 
 /// What the pure part of the house must not touch.
 const IMPURE: &[&str] =
@@ -121,7 +125,7 @@ fn each_dependency_has_one_home() {
 #[test]
 fn the_pure_part_touches_nothing() {
     for (file, source) in sources() {
-        if rank(module(&file)).is_some_and(|rank| rank <= 3) {
+        if rank(module(&file)).is_some_and(|rank| rank <= PURE) {
             for impure in IMPURE {
                 assert!(!source.contains(impure), "{file} uses {impure}");
             }

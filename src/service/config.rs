@@ -64,6 +64,10 @@ pub struct Limits {
     pub nodes: u64,
     /// The most steps of a search that are told.
     pub trace_steps: u64,
+    /// The most puzzles that a call can have made, for 9x9 and below. A hundredth of it for 16x16, a thousandth for 25x25.
+    pub generated: u64,
+    /// The most full grids that are tried for a puzzle; requests for more are lowered to it.
+    pub attempts: u64,
 }
 
 impl Default for Limits {
@@ -75,6 +79,8 @@ impl Default for Limits {
             in_flight: None,
             nodes: 10_000_000,
             trace_steps: 1_000_000,
+            generated: 1_000_000,
+            attempts: 100_000,
         }
     }
 }

@@ -106,13 +106,13 @@ pub(super) fn text_hint(options: Option<&proto::TextOptions>) -> Result<Hint, St
 }
 
 /// The fields of a message, read one after another. All that are bad are reported together.
-struct Fields {
+pub(super) struct Fields {
     parent: Option<&'static str>,
     violations: Vec<FieldViolation>,
 }
 
 impl Fields {
-    const fn at_top() -> Self {
+    pub(super) const fn at_top() -> Self {
         Self { parent: None, violations: Vec::new() }
     }
 
@@ -120,7 +120,7 @@ impl Fields {
         Self { parent: Some(parent), violations: Vec::new() }
     }
 
-    fn read<T>(&mut self, field: &str, value: Result<T, String>) -> Option<T> {
+    pub(super) fn read<T>(&mut self, field: &str, value: Result<T, String>) -> Option<T> {
         value.map_err(|what| self.violations.push(FieldViolation::new(self.path(field), tidy(&what)))).ok()
     }
 
@@ -128,11 +128,11 @@ impl Fields {
         self.parent.map_or_else(|| field.to_owned(), |parent| format!("{parent}.{field}"))
     }
 
-    const fn are_good(&self) -> bool {
+    pub(super) const fn are_good(&self) -> bool {
         self.violations.is_empty()
     }
 
-    fn into_status(self) -> Status {
+    pub(super) fn into_status(self) -> Status {
         let message = self.violations.first().map(|v| v.description.clone()).unwrap_or_default();
         let details = ErrorDetails::with_bad_request(self.violations);
         Status::with_error_details(Code::InvalidArgument, message, details)
@@ -169,7 +169,7 @@ pub(super) fn unreadable(error: &FormatError, text_field: &str) -> Status {
     invalid(field, error.to_string())
 }
 
-fn unknown(what: &str, number: i32) -> String {
+pub(super) fn unknown(what: &str, number: i32) -> String {
     format!("{number} is no {what} that this server knows.")
 }
 

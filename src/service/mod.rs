@@ -1,8 +1,8 @@
-//! The gRPC service: an adapter between the wire and [`crate::answer`], and nothing else.
+//! The gRPC service: an adapter between the wire and [`crate::answer`] or [`crate::generate`], and nothing else.
 //!
 //! ```text
-//!   connection ─▶ tonic ─▶ stream / unary / datasets / trace ─▶ convert ─▶ pool ─▶ answer
-//!   (sockets)             (one file a kind of call)    (proto to domain and back)
+//!   connection ─▶ tonic ─▶ one file a kind of call ─▶ convert ─▶ pool ─▶ answer, generate
+//!   (sockets)    (stream, unary, datasets, ..)   (proto to domain and back)
 //! ```
 //!
 //! Searching never runs on the threads that move bytes: it goes to the pool through
@@ -20,6 +20,7 @@ mod context;
 mod convert;
 mod datasets;
 mod deadline;
+mod generate;
 mod meters;
 mod opening;
 mod ordered;

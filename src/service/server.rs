@@ -33,7 +33,7 @@ use super::ordered::Answers;
 use super::proto::sudoku_service_server::{SudokuService, SudokuServiceServer};
 use super::tls::{Tls, TlsError};
 use super::{CONNECTION_WINDOW_BYTES, FRAME_BYTES, LOCAL_ERROR_RESETS, STREAM_WINDOW_BYTES};
-use super::{meters, proto, stream, trace, unary};
+use super::{generate, meters, proto, stream, trace, unary};
 use crate::pipeline;
 
 /// The most calls open at once on one connection. Below 100, clients that assume that many before they have been told
@@ -305,6 +305,7 @@ impl SudokuService for Sudoku {
     type SolveLinesStream = Answers<proto::SolveLinesResponse>;
     type SolveDatasetStream = datasets::Summed;
     type TraceStream = trace::Steps;
+    type GenerateStream = generate::Puzzles;
 
     async fn solve_stream(
         &self,
@@ -374,5 +375,12 @@ impl SudokuService for Sudoku {
         request: Request<proto::TraceRequest>,
     ) -> Result<Response<Self::TraceStream>, Status> {
         trace::trace(&self.context, request).map(Response::new)
+    }
+
+    async fn generate(
+        &self,
+        request: Request<proto::GenerateRequest>,
+    ) -> Result<Response<Self::GenerateStream>, Status> {
+        generate::serve(&self.context, request).map(Response::new)
     }
 }

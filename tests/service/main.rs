@@ -5,6 +5,7 @@
 mod bulk;
 mod datasets;
 mod drain;
+mod generate;
 mod guards;
 mod harness;
 mod limits;

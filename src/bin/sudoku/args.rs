@@ -10,6 +10,9 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use serde::Serialize;
 use sudoku_stream::answer::{OutputForm, Task};
+use sudoku_stream::generate::{
+    self, DEFAULT_ATTEMPTS, Difficulty, Grids, Kind as Made, Recipe, Symmetry, Wishes,
+};
 use sudoku_stream::grid::Order;
 use sudoku_stream::input::STANDARD_INPUT;
 use sudoku_stream::solver::lanes::Backend;
@@ -43,6 +46,8 @@ pub enum Command {
     Show(ShowArgs),
     /// Show the steps of a search, live on a terminal or as lines
     Trace(TraceArgs),
+    /// Make puzzles: random ones with a single solution, or random clues
+    Generate(GenerateArgs),
     /// Time every strategy on the puzzles of files, and check every answer
     Bench(BenchArgs),
     /// Solve a sample that is part of the program, over gRPC and offline, and check every answer
@@ -201,7 +206,7 @@ impl AnswerArgs {
 
     /// The file that answers go to; `None` for standard output.
     pub fn output_path(&self) -> Option<&Path> {
-        self.output_file.as_deref().filter(|path| path.as_os_str() != STANDARD_OUTPUT)
+        output_path(self.output_file.as_deref())
     }
 }
 
@@ -356,6 +361,107 @@ impl TraceArgs {
             node_limit: self.node_limit,
             ..Task::default()
         }
+    }
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub struct GenerateArgs {
+    /// How many puzzles
+    #[arg(short = 'n', long, value_name = "N", default_value = "1", value_parser = from_one::<NonZeroU64>)]
+    pub count: NonZeroU64,
+
+    /// The side of the puzzles, 1, 4, 9, 16 or 25 [default: 9]
+    #[arg(long, value_name = "SIDE", value_parser = side)]
+    size: Option<Order>,
+
+    /// The same by the side of a box, 1 to 5
+    #[arg(long, value_name = "ORDER", value_parser = order, conflicts_with = "size")]
+    order: Option<Order>,
+
+    /// The number of clues of each [default: as few as taking them away one by one comes to]
+    #[arg(long, value_name = "N", value_parser = from_zero::<usize>)]
+    clues: Option<usize>,
+
+    /// Only puzzles of which no clue, or with a symmetry no set of images, can be taken away
+    #[arg(long)]
+    minimal: bool,
+
+    /// What turns or mirrors the pattern of clues into itself
+    #[arg(long, value_name = "NAME", value_parser = symmetry_names(), default_value = "none")]
+    symmetry: String,
+
+    /// How hard they are
+    #[arg(long, value_name = "NAME", value_parser = difficulty_names(), default_value = "any")]
+    difficulty: String,
+
+    /// The guesses that the strategy propagation takes, such as 0, 3..10, 5.. or ..2
+    #[arg(long, value_name = "RANGE", value_parser = guesses, conflicts_with = "difficulty")]
+    guesses: Option<Difficulty>,
+
+    /// Where the full grids come from that clues are taken out of
+    #[arg(long, value_name = "NAME", value_parser = grids_names(), default_value = "random")]
+    grid: String,
+
+    /// Give a puzzle up after this many full grids
+    #[arg(long, value_name = "N", default_value_t = ATTEMPTS, value_parser = from_one::<NonZeroU64>)]
+    attempts: NonZeroU64,
+
+    /// Boards with N random values instead: they keep the rules, but may have any number of solutions, or none
+    #[arg(long, value_name = "N", value_parser = from_zero::<usize>, conflicts_with_all = ["clues", "minimal", "symmetry", "difficulty", "guesses", "grid"])]
+    random_clues: Option<usize>,
+
+    /// Where the random numbers begin: the same puzzles again for the same seed [default: any, and it is printed]
+    #[arg(long, value_name = "S", value_parser = from_zero::<u64>)]
+    pub seed: Option<u64>,
+
+    /// How the puzzles are written; csv has the solutions too
+    #[arg(long, value_parser = notation_names(), default_value = "lines")]
+    notation: String,
+
+    /// What stands for the values above 9: letters, ascii, alpha, hex, or the symbols themselves [default: letters]
+    #[arg(long)]
+    pub alphabet: Option<Alphabet>,
+
+    /// Write the puzzles to OUT, which is whole or absent [default: standard output]
+    #[arg(short, long, value_name = "OUT")]
+    output_file: Option<PathBuf>,
+
+    /// Sync OUT and its folder to the disk before the end
+    #[arg(long)]
+    pub durable: bool,
+
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+impl GenerateArgs {
+    /// What is wanted.
+    pub fn recipe(&self) -> Recipe {
+        let named = Difficulty::ALL.into_iter().find(|(name, _)| *name == self.difficulty);
+        let difficulty = self.guesses.clone().or(named.map(|(_, difficulty)| difficulty));
+        let grids = Grids::ALL.into_iter().find(|(name, _)| *name == self.grid);
+        let wishes = || Wishes {
+            grids: grids.map(|(_, grids)| grids).unwrap_or_default(),
+            clues: self.clues,
+            minimal: self.minimal,
+            symmetry: self.symmetry.parse().unwrap_or_default(),
+            difficulty: difficulty.unwrap_or_default(),
+        };
+        Recipe {
+            order: self.size.or(self.order).unwrap_or(Order::NINE),
+            kind: self.random_clues.map_or_else(|| Made::Puzzle(wishes()), Made::RandomClues),
+            attempts: self.attempts.get(),
+        }
+    }
+
+    /// How the puzzles are written.
+    pub fn notation(&self) -> Notation {
+        self.notation.parse().unwrap_or(Notation::Lines)
+    }
+
+    /// The file that puzzles go to; `None` for standard output.
+    pub fn output_path(&self) -> Option<&Path> {
+        output_path(self.output_file.as_deref())
     }
 }
 
@@ -526,6 +632,11 @@ impl QuestionArg {
     }
 }
 
+const ATTEMPTS: NonZeroU64 = match NonZeroU64::new(DEFAULT_ATTEMPTS) {
+    Some(attempts) => attempts,
+    None => NonZeroU64::MIN,
+};
+
 const COUNT_LIMIT: NonZeroU64 = match NonZeroU64::new(DEFAULT_COUNT_LIMIT) {
     Some(limit) => limit,
     None => NonZeroU64::MIN,
@@ -544,6 +655,20 @@ fn from_zero<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| "give a whole number from 0".to_owned())
 }
 
+fn order(text: &str) -> Result<Order, String> {
+    let order = text.parse().ok().and_then(Order::new);
+    order.ok_or_else(|| "an order is 1 to 5, the side of a box".to_owned())
+}
+
+fn guesses(text: &str) -> Result<Difficulty, generate::NoGuesses> {
+    generate::guesses(text).map(Difficulty::Guesses)
+}
+
+/// The file that is meant by OUT, if any.
+fn output_path(out: Option<&Path>) -> Option<&Path> {
+    out.filter(|path| path.as_os_str() != STANDARD_OUTPUT)
+}
+
 fn notation_names() -> clap::builder::PossibleValuesParser {
     Notation::ALL.map(|(name, _)| name).into()
 }
@@ -555,4 +680,26 @@ fn form_names() -> clap::builder::PossibleValuesParser {
 fn strategy_names() -> clap::builder::PossibleValuesParser {
     let named = |s: &&dyn Strategy| clap::builder::PossibleValue::new(s.name()).help(s.summary());
     STRATEGIES.iter().map(named).collect::<Vec<_>>().into()
+}
+
+fn symmetry_names() -> clap::builder::PossibleValuesParser {
+    described(Symmetry::ALL.iter().map(|(name, symmetry)| (*name, symmetry.summary())))
+}
+
+fn difficulty_names() -> clap::builder::PossibleValuesParser {
+    described(Difficulty::ALL.iter().map(|(name, difficulty)| (*name, difficulty.summary())))
+}
+
+fn grids_names() -> clap::builder::PossibleValuesParser {
+    described(Grids::ALL.iter().map(|(name, grids)| (*name, grids.summary())))
+}
+
+/// Names with a line on each.
+fn described(
+    names: impl Iterator<Item = (&'static str, &'static str)>,
+) -> clap::builder::PossibleValuesParser {
+    names
+        .map(|(name, summary)| clap::builder::PossibleValue::new(name).help(summary))
+        .collect::<Vec<_>>()
+        .into()
 }

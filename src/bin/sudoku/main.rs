@@ -4,6 +4,7 @@ mod args;
 mod bench;
 mod check;
 mod demo;
+mod generate;
 mod interrupt;
 mod manual;
 mod open;
@@ -25,6 +26,8 @@ use args::{Args, Command};
 const EXIT_ERRORS_SEEN: u8 = 1;
 /// Two ways to find the same thing gave different answers, or one gave a wrong one.
 const EXIT_DISAGREED: u8 = 1;
+/// Some of what was asked for was looked for and not found.
+const EXIT_GAVE_UP: u8 = 1;
 /// The run could not start or not come to its end.
 const EXIT_FAILED: u8 = 2;
 
@@ -36,6 +39,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Trace(args) => trace::run(&args),
+        Command::Generate(args) => generate::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Shell(args) => shell::run(&args),

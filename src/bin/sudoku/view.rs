@@ -128,6 +128,14 @@ pub fn progress_bar(args: &RunArgs, len_bytes: Option<u64>) -> ProgressBar {
     styled(bar, template)
 }
 
+/// The same for a known number of puzzles that are made.
+pub fn puzzles_bar(args: &RunArgs, puzzles: u64) -> ProgressBar {
+    let is_wanted = !args.no_progress && !args.quiet && io::stderr().is_terminal();
+    let target = if is_wanted { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(Some(puzzles), target);
+    styled(bar, "{wide_bar} {human_pos} of {human_len} puzzles  {eta} left  {msg}")
+}
+
 /// The same for a known number of runs.
 pub fn runs_bar(is_wanted: bool, runs: u64) -> ProgressBar {
     let is_wanted = is_wanted && io::stderr().is_terminal();

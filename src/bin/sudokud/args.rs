@@ -83,6 +83,10 @@ struct Settings {
     /// How long calls may take to end after SIGTERM [default: 10]
     #[arg(long, env = "SUDOKUD_DRAIN_TIMEOUT", value_name = "SECONDS")]
     drain_timeout: Option<u64>,
+    /// The address at which figures for Prometheus are served, over plain HTTP [default: none]
+    #[arg(long, env = "SUDOKUD_METRICS_LISTEN", value_name = "ADDRESS:PORT", value_parser = address)]
+    #[serde(default, deserialize_with = "listed_address")]
+    metrics_listen: Option<SocketAddr>,
     /// How the log on standard error is written [default: text]
     #[arg(long, env = "SUDOKUD_LOG", value_name = "FORM")]
     log: Option<LogForm>,
@@ -97,6 +101,15 @@ pub enum LogForm {
     Text,
     /// A JSON object a line
     Json,
+}
+
+/// What the server says of itself, and where.
+#[derive(Clone, Copy, Debug)]
+pub struct Reports {
+    /// How the log is written.
+    pub log: LogForm,
+    /// Where figures are served, if they are.
+    pub metrics: Option<SocketAddr>,
 }
 
 impl Args {
@@ -120,11 +133,17 @@ impl Args {
     ///
     /// # Errors
     /// A file that cannot be read or has something in it that is no setting.
-    pub fn settle(self) -> anyhow::Result<(Config, LogForm)> {
+    pub fn settle(self) -> anyhow::Result<(Config, Reports)> {
         let file = self.config.as_deref().map(read_file).transpose()?.unwrap_or_default();
         let settings = self.given.or(file);
-        let log = settings.log.unwrap_or_default();
-        Ok((settings.into_config()?, log))
+        let reports = Reports { log: settings.log.unwrap_or_default(), metrics: settings.metrics_listen };
+        let is_insecure = settings.insecure.unwrap_or_default();
+        if let Some(address) = reports.metrics.filter(|address| !address.ip().is_loopback() && !is_insecure) {
+            bail!(
+                "{address} can be reached from other machines, and metrics are not encrypted. Serve them on 127.0.0.1, or add --insecure if that is what you want."
+            );
+        }
+        Ok((settings.into_config()?, reports))
     }
 }
 
@@ -189,6 +208,7 @@ impl Settings {
             max_message_bytes: self.max_message_bytes.or(file.max_message_bytes),
             max_nodes: self.max_nodes.or(file.max_nodes),
             drain_timeout: self.drain_timeout.or(file.drain_timeout),
+            metrics_listen: self.metrics_listen.or(file.metrics_listen),
             log: self.log.or(file.log),
         }
     }

@@ -5,11 +5,13 @@
 mod args;
 
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
+use std::net::{SocketAddr, TcpListener};
 use std::process::ExitCode;
 use std::thread;
 
 use anyhow::Context as _;
 use clap::Parser as _;
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
 use sudoku_stream::service::{Config, Server, Stopped};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing_subscriber::EnvFilter;
@@ -45,18 +47,40 @@ fn run() -> anyhow::Result<()> {
             result => result.context("standard output"),
         };
     }
-    let (config, log) = args.settle()?;
-    start_log(log);
+    let (config, reports) = args.settle()?;
+    start_log(reports.log);
     let cores = thread::available_parallelism().map_or(1, Into::into);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(cores.div_ceil(CORES_PER_TRANSPORT_THREAD))
         .enable_all()
         .build()
         .context("The threads cannot be started")?;
-    let result = runtime.block_on(serve(config));
+    let result = runtime.block_on(async {
+        if let Some(address) = reports.metrics {
+            serve_metrics(address)?;
+        }
+        serve(config).await
+    });
     // What is still open was given its time; nothing is waited for any more.
     runtime.shutdown_background();
     result
+}
+
+/// The bounds of histograms, in seconds: from a small call to the longest that is waited for.
+const SECONDS: [f64; 14] =
+    [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0];
+
+/// Serves figures about the service, at any path.
+fn serve_metrics(address: SocketAddr) -> anyhow::Result<()> {
+    // Taken and given back: the exporter would find out only when it is too late to say so.
+    drop(TcpListener::bind(address).with_context(|| format!("Metrics cannot be served at {address}"))?);
+    PrometheusBuilder::new()
+        .with_http_listener(address)
+        .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS)
+        .and_then(PrometheusBuilder::install)
+        .with_context(|| format!("Metrics cannot be served at {address}"))?;
+    tracing::info!("serving metrics on http://{address}/metrics");
+    Ok(())
 }
 
 /// Serves until a signal says to stop, then until everything has ended, time is up or a second signal comes.
