@@ -10,7 +10,7 @@
 //! digits, and there to the digit with the fewest: a minirow holds that digit, or it does not.
 
 use super::inference::{State, six_permutations};
-use super::transpose::{CANDIDATES, Row};
+use super::transpose::{CANDIDATES, ROW_PARTS, Row, Rows};
 use super::word::{Mask, Word};
 
 /// Bands and stacks.
@@ -275,45 +275,44 @@ impl<W: Word> Branch<W> {
     }
 }
 
-/// Takes the other side of the guess that stands in `row`: the line does not hold the digit. The free bits are
-/// cleared.
+/// Copies the row of a lane to `row`, but takes the other side of the guess that stands in it: the line does not hold the
+/// digit. The free bits are cleared.
 #[inline(always)]
-pub(super) fn refuse(row: &mut Row) {
-    let guess = row[CANDIDATES / 64];
+pub(super) fn refuse<W: Word>(rows: &Rows<ROW_PARTS>, lane: usize, row: &mut Row) {
+    const LAST: usize = CANDIDATES / 64;
+    *row = rows.get::<W>(lane);
+    let guess = rows.part::<W>(lane, LAST);
+    row[LAST] = guess & CANDIDATES_OF_LAST;
     let marked = |at: usize, width: usize| ((guess >> at) & ((1 << width) - 1)).trailing_zeros() as usize;
     let (digit, band, line) = (marked(DIGIT_AT, 9), marked(BAND_AT, BANDS), marked(LINE_AT, 9));
-    row[CANDIDATES / 64] &= (1 << DIGIT_AT) - 1;
     if digit < 9 && band < BANDS && line < 9 {
-        for cell in CELLS_OF_LINE[band][line] {
-            let candidate = 81 * digit + usize::from(cell);
-            row[candidate / 64 % row.len()] &= !(1 << (candidate % 64));
-        }
+        let first = 81 * digit + usize::from(FIRST_OF_LINE[band][line]);
+        let cells: u64 = if band < 3 { 0b111 } else { 1 | 1 << 9 | 1 << 18 };
+        // From the source: what has just been written to the copy cannot be read back at once.
+        let (part, bit) = (first / 64 % ROW_PARTS, first % 64);
+        let next = (part + 1) % ROW_PARTS;
+        let kept = |part: usize| if part == LAST { CANDIDATES_OF_LAST } else { !0 };
+        row[part] = rows.part::<W>(lane, part) & !(cells << bit) & kept(part);
+        row[next] = rows.part::<W>(lane, next) & !(cells >> 1 >> (63 - bit)) & kept(next);
     }
 }
 
-static CELLS_OF_LINE: [[[u8; 3]; 9]; BANDS] = {
-    let mut table = [[[0; 3]; 9]; BANDS];
+/// The bits of the last part of a row that are not free.
+const CANDIDATES_OF_LAST: u64 = (1 << DIGIT_AT) - 1;
+
+/// The first cell of each minirow of a band, and of each minicolumn of a stack.
+static FIRST_OF_LINE: [[u8; 9]; BANDS] = {
+    let mut table = [[0; 9]; BANDS];
     let mut i = 0;
     while i < BANDS * 9 {
-        let cells = cells_of_line(i / 9, i % 9);
-        table[i / 9][i % 9] = [cells[0] as u8, cells[1] as u8, cells[2] as u8];
+        let (band, inner, across) = (i / 9, i % 9 / 3, i % 3);
+        let first =
+            if band < 3 { 27 * band + 9 * inner + 3 * across } else { 27 * across + 3 * (band - 3) + inner };
+        table[band][i % 9] = first as u8;
         i += 1;
     }
     table
 };
-
-/// The cells of a minirow of a band, or of a minicolumn of a stack.
-#[inline(always)]
-const fn cells_of_line(band: usize, line: usize) -> [usize; 3] {
-    let (inner, across) = (line / 3, line % 3);
-    if band < 3 {
-        let first = 9 * (3 * band + inner) + 3 * across;
-        [first, first + 1, first + 2]
-    } else {
-        let first = 27 * across + 3 * (band - 3) + inner;
-        [first, first + 9, first + 18]
-    }
-}
 
 /// Where exactly three of nine are set, and where more.
 #[inline(always)]

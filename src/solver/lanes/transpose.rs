@@ -47,14 +47,38 @@ pub(super) fn unpack(planes: Planes) -> [u128; 4] {
 }
 
 /// The candidates of a puzzle: its clues, and every digit in the blanks.
+#[inline(always)]
 pub(super) fn row_of_puzzle(planes: [u128; 4]) -> Row {
     let [ones, twos, fours, eights] = planes;
     let blank = !(ones | twos | fours | eights);
-    let mut row = [0; ROW_PARTS];
+    let mut digits = [0; 9];
     for digit in 0..9 {
         let is = |plane: u128, bit: usize| if (digit + 1) >> bit & 1 == 1 { plane } else { !plane };
-        let cells = (is(ones, 0) & is(twos, 1) & is(fours, 2) & is(eights, 3) | blank) & ((1 << 81) - 1);
-        let (part, bit) = (81 * digit / 64, 81 * digit % 64);
+        digits[digit] = (is(ones, 0) & is(twos, 1) & is(fours, 2) & is(eights, 3) | blank) & ((1 << 81) - 1);
+    }
+    row_of_digits(&digits)
+}
+
+/// The planes of the solution in a row that has one candidate in each cell.
+#[inline(always)]
+pub(super) fn planes_of_solution(row: &Row) -> [u128; 4] {
+    let mut planes = [0; 4];
+    for (digit, cells) in digits_of_row(row).into_iter().enumerate() {
+        for (bit, plane) in planes.iter_mut().enumerate() {
+            if (digit + 1) >> bit & 1 == 1 {
+                *plane |= cells & ((1 << 81) - 1);
+            }
+        }
+    }
+    planes
+}
+
+/// A row out of the cells of each digit, of which only 81 bits may be set.
+#[inline(always)]
+pub(super) fn row_of_digits(digits: &[u128; 9]) -> Row {
+    let mut row = [0; ROW_PARTS];
+    for digit in 0..9 {
+        let (part, bit, cells) = (81 * digit / 64, 81 * digit % 64, digits[digit]);
         row[part] |= (cells << bit) as u64;
         row[part + 1] |= (cells >> (64 - bit)) as u64;
         if bit + 81 > 128 {
@@ -64,22 +88,18 @@ pub(super) fn row_of_puzzle(planes: [u128; 4]) -> Row {
     row
 }
 
-/// The planes of the solution in a row that has one candidate in each cell.
-pub(super) fn planes_of_solution(row: &Row) -> [u128; 4] {
-    let mut planes = [0; 4];
+/// The opposite of [`row_of_digits`]. What stands behind the 81 bits is unspecified.
+#[inline(always)]
+pub(super) fn digits_of_row(row: &Row) -> [u128; 9] {
+    let mut digits = [0; 9];
     for digit in 0..9 {
         let (part, bit) = (81 * digit / 64, 81 * digit % 64);
-        let mut cells = (u128::from(row[part]) | u128::from(row[part + 1]) << 64) >> bit;
+        digits[digit] = (u128::from(row[part]) | u128::from(row[part + 1]) << 64) >> bit;
         if bit + 81 > 128 {
-            cells |= u128::from(row[part + 2]) << (128 - bit);
-        }
-        for (bit, plane) in planes.iter_mut().enumerate() {
-            if (digit + 1) >> bit & 1 == 1 {
-                *plane |= cells & ((1 << 81) - 1);
-            }
+            digits[digit] |= u128::from(row[part + 2]) << (128 - bit);
         }
     }
-    planes
+    digits
 }
 
 /// The rows of all lanes, part by part: all first parts, then all second parts.
@@ -112,6 +132,12 @@ impl<const PARTS: usize> Rows<PARTS> {
             row[part] = parts[part * stride::<W>()];
         }
         row
+    }
+
+    /// One part of the row of a lane.
+    #[inline(always)]
+    pub(super) fn part<W: Word>(&self, lane: usize, part: usize) -> u64 {
+        self.parts[lane + part * stride::<W>()]
     }
 
     /// Sets the row of a lane.
