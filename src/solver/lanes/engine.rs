@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::branch::{self, Branch};
 use super::inference::State;
 use super::transpose::{CANDIDATES, PLANES_PARTS, ROW_PARTS, Row, Rows, pack, unpack};
-use super::word::{LaneList, Mask, Word};
+use super::word::{LaneList, MOST_LANES, Mask, Word};
 use crate::solver::{Metrics, Search, Stop};
 
 /// Puzzles to be searched, and where the answers go.
@@ -43,9 +43,15 @@ pub struct LaneStats {
     pub lanes: u64,
 }
 
-/// Refers to a [`Node`], or to none: to that in lane `n`, or from the number of lanes on to one that waits.
+/// Refers to a [`Node`]: to that in lane `n`, to none, or from [`FIRST_WAITING`] on to one that waits.
+///
+/// There is a node for none, too, which may be written to: where the ends of lists are cannot be foreseen, so they are no
+/// special case. It stays marked as [`SOLVED`].
 type Link = u32;
-const NONE: Link = Link::MAX;
+const NONE: Link = MOST_LANES as Link;
+
+/// The first that waits.
+const FIRST_WAITING: usize = MOST_LANES + 1;
 
 /// A search state that is not finished.
 #[derive(Clone, Copy)]
@@ -164,7 +170,7 @@ impl<W: Word> Engine<W> {
             rows: Rows::new::<W>(),
             grids: Rows::new::<W>(),
             planes: Box::new([W::splat(0); 324]),
-            nodes: vec![Node::root(0); Self::LANES],
+            nodes: vec![Node { depth: SOLVED, ..Node::root(0) }; FIRST_WAITING],
             waiting: Vec::new(),
             unused: Vec::new(),
             progress: Vec::new(),
@@ -230,7 +236,7 @@ impl<W: Word> Engine<W> {
     fn reset(&mut self, job: &Job<'_>) {
         self.progress.clear();
         self.progress.reserve(job.puzzles.len());
-        self.nodes.truncate(Self::LANES);
+        self.nodes.truncate(FIRST_WAITING);
         self.waiting.clear();
         self.unused.clear();
         self.donors.clear();
@@ -262,13 +268,9 @@ impl<W: Word> Engine<W> {
             return;
         }
         let filled: W = self.taken.word();
-        let mut words = [W::splat(0); 64];
+        let mut half = [W::splat(0); 64];
         for part in 0..ROW_PARTS {
-            self.rows.slice(part, &mut words);
-            let candidates = &mut self.state.candidates[64 * part..];
-            for i in 0..candidates.len().min(64) {
-                candidates[i] = W::select(filled, words[i], candidates[i]);
-            }
+            self.rows.slice_of(part, filled, &mut self.state.candidates[64 * part..], &mut half);
         }
         self.state.alive = self.state.alive.or(filled);
         self.taken = Mask::default();
@@ -463,7 +465,7 @@ impl<W: Word> Engine<W> {
             self.donors.push(puzzle);
         }
         let other = self.add_waiting(Node { previous: lane as Link, next, puzzle, depth });
-        branch::refuse::<W>(&self.rows, lane, &mut self.waiting[other as usize - Self::LANES]);
+        branch::refuse::<W>(&self.rows, lane, &mut self.waiting[other as usize - FIRST_WAITING]);
         let node = &mut self.nodes[lane];
         (node.next, node.depth) = (other, depth + 1);
         self.join(puzzle as usize, other, next);
@@ -475,7 +477,7 @@ impl<W: Word> Engine<W> {
         if !self.busy.contains::<W>(lane) {
             return;
         }
-        let Node { previous, puzzle, .. } = self.nodes[lane];
+        let Node { previous, next, puzzle, .. } = self.nodes[lane];
         let puzzle = puzzle as usize;
         if previous != NONE {
             return self.solved_out_of_order(lane, puzzle, by_row, job);
@@ -489,7 +491,12 @@ impl<W: Word> Engine<W> {
         if search.solutions == 1 {
             self.write_solution(lane, by_row, &mut job.solutions[puzzle]);
         }
-        if is_enough {
+        if next == NONE {
+            // The usual case for most puzzles: there is nothing else in the list.
+            let progress = &mut self.progress[puzzle];
+            (progress.first, progress.last) = (NONE, NONE);
+            self.release(lane);
+        } else if is_enough {
             self.cut(puzzle, lane as Link);
         } else {
             self.end(lane, job);
@@ -598,7 +605,7 @@ impl<W: Word> Engine<W> {
         let mut link = link;
         while link != NONE {
             let next = self.nodes[link as usize].next;
-            if (link as usize) < Self::LANES {
+            if link < NONE {
                 self.release(link as usize);
             } else {
                 let waiting = u32::from(self.waits(link));
@@ -625,20 +632,17 @@ impl<W: Word> Engine<W> {
     /// Makes two states neighbours in the list of a puzzle; none is the end of the list on that side.
     #[inline(always)]
     fn join(&mut self, puzzle: usize, before: Link, after: Link) {
-        match before {
-            NONE => self.progress[puzzle].first = after,
-            before => self.nodes[before as usize].next = after,
-        }
-        match after {
-            NONE => self.progress[puzzle].last = before,
-            after => self.nodes[after as usize].previous = before,
-        }
+        let progress = &mut self.progress[puzzle];
+        progress.first = if before == NONE { after } else { progress.first };
+        progress.last = if after == NONE { before } else { progress.last };
+        self.nodes[before as usize].next = after;
+        self.nodes[after as usize].previous = before;
     }
 
     /// Does this node, if there is one, wait for a lane?
     #[inline(always)]
     fn waits(&self, link: Link) -> bool {
-        link != NONE && link as usize >= Self::LANES && self.nodes[link as usize].depth != SOLVED
+        link > NONE && self.nodes[link as usize].depth != SOLVED
     }
 
     #[inline(always)]
@@ -664,7 +668,7 @@ impl<W: Word> Engine<W> {
     /// Brings the candidates of a waiting node, which is no longer one, to a lane.
     #[inline(always)]
     fn load_waiting(&mut self, lane: usize, link: Link) {
-        self.rows.set::<W>(lane, &self.waiting[link as usize - Self::LANES]);
+        self.rows.set::<W>(lane, &self.waiting[link as usize - FIRST_WAITING]);
         self.taken.insert::<W>(lane);
         self.remove_waiting(link);
     }

@@ -152,6 +152,31 @@ impl<const PARTS: usize> Rows<PARTS> {
     /// The words of 64 bits of every row, from bit `64 * part` on.
     #[inline(always)]
     pub(super) fn slice<W: Word>(&self, part: usize, words: &mut [W; 64]) {
+        self.half_slice(part, words);
+        for first in 0..8 {
+            transpose_near(&mut words.as_chunks_mut().0[first]);
+        }
+    }
+
+    /// The same for some lanes: in the others the words stay as they are. There may be fewer words than 64, or more,
+    /// which stay as they are too. `half` is room to work in.
+    #[inline(always)]
+    pub(super) fn slice_of<W: Word>(&self, part: usize, lanes: W, words: &mut [W], half: &mut [W; 64]) {
+        self.half_slice(part, half);
+        for first in 0..8 {
+            let mut eight = half.as_chunks().0[first];
+            transpose_near(&mut eight);
+            for k in 0..8 {
+                if let Some(word) = words.get_mut(8 * first + k) {
+                    *word = W::select(lanes, eight[k], *word);
+                }
+            }
+        }
+    }
+
+    /// The first half of [`Self::slice`].
+    #[inline(always)]
+    fn half_slice<W: Word>(&self, part: usize, half: &mut [W; 64]) {
         let parts = &self.parts[part * stride::<W>()..][..64 * W::PARTS];
         for first in 0..8 {
             let mut eight = [W::splat(0); 8];
@@ -160,11 +185,8 @@ impl<const PARTS: usize> Rows<PARTS> {
             }
             transpose_far(&mut eight);
             for k in 0..8 {
-                words[first + 8 * k] = eight[k];
+                half[first + 8 * k] = eight[k];
             }
-        }
-        for first in 0..8 {
-            transpose_near(&mut words.as_chunks_mut().0[first]);
         }
     }
 

@@ -232,4 +232,7 @@ impl Mask {
 }
 
 /// Room for all lanes of the widest word.
-pub(super) type LaneList = [u16; 64 * Mask::MOST_PARTS];
+pub(super) type LaneList = [u16; MOST_LANES];
+
+/// As many lanes as the widest word has.
+pub(super) const MOST_LANES: usize = 64 * Mask::MOST_PARTS;
