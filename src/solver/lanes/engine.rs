@@ -156,10 +156,6 @@ const AHEAD: usize = 48;
 /// A search that has made more guesses than this, and has met no contradiction, needs no help.
 const RIGHT_GUESSES: u64 = 7;
 
-/// Up to this many puzzles or solutions go in and out by way of their rows, where the rows of all lanes do so anyway: that
-/// takes longer for each, but spares transposing the planes of all lanes.
-const MOST_BY_ROWS: usize = 192;
-
 impl<W: Word> Engine<W> {
     const LANES: usize = 64 * W::PARTS;
 
@@ -214,7 +210,8 @@ impl<W: Word> Engine<W> {
                 self.unload();
                 self.branch.follow(&mut self.state);
             }
-            let by_rows = !stalled.is_empty() && solved.len() as usize <= MOST_BY_ROWS;
+            // The rows of all lanes stand there already.
+            let by_rows = !stalled.is_empty();
             if !by_rows && !solved.is_empty() {
                 self.unload_solutions();
             }
@@ -340,7 +337,8 @@ impl<W: Word> Engine<W> {
     /// Begins as many puzzles as there are `lanes`, which are all free.
     #[inline(always)]
     fn begin_fresh(&mut self, lanes: &[u16], job: &mut Job<'_>) {
-        let by_rows = !self.taken.is_empty() && lanes.len() <= MOST_BY_ROWS;
+        // Where the rows of all lanes go in anyway, a puzzle's own row spares transposing the planes.
+        let by_rows = !self.taken.is_empty();
         let mut begun = Mask::default();
         for &lane in lanes {
             let (lane, puzzle) = (usize::from(lane), self.progress.len());
