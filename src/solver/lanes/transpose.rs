@@ -108,25 +108,33 @@ pub(super) fn digits_of_row(row: &Row) -> [u128; 9] {
 /// `PARTS * n + q` is part `q` of the `n`th word of a part of the rows, and bit `n` of part `q` of each word of a slice.
 pub(super) struct Rows<const PARTS: usize> {
     parts: Vec<u64>,
+    /// Where the first row begins: at a line of the cache, since a vector across two of them takes twice as long.
+    first: usize,
 }
 
 /// From one part of the rows to the next: somewhat more than the lanes, since at a power of two all parts of a row
 /// would want the same line of the cache.
 const fn stride<W: Word>() -> usize {
-    64 * W::PARTS + 8
+    64 * W::PARTS + LINE
 }
+
+/// How many parts lie in one line of the cache.
+const LINE: usize = 8;
 
 impl<const PARTS: usize> Rows<PARTS> {
     /// For `64 * W::PARTS` lanes.
     pub(super) fn new<W: Word>() -> Self {
-        Self { parts: vec![0; PARTS * stride::<W>()] }
+        let parts = vec![0; PARTS * stride::<W>() + LINE];
+        // If that cannot be found out, any place is right.
+        let first = parts.as_ptr().align_offset(size_of::<u64>() * LINE).min(LINE);
+        Self { parts, first }
     }
 
     /// The row of a lane.
     #[inline(always)]
     pub(super) fn get<W: Word>(&self, lane: usize) -> [u64; PARTS] {
         // One check for all parts.
-        let parts = &self.parts[lane..][..=(PARTS - 1) * stride::<W>()];
+        let parts = &self.parts[self.first + lane..][..=(PARTS - 1) * stride::<W>()];
         let mut row = [0; PARTS];
         for part in 0..PARTS {
             row[part] = parts[part * stride::<W>()];
@@ -137,13 +145,13 @@ impl<const PARTS: usize> Rows<PARTS> {
     /// One part of the row of a lane.
     #[inline(always)]
     pub(super) fn part<W: Word>(&self, lane: usize, part: usize) -> u64 {
-        self.parts[lane + part * stride::<W>()]
+        self.parts[self.first + lane + part * stride::<W>()]
     }
 
     /// Sets the row of a lane.
     #[inline(always)]
     pub(super) fn set<W: Word>(&mut self, lane: usize, row: &[u64; PARTS]) {
-        let parts = &mut self.parts[lane..][..=(PARTS - 1) * stride::<W>()];
+        let parts = &mut self.parts[self.first + lane..][..=(PARTS - 1) * stride::<W>()];
         for part in 0..PARTS {
             parts[part * stride::<W>()] = row[part];
         }
@@ -177,7 +185,7 @@ impl<const PARTS: usize> Rows<PARTS> {
     /// The first half of [`Self::slice`].
     #[inline(always)]
     fn half_slice<W: Word>(&self, part: usize, half: &mut [W; 64]) {
-        let parts = &self.parts[part * stride::<W>()..][..64 * W::PARTS];
+        let parts = &self.parts[self.first + part * stride::<W>()..][..64 * W::PARTS];
         for first in 0..8 {
             let mut eight = [W::splat(0); 8];
             for k in 0..8 {
@@ -205,7 +213,7 @@ impl<const PARTS: usize> Rows<PARTS> {
                 half[first + 8 * k] = eight[k];
             }
         }
-        let parts = &mut self.parts[part * stride::<W>()..][..64 * W::PARTS];
+        let parts = &mut self.parts[self.first + part * stride::<W>()..][..64 * W::PARTS];
         for first in 0..8 {
             let eight = &mut half.as_chunks_mut().0[first];
             transpose_near(eight);
