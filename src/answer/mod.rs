@@ -21,6 +21,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::grid::{Grid, Order};
 use crate::solver::{
     Batch, DEFAULT_NODE_LIMIT, Limit, Metrics, Question, Search, Solver, Strategy, Verdict, default_strategy,
+    lanes,
 };
 use crate::text::{Format, Problem, PuzzleError, Records};
 
@@ -163,6 +164,19 @@ pub struct Cancelled;
 /// end.
 const BATCH_PUZZLES: usize = 8192;
 
+/// So many lines are read, then some of the text further on is brought near.
+const TOGETHER: usize = 8;
+
+/// Has a part of the text that is read later brought near. The machine does that by itself within a page of memory, but
+/// at the next page it has to wait, about as long as reading ten puzzles takes.
+fn bring_near(text: &[u8]) {
+    /// Two pages.
+    const AHEAD: usize = 8192;
+    if let Some(later) = text.get(AHEAD..AHEAD + 82 * TOGETHER) {
+        lanes::bring_near(later);
+    }
+}
+
 /// What one thread needs to answer puzzles of one format by one strategy.
 pub struct Worker {
     solver: Box<dyn Solver>,
@@ -220,7 +234,16 @@ impl Worker {
             }
             let (first, room) = (records.line(), BATCH_PUZZLES - self.lines.len());
             self.batch.push_many(|puzzles| {
-                let count = records.read_everyday(puzzles, room);
+                let mut count = 0;
+                loop {
+                    bring_near(records.rest());
+                    let at_once = TOGETHER.min(room - count);
+                    let read = records.read_everyday(puzzles, at_once);
+                    count += read;
+                    if read < TOGETHER {
+                        break;
+                    }
+                }
                 self.lines.extend(first..first + count as u64);
             });
             if self.lines.len() < BATCH_PUZZLES {

@@ -7,14 +7,17 @@
 )]
 
 use std::arch::x86_64::{
-    __m512i, _MM_HINT_T0, _mm_prefetch, _mm256_loadu_si256, _mm256_mask_add_epi8, _mm256_mask_storeu_epi8,
-    _mm256_set1_epi8, _mm256_setzero_si256, _mm256_test_epi8_mask, _mm512_and_si512, _mm512_andnot_si512,
-    _mm512_loadu_si512, _mm512_mask_add_epi8, _mm512_or_si512, _mm512_set1_epi8, _mm512_set1_epi64,
-    _mm512_setzero_si512, _mm512_slli_epi64, _mm512_srli_epi64, _mm512_storeu_si512,
-    _mm512_ternarylogic_epi64, _mm512_test_epi8_mask, _mm512_xor_si512,
+    __m512i, _MM_HINT_T0, _mm_prefetch, _mm256_cmpeq_epi8_mask, _mm256_loadu_si256, _mm256_mask_add_epi8,
+    _mm256_mask_mov_epi8, _mm256_mask_storeu_epi8, _mm256_set1_epi8, _mm256_setzero_si256,
+    _mm256_test_epi8_mask, _mm256_testn_epi8_mask, _mm512_and_si512, _mm512_andnot_si512,
+    _mm512_cmpeq_epi8_mask, _mm512_loadu_si512, _mm512_mask_add_epi8, _mm512_mask_mov_epi8, _mm512_or_si512,
+    _mm512_set1_epi8, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_slli_epi64, _mm512_srli_epi64,
+    _mm512_storeu_si512, _mm512_ternarylogic_epi64, _mm512_test_epi8_mask, _mm512_testn_epi8_mask,
+    _mm512_xor_si512,
 };
 
 use super::engine::{Engine, Job};
+use super::transpose::{Row, digits_of_row, row_of_digits};
 use super::word::Word;
 
 /// Has this machine what [`run`] is compiled for?
@@ -190,6 +193,40 @@ impl Word for Avx512 {
                 let (in_head, in_tail) = (planes[bit] as u64, (planes[bit] >> 64) as u32);
                 head = _mm512_mask_add_epi8(head, in_head, head, _mm512_set1_epi8(1 << bit));
                 tail = _mm256_mask_add_epi8(tail, in_tail, tail, _mm256_set1_epi8(1 << bit));
+            }
+            _mm512_storeu_si512(first.as_mut_ptr().cast(), head);
+            _mm256_mask_storeu_epi8(last.as_mut_ptr().cast(), (1 << 17) - 1, tail);
+        }
+    }
+
+    #[inline(always)]
+    fn row(digits: &[u8; 96]) -> Row {
+        let mut cells = [0; 9];
+        let (head, tail) = digits.split_at(64);
+        unsafe {
+            let head = _mm512_loadu_si512(head.as_ptr().cast());
+            let tail = _mm256_loadu_si256(tail.as_ptr().cast());
+            let blank_head = _mm512_testn_epi8_mask(head, head);
+            let blank_tail = _mm256_testn_epi8_mask(tail, tail);
+            for digit in 0..9 {
+                let in_head = _mm512_cmpeq_epi8_mask(head, _mm512_set1_epi8(digit as i8 + 1)) | blank_head;
+                let in_tail = _mm256_cmpeq_epi8_mask(tail, _mm256_set1_epi8(digit as i8 + 1)) | blank_tail;
+                cells[digit] = u128::from(in_tail & ((1 << 17) - 1)) << 64 | u128::from(in_head);
+            }
+        }
+        row_of_digits(&cells)
+    }
+
+    #[inline(always)]
+    fn solution(row: &Row, digits: &mut [u8; 81]) {
+        let cells = digits_of_row(row);
+        let (first, last) = digits.split_at_mut(64);
+        unsafe {
+            let (mut head, mut tail) = (_mm512_setzero_si512(), _mm256_setzero_si256());
+            for digit in 0..9 {
+                let (in_head, in_tail) = (cells[digit] as u64, (cells[digit] >> 64) as u32);
+                head = _mm512_mask_mov_epi8(head, in_head, _mm512_set1_epi8(digit as i8 + 1));
+                tail = _mm256_mask_mov_epi8(tail, in_tail, _mm256_set1_epi8(digit as i8 + 1));
             }
             _mm512_storeu_si512(first.as_mut_ptr().cast(), head);
             _mm256_mask_storeu_epi8(last.as_mut_ptr().cast(), (1 << 17) - 1, tail);

@@ -10,7 +10,7 @@
 //! digits, and there to the digit with the fewest: a minirow holds that digit, or it does not.
 
 use super::inference::{State, six_permutations};
-use super::transpose::{CANDIDATES, Row};
+use super::transpose::{CANDIDATES, ROW_PARTS, Row, Rows};
 use super::word::{Mask, Word};
 
 /// Bands and stacks.
@@ -26,10 +26,9 @@ pub(super) struct Branch<W> {
     lines: [[Lines<W>; BANDS]; 9],
     /// How many permutations there are, as a number of three bits, by digit and band.
     permutations: [[[W; 3]; BANDS]; 9],
-    /// The triads, by band.
-    triads: [Lines<W>; BANDS],
-    /// The full ones, by band.
-    full: [Lines<W>; BANDS],
+    /// Where a digit that is possible in the next line of the same row is ruled out of this one, and the same for the one
+    /// after the next: because that one is a triad, or this one is full. By band.
+    owned: [[[W; 2]; 9]; BANDS],
     /// The lanes in which a triad or a full one rules something out.
     progress: W,
     /// The digit that is guessed on.
@@ -53,8 +52,7 @@ impl<W: Word> Branch<W> {
         Box::new(Self {
             lines: [[[none; 9]; BANDS]; 9],
             permutations: [[[none; 3]; BANDS]; 9],
-            triads: [[none; 9]; BANDS],
-            full: [[none; 9]; BANDS],
+            owned: [[[none; 2]; 9]; BANDS],
             progress: none,
             digit: [none; 9],
             band: [none; BANDS],
@@ -107,6 +105,7 @@ impl<W: Word> Branch<W> {
         let mut progress = W::splat(0);
         for band in 0..BANDS {
             for row in [0, 3, 6] {
+                let (mut triads, mut full) = ([W::splat(0); 3], [W::splat(0); 3]);
                 for i in 0..3 {
                     let mut possible = [W::splat(0); 9];
                     let mut certain = [W::splat(0); 9];
@@ -119,18 +118,14 @@ impl<W: Word> Branch<W> {
                     let (three_possible, more_possible) = three_and_more(&possible);
                     let (three_certain, more_certain) = three_and_more(&certain);
                     state.alive = state.alive.and(three_possible.or(more_possible)).and_not(more_certain);
-                    self.triads[band][row + i] = three_possible;
-                    self.full[band][row + i] = three_certain;
+                    triads[i] = three_possible;
+                    full[i] = three_certain;
+                    // If both, the three digits are nowhere else, and no other is here.
+                    progress = W::or_xor(progress, three_possible, three_certain);
                 }
-            }
-            for digit in 0..9 {
-                let lines = &self.lines[digit][band];
-                for row in [0, 3, 6] {
-                    for i in 0..3 {
-                        let settled = self.triads[band][row + i].or(self.full[band][row + i]);
-                        let others = lines[row + (i + 1) % 3].or(lines[row + (i + 2) % 3]);
-                        progress = progress.or(W::and3(lines[row + i], others, settled));
-                    }
+                for i in 0..3 {
+                    self.owned[band][row + i] =
+                        [triads[(i + 1) % 3].or(full[i]), triads[(i + 2) % 3].or(full[i])];
                 }
             }
         }
@@ -140,21 +135,14 @@ impl<W: Word> Branch<W> {
     /// Marks the band or stack with the fewest permutations of those that are not decided.
     #[inline(always)]
     fn choose_band(&mut self, guessing: W) {
-        /// How many bits the sum has after each digit: there are at most six permutations of each.
-        const SUM_BITS: [usize; 9] = [3, 4, 5, 5, 5, 6, 6, 6, 6];
         let (none, all) = (W::splat(0), W::splat(!0));
         let mut fewest = [all; 6];
         for band in 0..BANDS {
-            let mut sum = [none; 6];
+            let mut counts = [[none; 3]; 9];
             for digit in 0..9 {
-                let mut carry = none;
-                for bit in 0..SUM_BITS[digit] {
-                    let a = sum[bit];
-                    let b = if bit < 3 { self.permutations[digit][band][bit] } else { none };
-                    sum[bit] = W::xor3(a, b, carry);
-                    carry = W::majority(a, b, carry);
-                }
+                counts[digit] = self.permutations[digit][band];
             }
+            let sum = sum_of_nine(&counts);
             // Nine digits with one permutation each: decided.
             let open = W::or3(W::or3(sum[1], sum[2], sum[4]), sum[5], all.and_not(sum[0].and(sum[3])));
             let fewer = less(&sum, &fewest).and(open);
@@ -262,58 +250,57 @@ impl<W: Word> Branch<W> {
     #[inline(always)]
     fn rule_out_by_lines(&self, digit: usize, out: &mut [Lines<W>; BANDS]) {
         for band in 0..BANDS {
-            let (lines, triads, full) = (&self.lines[digit][band], &self.triads[band], &self.full[band]);
+            let (lines, owned) = (&self.lines[digit][band], &self.owned[band]);
             for row in [0, 3, 6] {
                 for i in 0..3 {
                     let (next, last) = (row + (i + 1) % 3, row + (i + 2) % 3);
                     let out = &mut out[band][row + i];
-                    *out = W::or_and(*out, lines[next], triads[next].or(full[row + i]));
-                    *out = W::or_and(*out, lines[last], triads[last].or(full[row + i]));
+                    *out = W::or_and(*out, lines[next], owned[row + i][0]);
+                    *out = W::or_and(*out, lines[last], owned[row + i][1]);
                 }
             }
         }
     }
 }
 
-/// Takes the other side of the guess that stands in `row`: the line does not hold the digit. The free bits are
-/// cleared.
+/// Copies the row of a lane to `row`, but takes the other side of the guess that stands in it: the line does not hold the
+/// digit. The free bits are cleared.
 #[inline(always)]
-pub(super) fn refuse(row: &mut Row) {
-    let guess = row[CANDIDATES / 64];
+pub(super) fn refuse<W: Word>(rows: &Rows<ROW_PARTS>, lane: usize, row: &mut Row) {
+    const LAST: usize = CANDIDATES / 64;
+    *row = rows.get::<W>(lane);
+    let guess = rows.part::<W>(lane, LAST);
+    row[LAST] = guess & CANDIDATES_OF_LAST;
     let marked = |at: usize, width: usize| ((guess >> at) & ((1 << width) - 1)).trailing_zeros() as usize;
     let (digit, band, line) = (marked(DIGIT_AT, 9), marked(BAND_AT, BANDS), marked(LINE_AT, 9));
-    row[CANDIDATES / 64] &= (1 << DIGIT_AT) - 1;
     if digit < 9 && band < BANDS && line < 9 {
-        for cell in CELLS_OF_LINE[band][line] {
-            let candidate = 81 * digit + usize::from(cell);
-            row[candidate / 64 % row.len()] &= !(1 << (candidate % 64));
-        }
+        let first = 81 * digit + usize::from(FIRST_OF_LINE[band][line]);
+        let cells: u64 = if band < 3 { 0b111 } else { 1 | 1 << 9 | 1 << 18 };
+        // From the source: what has just been written to the copy cannot be read back at once.
+        let (part, bit) = (first / 64 % ROW_PARTS, first % 64);
+        let next = (part + 1) % ROW_PARTS;
+        let kept = |part: usize| if part == LAST { CANDIDATES_OF_LAST } else { !0 };
+        row[part] = rows.part::<W>(lane, part) & !(cells << bit) & kept(part);
+        row[next] = rows.part::<W>(lane, next) & !(cells >> 1 >> (63 - bit)) & kept(next);
     }
 }
 
-static CELLS_OF_LINE: [[[u8; 3]; 9]; BANDS] = {
-    let mut table = [[[0; 3]; 9]; BANDS];
+/// The bits of the last part of a row that are not free.
+const CANDIDATES_OF_LAST: u64 = (1 << DIGIT_AT) - 1;
+
+/// The first cell of each minirow of a band, and of each minicolumn of a stack.
+static FIRST_OF_LINE: [[u8; 9]; BANDS] = {
+    let mut table = [[0; 9]; BANDS];
     let mut i = 0;
     while i < BANDS * 9 {
-        let cells = cells_of_line(i / 9, i % 9);
-        table[i / 9][i % 9] = [cells[0] as u8, cells[1] as u8, cells[2] as u8];
+        let (band, inner, across) = (i / 9, i % 9 / 3, i % 3);
+        let first =
+            if band < 3 { 27 * band + 9 * inner + 3 * across } else { 27 * across + 3 * (band - 3) + inner };
+        table[band][i % 9] = first as u8;
         i += 1;
     }
     table
 };
-
-/// The cells of a minirow of a band, or of a minicolumn of a stack.
-#[inline(always)]
-const fn cells_of_line(band: usize, line: usize) -> [usize; 3] {
-    let (inner, across) = (line / 3, line % 3);
-    if band < 3 {
-        let first = 9 * (3 * band + inner) + 3 * across;
-        [first, first + 1, first + 2]
-    } else {
-        let first = 27 * across + 3 * (band - 3) + inner;
-        [first, first + 9, first + 18]
-    }
-}
 
 /// Where exactly three of nine are set, and where more.
 #[inline(always)]
@@ -326,6 +313,43 @@ fn three_and_more<W: Word>(nine: &[W; 9]) -> (W, W) {
     let (sum, four) = (W::xor3(c0, c1, c2), W::majority(c0, c1, c2));
     let (twos, more) = (sum.xor(c3), W::or_and(four, sum, c3));
     (ones.and(twos).and_not(more), more)
+}
+
+/// The sum of nine numbers of three bits, none of them more than six. All in binary from the lowest bit up.
+///
+/// Three bits of one place become one of that place and one of the next, until there is one of each.
+#[inline(always)]
+fn sum_of_nine<W: Word>(numbers: &[[W; 3]; 9]) -> [W; 6] {
+    let [a, b, c, d, e, f, g, h, i] = *numbers;
+    let (a, b, c) = (add_bits(a, b, c), add_bits(d, e, f), add_bits(g, h, i));
+    let (ones, c0) = add(a.0[0], b.0[0], c.0[0]);
+    let (s1, c1) = add(a.0[1], b.0[1], c.0[1]);
+    let (s2, c2) = add(a.1[0], b.1[0], c.1[0]);
+    let (twos, c3) = add(s1, s2, c0);
+    let (s3, c4) = add(a.0[2], b.0[2], c.0[2]);
+    let (s4, c5) = add(a.1[1], b.1[1], c.1[1]);
+    let (s5, c6) = add(c1, c2, c3);
+    let (fours, c7) = add(s3, s4, s5);
+    let (s6, c8) = add(a.1[2], b.1[2], c.1[2]);
+    let (s7, c9) = add(c4, c5, c6);
+    let (eights, c10) = add(s6, s7, c7);
+    let (sixteens, more) = add(c8, c9, c10);
+    [ones, twos, fours, eights, sixteens, more]
+}
+
+/// Adds three numbers without carrying: the sum of each place, and what it adds to the next.
+#[inline(always)]
+fn add_bits<W: Word>(a: [W; 3], b: [W; 3], c: [W; 3]) -> ([W; 3], [W; 3]) {
+    let (s0, c0) = add(a[0], b[0], c[0]);
+    let (s1, c1) = add(a[1], b[1], c[1]);
+    let (s2, c2) = add(a[2], b[2], c[2]);
+    ([s0, s1, s2], [c0, c1, c2])
+}
+
+/// The sum of three bits, and the carry.
+#[inline(always)]
+fn add<W: Word>(a: W, b: W, c: W) -> (W, W) {
+    (W::xor3(a, b, c), W::majority(a, b, c))
 }
 
 /// How many permutations there are of the lines of a band, in binary from the lowest bit up.

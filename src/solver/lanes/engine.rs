@@ -10,10 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::branch::{self, Branch};
 use super::inference::State;
-use super::transpose::{
-    CANDIDATES, PLANES_PARTS, ROW_PARTS, Row, Rows, pack, planes_of_solution, row_of_puzzle, unpack,
-};
-use super::word::{LaneList, Mask, Word};
+use super::transpose::{CANDIDATES, PLANES_PARTS, ROW_PARTS, Row, Rows, pack, unpack};
+use super::word::{LaneList, MOST_LANES, Mask, Word};
 use crate::solver::{Metrics, Search, Stop};
 
 /// Puzzles to be searched, and where the answers go.
@@ -45,9 +43,15 @@ pub struct LaneStats {
     pub lanes: u64,
 }
 
-/// Refers to a [`Node`], or to none: to that in lane `n`, or from the number of lanes on to one that waits.
+/// Refers to a [`Node`]: to that in lane `n`, to none, or from [`FIRST_WAITING`] on to one that waits.
+///
+/// There is a node for none, too, which may be written to: where the ends of lists are cannot be foreseen, so they are no
+/// special case. It stays marked as [`SOLVED`].
 type Link = u32;
-const NONE: Link = Link::MAX;
+const NONE: Link = MOST_LANES as Link;
+
+/// The first that waits.
+const FIRST_WAITING: usize = MOST_LANES + 1;
 
 /// A search state that is not finished.
 #[derive(Clone, Copy)]
@@ -70,7 +74,7 @@ impl Node {
     }
 }
 
-/// How far the search of a puzzle is.
+/// How far the search of a puzzle is. What was found so far stands in its [`Search`].
 #[derive(Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 struct Progress {
@@ -78,19 +82,14 @@ struct Progress {
     last: Link,
     /// The states of the list that are in no lane.
     waiting: u32,
-    /// The most guesses that stood at one time.
-    depth: u32,
-    nodes: u64,
-    guesses: u64,
-    backtracks: u64,
-    solutions: u64,
     /// Does it stand among the donors?
     is_donor: bool,
     /// Has another lane ever helped?
     is_shared: bool,
     /// Is it to be searched by one lane?
     is_alone: bool,
-    gave_up: bool,
+    /// Has there been a contradiction? Or a solution out of order, behind which states may wait that no lane comes to.
+    has_failed: bool,
 }
 
 impl Progress {
@@ -100,18 +99,17 @@ impl Progress {
             first: link,
             last: link,
             waiting: 0,
-            depth: 0,
-            nodes: 1,
-            guesses: 0,
-            backtracks: 0,
-            solutions: 0,
             is_donor: false,
             is_shared: false,
             is_alone: false,
-            gave_up: false,
+            has_failed: false,
         }
     }
 }
+
+/// What is found of a puzzle when it is begun: its first node. It stays like this if there is nothing else.
+const BEGUN: Search =
+    Search { metrics: Metrics { nodes: 1, ..Search::NO_SOLUTION.metrics }, ..Search::NO_SOLUTION };
 
 /// The lanes of one thread, with all that they need to work.
 pub(super) struct Engine<W> {
@@ -129,8 +127,8 @@ pub(super) struct Engine<W> {
     /// They are bounded: each guess takes a permutation from one of 54 pairs of a digit and a band, which have six at most. So
     /// there are no more than 270 for each lane, 16 MiB in all for 512 lanes; a few for each lane are usual.
     waiting: Vec<Row>,
-    /// Of the nodes that wait those that are not in use, linked by `next`.
-    unused: Link,
+    /// Of the nodes that wait those that are not in use.
+    unused: Vec<Link>,
     /// Of the puzzles that have been begun.
     progress: Vec<Progress>,
     /// Puzzles that have, or had, waiting states that other lanes may take.
@@ -155,9 +153,8 @@ const UNSETTLED: u32 = 96;
 /// do by itself because most of the time none is read.
 const AHEAD: usize = 48;
 
-/// Up to this many puzzles or solutions go in and out by way of their rows, which takes longer for each, but spares
-/// transposing those of all lanes.
-const FEW: u32 = 24;
+/// A search that has made more guesses than this, and has met no contradiction, needs no help.
+const RIGHT_GUESSES: u64 = 7;
 
 impl<W: Word> Engine<W> {
     const LANES: usize = 64 * W::PARTS;
@@ -169,9 +166,9 @@ impl<W: Word> Engine<W> {
             rows: Rows::new::<W>(),
             grids: Rows::new::<W>(),
             planes: Box::new([W::splat(0); 324]),
-            nodes: vec![Node::root(0); Self::LANES],
+            nodes: vec![Node { depth: SOLVED, ..Node::root(0) }; FIRST_WAITING],
             waiting: Vec::new(),
-            unused: NONE,
+            unused: Vec::new(),
             progress: Vec::new(),
             donors: Vec::new(),
             again: Vec::new(),
@@ -193,7 +190,10 @@ impl<W: Word> Engine<W> {
         self.reset(job);
         let mut list: LaneList = [0; _];
         loop {
-            for &lane in lanes::<W>(&self.free, &mut list) {
+            let free = lanes::<W>(&self.free, &mut list);
+            let (fresh, others) = free.split_at(free.len().min(job.puzzles.len() - self.progress.len()));
+            self.begin_fresh(fresh, job);
+            for &lane in others {
                 if !self.fill(lane.into(), job) {
                     break;
                 }
@@ -201,7 +201,7 @@ impl<W: Word> Engine<W> {
             if self.busy.is_empty() || job.cancel.load(Ordering::Relaxed) {
                 break;
             }
-            self.load(&mut list);
+            self.load();
             let (solved, stalled) = self.propagate();
             let (solved, stalled) = (Mask::of(solved), Mask::of(stalled));
             let mut guessing = Mask::default();
@@ -210,34 +210,32 @@ impl<W: Word> Engine<W> {
                 self.unload();
                 self.branch.follow(&mut self.state);
             }
-            if !stalled.is_empty() && solved.len() <= FEW {
-                for &lane in lanes::<W>(&solved, &mut list) {
-                    let planes = planes_of_solution(&self.rows.get::<W>(lane.into()));
-                    self.grids.set::<W>(lane.into(), &pack(planes));
-                }
-            } else if !solved.is_empty() {
+            // The rows of all lanes stand there already.
+            let by_rows = !stalled.is_empty();
+            if !by_rows && !solved.is_empty() {
                 self.unload_solutions();
             }
             for &lane in lanes::<W>(&solved, &mut list) {
-                self.solved(lane.into(), job);
+                self.solved(lane.into(), by_rows, job);
             }
             for &lane in lanes::<W>(&guessing, &mut list) {
                 self.guess(lane.into(), job);
             }
             let dead = self.busy.word::<W>().and_not(self.state.alive).and_not(self.taken.word());
             for &lane in lanes::<W>(&Mask::of(dead), &mut list) {
+                self.progress[self.nodes[usize::from(lane)].puzzle as usize].has_failed = true;
                 self.end(lane.into(), job);
             }
         }
-        self.report(job);
+        self.report_cancelled(job);
     }
 
     fn reset(&mut self, job: &Job<'_>) {
         self.progress.clear();
         self.progress.reserve(job.puzzles.len());
-        self.nodes.truncate(Self::LANES);
+        self.nodes.truncate(FIRST_WAITING);
         self.waiting.clear();
-        self.unused = NONE;
+        self.unused.clear();
         self.donors.clear();
         self.again.clear();
         self.begun = Mask::default();
@@ -248,15 +246,7 @@ impl<W: Word> Engine<W> {
 
     /// Brings what the lanes have begun and taken into the sliced state.
     #[inline(always)]
-    fn load(&mut self, list: &mut LaneList) {
-        if self.begun.len() <= FEW {
-            for &lane in lanes::<W>(&self.begun, list) {
-                let row = row_of_puzzle(unpack(self.grids.get::<W>(lane.into())));
-                self.rows.set::<W>(lane.into(), &row);
-                self.taken.insert::<W>(lane.into());
-            }
-            self.begun = Mask::default();
-        }
+    fn load(&mut self) {
         if !self.begun.is_empty() {
             let mut words = [W::splat(0); 64];
             for part in 0..PLANES_PARTS {
@@ -275,13 +265,9 @@ impl<W: Word> Engine<W> {
             return;
         }
         let filled: W = self.taken.word();
-        let mut words = [W::splat(0); 64];
+        let mut half = [W::splat(0); 64];
         for part in 0..ROW_PARTS {
-            self.rows.slice(part, &mut words);
-            let candidates = &mut self.state.candidates[64 * part..];
-            for i in 0..candidates.len().min(64) {
-                candidates[i] = W::select(filled, words[i], candidates[i]);
-            }
+            self.rows.slice_of(part, filled, &mut self.state.candidates[64 * part..], &mut half);
         }
         self.state.alive = self.state.alive.or(filled);
         self.taken = Mask::default();
@@ -348,26 +334,47 @@ impl<W: Word> Engine<W> {
         }
     }
 
-    /// Finds work for a free lane: a puzzle that no lane has begun, else a part of one that another lane works on.
+    /// Begins as many puzzles as there are `lanes`, which are all free.
     #[inline(always)]
-    fn fill(&mut self, lane: usize, job: &Job<'_>) -> bool {
+    fn begin_fresh(&mut self, lanes: &[u16], job: &mut Job<'_>) {
+        // Where the rows of all lanes go in anyway, a puzzle's own row spares transposing the planes.
+        let by_rows = !self.taken.is_empty();
+        let mut begun = Mask::default();
+        for &lane in lanes {
+            let (lane, puzzle) = (usize::from(lane), self.progress.len());
+            self.bring(lane, puzzle, by_rows, job);
+            self.progress.push(Progress::begun(lane as Link));
+            begun.insert::<W>(lane);
+        }
+        if by_rows {
+            self.taken.add(&begun);
+        } else {
+            self.begun.add(&begun);
+        }
+        self.busy.add(&begun);
+        self.free.subtract(&begun);
+    }
+
+    /// Finds work for a free lane when no puzzle is left that has not been begun: one that is to be begun again, else a
+    /// part of one that another lane works on.
+    #[inline(always)]
+    fn fill(&mut self, lane: usize, job: &mut Job<'_>) -> bool {
         loop {
             if let Some(puzzle) = self.again.pop() {
-                self.begin(lane, puzzle as usize, job);
+                self.bring(lane, puzzle as usize, false, job);
+                self.begun.insert::<W>(lane);
+                self.occupy(lane);
                 let progress = &mut self.progress[puzzle as usize];
                 let is_donor = progress.is_donor;
                 *progress = Progress { is_alone: true, is_donor, ..Progress::begun(lane as Link) };
                 return true;
             }
-            let fresh = self.progress.len();
-            if fresh < job.puzzles.len() {
-                self.begin(lane, fresh, job);
-                self.progress.push(Progress::begun(lane as Link));
-                return true;
-            }
             let Some(&puzzle) = self.donors.last().filter(|_| job.sharing) else { return false };
             let progress = &mut self.progress[puzzle as usize];
-            if progress.waiting == 0 || progress.is_alone {
+            let guesses = job.searches[puzzle as usize].metrics.guesses;
+            // Where one guess after the other was right, a lane that helped would only find solutions that are not wanted.
+            let needs_help = guesses <= RIGHT_GUESSES || progress.has_failed;
+            if progress.waiting == 0 || progress.is_alone || !needs_help {
                 progress.is_donor = false;
                 self.donors.pop();
                 continue;
@@ -385,44 +392,47 @@ impl<W: Word> Engine<W> {
         }
     }
 
-    /// Begins a puzzle.
+    /// Brings a puzzle on its way into a lane, whose row it goes to if `by_row`.
     #[inline(always)]
-    fn begin(&mut self, lane: usize, puzzle: usize, job: &Job<'_>) {
+    fn bring(&mut self, lane: usize, puzzle: usize, by_row: bool, job: &mut Job<'_>) {
         // A word of bytes may reach beyond the last puzzle.
         let rest = job.puzzles[puzzle..].as_flattened();
-        let planes = match rest.first_chunk() {
-            Some(digits) => W::planes(digits),
+        let mut last = [0; 96];
+        let digits = match rest.first_chunk() {
+            Some(digits) => digits,
             None => {
-                let mut digits = [0; 96];
-                digits[..81].copy_from_slice(rest);
-                W::planes(&digits)
+                last[..81].copy_from_slice(rest);
+                &last
             }
         };
+        if by_row {
+            self.rows.set::<W>(lane, &W::row(digits));
+        } else {
+            self.grids.set::<W>(lane, &pack(W::planes(digits)));
+        }
         if let Some(later) = rest.get(81 * AHEAD..) {
             W::prefetch(later);
         }
         // Where the solution goes, which may begin in one line of the cache and end in the next.
         W::prefetch(&job.solutions[puzzle]);
         W::prefetch(&job.solutions[puzzle][80..]);
-        self.grids.set::<W>(lane, &pack(planes));
-        self.begun.insert::<W>(lane);
-        self.occupy(lane);
+        job.searches[puzzle] = BEGUN;
         self.nodes[lane] = Node::root(puzzle);
     }
 
     /// Takes a waiting state into a lane. False if that would be a node too many: then the puzzle has been given up.
     #[inline(always)]
-    fn take(&mut self, lane: usize, link: Link, job: &Job<'_>) -> bool {
+    fn take(&mut self, lane: usize, link: Link, job: &mut Job<'_>) -> bool {
         let node = self.nodes[link as usize];
         let puzzle = node.puzzle as usize;
-        let progress = &mut self.progress[puzzle];
-        if progress.nodes >= job.node_limit {
-            self.give_up(puzzle);
+        let metrics = &mut job.searches[puzzle].metrics;
+        if metrics.nodes >= job.node_limit {
+            self.give_up(puzzle, job);
             return false;
         }
-        progress.nodes += 1;
-        progress.backtracks += 1;
-        progress.waiting -= 1;
+        metrics.nodes += 1;
+        metrics.backtracks += 1;
+        self.progress[puzzle].waiting -= 1;
         self.nodes[lane] = node;
         self.join(puzzle, node.previous, lane as Link);
         self.join(puzzle, lane as Link, node.next);
@@ -433,78 +443,94 @@ impl<W: Word> Engine<W> {
 
     /// Keeps the other side of the guess that a lane follows.
     #[inline(always)]
-    fn guess(&mut self, lane: usize, job: &Job<'_>) {
+    fn guess(&mut self, lane: usize, job: &mut Job<'_>) {
         if !self.busy.contains::<W>(lane) {
             return; // The puzzle has been ended by another lane.
         }
         let Node { next, puzzle, depth, .. } = self.nodes[lane];
-        let progress = &mut self.progress[puzzle as usize];
-        progress.guesses += 1;
-        if progress.nodes >= job.node_limit {
-            self.give_up(puzzle as usize);
+        let metrics = &mut job.searches[puzzle as usize].metrics;
+        metrics.guesses += 1;
+        if metrics.nodes >= job.node_limit {
+            self.give_up(puzzle as usize, job);
             return;
         }
-        progress.nodes += 1;
-        progress.depth = progress.depth.max(depth + 1);
+        metrics.nodes += 1;
+        metrics.depth = metrics.depth.max(u64::from(depth) + 1);
+        let progress = &mut self.progress[puzzle as usize];
         progress.waiting += 1;
         if !progress.is_donor {
             progress.is_donor = true;
             self.donors.push(puzzle);
         }
         let other = self.add_waiting(Node { previous: lane as Link, next, puzzle, depth });
-        // Changed where it stands: on its way it would be read before what was written to it has arrived.
-        let row = &mut self.waiting[other as usize - Self::LANES];
-        *row = self.rows.get::<W>(lane);
-        branch::refuse(row);
+        branch::refuse::<W>(&self.rows, lane, &mut self.waiting[other as usize - FIRST_WAITING]);
         let node = &mut self.nodes[lane];
         (node.next, node.depth) = (other, depth + 1);
         self.join(puzzle as usize, other, next);
     }
 
-    /// A lane has found a solution.
+    /// A lane has found a solution, which stands in its row if `by_row`.
     #[inline(always)]
-    fn solved(&mut self, lane: usize, job: &mut Job<'_>) {
+    fn solved(&mut self, lane: usize, by_row: bool, job: &mut Job<'_>) {
         if !self.busy.contains::<W>(lane) {
             return;
         }
-        let Node { previous, puzzle, .. } = self.nodes[lane];
+        let Node { previous, next, puzzle, .. } = self.nodes[lane];
         let puzzle = puzzle as usize;
-        let digits = unpack(self.grids.get::<W>(lane));
         if previous != NONE {
-            return self.solved_out_of_order(lane, puzzle, digits, job);
+            return self.solved_out_of_order(lane, puzzle, by_row, job);
         }
-        let progress = &mut self.progress[puzzle];
-        progress.solutions += 1;
-        if progress.solutions == 1 {
-            W::digits(&digits, &mut job.solutions[puzzle]);
+        let search = &mut job.searches[puzzle];
+        search.solutions += 1;
+        let is_enough = search.solutions >= job.solution_limit;
+        if is_enough {
+            search.stop = Stop::Solutions;
         }
-        if progress.solutions >= job.solution_limit {
+        if search.solutions == 1 {
+            self.write_solution(lane, by_row, &mut job.solutions[puzzle]);
+        }
+        if next == NONE {
+            // The usual case for most puzzles: there is nothing else in the list.
+            let progress = &mut self.progress[puzzle];
+            (progress.first, progress.last) = (NONE, NONE);
+            self.release(lane);
+        } else if is_enough {
             self.cut(puzzle, lane as Link);
         } else {
             self.end(lane, job);
         }
     }
 
+    #[inline(always)]
+    fn write_solution(&self, lane: usize, by_row: bool, digits: &mut [u8; 81]) {
+        if by_row {
+            W::solution(&self.rows.get::<W>(lane), digits);
+        } else {
+            W::digits(&unpack(self.grids.get::<W>(lane)), digits);
+        }
+    }
+
     /// The same where other lanes work on states that come before this one: they may have solutions too, which then are
     /// the first ones. So this one is marked and waits until it is the first of the list.
     #[cold]
-    fn solved_out_of_order(&mut self, lane: usize, puzzle: usize, digits: [u128; 4], job: &mut Job<'_>) {
+    fn solved_out_of_order(&mut self, lane: usize, puzzle: usize, by_row: bool, job: &mut Job<'_>) {
         let Node { previous, next, .. } = self.nodes[lane];
-        let mut is_first = self.progress[puzzle].solutions == 0;
+        self.progress[puzzle].has_failed = true;
+        let mut is_first = job.searches[puzzle].solutions == 0;
         let mut link = previous;
         while link != NONE {
             is_first &= self.nodes[link as usize].depth != SOLVED;
             link = self.nodes[link as usize].previous;
         }
         if is_first {
-            W::digits(&digits, &mut job.solutions[puzzle]);
+            self.write_solution(lane, by_row, &mut job.solutions[puzzle]);
         }
         let mark = self.add_waiting(Node { previous, next, puzzle: puzzle as u32, depth: SOLVED });
         self.join(puzzle, previous, mark);
         self.join(puzzle, mark, next);
         self.release(lane);
         // What comes behind as many solutions as are wanted does not matter any more.
-        let mut solutions = self.progress[puzzle].solutions;
+        let mut solutions = job.searches[puzzle].solutions;
         let mut link = self.progress[puzzle].first;
         while link != NONE {
             let Node { next, depth, .. } = self.nodes[link as usize];
@@ -521,21 +547,20 @@ impl<W: Word> Engine<W> {
 
     /// The state in a lane is finished: the lane goes on with the one behind it, if that waits.
     #[inline(always)]
-    fn end(&mut self, lane: usize, job: &Job<'_>) {
+    fn end(&mut self, lane: usize, job: &mut Job<'_>) {
         if !self.busy.contains::<W>(lane) {
             return;
         }
         let Node { previous, next, puzzle, .. } = self.nodes[lane];
-        let is_next_waiting = self.waits(next);
-        let progress = &mut self.progress[puzzle as usize];
-        if is_next_waiting {
-            if progress.nodes >= job.node_limit {
-                self.give_up(puzzle as usize);
+        if self.waits(next) {
+            let metrics = &mut job.searches[puzzle as usize].metrics;
+            if metrics.nodes >= job.node_limit {
+                self.give_up(puzzle as usize, job);
                 return;
             }
-            progress.nodes += 1;
-            progress.backtracks += 1;
-            progress.waiting -= 1;
+            metrics.nodes += 1;
+            metrics.backtracks += 1;
+            self.progress[puzzle as usize].waiting -= 1;
             let Node { next: after, depth, .. } = self.nodes[next as usize];
             self.nodes[lane] = Node { previous, next: after, puzzle, depth };
             self.join(puzzle as usize, lane as Link, after);
@@ -551,15 +576,16 @@ impl<W: Word> Engine<W> {
 
     /// Counts the marked solutions that have come to the front of the list.
     #[cold]
-    fn count_marked(&mut self, puzzle: usize, job: &Job<'_>) {
+    fn count_marked(&mut self, puzzle: usize, job: &mut Job<'_>) {
+        let search = &mut job.searches[puzzle];
         loop {
-            let progress = &mut self.progress[puzzle];
-            let first = progress.first;
+            let first = self.progress[puzzle].first;
             if first == NONE || self.nodes[first as usize].depth != SOLVED {
                 return;
             }
-            progress.solutions += 1;
-            if progress.solutions >= job.solution_limit {
+            search.solutions += 1;
+            if search.solutions >= job.solution_limit {
+                search.stop = Stop::Solutions;
                 return self.cut(puzzle, first);
             }
             let next = self.nodes[first as usize].next;
@@ -577,7 +603,7 @@ impl<W: Word> Engine<W> {
         let mut link = link;
         while link != NONE {
             let next = self.nodes[link as usize].next;
-            if (link as usize) < Self::LANES {
+            if link < NONE {
                 self.release(link as usize);
             } else {
                 let waiting = u32::from(self.waits(link));
@@ -591,46 +617,41 @@ impl<W: Word> Engine<W> {
     /// The node limit is reached. If lanes have shared the puzzle it is searched again by one alone, because which nodes
     /// they visited before a solution depended on what else there was to do.
     #[cold]
-    fn give_up(&mut self, puzzle: usize) {
-        let first = self.progress[puzzle].first;
+    fn give_up(&mut self, puzzle: usize, job: &mut Job<'_>) {
+        let Progress { first, is_shared, is_alone, .. } = self.progress[puzzle];
         self.cut(puzzle, first);
-        let progress = &mut self.progress[puzzle];
-        if progress.is_shared && !progress.is_alone {
+        if is_shared && !is_alone {
             self.again.push(puzzle as u32);
         } else {
-            progress.gave_up = true;
+            job.searches[puzzle].stop = Stop::Nodes;
         }
     }
 
     /// Makes two states neighbours in the list of a puzzle; none is the end of the list on that side.
     #[inline(always)]
     fn join(&mut self, puzzle: usize, before: Link, after: Link) {
-        match before {
-            NONE => self.progress[puzzle].first = after,
-            before => self.nodes[before as usize].next = after,
-        }
-        match after {
-            NONE => self.progress[puzzle].last = before,
-            after => self.nodes[after as usize].previous = before,
-        }
+        let progress = &mut self.progress[puzzle];
+        progress.first = if before == NONE { after } else { progress.first };
+        progress.last = if after == NONE { before } else { progress.last };
+        self.nodes[before as usize].next = after;
+        self.nodes[after as usize].previous = before;
     }
 
     /// Does this node, if there is one, wait for a lane?
     #[inline(always)]
     fn waits(&self, link: Link) -> bool {
-        link != NONE && link as usize >= Self::LANES && self.nodes[link as usize].depth != SOLVED
+        link > NONE && self.nodes[link as usize].depth != SOLVED
     }
 
     #[inline(always)]
     fn add_waiting(&mut self, node: Node) -> Link {
-        match self.unused {
-            NONE => {
+        match self.unused.pop() {
+            None => {
                 self.nodes.push(node);
                 self.waiting.push([0; ROW_PARTS]);
                 self.nodes.len() as Link - 1
             }
-            link => {
-                self.unused = self.nodes[link as usize].next;
+            Some(link) => {
                 self.nodes[link as usize] = node;
                 link
             }
@@ -639,14 +660,13 @@ impl<W: Word> Engine<W> {
 
     #[inline(always)]
     fn remove_waiting(&mut self, link: Link) {
-        self.nodes[link as usize].next = self.unused;
-        self.unused = link;
+        self.unused.push(link);
     }
 
     /// Brings the candidates of a waiting node, which is no longer one, to a lane.
     #[inline(always)]
     fn load_waiting(&mut self, lane: usize, link: Link) {
-        self.rows.set::<W>(lane, &self.waiting[link as usize - Self::LANES]);
+        self.rows.set::<W>(lane, &self.waiting[link as usize - FIRST_WAITING]);
         self.taken.insert::<W>(lane);
         self.remove_waiting(link);
     }
@@ -665,24 +685,19 @@ impl<W: Word> Engine<W> {
         self.free.insert::<W>(lane);
     }
 
-    fn report(&self, job: &mut Job<'_>) {
-        for (puzzle, search) in job.searches.iter_mut().enumerate() {
-            let Some(progress) = self.progress.get(puzzle) else {
-                *search = Search::CANCELLED;
-                continue;
-            };
-            let stop = if progress.gave_up {
-                Stop::Nodes
-            } else if progress.first != NONE {
-                Stop::Cancelled
-            } else if progress.solutions >= job.solution_limit {
-                Stop::Solutions
-            } else {
-                Stop::Exhausted
-            };
-            let &Progress { nodes, guesses, backtracks, depth, .. } = progress;
-            let metrics = Metrics { nodes, guesses, backtracks, depth: depth.into(), ..Metrics::default() };
-            *search = Search { solutions: progress.solutions, stop, metrics };
+    /// Says of what is not finished that it was cancelled.
+    fn report_cancelled(&self, job: &mut Job<'_>) {
+        let (begun, others) = job.searches.split_at_mut(self.progress.len());
+        others.fill(Search::CANCELLED);
+        for &puzzle in &self.again {
+            begun[puzzle as usize].stop = Stop::Cancelled;
+        }
+        if !self.busy.is_empty() {
+            for (search, progress) in begun.iter_mut().zip(&self.progress) {
+                if progress.first != NONE {
+                    search.stop = Stop::Cancelled;
+                }
+            }
         }
     }
 }

@@ -239,12 +239,12 @@ impl<W: Word> Digit<'_, W> {
         // The columns see what the rows have left. The cells themselves are written once, by `stack`.
         for stack in 0..3 {
             for column in 0..3 {
-                let mut x = [none; 3];
+                let mut minicolumn = none;
                 for row in 0..3 {
                     let cell = cell_of_box(band, stack, 3 * row + column);
-                    x[row] = self.cells[cell].and(left[3 * row + stack]);
+                    minicolumn = W::or_and(minicolumn, self.cells[cell], left[3 * row + stack]);
                 }
-                self.scratch.minicolumns[9 * band + 3 * stack + column] = W::or3(x[0], x[1], x[2]);
+                self.scratch.minicolumns[9 * band + 3 * stack + column] = minicolumn;
             }
         }
     }

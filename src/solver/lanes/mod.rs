@@ -113,6 +113,14 @@ impl FromStr for Backend {
     }
 }
 
+/// Has all of `bytes` brought near, for reading them soon, where the machine can be told so. Changes nothing.
+pub fn bring_near(bytes: &[u8]) {
+    #[cfg(target_arch = "x86_64")]
+    avx2::bring_near(bytes);
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = bytes;
+}
+
 /// Lanes do not share a puzzle where more solutions than this are wanted. They would find them out of order, and putting
 /// them in order takes longer the more there are.
 const MOST_SHARED_SOLUTIONS: u64 = 2;

@@ -47,32 +47,23 @@ pub(super) fn unpack(planes: Planes) -> [u128; 4] {
 }
 
 /// The candidates of a puzzle: its clues, and every digit in the blanks.
+#[inline(always)]
 pub(super) fn row_of_puzzle(planes: [u128; 4]) -> Row {
     let [ones, twos, fours, eights] = planes;
     let blank = !(ones | twos | fours | eights);
-    let mut row = [0; ROW_PARTS];
+    let mut digits = [0; 9];
     for digit in 0..9 {
         let is = |plane: u128, bit: usize| if (digit + 1) >> bit & 1 == 1 { plane } else { !plane };
-        let cells = (is(ones, 0) & is(twos, 1) & is(fours, 2) & is(eights, 3) | blank) & ((1 << 81) - 1);
-        let (part, bit) = (81 * digit / 64, 81 * digit % 64);
-        row[part] |= (cells << bit) as u64;
-        row[part + 1] |= (cells >> (64 - bit)) as u64;
-        if bit + 81 > 128 {
-            row[part + 2] |= (cells >> (128 - bit)) as u64;
-        }
+        digits[digit] = (is(ones, 0) & is(twos, 1) & is(fours, 2) & is(eights, 3) | blank) & ((1 << 81) - 1);
     }
-    row
+    row_of_digits(&digits)
 }
 
 /// The planes of the solution in a row that has one candidate in each cell.
+#[inline(always)]
 pub(super) fn planes_of_solution(row: &Row) -> [u128; 4] {
     let mut planes = [0; 4];
-    for digit in 0..9 {
-        let (part, bit) = (81 * digit / 64, 81 * digit % 64);
-        let mut cells = (u128::from(row[part]) | u128::from(row[part + 1]) << 64) >> bit;
-        if bit + 81 > 128 {
-            cells |= u128::from(row[part + 2]) << (128 - bit);
-        }
+    for (digit, cells) in digits_of_row(row).into_iter().enumerate() {
         for (bit, plane) in planes.iter_mut().enumerate() {
             if (digit + 1) >> bit & 1 == 1 {
                 *plane |= cells & ((1 << 81) - 1);
@@ -82,31 +73,68 @@ pub(super) fn planes_of_solution(row: &Row) -> [u128; 4] {
     planes
 }
 
+/// A row out of the cells of each digit, of which only 81 bits may be set.
+#[inline(always)]
+pub(super) fn row_of_digits(digits: &[u128; 9]) -> Row {
+    let mut row = [0; ROW_PARTS];
+    for digit in 0..9 {
+        let (part, bit, cells) = (81 * digit / 64, 81 * digit % 64, digits[digit]);
+        row[part] |= (cells << bit) as u64;
+        row[part + 1] |= (cells >> (64 - bit)) as u64;
+        if bit + 81 > 128 {
+            row[part + 2] |= (cells >> (128 - bit)) as u64;
+        }
+    }
+    row
+}
+
+/// The opposite of [`row_of_digits`]. What stands behind the 81 bits is unspecified.
+#[inline(always)]
+pub(super) fn digits_of_row(row: &Row) -> [u128; 9] {
+    let mut digits = [0; 9];
+    for digit in 0..9 {
+        let (part, bit) = (81 * digit / 64, 81 * digit % 64);
+        digits[digit] = (u128::from(row[part]) | u128::from(row[part + 1]) << 64) >> bit;
+        if bit + 81 > 128 {
+            digits[digit] |= u128::from(row[part + 2]) << (128 - bit);
+        }
+    }
+    digits
+}
+
 /// The rows of all lanes, part by part: all first parts, then all second parts.
 ///
 /// The lanes are in the order of [`Mask`](super::word::Mask), so that what is transposed is contiguous: lane
 /// `PARTS * n + q` is part `q` of the `n`th word of a part of the rows, and bit `n` of part `q` of each word of a slice.
 pub(super) struct Rows<const PARTS: usize> {
     parts: Vec<u64>,
+    /// Where the first row begins: at a line of the cache, since a vector across two of them takes twice as long.
+    first: usize,
 }
 
 /// From one part of the rows to the next: somewhat more than the lanes, since at a power of two all parts of a row
 /// would want the same line of the cache.
 const fn stride<W: Word>() -> usize {
-    64 * W::PARTS + 8
+    64 * W::PARTS + LINE
 }
+
+/// How many parts lie in one line of the cache.
+const LINE: usize = 8;
 
 impl<const PARTS: usize> Rows<PARTS> {
     /// For `64 * W::PARTS` lanes.
     pub(super) fn new<W: Word>() -> Self {
-        Self { parts: vec![0; PARTS * stride::<W>()] }
+        let parts = vec![0; PARTS * stride::<W>() + LINE];
+        // If that cannot be found out, any place is right.
+        let first = parts.as_ptr().align_offset(size_of::<u64>() * LINE).min(LINE);
+        Self { parts, first }
     }
 
     /// The row of a lane.
     #[inline(always)]
     pub(super) fn get<W: Word>(&self, lane: usize) -> [u64; PARTS] {
         // One check for all parts.
-        let parts = &self.parts[lane..][..=(PARTS - 1) * stride::<W>()];
+        let parts = &self.parts[self.first + lane..][..=(PARTS - 1) * stride::<W>()];
         let mut row = [0; PARTS];
         for part in 0..PARTS {
             row[part] = parts[part * stride::<W>()];
@@ -114,10 +142,16 @@ impl<const PARTS: usize> Rows<PARTS> {
         row
     }
 
+    /// One part of the row of a lane.
+    #[inline(always)]
+    pub(super) fn part<W: Word>(&self, lane: usize, part: usize) -> u64 {
+        self.parts[self.first + lane + part * stride::<W>()]
+    }
+
     /// Sets the row of a lane.
     #[inline(always)]
     pub(super) fn set<W: Word>(&mut self, lane: usize, row: &[u64; PARTS]) {
-        let parts = &mut self.parts[lane..][..=(PARTS - 1) * stride::<W>()];
+        let parts = &mut self.parts[self.first + lane..][..=(PARTS - 1) * stride::<W>()];
         for part in 0..PARTS {
             parts[part * stride::<W>()] = row[part];
         }
@@ -126,7 +160,32 @@ impl<const PARTS: usize> Rows<PARTS> {
     /// The words of 64 bits of every row, from bit `64 * part` on.
     #[inline(always)]
     pub(super) fn slice<W: Word>(&self, part: usize, words: &mut [W; 64]) {
-        let parts = &self.parts[part * stride::<W>()..][..64 * W::PARTS];
+        self.half_slice(part, words);
+        for first in 0..8 {
+            transpose_near(&mut words.as_chunks_mut().0[first]);
+        }
+    }
+
+    /// The same for some lanes: in the others the words stay as they are. There may be fewer words than 64, or more,
+    /// which stay as they are too. `half` is room to work in.
+    #[inline(always)]
+    pub(super) fn slice_of<W: Word>(&self, part: usize, lanes: W, words: &mut [W], half: &mut [W; 64]) {
+        self.half_slice(part, half);
+        for first in 0..8 {
+            let mut eight = half.as_chunks().0[first];
+            transpose_near(&mut eight);
+            for k in 0..8 {
+                if let Some(word) = words.get_mut(8 * first + k) {
+                    *word = W::select(lanes, eight[k], *word);
+                }
+            }
+        }
+    }
+
+    /// The first half of [`Self::slice`].
+    #[inline(always)]
+    fn half_slice<W: Word>(&self, part: usize, half: &mut [W; 64]) {
+        let parts = &self.parts[self.first + part * stride::<W>()..][..64 * W::PARTS];
         for first in 0..8 {
             let mut eight = [W::splat(0); 8];
             for k in 0..8 {
@@ -134,11 +193,8 @@ impl<const PARTS: usize> Rows<PARTS> {
             }
             transpose_far(&mut eight);
             for k in 0..8 {
-                words[first + 8 * k] = eight[k];
+                half[first + 8 * k] = eight[k];
             }
-        }
-        for first in 0..8 {
-            transpose_near(&mut words.as_chunks_mut().0[first]);
         }
     }
 
@@ -157,7 +213,7 @@ impl<const PARTS: usize> Rows<PARTS> {
                 half[first + 8 * k] = eight[k];
             }
         }
-        let parts = &mut self.parts[part * stride::<W>()..][..64 * W::PARTS];
+        let parts = &mut self.parts[self.first + part * stride::<W>()..][..64 * W::PARTS];
         for first in 0..8 {
             let eight = &mut half.as_chunks_mut().0[first];
             transpose_near(eight);

@@ -1,5 +1,7 @@
 //! The vector vocabulary: all that the kernel needs of a machine.
 
+use super::transpose::{Row, planes_of_solution, row_of_puzzle};
+
 /// A vector of single bits, one for each lane. All of the kernel is written over this, once.
 ///
 /// The methods that take three words have a default in terms of those that take two; a machine that does them in one
@@ -116,6 +118,18 @@ pub(super) trait Word: Copy {
         }
         digits.copy_from_slice(&bytes[..81]);
     }
+
+    /// The candidates of a puzzle: its clues, and every digit in the blanks.
+    #[inline(always)]
+    fn row(digits: &[u8; 96]) -> Row {
+        row_of_puzzle(Self::planes(digits))
+    }
+
+    /// The digits of the solution in a row that has one candidate in each cell.
+    #[inline(always)]
+    fn solution(row: &Row, digits: &mut [u8; 81]) {
+        Self::digits(&planes_of_solution(row), digits);
+    }
 }
 
 /// The lowest bit of each byte.
@@ -179,6 +193,22 @@ impl Mask {
         self.parts[lane % W::PARTS] &= !(1 << (lane / W::PARTS));
     }
 
+    /// Adds the lanes of another set.
+    #[inline(always)]
+    pub(super) fn add(&mut self, other: &Self) {
+        for part in 0..Self::MOST_PARTS {
+            self.parts[part] |= other.parts[part];
+        }
+    }
+
+    /// Removes the lanes of another set.
+    #[inline(always)]
+    pub(super) fn subtract(&mut self, other: &Self) {
+        for part in 0..Self::MOST_PARTS {
+            self.parts[part] &= !other.parts[part];
+        }
+    }
+
     /// The lanes in ascending order, at the start of `list`. Returns how many.
     #[inline(always)]
     pub(super) fn list<W: Word>(&self, list: &mut LaneList) -> usize {
@@ -202,4 +232,7 @@ impl Mask {
 }
 
 /// Room for all lanes of the widest word.
-pub(super) type LaneList = [u16; 64 * Mask::MOST_PARTS];
+pub(super) type LaneList = [u16; MOST_LANES];
+
+/// As many lanes as the widest word has.
+pub(super) const MOST_LANES: usize = 64 * Mask::MOST_PARTS;
