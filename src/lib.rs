@@ -9,7 +9,7 @@
 //! ```
 //!
 //! The modules in reading order; each may use those before it and none after it (`tests/walls.rs` sees to
-//! that). Up to [`answer`] everything is pure: no input or output, no clock, no threads.
+//! that). Up to [`generate`] everything is pure: no input or output, no clock, no threads.
 //!
 //! | module | what it is |
 //! |---|---|
@@ -17,6 +17,7 @@
 //! | [`text`] | every notation in and out, the sentences of errors |
 //! | [`solver`] | strategies |
 //! | [`answer`] | a puzzle in, an answer out |
+//! | [`generate`] | puzzle making |
 //! | [`pipeline`] | ordered, bounded jobs on a thread pool |
 //! | [`input`] | files and streams in chunks of whole puzzles |
 //! | [`batch`] | a file through the pipeline |
@@ -26,6 +27,7 @@
 
 pub mod answer;
 pub mod batch;
+pub mod generate;
 pub mod grid;
 pub mod input;
 pub mod pipeline;

@@ -1,0 +1,299 @@
+//! How hard a puzzle is: by what it takes to solve it.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+use std::sync::atomic::AtomicBool;
+
+use crate::answer::Cancelled;
+use crate::grid::{Grid, MAX_CELLS, MAX_SIDE, Order};
+use crate::solver::{Limit, Propagation, Question, Solver, Stop, Strategy as _, Verdict};
+
+/// How hard a puzzle has to be.
+///
+/// Guesses are those that the strategy `propagation` takes to prove the solution unique. It finds all naked and hidden
+/// singles and locked candidates before it guesses, so a puzzle without guesses needs nothing beyond these.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Hash)]
+pub enum Difficulty {
+    /// As it comes.
+    #[default]
+    Any,
+    /// Naked and hidden singles solve it.
+    Easy,
+    /// It takes locked candidates as well, and no guess.
+    Medium,
+    /// It takes at least one guess.
+    Hard,
+    /// It takes so many guesses.
+    Guesses(RangeInclusive<u64>),
+}
+
+impl Difficulty {
+    /// Those with a name, by the name users type.
+    pub const ALL: [(&'static str, Self); 4] =
+        [("any", Self::Any), ("easy", Self::Easy), ("medium", Self::Medium), ("hard", Self::Hard)];
+
+    /// One line for a list of difficulties.
+    #[must_use]
+    pub const fn summary(&self) -> &'static str {
+        match self {
+            Self::Any => "as it comes",
+            Self::Easy => "naked and hidden singles solve it",
+            Self::Medium => "it takes locked candidates as well, but no guess",
+            Self::Hard => "it takes at least one guess",
+            Self::Guesses(_) => "it takes so many guesses",
+        }
+    }
+
+    /// Is a puzzle of this rating what is wanted?
+    pub(super) fn fits(&self, rating: Rating) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Easy => rating.by_singles,
+            Self::Medium => !rating.by_singles && rating.guesses == 0,
+            Self::Hard => rating.guesses > 0,
+            Self::Guesses(guesses) => guesses.contains(&rating.guesses),
+        }
+    }
+
+    /// Is it at least not too hard?
+    pub(super) fn bounds(&self, rating: Rating) -> bool {
+        match self {
+            Self::Any | Self::Hard => true,
+            Self::Easy => rating.by_singles,
+            Self::Medium => rating.guesses == 0,
+            Self::Guesses(guesses) => rating.guesses <= *guesses.end(),
+        }
+    }
+
+    /// Is there a puzzle that is too hard?
+    pub(super) fn is_bound(&self) -> bool {
+        match self {
+            Self::Any | Self::Hard => false,
+            Self::Easy | Self::Medium => true,
+            Self::Guesses(guesses) => *guesses.end() < u64::MAX,
+        }
+    }
+}
+
+impl fmt::Display for Difficulty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Guesses(guesses) if guesses.start() == guesses.end() => write!(f, "{}", guesses.start()),
+            Self::Guesses(guesses) if *guesses.end() == u64::MAX => write!(f, "{}..", guesses.start()),
+            Self::Guesses(guesses) => write!(f, "{}..{}", guesses.start(), guesses.end()),
+            named => f.write_str(
+                Self::ALL.iter().find(|(_, known)| known == named).map_or("", |(name, _)| name),
+            ),
+        }
+    }
+}
+
+/// What is no range of guesses.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no range of guesses. Write 3, 3..10, 3.. or ..10.")]
+pub struct NoGuesses(String);
+
+/// Reads a range of guesses, both ends included: `3`, `3..10`, `3..` or `..10`.
+///
+/// # Errors
+/// [`NoGuesses`]; so is a range that ends before it begins.
+pub fn guesses(text: &str) -> Result<RangeInclusive<u64>, NoGuesses> {
+    let bad = || NoGuesses(text.to_owned());
+    let number = |part: &str, empty| {
+        if part.is_empty() { Ok(empty) } else { u64::from_str(part).map_err(|_| bad()) }
+    };
+    let range = match text.split_once("..") {
+        Some(("", "")) => return Err(bad()),
+        Some((least, most)) => number(least, 0)?..=number(most, u64::MAX)?,
+        None => {
+            let exact = u64::from_str(text).map_err(|_| bad())?;
+            exact..=exact
+        }
+    };
+    if range.is_empty() { Err(bad()) } else { Ok(range) }
+}
+
+/// What it takes to solve a puzzle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rating {
+    /// Do naked and hidden singles solve it?
+    by_singles: bool,
+    /// The guesses of `propagation`.
+    guesses: u64,
+}
+
+/// Finds out what it takes to solve puzzles of one order.
+pub(super) struct Rater {
+    singles: Singles,
+    propagation: Box<dyn Solver>,
+    puzzle: Grid,
+    solution: Grid,
+}
+
+impl Rater {
+    pub(super) fn new(order: Order) -> Self {
+        Self {
+            singles: Singles::new(order),
+            propagation: Propagation.solver(order),
+            puzzle: Grid::empty(order),
+            solution: Grid::empty(order),
+        }
+    }
+
+    /// Rates a puzzle that has one solution. `None` if that takes more than `nodes` nodes.
+    ///
+    /// # Errors
+    /// [`Cancelled`].
+    pub(super) fn rate(
+        &mut self,
+        digits: &[u8],
+        nodes: u64,
+        cancel: &AtomicBool,
+    ) -> Result<Option<Rating>, Cancelled> {
+        self.puzzle.set_digits(digits);
+        if self.singles.solve(digits) {
+            // What singles solve, propagation solves without a guess.
+            return Ok(Some(Rating { by_singles: true, guesses: 0 }));
+        }
+        let limit = Limit { solutions: 2, nodes, cancel };
+        let search = self.propagation.search(&self.puzzle, &limit, &mut self.solution);
+        if search.stop == Stop::Cancelled {
+            return Err(Cancelled);
+        }
+        let is_unique = Question::Unique.verdict(&search) == Verdict::Solved;
+        Ok(is_unique.then_some(Rating { by_singles: false, guesses: search.metrics.guesses }))
+    }
+}
+
+/// Solves by naked and hidden singles alone, as a beginner would: the plain way, cell by cell and house by house.
+struct Singles {
+    order: Order,
+    /// The cells of each house.
+    houses: Vec<Vec<usize>>,
+    /// The houses of each cell, by their place in `houses`.
+    of_cell: Vec<[usize; 3]>,
+    /// Bit `d - 1` for each digit that a cell may still take; none for a filled cell.
+    candidates: [u32; MAX_CELLS],
+    /// Cells to be filled, and by what.
+    found: Vec<(usize, u32)>,
+}
+
+impl Singles {
+    fn new(order: Order) -> Self {
+        let houses: Vec<Vec<usize>> =
+            order.houses().map(|house| house.cells(order).map(|cell| cell.index()).collect()).collect();
+        let mut of_cell = vec![[0; 3]; order.cells()];
+        for (place, house) in houses.iter().enumerate() {
+            for &cell in house {
+                of_cell[cell][place / order.side()] = place;
+            }
+        }
+        Self { order, houses, of_cell, candidates: [0; MAX_CELLS], found: Vec::new() }
+    }
+
+    /// Is every cell filled in the end? The puzzle has a solution.
+    fn solve(&mut self, digits: &[u8]) -> bool {
+        let mut left = self.order.cells();
+        self.candidates[..left].fill((1 << self.order.side()) - 1);
+        self.found.clear();
+        let clues = digits.iter().enumerate().filter(|&(_, &digit)| digit != 0);
+        self.found.extend(clues.map(|(cell, &digit)| (cell, 1 << (digit - 1))));
+        loop {
+            while let Some((cell, digit)) = self.found.pop() {
+                if self.candidates[cell] == 0 {
+                    continue;
+                }
+                left -= 1;
+                self.candidates[cell] = 0;
+                for house in self.of_cell[cell] {
+                    for &peer in &self.houses[house] {
+                        let before = self.candidates[peer];
+                        let after = before & !digit;
+                        self.candidates[peer] = after;
+                        if after != before && after.is_power_of_two() {
+                            self.found.push((peer, after));
+                        }
+                    }
+                }
+            }
+            if left == 0 {
+                return true;
+            }
+            self.find_hidden();
+            if self.found.is_empty() {
+                return false;
+            }
+        }
+    }
+
+    /// Digits with one place left in a house.
+    fn find_hidden(&mut self) {
+        for house in &self.houses {
+            let (mut once, mut twice) = (0, 0);
+            for &cell in house {
+                twice |= once & self.candidates[cell];
+                once |= self.candidates[cell];
+            }
+            let single = once & !twice;
+            if single != 0 {
+                let places = house.iter().map(|&cell| (cell, self.candidates[cell] & single));
+                self.found.extend(places.filter(|&(_, digit)| digit != 0));
+            }
+        }
+    }
+}
+
+const _: () = assert!(MAX_SIDE < 32, "candidates are the bits of a word");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nine(text: &str) -> Vec<u8> {
+        text.bytes().map(|b| if b == b'.' { 0 } else { b - b'0' }).collect()
+    }
+
+    fn rate(text: &str) -> Rating {
+        Rater::new(Order::NINE).rate(&nine(text), 1_000_000, &AtomicBool::new(false)).unwrap().unwrap()
+    }
+
+    #[test]
+    fn singles_solve_what_is_easy_and_nothing_else() {
+        let easy = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
+        assert_eq!(rate(easy), Rating { by_singles: true, guesses: 0 });
+        let hard = "8..........36......7..9.2...5...7.......457.....1...3...1....68..85...1..9....4..";
+        let rating = rate(hard);
+        assert!(!rating.by_singles && rating.guesses > 1, "{rating:?}");
+    }
+
+    #[test]
+    fn difficulties_part_the_ratings() {
+        let ratings = [(true, 0), (false, 0), (false, 1), (false, 9)]
+            .map(|(by_singles, guesses)| Rating { by_singles, guesses });
+        let fits = |difficulty: Difficulty| ratings.map(|rating| difficulty.fits(rating));
+        assert_eq!(fits(Difficulty::Any), [true; 4]);
+        assert_eq!(fits(Difficulty::Easy), [true, false, false, false]);
+        assert_eq!(fits(Difficulty::Medium), [false, true, false, false]);
+        assert_eq!(fits(Difficulty::Hard), [false, false, true, true]);
+        assert_eq!(fits(Difficulty::Guesses(1..=3)), [false, false, true, false]);
+        for difficulty in [Difficulty::Easy, Difficulty::Medium, Difficulty::Guesses(1..=3)] {
+            assert!(difficulty.is_bound());
+            for rating in ratings {
+                assert!(difficulty.bounds(rating) || !difficulty.fits(rating));
+            }
+        }
+    }
+
+    #[test]
+    fn ranges_of_guesses_are_read_and_written() {
+        for (text, range) in [("3", 3..=3), ("3..10", 3..=10), ("3..", 3..=u64::MAX), ("0..10", 0..=10)] {
+            assert_eq!(guesses(text), Ok(range.clone()), "{text}");
+            assert_eq!(Difficulty::Guesses(range).to_string(), text);
+        }
+        assert_eq!(guesses("..10"), Ok(0..=10));
+        for bad in ["", "..", "x", "3..x", "10..3", "-1", "1...2"] {
+            assert!(guesses(bad).is_err(), "{bad}");
+        }
+    }
+}

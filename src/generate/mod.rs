@@ -1,0 +1,561 @@
+//! Puzzle making: full grids, and clues taken out of them while the solution stays single.
+//!
+//! ```text
+//!   Recipe, seed ─▶ Generator ── make(numbers 0..1000) ─▶ 1000 puzzles
+//!
+//!   of each puzzle:   fill ──▶ thin ──▶ walk (9x9, very few clues) ──▶ is it as wanted? ──▶ puzzle
+//!                       ▲                                                │ no
+//!                       └───────────── another attempt ◀─────────────────┘
+//! ```
+//!
+//! A puzzle depends on the recipe, the seed and its own number, and on nothing else: each has a stream of random numbers
+//! of its own. So it does not matter how many are made at once, or on which thread. They are made in lock step, many
+//! together, because the kernel for 9x9 searches hundreds of puzzles as fast as a few: it is given one removal of each.
+//!
+//! Whether a solution is single is found out by the default strategy of the order. Nothing here looks at a clock; what
+//! might take too long has a number of attempts, and says when they are used up.
+
+mod difficulty;
+mod few;
+mod fill;
+mod symmetry;
+mod thin;
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rand::SeedableRng as _;
+use rand::rngs::ChaCha8Rng;
+
+use crate::answer::Cancelled;
+use crate::grid::{Grid, Order};
+use crate::solver::{
+    Batch, DEFAULT_NODE_LIMIT, Limit, Question, Search, Solver, Stop, default_strategy, Verdict as Found,
+};
+
+pub use difficulty::{Difficulty, NoGuesses, guesses};
+pub use fill::Grids;
+pub use symmetry::{NoSymmetry, Symmetry};
+
+use difficulty::Rater;
+use few::Walker;
+use thin::{Thinning, Verdict};
+
+/// The attempts at a puzzle where nothing else is said.
+pub const DEFAULT_ATTEMPTS: u64 = 1000;
+
+/// From this many clues down, 9x9 puzzles without symmetry are walked to: removals alone get there about once in a
+/// thousand attempts, and each clue less is a hundred times as rare.
+const WALKED_CLUES: usize = 21;
+
+/// What is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recipe {
+    /// The size.
+    pub order: Order,
+    /// What is made.
+    pub kind: Kind,
+    /// How many full grids are tried for one puzzle before it is given up; at least 1.
+    pub attempts: u64,
+}
+
+/// What is made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Puzzles with a single solution.
+    Puzzle(Wishes),
+    /// So many random values that keep the rules. They may have one solution, several, or none.
+    RandomClues(usize),
+}
+
+/// What a puzzle has to be like, besides having a single solution.
+///
+/// Unless told otherwise, every orbit of cells is tried once and blanked where the solution stays single. What is left is
+/// minimal, but for tests that took too long, which happens with 16x16 and 25x25 puzzles: there the clues stay.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wishes {
+    /// Where full grids come from.
+    pub grids: Grids,
+    /// The number of clues. If none is given, as few as removals come to.
+    pub clues: Option<usize>,
+    /// Can no clue be taken away, or with a symmetry no whole orbit? This is proven, or there is no puzzle.
+    pub minimal: bool,
+    /// The pattern of the clues.
+    pub symmetry: Symmetry,
+    /// How hard it is. Unless the puzzle has to be minimal, no clue is taken away that would make it too hard.
+    pub difficulty: Difficulty,
+}
+
+impl Recipe {
+    /// Looks for wishes that nothing can fulfil.
+    ///
+    /// # Errors
+    /// [`RecipeError`].
+    pub fn check(&self) -> Result<(), RecipeError> {
+        let order = self.order;
+        let (clues, least) = match &self.kind {
+            Kind::Puzzle(wishes) => (wishes.clues, least_clues(order)),
+            Kind::RandomClues(clues) => (Some(*clues), 0),
+        };
+        if let Some(clues) = clues {
+            if clues > order.cells() {
+                return Err(RecipeError::TooManyClues { order, clues });
+            }
+            if clues < least {
+                return Err(RecipeError::TooFewClues { order, clues, least });
+            }
+        }
+        if let Kind::Puzzle(Wishes { clues: Some(clues), symmetry, .. }) = self.kind
+            && !symmetry.allows(order, clues)
+        {
+            return Err(RecipeError::Symmetry { order, clues, symmetry });
+        }
+        if self.attempts == 0 { Err(RecipeError::NoAttempts) } else { Ok(()) }
+    }
+
+    /// How many puzzles are best made as one job, if there are `count` for `threads` threads: enough to keep the kernel
+    /// busy, and few enough for all threads to have work and for puzzles to come out steadily.
+    #[must_use]
+    pub fn job(&self, count: u64, threads: usize) -> usize {
+        let most = match (&self.kind, self.order.box_side()) {
+            (_, 5) => 1,
+            (_, 4) => 8,
+            (Kind::Puzzle(wishes), _) if self.walks(wishes) => 1,
+            _ => 4096,
+        };
+        let share = count.div_ceil(threads.max(1) as u64);
+        usize::try_from(share).unwrap_or(most).clamp(1, most)
+    }
+
+    /// Are puzzles walked to?
+    fn walks(&self, wishes: &Wishes) -> bool {
+        self.order == Order::NINE
+            && wishes.symmetry == Symmetry::None
+            && wishes.clues.is_some_and(|clues| clues <= WALKED_CLUES)
+    }
+}
+
+/// What is made, in words: `9x9 puzzle with 17 clues, minimal, easy`.
+impl fmt::Display for Recipe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = |clues: usize| if clues == 1 { "" } else { "s" };
+        match &self.kind {
+            Kind::RandomClues(clues) => {
+                write!(f, "{} board with {clues} random clue{}", self.order, plural(*clues))
+            }
+            Kind::Puzzle(Wishes { clues, minimal, symmetry, difficulty, .. }) => {
+                write!(f, "{} puzzle", self.order)?;
+                if let Some(clues) = clues {
+                    write!(f, " with {clues} clue{}", plural(*clues))?;
+                }
+                if *minimal {
+                    f.write_str(", minimal")?;
+                }
+                if *symmetry != Symmetry::None {
+                    write!(f, ", symmetry {symmetry}")?;
+                }
+                match difficulty {
+                    Difficulty::Any => Ok(()),
+                    Difficulty::Guesses(_) => write!(f, ", guesses {difficulty}"),
+                    named => write!(f, ", {named}"),
+                }
+            }
+        }
+    }
+}
+
+/// No puzzle with fewer clues has a single solution.
+///
+/// For 9x9 that is what G. McGuire, B. Tugemann and G. Civario found by trying them all (*There is no 16-clue Sudoku*, 2012).
+/// For the larger sizes it is only that no two digits may be missing, else they could be exchanged.
+const fn least_clues(order: Order) -> usize {
+    match order.box_side() {
+        2 => 4,
+        3 => 17,
+        _ => order.side() - 1,
+    }
+}
+
+/// Wishes that nothing can fulfil.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RecipeError {
+    /// There are not so many cells.
+    #[error("A {order} puzzle has {} cells, so it cannot have {clues} clues.", order.cells())]
+    TooManyClues {
+        /// The size.
+        order: Order,
+        /// What was asked for.
+        clues: usize,
+    },
+    /// There would be several solutions.
+    #[error("No {order} puzzle with fewer than {least} clues has a single solution.")]
+    TooFewClues {
+        /// The size.
+        order: Order,
+        /// What was asked for.
+        clues: usize,
+        /// What it takes at least.
+        least: usize,
+    },
+    /// The pattern cannot have that many.
+    #[error("No {order} pattern of the symmetry {symmetry} has {clues} clues.")]
+    Symmetry {
+        /// The size.
+        order: Order,
+        /// What was asked for.
+        clues: usize,
+        /// The pattern.
+        symmetry: Symmetry,
+    },
+    /// Nothing may be tried.
+    #[error("A puzzle takes at least one attempt.")]
+    NoAttempts,
+}
+
+/// A puzzle that was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Puzzle {
+    /// The clues.
+    pub clues: Grid,
+    /// The solution. Random clues come without one.
+    pub solution: Option<Grid>,
+}
+
+/// All attempts at a puzzle came to nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GaveUp;
+
+/// Makes puzzles by a recipe.
+#[derive(Clone, Debug)]
+pub struct Generator {
+    recipe: Recipe,
+    seed: u64,
+    /// Cells that are clues together or not at all.
+    orbits: Vec<Vec<usize>>,
+}
+
+impl Generator {
+    /// For this recipe. Equal seeds give equal puzzles.
+    ///
+    /// # Errors
+    /// [`RecipeError`] if the recipe asks for what cannot be.
+    pub fn new(recipe: Recipe, seed: u64) -> Result<Self, RecipeError> {
+        recipe.check()?;
+        let symmetry = match &recipe.kind {
+            Kind::Puzzle(wishes) => wishes.symmetry,
+            Kind::RandomClues(_) => Symmetry::None,
+        };
+        let orbits = symmetry.orbits(recipe.order);
+        Ok(Self { recipe, seed, orbits })
+    }
+
+    /// The recipe.
+    #[must_use]
+    pub const fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// The seed.
+    #[must_use]
+    pub const fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Makes the puzzles with the numbers from `first` on, `count` of them.
+    ///
+    /// # Errors
+    /// [`Cancelled`] soon after `cancel` was raised.
+    pub fn make(
+        &self,
+        first: u64,
+        count: usize,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<Result<Puzzle, GaveUp>>, Cancelled> {
+        let numbers = (first..).take(count);
+        match &self.recipe.kind {
+            Kind::RandomClues(clues) => {
+                numbers.map(|number| self.random_clues(*clues, self.random(number), cancel)).collect()
+            }
+            Kind::Puzzle(wishes) => {
+                let made = numbers.map(|number| Making::new(self.random(number))).collect();
+                Workshop::new(self, wishes, cancel).make(made)
+            }
+        }
+    }
+
+    /// The random numbers of a puzzle.
+    fn random(&self, number: u64) -> ChaCha8Rng {
+        let mut random = ChaCha8Rng::seed_from_u64(self.seed);
+        random.set_stream(number);
+        random
+    }
+
+    fn random_clues(
+        &self,
+        clues: usize,
+        mut random: ChaCha8Rng,
+        cancel: &AtomicBool,
+    ) -> Result<Result<Puzzle, GaveUp>, Cancelled> {
+        let order = self.recipe.order;
+        for _ in 0..self.recipe.attempts {
+            if cancel.load(Ordering::Relaxed) {
+                return Err(Cancelled);
+            }
+            if let Some(digits) = fill::scatter(order, clues, &mut random) {
+                return Ok(Ok(Puzzle { clues: Grid::from_digits(order, &digits), solution: None }));
+            }
+        }
+        Ok(Err(GaveUp))
+    }
+}
+
+/// A seed that nobody has chosen, short enough to be typed again.
+#[must_use]
+pub fn any_seed() -> u64 {
+    rand::random::<u32>().into()
+}
+
+/// A puzzle that is being made.
+struct Making {
+    random: ChaCha8Rng,
+    /// The grids that were tried.
+    attempts: u64,
+    /// The beginnings of the present grid that had no solution.
+    fills: usize,
+    solution: Vec<u8>,
+    thinning: Thinning,
+    stage: Stage,
+}
+
+enum Stage {
+    /// A full grid is wanted.
+    Filling,
+    /// Clues are being taken out.
+    Thinning,
+    Done(Result<Puzzle, GaveUp>),
+}
+
+impl Making {
+    const fn new(random: ChaCha8Rng) -> Self {
+        Self {
+            random,
+            attempts: 0,
+            fills: 0,
+            solution: Vec::new(),
+            thinning: Thinning::new(),
+            stage: Stage::Filling,
+        }
+    }
+
+    fn begin_thinning(&mut self, orbits: &[Vec<usize>], least: usize) {
+        self.thinning.begin(&self.solution, orbits, least, &mut self.random);
+        self.stage = Stage::Thinning;
+    }
+}
+
+/// How many nodes a test of uniqueness may take, by order from 1. For 9x9 and below no test comes near it. Above, a test in
+/// a few hundred would otherwise take as long as all others together.
+const TEST_NODES: [u64; 5] = [DEFAULT_NODE_LIMIT, DEFAULT_NODE_LIMIT, DEFAULT_NODE_LIMIT, 1000, 100];
+
+/// How many nodes finding the rest of a full grid may take, by order from 1.
+const FILL_NODES: [u64; 5] = [DEFAULT_NODE_LIMIT, DEFAULT_NODE_LIMIT, DEFAULT_NODE_LIMIT, 2000, 2000];
+
+/// After so many beginnings without a solution the base grid is taken.
+const MOST_FILLS: usize = 100;
+
+/// What it takes to make puzzles, many at once.
+struct Workshop<'a> {
+    generator: &'a Generator,
+    order: Order,
+    wishes: &'a Wishes,
+    cancel: &'a AtomicBool,
+    solver: Box<dyn Solver>,
+    rater: Option<Rater>,
+    /// What is searched together, and whose it is.
+    batch: Batch,
+    owners: Vec<usize>,
+}
+
+impl<'a> Workshop<'a> {
+    fn new(generator: &'a Generator, wishes: &'a Wishes, cancel: &'a AtomicBool) -> Self {
+        let order = generator.recipe.order;
+        Self {
+            generator,
+            order,
+            wishes,
+            cancel,
+            solver: default_strategy(order).solver(order),
+            rater: (wishes.difficulty != Difficulty::Any).then(|| Rater::new(order)),
+            batch: Batch::new(order),
+            owners: Vec::new(),
+        }
+    }
+
+    fn make(mut self, mut all: Vec<Making>) -> Result<Vec<Result<Puzzle, GaveUp>>, Cancelled> {
+        let mut open: Vec<usize> = (0..all.len()).collect();
+        while !open.is_empty() {
+            self.fill(&mut all, &open)?;
+            self.thin(&mut all, &open)?;
+            open.retain(|&index| !matches!(all[index].stage, Stage::Done(_)));
+        }
+        let result = |making: Making| match making.stage {
+            Stage::Done(result) => result,
+            Stage::Filling | Stage::Thinning => Err(GaveUp),
+        };
+        Ok(all.into_iter().map(result).collect())
+    }
+
+    /// Gives a full grid to each puzzle that wants one, if its beginning has a solution.
+    fn fill(&mut self, all: &mut [Making], open: &[usize]) -> Result<(), Cancelled> {
+        let order = self.order;
+        // Minimal puzzles are thinned to the end, and then counted.
+        let least = self.wishes.clues.filter(|_| !self.wishes.minimal).unwrap_or(0);
+        self.begin_batch();
+        for &index in open {
+            let making = &mut all[index];
+            if !matches!(making.stage, Stage::Filling) {
+                continue;
+            }
+            if self.wishes.grids == Grids::Shuffled || making.fills == MOST_FILLS {
+                making.solution = fill::disguise(order, &fill::base(order), &mut making.random);
+                making.begin_thinning(&self.generator.orbits, least);
+                continue;
+            }
+            making.fills += 1;
+            let beginning = fill::beginning(order, &mut making.random);
+            self.batch.push_many(|out| out.extend_from_slice(&beginning));
+            self.owners.push(index);
+        }
+        self.search(1, FILL_NODES[order.box_side() - 1])?;
+        for (place, &index) in self.owners.iter().enumerate() {
+            if self.batch.searches()[place].solutions > 0 {
+                let making = &mut all[index];
+                // What the solver finds first is not any solution; a disguise takes its habits out of where things are.
+                making.solution = fill::disguise(order, self.batch.solution(place), &mut making.random);
+                making.begin_thinning(&self.generator.orbits, least);
+            }
+        }
+        Ok(())
+    }
+
+    /// Tests one removal of each puzzle.
+    fn thin(&mut self, all: &mut [Making], open: &[usize]) -> Result<(), Cancelled> {
+        self.begin_batch();
+        for &index in open {
+            let making = &mut all[index];
+            if !matches!(making.stage, Stage::Thinning) {
+                continue;
+            }
+            let mut is_proposed = false;
+            self.batch.push_many(|out| {
+                is_proposed = making.thinning.propose(&self.generator.orbits, out);
+            });
+            if is_proposed {
+                self.owners.push(index);
+            } else {
+                self.finish(making)?;
+            }
+        }
+        self.search(2, TEST_NODES[self.order.box_side() - 1])?;
+        for place in 0..self.owners.len() {
+            let verdict = self.verdict(place)?;
+            all[self.owners[place]].thinning.learn(&self.generator.orbits, verdict);
+        }
+        Ok(())
+    }
+
+    fn begin_batch(&mut self) {
+        self.batch.clear();
+        self.owners.clear();
+    }
+
+    /// Searches what is in the batch.
+    fn search(&mut self, solutions: u64, nodes: u64) -> Result<(), Cancelled> {
+        if self.batch.is_empty() {
+            return Ok(());
+        }
+        self.solver.search_batch(&mut self.batch, &Limit { solutions, nodes, cancel: self.cancel });
+        let is_cancelled = |search: &Search| search.stop == Stop::Cancelled;
+        if self.batch.searches().iter().any(is_cancelled) { Err(Cancelled) } else { Ok(()) }
+    }
+
+    /// Is a puzzle of the batch as it may be?
+    fn verdict(&mut self, place: usize) -> Result<Verdict, Cancelled> {
+        match Question::Unique.verdict(&self.batch.searches()[place]) {
+            Found::Solved => {}
+            Found::GaveUp { .. } => return Ok(Verdict::Undecided),
+            _ => return Ok(Verdict::Unsound),
+        }
+        let Some(rater) = self.rater.as_mut().filter(|_| !self.wishes.minimal) else {
+            return Ok(Verdict::Sound);
+        };
+        let difficulty = &self.wishes.difficulty;
+        if !difficulty.is_bound() {
+            return Ok(Verdict::Sound);
+        }
+        let nodes = TEST_NODES[self.order.box_side() - 1];
+        let rating = rater.rate(self.batch.puzzle(place), nodes, self.cancel)?;
+        Ok(match rating {
+            Some(rating) if difficulty.bounds(rating) => Verdict::Sound,
+            Some(_) => Verdict::Unsound,
+            None => Verdict::Undecided,
+        })
+    }
+
+    /// No clue can be taken out any more: keeps the puzzle if it is as wanted, else begins another attempt.
+    fn finish(&mut self, making: &mut Making) -> Result<(), Cancelled> {
+        making.attempts += 1;
+        making.stage = if let Some(puzzle) = self.wanted(making)? {
+            Stage::Done(Ok(puzzle))
+        } else if making.attempts >= self.generator.recipe.attempts {
+            Stage::Done(Err(GaveUp))
+        } else {
+            Stage::Filling
+        };
+        making.fills = 0;
+        Ok(())
+    }
+
+    fn wanted(&mut self, making: &mut Making) -> Result<Option<Puzzle>, Cancelled> {
+        let Wishes { clues, minimal, difficulty, .. } = self.wishes;
+        let thinning = &making.thinning;
+        if *minimal && thinning.is_undecided {
+            return Ok(None);
+        }
+        let mut walked = None;
+        if let Some(clues) = *clues
+            && thinning.clues != clues
+        {
+            if thinning.clues < clues || !self.generator.recipe.walks(self.wishes) {
+                return Ok(None);
+            }
+            let mut walker = Walker {
+                solver: self.solver.as_mut(),
+                cancel: self.cancel,
+                // Its own: the other one is being filled.
+                batch: Batch::new(self.order),
+            };
+            walked = walker.walk(&thinning.puzzle, clues, *minimal, &mut making.random)?;
+            if walked.is_none() {
+                return Ok(None);
+            }
+        }
+        let digits = walked.as_deref().unwrap_or(&thinning.puzzle);
+        if let Some(rater) = &mut self.rater {
+            let rating = rater.rate(digits, DEFAULT_NODE_LIMIT, self.cancel)?;
+            if !rating.is_some_and(|rating| difficulty.fits(rating)) {
+                return Ok(None);
+            }
+        }
+        let clues = Grid::from_digits(self.order, digits);
+        let mut solution = Grid::from_digits(self.order, &making.solution);
+        if walked.is_some() {
+            // The walk has come to another solution.
+            let limit = Limit { solutions: 1, nodes: DEFAULT_NODE_LIMIT, cancel: self.cancel };
+            if self.solver.search(&clues, &limit, &mut solution).solutions == 0 {
+                return Err(Cancelled);
+            }
+        }
+        Ok(Some(Puzzle { clues, solution: Some(solution) }))
+    }
+}

@@ -1,0 +1,230 @@
+//! Taking clues out of a full grid while the solution stays single.
+//!
+//! Orbits of cells, single ones where no symmetry is asked for, are taken out in a random order, one after another; one
+//! whose removal would bring in a second solution stays. That is the definition, and what comes out. The way there is
+//! shorter: a puzzle with fewer clues never has fewer solutions, so several orbits in a row can be tried at once. If the
+//! solution is still single, each of them could have gone by itself; if it is not, halves of them are tried, until the one
+//! that has to stay is found.
+//!
+//! One test depends on the one before it, but puzzles do not depend on each other: what is tested together is one removal
+//! of each of many puzzles.
+
+use rand::rngs::ChaCha8Rng;
+use rand::seq::SliceRandom as _;
+
+/// What was found of a puzzle with fewer clues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// The solution is single, and the puzzle not too hard.
+    Sound,
+    /// One of the two fails.
+    Unsound,
+    /// It would have taken too long to find out.
+    Undecided,
+}
+
+/// A puzzle on its way down.
+pub(super) struct Thinning {
+    /// The clues that are left.
+    pub(super) puzzle: Vec<u8>,
+    /// How many.
+    pub(super) clues: usize,
+    /// Did a clue stay because a test was not decided?
+    pub(super) is_undecided: bool,
+    /// The orbits in the order in which they are tried, and the first that is not decided.
+    sequence: Vec<usize>,
+    at: usize,
+    /// What is tried now ends here.
+    end: usize,
+    /// All up to here are known not to be removable together.
+    fails: Option<usize>,
+    /// How many orbits to try next while nothing is known of them.
+    step: usize,
+    /// No fewer clues than these are wanted.
+    least: usize,
+}
+
+impl Thinning {
+    pub(super) const fn new() -> Self {
+        Self {
+            puzzle: Vec::new(),
+            clues: 0,
+            is_undecided: false,
+            sequence: Vec::new(),
+            at: 0,
+            end: 0,
+            fails: None,
+            step: 1,
+            least: 0,
+        }
+    }
+
+    /// Begins with a full grid.
+    pub(super) fn begin(
+        &mut self,
+        solution: &[u8],
+        orbits: &[Vec<usize>],
+        least: usize,
+        random: &mut ChaCha8Rng,
+    ) {
+        self.puzzle.clear();
+        self.puzzle.extend_from_slice(solution);
+        self.clues = solution.len();
+        self.is_undecided = false;
+        self.sequence.clear();
+        self.sequence.extend(0..orbits.len());
+        self.sequence.shuffle(random);
+        self.at = 0;
+        self.end = 0;
+        self.fails = None;
+        // Of a random third of the clues there is seldom one that has to stay.
+        self.step = orbits.len().div_ceil(3);
+        self.least = least;
+    }
+
+    /// Appends the next puzzle to be tested to `out`. False if there is none any more.
+    pub(super) fn propose(&mut self, orbits: &[Vec<usize>], out: &mut Vec<u8>) -> bool {
+        while self.fails == Some(self.at + 1) {
+            // Known without a test: it has to stay.
+            self.at += 1;
+            self.fails = None;
+            self.step = 1;
+        }
+        let size = |orbit: usize| orbits[orbit].len();
+        // Clues become only fewer, so what does not fit now never will.
+        while self.at < self.sequence.len() && self.clues - size(self.sequence[self.at]) < self.least {
+            self.at += 1;
+            if self.fails.is_some_and(|fails| fails <= self.at) {
+                self.fails = None;
+            }
+        }
+        if self.at >= self.sequence.len() {
+            return false;
+        }
+        let step = self.fails.map_or(self.step, |fails| (fails - self.at) / 2).max(1);
+        self.end = (self.at + step).min(self.sequence.len());
+        let begin = out.len();
+        out.extend_from_slice(&self.puzzle);
+        self.remove(orbits, &mut out[begin..]);
+        true
+    }
+
+    /// Blanks what is tried now. Returns the number of clues left.
+    fn remove(&self, orbits: &[Vec<usize>], digits: &mut [u8]) -> usize {
+        let mut clues = self.clues;
+        for &orbit in &self.sequence[self.at..self.end] {
+            let cells = &orbits[orbit];
+            if clues - cells.len() >= self.least {
+                cells.iter().for_each(|&cell| digits[cell] = 0);
+                clues -= cells.len();
+            }
+        }
+        clues
+    }
+
+    /// Takes note of what was found of the puzzle proposed last.
+    pub(super) fn learn(&mut self, orbits: &[Vec<usize>], verdict: Verdict) {
+        let is_single = self.end == self.at + 1;
+        match verdict {
+            Verdict::Sound => {
+                let mut puzzle = std::mem::take(&mut self.puzzle);
+                self.clues = self.remove(orbits, &mut puzzle);
+                self.puzzle = puzzle;
+                self.at = self.end;
+                self.step = self.step.div_ceil(3);
+            }
+            // Nothing follows for its parts from what could not be decided of the whole.
+            Verdict::Undecided if !is_single => {
+                self.step = (self.end - self.at) / 2;
+                self.fails = None;
+            }
+            Verdict::Unsound | Verdict::Undecided if is_single => {
+                self.is_undecided |= verdict == Verdict::Undecided;
+                self.at = self.end;
+                self.step = 1;
+            }
+            Verdict::Unsound | Verdict::Undecided => self.fails = Some(self.end),
+        }
+        if self.fails.is_some_and(|fails| fails <= self.at) {
+            self.fails = None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng as _;
+
+    use super::*;
+
+    /// What is left when orbits go one by one, in the same order.
+    fn one_by_one(
+        sequence: &[usize],
+        orbits: &[Vec<usize>],
+        cells: usize,
+        least: usize,
+        is_sound: impl Fn(&[u8]) -> bool,
+    ) -> Vec<u8> {
+        let mut puzzle = vec![1; cells];
+        for &orbit in sequence {
+            let mut fewer = puzzle.clone();
+            orbits[orbit].iter().for_each(|&cell| fewer[cell] = 0);
+            if fewer.iter().filter(|&&clue| clue != 0).count() >= least && is_sound(&fewer) {
+                puzzle = fewer;
+            }
+        }
+        puzzle
+    }
+
+    /// With a made-up rule of soundness that, as the real one, never comes back with fewer clues: some sets of cells
+    /// must not be blank all together.
+    #[test]
+    fn trying_several_at_once_comes_to_the_same_as_one_by_one() {
+        use rand::RngExt as _;
+        let mut random = ChaCha8Rng::seed_from_u64(5);
+        let mut tests = 0;
+        for case in 0..300 {
+            let cells = 40;
+            let orbits: Vec<Vec<usize>> = match case % 3 {
+                0 => (0..cells).map(|cell| vec![cell]).collect(),
+                1 => (0..cells / 2).map(|k| vec![2 * k, 2 * k + 1]).collect(),
+                _ => [vec![0], vec![1, 2, 3, 4, 5]].into_iter().chain((6..cells).map(|c| vec![c])).collect(),
+            };
+            let unavoidable: Vec<Vec<usize>> = (0..case % 30)
+                .map(|_| (0..random.random_range(1..9)).map(|_| random.random_range(0..cells)).collect())
+                .collect();
+            let is_sound =
+                |puzzle: &[u8]| unavoidable.iter().all(|set| set.iter().any(|&cell| puzzle[cell] != 0));
+            let least = [0, 11, 30][case / 3 % 3];
+            let mut thinning = Thinning::new();
+            thinning.begin(&vec![1; cells], &orbits, least, &mut random);
+            let sequence = thinning.sequence.clone();
+            let mut proposed = Vec::new();
+            while thinning.propose(&orbits, &mut proposed) {
+                let verdict = if is_sound(&proposed) { Verdict::Sound } else { Verdict::Unsound };
+                thinning.learn(&orbits, verdict);
+                proposed.clear();
+                tests += 1;
+            }
+            let wanted = one_by_one(&sequence, &orbits, cells, least, is_sound);
+            assert_eq!(thinning.puzzle, wanted, "case {case}");
+            assert_eq!(thinning.clues, wanted.iter().filter(|&&clue| clue != 0).count());
+            assert!(!thinning.is_undecided);
+        }
+        assert!(tests < 300 * 25, "{tests} tests: hardly fewer than one by one");
+    }
+
+    #[test]
+    fn what_is_not_decided_stays() {
+        let orbits: Vec<Vec<usize>> = (0..10).map(|cell| vec![cell]).collect();
+        let mut thinning = Thinning::new();
+        thinning.begin(&[1; 10], &orbits, 0, &mut ChaCha8Rng::seed_from_u64(6));
+        let mut tests = 0;
+        while thinning.propose(&orbits, &mut Vec::new()) {
+            thinning.learn(&orbits, Verdict::Undecided);
+            tests += 1;
+        }
+        assert!(thinning.is_undecided && tests >= 10, "each is tried by itself");
+        assert_eq!(thinning.puzzle, [1; 10]);
+    }
+}
