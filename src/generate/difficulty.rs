@@ -82,9 +82,9 @@ impl fmt::Display for Difficulty {
             Self::Guesses(guesses) if guesses.start() == guesses.end() => write!(f, "{}", guesses.start()),
             Self::Guesses(guesses) if *guesses.end() == u64::MAX => write!(f, "{}..", guesses.start()),
             Self::Guesses(guesses) => write!(f, "{}..{}", guesses.start(), guesses.end()),
-            named => f.write_str(
-                Self::ALL.iter().find(|(_, known)| known == named).map_or("", |(name, _)| name),
-            ),
+            named => {
+                f.write_str(Self::ALL.iter().find(|(_, known)| known == named).map_or("", |(name, _)| name))
+            }
         }
     }
 }

@@ -30,7 +30,7 @@ use rand::rngs::ChaCha8Rng;
 use crate::answer::Cancelled;
 use crate::grid::{Grid, Order};
 use crate::solver::{
-    Batch, DEFAULT_NODE_LIMIT, Limit, Question, Search, Solver, Stop, default_strategy, Verdict as Found,
+    Batch, DEFAULT_NODE_LIMIT, Limit, Question, Search, Solver, Stop, Verdict as Found, default_strategy,
 };
 
 pub use difficulty::{Difficulty, NoGuesses, guesses};

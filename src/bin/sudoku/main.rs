@@ -4,6 +4,7 @@ mod args;
 mod bench;
 mod check;
 mod demo;
+mod explore;
 mod interrupt;
 mod open;
 mod remote;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Explore(args) => explore::run(&args),
         Command::Demo(args) => demo::run(&args),
     };
     result.unwrap_or_else(|error| {

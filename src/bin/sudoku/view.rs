@@ -112,6 +112,14 @@ pub fn runs_bar(is_wanted: bool, runs: u64) -> ProgressBar {
     styled(ProgressBar::with_draw_target(Some(runs), target), "{wide_bar} {pos} of {len} runs  {msg}")
 }
 
+/// The same for a known number of boards, which take different times.
+pub fn boards_bar(args: &RunArgs, boards: u64) -> ProgressBar {
+    let is_wanted = !args.no_progress && !args.quiet && io::stderr().is_terminal();
+    let target = if is_wanted { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(Some(boards), target);
+    styled(bar, "{wide_bar} {human_pos} of {human_len} boards  {eta} left  {msg}")
+}
+
 fn styled(bar: ProgressBar, template: &str) -> ProgressBar {
     // A template that indicatif refuses would cost the bar its looks, not the run.
     ProgressStyle::with_template(template).map_or(bar.clone(), |style| bar.with_style(style))
