@@ -8,19 +8,21 @@
 //! number, and on nothing else; so the same seed gives the same results, in whatever order and on however many threads the
 //! jobs are done. Only times differ: they are read from a clock that the caller brings along, because nothing here has one.
 //!
-//! Every strategy searches every board by itself, one after another. That is fair to all but `fast`, which is made for
-//! hundreds of boards at once; and as its lanes share a board, its nodes may depend on the vector instructions of the machine
-//! where a search ends with a solution.
+//! Every strategy searches every board by itself, and each search is timed, but for those that search boards side by side,
+//! such as `fast`: they are given all boards of a kind at once, and each board counts with the same share of the time. Idle
+//! lanes of `fast` help others, which makes nodes that a search by itself would not have; how many depends on the boards beside
+//! it and on the vector instructions of the machine, wherever a search ends with a solution.
 
 mod clues;
 mod statistics;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::generate::{DEFAULT_ATTEMPTS, Generator, Kind, Recipe, RecipeError, Wishes};
+use crate::generate::{DEFAULT_ATTEMPTS, GaveUp, Generator, Kind, Recipe, RecipeError, Wishes};
 use crate::grid::{Grid, Order};
-use crate::solver::{Limit, Question, Strategy, Verdict, Watcher};
+use crate::solver::{Batch, Limit, Metrics, Question, Search, Stop, Strategy, Verdict, Watcher};
 
 pub use clues::{ClueList, ClueListError, usual_clues};
 pub use statistics::{NoCorrelation, Spread, pearson, quantile, spearman};
@@ -31,8 +33,11 @@ pub const DEFAULT_BOARDS: u32 = 100;
 /// The node limit of a search where nothing else is said: low enough for plain backtracking to come to an end.
 pub const DEFAULT_NODE_LIMIT: u64 = 100_000;
 
-/// The boards of a job: few, so that all threads end at about the same time.
-const BOARDS_A_JOB: u32 = 8;
+/// The boards of a job where they are searched one by one: few, so that all threads end at about the same time.
+const BOARDS_ONE_BY_ONE: u32 = 8;
+
+/// The boards of a job where they are searched together: as many as there are, within bounds.
+const BOARDS_TOGETHER: u32 = 8192;
 
 /// Where boards come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
@@ -74,7 +79,8 @@ pub struct Settings {
     pub question: Question,
     /// Give a board up after this many nodes.
     pub node_limit: u64,
-    /// Count comparisons and placements too, in a second search of each board, which is not timed.
+    /// Count comparisons and placements too, in a second search of each board, which is not timed. Strategies that search
+    /// boards together do not count them.
     pub counts_steps: bool,
     /// Equal seeds give equal boards.
     pub seed: u64,
@@ -88,19 +94,21 @@ pub struct Experiment {
     generators: Vec<Generator>,
 }
 
-/// Some boards of one kind.
+/// Some boards of one kind, for all strategies that search one by one, or for all that search boards together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Job {
     condition: usize,
     first: u32,
     boards: u32,
+    is_together: bool,
+    searches: u64,
 }
 
 impl Job {
-    /// How many boards it has.
+    /// How many searches it is.
     #[must_use]
-    pub const fn boards(&self) -> u32 {
-        self.boards
+    pub const fn searches(&self) -> u64 {
+        self.searches
     }
 }
 
@@ -109,9 +117,9 @@ impl Job {
 pub struct Done {
     /// The job.
     pub job: Job,
-    /// Of its boards, those that could not be made: so many random values seldom keep the rules, or so few clues seldom
-    /// have a single solution.
-    pub unmade: u32,
+    /// Of its boards, the numbers of those that could not be made: so many random values seldom keep the rules, or so few
+    /// clues seldom have a single solution.
+    unmade: Vec<u32>,
     /// The searches of each strategy, in the order of the settings.
     samples: Vec<Vec<Sample>>,
 }
@@ -119,6 +127,8 @@ pub struct Done {
 /// The search of one board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
+    /// The number of the board among those of its kind.
+    pub board: u32,
     /// What came out.
     pub outcome: Outcome,
     /// Search states visited.
@@ -203,86 +213,149 @@ impl Experiment {
         orders
     }
 
-    /// All that there is to do.
+    /// All that there is to do. Jobs do not depend on the number of threads.
     pub fn jobs(self: Arc<Self>) -> impl Iterator<Item = Job> + Send {
-        let boards = self.settings.boards;
-        let firsts = move |condition| {
-            let job = move |first| Job { condition, first, boards: BOARDS_A_JOB.min(boards - first) };
-            (0..boards).step_by(BOARDS_A_JOB as usize).map(job)
+        let kinds = (0..self.conditions.len()).flat_map(|condition| [(condition, true), (condition, false)]);
+        kinds.flat_map(move |(condition, is_together)| {
+            let order = self.conditions[condition].order;
+            let strategies = self.strategies_of(order, is_together).count() as u64;
+            let all = if strategies == 0 { 0 } else { self.settings.boards };
+            let most = if is_together { BOARDS_TOGETHER } else { BOARDS_ONE_BY_ONE };
+            (0..all).step_by(most as usize).map(move |first| {
+                let boards = most.min(all - first);
+                Job { condition, first, boards, is_together, searches: strategies * u64::from(boards) }
+            })
+        })
+    }
+
+    /// How many searches there are in all jobs.
+    #[must_use]
+    pub fn searches(&self) -> u64 {
+        let strategies = |condition: &Condition| {
+            self.settings.strategies.iter().filter(|s| s.supports(condition.order)).count() as u64
         };
-        (0..self.conditions.len()).flat_map(firsts)
+        u64::from(self.settings.boards) * self.conditions.iter().map(strategies).sum::<u64>()
+    }
+
+    /// The strategies for boards of an order that search them together, or one by one, with their indices.
+    fn strategies_of(
+        &self,
+        order: Order,
+        is_together: bool,
+    ) -> impl Iterator<Item = (usize, &'static dyn Strategy)> {
+        let all = self.settings.strategies.iter().copied().enumerate();
+        all.filter(move |(_, s)| s.supports(order) && s.searches_together() == is_together)
     }
 
     /// Does a job. `clock` says how many nanoseconds have gone by since some moment.
     ///
-    /// Solutions are held against the rules, and strategies against each other, while no time is taken.
+    /// Solutions are held against the rules while no time is taken.
     ///
     /// # Errors
     /// [`Failure`]: `cancel` was raised, or a strategy is wrong.
     pub fn run(&self, job: &Job, cancel: &AtomicBool, clock: impl Fn() -> u64) -> Result<Done, Failure> {
-        let Settings { strategies, question, node_limit, counts_steps, .. } = &self.settings;
         let order = self.conditions[job.condition].order;
-        let boards = self.generators[job.condition]
+        let made = self.generators[job.condition]
             .make(job.first.into(), job.boards as usize, cancel)
             .map_err(|_| Failure::Cancelled)?;
-        let limit = Limit { solutions: question.solutions(), nodes: *node_limit, cancel };
-        let mut solvers: Vec<_> = strategies
-            .iter()
-            .map(|strategy| strategy.supports(order).then(|| strategy.solver(order)))
-            .collect();
-        let mut samples = vec![Vec::new(); strategies.len()];
-        let mut solution = Grid::empty(order);
-        let mut unmade = 0;
-        for board in boards {
-            let Ok(board) = board else {
-                unmade += 1;
-                continue;
-            };
-            let board = board.clues;
-            // Who was the first to know, and what.
-            let mut known: Option<(&str, Outcome)> = None;
-            for (index, solver) in solvers.iter_mut().enumerate() {
-                let Some(solver) = solver else { continue };
-                let begin = clock();
-                let search = solver.search(&board, &limit, &mut solution);
-                let time_ns = clock().saturating_sub(begin);
-
-                let name = strategies[index].name();
-                let outcome = match question.verdict(&search) {
-                    Verdict::Cancelled => return Err(Failure::Cancelled),
-                    Verdict::Solved | Verdict::Counted { count: 1, exact: true } => Outcome::Solved,
-                    Verdict::NoSolution | Verdict::Counted { count: 0, .. } => Outcome::NoSolution,
-                    Verdict::NotUnique | Verdict::Counted { .. } => Outcome::Several,
-                    Verdict::GaveUp { .. } => Outcome::GaveUp,
-                };
-                if outcome == Outcome::Solved && !solution.solves(&board) {
-                    return Err(Failure::Wrong(format!("{name} got the wrong solution of {board:?}")));
-                }
-                if outcome != Outcome::GaveUp {
-                    let (first, expected) = *known.get_or_insert((name, outcome));
-                    if outcome != expected {
-                        return Err(Failure::Wrong(format!(
-                            "{name} says {outcome:?} of {board:?}, and {first} {expected:?}"
-                        )));
-                    }
-                }
-                let mut steps = None;
-                if *counts_steps {
-                    let watched =
-                        solver.watch(&board, &limit, &mut solution, &mut Watcher::counting()).metrics;
-                    // A strategy that cannot be watched has another one search in its place.
-                    if (watched.nodes, watched.backtracks)
-                        == (search.metrics.nodes, search.metrics.backtracks)
-                    {
-                        let (comparisons, placements) = (watched.comparisons, watched.placements);
-                        steps = Some(Steps { comparisons, placements });
-                    }
-                }
-                let (nodes, backtracks) = (search.metrics.nodes, search.metrics.backtracks);
-                samples[index].push(Sample { outcome, nodes, backtracks, steps, time_ns });
+        let (mut boards, mut unmade) = (Vec::new(), Vec::new());
+        for (number, made) in (job.first..).zip(made) {
+            match made {
+                Ok(puzzle) => boards.push((number, puzzle.clues)),
+                Err(GaveUp) => unmade.push(number),
             }
         }
+        let limit =
+            Limit { solutions: self.settings.question.solutions(), nodes: self.settings.node_limit, cancel };
+        let mut samples = vec![Vec::new(); self.settings.strategies.len()];
+        for (index, strategy) in self.strategies_of(order, job.is_together) {
+            samples[index] = if job.is_together {
+                self.search_together(strategy, &boards, &limit, &clock)?
+            } else {
+                self.search_one_by_one(strategy, &boards, &limit, &clock)?
+            };
+        }
         Ok(Done { job: *job, unmade, samples })
+    }
+
+    fn search_one_by_one(
+        &self,
+        strategy: &dyn Strategy,
+        boards: &[(u32, Grid)],
+        limit: &Limit<'_>,
+        clock: impl Fn() -> u64,
+    ) -> Result<Vec<Sample>, Failure> {
+        let Some((_, first)) = boards.first() else { return Ok(Vec::new()) };
+        let mut solver = strategy.solver(first.order());
+        let mut solution = Grid::empty(first.order());
+        let mut samples = Vec::with_capacity(boards.len());
+        for (number, board) in boards {
+            let begin = clock();
+            let search = solver.search(board, limit, &mut solution);
+            let time_ns = clock().saturating_sub(begin);
+            let mut sample = self.sample(strategy, (*number, board), &search, &solution, time_ns)?;
+            if self.settings.counts_steps {
+                let mut watcher = Watcher::counting();
+                let watched = solver.watch(board, limit, &mut solution, &mut watcher);
+                if watched.stop == Stop::Cancelled {
+                    return Err(Failure::Cancelled);
+                }
+                let Metrics { comparisons, placements, .. } = watched.metrics;
+                sample.steps = Some(Steps { comparisons, placements });
+            }
+            samples.push(sample);
+        }
+        Ok(samples)
+    }
+
+    fn search_together(
+        &self,
+        strategy: &dyn Strategy,
+        boards: &[(u32, Grid)],
+        limit: &Limit<'_>,
+        clock: impl Fn() -> u64,
+    ) -> Result<Vec<Sample>, Failure> {
+        let Some((_, first)) = boards.first() else { return Ok(Vec::new()) };
+        let order = first.order();
+        let mut batch = Batch::new(order);
+        for (_, board) in boards {
+            batch.push(board);
+        }
+        let mut solver = strategy.solver(order);
+        let begin = clock();
+        solver.search_batch(&mut batch, limit);
+        let time_ns = clock().saturating_sub(begin) / boards.len() as u64;
+        let mut solution = Grid::empty(order);
+        let samples = boards.iter().enumerate().map(|(place, (number, board))| {
+            if batch.searches()[place].solutions > 0 {
+                solution.set_digits(batch.solution(place));
+            }
+            self.sample(strategy, (*number, board), &batch.searches()[place], &solution, time_ns)
+        });
+        samples.collect()
+    }
+
+    /// What a search found, if it is right.
+    fn sample(
+        &self,
+        strategy: &dyn Strategy,
+        (number, board): (u32, &Grid),
+        search: &Search,
+        solution: &Grid,
+        time_ns: u64,
+    ) -> Result<Sample, Failure> {
+        let outcome = match self.settings.question.verdict(search) {
+            Verdict::Cancelled => return Err(Failure::Cancelled),
+            Verdict::Solved | Verdict::Counted { count: 1, exact: true } => Outcome::Solved,
+            Verdict::NoSolution | Verdict::Counted { count: 0, .. } => Outcome::NoSolution,
+            Verdict::NotUnique | Verdict::Counted { .. } => Outcome::Several,
+            Verdict::GaveUp { .. } => Outcome::GaveUp,
+        };
+        if outcome == Outcome::Solved && !solution.solves(board) {
+            return Err(Failure::Wrong(format!("{} got the wrong solution of {board:?}", strategy.name())));
+        }
+        let Metrics { nodes, backtracks, .. } = search.metrics;
+        Ok(Sample { board: number, outcome, nodes, backtracks, steps: None, time_ns })
     }
 }
 
@@ -301,8 +374,10 @@ pub struct Results {
     experiment: Arc<Experiment>,
     /// By condition and strategy.
     samples: Vec<Vec<Vec<Sample>>>,
-    /// By condition.
-    unmade: Vec<u32>,
+    /// The numbers of boards, by condition.
+    unmade: Vec<BTreeSet<u32>>,
+    /// What is known of each board, and by which strategy, by condition and number.
+    known: Vec<Vec<Option<(Outcome, usize)>>>,
 }
 
 impl Results {
@@ -311,16 +386,39 @@ impl Results {
     pub fn new(experiment: Arc<Experiment>) -> Self {
         let conditions = experiment.conditions.len();
         let samples = vec![vec![Vec::new(); experiment.settings.strategies.len()]; conditions];
-        Self { experiment, samples, unmade: vec![0; conditions] }
+        let known = vec![vec![None; experiment.settings.boards as usize]; conditions];
+        Self { experiment, samples, unmade: vec![BTreeSet::new(); conditions], known }
     }
 
     /// Adds what a job found. Figures do not depend on the order in which that is done.
-    pub fn add(&mut self, done: Done) {
+    ///
+    /// # Errors
+    /// [`Failure::Wrong`] if two strategies disagree about a board.
+    pub fn add(&mut self, done: Done) -> Result<(), Failure> {
         let condition = done.job.condition;
-        self.unmade[condition] += done.unmade;
-        for (all, new) in self.samples[condition].iter_mut().zip(done.samples) {
-            all.extend(new);
+        self.unmade[condition].extend(done.unmade);
+        for (strategy, new) in done.samples.into_iter().enumerate() {
+            for sample in &new {
+                let known = &mut self.known[condition][sample.board as usize];
+                if sample.outcome == Outcome::GaveUp {
+                    continue;
+                }
+                let (expected, by) = *known.get_or_insert((sample.outcome, strategy));
+                if sample.outcome != expected {
+                    let Condition { order, clues } = self.experiment.conditions[condition];
+                    let name = |strategy: usize| self.experiment.settings.strategies[strategy].name();
+                    return Err(Failure::Wrong(format!(
+                        "{} says {:?} of {order} board {} with {clues} clues, and {} {expected:?}",
+                        name(strategy),
+                        sample.outcome,
+                        sample.board,
+                        name(by),
+                    )));
+                }
+            }
+            self.samples[condition][strategy].extend(new);
         }
+        Ok(())
     }
 
     /// The experiment.
@@ -331,8 +429,8 @@ impl Results {
 
     /// The boards of a condition, by its index, that could not be made.
     #[must_use]
-    pub fn unmade(&self, condition: usize) -> u32 {
-        self.unmade[condition]
+    pub fn unmade(&self, condition: usize) -> usize {
+        self.unmade[condition].len()
     }
 
     /// The figures of a condition and a strategy, by their indices. `None` if nothing was searched: the strategy does not

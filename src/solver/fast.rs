@@ -47,6 +47,10 @@ impl Strategy for Fast {
         order == Order::NINE
     }
 
+    fn searches_together(&self) -> bool {
+        true
+    }
+
     fn solver(&self, order: Order) -> Box<dyn Solver> {
         assert!(self.supports(order));
         let backend = self.backend.unwrap_or_else(Backend::best);

@@ -55,6 +55,11 @@ pub trait Strategy: Send + Sync {
     /// Can it solve puzzles of this order?
     fn supports(&self, order: Order) -> bool;
 
+    /// Does it search the puzzles of a batch side by side? Then one alone shows nothing of its speed.
+    fn searches_together(&self) -> bool {
+        false
+    }
+
     /// A solver for puzzles of `order`, to be used for one puzzle after another.
     ///
     /// # Panics

@@ -112,12 +112,12 @@ pub fn runs_bar(is_wanted: bool, runs: u64) -> ProgressBar {
     styled(ProgressBar::with_draw_target(Some(runs), target), "{wide_bar} {pos} of {len} runs  {msg}")
 }
 
-/// The same for a known number of boards, which take different times.
-pub fn boards_bar(args: &RunArgs, boards: u64) -> ProgressBar {
+/// The same for a known number of searches, with the time that is left.
+pub fn searches_bar(args: &RunArgs, searches: u64) -> ProgressBar {
     let is_wanted = !args.no_progress && !args.quiet && io::stderr().is_terminal();
     let target = if is_wanted { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let bar = ProgressBar::with_draw_target(Some(boards), target);
-    styled(bar, "{wide_bar} {human_pos} of {human_len} boards  {eta} left  {msg}")
+    let bar = ProgressBar::with_draw_target(Some(searches), target);
+    styled(bar, "{wide_bar} {human_pos} of {human_len} searches  {eta} left")
 }
 
 fn styled(bar: ProgressBar, template: &str) -> ProgressBar {

@@ -44,7 +44,7 @@ pub fn write(results: &Results) -> String {
     text
 }
 
-fn row(figures: &Figures, unmade: u32) -> String {
+fn row(figures: &Figures, unmade: usize) -> String {
     let Figures { boards, solved, several, no_solution, gave_up, .. } = *figures;
     let mut row = format!(",{boards},{unmade},{solved},{several},{no_solution},{gave_up}");
     for boards in [solved, several, no_solution, gave_up] {

@@ -1,7 +1,7 @@
 //! `sudoku explore`: what comes of boards with few and many clues, and what each strategy pays for it.
 //!
-//! Each search is timed by itself, on one worker thread. With all cores busy times are noisier than alone; medians bear that
-//! better than means.
+//! Searches are timed one by one, each on one worker thread, or together where a strategy works that way. With all cores busy
+//! times are noisier than alone; medians bear that better than means.
 
 mod canvas;
 mod csv;
@@ -12,6 +12,7 @@ mod table;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use anyhow::bail;
@@ -33,15 +34,17 @@ pub fn run(args: &ExploreArgs) -> anyhow::Result<ExitCode> {
         view::print(&table::heading(&experiment, pool.current_num_threads()))?;
     }
 
-    let boards = experiment.conditions().len() as u64 * u64::from(experiment.settings().boards);
-    let bar = view::boards_bar(&args.run, boards);
+    let searches = experiment.searches();
+    let bar = view::searches_bar(&args.run, searches);
     let ran = search(&experiment, &pool, &cancel, &bar);
     let done = bar.position();
     bar.finish_and_clear();
     let results = match ran {
         Ok(results) => results,
         Err(Failure::Cancelled) => {
-            let (done, all) = (view::thousands(done), view::counted(boards, "board"));
+            let done = view::thousands(done);
+            let all =
+                if searches == 1 { "1 search" } else { &format!("{} searches", view::thousands(searches)) };
             let unwritten = match &args.plot {
                 Some(path) => format!("; {} was not written", path.display()),
                 None => String::new(),
@@ -65,7 +68,7 @@ pub fn run(args: &ExploreArgs) -> anyhow::Result<ExitCode> {
 fn search(
     experiment: &Arc<Experiment>,
     pool: &Arc<ThreadPool>,
-    cancel: &Arc<std::sync::atomic::AtomicBool>,
+    cancel: &Arc<AtomicBool>,
     bar: &ProgressBar,
 ) -> Result<Results, Failure> {
     let mut results = Results::new(Arc::clone(experiment));
@@ -80,9 +83,8 @@ fn search(
     let recover = |_: &Job| Err(Failure::Wrong("A search broke down".to_owned()));
     let sink = |done: Result<Done, Failure>| {
         let done = done?;
-        bar.inc(done.job.boards().into());
-        results.add(done);
-        Ok(())
+        bar.inc(done.job.searches());
+        results.add(done)
     };
     match pipeline::run_ordered(pool, cancel, source, work, recover, sink)? {
         Ended::Complete => Ok(results),

@@ -39,6 +39,8 @@ const BARS: u32 = 190;
 const COSTS: u32 = 320;
 const FOOT: u32 = 28;
 const LINE: u32 = 19;
+/// What stands to the left of a panel's vertical axis.
+const LABELS: u32 = 72;
 /// No panel of bars needs to be wider.
 const WIDEST_BARS: u32 = 420;
 
@@ -164,7 +166,13 @@ impl<'a> Picture<'a> {
     fn draw_head<B: DrawingBackend>(&self, area: &Area<B>) -> Drawn<B> {
         let experiment = self.results.experiment();
         let settings = experiment.settings();
-        write(area, "What boards come to, and what searching them costs", (MARGIN, 30), 25.0, INK)?;
+        write(
+            area,
+            "Sudoku boards by clues: what comes of them, and what searching them costs",
+            (MARGIN, 30),
+            25.0,
+            INK,
+        )?;
         let what = format!(
             "{}; question {}, given up after {}, seed {}",
             table::subject(experiment),
@@ -209,7 +217,8 @@ impl<'a> Picture<'a> {
             let labels = points.iter().map(|(clues, _)| clues.to_string()).collect();
             let x = Axis::of_places(labels, width - 60);
             let mut chart = chart(&panel, self.strategies[strategy].name(), x, Axis::of_percent())?;
-            mesh(&mut chart, &format!("clues of {} cells", order.cells()), "boards")?;
+            let boards = if left == MARGIN { "boards" } else { "" };
+            mesh(&mut chart, &format!("clues of {} cells", order.cells()), boards)?;
             for (place, (_, figures)) in points.iter().enumerate() {
                 let Some(figures) = figures else { continue };
                 let mut below = 0.0;
@@ -283,9 +292,10 @@ impl<'a> Picture<'a> {
     fn notes(&self) -> Vec<String> {
         let mut notes = vec![
             "Lines are medians, shaded up to the 90th percentile. A search given up counts with what it had taken by \
-             then. Each board is searched by itself."
+             then."
                 .to_owned(),
         ];
+        notes.extend(table::together(self.results.experiment()));
         for &order in &self.orders {
             let mut parts: Vec<String> = Vec::new();
             let mut n = 0;
@@ -335,28 +345,33 @@ fn draw_lines<B: DrawingBackend>(chart: &mut Chart<'_, B>, lines: &[Line]) -> Dr
         let band = Polygon::new(median.chain(p90).collect::<Vec<_>>(), colour(*strategy).mix(0.11).filled());
         chart.draw_series([band])?;
     }
-    for Line { strategy, points } in lines {
+    let area = chart.plotting_area().strip_coord_spec();
+    let (across, down) = area.get_pixel_range();
+    for (index, Line { strategy, points }) in lines.iter().enumerate() {
         let colour = colour(*strategy);
         let median: Vec<_> = points.iter().map(|&(x, median, _)| (x, median)).collect();
-        if let [(x, _)] = median[..] {
+        if let [(x, median, p90)] = points[..] {
             // One point has no band; a line shows how far it would go.
-            let p90 = points[0].2;
-            chart.draw_series([PathElement::new([median[0], (x, p90)], colour.stroke_width(1))])?;
+            chart.draw_series([PathElement::new([(x, median), (x, p90)], colour.stroke_width(1))])?;
         }
-        let area = chart.plotting_area().strip_coord_spec();
-        let (across, down) = area.get_pixel_range();
-        let (left, top) = (across.start, down.start);
-        let marks: Vec<_> = median
-            .iter()
-            .map(|point| chart.backend_coord(point))
-            .map(|(x, y)| mark(*strategy, (x - left, y - top), if median.len() > 20 { 3 } else { 4 }))
-            .collect();
-        chart.draw_series([PathElement::new(median, colour.stroke_width(2))])?;
+        // What a later line covers has to show at its sides.
+        let is_covered = lines[index + 1..].iter().any(|line| covers(line, points));
+        let (width, radius) = if is_covered { (6, 7) } else { (2, if median.len() > 20 { 3 } else { 4 }) };
+        let place = |point| chart.backend_coord(point);
+        let places = median.iter().map(place).map(|(x, y)| (x - across.start, y - down.start));
+        let marks: Vec<_> = places.map(|place| mark(*strategy, place, radius)).collect();
+        chart.draw_series([PathElement::new(median, colour.stroke_width(width))])?;
         for mark in marks {
             area.draw(&Polygon::new(mark, colour.filled()))?;
         }
     }
     Ok(())
+}
+
+/// Does a line run along these points?
+fn covers(line: &Line, points: &[(f64, f64, f64)]) -> bool {
+    let near = |(a, b): (&(f64, f64, f64), &(f64, f64, f64))| (a.1 - b.1).abs() < 0.02;
+    line.points.len() == points.len() && line.points.iter().zip(points).all(near)
 }
 
 /// How values lie on a vertical axis.
@@ -507,14 +522,13 @@ fn chart<'a, B: DrawingBackend>(
     x: Axis,
     y: Axis,
 ) -> Result<Chart<'a, B>, DrawingAreaErrorKind<B::ErrorType>> {
-    let (width, _) = panel.dim_in_pixel();
-    write(panel, title, (width.cast_signed() / 2 + 20, 14), 15.0, INK)?;
+    write(panel, title, (LABELS.cast_signed(), 14), 15.0, INK)?;
     ChartBuilder::on(panel)
         .margin_top(28)
         .margin_right(10)
         .margin_bottom(4)
         .x_label_area_size(42)
-        .y_label_area_size(72)
+        .y_label_area_size(LABELS)
         .build_cartesian_2d(x, y)
 }
 

@@ -62,9 +62,12 @@ pub fn write(results: &Results) -> String {
             }
         }
     }
-    page += "\nSolved, none (without a solution) and given up are shares of the boards in %; nodes,\n\
-             backtracks and times are medians, with the 90th percentile (p90) beside them.\n\
+    page += "\nSolved, none (no solution) and given up are shares of the boards in %. Nodes,\n\
+             backtracks and times are medians; p90 is the 90th percentile beside them.\n\
              A search given up counts with what it had taken by then.\n";
+    if let Some(note) = together(experiment) {
+        page += &format!("{note}\n");
+    }
     page += &unmade(results);
     page += &format!("\nClue ratio and backtracks, over all boards of a size\n{}", correlations(results));
     if orders.len() > 1 {
@@ -107,6 +110,18 @@ fn by_clues(results: &Results, order: Order, strategy: usize) -> String {
     aligned(&rows, 0)
 }
 
+/// What has to be said of strategies that search boards together, if there are any.
+pub fn together(experiment: &Experiment) -> Option<String> {
+    let strategies = experiment.settings().strategies.iter().filter(|s| s.searches_together());
+    let names: Vec<&str> = strategies.map(|s| s.name()).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "For {}, all boards of a clue count are searched together and share the time.",
+            names.join(", ")
+        )
+    })
+}
+
 /// Which boards there should have been, and are not.
 fn unmade(results: &Results) -> String {
     let experiment = results.experiment();
@@ -114,7 +129,7 @@ fn unmade(results: &Results) -> String {
     for (index, Condition { order, clues }) in experiment.conditions().iter().enumerate() {
         let unmade = results.unmade(index);
         if unmade > 0 {
-            let (unmade, all) = (u64::from(unmade), u64::from(experiment.settings().boards));
+            let (unmade, all) = (unmade as u64, u64::from(experiment.settings().boards));
             let all = view::counted(all, &format!("{order} board"));
             lines += &format!("{} of {all} with {clues} clues could not be made.\n", view::thousands(unmade));
         }
@@ -157,7 +172,7 @@ pub fn why_not(reason: NoCorrelation) -> String {
 fn growth(results: &Results) -> String {
     let experiment = results.experiment();
     let mut rows = vec![words(&[
-        "strategy", "size", "cells", "boards", "given up", "nodes", "p90", "time µs", "p90", "growth",
+        "strategy", "size", "cells", "boards", "given up", "nodes", "time µs", "p90", "growth",
     ])];
     for (place, strategy) in experiment.settings().strategies.iter().enumerate() {
         let mut smaller: Option<f64> = None;
@@ -171,7 +186,6 @@ fn growth(results: &Results) -> String {
                 view::thousands(figures.boards),
                 format!("{}%", percent(figures.share(figures.gave_up))),
                 number(figures.nodes.median),
-                number(figures.nodes.p90),
                 microseconds(time),
                 microseconds(long),
                 match smaller.replace(time) {
