@@ -216,10 +216,8 @@ impl Strategy for Liar {
 impl Solver for Liar {
     fn search(&mut self, _: &Grid, _: &Limit<'_>, solution: &mut Grid) -> Search {
         solution.digits_mut().fill(1);
-        match self.has_solution {
-            true => Search { solutions: 1, stop: Stop::Solutions, ..Search::NO_SOLUTION },
-            false => Search::NO_SOLUTION,
-        }
+        let found = Search { solutions: 1, stop: Stop::Solutions, ..Search::NO_SOLUTION };
+        if self.has_solution { found } else { Search::NO_SOLUTION }
     }
 }
 

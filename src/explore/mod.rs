@@ -141,7 +141,7 @@ pub struct Sample {
     pub time_ns: u64,
 }
 
-/// What a search was at pains to do: see [`Metrics`](crate::solver::Metrics).
+/// What a search was at pains to do: see [`Metrics`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Steps {
     /// How often something was looked at in order to decide.

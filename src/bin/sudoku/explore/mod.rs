@@ -9,6 +9,7 @@ mod letters;
 mod plot;
 mod table;
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -100,7 +101,7 @@ struct Plot {
 
 impl Plot {
     fn open(path: &Path) -> anyhow::Result<Self> {
-        let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
+        let extension = path.extension().map(OsStr::to_ascii_lowercase);
         let draw = match extension.as_deref().and_then(|extension| extension.to_str()) {
             Some("svg") => plot::svg,
             Some("png") => plot::png,

@@ -308,11 +308,13 @@ impl<'a> Picture<'a> {
                 let r = spearman.map_or_else(|_| "none".to_owned(), |r| format!("{r:+.2}"));
                 parts.push(format!("{} {r}", strategy.name()));
             }
-            let boards = view::thousands(n);
-            notes.push(format!(
-                "Clue ratio and backtracks of {order}, rank correlation (Spearman), n = {boards}: {}",
-                parts.join(", ")
-            ));
+            if !parts.is_empty() {
+                notes.push(format!(
+                    "Clue ratio and backtracks of {order}, rank correlation (Spearman), n = {}: {}",
+                    view::thousands(n),
+                    parts.join(", ")
+                ));
+            }
         }
         notes
     }
@@ -449,37 +451,41 @@ impl Axis {
         Self { ends: first - room..last + room, ticks }
     }
 
-    /// For the values of lines: from a round one to a round one.
+    /// For the values of lines: from a round one to a round one, 1, 2, 5, 10, 20 and so on.
     fn of_lines(quantity: &Quantity, lines: &[Line]) -> Self {
+        // Of two places that ought to be the same.
+        const NEAR: f64 = 1e-9;
         let scale = quantity.scale;
-        let places = lines.iter().flat_map(|line| &line.points).flat_map(|&(_, median, p90)| [median, p90]);
-        let (least, most) =
-            places.fold((f64::INFINITY, 0.0f64), |(least, most), place| (least.min(place), most.max(place)));
-        let least = if scale == Scale::CountOrNone || least > most { 0.0 } else { least };
-        let round: Vec<f64> =
-            (0..=18).flat_map(|power| [1.0, 2.0, 5.0].map(|one| one * 10f64.powi(power))).collect();
-        let near = 1e-9;
-        let low = round.iter().map(|&value| scale.place(value)).filter(|&place| place <= least + near).last();
-        let low = if scale == Scale::CountOrNone { 0.0 } else { low.unwrap_or(0.0) };
-        let high = round
-            .iter()
-            .map(|&value| scale.place(value))
-            .find(|&place| place >= most - near && place > low + near);
-        let high = high.unwrap_or(most);
-        let is_wide = high - low > 2.5;
-        let decades_a_tick = if high - low > 9.0 { 2 } else { 1 };
-        let mut ticks = Vec::new();
-        if scale == Scale::CountOrNone {
-            ticks.push((0.0, scale.label(0.0)));
-        }
-        for (index, &value) in round.iter().enumerate() {
-            let place = scale.place(value);
-            let is_shown = if is_wide { index % (3 * decades_a_tick) == 0 } else { true };
-            if is_shown && place >= low - near && place <= high + near {
-                ticks.push((place, scale.label(value)));
+        let leads = [1.0, 2.0, 5.0];
+        let values: Vec<f64> =
+            (0..=18).flat_map(|power| leads.map(|lead| lead * 10f64.powi(power))).collect();
+        let rounds: Vec<f64> = values.iter().map(|&value| scale.place(value)).collect();
+
+        let points = lines.iter().flat_map(|line| &line.points);
+        let places: Vec<f64> = points.flat_map(|&(_, median, p90)| [median, p90]).collect();
+        let low = match scale {
+            Scale::CountOrNone => 0.0,
+            Scale::Count | Scale::Time => {
+                let is_below_all =
+                    |round: &&f64| !places.is_empty() && places.iter().all(|&place| **round <= place + NEAR);
+                rounds.iter().rfind(is_below_all).copied().unwrap_or(0.0)
             }
-        }
-        Self { ends: low..high, ticks }
+        };
+        let is_above_all =
+            |round: &&f64| **round > low + NEAR && places.iter().all(|&place| **round >= place - NEAR);
+        let high = rounds.iter().find(is_above_all).copied().unwrap_or(low + 1.0);
+
+        // With more than two decades, powers of ten are enough; with many, every other one.
+        let every = match high - low {
+            ..2.5 => 1,
+            ..9.5 => leads.len(),
+            _ => 2 * leads.len(),
+        };
+        let zero = (scale == Scale::CountOrNone).then(|| (0.0, scale.label(0.0)));
+        let shown = values.iter().zip(rounds).step_by(every);
+        let within = shown.filter(|(_, place)| (low - NEAR..=high + NEAR).contains(place));
+        let ticks = zero.into_iter().chain(within.map(|(&value, place)| (place, scale.label(value))));
+        Self { ends: low..high, ticks: ticks.collect() }
     }
 }
 
