@@ -39,6 +39,8 @@ const BARS: u32 = 190;
 const COSTS: u32 = 320;
 const FOOT: u32 = 28;
 const LINE: u32 = 19;
+/// With more clue counts than this, marks are smaller and bars touch.
+const MANY: usize = 20;
 /// What stands to the left of a panel's vertical axis.
 const LABELS: u32 = 72;
 /// No panel of bars needs to be wider.
@@ -219,13 +221,15 @@ impl<'a> Picture<'a> {
             let mut chart = chart(&panel, self.strategies[strategy].name(), x, Axis::of_percent())?;
             let boards = if left == MARGIN { "boards" } else { "" };
             mesh(&mut chart, &format!("clues of {} cells", order.cells()), boards)?;
+            // Gaps between many bars would only flicker.
+            let half = if points.len() > MANY { 0.5 } else { 0.41 };
             for (place, (_, figures)) in points.iter().enumerate() {
                 let Some(figures) = figures else { continue };
                 let mut below = 0.0;
                 for (_, colour, of) in OUTCOMES {
                     let above = below + 100.0 * figures.share(of(figures));
                     if above > below {
-                        let (left, right) = (place as f64 - 0.41, place as f64 + 0.41);
+                        let (left, right) = (place as f64 - half, place as f64 + half);
                         let bar = Rectangle::new([(left, above), (right, below)], colour.filled());
                         chart.draw_series([bar])?;
                     }
@@ -358,7 +362,8 @@ fn draw_lines<B: DrawingBackend>(chart: &mut Chart<'_, B>, lines: &[Line]) -> Dr
         }
         // What a later line covers has to show at its sides.
         let is_covered = lines[index + 1..].iter().any(|line| covers(line, points));
-        let (width, radius) = if is_covered { (6, 7) } else { (2, if median.len() > 20 { 3 } else { 4 }) };
+        let radius = if median.len() > MANY { 3 } else { 4 };
+        let (width, radius) = if is_covered { (6, radius + 2) } else { (2, radius) };
         let place = |point| chart.backend_coord(point);
         let places = median.iter().map(place).map(|(x, y)| (x - across.start, y - down.start));
         let marks: Vec<_> = places.map(|place| mark(*strategy, place, radius)).collect();
@@ -489,9 +494,11 @@ impl Axis {
     }
 }
 
-/// Of so many labels on so much room, one in how many can be shown.
+/// Of so many labels on so much room, one in how many can be shown: in 1, 2, 5, 10 and so on.
 fn sparse(labels: usize, width: u32) -> usize {
-    (labels * 30).div_ceil(width.max(30) as usize).max(1)
+    let least = (labels * 30).div_ceil(width.max(30) as usize);
+    let rounds = (0..4).flat_map(|power| [1, 2, 5].map(|lead| lead * 10usize.pow(power)));
+    rounds.into_iter().find(|&round| round >= least).unwrap_or(least)
 }
 
 impl Ranged for Axis {
