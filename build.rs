@@ -19,6 +19,7 @@ const PACKED_FIELDS: &[&str] = &[
     ".sudoku.v1.ValidateRequest.text",
     ".sudoku.v1.CheckRequest.text",
     ".sudoku.v1.CountRequest.text",
+    ".sudoku.v1.TraceRequest.text",
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

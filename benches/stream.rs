@@ -11,7 +11,7 @@ use bytes::Bytes;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use sudoku_stream::answer::{Block, Task, Workers};
 use sudoku_stream::grid::Order;
-use sudoku_stream::service::client::{BLOCKS_IN_FLIGHT, solve_lines};
+use sudoku_stream::service::client::{Access, BLOCKS_IN_FLIGHT, solve_lines};
 use sudoku_stream::service::{Config, Server};
 use sudoku_stream::text::{Alphabet, Format, Hint, Notation};
 use tokio::runtime::Runtime;
@@ -58,7 +58,9 @@ async fn stream(url: &str, messages: &[Bytes]) -> u64 {
         black_box(lines);
         Ok::<_, Infallible>(())
     };
-    let total = solve_lines(url, &Task::default(), &Hint::default(), 1, blocks, sink).await.expect("answers");
+    let total = solve_lines(&Access::open(url), &Task::default(), &Hint::default(), 1, blocks, sink)
+        .await
+        .expect("answers");
     assert_eq!(total.error_count(), 0);
     total.answers
 }

@@ -252,7 +252,10 @@ fn what_makes_no_sense_is_refused_with_a_sentence() {
     let folder = Folder::new();
     let mixed = folder.mixed();
     for (args, part) in [
-        (&["--strategy", "magic"][..], "possible values: fast, propagation, backtracking"),
+        (
+            &["--strategy", "magic"][..],
+            "possible values: fast, propagation, dancing-links, fewest-candidates, recursive, backtracking",
+        ),
         (&["--backend", "mmx"], "`mmx` is no back end. Use avx512, avx2 or portable."),
         (&["--kind", "speed"], "possible values: text, search"),
         (&["--repeats", "0"], "--repeats"),

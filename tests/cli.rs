@@ -465,12 +465,13 @@ fn an_interrupt_ends_a_run_that_waits_for_input() {
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    for args in [
-        &["solve", "-"][..],
-        &["solve", "-", "--strict"],
-        &["validate", "-"],
-        &["solve", pipe.to_str().unwrap()],
-        &["count", pipe.to_str().unwrap()],
+    for (args, signal, code) in [
+        (&["solve", "-"][..], "-INT", 130),
+        (&["solve", "-"], "-TERM", 143),
+        (&["solve", "-", "--strict"], "-INT", 130),
+        (&["validate", "-"], "-TERM", 143),
+        (&["solve", pipe.to_str().unwrap()], "-HUP", 129),
+        (&["count", pipe.to_str().unwrap()], "-INT", 130),
     ] {
         let mut child =
             sudoku(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -478,9 +479,9 @@ fn an_interrupt_ends_a_run_that_waits_for_input() {
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(b"1234341221434321\n").unwrap();
         wait_for_handler(&child);
-        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
         let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(130), "{args:?} {}", stderr(&output));
+        assert_eq!(output.status.code(), Some(code), "{args:?} {}", stderr(&output));
         assert!(stderr(&output).starts_with("Interrupted. "), "{args:?} {}", stderr(&output));
         assert!(output.stdout.is_empty());
         drop(stdin);
@@ -518,8 +519,15 @@ fn options_that_make_no_sense_are_refused_with_a_sentence() {
     for (args, part) in [
         (&["solve", "--alphabet", "xyz", "-"][..], "`xyz` is no alphabet."),
         (&["solve", "--size", "7", "-"], "a side is 1, 4, 9, 16 or 25"),
-        (&["solve", "--strategy", "magic", "-"], "possible values: fast, propagation, backtracking"),
+        (
+            &["solve", "--strategy", "magic", "-"],
+            "possible values: fast, propagation, dancing-links, fewest-candidates, recursive, backtracking",
+        ),
         (&["solve", "--threads", "0", "-"], "0 is not in 1..=1024"),
+        (&["solve", "--threads", "2", "--server", "http://127.0.0.1:1", "-"], "cannot be used with"),
+        (&["show", "--index", "0"], "give a whole number from 1"),
+        (&["count", "--limit", "0"], "give a whole number from 1"),
+        (&["solve", "--node-limit", "x"], "give a whole number from 0"),
         (&["frobnicate"], "unrecognized subcommand"),
     ] {
         let output = run(args);

@@ -38,14 +38,15 @@ fn signal(child: &Child, name: &str) {
 fn what_cannot_start_says_what_to_do() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = taken.local_addr().unwrap().to_string();
-    let cases: [(&[&str], &str); 8] = [
+    let cases: [(&[&str], &str); 9] = [
         (&["--listen", &taken], "is in use. Stop what listens there, or choose another address"),
         (&["--listen", "192.0.2.1:4000", "--insecure"], "is not an address of this machine."),
         (&["--listen", "0.0.0.0:0"], "add --insecure if that is what you want."),
         (&["--data-dir", "/no/such/folder"], "The data directory /no/such/folder cannot be opened"),
         (&["--config", "/no/such/file"], "The configuration file /no/such/file cannot be read"),
-        (&["--listen", "nonsense"], "invalid value 'nonsense'"),
-        (&["--threads", "0"], "invalid value '0'"),
+        (&["--listen", "nonsense"], "write an IP address and a port, as in 127.0.0.1:50051"),
+        (&["--threads", "0"], "give a whole number from 1 to 1024"),
+        (&["--threads", "1025"], "give a whole number from 1 to 1024"),
         (&["--max-nodes", "0"], "0 is not in 1.."),
     ];
     for (arguments, words) in cases {
@@ -96,4 +97,64 @@ fn the_environment_and_a_file_say_the_same_as_flags() {
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(message.contains("lisen") && message.contains("is wrong"), "{message}");
+}
+
+/// Even a log of everything has no token in it, and a hangup replaces tokens.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a log is looked at until it says what is waited for")]
+fn tokens_are_replaced_by_a_hangup_and_never_logged() {
+    const FIRST: &str = "correct-horse-battery-staple";
+    const SECOND: &str = "another-token-of-some-length";
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (tokens, puzzle) = (file("tokens", FIRST), file("puzzle", "1...............\n"));
+    let (first, second) = (file("first", FIRST), file("second", SECOND));
+
+    let log = folder.path().join("log");
+    let mut child = sudokud(&["--listen", "127.0.0.1:0", "--token-file", &tokens])
+        .env("RUST_LOG", "trace")
+        .stderr(std::fs::File::create(&log).unwrap())
+        .spawn()
+        .unwrap();
+    let log = || std::fs::read_to_string(&log).unwrap();
+    let wait_for = |words: &str| {
+        let begin = Instant::now();
+        while !log().contains(words) {
+            assert!(begin.elapsed() < PROMPT, "the log has no `{words}`");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    };
+    wait_for("listening on 127.0.0.1:");
+    let address = log().split("listening on ").nth(1).unwrap().lines().next().unwrap().to_owned();
+    let url = format!("http://{address}");
+    let code = |token: &str| {
+        let mut command = Command::new(cargo_bin!("sudoku"));
+        command.args(["solve", &puzzle, "--server", &url, "--token-file", token]).env("RUST_LOG", "trace");
+        let output = command.output().unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8(said).unwrap();
+        assert!(!said.contains(FIRST) && !said.contains(SECOND), "{said}");
+        output.status.code()
+    };
+    assert_eq!((code(&first), code(&second)), (Some(0), Some(2)));
+
+    std::fs::write(&tokens, "short").unwrap();
+    signal(&child, "-HUP");
+    wait_for("has a token of fewer than 16 characters on line 1. What was in use stays in use.");
+    assert_eq!((code(&first), code(&second)), (Some(0), Some(2)));
+
+    std::fs::write(&tokens, SECOND).unwrap();
+    signal(&child, "-HUP");
+    wait_for("certificates and tokens were read again");
+    assert_eq!((code(&first), code(&second)), (Some(2), Some(0)));
+
+    signal(&child, "-TERM");
+    assert!(child.wait().unwrap().success());
+    let log = log();
+    assert!(log.contains("SolveLines"), "calls are logged at this level");
+    assert!(!log.contains(FIRST) && !log.contains(SECOND));
 }

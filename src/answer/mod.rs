@@ -8,8 +8,10 @@
 //! rules, search.
 
 mod check;
+mod costs;
 mod render;
 mod single;
+mod step;
 mod validate;
 
 use std::collections::BTreeMap;
@@ -18,13 +20,15 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::grid::{Grid, Order};
 use crate::solver::{
-    Batch, DEFAULT_NODE_LIMIT, Limit, Metrics, Question, Solver, Strategy, Verdict, default_strategy,
+    Batch, DEFAULT_NODE_LIMIT, Limit, Metrics, Question, Search, Solver, Strategy, Verdict, default_strategy,
 };
 use crate::text::{Format, Problem, PuzzleError, Records};
 
 pub use check::{Check, Flaw, check_block, check_grid};
+pub use costs::{Cost, Costs};
 pub use render::{NoOutputForm, OutputForm, paint_grid};
 pub use single::single_error;
+pub use step::{Reason, Step, Stuck, next_step};
 pub use validate::{Validation, validate_block};
 
 /// What is asked of every puzzle, and how the answers are written.
@@ -38,6 +42,8 @@ pub struct Task {
     pub node_limit: u64,
     /// How an answer looks.
     pub form: OutputForm,
+    /// Is it wanted what each search cost in full, comparisons and placements included? That takes time.
+    pub measure: bool,
 }
 
 impl Default for Task {
@@ -47,6 +53,7 @@ impl Default for Task {
             question: Question::First,
             node_limit: DEFAULT_NODE_LIMIT,
             form: OutputForm::Solution,
+            measure: false,
         }
     }
 }
@@ -72,6 +79,17 @@ pub struct Answer<'a> {
     pub metrics: Metrics,
 }
 
+impl Answer<'_> {
+    /// Was there anything to search, or was it plain to see what is wrong?
+    fn is_of_a_search(&self) -> bool {
+        let is_plain = matches!(
+            &self.result,
+            Err(PuzzleError { problem: Problem::RuleBroken(_) | Problem::Internal, .. })
+        );
+        self.puzzle.is_some() && !is_plain
+    }
+}
+
 /// A good answer.
 #[derive(Clone, Copy, Debug)]
 pub enum Found<'a> {
@@ -87,7 +105,7 @@ pub enum Found<'a> {
 }
 
 /// How many answers of which kind there were.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
     /// All answers.
     pub answers: u64,
@@ -95,12 +113,17 @@ pub struct Tally {
     pub errors: BTreeMap<&'static str, u64>,
     /// What the searches cost together.
     pub metrics: Metrics,
+    /// How that is distributed over the puzzles that were searched, where [`Task::measure`] asks for it.
+    pub costs: Option<Box<Costs>>,
 }
 
 impl Tally {
-    /// Counts one answer.
-    pub fn count(&mut self, answer: &Answer<'_>) {
+    /// Counts one answer to a task.
+    pub fn count(&mut self, task: &Task, answer: &Answer<'_>) {
         self.count_one(answer.result.as_ref().err().map(PuzzleError::code), &answer.metrics);
+        if task.measure && answer.is_of_a_search() {
+            self.costs.get_or_insert_default().record(&answer.metrics);
+        }
     }
 
     /// Counts one answer of which this is known: the code of its error, if it is one, and what the search cost.
@@ -119,6 +142,9 @@ impl Tally {
             *self.errors.entry(code).or_default() += count;
         }
         self.metrics.add(&other.metrics);
+        if let Some(others) = &other.costs {
+            self.costs.get_or_insert_default().add(others);
+        }
     }
 
     /// The answers that are an error, of any kind.
@@ -253,10 +279,15 @@ impl Worker {
         visitor: &mut impl Visitor,
     ) -> Result<(), Cancelled> {
         let limit = Limit { solutions: task.question.solutions(), nodes: task.node_limit, cancel };
-        self.solver.search_batch(&mut self.batch, &limit);
+        if task.measure {
+            self.solver.measure_batch(&mut self.batch, &limit);
+        } else {
+            self.solver.search_batch(&mut self.batch, &limit);
+        }
         let mut errors = self.errors.drain(..).peekable();
         let mut searched = 0;
-        for (place, &line) in self.lines.iter().enumerate() {
+        let mut place = 0;
+        while let Some(&line) = self.lines.get(place) {
             if let Some((_, error)) = errors.next_if(|(of, _)| *of == place) {
                 visitor.answer(&Answer {
                     line,
@@ -264,13 +295,18 @@ impl Worker {
                     result: Err(error),
                     metrics: Metrics::default(),
                 });
+                place += 1;
                 continue;
             }
-            let search = self.batch.searches()[searched];
-            let verdict = task.question.verdict(&search);
-            if verdict == Verdict::Solved && visitor.solution(self.batch.solution(searched), &search.metrics)
-            {
-                searched += 1;
+            let search = &self.batch.searches()[searched];
+            let verdict = task.question.verdict(search);
+            if verdict == Verdict::Solved && visitor.wants_only_solutions() {
+                // All up to the next that has another answer.
+                let end = searched + errors.peek().map_or(self.lines.len(), |(of, _)| *of) - place;
+                let (count, metrics) = solved(task.question, &self.batch.searches()[searched..end]);
+                visitor.solutions(count, self.batch.solutions(searched..searched + count), &metrics);
+                searched += count;
+                place += count;
                 continue;
             }
             self.puzzle.set_digits(self.batch.puzzle(searched));
@@ -296,6 +332,7 @@ impl Worker {
             let result = result.map_err(|problem| PuzzleError { problem, line: Some(line) });
             visitor.answer(&Answer { line, puzzle: Some(&self.puzzle), result, metrics });
             searched += 1;
+            place += 1;
         }
         drop(errors);
         self.forget();
@@ -307,10 +344,25 @@ impl Worker {
 trait Visitor {
     fn answer(&mut self, answer: &Answer<'_>);
 
-    /// A shortcut for a solution where nothing else is wanted of the answer. False if it is to be given as an answer.
-    fn solution(&mut self, _digits: &[u8], _metrics: &Metrics) -> bool {
+    /// Of an answer that is a solution, is nothing else wanted? Then [`Self::solutions`] is given it.
+    fn wants_only_solutions(&self) -> bool {
         false
     }
+
+    /// A shortcut for solutions that follow each other: how many, their digits, and what the searches cost together.
+    fn solutions(&mut self, _count: usize, _digits: &[u8], _metrics: &Metrics) {}
+}
+
+/// How many of the searches, from the first on, found what `question` takes for a solution, and what they cost together.
+fn solved(question: Question, searches: &[Search]) -> (usize, Metrics) {
+    let mut metrics = Metrics::default();
+    for (count, search) in searches.iter().enumerate() {
+        if question.verdict(search) != Verdict::Solved {
+            return (count, metrics);
+        }
+        metrics.add(&search.metrics);
+    }
+    (searches.len(), metrics)
 }
 
 struct EachAnswer<F>(F);
@@ -324,22 +376,24 @@ impl<F: FnMut(&Answer<'_>)> Visitor for EachAnswer<F> {
 /// Writes answers.
 struct Writer<'a> {
     format: &'a Format,
-    form: OutputForm,
+    task: &'a Task,
     written: Written,
 }
 
 impl Visitor for Writer<'_> {
     fn answer(&mut self, answer: &Answer<'_>) {
-        self.written.tally.count(answer);
-        self.form.write(answer, self.format, &mut self.written.text);
+        self.written.tally.count(self.task, answer);
+        self.task.form.write(answer, self.format, &mut self.written.text);
     }
 
-    fn solution(&mut self, digits: &[u8], metrics: &Metrics) -> bool {
-        if self.form == OutputForm::Solution {
-            self.written.tally.count_one(None, metrics);
-            self.format.write_line(digits, &mut self.written.text);
-        }
-        self.form == OutputForm::Solution
+    fn wants_only_solutions(&self) -> bool {
+        self.task.form == OutputForm::Solution && !self.task.measure
+    }
+
+    fn solutions(&mut self, count: usize, digits: &[u8], metrics: &Metrics) {
+        self.written.tally.answers += count as u64;
+        self.written.tally.metrics.add(metrics);
+        self.format.write_solutions(digits, &mut self.written.text);
     }
 }
 
@@ -353,7 +407,7 @@ pub struct Block<'a> {
 }
 
 /// Answers written out.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Written {
     /// The text of the answers, whole lines.
     pub text: Vec<u8>,
@@ -407,7 +461,7 @@ impl Workers {
     pub fn write_answers(&self, block: Block<'_>, cancel: &AtomicBool) -> Result<Written, Cancelled> {
         // An answer is about as long as its puzzle in every form but the widest.
         let written = Written { text: Vec::with_capacity(block.text.len() + 1024), ..Written::default() };
-        let mut writer = Writer { format: &self.format, form: self.task.form, written };
+        let mut writer = Writer { format: &self.format, task: &self.task, written };
         self.with(|worker| worker.visit_block(&self.format, &self.task, block, cancel, &mut writer))?;
         Ok(writer.written)
     }
@@ -422,7 +476,7 @@ impl Workers {
             let error = PuzzleError { problem: Problem::Internal, line: Some(record.line) };
             let answer =
                 Answer { line: record.line, puzzle: None, result: Err(error), metrics: Metrics::default() };
-            written.tally.count(&answer);
+            written.tally.count(&self.task, &answer);
             self.task.form.write(&answer, &self.format, &mut written.text);
         }
         written

@@ -35,7 +35,7 @@ impl From<Cancelled> for BatchError {
 }
 
 /// How far a run has come.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Progress {
     /// Bytes of the input, uncompressed, whose answers are written.
     pub bytes: u64,

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::tls::TlsFiles;
 use crate::solver::{STRATEGIES, Strategy};
 
 /// What a server can be told.
@@ -12,8 +13,12 @@ use crate::solver::{STRATEGIES, Strategy};
 pub struct Config {
     /// The address to listen on; port 0 takes a free one.
     pub listen: SocketAddr,
-    /// May it listen beyond loopback, where anyone can read along?
+    /// May it listen beyond loopback without encryption, where anyone can read along?
     pub insecure: bool,
+    /// What encryption takes; nothing is encrypted if not given.
+    pub tls: Option<TlsFiles>,
+    /// The file of the tokens that clients must have one of; anyone may call if not given.
+    pub token_file: Option<PathBuf>,
     /// The folder of the data sets.
     pub data_dir: Option<PathBuf>,
     /// The threads that search; one for each core if not given.
@@ -31,6 +36,8 @@ impl Default for Config {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 50051)),
             insecure: false,
+            tls: None,
+            token_file: None,
             data_dir: None,
             threads: None,
             limits: Limits::default(),
@@ -55,6 +62,8 @@ pub struct Limits {
     pub in_flight: Option<NonZeroUsize>,
     /// The most search nodes a puzzle may take; requests for more are lowered to it.
     pub nodes: u64,
+    /// The most steps of a search that are told.
+    pub trace_steps: u64,
 }
 
 impl Default for Limits {
@@ -65,6 +74,7 @@ impl Default for Limits {
             streams: 256,
             in_flight: None,
             nodes: 10_000_000,
+            trace_steps: 1_000_000,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Accepted sockets, with the care that the transport does not take of them.
 //!
+//! - Where the server has certificates, it is encrypted.
 //! - A peer that connects and says nothing is dropped after a while, and at once when the server shuts down. Beyond
 //!   the number that is allowed, peers wait.
 //! - Running out of file descriptors makes accepting pause, not spin.
@@ -15,9 +16,11 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::{Sleep, sleep, timeout};
+use tokio_rustls::server::TlsStream;
 use tonic::transport::server::Connected;
 
 use super::context::Context;
+use super::tls::Tls;
 
 /// The most connections at once. An idle one takes about 15 KB.
 const MAX_CONNECTIONS: usize = 4096;
@@ -37,6 +40,7 @@ const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 /// Accepts connections until the receiver is gone.
 pub(super) async fn accept(
     listener: TcpListener,
+    tls: Option<Arc<Tls>>,
     context: Arc<Context>,
     accepted: mpsc::Sender<io::Result<Connection>>,
 ) {
@@ -51,9 +55,30 @@ pub(super) async fn accept(
             Ok((socket, _)) => {
                 // Without it small answers wait for the peer's acknowledgement; a socket that refuses still works.
                 let _ = socket.set_nodelay(true);
-                if accepted.send(Ok(Connection::new(socket, seat, &context))).await.is_err() {
-                    return;
-                }
+                let Some(tls) = &tls else {
+                    let connection = Connection::new(Socket::Plain(socket), seat, &context);
+                    if accepted.send(Ok(connection)).await.is_err() {
+                        return;
+                    }
+                    continue;
+                };
+                // It takes the peer's time, which others must not wait for. The seats bound how many there are.
+                let (acceptor, context, accepted) = (tls.acceptor(), Arc::clone(&context), accepted.clone());
+                tokio::spawn(async move {
+                    let shaken = tokio::select! {
+                        shaken = timeout(GREETING_TIMEOUT, acceptor.accept(socket)) => shaken,
+                        () = context.draining() => return,
+                    };
+                    match shaken {
+                        Ok(Ok(stream)) => {
+                            let socket = Socket::Encrypted(Box::new(stream));
+                            // Nobody wants it any more when the server ends.
+                            let _ = accepted.send(Ok(Connection::new(socket, seat, &context))).await;
+                        }
+                        Ok(Err(error)) => tracing::debug!(%error, "a handshake failed"),
+                        Err(_) => tracing::debug!("a handshake took too long"),
+                    }
+                });
             }
             Err(error) => {
                 tracing::warn!(%error, "cannot accept a connection");
@@ -63,9 +88,25 @@ pub(super) async fn accept(
     }
 }
 
+/// Bytes from and to a peer.
+enum Socket {
+    Plain(TcpStream),
+    Encrypted(Box<TlsStream<TcpStream>>),
+}
+
+/// Calls a method of whichever stream there is.
+macro_rules! either {
+    ($socket:expr, $stream:ident => $call:expr) => {
+        match $socket {
+            Socket::Plain($stream) => $call,
+            Socket::Encrypted($stream) => $call,
+        }
+    };
+}
+
 /// An accepted socket.
 pub(super) struct Connection {
-    socket: TcpStream,
+    socket: Socket,
     greeting: Option<Greeting>,
     closing: Option<Closing>,
     _seat: OwnedSemaphorePermit,
@@ -84,7 +125,7 @@ struct Closing {
 }
 
 impl Connection {
-    fn new(socket: TcpStream, seat: OwnedSemaphorePermit, context: &Arc<Context>) -> Self {
+    fn new(socket: Socket, seat: OwnedSemaphorePermit, context: &Arc<Context>) -> Self {
         let context = Arc::clone(context);
         // The transport would wait for a greeting even when it is told to end.
         let given_up = async move {
@@ -99,7 +140,10 @@ impl Connected for Connection {
     type ConnectInfo = <TcpStream as Connected>::ConnectInfo;
 
     fn connect_info(&self) -> Self::ConnectInfo {
-        self.socket.connect_info()
+        match &self.socket {
+            Socket::Plain(socket) => socket.connect_info(),
+            Socket::Encrypted(stream) => stream.get_ref().0.connect_info(),
+        }
     }
 }
 
@@ -111,7 +155,7 @@ impl AsyncRead for Connection {
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
         let before = buffer.filled().len();
-        let result = Pin::new(&mut this.socket).poll_read(poller, buffer);
+        let result = either!(&mut this.socket, stream => Pin::new(stream).poll_read(poller, buffer));
         if let Some(greeting) = &mut this.greeting {
             greeting.missing = greeting.missing.saturating_sub(buffer.filled().len() - before);
             if greeting.missing == 0 {
@@ -130,11 +174,11 @@ impl AsyncWrite for Connection {
         poller: &mut Poller<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.socket).poll_write(poller, bytes)
+        either!(&mut self.socket, stream => Pin::new(stream).poll_write(poller, bytes))
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, poller: &mut Poller<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.socket).poll_flush(poller)
+        either!(&mut self.socket, stream => Pin::new(stream).poll_flush(poller))
     }
 
     fn poll_write_vectored(
@@ -142,11 +186,11 @@ impl AsyncWrite for Connection {
         poller: &mut Poller<'_>,
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.socket).poll_write_vectored(poller, parts)
+        either!(&mut self.socket, stream => Pin::new(stream).poll_write_vectored(poller, parts))
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.socket.is_write_vectored()
+        either!(&self.socket, stream => stream.is_write_vectored())
     }
 
     /// Closing a socket on which unread bytes lie resets it, and the peer loses what it had not read yet. So
@@ -154,7 +198,7 @@ impl AsyncWrite for Connection {
     fn poll_shutdown(mut self: Pin<&mut Self>, poller: &mut Poller<'_>) -> Poll<io::Result<()>> {
         let this = &mut *self;
         if this.closing.is_none() {
-            ready!(Pin::new(&mut this.socket).poll_shutdown(poller))?;
+            ready!(either!(&mut this.socket, stream => Pin::new(stream).poll_shutdown(poller)))?;
         }
         let closing =
             this.closing.get_or_insert_with(|| Closing { timeout: Box::pin(sleep(LINGER_TIMEOUT)) });
@@ -164,7 +208,8 @@ impl AsyncWrite for Connection {
                 return Poll::Ready(Ok(()));
             }
             let mut buffer = ReadBuf::new(&mut scratch);
-            let result = ready!(Pin::new(&mut this.socket).poll_read(poller, &mut buffer));
+            let result =
+                ready!(either!(&mut this.socket, stream => Pin::new(stream).poll_read(poller, &mut buffer)));
             if result.is_err() || buffer.filled().is_empty() {
                 return Poll::Ready(Ok(()));
             }

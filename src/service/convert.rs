@@ -7,8 +7,8 @@ use tonic_types::{ErrorDetails, FieldViolation, StatusExt as _};
 use super::context::Context;
 use super::proto;
 use crate::answer::{Answer, Check, Flaw, Found, OutputForm, Tally, Task, Written};
-use crate::grid::{Cell, Grid, Order};
-use crate::solver::{DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Metrics, Question, Strategy};
+use crate::grid::{Cell, Digit, Grid, House, HouseKind, Order};
+use crate::solver::{Clash, DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Metrics, Question, Step, Strategy};
 use crate::text::{Alphabet, Format, FormatError, Hint, Notation, Problem, PuzzleError};
 
 /// What the options of a call say.
@@ -34,7 +34,10 @@ impl Context {
         match (strategy, question, form) {
             (Some(strategy), Some(question), Some(form)) if fields.are_good() => {
                 let node_limit = self.node_limit(options.node_limit);
-                Ok(Settings { task: Task { strategy, question, node_limit, form }, hint })
+                Ok(Settings {
+                    task: Task { strategy, question, node_limit, form, measure: options.measure },
+                    hint,
+                })
             }
             _ => Err(fields.into_status()),
         }
@@ -85,6 +88,7 @@ impl Context {
             question: count_question(request.count_limit),
             node_limit: self.node_limit(request.node_limit),
             form: OutputForm::Solution,
+            measure: false,
         };
         Ok(Settings { task, hint })
     }
@@ -259,6 +263,7 @@ pub(super) fn options_from(task: &Task, hint: &Hint) -> proto::SolveOptions {
         alphabet: hint.alphabet.as_ref().map(ToString::to_string).unwrap_or_default(),
         order: hint.order.map_or(0, wire_order),
         output: output.into(),
+        measure: task.measure,
     }
 }
 
@@ -400,7 +405,6 @@ pub(super) fn checked_grid(check: &Check) -> proto::CheckedGrid {
 }
 
 fn flaw(flaw: &Flaw) -> proto::Flaw {
-    let cell = |cell: Cell| proto::Cell { row: small(cell.row()), column: small(cell.column()) };
     let (kind, cells, digit) = match flaw {
         Flaw::Conflict(conflict) => (
             proto::flaw::Kind::Conflict,
@@ -412,6 +416,52 @@ fn flaw(flaw: &Flaw) -> proto::Flaw {
         }
     };
     proto::Flaw { kind: kind.into(), message: flaw.to_string(), cells, digit: digit.into() }
+}
+
+fn cell(cell: Cell) -> proto::Cell {
+    proto::Cell { row: small(cell.row()), column: small(cell.column()) }
+}
+
+/// A step of a search.
+pub(super) fn step(step: &Step) -> proto::TraceStep {
+    use proto::trace_step::Kind;
+    let wire = |kind: Kind| proto::TraceStep { kind: kind.into(), ..Default::default() };
+    let at = |kind, at: Cell, digit: Digit| proto::TraceStep {
+        cell: Some(cell(at)),
+        digit: digit.value().into(),
+        ..wire(kind)
+    };
+    match *step {
+        Step::Place { cell, digit, is_guess: true } => at(Kind::Guess, cell, digit),
+        Step::Place { cell, digit, is_guess: false } => at(Kind::Infer, cell, digit),
+        Step::Backtrack { cell, digit } => at(Kind::Backtrack, cell, digit),
+        Step::Conflict(Clash::Taken { cell, digit, house }) => {
+            proto::TraceStep { house: Some(wire_house(house)), ..at(Kind::Conflict, cell, digit) }
+        }
+        Step::Conflict(Clash::NoDigit { cell: at }) => {
+            proto::TraceStep { cell: Some(cell(at)), ..wire(Kind::Conflict) }
+        }
+        Step::Conflict(Clash::NoPlace { digit, house }) => proto::TraceStep {
+            digit: digit.value().into(),
+            house: Some(wire_house(house)),
+            ..wire(Kind::Conflict)
+        },
+        Step::Conflict(Clash::Rivals) => wire(Kind::Conflict),
+        Step::BandComplete { band } => proto::TraceStep { band: small(band), ..wire(Kind::BandComplete) },
+        Step::Solved => wire(Kind::Solved),
+        Step::NoSolution => wire(Kind::NoSolution),
+        Step::GaveUp { .. } => wire(Kind::GaveUp),
+    }
+}
+
+fn wire_house(house: House) -> proto::House {
+    use proto::house::Kind;
+    let kind = match house.kind() {
+        HouseKind::Row => Kind::Row,
+        HouseKind::Column => Kind::Column,
+        HouseKind::Box => Kind::Box,
+    };
+    proto::House { kind: kind.into(), number: small(house.number()) }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The gRPC service: an adapter between the wire and [`crate::answer`], and nothing else.
 //!
 //! ```text
-//!   connection ─▶ tonic ─▶ stream / unary / datasets ─▶ convert ─▶ pool ─▶ answer
+//!   connection ─▶ tonic ─▶ stream / unary / datasets / trace ─▶ convert ─▶ pool ─▶ answer
 //!   (sockets)             (one file a kind of call)    (proto to domain and back)
 //! ```
 //!
@@ -13,6 +13,7 @@
 pub mod client;
 pub mod proto;
 
+mod auth;
 mod config;
 mod connection;
 mod context;
@@ -23,10 +24,14 @@ mod opening;
 mod ordered;
 mod server;
 mod stream;
+mod tls;
+mod trace;
 mod unary;
 
+pub use auth::TokenError;
 pub use config::{Config, Limits};
-pub use server::{Server, StartError, Stopped};
+pub use server::{Reloader, Server, StartError, Stopped};
+pub use tls::{TlsError, TlsFiles};
 
 /// The flow-control window of one HTTP/2 stream, on both ends. More only costs memory.
 const STREAM_WINDOW_BYTES: u32 = 1 << 20;

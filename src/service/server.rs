@@ -24,14 +24,16 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use tower_http::trace::{DefaultOnFailure, TraceLayer};
 use tracing::Level;
 
+use super::auth::{Guard, TokenError, Tokens};
 use super::config::Config;
 use super::connection::accept;
 use super::context::Context;
 use super::datasets::{self, Datasets};
 use super::ordered::Answers;
 use super::proto::sudoku_service_server::{SudokuService, SudokuServiceServer};
+use super::tls::{Tls, TlsError};
 use super::{CONNECTION_WINDOW_BYTES, FRAME_BYTES, LOCAL_ERROR_RESETS, STREAM_WINDOW_BYTES};
-use super::{proto, stream, unary};
+use super::{proto, stream, trace, unary};
 use crate::pipeline;
 
 /// The most calls open at once on one connection. Below 100, clients that assume that many before they have been told
@@ -52,7 +54,7 @@ const ACCEPTED_WAITING: usize = 16;
 pub enum StartError {
     /// Anyone on the network could read along.
     #[error(
-        "{0} can be reached from other machines, and nothing is encrypted. Listen on 127.0.0.1, or add --insecure if that is what you want."
+        "{0} can be reached from other machines, and nothing is encrypted. Give --tls-cert and --tls-key, listen on 127.0.0.1, or add --insecure if that is what you want."
     )]
     Insecure(SocketAddr),
     /// Something else listens there.
@@ -80,6 +82,12 @@ pub enum StartError {
         /// What the system says.
         error: io::Error,
     },
+    /// Encryption cannot be set up.
+    #[error("{0}.")]
+    Tls(#[from] TlsError),
+    /// The tokens cannot be read.
+    #[error("{0}.")]
+    Tokens(#[from] TokenError),
     /// Threads cannot be started.
     #[error("The threads cannot be started: {0}. Ask for fewer with --threads.")]
     Threads(#[from] rayon::ThreadPoolBuildError),
@@ -106,6 +114,24 @@ pub struct Server {
     drain_timeout: Duration,
     health: HealthReporter,
     routes: Routes,
+    secrets: Reloader,
+}
+
+/// The files of a server that can be replaced while it runs: certificates and tokens.
+#[derive(Clone, Debug)]
+pub struct Reloader {
+    tls: Option<Arc<Tls>>,
+    tokens: Option<Arc<Tokens>>,
+}
+
+impl Reloader {
+    /// Reads them again, each for what comes from now on. What cannot be read is reported, and stays as it was.
+    #[must_use]
+    pub fn reload(&self) -> Vec<StartError> {
+        let tls = self.tls.as_ref().and_then(|tls| tls.reload().err()).map(StartError::from);
+        let tokens = self.tokens.as_ref().and_then(|tokens| tokens.reload().err()).map(StartError::from);
+        tls.into_iter().chain(tokens).collect()
+    }
 }
 
 impl Server {
@@ -114,9 +140,13 @@ impl Server {
     /// # Errors
     /// [`StartError`].
     pub async fn bind(config: Config) -> Result<Self, StartError> {
-        if !config.listen.ip().is_loopback() && !config.insecure {
+        if !config.listen.ip().is_loopback() && !config.insecure && config.tls.is_none() {
             return Err(StartError::Insecure(config.listen));
         }
+        let secrets = Reloader {
+            tls: config.tls.map(Tls::open).transpose()?.map(Arc::new),
+            tokens: config.token_file.map(Tokens::open).transpose()?.map(Arc::new),
+        };
         let pool = pipeline::pool(config.threads.map(Into::into))?;
         let (draining, watching) = watch::channel(false);
         let datasets = config.data_dir.map(open_data_dir).transpose()?;
@@ -128,7 +158,13 @@ impl Server {
         let listener = TcpListener::bind(config.listen).await.map_err(listen_error)?;
         let address = listener.local_addr().map_err(listen_error)?;
         let drain_timeout = config.drain_timeout;
-        Ok(Self { listener, address, context, draining, drain_timeout, health, routes })
+        Ok(Self { listener, address, context, draining, drain_timeout, health, routes, secrets })
+    }
+
+    /// Reads certificates and tokens again while the server runs.
+    #[must_use]
+    pub fn reloader(&self) -> Reloader {
+        self.secrets.clone()
     }
 
     /// The address it listens on, with the port that was found if none was asked for.
@@ -144,12 +180,12 @@ impl Server {
     /// # Errors
     /// The transport's, which ends only when it is told to.
     pub async fn serve(self, shutdown: impl Future<Output = ()>) -> Result<Stopped, transport::Error> {
-        let Self { listener, context, draining, drain_timeout, health, routes, .. } = self;
+        let Self { listener, context, draining, drain_timeout, health, routes, secrets, .. } = self;
         let service = <SudokuServiceServer<Sudoku> as NamedService>::NAME;
         health.set_service_status(service, ServingStatus::Serving).await;
 
         let (accepted, connections) = mpsc::channel(ACCEPTED_WAITING);
-        let accepting = tokio::spawn(accept(listener, Arc::clone(&context), accepted));
+        let accepting = tokio::spawn(accept(listener, secrets.tls, Arc::clone(&context), accepted));
         let drain_begins = {
             let context = Arc::clone(&context);
             async move { context.draining().await }
@@ -158,6 +194,7 @@ impl Server {
             // Clients' mistakes are answered, not logged: they are no fault of the server.
             .layer(TraceLayer::new_for_grpc().on_failure(DefaultOnFailure::new().level(Level::DEBUG)))
             .layer(SetResponseHeaderLayer::overriding(GRPC_STATUS, one_code_for_oversize))
+            .layer(Guard(secrets.tokens))
             .add_routes(routes)
             .serve_with_incoming_shutdown(ReceiverStream::new(connections), drain_begins);
         let mut transport = std::pin::pin!(transport);
@@ -266,6 +303,7 @@ impl SudokuService for Sudoku {
     type SolveStreamStream = Answers<proto::SolveStreamResponse>;
     type SolveLinesStream = Answers<proto::SolveLinesResponse>;
     type SolveDatasetStream = datasets::Summed;
+    type TraceStream = trace::Steps;
 
     async fn solve_stream(
         &self,
@@ -328,5 +366,12 @@ impl SudokuService for Sudoku {
         request: Request<proto::CountRequest>,
     ) -> Result<Response<proto::CountResponse>, Status> {
         unary::count(&self.context, request).await
+    }
+
+    async fn trace(
+        &self,
+        request: Request<proto::TraceRequest>,
+    ) -> Result<Response<Self::TraceStream>, Status> {
+        trace::trace(&self.context, request).map(Response::new)
     }
 }

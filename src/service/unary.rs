@@ -23,7 +23,7 @@ const MAX_ERRORS: usize = 1000;
 const EMPTY: PuzzleError = PuzzleError { problem: Problem::Empty, line: None };
 
 /// The puzzles of a text.
-struct Text {
+pub(super) struct Text {
     bytes: Bytes,
     format: Format,
     first_line: u64,
@@ -35,7 +35,11 @@ impl Text {
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` if the options do not fit the text; `RESOURCE_EXHAUSTED` if it has too many lines.
-    fn open(context: &Context, text: &Bytes, hint: &Hint) -> Result<Result<Self, PuzzleError>, Status> {
+    pub(super) fn open(
+        context: &Context,
+        text: &Bytes,
+        hint: &Hint,
+    ) -> Result<Result<Self, PuzzleError>, Status> {
         context.check_lines(count_lines(text))?;
         match open(text, hint, true) {
             Ok(None) => Ok(Err(EMPTY)),
@@ -47,6 +51,11 @@ impl Text {
             Err(FormatError::Puzzle(error)) => Ok(Err(PuzzleError { line: None, ..error })),
             Err(error) => Err(unreadable(&error, "text")),
         }
+    }
+
+    /// How it is written.
+    pub(super) const fn format(&self) -> &Format {
+        &self.format
     }
 
     fn block(&self) -> Block<'_> {
@@ -62,6 +71,17 @@ impl Text {
 
     fn is_single(&self) -> bool {
         self.lines(2).len() == 1
+    }
+
+    /// Reads the only puzzle. `None` if there are several.
+    pub(super) fn single(&self) -> Option<Result<Grid, PuzzleError>> {
+        let mut records = Records::new(&self.format, &self.bytes, self.first_line);
+        let mut puzzle = Grid::empty(self.format.order());
+        let Some(record) = records.read(&mut puzzle) else { return Some(Err(EMPTY)) };
+        if records.read(&mut Grid::empty(self.format.order())).is_some() {
+            return None;
+        }
+        Some(record.error.map_or(Ok(puzzle), |error| Err(self.single_error(&error))))
     }
 
     fn single_error(&self, error: &PuzzleError) -> PuzzleError {

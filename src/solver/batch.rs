@@ -1,5 +1,7 @@
 //! Puzzles that are searched together.
 
+use std::ops::Range;
+
 use super::Search;
 use crate::grid::{Grid, Order};
 
@@ -88,6 +90,16 @@ impl Batch {
     pub fn solution(&self, index: usize) -> &[u8] {
         let cells = self.order.cells();
         &self.solutions[index * cells..][..cells]
+    }
+
+    /// The same for several that follow each other, one behind the other.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    #[must_use]
+    pub fn solutions(&self, puzzles: Range<usize>) -> &[u8] {
+        let cells = self.order.cells();
+        &self.solutions[puzzles.start * cells..puzzles.end * cells]
     }
 
     /// What was found of each puzzle.

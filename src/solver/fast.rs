@@ -51,6 +51,10 @@ impl Strategy for Fast {
         true
     }
 
+    fn is_for_bulk(&self) -> bool {
+        true
+    }
+
     fn solver(&self, order: Order) -> Box<dyn Solver> {
         assert!(self.supports(order));
         let backend = self.backend.unwrap_or_else(Backend::best);

@@ -60,6 +60,12 @@ pub trait Strategy: Send + Sync {
         false
     }
 
+    /// Is it quick with whatever comes? A list of hard or large puzzles may take the others for ever, and they are not timed
+    /// unless they are named.
+    fn is_for_bulk(&self) -> bool {
+        false
+    }
+
     /// A solver for puzzles of `order`, to be used for one puzzle after another.
     ///
     /// # Panics
@@ -219,6 +225,29 @@ pub struct Metrics {
 }
 
 impl Metrics {
+    /// How many figures there are.
+    pub const COUNT: usize = 6;
+
+    /// Each figure with its name, in the order in which people are told.
+    #[must_use]
+    pub const fn named(&self) -> [(&'static str, u64); Self::COUNT] {
+        let Self { nodes, guesses, backtracks, depth, comparisons, placements } = *self;
+        [
+            ("nodes", nodes),
+            ("guesses", guesses),
+            ("backtracks", backtracks),
+            ("depth", depth),
+            ("comparisons", comparisons),
+            ("placements", placements),
+        ]
+    }
+
+    /// Were comparisons and placements counted? Whatever visits a node compares something.
+    #[must_use]
+    pub const fn are_complete(&self) -> bool {
+        self.comparisons > 0 || self.nodes == 0
+    }
+
     /// Adds another puzzle's cost: sums, and the greater depth.
     pub fn add(&mut self, other: &Self) {
         self.nodes += other.nodes;

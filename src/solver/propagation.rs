@@ -55,6 +55,10 @@ impl Strategy for Propagation {
         true
     }
 
+    fn is_for_bulk(&self) -> bool {
+        true
+    }
+
     fn solver(&self, order: Order) -> Box<dyn Solver> {
         // Measured: four 32-bit lanes fill a vector register and pay for the digits that are closed in
         // vain; wider words do not.

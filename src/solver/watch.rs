@@ -152,10 +152,10 @@ impl<'a> Watcher<'a> {
         if self.told.is_some() {
             self.grid = puzzle.clone();
             self.placed.clear();
-            let order = puzzle.order();
-            let band = order.cells() / order.box_side();
-            for (blanks, cells) in self.blanks.iter_mut().zip(puzzle.digits().chunks(band)) {
-                *blanks = cells.iter().filter(|&&digit| digit == 0).count();
+            self.blanks = [0; MAX_ORDER];
+            for (cell, &digit) in puzzle.digits().iter().enumerate() {
+                let band = self.band(cell);
+                self.blanks[band] += usize::from(digit == 0);
             }
         }
     }

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use bytes::Bytes;
 use sudoku_stream::answer::{OutputForm, Task};
-use sudoku_stream::service::client::{ClientError, solve_lines};
+use sudoku_stream::service::client::{Access, ClientError, solve_lines};
 use sudoku_stream::service::proto::{
     self, ErrorCode, Question, SolveLinesRequest, SolveLinesResponse, SolveOptions,
 };
@@ -223,7 +223,7 @@ async fn by_client(url: &str, text: &str) -> Result<(String, u64), ClientError<I
         told += tally.answers;
         Ok(())
     };
-    let total = solve_lines(url, &Task::default(), &Hint::default(), 1, blocks, sink).await?;
+    let total = solve_lines(&Access::open(url), &Task::default(), &Hint::default(), 1, blocks, sink).await?;
     assert_eq!(total.answers, told);
     assert_eq!(total.error_count(), answers.matches("error: ").count() as u64);
     Ok((answers, told))

@@ -5,9 +5,11 @@
 mod bulk;
 mod datasets;
 mod drain;
+mod guards;
 mod harness;
 mod limits;
 mod methods;
 mod pressure;
 mod streams;
+mod trace;
 mod transport;

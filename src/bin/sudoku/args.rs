@@ -1,11 +1,14 @@
 //! What can be typed.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use anyhow::bail;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use serde::Serialize;
 use sudoku_stream::answer::{OutputForm, Task};
 use sudoku_stream::explore::{self, ClueList, Condition, DEFAULT_BOARDS, Experiment, Settings, Source};
@@ -41,12 +44,20 @@ pub enum Command {
     Check(CheckArgs),
     /// Show one puzzle of a file, by its number or at random
     Show(ShowArgs),
+    /// Show the steps of a search, live on a terminal or as lines
+    Trace(TraceArgs),
     /// Time every strategy on the puzzles of files, and check every answer
     Bench(BenchArgs),
     /// Search boards with few and many clues by every strategy: what comes of them, and what it costs
     Explore(ExploreArgs),
     /// Solve a sample that is part of the program, over gRPC and offline, and check every answer
     Demo(DemoArgs),
+    /// Open the console: load a puzzle, fill it in, ask for hints, have it solved
+    Shell(ShellArgs),
+    /// Print the script that lets a shell complete this program's commands and flags
+    Completions(CompletionsArgs),
+    /// Print the manual page
+    Man(ManArgs),
 }
 
 /// What is read, and how it is written.
@@ -119,6 +130,30 @@ impl RunArgs {
     }
 }
 
+/// Who does the work, if not this machine.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct ServerArgs {
+    /// Have the puzzles solved by the service at URL, such as `http://127.0.0.1:50051`, with its own threads and back end
+    #[arg(id = "server", long = "server", value_name = "URL", conflicts_with = "threads")]
+    pub url: Option<String>,
+
+    /// The authority that vouches for an https server, in PEM [default: those that the system knows]
+    #[arg(long, value_name = "FILE", requires = "server")]
+    pub tls_ca: Option<PathBuf>,
+
+    /// The certificate by which the server knows you, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_key", requires = "server")]
+    pub tls_cert: Option<PathBuf>,
+
+    /// Its private key, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+
+    /// A file whose first line is the token that the server wants
+    #[arg(long, value_name = "FILE", env = "SUDOKU_TOKEN_FILE")]
+    pub token_file: Option<PathBuf>,
+}
+
 /// Where answers go, and how they are looked for.
 #[derive(Clone, Debug, ClapArgs)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
@@ -144,7 +179,7 @@ pub struct AnswerArgs {
     pub backend: Option<Backend>,
 
     /// Give a puzzle up after this many nodes of the search
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_NODE_LIMIT)]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_NODE_LIMIT, value_parser = from_zero::<u64>)]
     node_limit: u64,
 
     /// Validate the whole input first; the first bad line ends the run and nothing is written
@@ -155,13 +190,12 @@ pub struct AnswerArgs {
     #[arg(long)]
     pub fail_on_error: bool,
 
-    /// Print what the searches cost
+    /// Print what the searches cost: nodes, guesses, backtracks, depth, comparisons and placements
     #[arg(long)]
     pub stats: bool,
 
-    /// Have the puzzles solved by the service at URL, such as `http://127.0.0.1:50051`
-    #[arg(long, value_name = "URL")]
-    pub server: Option<String>,
+    #[command(flatten)]
+    pub server: ServerArgs,
 }
 
 impl AnswerArgs {
@@ -186,7 +220,7 @@ pub struct SolveArgs {
     question: QuestionArg,
 
     /// Where `--question count` stops counting
-    #[arg(long, value_name = "N", default_value_t = COUNT_LIMIT)]
+    #[arg(long, value_name = "N", default_value_t = COUNT_LIMIT, value_parser = from_one::<NonZeroU64>)]
     limit: NonZeroU64,
 
     #[command(flatten)]
@@ -204,6 +238,7 @@ impl SolveArgs {
             question: self.question.up_to(self.limit),
             node_limit: self.answer.node_limit,
             form: self.answer.output.parse().unwrap_or(OutputForm::Solution),
+            measure: self.answer.stats,
         }
     }
 }
@@ -214,7 +249,7 @@ pub struct CountArgs {
     input: InputArgs,
 
     /// Where counting stops: an answer that reaches it means at least as many
-    #[arg(long, value_name = "N", default_value_t = COUNT_LIMIT)]
+    #[arg(long, value_name = "N", default_value_t = COUNT_LIMIT, value_parser = from_one::<NonZeroU64>)]
     limit: NonZeroU64,
 
     #[command(flatten)]
@@ -237,7 +272,7 @@ pub struct ValidateArgs {
     pub input: InputArgs,
 
     /// Print at most this many errors
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = from_zero::<usize>)]
     pub limit: usize,
 
     #[command(flatten)]
@@ -250,22 +285,83 @@ pub struct CheckArgs {
     pub input: InputArgs,
 }
 
+/// One puzzle of an input.
 #[derive(Clone, Debug, ClapArgs)]
-pub struct ShowArgs {
+pub struct PickArgs {
     #[command(flatten)]
     pub input: InputArgs,
 
     /// The number of the puzzle, from 1
-    #[arg(long, value_name = "K", default_value = "1")]
+    #[arg(long, value_name = "K", default_value = "1", value_parser = from_one::<NonZeroU64>)]
     pub index: NonZeroU64,
 
     /// Any puzzle, all with the same chance
     #[arg(long, conflicts_with = "index")]
     pub random: bool,
 
+    /// The puzzle itself, in place of a file
+    #[arg(long, value_name = "CELLS", conflicts_with_all = ["file", "index", "random"])]
+    pub puzzle: Option<String>,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub struct ShowArgs {
+    #[command(flatten)]
+    pub pick: PickArgs,
+
     /// Show its solution too
     #[arg(long)]
     pub solve: bool,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub struct TraceArgs {
+    #[command(flatten)]
+    pub pick: PickArgs,
+
+    /// Whose steps to show; fast has none of its own and shows those of propagation
+    #[arg(long, value_name = "NAME", value_parser = strategy_names(), default_value = Backtracking.name())]
+    strategy: String,
+
+    /// What to find out
+    #[arg(long, value_enum, default_value_t = QuestionArg::First)]
+    question: QuestionArg,
+
+    /// Where `--question count` stops counting
+    #[arg(long, value_name = "N", default_value_t = COUNT_LIMIT, value_parser = from_one::<NonZeroU64>)]
+    limit: NonZeroU64,
+
+    /// Give up after this many nodes of the search
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_NODE_LIMIT, value_parser = from_zero::<u64>)]
+    node_limit: u64,
+
+    /// Show every digit for MS milliseconds [default: 50 on a terminal, else 0]
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(..=60_000))]
+    pub delay: Option<u64>,
+
+    /// Stop after this many steps
+    #[arg(long, value_name = "N", value_parser = from_one::<NonZeroU64>)]
+    pub step_limit: Option<NonZeroU64>,
+
+    /// Print the grid each time a band of boxes is complete, and no steps
+    #[arg(long)]
+    pub plain: bool,
+
+    /// Do not print what the search cost on standard error
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+impl TraceArgs {
+    /// What is asked of the puzzle.
+    pub fn task(&self) -> Task {
+        Task {
+            strategy: strategy(&self.strategy),
+            question: self.question.up_to(self.limit),
+            node_limit: self.node_limit,
+            ..Task::default()
+        }
+    }
 }
 
 #[derive(Clone, Debug, ClapArgs)]
@@ -281,7 +377,7 @@ pub struct BenchArgs {
     #[arg(long, value_enum, value_name = "KIND")]
     kind: Vec<Kind>,
 
-    /// A strategy to time; may be given several times [default: all for the size, but backtracking]
+    /// A strategy to time; may be given several times [default: all for the size that are quick with hard puzzles]
     #[arg(long, value_name = "NAME", value_parser = strategy_names())]
     strategy: Vec<String>,
 
@@ -295,15 +391,15 @@ pub struct BenchArgs {
     question: QuestionArg,
 
     /// Where `--question count` stops counting
-    #[arg(long, value_name = "N", default_value_t = COUNT_LIMIT)]
+    #[arg(long, value_name = "N", default_value_t = COUNT_LIMIT, value_parser = from_one::<NonZeroU64>)]
     limit: NonZeroU64,
 
     /// Give a puzzle up after this many nodes of the search
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_NODE_LIMIT)]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_NODE_LIMIT, value_parser = from_zero::<u64>)]
     pub node_limit: u64,
 
     /// Time everything this many times, after a first run that does not count
-    #[arg(long, value_name = "N", default_value = "5")]
+    #[arg(long, value_name = "N", default_value = "5", value_parser = from_one::<NonZeroU32>)]
     pub repeats: NonZeroU32,
 
     /// Worker threads
@@ -333,12 +429,11 @@ impl BenchArgs {
         [Kind::Text, Kind::Search].into_iter().filter(is_wanted).collect()
     }
 
-    /// The strategies to time, in the order of the registry. The plain backtracker has to be named: it does not come to
-    /// an end with hard lists.
+    /// The strategies to time, in the order of the registry. Those that hard lists may take for ever have to be named.
     pub fn strategies(&self) -> Vec<&'static dyn Strategy> {
         let is_wanted = |s: &&dyn Strategy| {
             if self.strategy.is_empty() {
-                s.name() != Backtracking.name()
+                s.is_for_bulk()
             } else {
                 self.strategy.iter().any(|name| name == s.name())
             }
@@ -409,11 +504,11 @@ pub struct ExploreArgs {
     question: BoardQuestion,
 
     /// Give a board up after this many nodes of the search
-    #[arg(long, value_name = "N", default_value_t = explore::DEFAULT_NODE_LIMIT)]
+    #[arg(long, value_name = "N", default_value_t = explore::DEFAULT_NODE_LIMIT, value_parser = from_zero::<u64>)]
     node_limit: u64,
 
     /// Equal seeds give equal boards [default: any, and it is shown]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = from_zero::<u64>)]
     seed: Option<u64>,
 
     /// Count comparisons and placements too, in a second search of each board that is not timed; they are shown by --csv
@@ -503,8 +598,39 @@ enum BoardQuestion {
 #[derive(Clone, Debug, ClapArgs)]
 pub struct DemoArgs {
     /// Time this many copies of the sample
-    #[arg(long, value_name = "N", default_value = "50")]
+    #[arg(long, value_name = "N", default_value = "50", value_parser = from_one::<NonZeroUsize>)]
     pub repeat: NonZeroUsize,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub struct ShellArgs {
+    /// A puzzle or a file to begin with
+    #[arg(value_name = "PUZZLE|FILE")]
+    pub start: Option<OsString>,
+
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+impl ShellArgs {
+    /// What the user said about the puzzles to come.
+    pub fn hint(&self) -> Hint {
+        self.format.hint()
+    }
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_name = "SHELL", value_enum)]
+    pub shell: Shell,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
+pub struct ManArgs {
+    /// Write this page and one for each command into the folder DIR instead
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -541,6 +667,14 @@ fn side(text: &str) -> Result<Order, String> {
 fn order(text: &str) -> Result<Order, String> {
     let order = text.parse().ok().and_then(Order::new);
     order.ok_or_else(|| "an order is 1, 2, 3, 4 or 5".to_owned())
+}
+
+fn from_one<T: FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| "give a whole number from 1".to_owned())
+}
+
+fn from_zero<T: FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| "give a whole number from 0".to_owned())
 }
 
 fn notation_names() -> clap::builder::PossibleValuesParser {

@@ -47,7 +47,7 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// The sentence, and below it what is wrong or missing.
-fn describe(check: &Check, report: &mut String) {
+pub fn describe(check: &Check, report: &mut String) {
     // Writing to a string cannot fail.
     let _ = writeln!(report, "{check}");
     for flaw in check.flaws.iter().take(MAX_FLAWS_SHOWN) {

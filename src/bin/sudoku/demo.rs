@@ -14,6 +14,7 @@ use sudoku_stream::batch::{self, Output};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::input::Source;
 use sudoku_stream::pipeline;
+use sudoku_stream::service::client::Access;
 use sudoku_stream::service::{Config, Server};
 use sudoku_stream::text::{Alphabet, Format, Hint, Notation, Records};
 
@@ -84,7 +85,9 @@ fn both_ways(file: &Path, folder: &Path, server: &LocalServer) -> anyhow::Result
     let streamed = time(format!("gRPC stream at {}", server.address), &mut |output| {
         let mut puzzles = 0;
         let url = format!("http://{}", server.address);
-        remote::solve(&url, open()?, &Task::default(), &cancel, output, |p| puzzles = p.tally.answers)?;
+        remote::solve(&Access::open(&url), open()?, &Task::default(), &cancel, output, |p| {
+            puzzles = p.tally.answers;
+        })?;
         Ok(puzzles)
     })?;
     let pool = Arc::new(pipeline::pool(None)?);

@@ -1,15 +1,16 @@
-//! SIGINT and SIGTERM: the first stops the run cleanly, the second at once.
+//! SIGINT, SIGTERM and SIGHUP: the first stops the run cleanly, the second at once.
 
-use std::process;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io;
+use std::process::{self, ExitCode};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-
-use super::EXIT_INTERRUPTED;
+use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
 /// How often someone who waits looks at the flag.
 const POLL: Duration = Duration::from_millis(20);
@@ -42,12 +43,33 @@ pub fn flag() -> anyhow::Result<Arc<AtomicBool>> {
         return Ok(Arc::clone(flag));
     }
     let flag = Arc::new(AtomicBool::new(false));
-    let raised = Arc::clone(&flag);
-    ctrlc::set_handler(move || {
-        if raised.swap(true, Ordering::Relaxed) {
-            process::exit(EXIT_INTERRUPTED.into());
-        }
-    })
-    .context("Signals cannot be handled")?;
+    catch(&flag).context("Signals cannot be handled")?;
     Ok(Arc::clone(FLAG.get_or_init(|| flag)))
+}
+
+/// The first signal that came, or 0.
+static CAUGHT: AtomicI32 = AtomicI32::new(0);
+
+fn catch(flag: &Arc<AtomicBool>) -> io::Result<()> {
+    let mut signals = Signals::new([SIGHUP, SIGTERM, SIGINT])?;
+    let flag = Arc::clone(flag);
+    thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        for signal in signals.forever() {
+            if CAUGHT.swap(signal, Ordering::Relaxed) != 0 {
+                process::exit(exit_status(signal).into());
+            }
+            flag.store(true, Ordering::Relaxed);
+        }
+    })?;
+    Ok(())
+}
+
+/// How a run ends that a signal stopped.
+pub fn exit_code() -> ExitCode {
+    ExitCode::from(exit_status(CAUGHT.load(Ordering::Relaxed)))
+}
+
+/// 128 and the number of the signal, as shells have it.
+pub fn exit_status(signal: i32) -> u8 {
+    u8::try_from(128 + signal).unwrap_or(u8::MAX)
 }

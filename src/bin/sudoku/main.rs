@@ -6,10 +6,13 @@ mod check;
 mod demo;
 mod explore;
 mod interrupt;
+mod manual;
 mod open;
 mod remote;
+mod shell;
 mod show;
 mod solve;
+mod trace;
 mod validate;
 mod view;
 
@@ -25,8 +28,6 @@ const EXIT_ERRORS_SEEN: u8 = 1;
 const EXIT_DISAGREED: u8 = 1;
 /// The run could not start or not come to its end.
 const EXIT_FAILED: u8 = 2;
-/// The run was stopped by a signal: 128 and the number of SIGINT, as shells have it.
-const EXIT_INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
     let result = match Args::parse().command {
@@ -35,9 +36,13 @@ fn main() -> ExitCode {
         Command::Validate(args) => validate::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Show(args) => show::run(&args),
+        Command::Trace(args) => trace::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Explore(args) => explore::run(&args),
         Command::Demo(args) => demo::run(&args),
+        Command::Shell(args) => shell::run(&args),
+        Command::Completions(args) => manual::completions(&args),
+        Command::Man(args) => manual::page(&args),
     };
     result.unwrap_or_else(|error| {
         view::complain(&format!("{error:#}"));

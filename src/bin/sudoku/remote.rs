@@ -1,5 +1,7 @@
 //! `sudoku solve --server`: the same run on another machine.
 
+use std::fs;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -11,8 +13,10 @@ use bytes::Bytes;
 use sudoku_stream::answer::{OutputForm, Task};
 use sudoku_stream::batch::{BatchError, Output, OutputError, Progress};
 use sudoku_stream::input::{InputError, Reader};
-use sudoku_stream::service::client::{self, BLOCKS_IN_FLIGHT, ClientError};
+use sudoku_stream::service::client::{self, Access, BLOCKS_IN_FLIGHT, ClientError};
 use sudoku_stream::text::{Format, Hint};
+
+use super::args::ServerArgs;
 
 /// How many lines go in a message. Fewer cost more messages, more make answers come late.
 pub const LINES_A_MESSAGE: usize = 1_024;
@@ -20,12 +24,34 @@ pub const LINES_A_MESSAGE: usize = 1_024;
 /// How often a run that waits for the server looks whether it was interrupted.
 const CANCEL_POLL: Duration = Duration::from_millis(50);
 
-/// Answers every puzzle of `reader` on the server at `url`, as [`sudoku_stream::batch::solve`] does here.
+/// Reads the files by which the server and we know each other.
+///
+/// # Errors
+/// A file that cannot be read, or has no token in it.
+pub fn access(args: &ServerArgs, url: &str) -> anyhow::Result<Access> {
+    let read = |path: &PathBuf| fs::read(path).with_context(|| path.display().to_string());
+    let identity = match (&args.tls_cert, &args.tls_key) {
+        (Some(certificate), Some(key)) => Some((read(certificate)?, read(key)?)),
+        _ => None,
+    };
+    let token = match &args.token_file {
+        None => None,
+        Some(path) => {
+            let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+            let is_token = |line: &&str| !line.is_empty() && !line.starts_with('#');
+            let first = text.lines().map(str::trim).find(is_token).map(str::to_owned);
+            Some(first.with_context(|| format!("{} has no token", path.display()))?)
+        }
+    };
+    Ok(Access { url: url.to_owned(), ca: args.tls_ca.as_ref().map(read).transpose()?, identity, token })
+}
+
+/// Answers every puzzle of `reader` on a server, as [`sudoku_stream::batch::solve`] does here.
 ///
 /// # Errors
 /// What reading and writing meet, what the server says, or [`BatchError::Cancelled`].
 pub fn solve(
-    url: &str,
+    access: &Access,
     reader: Reader,
     task: &Task,
     cancel: &Arc<AtomicBool>,
@@ -63,7 +89,7 @@ pub fn solve(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let result = runtime.block_on(async {
         tokio::select! {
-            result = client::solve_lines(url, &task, &hint, first_line, outbox, sink) => Some(result),
+            result = client::solve_lines(access, &task, &hint, first_line, outbox, sink) => Some(result),
             () = raised(cancel) => None,
         }
     });

@@ -3,33 +3,16 @@
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::bail;
 use sudoku_stream::answer::{Block, Found, Task, Workers, paint_grid};
 use sudoku_stream::grid::Grid;
-use sudoku_stream::input::{Pick, pick};
-use sudoku_stream::text::{Format, Records};
+use sudoku_stream::text::Format;
 
 use super::args::ShowArgs;
+use super::open::Chosen;
 use super::{open, view};
 
 pub fn run(args: &ShowArgs) -> anyhow::Result<ExitCode> {
-    let mut reader = open::reader(&args.input)?;
-    let choice = if args.random { Pick::Random } else { Pick::Number(args.index.get()) };
-    let name = reader.name().to_owned();
-    let Some(picked) = pick(&mut reader, choice)? else {
-        if args.random {
-            bail!("{name} is empty.");
-        }
-        bail!("{name} has no puzzle {}.", args.index);
-    };
-
-    let format = reader.format().clone();
-    let block = Block { text: &picked.text, first_line: picked.line };
-    let mut puzzle = Grid::empty(format.order());
-    let record = Records::new(&format, block.text, block.first_line).read(&mut puzzle);
-    if let Some(error) = record.and_then(|record| record.error) {
-        return Err(error.into());
-    }
+    let Chosen { format, picked, puzzle, .. } = open::puzzle(&args.pick)?;
     let mut text = Vec::new();
     text.extend_from_slice(
         format!(
@@ -44,6 +27,7 @@ pub fn run(args: &ShowArgs) -> anyhow::Result<ExitCode> {
     write_grid(&format, &puzzle, &puzzle, &mut text);
     if args.solve {
         text.push(b'\n');
+        let block = Block { text: &picked.text, first_line: picked.line };
         write_solution(&format, block, &puzzle, &mut text)?;
     }
     view::print(&String::from_utf8_lossy(&text))?;

@@ -13,10 +13,12 @@ use sudoku_stream::pipeline;
 use sudoku_stream::solver::{Fast, Strategy as _};
 
 use super::args::SolveArgs;
-use super::{EXIT_ERRORS_SEEN, EXIT_INTERRUPTED, interrupt, open, remote, view};
+use super::{EXIT_ERRORS_SEEN, interrupt, open, remote, view};
 
 pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
     let begin = Instant::now();
+    let server = &args.answer.server;
+    let access = server.url.as_ref().map(|url| remote::access(server, url)).transpose()?;
     let cancel = interrupt::flag()?;
     let pool = Arc::new(pipeline::pool(args.run.threads())?);
 
@@ -55,8 +57,8 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
         show(&bar, so_far, begin.elapsed());
         progress = so_far.clone();
     };
-    let result = match &args.answer.server {
-        Some(url) => remote::solve(url, reader, &task, &cancel, &mut output, watch),
+    let result = match &access {
+        Some(access) => remote::solve(access, reader, &task, &cancel, &mut output, watch),
         None => {
             let workers = Arc::new(Workers::new(reader.format().clone(), task));
             batch::solve(reader, &workers, &pool, &cancel, &mut output, watch).map(|_| ()).map_err(Into::into)
@@ -79,7 +81,7 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
         view::complain(&view::summary(&progress.tally, begin.elapsed()));
     }
     if args.answer.stats {
-        view::complain(&view::stats(&progress.tally));
+        view::complain(&view::stats(&progress.tally, begin.elapsed()));
     }
     let seen = args.answer.fail_on_error && progress.tally.error_count() > 0;
     Ok(if seen { ExitCode::from(EXIT_ERRORS_SEEN) } else { ExitCode::SUCCESS })
@@ -95,7 +97,7 @@ fn task_for(args: &SolveArgs, reader: &Reader) -> anyhow::Result<Task> {
     }
     if let Some(backend) = args.answer.backend
         && strategy.name() == Fast::BEST.name()
-        && args.answer.server.is_none()
+        && args.answer.server.url.is_none()
     {
         task.strategy = Some(Fast::with(backend));
     }
@@ -123,5 +125,5 @@ fn how_far(args: &SolveArgs, progress: &Progress) -> String {
 
 fn interrupted(what: &str) -> ExitCode {
     view::complain(&format!("Interrupted. {what}."));
-    ExitCode::from(EXIT_INTERRUPTED)
+    interrupt::exit_code()
 }

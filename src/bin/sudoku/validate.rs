@@ -7,7 +7,7 @@ use sudoku_stream::input::{self, Stopped};
 use sudoku_stream::pipeline;
 
 use super::args::ValidateArgs;
-use super::{EXIT_FAILED, EXIT_INTERRUPTED, interrupt, open, view};
+use super::{EXIT_FAILED, interrupt, open, view};
 
 pub fn run(args: &ValidateArgs) -> anyhow::Result<ExitCode> {
     let cancel = interrupt::flag()?;
@@ -50,5 +50,5 @@ pub fn run(args: &ValidateArgs) -> anyhow::Result<ExitCode> {
 
 fn interrupted() -> ExitCode {
     view::complain("Interrupted. The input was not validated to its end.");
-    ExitCode::from(EXIT_INTERRUPTED)
+    interrupt::exit_code()
 }

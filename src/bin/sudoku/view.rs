@@ -24,7 +24,8 @@ pub fn print(text: &str) -> io::Result<()> {
 
 /// Is standard output a terminal whose user likes colours?
 pub fn is_painted() -> bool {
-    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none() && !is_dumb
 }
 
 /// `1234567` as `1,234,567`.
@@ -72,25 +73,47 @@ pub fn error_lines(tally: &Tally) -> String {
     format!("{} ({})", counted(tally.error_count(), "error line"), kinds.join(", "))
 }
 
-/// What the searches cost, in one line.
-pub fn stats(tally: &Tally) -> String {
-    let metrics = &tally.metrics;
-    let each = |total: u64| total as f64 / tally.answers.max(1) as f64;
-    format!(
-        "{} ({:.2} a puzzle), {} ({:.2}), {} ({:.2}), greatest depth {}.",
-        counted(metrics.nodes, "node"),
-        each(metrics.nodes),
-        if metrics.guesses == 1 {
-            "1 guess".to_owned()
+/// What the searches cost: in one line for one puzzle, and as a table for several. A server tells only what they cost
+/// together.
+pub fn stats(tally: &Tally, time: Duration) -> String {
+    let totals = tally.metrics.named();
+    let Some(costs) = tally.costs.as_ref().filter(|costs| costs.puzzles() > 1) else {
+        let is_counted = |name| tally.metrics.are_complete() || !EFFORT.contains(&name);
+        let figures = totals.iter().filter(|(name, _)| is_counted(name));
+        let words: Vec<String> =
+            figures.map(|(name, total)| format!("{name} {}", thousands(*total))).collect();
+        return format!("{}; time {:.3} ms", words.join(", "), time.as_secs_f64() * 1e3);
+    };
+    let mut rows = vec![["", "total", "mean", "median", "90 %", "99 %", "greatest"].map(str::to_owned)];
+    for (cost, (name, total)) in costs.each().zip(totals) {
+        if cost.puzzles == 0 {
+            continue;
+        }
+        // Depths are not added up.
+        let total = if name == "depth" { String::new() } else { thousands(total) };
+        let name = if cost.puzzles == costs.puzzles() {
+            name.to_owned()
         } else {
-            format!("{} guesses", thousands(metrics.guesses))
-        },
-        each(metrics.guesses),
-        counted(metrics.backtracks, "backtrack"),
-        each(metrics.backtracks),
-        thousands(metrics.depth),
-    )
+            format!("{name} ({})", counted(cost.puzzles, "puzzle"))
+        };
+        let [median, ninety, ninety_nine, greatest] =
+            [cost.median, cost.ninety, cost.ninety_nine, cost.greatest].map(thousands);
+        rows.push([name, total, format!("{:.2}", cost.mean), median, ninety, ninety_nine, greatest]);
+    }
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: [usize; 7] = std::array::from_fn(width);
+    let line = |row: &[String; 7]| {
+        let cells = row.iter().zip(widths).enumerate().map(|(column, (cell, width))| match column {
+            0 => format!("{cell:<width$}"),
+            _ => format!("{cell:>width$}"),
+        });
+        cells.collect::<Vec<_>>().join("  ")
+    };
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }
+
+/// What is not counted where the kernel searches many puzzles together.
+const EFFORT: [&str; 2] = ["comparisons", "placements"];
 
 /// A progress bar on standard error; hidden unless that is a terminal.
 pub fn progress_bar(args: &RunArgs, len_bytes: Option<u64>) -> ProgressBar {

@@ -4,7 +4,7 @@
 
 mod args;
 
-use std::io::IsTerminal as _;
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use std::thread;
 
@@ -37,7 +37,15 @@ fn main() -> ExitCode {
 }
 
 fn run() -> anyhow::Result<()> {
-    let (config, log) = Args::parse().settle()?;
+    let args = Args::parse();
+    if let Some(leaflet) = args.leaflet()? {
+        // Whoever closes the pipe has read enough.
+        return match std::io::stdout().write_all(&leaflet) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            result => result.context("standard output"),
+        };
+    }
+    let (config, log) = args.settle()?;
     start_log(log);
     let cores = thread::available_parallelism().map_or(1, Into::into);
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -55,6 +63,19 @@ fn run() -> anyhow::Result<()> {
 async fn serve(config: Config) -> anyhow::Result<()> {
     let mut signals = Signals::new().context("Signals cannot be caught")?;
     let server = Server::bind(config).await?;
+    let reloader = server.reloader();
+    let mut hangups = signal(SignalKind::hangup()).context("Signals cannot be caught")?;
+    tokio::spawn(async move {
+        while hangups.recv().await.is_some() {
+            let problems = reloader.reload();
+            for problem in &problems {
+                tracing::error!("{problem} What was in use stays in use.");
+            }
+            if problems.is_empty() {
+                tracing::info!("certificates and tokens were read again");
+            }
+        }
+    });
     tracing::info!("listening on {}", server.local_addr());
 
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();

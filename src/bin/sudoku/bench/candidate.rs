@@ -144,8 +144,13 @@ impl Candidate {
         let way = match kind {
             Kind::Text => {
                 let (question, node_limit) = (setting.question, setting.node_limit);
-                let task =
-                    Task { strategy: Some(strategy), question, node_limit, form: OutputForm::Solution };
+                let task = Task {
+                    strategy: Some(strategy),
+                    question,
+                    node_limit,
+                    form: OutputForm::Solution,
+                    measure: false,
+                };
                 Way::Text(Arc::new(Workers::new(format.clone(), task)))
             }
             Kind::Search => {

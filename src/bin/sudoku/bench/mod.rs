@@ -22,7 +22,7 @@ use self::candidate::{Candidate, Setting, Stop};
 use self::report::{Measured, Report};
 use self::subject::Subject;
 use super::args::BenchArgs;
-use super::{EXIT_DISAGREED, EXIT_INTERRUPTED, interrupt, view};
+use super::{EXIT_DISAGREED, interrupt, view};
 
 /// How long a run takes at least. A short file is answered as often as that takes, and the mean counts.
 const LEAST_RUN: Duration = Duration::from_millis(20);
@@ -160,7 +160,7 @@ fn measure(
 
 fn interrupted(what: &str) -> ExitCode {
     view::complain(&format!("Interrupted. {what}."));
-    ExitCode::from(EXIT_INTERRUPTED)
+    interrupt::exit_code()
 }
 
 #[cfg(test)]

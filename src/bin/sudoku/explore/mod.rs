@@ -23,7 +23,7 @@ use sudoku_stream::explore::{Done, Experiment, Failure, Job, Results};
 use sudoku_stream::pipeline::{self, Ended, ThreadPool};
 
 use super::args::ExploreArgs;
-use super::{EXIT_DISAGREED, EXIT_INTERRUPTED, interrupt, view};
+use super::{EXIT_DISAGREED, interrupt, view};
 
 pub fn run(args: &ExploreArgs) -> anyhow::Result<ExitCode> {
     let cancel = interrupt::flag()?;
@@ -51,7 +51,7 @@ pub fn run(args: &ExploreArgs) -> anyhow::Result<ExitCode> {
                 None => String::new(),
             };
             view::complain(&format!("Interrupted. Stopped after {done} of {all}{unwritten}."));
-            return Ok(ExitCode::from(EXIT_INTERRUPTED));
+            return Ok(interrupt::exit_code());
         }
         Err(Failure::Wrong(what)) => {
             view::complain(&format!("{what}. This is a bug."));

@@ -1,0 +1,76 @@
+//! How the costs of searches are distributed over the puzzles.
+
+use hdrhistogram::Histogram;
+
+use crate::solver::Metrics;
+
+/// Histograms of what puzzles cost, exact to three digits however large the figures become.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Costs([Histogram<u64>; Metrics::COUNT]);
+
+/// One kind of cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cost {
+    /// What it is, in the plural: `nodes`.
+    pub name: &'static str,
+    /// For how many puzzles it was counted.
+    pub puzzles: u64,
+    /// What puzzles cost on average.
+    pub mean: f64,
+    /// At most this much was enough for half of the puzzles.
+    pub median: u64,
+    /// The same for nine in ten.
+    pub ninety: u64,
+    /// The same for ninety-nine in a hundred.
+    pub ninety_nine: u64,
+    /// What the most expensive puzzle cost.
+    pub greatest: u64,
+}
+
+impl Default for Costs {
+    fn default() -> Self {
+        // One to five digits are allowed.
+        let histogram = || Histogram::new(3).unwrap_or_else(|error| unreachable!("{error}"));
+        Self(std::array::from_fn(|_| histogram()))
+    }
+}
+
+impl Costs {
+    /// Records what one puzzle cost.
+    pub fn record(&mut self, metrics: &Metrics) {
+        for (histogram, (name, value)) in self.0.iter_mut().zip(metrics.named()) {
+            if metrics.are_complete() || !["comparisons", "placements"].contains(&name) {
+                // Histograms that grow take any value.
+                let recorded = histogram.record(value);
+                debug_assert!(recorded.is_ok());
+            }
+        }
+    }
+
+    /// Adds what other puzzles cost.
+    pub fn add(&mut self, other: &Self) {
+        for (mine, others) in self.0.iter_mut().zip(&other.0) {
+            let added = mine.add(others);
+            debug_assert!(added.is_ok());
+        }
+    }
+
+    /// How many puzzles were recorded.
+    #[must_use]
+    pub fn puzzles(&self) -> u64 {
+        self.0[0].len()
+    }
+
+    /// Each kind of cost, in the order in which people are told.
+    pub fn each(&self) -> impl Iterator<Item = Cost> {
+        self.0.iter().zip(Metrics::default().named()).map(|(histogram, (name, _))| Cost {
+            name,
+            puzzles: histogram.len(),
+            mean: histogram.mean(),
+            median: histogram.value_at_quantile(0.5),
+            ninety: histogram.value_at_quantile(0.9),
+            ninety_nine: histogram.value_at_quantile(0.99),
+            greatest: histogram.max(),
+        })
+    }
+}

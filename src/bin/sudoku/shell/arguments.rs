@@ -1,0 +1,132 @@
+//! What follows a command: sides, numbers, cells and values, as people write them.
+
+use anyhow::{anyhow, bail};
+use sudoku_stream::grid::{Cell, Digit, Order, OutOfRange};
+use sudoku_stream::text::Format;
+
+use super::command::shortened;
+
+/// The order of puzzles this wide.
+///
+/// # Errors
+/// The sentence about what is no side.
+pub fn order(side: &str) -> anyhow::Result<Order> {
+    // `16x16` is as good as `16`.
+    let number = side.split(['x', 'X']).next().unwrap_or(side);
+    let order = number.parse().ok().and_then(Order::from_side);
+    order.ok_or_else(|| anyhow!("`{}` is no side of a puzzle. It is 1, 4, 9, 16 or 25.", shortened(side)))
+}
+
+/// A number from 1, with or without commas.
+///
+/// # Errors
+/// The sentence about what is none.
+pub fn from_one(number: &str) -> anyhow::Result<u64> {
+    let plain = number.replace([',', '_'], "");
+    plain
+        .parse()
+        .ok()
+        .filter(|&number: &u64| number > 0)
+        .ok_or_else(|| anyhow!("`{}` is no whole number from 1.", shortened(number)))
+}
+
+/// The words of `3 5 7`, `3, 5, 7`, `(3, 5) 7` and `r3c5 7`.
+pub fn coordinates(words: &str) -> Vec<String> {
+    // No alphabet has a comma; parentheses may be values.
+    let plain = words.replace(',', " ");
+    let (place, rest) =
+        plain.strip_prefix('(').and_then(|inside| inside.split_once(')')).unwrap_or(("", &plain));
+    let mut parts: Vec<String> =
+        place.split_whitespace().chain(rest.split_whitespace()).map(str::to_owned).collect();
+    let named = parts.first().map(|word| word.to_lowercase()).unwrap_or_default();
+    if let Some((row, column)) = named.strip_prefix('r').and_then(|rest| rest.split_once('c')) {
+        parts.splice(..1, [row.to_owned(), column.to_owned()]);
+    }
+    parts
+}
+
+/// The cell in this row and column.
+///
+/// # Errors
+/// The sentence about what is no row or column.
+pub fn cell(order: Order, row: &str, column: &str) -> anyhow::Result<Cell> {
+    let row = reference("row", row, order)?;
+    let column = reference("column", column, order)?;
+    Ok(order.cell(row, column)?)
+}
+
+/// A number from 1 to the side.
+fn reference(what: &'static str, typed: &str, order: Order) -> anyhow::Result<usize> {
+    let side = order.side();
+    let digits = typed.strip_prefix(['-', '+']).unwrap_or(typed);
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        bail!("`{}` is no {what}. It is a number from 1 to {side}.", shortened(typed));
+    }
+    match typed.parse() {
+        Ok(value) if (1..=side).contains(&value) => Ok(value),
+        Ok(value) => Err(OutOfRange { what, value, side }.into()),
+        // Below zero, or beyond what a number can be.
+        Err(_) => bail!("The {what} {} is outside 1 to {side}.", shortened(typed)),
+    }
+}
+
+/// A value: the symbol that the board shows for it, or its number.
+///
+/// # Errors
+/// The sentence about what is no value.
+pub fn digit(format: &Format, typed: &str) -> anyhow::Result<Digit> {
+    let order = format.order();
+    let values = || 1..=order.side();
+    let symbol = |value: usize| format.symbol(u8::try_from(value).unwrap_or(0));
+    let mut characters = typed.chars();
+    if let (Some(one), None) = (characters.next(), characters.next()) {
+        let exact = values().find(|&value| symbol(value) == one);
+        let value = exact.or_else(|| values().find(|&value| symbol(value).eq_ignore_ascii_case(&one)));
+        if let Some(value) = value {
+            return Ok(order.digit(value)?);
+        }
+        if one == '.' {
+            bail!("`.` is no value. `clear R C` empties a cell.");
+        }
+        // A letter of a larger size.
+        if one.is_ascii_alphabetic() {
+            bail!("`{one}` is no value of a {order} puzzle. The largest is {}.", symbol(order.side()));
+        }
+    }
+    Ok(order.digit(reference("value", typed, order)?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use sudoku_stream::text::Notation;
+
+    use super::*;
+
+    #[test]
+    fn cells_are_named_in_several_ways() {
+        for words in ["3 5 7", "3, 5, 7", "3,5 7", "(3, 5) 7", "(3,5)7", "r3c5 7", " R3C5  7"] {
+            assert_eq!(coordinates(words), ["3", "5", "7"], "{words}");
+        }
+        assert_eq!(coordinates("3 5 ("), ["3", "5", "("]);
+        assert_eq!(coordinates("row 5 7"), ["row", "5", "7"]);
+    }
+
+    #[test]
+    fn a_value_is_what_the_board_shows_or_a_number() {
+        let value = |alphabet: &str, typed: &str| {
+            let format = Format::new(Notation::Lines, Order::ALL[3], alphabet.parse().unwrap()).unwrap();
+            digit(&format, typed).map(Digit::value).map_err(|error| error.to_string())
+        };
+        assert_eq!(value("letters", "g"), Ok(16));
+        assert_eq!(value("letters", "16"), Ok(16));
+        assert_eq!(value("ascii", "="), Ok(13));
+        assert_eq!(value("alpha", "b"), Ok(2));
+        assert_eq!(value("alpha", "2"), Ok(2));
+        // A symbol wins: it is what the board shows.
+        assert_eq!(value("hex", "0"), Ok(1));
+        assert_eq!(value("aAbBcCdDeEfFgGhH", "A"), Ok(2));
+        assert_eq!(value("letters", "0").unwrap_err(), "The value 0 is outside 1 to 16.");
+        assert_eq!(value("letters", "17").unwrap_err(), "The value 17 is outside 1 to 16.");
+        assert!(value("letters", "").is_err());
+    }
+}

@@ -1,0 +1,248 @@
+//! The board: a puzzle, what has been filled in, and the way back.
+
+use std::collections::HashSet;
+
+use sudoku_stream::grid::{Cell, Digit, Grid};
+use sudoku_stream::text::Format;
+
+use crate::view;
+
+/// How many changes can be taken back.
+const MAX_UNDOS: usize = 10_000;
+
+/// Where a digit on the board comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    /// The puzzle.
+    Clue,
+    /// The user, or nobody: the cell may be blank.
+    User,
+    /// `solve`.
+    Solver,
+}
+
+/// How a board is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// So that it can be read again.
+    Plain,
+    /// With the numbers of rows and columns around it.
+    Numbered,
+    /// With colours too: clues bold, what the user filled in cyan, what the solver did green, what breaks a rule red.
+    Painted,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+struct State {
+    grid: Grid,
+    origins: Vec<Origin>,
+}
+
+/// A puzzle and how far it is filled in.
+pub struct Board {
+    /// What it is called, such as `Puzzle 3 of list.txt`.
+    title: String,
+    format: Format,
+    now: State,
+    past: Vec<State>,
+    future: Vec<State>,
+}
+
+impl Board {
+    /// A puzzle nobody has filled anything into. `format` says how it is shown.
+    pub fn new(title: String, format: Format, puzzle: Grid) -> Self {
+        let origin = |&digit: &u8| if digit == 0 { Origin::User } else { Origin::Clue };
+        let origins = puzzle.digits().iter().map(origin).collect();
+        let now = State { grid: puzzle, origins };
+        Self { title, format, now, past: Vec::new(), future: Vec::new() }
+    }
+
+    pub fn format(&self) -> &Format {
+        &self.format
+    }
+
+    /// All that is shown.
+    pub fn grid(&self) -> &Grid {
+        &self.now.grid
+    }
+
+    /// The clues alone.
+    pub fn clues(&self) -> Grid {
+        self.part(|origin| origin == Origin::Clue)
+    }
+
+    /// Clues and what the user has filled in: what there is to solve.
+    pub fn given(&self) -> Grid {
+        self.part(|origin| origin != Origin::Solver)
+    }
+
+    fn part(&self, is_wanted: impl Fn(Origin) -> bool) -> Grid {
+        let mut part = self.now.grid.clone();
+        for (digit, &origin) in part.digits_mut().iter_mut().zip(&self.now.origins) {
+            if !is_wanted(origin) {
+                *digit = 0;
+            }
+        }
+        part
+    }
+
+    /// The clue in a cell, if there is one.
+    pub fn clue(&self, cell: Cell) -> Option<Digit> {
+        self.now.grid.get(cell).filter(|_| self.now.origins[cell.index()] == Origin::Clue)
+    }
+
+    /// Puts a digit, or a blank, into a cell that is no clue.
+    pub fn set(&mut self, cell: Cell, digit: Option<Digit>) {
+        self.change(|state| {
+            state.grid.set(cell, digit);
+            state.origins[cell.index()] = Origin::User;
+        });
+    }
+
+    /// Fills all that is not given with a solution.
+    pub fn fill(&mut self, solution: &Grid) {
+        let given = self.given();
+        self.change(|state| {
+            state.grid = solution.clone();
+            for (origin, &digit) in state.origins.iter_mut().zip(given.digits()) {
+                if digit == 0 {
+                    *origin = Origin::Solver;
+                }
+            }
+        });
+    }
+
+    /// Leaves nothing but the clues.
+    pub fn reset(&mut self) {
+        let clues = self.clues();
+        self.change(|state| {
+            state.grid = clues;
+            for origin in &mut state.origins {
+                if *origin != Origin::Clue {
+                    *origin = Origin::User;
+                }
+            }
+        });
+    }
+
+    /// Makes a clue of every digit.
+    pub fn lock(&mut self) {
+        self.change(|state| {
+            for (origin, &digit) in state.origins.iter_mut().zip(state.grid.digits()) {
+                *origin = if digit == 0 { Origin::User } else { Origin::Clue };
+            }
+        });
+    }
+
+    /// Lets every digit be changed.
+    pub fn unlock(&mut self) {
+        self.change(|state| state.origins.fill(Origin::User));
+    }
+
+    fn change(&mut self, change: impl FnOnce(&mut State)) {
+        let before = self.now.clone();
+        change(&mut self.now);
+        if self.now == before {
+            return;
+        }
+        if self.past.len() == MAX_UNDOS {
+            self.past.remove(0);
+        }
+        self.past.push(before);
+        self.future.clear();
+    }
+
+    /// Takes the last change back. False if there is none.
+    pub fn undo(&mut self) -> bool {
+        step(&mut self.past, &mut self.now, &mut self.future)
+    }
+
+    /// Makes a change again that was taken back. False if there is none.
+    pub fn redo(&mut self) -> bool {
+        step(&mut self.future, &mut self.now, &mut self.past)
+    }
+
+    /// The title, and how far the puzzle is filled in.
+    pub fn summary(&self) -> String {
+        let order = self.format.order();
+        let count = |wanted: Origin| {
+            let filled = self.now.grid.digits().iter().zip(&self.now.origins);
+            filled.filter(|&(&digit, &origin)| digit != 0 && origin == wanted).count() as u64
+        };
+        let clues = view::counted(count(Origin::Clue), "clue");
+        let mut summary = format!("{}: {order}, {clues}", self.title);
+        for (number, what) in
+            [(count(Origin::User), "filled in by you"), (count(Origin::Solver), "by the solver")]
+        {
+            if number > 0 {
+                summary += &format!(", {number} {what}");
+            }
+        }
+        summary + "\n"
+    }
+
+    /// The board drawn.
+    pub fn draw(&self, look: Look) -> String {
+        let mut text = Vec::new();
+        if look == Look::Painted {
+            self.paint(&mut text);
+        } else {
+            self.format.write_grid(&self.now.grid, &mut text);
+        }
+        let board = String::from_utf8_lossy(&text);
+        if look == Look::Plain { board.into_owned() } else { self.number(&board, look) }
+    }
+
+    fn paint(&self, text: &mut Vec<u8>) {
+        let at_odds: HashSet<usize> =
+            self.now.grid.conflicts().flat_map(|c| [c.first.index(), c.second.index()]).collect();
+        self.format.write_grid_with(&self.now.grid, text, |index, symbol, text| {
+            let style = match (self.now.grid.digits()[index], self.now.origins[index]) {
+                (0, _) => "2",
+                (_, Origin::Clue) if at_odds.contains(&index) => "1;31",
+                _ if at_odds.contains(&index) => "31",
+                (_, Origin::Clue) => "1",
+                (_, Origin::User) => "36",
+                (_, Origin::Solver) => "32",
+            };
+            text.extend_from_slice(format!("\x1b[{style}m{}\x1b[0m", char::from(symbol)).as_bytes());
+        });
+    }
+
+    /// A drawn board with its rows and columns numbered.
+    fn number(&self, board: &str, look: Look) -> String {
+        let faint = |text: &str| {
+            if look == Look::Painted { format!("\x1b[2m{text}\x1b[0m") } else { text.to_owned() }
+        };
+        let (side, b) = (self.format.order().side(), self.format.order().box_side());
+        let heading = |part: &dyn Fn(usize) -> String| {
+            let mut line = "    ".to_owned();
+            for column in 1..=side {
+                line += &part(column);
+                line += if column % b == 0 { "   " } else { " " };
+            }
+            faint(line.trim_end()) + "\n"
+        };
+        let tens = |column: usize| if column < 10 { " ".to_owned() } else { (column / 10).to_string() };
+        let ones = |column: usize| (column % 10).to_string();
+        let mut text = if side > 9 { heading(&tens) } else { String::new() };
+        text += &heading(&ones);
+        let mut row = 0;
+        for line in board.lines() {
+            // A ruler has no blanks; a cell alone on its line is no ruler.
+            if line.starts_with("---") {
+                text += &format!("    {line}\n");
+            } else {
+                row += 1;
+                text += &format!("{}  {line}\n", faint(&format!("{row:>2}")));
+            }
+        }
+        text
+    }
+}
+
+fn step(from: &mut Vec<State>, now: &mut State, to: &mut Vec<State>) -> bool {
+    let Some(state) = from.pop() else { return false };
+    to.push(std::mem::replace(now, state));
+    true
+}

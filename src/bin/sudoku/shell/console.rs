@@ -1,0 +1,174 @@
+//! Where lines come from: a terminal with editing, history and completion, or a pipe.
+
+use std::fs;
+use std::io::{self, BufRead as _, StdinLock};
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use etcetera::BaseStrategy as _;
+use rustyline::completion::{Completer, FilenameCompleter, Pair};
+use rustyline::error::ReadlineError;
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
+use rustyline::history::FileHistory;
+use rustyline::validate::Validator;
+use rustyline::{CompletionType, Config, Context, Editor, Helper};
+
+use super::command::{self, Completes};
+use super::session::{MAX_LINE_BYTES, strategy_names};
+
+/// How many lines are remembered.
+const MAX_HISTORY: usize = 1_000;
+
+/// The longest line that is remembered, in bytes: commands and puzzles up to 25x25, not what was pasted by accident.
+const MAX_REMEMBERED_BYTES: usize = 1_024;
+
+/// What came of asking for a line.
+pub enum Event {
+    /// A line, or several that were pasted at once, without the last line end.
+    Line(Vec<u8>),
+    /// Ctrl-C.
+    Interrupted,
+    /// There will be no more.
+    End,
+}
+
+/// Where lines come from.
+pub enum Console {
+    Terminal { editor: Box<Editor<Completions, FileHistory>>, history: Option<PathBuf> },
+    Pipe(StdinLock<'static>),
+}
+
+impl Console {
+    /// The terminal.
+    ///
+    /// # Errors
+    /// What setting it up meets.
+    pub fn terminal() -> anyhow::Result<Self> {
+        let config = Config::builder()
+            .max_history_size(MAX_HISTORY)
+            .and_then(|builder| builder.history_ignore_dups(true))
+            .context("The terminal cannot be used")?
+            .history_ignore_space(true)
+            .completion_type(CompletionType::List)
+            .build();
+        let mut editor = Editor::with_config(config).context("The terminal cannot be used")?;
+        editor.set_helper(Some(Completions { files: FilenameCompleter::new() }));
+        // Without a place for it, and at the first time, there is no history.
+        let history = history_file();
+        if let Some(path) = &history {
+            let _ = editor.load_history(path);
+        }
+        Ok(Self::Terminal { editor: Box::new(editor), history })
+    }
+
+    /// Standard input, whatever it is.
+    pub fn pipe() -> Self {
+        Self::Pipe(io::stdin().lock())
+    }
+
+    /// Waits for the next line.
+    ///
+    /// # Errors
+    /// The system's, of an input that cannot be read.
+    pub fn next(&mut self, prompt: &str) -> anyhow::Result<Event> {
+        match self {
+            Self::Pipe(input) => {
+                Ok(next_line(input).context("standard input")?.map_or(Event::End, Event::Line))
+            }
+            Self::Terminal { editor, history } => match editor.readline(prompt) {
+                Ok(line) => {
+                    if line.len() <= MAX_REMEMBERED_BYTES && !line.trim().is_empty() {
+                        // A history that cannot be kept is no reason to trouble anybody.
+                        let _ = editor.add_history_entry(line.as_str());
+                        if let Some(path) = history {
+                            let _ = editor.append_history(path);
+                        }
+                    }
+                    Ok(Event::Line(line.into_bytes()))
+                }
+                Err(ReadlineError::Eof) => Ok(Event::End),
+                Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => Ok(Event::Interrupted),
+                // Bytes that are no text.
+                Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
+                    Ok(Event::Line(Vec::new()))
+                }
+                Err(error) => Err(error).context("The terminal cannot be read"),
+            },
+        }
+    }
+}
+
+/// The next line without its end, cut short where it is longer than anything that is taken. `None` at the end.
+fn next_line(input: &mut StdinLock<'static>) -> io::Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    let mut is_begun = false;
+    loop {
+        let buffer = match input.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            buffer => buffer?,
+        };
+        if buffer.is_empty() {
+            return Ok(is_begun.then_some(line));
+        }
+        is_begun = true;
+        let end = buffer.iter().position(|&byte| byte == b'\n');
+        let part = &buffer[..end.unwrap_or(buffer.len())];
+        // One byte more than is taken tells that it was longer.
+        line.extend_from_slice(&part[..part.len().min(MAX_LINE_BYTES + 1 - line.len())]);
+        let used = end.map_or(buffer.len(), |end| end + 1);
+        input.consume(used);
+        if end.is_some() {
+            return Ok(Some(line));
+        }
+    }
+}
+
+/// Where lines are remembered, in a folder that is there.
+fn history_file() -> Option<PathBuf> {
+    let folders = etcetera::choose_base_strategy().ok()?;
+    let folder = folders.state_dir().unwrap_or_else(|| folders.data_dir()).join("sudoku");
+    fs::create_dir_all(&folder).ok()?;
+    Some(folder.join("history"))
+}
+
+/// Completes commands, files, strategies and other words.
+pub struct Completions {
+    files: FilenameCompleter,
+}
+
+impl Completer for Completions {
+    type Candidate = Pair;
+
+    fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
+        let before = &line[..at];
+        let start = before.rfind(char::is_whitespace).map_or(0, |space| space + 1);
+        let begun = before[start..].to_lowercase();
+        let fitting = |names: &mut dyn Iterator<Item = &'static str>| {
+            let pair = |name: &str| Pair { display: name.to_owned(), replacement: format!("{name} ") };
+            let pairs = names.filter(|name| name.starts_with(&begun)).map(pair).collect();
+            Ok((start, pairs))
+        };
+        let mut words = before[..start].split_whitespace();
+        let Some(command) = words.next() else { return fitting(&mut command::names()) };
+        let Ok(command) = command::resolve(command) else { return Ok((start, Vec::new())) };
+        match command.completes {
+            Completes::Files => self.files.complete_path(line, at),
+            _ if words.next().is_some() => Ok((start, Vec::new())),
+            Completes::Nothing => Ok((start, Vec::new())),
+            Completes::Commands => fitting(&mut command::names()),
+            Completes::Strategies => fitting(&mut strategy_names()),
+            Completes::Words(words) => fitting(&mut words.iter().copied()),
+        }
+    }
+}
+
+impl Helper for Completions {}
+
+impl Highlighter for Completions {}
+
+impl Validator for Completions {}
+
+impl Hinter for Completions {
+    type Hint = String;
+}

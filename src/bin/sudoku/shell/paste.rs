@@ -1,0 +1,359 @@
+//! Puzzles typed or pasted: on one line, or over several.
+//!
+//! A line by itself has to tell whether it is a puzzle, the first row of one, or neither. Its length tells; only sixteen
+//! cells can be both, a 4x4 puzzle or a row of a 16x16 one. They are the latter if they stand apart or a value above 4 is
+//! among them.
+
+use sudoku_stream::answer::single_error;
+use sudoku_stream::grid::{Grid, Order};
+use sudoku_stream::text::{
+    BYTE_ORDER_MARK, Format, FormatError, Hint, Notation, Problem, PuzzleError, Records, detect,
+    skip_blank_lines,
+};
+
+/// What is being collected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Rows of this size, or of one that the first row will tell.
+    Rows(Option<Order>),
+    /// `row column value` lines; a blank line ends them.
+    Triples,
+    /// The line below a block size.
+    Header,
+}
+
+/// A puzzle that goes on over several lines.
+#[derive(Clone, Debug)]
+pub struct Paste {
+    kind: Kind,
+    text: Vec<u8>,
+    /// Its lines that are rows or triples.
+    taken: usize,
+}
+
+/// What a line turned out to be.
+#[derive(Debug)]
+pub enum Begun {
+    /// A puzzle, or what was meant for one: the text is whole.
+    Whole,
+    /// The beginning of one.
+    Part(Paste),
+}
+
+/// What the line that follows did.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// There is more to come.
+    More,
+    /// It was the last.
+    Done,
+    /// It ended the puzzle too early.
+    Short,
+}
+
+/// Could the line be meant for a puzzle or a part of one? A name or a path is not.
+pub fn looks_like_cells(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    if line.is_empty() || line.contains(&b'/') || has_file_ending(line) {
+        return false;
+    }
+    let count = |is_one: &dyn Fn(u8) -> bool| line.iter().filter(|&&byte| is_one(byte)).count();
+    let cellish = count(&|byte| byte.is_ascii_digit() || b"._*-+|=: \t".contains(&byte));
+    let cells = count(&|byte| !byte.is_ascii_whitespace() && byte != b'|');
+    if cells < 16 && begins_like_a_command(line) {
+        return false;
+    }
+    let fits = Order::from_cells(cells).is_some() || Order::from_side(cells).is_some();
+    let is_plain = line.iter().all(|&byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace());
+    let is_loud = !line.iter().any(u8::is_ascii_lowercase);
+    cellish * 2 > line.len()
+        || (fits && is_plain && cellish > 0 && (cells >= 16 || is_loud))
+        || (fits && cells >= 81)
+}
+
+/// A word in front, or a letter that is no value of a row of four or nine cells.
+fn begins_like_a_command(line: &[u8]) -> bool {
+    let groups = groups(line);
+    match groups.first() {
+        Some(&[letter]) if letter.is_ascii_alphabetic() => {
+            !(matches!(groups.len(), 4 | 9) && usize::from(letter.to_ascii_uppercase() - b'A') < groups.len())
+        }
+        Some(word) => word.iter().all(u8::is_ascii_alphabetic),
+        None => false,
+    }
+}
+
+/// `.txt`, `.gz` and the like.
+fn has_file_ending(line: &[u8]) -> bool {
+    line.iter().rposition(|&byte| byte == b'.').is_some_and(|dot| {
+        let ending = &line[dot + 1..];
+        (2..=5).contains(&ending.len()) && ending.iter().all(u8::is_ascii_lowercase)
+    })
+}
+
+fn is_ruler(line: &[u8]) -> bool {
+    line.iter().all(|byte| b"-+|= \t\r".contains(byte)) && line.iter().any(|byte| b"-+=".contains(byte))
+}
+
+/// The groups of characters of a line.
+fn groups(line: &[u8]) -> Vec<&[u8]> {
+    line.split(|&byte| byte == b'|' || byte.is_ascii_whitespace()).filter(|group| !group.is_empty()).collect()
+}
+
+/// The order that a row speaks for.
+fn row_order(line: &[u8]) -> Option<Order> {
+    let groups = groups(line);
+    let width: usize = groups.iter().map(|group| group.len()).sum();
+    let apart = Order::from_side(groups.len())
+        .filter(|_| groups.iter().all(|group| group.len() <= 2) && groups.len() > 1);
+    apart.or_else(|| Order::from_side(width)).filter(|order| order.side() > 1)
+}
+
+/// What begins with this line.
+pub fn begin(line: &[u8]) -> Begun {
+    let part = |kind, taken| {
+        let text = [line, b"\n"].concat();
+        Begun::Part(Paste { kind, text, taken })
+    };
+    let groups = groups(line);
+    let first = groups.first().map_or(0, |group| group.len());
+    if is_ruler(line) && !matches!(first, 16 | 81 | 256 | 625) {
+        return part(Kind::Rows(None), 0);
+    }
+    if matches!(groups[..], [b"2" | b"3"]) {
+        return part(Kind::Header, 0);
+    }
+    let is_number = |group: &&[u8]| group.iter().all(u8::is_ascii_digit);
+    if groups.len() == 3 && groups.iter().all(is_number) && !groups.iter().all(|group| group.len() == 3) {
+        return part(Kind::Triples, 1);
+    }
+    let is_small = |byte: &u8| matches!(byte, b'0'..=b'4' | b'.' | b'_' | b'*' | b'-');
+    if matches!(first, 81 | 256 | 625) || (first == 16 && line.trim_ascii().iter().take(16).all(is_small)) {
+        return Begun::Whole;
+    }
+    match row_order(line) {
+        Some(order) => part(Kind::Rows(Some(order)), 1),
+        None => Begun::Whole,
+    }
+}
+
+impl Paste {
+    /// Takes the next line, whatever is on it.
+    pub fn take(&mut self, line: &[u8]) -> Taken {
+        let is_blank = line.trim_ascii().is_empty();
+        self.text.extend_from_slice(line);
+        self.text.push(b'\n');
+        let is_content = !is_blank && !is_ruler(line) && line.trim_ascii_start().first() != Some(&b'#');
+        match &mut self.kind {
+            Kind::Header if is_content => return Taken::Done,
+            Kind::Triples if is_blank => return Taken::Done,
+            Kind::Rows(Some(order)) => {
+                let inside_band = !self.taken.is_multiple_of(order.box_side());
+                self.taken += usize::from(is_content);
+                if self.taken == order.side() {
+                    return Taken::Done;
+                }
+                // Bands may stand apart; a blank line inside of one means that this was all.
+                if is_blank && inside_band {
+                    return Taken::Short;
+                }
+            }
+            Kind::Rows(order) if is_content => {
+                *order = row_order(line);
+                self.taken = 1;
+                if order.is_none() {
+                    return Taken::Done;
+                }
+            }
+            Kind::Triples => self.taken += usize::from(is_content),
+            Kind::Rows(None) | Kind::Header => {}
+        }
+        Taken::More
+    }
+
+    /// Is the line another puzzle, and none of this one's rows?
+    pub fn is_another(&self, line: &[u8]) -> bool {
+        let first = groups(line).first().map_or(0, |group| group.len());
+        matches!(self.kind, Kind::Rows(_)) && matches!(first, 81 | 256 | 625)
+    }
+
+    /// What is asked for next.
+    pub fn prompt(&self) -> String {
+        match self.kind {
+            Kind::Rows(Some(order)) => format!("row {} of {}> ", self.taken + 1, order.side()),
+            Kind::Rows(None) => "row 1> ".to_owned(),
+            Kind::Triples => "row column value, a blank line ends> ".to_owned(),
+            Kind::Header => "puzzle> ".to_owned(),
+        }
+    }
+
+    /// What to say of it if it does not come to its end.
+    pub fn epitaph(&self) -> String {
+        match self.kind {
+            Kind::Rows(Some(order)) => {
+                format!(
+                    "The puzzle ended after {} of {} rows. It is not on the board.\n",
+                    self.taken,
+                    order.side()
+                )
+            }
+            _ => "The puzzle did not come to its end. It is not on the board.\n".to_owned(),
+        }
+    }
+
+    /// Can it end here?
+    pub fn may_end(&self) -> bool {
+        self.kind == Kind::Triples
+    }
+
+    /// The puzzle.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn read(&self, hint: &Hint) -> Result<(Format, Grid), FormatError> {
+        let (notation, order) = match self.kind {
+            Kind::Rows(order) => (Notation::Grid, order),
+            Kind::Triples => (Notation::Triples, None),
+            Kind::Header => (Notation::Header, None),
+        };
+        let hint = Hint { notation: Some(notation), order: hint.order.or(order), ..hint.clone() };
+        read_text(&self.text, &hint).map(|(format, puzzle, _)| (format, puzzle))
+    }
+}
+
+/// The puzzle on a line.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn read_line(line: &[u8], hint: &Hint) -> Result<(Format, Grid), FormatError> {
+    let hint = Hint { notation: Some(Notation::Lines), ..hint.clone() };
+    read_text(line.trim_ascii(), &hint).map(|(format, puzzle, _)| (format, puzzle))
+}
+
+/// The first puzzle of a text, and whether there are more.
+///
+/// # Errors
+/// What is wrong with it. A line is named only where there are several.
+pub fn read_text(text: &[u8], hint: &Hint) -> Result<(Format, Grid, bool), FormatError> {
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    let (skipped, lines) = skip_blank_lines(text, true);
+    let text = &text[skipped..];
+    if text.is_empty() {
+        return Err(PuzzleError { problem: Problem::Empty, line: None }.into());
+    }
+    let opening = detect(text, hint).map_err(|error| error.below(lines))?;
+    let format = opening.format;
+    let body = &text[opening.body..];
+    let mut puzzle = Grid::empty(format.order());
+    let mut records = Records::new(&format, body, 1 + lines + opening.lines);
+    let Some(record) = records.read(&mut puzzle) else {
+        return Err(PuzzleError { problem: Problem::Empty, line: None }.into());
+    };
+    if let Some(error) = record.error {
+        let is_on_one_line = body.trim_ascii_end().iter().all(|&byte| byte != b'\n');
+        return Err(if is_on_one_line { single_error(&format, body, &error) } else { error }.into());
+    }
+    let has_more = records.read(&mut Grid::empty(format.order())).is_some();
+    Ok((format, puzzle, has_more))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(line: &str) -> Option<Kind> {
+        match begin(line.as_bytes()) {
+            Begun::Whole => None,
+            Begun::Part(paste) => Some(paste.kind),
+        }
+    }
+
+    #[test]
+    fn a_line_tells_what_begins_with_it() {
+        let rows = |side| Some(Kind::Rows(Some(Order::from_side(side).unwrap())));
+        let cases = [
+            (&".".repeat(81), None),
+            (&".".repeat(625), None),
+            (&format!("{} # rated 2", ".".repeat(81)), None),
+            (&"1...".repeat(4), None),
+            (&"1..G".repeat(4), rows(16)),
+            (&"1 . . . ".repeat(4), rows(16)),
+            (&"53..7....".to_owned(), rows(9)),
+            (&"5 3 . | . 7 . | . . .".to_owned(), rows(9)),
+            (&"|53.|.7.|...|".to_owned(), rows(9)),
+            (&"123 456 789".to_owned(), rows(9)),
+            (&"1 . . 4".to_owned(), rows(4)),
+            (&"10 . 12 . ".repeat(4), rows(16)),
+            (&"1 1 5".to_owned(), Some(Kind::Triples)),
+            (&"3".to_owned(), Some(Kind::Header)),
+            (&"+---+---+".to_owned(), Some(Kind::Rows(None))),
+            (&"1".to_owned(), None),
+            (&"53..7...".to_owned(), None),
+        ];
+        for (line, wanted) in cases {
+            assert_eq!(kind(line), wanted, "{line}");
+        }
+    }
+
+    #[test]
+    fn paths_and_words_are_no_cells() {
+        for word in [
+            "slove",
+            "puzzles.txt",
+            "../lists/1.txt",
+            "17clue.txt.gz",
+            "x",
+            "",
+            "list_2024_10.csv",
+            "ex 16",
+            "sett 1 1 5",
+            "s 1 1 5",
+        ] {
+            assert!(!looks_like_cells(word.as_bytes()), "{word}");
+        }
+        for cells in
+            ["53..7x...", "1 2 3", "5 3 4 6 7 8 9 1 2", "123456789ABCDEFG", "---+---", "AB.D", "C . . 4"]
+        {
+            assert!(looks_like_cells(cells.as_bytes()), "{cells}");
+        }
+        assert!(looks_like_cells("A".repeat(81).as_bytes()));
+    }
+
+    fn pasted(lines: &[&str]) -> Result<(Format, Grid), FormatError> {
+        let Begun::Part(mut paste) = begin(lines[0].as_bytes()) else { panic!("{} is whole", lines[0]) };
+        for (index, line) in lines.iter().enumerate().skip(1) {
+            let wanted = if index + 1 == lines.len() { Taken::Done } else { Taken::More };
+            assert_eq!(paste.take(line.as_bytes()), wanted, "line {index}");
+        }
+        paste.read(&Hint::default())
+    }
+
+    #[test]
+    fn puzzles_of_several_lines_end_where_they_should() {
+        let (_, grid) = pasted(&["1234", "34.2", "", "2143", "4321"]).unwrap();
+        assert_eq!(grid.filled(), 15);
+        let (_, grid) = pasted(&["+--+--+", "|12|34|", "|34|12|", "+--+--+", "|21|43|", "|43|21|"]).unwrap();
+        assert!(grid.is_solved());
+        let (_, grid) = pasted(&["2", "1234341221434321"]).unwrap();
+        assert!(grid.is_solved());
+        let (format, grid) = pasted(&["1 1 5", "9 9 1", ""]).unwrap();
+        assert_eq!((format.order(), grid.filled()), (Order::NINE, 2));
+        let error = |lines: &[&str]| pasted(lines).unwrap_err().to_string();
+        assert_eq!(
+            error(&["1234", "3412", "21x3", "4321"]),
+            "Line 3 has an invalid character. It is 'x' in column 3."
+        );
+        assert_eq!(error(&["1234", "34122", "2143", "4321"]), "Line 2 has the wrong length.");
+        let Begun::Part(mut paste) = begin(b"1234") else { panic!("a row is whole") };
+        assert_eq!(paste.take(b" "), Taken::Short);
+        assert_eq!(paste.epitaph(), "The puzzle ended after 1 of 4 rows. It is not on the board.\n");
+    }
+
+    #[test]
+    fn a_puzzle_on_a_line_is_told_what_is_wrong_with_it() {
+        let error = |line: &str| read_line(line.as_bytes(), &Hint::default()).unwrap_err().to_string();
+        assert_eq!(error("53..7..."), "The puzzle has 8 cells; a puzzle has 1, 16, 81, 256 or 625.");
+        let bad = format!("{}x", ".".repeat(80));
+        assert_eq!(error(&bad), "The puzzle has an invalid character. It is 'x' in column 81.");
+    }
+}

@@ -1,0 +1,743 @@
+//! A conversation: a line comes in, what there is to say goes out. It knows nothing of terminals and pipes.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{anyhow, bail};
+use sudoku_stream::answer::{Step, Tally, Task, Workers, check_grid, next_step};
+use sudoku_stream::grid::{Grid, Order};
+use sudoku_stream::input::Pick;
+use sudoku_stream::pipeline::{self, ThreadPool};
+use sudoku_stream::solver::{
+    DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Limit, Metrics, Question, STRATEGIES, Search, Stop, Strategy,
+    default_strategy, strategy,
+};
+use sudoku_stream::text::{Alphabet, Format, Hint, Notation, Problem, PuzzleError};
+
+use super::arguments::{cell, coordinates, digit, from_one, order};
+use super::board::{Board, Look};
+use super::command::{self, Verb, shortened};
+use super::examples::example;
+use super::list::{self, Interrupted, List};
+use super::paste::{self, Begun, Paste, Taken};
+use crate::{check, view};
+
+/// The longest line that is taken, in bytes. The largest puzzle pasted at once, in the widest notation, is shorter.
+pub const MAX_LINE_BYTES: usize = 64 * 1024;
+
+/// How many answers `solve FILE` shows.
+const ANSWERS_SHOWN: usize = 10;
+
+const NO_BOARD: &str = "There is no puzzle on the board. `example` puts one there, `open FILE` takes one from a file, and one can be \
+                        pasted as it is.";
+
+/// The state of a conversation.
+pub struct Session {
+    board: Option<Board>,
+    list: Option<List>,
+    strategy: Option<&'static dyn Strategy>,
+    node_limit: u64,
+    tells_cost: bool,
+    /// What the user knows about the puzzles to come.
+    hint: Hint,
+    /// A puzzle that goes on, and whether it is to be solved when it is whole.
+    paste: Option<(Paste, Then)>,
+    /// `solve` has asked for a puzzle or a file.
+    asks: bool,
+    pool: Option<Arc<ThreadPool>>,
+    cancel: Arc<AtomicBool>,
+    look: Look,
+}
+
+/// What happens to a puzzle once it is on the board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Then {
+    Show,
+    Solve,
+}
+
+/// What is said to a line.
+#[derive(Debug, Default)]
+pub struct Reply {
+    pub text: String,
+    /// The user wants to leave.
+    pub is_last: bool,
+}
+
+impl Session {
+    /// A conversation that has not begun. Work stops soon after `cancel` is raised.
+    pub fn new(hint: Hint, cancel: Arc<AtomicBool>, look: Look) -> Self {
+        Self {
+            board: None,
+            list: None,
+            strategy: None,
+            node_limit: DEFAULT_NODE_LIMIT,
+            tells_cost: true,
+            hint,
+            paste: None,
+            asks: false,
+            pool: None,
+            cancel,
+            look,
+        }
+    }
+
+    /// What stands before the next line.
+    pub fn prompt(&self) -> String {
+        match &self.paste {
+            Some((paste, _)) => paste.prompt(),
+            None if self.asks => "puzzle or file> ".to_owned(),
+            None => "sudoku> ".to_owned(),
+        }
+    }
+
+    /// Answers what was typed or pasted. Whatever it is, the conversation can go on.
+    pub fn take(&mut self, typed: &[u8]) -> Reply {
+        if typed.len() > MAX_LINE_BYTES {
+            let text = format!(
+                "That is longer than {MAX_LINE_BYTES} bytes. It was passed over. `open FILE` takes more.\n"
+            );
+            return Reply { text, is_last: false };
+        }
+        match catch_unwind(AssertUnwindSafe(|| self.take_lines(typed))) {
+            Ok(reply) => reply,
+            Err(_) => Reply {
+                text: "That was not answered because of an internal error.\n".to_owned(),
+                is_last: false,
+            },
+        }
+    }
+
+    fn take_lines(&mut self, typed: &[u8]) -> Reply {
+        let lines: Vec<&[u8]> = typed.split(|&byte| byte == b'\n').collect();
+        // A terminal hands over at once what was pasted at once, and so it can be looked at as a whole.
+        let is_text = lines.len() > 2 && self.paste.is_none() && command_of(lines[0]).is_none();
+        if is_text && paste::looks_like_cells(lines[0]) {
+            let then = if std::mem::take(&mut self.asks) { Then::Solve } else { Then::Show };
+            return Reply { text: spoken(self.take_text(typed, then)), is_last: false };
+        }
+        let mut reply = Reply::default();
+        for line in lines {
+            match self.take_line(line.strip_suffix(b"\r").unwrap_or(line)) {
+                Ok(text) => reply.text += &text,
+                Err(Leave) => {
+                    reply.is_last = true;
+                    break;
+                }
+            }
+        }
+        reply
+    }
+
+    /// What there is to say when no more lines come.
+    pub fn end(&mut self) -> String {
+        match self.paste.take() {
+            Some((paste, then)) if paste.may_end() => spoken(self.take_paste(&paste, then)),
+            Some((paste, _)) => paste.epitaph(),
+            None => String::new(),
+        }
+    }
+
+    /// Forgets a question and an unfinished puzzle.
+    pub fn interrupt(&mut self) -> String {
+        self.asks = false;
+        self.paste.take().map_or(String::new(), |(paste, _)| paste.epitaph())
+    }
+
+    fn take_line(&mut self, line: &[u8]) -> Result<String, Leave> {
+        let mut said = String::new();
+        if let Some((mut paste, then)) = self.paste.take() {
+            if command_of(line).is_none() && !paste.is_another(line) {
+                return Ok(match paste.take(line) {
+                    Taken::More => {
+                        self.paste = Some((paste, then));
+                        String::new()
+                    }
+                    Taken::Done => spoken(self.take_paste(&paste, then)),
+                    Taken::Short => paste.epitaph(),
+                });
+            }
+            said = if paste.may_end() { spoken(self.take_paste(&paste, then)) } else { paste.epitaph() };
+        }
+        let line = line.trim_ascii();
+        if line.is_empty() || line.starts_with(b"#") {
+            return Ok(said);
+        }
+        let asked = std::mem::take(&mut self.asks);
+        if command_of(line).is_none() {
+            if asked {
+                return Ok(said + &spoken(self.solve_named(line)));
+            }
+            if paste::looks_like_cells(line) {
+                return Ok(said + &spoken(self.take_cells(line, Then::Show)));
+            }
+        }
+        let text = String::from_utf8_lossy(line);
+        let (word, _) = text.split_once(char::is_whitespace).unwrap_or((&text, ""));
+        let command = match command::resolve(word) {
+            Ok(command) => command,
+            Err(sentence) => {
+                let path = list::path(line);
+                if path.is_file() {
+                    return Ok(format!("{said}That is a file. `open {text}` opens it.\n"));
+                }
+                return Ok(said + &sentence + "\n");
+            }
+        };
+        if command.verb == Verb::Exit {
+            return Err(Leave);
+        }
+        // The bytes as they came: a file may have a name that is no text.
+        let rest =
+            line.iter().position(u8::is_ascii_whitespace).map_or(&b""[..], |at| line[at..].trim_ascii());
+        Ok(said + &spoken(self.obey(command, rest)))
+    }
+
+    fn obey(&mut self, command: &command::Command, rest: &[u8]) -> anyhow::Result<String> {
+        let text = String::from_utf8_lossy(rest).into_owned();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let misused = || anyhow!("It is typed `{}`. `help {}` says more.", command.usage(), command.name);
+        match (command.verb, &words[..]) {
+            (Verb::Rules, []) => Ok(self.rules()),
+            (Verb::Help, []) => Ok(command::list()),
+            (Verb::Help, [word]) => {
+                Ok(command::resolve(word).map_or_else(|s| s + "\n", command::Command::help))
+            }
+            (Verb::Example, []) => self.example(Order::NINE),
+            (Verb::Example, [side]) => self.example(order(side)?),
+            (Verb::New, []) => Ok(self.new_board(self.order())),
+            (Verb::New, [side]) => Ok(self.new_board(order(side)?)),
+            (Verb::Open, [_, ..]) => self.open(&list::path(rest)),
+            (Verb::Puzzle, [number]) => {
+                let number = number.parse().ok().filter(|&number: &u64| number > 0).ok_or_else(|| {
+                    anyhow!("`{}` is no number of a puzzle. They count from 1.", shortened(number))
+                })?;
+                self.pick(Pick::Number(number))
+            }
+            (Verb::Random, []) => self.pick(Pick::Random),
+            (Verb::Show, []) => self.with_board(|board, look| board.summary() + "\n" + &board.draw(look)),
+            (Verb::Show, [form]) => self.show(form),
+            (Verb::Set, [..]) => self.set(&text).and_then(|said| said.ok_or_else(misused)),
+            (Verb::Clear, [..]) => self.clear(&text).and_then(|said| said.ok_or_else(misused)),
+            (Verb::Undo, []) => self.travel(Board::undo, "There is nothing to take back.\n"),
+            (Verb::Redo, []) => self.travel(Board::redo, "There is nothing to make again.\n"),
+            (Verb::Reset, []) => self.change(Board::reset),
+            (Verb::Lock, []) => self.change(Board::lock),
+            (Verb::Unlock, []) => self.change(Board::unlock),
+            (Verb::Check, []) => self.check(),
+            (Verb::Hint, []) => self.tell_step(),
+            (Verb::Solve, []) if self.board.is_some() => self.solve(),
+            (Verb::Solve, []) => {
+                self.asks = true;
+                Ok(String::new())
+            }
+            (Verb::Solve, [word]) if word.eq_ignore_ascii_case("all") && !Path::new("all").exists() => {
+                let list = self.list.clone().ok_or_else(no_list)?;
+                self.solve_all(&list)
+            }
+            (Verb::Solve, [..]) => self.solve_named(rest),
+            (Verb::Count, []) => self.count(DEFAULT_COUNT_LIMIT),
+            (Verb::Count, [limit]) => self.count(from_one(limit)?),
+            (Verb::Unique, []) => self.unique(),
+            (Verb::Strategy, []) => Ok(self.strategies()),
+            (Verb::Strategy, [name]) => self.choose_strategy(name),
+            (Verb::Limit, []) => {
+                Ok(format!("A search is given up after {} nodes.\n", view::thousands(self.node_limit)))
+            }
+            (Verb::Limit, [nodes]) => {
+                self.node_limit = from_one(nodes)?;
+                Ok(format!(
+                    "From now on a search is given up after {} nodes.\n",
+                    view::thousands(self.node_limit)
+                ))
+            }
+            (Verb::Stats, []) => {
+                let state = if self.tells_cost { "on" } else { "off" };
+                Ok(format!("stats is {state}.\n"))
+            }
+            (Verb::Stats, [state]) => match state.to_lowercase().as_str() {
+                "on" => Ok(self.tell_cost(true)),
+                "off" => Ok(self.tell_cost(false)),
+                _ => Err(misused()),
+            },
+            _ => Err(misused()),
+        }
+    }
+
+    /// The size that is on the board, or else of the open list, or else the everyday one.
+    fn order(&self) -> Order {
+        let format = self.board.as_ref().map(Board::format).or(self.list.as_ref().map(List::format));
+        format.map_or(self.hint.order.unwrap_or(Order::NINE), Format::order)
+    }
+
+    fn pool(&mut self) -> anyhow::Result<Arc<ThreadPool>> {
+        if let Some(pool) = &self.pool {
+            return Ok(Arc::clone(pool));
+        }
+        let pool = Arc::new(pipeline::pool(None)?);
+        self.pool = Some(Arc::clone(&pool));
+        Ok(pool)
+    }
+
+    // What comes onto the board.
+
+    /// Puts a puzzle on the board and says what it is.
+    fn put(&mut self, format: Format, puzzle: Grid, title: String, then: Then) -> anyhow::Result<String> {
+        let conflict = puzzle.first_conflict();
+        self.board = Some(Board::new(title, format, puzzle));
+        let shown = self.with_board(|board, look| board.summary() + "\n" + &board.draw(look))?;
+        match (conflict, then) {
+            (Some(conflict), _) => {
+                let error = PuzzleError { problem: Problem::RuleBroken(conflict), line: None };
+                Ok(format!("{shown}\n{error}\n"))
+            }
+            (None, Then::Show) => Ok(shown),
+            (None, Then::Solve) => self.solve(),
+        }
+    }
+
+    fn take_cells(&mut self, line: &[u8], then: Then) -> anyhow::Result<String> {
+        match paste::begin(line) {
+            Begun::Part(paste) => {
+                self.paste = Some((paste, then));
+                Ok(String::new())
+            }
+            Begun::Whole => {
+                let (format, puzzle) = paste::read_line(line, &self.hint)?;
+                self.put(format, puzzle, "The puzzle".to_owned(), then)
+            }
+        }
+    }
+
+    fn take_paste(&mut self, paste: &Paste, then: Then) -> anyhow::Result<String> {
+        let (format, puzzle) = paste.read(&self.hint)?;
+        self.put(format, puzzle, "The puzzle".to_owned(), then)
+    }
+
+    /// Takes several lines that were pasted at once.
+    fn take_text(&mut self, text: &[u8], then: Then) -> anyhow::Result<String> {
+        let (format, puzzle, has_more) = paste::read_text(text, &self.hint)?;
+        if !has_more {
+            return self.put(format, puzzle, "The puzzle".to_owned(), then);
+        }
+        let pool = self.pool()?;
+        let (list, said) = List::pasted(text, &self.hint, &pool, &self.cancel)?;
+        self.take_list(list, said, then)
+    }
+
+    fn open(&mut self, path: &Path) -> anyhow::Result<String> {
+        let pool = self.pool()?;
+        let (list, said) = List::open(path, &self.hint, &pool, &self.cancel)?;
+        self.take_list(list, said, Then::Show)
+    }
+
+    fn take_list(&mut self, list: List, said: String, then: Then) -> anyhow::Result<String> {
+        let list = self.list.insert(list).clone();
+        if then == Then::Solve && list.len() > 1 {
+            let answers = self.solve_all(&list)?;
+            // So that what comes next is about this list and not about what was there before.
+            let first = self.pick_from(&list, Pick::Number(1), Then::Show);
+            let place = if first.is_ok() { "\nPuzzle 1 is on the board.\n" } else { "" };
+            return Ok(said + "\n" + &answers + place);
+        }
+        Ok(said + "\n" + &spoken(self.pick_from(&list, Pick::Number(1), then)))
+    }
+
+    fn pick(&mut self, choice: Pick) -> anyhow::Result<String> {
+        let list = self.list.clone().ok_or_else(no_list)?;
+        self.pick_from(&list, choice, Then::Show)
+    }
+
+    fn pick_from(&mut self, list: &List, choice: Pick, then: Then) -> anyhow::Result<String> {
+        let (format, puzzle, title) = list.puzzle(choice, &self.cancel)?;
+        self.put(format, puzzle, title, then)
+    }
+
+    fn example(&mut self, order: Order) -> anyhow::Result<String> {
+        let format = letters(order)?;
+        let mut puzzle = Grid::empty(order);
+        format
+            .read_cells(example(order).as_bytes(), &mut puzzle)
+            .map_err(|problem| PuzzleError { problem, line: None })?;
+        self.put(format, puzzle, "The example".to_owned(), Then::Show)
+    }
+
+    fn new_board(&mut self, order: Order) -> String {
+        spoken(
+            letters(order).and_then(|format| {
+                self.put(format, Grid::empty(order), "An empty board".to_owned(), Then::Show)
+            }),
+        )
+    }
+
+    // What is done on the board.
+
+    fn with_board<R>(&mut self, act: impl FnOnce(&mut Board, Look) -> R) -> anyhow::Result<R> {
+        let look = self.look;
+        let board = self.board.as_mut().ok_or_else(|| anyhow!(NO_BOARD))?;
+        Ok(act(board, look))
+    }
+
+    fn change(&mut self, change: impl FnOnce(&mut Board)) -> anyhow::Result<String> {
+        self.with_board(|board, look| {
+            change(board);
+            board.summary() + "\n" + &board.draw(look)
+        })
+    }
+
+    fn travel(&mut self, step: impl FnOnce(&mut Board) -> bool, at_end: &str) -> anyhow::Result<String> {
+        self.with_board(|board, look| {
+            if step(board) { board.summary() + "\n" + &board.draw(look) } else { at_end.to_owned() }
+        })
+    }
+
+    fn show(&mut self, form: &str) -> anyhow::Result<String> {
+        self.with_board(|board, _| {
+            let mut text = Vec::new();
+            match form.to_lowercase().as_str() {
+                "grid" => board.format().write_grid(board.grid(), &mut text),
+                "line" | "lines" => board.format().write_line(board.grid().digits(), &mut text),
+                "triples" => board.format().write_triples(board.grid(), &mut text),
+                _ => bail!("`{}` is no way to show a board. Use grid, line or triples.", shortened(form)),
+            }
+            Ok(String::from_utf8_lossy(&text).into_owned())
+        })?
+    }
+
+    /// `None` if these are not three words.
+    fn set(&mut self, words: &str) -> anyhow::Result<Option<String>> {
+        let words = coordinates(words);
+        self.with_board(|board, look| {
+            let [row, column, value] = &words[..] else { return Ok(None) };
+            let cell = cell(board.format().order(), row, column)?;
+            let digit = digit(board.format(), value)?;
+            if let Some(clue) = board.clue(cell) {
+                bail!("The {clue} at {cell} is a clue. `unlock` lets clues be changed.");
+            }
+            board.set(cell, Some(digit));
+            let mut said = if look == Look::Plain { String::new() } else { board.draw(look) + "\n" };
+            let conflict =
+                board.grid().conflicts().find(|conflict| conflict.first == cell || conflict.second == cell);
+            match conflict {
+                Some(conflict) => {
+                    said += &format!(
+                        "{cell} is {digit}. That breaks the rules: {conflict}, at {} and {}.\n",
+                        conflict.first, conflict.second
+                    );
+                }
+                None => said += &format!("{cell} is {digit}.\n"),
+            }
+            if board.grid().is_solved() {
+                said += "The puzzle is correctly solved.\n";
+            }
+            Ok(Some(said))
+        })?
+    }
+
+    /// `None` if these are not two words.
+    fn clear(&mut self, words: &str) -> anyhow::Result<Option<String>> {
+        let words = coordinates(words);
+        self.with_board(|board, look| {
+            let [row, column] = &words[..] else { return Ok(None) };
+            let cell = cell(board.format().order(), row, column)?;
+            if let Some(clue) = board.clue(cell) {
+                bail!("The {clue} at {cell} is a clue. `unlock` lets clues be changed.");
+            }
+            let was_blank = board.grid().get(cell).is_none();
+            board.set(cell, None);
+            let shown = if look == Look::Plain { String::new() } else { board.draw(look) + "\n" };
+            let how = if was_blank { "blank already" } else { "blank" };
+            Ok(Some(format!("{shown}{cell} is {how}.\n")))
+        })?
+    }
+
+    fn check(&mut self) -> anyhow::Result<String> {
+        self.with_board(|board, _| {
+            let mut report = String::new();
+            check::describe(&check_grid(board.grid(), Some(&board.clues())), &mut report);
+            report
+        })
+    }
+
+    // What is found out.
+
+    /// The strategy for an order.
+    fn strategy_for(&self, order: Order) -> anyhow::Result<&'static dyn Strategy> {
+        let strategy = self.strategy.unwrap_or_else(|| default_strategy(order));
+        if !strategy.supports(order) {
+            bail!(
+                "The strategy {} does not solve {order} puzzles. `strategy default` chooses one that does.",
+                strategy.name()
+            );
+        }
+        Ok(strategy)
+    }
+
+    /// Searches for up to `solutions` solutions of what is given on the board.
+    fn search(&mut self, solutions: u64) -> anyhow::Result<Searched> {
+        let puzzle = self.with_board(|board, _| board.given())?;
+        if let Some(conflict) = puzzle.first_conflict() {
+            return Err(PuzzleError { problem: Problem::RuleBroken(conflict), line: None }.into());
+        }
+        let strategy = self.strategy_for(puzzle.order())?;
+        let mut solution = Grid::empty(puzzle.order());
+        let limit = Limit { solutions, nodes: self.node_limit, cancel: &self.cancel };
+        let mut solver = strategy.solver(puzzle.order());
+        let begin = Instant::now();
+        let search = solver.search(&puzzle, &limit, &mut solution);
+        let time = begin.elapsed();
+        if search.stop == Stop::Cancelled {
+            return Err(Interrupted.into());
+        }
+        let cost = if self.tells_cost { cost(strategy, &search.metrics, time) } else { String::new() };
+        Ok(Searched { search, solution, cost })
+    }
+
+    /// Solves the board.
+    fn solve(&mut self) -> anyhow::Result<String> {
+        let Searched { search, solution, cost } = self.search(Question::Unique.solutions())?;
+        if search.solutions == 0 {
+            let (has_entries, hint) = self.with_board(|board, _| {
+                (board.given() != board.clues(), "`hint` may tell which entry is wrong.\n")
+            })?;
+            let problem = match search.stop {
+                Stop::Nodes => Problem::GaveUp { nodes: search.metrics.nodes },
+                _ => Problem::NoSolution,
+            };
+            let advice = match problem {
+                Problem::GaveUp { .. } => "`limit NODES` lets it search longer.\n",
+                _ if has_entries => hint,
+                _ => "",
+            };
+            return Ok(format!("{}\n{advice}{cost}", PuzzleError { problem, line: None }));
+        }
+        let shown = self.with_board(|board, look| {
+            board.fill(&solution);
+            board.draw(look)
+        })?;
+        let verdict = match (search.solutions, search.stop) {
+            (1, Stop::Exhausted) => "The puzzle is solved. There is no other solution.".to_owned(),
+            (1, _) => format!(
+                "The puzzle is solved. Whether there is another solution was given up after {} nodes.",
+                search.metrics.nodes
+            ),
+            _ => {
+                "The puzzle has more than one solution. This is one of them; `count` counts them.".to_owned()
+            }
+        };
+        Ok(format!("{shown}\n{verdict}\n{cost}"))
+    }
+
+    /// Solves what was named behind `solve`: a file, or else a puzzle.
+    fn solve_named(&mut self, typed: &[u8]) -> anyhow::Result<String> {
+        let path = list::path(typed);
+        if !path.exists() && paste::looks_like_cells(typed) {
+            return self.take_cells(typed, Then::Solve);
+        }
+        let pool = self.pool()?;
+        let (list, said) = List::open(&path, &self.hint, &pool, &self.cancel)?;
+        self.take_list(list, said, Then::Solve)
+    }
+
+    /// Puts a puzzle on the board, or opens a file, that was named when the console was opened.
+    pub fn begin(&mut self, start: &[u8]) -> String {
+        let path = list::path(start);
+        let is_puzzle = !path.exists() && paste::looks_like_cells(start);
+        spoken(if is_puzzle { self.take_cells(start, Then::Show) } else { self.open(&path) })
+    }
+
+    /// Solves every puzzle of a list and shows the first answers.
+    fn solve_all(&mut self, list: &List) -> anyhow::Result<String> {
+        let mut reader = list.reader()?;
+        let format = reader.format().clone();
+        let strategy = self.strategy_for(format.order())?;
+        let task = Task { strategy: Some(strategy), node_limit: self.node_limit, ..Task::default() };
+        let workers = Workers::new(format, task);
+        let (mut tally, mut answers) = (Tally::default(), Vec::new());
+        let begin = Instant::now();
+        while let Some(chunk) = reader.next_chunk()? {
+            if self.cancel.load(Ordering::Relaxed) {
+                return Err(Interrupted.into());
+            }
+            let written = workers.write_answers(chunk.block(), &self.cancel).map_err(|_| Interrupted)?;
+            tally.add(&written.tally);
+            let wanted = ANSWERS_SHOWN - answers.len();
+            let lines = written.text.split_inclusive(|&byte| byte == b'\n').take(wanted);
+            answers.extend(lines.map(|line| String::from_utf8_lossy(line).into_owned()));
+        }
+        let time = begin.elapsed();
+        let mut said = answers.concat();
+        if tally.answers > answers.len() as u64 {
+            said += &format!("and {} more\n", view::thousands(tally.answers - answers.len() as u64));
+        }
+        said += &format!("\n{}\n", view::summary(&tally, time));
+        if self.tells_cost {
+            said += &cost(strategy, &tally.metrics, time);
+        }
+        Ok(said)
+    }
+
+    fn count(&mut self, limit: u64) -> anyhow::Result<String> {
+        let Searched { search, cost, .. } = self.search(limit)?;
+        let count = view::counted(search.solutions, "solution");
+        Ok(match (search.stop, search.solutions) {
+            (Stop::Nodes, _) => {
+                let error =
+                    PuzzleError { problem: Problem::GaveUp { nodes: search.metrics.nodes }, line: None };
+                format!("{error} By then {count} had been found.\n{cost}")
+            }
+            (Stop::Solutions, _) => format!("The puzzle has at least {count}.\n{cost}"),
+            (_, 0) => format!("{}\n{cost}", PuzzleError { problem: Problem::NoSolution, line: None }),
+            _ => format!("The puzzle has {count}.\n{cost}"),
+        })
+    }
+
+    fn unique(&mut self) -> anyhow::Result<String> {
+        let Searched { search, cost, .. } = self.search(Question::Unique.solutions())?;
+        let problem = match (search.solutions, search.stop) {
+            (1, Stop::Exhausted) => return Ok(format!("The puzzle has exactly one solution.\n{cost}")),
+            (2.., _) => Problem::NotUnique,
+            (_, Stop::Nodes) => Problem::GaveUp { nodes: search.metrics.nodes },
+            _ => Problem::NoSolution,
+        };
+        Ok(format!("{}\n{cost}", PuzzleError { problem, line: None }))
+    }
+
+    fn tell_step(&mut self) -> anyhow::Result<String> {
+        let (grid, clues) = self.with_board(|board, _| (board.grid().clone(), board.clues()))?;
+        // How it is searched does not matter to a hint: the best way will do.
+        let mut solver = default_strategy(grid.order()).solver(grid.order());
+        let limit = Limit { solutions: 2, nodes: self.node_limit, cancel: &self.cancel };
+        let step = next_step(&grid, &clues, solver.as_mut(), &limit);
+        if step == Step::Cancelled {
+            return Err(Interrupted.into());
+        }
+        Ok(format!("{step}\n"))
+    }
+
+    // What can be chosen.
+
+    fn strategies(&self) -> String {
+        let order = self.order();
+        let in_use = self.strategy.unwrap_or_else(|| default_strategy(order)).name();
+        let mut text = String::new();
+        for strategy in STRATEGIES {
+            let mark = if strategy.name() == in_use { "*" } else { " " };
+            let misfit = if strategy.supports(order) { String::new() } else { format!(" (not for {order})") };
+            text += &format!("{mark} {:18} {}{misfit}\n", strategy.name(), strategy.summary());
+        }
+        let how = if self.strategy.is_some() { "chosen by you" } else { "the default for the size" };
+        text + &format!("* is in use: {how}.\n")
+    }
+
+    fn choose_strategy(&mut self, name: &str) -> anyhow::Result<String> {
+        let name = name.to_lowercase();
+        if name == "default" {
+            self.strategy = None;
+            return Ok("From now on the best strategy for the size is used.\n".to_owned());
+        }
+        let Some(chosen) = strategy(&name) else {
+            let names: Vec<&str> = STRATEGIES.iter().map(|strategy| strategy.name()).collect();
+            bail!("`{}` is no strategy. There are {}.", shortened(&name), names.join(", "));
+        };
+        self.strategy = Some(chosen);
+        let order = self.order();
+        let misfit = if chosen.supports(order) {
+            String::new()
+        } else {
+            format!(" It does not solve {order} puzzles, though.")
+        };
+        Ok(format!("From now on the strategy {} is used.{misfit}\n", chosen.name()))
+    }
+
+    fn tell_cost(&mut self, tells_cost: bool) -> String {
+        self.tells_cost = tells_cost;
+        let how = if tells_cost { "is told" } else { "is not told" };
+        format!("From now on it {how} what a search cost.\n")
+    }
+
+    fn rules(&self) -> String {
+        let order = self.order();
+        let (side, b) = (order.side(), order.box_side());
+        if side == 1 {
+            return "A 1x1 Sudoku is a single cell, and its value is 1.\n".to_owned();
+        }
+        let mut text = format!(
+            "A {order} Sudoku has {side} rows, {side} columns and {side} boxes of {b}x{b} cells.\n\
+             Fill in all cells so that each row, each column and each box has every value from 1 to {side} once.\n\
+             The clues, the values given at the start, stay as they are. A good puzzle has exactly one solution.\n\n\
+             A `.` is a blank cell. Cells are named by row and column, both counted from 1 at the top left:\n\
+             `set 2 {side} 1` puts a 1 into row 2, column {side}.\n"
+        );
+        if side > 9 {
+            let format = self.board.as_ref().map(Board::format).cloned().or_else(|| letters(order).ok());
+            let symbol = |value| format.as_ref().map_or('?', |format| format.symbol(value));
+            let last = u8::try_from(side).unwrap_or(u8::MAX);
+            text += &format!(
+                "Values above 9 are shown as one character each, {} for 10 to {} for {side}; `set` takes both.\n",
+                symbol(10),
+                symbol(last)
+            );
+        }
+        text
+    }
+}
+
+/// The command that a line begins with, spelled out.
+fn command_of(line: &[u8]) -> Option<Verb> {
+    let text = String::from_utf8_lossy(line);
+    let word = text.split_whitespace().next()?;
+    // A row of letters apart may begin with one that is a command elsewhere.
+    if word.len() == 1 && paste::looks_like_cells(line) {
+        return None;
+    }
+    command::named(word).map(|command| command.verb)
+}
+
+/// The user wants to leave.
+struct Leave;
+
+/// What a search of the board found.
+struct Searched {
+    search: Search,
+    solution: Grid,
+    /// What it cost, in a line, if that is to be told.
+    cost: String,
+}
+
+/// What was found out, or the sentence why it was not.
+fn spoken(result: anyhow::Result<String>) -> String {
+    result.unwrap_or_else(|error| format!("{error:#}\n"))
+}
+
+fn no_list() -> anyhow::Error {
+    anyhow!("No file is open. `open FILE` opens one.")
+}
+
+fn letters(order: Order) -> anyhow::Result<Format> {
+    Ok(Format::new(Notation::Grid, order, Alphabet::Letters)?)
+}
+
+/// What a search cost, in a line.
+fn cost(strategy: &dyn Strategy, metrics: &Metrics, time: Duration) -> String {
+    let guesses = if metrics.guesses == 1 {
+        "1 guess".to_owned()
+    } else {
+        format!("{} guesses", view::thousands(metrics.guesses))
+    };
+    format!(
+        "{}: {}, {guesses}, {}, greatest depth {}, {time:.2?}\n",
+        strategy.name(),
+        view::counted(metrics.nodes, "node"),
+        view::counted(metrics.backtracks, "backtrack"),
+        view::thousands(metrics.depth),
+    )
+}
+
+/// The names that can be completed behind `strategy`.
+pub fn strategy_names() -> impl Iterator<Item = &'static str> {
+    STRATEGIES.iter().map(|strategy| strategy.name()).chain(["default"])
+}

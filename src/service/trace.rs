@@ -1,0 +1,164 @@
+//! The steps of a search, as a stream.
+//!
+//! A client may read slowly, and a search cannot wait on the pool until it does. So the steps are told in parts, and for each
+//! part the search is run again and what was told before is left out: a million steps take a fraction of a second, and
+//! searches repeat exactly. Nothing of a call is on the pool while its client reads.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Request, Status};
+
+use super::context::{Call, Context, shutting_down};
+use super::convert::{self, Settings, invalid};
+use super::proto;
+use super::unary::Text;
+use crate::answer::{Answer, Found, Task};
+use crate::grid::Grid;
+use crate::solver::{Limit, Search, Step, Verdict, Watcher};
+use crate::text::{Format, Problem, PuzzleError};
+
+/// How many steps are told where no limit is given.
+const DEFAULT_STEPS: u64 = 10_000;
+
+/// How many steps go in a message.
+const STEPS_A_MESSAGE: u64 = 8_192;
+
+/// How many messages wait for the client.
+const MESSAGES_WAITING: usize = 1;
+
+/// The steps of a search in parts.
+pub(super) type Steps = ReceiverStream<Result<proto::TraceResponse, Status>>;
+
+/// A search that is told.
+struct Told {
+    format: Format,
+    puzzle: Grid,
+    task: Task,
+    steps: u64,
+}
+
+/// Tells the steps of the search for one puzzle.
+pub(super) fn trace(context: &Arc<Context>, request: Request<proto::TraceRequest>) -> Result<Steps, Status> {
+    let call = context.admit(&request)?;
+    let proto::TraceRequest { options, text, step_limit } = request.into_inner();
+    let Settings { task, hint } = context.settings(&options.unwrap_or_default())?;
+    let (sender, receiver) = mpsc::channel(MESSAGES_WAITING);
+    let puzzle = match Text::open(context, &text, &hint)? {
+        Err(error) => Err(error),
+        Ok(text) => {
+            let task = context.for_order(task, text.format().order())?;
+            let Some(puzzle) = text.single() else {
+                return Err(invalid("text", "Trace takes one puzzle."));
+            };
+            puzzle.and_then(rule_keeping).map(|puzzle| (text.format().clone(), puzzle, task))
+        }
+    };
+    let steps = if step_limit == 0 { DEFAULT_STEPS } else { step_limit };
+    let steps = steps.min(context.limits.trace_steps);
+    match puzzle {
+        // There is room for it.
+        Err(error) => drop(sender.try_send(Ok(ended(Some(convert::error_answer(&error)), None)))),
+        Ok((format, puzzle, task)) => {
+            let told = Arc::new(Told { format, puzzle, task, steps });
+            tokio::spawn(tell(Arc::clone(context), call, told, sender));
+        }
+    }
+    Ok(ReceiverStream::new(receiver))
+}
+
+fn rule_keeping(puzzle: Grid) -> Result<Grid, PuzzleError> {
+    match puzzle.first_conflict() {
+        None => Ok(puzzle),
+        Some(conflict) => Err(PuzzleError { problem: Problem::RuleBroken(conflict), line: None }),
+    }
+}
+
+/// Sends one part after another, until the end or until the client has left.
+async fn tell(
+    context: Arc<Context>,
+    call: Call,
+    told: Arc<Told>,
+    client: mpsc::Sender<Result<proto::TraceResponse, Status>>,
+) {
+    let mut first = 0;
+    loop {
+        let part = {
+            let told = Arc::clone(&told);
+            let work = context.run(&call, move |cancel| told.part(first, cancel));
+            tokio::select! {
+                part = work => part,
+                () = client.closed() => return,
+            }
+        };
+        let is_last = part.as_ref().map_or(true, |part| part.end.is_some());
+        let sent = match call.deadline.limit(client.send(part)).await {
+            Ok(sent) => sent,
+            Err(status) => return drop(client.try_send(Err(status))),
+        };
+        if is_last || sent.is_err() {
+            return;
+        }
+        if context.is_draining() {
+            // If there is no room the client does not read, and will see that the stream has ended.
+            return drop(client.try_send(Err(shutting_down())));
+        }
+        first += STEPS_A_MESSAGE;
+    }
+}
+
+impl Told {
+    /// The steps from `first` on, as many as go in a message, and the end if they reach it.
+    fn part(&self, first: u64, cancel: &AtomicBool) -> proto::TraceResponse {
+        let last = self.steps.min(first + STEPS_A_MESSAGE);
+        let (mut seen, mut steps) = (0, Vec::new());
+        // The search may be over at the very step that is left for the next part.
+        let mut is_cut = false;
+        let mut told = |step: &Step, _: &Grid| {
+            if seen == last {
+                is_cut = true;
+                return ControlFlow::Break(());
+            }
+            if seen >= first {
+                steps.push(convert::step(step));
+            }
+            seen += 1;
+            ControlFlow::Continue(())
+        };
+        let order = self.puzzle.order();
+        let limit = Limit { solutions: self.task.question.solutions(), nodes: self.task.node_limit, cancel };
+        let mut solution = Grid::empty(order);
+        let mut solver = self.task.strategy_for(order).solver(order);
+        let search = solver.watch(&self.puzzle, &limit, &mut solution, &mut Watcher::telling(&mut told));
+        let end = if !is_cut {
+            ended(self.answer(&search, &solution), None).end
+        } else if last == self.steps {
+            ended(None, Some(convert::metrics(&search.metrics))).end
+        } else {
+            None
+        };
+        proto::TraceResponse { steps, end }
+    }
+
+    /// What the search answers. `None` if it was cancelled, and nobody waits for an answer.
+    fn answer(&self, search: &Search, solution: &Grid) -> Option<proto::Answer> {
+        let error = |problem| Err(PuzzleError { problem, line: None });
+        let result = match self.task.question.verdict(search) {
+            Verdict::Cancelled => return None,
+            Verdict::Solved => Ok(Found::Solution(solution)),
+            Verdict::Counted { count, exact } => Ok(Found::Count { count, exact }),
+            Verdict::NoSolution => error(Problem::NoSolution),
+            Verdict::NotUnique => error(Problem::NotUnique),
+            Verdict::GaveUp { nodes } => error(Problem::GaveUp { nodes }),
+        };
+        let answer = Answer { line: 0, puzzle: Some(&self.puzzle), result, metrics: search.metrics };
+        Some(convert::answer(&answer, &self.format))
+    }
+}
+
+fn ended(answer: Option<proto::Answer>, metrics: Option<proto::Metrics>) -> proto::TraceResponse {
+    proto::TraceResponse { steps: Vec::new(), end: Some(proto::TraceEnd { answer, metrics }) }
+}

@@ -1,0 +1,274 @@
+//! Who gets in: encryption, certificates of clients, tokens, and what is read again while the server runs.
+
+use std::convert::Infallible;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use rcgen::{BasicConstraints, CertificateParams, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair};
+use sudoku_stream::answer::Task;
+use sudoku_stream::service::client::{Access, ClientError, solve_lines};
+use sudoku_stream::service::proto::SolveRequest;
+use sudoku_stream::service::{Config, Server, StartError, TlsFiles};
+use sudoku_stream::text::Hint;
+use tempfile::TempDir;
+use tokio::sync::mpsc;
+use tonic::{Code, Request};
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_client::HealthClient;
+
+use crate::harness::{Running, assert_solves, config, easy, lines, start};
+
+const TOKEN: &str = "correct-horse-battery-staple";
+const OTHER_TOKEN: &str = "another-token-of-some-length";
+
+/// An authority that signs certificates.
+struct Authority {
+    issuer: Issuer<'static, KeyPair>,
+    pem: String,
+}
+
+impl Authority {
+    fn new() -> Self {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let pem = params.self_signed(&key).unwrap().pem();
+        Self { issuer: Issuer::new(params, key), pem }
+    }
+
+    /// A certificate for this machine, for one end or the other, and its key.
+    fn sign(
+        &self,
+        purpose: ExtendedKeyUsagePurpose,
+        change: impl FnOnce(&mut CertificateParams),
+    ) -> (String, String) {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+        params.extended_key_usages = vec![purpose];
+        change(&mut params);
+        (params.signed_by(&key, &self.issuer).unwrap().pem(), key.serialize_pem())
+    }
+}
+
+/// A folder with what a server needs.
+struct Secrets {
+    folder: TempDir,
+    authority: Authority,
+}
+
+impl Secrets {
+    fn new() -> Self {
+        let secrets = Self { folder: tempfile::tempdir().unwrap(), authority: Authority::new() };
+        secrets.renew();
+        secrets.write("clients.pem", &secrets.authority.pem);
+        secrets.write("tokens", &format!("# of the tests\n\n{TOKEN}\n"));
+        secrets
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    /// Puts a new certificate of the server in place.
+    fn renew(&self) {
+        let (certificate, key) = self.authority.sign(ExtendedKeyUsagePurpose::ServerAuth, |_| ());
+        self.write("server.pem", &certificate);
+        self.write("server.key", &key);
+    }
+
+    fn tls(&self, knows_clients: bool) -> TlsFiles {
+        TlsFiles {
+            certificate: self.path("server.pem"),
+            key: self.path("server.key"),
+            client_ca: knows_clients.then(|| self.path("clients.pem")),
+        }
+    }
+
+    fn encrypted(&self) -> Config {
+        Config { tls: Some(self.tls(false)), ..config() }
+    }
+
+    fn access(&self, server: &Running) -> Access {
+        let url = format!("https://{}", server.address);
+        Access { ca: Some(self.authority.pem.clone().into_bytes()), ..Access::open(&url) }
+    }
+}
+
+/// Solves some puzzles and checks the answers.
+async fn call(access: &Access) -> Result<(), ClientError<Infallible>> {
+    let puzzles = easy(20);
+    let (sender, blocks) = mpsc::channel(1);
+    let text = Bytes::from(lines(&puzzles));
+    tokio::spawn(async move { sender.send(text).await });
+    let answers = Arc::new(Mutex::new(Vec::new()));
+    let sink = |lines: Bytes, _: &_| {
+        answers.lock().unwrap().extend_from_slice(&lines);
+        Ok(())
+    };
+    solve_lines(access, &Task::default(), &Hint::default(), 1, blocks, sink).await?;
+    let answers = String::from_utf8(answers.lock().unwrap().clone()).unwrap();
+    assert_eq!(answers.lines().count(), puzzles.len());
+    answers.lines().zip(&puzzles).for_each(|(answer, puzzle)| assert_solves(answer, puzzle));
+    Ok(())
+}
+
+#[track_caller]
+fn said(result: Result<(), ClientError<Infallible>>) -> String {
+    result.expect_err("it was let in").to_string()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_encrypted_server_answers_those_who_trust_it() {
+    let secrets = Secrets::new();
+    let server = start(secrets.encrypted()).await;
+    call(&secrets.access(&server)).await.unwrap();
+
+    // Somebody else's authority, the system's, and no encryption.
+    let stranger = Access { ca: Some(Authority::new().pem.into_bytes()), ..secrets.access(&server) };
+    let words = said(call(&stranger).await);
+    assert!(words.starts_with("No encrypted connection to https://127.0.0.1:"), "{words}");
+    assert!(words.contains("certificate"), "{words}");
+    let system = Access { ca: None, ..secrets.access(&server) };
+    assert!(call(&system).await.is_err());
+    assert!(call(&Access::open(&server.url())).await.is_err());
+    // It is none the worse for it.
+    call(&secrets.access(&server)).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn clients_show_a_certificate_where_one_is_wanted() {
+    let secrets = Secrets::new();
+    let server = start(Config { tls: Some(secrets.tls(true)), ..config() }).await;
+    let known = secrets.authority.sign(ExtendedKeyUsagePurpose::ClientAuth, |_| ());
+    let stranger = Authority::new().sign(ExtendedKeyUsagePurpose::ClientAuth, |_| ());
+    let expired = secrets.authority.sign(ExtendedKeyUsagePurpose::ClientAuth, |params| {
+        params.not_before = rcgen::date_time_ymd(2001, 1, 1);
+        params.not_after = rcgen::date_time_ymd(2002, 1, 1);
+    });
+    let as_client = |(certificate, key): (String, String)| Access {
+        identity: Some((certificate.into_bytes(), key.into_bytes())),
+        ..secrets.access(&server)
+    };
+    call(&as_client(known)).await.unwrap();
+    assert!(call(&secrets.access(&server)).await.is_err(), "without a certificate");
+    assert!(call(&as_client(stranger)).await.is_err(), "with a stranger's");
+    assert!(call(&as_client(expired)).await.is_err(), "with an old one");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_need_a_token_and_probes_do_not() {
+    let secrets = Secrets::new();
+    let server = start(Config { token_file: Some(secrets.path("tokens")), ..config() }).await;
+    let with = |token: &str| Access { token: Some(token.to_owned()), ..Access::open(&server.url()) };
+    call(&with(TOKEN)).await.unwrap();
+    let longer = format!("{TOKEN}x");
+    for wrong in [OTHER_TOKEN, &TOKEN[1..], &longer, "", "Bearer"] {
+        let words = said(call(&with(wrong)).await);
+        assert!(words.contains("wants a token") && !words.contains(TOKEN), "{words}");
+    }
+
+    let mut client = server.client().await;
+    let request = || SolveRequest { text: Bytes::from_static(b"1..............."), ..Default::default() };
+    let headers = [None, Some(TOKEN.to_owned()), Some(format!("Basic {TOKEN}")), Some("Bearer".to_owned())];
+    for header in headers {
+        let mut request = Request::new(request());
+        if let Some(header) = &header {
+            request.metadata_mut().insert("authorization", header.parse().unwrap());
+        }
+        let status = client.solve(request).await.unwrap_err();
+        assert_eq!(status.code(), Code::Unauthenticated, "{header:?}");
+    }
+    let mut good = Request::new(request());
+    good.metadata_mut().insert("authorization", format!("Bearer {TOKEN}").parse().unwrap());
+    assert!(client.solve(good).await.is_ok());
+
+    let mut health = HealthClient::new(server.channel().await);
+    assert!(health.check(HealthCheckRequest::default()).await.is_ok());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn secrets_are_read_again_and_bad_ones_are_not_taken() {
+    let secrets = Secrets::new();
+    let bound = Server::bind(Config { token_file: Some(secrets.path("tokens")), ..secrets.encrypted() });
+    let bound = bound.await.unwrap();
+    let reloader = bound.reloader();
+    let url = format!("https://{}", bound.local_addr());
+    tokio::spawn(bound.serve(std::future::pending()));
+    let ca = Some(secrets.authority.pem.clone().into_bytes());
+    let with = |token: &str| Access { ca: ca.clone(), token: Some(token.to_owned()), ..Access::open(&url) };
+    call(&with(TOKEN)).await.unwrap();
+
+    secrets.write("tokens", OTHER_TOKEN);
+    secrets.renew();
+    assert!(call(&with(OTHER_TOKEN)).await.is_err(), "nobody has asked for it yet");
+    assert!(reloader.reload().is_empty());
+    call(&with(OTHER_TOKEN)).await.unwrap();
+    assert!(call(&with(TOKEN)).await.is_err());
+
+    // A broken or missing file leaves what was there.
+    secrets.write("tokens", "short");
+    secrets.write("server.pem", "nonsense");
+    let problems: Vec<String> = reloader.reload().iter().map(ToString::to_string).collect();
+    assert_eq!(problems.len(), 2, "{problems:?}");
+    assert!(problems[0].ends_with("server.pem holds no certificate in PEM."), "{problems:?}");
+    assert!(
+        problems[1].ends_with("tokens has a token of fewer than 16 characters on line 1."),
+        "{problems:?}"
+    );
+    fs::remove_file(secrets.path("tokens")).unwrap();
+    assert_eq!(reloader.reload().len(), 2);
+    call(&with(OTHER_TOKEN)).await.unwrap();
+
+    // The certificate of another authority takes the place of the old one.
+    let other = Authority::new();
+    let (certificate, key) = other.sign(ExtendedKeyUsagePurpose::ServerAuth, |_| ());
+    secrets.write("server.pem", &certificate);
+    secrets.write("tokens", OTHER_TOKEN);
+    let problems: Vec<String> = reloader.reload().iter().map(ToString::to_string).collect();
+    assert!(problems.len() == 1 && problems[0].contains("does not go with"), "{problems:?}");
+    secrets.write("server.key", &key);
+    assert!(reloader.reload().is_empty());
+    assert!(call(&with(OTHER_TOKEN)).await.is_err());
+    call(&Access { ca: Some(other.pem.into_bytes()), ..with(OTHER_TOKEN) }).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_cannot_guard_does_not_start() {
+    let secrets = Secrets::new();
+    let start = |config: Config| async { Server::bind(config).await.err().map(|error| error.to_string()) };
+    let anywhere = std::net::SocketAddr::from(([0, 0, 0, 0], 0));
+    // Encrypted, it may be reached from anywhere.
+    assert_eq!(start(Config { listen: anywhere, ..secrets.encrypted() }).await, None);
+    let open = Config { listen: anywhere, token_file: Some(secrets.path("tokens")), ..config() };
+    assert!(matches!(Server::bind(open).await, Err(StartError::Insecure(_))), "tokens in plain text");
+
+    let missing = TlsFiles { key: secrets.path("none"), ..secrets.tls(false) };
+    let words = start(Config { tls: Some(missing), ..config() }).await.unwrap();
+    assert!(words.contains("none cannot be read: No such file or directory"), "{words}");
+    let swapped = TlsFiles { key: secrets.path("server.pem"), ..secrets.tls(false) };
+    let words = start(Config { tls: Some(swapped), ..config() }).await.unwrap();
+    assert!(words.ends_with("server.pem holds no private key in PEM."), "{words}");
+    let (_, other_key) = secrets.authority.sign(ExtendedKeyUsagePurpose::ServerAuth, |_| ());
+    secrets.write("other.key", &other_key);
+    let mixed = TlsFiles { key: secrets.path("other.key"), ..secrets.tls(false) };
+    let words = start(Config { tls: Some(mixed), ..config() }).await.unwrap();
+    assert!(words.contains("does not go with"), "{words}");
+
+    for (text, problem) in [
+        ("", "has no token."),
+        ("# nothing\n", "has no token."),
+        ("short\n", "has a token of fewer than 16 characters on line 1."),
+        ("\ntwo words are no token\n", "has a token that no header can carry on line 2."),
+    ] {
+        secrets.write("bad", text);
+        let words = start(Config { token_file: Some(secrets.path("bad")), ..config() }).await.unwrap();
+        assert!(words.ends_with(problem), "{words}");
+        assert!(text.trim().is_empty() || !words.contains(text.trim()), "{words}");
+    }
+}
