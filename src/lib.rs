@@ -9,7 +9,7 @@
 //! ```
 //!
 //! The modules in reading order; each may use those before it and none after it (`tests/walls.rs` sees to
-//! that). Up to [`generate`] everything is pure: no input or output, no clock, no threads.
+//! that). Up to [`explore`] everything is pure: no input or output, no clock, no threads.
 //!
 //! | module | what it is |
 //! |---|---|
@@ -18,6 +18,7 @@
 //! | [`solver`] | strategies |
 //! | [`answer`] | a puzzle in, an answer out |
 //! | [`generate`] | puzzle making |
+//! | [`explore`] | experiments over boards that are made for them |
 //! | [`pipeline`] | ordered, bounded jobs on a thread pool |
 //! | [`input`] | files and streams in chunks of whole puzzles |
 //! | [`batch`] | a file through the pipeline |
@@ -27,6 +28,7 @@
 
 pub mod answer;
 pub mod batch;
+pub mod explore;
 pub mod generate;
 pub mod grid;
 pub mod input;

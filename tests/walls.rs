@@ -4,8 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules in the order in which they may use each other.
-const ORDER: [&str; 9] =
-    ["grid", "text", "solver", "answer", "generate", "pipeline", "input", "batch", "service"];
+const ORDER: [&str; 10] =
+    ["grid", "text", "solver", "answer", "generate", "explore", "pipeline", "input", "batch", "service"];
+
+/// The last of them that is pure: no input or output, no clock, no threads.
+const LAST_PURE: &str = "explore";
 
 /// Neighbours in the order that never see each other.
 const STRANGERS: [(&str, &str); 1] = [("service", "batch")];
@@ -34,13 +37,14 @@ const HOMES: &[(&str, &[&str])] = &[
     ("strsim", &["bin/sudoku/shell/"]),
     ("anyhow", &["bin/"]),
     ("cap_std", &["service/"]),
-    ("rand", &["generate/", "input/index.rs"]),
+    ("rand", &["input/index.rs", "generate/"]),
+    ("plotters", &["bin/"]),
+    ("plotters_backend", &["bin/"]),
+    ("ab_glyph", &["bin/"]),
+    ("png", &["bin/"]),
     ("flate2", &["input/mod.rs"]),
     ("zstd", &["input/mod.rs"]),
 ];
-
-/// The last of the pure part, by its place in the order.
-const PURE: usize = 4;
 
 /// What the pure part of the house must not touch.
 const IMPURE: &[&str] =
@@ -125,7 +129,7 @@ fn each_dependency_has_one_home() {
 #[test]
 fn the_pure_part_touches_nothing() {
     for (file, source) in sources() {
-        if rank(module(&file)).is_some_and(|rank| rank <= PURE) {
+        if rank(module(&file)) <= rank(LAST_PURE) && rank(module(&file)).is_some() {
             for impure in IMPURE {
                 assert!(!source.contains(impure), "{file} uses {impure}");
             }

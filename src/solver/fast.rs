@@ -47,6 +47,10 @@ impl Strategy for Fast {
         order == Order::NINE
     }
 
+    fn searches_together(&self) -> bool {
+        true
+    }
+
     fn is_for_bulk(&self) -> bool {
         true
     }

@@ -55,6 +55,11 @@ pub trait Strategy: Send + Sync {
     /// Can it solve puzzles of this order?
     fn supports(&self, order: Order) -> bool;
 
+    /// Does it search the puzzles of a batch side by side? Then one alone shows nothing of its speed.
+    fn searches_together(&self) -> bool {
+        false
+    }
+
     /// Is it quick with whatever comes? A list of hard or large puzzles may take the others for ever, and they are not timed
     /// unless they are named.
     fn is_for_bulk(&self) -> bool {

@@ -6,12 +6,14 @@ use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use anyhow::bail;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use serde::Serialize;
 use sudoku_stream::answer::{OutputForm, Task};
+use sudoku_stream::explore::{self, ClueList, Condition, DEFAULT_BOARDS, Experiment, Settings, Source};
 use sudoku_stream::generate::{
-    self, DEFAULT_ATTEMPTS, Difficulty, Grids, Kind as Made, Recipe, Symmetry, Wishes,
+    self, DEFAULT_ATTEMPTS, Difficulty, Grids, Kind as Made, Recipe, Symmetry, Wishes, any_seed,
 };
 use sudoku_stream::grid::Order;
 use sudoku_stream::input::STANDARD_INPUT;
@@ -50,6 +52,8 @@ pub enum Command {
     Generate(GenerateArgs),
     /// Time every strategy on the puzzles of files, and check every answer
     Bench(BenchArgs),
+    /// Search boards with few and many clues by every strategy: what comes of them, and what it costs
+    Explore(ExploreArgs),
     /// Solve a sample that is part of the program, over gRPC and offline, and check every answer
     Demo(DemoArgs),
     /// Open the console: load a puzzle, fill it in, ask for hints, have it solved
@@ -574,6 +578,129 @@ impl fmt::Display for Kind {
 }
 
 #[derive(Clone, Debug, ClapArgs)]
+pub struct ExploreArgs {
+    /// Clue counts: numbers and ranges with both ends in them, 10,20,30 or 0..40:5, or shares of the cells,
+    /// 0%..50%:10% [default: 0..40:5 for 9x9, and the same shares of the cells for other sizes]
+    #[arg(long, value_name = "LIST")]
+    clues: Option<ClueList>,
+
+    /// How many boards for each clue count
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_BOARDS, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    boards: u32,
+
+    /// Where boards come from
+    #[arg(long, value_enum, value_name = "SOURCE", default_value_t = SourceArg::Random)]
+    boards_from: SourceArg,
+
+    /// The side of the boards, 1, 4, 9, 16 or 25; several, as in 4,9,16, show how cost grows with them [default: 9]
+    #[arg(long, value_name = "SIDE", value_delimiter = ',', value_parser = side)]
+    size: Vec<Order>,
+
+    /// The same by order, the side of a box, 1 to 5
+    #[arg(long, value_name = "ORDER", value_delimiter = ',', value_parser = order, conflicts_with = "size")]
+    order: Vec<Order>,
+
+    /// A strategy; may be given several times [default: all for the size]
+    #[arg(long, value_name = "NAME", value_parser = strategy_names())]
+    strategy: Vec<String>,
+
+    /// What to find out of each board
+    #[arg(long, value_enum, default_value_t = BoardQuestion::First)]
+    question: BoardQuestion,
+
+    /// Give a board up after this many nodes of the search
+    #[arg(long, value_name = "N", default_value_t = explore::DEFAULT_NODE_LIMIT, value_parser = from_zero::<u64>)]
+    node_limit: u64,
+
+    /// Equal seeds give equal boards [default: any, and it is shown]
+    #[arg(long, value_name = "N", value_parser = from_zero::<u64>)]
+    seed: Option<u64>,
+
+    /// Count comparisons and placements too, in a second search of each board that is not timed; they are shown by --csv
+    #[arg(long)]
+    steps: bool,
+
+    /// Print all figures as CSV instead of the tables
+    #[arg(long)]
+    pub csv: bool,
+
+    /// Draw the figures into FILE, an .svg or a .png, which is whole or absent
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+impl ExploreArgs {
+    /// The experiment.
+    pub fn experiment(&self) -> anyhow::Result<Experiment> {
+        let mut orders: Vec<Order> = self.size.iter().chain(&self.order).copied().collect();
+        orders.sort_unstable();
+        orders.dedup();
+        if orders.is_empty() {
+            orders.push(Order::NINE);
+        }
+        let source = match self.boards_from {
+            SourceArg::Random => Source::Random,
+            SourceArg::Puzzles => Source::Puzzles,
+        };
+        if orders.len() > 1 && self.clues.as_ref().is_some_and(|clues| !clues.is_relative()) {
+            bail!(
+                "With several sizes the clues have to be shares of the cells, as in `--clues 0%..50%:10%`."
+            );
+        }
+        let conditions = orders.iter().flat_map(|&order| {
+            let clues = self.clues.as_ref().map(|clues| clues.of(order));
+            let clues = clues.unwrap_or_else(|| explore::usual_clues(source, order));
+            clues.into_iter().map(move |clues| Condition { order, clues })
+        });
+        let settings = Settings {
+            source,
+            boards: self.boards,
+            strategies: self.strategies(&orders)?,
+            question: match self.question {
+                BoardQuestion::First => Question::First,
+                BoardQuestion::Unique => Question::Unique,
+            },
+            node_limit: self.node_limit,
+            counts_steps: self.steps,
+            seed: self.seed.unwrap_or_else(any_seed),
+        };
+        Ok(Experiment::new(conditions.collect(), settings)?)
+    }
+
+    /// The strategies for boards of these orders, as they stand in the registry.
+    fn strategies(&self, orders: &[Order]) -> anyhow::Result<Vec<&'static dyn Strategy>> {
+        let is_wanted =
+            |s: &&dyn Strategy| self.strategy.is_empty() || self.strategy.iter().any(|name| name == s.name());
+        let wanted: Vec<_> = STRATEGIES.iter().copied().filter(is_wanted).collect();
+        for &order in orders {
+            if let (Some(strategy), false) = (wanted.first(), wanted.iter().any(|s| s.supports(order))) {
+                bail!("The strategy {} does not solve {order} puzzles. Name another.", strategy.name());
+            }
+        }
+        Ok(wanted)
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum SourceArg {
+    /// Random values that keep the rules, with one solution, several, or none
+    Random,
+    /// Puzzles with one solution
+    Puzzles,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum BoardQuestion {
+    /// Any solution
+    First,
+    /// Is there a solution, and is it the only one?
+    Unique,
+}
+
+#[derive(Clone, Debug, ClapArgs)]
 pub struct DemoArgs {
     /// Time this many copies of the sample
     #[arg(long, value_name = "N", default_value = "50", value_parser = from_one::<NonZeroUsize>)]
@@ -647,17 +774,17 @@ fn side(text: &str) -> Result<Order, String> {
     order.ok_or_else(|| "a side is 1, 4, 9, 16 or 25".to_owned())
 }
 
+fn order(text: &str) -> Result<Order, String> {
+    let order = text.parse().ok().and_then(Order::new);
+    order.ok_or_else(|| "an order is 1, 2, 3, 4 or 5".to_owned())
+}
+
 fn from_one<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| "give a whole number from 1".to_owned())
 }
 
 fn from_zero<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| "give a whole number from 0".to_owned())
-}
-
-fn order(text: &str) -> Result<Order, String> {
-    let order = text.parse().ok().and_then(Order::new);
-    order.ok_or_else(|| "an order is 1 to 5, the side of a box".to_owned())
 }
 
 fn guesses(text: &str) -> Result<Difficulty, generate::NoGuesses> {

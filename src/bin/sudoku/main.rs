@@ -4,6 +4,7 @@ mod args;
 mod bench;
 mod check;
 mod demo;
+mod explore;
 mod generate;
 mod interrupt;
 mod manual;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         Command::Trace(args) => trace::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Explore(args) => explore::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Shell(args) => shell::run(&args),
         Command::Completions(args) => manual::completions(&args),

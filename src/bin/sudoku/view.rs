@@ -143,6 +143,14 @@ pub fn runs_bar(is_wanted: bool, runs: u64) -> ProgressBar {
     styled(ProgressBar::with_draw_target(Some(runs), target), "{wide_bar} {pos} of {len} runs  {msg}")
 }
 
+/// The same for a known number of searches, with the time that is left.
+pub fn searches_bar(args: &RunArgs, searches: u64) -> ProgressBar {
+    let is_wanted = !args.no_progress && !args.quiet && io::stderr().is_terminal();
+    let target = if is_wanted { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(Some(searches), target);
+    styled(bar, "{wide_bar} {human_pos} of {human_len} searches  {eta} left")
+}
+
 fn styled(bar: ProgressBar, template: &str) -> ProgressBar {
     // A template that indicatif refuses would cost the bar its looks, not the run.
     ProgressStyle::with_template(template).map_or(bar.clone(), |style| bar.with_style(style))

@@ -242,6 +242,8 @@ impl<W: Word> Engine<W> {
         self.taken = Mask::default();
         self.busy = Mask::default();
         self.free = Mask::all::<W>();
+        // A run does not depend on those before it, so that its nodes are the same again.
+        self.state.upwards = true;
     }
 
     /// Brings what the lanes have begun and taken into the sliced state.

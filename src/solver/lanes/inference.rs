@@ -37,7 +37,7 @@ pub(super) struct State<W> {
     /// The lanes that had a cell with more than one candidate at the last look.
     pub(super) open: W,
     /// Do the digits go upwards in the next pass?
-    upwards: bool,
+    pub(super) upwards: bool,
 }
 
 /// What the rows of a band find out for the columns, by `9 * band + ...`.
