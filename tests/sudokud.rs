@@ -195,17 +195,17 @@ fn figures_tell_what_the_server_did() {
         let line =
             figures.lines().find(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')));
         let line = line.unwrap_or_else(|| panic!("no {name} in {figures}"));
-        line.rsplit(' ').next().unwrap().parse::<f64>().unwrap()
+        line.rsplit(' ').next().unwrap().parse::<u64>().unwrap()
     };
-    assert_eq!(figure("sudoku_puzzles_total{outcome=\"answered\"}"), 2.0);
-    assert_eq!(figure("sudoku_puzzles_total{outcome=\"wrong_length\"}"), 1.0);
-    assert_eq!(figure("sudoku_puzzles_total{outcome=\"rule_broken\"}"), 1.0);
-    assert_eq!(figure("sudoku_calls_total{method=\"SolveLines\"}"), 1.0);
-    assert_eq!(figure("sudoku_call_seconds_count{method=\"SolveLines\"}"), 1.0);
-    assert_eq!(figure("sudoku_call_seconds_bucket{method=\"SolveLines\",le=\"+Inf\"}"), 1.0);
-    assert_eq!(figure("sudoku_calls_open"), 0.0);
-    assert_eq!(figure("sudoku_batches_running"), 0.0);
-    assert!(figure("sudoku_received_bytes_total") > 60.0 && figure("sudoku_sent_bytes_total") > 60.0);
+    assert_eq!(figure("sudoku_puzzles_total{outcome=\"answered\"}"), 2);
+    assert_eq!(figure("sudoku_puzzles_total{outcome=\"wrong_length\"}"), 1);
+    assert_eq!(figure("sudoku_puzzles_total{outcome=\"rule_broken\"}"), 1);
+    assert_eq!(figure("sudoku_calls_total{method=\"SolveLines\"}"), 1);
+    assert_eq!(figure("sudoku_call_seconds_count{method=\"SolveLines\"}"), 1);
+    assert_eq!(figure("sudoku_call_seconds_bucket{method=\"SolveLines\",le=\"+Inf\"}"), 1);
+    assert_eq!(figure("sudoku_calls_open"), 0);
+    assert_eq!(figure("sudoku_batches_running"), 0);
+    assert!(figure("sudoku_received_bytes_total") > 60 && figure("sudoku_sent_bytes_total") > 60);
     assert!(
         figures.contains("sudoku_build_info{version=\"") && figures.contains("# HELP sudoku_puzzles_total ")
     );
