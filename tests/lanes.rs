@@ -192,6 +192,48 @@ fn shared_puzzles_have_the_same_first_solution() {
 }
 
 /// One hard puzzle with all lanes to itself takes far fewer passes than with one.
+/// Whatever lanes share, no state is forgotten: puzzles with one solution and with several, in batches that leave few or
+/// many lanes with nothing of their own to do.
+#[test]
+fn shared_puzzles_are_searched_to_their_end() {
+    let text = std::fs::read_to_string(fixture("shared_states.txt")).unwrap();
+    let mut puzzles: Vec<Cells> =
+        text.lines().filter(|line| !line.starts_with('#')).map(|line| cells(&grid(line))).collect();
+    let unique = strategy("propagation").unwrap();
+    let mut oracle = unique.solver(Order::NINE);
+    let mut solution = Grid::empty(Order::NINE);
+    // Clues of a solution, too few to tell it from all others, or just enough.
+    let mut random = Random(11);
+    for puzzle in puzzles.clone() {
+        oracle.search(&Grid::from_digits(Order::NINE, &puzzle), &up_to(1), &mut solution);
+        let full = disguise(&solution, random.next());
+        for clues in [21, 24] {
+            let kept = &random.permutation(81)[..clues];
+            let mut puzzle = BLANK;
+            kept.iter().for_each(|&cell| puzzle[cell] = full.digits()[cell]);
+            puzzles.push(puzzle);
+        }
+    }
+    let expected: Vec<_> = puzzles
+        .iter()
+        .map(|puzzle| {
+            let found = oracle.search(&Grid::from_digits(Order::NINE, puzzle), &up_to(2), &mut solution);
+            (found.solutions, found.stop)
+        })
+        .collect();
+    assert!(expected.iter().any(|found| found.0 == 1) && expected.iter().any(|found| found.0 == 2));
+    for backend in backends() {
+        let mut lanes = Lanes::new(backend);
+        for size in [1, 2, 7, 20, 75, 150] {
+            for (puzzles, expected) in puzzles.chunks(size).zip(expected.chunks(size)) {
+                let found = search(&mut lanes, puzzles, &up_to(2));
+                let found: Vec<_> = found.iter().map(|(search, _)| (search.solutions, search.stop)).collect();
+                assert_eq!(found, expected, "{backend}, {size} at a time");
+            }
+        }
+    }
+}
+
 #[test]
 fn idle_lanes_help() {
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bin/sudoku/demo.txt");

@@ -88,7 +88,7 @@ struct Progress {
     is_shared: bool,
     /// Is it to be searched by one lane?
     is_alone: bool,
-    /// Has there been a contradiction? Or a solution out of order, behind which states may wait that no lane comes to.
+    /// Has there been a contradiction?
     has_failed: bool,
 }
 
@@ -228,6 +228,10 @@ impl<W: Word> Engine<W> {
             }
         }
         self.report_cancelled(job);
+        debug_assert!(
+            job.cancel.load(Ordering::Relaxed) || self.progress.iter().all(|progress| progress.first == NONE),
+            "a state waits that no lane will come to"
+        );
     }
 
     fn reset(&mut self, job: &Job<'_>) {
@@ -517,7 +521,6 @@ impl<W: Word> Engine<W> {
     #[cold]
     fn solved_out_of_order(&mut self, lane: usize, puzzle: usize, by_row: bool, job: &mut Job<'_>) {
         let Node { previous, next, .. } = self.nodes[lane];
-        self.progress[puzzle].has_failed = true;
         let mut is_first = job.searches[puzzle].solutions == 0;
         let mut link = previous;
         while link != NONE {
@@ -533,16 +536,21 @@ impl<W: Word> Engine<W> {
         self.release(lane);
         // What comes behind as many solutions as are wanted does not matter any more.
         let mut solutions = job.searches[puzzle].solutions;
+        let mut is_marked = false;
         let mut link = self.progress[puzzle].first;
         while link != NONE {
             let Node { next, depth, .. } = self.nodes[link as usize];
             solutions += u64::from(depth == SOLVED);
+            is_marked |= link == mark;
             if solutions >= job.solution_limit {
-                return self.cut(puzzle, next);
+                self.cut(puzzle, next);
+                break;
             }
             link = next;
         }
-        if self.waits(next) {
+        // A state that waits is left to the lane before it, and behind a mark there would be none.
+        let next = self.nodes[mark as usize].next;
+        if is_marked && self.waits(next) {
             self.take(lane, next, job);
         }
     }
