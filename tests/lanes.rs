@@ -210,7 +210,9 @@ fn shared_puzzles_are_searched_to_their_end() {
         for clues in [21, 24] {
             let kept = &random.permutation(81)[..clues];
             let mut puzzle = BLANK;
-            kept.iter().for_each(|&cell| puzzle[cell] = full.digits()[cell]);
+            for &cell in kept {
+                puzzle[cell] = full.digits()[cell];
+            }
             puzzles.push(puzzle);
         }
     }
