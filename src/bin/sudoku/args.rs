@@ -185,8 +185,8 @@ impl AnswerArgs {
             ("--output", Some(self.output.clone())),
             ("--node-limit", Some(self.node_limit.to_string())),
             ("--shard", self.shard.map(|part| part.to_string())),
-            // Costs are counted from the beginning or not at all.
-            ("--stats", self.stats.then(String::new)),
+            // Costs are counted from the beginning or not at all, and a server tells less about them.
+            ("--stats", self.stats.then(|| self.server.as_ref().map_or("", |_| "with --server").to_owned())),
         ]
     }
 

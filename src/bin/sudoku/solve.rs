@@ -45,16 +45,19 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
     let task = task_for(args, &reader)?;
     let mut output = open_output(args, task.strategy_for(reader.format().order()), version)?;
     let (part, answered) = (args.answer.shard, output.progress().clone());
-    let located = interrupt::unless_raised(&cancel, move || {
-        if let Some(part) = part {
-            reader.take_part(part)?;
-        }
-        if answered.tally.answers > 0 {
-            reader.pass_over(answered.bytes)?;
-        }
-        Ok(reader)
-    })?;
-    let Some(reader) = located else { return not_begun() };
+    if part.is_some() || answered.tally.answers > 0 {
+        let moved = interrupt::unless_raised(&cancel, move || {
+            if let Some(part) = part {
+                reader.take_part(part)?;
+            }
+            if answered.tally.answers > 0 {
+                reader.pass_over(answered.bytes)?;
+            }
+            Ok(reader)
+        })?;
+        let Some(moved) = moved else { return not_begun() };
+        reader = moved;
+    }
     let earlier = output.earlier();
     let time = || earlier + begin.elapsed();
     if output.progress().tally.answers > 0 && !args.run.quiet {
@@ -63,6 +66,8 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
     }
     let (first_byte, end) = reader.span();
     let bar = view::progress_bar(&args.run, end.map(|end| end - first_byte.min(end)));
+    bar.set_position(output.progress().bytes.saturating_sub(first_byte));
+    bar.reset_eta();
     let watch = |so_far: &Progress| show(&bar, so_far, first_byte, time());
     let result = match &args.answer.server {
         Some(url) => remote::solve(url, reader, &task, &cancel, &mut output, watch),
