@@ -43,9 +43,8 @@ fn offline(criterion: &mut Criterion) {
                     .and_then(|s| s.read(&Hint::default()))
                     .expect("a good file");
                 let mut output = Output::file(Path::new("/dev/null"), false).expect("/dev/null");
-                let done =
-                    batch::solve(reader, &workers, &pool, &cancel, &mut output, |_| ()).expect("a good run");
-                assert_eq!(done.tally.answers, LINES as u64);
+                batch::solve(reader, &workers, &pool, &cancel, &mut output, |_| ()).expect("a good run");
+                assert_eq!(output.progress().tally.answers, LINES as u64);
             });
         });
     }

@@ -67,6 +67,7 @@ fn a_server_gives_the_same_bytes_as_this_machine() {
             &["--question", "unique", "--output", "csv"],
             &["--question", "count", "--output", "jsonl", "--limit", "3"],
             &["--output", "grid", "--strict"],
+            &["--output", "csv", "--shard", "2/3"],
         ] {
             let here = sudoku(&[&["solve", "--quiet", file][..], extra].concat());
             let there = sudoku(&[&["solve", "--quiet", file, "--server", &server.url][..], extra].concat());

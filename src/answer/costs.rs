@@ -55,6 +55,31 @@ impl Costs {
         }
     }
 
+    /// All that was recorded: the values of each cost, and how often each.
+    #[must_use]
+    pub fn recorded(&self) -> Vec<Vec<(u64, u64)>> {
+        let of = |histogram: &Histogram<u64>| {
+            histogram.iter_recorded().map(|at| (at.value_iterated_to(), at.count_at_value())).collect()
+        };
+        self.0.iter().map(of).collect()
+    }
+
+    /// The same again. `None` if it is not what [`Self::recorded`] gives.
+    #[must_use]
+    pub fn from_recorded(recorded: &[Vec<(u64, u64)>]) -> Option<Self> {
+        let mut costs = Self::default();
+        if recorded.len() != costs.0.len() {
+            return None;
+        }
+        for (histogram, values) in costs.0.iter_mut().zip(recorded) {
+            histogram.auto(true);
+            for &(value, count) in values {
+                histogram.record_n(value, count).ok()?;
+            }
+        }
+        Some(costs)
+    }
+
     /// How many puzzles were recorded.
     #[must_use]
     pub fn puzzles(&self) -> u64 {

@@ -1,8 +1,9 @@
 //! A file through the pipeline: the offline half of the house.
 
+mod journal;
 mod output;
+mod partial;
 
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -12,6 +13,7 @@ use crate::answer::{Cancelled, Tally, Workers, Written};
 use crate::input::{Chunk, InputError, Reader};
 use crate::pipeline::{Ended, run_ordered};
 
+pub use journal::Run;
 pub use output::{Output, OutputError};
 
 /// Why a run did not come to its end.
@@ -48,7 +50,8 @@ pub struct Progress {
 pub const CHUNK_BYTES: usize = 512 * 1024;
 
 /// Answers every puzzle of `reader` on the pool and writes the answers to `output` in order. `watch` sees
-/// the progress after each write. The heading of the task's form, if it has one, is written first.
+/// the progress after each write. The heading of the task's form, if it has one, is written first where the reader stands
+/// at the start of its input.
 ///
 /// # Errors
 /// What reading and writing meet, or that `cancel` was raised. All that `watch` has seen is written by then.
@@ -59,11 +62,12 @@ pub fn solve(
     cancel: &Arc<AtomicBool>,
     output: &mut Output,
     mut watch: impl FnMut(&Progress),
-) -> Result<Progress, BatchError> {
+) -> Result<(), BatchError> {
     reader.read_in_chunks_of(CHUNK_BYTES);
     let task = workers.task();
-    output.write(task.form.heading(task.question).as_bytes())?;
-    let mut progress = Progress::default();
+    if reader.is_at_start() {
+        output.write(task.form.heading(task.question).as_bytes())?;
+    }
     let work = {
         let (workers, cancel) = (Arc::clone(workers), Arc::clone(cancel));
         move |chunk: &Chunk| (chunk.end(), workers.write_answers(chunk.block(), &cancel))
@@ -75,14 +79,12 @@ pub fn solve(
     let source = move || reader.next_chunk().map_err(BatchError::from);
     let sink = |(end, written): (u64, Result<Written, Cancelled>)| {
         let written = written?;
-        output.write(&written.text)?;
-        progress.bytes = end;
-        progress.tally.add(&written.tally);
-        watch(&progress);
+        output.add(end, &written.text, &written.tally)?;
+        watch(output.progress());
         Ok(())
     };
     match run_ordered(pool, cancel, source, work, recover, sink)? {
-        Ended::Complete => Ok(progress),
+        Ended::Complete => Ok(()),
         Ended::Cancelled => Err(BatchError::Cancelled),
     }
 }
@@ -90,5 +92,5 @@ pub fn solve(
 /// Did writing fail only because the reader of our output has had enough?
 #[must_use]
 pub fn is_closed_pipe(error: &BatchError) -> bool {
-    matches!(error, BatchError::Output(error) if error.cause.kind() == io::ErrorKind::BrokenPipe)
+    matches!(error, BatchError::Output(error) if error.is_closed_pipe())
 }

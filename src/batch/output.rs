@@ -2,75 +2,191 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use tempfile::NamedTempFile;
+use super::Progress;
+use super::journal::{Difference, Journal, Run};
+use super::partial::{Partial, Refused};
+use crate::answer::Tally;
 
-/// The operating system's words on an output.
+/// When it is first remembered how far a run has come, and how often after that, at most.
+const FIRST_MARK: Duration = Duration::from_millis(20);
+const MARK_INTERVAL: Duration = Duration::from_millis(200);
+
+/// The least time between two marks, as a multiple of what one takes: syncing to a disk may take long.
+const MARK_SHARE: u32 = 20;
+
+/// Why answers cannot be written.
 #[derive(Debug, thiserror::Error)]
-#[error("{name}: {cause}")]
-pub struct OutputError {
-    /// The output.
-    pub name: String,
-    /// What the system says.
-    pub cause: io::Error,
+pub enum OutputError {
+    /// The operating system's words.
+    #[error("{name}: {cause}")]
+    Io {
+        /// The output.
+        name: String,
+        /// What the system says.
+        cause: io::Error,
+    },
+    /// Another run has the same output.
+    #[error("{name} is being written by another run. Wait for its end, or name another file.")]
+    InUse {
+        /// The output.
+        name: String,
+    },
+    /// Something that is no file has the name of the file that is to become the output.
+    #[error("{name} cannot be written: {path} is in the way. Remove it.")]
+    InTheWay {
+        /// The output.
+        name: String,
+        /// What is in the way.
+        path: PathBuf,
+    },
+    /// Not a file that could be gone on with.
+    #[error("{name} is no regular file: a run that writes to it cannot be resumed.")]
+    NotResumable {
+        /// The output.
+        name: String,
+    },
+    /// The run that was to be gone on with was another.
+    #[error(
+        "{name} was begun with {then}, and now it is {now}. Repeat the command as it was, or leave out --resume to begin anew."
+    )]
+    OtherRun {
+        /// The output.
+        name: String,
+        /// What the earlier run had.
+        then: String,
+        /// What this run has instead.
+        now: String,
+    },
+    /// The input is not what it was when the run began.
+    #[error("{input} was changed after {name} was begun. Leave out --resume to begin anew.")]
+    OtherInput {
+        /// The output.
+        name: String,
+        /// The input.
+        input: String,
+    },
 }
 
-/// Where answers go. Nothing is buffered: every write is a block of answers.
+impl OutputError {
+    /// Has the reader of the output had enough?
+    #[must_use]
+    pub fn is_closed_pipe(&self) -> bool {
+        matches!(self, Self::Io { cause, .. } if cause.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+/// Where answers go, and how far they have come. Nothing is buffered: every write is a block of answers.
 ///
 /// A regular file is written under another name beside its place and takes its place in
-/// [`Output::finish`]; without that it is gone when the output is dropped. Anything else that has a name, a
-/// device or a FIFO, is written straight.
+/// [`Output::finish`]; without that it is gone when the output is dropped, unless it was kept for another run to go on. Anything
+/// else that has a name, a device or a FIFO, is written straight.
 pub struct Output {
     name: String,
     place: Place,
+    progress: Progress,
 }
 
 enum Place {
     Standard(io::Stdout),
     Straight(File),
-    Atomic { temporary: NamedTempFile, path: PathBuf, is_durable: bool },
+    Partial(Box<PartialOutput>),
+}
+
+/// A file that is not whole yet.
+struct PartialOutput {
+    partial: Partial,
+    bytes: u64,
+    /// Whose marks are made, if any can be.
+    run: Option<Run>,
+    /// Is what is marked kept for another run?
+    is_kept: bool,
+    /// The time that was spent before, and since when this run has been at it.
+    earlier: Duration,
+    begin: Instant,
+    next_mark: Instant,
 }
 
 impl Output {
     /// Standard output.
     #[must_use]
     pub fn standard() -> Self {
-        Self { name: "standard output".to_owned(), place: Place::Standard(io::stdout()) }
+        let place = Place::Standard(io::stdout());
+        Self { name: "standard output".to_owned(), place, progress: Progress::default() }
     }
 
-    /// The file at `path`. With `is_durable`, file and folder are synced before [`Output::finish`] returns.
+    /// The file at `path`, which is locked until the end: no other run can have it. With `is_durable`, file and folder are
+    /// synced before [`Output::finish`] returns.
     ///
     /// # Errors
-    /// The system's, with the path.
+    /// [`OutputError`], with the path.
     pub fn file(path: &Path, is_durable: bool) -> Result<Self, OutputError> {
-        let name = path.display().to_string();
-        match Self::open(path, is_durable) {
-            Ok(place) => Ok(Self { name, place }),
-            Err(cause) => Err(OutputError { name, cause }),
-        }
+        Self::open(path, is_durable, None, false)
     }
 
-    fn open(path: &Path, is_durable: bool) -> io::Result<Place> {
+    /// The same for a run that another can go on with when it is killed: several times a second it is remembered how far it
+    /// has come, after a sync if it `is_durable`.
+    ///
+    /// If `is_resumed`, it goes on itself where an earlier run was stopped, if there was one, and what it has done is kept when it
+    /// is stopped in its turn. [`Output::progress`] tells how far it is. Otherwise it begins anew.
+    ///
+    /// # Errors
+    /// [`OutputError`]; also if the earlier run was not the same, which leaves everything as it is.
+    pub fn resumable(path: &Path, is_durable: bool, run: Run, is_resumed: bool) -> Result<Self, OutputError> {
+        Self::open(path, is_durable, Some(run), is_resumed)
+    }
+
+    fn open(path: &Path, is_durable: bool, run: Option<Run>, is_resumed: bool) -> Result<Self, OutputError> {
+        let name = path.display().to_string();
+        let fail = |cause| OutputError::Io { name: name.clone(), cause };
         // A link is followed, so that the file it names is replaced and not the link.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let old = fs::metadata(&path);
         if let Ok(old) = &old
             && !old.is_file()
         {
-            return OpenOptions::new().write(true).open(&path).map(Place::Straight);
+            let file = OpenOptions::new().write(true).open(&path).map_err(fail)?;
+            if is_resumed {
+                return Err(OutputError::NotResumable { name });
+            }
+            return Ok(Self { name, place: Place::Straight(file), progress: Progress::default() });
         }
-        // A new file gets what the user's umask leaves of 0666, as from any program; an old one keeps its mode.
-        let mode = old.map_or(0o666, |old| old.permissions().mode() & 0o7777);
-        let temporary =
-            tempfile::Builder::new().prefix(".sudoku-").suffix(".tmp").make_in(folder_of(&path), |name| {
-                OpenOptions::new().write(true).create_new(true).mode(mode).open(name)
-            })?;
-        Ok(Place::Atomic { temporary, path, is_durable })
+        // An old file's permissions pass to the new one.
+        let mode = old.ok().map(|old| old.permissions().mode() & 0o7777);
+        let partial = Partial::open(path, mode, is_durable).map_err(|refused| match refused {
+            Refused::InUse => OutputError::InUse { name: name.clone() },
+            Refused::InTheWay(path) => OutputError::InTheWay { name: name.clone(), path },
+            Refused::Io(cause) => fail(cause),
+        })?;
+        let begin = Instant::now();
+        let mut output = PartialOutput {
+            partial,
+            bytes: 0,
+            run,
+            is_kept: is_resumed,
+            earlier: Duration::ZERO,
+            begin,
+            next_mark: begin + FIRST_MARK,
+        };
+        let progress = match output.left_behind(&name)? {
+            Some((journal, progress)) => {
+                output.partial.go_on(journal.output_bytes()).map_err(fail)?;
+                output.bytes = journal.output_bytes();
+                output.earlier = journal.work();
+                progress
+            }
+            None => {
+                output.partial.begin().map_err(fail)?;
+                Progress::default()
+            }
+        };
+        Ok(Self { name, place: Place::Partial(Box::new(output)), progress })
     }
 
-    /// Writes whole answers.
+    /// Writes what is no answer: a heading.
     ///
     /// # Errors
     /// The system's, with the name of the output.
@@ -78,37 +194,106 @@ impl Output {
         let result = match &mut self.place {
             Place::Standard(stdout) => stdout.write_all(text).and_then(|()| stdout.flush()),
             Place::Straight(file) => file.write_all(text),
-            Place::Atomic { temporary, .. } => temporary.as_file_mut().write_all(text),
+            Place::Partial(output) => output.partial.write(text).map(|()| output.bytes += text.len() as u64),
         };
-        result.map_err(|cause| OutputError { name: self.name.clone(), cause })
+        result.map_err(|cause| OutputError::Io { name: self.name.clone(), cause })
     }
 
-    /// Puts the file in its place.
+    /// Writes whole answers, those up to byte `end` of the input, and counts them.
+    ///
+    /// # Errors
+    /// The system's, with the name of the output.
+    pub fn add(&mut self, end: u64, text: &[u8], tally: &Tally) -> Result<(), OutputError> {
+        self.write(text)?;
+        self.progress.bytes = end;
+        self.progress.tally.add(tally);
+        if let Place::Partial(output) = &mut self.place
+            && Instant::now() >= output.next_mark
+        {
+            let marked = output.mark(&self.progress);
+            marked.map_err(|cause| OutputError::Io { name: self.name.clone(), cause })?;
+        }
+        Ok(())
+    }
+
+    /// What has been written, by earlier runs too where this one has gone on with their work.
+    #[must_use]
+    pub const fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
+    /// The time that earlier runs have spent on it.
+    #[must_use]
+    pub const fn earlier(&self) -> Duration {
+        match &self.place {
+            Place::Partial(output) => output.earlier,
+            Place::Standard(_) | Place::Straight(_) => Duration::ZERO,
+        }
+    }
+
+    /// Ends a run that has not come to its end. True if another can go on with what it has done.
+    #[must_use]
+    pub fn stop(mut self) -> bool {
+        match &mut self.place {
+            Place::Partial(output) if output.is_kept => {
+                // On a full disk, what was half written takes the room that the mark needs. If there is none all the same,
+                // the run is as far as it was marked before.
+                let _ = output.partial.go_on(output.bytes).and_then(|()| output.mark(&self.progress));
+                output.partial.stays
+            }
+            _ => false,
+        }
+    }
+
+    /// Ends a run whose answers are of no use to another: nothing is kept.
+    pub fn discard(mut self) {
+        if let Place::Partial(output) = &mut self.place {
+            output.partial.stays = false;
+        }
+    }
+
+    /// Puts the file in its place. If that fails, what has been done is kept as by [`Output::stop`].
     ///
     /// # Errors
     /// The system's, with the path; the file that stood there before is untouched.
-    pub fn finish(self) -> Result<(), OutputError> {
-        let result = match self.place {
+    pub fn finish(mut self) -> Result<(), OutputError> {
+        let Place::Partial(output) = &mut self.place else { return Ok(()) };
+        let name = self.name.clone();
+        let fail = |cause| OutputError::Io { name, cause };
+        if let Err(cause) = output.partial.put() {
+            let _ = self.stop();
+            return Err(fail(cause));
+        }
+        match self.place {
+            Place::Partial(output) => output.partial.settle().map_err(fail),
             Place::Standard(_) | Place::Straight(_) => Ok(()),
-            Place::Atomic { temporary, path, is_durable } => put(temporary, &path, is_durable),
-        };
-        result.map_err(|cause| OutputError { name: self.name, cause })
+        }
     }
 }
 
-fn put(temporary: NamedTempFile, path: &Path, is_durable: bool) -> io::Result<()> {
-    if is_durable {
-        temporary.as_file().sync_all()?;
+impl PartialOutput {
+    /// What an earlier run has left that this one is to go on with.
+    fn left_behind(&self, name: &str) -> Result<Option<(Journal, Progress)>, OutputError> {
+        let Some(run) = self.run.as_ref().filter(|_| self.is_kept) else { return Ok(None) };
+        let Some(journal) = self.partial.journal() else { return Ok(None) };
+        let name = name.to_owned();
+        match run.difference(journal.run()) {
+            Some(Difference::Words(then, now)) => Err(OutputError::OtherRun { name, then, now }),
+            Some(Difference::Input(input)) => Err(OutputError::OtherInput { name, input }),
+            None => Ok(journal.progress().map(|progress| (journal, progress))),
+        }
     }
-    temporary.persist(path).map_err(|error| error.error)?;
-    if is_durable {
-        File::open(folder_of(path))?.sync_all()?;
-    }
-    Ok(())
-}
 
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
+    /// Remembers how far the run has come, if there is anything to remember.
+    fn mark(&mut self, progress: &Progress) -> io::Result<()> {
+        let Some(run) = self.run.as_ref().filter(|_| progress.tally.answers > 0) else { return Ok(()) };
+        let begin = Instant::now();
+        let work = self.earlier + (begin - self.begin);
+        let is_marked = self.partial.mark(&Journal::new(run, progress, self.bytes, work))?;
+        self.partial.stays |= is_marked && self.is_kept;
+        self.next_mark = begin + begin.elapsed() + MARK_INTERVAL.max(begin.elapsed() * MARK_SHARE);
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -116,6 +301,13 @@ mod tests {
     use std::fs::Permissions;
 
     use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<String> = entries.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
 
     #[test]
     fn a_file_is_whole_or_absent() {
@@ -125,14 +317,14 @@ mod tests {
         output.write(b"one\n").unwrap();
         assert!(!path.exists());
         drop(output);
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert_eq!(names(folder.path()), [""; 0]);
 
         let mut output = Output::file(&path, true).unwrap();
         output.write(b"one\n").unwrap();
         output.write(b"two\n").unwrap();
         output.finish().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"one\ntwo\n");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert_eq!(names(folder.path()), ["out.txt"]);
     }
 
     #[test]
@@ -140,14 +332,57 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (file, link) = (folder.path().join("file"), folder.path().join("link"));
         fs::write(&file, "old").unwrap();
-        fs::set_permissions(&file, Permissions::from_mode(0o640)).unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
-        let mut output = Output::file(&link, false).unwrap();
-        output.write(b"new").unwrap();
+        for mode in [0o640, 0o444, 0o666] {
+            fs::set_permissions(&file, Permissions::from_mode(mode)).unwrap();
+            let mut output = Output::file(&link, false).unwrap();
+            output.write(b"new").unwrap();
+            output.finish().unwrap();
+            assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+            assert_eq!(fs::read(&file).unwrap(), b"new");
+            assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, mode);
+        }
+    }
+
+    #[test]
+    fn two_runs_cannot_have_the_same_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.txt");
+        let mut first = Output::file(&path, false).unwrap();
+        first.write(b"first\n").unwrap();
+        let second = Output::file(&path, false).err().unwrap();
+        assert!(matches!(second, OutputError::InUse { .. }), "{second}");
+        first.finish().unwrap();
+        let mut third = Output::file(&path, false).unwrap();
+        third.write(b"third\n").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"first\n");
+        third.finish().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"third\n");
+        assert_eq!(names(folder.path()), ["out.txt"]);
+    }
+
+    #[test]
+    fn what_is_left_behind_is_used_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.txt");
+        fs::write(folder.path().join(".out.txt.sudoku-partial"), "much longer than what comes now").unwrap();
+        fs::write(folder.path().join(".out.txt.sudoku-journal"), "not a journal").unwrap();
+        let mut output = Output::file(&path, false).unwrap();
+        output.write(b"new\n").unwrap();
         output.finish().unwrap();
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(fs::read(&file).unwrap(), b"new");
-        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
+        assert_eq!(fs::read(&path).unwrap(), b"new\n");
+        assert_eq!(names(folder.path()), ["out.txt"]);
+    }
+
+    #[test]
+    fn what_is_no_file_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let victim = folder.path().join("victim");
+        fs::write(&victim, "precious").unwrap();
+        std::os::unix::fs::symlink(&victim, folder.path().join(".out.txt.sudoku-partial")).unwrap();
+        let error = Output::file(&folder.path().join("out.txt"), false).err().unwrap();
+        assert!(matches!(error, OutputError::InTheWay { .. }), "{error}");
+        assert_eq!(fs::read(&victim).unwrap(), b"precious");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::part::Place;
 use super::{InputError, Mapped, Reader, Source};
 use crate::answer::Block;
 use crate::grid::Grid;
@@ -137,9 +138,9 @@ impl PuzzleIndex {
         }
         let mark = self.marks[self.marks.partition_point(|mark| mark.puzzles_before < number) - 1];
         let (offset, line) = (self.reader.offset(), self.reader.line);
-        self.reader.seek(mark.offset, mark.line);
+        self.reader.seek(Place { offset: mark.offset, line: mark.line })?;
         let picked = self.puzzle_after(mark.puzzles_before, number);
-        self.reader.seek(offset, line);
+        self.reader.seek(Place { offset, line })?;
         picked
     }
 

@@ -12,20 +12,31 @@
 #![expect(unsafe_code, reason = "memory maps, and the signal handler that makes them safe to read")]
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Seek as _};
 use std::mem::MaybeUninit;
 use std::ops::Range;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use memmap2::{Advice, Mmap};
+use serde::{Deserialize, Serialize};
 
 use super::InputError;
 
 /// How many files may be mapped at one time in a process.
 pub(super) const MAX_MAPS: usize = 256;
+
+/// What tells whether a file was changed: its length, and the time of its last modification in seconds and
+/// nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Version {
+    /// The length in bytes.
+    pub bytes: u64,
+    /// The time since 1970.
+    pub modified: (i64, i64),
+}
 
 /// A file's length and modification time, to be compared later.
 #[derive(Debug)]
@@ -44,6 +55,31 @@ impl Stamp {
 
     pub(super) const fn len(&self) -> u64 {
         self.len
+    }
+
+    pub(super) const fn version(&self) -> Version {
+        Version { bytes: self.len, modified: self.modified }
+    }
+
+    /// Appends up to `room` bytes from `offset` on; 0 only at the end.
+    pub(super) fn read_at(&self, offset: u64, room: usize, buffer: &mut Vec<u8>) -> io::Result<usize> {
+        let old = buffer.len();
+        buffer.resize(old + room, 0);
+        let result = loop {
+            match self.file.read_at(&mut buffer[old..], offset) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => break result,
+            }
+        };
+        buffer.truncate(old + result.as_ref().copied().unwrap_or(0));
+        result
+    }
+
+    /// The file, to be read from `offset` on.
+    pub(super) fn file_at(&self, offset: u64) -> io::Result<File> {
+        let mut file = self.file.try_clone()?;
+        file.seek(io::SeekFrom::Start(offset))?;
+        Ok(file)
     }
 
     /// Is the file still as it was?
@@ -91,6 +127,10 @@ impl Mapped {
     #[must_use]
     pub fn len(&self) -> usize {
         self.map.len()
+    }
+
+    pub(super) const fn version(&self) -> Version {
+        self.stamp.version()
     }
 
     /// Was the file empty when it was mapped?

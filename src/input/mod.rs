@@ -13,6 +13,7 @@
 
 mod index;
 mod map;
+mod part;
 mod validate;
 
 use std::fs::File;
@@ -21,13 +22,15 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::answer::Block;
+use crate::grid::Grid;
 use crate::text::{
-    BYTE_ORDER_MARK, Format, FormatError, Hint, MAX_LINE_BYTES, MAX_TRIPLES_BYTES, SAMPLE_BYTES, detect,
-    skip_blank_lines,
+    BYTE_ORDER_MARK, Format, FormatError, Hint, MAX_LINE_BYTES, MAX_TRIPLES_BYTES, Records, SAMPLE_BYTES,
+    detect, skip_blank_lines,
 };
 
 pub use index::{Pick, Picked, PuzzleIndex, pick};
-pub use map::Mapped;
+pub use map::{Mapped, Version};
+pub use part::{NoPart, Part};
 pub use validate::{Stopped, validate};
 
 /// How many bytes are read at a time, unless a reader is told otherwise: about 1,600 puzzles of 81 cells.
@@ -83,6 +86,14 @@ pub enum InputError {
         /// Where the puzzle begins.
         line: u64,
     },
+    /// It was to be cut into parts, but nobody knows where they end.
+    #[error("{name} cannot be cut into parts, because its length is not known. {advice}")]
+    NoParts {
+        /// The input.
+        name: String,
+        /// What to do.
+        advice: &'static str,
+    },
     /// It is not written in a way that can be read.
     #[error(transparent)]
     Format(#[from] FormatError),
@@ -100,6 +111,8 @@ pub struct Source {
     feed: Feed,
     /// What ended the reading, to be told once all that came before it is handed out.
     failure: Option<InputError>,
+    /// Nothing from this byte on is read.
+    end: u64,
 }
 
 enum Feed {
@@ -149,7 +162,7 @@ impl Source {
     /// A file that is mapped already, read from its start.
     #[must_use]
     pub fn mapped(map: Arc<Mapped>) -> Self {
-        Self { name: map.name().to_owned(), feed: Feed::Map { map, at: 0 }, failure: None }
+        Self { name: map.name().to_owned(), feed: Feed::Map { map, at: 0 }, failure: None, end: u64::MAX }
     }
 
     /// Anything that can be read in order, compressed or not; `name` is for messages.
@@ -181,7 +194,7 @@ impl Source {
             ),
         };
         let feed = Feed::Stream { stream, is_compressed: kind.is_some(), file };
-        Ok(Self { name, feed, failure: None })
+        Ok(Self { name, feed, failure: None, end: u64::MAX })
     }
 
     /// Makes an input that can be read more than once. What is not mapped is copied into a temporary file
@@ -219,8 +232,21 @@ impl Source {
         }
     }
 
-    /// Appends up to `room` bytes to `buffer`; 0 only at the end.
+    /// What tells whether the file was changed; `None` if it is no regular file.
+    #[must_use]
+    pub fn version(&self) -> Option<Version> {
+        match &self.feed {
+            Feed::Map { map, .. } => Some(map.version()),
+            Feed::Stream { file, .. } => file.as_ref().map(map::Stamp::version),
+        }
+    }
+
+    /// Appends up to `room` bytes to `buffer`; 0 only at the end. `before` bytes have been read by now.
     fn fill(&mut self, buffer: &mut Vec<u8>, room: usize, before: u64) -> Result<usize, InputError> {
+        let room = room.min(usize::try_from(self.end.saturating_sub(before)).unwrap_or(usize::MAX));
+        if room == 0 {
+            return Ok(0);
+        }
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
@@ -323,6 +349,8 @@ impl Source {
             pending: sample,
             taken,
             line,
+            is_at_start: true,
+            first_byte: 0,
             skipping: false,
             chunk_bytes: CHUNK_BYTES,
             last_line: u64::MAX,
@@ -432,6 +460,10 @@ pub struct Reader {
     taken: u64,
     /// The number of the next chunk's first line.
     line: u64,
+    /// Is the next chunk the first of the input?
+    is_at_start: bool,
+    /// Where in the input the part of it begins that is read.
+    first_byte: u64,
     /// Is the rest of an overlong line being passed over?
     skipping: bool,
     /// How much is read at a time.
@@ -467,6 +499,12 @@ impl Reader {
         self.source.len_bytes()
     }
 
+    /// Which bytes of the input are read: all, or those of a part. The end is known where the length is.
+    #[must_use]
+    pub fn span(&self) -> (u64, Option<u64>) {
+        (self.first_byte, self.len_bytes().map(|length| length.min(self.source.end)))
+    }
+
     /// The number of the line with which the next chunk begins.
     #[must_use]
     pub const fn line(&self) -> u64 {
@@ -478,30 +516,38 @@ impl Reader {
         self.taken - self.pending.len() as u64
     }
 
-    /// Passes over all lines before line `first` and stops after line `last`, both counted from 1 through
-    /// the whole input. Meant for notations with one puzzle a line: others may lose a puzzle's beginning.
+    /// Is nothing of the input passed over, and nothing handed out?
+    #[must_use]
+    pub const fn is_at_start(&self) -> bool {
+        self.is_at_start
+    }
+
+    /// Passes over all puzzles that begin before line `first` and stops before those that begin after line `last`, both
+    /// counted from 1 through the whole input.
     ///
     /// # Errors
     /// What reading meets.
     pub fn limit_lines(&mut self, first: u64, last: u64) -> Result<(), InputError> {
         while self.line < first {
             let Some(mut chunk) = self.next_chunk()? else { break };
-            let lines = self.line - chunk.first_line;
-            if chunk.first_line + lines > first {
-                // The range begins inside this chunk: give the rest of it back.
-                let skip = usize::try_from(first - chunk.first_line).unwrap_or(usize::MAX);
-                let at = memchr::memchr_iter(b'\n', &chunk.text).nth(skip - 1).map_or(0, |end| end + 1);
+            if self.line > first {
+                // The range may begin inside this chunk: give the rest of it back.
+                let (at, line) = begin_from(&self.format, chunk.block(), first);
                 let mut rest = chunk.text.split_off(at);
-                rest.append(&mut self.pending);
-                self.pending = rest;
-                self.line = first;
+                if !rest.is_empty() {
+                    rest.append(&mut self.pending);
+                    self.pending = rest;
+                    self.line = line;
+                    break;
+                }
             }
         }
         self.last_line = last;
         Ok(())
     }
 
-    /// From now on reads about so many bytes at a time, instead of [`CHUNK_BYTES`].
+    /// From now on reads about so many bytes at a time, instead of [`CHUNK_BYTES`]. Where chunks of a file end depends on
+    /// nothing else, wherever in the file reading began.
     pub const fn read_in_chunks_of(&mut self, bytes: usize) {
         self.chunk_bytes = bytes;
     }
@@ -527,7 +573,7 @@ impl Reader {
         }
         while cut == 0 {
             let old = buffer.len();
-            let length = match self.source.fill(&mut buffer, self.chunk_bytes, self.taken) {
+            let length = match self.source.fill(&mut buffer, self.room(), self.taken) {
                 Ok(length) => length,
                 Err(failure) => {
                     // What came before it is handed out first, but for a puzzle that may not be whole.
@@ -565,11 +611,18 @@ impl Reader {
         let first_line = self.line;
         self.line += lines;
         if self.line - 1 > self.last_line {
-            let keep = usize::try_from(self.last_line - first_line).unwrap_or(usize::MAX);
-            let end = memchr::memchr_iter(b'\n', &buffer).nth(keep).map_or(buffer.len(), |end| end + 1);
+            let block = Block { text: &buffer, first_line };
+            let (end, _) = begin_from(&self.format, block, self.last_line + 1);
             buffer.truncate(end);
         }
+        self.is_at_start = false;
         Ok(Some(Chunk { text: buffer, first_line, end: self.offset(), buffers: Arc::clone(&self.buffers) }))
+    }
+
+    /// How much to read next: up to the next multiple of the size of a chunk.
+    fn room(&self) -> usize {
+        let past = self.taken % self.chunk_bytes as u64;
+        self.chunk_bytes - usize::try_from(past).unwrap_or(0)
     }
 
     /// Keeps an unfinished puzzle within bounds.
@@ -584,13 +637,25 @@ impl Reader {
         }
         Ok(())
     }
+}
 
-    /// Reads on from `offset`, where line `line` begins. Only for mapped sources.
-    fn seek(&mut self, offset: u64, line: u64) {
-        if let Feed::Map { map, at } = &mut self.source.feed {
-            *at = usize::try_from(offset).unwrap_or(usize::MAX).min(map.len());
-            self.pending.clear();
-            (self.taken, self.line, self.skipping) = (offset, line, false);
+/// Where in a block the first puzzle begins that does so on line `line` or later, and the number of the line there. The
+/// block has to begin before that line.
+fn begin_from(format: &Format, block: Block<'_>, line: u64) -> (usize, u64) {
+    let text = block.text;
+    if format.is_by_line() {
+        let lines = usize::try_from(line - block.first_line).unwrap_or(usize::MAX);
+        let end = memchr::memchr_iter(b'\n', text).nth(lines - 1);
+        return end.map_or((text.len(), line), |end| (end + 1, line));
+    }
+    let mut records = Records::new(format, text, block.first_line);
+    let mut puzzle = Grid::empty(format.order());
+    loop {
+        let (at, first_line) = (text.len() - records.rest().len(), records.line());
+        match records.read(&mut puzzle) {
+            Some(record) if record.line < line => {}
+            Some(_) => return (at, first_line),
+            None => return (text.len(), first_line),
         }
     }
 }

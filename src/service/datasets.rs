@@ -230,7 +230,9 @@ fn failure(error: &InputError) -> Status {
         InputError::Empty { .. } | InputError::TooLong { .. } | InputError::Format(_) => {
             Status::failed_precondition(message)
         }
-        InputError::Io { .. } | InputError::Damaged { .. } => Status::internal(message),
+        InputError::Io { .. } | InputError::Damaged { .. } | InputError::NoParts { .. } => {
+            Status::internal(message)
+        }
     }
 }
 

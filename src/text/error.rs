@@ -47,7 +47,21 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// The stable code that programs match on.
+    /// All codes.
+    pub const CODES: [&str; 10] = [
+        "invalid_block_size",
+        "empty",
+        "wrong_length",
+        "invalid_character",
+        "rule_broken",
+        "no_solution",
+        "not_unique",
+        "wrong_solution",
+        "gave_up",
+        "internal",
+    ];
+
+    /// The stable code that programs match on, one of [`Self::CODES`].
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {

@@ -16,7 +16,7 @@ use sudoku_stream::generate::{
     self, DEFAULT_ATTEMPTS, Difficulty, Grids, Kind as Made, Recipe, Symmetry, Wishes, any_seed,
 };
 use sudoku_stream::grid::Order;
-use sudoku_stream::input::STANDARD_INPUT;
+use sudoku_stream::input::{Part, STANDARD_INPUT};
 use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{
     Backtracking, DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Question, STRATEGIES, Strategy, strategy,
@@ -190,6 +190,14 @@ pub struct AnswerArgs {
     #[arg(long)]
     pub strict: bool,
 
+    /// Go on where an earlier run with the same OUT was stopped; if this one is stopped, keep what it has done
+    #[arg(long, requires = "output_file")]
+    pub resume: bool,
+
+    /// Answer only the K-th of N parts of the input; the answers to all parts make up those to the whole
+    #[arg(long, value_name = "K/N")]
+    pub shard: Option<Part>,
+
     /// Exit with 1 if an answer is an error line
     #[arg(long)]
     pub fail_on_error: bool,
@@ -203,6 +211,17 @@ pub struct AnswerArgs {
 }
 
 impl AnswerArgs {
+    /// The options on which answers depend, as they were typed, with their values.
+    fn words(&self) -> [(&'static str, Option<String>); 4] {
+        [
+            ("--output", Some(self.output.clone())),
+            ("--node-limit", Some(self.node_limit.to_string())),
+            ("--shard", self.shard.map(|part| part.to_string())),
+            // Costs are counted from the beginning or not at all, and a server tells less about them.
+            ("--stats", self.stats.then(|| self.server.url.as_ref().map_or("", |_| "with --server").to_owned())),
+        ]
+    }
+
     /// The strategy, if one was named.
     fn strategy(&self) -> Option<&'static dyn Strategy> {
         self.strategy.as_deref().and_then(strategy)
@@ -235,6 +254,23 @@ pub struct SolveArgs {
 }
 
 impl SolveArgs {
+    /// The options on which answers depend, with their values, in an order that is always the same. `strategy` is the one
+    /// that is used, named or not.
+    pub fn words(&self, strategy: &str) -> Vec<(String, Option<String>)> {
+        let FormatArgs { notation, alphabet, size } = &self.input.format;
+        let question = self.question.to_possible_value().map(|value| value.get_name().to_owned());
+        let own = [
+            ("--notation", notation.clone()),
+            ("--alphabet", alphabet.as_ref().map(ToString::to_string)),
+            ("--size", size.map(|order| order.side().to_string())),
+            ("--question", question),
+            ("--limit", Some(self.limit.to_string())),
+            ("--strategy", Some(strategy.to_owned())),
+        ];
+        let named = |(name, value): (&str, Option<String>)| (name.to_owned(), value);
+        own.into_iter().chain(self.answer.words()).map(named).collect()
+    }
+
     /// What is asked of every puzzle.
     pub fn task(&self) -> Task {
         Task {

@@ -96,7 +96,8 @@ fn both_ways(file: &Path, folder: &Path, server: &LocalServer) -> anyhow::Result
         &mut |output| {
             let reader = open()?;
             let workers = Arc::new(Workers::new(reader.format().clone(), Task::default()));
-            Ok(batch::solve(reader, &workers, &pool, &cancel, output, |_| ())?.tally.answers)
+            batch::solve(reader, &workers, &pool, &cancel, output, |_| ())?;
+            Ok(output.progress().tally.answers)
         },
     )?;
     ensure!(streamed.answers == offline.answers, "gRPC and offline gave different answers: this is a bug");

@@ -1,4 +1,4 @@
-//! SIGINT, SIGTERM and SIGHUP: the first stops the run cleanly, the second at once.
+//! SIGINT, SIGTERM and SIGHUP: the first stops the run cleanly, the second at once. SIGXFSZ: never mind.
 
 use std::io;
 use std::process::{self, ExitCode};
@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 /// How often someone who waits looks at the flag.
@@ -51,6 +51,8 @@ pub fn flag() -> anyhow::Result<Arc<AtomicBool>> {
 static CAUGHT: AtomicI32 = AtomicI32::new(0);
 
 fn catch(flag: &Arc<AtomicBool>) -> io::Result<()> {
+    // A file that grows beyond the limit of the process is an error to be told of; by itself the signal would be the end.
+    signal_hook::flag::register(SIGXFSZ, Arc::default())?;
     let mut signals = Signals::new([SIGHUP, SIGTERM, SIGINT])?;
     let flag = Arc::clone(flag);
     thread::Builder::new().name("signals".to_owned()).spawn(move || {

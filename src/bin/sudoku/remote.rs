@@ -63,7 +63,9 @@ pub fn solve(
         // The wire has no colours.
         task.form = OutputForm::Grid;
     }
-    output.write(task.form.heading(task.question).as_bytes()).map_err(BatchError::from)?;
+    if reader.is_at_start() {
+        output.write(task.form.heading(task.question).as_bytes()).map_err(BatchError::from)?;
+    }
     // The server is told what was found out here, so that it need not guess from less.
     let format = reader.format();
     let hint = Hint {
@@ -78,12 +80,11 @@ pub fn solve(
     let feeder =
         thread::Builder::new().name("reader".to_owned()).spawn(move || feed(reader, &blocks, &ends))?;
 
-    let mut progress = Progress::default();
     let sink = |lines: Bytes, tally: &_| -> Result<(), OutputError> {
-        output.write(&lines)?;
-        progress.bytes = block_ends.try_recv().unwrap_or(progress.bytes);
-        progress.tally.add(tally);
-        watch(&progress);
+        // It was told before the block was sent.
+        let end = block_ends.try_recv().unwrap_or(output.progress().bytes);
+        output.add(end, &lines, tally)?;
+        watch(output.progress());
         Ok(())
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -1,16 +1,17 @@
 //! `sudoku solve` and `sudoku count`.
 
+use std::fs;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use indicatif::ProgressBar;
 use sudoku_stream::answer::{OutputForm, Task, Workers};
-use sudoku_stream::batch::{self, BatchError, Output, Progress};
-use sudoku_stream::input::{self, Reader, Stopped};
+use sudoku_stream::batch::{self, BatchError, Output, Progress, Run};
+use sudoku_stream::input::{self, InputError, Kept, Reader, Stopped, Version};
 use sudoku_stream::pipeline;
-use sudoku_stream::solver::{Fast, Strategy as _};
+use sudoku_stream::solver::{Fast, Strategy};
 
 use super::args::SolveArgs;
 use super::{EXIT_ERRORS_SEEN, interrupt, open, remote, view};
@@ -19,23 +20,20 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
     let begin = Instant::now();
     let server = &args.answer.server;
     let access = server.url.as_ref().map(|url| remote::access(server, url)).transpose()?;
+    if args.answer.resume && args.answer.output_path().is_none() {
+        bail!("--resume needs a file to go on with. Name one with -o.");
+    }
     let cancel = interrupt::flag()?;
-    let pool = Arc::new(pipeline::pool(args.run.threads())?);
+    let pool = pipeline::pool(args.run.threads()).context("The worker threads cannot be started")?;
+    let pool = Arc::new(pool);
+    let not_begun = || Ok(interrupted("Stopped before the first puzzle"));
 
-    let (input, is_strict) = (args.input.clone(), args.answer.strict);
-    let opened = interrupt::unless_raised(&cancel, move || {
-        let source = open::source(&input)?;
-        // To be validated first, the input has to be read twice.
-        if !is_strict {
-            return Ok((open::read(source, &input)?, None));
-        }
-        let kept = source.keep()?;
-        Ok((open::read(kept.source()?, &input)?, Some(kept)))
-    })?;
-    let Some((mut reader, kept)) = opened else { return Ok(interrupted("Stopped before the first puzzle")) };
+    let wanted = args.clone();
+    let opened = interrupt::unless_raised(&cancel, move || Input::open(&wanted))?;
+    let Some(Input { mut reader, kept, version }) = opened else { return not_begun() };
     if let Some(kept) = kept {
         match input::validate(reader, &pool, &cancel, 1, |_| ()) {
-            Err(Stopped::Cancelled) => return Ok(interrupted("Stopped before the first puzzle")),
+            Err(Stopped::Cancelled) => return not_begun(),
             Err(Stopped::Input(error)) => return Err(error.into()),
             Ok(found) => {
                 if let Some(error) = found.errors.into_iter().next() {
@@ -47,44 +45,103 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
     }
 
     let task = task_for(args, &reader)?;
-    let mut output = match args.answer.output_path() {
-        Some(path) => Output::file(path, args.answer.durable)?,
-        None => Output::standard(),
-    };
-    let bar = view::progress_bar(&args.run, reader.len_bytes());
-    let mut progress = Progress::default();
-    let watch = |so_far: &Progress| {
-        show(&bar, so_far, begin.elapsed());
-        progress = so_far.clone();
-    };
+    let mut output = open_output(args, task.strategy_for(reader.format().order()), version)?;
+    let (part, answered) = (args.answer.shard, output.progress().clone());
+    if part.is_some() || answered.tally.answers > 0 {
+        let moved = interrupt::unless_raised(&cancel, move || {
+            if let Some(part) = part {
+                reader.take_part(part)?;
+            }
+            if answered.tally.answers > 0 {
+                reader.pass_over(answered.bytes)?;
+            }
+            Ok(reader)
+        })?;
+        let Some(moved) = moved else { return not_begun() };
+        reader = moved;
+    }
+    let earlier = output.earlier();
+    let time = || earlier + begin.elapsed();
+    if output.progress().tally.answers > 0 && !args.run.quiet {
+        let answered = view::counted(output.progress().tally.answers, "puzzle");
+        view::complain(&format!("Going on after {answered}."));
+    }
+    let (first_byte, end) = reader.span();
+    let bar = view::progress_bar(&args.run, end.map(|end| end - first_byte.min(end)));
+    bar.set_position(output.progress().bytes.saturating_sub(first_byte));
+    bar.reset_eta();
+    let watch = |so_far: &Progress| show(&bar, so_far, first_byte, time());
     let result = match &access {
         Some(access) => remote::solve(access, reader, &task, &cancel, &mut output, watch),
         None => {
             let workers = Arc::new(Workers::new(reader.format().clone(), task));
-            batch::solve(reader, &workers, &pool, &cancel, &mut output, watch).map(|_| ()).map_err(Into::into)
+            batch::solve(reader, &workers, &pool, &cancel, &mut output, watch).map_err(Into::into)
         }
     };
     bar.finish_and_clear();
     if let Err(error) = result {
-        return match error.downcast_ref() {
-            Some(error) if batch::is_closed_pipe(error) => Ok(ExitCode::SUCCESS),
-            Some(BatchError::Cancelled) => Ok(interrupted(&how_far(args, &progress))),
-            _ if progress.tally.answers == 0 => Err(error),
-            _ => Err(error.context(how_far(args, &progress))),
-        };
+        return stopped(args, output, error);
     }
-    if progress.tally.answers == 0 {
+    let tally = output.progress().tally.clone();
+    // A part may well have no puzzle.
+    if tally.answers == 0 && part.is_none() {
         bail!("{} is empty.", args.input.file.display());
     }
     output.finish()?;
     if !args.run.quiet {
-        view::complain(&view::summary(&progress.tally, begin.elapsed()));
+        view::complain(&view::summary(&tally, time()));
     }
     if args.answer.stats {
-        view::complain(&view::stats(&progress.tally, begin.elapsed()));
+        view::complain(&view::stats(&tally, time()));
     }
-    let seen = args.answer.fail_on_error && progress.tally.error_count() > 0;
+    let seen = args.answer.fail_on_error && tally.error_count() > 0;
     Ok(if seen { ExitCode::from(EXIT_ERRORS_SEEN) } else { ExitCode::SUCCESS })
+}
+
+/// What is read.
+struct Input {
+    reader: Reader,
+    /// The same once more, if it is to be validated first.
+    kept: Option<Kept>,
+    /// What tells whether it was changed, if it is a file.
+    version: Option<Version>,
+}
+
+impl Input {
+    fn open(args: &SolveArgs) -> anyhow::Result<Self> {
+        let source = open::source(&args.input)?;
+        if args.answer.shard.is_some() {
+            source.check_parts()?;
+        }
+        let version = source.version();
+        if args.answer.resume && version.is_none() {
+            bail!("--resume needs an input that can be read again. Write {} to a file first.", source.name());
+        }
+        if !args.answer.strict {
+            return Ok(Self { reader: open::read(source, &args.input)?, kept: None, version });
+        }
+        let kept = source.keep()?;
+        Ok(Self { reader: open::read(kept.source()?, &args.input)?, kept: Some(kept), version })
+    }
+}
+
+/// Opens what the answers go to. Where the input is a file, what it takes to go on after a kill is remembered.
+fn open_output(
+    args: &SolveArgs,
+    strategy: &'static dyn Strategy,
+    version: Option<Version>,
+) -> anyhow::Result<Output> {
+    let answer = &args.answer;
+    let Some(path) = answer.output_path() else { return Ok(Output::standard()) };
+    let Some(version) = version else { return Ok(Output::file(path, answer.durable)?) };
+    let input = fs::canonicalize(&args.input.file).unwrap_or_else(|_| args.input.file.clone());
+    let run = Run {
+        program: format!("sudoku {}", env!("CARGO_PKG_VERSION")),
+        input: input.display().to_string(),
+        version,
+        options: args.words(strategy.name()),
+    };
+    Ok(Output::resumable(path, answer.durable, run, answer.resume)?)
 }
 
 /// What is asked, made to fit what was found.
@@ -107,20 +164,40 @@ fn task_for(args: &SolveArgs, reader: &Reader) -> anyhow::Result<Task> {
     Ok(task)
 }
 
-fn show(bar: &ProgressBar, progress: &Progress, time: Duration) {
+fn show(bar: &ProgressBar, progress: &Progress, first_byte: u64, time: Duration) {
     if !bar.is_hidden() {
-        bar.set_position(progress.bytes);
+        bar.set_position(progress.bytes.saturating_sub(first_byte));
         bar.set_message(format!("{} puzzles/s", view::per_second(progress.tally.answers, time)));
     }
 }
 
-/// What there is of the answers after a run that did not come to its end.
-fn how_far(args: &SolveArgs, progress: &Progress) -> String {
-    let answered = format!("{} answered", view::counted(progress.tally.answers, "puzzle"));
-    match args.answer.output_path() {
-        Some(path) => format!("Stopped after {answered}; {} was not written", path.display()),
-        None => format!("Stopped after {answered}"),
+/// Ends a run that did not come to its end, and says what there is of the answers.
+fn stopped(args: &SolveArgs, output: Output, error: anyhow::Error) -> anyhow::Result<ExitCode> {
+    let known = error.downcast_ref();
+    if known.is_some_and(batch::is_closed_pipe) {
+        return Ok(ExitCode::SUCCESS);
     }
+    let is_cancelled = matches!(known, Some(BatchError::Cancelled));
+    let answers = output.progress().tally.answers;
+    let is_kept = match known {
+        // Nobody can go on in an input that is another now.
+        Some(BatchError::Input(InputError::Shrunk { .. } | InputError::Changed { .. })) => {
+            output.discard();
+            false
+        }
+        _ => output.stop(),
+    };
+    let mut how_far = format!("Stopped after {} answered", view::counted(answers, "puzzle"));
+    if let Some(path) = args.answer.output_path() {
+        how_far += &format!("; {} was not written", path.display());
+    }
+    if is_kept {
+        how_far += ", but --resume goes on from here";
+    }
+    if is_cancelled {
+        return Ok(interrupted(&how_far));
+    }
+    Err(if answers == 0 { error } else { error.context(how_far) })
 }
 
 fn interrupted(what: &str) -> ExitCode {

@@ -1,0 +1,178 @@
+//! What is remembered of a run that has not come to its end, so that another can go on where it stopped.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::Progress;
+use crate::answer::{Costs, Tally};
+use crate::input::Version;
+use crate::solver::Metrics;
+use crate::text::Problem;
+
+/// All that the answers of a run depend on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// The program and its version.
+    pub program: String,
+    /// The path of the input.
+    pub input: String,
+    /// What tells whether the input was changed.
+    pub version: Version,
+    /// Options as they are typed, in an order that is always the same, with their values: an empty one for a flag, none for
+    /// what was not given.
+    pub options: Vec<(String, Option<String>)>,
+}
+
+/// How a run differs from the one that it is to go on with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Difference {
+    /// This was changed in the meantime.
+    Input(String),
+    /// This is what the earlier run had, and what this one has.
+    Words(String, String),
+}
+
+impl Run {
+    /// How this run differs from an earlier one.
+    pub(super) fn difference(&self, earlier: &Self) -> Option<Difference> {
+        let words = |of: &Self| {
+            let options = of.options.iter().map(|(option, value)| match value.as_deref() {
+                Some("") => option.clone(),
+                Some(value) => format!("{option} {value}"),
+                None => format!("no {option}"),
+            });
+            [of.program.clone(), format!("the input {}", of.input)]
+                .into_iter()
+                .chain(options)
+                .collect::<Vec<_>>()
+        };
+        let (then, now) = (words(earlier), words(self));
+        let differing = then.into_iter().zip(now).find(|(then, now)| then != now);
+        match differing {
+            Some((then, now)) => Some(Difference::Words(then, now)),
+            None if self.version != earlier.version => Some(Difference::Input(self.input.clone())),
+            None => None,
+        }
+    }
+}
+
+/// How far a run has come, and what it is.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Journal {
+    run: Run,
+    /// The bytes of the input whose answers are written.
+    input_bytes: u64,
+    /// The bytes of these answers.
+    output_bytes: u64,
+    /// The time that was spent on them.
+    work_ms: u64,
+    answers: u64,
+    /// Error lines by their code.
+    errors: BTreeMap<String, u64>,
+    metrics: [u64; Metrics::COUNT],
+    /// The values that were counted, and how often each.
+    costs: Option<Vec<Vec<(u64, u64)>>>,
+}
+
+impl Journal {
+    pub(super) fn new(run: &Run, progress: &Progress, output_bytes: u64, work: Duration) -> Self {
+        let tally = &progress.tally;
+        Self {
+            run: run.clone(),
+            input_bytes: progress.bytes,
+            output_bytes,
+            work_ms: u64::try_from(work.as_millis()).unwrap_or(u64::MAX),
+            answers: tally.answers,
+            errors: tally.errors.iter().map(|(code, &count)| ((*code).to_owned(), count)).collect(),
+            metrics: tally.metrics.named().map(|(_, value)| value),
+            costs: tally.costs.as_ref().map(|costs| costs.recorded()),
+        }
+    }
+
+    pub(super) const fn run(&self) -> &Run {
+        &self.run
+    }
+
+    pub(super) const fn output_bytes(&self) -> u64 {
+        self.output_bytes
+    }
+
+    pub(super) const fn work(&self) -> Duration {
+        Duration::from_millis(self.work_ms)
+    }
+
+    /// How far the run had come. `None` if that cannot be understood.
+    pub(super) fn progress(&self) -> Option<Progress> {
+        let known = |(code, &count): (&String, &u64)| {
+            Problem::CODES.into_iter().find(|known| known == code).map(|code| (code, count))
+        };
+        let [nodes, guesses, backtracks, depth, comparisons, placements] = self.metrics;
+        let tally = Tally {
+            answers: self.answers,
+            errors: self.errors.iter().map(known).collect::<Option<_>>()?,
+            metrics: Metrics { nodes, guesses, backtracks, depth, comparisons, placements },
+            costs: match &self.costs {
+                Some(recorded) => Some(Box::new(Costs::from_recorded(recorded)?)),
+                None => None,
+            },
+        };
+        Some(Progress { bytes: self.input_bytes, tally })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run() -> Run {
+        let options = [("--question", Some("unique")), ("--shard", None)];
+        Run {
+            program: "sudoku 1.0.0".to_owned(),
+            input: "/lists/a.txt".to_owned(),
+            version: Version { bytes: 820, modified: (1_700_000_000, 5) },
+            options: options.map(|(name, value)| (name.to_owned(), value.map(str::to_owned))).to_vec(),
+        }
+    }
+
+    #[test]
+    fn a_journal_is_read_as_it_was_written() {
+        let mut tally = Tally::default();
+        for nodes in [1, 1, 90, 1_234_567] {
+            let metrics = Metrics { nodes, depth: nodes / 2, ..Metrics::default() };
+            tally.count_one((nodes == 90).then_some("no_solution"), &metrics);
+            tally.costs.get_or_insert_default().record(&metrics);
+        }
+        let progress = Progress { bytes: 328, tally };
+        let journal = Journal::new(&run(), &progress, 400, Duration::from_millis(1_500));
+        let text = serde_json::to_vec(&journal).unwrap();
+        let read: Journal = serde_json::from_slice(&text).unwrap();
+        assert_eq!(read.progress().unwrap(), progress);
+        assert_eq!((read.output_bytes(), read.work()), (400, Duration::from_millis(1_500)));
+        assert_eq!(run().difference(read.run()), None);
+    }
+
+    #[test]
+    fn a_journal_of_another_program_is_not_understood() {
+        let mut journal = Journal::new(&run(), &Progress::default(), 0, Duration::ZERO);
+        journal.errors.insert("no_such_code".to_owned(), 1);
+        assert_eq!(journal.progress(), None);
+    }
+
+    #[test]
+    fn what_differs_is_named() {
+        let words = |then: &str, now: &str| Some(Difference::Words(then.to_owned(), now.to_owned()));
+        let mut other = run();
+        other.options[1].1 = Some("2/5".to_owned());
+        assert_eq!(other.difference(&run()), words("no --shard", "--shard 2/5"));
+        assert_eq!(run().difference(&other), words("--shard 2/5", "no --shard"));
+        let other = Run { program: "sudoku 1.1.0".to_owned(), ..run() };
+        assert_eq!(other.difference(&run()), words("sudoku 1.0.0", "sudoku 1.1.0"));
+        let other = Run { input: "/lists/b.txt".to_owned(), ..run() };
+        assert_eq!(other.difference(&run()), words("the input /lists/a.txt", "the input /lists/b.txt"));
+        let mut other = run();
+        other.version.modified.1 += 1;
+        assert_eq!(other.difference(&run()), Some(Difference::Input("/lists/a.txt".to_owned())));
+    }
+}

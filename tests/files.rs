@@ -1,0 +1,628 @@
+//! Files that survive: runs that are killed and gone on with, parts, locks, full disks.
+
+#![expect(clippy::disallowed_methods, reason = "a run is killed at a moment that nobody has chosen")]
+
+mod common;
+
+use std::fs::{self, File};
+use std::io::{Cursor, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use assert_cmd::cargo::cargo_bin;
+use common::{Random, disguise, fixture, grid, stderr, stdout, succeeded, text};
+use sudoku_stream::answer::{OutputForm, Task, Workers};
+use sudoku_stream::grid::Grid;
+use sudoku_stream::input::{Part, Reader, Source};
+use sudoku_stream::text::Hint;
+use tempfile::TempDir;
+
+/// How long something may take that happens at once unless it never does.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// One way to search that takes its time, on one thread: marks are made on the way.
+const SLOWLY: [&str; 4] = ["--strategy", "propagation", "--threads", "1"];
+
+const PARTIAL: &str = ".out.txt.sudoku-partial";
+const JOURNAL: &str = ".out.txt.sudoku-journal";
+
+fn sudoku(args: &[&str]) -> Command {
+    let mut command = Command::new(cargo_bin!("sudoku"));
+    command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn run(args: &[&str]) -> Output {
+    sudoku(args).output().unwrap()
+}
+
+fn signal(child: &Child, name: &str) {
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
+}
+
+/// Puzzles that are all solved in no time, but for every 97th line, which is too short. What is said of those tells every
+/// place in the list from every other.
+fn list(lines: usize) -> String {
+    let known = fs::read_to_string(fixture("strategies.txt")).unwrap();
+    let unique: Vec<Grid> = known
+        .lines()
+        .filter(|line| line.contains(" 1 ") && line.find(' ') == Some(81))
+        .map(|line| grid(&line[..81]))
+        .collect();
+    let puzzles: Vec<String> =
+        (0..1_000).map(|k| text(&disguise(&unique[k % unique.len()], k as u64))).collect();
+    (0..lines)
+        .map(|k| if k % 97 == 96 { "12\n".to_owned() } else { puzzles[k % 1_000].clone() + "\n" })
+        .collect()
+}
+
+/// A folder with a list in it, and the answers to that, once they are asked for.
+struct Bench {
+    folder: TempDir,
+}
+
+impl Bench {
+    fn new(lines: usize) -> Self {
+        let bench = Self { folder: tempfile::tempdir().unwrap() };
+        bench.write("in.txt", list(lines).as_bytes());
+        bench
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    fn write(&self, name: &str, content: &[u8]) -> String {
+        fs::write(self.folder.path().join(name), content).unwrap();
+        self.path(name)
+    }
+
+    fn exists(&self, name: &str) -> bool {
+        self.folder.path().join(name).exists()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<String> = entries.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// `solve FILE -o out.txt`, slowly, with more arguments.
+    fn solve(&self, file: &str, more: &[&str]) -> Command {
+        let (input, out) = (self.path(file), self.path("out.txt"));
+        sudoku(&[&["solve", &input, "-o", &out][..], &SLOWLY, more].concat())
+    }
+
+    /// Starts a run and waits until a part of its work has been remembered.
+    fn start_and_wait_for_a_mark(&self, file: &str, more: &[&str]) -> Child {
+        let mut child = self.solve(file, more).spawn().unwrap();
+        let begin = Instant::now();
+        while !self.exists(JOURNAL) {
+            assert_eq!(child.try_wait().unwrap(), None, "the run ended before it was marked");
+            assert!(begin.elapsed() < PATIENCE, "no mark was made");
+            thread::sleep(Duration::from_millis(1));
+        }
+        child
+    }
+
+    /// The same, stopped by SIGTERM.
+    fn stopped(&self, file: &str, more: &[&str]) -> Output {
+        let child = self.start_and_wait_for_a_mark(file, more);
+        signal(&child, "-TERM");
+        child.wait_with_output().unwrap()
+    }
+
+    /// The answers of a run that nothing stops.
+    fn unbroken(&self, file: &str, more: &[&str]) -> String {
+        let output = run(&[&["solve", &self.path(file)][..], more].concat());
+        succeeded(&output);
+        stdout(&output)
+    }
+
+    fn assert_out_is(&self, answers: &str) {
+        let out = fs::read_to_string(self.path("out.txt")).unwrap();
+        assert!(out == answers, "{} bytes instead of {}", out.len(), answers.len());
+        assert!(!self.exists(PARTIAL) && !self.exists(JOURNAL), "{:?}", self.names());
+    }
+}
+
+/// The end of the summary: what was answered, without the time.
+fn counts(output: &Output) -> String {
+    let said = stderr(output);
+    said.split_once(" a second: ").unwrap_or_else(|| panic!("{said}")).1.to_owned()
+}
+
+#[test]
+fn a_run_that_is_killed_again_and_again_gives_the_same_bytes() {
+    let bench = Bench::new(60_000);
+    let answers = bench.unbroken("in.txt", &[]);
+    let mut random = Random(u64::from(std::process::id()));
+    let mut child = bench.start_and_wait_for_a_mark("in.txt", &["--resume"]);
+    for _ in 0..12 {
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if bench.exists("out.txt") {
+            // It was done before it was killed: from the beginning.
+            bench.assert_out_is(&answers);
+            fs::remove_file(bench.path("out.txt")).unwrap();
+        }
+        child = bench.solve("in.txt", &["--resume"]).stderr(Stdio::null()).spawn().unwrap();
+        thread::sleep(Duration::from_millis(random.below(500) as u64));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    succeeded(&bench.solve("in.txt", &["--resume"]).output().unwrap());
+    bench.assert_out_is(&answers);
+}
+
+#[test]
+fn the_summary_covers_what_was_done_before() {
+    let bench = Bench::new(60_000);
+    let whole = bench.solve("in.txt", &["--stats"]).output().unwrap();
+    succeeded(&whole);
+    fs::remove_file(bench.path("out.txt")).unwrap();
+    let mut child = bench.start_and_wait_for_a_mark("in.txt", &["--stats"]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let resumed = bench.solve("in.txt", &["--stats", "--resume"]).output().unwrap();
+    succeeded(&resumed);
+    assert!(stderr(&resumed).starts_with("Going on after "), "{}", stderr(&resumed));
+    assert!(stderr(&resumed).contains("\n60,000 puzzles in "), "{}", stderr(&resumed));
+    assert_eq!(counts(&resumed), counts(&whole));
+    assert!(counts(&whole).starts_with("59,382 answered, 618 error lines (618 wrong_length).\n"));
+}
+
+#[test]
+fn only_the_same_run_goes_on() {
+    let bench = Bench::new(60_000);
+    let answers = bench.unbroken("in.txt", &[]);
+    let stopped = bench.stopped("in.txt", &["--resume"]);
+    assert_eq!(stopped.status.code(), Some(143), "{}", stderr(&stopped));
+    let said = stderr(&stopped);
+    let out = bench.path("out.txt");
+    assert!(said.starts_with("Interrupted. Stopped after "), "{said}");
+    assert!(said.ends_with(&format!("; {out} was not written, but --resume goes on from here.\n")), "{said}");
+    assert_eq!(bench.names(), [JOURNAL, PARTIAL, "in.txt"]);
+
+    bench.write("other.txt", b"1234341221434321\n");
+    let left = fs::read(bench.path(PARTIAL)).unwrap();
+    for (file, more, then, now) in [
+        ("in.txt", &["--question", "unique"][..], "--question first", "--question unique"),
+        ("in.txt", &["--output", "csv"], "--output solution", "--output csv"),
+        ("in.txt", &["--shard", "2/2"], "no --shard", "--shard 2/2"),
+        ("in.txt", &["--size", "9"], "no --size", "--size 9"),
+        ("in.txt", &["--stats"], "no --stats", "--stats"),
+        ("in.txt", &["--node-limit", "7"], "--node-limit 1000000", "--node-limit 7"),
+    ] {
+        let refused = bench.solve(file, &[&["--resume"], more].concat()).output().unwrap();
+        assert_eq!(refused.status.code(), Some(2), "{more:?}");
+        let sentence = format!(
+            "{out} was begun with {then}, and now it is {now}. Repeat the command as it was, or leave out --resume to begin anew.\n"
+        );
+        assert_eq!(stderr(&refused), sentence);
+    }
+    let refused = bench.solve("other.txt", &["--resume"]).output().unwrap();
+    assert!(stderr(&refused).contains("was begun with the input "), "{}", stderr(&refused));
+    assert_eq!(bench.names(), [JOURNAL, PARTIAL, "in.txt", "other.txt"]);
+    assert!(fs::read(bench.path(PARTIAL)).unwrap() == left);
+
+    // What changes no answer may change; what was written beyond the last mark is written again.
+    let mut partial = File::options().append(true).open(bench.path(PARTIAL)).unwrap();
+    partial.write_all(b"half an ans").unwrap();
+    drop(partial);
+    let done =
+        run(&["solve", &bench.path("in.txt"), "-o", &out, "--resume", "--no-mmap", SLOWLY[0], SLOWLY[1]]);
+    succeeded(&done);
+    bench.assert_out_is(&answers);
+}
+
+#[test]
+fn a_changed_input_is_not_gone_on_with() {
+    let bench = Bench::new(60_000);
+    bench.stopped("in.txt", &["--resume"]);
+    File::options().append(true).open(bench.path("in.txt")).unwrap().write_all(b"12\n").unwrap();
+    let refused = bench.solve("in.txt", &["--resume"]).output().unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+    let input = fs::canonicalize(bench.path("in.txt")).unwrap();
+    let sentence = format!(
+        "{} was changed after {} was begun. Leave out --resume to begin anew.\n",
+        input.display(),
+        bench.path("out.txt")
+    );
+    assert_eq!(stderr(&refused), sentence);
+    succeeded(&run(&["solve", &bench.path("in.txt"), "-o", &bench.path("out.txt")]));
+    bench.assert_out_is(&bench.unbroken("in.txt", &[]));
+}
+
+type Spoil = fn(&Bench);
+
+#[test]
+fn what_cannot_be_trusted_is_begun_anew() {
+    let bench = Bench::new(60_000);
+    let answers = bench.unbroken("in.txt", &[]);
+    let spoil: [(&str, Spoil); 4] = [
+        ("a journal that is cut off", |bench| {
+            let journal = fs::read(bench.path(JOURNAL)).unwrap();
+            bench.write(JOURNAL, &journal[..journal.len() / 2]);
+        }),
+        ("answers that are shorter than the journal says", |bench| {
+            File::options().write(true).open(bench.path(PARTIAL)).unwrap().set_len(100).unwrap();
+        }),
+        ("answers that end in zeros", |bench| {
+            let partial = File::options().write(true).open(bench.path(PARTIAL)).unwrap();
+            let length = partial.metadata().unwrap().len();
+            partial.set_len(100).unwrap();
+            partial.set_len(length).unwrap();
+        }),
+        ("no answers", |bench| fs::remove_file(bench.path(PARTIAL)).unwrap()),
+    ];
+    for (what, spoil) in spoil {
+        bench.stopped("in.txt", &["--resume"]);
+        spoil(&bench);
+        let done = run(&[
+            "solve",
+            &bench.path("in.txt"),
+            "-o",
+            &bench.path("out.txt"),
+            "--resume",
+            SLOWLY[0],
+            SLOWLY[1],
+        ]);
+        succeeded(&done);
+        assert!(stderr(&done).starts_with("60,000 puzzles in "), "{what}: {}", stderr(&done));
+        bench.assert_out_is(&answers);
+        fs::remove_file(bench.path("out.txt")).unwrap();
+    }
+}
+
+/// Without `--resume` a run that is stopped leaves nothing; what a killed one leaves is gone after the next.
+#[test]
+fn a_plain_run_leaves_nothing_behind() {
+    let bench = Bench::new(60_000);
+    let stopped = bench.stopped("in.txt", &[]);
+    assert_eq!(stopped.status.code(), Some(143));
+    assert!(stderr(&stopped).ends_with("out.txt was not written.\n"), "{}", stderr(&stopped));
+    assert_eq!(bench.names(), ["in.txt"]);
+
+    let mut child = bench.start_and_wait_for_a_mark("in.txt", &[]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(bench.names(), [JOURNAL, PARTIAL, "in.txt"]);
+    bench.write("other.txt", b"1234341221434321\n123434122143432.\n");
+    succeeded(&run(&["solve", &bench.path("other.txt"), "-o", &bench.path("out.txt")]));
+    bench.assert_out_is("1234341221434321\n1234341221434321\n");
+    assert_eq!(bench.names(), ["in.txt", "other.txt", "out.txt"]);
+}
+
+#[test]
+fn compressed_files_and_parts_are_gone_on_with_too() {
+    let bench = Bench::new(60_000);
+    bench.write("in.zst", &zstd::encode_all(list(60_000).as_bytes(), 1).unwrap());
+    for (file, more) in [("in.zst", &[][..]), ("in.txt", &["--shard", "2/2", "--output", "csv"])] {
+        let answers = bench.unbroken(file, more);
+        let stopped = bench.stopped(file, &[&["--resume", "--durable"], more].concat());
+        assert_eq!(stopped.status.code(), Some(143), "{}", stderr(&stopped));
+        let done = bench.solve(file, &[&["--resume"], more].concat()).output().unwrap();
+        succeeded(&done);
+        assert!(stderr(&done).starts_with("Going on after "), "{}", stderr(&done));
+        bench.assert_out_is(&answers);
+        fs::remove_file(bench.path("out.txt")).unwrap();
+    }
+}
+
+#[test]
+fn a_file_that_shrinks_leaves_no_out() {
+    for more in [&[][..], &["--resume"], &["--no-mmap", "--resume"]] {
+        let bench = Bench::new(60_000);
+        let child = bench.start_and_wait_for_a_mark("in.txt", more);
+        File::options().write(true).open(bench.path("in.txt")).unwrap().set_len(1_000).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(
+            stderr(&output).contains("in.txt was cut short while it was being read."),
+            "{}",
+            stderr(&output)
+        );
+        assert_eq!(bench.names(), ["in.txt"], "{more:?}");
+    }
+}
+
+#[test]
+fn two_runs_cannot_write_the_same_file() {
+    let bench = Bench::new(2_000);
+    let out = bench.path("out.txt");
+    let mut first = sudoku(&["solve", "-", "-o", &out]).stdin(Stdio::piped()).spawn().unwrap();
+    // More than detection looks at, and then nothing for a while.
+    let mut stdin = first.stdin.take().unwrap();
+    stdin.write_all(list(2_000).as_bytes()).unwrap();
+    let begin = Instant::now();
+    while !bench.exists(PARTIAL) {
+        assert!(begin.elapsed() < PATIENCE);
+        thread::sleep(Duration::from_millis(1));
+    }
+    let link = bench.path("link.txt");
+    for (name, extra) in
+        [(&out, &[][..]), (&out, &["--resume"]), (&bench.path("./out.txt"), &["--shard", "1/2"])]
+    {
+        let second = run(&[&["solve", &bench.path("in.txt"), "-o", name][..], extra].concat());
+        assert_eq!(second.status.code(), Some(2));
+        let sentence =
+            format!("{name} is being written by another run. Wait for its end, or name another file.\n");
+        assert_eq!(stderr(&second), sentence);
+    }
+    drop(stdin);
+    succeeded(&first.wait_with_output().unwrap());
+    bench.assert_out_is(&bench.unbroken("in.txt", &[]));
+
+    // By another name it is the same file.
+    std::os::unix::fs::symlink(&out, &link).unwrap();
+    let mut first = sudoku(&["solve", "-", "-o", &out]).stdin(Stdio::piped()).spawn().unwrap();
+    let mut stdin = first.stdin.take().unwrap();
+    stdin.write_all(list(2_000).as_bytes()).unwrap();
+    while !bench.exists(PARTIAL) {
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(run(&["solve", &bench.path("in.txt"), "-o", &link]).status.code(), Some(2));
+    // A lock goes with its process.
+    first.kill().unwrap();
+    first.wait().unwrap();
+    drop(stdin);
+    succeeded(&run(&["solve", &bench.path("in.txt"), "-o", &link]));
+    bench.assert_out_is(&bench.unbroken("in.txt", &[]));
+}
+
+/// A limit on the size of files stands for a disk that fills up.
+#[test]
+fn a_full_disk_leaves_no_half_written_file() {
+    let bench = Bench::new(30_000);
+    let (input, out) = (bench.path("in.txt"), bench.path("out.txt"));
+    let limited = |more: &str| {
+        let script = format!("ulimit -f 2000; exec \"$0\" solve \"$1\" -o \"$2\" {more}");
+        Command::new("sh")
+            .args(["-c", &script])
+            .arg(cargo_bin!("sudoku"))
+            .args([&input, &out])
+            .output()
+            .unwrap()
+    };
+    let full = limited("");
+    assert_eq!(full.status.code(), Some(2), "{:?} {}", full.status, stderr(&full));
+    let said = stderr(&full);
+    assert!(said.contains("out.txt was not written: ") && said.contains("File too large"), "{said}");
+    assert_eq!(bench.names(), ["in.txt"]);
+
+    let full = limited("--resume");
+    assert_eq!(full.status.code(), Some(2));
+    assert!(stderr(&full).contains("but --resume goes on from here: "), "{}", stderr(&full));
+    assert_eq!(bench.names(), [JOURNAL, PARTIAL, "in.txt"]);
+    let done = run(&["solve", &input, "-o", &out, "--resume"]);
+    succeeded(&done);
+    assert!(stderr(&done).starts_with("Going on after "), "{}", stderr(&done));
+    bench.assert_out_is(&bench.unbroken("in.txt", &[]));
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_to_is_an_error() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let bench = Bench::new(10);
+    let folder = bench.folder.path().join("locked");
+    fs::create_dir(&folder).unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o555)).unwrap();
+    if File::create(folder.join("probe")).is_ok() {
+        eprintln!("SKIPPED: this user may write anywhere");
+        return;
+    }
+    let out = folder.join("out.txt");
+    let output = run(&["solve", &bench.path("in.txt"), "-o", out.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(stderr(&output), format!("{}: Permission denied (os error 13)\n", out.display()));
+}
+
+#[test]
+fn what_can_be_neither_cut_nor_gone_on_with_is_refused() {
+    let bench = Bench::new(100);
+    let (input, out) = (bench.path("in.txt"), bench.path("out.txt"));
+    let packed = bench.write("in.zst", &zstd::encode_all(list(100).as_bytes(), 1).unwrap());
+    for (args, sentence) in [
+        (
+            &["solve", "-", "--shard", "1/2"][..],
+            "standard input cannot be cut into parts, because its length is not known. Write it to a file first.\n"
+                .to_owned(),
+        ),
+        (
+            &["solve", &packed, "--shard", "1/2", "--strict"],
+            format!(
+                "{packed} cannot be cut into parts, because its length is not known. It is compressed: decompress it into a file first.\n"
+            ),
+        ),
+        (
+            &["solve", "-", "-o", &out, "--resume"],
+            "--resume needs an input that can be read again. Write standard input to a file first.\n".to_owned(),
+        ),
+        (
+            &["solve", &input, "-o", "-", "--resume"],
+            "--resume needs a file to go on with. Name one with -o.\n".to_owned(),
+        ),
+        (
+            &["solve", &input, "-o", "/dev/null", "--resume"],
+            "/dev/null is no regular file: a run that writes to it cannot be resumed.\n".to_owned(),
+        ),
+    ] {
+        let output = run(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert_eq!(stderr(&output), sentence, "{args:?}");
+        assert_eq!(bench.names(), ["in.txt", "in.zst"]);
+    }
+    for bad in ["0/2", "3/2", "2", "x/y", "1/0"] {
+        let output = run(&["solve", &input, "--shard", bad]);
+        assert_eq!(output.status.code(), Some(2), "{bad}");
+        assert!(stderr(&output).contains("write K/N"), "{bad}: {}", stderr(&output));
+    }
+}
+
+/// Everything that is written for a whole input or a part of it, as `solve` does.
+fn answers(mut reader: Reader, form: OutputForm) -> String {
+    let task = Task { form, ..Task::default() };
+    let workers = Workers::new(reader.format().clone(), task);
+    let mut text =
+        if reader.is_at_start() { form.heading(task.question).as_bytes().to_vec() } else { Vec::new() };
+    while let Some(chunk) = reader.next_chunk().unwrap() {
+        text.extend(workers.write_answers(chunk.block(), &AtomicBool::new(false)).unwrap().text);
+    }
+    String::from_utf8(text).unwrap()
+}
+
+/// Every way to cut the file gives its answers, mapped or not; and so it does from every place where a chunk ends.
+fn assert_parts_make_up_the_whole(path: &Path) {
+    let open = |may_map| Source::open(path, may_map).unwrap().read(&Hint::default()).unwrap();
+    for form in [OutputForm::Csv, OutputForm::Jsonl] {
+        let whole = answers(open(true), form);
+        for of in 1..=7 {
+            for may_map in [true, false] {
+                let part = |number: u64| {
+                    let mut reader = open(may_map);
+                    reader.take_part(format!("{number}/{of}").parse::<Part>().unwrap()).unwrap();
+                    answers(reader, form)
+                };
+                let parts: String = (1..=of).map(part).collect();
+                assert!(parts == whole, "{} in {of} parts: {parts}\ninstead of {whole}", path.display());
+            }
+        }
+    }
+    for part in ["1/1", "2/3"] {
+        let part: Part = part.parse().unwrap();
+        let mut reader = open(true);
+        reader.take_part(part).unwrap();
+        let ends: Vec<u64> =
+            std::iter::from_fn(|| reader.next_chunk().unwrap().map(|chunk| chunk.end())).collect();
+        let rest = |offset, may_map| {
+            let mut reader = open(may_map);
+            reader.take_part(part).unwrap();
+            reader.pass_over(offset).unwrap();
+            answers(reader, OutputForm::Jsonl)
+        };
+        let mut whole = open(true);
+        whole.take_part(part).unwrap();
+        let whole = answers(whole, OutputForm::Jsonl);
+        let mut before = whole.len();
+        for end in ends {
+            let left = rest(end, true);
+            assert!(whole.ends_with(&left) && left.len() <= before, "{} from {end}", path.display());
+            assert!(left == rest(end, false), "{} from {end}", path.display());
+            before = left.len();
+        }
+        assert!(before == 0 || whole.is_empty(), "{}", path.display());
+    }
+}
+
+#[test]
+fn parts_of_every_notation_make_up_the_whole() {
+    let files = |folder: &str| fs::read_dir(fixture(folder)).unwrap().map(|entry| entry.unwrap().path());
+    let mut seen = 0;
+    for path in files("good").chain(files("bad")).collect::<Vec<PathBuf>>() {
+        let ending = path.extension().unwrap().to_str().unwrap();
+        if ["answers", "md", "tsv", "gz", "zst"].contains(&ending)
+            || path.to_str().unwrap().contains("block_size")
+        {
+            continue;
+        }
+        assert_parts_make_up_the_whole(&path);
+        seen += 1;
+    }
+    assert!(seen >= 15, "only {seen} files");
+}
+
+/// Longer than a chunk, with everything in it that makes a border hard to find.
+#[test]
+fn parts_of_long_and_odd_files_make_up_the_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("input");
+    let four = "1.3.\n3.1.\n.143\n4.2.\n";
+    let short = "1.3.\n3.1.\n.143\n";
+    let mut grids = String::from("# a list of grids\n\n");
+    let mut random = Random(7);
+    while grids.len() < 600_000 {
+        match random.below(30) {
+            0 => grids += &format!("{short}\n{four}\n"),
+            1 => grids += &format!("# {}\n", "x".repeat(random.below(100_000))),
+            2 => grids += &format!("1.3.\n3.1.\n\n{}\n", &four[10..]),
+            3 => grids += &format!("{short}{}\n", "y".repeat(random.below(100_000))),
+            4 => grids += &"\n".repeat(random.below(10)),
+            _ => grids += &format!("{four}\n"),
+        }
+    }
+    let mut lines = String::from("\u{FEFF}\n# a list\r\n");
+    while lines.len() < 600_000 {
+        match random.below(50) {
+            0 => lines += &format!("# {}\r\n", "x".repeat(random.below(200_000))),
+            1 => lines += &format!("1.{}\r\n", "2".repeat(random.below(200_000))),
+            2 => lines += "\r\n",
+            3 => lines += "1.3.3.1..1434.2\r\n",
+            _ => lines += "1.3.3.1..1434.2.\r\n",
+        }
+    }
+    let body = lines.replace("\r\n", "\n").replace('\u{FEFF}', "");
+    for text in [
+        &grids,
+        grids.trim_end(),
+        &lines,
+        lines.trim_end(),
+        &format!("id,quizzes\n{}", body.replace("\n1", "\n7,1")),
+        &format!("2\n{body}"),
+        &format!("# {}\n{body}", "z".repeat(300_000)),
+    ] {
+        fs::write(&path, text).unwrap();
+        assert_parts_make_up_the_whole(&path);
+    }
+}
+
+#[test]
+fn a_part_of_a_stream_is_an_error() {
+    let source =
+        Source::reading("a stream".to_owned(), Box::new(Cursor::new(list(10).into_bytes()))).unwrap();
+    let mut reader = source.read(&Hint::default()).unwrap();
+    let error = reader.take_part("1/2".parse().unwrap()).unwrap_err();
+    assert!(error.to_string().starts_with("a stream cannot be cut into parts"), "{error}");
+}
+
+/// The program does with parts what the library does, and a bad line anywhere ends every strict part.
+#[test]
+fn parts_are_solved_by_themselves() {
+    let bench = Bench::new(3_000);
+    let input = bench.path("in.txt");
+    for form in ["solution", "csv", "grid"] {
+        let whole = run(&["solve", &input, "--output", form]);
+        let mut parts = Vec::new();
+        let mut answered = 0;
+        for part in ["1/3", "2/3", "3/3"] {
+            let out = bench.path("part.txt");
+            let output = run(&["solve", &input, "--output", form, "--shard", part, "-o", &out]);
+            succeeded(&output);
+            let said = stderr(&output);
+            answered += said.split(' ').next().unwrap().replace(',', "").parse::<usize>().unwrap();
+            parts.extend(fs::read(out).unwrap());
+        }
+        assert!(parts == whole.stdout, "{form}");
+        assert_eq!(answered, 3_000);
+    }
+    for part in ["1/3", "3/3"] {
+        let strict = run(&["solve", &input, "--shard", part, "--strict"]);
+        assert_eq!(strict.status.code(), Some(2));
+        assert_eq!(stderr(&strict), "Line 97 has the wrong length.\n");
+        assert!(strict.stdout.is_empty());
+    }
+    // More parts than puzzles: some have none, which is no error.
+    let few = bench.write("few.txt", b"1234341221434321\n1234341221434321\n");
+    let mut answers = String::new();
+    for part in 1..=5 {
+        let output = run(&["count", &few, "--shard", &format!("{part}/5")]);
+        succeeded(&output);
+        answers += &stdout(&output);
+    }
+    assert_eq!(answers, "1\n1\n");
+}
