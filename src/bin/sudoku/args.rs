@@ -218,7 +218,10 @@ impl AnswerArgs {
             ("--node-limit", Some(self.node_limit.to_string())),
             ("--shard", self.shard.map(|part| part.to_string())),
             // Costs are counted from the beginning or not at all, and a server tells less about them.
-            ("--stats", self.stats.then(|| self.server.url.as_ref().map_or("", |_| "with --server").to_owned())),
+            (
+                "--stats",
+                self.stats.then(|| self.server.url.as_ref().map_or("", |_| "with --server").to_owned()),
+            ),
         ]
     }
 
