@@ -117,41 +117,37 @@ const EFFORT: [&str; 2] = ["comparisons", "placements"];
 
 /// A progress bar on standard error; hidden unless that is a terminal.
 pub fn progress_bar(args: &RunArgs, len_bytes: Option<u64>) -> ProgressBar {
-    let is_wanted = !args.no_progress && !args.quiet && io::stderr().is_terminal();
-    let target = if is_wanted { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let bar = ProgressBar::with_draw_target(len_bytes, target);
     let template = if len_bytes.is_some() {
         "{wide_bar} {percent:>3} %  {eta} left  {msg}"
     } else {
         "{spinner} {binary_bytes}  {elapsed}  {msg}"
     };
-    styled(bar, template)
+    bar(wants_bar(args), len_bytes, template)
 }
 
 /// The same for a known number of puzzles that are made.
 pub fn puzzles_bar(args: &RunArgs, puzzles: u64) -> ProgressBar {
-    let is_wanted = !args.no_progress && !args.quiet && io::stderr().is_terminal();
-    let target = if is_wanted { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let bar = ProgressBar::with_draw_target(Some(puzzles), target);
-    styled(bar, "{wide_bar} {human_pos} of {human_len} puzzles  {eta} left  {msg}")
+    bar(wants_bar(args), Some(puzzles), "{wide_bar} {human_pos} of {human_len} puzzles  {eta} left  {msg}")
 }
 
 /// The same for a known number of runs.
 pub fn runs_bar(is_wanted: bool, runs: u64) -> ProgressBar {
-    let is_wanted = is_wanted && io::stderr().is_terminal();
-    let target = if is_wanted { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    styled(ProgressBar::with_draw_target(Some(runs), target), "{wide_bar} {pos} of {len} runs  {msg}")
+    bar(is_wanted, Some(runs), "{wide_bar} {pos} of {len} runs  {msg}")
 }
 
 /// The same for a known number of searches, with the time that is left.
 pub fn searches_bar(args: &RunArgs, searches: u64) -> ProgressBar {
-    let is_wanted = !args.no_progress && !args.quiet && io::stderr().is_terminal();
-    let target = if is_wanted { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let bar = ProgressBar::with_draw_target(Some(searches), target);
-    styled(bar, "{wide_bar} {human_pos} of {human_len} searches  {eta} left")
+    bar(wants_bar(args), Some(searches), "{wide_bar} {human_pos} of {human_len} searches  {eta} left")
 }
 
-fn styled(bar: ProgressBar, template: &str) -> ProgressBar {
+const fn wants_bar(args: &RunArgs) -> bool {
+    !args.no_progress && !args.quiet
+}
+
+fn bar(is_wanted: bool, len: Option<u64>, template: &str) -> ProgressBar {
+    let is_shown = is_wanted && io::stderr().is_terminal();
+    let target = if is_shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(len, target);
     // A template that indicatif refuses would cost the bar its looks, not the run.
     ProgressStyle::with_template(template).map_or(bar.clone(), |style| bar.with_style(style))
 }
