@@ -11,9 +11,11 @@ use crate::grid::{Grid, Order};
 #[derive(Debug)]
 pub struct Batch {
     order: Order,
+    /// How many puzzles there are.
+    len: usize,
     puzzles: Vec<u8>,
-    /// At least as many as puzzles: what earlier puzzles have left stays, because clearing it would take as long as
-    /// reading a puzzle.
+    /// At least as many as puzzles, and so are the searches: what earlier puzzles have left stays, because clearing it
+    /// would take as long as reading a puzzle.
     solutions: Vec<u8>,
     searches: Vec<Search>,
 }
@@ -22,7 +24,7 @@ impl Batch {
     /// None yet, for puzzles of this order.
     #[must_use]
     pub const fn new(order: Order) -> Self {
-        Self { order, puzzles: Vec::new(), solutions: Vec::new(), searches: Vec::new() }
+        Self { order, len: 0, puzzles: Vec::new(), solutions: Vec::new(), searches: Vec::new() }
     }
 
     /// The order of the puzzles.
@@ -34,22 +36,22 @@ impl Batch {
     /// How many puzzles there are.
     #[must_use]
     pub const fn len(&self) -> usize {
-        self.searches.len()
+        self.len
     }
 
     /// Are there none?
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.searches.is_empty()
+        self.len == 0
     }
 
     /// Removes all puzzles.
     pub fn clear(&mut self) {
         self.puzzles.clear();
-        self.searches.clear();
+        self.len = 0;
     }
 
-    /// Adds a puzzle. Until it is searched it counts as without a solution.
+    /// Adds a puzzle. Until it is searched, what is found of it is unspecified.
     ///
     /// # Panics
     /// If it is of another order.
@@ -66,10 +68,11 @@ impl Batch {
         add(&mut self.puzzles);
         let count = self.puzzles.len() / self.order.cells();
         assert!(count >= self.len() && count * self.order.cells() == self.puzzles.len());
-        if self.solutions.len() < self.puzzles.len() {
+        if self.searches.len() < count {
             self.solutions.resize(self.puzzles.len(), 0);
+            self.searches.resize(count, Search::NO_SOLUTION);
         }
-        self.searches.resize(count, Search::NO_SOLUTION);
+        self.len = count;
     }
 
     /// The cells of puzzle `index`.
@@ -105,7 +108,7 @@ impl Batch {
     /// What was found of each puzzle.
     #[must_use]
     pub fn searches(&self) -> &[Search] {
-        &self.searches
+        &self.searches[..self.len]
     }
 
     /// Sets what was found of puzzle `index`, and its first solution.
@@ -113,6 +116,7 @@ impl Batch {
     /// # Panics
     /// If there are not so many puzzles, or the solution has another number of cells.
     pub fn set(&mut self, index: usize, search: Search, solution: &[u8]) {
+        assert!(index < self.len);
         let cells = self.order.cells();
         self.searches[index] = search;
         self.solutions[index * cells..][..cells].copy_from_slice(solution);
@@ -124,8 +128,7 @@ impl Batch {
         (self.order.cells() == CELLS).then(|| {
             let (puzzles, _) = self.puzzles.as_chunks();
             let (solutions, _) = self.solutions.as_chunks_mut();
-            let solutions = &mut solutions[..self.searches.len()];
-            (puzzles, solutions, &mut *self.searches)
+            (puzzles, &mut solutions[..self.len], &mut self.searches[..self.len])
         })
     }
 }

@@ -6,19 +6,20 @@
               processor has these instructions. Pointers come from slices whose length is checked"
 )]
 
+use std::arch::asm;
 use std::arch::x86_64::{
     __m512i, _MM_HINT_T0, _mm_prefetch, _mm256_cmpeq_epi8_mask, _mm256_loadu_si256, _mm256_mask_add_epi8,
     _mm256_mask_mov_epi8, _mm256_mask_storeu_epi8, _mm256_set1_epi8, _mm256_setzero_si256,
     _mm256_test_epi8_mask, _mm256_testn_epi8_mask, _mm512_and_si512, _mm512_andnot_si512,
     _mm512_cmpeq_epi8_mask, _mm512_loadu_si512, _mm512_mask_add_epi8, _mm512_mask_mov_epi8, _mm512_or_si512,
-    _mm512_set1_epi8, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_slli_epi64, _mm512_srli_epi64,
-    _mm512_storeu_si512, _mm512_ternarylogic_epi64, _mm512_test_epi8_mask, _mm512_testn_epi8_mask,
-    _mm512_xor_si512,
+    _mm512_set_epi64, _mm512_set1_epi8, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_slli_epi64,
+    _mm512_srli_epi64, _mm512_storeu_si512, _mm512_ternarylogic_epi64, _mm512_test_epi8_mask,
+    _mm512_testn_epi8_mask, _mm512_xor_si512,
 };
 
 use super::engine::{Engine, Job};
 use super::transpose::{Row, digits_of_row, row_of_digits};
-use super::word::Word;
+use super::word::{Word, exchange_by_shifts};
 
 /// Has this machine what [`run`] is compiled for?
 pub(super) fn is_available() -> bool {
@@ -65,6 +66,39 @@ macro_rules! ternary {
     ($table:literal, $a:expr, $b:expr, $c:expr) => {
         unsafe { Self(_mm512_ternarylogic_epi64::<$table>($a.0, $b.0, $c.0)) }
     };
+}
+
+/// Gives to `a` those bytes of `b` that `UPPER` has a bit for, and to `b` the other bytes of `a`, each at the place within
+/// its eight bytes that `order` says.
+#[inline(always)]
+fn exchange_bytes<const UPPER: u64>(a: Avx512, b: Avx512, order: [u8; 8]) -> (Avx512, Avx512) {
+    let low = u64::from_le_bytes(order).cast_signed();
+    // What is shuffled are sixteen bytes: in the upper half their numbers are greater by eight.
+    let high = low | 0x0808_0808_0808_0808;
+    unsafe {
+        let order = _mm512_set_epi64(high, low, high, low, high, low, high, low);
+        (Avx512(shuffle_some(a.0, b.0, UPPER, order)), Avx512(shuffle_some(b.0, a.0, !UPPER, order)))
+    }
+}
+
+/// The bytes of `to`, but those of `mask` are bytes of `from`.
+///
+/// The intrinsic for this would do, but the compiler sees through it and makes three instructions of it, which take half
+/// as long again as shifting and selecting.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
+fn shuffle_some(mut to: __m512i, from: __m512i, mask: u64, order: __m512i) -> __m512i {
+    unsafe {
+        asm!(
+            "vpshufb {to}{{{mask}}}, {from}, {order}",
+            to = inout(zmm_reg) to,
+            from = in(zmm_reg) from,
+            order = in(zmm_reg) order,
+            mask = in(kreg) mask,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    to
 }
 
 impl Word for Avx512 {
@@ -155,6 +189,16 @@ impl Word for Avx512 {
     #[inline(always)]
     fn select(mask: Self, a: Self, b: Self) -> Self {
         ternary!(0b1100_1010, mask, a, b)
+    }
+
+    #[inline(always)]
+    fn exchange<const N: u32>(a: Self, b: Self) -> (Self, Self) {
+        match N {
+            32 => exchange_bytes::<0xF0F0_F0F0_F0F0_F0F0>(a, b, [4, 5, 6, 7, 0, 1, 2, 3]),
+            16 => exchange_bytes::<0xCCCC_CCCC_CCCC_CCCC>(a, b, [2, 3, 0, 1, 6, 7, 4, 5]),
+            8 => exchange_bytes::<0xAAAA_AAAA_AAAA_AAAA>(a, b, [1, 0, 3, 2, 5, 4, 7, 6]),
+            _ => exchange_by_shifts::<Self, N>(a, b),
+        }
     }
 
     #[inline(always)]

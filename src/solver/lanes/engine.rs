@@ -127,8 +127,8 @@ pub(super) struct Engine<W> {
     /// They are bounded: each guess takes a permutation from one of 54 pairs of a digit and a band, which have six at most. So
     /// there are no more than 270 for each lane, 16 MiB in all for 512 lanes; a few for each lane are usual.
     waiting: Vec<Row>,
-    /// Of the nodes that wait those that are not in use.
-    unused: Vec<Link>,
+    /// The first of the waiting nodes that are not in use, each of which knows the next.
+    unused: Link,
     /// Of the puzzles that have been begun.
     progress: Vec<Progress>,
     /// Puzzles that have, or had, waiting states that other lanes may take.
@@ -168,7 +168,7 @@ impl<W: Word> Engine<W> {
             planes: Box::new([W::splat(0); 324]),
             nodes: vec![Node { depth: SOLVED, ..Node::root(0) }; FIRST_WAITING],
             waiting: Vec::new(),
-            unused: Vec::new(),
+            unused: NONE,
             progress: Vec::new(),
             donors: Vec::new(),
             again: Vec::new(),
@@ -239,7 +239,7 @@ impl<W: Word> Engine<W> {
         self.progress.reserve(job.puzzles.len());
         self.nodes.truncate(FIRST_WAITING);
         self.waiting.clear();
-        self.unused.clear();
+        self.unused = NONE;
         self.donors.clear();
         self.again.clear();
         self.begun = Mask::default();
@@ -323,20 +323,18 @@ impl<W: Word> Engine<W> {
             state.look_at_cells();
             let (alive, open) = (busy.and(state.alive), state.open);
             // Where the last pass has changed nothing, it has found nothing wrong with what there is now.
-            let settled = alive.and_not(state.changed);
-            if Mask::of(alive.and(state.changed)).len() <= enough {
-                return (settled.and_not(open), settled.and(open));
+            if Mask::of(W::and3(alive, open, state.changed)).len() <= enough {
+                let closed = alive.and_not(open);
+                if !Mask::of(closed.and(state.changed)).is_empty() {
+                    state.check_closed();
+                }
+                let alive = alive.and(state.alive);
+                return (alive.and_not(open), alive.and(open).and_not(state.changed));
             }
-            let stalled = settled.and(open);
             state.pass();
             self.stats.passes += 1;
             self.stats.busy_lanes += u64::from(count);
             self.stats.lanes += Self::LANES as u64;
-            let alive = busy.and(state.alive);
-            if Mask::of(alive.and(open).and_not(stalled)).len() <= enough {
-                // What has one candidate in each cell and passes has a place for every digit in every house.
-                return (alive.and_not(open), alive.and(stalled));
-            }
         }
     }
 
@@ -609,7 +607,16 @@ impl<W: Word> Engine<W> {
         if link == NONE {
             return;
         }
+        let Progress { last, is_shared, .. } = self.progress[puzzle];
         self.join(puzzle, self.nodes[link as usize].previous, NONE);
+        if !is_shared && link < NONE {
+            // All behind the one lane wait.
+            let next = std::mem::replace(&mut self.nodes[last as usize].next, self.unused);
+            debug_assert_eq!(next, NONE);
+            self.unused = self.nodes[link as usize].next;
+            self.progress[puzzle].waiting = 0;
+            return self.release(link as usize);
+        }
         let mut link = link;
         while link != NONE {
             let next = self.nodes[link as usize].next;
@@ -655,22 +662,20 @@ impl<W: Word> Engine<W> {
 
     #[inline(always)]
     fn add_waiting(&mut self, node: Node) -> Link {
-        match self.unused.pop() {
-            None => {
-                self.nodes.push(node);
-                self.waiting.push([0; ROW_PARTS]);
-                self.nodes.len() as Link - 1
-            }
-            Some(link) => {
-                self.nodes[link as usize] = node;
-                link
-            }
+        let link = self.unused;
+        if link == NONE {
+            self.nodes.push(node);
+            self.waiting.push([0; ROW_PARTS]);
+            return self.nodes.len() as Link - 1;
         }
+        self.unused = std::mem::replace(&mut self.nodes[link as usize], node).next;
+        link
     }
 
     #[inline(always)]
     fn remove_waiting(&mut self, link: Link) {
-        self.unused.push(link);
+        self.nodes[link as usize].next = self.unused;
+        self.unused = link;
     }
 
     /// Brings the candidates of a waiting node, which is no longer one, to a lane.

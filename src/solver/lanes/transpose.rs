@@ -231,29 +231,25 @@ impl<const PARTS: usize> Rows<PARTS> {
 /// work on eight words, which stay in registers.
 #[inline(always)]
 fn transpose_far<W: Word>(words: &mut [W; 8]) {
-    exchange::<W, 32, 4>(words, 0x0000_0000_FFFF_FFFF);
-    exchange::<W, 16, 2>(words, 0x0000_FFFF_0000_FFFF);
-    exchange::<W, 8, 1>(words, 0x00FF_00FF_00FF_00FF);
+    exchange::<W, 32, 4>(words);
+    exchange::<W, 16, 2>(words);
+    exchange::<W, 8, 1>(words);
 }
 
 /// The second half: of eight words in a row.
 #[inline(always)]
 fn transpose_near<W: Word>(words: &mut [W; 8]) {
-    exchange::<W, 4, 4>(words, 0x0F0F_0F0F_0F0F_0F0F);
-    exchange::<W, 2, 2>(words, 0x3333_3333_3333_3333);
-    exchange::<W, 1, 1>(words, 0x5555_5555_5555_5555);
+    exchange::<W, 4, 4>(words);
+    exchange::<W, 2, 2>(words);
+    exchange::<W, 1, 1>(words);
 }
 
 /// Exchanges the upper `SHIFT` bits of each group in one word with the lower ones in the word `STEP` further on.
-/// `lower` has the lower ones set.
 #[inline(always)]
-fn exchange<W: Word, const SHIFT: u32, const STEP: usize>(words: &mut [W; 8], lower: u64) {
-    let lower = W::splat(lower);
+fn exchange<W: Word, const SHIFT: u32, const STEP: usize>(words: &mut [W; 8]) {
     for k in 0..8 {
         if k & STEP == 0 {
-            let (a, b) = (words[k], words[k + STEP]);
-            words[k] = W::select(lower, a, b.shift_left::<SHIFT>());
-            words[k + STEP] = W::select(lower, a.shift_right::<SHIFT>(), b);
+            (words[k], words[k + STEP]) = W::exchange::<SHIFT>(words[k], words[k + STEP]);
         }
     }
 }

@@ -83,6 +83,12 @@ pub(super) trait Word: Copy {
         a.and(mask).or(b.and_not(mask))
     }
 
+    /// Exchanges the upper `N` bits of each group of `2 * N` in `a` with the lower ones in `b`.
+    #[inline(always)]
+    fn exchange<const N: u32>(a: Self, b: Self) -> (Self, Self) {
+        exchange_by_shifts::<Self, N>(a, b)
+    }
+
     /// Has the first byte brought near, where the machine can be told so. Changes nothing.
     #[inline(always)]
     fn prefetch(_bytes: &[u8]) {}
@@ -130,6 +136,13 @@ pub(super) trait Word: Copy {
     fn solution(row: &Row, digits: &mut [u8; 81]) {
         Self::digits(&planes_of_solution(row), digits);
     }
+}
+
+/// [`Word::exchange`] where the machine has nothing better.
+#[inline(always)]
+pub(super) fn exchange_by_shifts<W: Word, const N: u32>(a: W, b: W) -> (W, W) {
+    let lower = W::splat(!0 / ((1 << N) + 1));
+    (W::select(lower, a, b.shift_left::<N>()), W::select(lower, a.shift_right::<N>(), b))
 }
 
 /// The lowest bit of each byte.
