@@ -47,7 +47,9 @@ fn note_origin() {
     println!("cargo::rustc-env=SUDOKU_RUSTC={}", rustc.as_deref().unwrap_or("unknown"));
     // A package without a repository of its own may lie in that of somebody else.
     let git = |args: &[&str]| if Path::new(".git").exists() { said("git".into(), args) } else { None };
-    let commit = git(&["rev-parse", "--short=12", "HEAD"]);
+    // Where there is no repository, whoever builds may know the commit.
+    println!("cargo::rerun-if-env-changed=SUDOKU_COMMIT");
+    let commit = env::var("SUDOKU_COMMIT").ok().or_else(|| git(&["rev-parse", "--short=12", "HEAD"]));
     println!("cargo::rustc-env=SUDOKU_COMMIT={}", commit.as_deref().unwrap_or("unknown"));
     // Which branch, and each move of it. Cargo builds again and again for a file that is not there.
     for file in ["HEAD", "logs/HEAD"] {

@@ -28,10 +28,22 @@ bench *NAME:
 serve *FLAGS:
     cargo run --release --bin sudokud -- {{FLAGS}}
 
-# Runs a fuzz target, as `just fuzz kernel -max_total_time=60`; needs a nightly compiler and cargo-fuzz
+# Runs a fuzz target, or `all`, with libFuzzer's flags: `just fuzz text -max_total_time=60`; needs a C++ compiler
 fuzz TARGET *FLAGS:
-    cargo +nightly fuzz run {{TARGET}} -- {{FLAGS}}
+    bash .ci/fuzz {{TARGET}} {{FLAGS}}
+
+# The tests of what is unsafe, under AddressSanitizer
+sanitize:
+    bash .ci/sanitize
 
 # The kernel's portable back end under Miri; needs a nightly compiler with Miri
 miri:
     cargo +nightly miri test --lib solver::lanes
+
+# Makes every fault happen that the programs must survive, and prints what was seen
+faults *ROWS:
+    cargo test --quiet --test faults -- {{ROWS}}
+
+# Good traffic with faults at random beside it, for ten minutes or the given seconds
+soak SECONDS="600":
+    SOAK_SECONDS={{SECONDS}} cargo test --release --quiet --test faults -- "row 39"

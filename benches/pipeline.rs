@@ -31,7 +31,7 @@ fn offline(criterion: &mut Criterion) {
     group.sample_size(10).warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(3));
     group.bench_function("no-pipeline", |bencher| {
         bencher.iter(|| {
-            black_box(workers.write_answers(Block { text: &puzzles, first_line: 1 }, &cancel).is_ok())
+            black_box(workers.write_answers(Block { text: &puzzles, first_line: 1 }, &*cancel).is_ok())
         });
     });
     let cores = thread::available_parallelism().map_or(1, usize::from);

@@ -19,6 +19,7 @@
 //! | [`answer`] | a puzzle in, an answer out |
 //! | [`generate`] | puzzle making |
 //! | [`explore`] | experiments over boards that are made for them |
+//! | [`origin`] | what the program was built from |
 //! | [`pipeline`] | ordered, bounded jobs on a thread pool |
 //! | [`input`] | files and streams in chunks of whole puzzles |
 //! | [`batch`] | a file through the pipeline |
@@ -32,6 +33,7 @@ pub mod explore;
 pub mod generate;
 pub mod grid;
 pub mod input;
+pub mod origin;
 pub mod pipeline;
 pub mod service;
 pub mod solver;

@@ -9,19 +9,23 @@
 //! A job's place in the queue is reserved before its work starts, so order, back-pressure and the bound
 //! on memory are one mechanism: no more jobs are started than there are slots, and nothing can overtake.
 //! A job that panics fills its slot with [`Panicked`]; the thread lives on. A job whose caller has left is
-//! skipped.
+//! skipped. What a job logs belongs to the span that it was submitted in.
 
+use std::collections::VecDeque;
+use std::fmt;
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::thread;
 use std::time::Duration;
 
 use rayon::ThreadPoolBuilder;
 use tokio::sync::oneshot;
+use tracing::Span;
 
 pub use rayon::ThreadPool;
 
@@ -42,13 +46,36 @@ pub struct Panicked;
 /// The system's, where threads cannot be started.
 pub fn pool(threads: Option<usize>) -> Result<ThreadPool, rayon::ThreadPoolBuildError> {
     let threads = threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, Into::into));
+    named_pool("worker", threads, 0)
+}
+
+/// Makes a pool of threads with a name. They step back by `niceness` steps, as `nice` counts them, where others want
+/// the processor, on systems that know that of single threads.
+///
+/// # Errors
+/// The system's, where threads cannot be started.
+pub fn named_pool(
+    name: &'static str,
+    threads: usize,
+    niceness: i32,
+) -> Result<ThreadPool, rayon::ThreadPoolBuildError> {
     ThreadPoolBuilder::new()
         .num_threads(threads)
-        .thread_name(|index| format!("worker-{index}"))
+        .thread_name(move |index| format!("{name}-{index}"))
+        .start_handler(move |_| step_back(niceness))
         // Jobs catch their own panics. One that escapes must not abort the process: the slot's sender is
         // dropped, which its owner sees as `Panicked`.
         .panic_handler(|_| {})
         .build()
+}
+
+/// Lowers the priority of this thread.
+fn step_back(niceness: i32) {
+    // Elsewhere it would be that of the whole process.
+    if cfg!(target_os = "linux") && niceness > 0 {
+        // A system that refuses leaves it as it is, which costs others some time and nobody an answer.
+        let _ = rustix::process::nice(niceness);
+    }
 }
 
 /// The place of one answer that is being worked on.
@@ -88,20 +115,137 @@ pub fn submit<R: Send + 'static>(pool: &ThreadPool, job: impl FnOnce() -> R + Se
     slot
 }
 
-/// Starts jobs that are too small to be handed over one by one: they run on one thread, one after another,
-/// and each fills its own slot as soon as it is done. A job whose slot was dropped is skipped.
-pub fn submit_together<J: Send + 'static, R: Send + 'static>(
-    pool: &ThreadPool,
-    jobs: Vec<J>,
-    work: impl Fn(&J) -> R + Send + 'static,
-) -> Vec<Slot<R>> {
-    let (senders, slots): (Vec<_>, Vec<_>) = jobs.iter().map(|_| slot()).unzip();
-    pool.spawn_fifo(move || {
-        for (job, sender) in jobs.iter().zip(senders) {
-            run(sender, || work(job));
+/// A job that has a place for its answer.
+#[derive(Debug)]
+pub struct Placed<J, R> {
+    job: J,
+    sender: oneshot::Sender<R>,
+}
+
+/// Keeps a place for the answer to each job.
+#[must_use]
+pub fn placed<J, R>(jobs: Vec<J>) -> (Vec<Placed<J, R>>, Vec<Slot<R>>) {
+    let place = |job| {
+        let (sender, slot) = slot();
+        (Placed { job, sender }, slot)
+    };
+    jobs.into_iter().map(place).unzip()
+}
+
+impl<J, R> Placed<J, R> {
+    /// The job.
+    #[must_use]
+    pub const fn job(&self) -> &J {
+        &self.job
+    }
+
+    /// Fills the slot with an answer that was found elsewhere.
+    pub fn fill(self, answer: R) {
+        // Whoever waited may have left.
+        let _ = self.sender.send(answer);
+    }
+
+    /// Does the job where this is called, and fills its slot, unless the slot was dropped. Where `work` gives no
+    /// answer, the job is handed back to be done some other time.
+    pub fn run(self, work: impl FnOnce(&J) -> Option<R>) -> Option<Self> {
+        if self.sender.is_closed() {
+            return None;
         }
-    });
-    slots
+        // What a panicking job leaves half-done is dropped with it.
+        match catch_unwind(AssertUnwindSafe(|| work(&self.job))) {
+            Ok(None) => return Some(self),
+            Ok(Some(answer)) => drop(self.sender.send(answer)),
+            Err(_) => {}
+        }
+        None
+    }
+}
+
+/// Threads that do what they are given, one thing after another, first come, first served.
+///
+/// They are for work that comes from outside at any time, and sleep until there is some. Those of a [`ThreadPool`] first look
+/// for it in each other's queues, which costs more than a small job.
+#[derive(Debug)]
+pub struct Threads {
+    inbox: Arc<Inbox>,
+}
+
+/// What is waiting for a thread.
+struct Inbox {
+    queue: Mutex<Queue>,
+    /// Wakes a thread.
+    bell: Condvar,
+}
+
+#[derive(Default)]
+struct Queue {
+    work: VecDeque<Box<dyn FnOnce() + Send>>,
+    is_closed: bool,
+}
+
+impl Inbox {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is next, once there is something. `None` if there will be nothing any more.
+    fn next(&self) -> Option<Box<dyn FnOnce() + Send>> {
+        let mut queue = self.queue();
+        loop {
+            if let Some(work) = queue.work.pop_front() {
+                return Some(work);
+            }
+            if queue.is_closed {
+                return None;
+            }
+            queue = self.bell.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl fmt::Debug for Inbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inbox").finish_non_exhaustive()
+    }
+}
+
+impl Threads {
+    /// Starts so many threads with a name. They step back by `niceness` steps, as `nice` counts them, where others want the
+    /// processor, on systems that know that of single threads.
+    ///
+    /// # Errors
+    /// The system's, where threads cannot be started.
+    pub fn start(name: &'static str, threads: usize, niceness: i32) -> io::Result<Self> {
+        let inbox = Arc::new(Inbox { queue: Mutex::default(), bell: Condvar::new() });
+        // If one cannot be started, dropping this ends the others.
+        let started = Self { inbox };
+        for index in 0..threads {
+            let inbox = Arc::clone(&started.inbox);
+            thread::Builder::new().name(format!("{name}-{index}")).spawn(move || {
+                step_back(niceness);
+                while let Some(work) = inbox.next() {
+                    // The panic hook has said what there is to say, and whoever waits sees that there is no answer.
+                    let _ = catch_unwind(AssertUnwindSafe(work));
+                }
+            })?;
+        }
+        Ok(started)
+    }
+
+    /// Has something done when those who asked before have had their turn.
+    pub fn spawn(&self, work: impl FnOnce() + Send + 'static) {
+        let span = Span::current();
+        self.inbox.queue().work.push_back(Box::new(move || span.in_scope(work)));
+        self.inbox.bell.notify_one();
+    }
+}
+
+/// What was asked for is still done; the threads end after it.
+impl Drop for Threads {
+    fn drop(&mut self) {
+        self.inbox.queue().is_closed = true;
+        self.inbox.bell.notify_all();
+    }
 }
 
 fn start<R: Send + 'static>(
@@ -109,7 +253,8 @@ fn start<R: Send + 'static>(
     sender: oneshot::Sender<R>,
     job: impl FnOnce() -> R + Send + 'static,
 ) {
-    pool.spawn_fifo(move || run(sender, job));
+    let span = Span::current();
+    pool.spawn_fifo(move || span.in_scope(|| run(sender, job)));
 }
 
 /// Runs a job, unless its caller has left, and fills its slot.
@@ -296,31 +441,42 @@ mod tests {
     }
 
     #[test]
-    fn jobs_handed_over_together_answer_one_by_one() {
-        let pool = pool(Some(1)).unwrap();
-        let (release, gate) = mpsc::channel::<()>();
-        let ran = Arc::new(AtomicUsize::new(0));
-        let counter = Arc::clone(&ran);
-        let work = move |&n: &u64| {
-            counter.fetch_add(1, Ordering::Relaxed);
-            match n {
-                1 => panic!("injected"),
-                3 => gate.recv().map(|()| n),
-                n => Ok(n),
-            }
-        };
-        let mut slots = submit_together(&pool, (0..6).collect(), work).into_iter();
+    fn each_placed_job_fills_its_own_slot_or_is_handed_back() {
+        let (jobs, slots) = placed((0..5).collect::<Vec<u64>>());
+        let mut slots = slots.into_iter();
         let mut next = || slots.next().unwrap();
-        assert_eq!(next().wait(), Ok(Ok(0)));
+        let mut jobs = jobs.into_iter();
+        let mut run = |work: &dyn Fn(&u64) -> Option<u64>| jobs.next().unwrap().run(work);
+        assert!(run(&|&n| Some(n)).is_none());
+        assert_eq!(next().wait(), Ok(0));
+        assert!(run(&|_| panic!("injected")).is_none());
         assert_eq!(next().wait(), Err(Panicked));
-        // The answer is there although the next job holds up the rest.
-        assert_eq!(next().wait(), Ok(Ok(2)));
-        let held_up = next();
+        let put_off = run(&|_| None).unwrap();
         drop(next());
-        release.send(()).unwrap();
-        assert_eq!(held_up.wait(), Ok(Ok(3)));
-        assert_eq!(next().wait(), Ok(Ok(5)));
-        assert_eq!(ran.load(Ordering::Relaxed), 5);
+        assert!(put_off.run(|_| panic!("nobody waits for it")).is_none());
+        let put_off = run(&|_| None).unwrap();
+        assert!(put_off.run(|&n| Some(10 * n)).is_none());
+        assert_eq!(next().wait(), Ok(30));
+        drop(jobs);
+        assert_eq!(next().wait(), Err(Panicked), "a job that is dropped is not answered");
+    }
+
+    #[test]
+    fn threads_do_what_they_are_given_whatever_becomes_of_it() {
+        let threads = Threads::start("test", 3, 1).unwrap();
+        let (sender, done) = mpsc::channel();
+        for k in 0..300u32 {
+            let sender = sender.clone();
+            threads.spawn(move || {
+                assert!(k % 50 != 0, "injected");
+                sender.send(k).unwrap();
+            });
+        }
+        // The rest is done although nobody holds the threads any more.
+        drop((threads, sender));
+        let mut done: Vec<u32> = done.iter().collect();
+        done.sort_unstable();
+        assert!(done.into_iter().eq((0..300).filter(|k| k % 50 != 0)));
     }
 
     #[test]

@@ -13,9 +13,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use assert_cmd::cargo::cargo_bin;
-use common::{Random, disguise, fixture, grid, stderr, stdout, succeeded, text};
+use common::{Random, fixture, list, stderr, stdout, succeeded};
 use sudoku_stream::answer::{OutputForm, Task, Workers};
-use sudoku_stream::grid::Grid;
 use sudoku_stream::input::{Part, Reader, Source};
 use sudoku_stream::text::Hint;
 use tempfile::TempDir;
@@ -42,22 +41,6 @@ fn run(args: &[&str]) -> Output {
 fn signal(child: &Child, name: &str) {
     let id = child.id().to_string();
     assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
-}
-
-/// Puzzles that are all solved in no time, but for every 97th line, which is too short. What is said of those tells every
-/// place in the list from every other.
-fn list(lines: usize) -> String {
-    let known = fs::read_to_string(fixture("strategies.txt")).unwrap();
-    let unique: Vec<Grid> = known
-        .lines()
-        .filter(|line| line.contains(" 1 ") && line.find(' ') == Some(81))
-        .map(|line| grid(&line[..81]))
-        .collect();
-    let puzzles: Vec<String> =
-        (0..1_000).map(|k| text(&disguise(&unique[k % unique.len()], k as u64))).collect();
-    (0..lines)
-        .map(|k| if k % 97 == 96 { "12\n".to_owned() } else { puzzles[k % 1_000].clone() + "\n" })
-        .collect()
 }
 
 /// A folder with a list in it, and the answers to that, once they are asked for.

@@ -137,6 +137,18 @@ fn a_line_of_ten_megabytes_is_one_bad_line() {
 
 /// Line ends before, at and behind every border between what is read at a time and what is kept of a line.
 #[test]
+fn a_line_that_does_not_end_is_an_error_behind_what_came_before() {
+    let words = |line| format!("text has a line that does not end within 268435456 bytes: line {line}.");
+    let endless = Cursor::new(format!("{NINE}\n\n{NINE}\n").repeat(3_000)).chain(io::repeat(0));
+    let (found, error) = drain(&mut reading(endless).unwrap());
+    assert_eq!(found.good.len(), 6_000);
+    assert_eq!((found.bad, error.unwrap().to_string()), (vec![], words(9_001)));
+
+    let comment = reading(Cursor::new("\n# one\n# two").chain(io::repeat(b'x')));
+    assert_eq!(comment.err().unwrap().to_string(), words(3));
+}
+
+#[test]
 fn line_ends_at_borders_are_found() {
     let head = format!("{NINE}\n").len();
     let borders = [

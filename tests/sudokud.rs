@@ -1,13 +1,31 @@
 //! The server as a process: how it starts, and how it ends.
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+#![expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "figures of tests are small")]
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use assert_cmd::cargo::cargo_bin;
+use opentelemetry_proto::tonic::collector::trace::v1::trace_service_server::{
+    TraceService, TraceServiceServer,
+};
+use opentelemetry_proto::tonic::collector::trace::v1::{
+    ExportTraceServiceRequest, ExportTraceServiceResponse,
+};
+use opentelemetry_proto::tonic::common::v1::any_value::Value;
+use opentelemetry_proto::tonic::trace::v1::Span;
+use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
+use sudoku_stream::service::proto::sudoku_service_client::SudokuServiceClient;
+use sudoku_stream::service::proto::{GenerateRequest, SolveOptions, SolveRequest};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+use tonic::transport::{Certificate, ClientTlsConfig, Endpoint};
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_check_response::ServingStatus;
+use tonic_health::pb::health_client::HealthClient;
 
 /// Far below the drain time-out of ten seconds.
 const PROMPT: Duration = Duration::from_secs(5);
@@ -159,30 +177,45 @@ fn tokens_are_replaced_by_a_hangup_and_never_logged() {
     assert!(!log.contains(FIRST) && !log.contains(SECOND));
 }
 
-/// What a server says of itself at the address for metrics.
-fn scrape(address: &str) -> String {
+/// What a server answers at a path of the address for metrics: the code, and all of it.
+fn get(address: &str, request: &str) -> (u16, String) {
     let mut socket = TcpStream::connect(address).unwrap();
-    std::io::Write::write_all(&mut socket, b"GET /metrics HTTP/1.0\r\n\r\n").unwrap();
+    std::io::Write::write_all(&mut socket, format!("{request} HTTP/1.0\r\n\r\n").as_bytes()).unwrap();
     let mut text = String::new();
     socket.read_to_string(&mut text).unwrap();
-    assert!(text.starts_with("HTTP/1.0 200"), "{text}");
-    text
+    let code = text.split(' ').nth(1).and_then(|code| code.parse().ok());
+    (code.unwrap_or_else(|| panic!("{text}")), text)
 }
 
-#[test]
-fn figures_tell_what_the_server_did() {
-    // The exporter takes no port 0, so one is found for it.
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-    let mut child = sudokud(&["--listen", "127.0.0.1:0", "--metrics-listen", &free]).spawn().unwrap();
+/// A server on free ports, with metrics. The address of the metrics, and that of the server as a URL.
+fn running_with_metrics(arguments: &[&str]) -> (Child, String, String) {
+    let both = ["--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"];
+    let mut child = sudokud(&[&both, arguments].concat()).spawn().unwrap();
     let mut log = BufReader::new(child.stderr.take().unwrap());
     let mut said = |words: &str| {
         let mut line = String::new();
         log.read_line(&mut line).unwrap();
         line.split_once(words).unwrap_or_else(|| panic!("{line}")).1.trim_end().to_owned()
     };
-    assert_eq!(said("serving metrics on "), format!("http://{free}/metrics"));
+    let metrics = said("serving metrics on http://");
+    let metrics = metrics.strip_suffix("/metrics").unwrap().to_owned();
     let url = format!("http://{}", said("listening on "));
+    child.stderr = Some(log.into_inner());
+    (child, metrics, url)
+}
 
+/// The value of a figure.
+#[track_caller]
+fn figure(figures: &str, name: &str) -> u64 {
+    let line = figures.lines().find(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')));
+    let line = line.unwrap_or_else(|| panic!("no {name} in {figures}"));
+    line.rsplit(' ').next().unwrap().parse::<f64>().unwrap() as u64
+}
+
+#[test]
+fn figures_tell_what_the_server_did() {
+    let before = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let (mut child, admin, url) = running_with_metrics(&[]);
     let folder = tempfile::tempdir().unwrap();
     let puzzles = folder.path().join("puzzles");
     std::fs::write(&puzzles, "1...............\n12\n11..............\n....1...........\n").unwrap();
@@ -190,34 +223,297 @@ fn figures_tell_what_the_server_did() {
     let solve = command.arg("solve").arg(&puzzles).args(["--server", &url]).output().unwrap();
     assert!(solve.status.success());
 
-    let figures = scrape(&free);
-    let figure = |name: &str| {
-        let line =
-            figures.lines().find(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')));
-        let line = line.unwrap_or_else(|| panic!("no {name} in {figures}"));
-        line.rsplit(' ').next().unwrap().parse::<u64>().unwrap()
-    };
+    let (code, figures) = get(&admin, "GET /metrics");
+    assert_eq!(code, 200);
+    let figure = |name: &str| figure(&figures, name);
     assert_eq!(figure("sudoku_puzzles_total{outcome=\"answered\"}"), 2);
     assert_eq!(figure("sudoku_puzzles_total{outcome=\"wrong_length\"}"), 1);
     assert_eq!(figure("sudoku_puzzles_total{outcome=\"rule_broken\"}"), 1);
-    assert_eq!(figure("sudoku_calls_total{method=\"SolveLines\"}"), 1);
+    assert!(figure("sudoku_nodes_total") >= 2);
+    assert_eq!(figure("sudoku_calls_total{method=\"SolveLines\",status=\"OK\"}"), 1);
+    assert_eq!(figure("sudoku_messages_received_total{method=\"SolveLines\"}"), 1);
     assert_eq!(figure("sudoku_call_seconds_count{method=\"SolveLines\"}"), 1);
     assert_eq!(figure("sudoku_call_seconds_bucket{method=\"SolveLines\",le=\"+Inf\"}"), 1);
     assert_eq!(figure("sudoku_calls_open"), 0);
     assert_eq!(figure("sudoku_batches_running"), 0);
+    assert_eq!(figure("sudoku_draining"), 0);
+    assert!((before..before + 600).contains(&figure("process_start_time_seconds")));
     assert!(figure("sudoku_received_bytes_total") > 60 && figure("sudoku_sent_bytes_total") > 60);
-    assert!(
-        figures.contains("sudoku_build_info{version=\"") && figures.contains("# HELP sudoku_puzzles_total ")
-    );
+    let build = figures.lines().find(|line| line.starts_with("sudoku_build_info{")).unwrap();
+    for label in ["version=\"", "commit=\"", "rustc=\"rustc ", "backend=\""] {
+        assert!(build.contains(label), "{build}");
+    }
+    assert!(figures.contains("# HELP sudoku_puzzles_total "));
+    assert_eq!(get(&admin, "GET /healthz").0, 200);
+    assert_eq!(get(&admin, "GET /readyz").0, 200);
+    assert_eq!(get(&admin, "GET /").0, 404);
+    assert_eq!(get(&admin, "POST /metrics").0, 405);
 
-    let output = sudokud(&["--listen", "127.0.0.1:0", "--metrics-listen", &free]).output().unwrap();
+    let output = sudokud(&["--listen", "127.0.0.1:0", "--metrics-listen", &admin]).output().unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{message}");
-    assert!(message.contains(&format!("Metrics cannot be served at {free}")), "{message}");
+    assert!(message.contains(&format!("Metrics cannot be served at {admin}")), "{message}");
     let output = sudokud(&["--metrics-listen", "0.0.0.0:1"]).output().unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{message}");
     assert!(message.contains("metrics are not encrypted"), "{message}");
     signal(&child, "-TERM");
     assert!(child.wait().unwrap().success());
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "it is asked until it says what is waited for")]
+fn readiness_and_health_end_when_it_shuts_down() {
+    let (mut child, admin, url) = running_with_metrics(&["--drain-timeout", "60"]);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let channel = Endpoint::from_shared(url).unwrap().connect().await.unwrap();
+        // A call that does not end as long as its client does not read: the server goes on draining.
+        let mut client = SudokuServiceClient::new(channel.clone()).max_decoding_message_size(usize::MAX);
+        let asked = GenerateRequest { order: 1, count: 1_000_000, ..Default::default() };
+        let unread = client.generate(asked).await.unwrap().into_inner();
+        let mut health = HealthClient::new(channel);
+        let mut watch = health.watch(HealthCheckRequest::default()).await.unwrap().into_inner();
+        assert_eq!(watch.message().await.unwrap().unwrap().status(), ServingStatus::Serving);
+        assert_eq!(get(&admin, "GET /readyz").0, 200);
+
+        signal(&child, "-TERM");
+        assert_eq!(watch.message().await.unwrap().unwrap().status(), ServingStatus::NotServing);
+        let begin = Instant::now();
+        while get(&admin, "GET /readyz").0 == 200 {
+            assert!(begin.elapsed() < PROMPT, "it stays ready");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert_eq!(get(&admin, "GET /readyz").0, 503);
+        assert_eq!(get(&admin, "GET /healthz").0, 200);
+        let figures = get(&admin, "GET /metrics").1;
+        assert_eq!(figure(&figures, "sudoku_draining"), 1);
+        assert_eq!(figure(&figures, "sudoku_calls_open"), 1);
+        drop(unread);
+        // The watch ends with the server.
+        while watch.message().await.is_ok_and(|message| message.is_some()) {}
+    });
+    assert!(child.wait().unwrap().success());
+}
+
+/// A certificate for this machine that vouches for itself, and its key.
+fn certificate() -> (String, String) {
+    let key = rcgen::KeyPair::generate().unwrap();
+    let params = rcgen::CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+    (params.self_signed(&key).unwrap().pem(), key.serialize_pem())
+}
+
+/// Even a log of everything has nothing in it that clients sent, but for ids, and each line of it is JSON.
+#[test]
+fn the_most_detailed_log_is_json_and_tells_no_secrets() {
+    const TOKEN: &str = "correct-horse-battery-staple";
+    const HEADER: &str = "hush-hush-in-a-header";
+    const PUZZLE: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (pem, key) = certificate();
+    let log = folder.path().join("log");
+    let (certificate, key_file, tokens) = (file("cert", &pem), file("key", &key), file("tokens", TOKEN));
+    let mut child = sudokud(&["--listen", "127.0.0.1:0", "--log", "json", "--token-file", &tokens])
+        .args(["--tls-cert", &certificate, "--tls-key", &key_file])
+        .env("RUST_LOG", "trace")
+        .stderr(std::fs::File::create(&log).unwrap())
+        .spawn()
+        .unwrap();
+    let lines = || std::fs::read_to_string(&log).unwrap();
+    let listening = wait_for(lines, "listening on ");
+    let address = listening.split("listening on ").nth(1).unwrap().split('"').next().unwrap().to_owned();
+
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let tls = ClientTlsConfig::new().ca_certificate(Certificate::from_pem(&pem));
+        let endpoint = Endpoint::from_shared(format!("https://{address}")).unwrap().tls_config(tls).unwrap();
+        let mut client = SudokuServiceClient::new(endpoint.connect().await.unwrap());
+        for (id, token) in [("id-good", TOKEN), ("id-bad", "another-token-of-some-length")] {
+            let text = format!("{PUZZLE}\n{PUZZLE}nonsense\n");
+            let mut request = tonic::Request::new(SolveRequest { text: text.into(), ..Default::default() });
+            let metadata = request.metadata_mut();
+            metadata.insert("x-request-id", id.parse().unwrap());
+            metadata.insert("x-note", HEADER.parse().unwrap());
+            metadata.insert("authorization", format!("Bearer {token}").parse().unwrap());
+            assert_eq!(client.solve(request).await.is_ok(), id == "id-good");
+        }
+    });
+    wait_for(lines, "id-bad");
+    signal(&child, "-TERM");
+    assert!(child.wait().unwrap().success());
+
+    let log = lines();
+    let mut ended = Vec::new();
+    for line in log.lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"));
+        if line["fields"]["message"] == "the call has ended" {
+            ended.push((line["span"]["request_id"].clone(), line["fields"]["status"].clone()));
+        }
+    }
+    assert_eq!(ended, [("id-good".into(), "OK".into()), ("id-bad".into(), "UNAUTHENTICATED".into())]);
+    let secret_lines = key.lines().filter(|line| !line.starts_with('-'));
+    for secret in [TOKEN, "another-token", HEADER, &PUZZLE[..20], "534678912", "nonsense"]
+        .into_iter()
+        .chain(secret_lines)
+    {
+        assert!(!log.contains(secret), "the log has {secret}");
+    }
+}
+
+/// Waits until a log has these words.
+#[track_caller]
+#[expect(clippy::disallowed_methods, reason = "a log is looked at until it says what is waited for")]
+fn wait_for(log: impl Fn() -> String, words: &str) -> String {
+    let begin = Instant::now();
+    loop {
+        let log = log();
+        if log.contains(words) {
+            return log;
+        }
+        assert!(begin.elapsed() < PROMPT, "the log has no `{words}`: {log}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// A collector of spans that keeps what it is sent.
+struct Collector(mpsc::UnboundedSender<Span>);
+
+#[tonic::async_trait]
+impl TraceService for Collector {
+    async fn export(
+        &self,
+        request: tonic::Request<ExportTraceServiceRequest>,
+    ) -> Result<tonic::Response<ExportTraceServiceResponse>, tonic::Status> {
+        let spans = request.into_inner().resource_spans.into_iter().flat_map(|spans| spans.scope_spans);
+        spans.flat_map(|spans| spans.spans).for_each(|span| self.0.send(span).unwrap());
+        Ok(tonic::Response::new(ExportTraceServiceResponse::default()))
+    }
+}
+
+/// What a span says under a name.
+fn attribute(span: &Span, name: &str) -> Option<String> {
+    let value = span.attributes.iter().find(|attribute| attribute.key == name)?.value.clone()?.value?;
+    Some(match value {
+        Value::StringValue(text) => text,
+        Value::IntValue(number) => number.to_string(),
+        other => panic!("{name}: {other:?}"),
+    })
+}
+
+#[test]
+fn spans_of_calls_reach_a_collector() {
+    const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
+    const PARENT: &str = "b7ad6b7169203331";
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let (sender, mut spans) = mpsc::unbounded_channel();
+    let collector = runtime.block_on(async {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let service = TraceServiceServer::new(Collector(sender));
+        let incoming = tokio_stream::wrappers::TcpListenerStream::new(listener);
+        tokio::spawn(tonic::transport::Server::builder().add_service(service).serve_with_incoming(incoming));
+        format!("http://{address}")
+    });
+
+    // None of the calls of its own, but those that are part of a trace that is wanted.
+    let (mut child, address) = running(&["--otlp-endpoint", &collector, "--otlp-sample", "0"]);
+    let (good, bad) = runtime.block_on(async {
+        let url = format!("http://{address}");
+        let mut client = SudokuServiceClient::connect(url).await.unwrap();
+        let request = |strategy: &str, id: &str, is_sampled: bool| {
+            let options = SolveOptions { strategy: strategy.to_owned(), ..Default::default() };
+            let text = "1...............\n".into();
+            let mut request = tonic::Request::new(SolveRequest { options: Some(options), text });
+            let parent = format!("00-{TRACE}-{PARENT}-0{}", u8::from(is_sampled));
+            request.metadata_mut().insert("traceparent", parent.parse().unwrap());
+            request.metadata_mut().insert("x-request-id", id.parse().unwrap());
+            request
+        };
+        client.solve(SolveRequest::default()).await.unwrap();
+        client.solve(request("", "not-wanted", false)).await.unwrap();
+        client.solve(request("", "span-good", true)).await.unwrap();
+        // What waits to be sent is sent when the server ends.
+        let good = timeout(PROMPT, spans.recv()).await.unwrap().unwrap();
+        client.solve(request("nonsense", "span-bad", true)).await.unwrap_err();
+        drop(client);
+        signal(&child, "-TERM");
+        (good, timeout(PROMPT, spans.recv()).await.unwrap().unwrap())
+    });
+    assert!(child.wait().unwrap().success());
+    assert!(spans.try_recv().is_err(), "two were wanted");
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    for (span, id, status) in [(&good, "span-good", "OK"), (&bad, "span-bad", "INVALID_ARGUMENT")] {
+        assert_eq!(span.name, "sudoku.v1.SudokuService/Solve");
+        assert_eq!(span.kind(), SpanKind::Server);
+        assert_eq!((hex(&span.trace_id), hex(&span.parent_span_id)), (TRACE.to_owned(), PARENT.to_owned()));
+        assert_eq!(attribute(span, "request_id").as_deref(), Some(id));
+        assert_eq!(attribute(span, "rpc.response.status_code").as_deref(), Some(status));
+        assert_eq!(span.status.clone().unwrap_or_default().code == 2, status != "OK", "{span:?}");
+        assert!(span.end_time_unix_nano >= span.start_time_unix_nano);
+        assert!(span.events.is_empty());
+    }
+    assert_eq!(attribute(&good, "lines").as_deref(), Some("1"));
+}
+
+#[test]
+fn a_collector_that_is_away_costs_nothing_but_a_line_in_the_log() {
+    let away = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (mut child, address) = running(&["--otlp-endpoint", &format!("http://{away}")]);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let mut client = SudokuServiceClient::connect(format!("http://{address}")).await.unwrap();
+        for _ in 0..5_000 {
+            client.solve(SolveRequest::default()).await.unwrap();
+        }
+    });
+    let begin = Instant::now();
+    signal(&child, "-TERM");
+    assert!(child.wait().unwrap().success());
+    assert!(begin.elapsed() < PROMPT, "{:?}", begin.elapsed());
+    let mut log = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    assert_eq!(log.matches("spans could not be sent and are lost").count(), 1, "{log}");
+    assert!(log.contains("all calls have ended"), "{log}");
+
+    for (flag, words) in
+        [("127.0.0.1:4317", "Give a URL such as http://"), ("http://", "Spans cannot be sent to http://")]
+    {
+        let output = sudokud(&["--otlp-endpoint", flag]).output().unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(message.contains(words), "{message}");
+    }
+}
+
+#[test]
+fn the_long_version_says_what_it_was_built_from() {
+    for program in [cargo_bin!("sudokud"), cargo_bin!("sudoku")] {
+        let output = Command::new(program).arg("--version").output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let lines: Vec<_> = text.lines().collect();
+        assert!(lines[0].ends_with(env!("CARGO_PKG_VERSION")), "{text}");
+        assert!(lines[1].starts_with("commit: ") && lines[2].starts_with("compiler: rustc "), "{text}");
+        assert!(lines[3].starts_with("back ends: ") && lines[3].ends_with("portable"), "{text}");
+        let output = Command::new(program).arg("-V").output().unwrap();
+        assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 1);
+    }
+}
+
+#[test]
+fn limits_beyond_measure_are_no_limits() {
+    let most = usize::MAX.to_string();
+    let flags = ["--max-streams", "--max-connections", "--max-in-flight", "--max-in-flight-per-stream"];
+    let flags: Vec<&str> = flags.iter().flat_map(|flag| [*flag, &most]).collect();
+    let (child, address) = running(&flags);
+    let url = format!("http://{address}");
+    let list = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/good/nine.header");
+    let solved = Command::new(cargo_bin!("sudoku")).args(["solve", list, "--server", &url]).output().unwrap();
+    assert!(solved.status.success(), "{}", String::from_utf8_lossy(&solved.stderr));
+    signal(&child, "-TERM");
+    assert!({ child }.wait().unwrap().success());
 }

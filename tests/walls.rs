@@ -4,8 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules in the order in which they may use each other.
-const ORDER: [&str; 10] =
-    ["grid", "text", "solver", "answer", "generate", "explore", "pipeline", "input", "batch", "service"];
+const ORDER: [&str; 11] = [
+    "grid", "text", "solver", "answer", "generate", "explore", "origin", "pipeline", "input", "batch",
+    "service",
+];
 
 /// The last of them that is pure: no input or output, no clock, no threads.
 const LAST_PURE: &str = "explore";
@@ -21,10 +23,17 @@ const HOMES: &[(&str, &[&str])] = &[
     ("tonic", &["service/"]),
     ("prost", &["service/"]),
     ("tower", &["service/"]),
+    ("http_body", &["service/"]),
+    ("hyper", &["bin/sudokud/admin.rs"]),
+    ("hyper_util", &["bin/sudokud/admin.rs"]),
+    ("opentelemetry", &["service/observe.rs", "bin/sudokud/export.rs"]),
+    ("opentelemetry_otlp", &["bin/sudokud/export.rs"]),
+    ("opentelemetry_sdk", &["service/observe.rs", "bin/sudokud/export.rs"]),
+    ("tracing_opentelemetry", &["service/observe.rs", "bin/sudokud/export.rs"]),
     ("tokio_rustls", &["service/"]),
     ("ring", &["service/"]),
     ("subtle", &["service/"]),
-    ("hdrhistogram", &["answer/costs.rs"]),
+    ("hdrhistogram", &["answer/costs.rs", "service/client/load/"]),
     ("console", &["bin/"]),
     ("clap", &["bin/"]),
     ("indicatif", &["bin/"]),
@@ -37,7 +46,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("strsim", &["bin/sudoku/shell/"]),
     ("anyhow", &["bin/"]),
     ("cap_std", &["service/"]),
-    ("rand", &["input/index.rs", "generate/"]),
+    ("rand", &["input/index.rs", "generate/", "service/client/lane.rs"]),
     ("plotters", &["bin/"]),
     ("plotters_backend", &["bin/"]),
     ("ab_glyph", &["bin/"]),

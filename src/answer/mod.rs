@@ -9,14 +9,15 @@
 
 mod check;
 mod costs;
+mod rein;
 mod render;
 mod single;
 mod step;
 mod validate;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
+use std::vec;
 
 use crate::grid::{Grid, Order};
 use crate::solver::{
@@ -27,6 +28,7 @@ use crate::text::{Format, Problem, PuzzleError, Records};
 
 pub use check::{Check, Flaw, check_block, check_grid};
 pub use costs::{Cost, Costs};
+pub use rein::{PuzzleByPuzzle, Rein};
 pub use render::{NoOutputForm, OutputForm, paint_grid};
 pub use single::single_error;
 pub use step::{Reason, Step, Stuck, next_step};
@@ -188,34 +190,42 @@ pub struct Worker {
     lines: Vec<u64>,
     /// What is wrong with those, by their place in `lines`.
     errors: Vec<(usize, PuzzleError)>,
+    searches_together: bool,
 }
 
 impl Worker {
     fn new(format: &Format, task: &Task) -> Self {
         let order = format.order();
+        let strategy = task.strategy_for(order);
         Self {
-            solver: task.strategy_for(order).solver(order),
+            solver: strategy.solver(order),
             puzzle: Grid::empty(order),
             solution: Grid::empty(order),
             batch: Batch::new(order),
             lines: Vec::new(),
             errors: Vec::new(),
+            searches_together: strategy.searches_together(),
         }
+    }
+
+    /// How many puzzles are kept before they are answered.
+    fn most_kept(&self, rein: &dyn Rein) -> usize {
+        if rein.is_by_puzzle() && !self.searches_together { 1 } else { BATCH_PUZZLES }
     }
 
     /// Answers every puzzle of a block, in order, each handed to `visit`.
     ///
     /// # Errors
-    /// [`Cancelled`], with some answers not given, if `cancel` was raised.
+    /// [`Cancelled`], with some answers not given, if `rein` said so.
     pub fn answer_block(
         &mut self,
         format: &Format,
         task: &Task,
         block: Block<'_>,
-        cancel: &AtomicBool,
+        rein: &dyn Rein,
         visit: impl FnMut(&Answer<'_>),
     ) -> Result<(), Cancelled> {
-        self.visit_block(format, task, block, cancel, &mut EachAnswer(visit))
+        self.visit_block(format, task, block, rein, &mut EachAnswer(visit))
     }
 
     fn visit_block(
@@ -223,16 +233,30 @@ impl Worker {
         format: &Format,
         task: &Task,
         block: Block<'_>,
-        cancel: &AtomicBool,
+        rein: &dyn Rein,
+        visitor: &mut impl Visitor,
+    ) -> Result<(), Cancelled> {
+        self.forget();
+        self.keep_block(format, task, block, rein, visitor)?;
+        self.answer_kept(task, rein, visitor)
+    }
+
+    /// Reads a block to its end. What does not fit is answered, the rest is kept.
+    fn keep_block(
+        &mut self,
+        format: &Format,
+        task: &Task,
+        block: Block<'_>,
+        rein: &dyn Rein,
         visitor: &mut impl Visitor,
     ) -> Result<(), Cancelled> {
         let mut records = Records::new(format, block.text, block.first_line);
-        self.forget();
+        let most = self.most_kept(rein);
         loop {
-            if self.lines.len() == BATCH_PUZZLES {
-                self.answer_kept(task, cancel, visitor)?;
+            if self.lines.len() == most {
+                self.answer_kept(task, rein, visitor)?;
             }
-            let (first, room) = (records.line(), BATCH_PUZZLES - self.lines.len());
+            let (first, room) = (records.line(), most - self.lines.len());
             self.batch.push_many(|puzzles| {
                 let mut count = 0;
                 loop {
@@ -246,36 +270,36 @@ impl Worker {
                 }
                 self.lines.extend(first..first + count as u64);
             });
-            if self.lines.len() < BATCH_PUZZLES {
-                let Some(record) = records.read(&mut self.puzzle) else { break };
+            if self.lines.len() < most {
+                let Some(record) = records.read(&mut self.puzzle) else { return Ok(()) };
                 self.keep(record.line, record.error);
             }
         }
-        self.answer_kept(task, cancel, visitor)
     }
 
     /// Answers each line, whatever it holds, as one puzzle of a notation with one puzzle a line.
     ///
     /// # Errors
-    /// [`Cancelled`] if `cancel` was raised.
+    /// [`Cancelled`] if `rein` said so.
     pub fn answer_lines<'a>(
         &mut self,
         format: &Format,
         task: &Task,
         lines: impl IntoIterator<Item = (u64, &'a [u8])>,
-        cancel: &AtomicBool,
+        rein: &dyn Rein,
         visit: impl FnMut(&Answer<'_>),
     ) -> Result<(), Cancelled> {
         let mut visitor = EachAnswer(visit);
+        let most = self.most_kept(rein);
         self.forget();
         for (number, line) in lines {
             let error = format.read_line(line, number, &mut self.puzzle).err();
             self.keep(number, error);
-            if self.lines.len() == BATCH_PUZZLES {
-                self.answer_kept(task, cancel, &mut visitor)?;
+            if self.lines.len() == most {
+                self.answer_kept(task, rein, &mut visitor)?;
             }
         }
-        self.answer_kept(task, cancel, &mut visitor)
+        self.answer_kept(task, rein, &mut visitor)
     }
 
     /// Keeps the puzzle that has just been read.
@@ -298,10 +322,14 @@ impl Worker {
     fn answer_kept(
         &mut self,
         task: &Task,
-        cancel: &AtomicBool,
+        rein: &dyn Rein,
         visitor: &mut impl Visitor,
     ) -> Result<(), Cancelled> {
-        let limit = Limit { solutions: task.question.solutions(), nodes: task.node_limit, cancel };
+        let limit =
+            Limit { solutions: task.question.solutions(), nodes: task.node_limit, cancel: rein.flag() };
+        if self.batch.len() == 1 {
+            rein.begin();
+        }
         if task.measure {
             self.solver.measure_batch(&mut self.batch, &limit);
         } else {
@@ -326,8 +354,9 @@ impl Worker {
             if verdict == Verdict::Solved && visitor.wants_only_solutions() {
                 // All up to the next that has another answer.
                 let end = searched + errors.peek().map_or(self.lines.len(), |(of, _)| *of) - place;
-                let (count, metrics) = solved(task.question, &self.batch.searches()[searched..end]);
-                visitor.solutions(count, self.batch.solutions(searched..searched + count), &metrics);
+                let count = solved(task.question, &self.batch.searches()[searched..end]);
+                let these = searched..searched + count;
+                visitor.solutions(&self.batch.searches()[these.clone()], self.batch.solutions(these));
                 searched += count;
                 place += count;
                 continue;
@@ -337,7 +366,7 @@ impl Worker {
             // A puzzle with a solution keeps the rules.
             let conflict = if search.solutions == 0 { self.puzzle.first_conflict() } else { None };
             let result = match (verdict, conflict) {
-                (Verdict::Cancelled, _) => return Err(Cancelled),
+                (Verdict::Cancelled, _) if !rein.gives_up() => return Err(Cancelled),
                 // One that breaks them has none; but that is not what is said of it, nor what it took to find out.
                 (_, Some(conflict)) => {
                     metrics = Metrics::default();
@@ -351,6 +380,7 @@ impl Worker {
                 (Verdict::NoSolution, None) => Err(Problem::NoSolution),
                 (Verdict::NotUnique, None) => Err(Problem::NotUnique),
                 (Verdict::GaveUp { nodes }, None) => Err(Problem::GaveUp { nodes }),
+                (Verdict::Cancelled, None) => Err(Problem::GaveUp { nodes: metrics.nodes }),
             };
             let result = result.map_err(|problem| PuzzleError { problem, line: Some(line) });
             visitor.answer(&Answer { line, puzzle: Some(&self.puzzle), result, metrics });
@@ -372,20 +402,14 @@ trait Visitor {
         false
     }
 
-    /// A shortcut for solutions that follow each other: how many, their digits, and what the searches cost together.
-    fn solutions(&mut self, _count: usize, _digits: &[u8], _metrics: &Metrics) {}
+    /// A shortcut for solutions that follow each other: their searches, and their digits.
+    fn solutions(&mut self, _searches: &[Search], _digits: &[u8]) {}
 }
 
-/// How many of the searches, from the first on, found what `question` takes for a solution, and what they cost together.
-fn solved(question: Question, searches: &[Search]) -> (usize, Metrics) {
-    let mut metrics = Metrics::default();
-    for (count, search) in searches.iter().enumerate() {
-        if question.verdict(search) != Verdict::Solved {
-            return (count, metrics);
-        }
-        metrics.add(&search.metrics);
-    }
-    (searches.len(), metrics)
+/// How many of the searches, from the first on, found what `question` takes for a solution.
+fn solved(question: Question, searches: &[Search]) -> usize {
+    let is_solved = |search: &&Search| question.verdict(search) == Verdict::Solved;
+    searches.iter().take_while(is_solved).count()
 }
 
 struct EachAnswer<F>(F);
@@ -403,6 +427,52 @@ struct Writer<'a> {
     written: Written,
 }
 
+/// Writes the answers to several blocks, each for itself.
+struct Writers<'a> {
+    writer: Writer<'a>,
+    /// How many answers the block on hand still has, and then the others.
+    counts: vec::IntoIter<usize>,
+    left: usize,
+    /// Those that are done.
+    done: Vec<Written>,
+}
+
+impl Writers<'_> {
+    /// Takes up the next blocks until one is not done, and returns how many answers it has left.
+    fn left(&mut self) -> usize {
+        while self.left == 0 {
+            let Some(count) = self.counts.next() else { break };
+            self.done.push(std::mem::take(&mut self.writer.written));
+            self.left = count;
+        }
+        self.left
+    }
+}
+
+impl Visitor for Writers<'_> {
+    fn answer(&mut self, answer: &Answer<'_>) {
+        self.left();
+        self.writer.answer(answer);
+        self.left -= 1;
+    }
+
+    fn wants_only_solutions(&self) -> bool {
+        self.writer.wants_only_solutions()
+    }
+
+    fn solutions(&mut self, searches: &[Search], mut digits: &[u8]) {
+        let cells = self.writer.format.order().cells();
+        let mut rest = searches;
+        while !rest.is_empty() {
+            let (these, others) = rest.split_at(self.left().min(rest.len()));
+            let (own, further) = digits.split_at(these.len() * cells);
+            self.writer.solutions(these, own);
+            self.left -= these.len();
+            (rest, digits) = (others, further);
+        }
+    }
+}
+
 impl Visitor for Writer<'_> {
     fn answer(&mut self, answer: &Answer<'_>) {
         self.written.tally.count(self.task, answer);
@@ -413,9 +483,11 @@ impl Visitor for Writer<'_> {
         self.task.form == OutputForm::Solution && !self.task.measure
     }
 
-    fn solutions(&mut self, count: usize, digits: &[u8], metrics: &Metrics) {
-        self.written.tally.answers += count as u64;
-        self.written.tally.metrics.add(metrics);
+    fn solutions(&mut self, searches: &[Search], digits: &[u8]) {
+        self.written.tally.answers += searches.len() as u64;
+        for search in searches {
+            self.written.tally.metrics.add(&search.metrics);
+        }
         self.format.write_solutions(digits, &mut self.written.text);
     }
 }
@@ -467,6 +539,12 @@ impl Workers {
         &self.task
     }
 
+    /// Are many puzzles searched together?
+    #[must_use]
+    pub fn search_together(&self) -> bool {
+        self.task.strategy_for(self.format.order()).searches_together()
+    }
+
     /// Runs `job` with a worker. One that panics is not used again.
     pub fn with<R>(&self, job: impl FnOnce(&mut Worker) -> R) -> R {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
@@ -480,13 +558,76 @@ impl Workers {
     /// Answers a block and writes the answers in the task's form.
     ///
     /// # Errors
-    /// [`Cancelled`] if `cancel` was raised.
-    pub fn write_answers(&self, block: Block<'_>, cancel: &AtomicBool) -> Result<Written, Cancelled> {
-        // An answer is about as long as its puzzle in every form but the widest.
-        let written = Written { text: Vec::with_capacity(block.text.len() + 1024), ..Written::default() };
+    /// [`Cancelled`] if `rein` said so.
+    pub fn write_answers(&self, block: Block<'_>, rein: &dyn Rein) -> Result<Written, Cancelled> {
+        self.write_answers_into(block, rein, Vec::with_capacity(Self::room_for(block)))
+    }
+
+    /// The bytes that answers take, more or less: an answer is about as long as its puzzle in every form but the widest.
+    #[must_use]
+    pub const fn room_for(block: Block<'_>) -> usize {
+        block.text.len() + 1024
+    }
+
+    /// The same as [`Self::write_answers`], into memory that was had beforehand.
+    ///
+    /// # Errors
+    /// [`Cancelled`] if `rein` said so.
+    pub fn write_answers_into(
+        &self,
+        block: Block<'_>,
+        rein: &dyn Rein,
+        text: Vec<u8>,
+    ) -> Result<Written, Cancelled> {
+        let written = Written { text, ..Written::default() };
         let mut writer = Writer { format: &self.format, task: &self.task, written };
-        self.with(|worker| worker.visit_block(&self.format, &self.task, block, cancel, &mut writer))?;
+        self.with(|worker| worker.visit_block(&self.format, &self.task, block, rein, &mut writer))?;
         Ok(writer.written)
+    }
+
+    /// Answers several small blocks at once, where many puzzles are searched together; the answers to each come for themselves.
+    /// `None` if they are too many, or are better answered one by one.
+    ///
+    /// # Errors
+    /// [`Cancelled`] if `rein` said so.
+    #[must_use]
+    pub fn write_answers_together<'a>(
+        &self,
+        blocks: impl Iterator<Item = Block<'a>> + Clone,
+        rein: &dyn Rein,
+    ) -> Option<Result<Vec<Written>, Cancelled>> {
+        self.with(|worker| {
+            if !worker.searches_together {
+                return None;
+            }
+            worker.forget();
+            let mut counts = Vec::new();
+            for block in blocks {
+                let before = worker.lines.len();
+                // A puzzle takes a line at least, and the last may have no end.
+                if before + memchr::memchr_iter(b'\n', block.text).count() + 1 >= BATCH_PUZZLES {
+                    return None;
+                }
+                // All of it is kept, so nothing is answered yet.
+                let none = &mut EachAnswer(|_: &Answer<'_>| {});
+                if worker.keep_block(&self.format, &self.task, block, rein, none).is_err() {
+                    return Some(Err(Cancelled));
+                }
+                counts.push(worker.lines.len() - before);
+            }
+            let done = Vec::with_capacity(counts.len());
+            let writer = Writer { format: &self.format, task: &self.task, written: Written::default() };
+            let mut counts = counts.into_iter();
+            let left = counts.next().unwrap_or_default();
+            let mut writers = Writers { writer, counts, left, done };
+            if worker.answer_kept(&self.task, rein, &mut writers).is_err() {
+                return Some(Err(Cancelled));
+            }
+            // Of blocks at the end that have no puzzle.
+            writers.left();
+            writers.done.push(writers.writer.written);
+            Some(Ok(writers.done))
+        })
     }
 
     /// The answers to a block on which the work broke down: an error line for every puzzle.
@@ -503,5 +644,62 @@ impl Workers {
             self.task.form.write(&answer, &self.format, &mut written.text);
         }
         written
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+    use crate::text::{Alphabet, Notation};
+
+    #[test]
+    fn blocks_answered_together_are_answered_as_each_for_itself() {
+        let solved = "534678912672195348198342567859761423426853791713924856961537284287419635345286179";
+        let line = |k: usize| {
+            let mut line = solved.to_owned().into_bytes();
+            for blank in 0..9 {
+                line[(k * 31 + blank * 17) % 81] = b'.';
+            }
+            String::from_utf8(line).unwrap() + "\n"
+        };
+        let texts: Vec<String> = (0..200)
+            .map(|k| match k % 10 {
+                1 | 2 => String::new(),
+                3 => "# a comment\n".to_owned(),
+                4 => format!("too short\n{}", line(k)),
+                5 => format!("{}55{}\n{}", line(k), ".".repeat(79), line(k + 1)),
+                6 => (k..k + 40).map(line).collect(),
+                7 => line(k).trim_end().to_owned(),
+                _ => line(k),
+            })
+            .collect();
+        let format = Format::new(Notation::Lines, Order::NINE, Alphabet::Letters).unwrap();
+        let never = AtomicBool::new(false);
+        let (mut blocks, mut first_line) = (Vec::new(), 1);
+        for text in &texts {
+            blocks.push(Block { text: text.as_bytes(), first_line });
+            first_line += text.lines().count() as u64;
+        }
+        for form in [OutputForm::Solution, OutputForm::Jsonl] {
+            for first in [0, 1, 3, 150] {
+                let blocks = &blocks[first..];
+                let workers = Workers::new(format.clone(), Task { form, ..Task::default() });
+                let together = workers.write_answers_together(blocks.iter().copied(), &never);
+                let each = blocks.iter().map(|&block| workers.write_answers(block, &never).unwrap());
+                let plain = |written: Written| (written.text, written.tally.answers, written.tally.errors);
+                let together: Vec<_> = together.unwrap().unwrap().into_iter().map(plain).collect();
+                assert!(together == each.map(plain).collect::<Vec<_>>());
+            }
+        }
+
+        let long: String = (0..BATCH_PUZZLES).map(line).collect();
+        let blocks = [Block { text: long.as_bytes(), first_line: 1 }];
+        let workers = Workers::new(format.clone(), Task::default());
+        assert!(workers.write_answers_together(blocks.into_iter(), &never).is_none(), "it is too long");
+        let plain = Task { strategy: crate::solver::strategy("propagation"), ..Task::default() };
+        let workers = Workers::new(format, plain);
+        assert!(workers.write_answers_together(blocks.into_iter().take(0), &never).is_none());
     }
 }

@@ -25,6 +25,9 @@ pub enum BatchError {
     /// The answers cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),
+    /// The process may have no more memory.
+    #[error("there is no memory left for the answers. Allow this process more, or use fewer --threads.")]
+    Memory,
     /// `cancel` was raised.
     #[error("The run was interrupted.")]
     Cancelled,
@@ -70,14 +73,22 @@ pub fn solve(
     }
     let work = {
         let (workers, cancel) = (Arc::clone(workers), Arc::clone(cancel));
-        move |chunk: &Chunk| (chunk.end(), workers.write_answers(chunk.block(), &cancel))
+        move |chunk: &Chunk| {
+            let (block, mut room) = (chunk.block(), Vec::new());
+            // An allocator that has none to give would end the process without a word to the user.
+            let written = match room.try_reserve_exact(Workers::room_for(block)) {
+                Ok(()) => workers.write_answers_into(block, &*cancel, room).map_err(BatchError::from),
+                Err(_) => Err(BatchError::Memory),
+            };
+            (chunk.end(), written)
+        }
     };
     let recover = {
         let workers = Arc::clone(workers);
         move |chunk: &Chunk| (chunk.end(), Ok(workers.write_internal_errors(chunk.block())))
     };
     let source = move || reader.next_chunk().map_err(BatchError::from);
-    let sink = |(end, written): (u64, Result<Written, Cancelled>)| {
+    let sink = |(end, written): (u64, Result<Written, BatchError>)| {
         let written = written?;
         output.add(end, &written.text, &written.tally)?;
         watch(output.progress());

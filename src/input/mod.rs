@@ -36,6 +36,10 @@ pub use validate::{Stopped, validate};
 /// How many bytes are read at a time, unless a reader is told otherwise: about 1,600 puzzles of 81 cells.
 pub const CHUNK_BYTES: usize = 128 * 1024;
 
+/// The longest line that is passed over to find its end. None of it is kept, so it costs no memory; but a device that never
+/// ends a line would be read for ever.
+pub const MAX_PASSED_BYTES: u64 = 256 << 20;
+
 /// The name that stands for standard input on the command line.
 pub const STANDARD_INPUT: &str = "-";
 
@@ -86,6 +90,14 @@ pub enum InputError {
         /// Where the puzzle begins.
         line: u64,
     },
+    /// A line goes on and on, be it a puzzle or a comment.
+    #[error("{name} has a line that does not end within {MAX_PASSED_BYTES} bytes: line {line}.")]
+    Endless {
+        /// The input.
+        name: String,
+        /// The line.
+        line: u64,
+    },
     /// It was to be cut into parts, but nobody knows where they end.
     #[error("{name} cannot be cut into parts, because its length is not known. {advice}")]
     NoParts {
@@ -102,6 +114,10 @@ pub enum InputError {
 impl InputError {
     fn io(name: &str, cause: io::Error) -> Self {
         Self::Io { name: name.to_owned(), cause }
+    }
+
+    fn is_out_of_memory(&self) -> bool {
+        matches!(self, Self::Io { cause, .. } if cause.kind() == io::ErrorKind::OutOfMemory)
     }
 }
 
@@ -146,9 +162,14 @@ impl Source {
         // Files of /proc call themselves regular and 0 bytes long; only reading tells.
         let is_regular = metadata.is_file() && metadata.len() > 0;
         if is_regular && may_map && !is_compressed(&file) {
-            match Mapped::open(&file, name.clone())? {
-                Some(map) => return Ok(Self::mapped(map)),
-                None => tracing::debug!("{name} is read without a map: too many are mapped already"),
+            match Mapped::open(&file, name.clone()) {
+                Ok(Some(map)) => return Ok(Self::mapped(map)),
+                Ok(None) => tracing::debug!("{name} is read without a map: too many are mapped already"),
+                // Reading takes next to none.
+                Err(error) if error.is_out_of_memory() => {
+                    tracing::debug!("{name} is read without a map: the process may have no more memory");
+                }
+                Err(error) => return Err(error),
             }
         }
         let stamp = if is_regular {
@@ -298,6 +319,8 @@ impl Source {
     pub fn read(mut self, hint: &Hint) -> Result<Reader, InputError> {
         let mut sample = Vec::with_capacity(SAMPLE_BYTES);
         let (mut taken, mut line, mut at_end) = (0u64, 1u64, false);
+        // How much of a line is passed over that has not ended.
+        let mut passed = 0u64;
         // The sample is filled whatever size a pipe's pieces have, so that detection always sees the same.
         loop {
             while sample.len() < SAMPLE_BYTES && !at_end {
@@ -318,6 +341,7 @@ impl Source {
                 if line == 1 && sample.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
             let (skipped, lines) = skip_blank_lines(&sample[mark..], at_end);
             line += lines;
+            passed = if lines > 0 { 0 } else { passed };
             sample.drain(..mark + skipped);
             if sample.len() < SAMPLE_BYTES {
                 if at_end {
@@ -325,6 +349,10 @@ impl Source {
                 }
             } else if !sample.contains(&b'\n') && skip_blank_lines(&sample, true).0 > 0 {
                 // A line that is no puzzle fills the sample. As a comment it goes as it comes.
+                passed += sample.len() as u64;
+                if passed > MAX_PASSED_BYTES {
+                    return Err(InputError::Endless { name: self.name, line });
+                }
                 sample.clear();
                 sample.push(b'#');
             } else {
@@ -351,7 +379,7 @@ impl Source {
             line,
             is_at_start: true,
             first_byte: 0,
-            skipping: false,
+            passed: None,
             chunk_bytes: CHUNK_BYTES,
             last_line: u64::MAX,
             buffers: Buffers::default(),
@@ -464,8 +492,8 @@ pub struct Reader {
     is_at_start: bool,
     /// Where in the input the part of it begins that is read.
     first_byte: u64,
-    /// Is the rest of an overlong line being passed over?
-    skipping: bool,
+    /// How much of an overlong line has been passed over, while its end has not been found.
+    passed: Option<u64>,
     /// How much is read at a time.
     chunk_bytes: usize,
     /// No line after this one is handed out.
@@ -561,8 +589,12 @@ impl Reader {
             return Ok(None);
         }
         let recycled = self.buffers.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut buffer = recycled.unwrap_or_else(|| Vec::with_capacity(2 * self.chunk_bytes));
+        let mut buffer = recycled.unwrap_or_default();
         buffer.clear();
+        // Where there is no memory left, it is most likely here that it shows.
+        buffer
+            .try_reserve_exact(2 * self.chunk_bytes)
+            .map_err(|_| InputError::io(self.name(), io::ErrorKind::OutOfMemory.into()))?;
         buffer.append(&mut self.pending);
         let mut cut = 0;
         if buffer.len() >= self.chunk_bytes {
@@ -586,11 +618,16 @@ impl Reader {
                 }
             };
             self.taken += length as u64;
-            if self.skipping {
+            if let Some(passed) = self.passed {
                 // Keep the newline that ends the line; drop what comes before it.
                 let end = memchr::memchr(b'\n', &buffer[old..]);
-                self.skipping = end.is_none() && length > 0;
+                let passed = passed + length as u64;
+                self.passed = (end.is_none() && length > 0).then_some(passed);
                 buffer.drain(old..end.map_or(buffer.len(), |end| old + end));
+                if self.passed.is_some_and(|passed| passed > MAX_PASSED_BYTES) {
+                    let line = self.line + memchr::memchr_iter(b'\n', &buffer).count() as u64;
+                    return Err(InputError::Endless { name: self.name().to_owned(), line });
+                }
             }
             let at_end = length == 0;
             cut = self.format.cut(&buffer, at_end);
@@ -630,7 +667,7 @@ impl Reader {
         let line_start = memchr::memrchr(b'\n', buffer).map_or(0, |end| end + 1);
         if buffer.len() - line_start > MAX_LINE_BYTES {
             buffer.truncate(line_start + MAX_LINE_BYTES);
-            self.skipping = true;
+            self.passed = Some(0);
         }
         if buffer.len() > MAX_TRIPLES_BYTES {
             return Err(InputError::TooLong { name: self.name().to_owned(), line: self.line });

@@ -217,7 +217,7 @@ impl Reader {
     pub(super) fn seek(&mut self, place: Place) -> Result<(), InputError> {
         self.source.seek(place.offset)?;
         self.pending.clear();
-        (self.taken, self.line, self.skipping) = (place.offset, place.line, false);
+        (self.taken, self.line, self.passed) = (place.offset, place.line, None);
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! Tokens: who may call.
+//! Tokens: who may call. What is no call at all is turned away here too.
 //!
 //! A call brings its token as `authorization: Bearer TOKEN`. Tokens are kept as digests, and a call's is compared with each of
 //! them in constant time, so that neither memory nor time tells what they are.
@@ -10,13 +10,13 @@ use std::task::{Context as Poller, Poll};
 
 use ring::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
 use subtle::{Choice, ConstantTimeEq as _};
-use tonic::Status;
 use tonic::body::Body;
-use tonic::codegen::http::header::AUTHORIZATION;
-use tonic::codegen::http::{Request, Response};
+use tonic::codegen::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use tonic::codegen::http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use tower::{Layer, Service};
 
 use super::meters;
+use super::refusal::no_token;
 
 /// What the header says before the token.
 const SCHEME: &str = "Bearer ";
@@ -26,6 +26,9 @@ const LEAST_TOKEN_BYTES: usize = 16;
 
 /// Where probes ask whether the server is well. They have no token, and are told nothing else.
 const OPEN_TO_ALL: &str = "/grpc.health.v1.Health/";
+
+/// What requests say that they carry. Anything else is not read at all, as the protocol wants it.
+const CONTENT_TYPES: [&str; 2] = ["application/grpc", "application/grpc+proto"];
 
 /// Why a file of tokens cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -102,7 +105,7 @@ fn read(path: &Path) -> Result<Vec<Digest>, TokenError> {
     if tokens.is_empty() { Err(wrong("has no token".to_owned())) } else { Ok(tokens) }
 }
 
-/// Lets calls with a token pass, and those that need none.
+/// Lets calls pass that speak our protocol, and have a token or need none.
 #[derive(Clone, Debug)]
 pub(super) struct Guard(pub(super) Option<Arc<Tokens>>);
 
@@ -138,10 +141,15 @@ where
         if let Some(header) = request.headers_mut().get_mut(AUTHORIZATION) {
             header.set_sensitive(true);
         }
+        if !is_a_call(request.headers()) {
+            meters::refused("content_type");
+            return Guarding::Refused(Some(unsupported()));
+        }
         match &self.tokens {
             Some(tokens) if !is_let_in(tokens, &request) => {
                 meters::refused("token");
-                Guarding::Refused
+                let is_given = request.headers().contains_key(AUTHORIZATION);
+                Guarding::Refused(Some(no_token(is_given).into_http()))
             }
             _ => Guarding::LetIn(Box::pin(self.inner.call(request))),
         }
@@ -159,7 +167,7 @@ fn is_let_in<B>(tokens: &Tokens, request: &Request<B>) -> bool {
 /// The response to a call, or a refusal.
 pub(super) enum Guarding<F> {
     LetIn(std::pin::Pin<Box<F>>),
-    Refused,
+    Refused(Option<Response<Body>>),
 }
 
 impl<F, E> Future for Guarding<F>
@@ -171,11 +179,44 @@ where
     fn poll(mut self: std::pin::Pin<&mut Self>, poller: &mut Poller<'_>) -> Poll<F::Output> {
         match &mut *self {
             Self::LetIn(response) => response.as_mut().poll(poller),
-            Self::Refused => Poll::Ready(Ok(refusal().into_http())),
+            // It is given out once; futures are not polled again after that.
+            Self::Refused(response) => Poll::Ready(Ok(response.take().unwrap_or_default())),
         }
     }
 }
 
-fn refusal() -> Status {
-    Status::unauthenticated("This server wants a token: send it as `authorization: Bearer TOKEN`.")
+/// Does a request say that it is a call?
+fn is_a_call(headers: &HeaderMap) -> bool {
+    let said = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let kind = said.split(';').next().unwrap_or_default().trim();
+    CONTENT_TYPES.iter().any(|known| kind.eq_ignore_ascii_case(known))
+}
+
+/// What a request gets that is no call. It may not come from a client that knows of statuses in trailers.
+fn unsupported() -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+    response.headers_mut().insert(ACCEPT, HeaderValue::from_static(CONTENT_TYPES[0]));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_says_that_it_is_one() {
+        let is_call = |kind: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(CONTENT_TYPE, kind.parse().unwrap());
+            is_a_call(&headers)
+        };
+        for kind in ["application/grpc", "application/grpc+proto", "Application/gRPC; charset=utf-8"] {
+            assert!(is_call(kind), "{kind}");
+        }
+        for kind in ["", "application/grpc-web", "application/grpc+json", "application/json", "text/html"] {
+            assert!(!is_call(kind), "{kind}");
+        }
+        assert!(!is_a_call(&HeaderMap::new()));
+    }
 }

@@ -4,14 +4,17 @@
 //! - A peer that connects and says nothing is dropped after a while, and at once when the server shuts down. Beyond
 //!   the number that is allowed, peers wait.
 //! - Running out of file descriptors makes accepting pause, not spin.
+//! - A call can have its connection closed, where the client neither takes its answers nor goes.
 //! - A connection closes lingeringly: what has been written gets there even if the peer is still sending.
 
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context as Poller, Poll, ready};
 use std::time::Duration;
 
+use atomic_waker::AtomicWaker;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -20,17 +23,11 @@ use tokio_rustls::server::TlsStream;
 use tonic::transport::server::Connected;
 
 use super::context::Context;
-use super::meters::OpenConnection;
+use super::meters::{self, OpenConnection};
 use super::tls::Tls;
-
-/// The most connections at once. An idle one takes about 15 KB.
-const MAX_CONNECTIONS: usize = 4096;
 
 /// How long accepting pauses after an error, most likely that there are no file descriptors left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
-
-/// How long a peer may take for its first bytes.
-const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What an HTTP/2 client sends first, in bytes.
 const GREETING_BYTES: usize = 24;
@@ -45,7 +42,7 @@ pub(super) async fn accept(
     context: Arc<Context>,
     accepted: mpsc::Sender<io::Result<Connection>>,
 ) {
-    let seats = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let seats = Arc::new(Semaphore::new(context.limits.connections.min(Semaphore::MAX_PERMITS)));
     // The semaphore is never closed.
     while let Ok(seat) = Arc::clone(&seats).acquire_owned().await {
         let socket = tokio::select! {
@@ -67,7 +64,7 @@ pub(super) async fn accept(
                 let (acceptor, context, accepted) = (tls.acceptor(), Arc::clone(&context), accepted.clone());
                 tokio::spawn(async move {
                     let shaken = tokio::select! {
-                        shaken = timeout(GREETING_TIMEOUT, acceptor.accept(socket)) => shaken,
+                        shaken = timeout(context.limits.handshake_timeout, acceptor.accept(socket)) => shaken,
                         () = context.draining() => return,
                     };
                     match shaken {
@@ -76,8 +73,14 @@ pub(super) async fn accept(
                             // Nobody wants it any more when the server ends.
                             let _ = accepted.send(Ok(Connection::new(socket, seat, &context))).await;
                         }
-                        Ok(Err(error)) => tracing::debug!(%error, "a handshake failed"),
-                        Err(_) => tracing::debug!("a handshake took too long"),
+                        Ok(Err(error)) => {
+                            meters::handshake_failed("refused");
+                            tracing::debug!(%error, "a handshake failed");
+                        }
+                        Err(_) => {
+                            meters::handshake_failed("too_slow");
+                            tracing::debug!("a handshake took too long");
+                        }
                     }
                 });
             }
@@ -110,6 +113,7 @@ pub(super) struct Connection {
     socket: Socket,
     greeting: Option<Greeting>,
     closing: Option<Closing>,
+    link: Link,
     meter: OpenConnection,
     _seat: OwnedSemaphorePermit,
 }
@@ -131,10 +135,12 @@ impl Connection {
         let context = Arc::clone(context);
         // The transport would wait for a greeting even when it is told to end.
         let given_up = async move {
-            let _ = timeout(GREETING_TIMEOUT, context.draining()).await;
+            let _ = timeout(context.limits.handshake_timeout, context.draining()).await;
         };
         let greeting = Greeting { missing: GREETING_BYTES, given_up: Box::pin(given_up) };
-        Self { socket, greeting: Some(greeting), closing: None, meter: OpenConnection::new(), _seat: seat }
+        let link = Link::default();
+        let meter = OpenConnection::new();
+        Self { socket, greeting: Some(greeting), closing: None, link, meter, _seat: seat }
     }
 }
 
@@ -148,13 +154,34 @@ impl Connection {
 }
 
 impl Connected for Connection {
-    type ConnectInfo = <TcpStream as Connected>::ConnectInfo;
+    type ConnectInfo = Link;
 
-    fn connect_info(&self) -> Self::ConnectInfo {
-        match &self.socket {
-            Socket::Plain(socket) => socket.connect_info(),
-            Socket::Encrypted(stream) => stream.get_ref().0.connect_info(),
-        }
+    fn connect_info(&self) -> Link {
+        self.link.clone()
+    }
+}
+
+/// The way from a call to its connection.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Link(Arc<Cut>);
+
+#[derive(Debug, Default)]
+struct Cut {
+    is_cut: AtomicBool,
+    reader: AtomicWaker,
+}
+
+impl Link {
+    /// Closes the connection, with whatever is on it.
+    pub(super) fn cut(&self) {
+        self.0.is_cut.store(true, Ordering::Release);
+        self.0.reader.wake();
+    }
+
+    /// Has it been cut? Whoever reads is woken when it is.
+    fn is_cut(&self, poller: &Poller<'_>) -> bool {
+        self.0.reader.register(poller.waker());
+        self.0.is_cut.load(Ordering::Acquire)
     }
 }
 
@@ -165,6 +192,9 @@ impl AsyncRead for Connection {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
+        if this.link.is_cut(poller) {
+            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
+        }
         let before = buffer.filled().len();
         let result = either!(&mut this.socket, stream => Pin::new(stream).poll_read(poller, buffer));
         let received = buffer.filled().len() - before;

@@ -1,11 +1,12 @@
 //! Proto to domain and back.
 
 use bytes::Bytes;
-use tonic::{Code, Status};
-use tonic_types::{ErrorDetails, FieldViolation, StatusExt as _};
+use tonic::Status;
+use tonic_types::FieldViolation;
 
 use super::context::Context;
 use super::proto;
+use super::refusal::bad_fields;
 use crate::answer::{Answer, Check, Flaw, Found, OutputForm, Tally, Task, Written};
 use crate::grid::{Cell, Digit, Grid, House, HouseKind, Order};
 use crate::solver::{Clash, DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Metrics, Question, Step, Strategy};
@@ -133,9 +134,7 @@ impl Fields {
     }
 
     pub(super) fn into_status(self) -> Status {
-        let message = self.violations.first().map(|v| v.description.clone()).unwrap_or_default();
-        let details = ErrorDetails::with_bad_request(self.violations);
-        Status::with_error_details(Code::InvalidArgument, message, details)
+        bad_fields(self.violations)
     }
 }
 
@@ -374,12 +373,16 @@ pub(super) fn tally(tally: &Tally) -> proto::Tally {
     }
 }
 
-/// The tally that a server has sent. Errors of a kind that this version does not know count as `internal`.
+/// The stable code of an error that a server has sent. Those of a kind that this version does not know are `internal`.
+pub(super) fn code_name(code: proto::ErrorCode) -> &'static str {
+    CODES.iter().find(|&&(_, wire)| wire == code).map_or("internal", |&(name, _)| name)
+}
+
+/// The tally that a server has sent.
 pub(super) fn tally_from(wire: &proto::Tally) -> Tally {
-    let name = |code| CODES.iter().find(|&&(_, wire)| wire == code).map_or("internal", |&(name, _)| name);
     let mut tally = Tally { answers: wire.answers, ..Tally::default() };
     for error in &wire.errors {
-        *tally.errors.entry(name(error.code())).or_default() += error.count;
+        *tally.errors.entry(code_name(error.code())).or_default() += error.count;
     }
     if let Some(proto::Metrics { nodes, guesses, backtracks, depth, comparisons, placements }) = wire.metrics
     {
@@ -466,7 +469,67 @@ fn wire_house(house: House) -> proto::House {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use proptest::prelude::{
+        Just, ProptestConfig, Strategy, TestCaseError, any, prop, prop_assert_eq, prop_oneof,
+    };
+    use proptest::sample::select;
+    use proptest::test_runner::TestRunner;
+    use tokio::sync::watch;
+
+    use super::super::config::Limits;
+    use super::super::crew::Crew;
     use super::*;
+    use crate::solver::STRATEGIES;
+
+    /// A strategy by its place, if any, and what else a task says; but for colours, which stay at this end.
+    type Asked = (Option<usize>, Question, u64, OutputForm, bool);
+
+    fn asked() -> impl Strategy<Value = Asked> {
+        let counts = (1..=u64::MAX).prop_map(|limit| Question::Count { limit });
+        let question = prop_oneof![Just(Question::First), Just(Question::Unique), counts];
+        let forms = OutputForm::ALL.map(|(_, form)| form).to_vec();
+        let nodes = 1..=Limits::default().nodes;
+        (prop::option::of(0..STRATEGIES.len()), question, nodes, select(forms), any::<bool>())
+    }
+
+    fn task((place, question, node_limit, form, measure): Asked) -> Task {
+        Task { strategy: place.map(|place| STRATEGIES[place]), question, node_limit, form, measure }
+    }
+
+    fn hints() -> impl Strategy<Value = Hint> {
+        let alphabets = ["letters", "ascii", "alpha", "hex", "x", "a*0B", "987654321", "FEDCBA9876543210"];
+        let alphabet = select(alphabets.to_vec()).prop_map(|name| name.parse::<Alphabet>().unwrap());
+        let notation = select(Notation::ALL.map(|(_, notation)| notation).to_vec());
+        let order = select(Order::ALL.to_vec());
+        (prop::option::of(notation), prop::option::of(alphabet), prop::option::of(order))
+            .prop_map(|(notation, alphabet, order)| Hint { notation, alphabet, order })
+    }
+
+    /// What a client asks is what the server reads.
+    #[tokio::test]
+    async fn options_survive_the_wire() {
+        let crew = Crew::new(1, None, Duration::from_secs(1)).unwrap();
+        let (_keep, draining) = watch::channel(false);
+        let context = Context::new(crew, STRATEGIES, Limits::default(), None, draining);
+        let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+        let survives = |(asked, hint)| {
+            let task = task(asked);
+            let options = options_from(&task, &hint);
+            let failed = |status: Status| TestCaseError::fail(status.to_string());
+            let read = context.settings(&options).map_err(failed)?;
+            prop_assert_eq!(&read.hint, &hint);
+            prop_assert_eq!(
+                (read.task.question, read.task.node_limit, read.task.form, read.task.measure),
+                (task.question, task.node_limit, task.form, task.measure)
+            );
+            // The strategy is among these, by its name.
+            prop_assert_eq!(options_from(&read.task, &read.hint), options);
+            Ok(())
+        };
+        TestRunner::new(config).run(&(asked(), hints()), survives).unwrap();
+    }
 
     #[test]
     fn every_problem_has_a_wire_code_of_its_own_name() {

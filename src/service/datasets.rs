@@ -21,12 +21,16 @@ use tokio::task::spawn_blocking;
 use tokio_stream::{Stream, StreamExt as _};
 use tonic::{Request, Status};
 
-use super::context::{CancelOnDrop, Context, broken_down, exhausted, shutting_down};
+use super::context::Context;
 use super::convert::{self, Settings, invalid, wire_order};
+use super::crew::{LeaveOnDrop, Size};
 use super::meters;
 use super::ordered::{Feeder, answers};
 use super::proto;
-use crate::answer::{Cancelled, Tally, Validation, Workers, Written};
+use super::refusal::{
+    broken_down, changed_dataset, exhausted, no_dataset, shutting_down, unfit_dataset, unreadable_dataset,
+};
+use crate::answer::{Cancelled, Rein, Tally, Validation, Workers, Written};
 use crate::grid::Grid;
 use crate::input::{self, Chunk, InputError, Mapped, Picked, PuzzleIndex, Reader, Source};
 use crate::text::{Format, FormatError, Hint, Records};
@@ -81,8 +85,8 @@ impl Datasets {
     /// `NOT_FOUND` for anything but a regular file beneath the data directory, `FAILED_PRECONDITION` for a
     /// compressed one.
     fn dataset(&self, name: &str) -> Result<Arc<Dataset>, Status> {
-        let file = self.file(name).map_err(|_| not_found(name))?;
-        let identity = Identity::of(&file).map_err(|_| not_found(name))?;
+        let file = self.file(name).map_err(|_| no_dataset(name))?;
+        let identity = Identity::of(&file).map_err(|_| no_dataset(name))?;
         let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = mapped.get(name).filter(|known| known.identity == identity) {
             return Ok(Arc::clone(known));
@@ -98,9 +102,9 @@ impl Datasets {
         }
         if input::is_compressed(&file) {
             let message = format!("{name} is compressed. Data sets are read at any place: unpack it.");
-            return Err(Status::failed_precondition(message));
+            return Err(unfit_dataset("DATASET_COMPRESSED", name, &message));
         }
-        let map = Mapped::open(&file, name.to_owned()).map_err(|error| failure(&error))?;
+        let map = Mapped::open(&file, name.to_owned()).map_err(|error| failure(name, &error))?;
         let dataset = Arc::new(Dataset {
             identity,
             map: map.ok_or_else(too_many)?,
@@ -152,7 +156,7 @@ impl Identity {
 
 impl Dataset {
     fn reader(&self, hint: &Hint) -> Result<Reader, Status> {
-        Source::mapped(Arc::clone(&self.map)).read(hint).map_err(|error| failure(&error))
+        Source::mapped(Arc::clone(&self.map)).read(hint).map_err(|error| failure(self.map.name(), &error))
     }
 
     /// Makes sure that every puzzle is well formed. All of the file is looked at once for each way of reading it.
@@ -165,13 +169,15 @@ impl Dataset {
         if let Some((_, result)) = checked.iter().find(|(known, _)| known == hint) {
             return result.clone();
         }
-        let cancel = CancelOnDrop::default();
-        let (dataset, pool, flag, own_hint) =
-            (Arc::clone(self), Arc::clone(&context.pool), cancel.flag(), hint.clone());
+        let caller = LeaveOnDrop(context.caller());
+        let flag = Arc::new(AtomicBool::new(false));
+        caller.0.hold(&flag);
+        let (dataset, pool, own_hint) =
+            (Arc::clone(self), Arc::clone(context.crew.checking_pool()), hint.clone());
         let found = blocking(move || {
             let reader = dataset.reader(&own_hint)?;
             input::validate(reader, &pool, &flag, 1, |_| {}).map_err(|stopped| match stopped {
-                input::Stopped::Input(error) => failure(&error),
+                input::Stopped::Input(error) => failure(dataset.map.name(), &error),
                 input::Stopped::Cancelled => broken_down(),
             })
         })
@@ -190,16 +196,17 @@ impl Dataset {
         let (_, known) = match index.take().filter(|(known, _)| known == hint) {
             Some(known) => index.insert(known),
             None => {
-                let new = PuzzleIndex::new(Arc::clone(&self.map), hint).map_err(|error| failure(&error))?;
+                let new = PuzzleIndex::new(Arc::clone(&self.map), hint)
+                    .map_err(|error| failure(self.map.name(), &error))?;
                 index.insert((hint.clone(), new))
             }
         };
-        let count = known.count().map_err(|error| failure(&error))?;
+        let count = known.count().map_err(|error| failure(self.map.name(), &error))?;
         let picked = match number {
             Some(number) => known.puzzle(number),
             None => known.random(),
         };
-        let picked = picked.map_err(|error| failure(&error))?;
+        let picked = picked.map_err(|error| failure(self.map.name(), &error))?;
         let outside = || invalid("index", format!("The data set has the puzzles 1 to {count}."));
         Ok((known.format().clone(), picked.ok_or_else(outside)?, count))
     }
@@ -211,27 +218,23 @@ fn verdict(map: &Mapped, found: &Validation) -> Result<(), Status> {
         None => Ok(()),
         Some(error) => {
             let message = format!("The data set {} is not served: {error}", map.name());
-            Err(Status::failed_precondition(message))
+            Err(unfit_dataset("DATASET_MALFORMED", map.name(), &message))
         }
     }
 }
 
-fn not_found(name: &str) -> Status {
-    let message = format!("There is no data set `{name}`. ListDatasets names those there are.");
-    Status::not_found(convert::tidy(&message))
-}
-
 /// The status of a call whose data set cannot be read.
-fn failure(error: &InputError) -> Status {
+fn failure(name: &str, error: &InputError) -> Status {
     let message = error.to_string();
     match error {
-        InputError::Shrunk { .. } | InputError::Changed { .. } => Status::aborted(message),
+        InputError::Shrunk { .. } | InputError::Changed { .. } => changed_dataset(name, message),
         InputError::Format(FormatError::AlphabetSize { .. }) => invalid("options.alphabet", message),
-        InputError::Empty { .. } | InputError::TooLong { .. } | InputError::Format(_) => {
-            Status::failed_precondition(message)
-        }
+        InputError::Empty { .. }
+        | InputError::TooLong { .. }
+        | InputError::Endless { .. }
+        | InputError::Format(_) => unfit_dataset("DATASET_MALFORMED", name, &message),
         InputError::Io { .. } | InputError::Damaged { .. } | InputError::NoParts { .. } => {
-            Status::internal(message)
+            unreadable_dataset(name, message)
         }
     }
 }
@@ -248,7 +251,7 @@ async fn served(context: &Arc<Context>, name: String, hint: &Hint) -> Result<Arc
     let shared = Arc::clone(context);
     let dataset = blocking(move || match &shared.datasets {
         Some(datasets) => datasets.dataset(&name),
-        None => Err(not_found(&name)),
+        None => Err(no_dataset(&name)),
     })
     .await?;
     dataset.check(context, hint).await?;
@@ -260,11 +263,11 @@ pub(super) async fn list(
     context: &Arc<Context>,
     request: Request<proto::ListDatasetsRequest>,
 ) -> Result<proto::ListDatasetsResponse, Status> {
-    let call = context.admit("ListDatasets", &request)?;
+    let call = context.admit(&request)?;
     let proto::ListDatasetsRequest { page_size, page_token } = request.into_inner();
     let shared = Arc::clone(context);
     let all = blocking(move || match &shared.datasets {
-        Some(datasets) => datasets.list().map_err(|error| Status::internal(error.to_string())),
+        Some(datasets) => datasets.list().map_err(|error| unreadable_dataset("", error.to_string())),
         None => Ok(Vec::new()),
     });
     let all = call.deadline.limit(all).await??;
@@ -283,7 +286,7 @@ pub(super) async fn puzzle(
     context: &Arc<Context>,
     request: Request<proto::GetPuzzleRequest>,
 ) -> Result<proto::GetPuzzleResponse, Status> {
-    let call = context.admit("GetPuzzle", &request)?;
+    let call = context.admit(&request)?;
     let proto::GetPuzzleRequest { name, options, index } = request.into_inner();
     let hint = convert::text_hint(options.as_ref())?;
     let work = async {
@@ -310,7 +313,7 @@ pub(super) async fn solve(
     context: &Arc<Context>,
     request: Request<proto::SolveDatasetRequest>,
 ) -> Result<Summed, Status> {
-    let call = context.admit("SolveDataset", &request)?;
+    let call = context.admit(&request)?;
     let proto::SolveDatasetRequest { name, options, first_line, last_line } = request.into_inner();
     let Settings { task, hint } = context.settings(&options.unwrap_or_default())?;
     let range = (first_line.max(1), if last_line == 0 { u64::MAX } else { last_line });
@@ -322,7 +325,7 @@ pub(super) async fn solve(
         blocking(move || {
             let mut reader = dataset.reader(&hint)?;
             if range != (1, u64::MAX) {
-                limit(&mut reader, range)?;
+                limit(&mut reader, dataset.map.name(), range)?;
             }
             Ok((dataset, reader))
         })
@@ -332,12 +335,7 @@ pub(super) async fn solve(
     let task = context.for_order(task, reader.format().order())?;
     let workers = Arc::new(Workers::new(reader.format().clone(), task));
     let shared = Arc::clone(context);
-    let written = answers(context, call, |feeder| async move {
-        let result = feed(shared, reader, workers, feeder).await;
-        // Held until here, so that it stays mapped for others.
-        drop(dataset);
-        result
-    });
+    let written = answers(context, call, |feeder| feed(shared, dataset, reader, workers, feeder));
     let mut total = Tally::default();
     Ok(Box::pin(written.map(move |written| {
         written.map(|Written { text, tally }| {
@@ -348,17 +346,19 @@ pub(super) async fn solve(
 }
 
 /// Leaves out all lines beyond a range.
-fn limit(reader: &mut Reader, (first, last): (u64, u64)) -> Result<(), Status> {
+fn limit(reader: &mut Reader, name: &str, (first, last): (u64, u64)) -> Result<(), Status> {
     if !reader.format().is_by_line() {
         let what = format!("A data set in {} is solved as a whole.", reader.format().notation());
         return Err(invalid("first_line", what));
     }
-    reader.limit_lines(first, last).map_err(|error| failure(&error))
+    reader.limit_lines(first, last).map_err(|error| failure(name, &error))
 }
 
-/// Reads chunks and starts their work until the end, or until the client has left or the server shuts down.
+/// Reads chunks and starts their work until the end, or until the client has left or the server shuts down. The data
+/// set is held meanwhile, so that it stays mapped for others.
 async fn feed(
     context: Arc<Context>,
+    dataset: Arc<Dataset>,
     mut reader: Reader,
     workers: Arc<Workers>,
     feeder: Feeder<Written>,
@@ -373,16 +373,17 @@ async fn feed(
         })
         .await?;
         reader = same;
-        let Some(chunk) = chunk.map_err(|error| failure(&error))? else { break };
+        let Some(chunk) = chunk.map_err(|error| failure(dataset.map.name(), &error))? else { break };
         let workers = Arc::clone(&workers);
-        place.start(vec![chunk], move |chunk, cancel| answer(&workers, chunk, cancel)).await;
+        let work = move |chunk: &Chunk, rein: &dyn Rein| answer(&workers, chunk, rein);
+        place.start(Size::Large, vec![chunk], Arc::new(work)).await;
     }
     Ok(())
 }
 
 /// Answers a chunk, whatever happens.
-fn answer(workers: &Workers, chunk: &Chunk, cancel: &AtomicBool) -> Result<Written, Cancelled> {
-    let work = AssertUnwindSafe(|| workers.write_answers(chunk.block(), cancel));
+fn answer(workers: &Workers, chunk: &Chunk, rein: &dyn Rein) -> Result<Written, Cancelled> {
+    let work = AssertUnwindSafe(|| workers.write_answers(chunk.block(), rein));
     let written = catch_unwind(work).unwrap_or_else(|_| Ok(workers.write_internal_errors(chunk.block())));
     if let Ok(written) = &written {
         meters::answered(&written.tally);

@@ -7,6 +7,8 @@ use tokio::time::{Instant, Sleep, sleep_until, timeout_at};
 use tonic::Status;
 use tonic::metadata::MetadataMap;
 
+use super::refusal::deadline_passed;
+
 /// How much earlier than asked a call ends, so that its status gets out before the transport cuts it off.
 const MARGIN: Duration = Duration::from_millis(5);
 
@@ -33,14 +35,9 @@ impl Deadline {
     pub(super) async fn limit<T>(self, work: impl Future<Output = T>) -> Result<T, Status> {
         match self.0 {
             None => Ok(work.await),
-            Some(deadline) => timeout_at(deadline, work).await.map_err(|_| exceeded()),
+            Some(deadline) => timeout_at(deadline, work).await.map_err(|_| deadline_passed()),
         }
     }
-}
-
-/// The status of a call whose deadline has passed.
-pub(super) fn exceeded() -> Status {
-    Status::deadline_exceeded("The deadline has passed; work on this call has stopped.")
 }
 
 /// A number of up to eight digits and a unit, such as `250m`.

@@ -3,17 +3,19 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use bytes::Bytes;
 use tokio_stream::{Stream, StreamExt as _};
 use tonic::{Request, Status};
 
-use super::context::{Context, broken_down, shutting_down};
+use super::context::Context;
 use super::convert::{Fields, unknown};
+use super::crew::Size;
+use super::meters;
 use super::ordered::{Feeder, answers};
 use super::proto;
-use crate::answer::Cancelled;
+use super::refusal::{broken_down, shutting_down};
+use crate::answer::{Cancelled, Rein};
 use crate::generate::{
     DEFAULT_ATTEMPTS, Difficulty, Generator, Grids, Kind, Recipe, RecipeError, Symmetry, Wishes, any_seed,
 };
@@ -39,7 +41,7 @@ pub(super) fn serve(
     context: &Arc<Context>,
     request: Request<proto::GenerateRequest>,
 ) -> Result<Puzzles, Status> {
-    let call = context.admit("Generate", &request)?;
+    let call = context.admit(&request)?;
     let asked = Arc::new(context.asked(&request.into_inner())?);
     let shared = Arc::clone(context);
     let made = answers(context, call, |feeder| feed(shared, asked, feeder));
@@ -63,7 +65,7 @@ async fn feed(
     asked: Arc<Asked>,
     feeder: Feeder<Option<proto::GenerateResponse>>,
 ) -> Result<(), Status> {
-    let threads = context.pool.current_num_threads();
+    let threads = context.crew.threads();
     let job = asked.generator.recipe().job(asked.count, threads).min(MOST_TOGETHER);
     let mut first = 0;
     while first < asked.count {
@@ -73,7 +75,8 @@ async fn feed(
         }
         let count = usize::try_from(asked.count - first).unwrap_or(job).min(job);
         let asked = Arc::clone(&asked);
-        place.start(vec![(first, count)], move |&job, cancel| make(&asked, job, cancel)).await;
+        let work = move |&job: &Job, rein: &dyn Rein| make(&asked, job, rein);
+        place.start(Size::Large, vec![(first, count)], Arc::new(work)).await;
         first += count as u64;
     }
     Ok(())
@@ -83,14 +86,16 @@ async fn feed(
 fn make(
     asked: &Asked,
     (first, count): Job,
-    cancel: &AtomicBool,
+    rein: &dyn Rein,
 ) -> Result<Option<proto::GenerateResponse>, Cancelled> {
     let Asked { generator, format, with_solutions, .. } = asked;
-    let Ok(made) = catch_unwind(AssertUnwindSafe(|| generator.make(first, count, cancel))) else {
+    let Ok(made) = catch_unwind(AssertUnwindSafe(|| generator.make(first, count, rein.flag()))) else {
         return Ok(None);
     };
+    let made = made?;
+    let asked_for = made.len() as u64;
     let (mut puzzles, mut solutions, mut given_up) = (Vec::new(), Vec::new(), 0);
-    for puzzle in made? {
+    for puzzle in made {
         let Ok(puzzle) = puzzle else {
             given_up += 1;
             continue;
@@ -100,6 +105,7 @@ fn make(
             format.write_line(solution.digits(), &mut solutions);
         }
     }
+    meters::generated(asked_for - given_up, given_up);
     Ok(Some(proto::GenerateResponse {
         seed: generator.seed(),
         puzzles: Bytes::from(puzzles),

@@ -3,17 +3,21 @@
 //! Figures go to the recorder of the process, if it has one (`sudokud` has, with `--metrics-listen`); otherwise counting
 //! costs next to nothing. Labels take few values, whatever clients send: methods, outcomes and reasons are ours.
 
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use metrics::{
     Counter, Gauge, Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
 };
 
 use crate::answer::Tally;
+use crate::origin;
 use crate::solver::lanes::Backend;
 use crate::text::Problem;
 
 const PUZZLES: &str = "sudoku_puzzles_total";
+const NODES: &str = "sudoku_nodes_total";
+const GENERATED: &str = "sudoku_generated_puzzles_total";
+const MESSAGES: &str = "sudoku_messages_received_total";
 const CALLS: &str = "sudoku_calls_total";
 const CALLS_OPEN: &str = "sudoku_calls_open";
 const CALL_SECONDS: &str = "sudoku_call_seconds";
@@ -24,7 +28,11 @@ const BATCH_SECONDS: &str = "sudoku_batch_seconds";
 const CONNECTIONS_OPEN: &str = "sudoku_connections_open";
 const RECEIVED: &str = "sudoku_received_bytes_total";
 const SENT: &str = "sudoku_sent_bytes_total";
+const HANDSHAKES_FAILED: &str = "sudoku_handshakes_failed_total";
+const DRAINING: &str = "sudoku_draining";
 const BUILD: &str = "sudoku_build_info";
+/// Named as every process names it.
+const STARTED: &str = "process_start_time_seconds";
 
 /// The outcome of a puzzle that was solved, or whose solutions were counted. All others are the codes of errors.
 const ANSWERED: &str = "answered";
@@ -32,8 +40,11 @@ const ANSWERED: &str = "answered";
 /// Says what each figure is.
 pub(super) fn describe() {
     describe_counter!(PUZZLES, "Puzzles by outcome: answered, or the code of the error");
-    describe_counter!(CALLS, "Calls that were let in, by method");
-    describe_gauge!(CALLS_OPEN, "Calls that are open");
+    describe_counter!(NODES, "Search states visited for those puzzles");
+    describe_counter!(GENERATED, "Puzzles that were asked of Generate by outcome: made, or given up");
+    describe_counter!(MESSAGES, "Messages with puzzles that streams brought, by method");
+    describe_counter!(CALLS, "Calls that have ended, refused ones included, by method and status");
+    describe_gauge!(CALLS_OPEN, "Calls that were let in and are open");
     describe_histogram!(CALL_SECONDS, Unit::Seconds, "How long calls were open, by method");
     describe_counter!(REFUSED, "Calls that were not let in, by reason");
     describe_gauge!(BATCHES_WAITING, "Batches of puzzles that wait for their turn");
@@ -42,9 +53,17 @@ pub(super) fn describe() {
     describe_gauge!(CONNECTIONS_OPEN, "Connections that are open");
     describe_counter!(RECEIVED, Unit::Bytes, "Bytes received, after decryption");
     describe_counter!(SENT, Unit::Bytes, "Bytes sent, before encryption");
-    describe_gauge!(BUILD, "1, with the version of the server and the back end of its kernel");
+    describe_counter!(HANDSHAKES_FAILED, "Connections that could not be encrypted, by reason");
+    describe_gauge!(DRAINING, "1 while the server shuts down");
+    gauge!(DRAINING).set(0);
+    describe_gauge!(STARTED, Unit::Seconds, "When the server started, in seconds since 1970");
+    let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    gauge!(STARTED).set(started.as_secs_f64());
+    describe_gauge!(BUILD, "1, with what the server was built from and the best back end of this machine");
     let backend = Backend::best().to_string();
-    gauge!(BUILD, "version" => env!("CARGO_PKG_VERSION"), "backend" => backend).set(1);
+    let origin = [("version", origin::VERSION), ("commit", origin::COMMIT), ("rustc", origin::RUSTC)];
+    let labels = origin.iter().map(metrics::Label::from).chain([metrics::Label::new("backend", backend)]);
+    gauge!(BUILD, labels.collect::<Vec<_>>()).set(1);
 }
 
 /// Counts answers to puzzles.
@@ -56,6 +75,28 @@ pub(super) fn answered(tally: &Tally) {
     for (&code, &count) in &tally.errors {
         counter!(PUZZLES, "outcome" => code).increment(count);
     }
+    counter!(NODES).increment(tally.metrics.nodes);
+}
+
+/// Counts puzzles that were made, and those for which it was given up.
+pub(super) fn generated(made: u64, given_up: u64) {
+    counter!(GENERATED, "outcome" => "made").increment(made);
+    counter!(GENERATED, "outcome" => "given_up").increment(given_up);
+}
+
+/// Counts messages of a stream.
+pub(super) fn received(method: &'static str, messages: usize) {
+    counter!(MESSAGES, "method" => method).increment(messages as u64);
+}
+
+/// Counts a connection that could not be encrypted.
+pub(super) fn handshake_failed(reason: &'static str) {
+    counter!(HANDSHAKES_FAILED, "reason" => reason).increment(1);
+}
+
+/// Says that the server shuts down.
+pub(super) fn draining() {
+    gauge!(DRAINING).set(1);
 }
 
 /// Counts puzzles on which the work broke down.
@@ -84,23 +125,32 @@ impl Drop for One {
     }
 }
 
-/// A call, for as long as it is open.
-pub(super) struct OpenCall {
-    method: &'static str,
-    begun: Instant,
-    _one: One,
-}
+/// A call that was let in, for as long as it is open.
+pub(super) struct OpenCall(#[expect(dead_code, reason = "held for its drop")] One);
 
 impl OpenCall {
-    pub(super) fn of(method: &'static str) -> Self {
-        counter!(CALLS, "method" => method).increment(1);
-        Self { method, begun: Instant::now(), _one: One::more(gauge!(CALLS_OPEN)) }
+    pub(super) fn new() -> Self {
+        Self(One::more(gauge!(CALLS_OPEN)))
     }
 }
 
-impl Drop for OpenCall {
-    fn drop(&mut self) {
-        histogram!(CALL_SECONDS, "method" => self.method).record(self.begun.elapsed());
+/// A call, let in or not.
+pub(super) struct SeenCall {
+    method: &'static str,
+    begun: Instant,
+}
+
+impl SeenCall {
+    pub(super) fn of(method: &'static str) -> Self {
+        Self { method, begun: Instant::now() }
+    }
+
+    /// Counts it with the status it ended with, and says how many seconds it took.
+    pub(super) fn ended(&self, status: &'static str) -> f64 {
+        let seconds = self.begun.elapsed().as_secs_f64();
+        counter!(CALLS, "method" => self.method, "status" => status).increment(1);
+        histogram!(CALL_SECONDS, "method" => self.method).record(seconds);
+        seconds
     }
 }
 

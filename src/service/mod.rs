@@ -5,9 +5,10 @@
 //!   (sockets)    (stream, unary, datasets, ..)   (proto to domain and back)
 //! ```
 //!
-//! Searching never runs on the threads that move bytes: it goes to the pool through
-//! [`crate::pipeline::submit`]. `ordered` keeps the answers of a stream in order and bounds what is on the way;
-//! `context` holds what all calls share, with the limits on them. [`Server`] puts it together and takes it down
+//! But for a puzzle or two that are done in a moment, searching never runs on the threads that move bytes: it goes to the
+//! threads of `crew`. `ordered` keeps the answers of a stream in order and bounds what is on the way;
+//! `context` holds what all calls share, with the limits on them; `observe` sees every call from around it, and
+//! `refusal` makes the statuses of those that fail. [`Server`] puts it together and takes it down
 //! again in the right order; [`client`] is the other end.
 
 pub mod client;
@@ -18,12 +19,16 @@ mod config;
 mod connection;
 mod context;
 mod convert;
+mod crew;
 mod datasets;
 mod deadline;
+mod framing;
 mod generate;
 mod meters;
+mod observe;
 mod opening;
 mod ordered;
+mod refusal;
 mod server;
 mod stream;
 mod tls;
@@ -32,7 +37,8 @@ mod unary;
 
 pub use auth::TokenError;
 pub use config::{Config, Limits};
-pub use server::{Reloader, Server, StartError, Stopped};
+pub use crew::CrewError;
+pub use server::{Readiness, Reloader, Server, StartError, Stopped, transport};
 pub use tls::{TlsError, TlsFiles};
 
 /// The flow-control window of one HTTP/2 stream, on both ends. More only costs memory.

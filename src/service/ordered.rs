@@ -2,34 +2,33 @@
 //!
 //! ```text
 //!   feeder ──place──▶ queue of batches: [ 1 2 3 ][ 4 5 ][ 6 ] ──▶ Answers, which the transport polls
-//!      └────turn────▶ pool: batches in any order, each fills the slots of its messages
+//!      └────turn────▶ crew: batches in any order, each fills the slots of its messages
 //! ```
 //!
-//! A batch first needs a place in its stream's queue, then a turn on the pool. The queue bounds what a
+//! A batch first needs a place in its stream's queue, then a turn on the threads. The queue bounds what a
 //! client that does not read can pile up: no place, no further reading. The turns, which a batch gives back as
-//! soon as it is done, bound what all streams have on the pool, and streams take them one at a time.
+//! soon as it is done, bound what all streams have on the threads, and streams take them one at a time.
 //!
 //! Dropping [`Answers`] tells the work to stop and the feeder to leave.
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context as Poller, Poll, ready};
+use std::time::Duration;
 use std::vec;
 
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::Sleep;
+use tokio::time::{Sleep, sleep};
 use tokio_stream::Stream;
 use tonic::Status;
+use tracing::Instrument as _;
 
-use super::context::{Call, CancelOnDrop, Context, broken_down};
-use super::deadline;
+use super::context::{Call, Context, cut_off};
+use super::crew::{Caller, LeaveOnDrop, Size, Work};
+use super::refusal::{broken_down, deadline_passed};
 use crate::answer::Cancelled;
-use crate::pipeline::{Panicked, Slot, submit_together};
-
-/// How many batches of one stream may be under way for each thread of the pool: enough for a stream by
-/// itself to keep all threads busy while answers travel.
-const QUEUED_PER_THREAD: usize = 2;
+use crate::pipeline::{Panicked, Slot};
 
 /// The responses of a batch, each in the place that was kept for it.
 type Batch<R> = Vec<Slot<Result<R, Cancelled>>>;
@@ -38,7 +37,7 @@ type Batch<R> = Vec<Slot<Result<R, Cancelled>>>;
 pub(super) struct Feeder<R> {
     context: Arc<Context>,
     queue: mpsc::Sender<Batch<R>>,
-    cancel: Arc<AtomicBool>,
+    caller: Arc<Caller>,
 }
 
 /// A place in the queue for one batch.
@@ -63,23 +62,13 @@ impl<R: Send + 'static> Feeder<R> {
 impl<R: Send + 'static> Place<'_, R> {
     /// Starts a batch when it is its turn: `work` answers one job after another. Nothing is started if the client
     /// leaves before that.
-    pub(super) async fn start<J: Send + 'static>(
-        self,
-        jobs: Vec<J>,
-        work: impl Fn(&J, &AtomicBool) -> Result<R, Cancelled> + Send + 'static,
-    ) {
-        let Feeder { context, cancel, .. } = self.feeder;
-        let turn = tokio::select! {
+    pub(super) async fn start<J: Send + 'static>(self, size: Size, jobs: Vec<J>, work: Arc<dyn Work<J, R>>) {
+        let Feeder { context, caller, .. } = self.feeder;
+        tokio::select! {
             biased;
-            () = self.feeder.client_left() => return,
-            turn = context.turn() => turn,
-        };
-        let cancel = Arc::clone(cancel);
-        self.permit.send(submit_together(&context.pool, jobs, move |job| {
-            // Moved in, so that it is given back when the whole batch is done.
-            let _turn = &turn;
-            work(job, &cancel)
-        }));
+            () = self.feeder.client_left() => {}
+            batch = context.crew.start(caller, size, jobs, work) => self.permit.send(batch),
+        }
     }
 }
 
@@ -95,7 +84,10 @@ pub(super) struct Answers<R> {
     deadline: Option<Pin<Box<Sleep>>>,
     is_over: bool,
     /// Taken, and so dropped, as soon as the stream is over.
-    cancel: Option<CancelOnDrop>,
+    caller: Option<LeaveOnDrop>,
+    pace: Arc<Pace>,
+    /// Tells the feeder by being dropped that nobody wants more.
+    _wanted: oneshot::Sender<()>,
     _call: Call,
 }
 
@@ -110,16 +102,30 @@ where
     R: Send + 'static,
     F: Future<Output = Result<(), Status>> + Send + 'static,
 {
-    let bound = QUEUED_PER_THREAD * context.pool.current_num_threads();
-    let (sender, queue) = mpsc::channel(bound);
+    let (sender, queue) = mpsc::channel(context.limits.in_flight_per_stream(context.crew.threads()));
     let (ended, end) = oneshot::channel();
-    let cancel = CancelOnDrop::default();
-    let feeding = feed(Feeder { context: Arc::clone(context), queue: sender, cancel: cancel.flag() });
-    tokio::spawn(async move {
-        let result = feeding.await;
-        // The receiver may have left; then nobody wants to know.
-        let _ = ended.send(result);
-    });
+    let caller = context.caller();
+    let leaving = LeaveOnDrop(Arc::clone(&caller));
+    let feeding = feed(Feeder { context: Arc::clone(context), queue: sender, caller });
+    let pace = Arc::new(Pace::default());
+    let idle = idle(Arc::clone(&pace), context.limits.idle_timeout);
+    let (wanted, unwanted) = oneshot::channel();
+    let link = call.link.clone();
+    let feeding = async move {
+        let feeding = async {
+            let result = feeding.await;
+            // The receiver may have left; then nobody wants to know.
+            let _ = ended.send(result);
+            // What was answered has still to be taken.
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            _ = unwanted => {}
+            () = feeding => {}
+            () = idle => cut_off(link.as_ref()),
+        }
+    };
+    tokio::spawn(feeding.in_current_span());
     Answers {
         queue,
         batch: Vec::new().into_iter(),
@@ -127,8 +133,43 @@ where
         end,
         deadline: call.deadline.timer().map(Box::pin),
         is_over: false,
-        cancel: Some(cancel),
+        caller: Some(leaving),
+        pace,
+        _wanted: wanted,
         _call: call,
+    }
+}
+
+/// Whether the transport asks for answers. It does so only while the client takes them.
+#[derive(Debug, Default)]
+struct Pace {
+    /// How many answers it has been given. The lowest bit says that it waits for one.
+    given: AtomicU64,
+}
+
+impl Pace {
+    /// The transport was given an answer.
+    fn give(&self) {
+        self.given.store((self.given.load(Ordering::Relaxed) & !1) + 2, Ordering::Relaxed);
+    }
+
+    /// The transport waits for an answer.
+    fn wait(&self) {
+        self.given.fetch_or(1, Ordering::Relaxed);
+    }
+}
+
+/// Returns when the transport has not asked for so long.
+async fn idle(pace: Arc<Pace>, time: Duration) {
+    /// How often it is looked whether it has.
+    const LOOKS: u32 = 4;
+    let (mut seen, mut looks) = (0, 0);
+    while looks < LOOKS {
+        sleep(time / LOOKS).await;
+        let given = pace.given.load(Ordering::Relaxed);
+        let is_waiting = given & 1 == 1;
+        looks = if given != seen || is_waiting { 0 } else { looks + 1 };
+        seen = given;
     }
 }
 
@@ -138,7 +179,7 @@ impl<R> Answers<R> {
         if let Some(timer) = &mut self.deadline
             && timer.as_mut().poll(poller).is_ready()
         {
-            return Poll::Ready(Some(Err(deadline::exceeded())));
+            return Poll::Ready(Some(Err(deadline_passed())));
         }
         loop {
             if let Some(slot) = &mut self.oldest {
@@ -174,11 +215,18 @@ impl<R: Unpin> Stream for Answers<R> {
         if self.is_over {
             return Poll::Ready(None);
         }
-        let next = ready!(self.poll_response(poller));
+        let next = match self.poll_response(poller) {
+            Poll::Ready(next) => next,
+            Poll::Pending => {
+                self.pace.wait();
+                return Poll::Pending;
+            }
+        };
+        self.pace.give();
         if !matches!(next, Some(Ok(_))) {
             // The transport may keep this stream for a while yet: stop the work and the feeder now.
             self.is_over = true;
-            self.cancel = None;
+            self.caller = None;
             self.oldest = None;
             self.batch = Vec::new().into_iter();
             self.queue.close();

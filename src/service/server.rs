@@ -4,6 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
@@ -11,40 +12,29 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::body::Body;
-use tonic::codec::CompressionEncoding::{Gzip, Zstd};
-use tonic::codegen::http::{HeaderName, HeaderValue, Response as HttpResponse};
+use tonic::codec::CompressionEncoding::{Deflate, Gzip, Zstd};
 use tonic::server::NamedService;
 use tonic::service::Routes;
 use tonic::transport;
-use tonic::{Code, Request, Response, Status, Streaming};
+use tonic::{Request, Response, Status, Streaming};
 use tonic_health::ServingStatus;
 use tonic_health::pb::health_server::HealthServer;
 use tonic_health::server::{HealthReporter, HealthService};
-use tower_http::set_header::SetResponseHeaderLayer;
-use tower_http::trace::{DefaultOnFailure, TraceLayer};
-use tracing::Level;
+use tower_http::map_request_body::MapRequestBodyLayer;
 
 use super::auth::{Guard, TokenError, Tokens};
-use super::config::Config;
+use super::config::{Config, Limits};
 use super::connection::accept;
 use super::context::Context;
+use super::crew::{Crew, CrewError};
 use super::datasets::{self, Datasets};
+use super::framing::WholeMessages;
+use super::observe::Observer;
 use super::ordered::Answers;
 use super::proto::sudoku_service_server::{SudokuService, SudokuServiceServer};
 use super::tls::{Tls, TlsError};
 use super::{CONNECTION_WINDOW_BYTES, FRAME_BYTES, LOCAL_ERROR_RESETS, STREAM_WINDOW_BYTES};
 use super::{generate, meters, proto, stream, trace, unary};
-use crate::pipeline;
-
-/// The most calls open at once on one connection. Below 100, clients that assume that many before they have been told
-/// otherwise are refused at their start.
-const STREAMS_PER_CONNECTION: u32 = 128;
-
-/// How often a silent client is asked whether it is still there.
-const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(30);
-
-/// How long it may take to say so.
-const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How many accepted connections may wait to be served.
 const ACCEPTED_WAITING: usize = 16;
@@ -90,7 +80,7 @@ pub enum StartError {
     Tokens(#[from] TokenError),
     /// Threads cannot be started.
     #[error("The threads cannot be started: {0}. Ask for fewer with --threads.")]
-    Threads(#[from] rayon::ThreadPoolBuildError),
+    Threads(#[from] CrewError),
     /// A bug of ours.
     #[error("The description of the service is broken: {0}.")]
     Reflection(#[from] tonic_reflection::server::Error),
@@ -134,6 +124,19 @@ impl Reloader {
     }
 }
 
+/// Whether a server takes calls.
+#[derive(Clone, Debug)]
+pub struct Readiness(watch::Receiver<bool>);
+
+impl Readiness {
+    /// Does it take calls? Not any more once it shuts down.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        // A server that is gone takes none either.
+        !*self.0.borrow() && self.0.has_changed().is_ok()
+    }
+}
+
 impl Server {
     /// Takes the address and everything else that can be missing.
     ///
@@ -148,10 +151,13 @@ impl Server {
             tokens: config.token_file.map(Tokens::open).transpose()?.map(Arc::new),
         };
         meters::describe();
-        let pool = pipeline::pool(config.threads.map(Into::into))?;
+        let cores = || thread::available_parallelism().map_or(1, Into::into);
+        let threads = config.threads.map_or_else(cores, Into::into);
+        let Limits { in_flight, puzzle_time, .. } = config.limits;
+        let crew = Crew::new(threads, in_flight.map(Into::into), puzzle_time)?;
         let (draining, watching) = watch::channel(false);
         let datasets = config.data_dir.map(open_data_dir).transpose()?;
-        let context = Context::new(pool, config.strategies, config.limits, datasets, watching);
+        let context = Context::new(crew, config.strategies, config.limits, datasets, watching);
         let context = Arc::new(context);
         let health = HealthReporter::new();
         let routes = routes(&context, &health)?;
@@ -168,10 +174,24 @@ impl Server {
         self.secrets.clone()
     }
 
+    /// Tells whether the server takes calls, for as long as anyone wants to know.
+    #[must_use]
+    pub fn readiness(&self) -> Readiness {
+        Readiness(self.draining.subscribe())
+    }
+
     /// The address it listens on, with the port that was found if none was asked for.
     #[must_use]
     pub const fn local_addr(&self) -> SocketAddr {
         self.address
+    }
+
+    /// The services by themselves, for whoever calls them in the same process, without a connection: fuzz targets. What belongs
+    /// to connections, encryption and tokens among it, is not there.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn routes(&self) -> Routes {
+        self.routes.clone()
     }
 
     /// Serves until `shutdown` is ready, then drains: health says so, no connection is accepted any more,
@@ -191,11 +211,14 @@ impl Server {
             let context = Arc::clone(&context);
             async move { context.draining().await }
         };
-        let transport = settings()
-            // Clients' mistakes are answered, not logged: they are no fault of the server.
-            .layer(TraceLayer::new_for_grpc().on_failure(DefaultOnFailure::new().level(Level::DEBUG)))
-            .layer(SetResponseHeaderLayer::overriding(GRPC_STATUS, one_code_for_oversize))
+        let limits = context.limits;
+        let whole_messages = move |body: Body| {
+            Body::new(WholeMessages::new(body, limits.message_bytes, limits.message_timeout))
+        };
+        let transport = transport(&limits)
+            .layer(Observer { message_bytes: limits.message_bytes })
             .layer(Guard(secrets.tokens))
+            .layer(MapRequestBodyLayer::new(whole_messages))
             .add_routes(routes)
             .serve_with_incoming_shutdown(ReceiverStream::new(connections), drain_begins);
         let mut transport = std::pin::pin!(transport);
@@ -207,6 +230,7 @@ impl Server {
         for name in [service, ""] {
             health.set_service_status(name, ServingStatus::NotServing).await;
         }
+        meters::draining();
         // This ends accepting and reading, and tells clients to go away.
         draining.send_replace(true);
         let calls_end = async {
@@ -254,8 +278,10 @@ fn routes(
     macro_rules! packing {
         ($service:expr) => {
             $service
+                .accept_compressed(Deflate)
                 .accept_compressed(Gzip)
                 .accept_compressed(Zstd)
+                .send_compressed(Deflate)
                 .send_compressed(Gzip)
                 .send_compressed(Zstd)
         };
@@ -269,29 +295,24 @@ fn routes(
         .add_service(packing!(reflection().build_v1alpha()?)))
 }
 
-/// The transport's settings.
-fn settings() -> transport::Server {
-    transport::Server::builder()
+/// A transport with the settings of this server and no services yet, for what is to be compared with it.
+#[must_use]
+pub fn transport(limits: &Limits) -> transport::Server {
+    let settings = transport::Server::builder()
         .initial_stream_window_size(STREAM_WINDOW_BYTES)
         .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
         .http2_adaptive_window(Some(false))
         .max_frame_size(FRAME_BYTES)
-        .max_concurrent_streams(STREAMS_PER_CONNECTION)
+        .max_concurrent_streams(limits.streams_per_connection)
+        .http2_max_header_list_size(limits.header_bytes)
+        .http2_max_pending_accept_reset_streams(Some(limits.reset_streams))
         .http2_max_local_error_reset_streams(Some(LOCAL_ERROR_RESETS))
-        .http2_keepalive_interval(Some(KEEPALIVE_INTERVAL))
-        .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
-}
-
-const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
-
-/// The transport refuses an oversize unary message with `OUT_OF_RANGE` if it is plain and `RESOURCE_EXHAUSTED`
-/// if it is packed, before our code sees it. Clients see the latter for both; no call of ours is ever out of range.
-fn one_code_for_oversize(response: &HttpResponse<Body>) -> Option<HeaderValue> {
-    let is_out_of_range = response
-        .headers()
-        .get(GRPC_STATUS)
-        .is_some_and(|status| Code::from_bytes(status.as_bytes()) == Code::OutOfRange);
-    is_out_of_range.then(|| HeaderValue::from(Code::ResourceExhausted as i32))
+        .http2_keepalive_interval(Some(limits.keepalive_interval))
+        .http2_keepalive_timeout(Some(limits.keepalive_timeout));
+    match limits.connection_age {
+        Some(age) => settings.max_connection_age(age),
+        None => settings,
+    }
 }
 
 /// The methods, each handed on to its module.

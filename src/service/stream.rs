@@ -1,31 +1,42 @@
 //! The two bidirectional methods. They differ in what a message holds and share how messages are read.
 
 use std::future::poll_fn;
+use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::task::Poll;
 
 use bytes::Bytes;
 use tokio_stream::Stream as _;
-use tonic::{Code, Request, Status, Streaming};
+use tonic::{Request, Status, Streaming};
+use tracing::Span;
 
-use super::context::{Context, shutting_down};
+use super::context::Context;
 use super::convert::{self, Settings, internal_error, invalid, unreadable};
+use super::crew::{Size, Work};
 use super::meters;
 use super::opening::{count_lines, open};
 use super::ordered::{Answers, Feeder, answers};
 use super::proto;
-use crate::answer::{Answer, Block, Cancelled, Tally, Workers, Written};
+use super::refusal::shutting_down;
+use crate::answer::{Answer, Block, Cancelled, Rein, Tally, Workers, Written};
 use crate::text::{Format, FormatError, Hint, Notation, SAMPLE_BYTES, detect};
 
-/// Small messages that have already arrived are answered as one batch: handing a job over costs as much as a
-/// few easy puzzles. Each is still sent as soon as it is done. Both bounds are small, since a batch of hard
-/// puzzles has one thread to itself, while others may be idle.
-const BATCH_MESSAGES: usize = 32;
-/// See [`BATCH_MESSAGES`]. A message is never split, so a batch can be one message larger.
-const BATCH_BYTES: usize = 16 << 10;
+/// How many small messages that have already arrived are answered as one batch.
+#[derive(Clone, Copy)]
+struct Bounds {
+    messages: usize,
+    /// The bytes of puzzles. A message is never split, so a batch can be one message larger.
+    bytes: usize,
+}
+
+/// Where messages are answered one after another. Handing a job over costs as much as a few easy puzzles; but a
+/// batch of hard ones has one thread to itself, while others may be idle.
+const ONE_BY_ONE: Bounds = Bounds { messages: 32, bytes: 16 << 10 };
+
+/// Where all puzzles of a batch are searched together: a thousand are enough to fill the kernel.
+const TOGETHER: Bounds = Bounds { messages: 1024, bytes: 1024 * 82 };
 
 /// What a bidirectional method makes of its messages.
 pub(super) trait Dialect: Send + Sized + 'static {
@@ -35,7 +46,7 @@ pub(super) trait Dialect: Send + Sized + 'static {
     /// A message of the client.
     type Request: Send + 'static;
     /// The work it asks for.
-    type Job: Send + 'static;
+    type Job: Send + Sync + 'static;
     /// The answer to it.
     type Response: Send + Unpin + 'static;
 
@@ -48,8 +59,14 @@ pub(super) trait Dialect: Send + Sized + 'static {
     /// Makes work of a message: a matter of microseconds, done where messages are read.
     fn prepare(&mut self, request: Self::Request) -> Result<Self::Job, Status>;
 
+    /// Which strategy searches, once it is known.
+    fn workers(&self) -> Option<&Workers>;
+
     /// Does the work, on the pool.
-    fn answer(job: &Self::Job, cancel: &AtomicBool) -> Result<Self::Response, Cancelled>;
+    fn answer(job: &Self::Job, rein: &dyn Rein) -> Result<Self::Response, Cancelled>;
+
+    /// Does the work on several messages at once, if their puzzles can be searched together.
+    fn answer_all(jobs: &[&Self::Job], rein: &dyn Rein) -> Option<Result<Vec<Self::Response>, Cancelled>>;
 
     /// The answer to a message on which the work panicked: an error for every puzzle.
     fn apologise(job: &Self::Job) -> Self::Response;
@@ -60,7 +77,7 @@ pub(super) fn serve<D: Dialect>(
     context: &Arc<Context>,
     request: Request<Streaming<D::Request>>,
 ) -> Result<Answers<D::Response>, Status> {
-    let call = context.admit(D::METHOD, &request)?;
+    let call = context.admit(&request)?;
     let dialect = D::new(Arc::clone(context))?;
     let shared = Arc::clone(context);
     Ok(answers(context, call, |feeder| read(shared, dialect, request.into_inner(), feeder)))
@@ -75,16 +92,17 @@ async fn read<D: Dialect>(
 ) -> Result<(), Status> {
     loop {
         let Some(place) = feeder.place().await else { return Ok(()) };
-        let mut jobs = Vec::new();
+        let mut batch = Gathered { jobs: Vec::new(), weight: 0 };
         // `gather` waits only while it has nothing, so giving it up loses nothing.
         let more = tokio::select! {
             biased;
             () = feeder.client_left() => return Ok(()),
             () = context.draining() => Err(shutting_down()),
-            more = gather(&mut dialect, &mut requests, &mut jobs) => more,
+            more = gather(&mut dialect, &mut requests, &mut batch) => more,
         };
-        if !jobs.is_empty() {
-            place.start(jobs, answer_for::<D>).await;
+        if !batch.jobs.is_empty() {
+            meters::received(D::METHOD, batch.jobs.len());
+            place.start(Size::of(batch.weight), batch.jobs, Arc::new(Answering::<D>(PhantomData))).await;
         }
         if !more? {
             return Ok(());
@@ -92,41 +110,49 @@ async fn read<D: Dialect>(
     }
 }
 
-/// Answers one message, whatever happens.
-fn answer_for<D: Dialect>(job: &D::Job, cancel: &AtomicBool) -> Result<D::Response, Cancelled> {
-    let work = AssertUnwindSafe(|| D::answer(job, cancel));
-    catch_unwind(work).unwrap_or_else(|_| Ok(D::apologise(job)))
+/// The work on the messages of a method. Each is answered, whatever happens.
+struct Answering<D>(PhantomData<fn() -> D>);
+
+impl<D: Dialect> Work<D::Job, D::Response> for Answering<D> {
+    fn answer(&self, job: &D::Job, rein: &dyn Rein) -> Result<D::Response, Cancelled> {
+        let work = AssertUnwindSafe(|| D::answer(job, rein));
+        catch_unwind(work).unwrap_or_else(|_| Ok(D::apologise(job)))
+    }
+
+    fn answer_all(&self, jobs: &[&D::Job], rein: &dyn Rein) -> Option<Result<Vec<D::Response>, Cancelled>> {
+        // Which of them it panics on is found out one by one.
+        catch_unwind(AssertUnwindSafe(|| D::answer_all(jobs, rein))).unwrap_or_default()
+    }
+}
+
+/// Messages that are answered as one batch.
+struct Gathered<J> {
+    jobs: Vec<J>,
+    /// The bytes of puzzles in them.
+    weight: usize,
 }
 
 /// Waits for a message and takes with it those that have arrived by then. False when there are no more.
 async fn gather<D: Dialect>(
     dialect: &mut D,
     requests: &mut Streaming<D::Request>,
-    jobs: &mut Vec<D::Job>,
+    batch: &mut Gathered<D::Job>,
 ) -> Result<bool, Status> {
-    let mut next = requests.message().await.map_err(bad_message)?;
-    let mut weight = 0;
+    let mut next = requests.message().await?;
     while let Some(request) = next {
-        weight += D::weight(&request);
-        jobs.push(dialect.prepare(request)?);
-        if jobs.len() >= BATCH_MESSAGES || weight >= BATCH_BYTES {
+        batch.weight += D::weight(&request);
+        batch.jobs.push(dialect.prepare(request)?);
+        let is_together = dialect.workers().is_some_and(Workers::search_together);
+        let bounds = if is_together { TOGETHER } else { ONE_BY_ONE };
+        if batch.jobs.len() >= bounds.messages || batch.weight >= bounds.bytes {
             return Ok(true);
         }
         match poll_fn(|poller| Poll::Ready(Pin::new(&mut *requests).poll_next(poller))).await {
             Poll::Pending => return Ok(true),
-            Poll::Ready(message) => next = message.transpose().map_err(bad_message)?,
+            Poll::Ready(message) => next = message.transpose()?,
         }
     }
     Ok(false)
-}
-
-/// The transport has two codes for a message that is too large, one where it is packed and one where it is
-/// not. Clients see one.
-fn bad_message(status: Status) -> Status {
-    match status.code() {
-        Code::OutOfRange => Status::resource_exhausted(status.message()),
-        _ => status,
-    }
 }
 
 /// What a stream has been told and has found out.
@@ -139,13 +165,23 @@ struct Session {
     workers: Option<Arc<Workers>>,
     /// The number of the next line.
     next_line: u64,
+    /// The messages that were read, and their lines.
+    read: (u64, u64),
+}
+
+/// The span of the call says how much was read.
+impl Drop for Session {
+    fn drop(&mut self) {
+        let (messages, lines) = self.read;
+        Span::current().record("messages", messages).record("lines", lines);
+    }
 }
 
 impl Session {
     fn new(context: Arc<Context>) -> Result<Self, Status> {
         let options = proto::SolveOptions::default();
         let settings = context.settings(&options)?;
-        Ok(Self { context, options, settings, workers: None, next_line: 1 })
+        Ok(Self { context, options, settings, workers: None, next_line: 1, read: (0, 0) })
     }
 
     /// Goes by the options of a message, if it has any. The format stays unless other words are said about it.
@@ -178,6 +214,7 @@ impl Session {
         self.context.check_lines(lines)?;
         let first = self.next_line;
         self.next_line += lines as u64;
+        self.read = (self.read.0 + 1, self.read.1 + lines as u64);
         Ok(first)
     }
 }
@@ -219,10 +256,10 @@ impl Dialect for Lines {
         let session = &mut self.0;
         session.obey(request.options)?;
         let text = request.lines;
-        let at_start = session.next_line == 1;
         if request.first_line > 0 {
             session.next_line = request.first_line;
         }
+        let at_start = session.next_line == 1;
         let first_line = session.number(count_lines(&text))?;
         if let Some(workers) = &session.workers {
             return Ok(LinesJob(Some(PackedBlock { workers: Arc::clone(workers), text, first_line })));
@@ -235,9 +272,25 @@ impl Dialect for Lines {
         Ok(LinesJob(Some(PackedBlock { workers, text, first_line: first_line + opened.lines })))
     }
 
-    fn answer(job: &LinesJob, cancel: &AtomicBool) -> Result<Self::Response, Cancelled> {
+    fn workers(&self) -> Option<&Workers> {
+        self.0.workers.as_deref()
+    }
+
+    fn answer_all(jobs: &[&LinesJob], rein: &dyn Rein) -> Option<Result<Vec<Self::Response>, Cancelled>> {
+        let packed: Vec<&PackedBlock> = jobs.iter().map(|job| job.0.as_ref()).collect::<Option<_>>()?;
+        let workers = same(packed.iter().map(|packed| &packed.workers))?;
+        let blocks = packed.iter().map(|packed| packed.block());
+        Some(workers.write_answers_together(blocks, rein)?.map(|all| {
+            for written in &all {
+                meters::answered(&written.tally);
+            }
+            all.into_iter().map(convert::solved_lines).collect()
+        }))
+    }
+
+    fn answer(job: &LinesJob, rein: &dyn Rein) -> Result<Self::Response, Cancelled> {
         let written = match &job.0 {
-            Some(packed) => packed.workers.write_answers(packed.block(), cancel)?,
+            Some(packed) => packed.workers.write_answers(packed.block(), rein)?,
             None => Written::default(),
         };
         meters::answered(&written.tally);
@@ -305,20 +358,28 @@ impl Dialect for Puzzles {
         Ok(PuzzlesJob { workers, batch_id: request.batch_id, puzzles, first_line })
     }
 
-    fn answer(job: &PuzzlesJob, cancel: &AtomicBool) -> Result<Self::Response, Cancelled> {
-        let (format, task) = (job.workers.format(), job.workers.task());
-        let mut answers = Vec::with_capacity(job.puzzles.len());
-        let lines = job.numbered().map(|(line, puzzle)| (line, &**puzzle));
-        let mut tally = Tally::default();
-        job.workers.with(|worker| {
-            let visit = |answer: &Answer<'_>| {
-                tally.count(task, answer);
-                answers.push(convert::answer(answer, format));
-            };
-            worker.answer_lines(format, task, lines, cancel, visit)
-        })?;
-        meters::answered(&tally);
+    fn workers(&self) -> Option<&Workers> {
+        self.0.workers.as_deref()
+    }
+
+    fn answer(job: &PuzzlesJob, rein: &dyn Rein) -> Result<Self::Response, Cancelled> {
+        let answers = answers_to(&job.workers, &[job], rein)?;
         Ok(proto::SolveStreamResponse { batch_id: job.batch_id, answers })
+    }
+
+    fn answer_all(jobs: &[&PuzzlesJob], rein: &dyn Rein) -> Option<Result<Vec<Self::Response>, Cancelled>> {
+        let workers = same(jobs.iter().map(|job| &job.workers))?;
+        if !workers.search_together() {
+            return None;
+        }
+        Some(answers_to(workers, jobs, rein).map(|answers| {
+            let mut answers = answers.into_iter();
+            let response = |job: &&PuzzlesJob| proto::SolveStreamResponse {
+                batch_id: job.batch_id,
+                answers: answers.by_ref().take(job.puzzles.len()).collect(),
+            };
+            jobs.iter().map(response).collect()
+        }))
     }
 
     fn apologise(job: &PuzzlesJob) -> Self::Response {
@@ -327,6 +388,33 @@ impl Dialect for Puzzles {
         meters::broken_down(job.puzzles.len());
         proto::SolveStreamResponse { batch_id: job.batch_id, answers }
     }
+}
+
+/// The answers to all puzzles of some messages.
+fn answers_to(
+    workers: &Workers,
+    jobs: &[&PuzzlesJob],
+    rein: &dyn Rein,
+) -> Result<Vec<proto::Answer>, Cancelled> {
+    let (format, task) = (workers.format(), workers.task());
+    let mut answers = Vec::with_capacity(jobs.iter().map(|job| job.puzzles.len()).sum());
+    let mut tally = Tally::default();
+    let lines = jobs.iter().flat_map(|job| job.numbered()).map(|(line, puzzle)| (line, &**puzzle));
+    workers.with(|worker| {
+        let visit = |answer: &Answer<'_>| {
+            tally.count(task, answer);
+            answers.push(convert::answer(answer, format));
+        };
+        worker.answer_lines(format, task, lines, rein, visit)
+    })?;
+    meters::answered(&tally);
+    Ok(answers)
+}
+
+/// The workers of all messages of a batch, if they are the same: a message can bring other options.
+fn same<'a>(mut workers: impl Iterator<Item = &'a Arc<Workers>>) -> Option<&'a Arc<Workers>> {
+    let first = workers.next()?;
+    workers.all(|workers| Arc::ptr_eq(workers, first)).then_some(first)
 }
 
 /// How the puzzles of a message are written.
@@ -360,6 +448,8 @@ fn format_of(puzzles: &[Bytes], hint: &Hint) -> Result<Format, Status> {
 
 #[cfg(test)]
 mod tests {
+    use tonic::Code;
+
     use super::*;
     use crate::grid::Order;
 

@@ -6,17 +6,19 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
-use tokio::sync::mpsc;
+use tokio::sync::mpsc::{self, error::SendTimeoutError};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Status};
+use tracing::Instrument as _;
 
-use super::context::{Call, Context, shutting_down};
+use super::context::{Call, Context};
 use super::convert::{self, Settings, invalid};
+use super::crew::Size;
 use super::proto;
+use super::refusal::shutting_down;
 use super::unary::Text;
-use crate::answer::{Answer, Found, Task};
+use crate::answer::{Answer, Cancelled, Found, Rein, Task};
 use crate::grid::Grid;
 use crate::solver::{Limit, Search, Step, Verdict, Watcher};
 use crate::text::{Format, Problem, PuzzleError};
@@ -43,7 +45,7 @@ struct Told {
 
 /// Tells the steps of the search for one puzzle.
 pub(super) fn trace(context: &Arc<Context>, request: Request<proto::TraceRequest>) -> Result<Steps, Status> {
-    let call = context.admit("Trace", &request)?;
+    let call = context.admit(&request)?;
     let proto::TraceRequest { options, text, step_limit } = request.into_inner();
     let Settings { task, hint } = context.settings(&options.unwrap_or_default())?;
     let (sender, receiver) = mpsc::channel(MESSAGES_WAITING);
@@ -64,7 +66,7 @@ pub(super) fn trace(context: &Arc<Context>, request: Request<proto::TraceRequest
         Err(error) => drop(sender.try_send(Ok(ended(Some(convert::error_answer(&error)), None)))),
         Ok((format, puzzle, task)) => {
             let told = Arc::new(Told { format, puzzle, task, steps });
-            tokio::spawn(tell(Arc::clone(context), call, told, sender));
+            tokio::spawn(tell(Arc::clone(context), call, told, sender).in_current_span());
         }
     }
     Ok(ReceiverStream::new(receiver))
@@ -88,14 +90,16 @@ async fn tell(
     loop {
         let part = {
             let told = Arc::clone(&told);
-            let work = context.run(&call, move |cancel| told.part(first, cancel));
+            let work = context.run(&call, Size::Small, move |rein| told.part(first, rein));
             tokio::select! {
                 part = work => part,
                 () = client.closed() => return,
             }
         };
         let is_last = part.as_ref().map_or(true, |part| part.end.is_some());
-        let sent = match call.deadline.limit(client.send(part)).await {
+        let idle = context.limits.idle_timeout;
+        let sent = match call.deadline.limit(client.send_timeout(part, idle)).await {
+            Ok(Err(SendTimeoutError::Timeout(_))) => return call.cut_off(),
             Ok(sent) => sent,
             Err(status) => return drop(client.try_send(Err(status))),
         };
@@ -112,7 +116,7 @@ async fn tell(
 
 impl Told {
     /// The steps from `first` on, as many as go in a message, and the end if they reach it.
-    fn part(&self, first: u64, cancel: &AtomicBool) -> proto::TraceResponse {
+    fn part(&self, first: u64, rein: &dyn Rein) -> Result<proto::TraceResponse, Cancelled> {
         let last = self.steps.min(first + STEPS_A_MESSAGE);
         let (mut seen, mut steps) = (0, Vec::new());
         // The search may be over at the very step that is left for the next part.
@@ -129,25 +133,32 @@ impl Told {
             ControlFlow::Continue(())
         };
         let order = self.puzzle.order();
-        let limit = Limit { solutions: self.task.question.solutions(), nodes: self.task.node_limit, cancel };
+        let question = self.task.question;
+        let limit =
+            Limit { solutions: question.solutions(), nodes: self.task.node_limit, cancel: rein.flag() };
+        rein.begin();
         let mut solution = Grid::empty(order);
         let mut solver = self.task.strategy_for(order).solver(order);
         let search = solver.watch(&self.puzzle, &limit, &mut solution, &mut Watcher::telling(&mut told));
         let end = if !is_cut {
-            ended(self.answer(&search, &solution), None).end
+            let verdict = match question.verdict(&search) {
+                Verdict::Cancelled if rein.gives_up() => Verdict::GaveUp { nodes: search.metrics.nodes },
+                verdict => verdict,
+            };
+            ended(Some(self.answer(verdict, &search, &solution)?), None).end
         } else if last == self.steps {
             ended(None, Some(convert::metrics(&search.metrics))).end
         } else {
             None
         };
-        proto::TraceResponse { steps, end }
+        Ok(proto::TraceResponse { steps, end })
     }
 
-    /// What the search answers. `None` if it was cancelled, and nobody waits for an answer.
-    fn answer(&self, search: &Search, solution: &Grid) -> Option<proto::Answer> {
+    /// What the search answers.
+    fn answer(&self, verdict: Verdict, search: &Search, solution: &Grid) -> Result<proto::Answer, Cancelled> {
         let error = |problem| Err(PuzzleError { problem, line: None });
-        let result = match self.task.question.verdict(search) {
-            Verdict::Cancelled => return None,
+        let result = match verdict {
+            Verdict::Cancelled => return Err(Cancelled),
             Verdict::Solved => Ok(Found::Solution(solution)),
             Verdict::Counted { count, exact } => Ok(Found::Count { count, exact }),
             Verdict::NoSolution => error(Problem::NoSolution),
@@ -155,7 +166,7 @@ impl Told {
             Verdict::GaveUp { nodes } => error(Problem::GaveUp { nodes }),
         };
         let answer = Answer { line: 0, puzzle: Some(&self.puzzle), result, metrics: search.metrics };
-        Some(convert::answer(&answer, &self.format))
+        Ok(convert::answer(&answer, &self.format))
     }
 }
 

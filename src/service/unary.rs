@@ -6,17 +6,21 @@ use std::sync::atomic::AtomicBool;
 
 use bytes::Bytes;
 use tonic::{Request, Response, Status};
+use tracing::Span;
 
-use super::context::{Context, broken_down};
+use super::context::Context;
 use super::convert::{self, Settings, internal_error, invalid, unreadable};
+use super::crew::Size;
 use super::meters;
 use super::opening::{count_lines, open};
 use super::proto;
+use super::refusal::broken_down;
 use crate::answer::{
-    Answer, Block, Cancelled, Check, Tally, Task, Validation, Workers, check_block, single_error,
+    Answer, Block, Cancelled, Check, Rein, Tally, Task, Validation, Workers, check_block, single_error,
     validate_block,
 };
 use crate::grid::Grid;
+use crate::solver::{DEFAULT_NODE_LIMIT, Metrics, Propagation, Question};
 use crate::text::{Format, FormatError, Hint, Problem, PuzzleError, Records};
 
 /// The most errors that Validate returns.
@@ -42,7 +46,9 @@ impl Text {
         text: &Bytes,
         hint: &Hint,
     ) -> Result<Result<Self, PuzzleError>, Status> {
-        context.check_lines(count_lines(text))?;
+        let lines = count_lines(text);
+        context.check_lines(lines)?;
+        Span::current().record("lines", lines);
         match open(text, hint, true) {
             Ok(None) => Ok(Err(EMPTY)),
             Ok(Some(opened)) => Ok(Ok(Self {
@@ -58,6 +64,10 @@ impl Text {
     /// How it is written.
     pub(super) const fn format(&self) -> &Format {
         &self.format
+    }
+
+    fn size(&self) -> Size {
+        Size::of(self.bytes.len())
     }
 
     fn block(&self) -> Block<'_> {
@@ -90,14 +100,9 @@ impl Text {
         single_error(&self.format, &self.bytes, error)
     }
 
-    fn answer(
-        &self,
-        task: Task,
-        cancel: &AtomicBool,
-        visit: impl FnMut(&Answer<'_>),
-    ) -> Result<(), Cancelled> {
+    fn answer(&self, task: Task, rein: &dyn Rein, visit: impl FnMut(&Answer<'_>)) -> Result<(), Cancelled> {
         let workers = Workers::new(self.format.clone(), task);
-        workers.with(|worker| worker.answer_block(&self.format, &task, self.block(), cancel, visit))
+        workers.with(|worker| worker.answer_block(&self.format, &task, self.block(), rein, visit))
     }
 }
 
@@ -106,26 +111,71 @@ pub(super) async fn solve(
     context: &Arc<Context>,
     request: Request<proto::SolveRequest>,
 ) -> Result<Response<proto::SolveResponse>, Status> {
-    let call = context.admit("Solve", &request)?;
+    let call = context.admit(&request)?;
     let request = request.into_inner();
     let Settings { task, hint } = context.settings(&request.options.unwrap_or_default())?;
     let answers = match Text::open(context, &request.text, &hint)? {
         Err(error) => vec![convert::error_answer(&error)],
         Ok(text) => {
             let task = context.for_order(task, text.format.order())?;
-            let answers = context.run(&call, move |cancel| answer_text(&text, task, cancel)).await?;
-            answers.map_err(|Cancelled| broken_down())?
+            match answer_at_once(&text, task) {
+                Some(answers) => answers,
+                None => context.run(&call, text.size(), move |rein| answer_text(&text, task, rein)).await?,
+            }
         }
     };
     Ok(Response::new(proto::SolveResponse { answers }))
 }
 
+/// The most text that is answered at once: two 9x9 puzzles.
+const AT_ONCE_BYTES: usize = 2 * 82;
+
+/// The most nodes that a puzzle may take then, about a microsecond each.
+const AT_ONCE_NODES: u64 = 100;
+
+/// Answers a puzzle or two where the call came in, if that takes no longer than handing them over and back would: two wakes of
+/// threads, some ten times what most puzzles take. `None` if it turns out to take longer.
+///
+/// The strategy `fast` tries few puzzles by `propagation` first; this is the same attempt, cut shorter. Of several
+/// solutions the kernel has its own first one, so only what has a single one, or none, is answered here.
+fn answer_at_once(text: &Text, task: Task) -> Option<Vec<proto::Answer>> {
+    let wants_all = match task.question {
+        Question::First => false,
+        Question::Unique => true,
+        Question::Count { .. } => return None,
+    };
+    let is_quick = text.bytes.len() <= AT_ONCE_BYTES
+        && task.strategy_for(text.format.order()).searches_together()
+        && task.node_limit >= DEFAULT_NODE_LIMIT
+        && !task.measure;
+    if !is_quick {
+        return None;
+    }
+    let attempt =
+        Task { strategy: Some(&Propagation), question: Question::Unique, node_limit: AT_ONCE_NODES, ..task };
+    let never = AtomicBool::new(false);
+    let (answers, tally) = answers_to(text, attempt, &never).ok()?;
+    let has = |problem: Problem| tally.errors.contains_key(problem.code());
+    if has(Problem::GaveUp { nodes: 0 }) || (has(Problem::NotUnique) && !wants_all) {
+        return None;
+    }
+    meters::answered(&tally);
+    Some(answers)
+}
+
 /// Answers every puzzle, whatever happens.
-fn answer_text(text: &Text, task: Task, cancel: &AtomicBool) -> Result<Vec<proto::Answer>, Cancelled> {
+fn answer_text(text: &Text, task: Task, rein: &dyn Rein) -> Result<Vec<proto::Answer>, Cancelled> {
+    let (answers, tally) = answers_to(text, task, rein)?;
+    meters::answered(&tally);
+    Ok(answers)
+}
+
+/// The answers to every puzzle, and what they come to.
+fn answers_to(text: &Text, task: Task, rein: &dyn Rein) -> Result<(Vec<proto::Answer>, Tally), Cancelled> {
     let is_single = text.is_single();
     let (mut answers, mut tally) = (Vec::new(), Tally::default());
     let work = AssertUnwindSafe(|| {
-        text.answer(task, cancel, |answer| {
+        text.answer(task, rein, |answer| {
             tally.count(&task, answer);
             let mut wire = convert::answer(answer, &text.format);
             if is_single {
@@ -138,21 +188,21 @@ fn answer_text(text: &Text, task: Task, cancel: &AtomicBool) -> Result<Vec<proto
         })
     });
     match catch_unwind(work) {
-        Ok(finished) => {
-            finished?;
-            meters::answered(&tally);
-        }
+        Ok(finished) => finished?,
         Err(_) => {
             let line = |line| if is_single { None } else { Some(line) };
             let apology = |number| convert::error_answer(&internal_error(line(number)));
             answers = text.lines(usize::MAX).into_iter().map(apology).collect();
-            meters::broken_down(answers.len());
+            tally = Tally::default();
+            for _ in &answers {
+                tally.count_one(Some(Problem::Internal.code()), &Metrics::default());
+            }
         }
     }
     if answers.is_empty() {
         answers.push(convert::error_answer(&EMPTY));
     }
-    Ok(answers)
+    Ok((answers, tally))
 }
 
 /// Looks at the puzzles of a text without solving them.
@@ -160,14 +210,14 @@ pub(super) async fn validate(
     context: &Arc<Context>,
     request: Request<proto::ValidateRequest>,
 ) -> Result<Response<proto::ValidateResponse>, Status> {
-    let call = context.admit("Validate", &request)?;
+    let call = context.admit(&request)?;
     let request = request.into_inner();
     let hint = convert::text_hint(request.options.as_ref())?;
     let asked = usize::try_from(request.error_limit).unwrap_or(MAX_ERRORS);
     let limit = if asked == 0 { MAX_ERRORS } else { asked.min(MAX_ERRORS) };
     let found = match Text::open(context, &request.text, &hint)? {
         Err(error) => Validation { puzzles: 0, bad: 0, errors: vec![error] },
-        Ok(text) => context.run(&call, move |_| validate_text(&text, limit)).await?,
+        Ok(text) => context.run(&call, text.size(), move |_| Ok(validate_text(&text, limit))).await?,
     };
     Ok(Response::new(proto::ValidateResponse {
         valid: found.errors.is_empty(),
@@ -192,12 +242,12 @@ pub(super) async fn check(
     context: &Arc<Context>,
     request: Request<proto::CheckRequest>,
 ) -> Result<Response<proto::CheckResponse>, Status> {
-    let call = context.admit("Check", &request)?;
+    let call = context.admit(&request)?;
     let request = request.into_inner();
     let hint = convert::text_hint(request.options.as_ref())?;
     let grids = match Text::open(context, &request.text, &hint)? {
         Err(error) => vec![unreadable_grid(error)],
-        Ok(text) => context.run(&call, move |_| check_text(&text)).await?,
+        Ok(text) => context.run(&call, text.size(), move |_| Ok(check_text(&text))).await?,
     };
     Ok(Response::new(proto::CheckResponse { grids }))
 }
@@ -228,7 +278,7 @@ pub(super) async fn count(
     context: &Arc<Context>,
     request: Request<proto::CountRequest>,
 ) -> Result<Response<proto::CountResponse>, Status> {
-    let call = context.admit("Count", &request)?;
+    let call = context.admit(&request)?;
     let request = request.into_inner();
     let Settings { task, hint } = context.count_settings(&request)?;
     let answer = match Text::open(context, &request.text, &hint)? {
@@ -239,8 +289,8 @@ pub(super) async fn count(
                 let what = "Count takes one puzzle. Use Solve with QUESTION_COUNT for several.";
                 return Err(invalid("text", what));
             }
-            let answers = context.run(&call, move |cancel| answer_text(&text, task, cancel)).await?;
-            let first = answers.map_err(|Cancelled| broken_down())?.into_iter().next();
+            let answers = context.run(&call, text.size(), move |rein| answer_text(&text, task, rein)).await?;
+            let first = answers.into_iter().next();
             first.ok_or_else(broken_down)?
         }
     };

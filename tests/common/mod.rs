@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each binary uses a part")]
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
@@ -64,6 +65,22 @@ pub fn disguise(grid: &Grid, seed: u64) -> Grid {
         }
     }
     disguised
+}
+
+/// Puzzles that are all solved in no time, but for every 97th line, which is too short. What is said of those tells every
+/// place in the list from every other.
+pub fn list(lines: usize) -> String {
+    let known = fs::read_to_string(fixture("strategies.txt")).unwrap();
+    let unique: Vec<Grid> = known
+        .lines()
+        .filter(|line| line.contains(" 1 ") && line.find(' ') == Some(81))
+        .map(|line| grid(&line[..81]))
+        .collect();
+    let puzzles: Vec<String> =
+        (0..1_000).map(|k| text(&disguise(&unique[k % unique.len()], k as u64))).collect();
+    (0..lines)
+        .map(|k| if k % 97 == 96 { "12\n".to_owned() } else { puzzles[k % 1_000].clone() + "\n" })
+        .collect()
 }
 
 /// A small generator with a seed, so that a failure can be run again (`SplitMix64` by G. Steele et al., 2014).

@@ -3,12 +3,11 @@
 use std::convert::Infallible;
 
 use bytes::Bytes;
-use sudoku_stream::answer::{OutputForm, Task};
-use sudoku_stream::service::client::{Access, ClientError, solve_lines};
+use sudoku_stream::answer::OutputForm;
+use sudoku_stream::service::client::{Access, ClientError, Job, Persistence, ServerError, solve_lines};
 use sudoku_stream::service::proto::{
     self, ErrorCode, Question, SolveLinesRequest, SolveLinesResponse, SolveOptions,
 };
-use sudoku_stream::text::Hint;
 use tokio::sync::mpsc;
 use tonic::{Code, Status};
 use tonic_types::StatusExt as _;
@@ -223,7 +222,9 @@ async fn by_client(url: &str, text: &str) -> Result<(String, u64), ClientError<I
         told += tally.answers;
         Ok(())
     };
-    let total = solve_lines(&Access::open(url), &Task::default(), &Hint::default(), 1, blocks, sink).await?;
+    let servers = [Access::open(url)];
+    let persistence = Persistence { retries: 0, ..Persistence::default() };
+    let total = solve_lines(&servers, &persistence, &Job::default(), blocks, sink, |_| ()).await?;
     assert_eq!(total.answers, told);
     assert_eq!(total.error_count(), answers.matches("error: ").count() as u64);
     Ok((answers, told))
@@ -245,8 +246,8 @@ async fn the_companions_client_says_what_to_do() {
     assert_eq!(refused.to_string(), "The server refused after 0 answers: Invalid block size.");
     // The port of a server that has ended may be another test's by now; nobody is ever here.
     let url = "http://127.0.0.1:1";
-    let nobody = by_client(url, "").await.unwrap_err();
+    let nobody = by_client(url, "1\n").await.unwrap_err();
     assert_eq!(nobody.to_string(), format!("No server answers at {url}: start one with sudokud."));
     let nonsense = by_client("not a url", "").await.unwrap_err();
-    assert!(matches!(nonsense, ClientError::Address(_)), "{nonsense}");
+    assert!(matches!(nonsense, ClientError::Server(ServerError::Address(_))), "{nonsense}");
 }

@@ -299,38 +299,29 @@ async fn a_panic_answers_each_line_of_a_data_set() {
 async fn data_sets_that_nobody_reads_make_room_for_others() {
     /// As many as stay mapped.
     const MAPPED: usize = 64;
-    /// As many batches as are on the pool at once.
-    const TURNS: usize = 4;
+    /// More than one chunk of lines.
+    const LINES: usize = 3000;
     let folder = TempDir::new().unwrap();
     let name = |k: usize| format!("set{k}.txt");
-    for k in 0..=TURNS + MAPPED {
-        fs::write(folder.path().join(name(k)), lines(&easy(1))).unwrap();
+    let many = lines(&easy(LINES));
+    for k in 0..MAPPED {
+        fs::write(folder.path().join(name(k)), &many).unwrap();
     }
+    fs::write(folder.path().join(name(MAPPED)), lines(&easy(1))).unwrap();
     let endless = Faulty::new(Fault::Endless);
     let counters = endless.counters.clone();
     let mut config = config_with(endless);
     config.data_dir = Some(folder.path().to_owned());
-    config.limits.in_flight = NonZeroUsize::new(TURNS);
-    // One more than can be taken, for checking the data sets.
-    config.threads = NonZeroUsize::new(TURNS + 1);
+    // So that a stream that is not read has still something to read itself.
+    config.limits.in_flight_per_stream = NonZeroUsize::new(1);
     let server = start(config).await;
-    let mut client = server.client().await;
-    for k in 0..=TURNS + MAPPED {
-        let get = GetPuzzleRequest { name: name(k), ..Default::default() };
-        assert_eq!(client.get_puzzle(get).await.unwrap().into_inner().count, 1, "{k}");
-    }
-
-    // The first few streams have their turn and have read all they need; the others wait for theirs and read on.
     let mut streams = Vec::new();
-    for k in 0..TURNS + MAPPED {
-        if k == TURNS {
-            eventually("work", || counters.running() == TURNS).await;
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-        let call = client.solve_dataset(whole(&name(k)));
-        streams.push(timeout(PATIENCE, call).await.unwrap().unwrap());
+    for k in 0..MAPPED {
+        let call = server.client().await.solve_dataset(whole(&name(k))).await;
+        streams.push(call.unwrap());
     }
-    let last = SolveDatasetRequest { options: Some(by("backtracking")), ..whole(&name(TURNS + MAPPED)) };
+    eventually("work", || counters.running() > 0).await;
+    let last = SolveDatasetRequest { options: Some(by("backtracking")), ..whole(&name(MAPPED)) };
     let status = solve(&server, last.clone()).await.unwrap_err();
     assert_eq!(status.code(), Code::ResourceExhausted);
     assert_eq!(status.get_error_details().quota_failure().unwrap().violations[0].subject, "datasets");

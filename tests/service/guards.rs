@@ -7,11 +7,9 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use rcgen::{BasicConstraints, CertificateParams, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair};
-use sudoku_stream::answer::Task;
-use sudoku_stream::service::client::{Access, ClientError, solve_lines};
+use sudoku_stream::service::client::{Access, ClientError, Job, Persistence, solve_lines};
 use sudoku_stream::service::proto::SolveRequest;
 use sudoku_stream::service::{Config, Server, StartError, TlsFiles};
-use sudoku_stream::text::Hint;
 use tempfile::TempDir;
 use tokio::sync::mpsc;
 use tonic::{Code, Request};
@@ -111,7 +109,9 @@ async fn call(access: &Access) -> Result<(), ClientError<Infallible>> {
         answers.lock().unwrap().extend_from_slice(&lines);
         Ok(())
     };
-    solve_lines(access, &Task::default(), &Hint::default(), 1, blocks, sink).await?;
+    let servers = [access.clone()];
+    let persistence = Persistence { retries: 0, ..Persistence::default() };
+    solve_lines(&servers, &persistence, &Job::default(), blocks, sink, |_| ()).await?;
     let answers = String::from_utf8(answers.lock().unwrap().clone()).unwrap();
     assert_eq!(answers.lines().count(), puzzles.len());
     answers.lines().zip(&puzzles).for_each(|(answer, puzzle)| assert_solves(answer, puzzle));

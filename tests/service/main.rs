@@ -3,13 +3,16 @@
 #![expect(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "a panic is how a test fails")]
 
 mod bulk;
+mod client;
 mod datasets;
 mod drain;
+mod errors;
 mod generate;
 mod guards;
 mod harness;
 mod limits;
 mod methods;
+mod observe;
 mod pressure;
 mod streams;
 mod trace;

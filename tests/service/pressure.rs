@@ -1,7 +1,9 @@
 //! Clients that are slow, greedy, gone or out of time.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context as Poller, Poll};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -10,10 +12,11 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_stream::StreamExt as _;
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::{Code, Request};
+use tonic::{Code, Request, Status};
 
 use crate::harness::{
-    Fault, Faulty, PATIENCE, assert_solves, by, config, config_with, easy, eventually, lines, solution, start,
+    Fault, Faulty, PATIENCE, assert_solves, by, config, config_with, easy, error, eventually, lines,
+    solution, start,
 };
 use crate::streams::batch;
 
@@ -157,31 +160,143 @@ async fn a_deadline_ends_streams_and_their_work() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn all_streams_together_have_a_bound_on_the_pool() {
+async fn endless_work_of_one_stream_holds_up_nobody_else() {
     let endless = Faulty::new(Fault::Endless);
     let counters = endless.counters.clone();
+    let server = start(config_with(endless)).await;
+    let puzzles = easy(2000);
+    let (sender, requests) = mpsc::channel(8);
+    for k in 0..8 {
+        // So long that each message is a batch by itself.
+        sender.send(batch(k, &[puzzles[0].as_bytes(); 250])).await.unwrap();
+    }
+    let greedy = server.client().await.solve_stream(ReceiverStream::new(requests)).await.unwrap();
+    eventually("work", || counters.running() >= 2).await;
+
+    let mut small = server.client().await;
+    for puzzle in &puzzles[..50] {
+        let text = Bytes::copy_from_slice(puzzle.as_bytes());
+        let call = SolveRequest { options: Some(by("backtracking")), text };
+        let answers = timeout(PATIENCE, small.solve(call)).await.unwrap().unwrap().into_inner().answers;
+        assert_solves(solution(&answers[0]), puzzle);
+    }
+    let texts: Vec<&[u8]> = puzzles.iter().map(String::as_bytes).collect();
+    let large = texts.chunks(1000).zip(0..);
+    let large = large.map(|(texts, id)| SolveStreamRequest { options: Some(by("fast")), ..batch(id, texts) });
+    let large = tokio_stream::iter(large.collect::<Vec<_>>());
+    let mut stream = small.solve_stream(large).await.unwrap().into_inner();
+    for puzzles in puzzles.chunks(1000) {
+        let response = timeout(PATIENCE, stream.message()).await.unwrap().unwrap().unwrap();
+        for (answer, puzzle) in response.answers.iter().zip(puzzles) {
+            assert_solves(solution(answer), puzzle);
+        }
+    }
+    // On the threads where it may take long, it has as many as there are cores.
+    eventually("its share", || counters.running() == 2).await;
+    drop((greedy, sender));
+    eventually("the end of the work", || counters.running() == 0).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_puzzle_that_takes_too_long_is_given_up_and_the_next_follows() {
+    let endless = Faulty::new(Fault::Endless);
     let mut config = config_with(endless);
-    config.limits.in_flight = std::num::NonZeroUsize::new(1);
+    config.limits.puzzle_time = Duration::from_millis(200);
     let server = start(config).await;
     let mut client = server.client().await;
-    let puzzle = easy(1).remove(0);
-    let mut streams = Vec::new();
-    for _ in 0..4 {
-        let (sender, requests) = mpsc::channel(1);
-        sender.send(batch(1, &[puzzle.as_bytes()])).await.unwrap();
-        let stream = client.solve_stream(ReceiverStream::new(requests)).await.unwrap().into_inner();
-        streams.push((sender, stream));
-        // One after another, so that it is known whose turn comes when.
-        tokio::time::sleep(Duration::from_millis(30)).await;
+    let puzzles = easy(3);
+    let sound =
+        SolveStreamRequest { options: Some(by("backtracking")), ..batch(2, &[puzzles[0].as_bytes()]) };
+    let texts: Vec<&[u8]> = puzzles.iter().map(String::as_bytes).collect();
+    let messages = tokio_stream::iter([batch(1, &texts), sound]);
+    let mut stream = client.solve_stream(messages).await.unwrap().into_inner();
+    let first = timeout(PATIENCE, stream.message()).await.unwrap().unwrap().unwrap();
+    for (answer, line) in first.answers.iter().zip(1..) {
+        assert_eq!(error(answer).message, format!("Line {line} was given up after 0 nodes."));
     }
-    eventually("work", || counters.begun() == 1).await;
-    tokio::time::sleep(Duration::from_millis(100)).await;
-    assert_eq!(counters.begun(), 1, "two threads are free for it, one batch in all is allowed");
-    // When it ends, the next one has its turn.
-    for begun in 2..=4 {
-        drop(streams.remove(0));
-        eventually("the next one's turn", || counters.begun() == begun).await;
+    assert_eq!(first.answers.len(), 3);
+    let second = timeout(PATIENCE, stream.message()).await.unwrap().unwrap().unwrap();
+    assert_solves(solution(&second.answers[0]), &puzzles[0]);
+
+    let text = Bytes::copy_from_slice(puzzles[0].as_bytes());
+    let answers = client.solve(SolveRequest { options: None, text }).await.unwrap().into_inner().answers;
+    assert_eq!(error(&answers[0]).message, "The puzzle was given up after 0 nodes.");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_does_not_take_its_answers_loses_its_connection() {
+    let mut config = config();
+    config.limits.idle_timeout = Duration::from_millis(400);
+    let server = start(config).await;
+    let message = Bytes::from(lines(&easy(1000)));
+    // Far more than fits into its windows.
+    let requests = tokio_stream::iter(
+        (0..1000).map(move |_| SolveLinesRequest { lines: message.clone(), ..SolveLinesRequest::default() }),
+    );
+    let mut idle = server.client().await.solve_lines(requests).await.unwrap().into_inner();
+    // A stream without anything to say is not idle in this sense.
+    let (sender, requests) = mpsc::channel(1);
+    let mut quiet =
+        server.client().await.solve_stream(ReceiverStream::new(requests)).await.unwrap().into_inner();
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let mut taken = 0;
+    let status = loop {
+        match timeout(PATIENCE, idle.message()).await.unwrap() {
+            Ok(Some(_)) => taken += 1,
+            Ok(None) => panic!("the stream ended well after {taken} answers"),
+            Err(status) => break status,
+        }
+    };
+    assert!(taken < 1000, "{status}");
+    let puzzle = &easy(1)[0];
+    sender.send(batch(1, &[puzzle.as_bytes()])).await.unwrap();
+    let response = timeout(PATIENCE, quiet.message()).await.unwrap().unwrap().unwrap();
+    assert_solves(solution(&response.answers[0]), puzzle);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_message_that_does_not_go_on_ends_its_call() {
+    use std::future::poll_fn;
+
+    use tonic::body::Body;
+    use tonic::codegen::Service;
+    use tonic::codegen::http::Request;
+
+    let mut config = config();
+    config.limits.message_timeout = Duration::from_millis(200);
+    let server = start(config).await;
+    // The header of a message of 1,000 bytes, and ten of these.
+    let beginning = [&[0, 0, 0, 3, 232][..], &[0; 10]].concat();
+    let body = Unfinished(Some(Bytes::from(beginning)));
+    let request = Request::builder()
+        .method("POST")
+        .uri(format!("{}/sudoku.v1.SudokuService/Solve", server.url()))
+        .header("content-type", "application/grpc")
+        .body(Body::new(body))
+        .unwrap();
+    let mut channel = server.channel().await;
+    let ready = poll_fn(|poller| Service::<Request<Body>>::poll_ready(&mut channel, poller));
+    ready.await.unwrap();
+    let response = timeout(PATIENCE, channel.call(request)).await.unwrap().unwrap();
+    let status = Status::from_header_map(response.headers()).unwrap();
+    assert_eq!(status.code(), Code::ResourceExhausted, "{status}");
+    assert!(status.message().contains("has not gone on for 0.2 s"), "{status}");
+}
+
+/// A body that begins and never ends.
+struct Unfinished(Option<Bytes>);
+
+impl http_body::Body for Unfinished {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Poller<'_>,
+    ) -> Poll<Option<Result<http_body::Frame<Bytes>, Status>>> {
+        match self.0.take() {
+            Some(bytes) => Poll::Ready(Some(Ok(http_body::Frame::data(bytes)))),
+            None => Poll::Pending,
+        }
     }
-    streams.clear();
-    eventually("the end of the work", || counters.running() == 0).await;
 }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use sudoku_stream::service::proto::{SolveRequest, SolveStreamRequest};
 use tokio_stream::StreamExt as _;
-use tonic::codec::CompressionEncoding::{self, Gzip, Zstd};
+use tonic::codec::CompressionEncoding::{self, Deflate, Gzip, Zstd};
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
@@ -12,7 +12,7 @@ use tonic_reflection::pb::{v1, v1alpha};
 use crate::harness::{assert_solves, config, easy, solution, start};
 use crate::streams::batch;
 
-const ENCODINGS: [Option<CompressionEncoding>; 3] = [None, Some(Gzip), Some(Zstd)];
+const ENCODINGS: [Option<CompressionEncoding>; 4] = [None, Some(Deflate), Some(Gzip), Some(Zstd)];
 
 /// A client that packs what it sends and understands what comes packed, if an encoding is given.
 macro_rules! packing {

@@ -5,6 +5,8 @@ use std::fmt;
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::thread;
+use std::time::Duration;
 
 use anyhow::bail;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
@@ -17,6 +19,9 @@ use sudoku_stream::generate::{
 };
 use sudoku_stream::grid::Order;
 use sudoku_stream::input::{Part, STANDARD_INPUT};
+use sudoku_stream::origin;
+use sudoku_stream::service::client::Persistence;
+use sudoku_stream::service::client::load::{Method, Plan};
 use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{
     Backtracking, DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Question, STRATEGIES, Strategy, strategy,
@@ -28,7 +33,7 @@ const STANDARD_OUTPUT: &str = "-";
 
 /// Solves Sudoku puzzles in bulk: one answer line for each puzzle line, in order.
 #[derive(Debug, Parser)]
-#[command(name = "sudoku", version, max_term_width = 100)]
+#[command(name = "sudoku", version, long_version = origin::in_full(), max_term_width = 100)]
 pub struct Args {
     #[command(subcommand)]
     pub command: Command,
@@ -52,6 +57,8 @@ pub enum Command {
     Generate(GenerateArgs),
     /// Time every strategy on the puzzles of files, and check every answer
     Bench(BenchArgs),
+    /// Load a server with calls or streams, check every answer, and tell rates and latencies
+    Load(LoadArgs),
     /// Search boards with few and many clues by every strategy: what comes of them, and what it costs
     Explore(ExploreArgs),
     /// Solve a sample that is part of the program, over gRPC and offline, and check every answer
@@ -137,10 +144,29 @@ impl RunArgs {
 /// Who does the work, if not this machine.
 #[derive(Clone, Debug, ClapArgs)]
 pub struct ServerArgs {
-    /// Have the puzzles solved by the service at URL, such as `http://127.0.0.1:50051`, with its own threads and back end
-    #[arg(id = "server", long = "server", value_name = "URL", conflicts_with = "threads")]
-    pub url: Option<String>,
+    /// Have the puzzles solved by the service at URL, such as `http://127.0.0.1:50051`, with its own threads and back end. May be
+    /// given several times, or with commas: the work is shared among all of them
+    #[arg(
+        id = "server",
+        long = "server",
+        value_name = "URL",
+        value_delimiter = ',',
+        conflicts_with = "threads"
+    )]
+    pub urls: Vec<String>,
 
+    /// Try a lost server again up to N times in a row, with growing pauses, before it is given up; 0 for never
+    #[arg(long, value_name = "N", requires = "server", default_value_t = Persistence::default().retries)]
+    #[arg(value_parser = from_zero::<u32>)]
+    pub retries: u32,
+
+    #[command(flatten)]
+    pub trust: TrustArgs,
+}
+
+/// How a server and we know each other.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct TrustArgs {
     /// The authority that vouches for an https server, in PEM [default: those that the system knows]
     #[arg(long, value_name = "FILE", requires = "server")]
     pub tls_ca: Option<PathBuf>,
@@ -220,7 +246,7 @@ impl AnswerArgs {
             // Costs are counted from the beginning or not at all, and a server tells less about them.
             (
                 "--stats",
-                self.stats.then(|| self.server.url.as_ref().map_or("", |_| "with --server").to_owned()),
+                self.stats.then(|| if self.server.urls.is_empty() { "" } else { "with --server" }.to_owned()),
             ),
         ]
     }
@@ -737,6 +763,166 @@ enum BoardQuestion {
     First,
     /// Is there a solution, and is it the only one?
     Unique,
+}
+
+/// What stands below the flags.
+const LOAD_JSON: &str = "\
+With --json one object is printed. It has what was asked for (server, method, batch, connections, streams, in_flight, rate, \
+check_every), interrupted, seconds, messages (sent, answered, unsent), puzzles (sent, right, checked, wrong, missing, repeated, \
+failed), error_lines by code, statuses by name, puzzles_per_second, messages_per_second, latency_us (mean, p50, p90, p99, p99_9, \
+max), the version of this program and, if there is one, the first wrong_answer. Of the puzzles sent each is right, wrong, missing \
+(never answered) or failed (its call was ended by a status); repeated answers come on top of that.
+
+Exit codes: 0, every puzzle was answered rightly, once; 1, some were not; 2, the server could not be loaded.";
+
+#[derive(Clone, Debug, ClapArgs)]
+#[command(after_long_help = LOAD_JSON)]
+pub struct LoadArgs {
+    /// The puzzles, which are sent over and over: a file, or `-` for standard input [default: a sample that is part of
+    /// the program]
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+
+    #[command(flatten)]
+    format: FormatArgs,
+
+    /// The server, such as `http://127.0.0.1:50051`
+    #[arg(id = "server", long = "server", value_name = "URL")]
+    pub url: String,
+
+    #[command(flatten)]
+    pub trust: TrustArgs,
+
+    /// What is called
+    #[arg(long, value_enum, value_name = "METHOD", default_value_t = MethodArg::SolveLines)]
+    pub method: MethodArg,
+
+    /// The puzzles of a message [default: 1024 for solve-lines, 1 for the others]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16_384))]
+    batch: Option<u32>,
+
+    /// Connections
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    connections: u32,
+
+    /// Streams on each connection; with `--method solve` it multiplies the calls in flight
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    streams: u32,
+
+    /// Messages that a stream has in flight at most, or calls
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    in_flight: u32,
+
+    /// Send so many puzzles a second, all together, whether they are answered or not; what waits to be sent counts as
+    /// waiting for its answer [default: as many as are answered]
+    #[arg(long, value_name = "N", value_parser = rate)]
+    rate: Option<f64>,
+
+    /// How long to send
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    pub duration: Duration,
+
+    /// Stop after N puzzles
+    #[arg(long, value_name = "N", value_parser = from_one::<NonZeroU64>)]
+    puzzles: Option<NonZeroU64>,
+
+    /// Compare only the answers to every N-th message, and count those to the others
+    #[arg(long, value_name = "N", default_value = "1", value_parser = from_one::<NonZeroU64>)]
+    check_every: NonZeroU64,
+
+    /// Threads that send and receive [default: half of the cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+
+    /// Print one JSON object instead of the report
+    #[arg(long)]
+    pub json: bool,
+
+    /// Show no progress bar (there is none anyway unless standard error is a terminal)
+    #[arg(long)]
+    no_progress: bool,
+
+    /// Print nothing on standard error but what went wrong
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+impl LoadArgs {
+    /// The most messages in flight over all connections.
+    const MAX_IN_FLIGHT: u32 = 1 << 20;
+
+    /// The input, if one was named.
+    pub fn input(&self) -> Option<InputArgs> {
+        let input =
+            |file: &PathBuf| InputArgs { file: file.clone(), format: self.format.clone(), no_mmap: false };
+        self.file.as_ref().map(input)
+    }
+
+    /// How the server is loaded.
+    pub fn plan(&self) -> anyhow::Result<Plan> {
+        let Self { connections, streams, in_flight, .. } = *self;
+        let all = connections.checked_mul(streams).and_then(|all| all.checked_mul(in_flight));
+        if all.is_none_or(|all| all > Self::MAX_IN_FLIGHT) {
+            bail!(
+                "That would be more than {} messages in flight. Ask for fewer connections, streams or messages of each.",
+                Self::MAX_IN_FLIGHT
+            );
+        }
+        let method = match self.method {
+            MethodArg::Solve => Method::Solve,
+            MethodArg::SolveStream => Method::SolveStream,
+            MethodArg::SolveLines => Method::SolveLines,
+        };
+        let usual_batch = if method == Method::SolveLines { 1024 } else { 1 };
+        Ok(Plan {
+            method,
+            message_puzzles: self.batch.unwrap_or(usual_batch).try_into()?,
+            connections: connections.try_into()?,
+            streams: streams.try_into()?,
+            in_flight: in_flight.try_into()?,
+            rate: self.rate,
+            duration: self.duration,
+            puzzles: self.puzzles.map(NonZeroU64::get),
+            check_every: self.check_every.get(),
+        })
+    }
+
+    pub fn threads(&self) -> usize {
+        let half = || thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2));
+        self.threads.map_or_else(half, usize::from)
+    }
+
+    pub const fn wants_bar(&self) -> bool {
+        !self.no_progress && !self.quiet
+    }
+}
+
+/// A method that can be loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MethodArg {
+    /// One call a message
+    Solve,
+    /// Streams of puzzles, with answers as messages
+    SolveStream,
+    /// Streams of lines
+    SolveLines,
+}
+
+/// How many puzzles a second can be asked for.
+const MAX_RATE: f64 = 1e8;
+
+fn rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse().ok().filter(|rate| (1e-3..=MAX_RATE).contains(rate));
+    rate.ok_or_else(|| "give a number of puzzles a second, up to 100,000,000".to_owned())
+}
+
+/// The longest time that can be asked for, in seconds.
+const MAX_SECONDS: f64 = 7.0 * 86_400.0;
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds| (1e-3..=MAX_SECONDS).contains(seconds));
+    seconds.map(Duration::from_secs_f64).ok_or_else(|| "give a number of seconds, up to a week".to_owned())
 }
 
 #[derive(Clone, Debug, ClapArgs)]

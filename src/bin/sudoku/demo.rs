@@ -10,19 +10,19 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use sudoku_stream::answer::{Task, Workers};
-use sudoku_stream::batch::{self, Output};
+use sudoku_stream::batch::{self, Output, Progress};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::input::Source;
 use sudoku_stream::pipeline;
-use sudoku_stream::service::client::Access;
 use sudoku_stream::service::{Config, Server};
 use sudoku_stream::text::{Alphabet, Format, Hint, Notation, Records};
 
 use super::args::DemoArgs;
+use super::remote::Servers;
 use super::{interrupt, remote, view};
 
 /// Puzzles made for this demonstration, easy to minimal, with a few bad lines among them.
-const SAMPLE: &[u8] = include_bytes!("demo.txt");
+pub const SAMPLE: &[u8] = include_bytes!("demo.txt");
 
 /// How many answers are shown.
 const SHOWN: usize = 3;
@@ -84,10 +84,9 @@ fn both_ways(file: &Path, folder: &Path, server: &LocalServer) -> anyhow::Result
 
     let streamed = time(format!("gRPC stream at {}", server.address), &mut |output| {
         let mut puzzles = 0;
-        let url = format!("http://{}", server.address);
-        remote::solve(&Access::open(&url), open()?, &Task::default(), &cancel, output, |p| {
-            puzzles = p.tally.answers;
-        })?;
+        let servers = Servers::open(&format!("http://{}", server.address));
+        let watch = |progress: &Progress| puzzles = progress.tally.answers;
+        remote::solve(&servers, open()?, &Task::default(), &cancel, output, watch, view::complain)?;
         Ok(puzzles)
     })?;
     let pool = Arc::new(pipeline::pool(None)?);

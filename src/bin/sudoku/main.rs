@@ -7,6 +7,7 @@ mod demo;
 mod explore;
 mod generate;
 mod interrupt;
+mod load;
 mod manual;
 mod open;
 mod remote;
@@ -25,7 +26,7 @@ use args::{Args, Command};
 
 /// The run completed, but there were error lines and they were to count.
 const EXIT_ERRORS_SEEN: u8 = 1;
-/// Two ways to find the same thing gave different answers, or one gave a wrong one.
+/// Two ways to find the same thing gave different answers, or one gave a wrong one or none.
 const EXIT_DISAGREED: u8 = 1;
 /// Some of what was asked for was looked for and not found.
 const EXIT_GAVE_UP: u8 = 1;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         Command::Trace(args) => trace::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Load(args) => load::run(&args),
         Command::Explore(args) => explore::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Shell(args) => shell::run(&args),

@@ -13,7 +13,7 @@ use super::view;
 /// The exit codes and what they mean.
 const EXIT_CODES: [(&str, &str); 4] = [
     ("0", "The run completed, error lines or not."),
-    ("1", "What was asked found something: --fail-on-error, check, a wrong answer in bench."),
+    ("1", "What was asked found something: --fail-on-error, check, a wrong answer in bench or load."),
     ("2", "The run could not start or not come to its end; standard error says why."),
     ("130, 143", "It was interrupted, by SIGINT or SIGTERM."),
 ];

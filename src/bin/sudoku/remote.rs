@@ -1,4 +1,4 @@
-//! `sudoku solve --server`: the same run on another machine.
+//! `sudoku solve --server`: the same run on other machines.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,22 +13,49 @@ use bytes::Bytes;
 use sudoku_stream::answer::{OutputForm, Task};
 use sudoku_stream::batch::{BatchError, Output, OutputError, Progress};
 use sudoku_stream::input::{InputError, Reader};
-use sudoku_stream::service::client::{self, Access, BLOCKS_IN_FLIGHT, ClientError};
+use sudoku_stream::service::client::{self, Access, BLOCKS_AHEAD, ClientError, Job, Notice, Persistence};
 use sudoku_stream::text::{Format, Hint};
 
-use super::args::ServerArgs;
+use super::args::{ServerArgs, TrustArgs};
 
 /// How many lines go in a message. Fewer cost more messages, more make answers come late.
 pub const LINES_A_MESSAGE: usize = 1_024;
 
-/// How often a run that waits for the server looks whether it was interrupted.
+/// How often a run that waits for servers looks whether it was interrupted.
 const CANCEL_POLL: Duration = Duration::from_millis(50);
 
-/// Reads the files by which the server and we know each other.
+/// The servers of a run, and how much is put up with from them.
+pub struct Servers {
+    pub access: Vec<Access>,
+    persistence: Persistence,
+}
+
+impl Servers {
+    /// One that wants to know nothing of us.
+    pub fn open(url: &str) -> Self {
+        Self { access: vec![Access::open(url)], persistence: Persistence::default() }
+    }
+}
+
+/// The servers that were named, with what the files say by which they and we know each other.
 ///
 /// # Errors
 /// A file that cannot be read, or has no token in it.
-pub fn access(args: &ServerArgs, url: &str) -> anyhow::Result<Access> {
+pub fn servers(args: &ServerArgs) -> anyhow::Result<Servers> {
+    let persistence = Persistence { retries: args.retries, ..Persistence::default() };
+    if args.urls.is_empty() {
+        return Ok(Servers { access: Vec::new(), persistence });
+    }
+    let known = access(&args.trust, "")?;
+    let access = |url: &String| Access { url: url.clone(), ..known.clone() };
+    Ok(Servers { access: args.urls.iter().map(access).collect(), persistence })
+}
+
+/// One server, likewise.
+///
+/// # Errors
+/// The same.
+pub fn access(args: &TrustArgs, url: &str) -> anyhow::Result<Access> {
     let read = |path: &PathBuf| fs::read(path).with_context(|| path.display().to_string());
     let identity = match (&args.tls_cert, &args.tls_key) {
         (Some(certificate), Some(key)) => Some((read(certificate)?, read(key)?)),
@@ -46,17 +73,19 @@ pub fn access(args: &ServerArgs, url: &str) -> anyhow::Result<Access> {
     Ok(Access { url: url.to_owned(), ca: args.tls_ca.as_ref().map(read).transpose()?, identity, token })
 }
 
-/// Answers every puzzle of `reader` on a server, as [`sudoku_stream::batch::solve`] does here.
+/// Answers every puzzle of `reader` on servers, as [`sudoku_stream::batch::solve`] does here. What happens to a server that the
+/// run gets over is told to `notify`, in a sentence.
 ///
 /// # Errors
-/// What reading and writing meet, what the server says, or [`BatchError::Cancelled`].
+/// What reading and writing meet, what servers say, or [`BatchError::Cancelled`].
 pub fn solve(
-    access: &Access,
+    servers: &Servers,
     reader: Reader,
     task: &Task,
     cancel: &Arc<AtomicBool>,
     output: &mut Output,
     mut watch: impl FnMut(&Progress),
+    notify: impl Fn(&str),
 ) -> anyhow::Result<()> {
     let mut task = *task;
     if task.form == OutputForm::PaintedGrid {
@@ -73,9 +102,10 @@ pub fn solve(
         alphabet: Some(format.alphabet().clone()),
         order: Some(format.order()),
     };
-    let first_line = reader.line() - u64::from(!reader.prelude().is_empty());
+    let prelude = Bytes::copy_from_slice(reader.prelude());
+    let job = Job { task, hint, prelude, first_line: reader.line() };
 
-    let (blocks, outbox) = tokio::sync::mpsc::channel(BLOCKS_IN_FLIGHT);
+    let (blocks, outbox) = tokio::sync::mpsc::channel(BLOCKS_AHEAD);
     let (ends, block_ends) = mpsc::channel();
     let feeder =
         thread::Builder::new().name("reader".to_owned()).spawn(move || feed(reader, &blocks, &ends))?;
@@ -88,12 +118,16 @@ pub fn solve(
         Ok(())
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let notify = |notice: &Notice| notify(&notice.to_string());
+    let Servers { access, persistence } = servers;
     let result = runtime.block_on(async {
         tokio::select! {
-            result = client::solve_lines(access, &task, &hint, first_line, outbox, sink) => Some(result),
+            result = client::solve_lines(access, persistence, &job, outbox, sink, notify) => Some(result),
             () = raised(cancel) => None,
         }
     });
+    // Somebody may still be looking up the name of a server, which nobody waits for.
+    runtime.shutdown_background();
     match result {
         None => Err(BatchError::Cancelled.into()),
         Some(Err(ClientError::Sink(error))) => Err(BatchError::from(error).into()),
@@ -119,14 +153,12 @@ fn feed(
     ends: &mpsc::Sender<u64>,
 ) -> Result<(), InputError> {
     let format = reader.format().clone();
-    let mut prelude = reader.prelude().to_vec();
     while let Some(chunk) = reader.next_chunk()? {
         let mut text = chunk.block().text;
         while !text.is_empty() {
             let (message, rest) = text.split_at(message_len(&format, text));
             text = rest;
-            prelude.extend_from_slice(message);
-            let block = Bytes::from(std::mem::take(&mut prelude));
+            let block = Bytes::copy_from_slice(message);
             // Nobody listens any more once the run has failed; why is known there.
             if ends.send(chunk.end() - rest.len() as u64).is_err() || blocks.blocking_send(block).is_err() {
                 return Ok(());

@@ -19,7 +19,7 @@ use super::{EXIT_ERRORS_SEEN, interrupt, open, remote, view};
 pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
     let begin = Instant::now();
     let server = &args.answer.server;
-    let access = server.url.as_ref().map(|url| remote::access(server, url)).transpose()?;
+    let servers = remote::servers(server)?;
     if args.answer.resume && args.answer.output_path().is_none() {
         bail!("--resume needs a file to go on with. Name one with -o.");
     }
@@ -71,12 +71,16 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
     bar.set_position(output.progress().bytes.saturating_sub(first_byte));
     bar.reset_eta();
     let watch = |so_far: &Progress| show(&bar, so_far, first_byte, time());
-    let result = match &access {
-        Some(access) => remote::solve(access, reader, &task, &cancel, &mut output, watch),
-        None => {
-            let workers = Arc::new(Workers::new(reader.format().clone(), task));
-            batch::solve(reader, &workers, &pool, &cancel, &mut output, watch).map_err(Into::into)
+    let notify = |notice: &str| {
+        if !args.run.quiet {
+            bar.suspend(|| view::complain(notice));
         }
+    };
+    let result = if servers.access.is_empty() {
+        let workers = Arc::new(Workers::new(reader.format().clone(), task));
+        batch::solve(reader, &workers, &pool, &cancel, &mut output, watch).map_err(Into::into)
+    } else {
+        remote::solve(&servers, reader, &task, &cancel, &mut output, watch, notify)
     };
     bar.finish_and_clear();
     if let Err(error) = result {
@@ -154,7 +158,7 @@ fn task_for(args: &SolveArgs, reader: &Reader) -> anyhow::Result<Task> {
     }
     if let Some(backend) = args.answer.backend
         && strategy.name() == Fast::BEST.name()
-        && args.answer.server.url.is_none()
+        && args.answer.server.urls.is_empty()
     {
         task.strategy = Some(Fast::with(backend));
     }

@@ -140,6 +140,11 @@ pub fn searches_bar(args: &RunArgs, searches: u64) -> ProgressBar {
     bar(wants_bar(args), Some(searches), "{wide_bar} {human_pos} of {human_len} searches  {eta} left")
 }
 
+/// The same for a known time, in milliseconds.
+pub fn time_bar(is_wanted: bool, milliseconds: u64) -> ProgressBar {
+    bar(is_wanted, Some(milliseconds), "{wide_bar} {percent:>3} %  {msg}")
+}
+
 const fn wants_bar(args: &RunArgs) -> bool {
     !args.no_progress && !args.quiet
 }

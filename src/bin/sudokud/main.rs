@@ -2,21 +2,23 @@
 
 #![expect(clippy::print_stderr, reason = "why it cannot start is said before there is a log")]
 
+mod admin;
 mod args;
+mod export;
+mod log;
 
-use std::io::{ErrorKind, IsTerminal as _, Write as _};
-use std::net::{SocketAddr, TcpListener};
+use std::io::{ErrorKind, Write as _};
 use std::process::ExitCode;
 use std::thread;
 
 use anyhow::Context as _;
 use clap::Parser as _;
-use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
 use sudoku_stream::service::{Config, Server, Stopped};
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tracing_subscriber::EnvFilter;
 
-use args::{Args, LogForm};
+use admin::Admin;
+use args::Args;
+use export::Export;
 
 /// Messages come and go all the time; the system's allocator is slower at that.
 #[global_allocator]
@@ -48,45 +50,40 @@ fn run() -> anyhow::Result<()> {
         };
     }
     let (config, reports) = args.settle()?;
-    start_log(reports.log);
     let cores = thread::available_parallelism().map_or(1, Into::into);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(cores.div_ceil(CORES_PER_TRANSPORT_THREAD))
         .enable_all()
         .build()
         .context("The threads cannot be started")?;
+    let export = {
+        let _entered = runtime.enter();
+        reports.spans.map(|spans| Export::new(&spans.endpoint, spans.share)).transpose()?
+    };
+    log::start(reports.log, export.as_ref());
     let result = runtime.block_on(async {
-        if let Some(address) = reports.metrics {
-            serve_metrics(address)?;
-        }
-        serve(config).await
+        let admin = match reports.metrics {
+            Some(address) => Some(Admin::bind(address).await?),
+            None => None,
+        };
+        serve(config, admin).await
     });
+    if let Some(export) = export {
+        // The runtime moves its bytes, so it must not have ended.
+        export.flush();
+    }
     // What is still open was given its time; nothing is waited for any more.
     runtime.shutdown_background();
     result
 }
 
-/// The bounds of histograms, in seconds: from a small call to the longest that is waited for.
-const SECONDS: [f64; 14] =
-    [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0];
-
-/// Serves figures about the service, at any path.
-fn serve_metrics(address: SocketAddr) -> anyhow::Result<()> {
-    // Taken and given back: the exporter would find out only when it is too late to say so.
-    drop(TcpListener::bind(address).with_context(|| format!("Metrics cannot be served at {address}"))?);
-    PrometheusBuilder::new()
-        .with_http_listener(address)
-        .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS)
-        .and_then(PrometheusBuilder::install)
-        .with_context(|| format!("Metrics cannot be served at {address}"))?;
-    tracing::info!("serving metrics on http://{address}/metrics");
-    Ok(())
-}
-
 /// Serves until a signal says to stop, then until everything has ended, time is up or a second signal comes.
-async fn serve(config: Config) -> anyhow::Result<()> {
+async fn serve(config: Config, admin: Option<Admin>) -> anyhow::Result<()> {
     let mut signals = Signals::new().context("Signals cannot be caught")?;
     let server = Server::bind(config).await?;
+    if let Some(admin) = admin {
+        tokio::spawn(admin.serve(server.readiness()));
+    }
     let reloader = server.reloader();
     let mut hangups = signal(SignalKind::hangup()).context("Signals cannot be caught")?;
     tokio::spawn(async move {
@@ -142,20 +139,5 @@ impl Signals {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
         }
-    }
-}
-
-/// Logs to standard error. `RUST_LOG` says how much; calls are logged at the level `debug`, puzzles never.
-fn start_log(form: LogForm) {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-    let log = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal());
-    // A log that nobody takes is no reason to end, and saying so would go where the log cannot.
-    let log = log.log_internal_errors(false);
-    match form {
-        LogForm::Text => log.init(),
-        LogForm::Json => log.json().init(),
     }
 }

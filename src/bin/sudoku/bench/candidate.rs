@@ -217,7 +217,7 @@ fn answer(
     let start = |part| {
         let (subject, workers, cancel) =
             (Arc::clone(subject), Arc::clone(workers), Arc::clone(&setting.cancel));
-        submit(&setting.pool, move || workers.write_answers(subject.block(part), &cancel))
+        submit(&setting.pool, move || workers.write_answers(subject.block(part), &*cancel))
     };
     let slots: Vec<_> = (0..subject.parts()).map(start).collect();
     let mut tally = Tally::default();

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde::Serialize;
+use sudoku_stream::origin;
 use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{Propagation, Question, Strategy as _};
 
@@ -94,9 +95,9 @@ impl Report {
             Question::Count { limit } => ("count", Some(limit)),
         };
         Self {
-            version: env!("CARGO_PKG_VERSION"),
-            commit: env!("SUDOKU_COMMIT"),
-            toolchain: env!("SUDOKU_RUSTC"),
+            version: origin::VERSION,
+            commit: origin::COMMIT,
+            toolchain: origin::RUSTC,
             machine: Machine {
                 cpu: cpu().unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
                 architecture: std::env::consts::ARCH,

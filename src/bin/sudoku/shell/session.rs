@@ -562,7 +562,7 @@ impl Session {
             if self.cancel.load(Ordering::Relaxed) {
                 return Err(Interrupted.into());
             }
-            let written = workers.write_answers(chunk.block(), &self.cancel).map_err(|_| Interrupted)?;
+            let written = workers.write_answers(chunk.block(), &*self.cancel).map_err(|_| Interrupted)?;
             tally.add(&written.tally);
             let wanted = ANSWERS_SHOWN - answers.len();
             let lines = written.text.split_inclusive(|&byte| byte == b'\n').take(wanted);

@@ -1,0 +1,255 @@
+//! Any bytes as the messages of any method: each call ends, with responses that hold what they promise or with a status.
+
+use bytes::Bytes;
+use prost::Message;
+use sudoku_stream::answer::validate_block;
+use sudoku_stream::grid::Order;
+use sudoku_stream::input::{Reader, Source};
+use sudoku_stream::service::proto;
+use sudoku_stream::text::{Hint, Notation};
+
+use super::reading::{Pieces, assert_is_sentence, count_lines};
+use super::serving::{Ended, GENERATED, METHODS, NODES, STEPS, call};
+
+/// The first byte is the method. Then there are messages, each after two bytes for its length; the last takes what is left.
+pub fn run(data: &[u8]) {
+    let Some((&method, mut rest)) = data.split_first() else { return };
+    let method = METHODS[usize::from(method) % METHODS.len()];
+    let mut messages = Vec::new();
+    while let Some((length, tail)) = rest.split_first_chunk() {
+        let (message, tail) = tail.split_at(tail.len().min(u16::from_le_bytes(*length).into()));
+        messages.push(Bytes::copy_from_slice(message));
+        rest = tail;
+    }
+    let ended = call(method, messages.clone());
+    let Some(first) = messages.first() else { return };
+    match method {
+        "SolveLines" => assert_lines(&messages, &ended),
+        "SolveStream" => assert_stream(&messages, &ended),
+        "Solve" => unary(first, &ended, assert_solved),
+        "Validate" => unary(first, &ended, assert_validated),
+        "Check" => unary(first, &ended, assert_checked),
+        "Count" => unary(first, &ended, assert_counted),
+        "GetPuzzle" => unary(first, &ended, assert_picked),
+        "ListDatasets" => unary(first, &ended, assert_listed),
+        "Trace" => assert_traced(&ended),
+        "Generate" => assert_generated(first, &ended),
+        "SolveDataset" => assert_dataset(&ended),
+        _ => unreachable!("{method}"),
+    }
+}
+
+/// A request is answered by one response; if it was not understood, by none.
+fn unary<Q: Message + Default, R: Message + Default>(first: &Bytes, ended: &Ended, check: fn(&Q, &R)) {
+    if ended.status.is_some() {
+        return;
+    }
+    let request = Q::decode(first.clone()).expect("what is no message is not answered");
+    let [response] = &ended.responses[..] else { panic!("{} responses", ended.responses.len()) };
+    check(&request, &decode(response));
+}
+
+/// A response of the service.
+pub fn decode<R: Message + Default>(response: &Bytes) -> R {
+    R::decode(response.clone()).expect("the service sends messages")
+}
+
+/// What an error says.
+pub fn assert_is_error(error: &proto::PuzzleError) {
+    assert!(error.code() != proto::ErrorCode::Unspecified && error.code() != proto::ErrorCode::Internal);
+    assert_is_sentence(&error.message, Some(error.line).filter(|&line| line > 0));
+}
+
+/// An answer to a puzzle of a search of at most [`NODES`].
+pub fn assert_is_answer(answer: &proto::Answer) {
+    use proto::answer::Result as R;
+    match answer.result.as_ref().expect("an answer has a result") {
+        R::Error(error) => {
+            assert_is_error(error);
+            // What is wrong may stand on a later line of the puzzle.
+            assert!(error.line >= answer.line && (answer.line > 0 || error.line == 0));
+        }
+        R::Solution(cells) => assert_is_solution(cells),
+        R::Count(_) => {}
+    }
+    let metrics = answer.metrics.as_ref().expect("an answer has metrics");
+    assert!(metrics.nodes <= NODES, "{metrics:?}");
+}
+
+/// No row, column or box of it has a character twice. This knows nothing of grids.
+fn assert_is_solution(cells: &str) {
+    let cells = cells.as_bytes();
+    let b = (1..=5).find(|b| b * b * b * b == cells.len()).expect("a size of puzzles");
+    let side = b * b;
+    for house in 0..side {
+        let row = |i: usize| cells[house * side + i];
+        let column = |i: usize| cells[i * side + house];
+        let in_box = |i: usize| cells[(house / b * b + i / b) * side + house % b * b + i % b];
+        for at in [&row as &dyn Fn(usize) -> u8, &column, &in_box] {
+            let mut seen: Vec<u8> = (0..side).map(at).collect();
+            seen.sort_unstable();
+            seen.dedup();
+            assert!(seen.len() == side && !seen.contains(&b'.'), "{}", String::from_utf8_lossy(cells));
+        }
+    }
+}
+
+/// How the notation, the alphabet and the order of a request would be said to a reader.
+fn hint(notation: i32, alphabet: &str, order: u32) -> Hint {
+    let place = usize::try_from(notation).ok().and_then(|number| number.checked_sub(1));
+    Hint {
+        notation: place.map(|place| Notation::ALL[place].1),
+        alphabet: (!alphabet.is_empty()).then(|| alphabet.parse().expect("the service took it")),
+        order: Order::new(order as usize),
+    }
+}
+
+fn text_hint(options: Option<&proto::TextOptions>) -> Hint {
+    let proto::TextOptions { notation, alphabet, order } = options.cloned().unwrap_or_default();
+    hint(notation, &alphabet, order)
+}
+
+/// The text as a file would be read. `None` if it has no puzzle, or a bad header.
+fn read(text: &[u8], hint: &Hint) -> Option<Reader> {
+    // The magic numbers of compressed files mean nothing in a message.
+    let text = [b"\n", text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text)].concat();
+    let pieces = Box::new(Pieces::new(&text, [usize::MAX; 2]));
+    Source::reading("text".to_owned(), pieces).ok()?.read(hint).ok()
+}
+
+/// Looks at the text as a file would be read, and counts the puzzles.
+fn count(text: &[u8], hint: &Hint) -> Option<(u64, u64)> {
+    let mut reader = read(text, hint)?;
+    let (mut puzzles, mut bad) = (0, 0);
+    while let Ok(Some(chunk)) = reader.next_chunk() {
+        let found = validate_block(reader.format(), chunk.block(), 0);
+        puzzles += found.puzzles;
+        bad += found.bad;
+    }
+    Some((puzzles, bad))
+}
+
+fn assert_solved(request: &proto::SolveRequest, response: &proto::SolveResponse) {
+    let options = request.options.clone().unwrap_or_default();
+    let hint = hint(options.notation, &options.alphabet, options.order);
+    let puzzles = count(&request.text, &hint).map_or(1, |(puzzles, _)| puzzles.max(1));
+    assert_eq!(response.answers.len() as u64, puzzles);
+    response.answers.iter().for_each(assert_is_answer);
+}
+
+fn assert_validated(request: &proto::ValidateRequest, response: &proto::ValidateResponse) {
+    let (puzzles, bad) = count(&request.text, &text_hint(request.options.as_ref())).unwrap_or_default();
+    assert_eq!((response.puzzles, response.bad_puzzles), (puzzles, bad));
+    assert_eq!(response.valid, puzzles > 0 && bad == 0);
+    assert_eq!(response.valid, response.errors.is_empty());
+    response.errors.iter().for_each(assert_is_error);
+}
+
+fn assert_checked(request: &proto::CheckRequest, response: &proto::CheckResponse) {
+    let grids =
+        count(&request.text, &text_hint(request.options.as_ref())).map_or(1, |(grids, _)| grids.max(1));
+    assert_eq!(response.grids.len() as u64, grids);
+    for grid in &response.grids {
+        assert!(!grid.solved || (grid.flaws.is_empty() && grid.error.is_none() && grid.blanks == 0));
+        grid.error.iter().for_each(assert_is_error);
+    }
+}
+
+fn assert_counted(request: &proto::CountRequest, response: &proto::CountResponse) {
+    use proto::count_response::Result as R;
+    match response.result.as_ref().expect("a count or an error") {
+        R::Count(count) => {
+            let limit = if request.count_limit == 0 { 1_000 } else { request.count_limit };
+            assert!(*count < limit || (*count == limit && !response.count_is_exact));
+        }
+        R::Error(error) => assert_is_error(error),
+    }
+}
+
+fn assert_picked(request: &proto::GetPuzzleRequest, response: &proto::GetPuzzleResponse) {
+    assert!((1..=response.count).contains(&response.index));
+    assert!(request.index.is_none_or(|index| index == response.index));
+    let order = Order::new(response.order as usize).expect("an order");
+    assert_eq!(response.puzzle.len(), order.cells());
+}
+
+fn assert_listed(request: &proto::ListDatasetsRequest, response: &proto::ListDatasetsResponse) {
+    let names: Vec<&str> = response.datasets.iter().map(|dataset| &*dataset.name).collect();
+    assert!(names.is_sorted() && names.iter().all(|name| **name > *request.page_token));
+    assert!(request.page_size == 0 || names.len() <= request.page_size as usize);
+}
+
+fn assert_traced(ended: &Ended) {
+    let responses: Vec<proto::TraceResponse> = ended.responses.iter().map(decode).collect();
+    let steps: usize = responses.iter().map(|response| response.steps.len()).sum();
+    assert!(steps as u64 <= STEPS);
+    let ends = responses.iter().filter(|response| response.end.is_some()).count();
+    assert_eq!(ends, usize::from(ended.status.is_none()));
+    assert!(ended.status.is_some() || responses.last().is_some_and(|last| last.end.is_some()));
+    for answer in responses.iter().filter_map(|response| response.end.as_ref()?.answer.as_ref()) {
+        assert_is_answer(answer);
+    }
+}
+
+fn assert_generated(first: &Bytes, ended: &Ended) {
+    if ended.status.is_some() {
+        return;
+    }
+    let request = proto::GenerateRequest::decode(first.clone()).expect("it was understood");
+    let responses: Vec<proto::GenerateResponse> = ended.responses.iter().map(decode).collect();
+    let lines = |text: &Bytes| count_lines(text);
+    let made: u64 = responses.iter().map(|response| lines(&response.puzzles)).sum();
+    let given_up = responses.last().map_or(0, |last| last.given_up);
+    assert!(request.count <= GENERATED);
+    assert_eq!(made + given_up, request.count.max(1));
+    for response in &responses {
+        let with_solutions = request.with_solutions && request.random_clues.is_none();
+        let wanted = if with_solutions { lines(&response.puzzles) } else { 0 };
+        assert_eq!(lines(&response.solutions), wanted);
+        let text = std::str::from_utf8(&response.solutions).expect("alphabets are ASCII");
+        text.lines().for_each(assert_is_solution);
+    }
+}
+
+fn assert_dataset(ended: &Ended) {
+    let responses: Vec<proto::SolveDatasetResponse> = ended.responses.iter().map(decode).collect();
+    let mut before = 0;
+    for response in &responses {
+        let tally = response.tally.as_ref().expect("a response has a tally");
+        assert!(tally.answers >= before);
+        before = tally.answers;
+    }
+}
+
+fn assert_lines(messages: &[Bytes], ended: &Ended) {
+    assert_each_answered(messages.len(), ended);
+    for response in &ended.responses {
+        let response: proto::SolveLinesResponse = decode(response);
+        let tally = response.tally.expect("a response has a tally");
+        assert!(tally.errors.iter().map(|error| error.count).sum::<u64>() <= tally.answers);
+        assert_eq!(response.lines.is_empty(), tally.answers == 0);
+    }
+}
+
+fn assert_stream(messages: &[Bytes], ended: &Ended) {
+    assert_each_answered(messages.len(), ended);
+    let mut line = 0;
+    for (message, response) in messages.iter().zip(&ended.responses) {
+        let request = proto::SolveStreamRequest::decode(message.clone()).expect("it was answered");
+        let response: proto::SolveStreamResponse = decode(response);
+        assert_eq!((response.batch_id, response.answers.len()), (request.batch_id, request.puzzles.len()));
+        for answer in &response.answers {
+            line += 1;
+            assert_eq!(answer.line, line);
+            assert_is_answer(answer);
+        }
+    }
+}
+
+/// Each message has a response, unless a bad one ended the stream.
+fn assert_each_answered(messages: usize, ended: &Ended) {
+    match ended.status {
+        None => assert_eq!(ended.responses.len(), messages),
+        Some(_) => assert!(ended.responses.len() < messages),
+    }
+}

@@ -1,0 +1,77 @@
+//! `sudoku load`: how much a server stands, and how soon it answers, with every answer checked.
+
+mod report;
+
+use std::io::Cursor;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use anyhow::Context as _;
+use sudoku_stream::input::Source;
+use sudoku_stream::pipeline;
+use sudoku_stream::service::client::load::{self, Figures, Script};
+use sudoku_stream::text::Hint;
+
+use self::report::Report;
+use super::args::LoadArgs;
+use super::{EXIT_DISAGREED, demo, interrupt, open, remote, view};
+
+pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
+    let plan = args.plan()?;
+    let access = remote::access(&args.trust, &args.url)?;
+    let cancel = interrupt::flag()?;
+    let input = args.input();
+    let flag = Arc::clone(&cancel);
+    let read = move || -> anyhow::Result<Script> {
+        let mut reader = match &input {
+            Some(input) => open::reader(input)?,
+            None => {
+                let sample = Box::new(Cursor::new(demo::SAMPLE));
+                Source::reading("The sample".to_owned(), sample)?.read(&Hint::default())?
+            }
+        };
+        let pool = pipeline::pool(None).context("The worker threads cannot be started")?;
+        Ok(Script::read(&mut reader, &pool, &flag)?)
+    };
+    let Some(script) = interrupt::unless_raised(&cancel, read)? else {
+        view::complain("Interrupted. Stopped before the first puzzle.");
+        return Ok(interrupt::exit_code());
+    };
+    if script.left_out() > 0 && !args.quiet {
+        let bad = view::counted(script.left_out(), "bad puzzle");
+        view::complain(&format!("{bad} cannot be written on one line, and are left out."));
+    }
+
+    let milliseconds = u64::try_from(plan.duration.as_millis()).unwrap_or(u64::MAX);
+    let bar = view::time_bar(args.wants_bar(), milliseconds);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(args.threads())
+        .enable_all()
+        .build()
+        .context("The threads cannot be started")?;
+    let script = Arc::new(script);
+    let loaded = runtime.block_on(load::run(&access, &plan, &script, &cancel, |figures, time| {
+        bar.set_position(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+        bar.set_message(format!("{} puzzles/s", view::per_second(figures.right, time)));
+    }));
+    // Somebody may still be looking up the name of the server, which nobody waits for.
+    runtime.shutdown_background();
+    bar.finish_and_clear();
+    let figures = loaded?;
+
+    let is_interrupted = cancel.load(Ordering::Relaxed);
+    let report = Report::new(args, &plan, &figures, is_interrupted);
+    view::print(&if args.json { report.json()? } else { report.text(&figures) })?;
+    Ok(exit_code(&figures, is_interrupted))
+}
+
+fn exit_code(figures: &Figures, is_interrupted: bool) -> ExitCode {
+    if !figures.are_good() {
+        ExitCode::from(EXIT_DISAGREED)
+    } else if is_interrupted {
+        interrupt::exit_code()
+    } else {
+        ExitCode::SUCCESS
+    }
+}

@@ -1,0 +1,216 @@
+//! What is told of a run, as text for people and as JSON for programs.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::Serialize;
+use sudoku_stream::service::client::load::{Figures, Plan};
+
+use super::super::args::{LoadArgs, MethodArg};
+use super::super::view;
+
+/// The quantiles that are told, and their names.
+const QUANTILES: [(&str, f64); 5] =
+    [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("max", 1.0)];
+
+/// The longest bar of the histogram, in characters.
+const BAR: f64 = 50.0;
+
+/// Where the rows of the histogram end, as multiples of a power of ten.
+const STEPS: [f64; 6] = [1.0, 1.5, 2.0, 3.0, 5.0, 7.0];
+
+/// Everything that is told. Programs rely on these names.
+#[derive(Serialize)]
+pub struct Report {
+    /// Of this program.
+    version: &'static str,
+    server: String,
+    method: MethodArg,
+    batch: usize,
+    connections: usize,
+    streams: usize,
+    in_flight: usize,
+    rate: Option<f64>,
+    check_every: u64,
+    interrupted: bool,
+    /// From the first message to the last answer.
+    seconds: f64,
+    messages: Messages,
+    puzzles: Puzzles,
+    error_lines: BTreeMap<&'static str, u64>,
+    statuses: BTreeMap<&'static str, u64>,
+    puzzles_per_second: f64,
+    messages_per_second: f64,
+    latency_us: Latency,
+    /// The first wrong answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wrong_answer: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Messages {
+    sent: u64,
+    answered: u64,
+    /// Those that were due by the rate and were not sent before the end.
+    unsent: u64,
+}
+
+#[derive(Serialize)]
+struct Puzzles {
+    sent: u64,
+    /// Answered rightly, error lines included.
+    right: u64,
+    /// As many answers were compared; the others were only counted.
+    checked: u64,
+    wrong: u64,
+    missing: u64,
+    repeated: u64,
+    /// Ended by a status.
+    failed: u64,
+}
+
+#[derive(Serialize)]
+struct Latency {
+    mean: f64,
+    p50: f64,
+    p90: f64,
+    p99: f64,
+    p99_9: f64,
+    max: f64,
+}
+
+impl Report {
+    pub fn new(args: &LoadArgs, plan: &Plan, figures: &Figures, interrupted: bool) -> Self {
+        let seconds = figures.time.as_secs_f64();
+        let rate = |count: u64| (count as f64 / seconds.max(1e-9) * 10.0).round() / 10.0;
+        let [p50, p90, p99, p99_9, max] = QUANTILES.map(|(_, share)| microseconds(figures.latency(share)));
+        Self {
+            version: env!("CARGO_PKG_VERSION"),
+            server: args.url.clone(),
+            method: args.method,
+            batch: plan.message_puzzles,
+            connections: plan.connections,
+            streams: plan.streams,
+            in_flight: plan.in_flight,
+            rate: plan.rate,
+            check_every: plan.check_every,
+            interrupted,
+            seconds,
+            messages: Messages {
+                sent: figures.messages_sent,
+                answered: figures.messages_answered,
+                unsent: figures.unsent_messages,
+            },
+            puzzles: Puzzles {
+                sent: figures.sent,
+                right: figures.right,
+                checked: figures.checked,
+                wrong: figures.wrong,
+                missing: figures.missing(),
+                repeated: figures.repeated,
+                failed: figures.failed,
+            },
+            error_lines: figures.errors.clone(),
+            statuses: figures.statuses.clone(),
+            puzzles_per_second: rate(figures.right),
+            messages_per_second: rate(figures.messages_answered),
+            latency_us: Latency { mean: microseconds(figures.mean_latency()), p50, p90, p99, p99_9, max },
+            wrong_answer: figures.example.clone(),
+        }
+    }
+
+    pub fn json(&self) -> serde_json::Result<String> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+
+    pub fn text(&self, figures: &Figures) -> String {
+        let Self { messages, puzzles, .. } = self;
+        let mut text = format!(
+            "{} in {} in {:.3} s: {} puzzles and {} messages a second\n",
+            view::counted(puzzles.right, "puzzle"),
+            view::counted(messages.answered, "message"),
+            self.seconds,
+            view::per_second(puzzles.right, figures.time),
+            view::per_second(messages.answered, figures.time),
+        );
+        let errors: u64 = self.error_lines.values().sum();
+        if errors > 0 {
+            text += &format!("{}: {}\n", view::counted(errors, "error line"), listed(&self.error_lines));
+        }
+        text += &format!(
+            "{} checked: {} wrong, {} missing, {} repeated, {} failed\n",
+            view::counted(puzzles.checked, "answer"),
+            view::thousands(puzzles.wrong),
+            view::thousands(puzzles.missing),
+            view::thousands(puzzles.repeated),
+            view::thousands(puzzles.failed),
+        );
+        if let Some(example) = &self.wrong_answer {
+            text += &format!("the first that was wrong: {example}\n");
+        }
+        if !self.statuses.is_empty() {
+            text += &format!("calls ended by {}\n", listed(&self.statuses));
+        }
+        if messages.unsent > 0 {
+            let unsent = view::counted(messages.unsent, "message");
+            text +=
+                &format!("{unsent} could not be sent in time: the server does not keep up with the rate\n");
+        }
+        if messages.answered > 0 {
+            let quantiles = QUANTILES.map(|(name, share)| format!("{name} {}", told(figures.latency(share))));
+            text += &format!("\nlatency of a message: {}\n{}", quantiles.join(", "), histogram(figures));
+        }
+        text
+    }
+}
+
+fn microseconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e7).round() / 10.0
+}
+
+/// `3 UNAVAILABLE, 1 INTERNAL`.
+fn listed(counts: &BTreeMap<&'static str, u64>) -> String {
+    let words: Vec<_> =
+        counts.iter().map(|(name, count)| format!("{} {name}", view::thousands(*count))).collect();
+    words.join(", ")
+}
+
+/// A time for people, with three digits that mean something.
+fn told(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    let (figure, unit) = match seconds {
+        s if s < 1e-3 => (s * 1e6, "µs"),
+        s if s < 1.0 => (s * 1e3, "ms"),
+        s => (s, "s"),
+    };
+    let decimals = if figure < 10.0 { 2 } else { usize::from(figure < 100.0) };
+    format!("{figure:.decimals$} {unit}")
+}
+
+/// How many messages took how long, a bar for each range of times.
+fn histogram(figures: &Figures) -> String {
+    let decades = (-9..4).map(|decade| 10f64.powi(decade));
+    let mut over = Duration::ZERO;
+    let mut rows = Vec::new();
+    for to in decades.flat_map(|decade| STEPS.map(|step| Duration::from_secs_f64(step * decade))) {
+        rows.push((to, figures.answered_within(over, to)));
+        over = to;
+    }
+    let is_used = |(_, count): &(Duration, u64)| *count > 0;
+    let (Some(first), Some(last)) = (rows.iter().position(is_used), rows.iter().rposition(is_used)) else {
+        return String::new();
+    };
+    let all = figures.messages_answered.max(1) as f64;
+    let most = rows.iter().map(|&(_, count)| count).max().unwrap_or(1).max(1) as f64;
+    let row = |&(to, count): &(Duration, u64)| {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "at most the longest bar"
+        )]
+        let length = (count as f64 / most * BAR).ceil() as usize;
+        let (to, share) = (format!("to {}", told(to)), count as f64 / all * 100.0);
+        format!("{to:>12} {share:>6.2} % {}", "#".repeat(length)).trim_end().to_owned() + "\n"
+    };
+    rows[first..=last].iter().map(row).collect()
+}

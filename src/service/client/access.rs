@@ -1,0 +1,119 @@
+//! Where a server is, and how it and we trust each other.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+
+use tonic::metadata::{Ascii, MetadataValue};
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
+
+use super::{Persistence, ServerError};
+use crate::service::{CONNECTION_WINDOW_BYTES, FRAME_BYTES, LOCAL_ERROR_RESETS, STREAM_WINDOW_BYTES};
+
+/// How a server is reached.
+#[derive(Clone, Default)]
+pub struct Access {
+    /// Where it is: `http://` or, encrypted, `https://`, a host and a port.
+    pub url: String,
+    /// The authority that has to vouch for the server, in PEM; those that the system knows if not given.
+    pub ca: Option<Vec<u8>>,
+    /// The certificate and the private key by which the server may know us, in PEM.
+    pub identity: Option<(Vec<u8>, Vec<u8>)>,
+    /// The token that lets us in.
+    pub token: Option<String>,
+}
+
+impl Access {
+    /// A server that wants to know nothing of us.
+    #[must_use]
+    pub fn open(url: &str) -> Self {
+        Self { url: url.to_owned(), ..Self::default() }
+    }
+}
+
+/// Secrets are left out.
+impl fmt::Debug for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Access").field("url", &self.url).finish_non_exhaustive()
+    }
+}
+
+/// A server that can be connected to, as often as need be.
+pub(super) struct Server {
+    pub(super) url: String,
+    endpoint: Endpoint,
+    pub(super) is_encrypted: bool,
+    /// The header that carries the token.
+    pub(super) bearer: Option<MetadataValue<Ascii>>,
+}
+
+impl Server {
+    /// Makes sure of all that can be known to be wrong before anyone is asked.
+    pub(super) fn new(access: &Access, persistence: &Persistence) -> Result<Self, ServerError> {
+        let url = &access.url;
+        let bad_address = || ServerError::Address(url.clone());
+        let is_encrypted = url.starts_with("https://");
+        if !is_encrypted && !url.starts_with("http://") {
+            return Err(bad_address());
+        }
+        let mut endpoint = Endpoint::from_shared(url.clone())
+            .map_err(|_| bad_address())?
+            .connect_timeout(persistence.connect_timeout)
+            .http2_keep_alive_interval(persistence.ping_interval)
+            .keep_alive_timeout(persistence.ping_timeout)
+            .initial_stream_window_size(STREAM_WINDOW_BYTES)
+            .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
+            .max_frame_size(FRAME_BYTES)
+            .http2_max_local_error_reset_streams(LOCAL_ERROR_RESETS);
+        if is_encrypted {
+            let mut tls = match &access.ca {
+                Some(ca) => ClientTlsConfig::new().ca_certificate(Certificate::from_pem(ca)),
+                None => ClientTlsConfig::new().with_native_roots(),
+            };
+            if let Some((certificate, key)) = &access.identity {
+                tls = tls.identity(Identity::from_pem(certificate, key));
+            }
+            let unusable = |error| {
+                ServerError::Credentials(format!("The certificates cannot be used: {}.", root(&error)))
+            };
+            endpoint = endpoint.tls_config(tls).map_err(unusable)?;
+        } else if access.ca.is_some() || access.identity.is_some() {
+            let what = "Certificates are for an address that begins with https://.";
+            return Err(ServerError::Credentials(what.to_owned()));
+        }
+        Ok(Self { url: url.clone(), endpoint, is_encrypted, bearer: bearer(access)? })
+    }
+
+    pub(super) async fn connect(&self) -> Result<Channel, ServerError> {
+        self.endpoint.connect().await.map_err(|error| {
+            let is_handshake = causes(&error).any(|cause| {
+                let cause = cause.downcast_ref::<io::Error>();
+                cause.is_some_and(|error| error.kind() == io::ErrorKind::InvalidData)
+            });
+            if self.is_encrypted && is_handshake {
+                ServerError::Handshake { url: self.url.clone(), cause: root(&error) }
+            } else {
+                ServerError::NoServer(self.url.clone())
+            }
+        })
+    }
+}
+
+fn bearer(access: &Access) -> Result<Option<MetadataValue<Ascii>>, ServerError> {
+    let Some(token) = &access.token else { return Ok(None) };
+    let bad = |_| ServerError::Credentials("The token has characters that no header can carry.".to_owned());
+    let mut value: MetadataValue<Ascii> = format!("Bearer {token}").parse().map_err(bad)?;
+    // Not even a log of everything shows it.
+    value.set_sensitive(true);
+    Ok(Some(value))
+}
+
+/// An error and what caused it, and so on.
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |&error| error.source())
+}
+
+/// What began it all.
+pub(super) fn root(error: &(dyn Error + 'static)) -> String {
+    causes(error).last().map(ToString::to_string).unwrap_or_default()
+}

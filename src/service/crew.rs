@@ -1,0 +1,431 @@
+//! The threads that search, in three shifts, so that long work of one client does not hold up short work of another.
+//!
+//! ```text
+//!   a few puzzles ──▶ quick ──┐ its time is up
+//!   many puzzles ───▶ bulk ───┴──────────────▶ patient: from the beginning, puzzle by puzzle, at low priority
+//! ```
+//!
+//! Nobody can tell beforehand how long a puzzle takes. So work begins where it would be done soon, if it is easy; if it is not
+//! done when its time is up, it is stopped and begun anew on a thread where it may take long. That costs at most
+//! the time it had, and answers do not depend on where they were found. A call whose work was moved stays there
+//! until it has become quick again, so that nothing is begun twice over and over.
+//!
+//! Each shift has as many threads as there are cores, or more, and the system divides the cores among them. Within a shift
+//! whoever asks first has the first turn, and each call asks for one batch at a time.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use rayon::{ThreadPool, ThreadPoolBuildError};
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tracing::Instrument as _;
+
+use super::meters::{RunningBatch, WaitingBatch};
+use crate::answer::{Cancelled, PuzzleByPuzzle, Rein};
+use crate::pipeline::{Placed, Slot, Threads, named_pool, placed};
+
+/// Text up to this length goes to the quick threads: some fifty 9x9 puzzles, or six of 25x25.
+const QUICK_BYTES: usize = 4 << 10;
+
+/// How long a batch may take on the quick threads.
+const QUICK_TIME: Duration = Duration::from_millis(5);
+
+/// How long a batch may take on the bulk threads: a thousand of the hardest 9x9 puzzles take half of it.
+const BULK_TIME: Duration = Duration::from_millis(20);
+
+/// The threads for patient work, for each core. One call can have only as many as there are cores, so that
+/// several calls with long work share the cores.
+const PATIENT_PER_CORE: usize = 4;
+
+/// How far threads with long work step back where others want the processor, as `nice` counts.
+const PATIENT_NICENESS: i32 = 10;
+
+/// How many batches may be on a shift for each of its threads: one running and one waiting.
+const BATCHES_PER_THREAD: usize = 2;
+
+/// How often the watch over a puzzle looks, in the time that the puzzle may take.
+const LOOKS: u32 = 8;
+
+/// How much text there is to work on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Size {
+    /// So little that it is done at once, unless it is hard.
+    Small,
+    /// More.
+    Large,
+}
+
+impl Size {
+    /// Of a text of so many bytes.
+    pub(super) const fn of(bytes: usize) -> Self {
+        if bytes <= QUICK_BYTES { Self::Small } else { Self::Large }
+    }
+}
+
+/// What is done with the jobs of a batch. It may be begun anew after it has been stopped.
+pub(super) trait Work<J, R>: Send + Sync {
+    /// Does one job.
+    fn answer(&self, job: &J, rein: &dyn Rein) -> Result<R, Cancelled>;
+
+    /// Does all jobs of a batch at once, if that is better than one by one: an answer to each.
+    fn answer_all(&self, jobs: &[&J], rein: &dyn Rein) -> Option<Result<Vec<R>, Cancelled>> {
+        let _ = (jobs, rein);
+        None
+    }
+}
+
+impl<J, R, F> Work<J, R> for F
+where
+    F: Fn(&J, &dyn Rein) -> Result<R, Cancelled> + Send + Sync,
+{
+    fn answer(&self, job: &J, rein: &dyn Rein) -> Result<R, Cancelled> {
+        self(job, rein)
+    }
+}
+
+/// Jobs with places for their answers.
+type Jobs<J, R> = Vec<Placed<J, Result<R, Cancelled>>>;
+
+/// Does the jobs of a batch. Those that are stopped while `is_wanted` are handed back.
+fn work_through<J, R>(
+    jobs: Jobs<J, R>,
+    work: &dyn Work<J, R>,
+    rein: &dyn Rein,
+    is_wanted: impl Fn() -> bool,
+) -> Jobs<J, R> {
+    if jobs.len() > 1 {
+        let all: Vec<_> = jobs.iter().map(Placed::job).collect();
+        match work.answer_all(&all, rein) {
+            Some(Ok(answers)) => {
+                jobs.into_iter().zip(answers).for_each(|(job, answer)| job.fill(Ok(answer)));
+                return Vec::new();
+            }
+            Some(Err(Cancelled)) if is_wanted() => return jobs,
+            Some(Err(Cancelled)) => return Vec::new(),
+            None => {}
+        }
+    }
+    let do_now = |job: &J| match work.answer(job, rein) {
+        Err(Cancelled) if is_wanted() => None,
+        answer => Some(answer),
+    };
+    jobs.into_iter().filter_map(|job| job.run(do_now)).collect()
+}
+
+/// Threads cannot be started.
+#[derive(Debug, thiserror::Error)]
+pub enum CrewError {
+    /// Those that search.
+    #[error(transparent)]
+    Search(#[from] io::Error),
+    /// Those that look through data sets.
+    #[error(transparent)]
+    Check(#[from] ThreadPoolBuildError),
+}
+
+/// All threads that search.
+pub(super) struct Crew {
+    threads: usize,
+    quick: Shift,
+    bulk: Shift,
+    patient: Shift,
+    /// For looking through whole data sets, which no search may hold up.
+    checking: Arc<ThreadPool>,
+    puzzle_time: Duration,
+    runtime: Handle,
+}
+
+/// Threads for one kind of work.
+struct Shift {
+    threads: Threads,
+    turns: Arc<Semaphore>,
+    glass: Arc<Hourglass>,
+}
+
+/// The right to have one batch on a shift.
+struct Turn {
+    _permit: Option<OwnedSemaphorePermit>,
+    _meter: RunningBatch,
+}
+
+impl Shift {
+    fn new(
+        name: &'static str,
+        threads: usize,
+        batches: usize,
+        time: Duration,
+        niceness: i32,
+    ) -> io::Result<Self> {
+        let threads = Threads::start(name, threads, niceness)?;
+        Ok(Self {
+            threads,
+            turns: Arc::new(Semaphore::new(batches.min(Semaphore::MAX_PERMITS))),
+            glass: Hourglass::new(time),
+        })
+    }
+
+    /// Waits for the right to start a batch. Whoever asks first gets it first.
+    async fn turn(&self) -> Turn {
+        let waiting = WaitingBatch::new();
+        // The semaphore is never closed, so this is always a permit.
+        let permit = Arc::clone(&self.turns).acquire_owned().await.ok();
+        drop(waiting);
+        Turn { _permit: permit, _meter: RunningBatch::new() }
+    }
+}
+
+impl Crew {
+    /// Starts threads for so many cores. `in_flight` is how many batches of many puzzles may be on the threads or wait
+    /// for one; a puzzle is given up after `puzzle_time`.
+    ///
+    /// To be called within a runtime.
+    ///
+    /// # Errors
+    /// The system's, where threads cannot be started.
+    pub(super) fn new(
+        threads: usize,
+        in_flight: Option<usize>,
+        puzzle_time: Duration,
+    ) -> Result<Self, CrewError> {
+        let batches = BATCHES_PER_THREAD * threads;
+        let patient = PATIENT_PER_CORE * threads;
+        Ok(Self {
+            threads,
+            quick: Shift::new("quick", threads, batches, QUICK_TIME, 0)?,
+            bulk: Shift::new("bulk", threads, in_flight.unwrap_or(batches), BULK_TIME, 0)?,
+            patient: Shift::new("patient", patient, patient, Duration::MAX, PATIENT_NICENESS)?,
+            checking: Arc::new(named_pool("check", threads, PATIENT_NICENESS)?),
+            puzzle_time,
+            runtime: Handle::current(),
+        })
+    }
+
+    /// How many cores it is for.
+    pub(super) const fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// The threads that look through whole data sets.
+    pub(super) const fn checking_pool(&self) -> &Arc<ThreadPool> {
+        &self.checking
+    }
+
+    /// Starts a batch when it is its turn: its jobs are done one after another, and each fills its slot as soon as it
+    /// is done.
+    pub(super) async fn start<J, R>(
+        self: &Arc<Self>,
+        caller: &Arc<Caller>,
+        size: Size,
+        jobs: Vec<J>,
+        work: Arc<dyn Work<J, R>>,
+    ) -> Vec<Slot<Result<R, Cancelled>>>
+    where
+        J: Send + 'static,
+        R: Send + 'static,
+    {
+        let (jobs, slots) = placed(jobs);
+        let shift = match size {
+            Size::Small => &self.quick,
+            Size::Large => &self.bulk,
+        };
+        let time = shift.glass.time;
+        if caller.is_slow.load(Ordering::Relaxed) {
+            self.start_patiently(caller, time, jobs, work).await;
+            return slots;
+        }
+        let turn = shift.turn().await;
+        let (crew, caller, glass) = (Arc::clone(self), Arc::clone(caller), Arc::clone(&shift.glass));
+        shift.threads.spawn(move || {
+            let rein = Arc::new(AtomicBool::new(false));
+            caller.hold(&rein);
+            glass.turn_over(&rein);
+            let left = work_through(jobs, &*work, &*rein, || !caller.has_left());
+            drop(turn);
+            if !left.is_empty() {
+                caller.is_slow.store(true, Ordering::Relaxed);
+                let runtime = crew.runtime.clone();
+                let patiently = async move { crew.start_patiently(&caller, time, left, work).await };
+                runtime.spawn(patiently.in_current_span());
+            }
+        });
+        slots
+    }
+
+    /// Starts jobs that may take long. The call is no longer slow if they take less than half of `time`.
+    async fn start_patiently<J, R>(
+        &self,
+        caller: &Arc<Caller>,
+        time: Duration,
+        jobs: Jobs<J, R>,
+        work: Arc<dyn Work<J, R>>,
+    ) where
+        J: Send + 'static,
+        R: Send + 'static,
+    {
+        // Never closed, either of them.
+        let own = Arc::clone(&caller.patience).acquire_owned().await.ok();
+        let turn = self.patient.turn().await;
+        let rein = Arc::new(PuzzleByPuzzle::default());
+        caller.hold(&rein);
+        self.runtime.spawn(watch(Arc::downgrade(&rein), self.puzzle_time));
+        let caller = Arc::clone(caller);
+        self.patient.threads.spawn(move || {
+            let start = Instant::now();
+            drop(work_through(jobs, &*work, &*rein, || false));
+            if start.elapsed() < time / 2 {
+                caller.is_slow.store(false, Ordering::Relaxed);
+            }
+            drop((own, turn));
+        });
+    }
+}
+
+/// Gives up puzzles that take too long.
+async fn watch(work: Weak<PuzzleByPuzzle>, time: Duration) {
+    let (mut seen, mut looks) = (0, 0);
+    loop {
+        sleep(time / LOOKS).await;
+        let Some(work) = work.upgrade() else { return };
+        let begun = work.begun();
+        if begun != seen {
+            (seen, looks) = (begun, 0);
+        } else if begun > 0 {
+            looks += 1;
+            if looks == LOOKS {
+                work.give_up(begun);
+                looks = 0;
+            }
+        }
+    }
+}
+
+/// A call whose work is on the threads.
+pub(super) struct Caller {
+    has_left: AtomicBool,
+    /// Did its last batch take long?
+    is_slow: AtomicBool,
+    /// How many batches it may have on the patient threads.
+    patience: Arc<Semaphore>,
+    /// What holds its work.
+    reins: Mutex<Vec<Weak<dyn Rein>>>,
+}
+
+impl Caller {
+    /// A call that may have so many batches of long work on the threads at a time.
+    pub(super) fn new(batches: usize) -> Arc<Self> {
+        Arc::new(Self {
+            has_left: AtomicBool::new(false),
+            is_slow: AtomicBool::new(false),
+            patience: Arc::new(Semaphore::new(batches)),
+            reins: Mutex::default(),
+        })
+    }
+
+    fn reins(&self) -> MutexGuard<'_, Vec<Weak<dyn Rein>>> {
+        self.reins.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn has_left(&self) -> bool {
+        self.has_left.load(Ordering::Relaxed)
+    }
+
+    /// Stops the work that begins now when the client leaves, or at once if it has.
+    pub(super) fn hold(&self, rein: &Arc<impl Rein + 'static>) {
+        let mut reins = self.reins();
+        reins.retain(|rein| rein.strong_count() > 0);
+        let rein = Arc::clone(rein) as Arc<dyn Rein>;
+        if self.has_left() {
+            rein.cancel();
+        } else {
+            reins.push(Arc::downgrade(&rein));
+        }
+    }
+
+    /// Nobody waits for the work any more.
+    fn leave(&self) {
+        let mut reins = self.reins();
+        self.has_left.store(true, Ordering::Relaxed);
+        for rein in reins.drain(..) {
+            if let Some(rein) = rein.upgrade() {
+                rein.cancel();
+            }
+        }
+    }
+}
+
+/// Stops the work of a call when it is dropped: whoever waited for it has left.
+pub(super) struct LeaveOnDrop(pub(super) Arc<Caller>);
+
+impl Drop for LeaveOnDrop {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
+}
+
+/// Stops work whose time is up.
+///
+/// All that it watches over has the same time, so whose is up first is first in the queue. One task sleeps for all.
+struct Hourglass {
+    time: Duration,
+    running: Mutex<VecDeque<(Instant, Weak<AtomicBool>)>>,
+    turned: Notify,
+}
+
+impl Hourglass {
+    fn new(time: Duration) -> Arc<Self> {
+        let glass = Arc::new(Self { time, running: Mutex::default(), turned: Notify::new() });
+        tokio::spawn(Self::watch(Arc::downgrade(&glass)));
+        glass
+    }
+
+    fn running(&self) -> MutexGuard<'_, VecDeque<(Instant, Weak<AtomicBool>)>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The time of some work begins.
+    fn turn_over(&self, rein: &Arc<AtomicBool>) {
+        let end = Instant::now() + self.time;
+        let mut running = self.running();
+        running.push_back((end, Arc::downgrade(rein)));
+        if running.len() == 1 {
+            self.turned.notify_one();
+        }
+    }
+
+    /// Stops what has run out of time. Returns when the next does.
+    fn stop_due(&self) -> Option<Instant> {
+        let mut running = self.running();
+        let now = Instant::now();
+        while let Some((end, rein)) = running.front() {
+            if *end > now {
+                return Some(*end);
+            }
+            if let Some(rein) = rein.upgrade() {
+                rein.cancel();
+            }
+            running.pop_front();
+        }
+        None
+    }
+
+    /// Runs until the glass is gone.
+    async fn watch(glass: Weak<Self>) {
+        /// How long a task outlives a server that has ended.
+        const PAUSE: Duration = Duration::from_secs(1);
+        loop {
+            let Some(strong) = glass.upgrade() else { return };
+            match strong.stop_due() {
+                Some(next) => {
+                    drop(strong);
+                    sleep_until(next).await;
+                }
+                None => drop(timeout(PAUSE, strong.turned.notified()).await),
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What is said of the code itself: fuzz targets and sanitizers.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::row::{Row, Seen};
+
+#[path = "../../fuzz/src/lib.rs"]
+mod targets;
+
+/// Fewer seeds than this are none to speak of.
+const LEAST_SEEDS: usize = 15;
+
+/// The files that have `unsafe` in them, and the tests that `.ci/sanitize` runs for their sake.
+const UNSAFE: [(&str, &str); 3] = [
+    ("src/input/map.rs", "--test input"),
+    ("src/solver/lanes/avx2.rs", "--test lanes"),
+    ("src/solver/lanes/avx512.rs", "--test lanes"),
+];
+
+pub fn rows() -> Vec<Row> {
+    vec![
+        Row {
+            number: 37,
+            fault: "anything whatever as a text, as a file, as messages, as puzzles",
+            expected: "what the fuzz targets hold true, for every seed",
+            run: seeds,
+        },
+        Row {
+            number: 38,
+            fault: "memory touched by mistake where the code is `unsafe`",
+            expected: "nothing that AddressSanitizer sees in the tests of that code",
+            run: sanitized,
+        },
+    ]
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Runs every fuzz target over its seeds.
+fn seeds() -> Seen {
+    let mut counts = Vec::new();
+    for (name, run) in targets::TARGETS {
+        let folder = root().join("fuzz/seeds").join(name);
+        let files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        for path in &files {
+            // What is printed is shown where a target panics.
+            println!("{}", path.display());
+            run(&fs::read(path).unwrap());
+        }
+        assert!(files.len() >= LEAST_SEEDS, "{name} has {} seeds", files.len());
+        counts.push(format!("{name} {}", files.len()));
+    }
+    Seen::good(format!("seeds: {}; `just fuzz TARGET` goes on from them", counts.join(", ")))
+}
+
+/// Looks whether all that is unsafe has tests under a sanitizer, and at the note that these have left when they passed.
+fn sanitized() -> Seen {
+    let recipe = fs::read_to_string(root().join(".ci/sanitize")).unwrap();
+    let mut found: Vec<PathBuf> = Vec::new();
+    find_unsafe(&root().join("src"), &mut found);
+    found.sort();
+    assert_eq!(found, UNSAFE.map(|(file, _)| root().join(file)), "the files that have unsafe blocks");
+    for (file, test) in UNSAFE {
+        assert!(recipe.contains(test), "{test}, which tests {file}, is not run by .ci/sanitize");
+    }
+
+    let note = root().join("target/sanitized.txt");
+    let Ok(passed) = fs::read_to_string(&note) else {
+        return Seen::Skipped("`just sanitize` has not been run here".to_owned());
+    };
+    let changed = |path: &Path| -> SystemTime { fs::metadata(path).unwrap().modified().unwrap() };
+    if found.iter().any(|file| changed(file) > changed(&note)) {
+        return Seen::Skipped("the code was changed since `just sanitize` was run".to_owned());
+    }
+    let counts = passed.lines().filter_map(|line| line.strip_prefix("test result: ok. ")?.split(' ').next());
+    let tests: u32 = counts.map(|count| count.parse::<u32>().unwrap()).sum();
+    assert!(tests > 100, "only {tests} tests were run under AddressSanitizer: {passed}");
+    Seen::good(format!("{tests} tests passed under AddressSanitizer"))
+}
+
+/// The sources that have unsafe blocks or functions.
+fn find_unsafe(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            find_unsafe(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let source = fs::read_to_string(&path).unwrap();
+            if ["unsafe {", "unsafe fn", "unsafe impl"].iter().any(|word| source.contains(word)) {
+                found.push(path);
+            }
+        }
+    }
+}

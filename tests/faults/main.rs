@@ -1,0 +1,74 @@
+//! Every fault that the programs must survive, made to happen to the built programs, from outside.
+//!
+//! Each is a test as any other: `cargo test --test faults -- "row 16"` runs those of one row. At the end a table says what was
+//! seen; `just faults` prints just that.
+
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+mod clients;
+mod clock;
+mod code;
+#[path = "../common/mod.rs"]
+mod common;
+mod companion;
+mod daemon;
+mod datasets;
+mod ending;
+mod fairness;
+mod guards;
+mod input;
+mod limits;
+mod messages;
+mod output;
+mod panics;
+mod protocol;
+mod row;
+mod secrets;
+mod soak;
+mod starting;
+mod supply;
+mod traffic;
+mod wire;
+
+use std::process::ExitCode;
+
+use libtest_mimic::Arguments;
+
+use row::Row;
+
+/// All rows, by what they are about.
+fn rows() -> Vec<Row> {
+    [
+        input::rows(),
+        protocol::rows(),
+        messages::rows(),
+        clients::rows(),
+        fairness::rows(),
+        guards::rows(),
+        panics::rows(),
+        limits::rows(),
+        output::rows(),
+        ending::rows(),
+        starting::rows(),
+        secrets::rows(),
+        clock::rows(),
+        datasets::rows(),
+        supply::rows(),
+        code::rows(),
+        soak::rows(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let trials = rows().into_iter().map(Row::into_trial).collect();
+    let is_list = arguments.list;
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    if !is_list {
+        println!("\n{}", row::table());
+    }
+    conclusion.exit_code()
+}
