@@ -13,6 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use assert_cmd::cargo::cargo_bin;
+use common::daemon::{Daemon, signal};
 use common::{Random, list, stderr, succeeded};
 use tempfile::TempDir;
 
@@ -22,58 +23,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Nobody is ever there.
 const NOBODY: &str = "http://127.0.0.1:1";
 
-/// A server of its own for a test, stopped at the end.
-struct Server {
-    child: Child,
-    address: SocketAddr,
-}
-
-impl Server {
-    fn start(flags: &[&str]) -> Self {
-        Self::start_at("127.0.0.1:0", flags).expect("a free port")
-    }
-
-    /// `None` if something else has the address.
-    fn start_at(address: &str, flags: &[&str]) -> Option<Self> {
-        let mut child = Command::new(cargo_bin!("sudokud"))
-            .args(["--listen", address])
-            .args(flags)
-            .env_remove("RUST_LOG")
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
-        let Some((_, address)) = line.trim_end().rsplit_once("listening on ") else {
-            child.wait().unwrap();
-            return None;
-        };
-        Some(Self { child, address: address.parse().unwrap() })
-    }
-
-    /// SIGKILL, and another one at the same address.
-    fn replace(&mut self, flags: &[&str]) {
-        self.kill();
-        let address = self.address.to_string();
-        *self = eventually("the port is free", || Self::start_at(&address, flags));
-    }
-
-    fn kill(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-
-    fn url(&self) -> String {
-        format!("http://{}", self.address)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// SIGKILL, and another one at the same address.
+fn replace(server: &mut Daemon, flags: &[&str]) {
+    server.kill();
+    *server = eventually("the port is free", || Daemon::start_at(server.address, flags));
 }
 
 /// Waits until something is there.
@@ -88,10 +41,6 @@ fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
         assert!(begin.elapsed() < PATIENCE, "waited in vain: {what}");
         thread::sleep(Duration::from_millis(2));
     }
-}
-
-fn signal(child: &Child, name: &str) {
-    assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
 }
 
 fn sudoku(args: &[&str]) -> Command {
@@ -178,12 +127,12 @@ const ONE_THREAD: [&str; 2] = ["--threads", "1"];
 #[test]
 fn a_server_that_is_killed_again_and_again_costs_no_line() {
     let bench = Bench::new(&list(60_000), &SLOWLY);
-    let mut server = Server::start(&ONE_THREAD);
+    let mut server = Daemon::start(&ONE_THREAD);
     let url = server.url();
     let mut run = bench.start(&[&["--server", &url][..], &SLOWLY].concat());
     for percent in [1, 20, 30, 50, 70] {
         bench.wait_for(&mut run, percent);
-        server.replace(&ONE_THREAD);
+        replace(&mut server, &ONE_THREAD);
     }
     let output = run.wait_with_output().unwrap();
     bench.assert_done(&output);
@@ -195,7 +144,7 @@ fn a_server_that_is_killed_again_and_again_costs_no_line() {
 #[test]
 fn another_server_takes_over_from_one_that_is_drained_or_killed() {
     let bench = Bench::new(&list(60_000), &SLOWLY);
-    let [first, second, mut third] = [&ONE_THREAD; 3].map(|flags| Server::start(flags));
+    let [first, second, mut third] = [&ONE_THREAD; 3].map(|flags| Daemon::start(flags));
     let all = [first.url(), second.url(), third.url()];
     let flags = ["--server", &all[..2].join(","), "--server", &all[2], "--retries", "2"];
     let mut run = bench.start(&[&flags[..], &SLOWLY].concat());
@@ -216,7 +165,7 @@ fn another_server_takes_over_from_one_that_is_drained_or_killed() {
 #[test]
 fn servers_that_are_slow_or_not_there_hold_up_nobody() {
     let bench = Bench::new(&list(20_000), &[]);
-    let server = Server::start(&ONE_THREAD);
+    let server = Daemon::start(&ONE_THREAD);
     let slow = Proxy::start(server.address, |_| Care { pause: Duration::from_millis(5), ..Care::default() });
     let output = bench.start(&["--server", &format!("{NOBODY},{},{}", slow.url(), server.url())]);
     let output = output.wait_with_output().unwrap();
@@ -304,7 +253,7 @@ fn pass_on(mut from: &TcpStream, mut to: &TcpStream, limit: u64, pause: Duration
 
 #[test]
 fn connections_that_are_cut_anywhere_cost_no_line() {
-    let cutting = |server: &Server, seed: u64| {
+    let cutting = |server: &Daemon, seed: u64| {
         let mut random = Random(seed);
         let mut below = move |bound| random.below(bound) as u64;
         Proxy::start(server.address, move |number| match number % 5 {
@@ -321,7 +270,7 @@ fn connections_that_are_cut_anywhere_cost_no_line() {
         .collect();
     let header = format!("3\n{}", list(40_000).replace('0', "."));
     let table = format!("id,puzzle\n{}", list(40_000).replace('\n', "\n7,").trim_end_matches("7,"));
-    let server = Server::start(&ONE_THREAD);
+    let server = Daemon::start(&ONE_THREAD);
     for (text, options) in [
         (&marked, &["--output", "jsonl"][..]),
         (&header, &["--question", "unique"]),
@@ -344,7 +293,7 @@ fn connections_that_are_cut_anywhere_cost_no_line() {
 #[test]
 fn a_run_that_tries_in_vain_says_how_far_it_got_and_can_be_gone_on_with() {
     let bench = Bench::new(&list(60_000), &SLOWLY);
-    let mut server = Server::start(&ONE_THREAD);
+    let mut server = Daemon::start(&ONE_THREAD);
     let url = server.url();
     let flags =
         |url| [&["--server", url, "--resume", "--retries", "2", "--shard", "1/1"][..], &SLOWLY].concat();
@@ -364,7 +313,7 @@ fn a_run_that_tries_in_vain_says_how_far_it_got_and_can_be_gone_on_with() {
     assert_eq!(said.matches(" Trying again, up to 2 times.\n").count(), 1, "{said}");
     assert_eq!(said.matches(" Trying once more.\n").count(), 1, "{said}");
 
-    let other = Server::start(&ONE_THREAD);
+    let other = Daemon::start(&ONE_THREAD);
     let output = bench.start(&flags(&other.url())).wait_with_output().unwrap();
     assert!(stderr(&output).starts_with("Going on after "), "{}", stderr(&output));
     bench.assert_done(&output);
@@ -373,7 +322,7 @@ fn a_run_that_tries_in_vain_says_how_far_it_got_and_can_be_gone_on_with() {
 #[test]
 fn without_retries_the_first_loss_ends_the_run() {
     let bench = Bench::new(&list(60_000), &SLOWLY);
-    let mut server = Server::start(&ONE_THREAD);
+    let mut server = Daemon::start(&ONE_THREAD);
     let mut run = bench.start(&[&["--server", &server.url(), "--retries", "0"][..], &SLOWLY].concat());
     bench.wait_for(&mut run, 10);
     server.kill();
@@ -390,8 +339,8 @@ fn what_trying_again_cannot_help_ends_the_run_at_once() {
     let bench = Bench::new(&list(20_000), &[]);
     let tokens = bench.path("tokens");
     fs::write(&tokens, "a-token-that-is-long\n").unwrap();
-    let guarded = Server::start(&["--token-file", &tokens]);
-    let narrow = Server::start(&["--max-message-bytes", "1000"]);
+    let guarded = Daemon::start(&["--token-file", &tokens]);
+    let narrow = Daemon::start(&["--max-message-bytes", "1000"]);
     fs::remove_file(tokens).unwrap();
     for (server, words) in [(&guarded, "wants a token"), (&narrow, "1000")] {
         for urls in [server.url(), format!("{},{NOBODY}", server.url())] {
@@ -417,7 +366,7 @@ fn what_trying_again_cannot_help_ends_the_run_at_once() {
 #[test]
 fn a_busy_server_is_waited_for() {
     let bench = Bench::new(&list(2_000), &[]);
-    let server = Server::start(&["--max-streams", "1"]);
+    let server = Daemon::start(&["--max-streams", "1"]);
     let url = server.url();
     let mut first = sudoku(&["solve", "-", "--server", &url]).stdin(Stdio::piped()).spawn().unwrap();
     let mut stdin = first.stdin.take().unwrap();

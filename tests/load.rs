@@ -5,7 +5,6 @@
 mod common;
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
@@ -14,6 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use assert_cmd::cargo::cargo_bin;
+use common::daemon::{Daemon, signal};
 use common::{stderr, stdout, succeeded};
 use serde_json::Value;
 use sudoku_stream::grid::{Grid, Order};
@@ -27,39 +27,6 @@ const SAMPLE_ERRORS: u64 = 13;
 
 /// How long anything may take before a test gives up on it.
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// A server in a process of its own, killed at the end.
-struct Daemon {
-    child: Child,
-    url: String,
-}
-
-impl Daemon {
-    fn start(flags: &[&str]) -> Self {
-        let mut child = Command::new(cargo_bin!("sudokud"))
-            .args(["--listen", "127.0.0.1:0"])
-            .args(flags)
-            .env_remove("RUST_LOG")
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim_end().rsplit(' ').next().unwrap();
-        Self { child, url: format!("http://{address}") }
-    }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-}
-
-fn signal(child: &Child, name: &str) {
-    assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
-}
 
 fn load(url: &str, args: &[&str]) -> Command {
     let mut command = Command::new(cargo_bin!("sudoku"));
@@ -100,7 +67,7 @@ fn every_shape_of_load_is_answered_in_full() {
         let puzzles = 2 * SAMPLE + 11;
         let count = puzzles.to_string();
         let args = [shape, &["--json", "--duration", "25", "--puzzles", &count]].concat();
-        let output = load(&server.url, &args).output().unwrap();
+        let output = load(&server.url(), &args).output().unwrap();
         succeeded(&output);
         let report = report(&output);
         assert_eq!(outcomes(&report), [puzzles, 0, 0, 0, 0], "{shape:?}: {report:#}");
@@ -135,7 +102,7 @@ fn puzzles_of_a_file_are_sent_and_told_about() {
     let path = path.to_str().unwrap();
     for method in ["solve", "solve-stream", "solve-lines"] {
         let args = [path, "--method", method, "--batch", "2", "--puzzles", "10"];
-        let output = load(&server.url, &args).output().unwrap();
+        let output = load(&server.url(), &args).output().unwrap();
         succeeded(&output);
         let text = stdout(&output);
         assert!(text.contains("10 puzzles in 6 messages"), "{text}");
@@ -151,7 +118,7 @@ fn puzzles_of_a_file_are_sent_and_told_about() {
 fn a_stall_counts_for_all_that_was_due() {
     let server = Daemon::start(&[]);
     let args = ["--method", "solve-stream", "--rate", "1000", "--duration", "5", "--json"];
-    let child = load(&server.url, &args).spawn().unwrap();
+    let child = load(&server.url(), &args).spawn().unwrap();
     wait_for_work(&server.child, 2);
     signal(&server.child, "-STOP");
     thread::sleep(Duration::from_millis(800));
@@ -267,7 +234,7 @@ fn a_server_that_vanishes_is_counted_by_statuses() {
         &["--method", "solve"],
     ] {
         let mut server = Daemon::start(&[]);
-        let child = load(&server.url, &[args, &["--duration", "3", "--json"]].concat()).spawn().unwrap();
+        let child = load(&server.url(), &[args, &["--duration", "3", "--json"]].concat()).spawn().unwrap();
         wait_for_work(&server.child, 10);
         server.child.kill().unwrap();
         let output = child.wait_with_output().unwrap();
@@ -332,11 +299,11 @@ fn what_cannot_run_says_why() {
     let cases: [(&str, &[&str], &str); 7] = [
         ("http://127.0.0.1:1", &[], "No server answers at http://127.0.0.1:1"),
         ("127.0.0.1:1", &[], "is no server address"),
-        (&server.url, &["--token-file", &other], "The server refused after 0 answers"),
-        (&server.url, &[], "The server refused after 0 answers"),
-        (&server.url, &[&empty], "is empty."),
-        (&server.url, &["--rate", "0"], "give a number of puzzles a second"),
-        (&server.url, &["--connections", "4096", "--streams", "1024"], "messages in flight"),
+        (&server.url(), &["--token-file", &other], "The server refused after 0 answers"),
+        (&server.url(), &[], "The server refused after 0 answers"),
+        (&server.url(), &[&empty], "is empty."),
+        (&server.url(), &["--rate", "0"], "give a number of puzzles a second"),
+        (&server.url(), &["--connections", "4096", "--streams", "1024"], "messages in flight"),
     ];
     for (url, args, words) in cases {
         let output = load(url, args).output().unwrap();
@@ -345,5 +312,5 @@ fn what_cannot_run_says_why() {
         assert!(output.stdout.is_empty());
     }
     let args = ["--token-file", &token, "--puzzles", "100"];
-    succeeded(&load(&server.url, &args).output().unwrap());
+    succeeded(&load(&server.url(), &args).output().unwrap());
 }

@@ -3,40 +3,12 @@
 mod common;
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use assert_cmd::cargo::cargo_bin;
+use common::daemon::Daemon;
 use common::fixture;
-
-/// A server of its own for a test, stopped at the end.
-struct Server {
-    child: Child,
-    url: String,
-}
-
-impl Server {
-    fn start() -> Self {
-        let mut child = Command::new(cargo_bin!("sudokud"))
-            .args(["--listen", "127.0.0.1:0"])
-            .env_remove("RUST_LOG")
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim_end().rsplit(' ').next().unwrap();
-        Self { child, url: format!("http://{address}") }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-}
 
 fn sudoku(args: &[&str]) -> Output {
     Command::new(cargo_bin!("sudoku")).args(args).stdin(Stdio::null()).output().unwrap()
@@ -59,9 +31,9 @@ fn files() -> Vec<PathBuf> {
 
 #[test]
 fn a_server_gives_the_same_bytes_as_this_machine() {
-    let server = Server::start();
-    let other = Server::start();
-    let both = format!("{},{}", server.url, other.url);
+    let server = Daemon::start(&[]);
+    let other = Daemon::start(&[]);
+    let both = format!("{},{}", server.url(), other.url());
     for path in files() {
         let file = path.to_str().unwrap();
         for extra in [
@@ -72,7 +44,7 @@ fn a_server_gives_the_same_bytes_as_this_machine() {
             &["--output", "csv", "--shard", "2/3"],
         ] {
             let here = sudoku(&[&["solve", "--quiet", file][..], extra].concat());
-            let url = if extra.contains(&"csv") { &both } else { &server.url };
+            let url = if extra.contains(&"csv") { &both } else { &server.url() };
             let there = sudoku(&[&["solve", "--quiet", file, "--server", url][..], extra].concat());
             let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
             assert_eq!(text(&here.stdout), text(&there.stdout), "{file} {extra:?}");
@@ -85,7 +57,7 @@ fn a_server_gives_the_same_bytes_as_this_machine() {
 /// The summary comes from the server's own tallies.
 #[test]
 fn a_server_counts_as_this_machine_does() {
-    let server = Server::start();
+    let server = Daemon::start(&[]);
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bin/sudoku/demo.txt");
     // What the default strategy takes depends on which puzzles it gets together.
     let sample = sample.to_str().unwrap();
@@ -106,7 +78,7 @@ fn a_server_counts_as_this_machine_does() {
     };
     let here = without_time(&sudoku(&args));
     assert!(here.starts_with("2,987 answered, 13 error lines (2 invalid_character, 4 no_solution"), "{here}");
-    let there = without_time(&sudoku(&[&args[..], &["--server", &server.url]].concat()));
+    let there = without_time(&sudoku(&[&args[..], &["--server", &server.url()]].concat()));
     assert_eq!(here.lines().next(), there.lines().next());
     assert_eq!(figures(&here).len(), 5, "{here}");
     assert_eq!(figures(&here), figures(&there));

@@ -16,8 +16,9 @@ mod step;
 mod validate;
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
-use std::vec;
+use std::iter::Peekable;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::grid::{Grid, Order};
 use crate::solver::{
@@ -194,8 +195,7 @@ pub struct Worker {
 }
 
 impl Worker {
-    fn new(format: &Format, task: &Task) -> Self {
-        let order = format.order();
+    fn new(order: Order, task: &Task) -> Self {
         let strategy = task.strategy_for(order);
         Self {
             solver: strategy.solver(order),
@@ -277,29 +277,44 @@ impl Worker {
         }
     }
 
-    /// Answers each line, whatever it holds, as one puzzle of a notation with one puzzle a line.
+    /// Answers each entry, whatever it holds, as one puzzle of a notation with one puzzle a line. They count as lines from
+    /// `first_line` on.
     ///
     /// # Errors
     /// [`Cancelled`] if `rein` said so.
-    pub fn answer_lines<'a>(
+    pub fn answer_entries(
         &mut self,
         format: &Format,
         task: &Task,
-        lines: impl IntoIterator<Item = (u64, &'a [u8])>,
+        entries: &Entries,
+        first_line: u64,
         rein: &dyn Rein,
-        visit: impl FnMut(&Answer<'_>),
+        visitor: &mut impl Visitor,
     ) -> Result<(), Cancelled> {
-        let mut visitor = EachAnswer(visit);
         let most = self.most_kept(rein);
         self.forget();
-        for (number, line) in lines {
-            let error = format.read_line(line, number, &mut self.puzzle).err();
-            self.keep(number, error);
+        let mut at = 0;
+        while at < entries.len() {
             if self.lines.len() == most {
-                self.answer_kept(task, rein, &mut visitor)?;
+                self.answer_kept(task, rein, visitor)?;
+            }
+            let line = first_line + at as u64;
+            let like_lines = entries.like_lines(at, TOGETHER.min(most - self.lines.len()));
+            let mut read = 0;
+            self.batch.push_many(|puzzles| {
+                let mut records = Records::new(format, like_lines, line);
+                read = records.read_everyday(puzzles, TOGETHER);
+                self.lines.extend(line..line + read as u64);
+            });
+            at += read;
+            if read < TOGETHER && self.lines.len() < most && at < entries.len() {
+                let line = first_line + at as u64;
+                let error = format.read_line(entries.get(at), line, &mut self.puzzle).err();
+                self.keep(line, error);
+                at += 1;
             }
         }
-        self.answer_kept(task, rein, &mut visitor)
+        self.answer_kept(task, rein, visitor)
     }
 
     /// Keeps the puzzle that has just been read.
@@ -356,7 +371,11 @@ impl Worker {
                 let end = searched + errors.peek().map_or(self.lines.len(), |(of, _)| *of) - place;
                 let count = solved(task.question, &self.batch.searches()[searched..end]);
                 let these = searched..searched + count;
-                visitor.solutions(&self.batch.searches()[these.clone()], self.batch.solutions(these));
+                visitor.solutions(
+                    &self.lines[place..place + count],
+                    &self.batch.searches()[these.clone()],
+                    self.batch.solutions(these),
+                );
                 searched += count;
                 place += count;
                 continue;
@@ -394,7 +413,8 @@ impl Worker {
 }
 
 /// Whoever is given the answers.
-trait Visitor {
+pub trait Visitor {
+    /// The next answer.
     fn answer(&mut self, answer: &Answer<'_>);
 
     /// Of an answer that is a solution, is nothing else wanted? Then [`Self::solutions`] is given it.
@@ -402,8 +422,74 @@ trait Visitor {
         false
     }
 
-    /// A shortcut for solutions that follow each other: their searches, and their digits.
-    fn solutions(&mut self, _searches: &[Search], _digits: &[u8]) {}
+    /// A shortcut for solutions that follow each other: their lines, their searches, and their digits, one grid behind the
+    /// other.
+    fn solutions(&mut self, _lines: &[u64], _searches: &[Search], _digits: &[u8]) {}
+}
+
+/// Puzzles that came one by one, each in a text of its own.
+#[derive(Clone, Debug, Default)]
+pub struct Entries {
+    /// One behind the other, with a line end after each.
+    text: Vec<u8>,
+    /// Where each ends, its line end included.
+    ends: Vec<usize>,
+}
+
+impl Entries {
+    /// Adds a puzzle, whatever stands in its text.
+    pub fn push(&mut self, text: &[u8]) {
+        self.text.extend_from_slice(text);
+        self.text.push(b'\n');
+        self.ends.push(self.text.len());
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Are there none?
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Where one begins.
+    fn begin(&self, index: usize) -> usize {
+        index.checked_sub(1).map_or(0, |before| self.ends[before])
+    }
+
+    /// The text of one.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    #[must_use]
+    pub fn get(&self, index: usize) -> &[u8] {
+        &self.text[self.begin(index)..self.ends[index] - 1]
+    }
+
+    /// Some of them as a new list.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    #[must_use]
+    pub fn part(&self, range: Range<usize>) -> Self {
+        let mut part = Self::default();
+        range.for_each(|index| part.push(self.get(index)));
+        part
+    }
+
+    /// Those from `first` on, at most so many, that can be read as lines of 81 characters: a text has no line end in it unless
+    /// the reader stops at it.
+    fn like_lines(&self, first: usize, most: usize) -> &[u8] {
+        const LINE: usize = 82;
+        let begin = self.begin(first);
+        let ends = self.ends[first..].iter().take(most);
+        let count = ends.zip(1..).take_while(|(end, count)| **end == begin + count * LINE).count();
+        &self.text[begin..begin + count * LINE]
+    }
 }
 
 /// How many of the searches, from the first on, found what `question` takes for a solution.
@@ -427,49 +513,57 @@ struct Writer<'a> {
     written: Written,
 }
 
-/// Writes the answers to several blocks, each for itself.
-struct Writers<'a> {
+/// Writes the answers to a block in parts.
+struct PartWriter<'a, E: Iterator> {
     writer: Writer<'a>,
-    /// How many answers the block on hand still has, and then the others.
-    counts: vec::IntoIter<usize>,
-    left: usize,
+    /// The first lines behind the part on hand and behind those after it.
+    ends: Peekable<E>,
     /// Those that are done.
-    done: Vec<Written>,
+    parts: Vec<Part>,
 }
 
-impl Writers<'_> {
-    /// Takes up the next blocks until one is not done, and returns how many answers it has left.
-    fn left(&mut self) -> usize {
-        while self.left == 0 {
-            let Some(count) = self.counts.next() else { break };
-            self.done.push(std::mem::take(&mut self.writer.written));
-            self.left = count;
+impl<E: Iterator<Item = u64>> PartWriter<'_, E> {
+    /// Goes on to the part that this line is in; all answers before it end at `end` in the text.
+    fn go_on(&mut self, line: u64, end: usize) {
+        while self.ends.next_if(|&behind| behind <= line).is_some() {
+            let tally = std::mem::take(&mut self.writer.written.tally);
+            self.parts.push(Part { end, tally });
         }
-        self.left
+    }
+
+    fn end(&self) -> usize {
+        self.writer.written.text.len()
     }
 }
 
-impl Visitor for Writers<'_> {
+impl<E: Iterator<Item = u64>> Visitor for PartWriter<'_, E> {
     fn answer(&mut self, answer: &Answer<'_>) {
-        self.left();
+        self.go_on(answer.line, self.end());
         self.writer.answer(answer);
-        self.left -= 1;
     }
 
     fn wants_only_solutions(&self) -> bool {
         self.writer.wants_only_solutions()
     }
 
-    fn solutions(&mut self, searches: &[Search], mut digits: &[u8]) {
-        let cells = self.writer.format.order().cells();
-        let mut rest = searches;
-        while !rest.is_empty() {
-            let (these, others) = rest.split_at(self.left().min(rest.len()));
-            let (own, further) = digits.split_at(these.len() * cells);
-            self.writer.solutions(these, own);
-            self.left -= these.len();
-            (rest, digits) = (others, further);
+    fn solutions(&mut self, lines: &[u64], searches: &[Search], digits: &[u8]) {
+        let format = self.writer.format;
+        let line_bytes = format.order().cells() + 1;
+        let mut end = self.end();
+        for (&line, search) in lines.iter().zip(searches) {
+            self.go_on(line, end);
+            self.writer.count(search);
+            end += line_bytes;
         }
+        format.write_solutions(digits, &mut self.writer.written.text);
+    }
+}
+
+impl Writer<'_> {
+    /// Counts a solution.
+    fn count(&mut self, search: &Search) {
+        self.written.tally.answers += 1;
+        self.written.tally.metrics.add(&search.metrics);
     }
 }
 
@@ -483,10 +577,9 @@ impl Visitor for Writer<'_> {
         self.task.form == OutputForm::Solution && !self.task.measure
     }
 
-    fn solutions(&mut self, searches: &[Search], digits: &[u8]) {
-        self.written.tally.answers += searches.len() as u64;
+    fn solutions(&mut self, _lines: &[u64], searches: &[Search], digits: &[u8]) {
         for search in searches {
-            self.written.tally.metrics.add(&search.metrics);
+            self.count(search);
         }
         self.format.write_solutions(digits, &mut self.written.text);
     }
@@ -510,11 +603,62 @@ pub struct Written {
     pub tally: Tally,
 }
 
+/// Answers to a block, written out in parts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WrittenParts {
+    /// The text of all answers, whole lines.
+    pub text: Vec<u8>,
+    /// The parts, in order.
+    pub parts: Vec<Part>,
+}
+
+/// The answers to a part of a block.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Part {
+    /// Where they end in the text of all.
+    pub end: usize,
+    /// What they are.
+    pub tally: Tally,
+}
+
+/// Workers that have nothing to do, for puzzles of any order and by any strategy. Whoever has many tasks and does few at a time
+/// shares them, since a worker takes some hundred kilobytes and the one that was used last is still in the caches.
+#[derive(Default)]
+pub struct IdleWorkers(Mutex<Vec<(WorkerKind, Worker)>>);
+
+/// What a worker can be used for: puzzles of an order, by the strategy of this name.
+type WorkerKind = (Order, &'static str);
+
+impl IdleWorkers {
+    /// The most that are kept; of more, the one that was not used for longest goes.
+    const MOST: usize = 64;
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(WorkerKind, Worker)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The one of this kind that was used last.
+    fn take(&self, kind: WorkerKind) -> Option<Worker> {
+        let mut idle = self.lock();
+        let place = idle.iter().rposition(|(of, _)| *of == kind)?;
+        Some(idle.remove(place).1)
+    }
+
+    fn put(&self, kind: WorkerKind, worker: Worker) {
+        let mut idle = self.lock();
+        let oldest = (idle.len() == Self::MOST).then(|| idle.remove(0));
+        idle.push((kind, worker));
+        drop(idle);
+        // It may take a while to clear away.
+        drop(oldest);
+    }
+}
+
 /// A format and a task, with the workers that serve them. Jobs on any thread borrow one.
 pub struct Workers {
     format: Format,
     task: Task,
-    idle: Mutex<Vec<Worker>>,
+    idle: Arc<IdleWorkers>,
 }
 
 impl Workers {
@@ -523,8 +667,17 @@ impl Workers {
     /// # Panics
     /// If the strategy does not support the order; [`Strategy::supports`] tells.
     #[must_use]
-    pub const fn new(format: Format, task: Task) -> Self {
-        Self { format, task, idle: Mutex::new(Vec::new()) }
+    pub fn new(format: Format, task: Task) -> Self {
+        Self::sharing(&Arc::default(), format, task)
+    }
+
+    /// The same, with workers that others use too.
+    ///
+    /// # Panics
+    /// As [`Self::new`].
+    #[must_use]
+    pub fn sharing(idle: &Arc<IdleWorkers>, format: Format, task: Task) -> Self {
+        Self { format, task, idle: Arc::clone(idle) }
     }
 
     /// The format.
@@ -547,11 +700,11 @@ impl Workers {
 
     /// Runs `job` with a worker. One that panics is not used again.
     pub fn with<R>(&self, job: impl FnOnce(&mut Worker) -> R) -> R {
-        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = idle().pop();
-        let mut worker = kept.unwrap_or_else(|| Worker::new(&self.format, &self.task));
+        let order = self.format.order();
+        let kind = (order, self.task.strategy_for(order).name());
+        let mut worker = self.idle.take(kind).unwrap_or_else(|| Worker::new(order, &self.task));
         let result = job(&mut worker);
-        idle().push(worker);
+        self.idle.put(kind, worker);
         result
     }
 
@@ -585,49 +738,24 @@ impl Workers {
         Ok(writer.written)
     }
 
-    /// Answers several small blocks at once, where many puzzles are searched together; the answers to each come for themselves.
-    /// `None` if they are too many, or are better answered one by one.
+    /// Answers a block and writes the answers in the task's form, those to each part for themselves. `ends` are the numbers of
+    /// the first lines behind the parts: ascending, the last one that of the block.
     ///
     /// # Errors
     /// [`Cancelled`] if `rein` said so.
-    #[must_use]
-    pub fn write_answers_together<'a>(
+    pub fn write_parts(
         &self,
-        blocks: impl Iterator<Item = Block<'a>> + Clone,
+        block: Block<'_>,
+        ends: impl Iterator<Item = u64>,
         rein: &dyn Rein,
-    ) -> Option<Result<Vec<Written>, Cancelled>> {
-        self.with(|worker| {
-            if !worker.searches_together {
-                return None;
-            }
-            worker.forget();
-            let mut counts = Vec::new();
-            for block in blocks {
-                let before = worker.lines.len();
-                // A puzzle takes a line at least, and the last may have no end.
-                if before + memchr::memchr_iter(b'\n', block.text).count() + 1 >= BATCH_PUZZLES {
-                    return None;
-                }
-                // All of it is kept, so nothing is answered yet.
-                let none = &mut EachAnswer(|_: &Answer<'_>| {});
-                if worker.keep_block(&self.format, &self.task, block, rein, none).is_err() {
-                    return Some(Err(Cancelled));
-                }
-                counts.push(worker.lines.len() - before);
-            }
-            let done = Vec::with_capacity(counts.len());
-            let writer = Writer { format: &self.format, task: &self.task, written: Written::default() };
-            let mut counts = counts.into_iter();
-            let left = counts.next().unwrap_or_default();
-            let mut writers = Writers { writer, counts, left, done };
-            if worker.answer_kept(&self.task, rein, &mut writers).is_err() {
-                return Some(Err(Cancelled));
-            }
-            // Of blocks at the end that have no puzzle.
-            writers.left();
-            writers.done.push(writers.writer.written);
-            Some(Ok(writers.done))
-        })
+    ) -> Result<WrittenParts, Cancelled> {
+        let written = Written { text: Vec::with_capacity(Self::room_for(block)), ..Written::default() };
+        let writer = Writer { format: &self.format, task: &self.task, written };
+        let mut writer = PartWriter { writer, ends: ends.peekable(), parts: Vec::new() };
+        self.with(|worker| worker.visit_block(&self.format, &self.task, block, rein, &mut writer))?;
+        writer.go_on(u64::MAX, writer.end());
+        let PartWriter { writer, parts, .. } = writer;
+        Ok(WrittenParts { text: writer.written.text, parts })
     }
 
     /// The answers to a block on which the work broke down: an error line for every puzzle.
@@ -654,52 +782,116 @@ mod tests {
     use super::*;
     use crate::text::{Alphabet, Notation};
 
-    #[test]
-    fn blocks_answered_together_are_answered_as_each_for_itself() {
+    /// A puzzle with a few blanks and one solution, another one for each number.
+    fn puzzle(k: usize) -> String {
         let solved = "534678912672195348198342567859761423426853791713924856961537284287419635345286179";
-        let line = |k: usize| {
-            let mut line = solved.to_owned().into_bytes();
-            for blank in 0..9 {
-                line[(k * 31 + blank * 17) % 81] = b'.';
-            }
-            String::from_utf8(line).unwrap() + "\n"
-        };
-        let texts: Vec<String> = (0..200)
-            .map(|k| match k % 10 {
+        let mut cells = solved.to_owned().into_bytes();
+        for blank in 0..9 {
+            cells[(k * 31 + blank * 17) % 81] = b'.';
+        }
+        String::from_utf8(cells).unwrap()
+    }
+
+    fn nine() -> Format {
+        Format::new(Notation::Lines, Order::NINE, Alphabet::Letters).unwrap()
+    }
+
+    #[test]
+    fn parts_are_answered_as_each_for_itself() {
+        let line = |k: usize| puzzle(k) + "\n";
+        let mut texts: Vec<String> = (0..200)
+            .map(|k| match k % 9 {
                 1 | 2 => String::new(),
                 3 => "# a comment\n".to_owned(),
                 4 => format!("too short\n{}", line(k)),
                 5 => format!("{}55{}\n{}", line(k), ".".repeat(79), line(k + 1)),
                 6 => (k..k + 40).map(line).collect(),
-                7 => line(k).trim_end().to_owned(),
                 _ => line(k),
             })
             .collect();
-        let format = Format::new(Notation::Lines, Order::NINE, Alphabet::Letters).unwrap();
+        // More than are searched together.
+        texts.push((0..BATCH_PUZZLES).map(line).collect());
+        texts.push(line(7));
+        texts.push(String::new());
         let never = AtomicBool::new(false);
-        let (mut blocks, mut first_line) = (Vec::new(), 1);
-        for text in &texts {
-            blocks.push(Block { text: text.as_bytes(), first_line });
-            first_line += text.lines().count() as u64;
+        let forms = [OutputForm::Solution, OutputForm::Jsonl];
+        for (form, first) in forms.into_iter().flat_map(|form| [0, 1, 3, 150, 202].map(|first| (form, first)))
+        {
+            let workers = Workers::new(nine(), Task { form, ..Task::default() });
+            let (mut each, mut ends, mut next_line) = (Vec::new(), Vec::new(), 5);
+            for text in &texts[first..] {
+                let block = Block { text: text.as_bytes(), first_line: next_line };
+                let Written { text: answers, tally } = workers.write_answers(block, &never).unwrap();
+                next_line += text.lines().count() as u64;
+                ends.push(next_line);
+                each.push((String::from_utf8(answers).unwrap(), tally));
+            }
+            let whole = texts[first..].concat();
+            let block = Block { text: whole.as_bytes(), first_line: 5 };
+            let WrittenParts { text, parts } = workers.write_parts(block, ends.into_iter(), &never).unwrap();
+            let text = String::from_utf8(text).unwrap();
+            assert_eq!(parts.len(), each.len());
+            let mut begin = 0;
+            for (part, (answers, tally)) in parts.into_iter().zip(each) {
+                assert_eq!(text[begin..part.end], answers);
+                assert_eq!(part.tally, tally);
+                begin = part.end;
+            }
+            assert_eq!(begin, text.len());
         }
-        for form in [OutputForm::Solution, OutputForm::Jsonl] {
-            for first in [0, 1, 3, 150] {
-                let blocks = &blocks[first..];
-                let workers = Workers::new(format.clone(), Task { form, ..Task::default() });
-                let together = workers.write_answers_together(blocks.iter().copied(), &never);
-                let each = blocks.iter().map(|&block| workers.write_answers(block, &never).unwrap());
-                let plain = |written: Written| (written.text, written.tally.answers, written.tally.errors);
-                let together: Vec<_> = together.unwrap().unwrap().into_iter().map(plain).collect();
-                assert!(together == each.map(plain).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn entries_are_read_one_by_one_whatever_they_hold() {
+        struct Said<'a>(&'a Format, Vec<(u64, String)>);
+        impl Visitor for Said<'_> {
+            fn answer(&mut self, answer: &Answer<'_>) {
+                let said = match &answer.result {
+                    Ok(Found::Solution(solution)) => {
+                        let mut cells = Vec::new();
+                        self.0.write_cells(solution, &mut cells);
+                        String::from_utf8(cells).unwrap()
+                    }
+                    Ok(other) => panic!("{other:?}"),
+                    Err(error) => error.code().to_owned(),
+                };
+                self.1.push((answer.line, said));
             }
         }
-
-        let long: String = (0..BATCH_PUZZLES).map(line).collect();
-        let blocks = [Block { text: long.as_bytes(), first_line: 1 }];
-        let workers = Workers::new(format.clone(), Task::default());
-        assert!(workers.write_answers_together(blocks.into_iter(), &never).is_none(), "it is too long");
-        let plain = Task { strategy: crate::solver::strategy("propagation"), ..Task::default() };
-        let workers = Workers::new(format, plain);
-        assert!(workers.write_answers_together(blocks.into_iter().take(0), &never).is_none());
+        let two_in_one = format!("{}\n{}", &puzzle(1)[..40], &puzzle(2)[..40]);
+        let two = format!("{}\n{}", puzzle(1), puzzle(2));
+        let texts: Vec<String> = (0..100)
+            .map(|k| match k % 13 {
+                3 => String::new(),
+                5 => two_in_one.clone(),
+                6 => two.clone(),
+                8 => format!("{} # a comment", puzzle(k)),
+                9 => format!("{}\n", puzzle(k)),
+                11 => "nonsense".to_owned(),
+                _ => puzzle(k),
+            })
+            .collect();
+        let (format, task, never) = (nine(), Task::default(), AtomicBool::new(false));
+        let workers = Workers::new(format.clone(), task);
+        let answers = |texts: &[String], first_line| {
+            let mut entries = Entries::default();
+            for text in texts {
+                entries.push(text.as_bytes());
+            }
+            assert!(texts.iter().enumerate().all(|(k, text)| entries.get(k) == text.as_bytes()));
+            let mut said = Said(&format, Vec::new());
+            let answer = |worker: &mut Worker| {
+                worker.answer_entries(&format, &task, &entries, first_line, &never, &mut said)
+            };
+            workers.with(answer).unwrap();
+            said.1
+        };
+        let together = answers(&texts, 1);
+        let each: Vec<_> = texts.chunks(1).zip(1..).flat_map(|(text, line)| answers(text, line)).collect();
+        assert_eq!(together, each);
+        // 81 characters, one of which is a line end; and then more.
+        assert_eq!(together[5], (6, "invalid_character".to_owned()));
+        assert_eq!(together[6], (7, "wrong_length".to_owned()));
+        assert!(together.iter().filter(|(_, said)| said.len() == 81).count() > 50);
     }
 }

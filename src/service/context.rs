@@ -12,8 +12,9 @@ use super::datasets::Datasets;
 use super::deadline::Deadline;
 use super::meters::{self, OpenCall};
 use super::refusal::{broken_down, exhausted, shutting_down, too_much};
-use crate::answer::{Cancelled, Rein};
+use crate::answer::{Cancelled, IdleWorkers, Rein, Task, Workers};
 use crate::solver::Strategy;
+use crate::text::Format;
 
 /// The name of the limit on calls open at once, by which our client tells it from others: there is room again in a while.
 pub(super) const MAX_STREAMS: &str = "max-streams";
@@ -28,6 +29,7 @@ pub(super) struct Context {
     pub(super) limits: Limits,
     /// The data sets, if there is a folder of them.
     pub(super) datasets: Option<Datasets>,
+    idle_workers: Arc<IdleWorkers>,
     calls: Arc<Semaphore>,
     draining: watch::Receiver<bool>,
 }
@@ -71,6 +73,7 @@ impl Context {
             strategies,
             limits,
             datasets,
+            idle_workers: Arc::default(),
             calls: Arc::new(Semaphore::new(limits.streams.min(Semaphore::MAX_PERMITS))),
             draining,
         }
@@ -126,6 +129,16 @@ impl Context {
             Some(Ok(result)) => Ok(result),
             Some(Err(Cancelled)) | None => Err(broken_down()),
         }
+    }
+
+    /// What answers puzzles of this format. Calls share the workers, so that those that wait for their clients hold none.
+    pub(super) fn workers(&self, format: Format, task: Task) -> Workers {
+        Workers::sharing(&self.idle_workers, format, task)
+    }
+
+    /// The workers that calls share.
+    pub(super) const fn idle_workers(&self) -> &Arc<IdleWorkers> {
+        &self.idle_workers
     }
 
     /// A call that brings work for the threads.

@@ -1,13 +1,12 @@
 //! Proto to domain and back.
 
-use bytes::Bytes;
 use tonic::Status;
 use tonic_types::FieldViolation;
 
 use super::context::Context;
 use super::proto;
 use super::refusal::bad_fields;
-use crate::answer::{Answer, Check, Flaw, Found, OutputForm, Tally, Task, Written};
+use crate::answer::{Answer, Check, Flaw, Found, OutputForm, Tally, Task};
 use crate::grid::{Cell, Digit, Grid, House, HouseKind, Order};
 use crate::solver::{Clash, DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Metrics, Question, Step, Strategy};
 use crate::text::{Alphabet, Format, FormatError, Hint, Notation, Problem, PuzzleError};
@@ -309,7 +308,10 @@ pub(super) const fn metrics(metrics: &Metrics) -> proto::Metrics {
 
 /// The cells of a grid in reading order, one character each.
 pub(super) fn cells(grid: &Grid, format: &Format) -> String {
-    grid.digits().iter().map(|&digit| format.symbol(digit)).collect()
+    let mut cells = Vec::with_capacity(grid.order().cells());
+    format.write_cells(grid, &mut cells);
+    // All alphabets are of ASCII.
+    String::from_utf8(cells).unwrap_or_default()
 }
 
 /// One answer of a stream or a text with several puzzles.
@@ -389,11 +391,6 @@ pub(super) fn tally_from(wire: &proto::Tally) -> Tally {
         tally.metrics = Metrics { nodes, guesses, backtracks, depth, comparisons, placements };
     }
     tally
-}
-
-pub(super) fn solved_lines(written: Written) -> proto::SolveLinesResponse {
-    let tally = tally(&written.tally);
-    proto::SolveLinesResponse { lines: Bytes::from(written.text), tally: Some(tally) }
 }
 
 pub(super) fn checked_grid(check: &Check) -> proto::CheckedGrid {

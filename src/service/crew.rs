@@ -67,26 +67,8 @@ impl Size {
     }
 }
 
-/// What is done with the jobs of a batch. It may be begun anew after it has been stopped.
-pub(super) trait Work<J, R>: Send + Sync {
-    /// Does one job.
-    fn answer(&self, job: &J, rein: &dyn Rein) -> Result<R, Cancelled>;
-
-    /// Does all jobs of a batch at once, if that is better than one by one: an answer to each.
-    fn answer_all(&self, jobs: &[&J], rein: &dyn Rein) -> Option<Result<Vec<R>, Cancelled>> {
-        let _ = (jobs, rein);
-        None
-    }
-}
-
-impl<J, R, F> Work<J, R> for F
-where
-    F: Fn(&J, &dyn Rein) -> Result<R, Cancelled> + Send + Sync,
-{
-    fn answer(&self, job: &J, rein: &dyn Rein) -> Result<R, Cancelled> {
-        self(job, rein)
-    }
-}
+/// What is done with each job of a batch. It may be begun anew after it has been stopped.
+pub(super) type Work<J, R> = dyn Fn(&J, &dyn Rein) -> Result<R, Cancelled> + Send + Sync;
 
 /// Jobs with places for their answers.
 type Jobs<J, R> = Vec<Placed<J, Result<R, Cancelled>>>;
@@ -94,23 +76,11 @@ type Jobs<J, R> = Vec<Placed<J, Result<R, Cancelled>>>;
 /// Does the jobs of a batch. Those that are stopped while `is_wanted` are handed back.
 fn work_through<J, R>(
     jobs: Jobs<J, R>,
-    work: &dyn Work<J, R>,
+    work: &Work<J, R>,
     rein: &dyn Rein,
     is_wanted: impl Fn() -> bool,
 ) -> Jobs<J, R> {
-    if jobs.len() > 1 {
-        let all: Vec<_> = jobs.iter().map(Placed::job).collect();
-        match work.answer_all(&all, rein) {
-            Some(Ok(answers)) => {
-                jobs.into_iter().zip(answers).for_each(|(job, answer)| job.fill(Ok(answer)));
-                return Vec::new();
-            }
-            Some(Err(Cancelled)) if is_wanted() => return jobs,
-            Some(Err(Cancelled)) => return Vec::new(),
-            None => {}
-        }
-    }
-    let do_now = |job: &J| match work.answer(job, rein) {
+    let do_now = |job: &J| match work(job, rein) {
         Err(Cancelled) if is_wanted() => None,
         answer => Some(answer),
     };
@@ -131,8 +101,8 @@ pub enum CrewError {
 /// All threads that search.
 pub(super) struct Crew {
     threads: usize,
-    quick: Shift,
-    bulk: Shift,
+    quick: (Shift, Arc<Hourglass>),
+    bulk: (Shift, Arc<Hourglass>),
     patient: Shift,
     /// For looking through whole data sets, which no search may hold up.
     checking: Arc<ThreadPool>,
@@ -144,7 +114,6 @@ pub(super) struct Crew {
 struct Shift {
     threads: Threads,
     turns: Arc<Semaphore>,
-    glass: Arc<Hourglass>,
 }
 
 /// The right to have one batch on a shift.
@@ -154,19 +123,9 @@ struct Turn {
 }
 
 impl Shift {
-    fn new(
-        name: &'static str,
-        threads: usize,
-        batches: usize,
-        time: Duration,
-        niceness: i32,
-    ) -> io::Result<Self> {
+    fn new(name: &'static str, threads: usize, batches: usize, niceness: i32) -> io::Result<Self> {
         let threads = Threads::start(name, threads, niceness)?;
-        Ok(Self {
-            threads,
-            turns: Arc::new(Semaphore::new(batches.min(Semaphore::MAX_PERMITS))),
-            glass: Hourglass::new(time),
-        })
+        Ok(Self { threads, turns: Arc::new(Semaphore::new(batches.min(Semaphore::MAX_PERMITS))) })
     }
 
     /// Waits for the right to start a batch. Whoever asks first gets it first.
@@ -193,12 +152,13 @@ impl Crew {
         puzzle_time: Duration,
     ) -> Result<Self, CrewError> {
         let batches = BATCHES_PER_THREAD * threads;
+        let in_flight = in_flight.unwrap_or(batches);
         let patient = PATIENT_PER_CORE * threads;
         Ok(Self {
             threads,
-            quick: Shift::new("quick", threads, batches, QUICK_TIME, 0)?,
-            bulk: Shift::new("bulk", threads, in_flight.unwrap_or(batches), BULK_TIME, 0)?,
-            patient: Shift::new("patient", patient, patient, Duration::MAX, PATIENT_NICENESS)?,
+            quick: (Shift::new("quick", threads, batches, 0)?, Hourglass::new(QUICK_TIME)),
+            bulk: (Shift::new("bulk", threads, in_flight, 0)?, Hourglass::new(BULK_TIME)),
+            patient: Shift::new("patient", patient, patient, PATIENT_NICENESS)?,
             checking: Arc::new(named_pool("check", threads, PATIENT_NICENESS)?),
             puzzle_time,
             runtime: Handle::current(),
@@ -222,24 +182,24 @@ impl Crew {
         caller: &Arc<Caller>,
         size: Size,
         jobs: Vec<J>,
-        work: Arc<dyn Work<J, R>>,
+        work: Arc<Work<J, R>>,
     ) -> Vec<Slot<Result<R, Cancelled>>>
     where
         J: Send + 'static,
         R: Send + 'static,
     {
         let (jobs, slots) = placed(jobs);
-        let shift = match size {
+        let (shift, glass) = match size {
             Size::Small => &self.quick,
             Size::Large => &self.bulk,
         };
-        let time = shift.glass.time;
+        let time = glass.time;
         if caller.is_slow.load(Ordering::Relaxed) {
             self.start_patiently(caller, time, jobs, work).await;
             return slots;
         }
         let turn = shift.turn().await;
-        let (crew, caller, glass) = (Arc::clone(self), Arc::clone(caller), Arc::clone(&shift.glass));
+        let (crew, caller, glass) = (Arc::clone(self), Arc::clone(caller), Arc::clone(glass));
         shift.threads.spawn(move || {
             let rein = Arc::new(AtomicBool::new(false));
             caller.hold(&rein);
@@ -262,7 +222,7 @@ impl Crew {
         caller: &Arc<Caller>,
         time: Duration,
         jobs: Jobs<J, R>,
-        work: Arc<dyn Work<J, R>>,
+        work: Arc<Work<J, R>>,
     ) where
         J: Send + 'static,
         R: Send + 'static,

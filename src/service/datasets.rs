@@ -333,7 +333,7 @@ pub(super) async fn solve(
     };
     let (dataset, reader) = call.deadline.limit(work).await??;
     let task = context.for_order(task, reader.format().order())?;
-    let workers = Arc::new(Workers::new(reader.format().clone(), task));
+    let workers = Arc::new(context.workers(reader.format().clone(), task));
     let shared = Arc::clone(context);
     let written = answers(context, call, |feeder| feed(shared, dataset, reader, workers, feeder));
     let mut total = Tally::default();
@@ -361,7 +361,7 @@ async fn feed(
     dataset: Arc<Dataset>,
     mut reader: Reader,
     workers: Arc<Workers>,
-    feeder: Feeder<Written>,
+    feeder: Feeder<[Written; 1]>,
 ) -> Result<(), Status> {
     while let Some(place) = feeder.place().await {
         if context.is_draining() {
@@ -375,7 +375,8 @@ async fn feed(
         reader = same;
         let Some(chunk) = chunk.map_err(|error| failure(dataset.map.name(), &error))? else { break };
         let workers = Arc::clone(&workers);
-        let work = move |chunk: &Chunk, rein: &dyn Rein| answer(&workers, chunk, rein);
+        let work =
+            move |chunk: &Chunk, rein: &dyn Rein| answer(&workers, chunk, rein).map(|written| [written]);
         place.start(Size::Large, vec![chunk], Arc::new(work)).await;
     }
     Ok(())

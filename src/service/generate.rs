@@ -63,7 +63,7 @@ type Job = (u64, usize);
 async fn feed(
     context: Arc<Context>,
     asked: Arc<Asked>,
-    feeder: Feeder<Option<proto::GenerateResponse>>,
+    feeder: Feeder<[Option<proto::GenerateResponse>; 1]>,
 ) -> Result<(), Status> {
     let threads = context.crew.threads();
     let job = asked.generator.recipe().job(asked.count, threads).min(MOST_TOGETHER);
@@ -75,7 +75,7 @@ async fn feed(
         }
         let count = usize::try_from(asked.count - first).unwrap_or(job).min(job);
         let asked = Arc::clone(&asked);
-        let work = move |&job: &Job, rein: &dyn Rein| make(&asked, job, rein);
+        let work = move |&job: &Job, rein: &dyn Rein| make(&asked, job, rein).map(|made| [made]);
         place.start(Size::Large, vec![(first, count)], Arc::new(work)).await;
         first += count as u64;
     }

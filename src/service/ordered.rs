@@ -28,9 +28,9 @@ use super::context::{Call, Context, cut_off};
 use super::crew::{Caller, LeaveOnDrop, Size, Work};
 use super::refusal::{broken_down, deadline_passed};
 use crate::answer::Cancelled;
-use crate::pipeline::{Panicked, Slot};
+use crate::pipeline::Slot;
 
-/// The responses of a batch, each in the place that was kept for it.
+/// What the jobs of a batch bring, each in the place that was kept for it: one response or several.
 type Batch<R> = Vec<Slot<Result<R, Cancelled>>>;
 
 /// The end that work goes in by.
@@ -62,7 +62,7 @@ impl<R: Send + 'static> Feeder<R> {
 impl<R: Send + 'static> Place<'_, R> {
     /// Starts a batch when it is its turn: `work` answers one job after another. Nothing is started if the client
     /// leaves before that.
-    pub(super) async fn start<J: Send + 'static>(self, size: Size, jobs: Vec<J>, work: Arc<dyn Work<J, R>>) {
+    pub(super) async fn start<J: Send + 'static>(self, size: Size, jobs: Vec<J>, work: Arc<Work<J, R>>) {
         let Feeder { context, caller, .. } = self.feeder;
         tokio::select! {
             biased;
@@ -73,12 +73,14 @@ impl<R: Send + 'static> Place<'_, R> {
 }
 
 /// The end that the answers come out of: a response stream.
-pub(super) struct Answers<R> {
+pub(super) struct Answers<R: IntoIterator> {
     queue: mpsc::Receiver<Batch<R>>,
     /// What is left of the batch at hand.
     batch: vec::IntoIter<Slot<Result<R, Cancelled>>>,
-    /// The oldest slot, whose response is next.
+    /// The oldest slot, whose responses are next.
     oldest: Option<Slot<Result<R, Cancelled>>>,
+    /// What is left of the responses that the slot before it brought.
+    responses: Option<R::IntoIter>,
     /// How the feeder ended, once it has.
     end: oneshot::Receiver<Result<(), Status>>,
     deadline: Option<Pin<Box<Sleep>>>,
@@ -99,7 +101,7 @@ pub(super) fn answers<R, F>(
     feed: impl FnOnce(Feeder<R>) -> F,
 ) -> Answers<R>
 where
-    R: Send + 'static,
+    R: IntoIterator + Send + 'static,
     F: Future<Output = Result<(), Status>> + Send + 'static,
 {
     let (sender, queue) = mpsc::channel(context.limits.in_flight_per_stream(context.crew.threads()));
@@ -130,6 +132,7 @@ where
         queue,
         batch: Vec::new().into_iter(),
         oldest: None,
+        responses: None,
         end,
         deadline: call.deadline.timer().map(Box::pin),
         is_over: false,
@@ -173,23 +176,25 @@ async fn idle(pace: Arc<Pace>, time: Duration) {
     }
 }
 
-impl<R> Answers<R> {
+impl<R: IntoIterator> Answers<R> {
     /// The next response, or the end.
-    fn poll_response(&mut self, poller: &mut Poller<'_>) -> Poll<Option<Result<R, Status>>> {
+    fn poll_response(&mut self, poller: &mut Poller<'_>) -> Poll<Option<Result<R::Item, Status>>> {
         if let Some(timer) = &mut self.deadline
             && timer.as_mut().poll(poller).is_ready()
         {
             return Poll::Ready(Some(Err(deadline_passed())));
         }
         loop {
+            if let Some(response) = self.responses.as_mut().and_then(Iterator::next) {
+                return Poll::Ready(Some(Ok(response)));
+            }
             if let Some(slot) = &mut self.oldest {
-                let response = ready!(Pin::new(slot).poll(poller));
+                let responses = ready!(Pin::new(slot).poll(poller));
                 self.oldest = None;
                 // Work is only cancelled by dropping this stream, and a job answers for its own panics.
-                return Poll::Ready(Some(match response {
-                    Ok(Ok(response)) => Ok(response),
-                    Ok(Err(Cancelled)) | Err(Panicked) => Err(broken_down()),
-                }));
+                let Ok(Ok(responses)) = responses else { return Poll::Ready(Some(Err(broken_down()))) };
+                self.responses = Some(responses.into_iter());
+                continue;
             }
             self.oldest = self.batch.next();
             if self.oldest.is_none() {
@@ -208,8 +213,11 @@ impl<R> Answers<R> {
     }
 }
 
-impl<R: Unpin> Stream for Answers<R> {
-    type Item = Result<R, Status>;
+impl<R> Stream for Answers<R>
+where
+    R: IntoIterator<IntoIter: Unpin>,
+{
+    type Item = Result<R::Item, Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, poller: &mut Poller<'_>) -> Poll<Option<Self::Item>> {
         if self.is_over {
@@ -228,6 +236,7 @@ impl<R: Unpin> Stream for Answers<R> {
             self.is_over = true;
             self.caller = None;
             self.oldest = None;
+            self.responses = None;
             self.batch = Vec::new().into_iter();
             self.queue.close();
         }

@@ -322,8 +322,8 @@ struct Sudoku {
 
 #[tonic::async_trait]
 impl SudokuService for Sudoku {
-    type SolveStreamStream = Answers<proto::SolveStreamResponse>;
-    type SolveLinesStream = Answers<proto::SolveLinesResponse>;
+    type SolveStreamStream = Answers<stream::AllResponses<stream::Puzzles>>;
+    type SolveLinesStream = Answers<stream::AllResponses<stream::Lines>>;
     type SolveDatasetStream = datasets::Summed;
     type TraceStream = trace::Steps;
     type GenerateStream = generate::Puzzles;

@@ -16,8 +16,8 @@ use super::opening::{count_lines, open};
 use super::proto;
 use super::refusal::broken_down;
 use crate::answer::{
-    Answer, Block, Cancelled, Check, Rein, Tally, Task, Validation, Workers, check_block, single_error,
-    validate_block,
+    Answer, Block, Cancelled, Check, IdleWorkers, Rein, Tally, Task, Validation, Workers, check_block,
+    single_error, validate_block,
 };
 use crate::grid::Grid;
 use crate::solver::{DEFAULT_NODE_LIMIT, Metrics, Propagation, Question};
@@ -33,6 +33,7 @@ pub(super) struct Text {
     bytes: Bytes,
     format: Format,
     first_line: u64,
+    idle_workers: Arc<IdleWorkers>,
 }
 
 impl Text {
@@ -55,6 +56,7 @@ impl Text {
                 bytes: text.slice(opened.skipped..),
                 format: opened.format,
                 first_line: opened.lines + 1,
+                idle_workers: Arc::clone(context.idle_workers()),
             })),
             Err(FormatError::Puzzle(error)) => Ok(Err(PuzzleError { line: None, ..error })),
             Err(error) => Err(unreadable(&error, "text")),
@@ -101,7 +103,7 @@ impl Text {
     }
 
     fn answer(&self, task: Task, rein: &dyn Rein, visit: impl FnMut(&Answer<'_>)) -> Result<(), Cancelled> {
-        let workers = Workers::new(self.format.clone(), task);
+        let workers = Workers::sharing(&self.idle_workers, self.format.clone(), task);
         workers.with(|worker| worker.answer_block(&self.format, &task, self.block(), rein, visit))
     }
 }

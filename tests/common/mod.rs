@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "each binary uses a part")]
 
+pub mod authority;
+pub mod daemon;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;

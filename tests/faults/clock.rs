@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Request};
 
-use crate::daemon::Daemon;
+use crate::common::daemon::Daemon;
 use crate::row::{Row, Seen};
 use crate::traffic::{PATIENCE, assert_serving, batch, client, endless, runtime};
 use crate::wire::Wire;

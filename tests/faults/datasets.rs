@@ -15,8 +15,8 @@ use tokio::time::timeout;
 use tonic::transport::Channel;
 use tonic::{Code, Status, Streaming};
 
+use crate::common::daemon::Daemon;
 use crate::companion::{FLAT, Folder, memory_of};
-use crate::daemon::Daemon;
 use crate::row::{Row, Seen};
 use crate::traffic::{PATIENCE, assert_serving, client, easy, is_solution, lines, mib, runtime};
 

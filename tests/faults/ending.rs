@@ -13,8 +13,8 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::Code;
 
 use crate::common::Random;
+use crate::common::daemon::Daemon;
 use crate::companion::{Folder, Running, pause, run, start, sudoku};
-use crate::daemon::Daemon;
 use crate::row::{Row, Seen};
 use crate::traffic::{self, PATIENCE, batch, client, easy, eventually, is_solution, lines, runtime};
 use crate::wire::Wire;

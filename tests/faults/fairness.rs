@@ -9,7 +9,7 @@ use sudoku_stream::service::proto::{SolveLinesRequest, SolveOptions};
 use tokio::runtime::Runtime;
 use tokio_stream::StreamExt as _;
 
-use crate::daemon::Daemon;
+use crate::common::daemon::Daemon;
 use crate::row::{Row, Seen, alone};
 use crate::traffic::{client, easy, endless, hard, lines, runtime, solve};
 

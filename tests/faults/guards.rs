@@ -10,12 +10,13 @@ use std::time::Duration;
 
 use assert_cmd::cargo::cargo_bin;
 use bytes::Bytes;
-use rcgen::{BasicConstraints, CertificateParams, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair};
+use rcgen::ExtendedKeyUsagePurpose;
 use sudoku_stream::service::client::{Access, ClientError, Job, Persistence, ServerError, solve_lines};
 use tempfile::TempDir;
 use tokio::sync::mpsc;
 
-use crate::daemon::Daemon;
+use crate::common::authority::Authority;
+use crate::common::daemon::Daemon;
 use crate::row::{Row, Seen};
 use crate::traffic::{PATIENCE, easy, eventually, is_solution, lines, runtime};
 use crate::wire::Wire;
@@ -31,34 +32,6 @@ pub fn rows() -> Vec<Row> {
 
 const TOKEN: &str = "correct-horse-battery-staple";
 const WRONG_TOKEN: &str = "another-token-of-some-length";
-
-/// An authority that signs certificates.
-struct Authority {
-    issuer: Issuer<'static, KeyPair>,
-    pem: String,
-}
-
-impl Authority {
-    fn new() -> Self {
-        let key = KeyPair::generate().unwrap();
-        let mut params = CertificateParams::new(Vec::new()).unwrap();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let pem = params.self_signed(&key).unwrap().pem();
-        Self { issuer: Issuer::new(params, key), pem }
-    }
-
-    /// A certificate for this machine and its key; one that was good long ago, if it is to be old.
-    fn sign(&self, purpose: ExtendedKeyUsagePurpose, is_old: bool) -> (String, String) {
-        let key = KeyPair::generate().unwrap();
-        let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
-        params.extended_key_usages = vec![purpose];
-        if is_old {
-            params.not_before = rcgen::date_time_ymd(2001, 1, 1);
-            params.not_after = rcgen::date_time_ymd(2002, 1, 1);
-        }
-        (params.signed_by(&key, &self.issuer).unwrap().pem(), key.serialize_pem())
-    }
-}
 
 /// Has these solved and checks the answers.
 async fn call(access: &Access, puzzles: &[String]) -> Result<(), ClientError<Infallible>> {

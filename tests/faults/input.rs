@@ -10,9 +10,9 @@ use flate2::write::GzEncoder;
 use sudoku_stream::service::proto::{SolveOptions, SolveRequest};
 use tonic::{Code, Request};
 
+use crate::common::daemon::Daemon;
 use crate::common::fixture;
 use crate::companion::{Ended, Folder, run, start, sudoku, sudoku_in_shell, without};
-use crate::daemon::Daemon;
 use crate::row::{Row, Seen};
 use crate::traffic::{self, assert_serving, easy, is_solution, lines, runtime};
 

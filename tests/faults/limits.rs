@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use assert_cmd::cargo::cargo_bin;
 
+use crate::common::daemon::Daemon;
 use crate::companion::{Folder, PATIENCE, piped, run, start, sudoku, sudoku_in_shell};
-use crate::daemon::Daemon;
 use crate::row::{Row, Seen};
 use crate::traffic::{assert_serving, cpu_over, easy, eventually, lines};
 

@@ -11,7 +11,6 @@ mod code;
 #[path = "../common/mod.rs"]
 mod common;
 mod companion;
-mod daemon;
 mod datasets;
 mod ending;
 mod fairness;

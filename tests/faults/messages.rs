@@ -15,7 +15,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tonic::Code;
 
-use crate::daemon::Daemon;
+use crate::common::daemon::Daemon;
 use crate::row::{Row, Seen};
 use crate::traffic::{PATIENCE, assert_serving, easy, grown, lines, mib, runtime, serves};
 use crate::wire::{claim, message};

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use sudoku_stream::service::proto::SolveLinesRequest;
 
 use crate::common::Random;
-use crate::daemon::Daemon;
+use crate::common::daemon::Daemon;
 use crate::row::{Row, Seen};
 use crate::traffic::{PATIENCE, assert_serving, easy, eventually, grown, lines, settled};
 use crate::wire::{

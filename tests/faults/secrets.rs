@@ -13,8 +13,8 @@ use tonic::transport::{Certificate, ClientTlsConfig, Endpoint};
 use tonic::{Code, Request};
 use tonic_prost::ProstCodec;
 
+use crate::common::daemon::Daemon;
 use crate::companion::{Ended, Folder, run, sudoku};
-use crate::daemon::Daemon;
 use crate::row::{Row, Seen};
 use crate::traffic::{PATIENCE, easy, eventually, is_solution, lines, runtime};
 

@@ -20,7 +20,7 @@ use tokio::time::timeout;
 use tonic::{Status, Streaming};
 
 use crate::common::Random;
-use crate::daemon::Daemon;
+use crate::common::daemon::Daemon;
 use crate::row::{Row, Seen, alone};
 use crate::traffic::{
     PATIENCE, assert_serving, batch, client, easy, endless, eventually, hard, is_solution, lines, mib,

@@ -11,8 +11,8 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 use tonic::transport::{Channel, Endpoint};
 
+use crate::common::daemon::Daemon;
 use crate::common::{disguise, grid, text};
-use crate::daemon::Daemon;
 
 /// How long anything may take before a row gives up on it.
 pub const PATIENCE: Duration = Duration::from_secs(30);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
-use rcgen::{BasicConstraints, CertificateParams, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair};
+use rcgen::ExtendedKeyUsagePurpose;
 use sudoku_stream::service::client::{Access, ClientError, Job, Persistence, solve_lines};
 use sudoku_stream::service::proto::SolveRequest;
 use sudoku_stream::service::{Config, Server, StartError, TlsFiles};
@@ -16,39 +16,11 @@ use tonic::{Code, Request};
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
 
+use crate::authority::Authority;
 use crate::harness::{Running, assert_solves, config, easy, lines, start};
 
 const TOKEN: &str = "correct-horse-battery-staple";
 const OTHER_TOKEN: &str = "another-token-of-some-length";
-
-/// An authority that signs certificates.
-struct Authority {
-    issuer: Issuer<'static, KeyPair>,
-    pem: String,
-}
-
-impl Authority {
-    fn new() -> Self {
-        let key = KeyPair::generate().unwrap();
-        let mut params = CertificateParams::new(Vec::new()).unwrap();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let pem = params.self_signed(&key).unwrap().pem();
-        Self { issuer: Issuer::new(params, key), pem }
-    }
-
-    /// A certificate for this machine, for one end or the other, and its key.
-    fn sign(
-        &self,
-        purpose: ExtendedKeyUsagePurpose,
-        change: impl FnOnce(&mut CertificateParams),
-    ) -> (String, String) {
-        let key = KeyPair::generate().unwrap();
-        let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
-        params.extended_key_usages = vec![purpose];
-        change(&mut params);
-        (params.signed_by(&key, &self.issuer).unwrap().pem(), key.serialize_pem())
-    }
-}
 
 /// A folder with what a server needs.
 struct Secrets {
@@ -75,7 +47,7 @@ impl Secrets {
 
     /// Puts a new certificate of the server in place.
     fn renew(&self) {
-        let (certificate, key) = self.authority.sign(ExtendedKeyUsagePurpose::ServerAuth, |_| ());
+        let (certificate, key) = self.authority.sign(ExtendedKeyUsagePurpose::ServerAuth, false);
         self.write("server.pem", &certificate);
         self.write("server.key", &key);
     }
@@ -145,12 +117,9 @@ async fn an_encrypted_server_answers_those_who_trust_it() {
 async fn clients_show_a_certificate_where_one_is_wanted() {
     let secrets = Secrets::new();
     let server = start(Config { tls: Some(secrets.tls(true)), ..config() }).await;
-    let known = secrets.authority.sign(ExtendedKeyUsagePurpose::ClientAuth, |_| ());
-    let stranger = Authority::new().sign(ExtendedKeyUsagePurpose::ClientAuth, |_| ());
-    let expired = secrets.authority.sign(ExtendedKeyUsagePurpose::ClientAuth, |params| {
-        params.not_before = rcgen::date_time_ymd(2001, 1, 1);
-        params.not_after = rcgen::date_time_ymd(2002, 1, 1);
-    });
+    let known = secrets.authority.sign(ExtendedKeyUsagePurpose::ClientAuth, false);
+    let stranger = Authority::new().sign(ExtendedKeyUsagePurpose::ClientAuth, false);
+    let expired = secrets.authority.sign(ExtendedKeyUsagePurpose::ClientAuth, true);
     let as_client = |(certificate, key): (String, String)| Access {
         identity: Some((certificate.into_bytes(), key.into_bytes())),
         ..secrets.access(&server)
@@ -227,7 +196,7 @@ async fn secrets_are_read_again_and_bad_ones_are_not_taken() {
 
     // The certificate of another authority takes the place of the old one.
     let other = Authority::new();
-    let (certificate, key) = other.sign(ExtendedKeyUsagePurpose::ServerAuth, |_| ());
+    let (certificate, key) = other.sign(ExtendedKeyUsagePurpose::ServerAuth, false);
     secrets.write("server.pem", &certificate);
     secrets.write("tokens", OTHER_TOKEN);
     let problems: Vec<String> = reloader.reload().iter().map(ToString::to_string).collect();
@@ -254,7 +223,7 @@ async fn what_cannot_guard_does_not_start() {
     let swapped = TlsFiles { key: secrets.path("server.pem"), ..secrets.tls(false) };
     let words = start(Config { tls: Some(swapped), ..config() }).await.unwrap();
     assert!(words.ends_with("server.pem holds no private key in PEM."), "{words}");
-    let (_, other_key) = secrets.authority.sign(ExtendedKeyUsagePurpose::ServerAuth, |_| ());
+    let (_, other_key) = secrets.authority.sign(ExtendedKeyUsagePurpose::ServerAuth, false);
     secrets.write("other.key", &other_key);
     let mixed = TlsFiles { key: secrets.path("other.key"), ..secrets.tls(false) };
     let words = start(Config { tls: Some(mixed), ..config() }).await.unwrap();

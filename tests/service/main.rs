@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "a panic is how a test fails")]
 
+#[path = "../common/authority.rs"]
+mod authority;
 mod bulk;
 mod client;
 mod datasets;

@@ -38,21 +38,31 @@ impl Daemon {
         daemon
     }
 
+    /// A server at an address, or `None` if something else has it.
+    pub fn start_at(address: SocketAddr, flags: &[&str]) -> Option<Self> {
+        Self::listen(Command::new(cargo_bin!("sudokud")).args(flags), &address.to_string()).ok()
+    }
+
     /// A server on a free port that is started in its own way: under `prlimit`, say, or with an environment.
     pub fn from_command(command: &mut Command) -> Self {
+        Self::listen(command, "127.0.0.1:0")
+            .unwrap_or_else(|words| panic!("the server does not start: {words}"))
+    }
+
+    /// What it says if it does not start is the error.
+    fn listen(command: &mut Command, address: &str) -> Result<Self, String> {
         if command.get_envs().all(|(name, _)| name != "RUST_LOG") {
             command.env_remove("RUST_LOG");
         }
-        let mut child = command
-            .args(["--listen", "127.0.0.1:0"])
-            .stdin(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child =
+            command.args(["--listen", address]).stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let mut words = String::new();
         let address = loop {
-            let line = lines.next().unwrap_or_else(|| panic!("the server does not start: {words}")).unwrap();
+            let Some(line) = lines.next().map(Result::unwrap) else {
+                child.wait().unwrap();
+                return Err(words);
+            };
             words.push_str(&line);
             words.push('\n');
             if let Some((_, address)) = line.rsplit_once("listening on ") {
@@ -69,7 +79,7 @@ impl Daemon {
                 log.push('\n');
             }
         });
-        Self { address, child, log, metrics: None }
+        Ok(Self { address, child, log, metrics: None })
     }
 
     pub fn url(&self) -> String {
@@ -82,7 +92,13 @@ impl Daemon {
     }
 
     pub fn signal(&self, name: &str) {
-        assert!(Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap().success());
+        signal(&self.child, name);
+    }
+
+    /// SIGKILL.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
     }
 
     /// A number of `/proc/PID/status`.
@@ -142,6 +158,10 @@ impl Daemon {
         let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
         value.map_or(0, |value| value.parse().unwrap())
     }
+}
+
+pub fn signal(child: &Child, name: &str) {
+    assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
 }
 
 impl Drop for Daemon {

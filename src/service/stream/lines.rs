@@ -1,0 +1,207 @@
+//! `SolveLines`: packed lines.
+
+use std::sync::Arc;
+use std::vec;
+
+use bytes::Bytes;
+use tonic::Status;
+
+use super::Dialect;
+use super::session::Session;
+use crate::answer::{Block, Cancelled, Part, Rein, Tally, Workers, Written, WrittenParts};
+use crate::service::context::Context;
+use crate::service::convert::unreadable;
+use crate::service::opening::{count_lines, open};
+use crate::service::{convert, meters, proto};
+
+/// The method.
+pub(in crate::service) struct Lines(Session);
+
+/// The lines of a message, or of several that follow each other.
+pub(in crate::service) struct Job {
+    /// None before the first line with a puzzle.
+    workers: Option<Arc<Workers>>,
+    text: Text,
+    first_line: u64,
+    messages: Vec<Message>,
+}
+
+enum Text {
+    /// As it came.
+    Alone(Bytes),
+    /// Of several messages, each with a line end.
+    Joined(Vec<u8>),
+}
+
+/// Where a message ends.
+#[derive(Clone, Copy)]
+struct Message {
+    /// In the text.
+    end: usize,
+    /// The number of the first line behind it.
+    next_line: u64,
+}
+
+impl Text {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Alone(text) => text,
+            Self::Joined(text) => text,
+        }
+    }
+
+    /// Adds a text on a new line. Returns where it begins.
+    fn join(&mut self, text: &[u8]) -> usize {
+        if let Self::Alone(first) = self {
+            let mut joined = Vec::with_capacity(2 * (first.len() + text.len()));
+            joined.extend_from_slice(first);
+            *self = Self::Joined(joined);
+        }
+        let Self::Joined(joined) = self else { unreachable!("it has just been made so") };
+        if joined.last().is_some_and(|&byte| byte != b'\n') {
+            joined.push(b'\n');
+        }
+        let begin = joined.len();
+        joined.extend_from_slice(text);
+        begin
+    }
+}
+
+impl Job {
+    fn new(workers: Option<Arc<Workers>>, text: Bytes, first_line: u64, next_line: u64) -> Self {
+        let messages = vec![Message { end: text.len(), next_line }];
+        Self { workers, text: Text::Alone(text), first_line, messages }
+    }
+
+    fn block(&self) -> Block<'_> {
+        Block { text: self.text.bytes(), first_line: self.first_line }
+    }
+
+    /// Can lines be added that are answered like this and begin with this number?
+    fn goes_on(&self, workers: &Arc<Workers>, first_line: u64) -> bool {
+        self.workers.as_ref().is_some_and(|own| Arc::ptr_eq(own, workers))
+            && self.messages.last().is_some_and(|last| last.next_line == first_line)
+            && workers.search_together()
+            && workers.format().is_by_line()
+    }
+
+    /// Adds the lines of a message.
+    fn add(&mut self, text: &[u8], next_line: u64) {
+        let begin = self.text.join(text);
+        if let Some(last) = self.messages.last_mut() {
+            // It may have been given a line end.
+            last.end = begin;
+        }
+        self.messages.push(Message { end: begin + text.len(), next_line });
+    }
+}
+
+/// The answers to the messages of a job.
+pub(in crate::service) struct Responses {
+    /// The text of those that are left.
+    text: Bytes,
+    /// Where that begins in the text of all.
+    begin: usize,
+    parts: vec::IntoIter<Part>,
+}
+
+impl Responses {
+    fn one(Written { text, tally }: Written) -> Self {
+        let parts = vec![Part { end: text.len(), tally }];
+        Self::of(WrittenParts { text, parts })
+    }
+
+    fn of(WrittenParts { text, parts }: WrittenParts) -> Self {
+        let mut total = Tally::default();
+        for part in &parts {
+            total.add(&part.tally);
+        }
+        meters::answered(&total);
+        Self { text: Bytes::from(text), begin: 0, parts: parts.into_iter() }
+    }
+}
+
+impl Iterator for Responses {
+    type Item = proto::SolveLinesResponse;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let Part { end, tally } = self.parts.next()?;
+        let lines = self.text.split_to(end - self.begin);
+        self.begin = end;
+        Some(proto::SolveLinesResponse { lines, tally: Some(convert::tally(&tally)) })
+    }
+}
+
+impl Dialect for Lines {
+    const METHOD: &'static str = "SolveLines";
+
+    type Request = proto::SolveLinesRequest;
+    type Job = Job;
+    type Responses = Responses;
+    type Response = proto::SolveLinesResponse;
+
+    fn new(context: Arc<Context>) -> Result<Self, Status> {
+        Session::new(context).map(Self)
+    }
+
+    fn weight(request: &Self::Request) -> usize {
+        request.lines.len()
+    }
+
+    fn prepare(&mut self, request: Self::Request, before: Option<&mut Job>) -> Result<Option<Job>, Status> {
+        let session = &mut self.0;
+        session.obey(request.options)?;
+        let text = request.lines;
+        if request.first_line > 0 {
+            session.next_line = request.first_line;
+        }
+        let at_start = session.next_line == 1;
+        let first_line = session.number(count_lines(&text))?;
+        let next_line = session.next_line;
+        if let Some(workers) = &session.workers {
+            if let Some(before) = before.filter(|before| before.goes_on(workers, first_line)) {
+                before.add(&text, next_line);
+                return Ok(None);
+            }
+            return Ok(Some(Job::new(Some(Arc::clone(workers)), text, first_line, next_line)));
+        }
+        let opened =
+            open(&text, &session.settings.hint, at_start).map_err(|error| unreadable(&error, "lines"))?;
+        let Some(opened) = opened else { return Ok(Some(Job::new(None, text, first_line, next_line))) };
+        let workers = session.settle(opened.format)?;
+        let (text, first_line) = (text.slice(opened.skipped..), first_line.saturating_add(opened.lines));
+        Ok(Some(Job::new(Some(workers), text, first_line, next_line)))
+    }
+
+    fn workers(&self) -> Option<&Workers> {
+        self.0.workers.as_deref()
+    }
+
+    fn answer(job: &Job, rein: &dyn Rein) -> Result<Responses, Cancelled> {
+        let Some(workers) = &job.workers else { return Ok(Responses::one(Written::default())) };
+        if job.messages.len() == 1 {
+            return workers.write_answers(job.block(), rein).map(Responses::one);
+        }
+        let ends = job.messages.iter().map(|message| message.next_line);
+        workers.write_parts(job.block(), ends, rein).map(Responses::of)
+    }
+
+    fn split(job: &Job) -> Option<Vec<Job>> {
+        if job.messages.len() == 1 {
+            return None;
+        }
+        let (mut begin, mut first_line) = (0, job.first_line);
+        let each = job.messages.iter().map(|&Message { end, next_line }| {
+            let text = Bytes::copy_from_slice(&job.text.bytes()[begin..end]);
+            let message = Job::new(job.workers.clone(), text, first_line, next_line);
+            (begin, first_line) = (end, next_line);
+            message
+        });
+        Some(each.collect())
+    }
+
+    fn apologise(job: &Job) -> Responses {
+        let apology = |workers: &Arc<Workers>| workers.write_internal_errors(job.block());
+        Responses::one(job.workers.as_ref().map(apology).unwrap_or_default())
+    }
+}

@@ -1,0 +1,299 @@
+//! `SolveStream`: puzzles one by one.
+
+use std::sync::Arc;
+use std::vec;
+
+use bytes::Bytes;
+use tonic::Status;
+
+use super::Dialect;
+use super::session::Session;
+use crate::answer::{Answer, Cancelled, Entries, Found, Rein, Tally, Task, Visitor, Workers};
+use crate::service::context::Context;
+use crate::service::convert::{self, internal_error, invalid, unreadable};
+use crate::service::{meters, proto};
+use crate::solver::{Metrics, Search};
+use crate::text::{Format, FormatError, Hint, Notation, SAMPLE_BYTES, detect};
+
+/// The method.
+pub(in crate::service) struct Puzzles(Session);
+
+/// The puzzles of a message, or of several that follow each other.
+pub(in crate::service) struct Job {
+    workers: Arc<Workers>,
+    /// Copied, so that the messages are given back where they came in: to share their memory with the threads that search would
+    /// cost more.
+    puzzles: Entries,
+    first_line: u64,
+    messages: Vec<Message>,
+}
+
+#[derive(Clone, Copy)]
+struct Message {
+    batch_id: u64,
+    /// How many puzzles it has.
+    puzzles: usize,
+}
+
+impl Job {
+    fn add(&mut self, batch_id: u64, puzzles: &[Bytes]) {
+        for puzzle in puzzles {
+            self.puzzles.push(puzzle);
+        }
+        self.messages.push(Message { batch_id, puzzles: puzzles.len() });
+    }
+}
+
+/// The answers to the messages of a job. The messages are made of them where they are sent.
+pub(in crate::service) struct Responses {
+    messages: vec::IntoIter<Message>,
+    answers: vec::IntoIter<Kept>,
+    /// The cells of the solutions, one character each.
+    solutions: Solutions,
+}
+
+/// An answer that is kept.
+struct Kept {
+    line: u64,
+    metrics: Metrics,
+    /// None if it is the next solution.
+    other: Option<Box<Other>>,
+}
+
+/// What an answer is, other than a solution, and whether it is exact.
+type Other = (proto::answer::Result, bool);
+
+/// Solutions in a row.
+#[derive(Default)]
+struct Solutions {
+    /// A line for each.
+    text: Vec<u8>,
+    line_bytes: usize,
+    /// How many have been taken.
+    taken: usize,
+}
+
+impl Solutions {
+    fn next(&mut self) -> String {
+        let begin = self.taken * self.line_bytes;
+        self.taken += 1;
+        let cells = &self.text[begin..begin + self.line_bytes - 1];
+        // All alphabets are of ASCII.
+        str::from_utf8(cells).map(str::to_owned).unwrap_or_default()
+    }
+}
+
+impl Iterator for Responses {
+    type Item = proto::SolveStreamResponse;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        use proto::answer::Result as R;
+        let Message { batch_id, puzzles } = self.messages.next()?;
+        let answer = |Kept { line, metrics, other }| {
+            let (result, count_is_exact) =
+                other.map_or_else(|| (R::Solution(self.solutions.next()), false), |other| *other);
+            let (result, metrics) = (Some(result), Some(convert::metrics(&metrics)));
+            proto::Answer { result, metrics, count_is_exact, line }
+        };
+        let answers = self.answers.by_ref().take(puzzles).map(answer).collect();
+        Some(proto::SolveStreamResponse { batch_id, answers })
+    }
+}
+
+/// Keeps answers.
+struct Keeper<'a> {
+    format: &'a Format,
+    task: &'a Task,
+    tally: Tally,
+    answers: Vec<Kept>,
+    solutions: Vec<u8>,
+}
+
+impl Visitor for Keeper<'_> {
+    fn answer(&mut self, answer: &Answer<'_>) {
+        use proto::answer::Result as R;
+        self.tally.count(self.task, answer);
+        let other = match &answer.result {
+            Ok(Found::Solution(solution)) => {
+                self.format.write_line(solution.digits(), &mut self.solutions);
+                None
+            }
+            Ok(Found::Count { count, exact }) => Some((R::Count(*count), *exact)),
+            Err(error) => Some((convert::error_result(error), false)),
+        };
+        let Answer { line, metrics, .. } = *answer;
+        self.answers.push(Kept { line, metrics, other: other.map(Box::new) });
+    }
+
+    fn wants_only_solutions(&self) -> bool {
+        !self.task.measure
+    }
+
+    fn solutions(&mut self, lines: &[u64], searches: &[Search], digits: &[u8]) {
+        self.tally.answers += searches.len() as u64;
+        for (&line, &Search { metrics, .. }) in lines.iter().zip(searches) {
+            self.tally.metrics.add(&metrics);
+            self.answers.push(Kept { line, metrics, other: None });
+        }
+        self.format.write_solutions(digits, &mut self.solutions);
+    }
+}
+
+impl Dialect for Puzzles {
+    const METHOD: &'static str = "SolveStream";
+
+    type Request = proto::SolveStreamRequest;
+    type Job = Job;
+    type Responses = Responses;
+    type Response = proto::SolveStreamResponse;
+
+    fn new(context: Arc<Context>) -> Result<Self, Status> {
+        Session::new(context).map(Self)
+    }
+
+    fn weight(request: &Self::Request) -> usize {
+        request.puzzles.iter().map(Bytes::len).sum()
+    }
+
+    fn prepare(&mut self, request: Self::Request, before: Option<&mut Job>) -> Result<Option<Job>, Status> {
+        let session = &mut self.0;
+        session.obey(request.options)?;
+        let (puzzles, batch_id) = (request.puzzles, request.batch_id);
+        let first_line = session.number(puzzles.len())?;
+        let workers = match &session.workers {
+            Some(workers) => {
+                let goes_on =
+                    |job: &&mut Job| Arc::ptr_eq(&job.workers, workers) && workers.search_together();
+                if let Some(before) = before.filter(goes_on) {
+                    before.add(batch_id, &puzzles);
+                    return Ok(None);
+                }
+                Arc::clone(workers)
+            }
+            None => {
+                let format = format_of(&puzzles, &session.settings.hint)?;
+                if puzzles.iter().all(|puzzle| puzzle.trim_ascii().is_empty()) {
+                    // They say nothing about the puzzles that follow.
+                    session.workers_for(format)?
+                } else {
+                    session.settle(format)?
+                }
+            }
+        };
+        let mut job = Job { workers, puzzles: Entries::default(), first_line, messages: Vec::new() };
+        job.add(batch_id, &puzzles);
+        Ok(Some(job))
+    }
+
+    fn workers(&self) -> Option<&Workers> {
+        self.0.workers.as_deref()
+    }
+
+    fn answer(job: &Job, rein: &dyn Rein) -> Result<Responses, Cancelled> {
+        let (format, task) = (job.workers.format(), job.workers.task());
+        let line_bytes = format.order().cells() + 1;
+        let mut keeper = Keeper {
+            format,
+            task,
+            tally: Tally::default(),
+            answers: Vec::with_capacity(job.puzzles.len()),
+            solutions: Vec::with_capacity(job.puzzles.len() * line_bytes),
+        };
+        job.workers.with(|worker| {
+            worker.answer_entries(format, task, &job.puzzles, job.first_line, rein, &mut keeper)
+        })?;
+        meters::answered(&keeper.tally);
+        Ok(Responses {
+            messages: job.messages.clone().into_iter(),
+            answers: keeper.answers.into_iter(),
+            solutions: Solutions { text: keeper.solutions, line_bytes, taken: 0 },
+        })
+    }
+
+    fn split(job: &Job) -> Option<Vec<Job>> {
+        if job.messages.len() == 1 {
+            return None;
+        }
+        let mut first = 0;
+        let each = job.messages.iter().map(|&message| {
+            let begin = first;
+            first += message.puzzles;
+            Job {
+                workers: Arc::clone(&job.workers),
+                puzzles: job.puzzles.part(begin..first),
+                first_line: job.first_line + begin as u64,
+                messages: vec![message],
+            }
+        });
+        Some(each.collect())
+    }
+
+    fn apologise(job: &Job) -> Responses {
+        let apology = |line| {
+            let error = convert::error_result(&internal_error(Some(line)));
+            Kept { line, metrics: Metrics::default(), other: Some(Box::new((error, false))) }
+        };
+        let answers: Vec<_> = (job.first_line..).take(job.puzzles.len()).map(apology).collect();
+        meters::broken_down(answers.len());
+        Responses {
+            messages: job.messages.clone().into_iter(),
+            answers: answers.into_iter(),
+            solutions: Solutions::default(),
+        }
+    }
+}
+
+/// How the puzzles of a message are written.
+fn format_of(puzzles: &[Bytes], hint: &Hint) -> Result<Format, Status> {
+    let unreadable = |error: FormatError| unreadable(&error, "puzzles");
+    let is_strict = match hint.notation {
+        None | Some(Notation::Lines) => false,
+        Some(Notation::Header) => true,
+        Some(other) => {
+            let what = format!("SolveStream takes one puzzle an entry, which {other} is not. Use lines.");
+            return Err(invalid("options.notation", what));
+        }
+    };
+    let mut sample = Vec::new();
+    for puzzle in puzzles {
+        let room = SAMPLE_BYTES - sample.len();
+        if puzzle.len() >= room {
+            break;
+        }
+        sample.extend_from_slice(puzzle);
+        sample.push(b'\n');
+    }
+    let as_lines = Hint { notation: Some(Notation::Lines), ..hint.clone() };
+    let format = detect(&sample, &as_lines).map_err(unreadable)?.format;
+    if is_strict {
+        // There is no header line to read; the puzzles themselves say which one it would be.
+        return Format::new(Notation::Header, format.order(), format.alphabet().clone()).map_err(unreadable);
+    }
+    Ok(format)
+}
+
+#[cfg(test)]
+mod tests {
+    use tonic::Code;
+
+    use super::*;
+    use crate::grid::Order;
+
+    #[test]
+    fn the_first_message_says_how_puzzles_are_written() {
+        let format = |puzzles: &[&str]| {
+            let puzzles: Vec<_> = puzzles.iter().map(|p| Bytes::copy_from_slice(p.as_bytes())).collect();
+            format_of(&puzzles, &Hint::default()).unwrap().order()
+        };
+        assert_eq!(format(&["", "12.4............"]), Order::ALL[1]);
+        assert_eq!(format(&[&".".repeat(256)]), Order::ALL[3]);
+        assert_eq!(format(&["nonsense"]), Order::NINE);
+        assert_eq!(format(&[]), Order::NINE);
+    }
+
+    #[test]
+    fn notations_of_several_lines_are_refused() {
+        let hint = Hint { notation: Some(Notation::Grid), ..Hint::default() };
+        assert_eq!(format_of(&[], &hint).unwrap_err().code(), Code::InvalidArgument);
+    }
+}
