@@ -119,7 +119,8 @@ impl Context {
         let caller = LeaveOnDrop(self.caller());
         let work = async {
             let job = Arc::new(move |(): &(), rein: &dyn Rein| job(rein));
-            let mut slots = self.crew.start(&caller.0, size, vec![()], job).await;
+            let turn = self.crew.turn(size).await;
+            let mut slots = self.crew.start(&caller.0, turn, vec![()], job).await;
             match slots.pop() {
                 Some(slot) => slot.await.ok(),
                 None => None,

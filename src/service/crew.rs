@@ -38,6 +38,9 @@ const QUICK_TIME: Duration = Duration::from_millis(5);
 /// How long a batch may take on the bulk threads: a thousand of the hardest 9x9 puzzles take half of it.
 const BULK_TIME: Duration = Duration::from_millis(20);
 
+/// A batch that takes less is brisk: four thousand easy 9x9 puzzles.
+const BRISK_TIME: Duration = Duration::from_millis(1);
+
 /// The threads for patient work, for each core. One call can have only as many as there are cores, so that
 /// several calls with long work share the cores.
 const PATIENT_PER_CORE: usize = 4;
@@ -117,7 +120,8 @@ struct Shift {
 }
 
 /// The right to have one batch on a shift.
-struct Turn {
+pub(super) struct Turn {
+    size: Size,
     _permit: Option<OwnedSemaphorePermit>,
     _meter: RunningBatch,
 }
@@ -129,12 +133,12 @@ impl Shift {
     }
 
     /// Waits for the right to start a batch. Whoever asks first gets it first.
-    async fn turn(&self) -> Turn {
+    async fn turn(&self, size: Size) -> Turn {
         let waiting = WaitingBatch::new();
         // The semaphore is never closed, so this is always a permit.
         let permit = Arc::clone(&self.turns).acquire_owned().await.ok();
         drop(waiting);
-        Turn { _permit: permit, _meter: RunningBatch::new() }
+        Turn { size, _permit: permit, _meter: RunningBatch::new() }
     }
 }
 
@@ -175,12 +179,25 @@ impl Crew {
         &self.checking
     }
 
-    /// Starts a batch when it is its turn: its jobs are done one after another, and each fills its slot as soon as it
-    /// is done.
+    /// Where work of some size begins.
+    const fn shift(&self, size: Size) -> &(Shift, Arc<Hourglass>) {
+        match size {
+            Size::Small => &self.quick,
+            Size::Large => &self.bulk,
+        }
+    }
+
+    /// Waits for the right to start a batch of some size.
+    pub(super) async fn turn(&self, size: Size) -> Turn {
+        self.shift(size).0.turn(size).await
+    }
+
+    /// Starts a batch whose turn it is: its jobs are done one after another, and each fills its slot as soon as it is done. If
+    /// the call's last batch took long, it first waits for its turn among such.
     pub(super) async fn start<J, R>(
         self: &Arc<Self>,
         caller: &Arc<Caller>,
-        size: Size,
+        turn: Turn,
         jobs: Vec<J>,
         work: Arc<Work<J, R>>,
     ) -> Vec<Slot<Result<R, Cancelled>>>
@@ -189,22 +206,21 @@ impl Crew {
         R: Send + 'static,
     {
         let (jobs, slots) = placed(jobs);
-        let (shift, glass) = match size {
-            Size::Small => &self.quick,
-            Size::Large => &self.bulk,
-        };
+        let (shift, glass) = self.shift(turn.size);
         let time = glass.time;
         if caller.is_slow.load(Ordering::Relaxed) {
+            drop(turn);
             self.start_patiently(caller, time, jobs, work).await;
             return slots;
         }
-        let turn = shift.turn().await;
         let (crew, caller, glass) = (Arc::clone(self), Arc::clone(caller), Arc::clone(glass));
         shift.threads.spawn(move || {
             let rein = Arc::new(AtomicBool::new(false));
             caller.hold(&rein);
             glass.turn_over(&rein);
+            let start = Instant::now();
             let left = work_through(jobs, &*work, &*rein, || !caller.has_left());
+            caller.is_brisk.store(start.elapsed() < BRISK_TIME, Ordering::Relaxed);
             drop(turn);
             if !left.is_empty() {
                 caller.is_slow.store(true, Ordering::Relaxed);
@@ -229,7 +245,7 @@ impl Crew {
     {
         // Never closed, either of them.
         let own = Arc::clone(&caller.patience).acquire_owned().await.ok();
-        let turn = self.patient.turn().await;
+        let turn = self.patient.turn(Size::Large).await;
         let rein = Arc::new(PuzzleByPuzzle::default());
         caller.hold(&rein);
         self.runtime.spawn(watch(Arc::downgrade(&rein), self.puzzle_time));
@@ -269,6 +285,8 @@ pub(super) struct Caller {
     has_left: AtomicBool,
     /// Did its last batch take long?
     is_slow: AtomicBool,
+    /// Did its last batch take next to no time?
+    is_brisk: AtomicBool,
     /// How many batches it may have on the patient threads.
     patience: Arc<Semaphore>,
     /// What holds its work.
@@ -281,6 +299,7 @@ impl Caller {
         Arc::new(Self {
             has_left: AtomicBool::new(false),
             is_slow: AtomicBool::new(false),
+            is_brisk: AtomicBool::new(false),
             patience: Arc::new(Semaphore::new(batches)),
             reins: Mutex::default(),
         })
@@ -288,6 +307,11 @@ impl Caller {
 
     fn reins(&self) -> MutexGuard<'_, Vec<Weak<dyn Rein>>> {
         self.reins.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Did its last batch take next to no time, so that what costs is to hand it over and back?
+    pub(super) fn is_brisk(&self) -> bool {
+        self.is_brisk.load(Ordering::Relaxed)
     }
 
     fn has_left(&self) -> bool {

@@ -25,7 +25,7 @@ use tonic::Status;
 use tracing::Instrument as _;
 
 use super::context::{Call, Context, cut_off};
-use super::crew::{Caller, LeaveOnDrop, Size, Work};
+use super::crew::{Caller, LeaveOnDrop, Size, Turn, Work};
 use super::refusal::{broken_down, deadline_passed};
 use crate::answer::Cancelled;
 use crate::pipeline::Slot;
@@ -53,6 +53,16 @@ impl<R: Send + 'static> Feeder<R> {
         Some(Place { feeder: self, permit })
     }
 
+    /// The call that it works for.
+    pub(super) fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    /// Waits for the right to start a batch of some size.
+    pub(super) async fn turn(&self, size: Size) -> Turn {
+        self.context.crew.turn(size).await
+    }
+
     /// Returns when the client has left.
     pub(super) async fn client_left(&self) {
         self.queue.closed().await;
@@ -63,11 +73,20 @@ impl<R: Send + 'static> Place<'_, R> {
     /// Starts a batch when it is its turn: `work` answers one job after another. Nothing is started if the client
     /// leaves before that.
     pub(super) async fn start<J: Send + 'static>(self, size: Size, jobs: Vec<J>, work: Arc<Work<J, R>>) {
+        tokio::select! {
+            biased;
+            () = self.feeder.client_left() => {}
+            turn = self.feeder.turn(size) => self.start_now(turn, jobs, work).await,
+        }
+    }
+
+    /// The same for a batch whose turn it is.
+    pub(super) async fn start_now<J: Send + 'static>(self, turn: Turn, jobs: Vec<J>, work: Arc<Work<J, R>>) {
         let Feeder { context, caller, .. } = self.feeder;
         tokio::select! {
             biased;
             () = self.feeder.client_left() => {}
-            batch = context.crew.start(caller, size, jobs, work) => self.permit.send(batch),
+            batch = context.crew.start(caller, turn, jobs, work) => self.permit.send(batch),
         }
     }
 }

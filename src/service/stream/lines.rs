@@ -144,7 +144,7 @@ impl Dialect for Lines {
         Session::new(context).map(Self)
     }
 
-    fn weight(request: &Self::Request) -> usize {
+    fn bytes(request: &Self::Request) -> usize {
         request.lines.len()
     }
 

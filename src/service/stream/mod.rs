@@ -4,19 +4,16 @@ mod lines;
 mod puzzles;
 mod session;
 
-use std::future::poll_fn;
 use std::iter::Flatten;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
+use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::vec;
 
-use tokio_stream::Stream as _;
 use tonic::{Request, Status, Streaming};
 
 use super::context::Context;
-use super::crew::Size;
+use super::crew::{Size, Turn};
 use super::meters;
 use super::ordered::{Answers, Feeder, answers};
 use super::refusal::shutting_down;
@@ -25,11 +22,12 @@ use crate::answer::{Cancelled, Rein, Workers};
 pub(super) use lines::Lines;
 pub(super) use puzzles::Puzzles;
 
-/// How many small messages that have already arrived are answered as one batch.
+/// How much goes to the threads as one batch, of what has arrived. A message is never split, so a batch can be one message
+/// larger.
 #[derive(Clone, Copy)]
 struct Bounds {
     messages: usize,
-    /// The bytes of puzzles. A message is never split, so a batch can be one message larger.
+    /// The bytes of puzzles.
     bytes: usize,
 }
 
@@ -39,6 +37,9 @@ const ONE_BY_ONE: Bounds = Bounds { messages: 32, bytes: 16 << 10 };
 
 /// Where all puzzles of a batch are searched together: a thousand are enough to fill the kernel.
 const TOGETHER: Bounds = Bounds { messages: 1024, bytes: 1024 * 82 };
+
+/// The same where they take next to no time: then handing a batch over and back is a good part of what it costs.
+const BRISKLY: Bounds = Bounds { messages: 4096, bytes: 4096 * 82 };
 
 /// The largest message that is copied in order to be one job with others.
 const JOINED_BYTES: usize = 16 << 10;
@@ -61,7 +62,7 @@ pub(super) trait Dialect: Send + Sized + 'static {
     fn new(context: Arc<Context>) -> Result<Self, Status>;
 
     /// The bytes of puzzles in a message.
-    fn weight(request: &Self::Request) -> usize;
+    fn bytes(request: &Self::Request) -> usize;
 
     /// Makes work of a message: a matter of microseconds, done where messages are read. `None` if it has become part of the
     /// job before it.
@@ -107,17 +108,22 @@ async fn read<D: Dialect>(
 ) -> Result<(), Status> {
     loop {
         let Some(place) = feeder.place().await else { return Ok(()) };
-        let mut batch = Gathered { jobs: Vec::new(), messages: 0, weight: 0 };
-        // `gather` waits only while it has nothing, so giving it up loses nothing.
+        let mut batch = Batch::new();
+        // What has come by then is answered, whether it has had its turn or not.
         let more = tokio::select! {
             biased;
             () = feeder.client_left() => return Ok(()),
             () = context.draining() => Err(shutting_down()),
-            more = gather(&mut dialect, &mut requests, &mut batch) => more,
+            more = gather(&feeder, &mut dialect, &mut requests, &mut batch) => more,
         };
-        if !batch.jobs.is_empty() {
+        if batch.messages > 0 {
             meters::received(D::METHOD, batch.messages);
-            place.start(Size::of(batch.weight), batch.jobs, Arc::new(answer_all::<D>)).await;
+            let (size, turn) = (batch.size(), batch.turn.take());
+            let work = Arc::new(|jobs: &Vec<D::Job>, rein: &dyn Rein| answer::<D>(jobs, rein));
+            match turn {
+                Some(turn) => place.start_now(turn, batch.into_work(), work).await,
+                None => place.start(size, batch.into_work(), work).await,
+            }
         }
         if !more? {
             return Ok(());
@@ -125,54 +131,105 @@ async fn read<D: Dialect>(
     }
 }
 
-/// Does the work on a job. Each message is answered, whatever happens.
-fn answer_all<D: Dialect>(job: &D::Job, rein: &dyn Rein) -> Result<AllResponses<D>, Cancelled> {
-    let answer = |job: &D::Job| catch_unwind(AssertUnwindSafe(|| D::answer(job, rein)));
-    let responses = match answer(job) {
-        Ok(responses) => vec![responses?],
-        // On which of its messages it panicked is found out one by one.
-        Err(_) => match D::split(job) {
-            Some(jobs) => {
-                let each = |job: &D::Job| answer(job).unwrap_or_else(|_| Ok(D::apologise(job)));
-                jobs.iter().map(each).collect::<Result<_, _>>()?
+/// Does the work on some jobs. Each message is answered, whatever happens.
+fn answer<D: Dialect>(jobs: &[D::Job], rein: &dyn Rein) -> Result<AllResponses<D>, Cancelled> {
+    let try_answer = |job: &D::Job| catch_unwind(AssertUnwindSafe(|| D::answer(job, rein)));
+    let mut responses = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        if let Ok(answers) = try_answer(job) {
+            responses.push(answers?);
+        } else if let Some(each) = D::split(job) {
+            // On which of its messages it panicked is found out one by one.
+            for job in &each {
+                responses.push(try_answer(job).unwrap_or_else(|_| Ok(D::apologise(job)))?);
             }
-            None => vec![D::apologise(job)],
-        },
-    };
+        } else {
+            responses.push(D::apologise(job));
+        }
+    }
     Ok(responses.into_iter().flatten())
 }
 
-/// Messages that are answered as one batch.
-struct Gathered<J> {
+/// Messages that go to the threads together.
+struct Batch<J> {
     jobs: Vec<J>,
     messages: usize,
     /// The bytes of puzzles in them.
-    weight: usize,
+    bytes: usize,
+    /// Are their puzzles searched together?
+    is_together: bool,
+    /// Once it is its turn.
+    turn: Option<Turn>,
 }
 
-/// Waits for a message and takes with it those that have arrived by then. False when there are no more.
+impl<J> Batch<J> {
+    const fn new() -> Self {
+        Self { jobs: Vec::new(), messages: 0, bytes: 0, is_together: false, turn: None }
+    }
+
+    const fn size(&self) -> Size {
+        Size::of(self.bytes)
+    }
+
+    /// Is there no room for another message?
+    const fn is_full(&self, is_brisk: bool) -> bool {
+        let bounds = match (self.is_together, is_brisk) {
+            (false, _) => ONE_BY_ONE,
+            (true, false) => TOGETHER,
+            (true, true) => BRISKLY,
+        };
+        self.messages >= bounds.messages || self.bytes >= bounds.bytes
+    }
+
+    /// Adds a message.
+    fn add<D: Dialect<Job = J>>(&mut self, dialect: &mut D, request: D::Request) -> Result<(), Status> {
+        let bytes = D::bytes(&request);
+        let before = self.jobs.last_mut().filter(|_| bytes <= JOINED_BYTES);
+        let job = dialect.prepare(request, before)?;
+        self.jobs.extend(job);
+        self.messages += 1;
+        self.bytes += bytes;
+        self.is_together = dialect.workers().is_some_and(Workers::search_together);
+        Ok(())
+    }
+
+    /// The jobs, those that are answered at the same time in one piece. Where puzzles are searched together that is all of
+    /// them, since whoever waits for the answers is woken for each piece; otherwise each is answered as soon as it is done.
+    fn into_work(self) -> Vec<Vec<J>> {
+        if self.is_together { vec![self.jobs] } else { self.jobs.into_iter().map(|job| vec![job]).collect() }
+    }
+}
+
+/// Waits for a message, and then for its turn. What arrives meanwhile goes along, as far as there is room. False when there
+/// are no more messages.
 async fn gather<D: Dialect>(
+    feeder: &Feeder<AllResponses<D>>,
     dialect: &mut D,
     requests: &mut Streaming<D::Request>,
-    batch: &mut Gathered<D::Job>,
+    batch: &mut Batch<D::Job>,
 ) -> Result<bool, Status> {
-    let mut next = requests.message().await?;
-    while let Some(request) = next {
-        let weight = D::weight(&request);
-        let before = batch.jobs.last_mut().filter(|_| weight <= JOINED_BYTES);
-        let job = dialect.prepare(request, before)?;
-        batch.jobs.extend(job);
-        batch.messages += 1;
-        batch.weight += weight;
-        let is_together = dialect.workers().is_some_and(Workers::search_together);
-        let bounds = if is_together { TOGETHER } else { ONE_BY_ONE };
-        if batch.messages >= bounds.messages || batch.weight >= bounds.bytes {
+    let Some(first) = requests.message().await? else { return Ok(false) };
+    batch.add(dialect, first)?;
+    let caller = feeder.caller();
+    loop {
+        let size = batch.size();
+        let mut turn = pin!(feeder.turn(size));
+        while batch.size() == size && !batch.is_full(caller.is_brisk()) {
+            tokio::select! {
+                biased;
+                message = requests.message() => match message? {
+                    Some(request) => batch.add(dialect, request)?,
+                    None => return Ok(false),
+                },
+                turn = &mut turn => {
+                    batch.turn = Some(turn);
+                    return Ok(true);
+                }
+            }
+        }
+        if batch.size() == size {
+            batch.turn = Some(turn.await);
             return Ok(true);
         }
-        match poll_fn(|poller| Poll::Ready(Pin::new(&mut *requests).poll_next(poller))).await {
-            Poll::Pending => return Ok(true),
-            Poll::Ready(message) => next = message.transpose()?,
-        }
     }
-    Ok(false)
 }

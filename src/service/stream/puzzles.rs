@@ -151,7 +151,7 @@ impl Dialect for Puzzles {
         Session::new(context).map(Self)
     }
 
-    fn weight(request: &Self::Request) -> usize {
+    fn bytes(request: &Self::Request) -> usize {
         request.puzzles.iter().map(Bytes::len).sum()
     }
 
