@@ -40,6 +40,11 @@ const CANCEL_POLL: Duration = Duration::from_millis(50);
 #[error("The job panicked.")]
 pub struct Panicked;
 
+/// The system has no thread left for what reads the input.
+#[derive(Debug, thiserror::Error)]
+#[error("no thread can be started to read the input: {0}. Allow this process more, or use fewer --threads.")]
+pub struct NoReader(#[from] io::Error);
+
 /// Makes a pool of `threads` threads, or of one for each core.
 ///
 /// # Errors
@@ -285,10 +290,10 @@ pub enum Ended {
 ///
 /// # Errors
 /// The first error of `source` or `sink`; jobs not begun by then are skipped. Answers to what came before
-/// an error of the source are all handed to the sink first.
+/// an error of the source are all handed to the sink first. [`NoReader`], before anything is done.
 ///
 /// # Panics
-/// If the system has no thread left for the reader, or `recover` panics.
+/// If `recover` panics.
 pub fn run_ordered<J, R, E>(
     pool: &Arc<ThreadPool>,
     cancel: &AtomicBool,
@@ -300,7 +305,7 @@ pub fn run_ordered<J, R, E>(
 where
     J: Send + 'static,
     R: Send + 'static,
-    E: Send + 'static,
+    E: From<NoReader> + Send + 'static,
 {
     let (reserve, queue) = mpsc::sync_channel(pool.current_num_threads() * JOBS_PER_THREAD);
     let pool = Arc::clone(pool);
@@ -326,9 +331,7 @@ where
         }
     };
     // Not joined: it may be waiting for input that never comes when the sink has had enough.
-    if let Err(error) = thread::Builder::new().name("reader".to_owned()).spawn(reader) {
-        panic!("no thread can be started to read the input: {error}");
-    }
+    thread::Builder::new().name("reader".to_owned()).spawn(reader).map_err(NoReader)?;
     while !cancel.load(Ordering::Relaxed) {
         match queue.recv_timeout(CANCEL_POLL) {
             Ok(Ok(slot)) => match slot.wait() {
@@ -348,10 +351,18 @@ where
 mod tests {
     #![expect(clippy::disallowed_methods, reason = "slow jobs and slow sinks are what is tested")]
 
-    use std::convert::Infallible;
     use std::sync::atomic::AtomicUsize;
 
     use super::*;
+
+    #[derive(Debug, PartialEq)]
+    struct Failed(&'static str);
+
+    impl From<NoReader> for Failed {
+        fn from(_: NoReader) -> Self {
+            Self("no thread")
+        }
+    }
 
     static GO_ON: AtomicBool = AtomicBool::new(false);
 
@@ -359,7 +370,7 @@ mod tests {
         Arc::new(pool(Some(threads)).unwrap())
     }
 
-    fn numbers(end: u64) -> impl FnMut() -> Result<Option<u64>, Infallible> {
+    fn numbers(end: u64) -> impl FnMut() -> Result<Option<u64>, Failed> {
         let mut numbers = 0..end;
         move || Ok(numbers.next())
     }
@@ -428,7 +439,7 @@ mod tests {
         let mut next = 0..;
         let source = move || match next.next() {
             Some(n) if n < 20 => Ok(Some(n)),
-            _ => Err("broken"),
+            _ => Err(Failed("broken")),
         };
         let mut answers = Vec::new();
         let sink = |n| {
@@ -436,7 +447,7 @@ mod tests {
             Ok(())
         };
         let ended = run_ordered(&pool_of(2), &GO_ON, source, |&n: &u64| n, |&n| n, sink);
-        assert_eq!(ended, Err("broken"));
+        assert_eq!(ended, Err(Failed("broken")));
         assert!(answers.iter().copied().eq(0..20));
     }
 
@@ -484,16 +495,16 @@ mod tests {
         let mut left = 3;
         let sink = |_| {
             left -= 1;
-            if left == 0 { Err("full") } else { Ok(()) }
+            if left == 0 { Err(Failed("full")) } else { Ok(()) }
         };
         let endless = || Ok(Some(1u64));
-        assert_eq!(run_ordered(&pool_of(2), &GO_ON, endless, |&n| n, |&n| n, sink), Err("full"));
+        assert_eq!(run_ordered(&pool_of(2), &GO_ON, endless, |&n| n, |&n| n, sink), Err(Failed("full")));
     }
 
     #[test]
     fn a_run_that_waits_for_its_source_can_be_cancelled() {
         let (never, waiting) = mpsc::channel::<()>();
-        let source = move || -> Result<Option<u64>, Infallible> {
+        let source = move || -> Result<Option<u64>, Failed> {
             // Comes back only when the test is over and `never` is gone.
             Ok(waiting.recv().ok().map(|()| 0))
         };

@@ -11,7 +11,7 @@ use rayon::ThreadPool;
 
 use crate::answer::{Cancelled, Tally, Workers, Written};
 use crate::input::{Chunk, InputError, Reader};
-use crate::pipeline::{Ended, run_ordered};
+use crate::pipeline::{Ended, NoReader, run_ordered};
 
 pub use journal::Run;
 pub use output::{Output, OutputError};
@@ -25,6 +25,9 @@ pub enum BatchError {
     /// The answers cannot be written.
     #[error(transparent)]
     Output(#[from] OutputError),
+    /// The process may have no more threads.
+    #[error(transparent)]
+    Threads(#[from] NoReader),
     /// The process may have no more memory.
     #[error("there is no memory left for the answers. Allow this process more, or use fewer --threads.")]
     Memory,

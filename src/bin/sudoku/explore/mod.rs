@@ -20,7 +20,7 @@ use anyhow::bail;
 use indicatif::ProgressBar;
 use sudoku_stream::batch::Output;
 use sudoku_stream::explore::{Done, Experiment, Failure, Job, Results};
-use sudoku_stream::pipeline::{self, Ended, ThreadPool};
+use sudoku_stream::pipeline::{self, Ended, NoReader, ThreadPool};
 
 use super::args::ExploreArgs;
 use super::{EXIT_DISAGREED, interrupt, view};
@@ -42,7 +42,7 @@ pub fn run(args: &ExploreArgs) -> anyhow::Result<ExitCode> {
     bar.finish_and_clear();
     let results = match ran {
         Ok(results) => results,
-        Err(Failure::Cancelled) => {
+        Err(Stopped::Failure(Failure::Cancelled)) => {
             let done = view::thousands(done);
             let all =
                 if searches == 1 { "1 search" } else { &format!("{} searches", view::thousands(searches)) };
@@ -53,7 +53,8 @@ pub fn run(args: &ExploreArgs) -> anyhow::Result<ExitCode> {
             view::complain(&format!("Interrupted. Stopped after {done} of {all}{unwritten}."));
             return Ok(interrupt::exit_code());
         }
-        Err(Failure::Wrong(what)) => {
+        Err(Stopped::Threads(error)) => return Err(error.into()),
+        Err(Stopped::Failure(Failure::Wrong(what))) => {
             view::complain(&format!("{what}. This is a bug."));
             return Ok(ExitCode::from(EXIT_DISAGREED));
         }
@@ -65,13 +66,22 @@ pub fn run(args: &ExploreArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Why the searches did not come to their end.
+#[derive(Debug, thiserror::Error)]
+enum Stopped {
+    #[error(transparent)]
+    Failure(#[from] Failure),
+    #[error(transparent)]
+    Threads(#[from] NoReader),
+}
+
 /// Searches all boards on the pool.
 fn search(
     experiment: &Arc<Experiment>,
     pool: &Arc<ThreadPool>,
     cancel: &Arc<AtomicBool>,
     bar: &ProgressBar,
-) -> Result<Results, Failure> {
+) -> Result<Results, Stopped> {
     let mut results = Results::new(Arc::clone(experiment));
     let mut jobs = Arc::clone(experiment).jobs();
     let source = move || Ok(jobs.next());
@@ -82,14 +92,14 @@ fn search(
         move |job: &Job| experiment.run(job, &cancel, clock)
     };
     let recover = |_: &Job| Err(Failure::Wrong("A search broke down".to_owned()));
-    let sink = |done: Result<Done, Failure>| {
+    let sink = |done: Result<Done, Failure>| -> Result<(), Stopped> {
         let done = done?;
         bar.inc(done.job.searches());
-        results.add(done)
+        Ok(results.add(done)?)
     };
     match pipeline::run_ordered(pool, cancel, source, work, recover, sink)? {
         Ended::Complete => Ok(results),
-        Ended::Cancelled => Err(Failure::Cancelled),
+        Ended::Cancelled => Err(Failure::Cancelled.into()),
     }
 }
 
