@@ -311,7 +311,7 @@ pub(super) fn cells(grid: &Grid, format: &Format) -> String {
     let mut cells = Vec::with_capacity(grid.order().cells());
     format.write_cells(grid, &mut cells);
     // All alphabets are of ASCII.
-    String::from_utf8(cells).unwrap_or_default()
+    String::from_utf8_lossy(&cells).into_owned()
 }
 
 /// One answer of a stream or a text with several puzzles.

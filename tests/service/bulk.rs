@@ -9,11 +9,12 @@ use sudoku_stream::service::proto::{
     self, ErrorCode, Question, SolveLinesRequest, SolveLinesResponse, SolveOptions,
 };
 use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status};
 use tonic_types::StatusExt as _;
 
 use crate::harness::{
-    Fault, Faulty, Running, all_of, assert_solves, by, config, config_with, easy, lines, offline, start,
+    Fault, Faulty, Running, all_of, assert_solves, by, config, config_with, easy, grid, lines, offline, start,
 };
 
 /// Sends all requests and returns all responses and how the stream ended.
@@ -201,6 +202,90 @@ async fn a_panic_answers_each_of_its_lines_and_the_stream_lives() {
     let tally = responses[0].tally.clone().unwrap();
     assert_eq!((tally.answers, tally.errors[0].code()), (2, ErrorCode::Internal));
     assert_solves(str::from_utf8(&responses[1].lines).unwrap().trim_end(), &puzzles[2]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_panic_among_messages_that_are_searched_together_is_of_one_of_them() {
+    let puzzles = easy(60);
+    let server = start(config_with(Faulty::new(Fault::PanicOn(grid(&puzzles[31]))))).await;
+    // The first says how puzzles are written, so the others are what can go together.
+    let mut texts = vec![format!("{}\n", puzzles[0])];
+    texts.extend(puzzles[1..].chunks(3).map(|three| three.join("\n")));
+    let (responses, end) = exchange(&server, texts.iter().map(|text| message(text)).collect()).await;
+    end.unwrap();
+    let sentence = "was not answered because of an internal error.";
+    for (place, (response, text)) in responses.iter().zip(&texts).enumerate() {
+        let answers = str::from_utf8(&response.lines).unwrap();
+        if text.contains(&puzzles[31]) {
+            let lines = 3 * place - 1..3 * place + 2;
+            let expected: String = lines.map(|line| format!("error: Line {line} {sentence}\n")).collect();
+            assert_eq!(answers, expected);
+        } else {
+            assert_eq!(answers.lines().count(), text.lines().count());
+            answers.lines().zip(text.lines()).for_each(|(answer, puzzle)| assert_solves(answer, puzzle));
+        }
+    }
+    assert_eq!(responses.len(), texts.len());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn small_messages_are_answered_the_same_whether_they_come_together_or_one_by_one() {
+    let server = start(config()).await;
+    let puzzles = easy(400);
+    let message_of = |(k, puzzle): (usize, &String)| {
+        let text = match k % 11 {
+            1 => puzzle.clone(),
+            3 => String::new(),
+            4 => "# a comment\n\n".to_owned(),
+            5 => format!("short\n{puzzle}\r\n77{}", ".".repeat(79)),
+            7 => lines(&puzzles[k..(k + 5).min(puzzles.len())]),
+            8 => "\n".to_owned(),
+            _ => format!("{puzzle}\n"),
+        };
+        // Some begin to count anew, one at the end of all numbers.
+        let first_line = match k {
+            150 => 7,
+            390 => 1 << 62,
+            _ => 0,
+        };
+        SolveLinesRequest { first_line, ..message(&text) }
+    };
+    let requests: Vec<_> = puzzles.iter().enumerate().map(message_of).collect();
+    let (together, end) = exchange(&server, requests.clone()).await;
+    end.unwrap();
+    let (sender, receiver) = mpsc::channel(1);
+    let mut client = server.client().await;
+    let mut stream = client.solve_lines(ReceiverStream::new(receiver)).await.unwrap().into_inner();
+    let mut each = Vec::new();
+    for request in requests {
+        sender.send(request).await.unwrap();
+        each.push(stream.message().await.unwrap().unwrap());
+    }
+    let said = |response: SolveLinesResponse| {
+        let tally = response.tally.unwrap();
+        (String::from_utf8(response.lines.to_vec()).unwrap(), tally.answers, tally.errors)
+    };
+    let (together, each): (Vec<_>, Vec<_>) =
+        (together.into_iter().map(said).collect(), each.into_iter().map(said).collect());
+    assert_eq!(together.len(), each.len());
+    for (place, (together, each)) in together.iter().zip(&each).enumerate() {
+        assert_eq!(together, each, "message {place}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lines_are_not_numbered_beyond_what_a_number_holds() {
+    let server = start(config()).await;
+    for first_line in [(1 << 62) + 1, u64::MAX] {
+        let requests =
+            vec![message("12.4............\n"), SolveLinesRequest { first_line, ..message("x\n") }];
+        let (responses, end) = exchange(&server, requests).await;
+        assert_eq!(responses.len(), 1);
+        let status = end.unwrap_err();
+        assert_eq!(status.code(), Code::InvalidArgument);
+        assert_eq!(status.message(), "Lines are numbered up to 4611686018427387904.");
+        assert_eq!(status.get_error_details().bad_request().unwrap().field_violations[0].field, "first_line");
+    }
 }
 
 /// Sends blocks of lines by the companion's client.

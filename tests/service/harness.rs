@@ -185,6 +185,8 @@ pub enum Fault {
     Slow(Duration),
     /// Panics.
     Panic,
+    /// Panics on this puzzle, in searches of many together.
+    PanicOn(Grid),
     /// Never ends unless it is cancelled.
     Endless,
 }
@@ -215,6 +217,10 @@ impl Strategy for Faulty {
         order != Order::ALL[4]
     }
 
+    fn searches_together(&self) -> bool {
+        matches!(self.fault, Fault::PanicOn(_))
+    }
+
     fn solver(&self, order: Order) -> Box<dyn Solver> {
         Box::new(FaultySolver { strategy: self.clone(), sound: Backtracking.solver(order) })
     }
@@ -230,9 +236,10 @@ impl Solver for FaultySolver {
     fn search(&mut self, puzzle: &Grid, limit: &Limit<'_>, solution: &mut Grid) -> Search {
         let Counters { begun, running } = &self.strategy.counters;
         begun.fetch_add(1, Ordering::SeqCst);
-        match self.strategy.fault {
+        match &self.strategy.fault {
             Fault::Panic => panic!("injected"),
-            Fault::Slow(time) => thread::sleep(time),
+            Fault::PanicOn(fatal) => assert!(puzzle != fatal, "injected"),
+            Fault::Slow(time) => thread::sleep(*time),
             Fault::Endless => {
                 running.fetch_add(1, Ordering::SeqCst);
                 while !limit.is_cancelled() {

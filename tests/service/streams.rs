@@ -7,7 +7,8 @@ use sudoku_stream::service::proto::{
 use tonic::{Code, Status};
 
 use crate::harness::{
-    Fault, Faulty, Running, all_of, assert_solves, by, config, config_with, easy, error, solution, start,
+    Fault, Faulty, Running, all_of, assert_solves, by, config, config_with, easy, error, grid, solution,
+    start,
 };
 
 pub fn batch(batch_id: u64, puzzles: &[&[u8]]) -> SolveStreamRequest {
@@ -142,6 +143,30 @@ async fn options_change_in_mid_stream() {
     assert_eq!(error(&responses[3].answers[0]).code(), ErrorCode::NotUnique);
     assert_eq!(responses.len(), 4);
     assert_eq!(end.unwrap_err().code(), Code::InvalidArgument);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_panic_among_batches_that_are_searched_together_is_of_one_of_them() {
+    let puzzles = easy(60);
+    let server = start(config_with(Faulty::new(Fault::PanicOn(grid(&puzzles[31]))))).await;
+    let entries: Vec<_> = puzzles.iter().map(String::as_bytes).collect();
+    let requests: Vec<_> = entries.chunks(3).zip(100..).map(|(three, id)| batch(id, three)).collect();
+    let (responses, end) = exchange(&server, requests).await;
+    end.unwrap();
+    assert_eq!(responses.len(), 20);
+    let mut line = 1;
+    for (place, (response, three)) in responses.iter().zip(puzzles.chunks(3)).enumerate() {
+        assert_eq!((response.batch_id, response.answers.len()), (100 + place as u64, 3));
+        for (answer, puzzle) in response.answers.iter().zip(three) {
+            assert_eq!(answer.line, line);
+            line += 1;
+            if place == 10 {
+                assert_eq!(error(answer).code(), ErrorCode::Internal);
+            } else {
+                assert_solves(solution(answer), puzzle);
+            }
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

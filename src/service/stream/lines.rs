@@ -10,9 +10,12 @@ use super::Dialect;
 use super::session::Session;
 use crate::answer::{Block, Cancelled, Part, Rein, Tally, Workers, Written, WrittenParts};
 use crate::service::context::Context;
-use crate::service::convert::unreadable;
+use crate::service::convert::{invalid, unreadable};
 use crate::service::opening::{count_lines, open};
 use crate::service::{convert, meters, proto};
+
+/// The highest number that a message may begin with, so that no stream can count beyond what a number holds.
+const LAST_LINE: u64 = 1 << 62;
 
 /// The method.
 pub(in crate::service) struct Lines(Session);
@@ -152,8 +155,10 @@ impl Dialect for Lines {
         let session = &mut self.0;
         session.obey(request.options)?;
         let text = request.lines;
-        if request.first_line > 0 {
-            session.next_line = request.first_line;
+        match request.first_line {
+            0 => {}
+            1..=LAST_LINE => session.next_line = request.first_line,
+            _ => return Err(invalid("first_line", format!("Lines are numbered up to {LAST_LINE}."))),
         }
         let at_start = session.next_line == 1;
         let first_line = session.number(count_lines(&text))?;
@@ -169,7 +174,7 @@ impl Dialect for Lines {
             open(&text, &session.settings.hint, at_start).map_err(|error| unreadable(&error, "lines"))?;
         let Some(opened) = opened else { return Ok(Some(Job::new(None, text, first_line, next_line))) };
         let workers = session.settle(opened.format)?;
-        let (text, first_line) = (text.slice(opened.skipped..), first_line.saturating_add(opened.lines));
+        let (text, first_line) = (text.slice(opened.skipped..), first_line + opened.lines);
         Ok(Some(Job::new(Some(workers), text, first_line, next_line)))
     }
 

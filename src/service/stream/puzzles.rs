@@ -79,7 +79,7 @@ impl Solutions {
         self.taken += 1;
         let cells = &self.text[begin..begin + self.line_bytes - 1];
         // All alphabets are of ASCII.
-        str::from_utf8(cells).map(str::to_owned).unwrap_or_default()
+        String::from_utf8_lossy(cells).into_owned()
     }
 }
 

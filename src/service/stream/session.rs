@@ -69,8 +69,7 @@ impl Session {
     pub(super) fn number(&mut self, lines: usize) -> Result<u64, Status> {
         self.context.check_lines(lines)?;
         let first = self.next_line;
-        // A client may number its lines from anywhere on.
-        self.next_line = first.saturating_add(lines as u64);
+        self.next_line += lines as u64;
         self.read = (self.read.0 + 1, self.read.1 + lines as u64);
         Ok(first)
     }
