@@ -20,8 +20,8 @@ use admin::Admin;
 use args::Args;
 use export::Export;
 
-/// Messages come and go all the time; the system's allocator is slower at that. Version 2 gives memory back after 10 ms (version 3 after
-/// a second, and what a server had grew by a tenth in ten minutes), and without huge pages 1,000 idle connections take half as much.
+/// Messages come and go all the time; the system's allocator is slower at that. Without huge pages 1,000 idle connections take half as
+/// much.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
