@@ -138,18 +138,6 @@ pub fn placed<J, R>(jobs: Vec<J>) -> (Vec<Placed<J, R>>, Vec<Slot<R>>) {
 }
 
 impl<J, R> Placed<J, R> {
-    /// The job.
-    #[must_use]
-    pub const fn job(&self) -> &J {
-        &self.job
-    }
-
-    /// Fills the slot with an answer that was found elsewhere.
-    pub fn fill(self, answer: R) {
-        // Whoever waited may have left.
-        let _ = self.sender.send(answer);
-    }
-
     /// Does the job where this is called, and fills its slot, unless the slot was dropped. Where `work` gives no
     /// answer, the job is handed back to be done some other time.
     pub fn run(self, work: impl FnOnce(&J) -> Option<R>) -> Option<Self> {
