@@ -1,0 +1,286 @@
+//! Reads puzzles, has them searched together, and says what was found of each, in order.
+
+use super::entries::Entries;
+use super::{Answer, Block, Cancelled, Found, Rein, Task};
+use crate::grid::{Grid, Order};
+use crate::solver::{Batch, Limit, Metrics, Question, Search, Solver, Verdict, lanes};
+use crate::text::{Format, Problem, PuzzleError, Records};
+
+/// How many puzzles are searched together. More would be faster by little: a batch has few idle lanes only at its
+/// end.
+pub(super) const BATCH_PUZZLES: usize = 8192;
+
+/// So many lines are read, then some of the text further on is brought near.
+const TOGETHER: usize = 8;
+
+/// Has a part of the text that is read later brought near. The machine does that by itself within a page of memory, but
+/// at the next page it has to wait, about as long as reading ten puzzles takes.
+fn bring_near(text: &[u8]) {
+    /// Two pages.
+    const AHEAD: usize = 8192;
+    if let Some(later) = text.get(AHEAD..AHEAD + 82 * TOGETHER) {
+        lanes::bring_near(later);
+    }
+}
+
+/// What one thread needs to answer puzzles of one format by one strategy.
+pub struct Worker {
+    solver: Box<dyn Solver>,
+    puzzle: Grid,
+    solution: Grid,
+    /// The puzzles that have been read and not been answered.
+    batch: Batch,
+    /// The lines on which these begin, and those of puzzles that could not be read.
+    lines: Vec<u64>,
+    /// What is wrong with those, by their place in `lines`.
+    errors: Vec<(usize, PuzzleError)>,
+    searches_together: bool,
+}
+
+impl Worker {
+    pub(super) fn new(order: Order, task: &Task) -> Self {
+        let strategy = task.strategy_for(order);
+        Self {
+            solver: strategy.solver(order),
+            puzzle: Grid::empty(order),
+            solution: Grid::empty(order),
+            batch: Batch::new(order),
+            lines: Vec::new(),
+            errors: Vec::new(),
+            searches_together: strategy.searches_together(),
+        }
+    }
+
+    /// How many puzzles are kept before they are answered.
+    fn most_kept(&self, rein: &dyn Rein) -> usize {
+        if rein.is_by_puzzle() && !self.searches_together { 1 } else { BATCH_PUZZLES }
+    }
+
+    /// Answers every puzzle of a block, in order, each handed to `visit`.
+    ///
+    /// # Errors
+    /// [`Cancelled`], with some answers not given, if `rein` said so.
+    pub fn answer_block(
+        &mut self,
+        format: &Format,
+        task: &Task,
+        block: Block<'_>,
+        rein: &dyn Rein,
+        visit: impl FnMut(&Answer<'_>),
+    ) -> Result<(), Cancelled> {
+        self.visit_block(format, task, block, rein, &mut EachAnswer(visit))
+    }
+
+    /// The same for a visitor of any kind.
+    pub(super) fn visit_block(
+        &mut self,
+        format: &Format,
+        task: &Task,
+        block: Block<'_>,
+        rein: &dyn Rein,
+        visitor: &mut impl Visitor,
+    ) -> Result<(), Cancelled> {
+        self.forget();
+        self.keep_block(format, task, block, rein, visitor)?;
+        self.answer_kept(task, rein, visitor)
+    }
+
+    /// Reads a block to its end. What does not fit is answered, the rest is kept.
+    fn keep_block(
+        &mut self,
+        format: &Format,
+        task: &Task,
+        block: Block<'_>,
+        rein: &dyn Rein,
+        visitor: &mut impl Visitor,
+    ) -> Result<(), Cancelled> {
+        let mut records = Records::new(format, block.text, block.first_line);
+        let most = self.most_kept(rein);
+        loop {
+            if self.lines.len() == most {
+                self.answer_kept(task, rein, visitor)?;
+            }
+            let (first, room) = (records.line(), most - self.lines.len());
+            self.batch.push_many(|puzzles| {
+                let mut count = 0;
+                loop {
+                    bring_near(records.rest());
+                    let at_once = TOGETHER.min(room - count);
+                    let read = records.read_everyday(puzzles, at_once);
+                    count += read;
+                    if read < TOGETHER {
+                        break;
+                    }
+                }
+                self.lines.extend(first..first + count as u64);
+            });
+            if self.lines.len() < most {
+                let Some(record) = records.read(&mut self.puzzle) else { return Ok(()) };
+                self.keep(record.line, record.error);
+            }
+        }
+    }
+
+    /// Answers each entry, whatever it holds, as one puzzle of a notation with one puzzle a line. They count as lines from
+    /// `first_line` on.
+    ///
+    /// # Errors
+    /// [`Cancelled`] if `rein` said so.
+    pub fn answer_entries(
+        &mut self,
+        format: &Format,
+        task: &Task,
+        entries: &Entries,
+        first_line: u64,
+        rein: &dyn Rein,
+        visitor: &mut impl Visitor,
+    ) -> Result<(), Cancelled> {
+        let most = self.most_kept(rein);
+        self.forget();
+        let mut at = 0;
+        while at < entries.len() {
+            if self.lines.len() == most {
+                self.answer_kept(task, rein, visitor)?;
+            }
+            let line = first_line + at as u64;
+            let like_lines = entries.like_lines(at, TOGETHER.min(most - self.lines.len()));
+            let mut read = 0;
+            self.batch.push_many(|puzzles| {
+                let mut records = Records::new(format, like_lines, line);
+                read = records.read_everyday(puzzles, TOGETHER);
+                self.lines.extend(line..line + read as u64);
+            });
+            at += read;
+            if read < TOGETHER && self.lines.len() < most && at < entries.len() {
+                let line = first_line + at as u64;
+                let error = format.read_line(entries.get(at), line, &mut self.puzzle).err();
+                self.keep(line, error);
+                at += 1;
+            }
+        }
+        self.answer_kept(task, rein, visitor)
+    }
+
+    /// Keeps the puzzle that has just been read.
+    fn keep(&mut self, line: u64, error: Option<PuzzleError>) {
+        match error {
+            None => self.batch.push(&self.puzzle),
+            Some(error) => self.errors.push((self.lines.len(), error)),
+        }
+        self.lines.push(line);
+    }
+
+    /// Forgets what was kept; an earlier block may have ended in the middle.
+    fn forget(&mut self) {
+        self.batch.clear();
+        self.lines.clear();
+        self.errors.clear();
+    }
+
+    /// Answers what was kept.
+    fn answer_kept(
+        &mut self,
+        task: &Task,
+        rein: &dyn Rein,
+        visitor: &mut impl Visitor,
+    ) -> Result<(), Cancelled> {
+        let limit =
+            Limit { solutions: task.question.solutions(), nodes: task.node_limit, cancel: rein.flag() };
+        if self.batch.len() == 1 {
+            rein.begin();
+        }
+        if task.measure {
+            self.solver.measure_batch(&mut self.batch, &limit);
+        } else {
+            self.solver.search_batch(&mut self.batch, &limit);
+        }
+        let mut errors = self.errors.drain(..).peekable();
+        let mut searched = 0;
+        let mut place = 0;
+        while let Some(&line) = self.lines.get(place) {
+            if let Some((_, error)) = errors.next_if(|(of, _)| *of == place) {
+                visitor.answer(&Answer {
+                    line,
+                    puzzle: None,
+                    result: Err(error),
+                    metrics: Metrics::default(),
+                });
+                place += 1;
+                continue;
+            }
+            let search = &self.batch.searches()[searched];
+            let verdict = task.question.verdict(search);
+            if verdict == Verdict::Solved && visitor.wants_only_solutions() {
+                // All up to the next that has another answer.
+                let end = searched + errors.peek().map_or(self.lines.len(), |(of, _)| *of) - place;
+                let count = solved(task.question, &self.batch.searches()[searched..end]);
+                let these = searched..searched + count;
+                visitor.solutions(
+                    &self.lines[place..place + count],
+                    &self.batch.searches()[these.clone()],
+                    self.batch.solutions(these),
+                );
+                searched += count;
+                place += count;
+                continue;
+            }
+            self.puzzle.set_digits(self.batch.puzzle(searched));
+            let mut metrics = search.metrics;
+            // A puzzle with a solution keeps the rules.
+            let conflict = if search.solutions == 0 { self.puzzle.first_conflict() } else { None };
+            let result = match (verdict, conflict) {
+                (Verdict::Cancelled, _) if !rein.gives_up() => return Err(Cancelled),
+                // One that breaks them has none; but that is not what is said of it, nor what it took to find out.
+                (_, Some(conflict)) => {
+                    metrics = Metrics::default();
+                    Err(Problem::RuleBroken(conflict))
+                }
+                (Verdict::Solved, None) => {
+                    self.solution.set_digits(self.batch.solution(searched));
+                    Ok(Found::Solution(&self.solution))
+                }
+                (Verdict::Counted { count, exact }, None) => Ok(Found::Count { count, exact }),
+                (Verdict::NoSolution, None) => Err(Problem::NoSolution),
+                (Verdict::NotUnique, None) => Err(Problem::NotUnique),
+                (Verdict::GaveUp { nodes }, None) => Err(Problem::GaveUp { nodes }),
+                (Verdict::Cancelled, None) => Err(Problem::GaveUp { nodes: metrics.nodes }),
+            };
+            let result = result.map_err(|problem| PuzzleError { problem, line: Some(line) });
+            visitor.answer(&Answer { line, puzzle: Some(&self.puzzle), result, metrics });
+            searched += 1;
+            place += 1;
+        }
+        drop(errors);
+        self.forget();
+        Ok(())
+    }
+}
+
+/// Whoever is given the answers.
+pub trait Visitor {
+    /// The next answer.
+    fn answer(&mut self, answer: &Answer<'_>);
+
+    /// Of an answer that is a solution, is nothing else wanted? Then [`Self::solutions`] is given it.
+    fn wants_only_solutions(&self) -> bool {
+        false
+    }
+
+    /// A shortcut for solutions that follow each other: their lines, their searches, and their digits, one grid behind the
+    /// other.
+    fn solutions(&mut self, _lines: &[u64], _searches: &[Search], _digits: &[u8]) {}
+}
+
+struct EachAnswer<F>(F);
+
+impl<F: FnMut(&Answer<'_>)> Visitor for EachAnswer<F> {
+    fn answer(&mut self, answer: &Answer<'_>) {
+        self.0(answer);
+    }
+}
+
+/// How many of the searches, from the first on, found what `question` takes for a solution.
+fn solved(question: Question, searches: &[Search]) -> usize {
+    let is_solved = |search: &&Search| question.verdict(search) == Verdict::Solved;
+    searches.iter().take_while(is_solved).count()
+}

@@ -1,0 +1,283 @@
+//! Workers for a format and a task, lent to whatever thread has something to answer.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::worker::Worker;
+use super::write::{PartWriter, Writer};
+use super::{Answer, Block, Cancelled, Rein, Task, Written, WrittenParts};
+use crate::grid::{Grid, Order};
+use crate::solver::Metrics;
+use crate::text::{Format, Problem, PuzzleError, Records};
+
+/// Workers that have nothing to do, for puzzles of any order and by any strategy. Whoever has many tasks and does few at a time
+/// shares them, since a worker takes some hundred kilobytes and the one that was used last is still in the caches.
+#[derive(Default)]
+pub struct IdleWorkers(Mutex<Vec<(WorkerKind, Worker)>>);
+
+/// What a worker can be used for: puzzles of an order, by the strategy of this name.
+type WorkerKind = (Order, &'static str);
+
+impl IdleWorkers {
+    /// The most that are kept; of more, the one that was not used for longest goes.
+    const MOST: usize = 64;
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(WorkerKind, Worker)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The one of this kind that was used last.
+    fn take(&self, kind: WorkerKind) -> Option<Worker> {
+        let mut idle = self.lock();
+        let place = idle.iter().rposition(|(of, _)| *of == kind)?;
+        Some(idle.remove(place).1)
+    }
+
+    fn put(&self, kind: WorkerKind, worker: Worker) {
+        let mut idle = self.lock();
+        let oldest = (idle.len() == Self::MOST).then(|| idle.remove(0));
+        idle.push((kind, worker));
+        drop(idle);
+        // It may take a while to clear away.
+        drop(oldest);
+    }
+}
+
+/// A format and a task, with the workers that serve them. Jobs on any thread borrow one.
+pub struct Workers {
+    format: Format,
+    task: Task,
+    idle: Arc<IdleWorkers>,
+}
+
+impl Workers {
+    /// For answering puzzles of this format.
+    ///
+    /// # Panics
+    /// If the strategy does not support the order; [`Strategy::supports`] tells.
+    #[must_use]
+    pub fn new(format: Format, task: Task) -> Self {
+        Self::sharing(&Arc::default(), format, task)
+    }
+
+    /// The same, with workers that others use too.
+    ///
+    /// # Panics
+    /// As [`Self::new`].
+    #[must_use]
+    pub fn sharing(idle: &Arc<IdleWorkers>, format: Format, task: Task) -> Self {
+        Self { format, task, idle: Arc::clone(idle) }
+    }
+
+    /// The format.
+    #[must_use]
+    pub const fn format(&self) -> &Format {
+        &self.format
+    }
+
+    /// The task.
+    #[must_use]
+    pub const fn task(&self) -> &Task {
+        &self.task
+    }
+
+    /// Are many puzzles searched together?
+    #[must_use]
+    pub fn search_together(&self) -> bool {
+        self.task.strategy_for(self.format.order()).searches_together()
+    }
+
+    /// Runs `job` with a worker. One that panics is not used again.
+    pub fn with<R>(&self, job: impl FnOnce(&mut Worker) -> R) -> R {
+        let order = self.format.order();
+        let kind = (order, self.task.strategy_for(order).name());
+        let mut worker = self.idle.take(kind).unwrap_or_else(|| Worker::new(order, &self.task));
+        let result = job(&mut worker);
+        self.idle.put(kind, worker);
+        result
+    }
+
+    /// Answers a block and writes the answers in the task's form.
+    ///
+    /// # Errors
+    /// [`Cancelled`] if `rein` said so.
+    pub fn write_answers(&self, block: Block<'_>, rein: &dyn Rein) -> Result<Written, Cancelled> {
+        self.write_answers_into(block, rein, Vec::with_capacity(Self::room_for(block)))
+    }
+
+    /// The bytes that answers take, more or less: an answer is about as long as its puzzle in every form but the widest.
+    #[must_use]
+    pub const fn room_for(block: Block<'_>) -> usize {
+        block.text.len() + 1024
+    }
+
+    /// The same as [`Self::write_answers`], into memory that was had beforehand.
+    ///
+    /// # Errors
+    /// [`Cancelled`] if `rein` said so.
+    pub fn write_answers_into(
+        &self,
+        block: Block<'_>,
+        rein: &dyn Rein,
+        text: Vec<u8>,
+    ) -> Result<Written, Cancelled> {
+        let mut writer = Writer::new(&self.format, &self.task, text);
+        self.with(|worker| worker.visit_block(&self.format, &self.task, block, rein, &mut writer))?;
+        Ok(writer.finish())
+    }
+
+    /// Answers a block and writes the answers in the task's form, those to each part for themselves. `ends` are the numbers of
+    /// the first lines behind the parts: ascending, the last one that of the block.
+    ///
+    /// # Errors
+    /// [`Cancelled`] if `rein` said so.
+    pub fn write_parts(
+        &self,
+        block: Block<'_>,
+        ends: impl Iterator<Item = u64>,
+        rein: &dyn Rein,
+    ) -> Result<WrittenParts, Cancelled> {
+        let text = Vec::with_capacity(Self::room_for(block));
+        let mut writer = PartWriter::new(Writer::new(&self.format, &self.task, text), ends);
+        self.with(|worker| worker.visit_block(&self.format, &self.task, block, rein, &mut writer))?;
+        Ok(writer.finish())
+    }
+
+    /// The answers to a block on which the work broke down: an error line for every puzzle.
+    #[must_use]
+    pub fn write_internal_errors(&self, block: Block<'_>) -> Written {
+        let mut written = Written::default();
+        let mut puzzle = Grid::empty(self.format.order());
+        let mut records = Records::new(&self.format, block.text, block.first_line);
+        while let Some(record) = records.read(&mut puzzle) {
+            let error = PuzzleError { problem: Problem::Internal, line: Some(record.line) };
+            let answer =
+                Answer { line: record.line, puzzle: None, result: Err(error), metrics: Metrics::default() };
+            written.tally.count(&self.task, &answer);
+            self.task.form.write(&answer, &self.format, &mut written.text);
+        }
+        written
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use super::super::worker::{BATCH_PUZZLES, Visitor};
+    use super::super::{Entries, Found, OutputForm};
+    use super::*;
+    use crate::text::{Alphabet, Notation};
+
+    /// A puzzle with a few blanks and one solution, another one for each number.
+    fn puzzle(k: usize) -> String {
+        let solved = "534678912672195348198342567859761423426853791713924856961537284287419635345286179";
+        let mut cells = solved.to_owned().into_bytes();
+        for blank in 0..9 {
+            cells[(k * 31 + blank * 17) % 81] = b'.';
+        }
+        String::from_utf8(cells).unwrap()
+    }
+
+    fn nine() -> Format {
+        Format::new(Notation::Lines, Order::NINE, Alphabet::Letters).unwrap()
+    }
+
+    #[test]
+    fn parts_are_answered_as_each_for_itself() {
+        let line = |k: usize| puzzle(k) + "\n";
+        let mut texts: Vec<String> = (0..200)
+            .map(|k| match k % 9 {
+                1 | 2 => String::new(),
+                3 => "# a comment\n".to_owned(),
+                4 => format!("too short\n{}", line(k)),
+                5 => format!("{}55{}\n{}", line(k), ".".repeat(79), line(k + 1)),
+                6 => (k..k + 40).map(line).collect(),
+                _ => line(k),
+            })
+            .collect();
+        // More than are searched together.
+        texts.push((0..BATCH_PUZZLES).map(line).collect());
+        texts.push(line(7));
+        texts.push(String::new());
+        let never = AtomicBool::new(false);
+        let forms = [OutputForm::Solution, OutputForm::Jsonl];
+        for (form, first) in forms.into_iter().flat_map(|form| [0, 1, 3, 150, 202].map(|first| (form, first)))
+        {
+            let workers = Workers::new(nine(), Task { form, ..Task::default() });
+            let (mut each, mut ends, mut next_line) = (Vec::new(), Vec::new(), 5);
+            for text in &texts[first..] {
+                let block = Block { text: text.as_bytes(), first_line: next_line };
+                let Written { text: answers, tally } = workers.write_answers(block, &never).unwrap();
+                next_line += text.lines().count() as u64;
+                ends.push(next_line);
+                each.push((String::from_utf8(answers).unwrap(), tally));
+            }
+            let whole = texts[first..].concat();
+            let block = Block { text: whole.as_bytes(), first_line: 5 };
+            let WrittenParts { text, parts } = workers.write_parts(block, ends.into_iter(), &never).unwrap();
+            let text = String::from_utf8(text).unwrap();
+            assert_eq!(parts.len(), each.len());
+            let mut begin = 0;
+            for (part, (answers, tally)) in parts.into_iter().zip(each) {
+                assert_eq!(text[begin..part.end], answers);
+                assert_eq!(part.tally, tally);
+                begin = part.end;
+            }
+            assert_eq!(begin, text.len());
+        }
+    }
+
+    #[test]
+    fn entries_are_read_one_by_one_whatever_they_hold() {
+        struct Said<'a>(&'a Format, Vec<(u64, String)>);
+        impl Visitor for Said<'_> {
+            fn answer(&mut self, answer: &Answer<'_>) {
+                let said = match &answer.result {
+                    Ok(Found::Solution(solution)) => {
+                        let mut cells = Vec::new();
+                        self.0.write_cells(solution, &mut cells);
+                        String::from_utf8(cells).unwrap()
+                    }
+                    Ok(other) => panic!("{other:?}"),
+                    Err(error) => error.code().to_owned(),
+                };
+                self.1.push((answer.line, said));
+            }
+        }
+        let two_in_one = format!("{}\n{}", &puzzle(1)[..40], &puzzle(2)[..40]);
+        let two = format!("{}\n{}", puzzle(1), puzzle(2));
+        let texts: Vec<String> = (0..100)
+            .map(|k| match k % 13 {
+                3 => String::new(),
+                5 => two_in_one.clone(),
+                6 => two.clone(),
+                8 => format!("{} # a comment", puzzle(k)),
+                9 => format!("{}\n", puzzle(k)),
+                11 => "nonsense".to_owned(),
+                _ => puzzle(k),
+            })
+            .collect();
+        let (format, task, never) = (nine(), Task::default(), AtomicBool::new(false));
+        let workers = Workers::new(format.clone(), task);
+        let answers = |texts: &[String], first_line| {
+            let mut entries = Entries::default();
+            for text in texts {
+                entries.push(text.as_bytes());
+            }
+            assert!(texts.iter().enumerate().all(|(k, text)| entries.get(k) == text.as_bytes()));
+            let mut said = Said(&format, Vec::new());
+            let answer = |worker: &mut Worker| {
+                worker.answer_entries(&format, &task, &entries, first_line, &never, &mut said)
+            };
+            workers.with(answer).unwrap();
+            said.1
+        };
+        let together = answers(&texts, 1);
+        let each: Vec<_> = texts.chunks(1).zip(1..).flat_map(|(text, line)| answers(text, line)).collect();
+        assert_eq!(together, each);
+        // 81 characters, one of which is a line end; and then more.
+        assert_eq!(together[5], (6, "invalid_character".to_owned()));
+        assert_eq!(together[6], (7, "wrong_length".to_owned()));
+        assert!(together.iter().filter(|(_, said)| said.len() == 81).count() > 50);
+    }
+}
