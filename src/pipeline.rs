@@ -157,22 +157,24 @@ impl<J, R> Placed<J, R> {
 /// Threads that do what they are given, one thing after another, first come, first served.
 ///
 /// They are for work that comes from outside at any time, and sleep until there is some. Those of a [`ThreadPool`] first look
-/// for it in each other's queues, which costs more than a small job.
+/// for it in each other's queues, which costs more than a small job. The thread that has slept for the shortest time is
+/// woken first: what it worked with is still near its core, and little work wakes few threads.
 #[derive(Debug)]
 pub struct Threads {
     inbox: Arc<Inbox>,
 }
 
 /// What is waiting for a thread.
+#[derive(Default)]
 struct Inbox {
     queue: Mutex<Queue>,
-    /// Wakes a thread.
-    bell: Condvar,
 }
 
 #[derive(Default)]
 struct Queue {
     work: VecDeque<Box<dyn FnOnce() + Send>>,
+    /// The bells of the threads that sleep, the last to fall asleep behind the others.
+    asleep: Vec<Arc<Condvar>>,
     is_closed: bool,
 }
 
@@ -181,17 +183,22 @@ impl Inbox {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is next, once there is something. `None` if there will be nothing any more.
-    fn next(&self) -> Option<Box<dyn FnOnce() + Send>> {
+    /// What is next, once there is something. `None` if there will be nothing any more. `bell` wakes the thread that asks.
+    fn next(&self, bell: &Arc<Condvar>) -> Option<Box<dyn FnOnce() + Send>> {
         let mut queue = self.queue();
         loop {
             if let Some(work) = queue.work.pop_front() {
+                // Whoever wakes without its bell is not asleep any more.
+                queue.asleep.retain(|other| !Arc::ptr_eq(other, bell));
                 return Some(work);
             }
             if queue.is_closed {
                 return None;
             }
-            queue = self.bell.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            if !queue.asleep.iter().any(|other| Arc::ptr_eq(other, bell)) {
+                queue.asleep.push(Arc::clone(bell));
+            }
+            queue = bell.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
@@ -209,14 +216,14 @@ impl Threads {
     /// # Errors
     /// The system's, where threads cannot be started.
     pub fn start(name: &'static str, threads: usize, niceness: i32) -> io::Result<Self> {
-        let inbox = Arc::new(Inbox { queue: Mutex::default(), bell: Condvar::new() });
         // If one cannot be started, dropping this ends the others.
-        let started = Self { inbox };
+        let started = Self { inbox: Arc::default() };
         for index in 0..threads {
             let inbox = Arc::clone(&started.inbox);
             thread::Builder::new().name(format!("{name}-{index}")).spawn(move || {
                 step_back(niceness);
-                while let Some(work) = inbox.next() {
+                let bell = Arc::default();
+                while let Some(work) = inbox.next(&bell) {
                     // The panic hook has said what there is to say, and whoever waits sees that there is no answer.
                     let _ = catch_unwind(AssertUnwindSafe(work));
                 }
@@ -228,16 +235,24 @@ impl Threads {
     /// Has something done when those who asked before have had their turn.
     pub fn spawn(&self, work: impl FnOnce() + Send + 'static) {
         let span = Span::current();
-        self.inbox.queue().work.push_back(Box::new(move || span.in_scope(work)));
-        self.inbox.bell.notify_one();
+        let mut queue = self.inbox.queue();
+        queue.work.push_back(Box::new(move || span.in_scope(work)));
+        let bell = queue.asleep.pop();
+        drop(queue);
+        if let Some(bell) = bell {
+            bell.notify_one();
+        }
     }
 }
 
 /// What was asked for is still done; the threads end after it.
 impl Drop for Threads {
     fn drop(&mut self) {
-        self.inbox.queue().is_closed = true;
-        self.inbox.bell.notify_all();
+        let mut queue = self.inbox.queue();
+        queue.is_closed = true;
+        for bell in queue.asleep.drain(..) {
+            bell.notify_one();
+        }
     }
 }
 

@@ -110,7 +110,7 @@ impl Workers {
         block.text.len() + 1024
     }
 
-    /// The same as [`Self::write_answers`], into memory that was had beforehand.
+    /// The same as [`Self::write_answers`], into memory that was had beforehand, behind what stands there.
     ///
     /// # Errors
     /// [`Cancelled`] if `rein` said so.
@@ -126,7 +126,8 @@ impl Workers {
     }
 
     /// Answers a block and writes the answers in the task's form, those to each part for themselves. `ends` are the numbers of
-    /// the first lines behind the parts: ascending, the last one that of the block.
+    /// the first lines behind the parts: ascending, the last one that of the block. The answers stand behind what is in `text`,
+    /// and the parts end where they do in all of it.
     ///
     /// # Errors
     /// [`Cancelled`] if `rein` said so.
@@ -135,17 +136,17 @@ impl Workers {
         block: Block<'_>,
         ends: impl Iterator<Item = u64>,
         rein: &dyn Rein,
+        text: Vec<u8>,
     ) -> Result<WrittenParts, Cancelled> {
-        let text = Vec::with_capacity(Self::room_for(block));
         let mut writer = PartWriter::new(Writer::new(&self.format, &self.task, text), ends);
         self.with(|worker| worker.visit_block(&self.format, &self.task, block, rein, &mut writer))?;
         Ok(writer.finish())
     }
 
-    /// The answers to a block on which the work broke down: an error line for every puzzle.
+    /// The answers to a block on which the work broke down: an error line for every puzzle, behind what is in `text`.
     #[must_use]
-    pub fn write_internal_errors(&self, block: Block<'_>) -> Written {
-        let mut written = Written::default();
+    pub fn write_internal_errors(&self, block: Block<'_>, text: Vec<u8>) -> Written {
+        let mut written = Written { text, ..Written::default() };
         let mut puzzle = Grid::empty(self.format.order());
         let mut records = Records::new(&self.format, block.text, block.first_line);
         while let Some(record) = records.read(&mut puzzle) {
@@ -214,7 +215,8 @@ mod tests {
             }
             let whole = texts[first..].concat();
             let block = Block { text: whole.as_bytes(), first_line: 5 };
-            let WrittenParts { text, parts } = workers.write_parts(block, ends.into_iter(), &never).unwrap();
+            let WrittenParts { text, parts } =
+                workers.write_parts(block, ends.into_iter(), &never, Vec::new()).unwrap();
             let text = String::from_utf8(text).unwrap();
             assert_eq!(parts.len(), each.len());
             let mut begin = 0;

@@ -88,7 +88,7 @@ pub fn solve(
     };
     let recover = {
         let workers = Arc::clone(workers);
-        move |chunk: &Chunk| (chunk.end(), Ok(workers.write_internal_errors(chunk.block())))
+        move |chunk: &Chunk| (chunk.end(), Ok(workers.write_internal_errors(chunk.block(), Vec::new())))
     };
     let source = move || reader.next_chunk().map_err(BatchError::from);
     let sink = |(end, written): (u64, Result<Written, BatchError>)| {

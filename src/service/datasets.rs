@@ -14,13 +14,13 @@ use std::pin::Pin;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bytes::Bytes;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
 use tokio::task::spawn_blocking;
 use tokio_stream::{Stream, StreamExt as _};
 use tonic::{Request, Status};
 
+use super::codec::{sendable, text_to_send};
 use super::context::Context;
 use super::convert::{self, Settings, invalid, wire_order};
 use super::crew::{LeaveOnDrop, Size};
@@ -340,7 +340,7 @@ pub(super) async fn solve(
     Ok(Box::pin(written.map(move |written| {
         written.map(|Written { text, tally }| {
             total.add(&tally);
-            proto::SolveDatasetResponse { lines: Bytes::from(text), tally: Some(convert::tally(&total)) }
+            proto::SolveDatasetResponse { lines: sendable(text), tally: Some(convert::tally(&total)) }
         })
     })))
 }
@@ -384,8 +384,10 @@ async fn feed(
 
 /// Answers a chunk, whatever happens.
 fn answer(workers: &Workers, chunk: &Chunk, rein: &dyn Rein) -> Result<Written, Cancelled> {
-    let work = AssertUnwindSafe(|| workers.write_answers(chunk.block(), rein));
-    let written = catch_unwind(work).unwrap_or_else(|_| Ok(workers.write_internal_errors(chunk.block())));
+    let block = chunk.block();
+    let room = || text_to_send(Workers::room_for(block));
+    let work = AssertUnwindSafe(|| workers.write_answers_into(block, rein, room()));
+    let written = catch_unwind(work).unwrap_or_else(|_| Ok(workers.write_internal_errors(block, room())));
     if let Ok(written) = &written {
         meters::answered(&written.tally);
     }

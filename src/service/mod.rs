@@ -15,6 +15,7 @@ pub mod client;
 pub mod proto;
 
 mod auth;
+mod codec;
 mod config;
 mod connection;
 mod context;

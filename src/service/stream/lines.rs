@@ -9,6 +9,7 @@ use tonic::Status;
 use super::Dialect;
 use super::session::Session;
 use crate::answer::{Block, Cancelled, Part, Rein, Tally, Workers, Written, WrittenParts};
+use crate::service::codec::{LEAD, sendable, text_to_send};
 use crate::service::context::Context;
 use crate::service::convert::{invalid, unreadable};
 use crate::service::opening::{count_lines, open};
@@ -109,18 +110,25 @@ pub(in crate::service) struct Responses {
 }
 
 impl Responses {
+    /// To a message without a puzzle.
+    fn nothing() -> Self {
+        Self::one(Written { text: text_to_send(0), tally: Tally::default() })
+    }
+
+    /// To one message, in a text to send.
     fn one(Written { text, tally }: Written) -> Self {
         let parts = vec![Part { end: text.len(), tally }];
         Self::of(WrittenParts { text, parts })
     }
 
+    /// To several, in a text to send.
     fn of(WrittenParts { text, parts }: WrittenParts) -> Self {
         let mut total = Tally::default();
         for part in &parts {
             total.add(&part.tally);
         }
         meters::answered(&total);
-        Self { text: Bytes::from(text), begin: 0, parts: parts.into_iter() }
+        Self { begin: LEAD, text: sendable(text), parts: parts.into_iter() }
     }
 }
 
@@ -183,12 +191,13 @@ impl Dialect for Lines {
     }
 
     fn answer(job: &Job, rein: &dyn Rein) -> Result<Responses, Cancelled> {
-        let Some(workers) = &job.workers else { return Ok(Responses::one(Written::default())) };
+        let Some(workers) = &job.workers else { return Ok(Responses::nothing()) };
+        let text = text_to_send(Workers::room_for(job.block()));
         if job.messages.len() == 1 {
-            return workers.write_answers(job.block(), rein).map(Responses::one);
+            return workers.write_answers_into(job.block(), rein, text).map(Responses::one);
         }
         let ends = job.messages.iter().map(|message| message.next_line);
-        workers.write_parts(job.block(), ends, rein).map(Responses::of)
+        workers.write_parts(job.block(), ends, rein, text).map(Responses::of)
     }
 
     fn split(job: &Job) -> Option<Vec<Job>> {
@@ -206,7 +215,7 @@ impl Dialect for Lines {
     }
 
     fn apologise(job: &Job) -> Responses {
-        let apology = |workers: &Arc<Workers>| workers.write_internal_errors(job.block());
-        Responses::one(job.workers.as_ref().map(apology).unwrap_or_default())
+        let Some(workers) = &job.workers else { return Responses::nothing() };
+        Responses::one(workers.write_internal_errors(job.block(), text_to_send(0)))
     }
 }
