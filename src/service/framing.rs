@@ -24,6 +24,10 @@ use super::refusal::stalled_message;
 /// What stands before a message, in bytes.
 const HEADER_BYTES: usize = 5;
 
+/// The header of a message of so many bytes is handed on by itself. The transport makes room for the message when it reads
+/// that; what of the message it has by then, it copies once more.
+const LONG: usize = 16 << 10;
+
 /// The body of a request that hands on whole messages.
 pub(super) struct WholeMessages {
     body: Body,
@@ -74,7 +78,7 @@ impl WholeMessages {
 
     /// Takes what has come.
     fn take(&mut self, mut data: Bytes) {
-        // How much of it ends a message.
+        // So much of it is whole messages.
         let mut end = 0;
         let mut at = 0;
         while at < data.len() {
@@ -93,6 +97,11 @@ impl WholeMessages {
                         } else {
                             Place::Message { missing: length }
                         };
+                        if (LONG..=self.limit).contains(&length) {
+                            let message = data.split_off(at);
+                            self.keep(std::mem::replace(&mut data, message), end);
+                            (at, end) = (0, 0);
+                        }
                     }
                 }
                 Place::Message { missing } => {
@@ -110,6 +119,14 @@ impl WholeMessages {
                 Place::Beyond => end = data.len(),
                 _ => {}
             }
+        }
+        self.keep(data, end);
+    }
+
+    /// Keeps a piece, of which the first `end` bytes end a message.
+    fn keep(&mut self, mut data: Bytes, end: usize) {
+        if data.is_empty() {
+            return;
         }
         if end == 0 {
             self.kept.push_back(data);
@@ -205,10 +222,15 @@ mod tests {
 
     /// A body of which pieces come as they are sent.
     fn body() -> (mpsc::Sender<Bytes>, WholeMessages) {
+        body_up_to(1000)
+    }
+
+    /// The same with messages up to `limit` bytes.
+    fn body_up_to(limit: usize) -> (mpsc::Sender<Bytes>, WholeMessages) {
         let (sender, pieces) = mpsc::channel(1000);
         let pieces = ReceiverStream::new(pieces).map(|piece| Ok::<_, Status>(Frame::data(piece)));
         let body = Body::new(Pieces(Box::pin(pieces)));
-        (sender, WholeMessages::new(body, 1000, PATIENCE))
+        (sender, WholeMessages::new(body, limit, PATIENCE))
     }
 
     struct Pieces(Pin<Box<dyn tokio_stream::Stream<Item = Result<Frame<Bytes>, Status>> + Send>>);
@@ -232,9 +254,10 @@ mod tests {
 
     #[tokio::test]
     async fn bytes_stay_the_same_however_they_are_cut() {
-        let wire: Vec<u8> = [0, 3, 300, 1, 0, 1000, 2].into_iter().flat_map(message).collect();
-        for piece in [1, 2, 4, 5, 6, 7, 64, 305, 1005, wire.len()] {
-            let (sender, mut body) = body();
+        let lengths = [0, 3, 300, 1, 0, 1000, 2, LONG, LONG + 1, 2, LONG - 1, 0, 2 * LONG];
+        let wire: Vec<u8> = lengths.into_iter().flat_map(message).collect();
+        for piece in [1, 2, 4, 5, 6, 7, 64, 305, 1005, 1345, 1346, 1347, 5000, LONG + 5, wire.len()] {
+            let (sender, mut body) = body_up_to(2 * LONG);
             for piece in wire.chunks(piece) {
                 sender.try_send(Bytes::copy_from_slice(piece)).unwrap();
                 if sender.capacity() == 0 {
@@ -267,6 +290,21 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn the_header_of_a_long_message_is_handed_on_by_itself_once_it_is_whole() {
+        let (sender, mut body) = body_up_to(LONG);
+        let wire = [message(10), message(LONG), message(10)].concat();
+        let (most, rest) = wire.split_at(1000);
+        sender.try_send(Bytes::copy_from_slice(most)).unwrap();
+        assert_eq!(next(&mut body).await.unwrap().unwrap(), wire[..15]);
+        let early = poll_fn(|poller| Poll::Ready(Pin::new(&mut body).poll_frame(poller).is_ready())).await;
+        assert!(!early, "most of it has not come");
+        sender.try_send(Bytes::copy_from_slice(rest)).unwrap();
+        assert_eq!(next(&mut body).await.unwrap().unwrap(), wire[15..20]);
+        assert_eq!(next(&mut body).await.unwrap().unwrap(), wire[20..1000]);
+        assert_eq!(next(&mut body).await.unwrap().unwrap(), wire[1000..]);
+    }
+
+    #[tokio::test]
     async fn a_message_that_does_not_go_on_ends_the_call_and_silence_between_messages_does_not() {
         let (sender, mut body) = body();
         sender.try_send(Bytes::from(message(10))).unwrap();
@@ -281,9 +319,11 @@ mod tests {
 
     #[tokio::test]
     async fn a_message_that_is_too_long_is_not_kept() {
-        let (sender, mut body) = body();
-        let wire = message(1001);
-        sender.try_send(Bytes::copy_from_slice(&wire[..6])).unwrap();
-        assert_eq!(next(&mut body).await.unwrap().unwrap(), wire[..6]);
+        for (length, sent) in [(1001, 6), (1001, 5), (LONG, 5), (LONG, 7)] {
+            let (sender, mut body) = body();
+            let wire = message(length);
+            sender.try_send(Bytes::copy_from_slice(&wire[..sent])).unwrap();
+            assert_eq!(next(&mut body).await.unwrap().unwrap(), wire[..sent]);
+        }
     }
 }
