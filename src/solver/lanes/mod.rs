@@ -13,6 +13,7 @@
 //! | `transpose.rs` | between the sliced state and a row of bits for each lane |
 //! | `engine.rs` | the searches of the lanes: what they do next, and what was found |
 //! | `portable.rs`, `avx2.rs`, `avx512.rs` | the back ends |
+//! | `sse2.rs` | the words of `portable.rs` where it is compiled for x86-64 |
 //!
 //! The search is written once, over the vocabulary. Each back end compiles it for its instructions; which one is used is
 //! found out at run time, so the program itself is built for any processor.
@@ -32,6 +33,8 @@ mod branch;
 mod engine;
 mod inference;
 mod portable;
+#[cfg(target_arch = "x86_64")]
+mod sse2;
 mod transpose;
 mod word;
 
