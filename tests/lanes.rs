@@ -363,6 +363,46 @@ fn a_search_on_hand_is_stopped() {
     }
 }
 
+/// Whoever words the answers relies on it.
+#[test]
+fn clues_that_clash_are_found_without_a_guess() {
+    let known = puzzles();
+    let mut random = Random(17);
+    let mut clashing = Vec::new();
+    for first in 0..81 {
+        for second in first + 1..81 {
+            let (row, column) = (first / 9 == second / 9, first % 9 == second % 9);
+            let same_box = first / 27 == second / 27 && first % 9 / 3 == second % 9 / 3;
+            if row || column || same_box {
+                let digit = 1 + u8::try_from(random.below(9)).unwrap();
+                for mut puzzle in [BLANK, known[random.below(known.len())]] {
+                    (puzzle[first], puzzle[second]) = (digit, digit);
+                    clashing.push(puzzle);
+                }
+            }
+        }
+    }
+    assert_eq!(clashing.len(), 2 * 81 * 20 / 2);
+    for backend in backends() {
+        for (puzzle, (search, _)) in
+            clashing.iter().zip(search(&mut Lanes::new(backend), &clashing, &up_to(2)))
+        {
+            assert_eq!((search.solutions, search.stop), (0, Stop::Exhausted), "{backend}: {puzzle:?}");
+            assert_eq!(search.metrics.guesses, 0, "{backend}: {puzzle:?}");
+        }
+    }
+    for strategy in STRATEGIES.iter().filter(|strategy| strategy.supports(Order::NINE)) {
+        let mut batch = Batch::new(Order::NINE);
+        for puzzle in &clashing {
+            batch.push(&Grid::from_digits(Order::NINE, puzzle));
+        }
+        strategy.solver(Order::NINE).search_batch(&mut batch, &up_to(2));
+        for search in batch.searches() {
+            assert_eq!((search.solutions, search.metrics.guesses), (0, 0), "{}", strategy.name());
+        }
+    }
+}
+
 #[test]
 fn no_puzzles_are_no_work() {
     for backend in backends() {

@@ -226,8 +226,9 @@ impl Worker {
             }
             self.puzzle.set_digits(self.batch.puzzle(searched));
             let mut metrics = search.metrics;
-            // A puzzle with a solution keeps the rules.
-            let conflict = if search.solutions == 0 { self.puzzle.first_conflict() } else { None };
+            // A puzzle with a solution keeps the rules, and where they are broken nobody guesses.
+            let may_break_rules = search.solutions == 0 && search.metrics.guesses == 0;
+            let conflict = if may_break_rules { self.puzzle.first_conflict() } else { None };
             let result = match (verdict, conflict) {
                 (Verdict::Cancelled, _) if !rein.gives_up() => return Err(Cancelled),
                 // One that breaks them has none; but that is not what is said of it, nor what it took to find out.

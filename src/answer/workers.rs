@@ -53,7 +53,7 @@ impl Workers {
     /// For answering puzzles of this format.
     ///
     /// # Panics
-    /// If the strategy does not support the order; [`Strategy::supports`] tells.
+    /// If the strategy does not support the order; [`Strategy::supports`](crate::solver::Strategy::supports) tells.
     #[must_use]
     pub fn new(format: Format, task: Task) -> Self {
         Self::sharing(&Arc::default(), format, task)

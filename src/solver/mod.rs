@@ -114,8 +114,8 @@ pub trait Solver: Send {
         self.search(puzzle, limit, solution)
     }
 
-    /// Searches every puzzle of a batch. Each is answered as [`Self::search`] would, but for its metrics; and a puzzle
-    /// whose clues clash costs no search.
+    /// Searches every puzzle of a batch. Each is answered as [`Self::search`] would, but for its metrics; and on a puzzle
+    /// whose clues clash no guess is made.
     ///
     /// # Panics
     /// May panic if the order of the batch is not the one the solver was made for.
