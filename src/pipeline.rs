@@ -494,6 +494,37 @@ mod tests {
     }
 
     #[test]
+    fn the_thread_that_fell_asleep_last_is_woken_first() {
+        let threads = Threads::start("test", 3, 1).unwrap();
+        let (sender, done) = mpsc::channel();
+        let mut who = Vec::new();
+        for _ in 0..20 {
+            while threads.inbox.queue().asleep.len() < 3 {
+                thread::yield_now();
+            }
+            let sender = sender.clone();
+            threads.spawn(move || sender.send(thread::current().id()).unwrap());
+            who.push(done.recv().unwrap());
+        }
+        assert!(who.iter().all(|id| *id == who[0]), "{who:?}");
+        // Where one is not enough, others are woken too.
+        let (release, gate) = mpsc::channel::<()>();
+        let gate = Arc::new(Mutex::new(gate));
+        for _ in 0..3 {
+            let (sender, gate) = (sender.clone(), Arc::clone(&gate));
+            threads.spawn(move || {
+                sender.send(thread::current().id()).unwrap();
+                let _ = gate.lock().unwrap().recv();
+            });
+        }
+        let mut busy: Vec<_> = (0..3).map(|_| done.recv().unwrap()).collect();
+        drop(release);
+        busy.sort_by_key(|id| format!("{id:?}"));
+        busy.dedup();
+        assert_eq!(busy.len(), 3);
+    }
+
+    #[test]
     fn an_error_of_the_sink_ends_the_run() {
         let mut left = 3;
         let sink = |_| {

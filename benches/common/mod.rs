@@ -10,6 +10,11 @@ use sudoku_stream::text::{Alphabet, Format, Notation};
 /// The project's own sample: 3,000 puzzles of mixed difficulty, a few bad lines among them.
 const SAMPLE: &[u8] = include_bytes!("../../src/bin/sudoku/demo.txt");
 
+/// Is time taken, or is everything only run once to see that it does? Told as Criterion tells.
+pub fn is_timed() -> bool {
+    std::env::args().any(|argument| argument == "--bench")
+}
+
 /// The list `name` as text, 9x9 and one puzzle a line: from the folder `SUDOKU_LISTS` or beside the
 /// repository, else the sample under its own name. Returns the name of what it is.
 pub fn list(name: &str) -> (String, Vec<u8>) {
