@@ -188,17 +188,15 @@ impl Inbox {
         let mut queue = self.queue();
         loop {
             if let Some(work) = queue.work.pop_front() {
-                // Whoever wakes without its bell is not asleep any more.
-                queue.asleep.retain(|other| !Arc::ptr_eq(other, bell));
                 return Some(work);
             }
             if queue.is_closed {
                 return None;
             }
-            if !queue.asleep.iter().any(|other| Arc::ptr_eq(other, bell)) {
-                queue.asleep.push(Arc::clone(bell));
-            }
+            queue.asleep.push(Arc::clone(bell));
             queue = bell.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            // It may have woken without its bell.
+            queue.asleep.retain(|other| !Arc::ptr_eq(other, bell));
         }
     }
 }

@@ -13,7 +13,7 @@
 //! | `transpose.rs` | between the sliced state and a row of bits for each lane |
 //! | `engine.rs` | the searches of the lanes: what they do next, and what was found |
 //! | `portable.rs`, `avx2.rs`, `avx512.rs` | the back ends |
-//! | `sse2.rs` | the words of `portable.rs` where it is compiled for x86-64 |
+//! | `sse2.rs` | stands in for `portable.rs` on x86-64 |
 //!
 //! The search is written once, over the vocabulary. Each back end compiles it for its instructions; which one is used is
 //! found out at run time, so the program itself is built for any processor.
@@ -32,6 +32,7 @@ mod avx512;
 mod branch;
 mod engine;
 mod inference;
+#[cfg(any(test, not(target_arch = "x86_64")))]
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod sse2;
@@ -42,7 +43,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use self::engine::{Engine, Job};
-use self::portable::Portable;
+#[cfg(not(target_arch = "x86_64"))]
+use self::portable::Portable as Baseline;
+#[cfg(target_arch = "x86_64")]
+use self::sse2::Sse2 as Baseline;
 use super::{Limit, Search};
 
 pub use engine::LaneStats;
@@ -139,7 +143,7 @@ enum AnyEngine {
     Avx512(Engine<avx512::Avx512>),
     #[cfg(target_arch = "x86_64")]
     Avx2(Engine<avx2::Avx2>),
-    Portable(Engine<Portable>),
+    Portable(Engine<Baseline>),
 }
 
 impl Lanes {
