@@ -19,7 +19,7 @@ const STRANGERS: [(&str, &str); 1] = [("service", "batch")];
 const HOMES: &[(&str, &[&str])] = &[
     ("memmap2", &["input/map.rs"]),
     ("libc", &["input/map.rs", "batch/partial.rs", "service/datasets.rs"]),
-    ("rayon", &["pipeline.rs", "input/validate.rs", "batch/mod.rs", "service/"]),
+    ("rayon", &["pipeline/", "input/validate.rs", "batch/mod.rs", "service/"]),
     ("tonic", &["service/"]),
     ("prost", &["service/"]),
     ("tower", &["service/"]),

@@ -15,6 +15,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -41,7 +42,7 @@ const BULK_TIME: Duration = Duration::from_millis(20);
 /// A batch that takes less is brisk: four thousand easy 9x9 puzzles.
 const BRISK_TIME: Duration = Duration::from_millis(1);
 
-/// The threads for patient work, for each core. One call can have only as many as there are cores, so that
+/// The most threads for patient work, for each core; one is kept. One call can have only as many as there are cores, so that
 /// several calls with long work share the cores.
 const PATIENT_PER_CORE: usize = 4;
 
@@ -127,7 +128,12 @@ pub(super) struct Turn {
 }
 
 impl Shift {
-    fn new(name: &'static str, threads: usize, batches: usize, niceness: i32) -> io::Result<Self> {
+    fn new(
+        name: &'static str,
+        threads: RangeInclusive<usize>,
+        batches: usize,
+        niceness: i32,
+    ) -> io::Result<Self> {
         let threads = Threads::start(name, threads, niceness)?;
         Ok(Self { threads, turns: Arc::new(Semaphore::new(batches.min(Semaphore::MAX_PERMITS))) })
     }
@@ -160,9 +166,9 @@ impl Crew {
         let patient = PATIENT_PER_CORE * threads;
         Ok(Self {
             threads,
-            quick: (Shift::new("quick", threads, batches, 0)?, Hourglass::new(QUICK_TIME)),
-            bulk: (Shift::new("bulk", threads, in_flight, 0)?, Hourglass::new(BULK_TIME)),
-            patient: Shift::new("patient", patient, patient, PATIENT_NICENESS)?,
+            quick: (Shift::new("quick", threads..=threads, batches, 0)?, Hourglass::new(QUICK_TIME)),
+            bulk: (Shift::new("bulk", threads..=threads, in_flight, 0)?, Hourglass::new(BULK_TIME)),
+            patient: Shift::new("patient", threads..=patient, patient, PATIENT_NICENESS)?,
             checking: Arc::new(named_pool("check", threads, PATIENT_NICENESS)?),
             puzzle_time,
             runtime: Handle::current(),

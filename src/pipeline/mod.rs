@@ -11,14 +11,14 @@
 //! A job that panics fills its slot with [`Panicked`]; the thread lives on. A job whose caller has left is
 //! skipped. What a job logs belongs to the span that it was submitted in.
 
-use std::collections::VecDeque;
-use std::fmt;
+mod threads;
+
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::thread;
 use std::time::Duration;
@@ -28,6 +28,9 @@ use tokio::sync::oneshot;
 use tracing::Span;
 
 pub use rayon::ThreadPool;
+pub use threads::Threads;
+
+use threads::step_back;
 
 /// How many jobs a thread has waiting, so that none idles while the caller is busy.
 const JOBS_PER_THREAD: usize = 4;
@@ -72,15 +75,6 @@ pub fn named_pool(
         // dropped, which its owner sees as `Panicked`.
         .panic_handler(|_| {})
         .build()
-}
-
-/// Lowers the priority of this thread.
-fn step_back(niceness: i32) {
-    // Elsewhere it would be that of the whole process.
-    if cfg!(target_os = "linux") && niceness > 0 {
-        // A system that refuses leaves it as it is, which costs others some time and nobody an answer.
-        let _ = rustix::process::nice(niceness);
-    }
 }
 
 /// The place of one answer that is being worked on.
@@ -151,106 +145,6 @@ impl<J, R> Placed<J, R> {
             Err(_) => {}
         }
         None
-    }
-}
-
-/// Threads that do what they are given, one thing after another, first come, first served.
-///
-/// They are for work that comes from outside at any time, and sleep until there is some. Those of a [`ThreadPool`] first look
-/// for it in each other's queues, which costs more than a small job. The thread that has slept for the shortest time is
-/// woken first: what it worked with is still near its core, and little work wakes few threads.
-#[derive(Debug)]
-pub struct Threads {
-    inbox: Arc<Inbox>,
-}
-
-/// What is waiting for a thread.
-#[derive(Default)]
-struct Inbox {
-    queue: Mutex<Queue>,
-}
-
-#[derive(Default)]
-struct Queue {
-    work: VecDeque<Box<dyn FnOnce() + Send>>,
-    /// The bells of the threads that sleep, the last to fall asleep behind the others.
-    asleep: Vec<Arc<Condvar>>,
-    is_closed: bool,
-}
-
-impl Inbox {
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// What is next, once there is something. `None` if there will be nothing any more. `bell` wakes the thread that asks.
-    fn next(&self, bell: &Arc<Condvar>) -> Option<Box<dyn FnOnce() + Send>> {
-        let mut queue = self.queue();
-        loop {
-            if let Some(work) = queue.work.pop_front() {
-                return Some(work);
-            }
-            if queue.is_closed {
-                return None;
-            }
-            queue.asleep.push(Arc::clone(bell));
-            queue = bell.wait(queue).unwrap_or_else(PoisonError::into_inner);
-            // It may have woken without its bell.
-            queue.asleep.retain(|other| !Arc::ptr_eq(other, bell));
-        }
-    }
-}
-
-impl fmt::Debug for Inbox {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Inbox").finish_non_exhaustive()
-    }
-}
-
-impl Threads {
-    /// Starts so many threads with a name. They step back by `niceness` steps, as `nice` counts them, where others want the
-    /// processor, on systems that know that of single threads.
-    ///
-    /// # Errors
-    /// The system's, where threads cannot be started.
-    pub fn start(name: &'static str, threads: usize, niceness: i32) -> io::Result<Self> {
-        // If one cannot be started, dropping this ends the others.
-        let started = Self { inbox: Arc::default() };
-        for index in 0..threads {
-            let inbox = Arc::clone(&started.inbox);
-            thread::Builder::new().name(format!("{name}-{index}")).spawn(move || {
-                step_back(niceness);
-                let bell = Arc::default();
-                while let Some(work) = inbox.next(&bell) {
-                    // The panic hook has said what there is to say, and whoever waits sees that there is no answer.
-                    let _ = catch_unwind(AssertUnwindSafe(work));
-                }
-            })?;
-        }
-        Ok(started)
-    }
-
-    /// Has something done when those who asked before have had their turn.
-    pub fn spawn(&self, work: impl FnOnce() + Send + 'static) {
-        let span = Span::current();
-        let mut queue = self.inbox.queue();
-        queue.work.push_back(Box::new(move || span.in_scope(work)));
-        let bell = queue.asleep.pop();
-        drop(queue);
-        if let Some(bell) = bell {
-            bell.notify_one();
-        }
-    }
-}
-
-/// What was asked for is still done; the threads end after it.
-impl Drop for Threads {
-    fn drop(&mut self) {
-        let mut queue = self.inbox.queue();
-        queue.is_closed = true;
-        for bell in queue.asleep.drain(..) {
-            bell.notify_one();
-        }
     }
 }
 
@@ -471,55 +365,6 @@ mod tests {
         assert_eq!(next().wait(), Ok(30));
         drop(jobs);
         assert_eq!(next().wait(), Err(Panicked), "a job that is dropped is not answered");
-    }
-
-    #[test]
-    fn threads_do_what_they_are_given_whatever_becomes_of_it() {
-        let threads = Threads::start("test", 3, 1).unwrap();
-        let (sender, done) = mpsc::channel();
-        for k in 0..300u32 {
-            let sender = sender.clone();
-            threads.spawn(move || {
-                assert!(k % 50 != 0, "injected");
-                sender.send(k).unwrap();
-            });
-        }
-        // The rest is done although nobody holds the threads any more.
-        drop((threads, sender));
-        let mut done: Vec<u32> = done.iter().collect();
-        done.sort_unstable();
-        assert!(done.into_iter().eq((0..300).filter(|k| k % 50 != 0)));
-    }
-
-    #[test]
-    fn the_thread_that_fell_asleep_last_is_woken_first() {
-        let threads = Threads::start("test", 3, 1).unwrap();
-        let (sender, done) = mpsc::channel();
-        let mut who = Vec::new();
-        for _ in 0..20 {
-            while threads.inbox.queue().asleep.len() < 3 {
-                thread::yield_now();
-            }
-            let sender = sender.clone();
-            threads.spawn(move || sender.send(thread::current().id()).unwrap());
-            who.push(done.recv().unwrap());
-        }
-        assert!(who.iter().all(|id| *id == who[0]), "{who:?}");
-        // Where one is not enough, others are woken too.
-        let (release, gate) = mpsc::channel::<()>();
-        let gate = Arc::new(Mutex::new(gate));
-        for _ in 0..3 {
-            let (sender, gate) = (sender.clone(), Arc::clone(&gate));
-            threads.spawn(move || {
-                sender.send(thread::current().id()).unwrap();
-                let _ = gate.lock().unwrap().recv();
-            });
-        }
-        let mut busy: Vec<_> = (0..3).map(|_| done.recv().unwrap()).collect();
-        drop(release);
-        busy.sort_by_key(|id| format!("{id:?}"));
-        busy.dedup();
-        assert_eq!(busy.len(), 3);
     }
 
     #[test]
