@@ -256,7 +256,7 @@ fn what_makes_no_sense_is_refused_with_a_sentence() {
             &["--strategy", "magic"][..],
             "possible values: fast, propagation, dancing-links, fewest-candidates, recursive, backtracking",
         ),
-        (&["--backend", "mmx"], "`mmx` is no back end. Use avx512, avx2 or portable."),
+        (&["--backend", "mmx"], "`mmx` is no back end. Use avx512, avx512vl, avx2 or portable."),
         (&["--kind", "speed"], "possible values: text, search"),
         (&["--repeats", "0"], "--repeats"),
         (&["--threads", "0"], "0 is not in 1..=1024"),

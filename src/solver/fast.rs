@@ -28,6 +28,7 @@ impl Fast {
     pub const fn with(backend: Backend) -> &'static Self {
         match backend {
             Backend::Avx512 => &Self { backend: Some(Backend::Avx512) },
+            Backend::Avx512Vl => &Self { backend: Some(Backend::Avx512Vl) },
             Backend::Avx2 => &Self { backend: Some(Backend::Avx2) },
             Backend::Portable => &Self { backend: Some(Backend::Portable) },
         }
