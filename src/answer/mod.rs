@@ -77,7 +77,7 @@ impl Task {
 pub struct Answer<'a> {
     /// The physical line on which the puzzle begins, from 1.
     pub line: u64,
-    /// The puzzle, unless its text could not be read.
+    /// The puzzle, unless its text could not be read or nobody asks for it ([`Visitor::wants_puzzles`]).
     pub puzzle: Option<&'a Grid>,
     /// The answer, or what is wrong.
     pub result: Result<Found<'a>, PuzzleError>,

@@ -1,7 +1,6 @@
 //! Answers as text.
 
 use std::fmt;
-use std::io::Write as _;
 use std::str::FromStr;
 
 use serde::Serialize;
@@ -50,6 +49,11 @@ impl OutputForm {
             (Self::Csv, _) => "puzzle,solution\n",
             _ => "",
         }
+    }
+
+    /// Does an answer look different for another puzzle with the same answer?
+    pub(super) const fn shows_puzzles(self) -> bool {
+        !matches!(self, Self::Solution | Self::Grid)
     }
 
     /// Appends an answer to `out`.
@@ -135,8 +139,9 @@ pub fn paint_grid(format: &Format, grid: &Grid, clues: &Grid, out: &mut Vec<u8>)
 }
 
 fn write_error_line(error: &PuzzleError, out: &mut Vec<u8>) {
-    // Writing to a vector cannot fail, and straight into it is twice as fast as by way of a string.
-    let _ = writeln!(out, "{ERROR_PREFIX}{error}");
+    out.extend_from_slice(ERROR_PREFIX.as_bytes());
+    error.write_to(out);
+    out.push(b'\n');
 }
 
 fn write_found(found: Found<'_>, format: &Format, out: &mut Vec<u8>) {

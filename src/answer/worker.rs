@@ -194,6 +194,7 @@ impl Worker {
         } else {
             self.solver.search_batch(&mut self.batch, &limit);
         }
+        let wants_puzzles = visitor.wants_puzzles();
         let mut errors = self.errors.drain(..).peekable();
         let mut searched = 0;
         let mut place = 0;
@@ -224,10 +225,12 @@ impl Worker {
                 place += count;
                 continue;
             }
-            self.puzzle.set_digits(self.batch.puzzle(searched));
             let mut metrics = search.metrics;
             // A puzzle with a solution keeps the rules, and where they are broken nobody guesses.
             let may_break_rules = search.solutions == 0 && search.metrics.guesses == 0;
+            if may_break_rules || wants_puzzles {
+                self.puzzle.set_digits(self.batch.puzzle(searched));
+            }
             let conflict = if may_break_rules { self.puzzle.first_conflict() } else { None };
             let result = match (verdict, conflict) {
                 (Verdict::Cancelled, _) if !rein.gives_up() => return Err(Cancelled),
@@ -247,7 +250,8 @@ impl Worker {
                 (Verdict::Cancelled, None) => Err(Problem::GaveUp { nodes: metrics.nodes }),
             };
             let result = result.map_err(|problem| PuzzleError { problem, line: Some(line) });
-            visitor.answer(&Answer { line, puzzle: Some(&self.puzzle), result, metrics });
+            let puzzle = wants_puzzles.then_some(&self.puzzle);
+            visitor.answer(&Answer { line, puzzle, result, metrics });
             searched += 1;
             place += 1;
         }
@@ -261,6 +265,11 @@ impl Worker {
 pub trait Visitor {
     /// The next answer.
     fn answer(&mut self, answer: &Answer<'_>);
+
+    /// Are the puzzles wanted with the answers? What has not been looked at for a while has left the caches.
+    fn wants_puzzles(&self) -> bool {
+        true
+    }
 
     /// Of an answer that is a solution, is nothing else wanted? Then [`Self::solutions`] is given it.
     fn wants_only_solutions(&self) -> bool {

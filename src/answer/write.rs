@@ -81,6 +81,10 @@ impl<E: Iterator<Item = u64>> Visitor for PartWriter<'_, E> {
         self.writer.answer(answer);
     }
 
+    fn wants_puzzles(&self) -> bool {
+        self.writer.wants_puzzles()
+    }
+
     fn wants_only_solutions(&self) -> bool {
         self.writer.wants_only_solutions()
     }
@@ -120,6 +124,10 @@ impl Visitor for Writer<'_> {
     fn answer(&mut self, answer: &Answer<'_>) {
         self.written.tally.count(self.task, answer);
         self.task.form.write(answer, self.format, &mut self.written.text);
+    }
+
+    fn wants_puzzles(&self) -> bool {
+        self.task.form.shows_puzzles() || self.task.measure
     }
 
     fn wants_only_solutions(&self) -> bool {

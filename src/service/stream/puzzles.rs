@@ -125,6 +125,10 @@ impl Visitor for Keeper<'_> {
         self.answers.push(Kept { line, metrics, other: other.map(Box::new) });
     }
 
+    fn wants_puzzles(&self) -> bool {
+        self.task.measure
+    }
+
     fn wants_only_solutions(&self) -> bool {
         !self.task.measure
     }
