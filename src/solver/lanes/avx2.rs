@@ -67,60 +67,68 @@ pub(super) fn distance<const N: u32>() -> __m128i {
     unsafe { _mm_cvtsi32_si128(N.cast_signed()) }
 }
 
+/// What words of 256 bits have in common, whatever else there is for them. The intrinsics have to be at hand where this is used.
+macro_rules! words_of_256_bits {
+    () => {
+        const PARTS: usize = 4;
+
+        #[inline(always)]
+        fn splat(part: u64) -> Self {
+            unsafe { Self(_mm256_set1_epi64x(part.cast_signed())) }
+        }
+
+        #[inline(always)]
+        fn load(parts: &[u64]) -> Self {
+            assert!(parts.len() >= Self::PARTS);
+            unsafe { Self(_mm256_loadu_si256(parts.as_ptr().cast())) }
+        }
+
+        #[inline(always)]
+        fn store(self, parts: &mut [u64]) {
+            assert!(parts.len() >= Self::PARTS);
+            unsafe { _mm256_storeu_si256(parts.as_mut_ptr().cast(), self.0) }
+        }
+
+        #[inline(always)]
+        fn and(self, other: Self) -> Self {
+            unsafe { Self(_mm256_and_si256(self.0, other.0)) }
+        }
+
+        #[inline(always)]
+        fn or(self, other: Self) -> Self {
+            unsafe { Self(_mm256_or_si256(self.0, other.0)) }
+        }
+
+        #[inline(always)]
+        fn xor(self, other: Self) -> Self {
+            unsafe { Self(_mm256_xor_si256(self.0, other.0)) }
+        }
+
+        #[inline(always)]
+        fn and_not(self, other: Self) -> Self {
+            unsafe { Self(_mm256_andnot_si256(other.0, self.0)) }
+        }
+
+        #[inline(always)]
+        fn shift_left<const N: u32>(self) -> Self {
+            unsafe { Self(_mm256_sll_epi64(self.0, distance::<N>())) }
+        }
+
+        #[inline(always)]
+        fn shift_right<const N: u32>(self) -> Self {
+            unsafe { Self(_mm256_srl_epi64(self.0, distance::<N>())) }
+        }
+
+        #[inline(always)]
+        fn prefetch(bytes: &[u8]) {
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().cast()) }
+        }
+    };
+}
+pub(super) use words_of_256_bits;
+
 impl Word for Avx2 {
-    const PARTS: usize = 4;
-
-    #[inline(always)]
-    fn splat(part: u64) -> Self {
-        unsafe { Self(_mm256_set1_epi64x(part.cast_signed())) }
-    }
-
-    #[inline(always)]
-    fn load(parts: &[u64]) -> Self {
-        assert!(parts.len() >= Self::PARTS);
-        unsafe { Self(_mm256_loadu_si256(parts.as_ptr().cast())) }
-    }
-
-    #[inline(always)]
-    fn store(self, parts: &mut [u64]) {
-        assert!(parts.len() >= Self::PARTS);
-        unsafe { _mm256_storeu_si256(parts.as_mut_ptr().cast(), self.0) }
-    }
-
-    #[inline(always)]
-    fn and(self, other: Self) -> Self {
-        unsafe { Self(_mm256_and_si256(self.0, other.0)) }
-    }
-
-    #[inline(always)]
-    fn or(self, other: Self) -> Self {
-        unsafe { Self(_mm256_or_si256(self.0, other.0)) }
-    }
-
-    #[inline(always)]
-    fn xor(self, other: Self) -> Self {
-        unsafe { Self(_mm256_xor_si256(self.0, other.0)) }
-    }
-
-    #[inline(always)]
-    fn and_not(self, other: Self) -> Self {
-        unsafe { Self(_mm256_andnot_si256(other.0, self.0)) }
-    }
-
-    #[inline(always)]
-    fn shift_left<const N: u32>(self) -> Self {
-        unsafe { Self(_mm256_sll_epi64(self.0, distance::<N>())) }
-    }
-
-    #[inline(always)]
-    fn shift_right<const N: u32>(self) -> Self {
-        unsafe { Self(_mm256_srl_epi64(self.0, distance::<N>())) }
-    }
-
-    #[inline(always)]
-    fn prefetch(bytes: &[u8]) {
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().cast()) }
-    }
+    words_of_256_bits!();
 
     #[inline(always)]
     fn planes(digits: &[u8; 96]) -> [u128; 4] {

@@ -61,12 +61,41 @@ pub(super) fn run(engine: &mut Engine<Avx512>, job: &mut Job<'_>) {
 #[derive(Clone, Copy)]
 pub(super) struct Avx512(__m512i);
 
-/// The function of three bits whose truth table is `TABLE`: bit `4 * a + 2 * b + c` is its value.
-macro_rules! ternary {
-    ($table:literal, $a:expr, $b:expr, $c:expr) => {
-        unsafe { Self(_mm512_ternarylogic_epi64::<$table>($a.0, $b.0, $c.0)) }
+/// The functions of three words, by the instruction for words of some length: each does any function of three bits, whose value for
+/// `a`, `b` and `c` is bit `4 * a + 2 * b + c` of its table.
+macro_rules! functions_of_three {
+    ($ternary:ident) => {
+        functions_of_three! {
+            $ternary: or3 0b1111_1110, and3 0b1000_0000, xor3 0b1001_0110, majority 0b1110_1000,
+            and_nor 0b0001_0000, or_and 0b1111_1000, or_xor 0b1111_0110, select 0b1100_1010
+        }
+    };
+    ($ternary:ident: $($name:ident $table:literal),+) => {
+        $(
+            #[inline(always)]
+            fn $name(a: Self, b: Self, c: Self) -> Self {
+                unsafe { Self($ternary::<$table>(a.0, b.0, c.0)) }
+            }
+        )+
     };
 }
+pub(super) use functions_of_three;
+
+/// [`Word::exchange`] for words of some length, whole bytes by `exchange_bytes`.
+macro_rules! exchange {
+    () => {
+        #[inline(always)]
+        fn exchange<const N: u32>(a: Self, b: Self) -> (Self, Self) {
+            match N {
+                32 => exchange_bytes::<0xF0F0_F0F0_F0F0_F0F0>(a, b, [4, 5, 6, 7, 0, 1, 2, 3]),
+                16 => exchange_bytes::<0xCCCC_CCCC_CCCC_CCCC>(a, b, [2, 3, 0, 1, 6, 7, 4, 5]),
+                8 => exchange_bytes::<0xAAAA_AAAA_AAAA_AAAA>(a, b, [1, 0, 3, 2, 5, 4, 7, 6]),
+                _ => exchange_by_shifts::<Self, N>(a, b),
+            }
+        }
+    };
+}
+pub(super) use exchange;
 
 /// Gives to `a` those bytes of `b` that `UPPER` has a bit for, and to `b` the other bytes of `a`, each at the place within
 /// its eight bytes that `order` says.
@@ -151,55 +180,9 @@ impl Word for Avx512 {
         unsafe { Self(_mm512_srli_epi64::<N>(self.0)) }
     }
 
-    #[inline(always)]
-    fn or3(a: Self, b: Self, c: Self) -> Self {
-        ternary!(0b1111_1110, a, b, c)
-    }
+    functions_of_three!(_mm512_ternarylogic_epi64);
 
-    #[inline(always)]
-    fn and3(a: Self, b: Self, c: Self) -> Self {
-        ternary!(0b1000_0000, a, b, c)
-    }
-
-    #[inline(always)]
-    fn xor3(a: Self, b: Self, c: Self) -> Self {
-        ternary!(0b1001_0110, a, b, c)
-    }
-
-    #[inline(always)]
-    fn majority(a: Self, b: Self, c: Self) -> Self {
-        ternary!(0b1110_1000, a, b, c)
-    }
-
-    #[inline(always)]
-    fn and_nor(a: Self, b: Self, c: Self) -> Self {
-        ternary!(0b0001_0000, a, b, c)
-    }
-
-    #[inline(always)]
-    fn or_and(a: Self, b: Self, c: Self) -> Self {
-        ternary!(0b1111_1000, a, b, c)
-    }
-
-    #[inline(always)]
-    fn or_xor(a: Self, b: Self, c: Self) -> Self {
-        ternary!(0b1111_0110, a, b, c)
-    }
-
-    #[inline(always)]
-    fn select(mask: Self, a: Self, b: Self) -> Self {
-        ternary!(0b1100_1010, mask, a, b)
-    }
-
-    #[inline(always)]
-    fn exchange<const N: u32>(a: Self, b: Self) -> (Self, Self) {
-        match N {
-            32 => exchange_bytes::<0xF0F0_F0F0_F0F0_F0F0>(a, b, [4, 5, 6, 7, 0, 1, 2, 3]),
-            16 => exchange_bytes::<0xCCCC_CCCC_CCCC_CCCC>(a, b, [2, 3, 0, 1, 6, 7, 4, 5]),
-            8 => exchange_bytes::<0xAAAA_AAAA_AAAA_AAAA>(a, b, [1, 0, 3, 2, 5, 4, 7, 6]),
-            _ => exchange_by_shifts::<Self, N>(a, b),
-        }
-    }
+    exchange!();
 
     #[inline(always)]
     fn prefetch(bytes: &[u8]) {

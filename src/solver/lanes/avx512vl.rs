@@ -16,8 +16,8 @@ use std::arch::x86_64::{
     _mm256_storeu_si256, _mm256_ternarylogic_epi64, _mm256_xor_si256,
 };
 
-use super::avx2::distance;
-use super::avx512::{self, Avx512};
+use super::avx2::{distance, words_of_256_bits};
+use super::avx512::{self, Avx512, exchange, functions_of_three};
 use super::engine::{Engine, Job};
 use super::transpose::Row;
 use super::word::{Word, exchange_by_shifts};
@@ -68,21 +68,17 @@ pub(super) fn run(engine: &mut Engine<Avx512Vl>, job: &mut Job<'_>) {
 #[derive(Clone, Copy)]
 pub(super) struct Avx512Vl(__m256i);
 
-/// The function of three bits whose truth table is `TABLE`: bit `4 * a + 2 * b + c` is its value.
-macro_rules! ternary {
-    ($table:literal, $a:expr, $b:expr, $c:expr) => {
-        unsafe { Self(_mm256_ternarylogic_epi64::<$table>($a.0, $b.0, $c.0)) }
-    };
-}
-
 /// As in `avx512.rs`.
 #[inline(always)]
-fn exchange_bytes<const UPPER: u32>(a: Avx512Vl, b: Avx512Vl, order: [u8; 8]) -> (Avx512Vl, Avx512Vl) {
+fn exchange_bytes<const UPPER: u64>(a: Avx512Vl, b: Avx512Vl, order: [u8; 8]) -> (Avx512Vl, Avx512Vl) {
     let low = u64::from_le_bytes(order).cast_signed();
     let high = low | 0x0808_0808_0808_0808;
     unsafe {
         let order = _mm256_set_epi64x(high, low, high, low);
-        (Avx512Vl(shuffle_some(a.0, b.0, UPPER, order)), Avx512Vl(shuffle_some(b.0, a.0, !UPPER, order)))
+        (
+            Avx512Vl(shuffle_some(a.0, b.0, UPPER as u32, order)),
+            Avx512Vl(shuffle_some(b.0, a.0, !UPPER as u32, order)),
+        )
     }
 }
 
@@ -104,109 +100,11 @@ fn shuffle_some(mut to: __m256i, from: __m256i, mask: u32, order: __m256i) -> __
 }
 
 impl Word for Avx512Vl {
-    const PARTS: usize = 4;
+    words_of_256_bits!();
 
-    #[inline(always)]
-    fn splat(part: u64) -> Self {
-        unsafe { Self(_mm256_set1_epi64x(part.cast_signed())) }
-    }
+    functions_of_three!(_mm256_ternarylogic_epi64);
 
-    #[inline(always)]
-    fn load(parts: &[u64]) -> Self {
-        assert!(parts.len() >= Self::PARTS);
-        unsafe { Self(_mm256_loadu_si256(parts.as_ptr().cast())) }
-    }
-
-    #[inline(always)]
-    fn store(self, parts: &mut [u64]) {
-        assert!(parts.len() >= Self::PARTS);
-        unsafe { _mm256_storeu_si256(parts.as_mut_ptr().cast(), self.0) }
-    }
-
-    #[inline(always)]
-    fn and(self, other: Self) -> Self {
-        unsafe { Self(_mm256_and_si256(self.0, other.0)) }
-    }
-
-    #[inline(always)]
-    fn or(self, other: Self) -> Self {
-        unsafe { Self(_mm256_or_si256(self.0, other.0)) }
-    }
-
-    #[inline(always)]
-    fn xor(self, other: Self) -> Self {
-        unsafe { Self(_mm256_xor_si256(self.0, other.0)) }
-    }
-
-    #[inline(always)]
-    fn and_not(self, other: Self) -> Self {
-        unsafe { Self(_mm256_andnot_si256(other.0, self.0)) }
-    }
-
-    #[inline(always)]
-    fn shift_left<const N: u32>(self) -> Self {
-        unsafe { Self(_mm256_sll_epi64(self.0, distance::<N>())) }
-    }
-
-    #[inline(always)]
-    fn shift_right<const N: u32>(self) -> Self {
-        unsafe { Self(_mm256_srl_epi64(self.0, distance::<N>())) }
-    }
-
-    #[inline(always)]
-    fn or3(a: Self, b: Self, c: Self) -> Self {
-        ternary!(0b1111_1110, a, b, c)
-    }
-
-    #[inline(always)]
-    fn and3(a: Self, b: Self, c: Self) -> Self {
-        ternary!(0b1000_0000, a, b, c)
-    }
-
-    #[inline(always)]
-    fn xor3(a: Self, b: Self, c: Self) -> Self {
-        ternary!(0b1001_0110, a, b, c)
-    }
-
-    #[inline(always)]
-    fn majority(a: Self, b: Self, c: Self) -> Self {
-        ternary!(0b1110_1000, a, b, c)
-    }
-
-    #[inline(always)]
-    fn and_nor(a: Self, b: Self, c: Self) -> Self {
-        ternary!(0b0001_0000, a, b, c)
-    }
-
-    #[inline(always)]
-    fn or_and(a: Self, b: Self, c: Self) -> Self {
-        ternary!(0b1111_1000, a, b, c)
-    }
-
-    #[inline(always)]
-    fn or_xor(a: Self, b: Self, c: Self) -> Self {
-        ternary!(0b1111_0110, a, b, c)
-    }
-
-    #[inline(always)]
-    fn select(mask: Self, a: Self, b: Self) -> Self {
-        ternary!(0b1100_1010, mask, a, b)
-    }
-
-    #[inline(always)]
-    fn exchange<const N: u32>(a: Self, b: Self) -> (Self, Self) {
-        match N {
-            32 => exchange_bytes::<0xF0F0_F0F0>(a, b, [4, 5, 6, 7, 0, 1, 2, 3]),
-            16 => exchange_bytes::<0xCCCC_CCCC>(a, b, [2, 3, 0, 1, 6, 7, 4, 5]),
-            8 => exchange_bytes::<0xAAAA_AAAA>(a, b, [1, 0, 3, 2, 5, 4, 7, 6]),
-            _ => exchange_by_shifts::<Self, N>(a, b),
-        }
-    }
-
-    #[inline(always)]
-    fn prefetch(bytes: &[u8]) {
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().cast()) }
-    }
+    exchange!();
 
     // One puzzle at a time, whatever the length of the words.
 
