@@ -16,8 +16,8 @@ const LEAST_SEEDS: usize = 15;
 const UNSAFE: [(&str, &str); 5] = [
     ("src/input/map.rs", "--test input"),
     ("src/solver/lanes/avx2.rs", "--test lanes"),
-    ("src/solver/lanes/avx512vl.rs", "--test lanes"),
     ("src/solver/lanes/avx512.rs", "--test lanes"),
+    ("src/solver/lanes/avx512vl.rs", "--test lanes"),
     ("src/solver/lanes/sse2.rs", "--test lanes"),
 ];
 
