@@ -316,7 +316,6 @@ fn shared() -> Seen {
     folder.write("small.txt", lines(&puzzles));
     let daemon = Daemon::start(&["--data-dir", &folder.root()]);
     let process = daemon.child.id();
-    let mapped = || mapped_bytes(process, &path);
     runtime().block_on(async {
         // So that all threads have what they need.
         let mut client = client(&daemon.url()).await;
@@ -339,7 +338,7 @@ fn shared() -> Seen {
         }
         while !clients.iter().all(tokio::task::JoinHandle::is_finished) {
             most_own = most_own.max(memory_of(process).unwrap());
-            most_mapped = most_mapped.max(mapped());
+            most_mapped = most_mapped.max(mapped_bytes(process, &path));
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         for client in clients {

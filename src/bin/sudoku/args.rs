@@ -204,7 +204,7 @@ pub struct AnswerArgs {
     #[arg(long, value_name = "NAME", value_parser = strategy_names())]
     strategy: Option<String>,
 
-    /// The instructions that the strategy fast uses: avx512, avx512vl, avx2 or portable [default: the best of this machine]
+    /// The instructions that the strategy fast uses: avx512, avx512vl (the same on shorter words), avx2 or portable [default: the best of this machine]
     #[arg(long, value_name = "NAME", env = "SUDOKU_BACKEND")]
     pub backend: Option<Backend>,
 
@@ -551,7 +551,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "NAME", value_parser = strategy_names())]
     strategy: Vec<String>,
 
-    /// The instructions that the strategy fast uses: avx512, avx512vl, avx2 or portable; may be given several times [default:
+    /// The instructions that the strategy fast uses: avx512, avx512vl (the same on shorter words), avx2 or portable; may be given several times [default:
     /// all that this machine has]
     #[arg(long, value_name = "NAME")]
     backend: Vec<Backend>,

@@ -66,7 +66,7 @@ struct Settings {
     /// The threads that search [default: one for each core]
     #[arg(long, env = "SUDOKUD_THREADS", value_name = "N", value_parser = threads)]
     threads: Option<NonZeroUsize>,
-    /// The instructions that the strategy fast uses: avx512, avx512vl, avx2 or portable [default: the best of this machine]
+    /// The instructions that the strategy fast uses: avx512, avx512vl (the same on shorter words), avx2 or portable [default: the best of this machine]
     #[arg(long, env = "SUDOKUD_BACKEND", value_name = "NAME")]
     #[serde(default, deserialize_with = "backend")]
     backend: Option<Backend>,

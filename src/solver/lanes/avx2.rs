@@ -7,12 +7,13 @@
 )]
 
 use std::arch::x86_64::{
-    __m128i, __m256i, _MM_HINT_T0, _mm_cvtsi32_si128, _mm_prefetch, _mm256_and_si256, _mm256_andnot_si256,
+    __m256i, _MM_HINT_T0, _mm_cvtsi32_si128, _mm_prefetch, _mm256_and_si256, _mm256_andnot_si256,
     _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi64x, _mm256_sll_epi64,
     _mm256_srl_epi64, _mm256_storeu_si256, _mm256_xor_si256,
 };
 
 use super::engine::{Engine, Job};
+use super::sse2::distance;
 use super::word::Word;
 
 /// Has this machine what [`run`] is compiled for?
@@ -60,12 +61,6 @@ pub(super) fn bring_near(bytes: &[u8]) {
 
 #[derive(Clone, Copy)]
 pub(super) struct Avx2(__m256i);
-
-/// A shift's distance where the instruction takes it: the compiler makes a constant of it again.
-#[inline(always)]
-pub(super) fn distance<const N: u32>() -> __m128i {
-    unsafe { _mm_cvtsi32_si128(N.cast_signed()) }
-}
 
 /// What words of 256 bits have in common, whatever else there is for them. The intrinsics have to be at hand where this is used.
 macro_rules! words_of_256_bits {

@@ -15,10 +15,12 @@ use std::arch::x86_64::{
     _mm256_or_si256, _mm256_set_epi64x, _mm256_set1_epi64x, _mm256_sll_epi64, _mm256_srl_epi64,
     _mm256_storeu_si256, _mm256_ternarylogic_epi64, _mm256_xor_si256,
 };
+use std::sync::LazyLock;
 
-use super::avx2::{distance, words_of_256_bits};
+use super::avx2::words_of_256_bits;
 use super::avx512::{self, Avx512, exchange, functions_of_three};
 use super::engine::{Engine, Job};
+use super::sse2::distance;
 use super::transpose::Row;
 use super::word::{Word, exchange_by_shifts};
 
@@ -33,10 +35,14 @@ pub(super) fn is_native() -> bool {
     const IDENTIFIERS: u32 = 0x8000_001A;
     const BITS_256: u32 = 1 << 2;
     const BITS_512: u32 = 1 << 3;
-    #[allow(unused_unsafe, reason = "older compilers want it")]
-    // SAFETY: every x86-64 has this instruction.
-    let eax = |leaf| unsafe { __cpuid(leaf).eax };
-    eax(0x8000_0000) >= IDENTIFIERS && eax(IDENTIFIERS) & (BITS_256 | BITS_512) == BITS_256
+    // Asked once: a virtual machine stops for each question.
+    static IS_NATIVE: LazyLock<bool> = LazyLock::new(|| {
+        #[allow(unused_unsafe, reason = "older compilers want it")]
+        // SAFETY: every x86-64 has this instruction.
+        let eax = |leaf| unsafe { __cpuid(leaf).eax };
+        eax(0x8000_0000) >= IDENTIFIERS && eax(IDENTIFIERS) & (BITS_256 | BITS_512) == BITS_256
+    });
+    *IS_NATIVE
 }
 
 /// An engine, which only [`run`] may run.

@@ -344,7 +344,7 @@ impl<W: Word, const IS_FIRST: bool> Digit<'_, W, IS_FIRST> {
 }
 
 /// Has the compiler finish one box before it begins the next. Left to itself it loads far ahead and runs out of registers: a hundred words
-/// a digit went to memory and back, and a pass took a sixth longer. No instruction comes of it.
+/// a digit went to memory and back, and a pass took a sixth to a third longer. No instruction comes of it.
 #[inline(always)]
 fn box_by_box() {
     compiler_fence(Ordering::SeqCst);

@@ -102,6 +102,7 @@ impl Backend {
         let mut all = Self::ALL.map(|(_, backend)| backend);
         #[cfg(target_arch = "x86_64")]
         if avx512vl::is_native() {
+            // The two with AVX-512 stand first.
             all.swap(0, 1);
         }
         all.into_iter().filter(|backend| backend.is_available())

@@ -16,7 +16,7 @@ pub(super) struct Sse2(__m128i);
 
 /// A shift's distance where the instruction takes it: the compiler makes a constant of it again.
 #[inline(always)]
-fn distance<const N: u32>() -> __m128i {
+pub(super) fn distance<const N: u32>() -> __m128i {
     unsafe { _mm_cvtsi32_si128(N.cast_signed()) }
 }
 
