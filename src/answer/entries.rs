@@ -14,6 +14,10 @@ pub struct Entries {
 impl Entries {
     /// Adds a puzzle, whatever stands in its text.
     pub fn push(&mut self, text: &[u8]) {
+        if self.text.capacity() == 0 {
+            // From here on it doubles: powers of two come again, which an allocator likes better than multiples of a line.
+            self.text.reserve((text.len() + 1).next_power_of_two());
+        }
         self.text.extend_from_slice(text);
         self.text.push(b'\n');
         self.ends.push(self.text.len());

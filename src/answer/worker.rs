@@ -40,14 +40,18 @@ pub struct Worker {
 impl Worker {
     pub(super) fn new(order: Order, task: &Task) -> Self {
         let strategy = task.strategy_for(order);
+        let searches_together = strategy.searches_together();
+        // What grows piece by piece leaves its former pieces to the allocator of whatever thread it grows on. Memory that is never
+        // written to costs nothing.
+        let room = if searches_together { BATCH_PUZZLES } else { 0 };
         Self {
             solver: strategy.solver(order),
             puzzle: Grid::empty(order),
             solution: Grid::empty(order),
-            batch: Batch::new(order),
-            lines: Vec::new(),
+            batch: Batch::with_capacity(order, room),
+            lines: Vec::with_capacity(room),
             errors: Vec::new(),
-            searches_together: strategy.searches_together(),
+            searches_together,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Workers for a format and a task, lent to whatever thread has something to answer.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 use super::worker::Worker;
 use super::write::{PartWriter, Writer};
@@ -11,18 +12,28 @@ use crate::text::{Format, Problem, PuzzleError, Records};
 
 /// Workers that have nothing to do, for puzzles of any order and by any strategy. Whoever has many tasks and does few at a time
 /// shares them, since a worker takes some hundred kilobytes and the one that was used last is still in the caches.
-#[derive(Default)]
-pub struct IdleWorkers(Mutex<Vec<(WorkerKind, Worker)>>);
+pub struct IdleWorkers {
+    workers: Mutex<Vec<(WorkerKind, Worker)>>,
+    /// The most of a kind that are kept: one for each core. More are only needed while threads wait for each other's cores.
+    most_of_a_kind: usize,
+}
 
 /// What a worker can be used for: puzzles of an order, by the strategy of this name.
 type WorkerKind = (Order, &'static str);
 
+impl Default for IdleWorkers {
+    fn default() -> Self {
+        let most_of_a_kind = thread::available_parallelism().map_or(1, Into::into);
+        Self { workers: Mutex::default(), most_of_a_kind }
+    }
+}
+
 impl IdleWorkers {
-    /// The most that are kept; of more, the one that was not used for longest goes.
-    const MOST: usize = 64;
+    /// The kinds of which as many are kept as there may be of one.
+    const KINDS: usize = 8;
 
     fn lock(&self) -> MutexGuard<'_, Vec<(WorkerKind, Worker)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.workers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The one of this kind that was used last.
@@ -32,13 +43,21 @@ impl IdleWorkers {
         Some(idle.remove(place).1)
     }
 
+    /// Keeps one more. If that is too many, the one of its kind that was not used for longest goes, or else the one of all.
     fn put(&self, kind: WorkerKind, worker: Worker) {
         let mut idle = self.lock();
-        let oldest = (idle.len() == Self::MOST).then(|| idle.remove(0));
+        let mut alike = idle.iter().enumerate().filter(|(_, (of, _))| *of == kind).map(|(place, _)| place);
+        let oldest = alike.next();
+        let surplus = if alike.count() + 1 >= self.most_of_a_kind {
+            oldest
+        } else {
+            (idle.len() == Self::KINDS * self.most_of_a_kind).then_some(0)
+        };
+        let surplus = surplus.map(|place| idle.remove(place));
         idle.push((kind, worker));
         drop(idle);
         // It may take a while to clear away.
-        drop(oldest);
+        drop(surplus);
     }
 }
 
@@ -126,8 +145,8 @@ impl Workers {
     }
 
     /// Answers a block and writes the answers in the task's form, those to each part for themselves. `ends` are the numbers of
-    /// the first lines behind the parts: ascending, the last one that of the block. The answers stand behind what is in `text`,
-    /// and the parts end where they do in all of it.
+    /// the first lines behind the parts: ascending, the last one that of the block. The answers stand behind what is in the text of
+    /// `room`, whose parts should be none, and the parts end where they do in all of it.
     ///
     /// # Errors
     /// [`Cancelled`] if `rein` said so.
@@ -136,9 +155,10 @@ impl Workers {
         block: Block<'_>,
         ends: impl Iterator<Item = u64>,
         rein: &dyn Rein,
-        text: Vec<u8>,
+        room: WrittenParts,
     ) -> Result<WrittenParts, Cancelled> {
-        let mut writer = PartWriter::new(Writer::new(&self.format, &self.task, text), ends);
+        let WrittenParts { text, parts } = room;
+        let mut writer = PartWriter::new(Writer::new(&self.format, &self.task, text), parts, ends);
         self.with(|worker| worker.visit_block(&self.format, &self.task, block, rein, &mut writer))?;
         Ok(writer.finish())
     }
@@ -216,7 +236,7 @@ mod tests {
             let whole = texts[first..].concat();
             let block = Block { text: whole.as_bytes(), first_line: 5 };
             let WrittenParts { text, parts } =
-                workers.write_parts(block, ends.into_iter(), &never, Vec::new()).unwrap();
+                workers.write_parts(block, ends.into_iter(), &never, WrittenParts::default()).unwrap();
             let text = String::from_utf8(text).unwrap();
             assert_eq!(parts.len(), each.len());
             let mut begin = 0;
@@ -227,6 +247,30 @@ mod tests {
             }
             assert_eq!(begin, text.len());
         }
+    }
+
+    #[test]
+    fn a_few_idle_workers_of_each_kind_are_kept() {
+        let idle = IdleWorkers { workers: Mutex::default(), most_of_a_kind: 2 };
+        let put = |order: Order| {
+            let worker = Worker::new(order, &Task::default());
+            idle.put((order, "any"), worker);
+        };
+        let kept = || idle.lock().iter().map(|((order, _), _)| *order).collect::<Vec<_>>();
+        let [one, four, nine, sixteen, large] = Order::ALL;
+        for order in [four, nine, four, four, nine] {
+            put(order);
+        }
+        assert_eq!(kept(), [nine, four, four, nine]);
+        for _ in 0..5 {
+            put(sixteen);
+        }
+        assert_eq!(kept(), [nine, four, four, nine, sixteen, sixteen]);
+        assert!(idle.take((four, "any")).is_some() && idle.take((four, "other")).is_none());
+        assert_eq!(kept(), [nine, four, nine, sixteen, sixteen]);
+        put(one);
+        put(large);
+        assert_eq!(kept(), [nine, four, nine, sixteen, sixteen, one, large]);
     }
 
     #[test]

@@ -51,9 +51,9 @@ pub(super) struct PartWriter<'a, E: Iterator> {
 }
 
 impl<'a, E: Iterator<Item = u64>> PartWriter<'a, E> {
-    /// `ends` are the numbers of the first lines behind the parts, ascending.
-    pub(super) fn new(writer: Writer<'a>, ends: impl IntoIterator<IntoIter = E>) -> Self {
-        Self { writer, ends: ends.into_iter().peekable(), parts: Vec::new() }
+    /// `ends` are the numbers of the first lines behind the parts, ascending; `parts` is where these go.
+    pub(super) fn new(writer: Writer<'a>, parts: Vec<Part>, ends: impl IntoIterator<IntoIter = E>) -> Self {
+        Self { writer, ends: ends.into_iter().peekable(), parts }
     }
 
     /// What has been written, when all answers have been given.

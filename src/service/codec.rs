@@ -42,9 +42,17 @@ impl<T: Message> Encoder for RoomFirst<T> {
     type Error = Status;
 
     fn encode(&mut self, message: T, buffer: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        buffer.reserve(message.encoded_len());
+        buffer.reserve(roomy(message.encoded_len()));
         self.0.encode(message, buffer)
     }
+}
+
+/// How much memory is asked for where so many bytes are needed for the time of a message: a power of two.
+///
+/// The allocator keeps memory for each size on each thread. Messages come in all sizes and are written on any thread; so few sizes
+/// as there are powers of two are soon all there, and the server takes no more.
+pub(super) const fn roomy(bytes: usize) -> usize {
+    bytes.next_power_of_two()
 }
 
 /// How far from its beginning memory for a text is written on.
@@ -57,7 +65,7 @@ pub(super) const LEAD: usize = 64;
 
 /// Memory for about `room` bytes of text that will be sent, to be written on behind what is there.
 pub(super) fn text_to_send(room: usize) -> Vec<u8> {
-    let mut text = Vec::with_capacity(LEAD + room);
+    let mut text = Vec::with_capacity(roomy(LEAD + room));
     text.resize(LEAD, 0);
     text
 }

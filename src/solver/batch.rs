@@ -27,6 +27,17 @@ impl Batch {
         Self { order, len: 0, puzzles: Vec::new(), solutions: Vec::new(), searches: Vec::new() }
     }
 
+    /// The same, with room for so many.
+    #[must_use]
+    pub fn with_capacity(order: Order, puzzles: usize) -> Self {
+        Self {
+            puzzles: Vec::with_capacity(puzzles * order.cells()),
+            solutions: Vec::with_capacity(puzzles * order.cells()),
+            searches: Vec::with_capacity(puzzles),
+            ..Self::new(order)
+        }
+    }
+
     /// The order of the puzzles.
     #[must_use]
     pub const fn order(&self) -> Order {

@@ -6,10 +6,10 @@ use std::vec;
 use bytes::Bytes;
 use tonic::Status;
 
-use super::Dialect;
 use super::session::Session;
+use super::{Dialect, Room};
 use crate::answer::{Block, Cancelled, Part, Rein, Tally, Workers, Written, WrittenParts};
-use crate::service::codec::{LEAD, sendable, text_to_send};
+use crate::service::codec::{LEAD, roomy, sendable, text_to_send};
 use crate::service::context::Context;
 use crate::service::convert::{invalid, unreadable};
 use crate::service::opening::{count_lines, open};
@@ -28,6 +28,7 @@ pub(in crate::service) struct Job {
     text: Text,
     first_line: u64,
     messages: Vec<Message>,
+    room: Room<WrittenParts>,
 }
 
 enum Text {
@@ -57,7 +58,7 @@ impl Text {
     /// Adds a text on a new line. Returns where it begins.
     fn join(&mut self, text: &[u8]) -> usize {
         if let Self::Alone(first) = self {
-            let mut joined = Vec::with_capacity(2 * (first.len() + text.len()));
+            let mut joined = Vec::with_capacity(roomy(2 * (first.len() + text.len())));
             joined.extend_from_slice(first);
             *self = Self::Joined(joined);
         }
@@ -74,7 +75,7 @@ impl Text {
 impl Job {
     fn new(workers: Option<Arc<Workers>>, text: Bytes, first_line: u64, next_line: u64) -> Self {
         let messages = vec![Message { end: text.len(), next_line }];
-        Self { workers, text: Text::Alone(text), first_line, messages }
+        Self { workers, text: Text::Alone(text), first_line, messages, room: Room::default() }
     }
 
     fn block(&self) -> Block<'_> {
@@ -186,18 +187,32 @@ impl Dialect for Lines {
         Ok(Some(Job::new(Some(workers), text, first_line, next_line)))
     }
 
+    fn make_room(job: &mut Job) {
+        if job.workers.is_some() {
+            let text = text_to_send(Workers::room_for(job.block()));
+            let parts = match job.messages.len() {
+                1 => Vec::new(),
+                messages => Vec::with_capacity(roomy(messages * size_of::<Part>()) / size_of::<Part>()),
+            };
+            job.room = Room::new(WrittenParts { text, parts });
+        }
+    }
+
     fn workers(&self) -> Option<&Workers> {
         self.0.workers.as_deref()
     }
 
     fn answer(job: &Job, rein: &dyn Rein) -> Result<Responses, Cancelled> {
         let Some(workers) = &job.workers else { return Ok(Responses::nothing()) };
-        let text = text_to_send(Workers::room_for(job.block()));
+        let mut room = job.room.take();
+        if room.text.is_empty() {
+            room.text = text_to_send(0);
+        }
         if job.messages.len() == 1 {
-            return workers.write_answers_into(job.block(), rein, text).map(Responses::one);
+            return workers.write_answers_into(job.block(), rein, room.text).map(Responses::one);
         }
         let ends = job.messages.iter().map(|message| message.next_line);
-        workers.write_parts(job.block(), ends, rein, text).map(Responses::of)
+        workers.write_parts(job.block(), ends, rein, room).map(Responses::of)
     }
 
     fn split(job: &Job) -> Option<Vec<Job>> {

@@ -7,7 +7,7 @@ mod session;
 use std::iter::Flatten;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::vec;
 
 use tonic::{Request, Status, Streaming};
@@ -72,6 +72,9 @@ pub(super) trait Dialect: Send + Sized + 'static {
         before: Option<&mut Self::Job>,
     ) -> Result<Option<Self::Job>, Status>;
 
+    /// Makes room for the answers to a job that is complete, on the thread that will send them.
+    fn make_room(job: &mut Self::Job);
+
     /// Which strategy searches, once it is known.
     fn workers(&self) -> Option<&Workers>;
 
@@ -121,8 +124,8 @@ async fn read<D: Dialect>(
             let (size, turn) = (batch.size(), batch.turn.take());
             let work = Arc::new(|jobs: &Vec<D::Job>, rein: &dyn Rein| answer::<D>(jobs, rein));
             match turn {
-                Some(turn) => place.start_now(turn, batch.into_work(), work).await,
-                None => place.start(size, batch.into_work(), work).await,
+                Some(turn) => place.start_now(turn, batch.into_work::<D>(), work).await,
+                None => place.start(size, batch.into_work::<D>(), work).await,
             }
         }
         if !more? {
@@ -148,6 +151,22 @@ fn answer<D: Dialect>(jobs: &[D::Job], rein: &dyn Rein) -> Result<AllResponses<D
         }
     }
     Ok(responses.into_iter().flatten())
+}
+
+/// Memory for the answers to a job, which is had where it will be given back. What threads that search had, the allocator would keep
+/// for each of them, in each size that it ever was.
+#[derive(Default)]
+struct Room<T>(Mutex<T>);
+
+impl<T: Default> Room<T> {
+    const fn new(room: T) -> Self {
+        Self(Mutex::new(room))
+    }
+
+    /// Takes it: nothing of it is left for a job that is begun anew.
+    fn take(&self) -> T {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 /// Messages that go to the threads together.
@@ -195,7 +214,8 @@ impl<J> Batch<J> {
 
     /// The jobs, those that are answered at the same time in one piece. Where puzzles are searched together that is all of
     /// them, since whoever waits for the answers is woken for each piece; otherwise each is answered as soon as it is done.
-    fn into_work(self) -> Vec<Vec<J>> {
+    fn into_work<D: Dialect<Job = J>>(mut self) -> Vec<Vec<J>> {
+        self.jobs.iter_mut().for_each(D::make_room);
         if self.is_together { vec![self.jobs] } else { self.jobs.into_iter().map(|job| vec![job]).collect() }
     }
 }

@@ -6,9 +6,10 @@ use std::vec;
 use bytes::Bytes;
 use tonic::Status;
 
-use super::Dialect;
 use super::session::Session;
+use super::{Dialect, Room};
 use crate::answer::{Answer, Cancelled, Entries, Found, Rein, Tally, Task, Visitor, Workers};
+use crate::service::codec::roomy;
 use crate::service::context::Context;
 use crate::service::convert::{self, internal_error, invalid, unreadable};
 use crate::service::{meters, proto};
@@ -26,6 +27,8 @@ pub(in crate::service) struct Job {
     puzzles: Entries,
     first_line: u64,
     messages: Vec<Message>,
+    /// For the answers and the solutions.
+    room: Room<(Vec<Kept>, Vec<u8>)>,
 }
 
 #[derive(Clone, Copy)]
@@ -184,9 +187,22 @@ impl Dialect for Puzzles {
                 }
             }
         };
-        let mut job = Job { workers, puzzles: Entries::default(), first_line, messages: Vec::new() };
+        let mut job = Job {
+            workers,
+            puzzles: Entries::default(),
+            first_line,
+            messages: Vec::new(),
+            room: Room::default(),
+        };
         job.add(batch_id, &puzzles);
         Ok(Some(job))
+    }
+
+    fn make_room(job: &mut Job) {
+        let (puzzles, line_bytes) = (job.puzzles.len(), job.workers.format().order().cells() + 1);
+        let answers = Vec::with_capacity(roomy(puzzles * size_of::<Kept>()) / size_of::<Kept>());
+        let room = (answers, Vec::with_capacity(roomy(puzzles * line_bytes)));
+        job.room = Room::new(room);
     }
 
     fn workers(&self) -> Option<&Workers> {
@@ -196,13 +212,8 @@ impl Dialect for Puzzles {
     fn answer(job: &Job, rein: &dyn Rein) -> Result<Responses, Cancelled> {
         let (format, task) = (job.workers.format(), job.workers.task());
         let line_bytes = format.order().cells() + 1;
-        let mut keeper = Keeper {
-            format,
-            task,
-            tally: Tally::default(),
-            answers: Vec::with_capacity(job.puzzles.len()),
-            solutions: Vec::with_capacity(job.puzzles.len() * line_bytes),
-        };
+        let (answers, solutions) = job.room.take();
+        let mut keeper = Keeper { format, task, tally: Tally::default(), answers, solutions };
         job.workers.with(|worker| {
             worker.answer_entries(format, task, &job.puzzles, job.first_line, rein, &mut keeper)
         })?;
@@ -227,6 +238,7 @@ impl Dialect for Puzzles {
                 puzzles: job.puzzles.part(begin..first),
                 first_line: job.first_line + begin as u64,
                 messages: vec![message],
+                room: Room::default(),
             }
         });
         Some(each.collect())

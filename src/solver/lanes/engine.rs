@@ -236,7 +236,8 @@ impl<W: Word> Engine<W> {
 
     fn reset(&mut self, job: &Job<'_>) {
         self.progress.clear();
-        self.progress.reserve(job.puzzles.len());
+        // Sizes that come again, for the allocator's sake.
+        self.progress.reserve(job.puzzles.len().next_power_of_two());
         self.nodes.truncate(FIRST_WAITING);
         self.waiting.clear();
         self.unused = NONE;
