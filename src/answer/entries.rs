@@ -35,6 +35,12 @@ impl Entries {
         self.ends.is_empty()
     }
 
+    /// How long they are together, with a line end after each.
+    #[must_use]
+    pub const fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
     /// Where one begins.
     fn begin(&self, index: usize) -> usize {
         index.checked_sub(1).map_or(0, |before| self.ends[before])

@@ -1,7 +1,6 @@
 //! Workers for a format and a task, lent to whatever thread has something to answer.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
 
 use super::worker::Worker;
 use super::write::{PartWriter, Writer};
@@ -14,23 +13,28 @@ use crate::text::{Format, Problem, PuzzleError, Records};
 /// shares them, since a worker takes some hundred kilobytes and the one that was used last is still in the caches.
 pub struct IdleWorkers {
     workers: Mutex<Vec<(WorkerKind, Worker)>>,
-    /// The most of a kind that are kept: one for each core. More are only needed while threads wait for each other's cores.
     most_of_a_kind: usize,
 }
 
 /// What a worker can be used for: puzzles of an order, by the strategy of this name.
 type WorkerKind = (Order, &'static str);
 
+/// For more threads than most machines have cores.
 impl Default for IdleWorkers {
     fn default() -> Self {
-        let most_of_a_kind = thread::available_parallelism().map_or(1, Into::into);
-        Self { workers: Mutex::default(), most_of_a_kind }
+        Self::new(64)
     }
 }
 
 impl IdleWorkers {
     /// The kinds of which as many are kept as there may be of one.
     const KINDS: usize = 8;
+
+    /// Keeps so many of each kind. One for each core is enough: more are only needed while threads wait for each other's cores.
+    #[must_use]
+    pub fn new(most_of_a_kind: usize) -> Self {
+        Self { workers: Mutex::default(), most_of_a_kind }
+    }
 
     fn lock(&self) -> MutexGuard<'_, Vec<(WorkerKind, Worker)>> {
         self.workers.lock().unwrap_or_else(PoisonError::into_inner)
@@ -251,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_few_idle_workers_of_each_kind_are_kept() {
-        let idle = IdleWorkers { workers: Mutex::default(), most_of_a_kind: 2 };
+        let idle = IdleWorkers::new(2);
         let put = |order: Order| {
             let worker = Worker::new(order, &Task::default());
             idle.put((order, "any"), worker);

@@ -69,11 +69,11 @@ impl Context {
         draining: watch::Receiver<bool>,
     ) -> Self {
         Self {
+            idle_workers: Arc::new(IdleWorkers::new(crew.threads())),
             crew: Arc::new(crew),
             strategies,
             limits,
             datasets,
-            idle_workers: Arc::default(),
             calls: Arc::new(Semaphore::new(limits.streams.min(Semaphore::MAX_PERMITS))),
             draining,
         }

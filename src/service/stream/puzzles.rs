@@ -199,10 +199,10 @@ impl Dialect for Puzzles {
     }
 
     fn make_room(job: &mut Job) {
-        let (puzzles, line_bytes) = (job.puzzles.len(), job.workers.format().order().cells() + 1);
-        let answers = Vec::with_capacity(roomy(puzzles * size_of::<Kept>()) / size_of::<Kept>());
-        let room = (answers, Vec::with_capacity(roomy(puzzles * line_bytes)));
-        job.room = Room::new(room);
+        let answers = Vec::with_capacity(roomy(job.puzzles.len() * size_of::<Kept>()) / size_of::<Kept>());
+        // A solution is as long as its puzzle. What is none gets no room, however many there are.
+        let solutions = Vec::with_capacity(roomy(job.puzzles.bytes()));
+        job.room = Room::new((answers, solutions));
     }
 
     fn workers(&self) -> Option<&Workers> {
