@@ -55,6 +55,11 @@ pub(super) const fn roomy(bytes: usize) -> usize {
     bytes.next_power_of_two()
 }
 
+/// The same for a list of so many.
+pub(super) fn roomy_list<T>(len: usize) -> Vec<T> {
+    Vec::with_capacity(roomy(len * size_of::<T>()) / size_of::<T>())
+}
+
 /// How far from its beginning memory for a text is written on.
 ///
 /// A text is copied behind the head of its message, a few bytes further in than it lies itself where both begin at a page of

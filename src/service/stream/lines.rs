@@ -9,7 +9,7 @@ use tonic::Status;
 use super::session::Session;
 use super::{Dialect, Room};
 use crate::answer::{Block, Cancelled, Part, Rein, Tally, Workers, Written, WrittenParts};
-use crate::service::codec::{LEAD, roomy, sendable, text_to_send};
+use crate::service::codec::{LEAD, roomy, roomy_list, sendable, text_to_send};
 use crate::service::context::Context;
 use crate::service::convert::{invalid, unreadable};
 use crate::service::opening::{count_lines, open};
@@ -192,7 +192,7 @@ impl Dialect for Lines {
             let text = text_to_send(Workers::room_for(job.block()));
             let parts = match job.messages.len() {
                 1 => Vec::new(),
-                messages => Vec::with_capacity(roomy(messages * size_of::<Part>()) / size_of::<Part>()),
+                messages => roomy_list(messages),
             };
             job.room = Room::new(WrittenParts { text, parts });
         }

@@ -9,7 +9,7 @@ use tonic::Status;
 use super::session::Session;
 use super::{Dialect, Room};
 use crate::answer::{Answer, Cancelled, Entries, Found, Rein, Tally, Task, Visitor, Workers};
-use crate::service::codec::roomy;
+use crate::service::codec::{roomy, roomy_list};
 use crate::service::context::Context;
 use crate::service::convert::{self, internal_error, invalid, unreadable};
 use crate::service::{meters, proto};
@@ -199,7 +199,7 @@ impl Dialect for Puzzles {
     }
 
     fn make_room(job: &mut Job) {
-        let answers = Vec::with_capacity(roomy(job.puzzles.len() * size_of::<Kept>()) / size_of::<Kept>());
+        let answers = roomy_list(job.puzzles.len());
         // A solution is as long as its puzzle. What is none gets no room, however many there are.
         let solutions = Vec::with_capacity(roomy(job.puzzles.bytes()));
         job.room = Room::new((answers, solutions));
