@@ -1,7 +1,9 @@
 //! Answers written out, those to a block in one piece or in parts.
 
+use std::borrow::Cow;
 use std::iter::Peekable;
 
+use super::short::ShortTally;
 use super::worker::Visitor;
 use super::{Answer, OutputForm, Tally, Task};
 use crate::solver::Search;
@@ -26,12 +28,30 @@ pub struct WrittenParts {
 }
 
 /// The answers to a part of a block.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     /// Where they end in the text of all.
     pub end: usize,
+    tally: ShortTally,
+}
+
+impl Part {
+    /// Answers that end at `end`, of which this is known.
+    #[must_use]
+    pub fn new(end: usize, mut tally: Tally) -> Self {
+        Self { end, tally: ShortTally::take(&mut tally) }
+    }
+
     /// What they are.
-    pub tally: Tally,
+    #[must_use]
+    pub fn tally(&self) -> Cow<'_, Tally> {
+        self.tally.tally()
+    }
+
+    /// Adds what they are to a tally of more.
+    pub fn add_to(&self, total: &mut Tally) {
+        self.tally.add_to(total);
+    }
 }
 
 /// Writes answers.
@@ -65,7 +85,7 @@ impl<'a, E: Iterator<Item = u64>> PartWriter<'a, E> {
     /// Goes on to the part that this line is in; all answers before it end at `end` in the text.
     fn go_on(&mut self, line: u64, end: usize) {
         while self.ends.next_if(|&behind| behind <= line).is_some() {
-            let tally = std::mem::take(&mut self.writer.written.tally);
+            let tally = ShortTally::take(&mut self.writer.written.tally);
             self.parts.push(Part { end, tally });
         }
     }

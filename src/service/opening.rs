@@ -37,8 +37,15 @@ pub(super) fn open(text: &[u8], hint: &Hint, at_start: bool) -> Result<Option<Op
 
 /// How many lines a text has. The last one needs no line end.
 pub(super) fn count_lines(text: &[u8]) -> usize {
-    let unended = text.last().is_some_and(|&byte| byte != b'\n');
-    memchr::memchr_iter(b'\n', text).count() + usize::from(unended)
+    match memchr::memchr(b'\n', text) {
+        // Messages of one line are many, and finding an end is cheaper than counting ends.
+        Some(end) if end + 1 == text.len() => 1,
+        Some(_) => {
+            let unended = text.last().is_some_and(|&byte| byte != b'\n');
+            memchr::memchr_iter(b'\n', text).count() + usize::from(unended)
+        }
+        None => usize::from(!text.is_empty()),
+    }
 }
 
 #[cfg(test)]

@@ -19,7 +19,12 @@ use crate::service::{convert, meters, proto};
 const LAST_LINE: u64 = 1 << 62;
 
 /// The method.
-pub(in crate::service) struct Lines(Session);
+pub(in crate::service) struct Lines {
+    session: Session,
+    /// The bytes of the last text that was joined. Streams that send small messages go on doing so, and a text that grows bit by
+    /// bit is copied over and over.
+    joined: usize,
+}
 
 /// The lines of a message, or of several that follow each other.
 pub(in crate::service) struct Job {
@@ -29,6 +34,8 @@ pub(in crate::service) struct Job {
     first_line: u64,
     messages: Vec<Message>,
     room: Room<WrittenParts>,
+    /// Are lines that follow answered with these? Not if each puzzle is searched for itself, or spans lines.
+    takes_more: bool,
 }
 
 enum Text {
@@ -55,10 +62,10 @@ impl Text {
         }
     }
 
-    /// Adds a text on a new line. Returns where it begins.
-    fn join(&mut self, text: &[u8]) -> usize {
+    /// Adds a text on a new line. Returns where it begins. In the end it may have about `expected` bytes.
+    fn join(&mut self, text: &[u8], expected: usize) -> usize {
         if let Self::Alone(first) = self {
-            let mut joined = Vec::with_capacity(roomy(2 * (first.len() + text.len())));
+            let mut joined = Vec::with_capacity(roomy(expected.max(2 * (first.len() + text.len()))));
             joined.extend_from_slice(first);
             *self = Self::Joined(joined);
         }
@@ -75,7 +82,10 @@ impl Text {
 impl Job {
     fn new(workers: Option<Arc<Workers>>, text: Bytes, first_line: u64, next_line: u64) -> Self {
         let messages = vec![Message { end: text.len(), next_line }];
-        Self { workers, text: Text::Alone(text), first_line, messages, room: Room::default() }
+        let takes_more = workers
+            .as_ref()
+            .is_some_and(|workers| workers.search_together() && workers.format().is_by_line());
+        Self { workers, text: Text::Alone(text), first_line, messages, room: Room::default(), takes_more }
     }
 
     fn block(&self) -> Block<'_> {
@@ -84,20 +94,21 @@ impl Job {
 
     /// Can lines be added that are answered like this and begin with this number?
     fn goes_on(&self, workers: &Arc<Workers>, first_line: u64) -> bool {
-        self.workers.as_ref().is_some_and(|own| Arc::ptr_eq(own, workers))
+        self.takes_more
+            && self.workers.as_ref().is_some_and(|own| Arc::ptr_eq(own, workers))
             && self.messages.last().is_some_and(|last| last.next_line == first_line)
-            && workers.search_together()
-            && workers.format().is_by_line()
     }
 
-    /// Adds the lines of a message.
-    fn add(&mut self, text: &[u8], next_line: u64) {
-        let begin = self.text.join(text);
+    /// Adds the lines of a message. In the end the text may have about `expected` bytes. Returns how many it has.
+    fn add(&mut self, text: &[u8], next_line: u64, expected: usize) -> usize {
+        let begin = self.text.join(text, expected);
         if let Some(last) = self.messages.last_mut() {
             // It may have been given a line end.
             last.end = begin;
         }
-        self.messages.push(Message { end: begin + text.len(), next_line });
+        let end = begin + text.len();
+        self.messages.push(Message { end, next_line });
+        end
     }
 }
 
@@ -118,7 +129,7 @@ impl Responses {
 
     /// To one message, in a text to send.
     fn one(Written { text, tally }: Written) -> Self {
-        let parts = vec![Part { end: text.len(), tally }];
+        let parts = vec![Part::new(text.len(), tally)];
         Self::of(WrittenParts { text, parts })
     }
 
@@ -126,7 +137,7 @@ impl Responses {
     fn of(WrittenParts { text, parts }: WrittenParts) -> Self {
         let mut total = Tally::default();
         for part in &parts {
-            total.add(&part.tally);
+            part.add_to(&mut total);
         }
         meters::answered(&total);
         Self { begin: LEAD, text: sendable(text), parts: parts.into_iter() }
@@ -137,10 +148,10 @@ impl Iterator for Responses {
     type Item = proto::SolveLinesResponse;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let Part { end, tally } = self.parts.next()?;
-        let lines = self.text.split_to(end - self.begin);
-        self.begin = end;
-        Some(proto::SolveLinesResponse { lines, tally: Some(convert::tally(&tally)) })
+        let part = self.parts.next()?;
+        let lines = self.text.split_to(part.end - self.begin);
+        self.begin = part.end;
+        Some(proto::SolveLinesResponse { lines, tally: Some(convert::tally(&part.tally())) })
     }
 }
 
@@ -153,7 +164,7 @@ impl Dialect for Lines {
     type Response = proto::SolveLinesResponse;
 
     fn new(context: Arc<Context>) -> Result<Self, Status> {
-        Session::new(context).map(Self)
+        Ok(Self { session: Session::new(context)?, joined: 0 })
     }
 
     fn bytes(request: &Self::Request) -> usize {
@@ -161,7 +172,7 @@ impl Dialect for Lines {
     }
 
     fn prepare(&mut self, request: Self::Request, before: Option<&mut Job>) -> Result<Option<Job>, Status> {
-        let session = &mut self.0;
+        let Self { session, joined } = self;
         session.obey(request.options)?;
         let text = request.lines;
         match request.first_line {
@@ -174,7 +185,7 @@ impl Dialect for Lines {
         let next_line = session.next_line;
         if let Some(workers) = &session.workers {
             if let Some(before) = before.filter(|before| before.goes_on(workers, first_line)) {
-                before.add(&text, next_line);
+                *joined = before.add(&text, next_line, *joined);
                 return Ok(None);
             }
             return Ok(Some(Job::new(Some(Arc::clone(workers)), text, first_line, next_line)));
@@ -199,7 +210,7 @@ impl Dialect for Lines {
     }
 
     fn workers(&self) -> Option<&Workers> {
-        self.0.workers.as_deref()
+        self.session.workers.as_deref()
     }
 
     fn answer(job: &Job, rein: &dyn Rein) -> Result<Responses, Cancelled> {

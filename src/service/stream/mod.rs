@@ -4,12 +4,15 @@ mod lines;
 mod puzzles;
 mod session;
 
+use std::future::poll_fn;
 use std::iter::Flatten;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Poll, ready};
 use std::vec;
 
+use tokio_stream::Stream as _;
 use tonic::{Request, Status, Streaming};
 
 use super::context::Context;
@@ -204,11 +207,12 @@ impl<J> Batch<J> {
     fn add<D: Dialect<Job = J>>(&mut self, dialect: &mut D, request: D::Request) -> Result<(), Status> {
         let bytes = D::bytes(&request);
         let before = self.jobs.last_mut().filter(|_| bytes <= JOINED_BYTES);
-        let job = dialect.prepare(request, before)?;
-        self.jobs.extend(job);
+        if let Some(job) = dialect.prepare(request, before)? {
+            self.jobs.push(job);
+            self.is_together = dialect.workers().is_some_and(Workers::search_together);
+        }
         self.messages += 1;
         self.bytes += bytes;
-        self.is_together = dialect.workers().is_some_and(Workers::search_together);
         Ok(())
     }
 
@@ -230,25 +234,29 @@ async fn gather<D: Dialect>(
 ) -> Result<bool, Status> {
     let Some(first) = requests.message().await? else { return Ok(false) };
     batch.add(dialect, first)?;
-    let caller = feeder.caller();
     loop {
         let size = batch.size();
         let mut turn = pin!(feeder.turn(size));
-        while batch.size() == size && !batch.is_full(caller.is_brisk()) {
-            tokio::select! {
-                biased;
-                message = requests.message() => match message? {
-                    Some(request) => batch.add(dialect, request)?,
-                    None => return Ok(false),
-                },
-                turn = &mut turn => {
-                    batch.turn = Some(turn);
-                    return Ok(true);
+        let more = poll_fn(|poller| {
+            while batch.size() == size && !batch.is_full(feeder.caller().is_brisk()) {
+                match Pin::new(&mut *requests).poll_next(poller) {
+                    Poll::Ready(Some(request)) => batch.add(dialect, request?)?,
+                    Poll::Ready(None) => return Poll::Ready(Ok(false)),
+                    Poll::Pending => {
+                        batch.turn = Some(ready!(turn.as_mut().poll(poller)));
+                        break;
+                    }
                 }
             }
+            Poll::Ready(Ok::<_, Status>(true))
+        });
+        if !more.await? {
+            return Ok(false);
         }
         if batch.size() == size {
-            batch.turn = Some(turn.await);
+            if batch.turn.is_none() {
+                batch.turn = Some(turn.await);
+            }
             return Ok(true);
         }
     }

@@ -8,7 +8,7 @@ use tonic::Status;
 
 use super::session::Session;
 use super::{Dialect, Room};
-use crate::answer::{Answer, Cancelled, Entries, Found, Rein, Tally, Task, Visitor, Workers};
+use crate::answer::{Answer, Cancelled, Entries, Found, Rein, ShortMetrics, Tally, Task, Visitor, Workers};
 use crate::service::codec::{roomy, roomy_list};
 use crate::service::context::Context;
 use crate::service::convert::{self, internal_error, invalid, unreadable};
@@ -51,20 +51,29 @@ impl Job {
 pub(in crate::service) struct Responses {
     messages: vec::IntoIter<Message>,
     answers: vec::IntoIter<Kept>,
+    /// The number of the next puzzle.
+    line: u64,
     /// The cells of the solutions, one character each.
     solutions: Solutions,
 }
 
 /// An answer that is kept.
-struct Kept {
-    line: u64,
-    metrics: Metrics,
-    /// None if it is the next solution.
-    other: Option<Box<Other>>,
+enum Kept {
+    /// It is the next solution, and this is what its search cost.
+    Solution(ShortMetrics),
+    /// The same, where that is more than is usual.
+    LongSearch(Box<Metrics>),
+    /// It is something else.
+    Other(Box<proto::Answer>),
 }
 
-/// What an answer is, other than a solution, and whether it is exact.
-type Other = (proto::answer::Result, bool);
+impl Kept {
+    /// The next solution.
+    fn solution(metrics: &Metrics) -> Self {
+        let long = || Self::LongSearch(Box::new(*metrics));
+        ShortMetrics::of(metrics).map_or_else(long, Self::Solution)
+    }
+}
 
 /// Solutions in a row.
 #[derive(Default)]
@@ -92,11 +101,17 @@ impl Iterator for Responses {
     fn next(&mut self) -> Option<Self::Item> {
         use proto::answer::Result as R;
         let Message { batch_id, puzzles } = self.messages.next()?;
-        let answer = |Kept { line, metrics, other }| {
-            let (result, count_is_exact) =
-                other.map_or_else(|| (R::Solution(self.solutions.next()), false), |other| *other);
-            let (result, metrics) = (Some(result), Some(convert::metrics(&metrics)));
-            proto::Answer { result, metrics, count_is_exact, line }
+        let answer = |kept| {
+            let line = self.line;
+            self.line += 1;
+            let metrics = match kept {
+                Kept::Solution(metrics) => metrics.metrics(),
+                Kept::LongSearch(metrics) => *metrics,
+                Kept::Other(answer) => return *answer,
+            };
+            let (result, metrics) =
+                (Some(R::Solution(self.solutions.next())), Some(convert::metrics(&metrics)));
+            proto::Answer { result, metrics, count_is_exact: false, line }
         };
         let answers = self.answers.by_ref().take(puzzles).map(answer).collect();
         Some(proto::SolveStreamResponse { batch_id, answers })
@@ -114,18 +129,13 @@ struct Keeper<'a> {
 
 impl Visitor for Keeper<'_> {
     fn answer(&mut self, answer: &Answer<'_>) {
-        use proto::answer::Result as R;
         self.tally.count(self.task, answer);
-        let other = match &answer.result {
-            Ok(Found::Solution(solution)) => {
-                self.format.write_line(solution.digits(), &mut self.solutions);
-                None
-            }
-            Ok(Found::Count { count, exact }) => Some((R::Count(*count), *exact)),
-            Err(error) => Some((convert::error_result(error), false)),
-        };
-        let Answer { line, metrics, .. } = *answer;
-        self.answers.push(Kept { line, metrics, other: other.map(Box::new) });
+        self.answers.push(if let Ok(Found::Solution(solution)) = &answer.result {
+            self.format.write_line(solution.digits(), &mut self.solutions);
+            Kept::solution(&answer.metrics)
+        } else {
+            Kept::Other(Box::new(convert::answer(answer, self.format)))
+        });
     }
 
     fn wants_puzzles(&self) -> bool {
@@ -136,11 +146,11 @@ impl Visitor for Keeper<'_> {
         !self.task.measure
     }
 
-    fn solutions(&mut self, lines: &[u64], searches: &[Search], digits: &[u8]) {
+    fn solutions(&mut self, _lines: &[u64], searches: &[Search], digits: &[u8]) {
         self.tally.answers += searches.len() as u64;
-        for (&line, &Search { metrics, .. }) in lines.iter().zip(searches) {
-            self.tally.metrics.add(&metrics);
-            self.answers.push(Kept { line, metrics, other: None });
+        for Search { metrics, .. } in searches {
+            self.tally.metrics.add(metrics);
+            self.answers.push(Kept::solution(metrics));
         }
         self.format.write_solutions(digits, &mut self.solutions);
     }
@@ -221,6 +231,7 @@ impl Dialect for Puzzles {
         Ok(Responses {
             messages: job.messages.clone().into_iter(),
             answers: keeper.answers.into_iter(),
+            line: job.first_line,
             solutions: Solutions { text: keeper.solutions, line_bytes, taken: 0 },
         })
     }
@@ -245,15 +256,13 @@ impl Dialect for Puzzles {
     }
 
     fn apologise(job: &Job) -> Responses {
-        let apology = |line| {
-            let error = convert::error_result(&internal_error(Some(line)));
-            Kept { line, metrics: Metrics::default(), other: Some(Box::new((error, false))) }
-        };
+        let apology = |line| Kept::Other(Box::new(convert::error_answer(&internal_error(Some(line)))));
         let answers: Vec<_> = (job.first_line..).take(job.puzzles.len()).map(apology).collect();
         meters::broken_down(answers.len());
         Responses {
             messages: job.messages.clone().into_iter(),
             answers: answers.into_iter(),
+            line: job.first_line,
             solutions: Solutions::default(),
         }
     }
