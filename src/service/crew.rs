@@ -10,8 +10,9 @@
 //! the time it had, and answers do not depend on where they were found. A call whose work was moved stays there
 //! until it has become quick again, so that nothing is begun twice over and over.
 //!
-//! Each shift has as many threads as there are cores, or more, and the system divides the cores among them. Within a shift
-//! whoever asks first has the first turn, and each call asks for one batch at a time.
+//! Each shift has as many threads as there are cores, or more, and the system divides the cores among them: bulk threads step
+//! back behind quick ones and behind those that move bytes, patient threads behind all. Within a shift whoever asks first has the first
+//! turn, and each call asks for one batch at a time.
 
 use std::collections::VecDeque;
 use std::io;
@@ -46,8 +47,12 @@ const BRISK_TIME: Duration = Duration::from_millis(1);
 /// several calls with long work share the cores.
 const PATIENT_PER_CORE: usize = 4;
 
-/// How far threads with long work step back where others want the processor, as `nice` counts.
-const PATIENT_NICENESS: i32 = 10;
+/// How far threads with much work step back where others want the processor, as `nice` counts. Where all have the same priority, a
+/// thread that wakes up for a small call, or to move bytes, waits until the scheduler's next tick: 4 ms on most systems.
+const BULK_NICENESS: i32 = 7;
+
+/// The same for threads with long work.
+const PATIENT_NICENESS: i32 = 15;
 
 /// How many batches may be on a shift for each of its threads: one running and one waiting.
 const BATCHES_PER_THREAD: usize = 2;
@@ -167,9 +172,12 @@ impl Crew {
         Ok(Self {
             threads,
             quick: (Shift::new("quick", threads..=threads, batches, 0)?, Hourglass::new(QUICK_TIME)),
-            bulk: (Shift::new("bulk", threads..=threads, in_flight, 0)?, Hourglass::new(BULK_TIME)),
+            bulk: (
+                Shift::new("bulk", threads..=threads, in_flight, BULK_NICENESS)?,
+                Hourglass::new(BULK_TIME),
+            ),
             patient: Shift::new("patient", threads..=patient, patient, PATIENT_NICENESS)?,
-            checking: Arc::new(named_pool("check", threads, PATIENT_NICENESS)?),
+            checking: Arc::new(named_pool("check", threads, BULK_NICENESS)?),
             puzzle_time,
             runtime: Handle::current(),
         })

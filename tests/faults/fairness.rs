@@ -10,17 +10,18 @@ use tokio::runtime::Runtime;
 use tokio_stream::StreamExt as _;
 
 use crate::common::daemon::Daemon;
+use crate::cores::apart;
 use crate::row::{Row, Seen, alone};
 use crate::traffic::{client, easy, endless, hard, lines, runtime, solve};
 
 /// How much slower the slowest hundredth of a small client's calls may become.
 const TIMES: f64 = 3.0;
 
-/// Two time slices of the system's scheduler: with the clients on the same cores, the thread of the client and that of the server may
-/// each wait for one, whatever the server does.
-const SLICE: Duration = Duration::from_millis(6);
+/// Half a tick of the system's scheduler, which other processes on the machine cost now and then. Server and clients have cores of their
+/// own. A server whose threads all have the same priority is above it: there, a call that comes in waits for a tick.
+const NOISE: Duration = Duration::from_millis(2);
 
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 5;
 const CALLS: usize = 1000;
 
 pub fn rows() -> Vec<Row> {
@@ -28,13 +29,13 @@ pub fn rows() -> Vec<Row> {
         Row {
             number: 21,
             fault: "a client that streams 25x25 puzzles without end, beside a small one",
-            expected: "99 % of the small client's calls within 3 times the time they take alone and 6 ms",
+            expected: "99 % of the small client's calls within 3 times the time they take alone (and 2 ms, for noise)",
             run: beside_endless_searches,
         },
         Row {
             number: 21,
             fault: "a client that streams 1,024 of the hardest 9x9 puzzles a message, beside a small one",
-            expected: "99 % of the small client's calls within 3 times the time they take alone and 6 ms",
+            expected: "99 % of the small client's calls within 3 times the time they take alone (and 2 ms, for noise)",
             run: beside_large_messages,
         },
         Row {
@@ -111,7 +112,7 @@ fn median<T: Ord + Copy>(mut values: Vec<T>) -> T {
 /// Alone and beside a greedy client, in turns.
 fn beside(options: Option<&SolveOptions>, block: &str) -> Seen {
     let _alone = alone();
-    let daemon = Daemon::start(&[]);
+    let (daemon, _kept) = apart(|| Daemon::start(&[]));
     let runtime = runtime();
     let (mut without, mut with) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
@@ -126,7 +127,7 @@ fn beside(options: Option<&SolveOptions>, block: &str) -> Seen {
         with.as_secs_f64() * 1e3,
         without.as_secs_f64() * 1e3
     );
-    assert!(with < without.mul_f64(TIMES) + SLICE, "{said}");
+    assert!(with < without.mul_f64(TIMES) + NOISE, "{said}");
     Seen::good(said)
 }
 

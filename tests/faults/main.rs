@@ -11,6 +11,7 @@ mod code;
 #[path = "../common/mod.rs"]
 mod common;
 mod companion;
+mod cores;
 mod datasets;
 mod ending;
 mod fairness;
