@@ -31,7 +31,7 @@ pub use costs::{Cost, Costs};
 pub use entries::Entries;
 pub use rein::{PuzzleByPuzzle, Rein};
 pub use render::{NoOutputForm, OutputForm, paint_grid};
-pub use short::ShortMetrics;
+pub use short::{ShortMetrics, ShortTally};
 pub use single::single_error;
 pub use step::{Reason, Step, Stuck, next_step};
 pub use validate::{Validation, validate_block};

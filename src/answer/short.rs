@@ -42,7 +42,7 @@ impl ShortMetrics {
 
 /// A tally in a third of the memory, if there is no error in it, as in most.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum ShortTally {
+pub enum ShortTally {
     /// Nothing but good answers.
     Good {
         /// How many.
@@ -56,7 +56,8 @@ pub(super) enum ShortTally {
 
 impl ShortTally {
     /// Takes all out of a tally.
-    pub(super) fn take(tally: &mut Tally) -> Self {
+    #[must_use]
+    pub fn take(tally: &mut Tally) -> Self {
         let is_good = tally.errors.is_empty() && tally.costs.is_none();
         match (u32::try_from(tally.answers), ShortMetrics::of(&tally.metrics)) {
             (Ok(answers), Some(metrics)) if is_good => {
@@ -68,7 +69,7 @@ impl ShortTally {
     }
 
     /// Adds it to another.
-    pub(super) fn add_to(&self, total: &mut Tally) {
+    pub fn add_to(&self, total: &mut Tally) {
         match self {
             Self::Good { answers, metrics } => {
                 total.answers += u64::from(*answers);
@@ -79,7 +80,8 @@ impl ShortTally {
     }
 
     /// The same, as all others know it.
-    pub(super) fn tally(&self) -> Cow<'_, Tally> {
+    #[must_use]
+    pub fn tally(&self) -> Cow<'_, Tally> {
         match self {
             Self::Good { answers, metrics } => {
                 let (answers, metrics) = (u64::from(*answers), metrics.metrics());

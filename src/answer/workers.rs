@@ -246,7 +246,7 @@ mod tests {
             let mut begin = 0;
             for (part, (answers, tally)) in parts.into_iter().zip(each) {
                 assert_eq!(text[begin..part.end], answers);
-                assert_eq!(*part.tally(), tally);
+                assert_eq!(*part.tally.tally(), tally);
                 begin = part.end;
             }
             assert_eq!(begin, text.len());

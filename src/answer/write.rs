@@ -1,6 +1,5 @@
 //! Answers written out, those to a block in one piece or in parts.
 
-use std::borrow::Cow;
 use std::iter::Peekable;
 
 use super::short::ShortTally;
@@ -32,26 +31,8 @@ pub struct WrittenParts {
 pub struct Part {
     /// Where they end in the text of all.
     pub end: usize,
-    tally: ShortTally,
-}
-
-impl Part {
-    /// Answers that end at `end`, of which this is known.
-    #[must_use]
-    pub fn new(end: usize, mut tally: Tally) -> Self {
-        Self { end, tally: ShortTally::take(&mut tally) }
-    }
-
     /// What they are.
-    #[must_use]
-    pub fn tally(&self) -> Cow<'_, Tally> {
-        self.tally.tally()
-    }
-
-    /// Adds what they are to a tally of more.
-    pub fn add_to(&self, total: &mut Tally) {
-        self.tally.add_to(total);
-    }
+    pub tally: ShortTally,
 }
 
 /// Writes answers.

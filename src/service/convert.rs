@@ -6,7 +6,7 @@ use tonic_types::FieldViolation;
 use super::context::Context;
 use super::proto;
 use super::refusal::bad_fields;
-use crate::answer::{Answer, Check, Flaw, Found, OutputForm, Tally, Task};
+use crate::answer::{Answer, Check, Flaw, Found, OutputForm, ShortTally, Tally, Task};
 use crate::grid::{Cell, Digit, Grid, House, HouseKind, Order};
 use crate::solver::{Clash, DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Metrics, Question, Step, Strategy};
 use crate::text::{Alphabet, Format, FormatError, Hint, Notation, Problem, PuzzleError};
@@ -372,6 +372,17 @@ pub(super) fn tally(tally: &Tally) -> proto::Tally {
             .map(|(code, &count)| proto::ErrorCount { code: error_code(code).into(), count })
             .collect(),
         metrics: Some(metrics(&tally.metrics)),
+    }
+}
+
+pub(super) fn short_tally(tally: &ShortTally) -> proto::Tally {
+    match tally {
+        ShortTally::Good { answers, metrics: short } => proto::Tally {
+            answers: u64::from(*answers),
+            errors: Vec::new(),
+            metrics: Some(metrics(&short.metrics())),
+        },
+        ShortTally::Long(tally) => self::tally(tally),
     }
 }
 

@@ -8,7 +8,7 @@ use tonic::Status;
 
 use super::session::Session;
 use super::{Dialect, Room};
-use crate::answer::{Block, Cancelled, Part, Rein, Tally, Workers, Written, WrittenParts};
+use crate::answer::{Block, Cancelled, Part, Rein, ShortTally, Tally, Workers, Written, WrittenParts};
 use crate::service::codec::{LEAD, roomy, roomy_list, sendable, text_to_send};
 use crate::service::context::Context;
 use crate::service::convert::{invalid, unreadable};
@@ -128,8 +128,8 @@ impl Responses {
     }
 
     /// To one message, in a text to send.
-    fn one(Written { text, tally }: Written) -> Self {
-        let parts = vec![Part::new(text.len(), tally)];
+    fn one(Written { text, mut tally }: Written) -> Self {
+        let parts = vec![Part { end: text.len(), tally: ShortTally::take(&mut tally) }];
         Self::of(WrittenParts { text, parts })
     }
 
@@ -137,7 +137,7 @@ impl Responses {
     fn of(WrittenParts { text, parts }: WrittenParts) -> Self {
         let mut total = Tally::default();
         for part in &parts {
-            part.add_to(&mut total);
+            part.tally.add_to(&mut total);
         }
         meters::answered(&total);
         Self { begin: LEAD, text: sendable(text), parts: parts.into_iter() }
@@ -148,10 +148,10 @@ impl Iterator for Responses {
     type Item = proto::SolveLinesResponse;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let part = self.parts.next()?;
-        let lines = self.text.split_to(part.end - self.begin);
-        self.begin = part.end;
-        Some(proto::SolveLinesResponse { lines, tally: Some(convert::tally(&part.tally())) })
+        let Part { end, tally } = self.parts.next()?;
+        let lines = self.text.split_to(end - self.begin);
+        self.begin = end;
+        Some(proto::SolveLinesResponse { lines, tally: Some(convert::short_tally(&tally)) })
     }
 }
 
