@@ -379,10 +379,11 @@ proptest! {
         let mut grid = Grid::empty(Order::NINE);
         let mut seen = Vec::new();
         loop {
-            let (first, mut puzzles) = (reader.line(), Vec::new());
-            let count = reader.read_everyday(&mut puzzles, most);
-            prop_assert!(count <= most && puzzles.len() == 81 * count);
-            seen.extend((first..).zip(puzzles.chunks(81)).map(|(line, digits)| (line, Ok(digits.to_vec()), None)));
+            let (first, mut digits) = (reader.line(), vec![0xFF; 81 * most]);
+            let count = reader.read_everyday(&mut digits);
+            prop_assert!(count <= most);
+            let everyday = (first..).zip(digits.chunks(81).take(count));
+            seen.extend(everyday.map(|(line, digits)| (line, Ok(digits.to_vec()), None)));
             if count == most {
                 continue;
             }

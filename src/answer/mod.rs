@@ -37,7 +37,7 @@ pub use step::{Reason, Step, Stuck, next_step};
 pub use validate::{Validation, validate_block};
 pub use worker::{Visitor, Worker};
 pub use workers::{IdleWorkers, Workers};
-pub use write::{Part, Written, WrittenParts};
+pub use write::{Part, Written, WrittenParts, write_solutions};
 
 /// What is asked of every puzzle, and how the answers are written.
 #[derive(Clone, Copy)]

@@ -3,15 +3,43 @@
 use super::entries::Entries;
 use super::{Answer, Block, Cancelled, Found, Rein, Task};
 use crate::grid::{Grid, Order};
-use crate::solver::{Batch, Limit, Metrics, Question, Search, Solver, Verdict, lanes};
+use crate::solver::lanes::{self, Work, do_work};
+use crate::solver::{Batch, Limit, Metrics, Question, Search, Solver, Verdict};
 use crate::text::{Format, Problem, PuzzleError, Records};
 
 /// How many puzzles are searched together. More would be faster by little: a batch has few idle lanes only at its
 /// end.
 pub(super) const BATCH_PUZZLES: usize = 8192;
 
+/// Room is made for so many puzzles at a time.
+const AT_ONCE: usize = 64;
+
 /// So many lines are read, then some of the text further on is brought near.
 const TOGETHER: usize = 8;
+
+/// Reads everyday lines as long as there are such and room for them. Returns how many.
+struct ReadEveryday<'a, 'b> {
+    records: &'a mut Records<'b>,
+    digits: &'a mut [u8],
+}
+
+impl Work for ReadEveryday<'_, '_> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn work(self) -> usize {
+        let mut count = 0;
+        for digits in self.digits.chunks_mut(81 * TOGETHER) {
+            bring_near(self.records.rest());
+            let read = self.records.read_everyday(digits);
+            count += read;
+            if read < TOGETHER {
+                break;
+            }
+        }
+        count
+    }
+}
 
 /// Has a part of the text that is read later brought near. The machine does that by itself within a page of memory, but
 /// at the next page it has to wait, about as long as reading ten puzzles takes.
@@ -104,21 +132,11 @@ impl Worker {
             if self.lines.len() == most {
                 self.answer_kept(task, rein, visitor)?;
             }
-            let (first, room) = (records.line(), most - self.lines.len());
-            self.batch.push_many(|puzzles| {
-                let mut count = 0;
-                loop {
-                    bring_near(records.rest());
-                    let at_once = TOGETHER.min(room - count);
-                    let read = records.read_everyday(puzzles, at_once);
-                    count += read;
-                    if read < TOGETHER {
-                        break;
-                    }
-                }
-                self.lines.extend(first..first + count as u64);
-            });
-            if self.lines.len() < most {
+            let (first, room) = (records.line(), AT_ONCE.min(most - self.lines.len()));
+            let read =
+                self.batch.push_up_to(room, |digits| do_work(ReadEveryday { records: &mut records, digits }));
+            self.lines.extend(first..first + read as u64);
+            if read < room {
                 let Some(record) = records.read(&mut self.puzzle) else { return Ok(()) };
                 self.keep(record.line, record.error);
             }
@@ -147,13 +165,11 @@ impl Worker {
                 self.answer_kept(task, rein, visitor)?;
             }
             let line = first_line + at as u64;
-            let like_lines = entries.like_lines(at, TOGETHER.min(most - self.lines.len()));
-            let mut read = 0;
-            self.batch.push_many(|puzzles| {
-                let mut records = Records::new(format, like_lines, line);
-                read = records.read_everyday(puzzles, TOGETHER);
-                self.lines.extend(line..line + read as u64);
-            });
+            let room = TOGETHER.min(most - self.lines.len());
+            let mut records = Records::new(format, entries.like_lines(at, room), line);
+            let read =
+                self.batch.push_up_to(room, |digits| do_work(ReadEveryday { records: &mut records, digits }));
+            self.lines.extend(line..line + read as u64);
             at += read;
             if read < TOGETHER && self.lines.len() < most && at < entries.len() {
                 let line = first_line + at as u64;

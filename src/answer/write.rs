@@ -6,6 +6,7 @@ use super::short::ShortTally;
 use super::worker::Visitor;
 use super::{Answer, OutputForm, Tally, Task};
 use crate::solver::Search;
+use crate::solver::lanes::{Work, do_work};
 use crate::text::Format;
 
 /// Answers written out.
@@ -33,6 +34,26 @@ pub struct Part {
     pub end: usize,
     /// What they are.
     pub tally: ShortTally,
+}
+
+/// As [`Format::write_solutions`], which is a good part of what answers to easy puzzles take.
+pub fn write_solutions(format: &Format, digits: &[u8], out: &mut Vec<u8>) {
+    do_work(WriteSolutions { format, digits, out });
+}
+
+struct WriteSolutions<'a> {
+    format: &'a Format,
+    digits: &'a [u8],
+    out: &'a mut Vec<u8>,
+}
+
+impl Work for WriteSolutions<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn work(self) {
+        self.format.write_solutions(self.digits, self.out);
+    }
 }
 
 /// Writes answers.
@@ -99,7 +120,7 @@ impl<E: Iterator<Item = u64>> Visitor for PartWriter<'_, E> {
             self.writer.count(search);
             end += line_bytes;
         }
-        format.write_solutions(digits, &mut self.writer.written.text);
+        write_solutions(format, digits, &mut self.writer.written.text);
     }
 }
 
@@ -139,6 +160,6 @@ impl Visitor for Writer<'_> {
         for search in searches {
             self.count(search);
         }
-        self.format.write_solutions(digits, &mut self.written.text);
+        write_solutions(self.format, digits, &mut self.written.text);
     }
 }

@@ -13,9 +13,9 @@ pub struct Batch {
     order: Order,
     /// How many puzzles there are.
     len: usize,
+    /// At least as many as that, and so are solutions and searches: what earlier puzzles have left stays, because clearing
+    /// it would take as long as reading a puzzle.
     puzzles: Vec<u8>,
-    /// At least as many as puzzles, and so are the searches: what earlier puzzles have left stays, because clearing it
-    /// would take as long as reading a puzzle.
     solutions: Vec<u8>,
     searches: Vec<Search>,
 }
@@ -57,8 +57,7 @@ impl Batch {
     }
 
     /// Removes all puzzles.
-    pub fn clear(&mut self) {
-        self.puzzles.clear();
+    pub const fn clear(&mut self) {
         self.len = 0;
     }
 
@@ -76,14 +75,38 @@ impl Batch {
     /// # Panics
     /// If `add` takes something away, or does not append whole puzzles.
     pub fn push_many(&mut self, add: impl FnOnce(&mut Vec<u8>)) {
+        self.puzzles.truncate(self.len * self.order.cells());
         add(&mut self.puzzles);
         let count = self.puzzles.len() / self.order.cells();
         assert!(count >= self.len() && count * self.order.cells() == self.puzzles.len());
-        if self.searches.len() < count {
-            self.solutions.resize(self.puzzles.len(), 0);
-            self.searches.resize(count, Search::NO_SOLUTION);
-        }
+        self.make_room(count);
         self.len = count;
+    }
+
+    /// Adds at most so many puzzles: `fill` writes the cells of some to the front of the room that it is given, and returns
+    /// how many those are, as this does. What the room holds before is unspecified.
+    ///
+    /// # Panics
+    /// If `fill` says that they are more.
+    pub fn push_up_to(&mut self, most: usize, fill: impl FnOnce(&mut [u8]) -> usize) -> usize {
+        self.make_room(self.len + most);
+        let cells = self.order.cells();
+        let count = fill(&mut self.puzzles[self.len * cells..][..most * cells]);
+        assert!(count <= most);
+        self.len += count;
+        count
+    }
+
+    /// Makes room for so many puzzles in all.
+    fn make_room(&mut self, puzzles: usize) {
+        let cells = puzzles * self.order.cells();
+        if self.puzzles.len() < cells {
+            self.puzzles.resize(cells, 0);
+        }
+        if self.searches.len() < puzzles {
+            self.solutions.resize(cells, 0);
+            self.searches.resize(puzzles, Search::NO_SOLUTION);
+        }
     }
 
     /// The cells of puzzle `index`.
@@ -92,6 +115,7 @@ impl Batch {
     /// If there are not so many.
     #[must_use]
     pub fn puzzle(&self, index: usize) -> &[u8] {
+        assert!(index < self.len);
         let cells = self.order.cells();
         &self.puzzles[index * cells..][..cells]
     }
@@ -139,10 +163,44 @@ impl Batch {
         (self.order.cells() == CELLS).then(|| {
             let (puzzles, _) = self.puzzles.as_chunks();
             let (solutions, _) = self.solutions.as_chunks_mut();
-            (puzzles, &mut solutions[..self.len], &mut self.searches[..self.len])
+            (&puzzles[..self.len], &mut solutions[..self.len], &mut self.searches[..self.len])
         })
     }
 }
 
 /// Puzzles, solutions and searches, one of each for each puzzle.
 type AllAtOnce<'a, const CELLS: usize> = (&'a [[u8; CELLS]], &'a mut [[u8; CELLS]], &'a mut [Search]);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_filled_is_no_puzzle() {
+        let order = Order::ALL[1];
+        let mut batch = Batch::new(order);
+        let four = |value: u8| [value; 16];
+        let fill = |batch: &mut Batch, most: usize, values: &[u8]| {
+            batch.push_up_to(most, |room| {
+                assert_eq!(room.len(), 16 * most);
+                // More is written than is said to be.
+                room.fill(9);
+                let cells = values.iter().flat_map(|&value| four(value));
+                room.iter_mut().zip(cells).for_each(|(room, cell)| *room = cell);
+                values.len()
+            })
+        };
+        for _ in 0..2 {
+            assert_eq!(fill(&mut batch, 3, &[1, 2]), 2);
+            batch.push(&Grid::from_digits(order, &four(3)));
+            assert_eq!(fill(&mut batch, 4, &[]), 0);
+            assert_eq!(fill(&mut batch, 1, &[4]), 1);
+            assert_eq!((batch.len(), batch.searches().len()), (4, 4));
+            for (index, value) in [1, 2, 3, 4].into_iter().enumerate() {
+                assert_eq!(batch.puzzle(index), four(value));
+            }
+            batch.clear();
+            assert!(batch.is_empty());
+        }
+    }
+}

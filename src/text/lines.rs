@@ -30,6 +30,7 @@ pub(super) fn is_no_puzzle(line: &[u8]) -> bool {
 
 /// The next line, if it is 81 characters long. It may end earlier: whoever takes it has to make sure that each
 /// character is a cell, which a newline is not.
+#[inline(always)]
 fn nine<'a>(records: &Records<'a>) -> Option<&'a [u8; 81]> {
     match records.text.get(..82)?.split_first_chunk() {
         Some((cells, b"\n")) => Some(cells),
@@ -38,6 +39,7 @@ fn nine<'a>(records: &Records<'a>) -> Option<&'a [u8; 81]> {
 }
 
 /// Goes on to the line behind [`nine`].
+#[inline(always)]
 fn pass_nine(records: &mut Records<'_>) {
     records.text = &records.text[82..];
     records.line += 1;
@@ -54,6 +56,7 @@ pub(super) fn pass_sound(records: &mut Records<'_>) -> bool {
 
 /// Reads the next line, if it is an everyday one: 9x9 in digits, with nothing behind the cells and nothing wrong with
 /// them. It needs no search for its end. If it is not, the digits are unspecified.
+#[inline(always)]
 fn read_nine(records: &mut Records<'_>, digits: &mut [u8; 81]) -> bool {
     let Some(cells) = nine(records) else { return false };
     let is_good = match records.format.codec.shortcut {
@@ -68,28 +71,18 @@ fn read_nine(records: &mut Records<'_>, digits: &mut [u8; 81]) -> bool {
     is_good
 }
 
-/// Reads everyday lines into `puzzles`, one behind the other. Stops at any other line, and after `most`. Returns how
-/// many.
-pub(super) fn read_everyday(records: &mut Records<'_>, puzzles: &mut Vec<u8>, most: usize) -> usize {
-    /// Room is made for so many at a time, which takes no look at each of them and stays in the nearest cache.
-    const AT_ONCE: usize = 32;
+/// Reads everyday lines into `digits`, one behind the other. Stops at any other line, and where there is no room for
+/// another. Returns how many.
+#[inline(always)]
+pub(super) fn read_everyday(records: &mut Records<'_>, digits: &mut [u8]) -> usize {
     let mut count = 0;
-    loop {
-        let (first, room) = (puzzles.len(), AT_ONCE.min(most - count));
-        puzzles.resize(first + 81 * room, 0);
-        let mut read = 0;
-        for digits in puzzles[first..].as_chunks_mut().0 {
-            if !read_nine(records, digits) {
-                break;
-            }
-            read += 1;
+    for digits in digits.as_chunks_mut().0 {
+        if !read_nine(records, digits) {
+            break;
         }
-        puzzles.truncate(first + 81 * read);
-        count += read;
-        if read < AT_ONCE {
-            return count;
-        }
+        count += 1;
     }
+    count
 }
 
 pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<Record<'a>> {
@@ -159,30 +152,51 @@ pub(super) fn fields(row: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Reads the cells of a 9x9 line whose values are `1` to `9`. False, with the digits unspecified, if any
-/// byte is something else. No branch depends on the data, so the compiler makes vector code of it.
+/// byte is something else.
 #[expect(clippy::needless_bitwise_bool, reason = "a lazy operator is a branch")]
+#[inline(always)]
 fn read_digits(cells: &[u8; 81], digits: &mut [u8; 81]) -> bool {
-    let mut bad = 0;
-    for (digit, &byte) in digits.iter_mut().zip(cells) {
+    map_nine(cells, digits, |byte| {
         let value = byte.wrapping_sub(b'0');
         let is_value = value <= 9;
         let is_blank = (byte == b'.') | (byte == b'_') | (byte == b'*') | (byte == b'-');
-        *digit = if is_value { value } else { 0 };
-        bad |= u8::from(!(is_value | is_blank));
-    }
-    bad == 0
+        (if is_value { value } else { 0 }, !(is_value | is_blank))
+    })
 }
 
 /// The same where `.` is the only blank.
 #[expect(clippy::needless_bitwise_bool, reason = "a lazy operator is a branch")]
+#[inline(always)]
 fn read_digits_and_dots(cells: &[u8; 81], digits: &mut [u8; 81]) -> bool {
-    let mut bad = 0;
-    for (digit, &byte) in digits.iter_mut().zip(cells) {
+    map_nine(cells, digits, |byte| {
         let is_value = byte.wrapping_sub(b'1') <= 8;
-        *digit = if is_value { byte - b'0' } else { 0 };
-        bad |= u8::from(!(is_value | (byte == b'.')));
+        (if is_value { byte.wrapping_sub(b'0') } else { 0 }, !(is_value | (byte == b'.')))
+    })
+}
+
+/// Makes of each byte of a 9x9 grid another, and says whether none is bad. No branch depends on the data, so the compiler makes
+/// vector code of it: for words of 32 bytes at most, so that all goes through three of them, the last two of which overlap. A rest
+/// that is no word would take as long as the words.
+#[inline(always)]
+pub(super) fn map_nine(from: &[u8; 81], to: &mut [u8; 81], map: impl Fn(u8) -> (u8, bool)) -> bool {
+    const WORD: usize = 32;
+    let mut bad = [0; WORD];
+    let mut map_word = |from: &[u8; WORD], to: &mut [u8; WORD]| {
+        let mut mapped = [0; WORD];
+        for at in 0..WORD {
+            let (byte, is_bad) = map(from[at]);
+            mapped[at] = byte;
+            bad[at] |= u8::from(is_bad);
+        }
+        *to = mapped;
+    };
+    if let (Some(from), Some(to)) = (from.last_chunk(), to.last_chunk_mut()) {
+        map_word(from, to);
     }
-    bad == 0
+    for (from, to) in from.as_chunks().0.iter().zip(to.as_chunks_mut().0) {
+        map_word(from, to);
+    }
+    bad == [0; WORD]
 }
 
 /// Reads the cells of one puzzle, given without a comment. Length comes before characters.

@@ -267,11 +267,13 @@ impl<'a> Records<'a> {
     }
 
     /// Reads 9x9 puzzles that are written as most are, one a line in digits and nothing else, as long as there are
-    /// such and at most `most`: 81 digits each, added to `puzzles`. Returns how many. This is a shortcut, several
-    /// times as fast as [`Self::read`]; what it stops at is still to be read, be it only the end of the block.
-    pub fn read_everyday(&mut self, puzzles: &mut Vec<u8>, most: usize) -> usize {
+    /// such and room for them in `digits`: 81 digits each, one behind the other. Returns how many; what stands behind
+    /// them is unspecified. This is a shortcut, several times as fast as [`Self::read`]; what it stops at is still to be
+    /// read, be it only the end of the block.
+    #[inline(always)]
+    pub fn read_everyday(&mut self, digits: &mut [u8]) -> usize {
         match self.format.notation {
-            Notation::Lines | Notation::Header => lines::read_everyday(self, puzzles, most),
+            Notation::Lines | Notation::Header => lines::read_everyday(self, digits),
             Notation::Csv | Notation::Grid | Notation::Triples => 0,
         }
     }

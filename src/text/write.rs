@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use super::Format;
 use super::alphabet::Shortcut;
+use super::lines::map_nine;
 use crate::grid::Grid;
 
 impl Format {
@@ -38,6 +39,7 @@ impl Format {
     }
 
     /// Appends a line for each of the grids, which are complete and of this format's order and lie one behind the other.
+    #[inline(always)]
     pub fn write_solutions(&self, digits: &[u8], out: &mut Vec<u8>) {
         /// Room is made for so many at a time, which stays in the nearest cache.
         const AT_ONCE: usize = 32;
@@ -48,8 +50,8 @@ impl Format {
             let first = out.len();
             out.resize(first + 82 * grids.len(), b'\n');
             for (line, digits) in out[first..].as_chunks_mut::<82>().0.iter_mut().zip(grids) {
-                for (symbol, &digit) in line.iter_mut().zip(digits) {
-                    *symbol = b'0' + digit;
+                if let Some(cells) = line.first_chunk_mut() {
+                    map_nine(digits, cells, |digit| (b'0'.wrapping_add(digit), false));
                 }
             }
         }

@@ -8,7 +8,9 @@ use tonic::Status;
 
 use super::session::Session;
 use super::{Dialect, Room};
-use crate::answer::{Answer, Cancelled, Entries, Found, Rein, ShortMetrics, Tally, Task, Visitor, Workers};
+use crate::answer::{
+    Answer, Cancelled, Entries, Found, Rein, ShortMetrics, Tally, Task, Visitor, Workers, write_solutions,
+};
 use crate::service::codec::{roomy, roomy_list};
 use crate::service::context::Context;
 use crate::service::convert::{self, internal_error, invalid, unreadable};
@@ -152,7 +154,7 @@ impl Visitor for Keeper<'_> {
             self.tally.metrics.add(metrics);
             self.answers.push(Kept::solution(metrics));
         }
-        self.format.write_solutions(digits, &mut self.solutions);
+        write_solutions(self.format, digits, &mut self.solutions);
     }
 }
 

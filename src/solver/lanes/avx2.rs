@@ -12,6 +12,7 @@ use std::arch::x86_64::{
     _mm256_srl_epi64, _mm256_storeu_si256, _mm256_xor_si256,
 };
 
+use super::Work;
 use super::engine::{Engine, Job};
 use super::sse2::distance;
 use super::word::Word;
@@ -49,6 +50,19 @@ pub(super) fn run(engine: &mut Engine<Avx2>, job: &mut Job<'_>) {
     }
     assert!(is_available());
     unsafe { compiled(engine, job) }
+}
+
+/// Does some work.
+///
+/// # Panics
+/// If the machine does not have the instructions.
+pub(super) fn do_work<T: Work>(work: T) -> T::Output {
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn compiled<T: Work>(work: T) -> T::Output {
+        work.work()
+    }
+    assert!(is_available());
+    unsafe { compiled(work) }
 }
 
 /// See [`super::bring_near`].

@@ -144,6 +144,26 @@ pub fn bring_near(bytes: &[u8]) {
     let _ = bytes;
 }
 
+/// Work on many bytes of which the compiler makes vector code by itself, for whatever words it may. Reading and writing puzzles is
+/// such, and would take the longer the faster the kernel is.
+pub trait Work {
+    /// What comes of it.
+    type Output;
+
+    /// Does it. It is compiled for each kind of words if it is inlined, always, and so is what it calls.
+    fn work(self) -> Self::Output;
+}
+
+/// Does some work with the longest words that this machine has, of those that are worth it.
+#[inline(always)]
+pub fn do_work<T: Work>(work: T) -> T::Output {
+    #[cfg(target_arch = "x86_64")]
+    if avx2::is_available() {
+        return avx2::do_work(work);
+    }
+    work.work()
+}
+
 /// Lanes do not share a puzzle where more solutions than this are wanted. They would find them out of order, and putting
 /// them in order takes longer the more there are.
 const MOST_SHARED_SOLUTIONS: u64 = 2;
