@@ -1,8 +1,6 @@
 //! Figures in little memory. Where messages have one easy puzzle each, there are thousands of tallies and costs a
 //! batch, and what was written on one core is slow to read on another.
 
-use std::borrow::Cow;
-
 use super::Tally;
 use crate::solver::Metrics;
 
@@ -78,18 +76,6 @@ impl ShortTally {
             Self::Long(tally) => total.add(tally),
         }
     }
-
-    /// The same, as all others know it.
-    #[must_use]
-    pub fn tally(&self) -> Cow<'_, Tally> {
-        match self {
-            Self::Good { answers, metrics } => {
-                let (answers, metrics) = (u64::from(*answers), metrics.metrics());
-                Cow::Owned(Tally { answers, metrics, ..Tally::default() })
-            }
-            Self::Long(tally) => Cow::Borrowed(tally),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -125,13 +111,11 @@ mod tests {
         for tally in long {
             let short = taken(tally.clone());
             assert!(matches!(short, ShortTally::Long(_)));
-            assert_eq!(*short.tally(), tally);
             assert_eq!(added(&short), tally);
         }
         for tally in [good, Tally::default()] {
             let short = taken(tally.clone());
             assert!(matches!(short, ShortTally::Good { .. }));
-            assert_eq!(*short.tally(), tally);
             assert_eq!(added(&short), tally);
         }
     }

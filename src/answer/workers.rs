@@ -189,7 +189,7 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use super::super::worker::{BATCH_PUZZLES, Visitor};
-    use super::super::{Entries, Found, OutputForm};
+    use super::super::{Entries, Found, OutputForm, Tally};
     use super::*;
     use crate::text::{Alphabet, Notation};
 
@@ -246,7 +246,9 @@ mod tests {
             let mut begin = 0;
             for (part, (answers, tally)) in parts.into_iter().zip(each) {
                 assert_eq!(text[begin..part.end], answers);
-                assert_eq!(*part.tally.tally(), tally);
+                let mut total = Tally::default();
+                part.tally.add_to(&mut total);
+                assert_eq!(total, tally);
                 begin = part.end;
             }
             assert_eq!(begin, text.len());
