@@ -76,8 +76,9 @@ impl Plan {
         let mut plan = if is_quick || !is_bench {
             Self { rounds: 1, puzzles: 4 * PACKED, packed: 8, singles: 500, calls: 200, idle: 20, filter }
         } else {
+            // Many short turns: what disturbs the machine for a second then disturbs all who are compared.
             let (puzzles, packed) = (100 * PACKED, 1000);
-            Self { rounds: 9, puzzles, packed, singles: 150_000, calls: 5_000, idle: 1000, filter }
+            Self { rounds: 25, puzzles, packed, singles: 50_000, calls: 2_000, idle: 1000, filter }
         };
         plan.rounds = rounds.unwrap_or(plan.rounds).max(1);
         plan
