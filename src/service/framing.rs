@@ -164,11 +164,11 @@ fn short_messages(data: &[u8], limit: usize) -> usize {
     let mut end = 0;
     while let Some([_, length @ ..]) = data[end..].first_chunk::<HEADER_BYTES>() {
         let length = u32::from_be_bytes(*length) as usize;
-        let next = end + HEADER_BYTES + length;
-        if length > limit.min(LONG - 1) || next > data.len() {
+        let rest = data.len() - end - HEADER_BYTES;
+        if length > rest.min(limit).min(LONG - 1) {
             break;
         }
-        end = next;
+        end += HEADER_BYTES + length;
     }
     end
 }

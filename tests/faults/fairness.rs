@@ -21,6 +21,9 @@ const TIMES: f64 = 3.0;
 /// own. A server whose threads all have the same priority is above it: there, a call that comes in waits for a tick.
 const NOISE: Duration = Duration::from_millis(2);
 
+/// On a single core: the thread of the client and that of the server may each wait for a tick, whatever the server does.
+const SHARED_NOISE: Duration = Duration::from_millis(6);
+
 const ROUNDS: usize = 5;
 const CALLS: usize = 1000;
 
@@ -112,7 +115,7 @@ fn median<T: Ord + Copy>(mut values: Vec<T>) -> T {
 /// Alone and beside a greedy client, in turns.
 fn beside(options: Option<&SolveOptions>, block: &str) -> Seen {
     let _alone = alone();
-    let (daemon, _kept) = apart(|| Daemon::start(&[]));
+    let (daemon, kept) = apart(|| Daemon::start(&[]));
     let runtime = runtime();
     let (mut without, mut with) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
@@ -127,7 +130,8 @@ fn beside(options: Option<&SolveOptions>, block: &str) -> Seen {
         with.as_secs_f64() * 1e3,
         without.as_secs_f64() * 1e3
     );
-    assert!(with < without.mul_f64(TIMES) + NOISE, "{said}");
+    let noise = if kept.is_some() { NOISE } else { SHARED_NOISE };
+    assert!(with < without.mul_f64(TIMES) + noise, "{said}");
     Seen::good(said)
 }
 
