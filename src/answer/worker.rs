@@ -132,11 +132,8 @@ impl Worker {
             if self.lines.len() == most {
                 self.answer_kept(task, rein, visitor)?;
             }
-            let (first, room) = (records.line(), AT_ONCE.min(most - self.lines.len()));
-            let read =
-                self.batch.push_up_to(room, |digits| do_work(ReadEveryday { records: &mut records, digits }));
-            self.lines.extend(first..first + read as u64);
-            if read < room {
+            let room = AT_ONCE.min(most - self.lines.len());
+            if self.keep_everyday(&mut records, room) < room {
                 let Some(record) = records.read(&mut self.puzzle) else { return Ok(()) };
                 self.keep(record.line, record.error);
             }
@@ -167,9 +164,7 @@ impl Worker {
             let line = first_line + at as u64;
             let room = TOGETHER.min(most - self.lines.len());
             let mut records = Records::new(format, entries.like_lines(at, room), line);
-            let read =
-                self.batch.push_up_to(room, |digits| do_work(ReadEveryday { records: &mut records, digits }));
-            self.lines.extend(line..line + read as u64);
+            let read = self.keep_everyday(&mut records, room);
             at += read;
             if read < TOGETHER && self.lines.len() < most && at < entries.len() {
                 let line = first_line + at as u64;
@@ -179,6 +174,14 @@ impl Worker {
             }
         }
         self.answer_kept(task, rein, visitor)
+    }
+
+    /// Reads everyday lines, at most so many, and keeps their puzzles. Returns how many.
+    fn keep_everyday(&mut self, records: &mut Records<'_>, room: usize) -> usize {
+        let first = records.line();
+        let read = self.batch.push_up_to(room, |digits| do_work(ReadEveryday { records, digits }));
+        self.lines.extend(first..first + read as u64);
+        read
     }
 
     /// Keeps the puzzle that has just been read.

@@ -67,7 +67,10 @@ impl Batch {
     /// If it is of another order.
     pub fn push(&mut self, puzzle: &Grid) {
         assert_eq!(puzzle.order(), self.order);
-        self.push_many(|cells| cells.extend_from_slice(puzzle.digits()));
+        self.push_up_to(1, |cells| {
+            cells.copy_from_slice(puzzle.digits());
+            1
+        });
     }
 
     /// Adds puzzles: whatever `add` appends to the cells of those that are there.
