@@ -284,6 +284,108 @@ fn lanes_are_refilled() {
     }
 }
 
+/// Some clues of a solution, chosen at random.
+fn with_clues(solution: &Grid, clues: usize, random: &mut Random) -> Cells {
+    let full = disguise(solution, random.next());
+    let mut puzzle = BLANK;
+    for &cell in &random.permutation(81)[..clues] {
+        puzzle[cell] = full.digits()[cell];
+    }
+    puzzle
+}
+
+/// Puzzles of which most have many solutions, but from some place on also the known ones, and at the end these alone.
+fn mostly_several_solutions() -> Vec<Cells> {
+    let known = puzzles();
+    let solution = grid("534678912672195348198342567859761423426853791713924856961537284287419635345286179");
+    let mut random = Random(23);
+    let mut known = known.iter().cycle().copied();
+    let mut puzzles = Vec::new();
+    for index in 0..4000 {
+        let clues = 18 + random.below(9);
+        let other = known.next().unwrap();
+        let is_known = index > 3000 || index > 1500 && random.below(12) == 0;
+        puzzles.push(if is_known { other } else { with_clues(&solution, clues, &mut random) });
+    }
+    puzzles
+}
+
+/// Where most puzzles have several solutions, two are looked for in a shorter way. It finds what the search finds, and nothing where
+/// there is nothing to be found.
+#[test]
+fn a_shorter_way_to_two_solutions_finds_the_same() {
+    let puzzles = mostly_several_solutions();
+    let mut oracle = strategy("propagation").unwrap().solver(Order::NINE);
+    let mut solution = Grid::empty(Order::NINE);
+    let expected: Vec<_> = puzzles
+        .iter()
+        .map(|puzzle| {
+            let found = oracle.search(&Grid::from_digits(Order::NINE, puzzle), &up_to(2), &mut solution);
+            (found.solutions, found.stop)
+        })
+        .collect();
+    for kind in 0..=2 {
+        let number = expected.iter().filter(|(solutions, _)| *solutions == kind).count();
+        assert!(number > if kind == 2 { 3000 } else { 100 }, "{number} with {kind} solutions");
+    }
+    for backend in backends() {
+        let mut lanes = Lanes::new(backend);
+        let (mut shorter, mut longer) = (0, 0);
+        for size in [4000, 2500, 1100] {
+            for (puzzles, expected) in puzzles.chunks(size).zip(expected.chunks(size)) {
+                let before = lanes.stats().passes;
+                let found = search(&mut lanes, puzzles, &up_to(2));
+                // Of few puzzles, most are begun before it is known what they are like.
+                let counts = u64::from(size == 4000);
+                shorter += counts * (lanes.stats().passes - before);
+                for ((puzzle, (found, _)), expected) in puzzles.iter().zip(&found).zip(expected) {
+                    assert_eq!((found.solutions, found.stop), *expected, "{backend}, {size}: {puzzle:?}");
+                    let metrics = found.metrics;
+                    assert!(metrics.nodes <= 1 + metrics.guesses + metrics.backtracks, "{metrics:?}");
+                    assert!(metrics.depth <= metrics.guesses && metrics.nodes > 0, "{metrics:?}");
+                }
+                // With a limit that is too low for it, but high enough to find everything.
+                let before = lanes.stats().passes;
+                let whole = search(&mut lanes, puzzles, &Limit { nodes: 10_000, ..up_to(2) });
+                longer += counts * (lanes.stats().passes - before);
+                for ((found, solution), (by_search, first)) in found.iter().zip(&whole) {
+                    assert_eq!((found.solutions, found.stop), (by_search.solutions, by_search.stop));
+                    if found.stop == Stop::Exhausted {
+                        assert_eq!((found.metrics, solution), (by_search.metrics, first));
+                    }
+                }
+            }
+        }
+        assert!(shorter * 10 < longer * 9, "{backend}: {shorter} passes instead of {longer}");
+    }
+}
+
+/// Cancelled wherever it is: every puzzle has its answer or is said to be cancelled.
+#[test]
+fn the_shorter_way_can_be_cancelled() {
+    let puzzles: Vec<Cells> =
+        mostly_several_solutions()[..1500].iter().cycle().take(30_000).copied().collect();
+    let never = search(&mut Lanes::new(Backend::best()), &puzzles, &up_to(2));
+    for backend in backends() {
+        for turns in [0, 1, 100, 1000, 10_000, 100_000] {
+            let stop = AtomicBool::new(false);
+            let found = std::thread::scope(|scope| {
+                let running = scope.spawn(|| {
+                    search(&mut Lanes::new(backend), &puzzles, &Limit { cancel: &stop, ..up_to(2) })
+                });
+                (0..turns).for_each(|_| std::thread::yield_now());
+                stop.store(true, std::sync::atomic::Ordering::Relaxed);
+                running.join().unwrap()
+            });
+            for ((found, _), (expected, _)) in found.iter().zip(&never) {
+                if found.stop != Stop::Cancelled {
+                    assert_eq!((found.solutions, found.stop), (expected.solutions, expected.stop));
+                }
+            }
+        }
+    }
+}
+
 /// A puzzle that reaches the node limit is given up after exactly so many nodes, and no other suffers.
 #[test]
 fn node_limits_are_kept() {

@@ -33,10 +33,24 @@ pub(super) fn is_available() -> bool {
 pub(super) fn engine() -> Engine<Avx2> {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn compiled() -> Engine<Avx2> {
-        Engine::new()
+        Engine::new(dive)
     }
     assert!(is_available());
     unsafe { compiled() }
+}
+
+/// What the engine does by itself where most puzzles have several solutions. Apart from the search, as that is of one piece, and
+/// whatever stands in it changes how all of it is compiled.
+///
+/// # Panics
+/// If the machine does not have the instructions.
+fn dive(engine: &mut Engine<Avx2>, job: &mut Job<'_>) {
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn compiled(engine: &mut Engine<Avx2>, job: &mut Job<'_>) {
+        engine.dive(job);
+    }
+    assert!(is_available());
+    unsafe { compiled(engine, job) }
 }
 
 /// Runs the engine.

@@ -31,14 +31,26 @@ pub(super) struct Branch<W> {
     owned: [[[W; 2]; 9]; BANDS],
     /// The lanes in which a triad or a full one rules something out.
     progress: W,
+    /// The band or stack in which is guessed.
+    band: [W; BANDS],
+    guess: Guess<W>,
+}
+
+/// A guess in each lane.
+struct Guess<W> {
     /// The digit that is guessed on.
     digit: [W; 9],
-    /// The band or stack.
-    band: [W; BANDS],
     /// The minirow or minicolumn that holds the digit, or does not.
     line: Lines<W>,
     /// Those that do not hold it if that one does.
     other_lines: Lines<W>,
+}
+
+impl<W: Word> Guess<W> {
+    fn none() -> Self {
+        let none = W::splat(0);
+        Self { digit: [none; 9], line: [none; 9], other_lines: [none; 9] }
+    }
 }
 
 /// Where in the free bits of a row the guess stands: a bit for the digit, one for the band, and one for the line.
@@ -54,10 +66,8 @@ impl<W: Word> Branch<W> {
             permutations: [[[none; 3]; BANDS]; 9],
             owned: [[[none; 2]; 9]; BANDS],
             progress: none,
-            digit: [none; 9],
             band: [none; BANDS],
-            line: [none; 9],
-            other_lines: [none; 9],
+            guess: Guess::none(),
         })
     }
 
@@ -69,9 +79,44 @@ impl<W: Word> Branch<W> {
         self.progress = self.find_triads(state);
         let guessing = stalled.and(state.alive).and_not(self.progress);
         self.choose_band(guessing);
-        self.choose_digit();
-        self.choose_line();
+        let bands = [0, 1, 2, 3, 4, 5];
+        self.guess.digit = self.choose_digit(bands);
+        (self.guess.line, self.guess.other_lines) = self.choose_line(bands, &self.guess.digit);
         guessing
+    }
+
+    /// Finds triads in all lanes, and guesses for those of `lanes` where that brings nothing new: in the band or stack that would be
+    /// chosen alone, and in the other two of its kind. Passes need not have found everything. Returns the lanes with a guess;
+    /// lanes with a contradiction are no longer alive.
+    #[inline(always)]
+    pub(super) fn choose_several(&mut self, state: &mut State<W>, lanes: W, guesses: &mut Guesses<W>) -> W {
+        let none = W::splat(0);
+        self.find_lines(state);
+        self.progress = self.find_triads(state);
+        let mut open = [none; BANDS];
+        for band in 0..BANDS {
+            for digit in 0..9 {
+                let [one, two, four] = self.permutations[digit][band];
+                state.alive = state.alive.and(W::or3(one, two, four));
+                open[band] = W::or3(open[band], two, four);
+            }
+        }
+        self.choose_band(W::and3(lanes, state.alive, W::splat(!0).and_not(self.progress)));
+        guesses.first_band = self.band;
+        for kind in [0, 3] {
+            let any = W::or3(self.band[kind], self.band[kind + 1], self.band[kind + 2]);
+            for band in kind..kind + 3 {
+                self.band[band] = any.and(open[band]);
+            }
+        }
+        for which in 0..3 {
+            let guess = &mut guesses.of_band[which];
+            let bands = [which, 3 + which];
+            guess.digit = self.choose_digit(bands);
+            (guess.line, guess.other_lines) = self.choose_line(bands, &guess.digit);
+        }
+        let [a, b, c, d, e, f] = guesses.first_band;
+        W::or3(a, b, c).or(W::or3(d, e, f))
     }
 
     #[inline(always)]
@@ -159,15 +204,16 @@ impl<W: Word> Branch<W> {
         }
     }
 
-    /// Marks the digit with the fewest permutations in that band of those that are not decided.
+    /// The digit with the fewest permutations, of those that are not decided, in the one of `bands` that is marked.
     #[inline(always)]
-    fn choose_digit(&mut self) {
+    fn choose_digit<const N: usize>(&self, bands: [usize; N]) -> [W; 9] {
         let (none, all) = (W::splat(0), W::splat(!0));
+        let mut chosen = [none; 9];
         let mut fewest = [all; 3];
         for digit in 0..9 {
             let mut count = [none; 3];
             for bit in 0..3 {
-                for band in 0..BANDS {
+                for band in bands {
                     count[bit] = W::or_and(count[bit], self.band[band], self.permutations[digit][band][bit]);
                 }
             }
@@ -176,22 +222,25 @@ impl<W: Word> Branch<W> {
                 fewest[bit] = W::select(fewer, count[bit], fewest[bit]);
             }
             for earlier in 0..digit {
-                self.digit[earlier] = self.digit[earlier].and_not(fewer);
+                chosen[earlier] = chosen[earlier].and_not(fewer);
             }
-            self.digit[digit] = fewer;
+            chosen[digit] = fewer;
         }
+        chosen
     }
 
-    /// Marks the first minirow of the first row that is not decided.
+    /// Of that digit, in the one of `bands` that is marked, the first minirow of the first row that is not decided, and those that
+    /// are ruled out if it holds the digit.
     #[inline(always)]
-    fn choose_line(&mut self) {
+    fn choose_line<const N: usize>(&self, bands: [usize; N], digits: &[W; 9]) -> (Lines<W>, Lines<W>) {
         let none = W::splat(0);
+        let (mut line, mut other_lines) = ([none; 9], [none; 9]);
         let mut lines = [none; 9];
         for digit in 0..9 {
-            for band in 0..BANDS {
-                let chosen = self.digit[digit].and(self.band[band]);
-                for line in 0..9 {
-                    lines[line] = W::or_and(lines[line], chosen, self.lines[digit][band][line]);
+            for band in bands {
+                let chosen = digits[digit].and(self.band[band]);
+                for i in 0..9 {
+                    lines[i] = W::or_and(lines[i], chosen, self.lines[digit][band][i]);
                 }
             }
         }
@@ -200,19 +249,20 @@ impl<W: Word> Branch<W> {
             let [a, b, c] = [lines[row], lines[row + 1], lines[row + 2]];
             let open = W::majority(a, b, c).and(rest);
             rest = rest.and_not(open);
-            self.line[row] = a.and(open);
-            self.line[row + 1] = b.and(open).and_not(a);
-            self.other_lines[row + 1] = self.line[row];
-            self.other_lines[row + 2] = open;
+            line[row] = a.and(open);
+            line[row + 1] = b.and(open).and_not(a);
+            other_lines[row + 1] = line[row];
+            other_lines[row + 2] = open;
         }
+        (line, other_lines)
     }
 
     /// The words that say in each row what the guess is. They go into the last part of the rows, from [`DIGIT_AT`] on.
     #[inline(always)]
     pub(super) fn mark(&self, last_part: &mut [W; 64]) {
-        last_part[DIGIT_AT..][..9].copy_from_slice(&self.digit);
+        last_part[DIGIT_AT..][..9].copy_from_slice(&self.guess.digit);
         last_part[BAND_AT..][..BANDS].copy_from_slice(&self.band);
-        last_part[LINE_AT..][..9].copy_from_slice(&self.line);
+        last_part[LINE_AT..][..9].copy_from_slice(&self.guess.line);
     }
 
     /// Follows the guess that the line holds the digit, and rules out what triads and full lines do.
@@ -223,9 +273,9 @@ impl<W: Word> Branch<W> {
         for digit in 0..9 {
             let mut out = [[W::splat(0); 9]; BANDS];
             for band in 0..BANDS {
-                let chosen = self.digit[digit].and(self.band[band]);
+                let chosen = self.guess.digit[digit].and(self.band[band]);
                 for line in 0..9 {
-                    out[band][line] = chosen.and(self.other_lines[line]);
+                    out[band][line] = chosen.and(self.guess.other_lines[line]);
                 }
             }
             if has_progress {
@@ -257,6 +307,70 @@ impl<W: Word> Branch<W> {
                     let out = &mut out[band][row + i];
                     *out = W::or_and(*out, lines[next], owned[row + i][0]);
                     *out = W::or_and(*out, lines[last], owned[row + i][1]);
+                }
+            }
+        }
+    }
+}
+
+/// A guess in each of the three bands, or the three stacks, of some lanes.
+pub(super) struct Guesses<W> {
+    /// In the first band or stack, in the second and in the third.
+    of_band: [Guess<W>; 3],
+    /// The one of which the other side may be kept.
+    first_band: [W; BANDS],
+}
+
+impl<W: Word> Guesses<W> {
+    pub(super) fn new() -> Box<Self> {
+        let guess = Guess::none;
+        Box::new(Self { of_band: [guess(), guess(), guess()], first_band: [W::splat(0); BANDS] })
+    }
+
+    /// Follows the guesses, and rules out what triads and full lines do. In each of `kept`, in the lanes beside it, is kept what there is
+    /// if the guess in the first band is wrong.
+    #[inline(always)]
+    pub(super) fn follow<const N: usize>(
+        &self,
+        branch: &Branch<W>,
+        state: &mut State<W>,
+        mut kept: [(&mut [W; CANDIDATES], W); N],
+    ) {
+        let has_progress = !Mask::of(branch.progress).is_empty();
+        let (digits, _) = state.candidates.as_chunks_mut::<81>();
+        for digit in 0..9 {
+            let mut out = [[W::splat(0); 9]; BANDS];
+            let mut refused = [[W::splat(0); 9]; BANDS];
+            for band in 0..BANDS {
+                let guess = &self.of_band[band % 3];
+                let chosen = guess.digit[digit].and(branch.band[band]);
+                let first = chosen.and(self.first_band[band]);
+                for line in 0..9 {
+                    out[band][line] = chosen.and(guess.other_lines[line]);
+                    refused[band][line] = first.and(guess.line[line]);
+                }
+            }
+            if has_progress {
+                branch.rule_out_by_lines(digit, &mut out);
+            }
+            let cells = &mut digits[digit];
+            for band in 0..3 {
+                for stack in 0..3 {
+                    for row in 0..3 {
+                        for column in 0..3 {
+                            let cell = 27 * band + 9 * row + 3 * stack + column;
+                            let (minirow, minicolumn) = (3 * row + stack, 3 * column + band);
+                            let old = cells[cell];
+                            cells[cell] = W::and_nor(old, out[band][minirow], out[3 + stack][minicolumn]);
+                            let other =
+                                W::and_nor(old, refused[band][minirow], refused[3 + stack][minicolumn]);
+                            for k in 0..N {
+                                let (candidates, lanes) = &mut kept[k];
+                                let candidate = &mut candidates[81 * digit + cell];
+                                *candidate = W::select(*lanes, other, *candidate);
+                            }
+                        }
+                    }
                 }
             }
         }
@@ -364,7 +478,7 @@ fn count_permutations<W: Word>(lines: &Lines<W>) -> [W; 3] {
 
 /// Where is the number `a` less than `b`? Both in binary from the lowest bit up.
 #[inline(always)]
-fn less<W: Word, const BITS: usize>(a: &[W; BITS], b: &[W; BITS]) -> W {
+pub(super) fn less<W: Word, const BITS: usize>(a: &[W; BITS], b: &[W; BITS]) -> W {
     let mut less = W::splat(0);
     for bit in 0..BITS {
         // The highest bit that differs decides.

@@ -9,6 +9,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::branch::{self, Branch};
+use super::dives::{self, Dives};
 use super::inference::State;
 use super::transpose::{CANDIDATES, PLANES_PARTS, ROW_PARTS, Row, Rows, pack, unpack};
 use super::word::{LaneList, MOST_LANES, Mask, Word};
@@ -108,7 +109,7 @@ impl Progress {
 }
 
 /// What is found of a puzzle when it is begun: its first node. It stays like this if there is nothing else.
-const BEGUN: Search =
+pub(super) const BEGUN: Search =
     Search { metrics: Metrics { nodes: 1, ..Search::NO_SOLUTION.metrics }, ..Search::NO_SOLUTION };
 
 /// The lanes of one thread, with all that they need to work.
@@ -133,7 +134,7 @@ pub(super) struct Engine<W> {
     progress: Vec<Progress>,
     /// Puzzles that have, or had, waiting states that other lanes may take.
     donors: Vec<u32>,
-    /// Puzzles to be begun again, by one lane each.
+    /// Puzzles to be begun again: by one lane each if they were shared.
     again: Vec<u32>,
     /// The lanes whose puzzle is to be loaded.
     begun: Mask,
@@ -142,6 +143,16 @@ pub(super) struct Engine<W> {
     /// The lanes with a node, and those without.
     busy: Mask,
     free: Mask,
+    /// Made when they are wanted.
+    dives: Option<Box<Dives<W>>>,
+    /// [`Self::dive`], compiled for the same instructions but apart from the search.
+    dive: fn(&mut Self, &mut Job<'_>),
+    /// The puzzles that have as many solutions as were wanted, since [`Self::consider_dives`] was last asked, and how many had
+    /// been ended by then.
+    plenty: u64,
+    considered: usize,
+    /// From how many such puzzles on that is asked.
+    sample: u64,
     stats: LaneStats,
 }
 
@@ -151,7 +162,14 @@ const UNSETTLED: u32 = 96;
 
 /// The puzzle this many behind the one that is begun is brought near: a few thousand bytes, which the machine does not
 /// do by itself because most of the time none is read.
-const AHEAD: usize = 48;
+pub(super) const AHEAD: usize = 48;
+
+/// From so many puzzles with two solutions on it is considered to dive for those of others. It pays if nearly all have two.
+const SAMPLE: u64 = 64;
+
+/// Under a lower node limit nobody dives: whether a puzzle is given up should not depend on the others, and what a dive finds with a few nodes
+/// a search will not need a hundred times as many for.
+const LEAST_LIMIT_FOR_DIVES: u64 = 100 * dives::MOST_NODES;
 
 /// A search that has made more guesses than this, and has met no contradiction, needs no help.
 const RIGHT_GUESSES: u64 = 7;
@@ -159,7 +177,8 @@ const RIGHT_GUESSES: u64 = 7;
 impl<W: Word> Engine<W> {
     const LANES: usize = 64 * W::PARTS;
 
-    pub(super) fn new() -> Self {
+    /// `dive` is [`Self::dive`], compiled for the instructions of the words.
+    pub(super) fn new(dive: fn(&mut Self, &mut Job<'_>)) -> Self {
         Self {
             state: State::new(),
             branch: Branch::new(),
@@ -176,6 +195,11 @@ impl<W: Word> Engine<W> {
             taken: Mask::default(),
             busy: Mask::default(),
             free: Mask::default(),
+            dives: None,
+            dive,
+            plenty: 0,
+            considered: 0,
+            sample: 0,
             stats: LaneStats::default(),
         }
     }
@@ -190,7 +214,10 @@ impl<W: Word> Engine<W> {
         self.reset(job);
         let mut list: LaneList = [0; _];
         loop {
-            let free = lanes::<W>(&self.free, &mut list);
+            if self.plenty >= self.sample {
+                self.consider_dives(job);
+            }
+            let free = self.free.lanes::<W>(&mut list);
             let (fresh, others) = free.split_at(free.len().min(job.puzzles.len() - self.progress.len()));
             self.begin_fresh(fresh, job);
             for &lane in others {
@@ -215,14 +242,14 @@ impl<W: Word> Engine<W> {
             if !by_rows && !solved.is_empty() {
                 self.unload_solutions();
             }
-            for &lane in lanes::<W>(&solved, &mut list) {
+            for &lane in solved.lanes::<W>(&mut list) {
                 self.solved(lane.into(), by_rows, job);
             }
-            for &lane in lanes::<W>(&guessing, &mut list) {
+            for &lane in guessing.lanes::<W>(&mut list) {
                 self.guess(lane.into(), job);
             }
             let dead = self.busy.word::<W>().and_not(self.state.alive).and_not(self.taken.word());
-            for &lane in lanes::<W>(&Mask::of(dead), &mut list) {
+            for &lane in Mask::of(dead).lanes::<W>(&mut list) {
                 self.progress[self.nodes[usize::from(lane)].puzzle as usize].has_failed = true;
                 self.end(lane.into(), job);
             }
@@ -249,22 +276,50 @@ impl<W: Word> Engine<W> {
         self.free = Mask::all::<W>();
         // A run does not depend on those before it, so that its nodes are the same again.
         self.state.upwards = true;
+        let may_dive = job.solution_limit == 2 && job.node_limit >= LEAST_LIMIT_FOR_DIVES;
+        (self.plenty, self.considered) = (0, 0);
+        self.sample = if may_dive { SAMPLE } else { u64::MAX };
+    }
+
+    /// Dives if most puzzles have had two solutions of late.
+    #[cold]
+    #[inline(never)]
+    fn consider_dives(&mut self, job: &mut Job<'_>) {
+        if job.puzzles.len() - self.progress.len() <= Self::LANES {
+            // Too few to begin with it.
+            self.sample = u64::MAX;
+            return;
+        }
+        // As long as there are puzzles to begin, each lane has one of its own.
+        let ended = self.progress.len() - self.busy.len() as usize;
+        let is_usual = 8 * self.plenty >= 7 * (ended - self.considered) as u64;
+        (self.plenty, self.considered) = (0, ended);
+        if is_usual {
+            (self.dive)(self, job);
+        }
+    }
+
+    /// Dives in the puzzles that have not been begun. Those that have to be searched are to be begun again.
+    #[inline(always)]
+    pub(super) fn dive(&mut self, job: &mut Job<'_>) {
+        let mut dives = self.dives.take().unwrap_or_else(|| Box::new(Dives::new()));
+        let next = self.progress.len();
+        let dived =
+            dives.run(&mut self.branch, &mut self.grids, &mut self.planes, job, next, &mut self.again);
+        self.dives = Some(dives);
+        self.progress.resize(dived.next, Progress::begun(NONE));
+        // Either there is nothing left to dive for, or it was not worth it.
+        self.sample = u64::MAX;
+        self.stats.passes += dived.passes;
+        self.stats.busy_lanes += dived.busy_lanes;
+        self.stats.lanes += dived.passes * Self::LANES as u64;
     }
 
     /// Brings what the lanes have begun and taken into the sliced state.
     #[inline(always)]
     fn load(&mut self) {
         if !self.begun.is_empty() {
-            let mut words = [W::splat(0); 64];
-            for part in 0..PLANES_PARTS {
-                self.grids.slice(part, &mut words);
-                if part < 4 {
-                    self.planes[81 * part..][..64].copy_from_slice(&words);
-                } else {
-                    self.planes[81 * 2 * (part - 4) + 64..][..17].copy_from_slice(&words[..17]);
-                    self.planes[81 * (2 * (part - 4) + 1) + 64..][..17].copy_from_slice(&words[17..34]);
-                }
-            }
+            self.grids.slice_planes(&mut self.planes);
             self.state.begin(self.begun.word(), &self.planes);
             self.begun = Mask::default();
         }
@@ -284,18 +339,7 @@ impl<W: Word> Engine<W> {
     #[inline(always)]
     fn unload_solutions(&mut self) {
         self.state.solutions(&mut self.planes);
-        let mut half = [W::splat(0); 64];
-        for part in 0..PLANES_PARTS {
-            if part < 4 {
-                self.grids.set_slice(part, &self.planes[81 * part..][..64], &mut half);
-            } else {
-                let (low, high) = self.planes[162 * (part - 4)..].split_at(81);
-                let mut words = [W::splat(0); 34];
-                words[..17].copy_from_slice(&low[64..]);
-                words[17..].copy_from_slice(&high[64..81]);
-                self.grids.set_slice(part, &words, &mut half);
-            }
-        }
+        self.grids.set_planes(&self.planes);
     }
 
     /// Brings the sliced state, and the guesses that have been chosen, into the rows.
@@ -370,8 +414,8 @@ impl<W: Word> Engine<W> {
                 self.begun.insert::<W>(lane);
                 self.occupy(lane);
                 let progress = &mut self.progress[puzzle as usize];
-                let is_donor = progress.is_donor;
-                *progress = Progress { is_alone: true, is_donor, ..Progress::begun(lane as Link) };
+                let Progress { is_donor, is_shared, .. } = *progress;
+                *progress = Progress { is_alone: is_shared, is_donor, ..Progress::begun(lane as Link) };
                 return true;
             }
             let Some(&puzzle) = self.donors.last().filter(|_| job.sharing) else { return false };
@@ -400,16 +444,9 @@ impl<W: Word> Engine<W> {
     /// Brings a puzzle on its way into a lane, whose row it goes to if `by_row`.
     #[inline(always)]
     fn bring(&mut self, lane: usize, puzzle: usize, by_row: bool, job: &mut Job<'_>) {
-        // A word of bytes may reach beyond the last puzzle.
         let rest = job.puzzles[puzzle..].as_flattened();
         let mut last = [0; 96];
-        let digits = match rest.first_chunk() {
-            Some(digits) => digits,
-            None => {
-                last[..81].copy_from_slice(rest);
-                &last
-            }
-        };
+        let digits = word_of_bytes(rest, &mut last);
         if by_row {
             self.rows.set::<W>(lane, &W::row(digits));
         } else {
@@ -490,6 +527,7 @@ impl<W: Word> Engine<W> {
         let is_enough = search.solutions >= job.solution_limit;
         if is_enough {
             search.stop = Stop::Solutions;
+            self.plenty += 1;
         }
         if search.solutions == 1 {
             self.write_solution(lane, by_row, &mut job.solutions[puzzle]);
@@ -718,9 +756,12 @@ impl<W: Word> Engine<W> {
     }
 }
 
-/// The lanes of a mask, in `list`.
+/// The first puzzle of `rest` in as many bytes as are read at once, which may reach beyond the last puzzle: then that is copied to `last`.
 #[inline(always)]
-fn lanes<'a, W: Word>(mask: &Mask, list: &'a mut LaneList) -> &'a [u16] {
-    let len = mask.list::<W>(list);
-    &list[..len]
+pub(super) fn word_of_bytes<'a>(rest: &'a [u8], last: &'a mut [u8; 96]) -> &'a [u8; 96] {
+    if let Some(digits) = rest.first_chunk() {
+        return digits;
+    }
+    last[..81].copy_from_slice(rest);
+    last
 }

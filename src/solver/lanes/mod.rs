@@ -12,6 +12,7 @@
 //! | `branch.rs` | what to do when passes find nothing more: triads, else a guess |
 //! | `transpose.rs` | between the sliced state and a row of bits for each lane |
 //! | `engine.rs` | the searches of the lanes: what they do next, and what was found |
+//! | `dives.rs` | a shorter way to two solutions, where puzzles have many |
 //! | `portable.rs`, `avx2.rs`, `avx512vl.rs`, `avx512.rs` | the back ends |
 //! | `sse2.rs` | stands in for `portable.rs` on x86-64 |
 //!
@@ -32,6 +33,7 @@ mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod avx512vl;
 mod branch;
+mod dives;
 mod engine;
 mod inference;
 #[cfg(any(test, not(target_arch = "x86_64")))]
@@ -199,7 +201,7 @@ impl Lanes {
             Backend::Avx512Vl => AnyEngine::Avx512Vl(avx512vl::engine()),
             #[cfg(target_arch = "x86_64")]
             Backend::Avx2 => AnyEngine::Avx2(avx2::engine()),
-            _ => AnyEngine::Portable(Engine::new()),
+            _ => AnyEngine::Portable(Engine::new(Engine::dive)),
         };
         Self { engine, sharing: true }
     }
@@ -228,8 +230,9 @@ impl Lanes {
     /// place of the other two slices.
     ///
     /// A solution's digits are unspecified where none was found. The first solution of a puzzle that has several is the
-    /// same whatever stands around it and on any back end. So is everything in [`Search`], but for the metrics of
-    /// puzzles with more solutions than were asked for: lanes that share a puzzle visit states that one lane would not.
+    /// same whatever stands around it and on any back end, unless two solutions are asked for: where most puzzles have two, what
+    /// stands there is some solution. Everything in [`Search`] is the same too, but for the metrics of puzzles with as many solutions
+    /// as were asked for: lanes that share a puzzle visit states that one lane would not, and some need fewer.
     ///
     /// What is found of a puzzle with a number above 9 is unspecified.
     ///

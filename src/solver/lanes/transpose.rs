@@ -224,6 +224,40 @@ impl<const PARTS: usize> Rows<PARTS> {
     }
 }
 
+impl Rows<PLANES_PARTS> {
+    /// The planes of all lanes: `81 * plane + cell`.
+    #[inline(always)]
+    pub(super) fn slice_planes<W: Word>(&self, planes: &mut [W; 324]) {
+        let mut words = [W::splat(0); 64];
+        for part in 0..PLANES_PARTS {
+            self.slice(part, &mut words);
+            if part < 4 {
+                planes[81 * part..][..64].copy_from_slice(&words);
+            } else {
+                planes[81 * 2 * (part - 4) + 64..][..17].copy_from_slice(&words[..17]);
+                planes[81 * (2 * (part - 4) + 1) + 64..][..17].copy_from_slice(&words[17..34]);
+            }
+        }
+    }
+
+    /// The opposite of [`Self::slice_planes`].
+    #[inline(always)]
+    pub(super) fn set_planes<W: Word>(&mut self, planes: &[W; 324]) {
+        let mut half = [W::splat(0); 64];
+        for part in 0..PLANES_PARTS {
+            if part < 4 {
+                self.set_slice(part, &planes[81 * part..][..64], &mut half);
+            } else {
+                let (low, high) = planes[162 * (part - 4)..].split_at(81);
+                let mut words = [W::splat(0); 34];
+                words[..17].copy_from_slice(&low[64..]);
+                words[17..].copy_from_slice(&high[64..81]);
+                self.set_slice(part, &words, &mut half);
+            }
+        }
+    }
+}
+
 /// The first half of transposing the 64 x 64 bits of each part, so that bit `i` of word `k` becomes bit `k` of word `i`:
 /// of every eighth word.
 ///

@@ -222,9 +222,9 @@ impl Mask {
         }
     }
 
-    /// The lanes in ascending order, at the start of `list`. Returns how many.
+    /// The lanes in ascending order, in `list`.
     #[inline(always)]
-    pub(super) fn list<W: Word>(&self, list: &mut LaneList) -> usize {
+    pub(super) fn lanes<'a, W: Word>(&self, list: &'a mut LaneList) -> &'a [u16] {
         let mut any = 0;
         for part in self.parts {
             any |= part;
@@ -240,7 +240,7 @@ impl Mask {
                 len += (self.parts[part] >> bit & 1) as usize;
             }
         }
-        len
+        &list[..len]
     }
 }
 

@@ -1,0 +1,379 @@
+//! Dives: two solutions the short way, for puzzles that have many.
+//!
+//! That a puzzle has more than one solution is shown by any two. Where there are many, nearly every guess is right, and what a search
+//! keeps in order to miss nothing is hardly ever looked at. So a dive goes without: it guesses on one digit in each of three bands, or
+//! three stacks, at once, after two passes, whether these have found everything or not; and of all the other sides it keeps the last
+//! two. They are kept as words like the state itself, so a guess costs a few instructions and none for each lane.
+//!
+//! The states that a dive goes on with have no solution in common, so two that it finds are two. That it finds none says nothing: then the
+//! puzzle is left to the search.
+//!
+//! Diving, going down by guesses and looking back little, is known from solvers of integer programs.
+
+use std::sync::atomic::Ordering;
+
+use super::branch::{Branch, Guesses, less};
+use super::engine::{AHEAD, BEGUN, Job, word_of_bytes};
+use super::inference::State;
+use super::transpose::{CANDIDATES, PLANES_PARTS, Rows, pack, unpack};
+use super::word::{LaneList, MOST_LANES, Mask, Word};
+use crate::solver::{Metrics, Search, Stop};
+
+/// The passes between two guesses. With one there are more guesses in vain, with three there is more to wait for.
+const PASSES: u64 = 2;
+
+/// Dives go on as long as no more than one of so many is in vain.
+const LEAST_IN_VAIN: usize = 4;
+
+/// When only one lane of so many still has a puzzle, and there are no others, these are left to the search, which lets lanes help each
+/// other: 1.04.
+const LAST: usize = 4;
+
+/// What a dive cannot exceed, as guesses and those taken back are counted in six bits each.
+pub(super) const MOST_NODES: u64 = 128;
+
+/// The lanes of one thread, diving.
+pub(super) struct Dives<W> {
+    state: Box<State<W>>,
+    guesses: Box<Guesses<W>>,
+    /// The last two other sides in each lane.
+    kept: Box<[Kept<W>; 2]>,
+    /// The lanes in which the second of these two is the later one.
+    second_is_later: W,
+    /// The lanes with a puzzle, and those of them with a solution, and with a guess.
+    busy: Mask,
+    has_solution: W,
+    has_guessed: W,
+    /// The puzzle in each lane.
+    puzzles: Box<[u32; MOST_LANES]>,
+    guessed: Count<W>,
+    taken_back: Count<W>,
+    /// The guesses that stand, and the most that have.
+    standing: Count<W>,
+    depth: Count<W>,
+}
+
+/// Other sides of guesses.
+#[repr(align(64))]
+struct Kept<W> {
+    candidates: [W; CANDIDATES],
+    /// The guesses that stand before that one.
+    standing: Count<W>,
+    /// The lanes that have one.
+    lanes: W,
+}
+
+/// What dives are to say besides the answers that they have found.
+pub(super) struct Dived {
+    /// The first puzzle that no dive was tried on.
+    pub(super) next: usize,
+    /// The passes, and lanes with a puzzle, summed over them.
+    pub(super) passes: u64,
+    pub(super) busy_lanes: u64,
+}
+
+impl<W: Word> Dives<W> {
+    pub(super) fn new() -> Self {
+        let none = W::splat(0);
+        let kept = || Kept { candidates: [none; CANDIDATES], standing: Count::new(), lanes: none };
+        Self {
+            state: State::new(),
+            guesses: Guesses::new(),
+            kept: Box::new([kept(), kept()]),
+            second_is_later: none,
+            busy: Mask::default(),
+            has_solution: none,
+            has_guessed: none,
+            puzzles: Box::new([0; MOST_LANES]),
+            guessed: Count::new(),
+            taken_back: Count::new(),
+            standing: Count::new(),
+            depth: Count::new(),
+        }
+    }
+
+    /// Dives in the puzzles of the job from `next` on, for two solutions. Those of which a dive finds two are answered, those it
+    /// does not are added to `others`. `branch`, `grids` and `planes` are room to work in.
+    #[inline(always)]
+    pub(super) fn run(
+        &mut self,
+        branch: &mut Branch<W>,
+        grids: &mut Rows<PLANES_PARTS>,
+        planes: &mut [W; 324],
+        job: &mut Job<'_>,
+        next: usize,
+        others: &mut Vec<u32>,
+    ) -> Dived {
+        let mut dived = Dived { next, passes: 0, busy_lanes: 0 };
+        let mut is_worth_it = true;
+        let (already, mut ended) = (others.len(), 0);
+        let mut list: LaneList = [0; _];
+        self.reset();
+        loop {
+            if is_worth_it {
+                self.begin(&mut dived.next, grids, planes, job);
+            }
+            let busy = self.busy.len() as usize;
+            let are_few = busy <= Self::LANES / LAST && dived.next == job.puzzles.len();
+            if are_few || busy == 0 || job.cancel.load(Ordering::Relaxed) {
+                for &lane in self.busy.lanes::<W>(&mut list) {
+                    self.leave(lane.into(), job, others);
+                }
+                return dived;
+            }
+            let solved = self.propagate();
+            dived.passes += PASSES;
+            dived.busy_lanes += PASSES * busy as u64;
+            let too_many = self.guess(branch);
+            let first = solved.and_not(self.has_solution);
+            self.write_solutions(first, grids, planes, job);
+            let enough = solved.and(self.has_solution);
+            self.has_solution = self.has_solution.or(first);
+            let dead = self.busy.word::<W>().and_not(self.state.alive);
+            let in_vain = self.go_back(first.or(dead).and_not(too_many)).or(too_many);
+            ended += self.end(enough, in_vain, job, others);
+            is_worth_it = LEAST_IN_VAIN * (others.len() - already) <= ended + Self::LANES;
+        }
+    }
+
+    const LANES: usize = 64 * W::PARTS;
+
+    fn reset(&mut self) {
+        self.state.alive = W::splat(0);
+        self.state.upwards = true;
+        self.busy = Mask::default();
+        self.drop_kept(W::splat(!0));
+    }
+
+    /// Begins as many puzzles as there are lanes without one.
+    #[inline(always)]
+    fn begin(
+        &mut self,
+        next: &mut usize,
+        grids: &mut Rows<PLANES_PARTS>,
+        planes: &mut [W; 324],
+        job: &Job<'_>,
+    ) {
+        let mut list: LaneList = [0; _];
+        let mut free = Mask::all::<W>();
+        free.subtract(&self.busy);
+        let free = free.lanes::<W>(&mut list);
+        let mut begun = Mask::default();
+        for &lane in &free[..free.len().min(job.puzzles.len() - *next)] {
+            let lane = usize::from(lane);
+            let rest = job.puzzles[*next..].as_flattened();
+            let mut last = [0; 96];
+            grids.set::<W>(lane, &pack(W::planes(word_of_bytes(rest, &mut last))));
+            if let Some(later) = rest.get(81 * AHEAD..) {
+                W::prefetch(later);
+            }
+            self.puzzles[lane] = *next as u32;
+            begun.insert::<W>(lane);
+            *next += 1;
+        }
+        if begun.is_empty() {
+            return;
+        }
+        self.busy.add(&begun);
+        let begun = begun.word::<W>();
+        grids.slice_planes(planes);
+        self.state.begin(begun, planes);
+        self.has_solution = self.has_solution.and_not(begun);
+        self.has_guessed = self.has_guessed.and_not(begun);
+        self.guessed.clear(begun);
+        self.taken_back.clear(begun);
+        self.standing.clear(begun);
+        self.depth.clear(begun);
+    }
+
+    /// Returns the lanes that are solved.
+    #[inline(always)]
+    fn propagate(&mut self) -> W {
+        let state = &mut *self.state;
+        state.changed = W::splat(!0);
+        state.look_at_cells();
+        for _ in 0..PASSES {
+            state.pass();
+            state.look_at_cells();
+        }
+        let busy = self.busy.word::<W>();
+        if !Mask::of(busy.and(state.alive).and_not(state.open)).is_empty() {
+            state.check_closed();
+        }
+        busy.and(state.alive).and_not(state.open)
+    }
+
+    /// Guesses in all lanes that have guessed before, or in which passes have found everything, and keeps the other sides. Returns the
+    /// lanes with more guesses than can be counted.
+    #[inline(always)]
+    fn guess(&mut self, branch: &mut Branch<W>) -> W {
+        let state = &mut *self.state;
+        let open = W::and3(self.busy.word(), state.alive, state.open);
+        let unsettled = state.changed.and_not(self.has_guessed);
+        let guessing = branch.choose_several(state, open.and_not(unsettled), &mut self.guesses);
+        let [first, second] = &mut *self.kept;
+        // In place of the earlier one.
+        let (to_first, to_second) =
+            (guessing.and(self.second_is_later), guessing.and_not(self.second_is_later));
+        self.guesses.follow(
+            branch,
+            state,
+            [(&mut first.candidates, to_first), (&mut second.candidates, to_second)],
+        );
+        first.lanes = first.lanes.or(to_first);
+        second.lanes = second.lanes.or(to_second);
+        first.standing.copy(to_first, &self.standing);
+        second.standing.copy(to_second, &self.standing);
+        self.standing.add(guessing);
+        self.depth.copy(less(&self.depth.0, &self.standing.0), &self.standing);
+        self.second_is_later = self.second_is_later.xor(guessing);
+        self.has_guessed = self.has_guessed.or(guessing);
+        self.guessed.add(guessing)
+    }
+
+    /// Goes back, in these lanes, to the other side that was kept last. Returns those of them that have none.
+    #[inline(always)]
+    fn go_back(&mut self, lanes: W) -> W {
+        let [first, second] = &mut *self.kept;
+        let from_second =
+            W::and3(lanes, second.lanes, self.second_is_later.or(W::splat(!0).and_not(first.lanes)));
+        let from_first = lanes.and(first.lanes).and_not(from_second);
+        let back = from_first.or(from_second);
+        if !Mask::of(back).is_empty() {
+            for (i, candidates) in self.state.candidates.iter_mut().enumerate() {
+                let other = W::select(from_first, first.candidates[i], *candidates);
+                *candidates = W::select(from_second, second.candidates[i], other);
+            }
+            first.lanes = first.lanes.and_not(from_first);
+            second.lanes = second.lanes.and_not(from_second);
+            // Now it is the one that is left.
+            self.second_is_later = W::select(back, from_first, self.second_is_later);
+            self.standing.copy(from_first, &first.standing);
+            self.standing.copy(from_second, &second.standing);
+            self.state.alive = self.state.alive.or(back);
+            self.taken_back.add(back);
+        }
+        lanes.and_not(back)
+    }
+
+    #[inline(always)]
+    fn write_solutions(
+        &self,
+        lanes: W,
+        grids: &mut Rows<PLANES_PARTS>,
+        planes: &mut [W; 324],
+        job: &mut Job<'_>,
+    ) {
+        let lanes = Mask::of(lanes);
+        if lanes.is_empty() {
+            return;
+        }
+        self.state.solutions(planes);
+        grids.set_planes(planes);
+        for &lane in lanes.lanes::<W>(&mut [0; _]) {
+            let puzzle = self.puzzles[usize::from(lane)] as usize;
+            W::digits(&unpack(grids.get::<W>(lane.into())), &mut job.solutions[puzzle]);
+        }
+    }
+
+    /// Ends the dives that have found two solutions, and those that were in vain. Returns how many.
+    #[inline(always)]
+    fn end(&mut self, enough: W, in_vain: W, job: &mut Job<'_>, others: &mut Vec<u32>) -> usize {
+        let mut list: LaneList = [0; _];
+        let ended = Mask::of(enough.or(in_vain));
+        if ended.is_empty() {
+            return 0;
+        }
+        for &lane in Mask::of(in_vain).lanes::<W>(&mut list) {
+            self.leave(lane.into(), job, others);
+        }
+        let (guessed, taken_back, depth) =
+            (self.guessed.masks(), self.taken_back.masks(), self.depth.masks());
+        for &lane in Mask::of(enough).lanes::<W>(&mut list) {
+            let lane = usize::from(lane);
+            let (guesses, backtracks) = (number::<W>(&guessed, lane), number::<W>(&taken_back, lane));
+            job.searches[self.puzzles[lane] as usize] = Search {
+                solutions: 2,
+                stop: Stop::Solutions,
+                metrics: Metrics {
+                    nodes: 1 + guesses + backtracks,
+                    guesses,
+                    backtracks,
+                    depth: number::<W>(&depth, lane),
+                    ..Metrics::default()
+                },
+            };
+        }
+        self.drop_kept(enough.or(in_vain));
+        self.busy.subtract(&ended);
+        ended.len() as usize
+    }
+
+    /// Leaves a puzzle to the search.
+    #[inline(always)]
+    fn leave(&self, lane: usize, job: &mut Job<'_>, others: &mut Vec<u32>) {
+        let puzzle = self.puzzles[lane];
+        job.searches[puzzle as usize] = BEGUN;
+        others.push(puzzle);
+    }
+
+    #[inline(always)]
+    fn drop_kept(&mut self, lanes: W) {
+        for kept in &mut *self.kept {
+            kept.lanes = kept.lanes.and_not(lanes);
+        }
+    }
+}
+
+/// A number of six bits for each lane, in binary from the lowest bit up.
+struct Count<W>([W; 6]);
+
+impl<W: Word> Count<W> {
+    fn new() -> Self {
+        Self([W::splat(0); 6])
+    }
+
+    #[inline(always)]
+    fn clear(&mut self, lanes: W) {
+        for bit in &mut self.0 {
+            *bit = bit.and_not(lanes);
+        }
+    }
+
+    /// Takes the numbers of some lanes from elsewhere.
+    #[inline(always)]
+    fn copy(&mut self, lanes: W, from: &Self) {
+        for bit in 0..6 {
+            self.0[bit] = W::select(lanes, from.0[bit], self.0[bit]);
+        }
+    }
+
+    /// Adds one in some lanes. Returns those in which the number has become too large, and begins at 0 again.
+    #[inline(always)]
+    fn add(&mut self, lanes: W) -> W {
+        let mut carry = lanes;
+        for bit in &mut self.0 {
+            (*bit, carry) = (bit.xor(carry), bit.and(carry));
+        }
+        carry
+    }
+
+    #[inline(always)]
+    fn masks(&self) -> [Mask; 6] {
+        let mut masks = [Mask::default(); 6];
+        for bit in 0..6 {
+            masks[bit] = Mask::of(self.0[bit]);
+        }
+        masks
+    }
+}
+
+/// The number of a lane.
+#[inline(always)]
+fn number<W: Word>(bits: &[Mask; 6], lane: usize) -> u64 {
+    let mut number = 0;
+    for bit in 0..6 {
+        number |= u64::from(bits[bit].contains::<W>(lane)) << bit;
+    }
+    number
+}
