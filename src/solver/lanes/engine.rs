@@ -165,7 +165,7 @@ const UNSETTLED: u32 = 96;
 pub(super) const AHEAD: usize = 48;
 
 /// From so many puzzles with two solutions on it is considered to dive for those of others. It pays if nearly all have two.
-const SAMPLE: u64 = 64;
+const SAMPLE: u64 = 16;
 
 /// Under a lower node limit nobody dives: whether a puzzle is given up should not depend on the others, and what a dive finds with a few nodes
 /// a search will not need a hundred times as many for.
