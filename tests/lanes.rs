@@ -43,6 +43,17 @@ fn search(lanes: &mut Lanes, puzzles: &[Cells], limit: &Limit<'_>) -> Vec<(Searc
     searches.into_iter().zip(solutions).collect()
 }
 
+/// How many solutions there are of each puzzle, up to two, and why no more were looked for.
+fn up_to_two_by_propagation(puzzles: &[Cells]) -> Vec<(u64, Stop)> {
+    let mut solver = strategy("propagation").unwrap().solver(Order::NINE);
+    let mut solution = Grid::empty(Order::NINE);
+    let found = puzzles.iter().map(|puzzle| {
+        let found = solver.search(&Grid::from_digits(Order::NINE, puzzle), &up_to(2), &mut solution);
+        (found.solutions, found.stop)
+    });
+    found.collect()
+}
+
 const fn up_to(solutions: u64) -> Limit<'static> {
     Limit { solutions, nodes: 1_000_000, cancel: &GO_ON }
 }
@@ -216,13 +227,7 @@ fn shared_puzzles_are_searched_to_their_end() {
             puzzles.push(puzzle);
         }
     }
-    let expected: Vec<_> = puzzles
-        .iter()
-        .map(|puzzle| {
-            let found = oracle.search(&Grid::from_digits(Order::NINE, puzzle), &up_to(2), &mut solution);
-            (found.solutions, found.stop)
-        })
-        .collect();
+    let expected = up_to_two_by_propagation(&puzzles);
     assert!(expected.iter().any(|found| found.0 == 1) && expected.iter().any(|found| found.0 == 2));
     for backend in backends() {
         let mut lanes = Lanes::new(backend);
@@ -315,15 +320,7 @@ fn mostly_several_solutions() -> Vec<Cells> {
 #[test]
 fn a_shorter_way_to_two_solutions_finds_the_same() {
     let puzzles = mostly_several_solutions();
-    let mut oracle = strategy("propagation").unwrap().solver(Order::NINE);
-    let mut solution = Grid::empty(Order::NINE);
-    let expected: Vec<_> = puzzles
-        .iter()
-        .map(|puzzle| {
-            let found = oracle.search(&Grid::from_digits(Order::NINE, puzzle), &up_to(2), &mut solution);
-            (found.solutions, found.stop)
-        })
-        .collect();
+    let expected = up_to_two_by_propagation(&puzzles);
     for kind in 0..=2 {
         let number = expected.iter().filter(|(solutions, _)| *solutions == kind).count();
         assert!(number > if kind == 2 { 3000 } else { 100 }, "{number} with {kind} solutions");

@@ -22,12 +22,12 @@ use crate::solver::{Metrics, Search, Stop};
 /// The passes between two guesses. With one there are more guesses in vain, with three there is more to wait for.
 const PASSES: u64 = 2;
 
-/// Dives go on as long as no more than one of so many is in vain.
-const LEAST_IN_VAIN: usize = 4;
+/// Dives go on as long as no more than one of so many is in vain, with an allowance for the first.
+const IN_VAIN: usize = 4;
 
-/// When only one lane of so many still has a puzzle, and there are no others, these are left to the search, which lets lanes help each
-/// other: 1.04.
-const LAST: usize = 4;
+/// When no more than one lane of so many still has a puzzle, and there are no others, these are left to the search, which lets
+/// lanes help each other: 1.04.
+const FEW: usize = 4;
 
 /// What a dive cannot exceed, as guesses and those taken back are counted in six bits each.
 pub(super) const MOST_NODES: u64 = 128;
@@ -114,7 +114,7 @@ impl<W: Word> Dives<W> {
                 self.begin(&mut dived.next, grids, planes, job);
             }
             let busy = self.busy.len() as usize;
-            let are_few = busy <= Self::LANES / LAST && dived.next == job.puzzles.len();
+            let are_few = busy <= Self::LANES / FEW && dived.next == job.puzzles.len();
             if are_few || busy == 0 || job.cancel.load(Ordering::Relaxed) {
                 for &lane in self.busy.lanes::<W>(&mut list) {
                     self.leave(lane.into(), job, others);
@@ -132,7 +132,7 @@ impl<W: Word> Dives<W> {
             let dead = self.busy.word::<W>().and_not(self.state.alive);
             let in_vain = self.go_back(first.or(dead).and_not(too_many)).or(too_many);
             ended += self.end(enough, in_vain, job, others);
-            is_worth_it = LEAST_IN_VAIN * (others.len() - already) <= ended + Self::LANES;
+            is_worth_it = IN_VAIN * (others.len() - already) <= ended + Self::LANES;
         }
     }
 
