@@ -76,12 +76,12 @@ pub(super) fn run(engine: &mut Engine<Avx512>, job: &mut Job<'_>) {
 pub(super) struct Avx512(__m512i);
 
 /// The functions of three words, by the instruction for words of some length: each does any function of three bits, whose value for
-/// `a`, `b` and `c` is bit `4 * a + 2 * b + c` of its table.
+/// `a`, `b` and `c` is bit `4 * a + 2 * b + c` of its table. All but [`Word::and3`], unless that is asked for.
 macro_rules! functions_of_three {
     ($ternary:ident) => {
         functions_of_three! {
-            $ternary: or3 0b1111_1110, and3 0b1000_0000, xor3 0b1001_0110, majority 0b1110_1000,
-            and_nor 0b0001_0000, or_and 0b1111_1000, or_xor 0b1111_0110, select 0b1100_1010
+            $ternary: or3 0b1111_1110, xor3 0b1001_0110, majority 0b1110_1000, and_nor 0b0001_0000,
+            or_and 0b1111_1000, or_xor 0b1111_0110, select 0b1100_1010
         }
     };
     ($ternary:ident: $($name:ident $table:literal),+) => {
@@ -195,6 +195,7 @@ impl Word for Avx512 {
     }
 
     functions_of_three!(_mm512_ternarylogic_epi64);
+    functions_of_three!(_mm512_ternarylogic_epi64: and3 0b1000_0000);
 
     exchange!();
 
