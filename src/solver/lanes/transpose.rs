@@ -215,8 +215,9 @@ impl<const PARTS: usize> Rows<PARTS> {
         }
         let parts = &mut self.parts[self.first + part * stride::<W>()..][..64 * W::PARTS];
         for first in 0..8 {
-            let eight = &mut half.as_chunks_mut().0[first];
-            transpose_near(eight);
+            // A copy, which stays in registers: in place, each word would be stored twice.
+            let mut eight = half.as_chunks().0[first];
+            transpose_near(&mut eight);
             for k in 0..8 {
                 eight[k].store(&mut parts[(8 * first + k) * W::PARTS..]);
             }
