@@ -95,6 +95,22 @@ macro_rules! functions_of_three {
 }
 pub(super) use functions_of_three;
 
+/// [`Word::exchange`] for words of some length, whole bytes by `exchange_bytes`, but groups of 16 bits as is said.
+macro_rules! exchange {
+    ($a:ident, $b:ident, 16 => $sixteen:expr) => {
+        #[inline(always)]
+        fn exchange<const N: u32>($a: Self, $b: Self) -> (Self, Self) {
+            match N {
+                32 => exchange_bytes::<0xF0F0_F0F0_F0F0_F0F0>($a, $b, [4, 5, 6, 7, 0, 1, 2, 3]),
+                16 => $sixteen,
+                8 => exchange_bytes::<0xAAAA_AAAA_AAAA_AAAA>($a, $b, [1, 0, 3, 2, 5, 4, 7, 6]),
+                _ => exchange_by_shifts::<Self, N>($a, $b),
+            }
+        }
+    };
+}
+pub(super) use exchange;
+
 /// Gives to `a` those bytes of `b` that `UPPER` has a bit for, and to `b` the other bytes of `a`, each at the place within
 /// its eight bytes that `order` says.
 #[inline(always)]
@@ -181,15 +197,7 @@ impl Word for Avx512 {
     functions_of_three!(_mm512_ternarylogic_epi64);
     functions_of_three!(_mm512_ternarylogic_epi64: and3 0b1000_0000);
 
-    #[inline(always)]
-    fn exchange<const N: u32>(a: Self, b: Self) -> (Self, Self) {
-        match N {
-            32 => exchange_bytes::<0xF0F0_F0F0_F0F0_F0F0>(a, b, [4, 5, 6, 7, 0, 1, 2, 3]),
-            16 => exchange_bytes::<0xCCCC_CCCC_CCCC_CCCC>(a, b, [2, 3, 0, 1, 6, 7, 4, 5]),
-            8 => exchange_bytes::<0xAAAA_AAAA_AAAA_AAAA>(a, b, [1, 0, 3, 2, 5, 4, 7, 6]),
-            _ => exchange_by_shifts::<Self, N>(a, b),
-        }
-    }
+    exchange!(a, b, 16 => exchange_bytes::<0xCCCC_CCCC_CCCC_CCCC>(a, b, [2, 3, 0, 1, 6, 7, 4, 5]));
 
     #[inline(always)]
     fn prefetch(bytes: &[u8]) {

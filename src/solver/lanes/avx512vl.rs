@@ -19,7 +19,7 @@ use std::arch::x86_64::{
 use std::sync::LazyLock;
 
 use super::avx2::words_of_256_bits;
-use super::avx512::{self, Avx512, functions_of_three};
+use super::avx512::{self, Avx512, exchange, functions_of_three};
 use super::engine::{Engine, Job};
 use super::sse2::distance;
 use super::transpose::Row;
@@ -143,22 +143,14 @@ impl Word for Avx512Vl {
         a.and(Self(unsafe { apart(b.and(c).0) }))
     }
 
-    #[inline(always)]
-    fn exchange<const N: u32>(a: Self, b: Self) -> (Self, Self) {
-        match N {
-            32 => exchange_bytes::<0xF0F0_F0F0_F0F0_F0F0>(a, b, [4, 5, 6, 7, 0, 1, 2, 3]),
-            // One of the three without a mask, on other ports than the shuffles: moving states in and out takes 5 % less.
-            16 => unsafe {
-                const ODD: i32 = 0b1010_1010;
-                (
-                    Self(_mm256_blend_epi16::<ODD>(a.0, _mm256_slli_epi64::<16>(b.0))),
-                    Self(_mm256_blend_epi16::<ODD>(_mm256_srli_epi64::<16>(a.0), b.0)),
-                )
-            },
-            8 => exchange_bytes::<0xAAAA_AAAA_AAAA_AAAA>(a, b, [1, 0, 3, 2, 5, 4, 7, 6]),
-            _ => exchange_by_shifts::<Self, N>(a, b),
-        }
-    }
+    // Groups of 16 bits without a mask, on other ports than the shuffles: moving states in and out takes 5 % less.
+    exchange!(a, b, 16 => unsafe {
+        const ODD: i32 = 0b1010_1010;
+        (
+            Self(_mm256_blend_epi16::<ODD>(a.0, _mm256_slli_epi64::<16>(b.0))),
+            Self(_mm256_blend_epi16::<ODD>(_mm256_srli_epi64::<16>(a.0), b.0)),
+        )
+    });
 
     // One puzzle at a time, whatever the length of the words.
 
