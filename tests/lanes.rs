@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use common::{Random, disguise, fixture, grid, large_list};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::solver::lanes::{Backend, Lanes, NoBackend};
-use sudoku_stream::solver::{Batch, Limit, STRATEGIES, Search, Stop, strategy};
+use sudoku_stream::solver::{Batch, Fast, Limit, STRATEGIES, Search, Solver, Stop, Strategy as _, strategy};
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
@@ -409,6 +409,62 @@ fn node_limits_are_kept() {
                 }
             }
             assert!(given_up > 0, "nothing took more than {nodes} nodes");
+        }
+    }
+}
+
+/// What the strategy finds, with its first solutions, in batches of `size`.
+fn search_in_batches(
+    solver: &mut dyn Solver,
+    puzzles: &[Cells],
+    size: usize,
+    limit: &Limit<'_>,
+) -> Vec<(Search, Cells)> {
+    let mut found = Vec::new();
+    for puzzles in puzzles.chunks(size) {
+        let mut batch = Batch::new(Order::NINE);
+        for puzzle in puzzles {
+            batch.push(&Grid::from_digits(Order::NINE, puzzle));
+        }
+        solver.search_batch(&mut batch, limit);
+        for (index, search) in batch.searches().iter().enumerate() {
+            let solution =
+                if search.solutions > 0 { batch.solution(index).try_into().unwrap() } else { BLANK };
+            found.push((*search, solution));
+        }
+    }
+    found
+}
+
+/// Alone, with a few others or with many: the strategy finds the same of a puzzle, and gives up the same ones.
+#[test]
+fn few_puzzles_are_searched_as_many_are() {
+    let known = puzzles();
+    let puzzles: Vec<Cells> =
+        known.into_iter().filter(|p| Grid::from_digits(Order::NINE, p).keeps_rules()).collect();
+    for backend in backends() {
+        let mut solver = Fast::with(backend).solver(Order::NINE);
+        for nodes in [1, 2, 10, 100, 1000, 1_000_000] {
+            let mut given_up = 0;
+            for solutions in [1, 2, 3, 100] {
+                let limit = Limit { nodes, ..up_to(solutions) };
+                let whole = search_in_batches(&mut *solver, &puzzles, puzzles.len(), &limit);
+                for size in [1, 5, 31, 40] {
+                    let found = search_in_batches(&mut *solver, &puzzles, size, &limit);
+                    for ((puzzle, whole), found) in puzzles.iter().zip(&whole).zip(&found) {
+                        let context = format!("{backend}, {size}, {limit:?}: {puzzle:?}");
+                        given_up += usize::from(found.0.stop == Stop::Nodes);
+                        // Lanes that share a puzzle may visit more nodes before they have enough solutions.
+                        if solutions > 2 || found.0.stop != Stop::Solutions {
+                            assert_eq!(found, whole, "{context}");
+                        } else {
+                            assert_eq!((found.0.solutions, found.0.stop), (whole.0.solutions, whole.0.stop));
+                            assert_eq!(found.1, whole.1, "{context}");
+                        }
+                    }
+                }
+            }
+            assert!(given_up > 0 || nodes > 100, "nobody gave up after {nodes} nodes");
         }
     }
 }

@@ -18,11 +18,11 @@ pub trait Rein: Send + Sync {
         false
     }
 
-    /// The search of a single puzzle begins.
+    /// The search of a single puzzle begins. Where puzzles are not searched one by one this is never said.
     fn begin(&self) {}
 
-    /// Of a search that was stopped: is only its puzzle given up, and not all of the work?
-    fn gives_up(&self) -> bool {
+    /// The search that was begun has ended. If it was stopped: is only its puzzle given up, and not all of the work?
+    fn end(&self) -> bool {
         false
     }
 }
@@ -37,7 +37,7 @@ impl Rein for AtomicBool {
     }
 }
 
-/// For puzzles that may take long: whoever holds it sees how many have been begun, and can give up the one on hand.
+/// For puzzles that may take long: whoever holds it sees which one is being searched, and can give that one up.
 #[derive(Debug, Default)]
 pub struct PuzzleByPuzzle {
     flag: AtomicBool,
@@ -48,7 +48,10 @@ pub struct PuzzleByPuzzle {
 struct State {
     /// How many puzzles have been begun.
     begun: u64,
-    /// Is the last of them given up?
+    /// Is the last of them being searched? Between two puzzles, and while many are searched together, there is none that
+    /// could be given up.
+    is_on_hand: bool,
+    /// Is it given up?
     is_given_up: bool,
     /// Is all of the work to stop?
     is_cancelled: bool,
@@ -59,16 +62,17 @@ impl PuzzleByPuzzle {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many puzzles have been begun.
+    /// The puzzle that is being searched, as the number of puzzles begun so far; `None` if there is none.
     #[must_use]
-    pub fn begun(&self) -> u64 {
-        self.state().begun
+    pub fn on_hand(&self) -> Option<u64> {
+        let state = self.state();
+        state.is_on_hand.then_some(state.begun)
     }
 
-    /// Gives up the puzzle on hand, if it is still the one that was begun as the `number`-th.
+    /// Gives up the puzzle that is being searched, if it is still the one that was begun as the `number`-th.
     pub fn give_up(&self, number: u64) {
         let mut state = self.state();
-        if state.begun == number {
+        if state.is_on_hand && state.begun == number {
             state.is_given_up = true;
             self.flag.store(true, Ordering::Relaxed);
         }
@@ -93,13 +97,18 @@ impl Rein for PuzzleByPuzzle {
     fn begin(&self) {
         let mut state = self.state();
         state.begun += 1;
+        state.is_on_hand = true;
+        // A search that panicked has not been ended.
         state.is_given_up = false;
         self.flag.store(state.is_cancelled, Ordering::Relaxed);
     }
 
-    fn gives_up(&self) -> bool {
-        let state = self.state();
-        state.is_given_up && !state.is_cancelled
+    fn end(&self) -> bool {
+        let mut state = self.state();
+        state.is_on_hand = false;
+        let is_given_up = std::mem::take(&mut state.is_given_up);
+        self.flag.store(state.is_cancelled, Ordering::Relaxed);
+        is_given_up && !state.is_cancelled
     }
 }
 
@@ -110,15 +119,31 @@ mod tests {
     #[test]
     fn only_the_puzzle_on_hand_is_given_up() {
         let rein = PuzzleByPuzzle::default();
+        let is_raised = || rein.flag().load(Ordering::Relaxed);
         rein.begin();
+        assert!(!rein.end());
         rein.begin();
         rein.give_up(1);
-        assert!(!rein.flag().load(Ordering::Relaxed) && !rein.gives_up(), "that one is done");
+        assert!(!is_raised(), "that one is done");
         rein.give_up(2);
-        assert!(rein.flag().load(Ordering::Relaxed) && rein.gives_up());
+        assert!(is_raised());
+        assert!(rein.end() && !is_raised());
         rein.begin();
-        assert!(!rein.flag().load(Ordering::Relaxed) && !rein.gives_up());
-        assert_eq!(rein.begun(), 3);
+        assert_eq!(rein.on_hand(), Some(3));
+        assert!(!rein.end());
+    }
+
+    #[test]
+    fn between_puzzles_nothing_is_given_up() {
+        let rein = PuzzleByPuzzle::default();
+        assert_eq!(rein.on_hand(), None);
+        rein.give_up(0);
+        rein.begin();
+        assert!(!rein.end());
+        assert_eq!(rein.on_hand(), None);
+        // A watch that has seen it looks again, while many puzzles are searched together.
+        rein.give_up(1);
+        assert!(!rein.flag().load(Ordering::Relaxed));
     }
 
     #[test]
@@ -127,8 +152,9 @@ mod tests {
         rein.begin();
         rein.give_up(1);
         rein.cancel();
-        assert!(!rein.gives_up());
+        assert!(!rein.end());
         rein.begin();
-        assert!(rein.flag().load(Ordering::Relaxed) && !rein.gives_up());
+        assert!(rein.flag().load(Ordering::Relaxed) && !rein.end());
+        assert!(rein.flag().load(Ordering::Relaxed));
     }
 }

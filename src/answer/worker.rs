@@ -83,9 +83,14 @@ impl Worker {
         }
     }
 
+    /// Is each puzzle searched by itself, so that it can be given up alone?
+    fn is_by_puzzle(&self, rein: &dyn Rein) -> bool {
+        rein.is_by_puzzle() && !self.searches_together
+    }
+
     /// How many puzzles are kept before they are answered.
     fn most_kept(&self, rein: &dyn Rein) -> usize {
-        if rein.is_by_puzzle() && !self.searches_together { 1 } else { BATCH_PUZZLES }
+        if self.is_by_puzzle(rein) { 1 } else { BATCH_PUZZLES }
     }
 
     /// Answers every puzzle of a block, in order, each handed to `visit`.
@@ -209,7 +214,8 @@ impl Worker {
     ) -> Result<(), Cancelled> {
         let limit =
             Limit { solutions: task.question.solutions(), nodes: task.node_limit, cancel: rein.flag() };
-        if self.batch.len() == 1 {
+        let is_by_puzzle = self.is_by_puzzle(rein) && !self.batch.is_empty();
+        if is_by_puzzle {
             rein.begin();
         }
         if task.measure {
@@ -217,6 +223,7 @@ impl Worker {
         } else {
             self.solver.search_batch(&mut self.batch, &limit);
         }
+        let is_given_up = is_by_puzzle && rein.end();
         let wants_puzzles = visitor.wants_puzzles();
         let mut errors = self.errors.drain(..).peekable();
         let mut searched = 0;
@@ -256,7 +263,7 @@ impl Worker {
             }
             let conflict = if may_break_rules { self.puzzle.first_conflict() } else { None };
             let result = match (verdict, conflict) {
-                (Verdict::Cancelled, _) if !rein.gives_up() => return Err(Cancelled),
+                (Verdict::Cancelled, _) if !is_given_up => return Err(Cancelled),
                 // One that breaks them has none; but that is not what is said of it, nor what it took to find out.
                 (_, Some(conflict)) => {
                     metrics = Metrics::default();

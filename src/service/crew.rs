@@ -277,17 +277,17 @@ impl Crew {
 
 /// Gives up puzzles that take too long.
 async fn watch(work: Weak<PuzzleByPuzzle>, time: Duration) {
-    let (mut seen, mut looks) = (0, 0);
+    let (mut seen, mut looks) = (None, 0);
     loop {
         sleep(time / LOOKS).await;
         let Some(work) = work.upgrade() else { return };
-        let begun = work.begun();
-        if begun != seen {
-            (seen, looks) = (begun, 0);
-        } else if begun > 0 {
+        let on_hand = work.on_hand();
+        if on_hand != seen {
+            (seen, looks) = (on_hand, 0);
+        } else if let Some(number) = on_hand {
             looks += 1;
             if looks == LOOKS {
-                work.give_up(begun);
+                work.give_up(number);
                 looks = 0;
             }
         }

@@ -140,9 +140,10 @@ impl Told {
         let mut solution = Grid::empty(order);
         let mut solver = self.task.strategy_for(order).solver(order);
         let search = solver.watch(&self.puzzle, &limit, &mut solution, &mut Watcher::telling(&mut told));
+        let is_given_up = rein.end();
         let end = if !is_cut {
             let verdict = match question.verdict(&search) {
-                Verdict::Cancelled if rein.gives_up() => Verdict::GaveUp { nodes: search.metrics.nodes },
+                Verdict::Cancelled if is_given_up => Verdict::GaveUp { nodes: search.metrics.nodes },
                 verdict => verdict,
             };
             ended(Some(self.answer(verdict, &search, &solution)?), None).end

@@ -20,7 +20,7 @@ use crate::answer::{
     single_error, validate_block,
 };
 use crate::grid::Grid;
-use crate::solver::{DEFAULT_NODE_LIMIT, Metrics, Propagation, Question};
+use crate::solver::Metrics;
 use crate::text::{Format, FormatError, Hint, Problem, PuzzleError, Records};
 
 /// The most errors that Validate returns.
@@ -138,27 +138,20 @@ const AT_ONCE_NODES: u64 = 100;
 /// Answers a puzzle or two where the call came in, if that takes no longer than handing them over and back would: two wakes of
 /// threads, some ten times what most puzzles take. `None` if it turns out to take longer.
 ///
-/// The strategy `fast` tries few puzzles by `propagation` first; this is the same attempt, cut shorter. Of several
-/// solutions the kernel has its own first one, so only what has a single one, or none, is answered here.
+/// A strategy that searches together visits the same nodes under any limit, so that an answer found here is the one that
+/// would have been found with all of them.
 fn answer_at_once(text: &Text, task: Task) -> Option<Vec<proto::Answer>> {
-    let wants_all = match task.question {
-        Question::First => false,
-        Question::Unique => true,
-        Question::Count { .. } => return None,
-    };
     let is_quick = text.bytes.len() <= AT_ONCE_BYTES
         && task.strategy_for(text.format.order()).searches_together()
-        && task.node_limit >= DEFAULT_NODE_LIMIT
+        && task.node_limit > AT_ONCE_NODES
         && !task.measure;
     if !is_quick {
         return None;
     }
-    let attempt =
-        Task { strategy: Some(&Propagation), question: Question::Unique, node_limit: AT_ONCE_NODES, ..task };
+    let attempt = Task { node_limit: AT_ONCE_NODES, ..task };
     let never = AtomicBool::new(false);
     let (answers, tally) = answers_to(text, attempt, &never).ok()?;
-    let has = |problem: Problem| tally.errors.contains_key(problem.code());
-    if has(Problem::GaveUp { nodes: 0 }) || (has(Problem::NotUnique) && !wants_all) {
+    if tally.errors.contains_key(Problem::GaveUp { nodes: 0 }.code()) {
         return None;
     }
     meters::answered(&tally);

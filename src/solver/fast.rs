@@ -2,17 +2,18 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::lanes::{Backend, Lanes};
+use super::lanes::{Backend, Lanes, MOST_SHARED_SOLUTIONS, Scalar};
 use super::{Batch, Limit, Propagation, Search, Solver, Stop, Strategy, Watcher};
 use crate::grid::{Grid, Order};
 
 /// Hundreds of 9x9 puzzles at once, one for each bit of a vector register.
 ///
-/// The kernel takes about as long for one puzzle as for hundreds. So a few puzzles are first tried by [`Propagation`],
-/// which is done with most of them sooner; what remains goes to the kernel, where one hard puzzle can have all lanes.
+/// The kernel takes about as long for one puzzle as for hundreds. So a few puzzles are first tried one by one, by the same
+/// search on plain words, which is done with most of them sooner; what remains goes to the kernel, where one hard puzzle
+/// can have all lanes. Both visit the same search states, so that what is found of a puzzle, and whether it is given up,
+/// does not depend on how many others there are.
 ///
-/// The kernel has no steps to tell of one puzzle, and counts neither comparisons nor placements. A search that is watched
-/// is that of [`Propagation`], which infers the same at every node.
+/// Neither has steps to tell of a puzzle. A search that is watched is that of [`Propagation`].
 #[derive(Clone, Copy, Debug)]
 pub struct Fast {
     /// The fastest of the machine, if none.
@@ -59,13 +60,20 @@ impl Strategy for Fast {
     fn solver(&self, order: Order) -> Box<dyn Solver> {
         assert!(self.supports(order));
         let backend = self.backend.unwrap_or_else(Backend::best);
-        Box::new(FastSolver { backend, single: Propagation.solver(order), rest: Batch::new(order) })
+        Box::new(FastSolver {
+            backend,
+            scalar: Scalar::new(),
+            watched: Propagation.solver(order),
+            rest: Batch::new(order),
+        })
     }
 }
 
 struct FastSolver {
     backend: Backend,
-    single: Box<dyn Solver>,
+    scalar: Scalar,
+    /// Searches what is watched.
+    watched: Box<dyn Solver>,
     /// What a few puzzles leave for the kernel.
     rest: Batch,
 }
@@ -76,15 +84,10 @@ const MANY: usize = 32;
 /// How many nodes fewer puzzles are given before they go to the kernel, all together.
 const NODES_FOR_A_FEW: u64 = 1024;
 
-/// Under a lower node limit they go there at once. Whether a puzzle is given up should not depend on how many others there
-/// are, and what takes one way of searching a thousand nodes may take the other some more, but not a hundred times as
-/// many.
-const LEAST_LIMIT_FOR_A_FEW: u64 = 100 * NODES_FOR_A_FEW;
-
 impl FastSolver {
-    /// Tries a puzzle with at most `nodes` nodes. `None` if that is not enough to say what the kernel would say.
+    /// Tries a puzzle with at most `nodes` nodes. `None` if that is not enough, and the kernel may do better.
     ///
-    /// Where more than two solutions are wanted, and so lanes would not share the puzzle, it is not tried but searched.
+    /// Where more than two solutions are wanted lanes would not share the puzzle, and one alone is slower than this.
     fn try_alone(
         &mut self,
         puzzle: &Grid,
@@ -93,29 +96,13 @@ impl FastSolver {
         effort: Effort,
         solution: &mut Grid,
     ) -> Option<Search> {
-        let mut search = |limit: &Limit<'_>| match effort {
-            Effort::Uncounted => self.single.search(puzzle, limit, solution),
-            Effort::Counted => self.single.watch(puzzle, limit, solution, &mut Watcher::counting()),
+        let is_shared = limit.solutions <= MOST_SHARED_SOLUTIONS;
+        let tried = Limit { nodes: if is_shared { nodes.min(limit.nodes) } else { limit.nodes }, ..*limit };
+        let search = match effort {
+            Effort::Uncounted => self.scalar.search(puzzle, &tried, solution),
+            Effort::Counted => self.scalar.watch(puzzle, &tried, solution, &mut Watcher::counting()),
         };
-        if limit.solutions > 2 {
-            return Some(search(limit));
-        }
-        if limit.nodes < LEAST_LIMIT_FOR_A_FEW {
-            return None;
-        }
-        // Of several solutions the kernel has its own first one.
-        let solutions = limit.solutions.max(2);
-        let mut search = search(&Limit { solutions, nodes, ..*limit });
-        let is_settled = match search.stop {
-            Stop::Exhausted => search.solutions <= 1,
-            Stop::Solutions => limit.solutions > 1,
-            Stop::Nodes => false,
-            Stop::Cancelled => true,
-        };
-        if search.stop == Stop::Exhausted && search.solutions == limit.solutions {
-            search.stop = Stop::Solutions;
-        }
-        is_settled.then_some(search)
+        (search.stop != Stop::Nodes || tried.nodes == limit.nodes).then_some(search)
     }
 
     fn search_many(&mut self, batch: &mut Batch, limit: &Limit<'_>, effort: Effort) {
@@ -128,7 +115,9 @@ impl FastSolver {
         self.rest.clear();
         for index in 0..batch.len() {
             puzzle.set_digits(batch.puzzle(index));
-            let search = if puzzle.keeps_rules() {
+            let search = if limit.is_cancelled() {
+                Some(Search::CANCELLED)
+            } else if puzzle.keeps_rules() {
                 self.try_alone(&puzzle, limit, nodes, effort, &mut solution)
             } else {
                 Some(Search::NO_SOLUTION)
@@ -196,7 +185,7 @@ impl Solver for FastSolver {
         solution: &mut Grid,
         watcher: &mut Watcher<'_>,
     ) -> Search {
-        self.single.watch(puzzle, limit, solution, watcher)
+        self.watched.watch(puzzle, limit, solution, watcher)
     }
 
     fn search_batch(&mut self, batch: &mut Batch, limit: &Limit<'_>) {

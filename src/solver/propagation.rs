@@ -74,7 +74,7 @@ impl Strategy for Propagation {
 }
 
 /// The cells of a band, or anything else with a bit a cell.
-trait Word:
+pub(super) trait Word:
     Copy
     + Eq
     + Send
@@ -346,7 +346,7 @@ struct Empty;
 
 /// Why a search state has no solution.
 #[derive(Clone, Copy, Debug)]
-enum Clash {
+pub(super) enum Clash {
     /// A cell has no candidate left, or is claimed by two digits.
     Cells,
     /// A digit of this group lacks a place.
@@ -373,13 +373,13 @@ struct Candidate {
 ///
 /// An idle lane holds one cell a row, column and box, so that there is nothing to infer from it.
 #[derive(Clone, Copy)]
-struct Board<W, const N: usize, const SIDE: usize, const LANES: usize, const GROUP: usize> {
+pub(super) struct Board<W, const N: usize, const SIDE: usize, const LANES: usize, const GROUP: usize> {
     /// The cells that may take a digit. A filled cell may linger in layers that are yet to be closed.
-    layers: [[W; LANES]; N],
+    pub(super) layers: [[W; LANES]; N],
     /// The cells that hold the digit.
     placed: [[W; LANES]; N],
     /// The cells that hold any digit.
-    filled: [W; N],
+    pub(super) filled: [W; N],
     /// Groups in which a layer was changed since it was closed, a bit each.
     touched: u32,
     /// Groups to look at: those, and where a layer may hold a cell that another has filled.
@@ -394,7 +394,7 @@ impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP
     const BAND_CELLS: usize = N * SIDE;
 
     /// A grid of blanks.
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         const { assert!(SIDE == N * N && LANES.is_multiple_of(GROUP) && LANES >= SIDE && LANES < 32) };
         let mut layers = [[W::of(Layout::<N>::BAND); LANES]; N];
         let mut placed = [[W::ZERO; LANES]; N];
@@ -407,7 +407,7 @@ impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP
     }
 
     /// Fills in the clues. They need not keep the rules.
-    fn load(&mut self, clues: &[u8]) -> Result<(), Clash> {
+    pub(super) fn load(&mut self, clues: &[u8]) -> Result<(), Clash> {
         *self = Self::new();
         for (band, clues) in clues.chunks_exact(Self::BAND_CELLS).enumerate() {
             for (bit, &clue) in clues.iter().enumerate() {
@@ -434,6 +434,7 @@ impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP
     }
 
     /// Puts a digit into several blank cells of a band.
+    #[inline(always)]
     fn place_all(&mut self, digit: usize, band: usize, cells: W) -> Result<(), Clash> {
         let (layer, twice) = place::<W, N>(self.layers[band][digit], cells);
         self.layers[band][digit] = layer;
@@ -447,13 +448,15 @@ impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP
         self.touch(at.digit);
     }
 
-    fn touch(&mut self, digit: usize) {
+    #[inline(always)]
+    pub(super) fn touch(&mut self, digit: usize) {
         self.touched |= 1 << (digit / GROUP);
         self.pending |= 1 << (digit / GROUP);
     }
 
     /// Infers all that singles and locked candidates tell. A comparison is one look at all places of a digit.
-    fn propagate(&mut self, watch: &mut impl Watch) -> Result<(), Clash> {
+    #[inline(always)]
+    pub(super) fn propagate(&mut self, watch: &mut impl Watch) -> Result<(), Clash> {
         loop {
             let mut round = self.pending;
             while round != 0 {
@@ -473,7 +476,7 @@ impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP
     }
 
     /// Closes the layers of a group and fills the cells that are found.
-    #[inline(never)]
+    #[inline(always)]
     fn close(&mut self, group: usize) -> Result<(), Clash> {
         let lanes = group * GROUP..(group + 1) * GROUP;
         let mut layers = [[W::ZERO; GROUP]; N];
@@ -528,6 +531,7 @@ impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP
 
     /// Fills the cells with one candidate left. `closed` says that no layer still holds a cell that
     /// another has filled.
+    #[inline(always)]
     fn naked_singles(&mut self, closed: bool) -> Result<(), Clash> {
         for band in 0..N {
             let (mut one, mut two) = (W::ZERO, W::ZERO);
@@ -552,7 +556,8 @@ impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP
         Ok(())
     }
 
-    fn is_solved(&self) -> bool {
+    #[inline(always)]
+    pub(super) fn is_solved(&self) -> bool {
         self.filled.iter().all(|&filled| filled == W::of(Layout::<N>::BAND))
     }
 
@@ -709,7 +714,7 @@ impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP
 
     /// Tells which cells were filled since `before`, apart from the one that was told already.
     #[cold]
-    fn tell_filled(&self, before: [W; N], told: Option<usize>, watch: &mut impl Watch) {
+    pub(super) fn tell_filled(&self, before: [W; N], told: Option<usize>, watch: &mut impl Watch) {
         for (band, filled) in before.into_iter().enumerate() {
             for (value, &layer) in (1..).zip(&self.layers[band][..SIDE]) {
                 for bit in Bits(layer & self.filled[band] & !filled) {
@@ -746,7 +751,7 @@ impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP
     }
 
     /// Writes a solved grid down.
-    fn write(&self, solution: &mut Grid) {
+    pub(super) fn write(&self, solution: &mut Grid) {
         for (band, digits) in solution.digits_mut().chunks_exact_mut(Self::BAND_CELLS).enumerate() {
             for (value, &layer) in (1..).zip(&self.layers[band][..SIDE]) {
                 for bit in Bits(layer) {

@@ -1,20 +1,25 @@
 //! `SolveLines`, and the client that `sudoku solve --server` uses.
 
 use std::convert::Infallible;
+use std::num::NonZeroUsize;
+use std::time::Duration;
 
 use bytes::Bytes;
-use sudoku_stream::answer::OutputForm;
+use sudoku_stream::answer::{OutputForm, Task};
 use sudoku_stream::service::client::{Access, ClientError, Job, Persistence, ServerError, solve_lines};
 use sudoku_stream::service::proto::{
     self, ErrorCode, Question, SolveLinesRequest, SolveLinesResponse, SolveOptions,
 };
+use sudoku_stream::service::{Config, Limits};
+use sudoku_stream::solver::Question::Count;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status};
 use tonic_types::StatusExt as _;
 
 use crate::harness::{
-    Fault, Faulty, Running, all_of, assert_solves, by, config, config_with, easy, grid, lines, offline, start,
+    Fault, Faulty, Running, all_of, assert_solves, by, config, config_with, easy, grid, lines, offline, offline_task,
+    start,
 };
 
 /// Sends all requests and returns all responses and how the stream ended.
@@ -91,6 +96,45 @@ async fn answers_are_the_bytes_of_the_offline_path() {
         puzzles.iter().zip(offline(&texts[1], OutputForm::Solution).split(|&b| b == b'\n'))
     {
         assert_solves(str::from_utf8(answer).unwrap(), puzzle);
+    }
+}
+
+/// A puzzle that is being searched may be given up by the clock; many that are searched together are not, whatever was
+/// searched before them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_line_is_given_up_because_of_those_around_it() {
+    let limits = Limits { puzzle_time: Duration::from_millis(8), ..config().limits };
+    let server = start(Config { limits, threads: NonZeroUsize::new(1), ..config() }).await;
+    // Some take longer to be counted than many others take together.
+    let puzzles: Vec<String> = easy(700)
+        .iter()
+        .enumerate()
+        .map(|(k, puzzle)| {
+            let cells = puzzle.bytes().enumerate();
+            cells.map(|(cell, digit)| if (k + cell * 5) % 8 < 4 { '.' } else { char::from(digit) }).collect()
+        })
+        .collect();
+    let task = Task { question: Count { limit: 20_000 }, ..Task::default() };
+    let expected = offline_task(&lines(&puzzles), task);
+    let sizes = [200, 1, 400, 99];
+    let orders = [[0, 1, 2, 3], [1, 2, 0, 3], [2, 1, 3, 0], [3, 2, 1, 0], [1, 0, 3, 2]];
+    for order in orders {
+        let options =
+            SolveOptions { question: Question::Count.into(), count_limit: 20_000, ..Default::default() };
+        let mut rest = &puzzles[..];
+        let mut options = Some(options);
+        let requests = order.map(|which| {
+            let (these, others) = rest.split_at(sizes[which]);
+            rest = others;
+            // Too long to be put together with others.
+            let padding = " ".repeat((16 << 10) / these.len() + 1);
+            let text: String = these.iter().map(|puzzle| format!("{puzzle}{padding}\n")).collect();
+            SolveLinesRequest { options: options.take(), ..message(&text) }
+        });
+        let (responses, end) = exchange(&server, requests.to_vec()).await;
+        end.unwrap();
+        let answers: Vec<u8> = responses.iter().flat_map(|r| r.lines.iter().copied()).collect();
+        assert_eq!(String::from_utf8(answers).unwrap(), String::from_utf8_lossy(&expected), "{order:?}");
     }
 }
 

@@ -138,8 +138,13 @@ pub fn error(answer: &proto::Answer) -> &proto::PuzzleError {
 
 /// What the offline path writes for the same text.
 pub fn offline(text: &str, form: OutputForm) -> Vec<u8> {
+    offline_task(text, Task { form, ..Task::default() })
+}
+
+/// The same for any task.
+pub fn offline_task(text: &str, task: Task) -> Vec<u8> {
     let opening = detect(text.as_bytes(), &Hint::default()).unwrap();
-    let workers = Workers::new(opening.format, Task { form, ..Task::default() });
+    let workers = Workers::new(opening.format, task);
     let block = Block { text: &text.as_bytes()[opening.body..], first_line: 1 + opening.lines };
     workers.write_answers(block, &AtomicBool::new(false)).unwrap().text
 }

@@ -114,7 +114,7 @@ impl<W: Word> Dives<W> {
                 self.begin(&mut dived.next, grids, planes, job);
             }
             let busy = self.busy.len() as usize;
-            let are_few = busy <= Self::LANES / FEW && dived.next == job.puzzles.len();
+            let are_few = !job.dives_in_all && busy <= Self::LANES / FEW && dived.next == job.puzzles.len();
             if are_few || busy == 0 || job.cancel.load(Ordering::Relaxed) {
                 for &lane in self.busy.lanes::<W>(&mut list) {
                     self.leave(lane.into(), job, others);
@@ -132,7 +132,7 @@ impl<W: Word> Dives<W> {
             let dead = self.busy.word::<W>().and_not(self.state.alive);
             let in_vain = self.go_back(first.or(dead).and_not(too_many)).or(too_many);
             ended += self.end(enough, in_vain, job, others);
-            is_worth_it = IN_VAIN * (others.len() - already) <= ended + Self::LANES;
+            is_worth_it = job.dives_in_all || IN_VAIN * (others.len() - already) <= ended + Self::LANES;
         }
     }
 

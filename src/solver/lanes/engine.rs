@@ -31,6 +31,8 @@ pub(super) struct Job<'a> {
     pub(super) cancel: &'a AtomicBool,
     /// May idle lanes take states of a puzzle that another lane works on?
     pub(super) sharing: bool,
+    /// Is each puzzle to be dived in, however few there are and however many were in vain?
+    pub(super) dives_in_all: bool,
 }
 
 /// How the lanes were used.
@@ -136,6 +138,8 @@ pub(super) struct Engine<W> {
     donors: Vec<u32>,
     /// Puzzles to be begun again: by one lane each if they were shared.
     again: Vec<u32>,
+    /// Puzzles that reached the node limit.
+    given_up: Vec<u32>,
     /// The lanes whose puzzle is to be loaded.
     begun: Mask,
     /// The lanes whose row is to be loaded.
@@ -153,6 +157,8 @@ pub(super) struct Engine<W> {
     considered: usize,
     /// From how many such puzzles on that is asked.
     sample: u64,
+    /// [`LEAST_LIMIT_FOR_DIVES`]; tests have less.
+    least_limit_for_dives: u64,
     stats: LaneStats,
 }
 
@@ -167,8 +173,7 @@ pub(super) const AHEAD: usize = 48;
 /// From so many puzzles with two solutions on it is considered to dive for those of others. It pays if nearly all have two.
 const SAMPLE: u64 = 16;
 
-/// Under a lower node limit nobody dives: whether a puzzle is given up should not depend on the others, and what a dive finds with a few nodes
-/// a search will not need a hundred times as many for.
+/// Under a lower node limit nobody dives: a dive visits nodes beside those of the search.
 const LEAST_LIMIT_FOR_DIVES: u64 = 100 * dives::MOST_NODES;
 
 /// A search that has made more guesses than this, and has met no contradiction, needs no help.
@@ -191,6 +196,7 @@ impl<W: Word> Engine<W> {
             progress: Vec::new(),
             donors: Vec::new(),
             again: Vec::new(),
+            given_up: Vec::new(),
             begun: Mask::default(),
             taken: Mask::default(),
             busy: Mask::default(),
@@ -200,6 +206,7 @@ impl<W: Word> Engine<W> {
             plenty: 0,
             considered: 0,
             sample: 0,
+            least_limit_for_dives: LEAST_LIMIT_FOR_DIVES,
             stats: LaneStats::default(),
         }
     }
@@ -255,6 +262,9 @@ impl<W: Word> Engine<W> {
             }
         }
         self.report_cancelled(job);
+        if !self.given_up.is_empty() && self.may_dive(job) {
+            self.dive_in_given_up(job);
+        }
         debug_assert!(
             job.cancel.load(Ordering::Relaxed) || self.progress.iter().all(|progress| progress.first == NONE),
             "a state waits that no lane will come to"
@@ -270,15 +280,49 @@ impl<W: Word> Engine<W> {
         self.unused = NONE;
         self.donors.clear();
         self.again.clear();
+        self.given_up.clear();
         self.begun = Mask::default();
         self.taken = Mask::default();
         self.busy = Mask::default();
         self.free = Mask::all::<W>();
         // A run does not depend on those before it, so that its nodes are the same again.
         self.state.upwards = true;
-        let may_dive = job.solution_limit == 2 && job.node_limit >= LEAST_LIMIT_FOR_DIVES;
         (self.plenty, self.considered) = (0, 0);
-        self.sample = if may_dive { SAMPLE } else { u64::MAX };
+        self.sample = if self.may_dive(job) { SAMPLE } else { u64::MAX };
+    }
+
+    const fn may_dive(&self, job: &Job<'_>) -> bool {
+        job.solution_limit == 2 && job.node_limit >= self.least_limit_for_dives
+    }
+
+    /// Dives in the puzzles that were given up. Whether one is dived in before it is searched depends on the others, and a
+    /// dive may find two solutions where a search does not come to the second; so that a puzzle is only given up if both
+    /// fail, whatever the others are.
+    #[cold]
+    #[inline(never)]
+    fn dive_in_given_up(&mut self, job: &mut Job<'_>) {
+        let given_up = std::mem::take(&mut self.given_up);
+        let puzzles: Vec<_> = given_up.iter().map(|&puzzle| job.puzzles[puzzle as usize]).collect();
+        let (mut solutions, mut searches) = (puzzles.clone(), vec![BEGUN; puzzles.len()]);
+        let mut dived = Job {
+            puzzles: &puzzles,
+            solutions: &mut solutions,
+            searches: &mut searches,
+            dives_in_all: true,
+            ..*job
+        };
+        self.progress.clear();
+        (self.dive)(self, &mut dived);
+        self.again.clear();
+        let is_cancelled = job.cancel.load(Ordering::Relaxed);
+        for ((puzzle, solution), search) in given_up.iter().zip(solutions).zip(searches) {
+            let puzzle = *puzzle as usize;
+            if search.stop == Stop::Solutions {
+                (job.solutions[puzzle], job.searches[puzzle]) = (solution, search);
+            } else if is_cancelled {
+                job.searches[puzzle].stop = Stop::Cancelled;
+            }
+        }
     }
 
     /// Dives if most puzzles have had two solutions of late.
@@ -680,6 +724,7 @@ impl<W: Word> Engine<W> {
             self.again.push(puzzle as u32);
         } else {
             job.searches[puzzle].stop = Stop::Nodes;
+            self.given_up.push(puzzle as u32);
         }
     }
 
@@ -764,4 +809,69 @@ pub(super) fn word_of_bytes<'a>(rest: &'a [u8], last: &'a mut [u8; 96]) -> &'a [
     }
     last[..81].copy_from_slice(rest);
     last
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::portable::Portable;
+    use super::*;
+
+    const FULL: &[u8; 81] =
+        b"534678912672195348198342567859761423426853791713924856961537284287419635345286179";
+
+    /// Puzzles with some clues of a full grid each: mostly enough of them in the first 200, too few in the others.
+    fn puzzles() -> Vec<[u8; 81]> {
+        let mut random = 1u64;
+        let mut below = |n: u64| {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            (random >> 11) % n
+        };
+        let puzzle = |k: u64| {
+            let shift = below(9) as u8;
+            FULL.map(|digit| {
+                let is_clue = below(100) < if k < 200 { 33 } else { 12 };
+                if is_clue { (digit - b'1' + shift) % 9 + 1 } else { 0 }
+            })
+        };
+        (0..700).map(puzzle).collect()
+    }
+
+    /// What is found of puzzles, so many at a time, under a node limit.
+    fn verdicts(puzzles: &[[u8; 81]], size: usize, nodes: u64, solutions: u64) -> Vec<(u64, Stop)> {
+        let mut engine = Engine::<Portable>::new(Engine::dive);
+        engine.least_limit_for_dives = 40;
+        let mut found = vec![Search::NO_SOLUTION; puzzles.len()];
+        for (puzzles, searches) in puzzles.chunks(size).zip(found.chunks_mut(size)) {
+            engine.run(&mut Job {
+                puzzles,
+                solutions: &mut vec![[0; 81]; puzzles.len()],
+                searches,
+                solution_limit: solutions,
+                node_limit: nodes,
+                cancel: &AtomicBool::new(false),
+                sharing: true,
+                dives_in_all: false,
+            });
+        }
+        found.into_iter().map(|search| (search.solutions, search.stop)).collect()
+    }
+
+    /// Where others have two solutions a puzzle is dived in, alone it is searched; whether it is given up is the same.
+    #[test]
+    fn whether_a_puzzle_is_given_up_does_not_depend_on_dives_for_others() {
+        let puzzles = puzzles();
+        let number = |found: &[(u64, Stop)], stop| found.iter().filter(|found| found.1 == stop).count();
+        let without = verdicts(&puzzles, puzzles.len(), 39, 2);
+        assert!(number(&without, Stop::Nodes) > 200, "too few need more nodes than a dive takes");
+        for nodes in [40, 60] {
+            let together = verdicts(&puzzles, puzzles.len(), nodes, 2);
+            assert!(number(&together, Stop::Nodes) < number(&without, Stop::Nodes));
+            assert!(number(&together, Stop::Nodes) > 0 || nodes > 40);
+            for size in [1, 300] {
+                assert_eq!(verdicts(&puzzles, size, nodes, 2), together, "{nodes} nodes, {size} at a time");
+            }
+        }
+    }
 }

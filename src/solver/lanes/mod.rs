@@ -13,6 +13,7 @@
 //! | `transpose.rs` | between the sliced state and a row of bits for each lane |
 //! | `engine.rs` | the searches of the lanes: what they do next, and what was found |
 //! | `dives.rs` | a shorter way to two solutions, where puzzles have many |
+//! | `scalar.rs` | the same search for one puzzle at a time |
 //! | `portable.rs`, `avx2.rs`, `avx512vl.rs`, `avx512.rs` | the back ends |
 //! | `sse2.rs` | stands in for `portable.rs` on x86-64 |
 //!
@@ -38,6 +39,7 @@ mod engine;
 mod inference;
 #[cfg(any(test, not(target_arch = "x86_64")))]
 mod portable;
+mod scalar;
 #[cfg(target_arch = "x86_64")]
 mod sse2;
 mod transpose;
@@ -54,6 +56,7 @@ use self::sse2::Sse2 as Baseline;
 use super::{Limit, Search};
 
 pub use engine::LaneStats;
+pub(super) use scalar::Scalar;
 
 /// The instructions that the kernel is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -168,7 +171,7 @@ pub fn do_work<T: Work>(work: T) -> T::Output {
 
 /// Lanes do not share a puzzle where more solutions than this are wanted. They would find them out of order, and putting
 /// them in order takes longer the more there are.
-const MOST_SHARED_SOLUTIONS: u64 = 2;
+pub(super) const MOST_SHARED_SOLUTIONS: u64 = 2;
 
 /// The kernel, ready to search many puzzles at once. One for each thread.
 pub struct Lanes {
@@ -254,6 +257,7 @@ impl Lanes {
             node_limit: limit.nodes,
             cancel: limit.cancel,
             sharing: self.sharing && limit.solutions <= MOST_SHARED_SOLUTIONS,
+            dives_in_all: false,
         };
         match &mut self.engine {
             #[cfg(target_arch = "x86_64")]

@@ -1,0 +1,379 @@
+//! The kernel's search for one puzzle at a time, on plain machine words.
+//!
+//! It visits the same search states as the kernel, in the order in which a single lane does: the same singles, locked
+//! candidates and triads are found before each guess, and the guess is chosen by the rule of [`branch`](super::branch).
+//! Inference only ever takes candidates away, so where it rests does not depend on the order in which it is done, and
+//! neither does the guess. Hence a puzzle takes as many nodes here as in the kernel, under any limit, and its first
+//! solution is the same: whoever has few puzzles may use this, and nobody can tell but by the clock.
+//!
+//! The inference is that of [`propagation`](crate::solver::Propagation); triads and the choice of a guess work on all
+//! minirows, or all minicolumns, of a digit as one word of 27 bits:
+//!
+//! ```text
+//! minirows      bit 9 * row of its band + 3 * box + band     neighbours in the row:    3 bits on, within 9
+//! minicolumns   bit 9 * band + column                        neighbours in the column: 9 bits on, within 27
+//! ```
+
+use super::super::propagation::Board;
+use super::super::watch::{Watch, Watchable};
+use super::{Work, do_work};
+use crate::grid::{Grid, Order};
+use crate::solver::{Limit, Metrics, Search, Stop};
+
+/// The candidates of a 9x9 puzzle, closed four digits at a time.
+type Nine = Board<u32, 3, 9, 12, 4>;
+
+/// The minirows of a band's word, each at its first cell.
+const MINIROWS: u32 = 0o111_111_111;
+/// The cells of the first row of a band, or the first nine minicolumns.
+const ROW: u32 = 0o777;
+/// The first three of nine, in each of three groups.
+const FIRST_THREE: u32 = 0o007_007_007;
+/// All minirows, or all minicolumns.
+const ALL: u32 = (1 << 27) - 1;
+
+/// A contradiction.
+struct Contradiction;
+
+/// One worker's state. Reusing it costs no allocation.
+///
+/// A watcher may have it count, but cannot be told its steps: what is guessed is no digit in a cell.
+pub(in crate::solver) struct Scalar {
+    board: Nine,
+    /// The other side of each guess that stands.
+    stack: Vec<Nine>,
+}
+
+/// For each digit, its minirows or minicolumns that have a candidate.
+type Lines = [u32; 9];
+
+/// A guess: of the minirows or minicolumns of a row or column, one holds the digit.
+struct Guess {
+    digit: usize,
+    /// The band, or 3 and the stack.
+    band: usize,
+    /// The row of the band, or the column of the stack.
+    row: usize,
+    /// The box, counted along the band or stack.
+    across: usize,
+}
+
+impl Scalar {
+    pub(in crate::solver) fn new() -> Self {
+        Self { board: Nine::new(), stack: Vec::with_capacity(Order::NINE.cells()) }
+    }
+}
+
+impl Watchable for Scalar {
+    fn run<W: Watch>(
+        &mut self,
+        puzzle: &Grid,
+        limit: &Limit<'_>,
+        solution: &mut Grid,
+        watch: &mut W,
+    ) -> Search {
+        do_work(Run { scalar: self, puzzle, limit, solution, watch })
+    }
+}
+
+/// A search, compiled for the longest words of the machine.
+struct Run<'a, 'b, W> {
+    scalar: &'a mut Scalar,
+    puzzle: &'a Grid,
+    limit: &'a Limit<'b>,
+    solution: &'a mut Grid,
+    watch: &'a mut W,
+}
+
+impl<W: Watch> Work for Run<'_, '_, W> {
+    type Output = Search;
+
+    #[inline(always)]
+    fn work(self) -> Search {
+        let Run { scalar, puzzle, limit, solution, watch } = self;
+        scalar.search_watched(puzzle, limit, solution, watch)
+    }
+}
+
+impl Scalar {
+    #[inline(always)]
+    fn search_watched<W: Watch>(
+        &mut self,
+        puzzle: &Grid,
+        limit: &Limit<'_>,
+        solution: &mut Grid,
+        watch: &mut W,
+    ) -> Search {
+        assert_eq!(puzzle.order(), Order::NINE);
+        let mut found = Search { metrics: Metrics { nodes: 1, ..Metrics::default() }, ..Search::NO_SOLUTION };
+        let metrics = &mut found.metrics;
+        self.stack.clear();
+        let mut is_contradiction = self.board.load(puzzle.digits()).is_err();
+        loop {
+            if watch.is_cancelled(metrics.nodes, limit) {
+                found.stop = Stop::Cancelled;
+                return found;
+            }
+            is_contradiction = is_contradiction || rest(&mut self.board, watch).is_err();
+            if !is_contradiction && !self.board.is_solved() {
+                let guess = choose(&self.board);
+                metrics.guesses += 1;
+                if metrics.nodes >= limit.nodes {
+                    found.stop = Stop::Nodes;
+                    return found;
+                }
+                metrics.nodes += 1;
+                self.stack.push(self.board);
+                metrics.depth = metrics.depth.max(self.stack.len() as u64);
+                if let Some(other) = self.stack.last_mut() {
+                    refuse(other, &guess);
+                }
+                follow(&mut self.board, &guess);
+                continue;
+            }
+            if !is_contradiction {
+                found.solutions += 1;
+                if found.solutions == 1 {
+                    self.board.write(solution);
+                }
+                if found.solutions >= limit.solutions {
+                    found.stop = Stop::Solutions;
+                    return found;
+                }
+            }
+            is_contradiction = false;
+            if self.stack.is_empty() {
+                return found;
+            }
+            if metrics.nodes >= limit.nodes {
+                found.stop = Stop::Nodes;
+                return found;
+            }
+            metrics.nodes += 1;
+            metrics.backtracks += 1;
+            if let Some(other) = self.stack.pop() {
+                self.board = other;
+            }
+        }
+    }
+}
+
+/// Infers all that singles, locked candidates and triads tell.
+#[inline(always)]
+fn rest<W: Watch>(board: &mut Nine, watch: &mut W) -> Result<(), Contradiction> {
+    loop {
+        let before = board.filled;
+        board.propagate(watch).map_err(|_| Contradiction)?;
+        if W::IS_ON {
+            board.tell_filled(before, None, watch);
+        }
+        if board.is_solved() || !rule_out_by_triads(board)? {
+            return Ok(());
+        }
+    }
+}
+
+/// Rules out what triads and full lines do, see [`branch`](super::branch). Were there any?
+#[inline(always)]
+fn rule_out_by_triads(board: &mut Nine) -> Result<bool, Contradiction> {
+    let (minirows, minicolumns) = (minirows(board), minicolumns(board));
+    let ([from_minirows, from_minicolumns], has_progress) = {
+        let (by_rows, rows_progress) = ruled_out(&minirows, next_box, last_box)?;
+        let (by_columns, columns_progress) = ruled_out(&minicolumns, next_band, last_band)?;
+        ([by_rows, by_columns], rows_progress | columns_progress != 0)
+    };
+    if !has_progress {
+        return Ok(false);
+    }
+    for digit in 0..9 {
+        let rows = from_minirows[digit] & minirows[digit];
+        let columns = from_minicolumns[digit] & minicolumns[digit];
+        if rows | columns == 0 {
+            continue;
+        }
+        for band in 0..3 {
+            let cells = ((rows >> band) & MINIROWS) * 0o7 | ((columns >> (9 * band)) & ROW) * 0o001_001_001;
+            board.layers[band][digit] &= !cells;
+        }
+        board.touch(digit);
+    }
+    Ok(true)
+}
+
+/// Where each digit is ruled out, and the lines in which something is; `next` and `last` give for each line its two
+/// neighbours.
+#[inline(always)]
+fn ruled_out(
+    lines: &Lines,
+    next: impl Fn(u32) -> u32,
+    last: impl Fn(u32) -> u32,
+) -> Result<(Lines, u32), Contradiction> {
+    let mut certain = [0; 9];
+    for digit in 0..9 {
+        certain[digit] = lines[digit] & !next(lines[digit]) & !last(lines[digit]);
+    }
+    let (three_possible, more_possible) = three_and_more(lines);
+    let (three_certain, more_certain) = three_and_more(&certain);
+    if (three_possible | more_possible) & ALL != ALL || more_certain != 0 {
+        return Err(Contradiction);
+    }
+    let (by_next, by_last) = (next(three_possible) | three_certain, last(three_possible) | three_certain);
+    let mut out = [0; 9];
+    for digit in 0..9 {
+        out[digit] = (next(lines[digit]) & by_next) | (last(lines[digit]) & by_last);
+    }
+    Ok((out, three_possible ^ three_certain))
+}
+
+/// Where exactly three of nine are set, and where more.
+#[inline(always)]
+fn three_and_more(nine: &Lines) -> (u32, u32) {
+    let [a, b, c, d, e, f, g, h, i] = *nine;
+    let add = |a: u32, b: u32, c: u32| (a ^ b ^ c, (a & b) | (c & (a | b)));
+    let ((s0, c0), (s1, c1), (s2, c2)) = (add(a, b, c), add(d, e, f), add(g, h, i));
+    let (ones, c3) = add(s0, s1, s2);
+    let (sum, four) = add(c0, c1, c2);
+    let (twos, more) = (sum ^ c3, four | (sum & c3));
+    (ones & twos & !more, more)
+}
+
+/// For each minirow the one in the next box, and the one in the box after that.
+#[inline(always)]
+const fn next_box(minirows: u32) -> u32 {
+    (minirows >> 3 & 0o077_077_077) | (minirows << 6 & 0o700_700_700)
+}
+
+#[inline(always)]
+const fn last_box(minirows: u32) -> u32 {
+    (minirows >> 6 & 0o007_007_007) | (minirows << 3 & 0o770_770_770)
+}
+
+/// For each minicolumn the one in the next band, and the one in the band after that.
+#[inline(always)]
+const fn next_band(minicolumns: u32) -> u32 {
+    minicolumns >> 9 | (minicolumns << 18 & ALL)
+}
+
+#[inline(always)]
+const fn last_band(minicolumns: u32) -> u32 {
+    minicolumns >> 18 | (minicolumns << 9 & ALL)
+}
+
+#[inline(always)]
+fn minirows(board: &Nine) -> Lines {
+    let mut lines = [0; 9];
+    for (band, layers) in board.layers.iter().enumerate() {
+        for digit in 0..9 {
+            let cells = layers[digit];
+            lines[digit] |= ((cells | cells >> 1 | cells >> 2) & MINIROWS) << band;
+        }
+    }
+    lines
+}
+
+#[inline(always)]
+fn minicolumns(board: &Nine) -> Lines {
+    let mut lines = [0; 9];
+    for (band, layers) in board.layers.iter().enumerate() {
+        for digit in 0..9 {
+            let cells = layers[digit];
+            lines[digit] |= ((cells | cells >> 9 | cells >> 18) & ROW) << (9 * band);
+        }
+    }
+    lines
+}
+
+/// The nine minirows of a band as `3 * row + box`, or the nine minicolumns of a stack as `3 * band + column`.
+#[inline(always)]
+const fn nine_of(minirows: u32, minicolumns: u32, band: usize) -> usize {
+    let groups = if band < 3 {
+        let spaced = minirows >> band & MINIROWS;
+        spaced | spaced >> 2 | spaced >> 4
+    } else {
+        minicolumns >> (3 * (band - 3))
+    } & FIRST_THREE;
+    ((groups | groups >> 6 | groups >> 12) & ROW) as usize
+}
+
+/// How many permutations there are of three by three lines of which these are possible.
+static PERMUTATIONS: [u8; 512] = {
+    let mut table = [0; 512];
+    let mut lines = 0;
+    while lines < 512 {
+        // The places of the three lines of each permutation.
+        let six = [0o421, 0o142, 0o214, 0o241, 0o412, 0o124];
+        let mut k = 0;
+        while k < 6 {
+            if lines & six[k] == six[k] {
+                table[lines] += 1;
+            }
+            k += 1;
+        }
+        lines += 1;
+    }
+    table
+};
+
+/// What to guess: the digit with the fewest permutations in the band or stack with the fewest over all digits, of those
+/// that are not decided, and of its first row or column that is not decided the first minirow or minicolumn.
+#[inline(always)]
+fn choose(board: &Nine) -> Guess {
+    let (minirows, minicolumns) = (minirows(board), minicolumns(board));
+    let mut fewest = (u8::MAX, 0);
+    let mut counts = [[0; 9]; 6];
+    for (band, counts) in counts.iter_mut().enumerate() {
+        let mut sum = 0;
+        for digit in 0..9 {
+            counts[digit] = PERMUTATIONS[nine_of(minirows[digit], minicolumns[digit], band)];
+            sum += counts[digit];
+        }
+        // Nine digits with one permutation each: decided.
+        if sum != 9 && sum < fewest.0 {
+            fewest = (sum, band);
+        }
+    }
+    let band = fewest.1;
+    let mut digit = 0;
+    let mut fewest = u8::MAX;
+    for (candidate, &count) in counts[band].iter().enumerate() {
+        if count > 1 && count < fewest {
+            (fewest, digit) = (count, candidate);
+        }
+    }
+    let nine = nine_of(minirows[digit], minicolumns[digit], band);
+    // Its lines in a row of the band are next to each other, those in a column of the stack three apart.
+    let at = |row: usize, across: usize| if band < 3 { 3 * row + across } else { 3 * across + row };
+    let is_possible = |row: usize, across: usize| nine >> at(row, across) & 1 == 1;
+    let is_open = |&row: &usize| (0..3).filter(|&across| is_possible(row, across)).count() > 1;
+    let row = (0..3).find(is_open).unwrap_or(0);
+    let across = (0..3).find(|&across| is_possible(row, across)).unwrap_or(0);
+    Guess { digit, band, row, across }
+}
+
+impl Guess {
+    /// The three cells of the line in its row or column that lies in this box, and the band of these.
+    const fn cells(&self, across: usize) -> (usize, u32) {
+        match self.band {
+            band @ 0..3 => (band, 0o7 << (9 * self.row + 3 * across)),
+            stack => (across, 0o001_001_001 << (3 * (stack - 3) + self.row)),
+        }
+    }
+}
+
+/// The digit is in that line, so it is not in the other two.
+#[inline(always)]
+fn follow(board: &mut Nine, guess: &Guess) {
+    for across in (0..3).filter(|&across| across != guess.across) {
+        let (band, cells) = guess.cells(across);
+        board.layers[band][guess.digit] &= !cells;
+    }
+    board.touch(guess.digit);
+}
+
+/// The digit is not in that line.
+#[inline(always)]
+fn refuse(board: &mut Nine, guess: &Guess) {
+    let (band, cells) = guess.cells(guess.across);
+    board.layers[band][guess.digit] &= !cells;
+    board.touch(guess.digit);
+}
