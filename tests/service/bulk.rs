@@ -18,8 +18,8 @@ use tonic::{Code, Status};
 use tonic_types::StatusExt as _;
 
 use crate::harness::{
-    Fault, Faulty, Running, all_of, assert_solves, by, config, config_with, easy, grid, lines, offline, offline_task,
-    start,
+    Fault, Faulty, Running, all_of, assert_solves, by, config, config_with, easy, grid, lines, offline,
+    offline_task, start,
 };
 
 /// Sends all requests and returns all responses and how the stream ended.
