@@ -5,6 +5,7 @@ mod common;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Output, Stdio};
 
 use assert_cmd::cargo::cargo_bin;
@@ -323,4 +324,111 @@ fn an_interrupt_ends_a_run_that_would_take_for_ever() {
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
     assert!(stderr(&output).starts_with("Interrupted. Stopped after 0 of "), "{}", stderr(&output));
     assert!(!page.contains("kind"), "{page}");
+}
+
+/// A program that says it times the same as this one, and claims what it likes.
+fn impostor(folder: &Folder, mixed: &str, turn: &str, change: impl Fn(&mut Value)) -> String {
+    let chosen = ["--kind", "text", "--strategy", "propagation", "--turns"];
+    let greeting = run(&[&[mixed], &chosen[..]].concat());
+    succeeded(&greeting);
+    let mut greeting: Value = serde_json::from_str(&stdout(&greeting)).unwrap();
+    change(&mut greeting);
+    let script = format!("#!/bin/sh\necho '{greeting}'\nwhile read row; do echo '{turn}'; done\n");
+    let path = folder.write("impostor", &script);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+/// What a comparison with that program says.
+fn compared(mixed: &str, other: &str, more: &[&str]) -> Output {
+    run(&[&[mixed, "--strategy", "propagation", "--compare", other, "--time", "1"], more].concat())
+}
+
+const NO_TIME: &str = r#"{"wall": 1e-9, "processor": 1e-9}"#;
+const LONG_TIME: &str = r#"{"wall": 1e9, "processor": 1e9}"#;
+
+#[test]
+fn a_comparison_is_told_as_json_and_as_a_table() {
+    let folder = Folder::new();
+    let mixed = folder.mixed();
+    let this = cargo_bin!("sudoku").to_str().unwrap();
+    let output = compared(&mixed, this, &["--json"]);
+    succeeded(&output);
+    let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(report["schema_version"], 1);
+    assert_eq!(report["this"]["version"], report["other"]["version"]);
+    assert_eq!((&report["max_regression_percent"], &report["regressions"]), (&Value::Null, &json!(0)));
+    assert!(report["processes"].as_u64().unwrap() > 0 && report["settings"]["repeats"].is_null());
+    let [row] = results(&report) else { panic!("{report}") };
+    let names =
+        json!({"file": mixed, "order": "9x9", "strategy": "propagation", "backend": null, "kind": "text"});
+    assert!(names.as_object().unwrap().iter().all(|(name, value)| row[name] == *value), "{row}");
+    assert!(row["pairs"].as_u64().unwrap() >= 8 && row["puzzles"] == 105);
+    for time in ["wall_time", "processor_time"] {
+        let figure = |name: &str| row[time][name].as_f64().unwrap();
+        assert!(figure("low_percent") <= figure("percent") && figure("percent") <= figure("high_percent"));
+    }
+    assert!(["same", "faster", "slower"].contains(&row["verdict"].as_str().unwrap()), "{row}");
+
+    let page = stdout(&compared(&mixed, this, &["--markdown", "--quiet"]));
+    let table: Vec<&str> = page.lines().filter(|line| line.starts_with('|')).collect();
+    assert_eq!(table.len(), 3, "{page}");
+    assert!(table.iter().all(|line| line.matches('|').count() == 10), "{page}");
+    assert!(table[2].starts_with("| mixed.txt | propagation | - | text | "), "{page}");
+}
+
+#[test]
+fn a_slower_program_fails_a_comparison_and_a_faster_one_does_not() {
+    let folder = Folder::new();
+    let mixed = folder.mixed();
+    let fast = impostor(&folder, &mixed, NO_TIME, |_| {});
+    let limited = compared(&mixed, &fast, &["--max-regression", "5%"]);
+    assert_eq!(limited.status.code(), Some(1), "{}", stderr(&limited));
+    assert!(stdout(&limited).contains("1 row is slower by 5 % or more.\n"), "{}", stdout(&limited));
+    assert!(stdout(&limited).trim_end().ends_with("REGRESSION"), "{}", stdout(&limited));
+    let unlimited = compared(&mixed, &fast, &[]);
+    succeeded(&unlimited);
+    assert!(stdout(&unlimited).trim_end().ends_with("slower"), "{}", stdout(&unlimited));
+
+    let slow = impostor(&folder, &mixed, LONG_TIME, |_| {});
+    let limited = compared(&mixed, &slow, &["--max-regression", "5"]);
+    succeeded(&limited);
+    assert!(stdout(&limited).trim_end().ends_with("faster"), "{}", stdout(&limited));
+}
+
+#[test]
+fn programs_that_cannot_be_compared_are_refused() {
+    let folder = Folder::new();
+    let mixed = folder.mixed();
+    let refused = |other: &str, code: i32, part: &str| {
+        let output = compared(&mixed, other, &[]);
+        assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
+        assert!(stderr(&output).contains(part) && output.stdout.is_empty(), "{}", stderr(&output));
+    };
+    refused(
+        "/bin/true",
+        2,
+        "/bin/true cannot be compared with: it is older than --compare, or another program",
+    );
+    refused("/no/such/program", 2, "/no/such/program cannot be run");
+    let other_protocol = impostor(&folder, &mixed, NO_TIME, |greeting| greeting["protocol"] = json!(0));
+    refused(&other_protocol, 2, "it takes turns in another way");
+    let other_answers = impostor(&folder, &mixed, NO_TIME, |greeting| {
+        greeting["rows"][0]["errors"]["no_solution"] = json!(2)
+    });
+    refused(&other_answers, 1, "The programs disagree about ");
+    let nothing = impostor(&folder, &mixed, NO_TIME, |greeting| greeting["rows"] = json!([]));
+    refused(&nothing, 2, "nothing in common");
+    let gone = impostor(&folder, &mixed, "no turn", |_| {});
+    refused(&gone, 2, "ended in its turn");
+    let this = cargo_bin!("sudoku").to_str().unwrap();
+    for (args, part) in [
+        (&["-", "--compare", this][..], "Standard input cannot be read by two programs."),
+        (&[&mixed, "--max-regression", "5%"], "--compare <PROGRAM>"),
+        (&[&mixed, "--compare", this, "--max-regression=-1%"], "write a share from 0% to 1000%, such as 5%"),
+    ] {
+        let output = run(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(stderr(&output).contains(part), "{args:?}: {}", stderr(&output));
+    }
 }

@@ -24,7 +24,8 @@ use sudoku_stream::service::client::Persistence;
 use sudoku_stream::service::client::load::{Method, Plan};
 use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{
-    Backtracking, DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Question, STRATEGIES, Strategy, strategy,
+    Backtracking, DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Question, STRATEGIES, Strategy, default_strategy,
+    strategy,
 };
 use sudoku_stream::text::{Alphabet, Hint, Notation};
 
@@ -580,12 +581,95 @@ pub struct BenchArgs {
     #[arg(long)]
     pub json: bool,
 
+    #[command(flatten)]
+    pub comparison: CompareArgs,
+
     /// Print nothing on standard error but what went wrong
     #[arg(short, long)]
     pub quiet: bool,
 }
 
+/// How two builds of this program are compared.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct CompareArgs {
+    /// Compare with another build of this program: both take turns on the lists [default: strategy fast, or propagation for other sizes, on the best back end, from text to text]
+    #[arg(long, value_name = "PROGRAM", conflicts_with = "repeats")]
+    pub compare: Option<PathBuf>,
+
+    /// Exit with 1 if a list takes so much more time than with the other program, as in 5%
+    #[arg(long, value_name = "PERCENT", requires = "compare")]
+    pub max_regression: Option<Percent>,
+
+    /// How long a comparison may take, in seconds; it ends earlier when all is plain
+    #[arg(long, value_name = "SECONDS", default_value_t = 50, requires = "compare", value_parser = clap::value_parser!(u16).range(1..=3600))]
+    time: u16,
+
+    /// Print the comparison as a Markdown table
+    #[arg(long, requires = "compare", conflicts_with = "json")]
+    pub markdown: bool,
+
+    /// Time what standard input says, for a comparison
+    #[arg(long, hide = true, conflicts_with_all = ["compare", "json", "repeats"])]
+    pub turns: bool,
+}
+
+impl CompareArgs {
+    /// How long a comparison may take.
+    pub const fn time(&self) -> Duration {
+        Duration::from_secs(self.time as u64)
+    }
+}
+
+/// A share of something else, such as `5%`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Percent(pub f64);
+
+impl FromStr for Percent {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = text.strip_suffix('%').unwrap_or(text).trim_end();
+        let is_plain = |share: &f64| (0.0..=1000.0).contains(share);
+        number
+            .parse()
+            .ok()
+            .filter(is_plain)
+            .map(Self)
+            .ok_or_else(|| "write a share from 0% to 1000%, such as 5%".to_owned())
+    }
+}
+
 impl BenchArgs {
+    /// Lists, and what is done with them, as they are typed for one side of a comparison.
+    pub fn selection(&self) -> Vec<OsString> {
+        let mut words: Vec<OsString> = self.files.iter().map(|file| file.as_os_str().to_owned()).collect();
+        let mut say = |flag: &str, value: &dyn fmt::Display| words.push(format!("--{flag}={value}").into());
+        if let Some(notation) = &self.format.notation {
+            say("notation", notation);
+        }
+        if let Some(alphabet) = &self.format.alphabet {
+            say("alphabet", alphabet);
+        }
+        if let Some(order) = self.format.size {
+            say("size", &order.side());
+        }
+        let kinds = if self.kind.is_empty() { &[Kind::Text][..] } else { &self.kind };
+        for kind in kinds {
+            say("kind", kind);
+        }
+        for strategy in &self.strategy {
+            say("strategy", strategy);
+        }
+        for backend in &self.backend {
+            say("backend", backend);
+        }
+        say("question", &self.question);
+        say("limit", &self.limit);
+        say("node-limit", &self.node_limit);
+        say("threads", &self.threads);
+        words
+    }
+
     /// Each file as other commands are given it.
     pub fn inputs(&self) -> Vec<InputArgs> {
         let input =
@@ -611,10 +695,16 @@ impl BenchArgs {
         STRATEGIES.iter().copied().filter(is_wanted).collect()
     }
 
+    /// The one strategy to time on puzzles of this order, where a comparison names none.
+    pub fn only_strategy(&self, order: Order) -> Option<&'static dyn Strategy> {
+        (self.comparison.turns && self.strategy.is_empty()).then(|| default_strategy(order))
+    }
+
     /// The back ends to time, the fastest first.
     pub fn backends(&self) -> Vec<Backend> {
         let is_wanted = |backend: &Backend| self.backend.is_empty() || self.backend.contains(backend);
-        Backend::available().filter(is_wanted).collect()
+        let most = if self.comparison.turns && self.backend.is_empty() { 1 } else { Backend::ALL.len() };
+        Backend::available().filter(is_wanted).take(most).collect()
     }
 
     /// What is asked of every puzzle.
@@ -971,6 +1061,16 @@ enum QuestionArg {
     Unique,
     /// The number of solutions
     Count,
+}
+
+impl fmt::Display for QuestionArg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::First => "first",
+            Self::Unique => "unique",
+            Self::Count => "count",
+        })
+    }
 }
 
 impl QuestionArg {

@@ -30,6 +30,8 @@ const EXIT_ERRORS_SEEN: u8 = 1;
 const EXIT_DISAGREED: u8 = 1;
 /// Some of what was asked for was looked for and not found.
 const EXIT_GAVE_UP: u8 = 1;
+/// `bench --max-regression`: this program is slower than is allowed.
+const EXIT_SLOWER: u8 = 1;
 /// The run could not start or not come to its end.
 const EXIT_FAILED: u8 = 2;
 

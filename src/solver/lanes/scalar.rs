@@ -192,8 +192,9 @@ fn rule_out_by_triads(board: &mut Nine) -> Result<bool, Contradiction> {
             continue;
         }
         for band in 0..3 {
-            let cells = ((rows >> band) & MINIROWS) * 0o7 | ((columns >> (9 * band)) & ROW) * 0o001_001_001;
-            board.layers[band][digit] &= !cells;
+            let of_minirows = ((rows >> band) & MINIROWS) * 0o7;
+            let of_minicolumns = ((columns >> (9 * band)) & ROW) * 0o001_001_001;
+            board.layers[band][digit] &= !(of_minirows | of_minicolumns);
         }
         board.touch(digit);
     }

@@ -5,8 +5,11 @@
 //! rules in the first run, and in every run how many answers there are of each kind.
 
 mod candidate;
+mod compare;
+mod interval;
 mod report;
 mod subject;
+mod turns;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -28,6 +31,9 @@ use super::{EXIT_DISAGREED, interrupt, view};
 const LEAST_RUN: Duration = Duration::from_millis(20);
 
 pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
+    if let Some(other) = &args.comparison.compare {
+        return compare::run(args, other);
+    }
     let cancel = interrupt::flag()?;
     let threads = usize::from(args.threads);
     let inputs = args.inputs();
@@ -43,6 +49,10 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
         work.push((subject, candidates));
     }
 
+    if args.comparison.turns {
+        turns::serve(&setting, work)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let runs = |candidates: &Vec<Candidate>| candidates.len() as u64 * (1 + u64::from(args.repeats.get()));
     let bar = view::runs_bar(!args.quiet, work.iter().map(|(_, candidates)| runs(candidates)).sum());
     let mut report = Report::new(args);
@@ -104,6 +114,9 @@ fn candidates(args: &BenchArgs, subject: &Subject, setting: &Setting) -> anyhow:
 /// The strategies to time on puzzles of an order. One that was named and does not solve these is left out, as long as there
 /// is another.
 fn supported(args: &BenchArgs, order: Order) -> anyhow::Result<Vec<&'static dyn Strategy>> {
+    if let Some(strategy) = args.only_strategy(order) {
+        return Ok(vec![strategy]);
+    }
     let (supported, others): (Vec<_>, Vec<_>) =
         args.strategies().into_iter().partition(|s| s.supports(order));
     if let (true, Some(strategy)) = (supported.is_empty(), others.first()) {

@@ -18,6 +18,8 @@ use super::subject::Subject;
 /// Everything that is printed.
 #[derive(Serialize)]
 pub struct Report {
+    /// The version of this object. It changes when a field goes or gets another meaning.
+    schema_version: u32,
     /// Of this program.
     version: &'static str,
     /// The last commit when it was built.
@@ -30,23 +32,54 @@ pub struct Report {
 }
 
 #[derive(Serialize)]
-struct Machine {
-    cpu: String,
+pub struct Machine {
+    pub cpu: String,
     architecture: &'static str,
     os: &'static str,
-    cores: usize,
+    pub cores: usize,
     best_backend: String,
 }
 
 #[derive(Serialize)]
-struct Settings {
-    question: &'static str,
+pub struct Settings {
+    pub question: &'static str,
     /// Where a count stops.
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<u64>,
     node_limit: u64,
-    threads: u16,
-    repeats: u32,
+    pub threads: u16,
+    /// How often everything was timed; none where time says when it is enough.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repeats: Option<u32>,
+}
+
+/// The version of [`Report`].
+const SCHEMA_VERSION: u32 = 1;
+
+impl Machine {
+    /// The one that this program runs on.
+    pub fn this() -> Self {
+        Self {
+            cpu: cpu().unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
+            architecture: std::env::consts::ARCH,
+            os: std::env::consts::OS,
+            cores: thread::available_parallelism().map_or(1, Into::into),
+            best_backend: Backend::best().to_string(),
+        }
+    }
+}
+
+impl Settings {
+    /// What was asked for.
+    pub fn of(args: &BenchArgs) -> Self {
+        let (question, limit) = match args.question() {
+            Question::First => ("first", None),
+            Question::Unique => ("unique", None),
+            Question::Count { limit } => ("count", Some(limit)),
+        };
+        let repeats = args.comparison.compare.is_none().then_some(args.repeats.get());
+        Self { question, limit, node_limit: args.node_limit, threads: args.threads, repeats }
+    }
 }
 
 /// The figures of one candidate for one file.
@@ -89,29 +122,13 @@ struct Run {
 impl Report {
     /// Without results yet.
     pub fn new(args: &BenchArgs) -> Self {
-        let (question, limit) = match args.question() {
-            Question::First => ("first", None),
-            Question::Unique => ("unique", None),
-            Question::Count { limit } => ("count", Some(limit)),
-        };
         Self {
+            schema_version: SCHEMA_VERSION,
             version: origin::VERSION,
             commit: origin::COMMIT,
             toolchain: origin::RUSTC,
-            machine: Machine {
-                cpu: cpu().unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
-                architecture: std::env::consts::ARCH,
-                os: std::env::consts::OS,
-                cores: thread::available_parallelism().map_or(1, Into::into),
-                best_backend: Backend::best().to_string(),
-            },
-            settings: Settings {
-                question,
-                limit,
-                node_limit: args.node_limit,
-                threads: args.threads,
-                repeats: args.repeats.get(),
-            },
+            machine: Machine::this(),
+            settings: Settings::of(args),
             results: Vec::new(),
         }
     }
@@ -129,7 +146,7 @@ impl Report {
             view::counted(machine.cores as u64, "core"),
             machine.best_backend,
             view::counted(settings.threads.into(), "thread"),
-            match settings.repeats {
+            match settings.repeats.unwrap_or(1) {
                 1 => "1 run after a warm-up".to_owned(),
                 runs => format!("median of {} runs after a warm-up", view::thousands(runs.into())),
             },
@@ -257,7 +274,7 @@ fn spread(times: &[Duration]) -> (Duration, Duration, Duration) {
 }
 
 /// A figure without digits that mean nothing.
-fn rounded(figure: f64, parts: f64) -> f64 {
+pub fn rounded(figure: f64, parts: f64) -> f64 {
     (figure * parts).round() / parts
 }
 

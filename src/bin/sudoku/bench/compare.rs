@@ -1,0 +1,606 @@
+//! `sudoku bench --compare`: this program beside another build of it.
+//!
+//! Both are run as processes of their own that take turns on the same lists, so that a machine that slows down slows down
+//! both alike, and each pair of turns gives a ratio. What counts is how these ratios are distributed. Where a process lies in
+//! memory can make it some per cent faster or slower for as long as it lives; so after some pairs both begin anew.
+
+use std::fmt::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+use indicatif::ProgressBar;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sudoku_stream::input::STANDARD_INPUT;
+
+use super::super::args::{BenchArgs, Percent};
+use super::super::{EXIT_DISAGREED, EXIT_SLOWER, interrupt, view};
+use super::interrupted;
+use super::interval::Interval;
+use super::report::{Machine, Settings, rounded};
+use super::turns::{Greeting, PROTOCOL, TimedRow, Turn};
+
+/// The version of the JSON. It changes when a field goes or gets another meaning.
+const SCHEMA_VERSION: u32 = 1;
+
+/// How many processes of each program there are, at least.
+const PROCESSES: u32 = 6;
+
+/// The most pairs of a row: more tell nothing new.
+const MOST_PAIRS: usize = 1000;
+
+/// Both programs by name, in the order of [`Side`].
+const NAMES: [&str; 2] = ["this program", "the other"];
+
+/// Which program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    This,
+    Other,
+}
+
+/// Everything that is printed.
+#[derive(Serialize)]
+struct Report {
+    schema_version: u32,
+    machine: Machine,
+    settings: Settings,
+    this: Program,
+    other: Program,
+    /// How many processes of each program there were.
+    processes: u32,
+    /// The slow-down that is too much, in per cent.
+    max_regression_percent: Option<f64>,
+    results: Vec<Row>,
+    /// The rows that are slower than is allowed.
+    regressions: usize,
+}
+
+#[derive(Serialize)]
+struct Program {
+    path: PathBuf,
+    version: String,
+    commit: String,
+    toolchain: String,
+}
+
+/// One row of a comparison.
+#[derive(Serialize)]
+struct Row {
+    file: String,
+    order: String,
+    strategy: String,
+    backend: Option<String>,
+    kind: String,
+    puzzles: u64,
+    pairs: usize,
+    /// Medians.
+    puzzles_per_second: Rates,
+    wall_time: Change,
+    processor_time: Change,
+    verdict: Verdict,
+}
+
+#[derive(Serialize)]
+struct Rates {
+    this: f64,
+    other: f64,
+}
+
+/// How much more time this program takes than the other, in per cent: the median of the pairs, and where that lies with a
+/// confidence of 99 %.
+#[derive(Clone, Copy, Serialize)]
+struct Change {
+    percent: f64,
+    low_percent: f64,
+    high_percent: f64,
+}
+
+/// What a row comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Verdict {
+    /// No difference is to be seen.
+    Same,
+    Faster,
+    /// Slower, by less than is allowed if anything is said about that.
+    Slower,
+    /// Slower, by as much as is not allowed, or it may be.
+    Regression,
+}
+
+/// Times both programs. Fails with [`EXIT_SLOWER`] if a list is slower than is allowed.
+pub fn run(args: &BenchArgs, other: &Path) -> anyhow::Result<ExitCode> {
+    if args.inputs().iter().any(|input| input.file.as_os_str() == STANDARD_INPUT) {
+        bail!("Standard input cannot be read by two programs. Write it to a file first.");
+    }
+    let cancel = interrupt::flag()?;
+    let this = std::env::current_exe().context("This program cannot be found to be run again")?;
+    let programs = [this, other.to_owned()];
+    let bar = view::time_bar(!args.quiet, millis(args.comparison.time()));
+    let begin = Instant::now();
+    let result = Comparison::new(args, &programs, begin).run(&cancel, &bar);
+    bar.finish_and_clear();
+    if cancel.load(Ordering::Relaxed) {
+        return Ok(interrupted(&format!("Stopped after {:.0} s", begin.elapsed().as_secs_f64())));
+    }
+    let (comparison, greetings) = match result? {
+        Ok(finished) => finished,
+        Err(disagreement) => {
+            view::complain(&disagreement);
+            return Ok(ExitCode::from(EXIT_DISAGREED));
+        }
+    };
+    let report = comparison.report(args, greetings);
+    let text = match () {
+        () if args.json => serde_json::to_string_pretty(&report)? + "\n",
+        () if args.comparison.markdown => report.markdown(),
+        () => report.table(),
+    };
+    view::print(&text)?;
+    Ok(if report.regressions > 0 { ExitCode::from(EXIT_SLOWER) } else { ExitCode::SUCCESS })
+}
+
+/// What has been timed so far.
+struct Comparison<'a> {
+    args: &'a BenchArgs,
+    programs: &'a [PathBuf; 2],
+    begin: Instant,
+    rows: Vec<(TimedRow, Vec<[Turn; 2]>)>,
+    processes: u32,
+}
+
+/// The end of a comparison: what was timed, and what the programs say of themselves; or how they disagree.
+type Finished<'a> = Result<(Comparison<'a>, [Greeting; 2]), String>;
+
+impl<'a> Comparison<'a> {
+    const fn new(args: &'a BenchArgs, programs: &'a [PathBuf; 2], begin: Instant) -> Self {
+        Self { args, programs, begin, rows: Vec::new(), processes: 0 }
+    }
+
+    /// Takes turns until time is up, or all is plain.
+    fn run(mut self, cancel: &AtomicBool, bar: &ProgressBar) -> anyhow::Result<Finished<'a>> {
+        loop {
+            bar.set_message("starting both");
+            let (this, this_says) = Process::start(&self.programs[0], self.args)?;
+            let (other, other_says) = Process::start(&self.programs[1], self.args)?;
+            if let Err(difference) = self.meet(&this_says.rows, &other_says.rows)? {
+                return Ok(Err(difference));
+            }
+            self.processes += 1;
+            let places = |says: &Greeting| -> Vec<usize> {
+                let place = |row: &TimedRow| says.rows.iter().position(|other| other.is_like(row));
+                self.rows.iter().filter_map(|(row, _)| place(row)).collect()
+            };
+            let places = [places(&this_says), places(&other_says)];
+            let mut processes = [this, other];
+            // What is left is shared among the processes that are still to come.
+            let left = self.args.comparison.time().saturating_sub(self.begin.elapsed());
+            let share = left / (PROCESSES.saturating_sub(self.processes) + 1);
+            let end = Instant::now() + share;
+            let mut pair = 0;
+            while pair == 0 || Instant::now() < end {
+                for row in 0..self.rows.len() {
+                    bar.set_position(millis(self.begin.elapsed()));
+                    bar.set_message(self.rows[row].0.to_string());
+                    let turns = take_turns(&mut processes, [places[0][row], places[1][row]], pair)?;
+                    if self.rows[row].1.len() < MOST_PAIRS {
+                        self.rows[row].1.push(turns);
+                    }
+                    if cancel.load(Ordering::Relaxed) {
+                        return Ok(Ok((self, [this_says, other_says])));
+                    }
+                }
+                pair += 1;
+            }
+            for process in processes {
+                process.finish()?;
+            }
+            let is_enough = self.processes >= PROCESSES / 2 && self.is_plain();
+            let has_pairs = self.rows.iter().all(|(_, pairs)| Interval::of(&ratios(pairs, wall)).is_some());
+            if has_pairs && (is_enough || self.begin.elapsed() >= self.args.comparison.time()) {
+                return Ok(Ok((self, [this_says, other_says])));
+            }
+        }
+    }
+
+    /// Looks whether the programs time the same and found the same.
+    fn meet(&mut self, this: &[TimedRow], other: &[TimedRow]) -> anyhow::Result<Result<(), String>> {
+        if self.rows.is_empty() {
+            let common = this.iter().filter(|row| other.iter().any(|other| other.is_like(row)));
+            self.rows = common.map(|row| (row.clone(), Vec::new())).collect();
+        }
+        for (row, _) in &self.rows {
+            let of = |rows: &[TimedRow]| rows.iter().find(|other| other.is_like(row)).cloned();
+            let (Some(this), Some(other)) = (of(this), of(other)) else {
+                return Ok(Err(format!("{row} is not timed every time.")));
+            };
+            if this != other {
+                let found = |of: &TimedRow| format!("{} puzzles, errors {:?}", of.puzzles, of.errors);
+                let (this, other) = (found(&this), found(&other));
+                return Ok(Err(format!("The programs disagree about {row}: {this} here, {other} there.")));
+            }
+        }
+        if self.rows.is_empty() {
+            bail!(
+                "The programs have nothing in common that could be timed. Name another --strategy or --backend."
+            );
+        }
+        Ok(Ok(()))
+    }
+
+    /// Is it plain of every row whether it is slower than is allowed?
+    fn is_plain(&self) -> bool {
+        let limit = self.args.comparison.max_regression;
+        let is_plain = |pairs: &[[Turn; 2]], part: fn(&Turn) -> f64| {
+            Interval::of(&ratios(pairs, part)).is_some_and(|interval| {
+                let Interval { low, high, .. } = interval;
+                limit.is_some_and(|Percent(limit)| {
+                    percent(high) < limit || percent(low) >= limit && self.processes >= PROCESSES
+                })
+            })
+        };
+        self.rows.iter().all(|(_, pairs)| is_plain(pairs, wall) && is_plain(pairs, processor))
+    }
+
+    fn report(self, args: &BenchArgs, greetings: [Greeting; 2]) -> Report {
+        let limit = args.comparison.max_regression;
+        let results: Vec<Row> =
+            self.rows.iter().filter_map(|(row, pairs)| judge(row, pairs, limit)).collect();
+        let [this, other] = self.programs.clone();
+        let [this_says, other_says] = greetings;
+        let program = |path, says: Greeting| Program {
+            path,
+            version: says.version,
+            commit: says.commit,
+            toolchain: says.toolchain,
+        };
+        Report {
+            schema_version: SCHEMA_VERSION,
+            machine: Machine::this(),
+            settings: Settings::of(args),
+            this: program(this, this_says),
+            other: program(other, other_says),
+            processes: self.processes,
+            max_regression_percent: limit.map(|Percent(limit)| limit),
+            regressions: results.iter().filter(|row| row.verdict == Verdict::Regression).count(),
+            results,
+        }
+    }
+}
+
+impl TimedRow {
+    /// Is the same timed, whatever was found?
+    fn is_like(&self, other: &Self) -> bool {
+        (&self.file, &self.strategy, &self.backend, &self.kind)
+            == (&other.file, &other.strategy, &other.backend, &other.kind)
+    }
+}
+
+impl std::fmt::Display for TimedRow {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { file, strategy, backend, kind, .. } = self;
+        match backend {
+            Some(backend) => write!(f, "{file}: {strategy} on {backend} ({kind})"),
+            None => write!(f, "{file}: {strategy} ({kind})"),
+        }
+    }
+}
+
+const fn wall(turn: &Turn) -> f64 {
+    turn.wall
+}
+
+const fn processor(turn: &Turn) -> f64 {
+    turn.processor
+}
+
+/// How many times as long this program took, pair by pair.
+fn ratios(pairs: &[[Turn; 2]], part: fn(&Turn) -> f64) -> Vec<f64> {
+    pairs.iter().map(|[this, other]| part(this) / part(other).max(1e-12)).collect()
+}
+
+/// A ratio of times as a difference in per cent.
+fn percent(ratio: f64) -> f64 {
+    100.0 * (ratio - 1.0)
+}
+
+/// What the pairs of a row come to; `None` if they are too few.
+///
+/// A slow-down is one if it is plain that there is any, and it is a regression if, besides, it is not plain that it is less
+/// than what is allowed. The same build, or a machine that is noisy, fails the first; a slow-down of just the limit passes
+/// both. Processor time is judged as well as wall time, as others on the machine disturb it less.
+fn judge(row: &TimedRow, pairs: &[[Turn; 2]], limit: Option<Percent>) -> Option<Row> {
+    let intervals = [Interval::of(&ratios(pairs, wall))?, Interval::of(&ratios(pairs, processor))?];
+    let is_slower = |interval: &Interval| interval.low > 1.0;
+    let is_too_slow = |interval: &Interval| {
+        is_slower(interval) && limit.is_some_and(|Percent(limit)| percent(interval.high) >= limit)
+    };
+    let verdict = if intervals.iter().any(is_too_slow) {
+        Verdict::Regression
+    } else if intervals.iter().any(is_slower) {
+        Verdict::Slower
+    } else if intervals.iter().any(|interval| interval.high < 1.0) {
+        Verdict::Faster
+    } else {
+        Verdict::Same
+    };
+    let change = |Interval { low, median, high }: Interval| Change {
+        percent: rounded(percent(median), 100.0),
+        low_percent: rounded(percent(low), 100.0),
+        high_percent: rounded(percent(high), 100.0),
+    };
+    let rate = |side: Side| {
+        let mut times: Vec<f64> = pairs.iter().map(|pair| pair[side as usize].wall).collect();
+        times.sort_unstable_by(f64::total_cmp);
+        rounded(row.puzzles as f64 / times[times.len() / 2].max(1e-12), 10.0)
+    };
+    let [wall_time, processor_time] = intervals.map(change);
+    Some(Row {
+        file: row.file.clone(),
+        order: row.order.clone(),
+        strategy: row.strategy.clone(),
+        backend: row.backend.clone(),
+        kind: row.kind.clone(),
+        puzzles: row.puzzles,
+        pairs: pairs.len(),
+        puzzles_per_second: Rates { this: rate(Side::This), other: rate(Side::Other) },
+        wall_time,
+        processor_time,
+        verdict,
+    })
+}
+
+/// Both take a turn on a row, now the one first and now the other.
+fn take_turns(processes: &mut [Process; 2], places: [usize; 2], pair: usize) -> anyhow::Result<[Turn; 2]> {
+    let sides = if pair.is_multiple_of(2) { [0, 1] } else { [1, 0] };
+    let mut turns = [Turn { wall: 0.0, processor: 0.0 }; 2];
+    for side in sides {
+        turns[side] = processes[side].turn(places[side])?;
+    }
+    Ok(turns)
+}
+
+/// A program that takes turns.
+struct Process {
+    child: Child,
+    path: PathBuf,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Process {
+    fn start(path: &Path, args: &BenchArgs) -> anyhow::Result<(Self, Greeting)> {
+        let name = path.display();
+        let mut child = Command::new(path)
+            .arg("bench")
+            .args(args.selection())
+            .arg("--turns")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("{name} cannot be run"))?;
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            bail!("{name} has no standard input or output");
+        };
+        let mut process = Self { child, path: path.to_owned(), input, output: BufReader::new(output) };
+        let older =
+            || format!("{name} cannot be compared with: it is older than --compare, or another program");
+        let greeting: Greeting = process.hear().with_context(older)?;
+        if greeting.protocol != PROTOCOL {
+            bail!("{name} cannot be compared with: it takes turns in another way than this program.");
+        }
+        Ok((process, greeting))
+    }
+
+    fn turn(&mut self, row: usize) -> anyhow::Result<Turn> {
+        let said = writeln!(self.input, "{row}").and_then(|()| self.input.flush());
+        let ended = || format!("{} ended before its turn", self.path.display());
+        said.with_context(ended)?;
+        let path = self.path.clone();
+        self.hear().with_context(|| format!("{} ended in its turn", path.display()))
+    }
+
+    fn hear<T: DeserializeOwned>(&mut self) -> anyhow::Result<T> {
+        let mut line = String::new();
+        self.output.read_line(&mut line)?;
+        Ok(serde_json::from_str(&line)?)
+    }
+
+    /// Lets it come to its end.
+    fn finish(self) -> anyhow::Result<()> {
+        let Self { mut child, path, input, output } = self;
+        drop((input, output));
+        if !child.wait()?.success() {
+            bail!("{} did not end well.", path.display());
+        }
+        Ok(())
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl Report {
+    /// What stands above the table.
+    fn heading(&self) -> Vec<String> {
+        let Self { machine, settings, processes, .. } = self;
+        let program = |name: &str, Program { path, version, commit, toolchain }: &Program| {
+            format!("{name}: {} (sudoku {version}, commit {commit}, {toolchain})", path.display())
+        };
+        let mut lines = vec![
+            format!("{}, {}", machine.cpu, view::counted(machine.cores as u64, "core")),
+            program(NAMES[0], &self.this),
+            program(NAMES[1], &self.other),
+            format!(
+                "question {}, {}, {} of each program in turns; time of {} less that of {}, in per cent, with a confidence of 99 %",
+                settings.question,
+                view::counted(settings.threads.into(), "thread"),
+                view::counted((*processes).into(), "process").replace("processs", "processes"),
+                NAMES[0],
+                NAMES[1],
+            ),
+        ];
+        lines.push(match (self.max_regression_percent, self.regressions) {
+            (None, _) => "No limit was given.".to_owned(),
+            (Some(limit), 0) => format!("No row is slower by {limit} % or more."),
+            (Some(limit), rows) => {
+                format!(
+                    "{} slower by {limit} % or more.",
+                    if rows == 1 { "1 row is".to_owned() } else { format!("{rows} rows are") }
+                )
+            }
+        });
+        lines
+    }
+
+    /// The cells of the table, the heading first.
+    fn cells(&self) -> Vec<[String; 9]> {
+        let head = [
+            "list",
+            "strategy",
+            "back end",
+            "kind",
+            "pairs",
+            "puzzles/s",
+            "wall time",
+            "processor time",
+            "verdict",
+        ];
+        let mut cells = vec![head.map(str::to_owned)];
+        for row in &self.results {
+            let list = Path::new(&row.file)
+                .file_name()
+                .map_or(row.file.clone(), |name| name.to_string_lossy().into_owned());
+            cells.push([
+                list,
+                row.strategy.clone(),
+                row.backend.clone().unwrap_or_else(|| "-".to_owned()),
+                row.kind.clone(),
+                view::thousands(row.pairs as u64),
+                view::rate(row.puzzles_per_second.this),
+                row.wall_time.to_string(),
+                row.processor_time.to_string(),
+                row.verdict.to_string(),
+            ]);
+        }
+        cells
+    }
+
+    /// For a terminal.
+    fn table(&self) -> String {
+        let cells = self.cells();
+        let mut widths = [0; 9];
+        for row in &cells {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(cell.chars().count());
+            }
+        }
+        let mut table = self.heading().join("\n") + "\n\n";
+        for row in &cells {
+            let mut line = String::new();
+            for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
+                // Numbers stand to the right.
+                let _ = if (4..8).contains(&column) {
+                    write!(line, "{cell:>width$}  ")
+                } else {
+                    write!(line, "{cell:<width$}  ")
+                };
+            }
+            table += line.trim_end();
+            table.push('\n');
+        }
+        table
+    }
+
+    /// For a comment on a pull request.
+    fn markdown(&self) -> String {
+        let mut text = String::new();
+        for line in self.heading() {
+            text += &format!("- {line}\n");
+        }
+        text.push('\n');
+        for (index, row) in self.cells().iter().enumerate() {
+            text += &format!("| {} |\n", row.join(" | "));
+            if index == 0 {
+                text += "|---|---|---|---|---:|---:|---:|---:|---|\n";
+            }
+        }
+        text
+    }
+}
+
+impl std::fmt::Display for Change {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { percent, low_percent, high_percent } = self;
+        write!(f, "{percent:+.1} % ({low_percent:+.1} to {high_percent:+.1})")
+    }
+}
+
+impl std::fmt::Display for Verdict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Same => "same",
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::Regression => "REGRESSION",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row() -> TimedRow {
+        TimedRow {
+            file: "lists/a.txt".to_owned(),
+            order: "9x9".to_owned(),
+            strategy: "fast".to_owned(),
+            backend: None,
+            kind: "text".to_owned(),
+            puzzles: 1000,
+            errors: std::collections::BTreeMap::new(),
+        }
+    }
+
+    /// Pairs in which this program takes so many times as long, more or less.
+    fn pairs(ratio: f64, noise: f64, count: u32) -> Vec<[Turn; 2]> {
+        let pair = |k: u32| {
+            // From -1 to 1, in no order.
+            let off = f64::from(k * 7 % 11) / 5.0 - 1.0;
+            let turn = |time: f64| Turn { wall: time, processor: time };
+            [turn(ratio * (1.0 + noise * off)), turn(1.0)]
+        };
+        (0..count).map(pair).collect()
+    }
+
+    #[test]
+    fn verdicts_are_those_of_the_distribution() {
+        let verdict = |ratio, noise, limit: Option<f64>| {
+            judge(&row(), &pairs(ratio, noise, 44), limit.map(Percent)).unwrap().verdict
+        };
+        assert_eq!(verdict(1.0, 0.02, Some(5.0)), Verdict::Same);
+        assert_eq!(verdict(1.0, 0.2, Some(5.0)), Verdict::Same, "noise is no slow-down");
+        assert_eq!(verdict(1.05, 0.01, Some(5.0)), Verdict::Regression);
+        assert_eq!(verdict(1.05, 0.04, Some(5.0)), Verdict::Regression);
+        assert_eq!(verdict(1.02, 0.01, Some(5.0)), Verdict::Slower);
+        assert_eq!(verdict(1.2, 0.01, None), Verdict::Slower);
+        assert_eq!(verdict(0.9, 0.01, Some(5.0)), Verdict::Faster);
+        assert!(judge(&row(), &pairs(1.0, 0.0, 7), None).is_none());
+    }
+
+    #[test]
+    fn processor_time_alone_may_tell() {
+        let mut pairs = pairs(1.0, 0.2, 44);
+        for (k, [this, _]) in (0..).zip(&mut pairs) {
+            this.processor = 1.06 + f64::from(k % 3) / 1000.0;
+        }
+        assert_eq!(judge(&row(), &pairs, Some(Percent(5.0))).unwrap().verdict, Verdict::Regression);
+    }
+}

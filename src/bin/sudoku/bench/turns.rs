@@ -1,0 +1,146 @@
+//! One side of a comparison: times a run whenever it is told to.
+//!
+//! Everything goes over standard input and output, a line of JSON each. First comes a [`Greeting`] with what can be timed.
+//! Then each line in is the number of a row, from 0, and is answered by a [`Turn`]. The end of the input is the end.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead as _, Write as _};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use rustix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
+use sudoku_stream::origin;
+use sudoku_stream::solver::Batch;
+
+use super::candidate::{Candidate, Outcome, Setting, Stop};
+use super::subject::Subject;
+
+/// The version of what goes to and fro. Programs with different ones cannot be compared.
+pub const PROTOCOL: u32 = 1;
+
+/// How long a turn takes at least: long beside what it takes to be told of it, short beside how often a machine changes its
+/// mind about how fast it is.
+const LEAST_TURN: Duration = Duration::from_millis(25);
+
+/// What one side says of itself.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Greeting {
+    pub protocol: u32,
+    pub version: String,
+    pub commit: String,
+    pub toolchain: String,
+    pub rows: Vec<TimedRow>,
+}
+
+/// What can be timed, and what was found in the first run, which is not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimedRow {
+    pub file: String,
+    pub order: String,
+    pub strategy: String,
+    pub backend: Option<String>,
+    pub kind: String,
+    pub puzzles: u64,
+    /// The answers that are an error, by their code.
+    pub errors: BTreeMap<String, u64>,
+}
+
+/// One run, in seconds; the mean of several where one is short.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Turn {
+    pub wall: f64,
+    /// Processor time of all threads.
+    pub processor: f64,
+}
+
+/// A candidate with all that it takes to time it.
+struct Ready {
+    subject: Arc<Subject>,
+    candidate: Candidate,
+    batches: Vec<Batch>,
+    outcome: Outcome,
+}
+
+/// Takes turns until standard input ends.
+pub fn serve(setting: &Setting, work: Vec<(Arc<Subject>, Vec<Candidate>)>) -> anyhow::Result<()> {
+    let mut ready = Vec::new();
+    for (subject, candidates) in work {
+        for candidate in candidates {
+            let mut batches = subject.batches();
+            let outcome = match candidate.warm_up(setting, &subject, &mut batches) {
+                Ok(outcome) => outcome,
+                Err(Stop::Cancelled) => return Ok(()),
+                Err(Stop::Wrong(what)) => bail!("{}: {candidate}: {what}.", subject.name),
+            };
+            ready.push(Ready { subject: Arc::clone(&subject), candidate, batches, outcome });
+        }
+    }
+    say(&Greeting {
+        protocol: PROTOCOL,
+        version: origin::VERSION.to_owned(),
+        commit: origin::COMMIT.to_owned(),
+        toolchain: origin::RUSTC.to_owned(),
+        rows: ready.iter().map(Ready::row).collect(),
+    })?;
+    for line in io::stdin().lock().lines() {
+        let row = line?.parse::<usize>().ok().and_then(|row| ready.get_mut(row));
+        let turn = row.context("there is no such row")?.turn(setting)?;
+        // A user who interrupts the comparison interrupts all of it, and is told so by the other side.
+        let Some(turn) = turn else { break };
+        say(&turn)?;
+    }
+    Ok(())
+}
+
+impl Ready {
+    fn row(&self) -> TimedRow {
+        let tally = &self.outcome.tally;
+        TimedRow {
+            file: self.subject.name.clone(),
+            order: self.subject.format.order().to_string(),
+            strategy: self.candidate.strategy.name().to_owned(),
+            backend: self.candidate.backend.map(|backend| backend.to_string()),
+            kind: self.candidate.kind.to_string(),
+            puzzles: tally.answers,
+            errors: tally.errors.iter().map(|(code, &count)| ((*code).to_owned(), count)).collect(),
+        }
+    }
+
+    /// Times a run. `None` if it was interrupted.
+    fn turn(&mut self, setting: &Setting) -> anyhow::Result<Option<Turn>> {
+        let Self { subject, candidate, batches, outcome } = self;
+        let (mut total, mut runs) = (Duration::ZERO, 0u32);
+        let begin = processor_seconds();
+        while total < LEAST_TURN {
+            let (time, found) = match candidate.run(setting, subject, batches) {
+                Ok(run) => run,
+                Err(Stop::Cancelled) => return Ok(None),
+                Err(Stop::Wrong(what)) => bail!("{}: {candidate}: {what}.", subject.name),
+            };
+            if let Some(difference) = found.difference(outcome) {
+                bail!("{}: {candidate} disagrees with its first run: {difference}.", subject.name);
+            }
+            total += time;
+            runs += 1;
+        }
+        let processor = processor_seconds() - begin;
+        let mean = |seconds: f64| seconds / f64::from(runs);
+        Ok(Some(Turn { wall: mean(total.as_secs_f64()), processor: mean(processor) }))
+    }
+}
+
+/// The processor time that this process has taken.
+fn processor_seconds() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+fn say(what: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(what)?;
+    line.push(b'\n');
+    let mut out = io::stdout().lock();
+    out.write_all(&line)?;
+    out.flush()
+}
