@@ -18,7 +18,7 @@ test:
 # Formatting and lints
 lint:
     cargo fmt --check
-    cargo clippy --all-targets -- -D warnings
+    cargo clippy --workspace --all-targets -- -D warnings
 
 # All benches, or one: `just bench solver`
 bench *NAME:
@@ -38,7 +38,7 @@ sanitize:
 
 # The kernel's portable back end under Miri; needs a nightly compiler with Miri
 miri:
-    cargo +nightly miri test --lib solver::lanes
+    cargo +nightly miri test -p sudoku-core --lib solver::lanes
 
 # Makes every fault happen that the programs must survive, and prints what was seen
 faults *ROWS:

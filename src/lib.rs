@@ -8,8 +8,9 @@
 //! service (stream of messages)                                   service: stream of messages
 //! ```
 //!
-//! The modules in reading order; each may use those before it and none after it (`tests/walls.rs` sees to
-//! that). Up to [`explore`] everything is pure: no input or output, no clock, no threads.
+//! Everything up to [`explore`] is pure and stands in the crate `sudoku-core`, which has a handful of dependencies; it is
+//! re-exported here, so that one name will do. The modules in reading order; each may use those before it and none after it
+//! (`tests/walls.rs` sees to that).
 //!
 //! | module | what it is |
 //! |---|---|
@@ -27,14 +28,10 @@
 
 #![warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
-pub mod answer;
+pub use sudoku_core::{answer, explore, generate, grid, solver, text};
+
 pub mod batch;
-pub mod explore;
-pub mod generate;
-pub mod grid;
 pub mod input;
 pub mod origin;
 pub mod pipeline;
 pub mod service;
-pub mod solver;
-pub mod text;

@@ -70,11 +70,17 @@ fn sources() -> Vec<(String, String)> {
             }
         }
     }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut files = Vec::new();
-    walk(&root, &mut files);
-    let relative = |path: &Path| path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
-    files.iter().map(|path| (relative(path), code(&fs::read_to_string(path).unwrap()))).collect()
+    let mut sources = Vec::new();
+    for root in ["src", "core/src"] {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(root);
+        let mut files = Vec::new();
+        walk(&root, &mut files);
+        for path in files {
+            let relative = path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
+            sources.push((relative, code(&fs::read_to_string(path).unwrap())));
+        }
+    }
+    sources
 }
 
 /// The source without its comments and unit tests.

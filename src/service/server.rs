@@ -3,6 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -137,12 +138,20 @@ impl Readiness {
     }
 }
 
+/// A future behind a pointer: so the server is compiled once, with the library, and not again with each program that
+/// awaits it.
+type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
 impl Server {
     /// Takes the address and everything else that can be missing.
     ///
     /// # Errors
     /// [`StartError`].
-    pub async fn bind(config: Config) -> Result<Self, StartError> {
+    pub fn bind(config: Config) -> Boxed<Result<Self, StartError>> {
+        Box::pin(Self::bind_now(config))
+    }
+
+    async fn bind_now(config: Config) -> Result<Self, StartError> {
         if !config.listen.ip().is_loopback() && !config.insecure && config.tls.is_none() {
             return Err(StartError::Insecure(config.listen));
         }
@@ -200,7 +209,18 @@ impl Server {
     ///
     /// # Errors
     /// The transport's, which ends only when it is told to.
-    pub async fn serve(self, shutdown: impl Future<Output = ()>) -> Result<Stopped, transport::Error> {
+    pub fn serve(
+        self,
+        shutdown: impl Future<Output = ()> + Send + 'static,
+    ) -> Boxed<Result<Stopped, transport::Error>> {
+        self.serve_until(Box::pin(shutdown))
+    }
+
+    fn serve_until(self, shutdown: Boxed<()>) -> Boxed<Result<Stopped, transport::Error>> {
+        Box::pin(self.run(shutdown))
+    }
+
+    async fn run(self, shutdown: Boxed<()>) -> Result<Stopped, transport::Error> {
         let Self { listener, context, draining, drain_timeout, health, routes, secrets, .. } = self;
         let service = <SudokuServiceServer<Sudoku> as NamedService>::NAME;
         health.set_service_status(service, ServingStatus::Serving).await;

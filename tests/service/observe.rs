@@ -8,7 +8,11 @@ use bytes::Bytes;
 use serde_json::Value;
 use sudoku_stream::service::proto::{SolveRequest, SolveStreamRequest};
 use tonic::{Code, Request};
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::harness::{Fault, Faulty, all_of, by, config, config_with, easy, eventually, start};
 use crate::streams::batch;
@@ -26,7 +30,8 @@ impl Log {
         let log = *log.get_or_insert_with(|| {
             let log: &'static Self = Box::leak(Box::new(Self(Arc::default())));
             let lines = tracing_subscriber::fmt().json().with_span_list(false).with_writer(log.clone());
-            lines.with_env_filter("sudoku_stream=debug,panics=error").init();
+            let wanted: Targets = "sudoku_stream=debug,panics=error".parse().unwrap();
+            lines.with_max_level(LevelFilter::TRACE).finish().with(wanted).init();
             log
         });
         HOOK.call_once(|| {

@@ -1,5 +1,6 @@
 //! The log, on standard error.
 
+use std::env;
 use std::io::{IsTerminal as _, stderr};
 use std::panic::{self, PanicHookInfo};
 
@@ -7,7 +8,7 @@ use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::{FilterExt as _, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
-use tracing_subscriber::{EnvFilter, Layer as _, fmt, registry};
+use tracing_subscriber::{Layer as _, fmt, registry};
 
 use super::args::LogForm;
 use super::export::Export;
@@ -15,7 +16,8 @@ use super::export::Export;
 /// Starts the log. `RUST_LOG` says how much; calls are logged at the level `debug`, puzzles never. Panics go there as
 /// well, with the call that they broke, and spans of calls to the collector, if there is one.
 pub fn start(form: LogForm, export: Option<&Export>) {
-    let asked = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    let everything = Targets::new().with_default(LevelFilter::INFO);
+    let asked = env::var("RUST_LOG").ok().and_then(|asked| asked.parse().ok()).unwrap_or(everything);
     // What others log below this shows what clients sent, headers with tokens among it.
     let bearable = Targets::new()
         .with_target("sudoku_stream", LevelFilter::TRACE)

@@ -81,7 +81,13 @@ impl Lane {
     }
 
     /// Has blocks answered until there are none left, or the server is given up.
-    pub(super) async fn run(mut self) -> Ended {
+    ///
+    /// The future is boxed, so that it is compiled with the library and not with each program.
+    pub(super) fn run(self) -> Pin<Box<dyn Future<Output = Ended> + Send>> {
+        Box::pin(self.work())
+    }
+
+    async fn work(mut self) -> Ended {
         let retries = self.persistence.retries;
         let mut tries = 0;
         loop {

@@ -6,6 +6,7 @@ use std::io::Cursor;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use sudoku_stream::input::Source;
@@ -51,10 +52,11 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
         .build()
         .context("The threads cannot be started")?;
     let script = Arc::new(script);
-    let loaded = runtime.block_on(load::run(&access, &plan, &script, &cancel, |figures, time| {
+    let mut watch = |figures: &Figures, time: Duration| {
         bar.set_position(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         bar.set_message(format!("{} puzzles/s", view::per_second(figures.right, time)));
-    }));
+    };
+    let loaded = runtime.block_on(load::run(&access, &plan, &script, &cancel, &mut watch));
     // Somebody may still be looking up the name of the server, which nobody waits for.
     runtime.shutdown_background();
     bar.finish_and_clear();

@@ -17,6 +17,7 @@ mod script;
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -274,7 +275,20 @@ pub async fn run(
     plan: &Plan,
     script: &Arc<Script>,
     cancel: &AtomicBool,
-    mut watch: impl FnMut(&Figures, Duration),
+    watch: &mut (dyn FnMut(&Figures, Duration) + Send),
+) -> Result<Figures, LoadError> {
+    // Boxed, so that it is compiled with the library and not with each program.
+    let loaded: Pin<Box<dyn Future<Output = _> + Send + '_>> =
+        Box::pin(load(access, plan, script, cancel, watch));
+    loaded.await
+}
+
+async fn load(
+    access: &Access,
+    plan: &Plan,
+    script: &Arc<Script>,
+    cancel: &AtomicBool,
+    watch: &mut (dyn FnMut(&Figures, Duration) + Send),
 ) -> Result<Figures, LoadError> {
     let server = Server::new(access, &Persistence::default())?;
     let mut callers = Vec::with_capacity(plan.connections);

@@ -414,7 +414,7 @@ mod tests {
 
     /// The puzzles of the strategies' fixture, each in some lanes.
     fn puzzles() -> Vec<Grid> {
-        let known: Vec<Grid> = include_str!("../../../tests/fixtures/strategies.txt")
+        let known: Vec<Grid> = include_str!("../../../../tests/fixtures/strategies.txt")
             .lines()
             .filter_map(|line| line.split(' ').next().filter(|text| text.len() == 81))
             .map(|text| {
