@@ -107,10 +107,10 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Opening, FormatError> {
 }
 
 fn detect_notation(sample: &[u8], first: &[u8], below: &[u8], hint: &Hint) -> Notation {
-    if is_block_size(first, below, hint) {
+    let text = whole_lines(sample);
+    if is_block_size(first, below, hint) && !is_list_of_cells(first, text, hint) {
         return Notation::Header;
     }
-    let text = whole_lines(sample);
     let names_puzzles = csv_column(first, PUZZLE_HEADINGS).is_some();
     let heads_puzzles = || puzzle_lines(text).nth(1).is_some_and(has_puzzle_field);
     if names_puzzles || (first.contains(&b',') && is_heading(first) && heads_puzzles()) {
@@ -120,6 +120,20 @@ fn detect_notation(sample: &[u8], first: &[u8], below: &[u8], hint: &Hint) -> No
         return Notation::Triples;
     }
     if is_grid(text, hint) { Notation::Grid } else { Notation::Lines }
+}
+
+/// Is a number on the first line a 1x1 puzzle above others, and no block size? It is if the size is
+/// given, or if it is a cell of such a puzzle (`1` or `0`, neither of which is a good block size)
+/// and every line has only one character.
+fn is_list_of_cells(first: &[u8], text: &[u8], hint: &Hint) -> bool {
+    let one = Order::ALL[0];
+    if hint.order.is_some() {
+        return hint.order == Some(one);
+    }
+    let alphabet = hint.alphabet.clone().unwrap_or_default();
+    let format = Format::new(Notation::Lines, one, alphabet);
+    format.is_ok_and(|format| rows::read_cell(&format, first).is_some())
+        && puzzle_lines(text).all(|line| line.len() == 1)
 }
 
 /// A whole number by itself, good or bad.
