@@ -292,6 +292,83 @@ fn what_the_user_says_is_obeyed() {
     assert_eq!(detected("ABCDABCDABCD....\n".repeat(16).as_bytes(), &hint("- - alpha")), "lines 4x4 alpha");
 }
 
+/// The same text in `hex`, which is in `letters`: each value is written as the one before it.
+fn in_hex(text: &str) -> String {
+    let letters = "123456789ABCDEFG";
+    text.chars().map(|c| letters.find(c).map_or(c, |at| char::from(b"0123456789ABCDEF"[at]))).collect()
+}
+
+const AMBIGUOUS_ALPHABET: &str = "The text fits the alphabets hex and letters, which read its 0 differently: \
+    as the value 1, or as a blank. Say which with --alphabet hex or --alphabet letters.";
+
+#[test]
+fn hex_is_told_from_letters_or_refused() {
+    let rows = sixteen_rows();
+    let letters = rows.concat();
+    let without_g = letters.replace('G', ".");
+    let hex = in_hex(&letters);
+    let hex_rows: Vec<String> = rows.iter().map(|row| in_hex(row)).collect();
+    let hex_apart: Vec<String> = hex_rows.iter().map(|row| apart(row)).collect();
+    let full = "0123456789ABCDEF456789ABCDEF012389ABCDEF01234567CDEF0123456789AB".repeat(4);
+    let refused = AMBIGUOUS_ALPHABET;
+    let cases: &[(&str, String, &str)] = &[
+        ("a hex line", hex.clone(), refused),
+        ("in lower case", hex.to_lowercase(), refused),
+        ("with a comment", format!("{hex} easy\n"), refused),
+        ("a 0 below a blank puzzle", format!("{0}.\n{0}0\n", ".".repeat(255)), refused),
+        ("a solution in hex", full.clone(), refused),
+        ("hex in a table", format!("puzzle,solution\n{hex},{full}\n"), refused),
+        ("rows together", hex_rows.join("\n"), refused),
+        ("rows apart", hex_apart.join("\n"), refused),
+        ("a G in one of three", format!("{hex}\n{}\n{hex}\n", hex.replacen('F', "G", 1)), refused),
+        ("a bad character in one of two", format!("{}\n{hex}\n", hex.replacen('F', "x", 1)), refused),
+        // Without a 0, solutions differ in no more than the name of a value that is no clue.
+        ("no 0", hex.replace('0', "."), "lines 16x16 letters"),
+        ("letters", letters.clone(), "lines 16x16 letters"),
+        ("letters, 0 for blanks", letters.replace('.', "0"), "lines 16x16 letters"),
+        ("letters, both for blanks", letters.replacen('.', "0", 5), "lines 16x16 letters"),
+        ("no G", without_g.clone(), "lines 16x16 letters"),
+        ("no G, 0 for blanks", without_g.replace('.', "0"), "lines 16x16 letters"),
+        (
+            "no G, and another blank",
+            without_g.replacen('.', "0", 5).replacen('.', "_", 1),
+            "lines 16x16 letters",
+        ),
+        (
+            "no G, and each line has its own blank",
+            format!("{without_g}\n{}\n", without_g.replace('.', "0")),
+            "lines 16x16 letters",
+        ),
+        (
+            "a bad 0 in one of three",
+            format!("{letters}\n{}\n{letters}\n", without_g.replacen('.', "0", 1)),
+            "lines 16x16 letters",
+        ),
+        ("nothing but 0", "0".repeat(256), "lines 16x16 letters"),
+        ("rows with 0 for blanks", rows.join("\n").replace('.', "0"), "grid 16x16 letters"),
+        ("rows without G", rows.join("\n").replace(['G', '.'], "0"), "grid 16x16 letters"),
+        ("ascii has a 0 too", respelled(&letters, ":;<=>?@").replacen('.', "0", 3), "lines 16x16 ascii"),
+        // Nobody writes these in hex.
+        ("9x9 without a 9", NINE.replacen('.', "0", 5).replace('9', "."), "lines 9x9 letters"),
+        ("4x4 without a 4", FOUR.replacen('.', "0", 2).replace('4', "."), "lines 4x4 letters"),
+    ];
+    for (name, text, wanted) in cases {
+        assert_eq!(detected(text.as_bytes(), &Hint::default()), *wanted, "{name}: {text}");
+    }
+    for (words, wanted) in [
+        ("- - hex", "lines 16x16 hex"),
+        ("lines 4 hex", "lines 16x16 hex"),
+        ("- - letters", "lines 16x16 letters"),
+        ("- - 0123456789ABCDEF", "lines 16x16 0123456789ABCDEF"),
+        ("lines", refused),
+        ("- 4", refused),
+        ("- 5", "lines 25x25 letters"),
+    ] {
+        assert_eq!(detected(hex.as_bytes(), &hint(words)), wanted, "{words}");
+    }
+    assert_eq!(puzzles(hex_rows.join("\n").as_bytes(), &hint("- - hex")), [format!("1 {hex}")]);
+}
+
 const AMBIGUOUS_LINES: &str = "The lines of 16 characters fit 4x4 puzzles, one a line, and the rows of 16x16 \
     puzzles. Say which with --notation lines or --notation grid.";
 
@@ -405,6 +482,12 @@ fn large_lists_of_both_sizes_are_told_apart() {
     }
     assert_eq!(detected(grids.as_bytes(), &Hint::default()), "grid 16x16 letters");
     assert_eq!(puzzles(grids.as_bytes(), &Hint::default()).len(), 2 * text.lines().count());
+
+    assert_eq!(detected(in_hex(&text).as_bytes(), &Hint::default()), AMBIGUOUS_ALPHABET);
+    for line in text.lines().map(in_hex) {
+        let wanted = if line.contains('0') { AMBIGUOUS_ALPHABET } else { "lines 16x16 letters" };
+        assert_eq!(detected(line.as_bytes(), &Hint::default()), wanted, "{line}");
+    }
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 
 use super::alphabet::Codec;
-use super::lines::{cells, fields, is_no_puzzle, trim_end};
-use super::readings::are_rows;
-use super::rows::{self, Line, classify, tokens};
+use super::lines::{fields, is_no_puzzle, trim_end};
+use super::readings::{are_rows, check_letters, written_cells};
+use super::rows::{Line, classify, read_cell, tokens};
 use super::{Alphabet, CsvColumns, Format, FormatError, Hint, Notation, Problem, PuzzleError, triples};
 use crate::grid::Order;
 
@@ -104,6 +104,7 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Opening, FormatError> {
                 best = format;
             }
         }
+        check_letters(&best, lines())?;
         best
     };
     format.columns = columns;
@@ -137,7 +138,7 @@ fn is_list_of_cells(first: &[u8], text: &[u8], hint: &Hint) -> bool {
     }
     let alphabet = hint.alphabet.clone().unwrap_or_default();
     let format = Format::new(Notation::Lines, one, alphabet);
-    format.is_ok_and(|format| rows::read_cell(&format, first).is_some())
+    format.is_ok_and(|format| read_cell(&format, first).is_some())
         && puzzle_lines(text).all(|line| line.len() == 1)
 }
 
@@ -288,22 +289,11 @@ fn most_frequent(orders: impl Iterator<Item = Order>) -> Option<Order> {
 /// How well a format fits a line: the share of its cells that can be read less the share of those that cannot, in
 /// thousandths. 0 if the length is wrong.
 fn fit(format: &Format, line: &[u8]) -> isize {
-    let order = format.order();
-    let cells: Vec<&[u8]> = if format.notation() != Notation::Grid {
-        Some(cells(format, line))
-            .filter(|cells| cells.len() == order.cells())
-            .unwrap_or_default()
-            .chunks(1)
-            .collect()
-    } else if classify(line) == Line::Row {
-        rows::cells(line, order.side()).unwrap_or_default()
-    } else {
-        Vec::new()
-    };
+    let cells = written_cells(format, line);
     if cells.is_empty() {
         return 0;
     }
-    let readable = cells.iter().filter(|cell| rows::read_cell(format, cell).is_some()).count();
+    let readable = cells.iter().filter(|cell| read_cell(format, cell).is_some()).count();
     (2000 * readable / cells.len()).cast_signed() - 1000
 }
 

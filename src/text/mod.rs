@@ -208,6 +208,12 @@ pub enum FormatError {
         /// The order of the puzzles.
         order: Order,
     },
+    /// The text is 16x16 puzzles in `hex`, or in `letters` with `0` for a blank.
+    #[error(
+        "The text fits the alphabets hex and letters, which read its 0 differently: as the value 1, or as a blank. \
+         Say which with --alphabet hex or --alphabet letters."
+    )]
+    AmbiguousAlphabet,
     /// The text is 4x4 puzzles, one a line, or the rows of 16x16 puzzles.
     #[error(
         "The lines of 16 characters fit 4x4 puzzles, one a line, and the rows of 16x16 puzzles. \
@@ -223,7 +229,7 @@ impl FormatError {
     pub const fn option(&self) -> Option<&'static str> {
         match self {
             Self::Puzzle(_) => None,
-            Self::AlphabetSize { .. } => Some("alphabet"),
+            Self::AlphabetSize { .. } | Self::AmbiguousAlphabet => Some("alphabet"),
             Self::AmbiguousLines => Some("notation"),
         }
     }

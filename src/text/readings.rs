@@ -130,3 +130,59 @@ fn has_layout(text: &[u8]) -> bool {
     runs.pop();
     !runs.is_empty() && runs.iter().all(|run| run.is_multiple_of(SIXTEEN.box_side()))
 }
+
+/// Makes sure that 16x16 puzzles which are read in `letters` are not written in `hex`.
+///
+/// All characters of `hex` are read in `letters` too, but `0` is a value in one and a blank in the
+/// other. It has to be a blank if `hex` cannot read the line (for a `G`, another blank than `.`, or
+/// a number above 9), or if the line has more of it than a puzzle has of one value. Any other line
+/// with a `0` fits both.
+///
+/// Where there is no `0`, the readings do not differ: a clue has the same name in both, and so has
+/// every cell of a solution but those of the one value that no clue has, which is `G` in one and
+/// `0` in the other.
+///
+/// Smaller puzzles stay with `letters`, because `hex` is not used for them, while files put
+/// together from several sources mix `.` and `0` for blanks.
+///
+/// # Errors
+/// [`FormatError::AmbiguousAlphabet`] if at least as many lines fit both as have to be `letters`.
+pub(super) fn check_letters<'a>(
+    format: &Format,
+    lines: impl Iterator<Item = &'a [u8]>,
+) -> Result<(), FormatError> {
+    let has_symbols = format.notation != Notation::Triples;
+    if !has_symbols || format.order != SIXTEEN || format.alphabet != Alphabet::Letters {
+        return Ok(());
+    }
+    let hex = Format::new(format.notation, SIXTEEN, Alphabet::Hex)?;
+    let (mut only_letters, mut both) = (0, 0);
+    for line in lines {
+        let cells = written_cells(format, line);
+        let is_read = |format| cells.iter().all(|cell| rows::read_cell(format, cell).is_some());
+        if !is_read(format) {
+            continue;
+        }
+        let zeros = cells.iter().filter(|&&cell| cell == b"0").count();
+        // Each value stands once in a row, and sixteen times in a puzzle.
+        let is_hex = is_read(&hex)
+            && cells.iter().all(|cell| cell.len() == 1)
+            && zeros * SIXTEEN.side() <= cells.len();
+        only_letters += usize::from(!is_hex);
+        both += usize::from(is_hex && zeros > 0);
+    }
+    if both > 0 && both >= only_letters { Err(FormatError::AmbiguousAlphabet) } else { Ok(()) }
+}
+
+/// The cells of a line of a text in this format. None if it has the wrong length.
+pub(super) fn written_cells<'a>(format: &Format, line: &'a [u8]) -> Vec<&'a [u8]> {
+    if format.notation != Notation::Grid {
+        let cells = lines::cells(format, line);
+        return if cells.len() == format.order.cells() { cells.chunks(1).collect() } else { Vec::new() };
+    }
+    if classify(line) == Line::Row {
+        rows::cells(line, format.order.side()).unwrap_or_default()
+    } else {
+        Vec::new()
+    }
+}

@@ -120,7 +120,8 @@ async fn bad_options_are_refused_by_the_name_of_the_field() {
     let server = start(config_with(Faulty::new(Fault::Panic))).await;
     let good = SolveOptions::default;
     let wide = ".".repeat(625);
-    // Sixteen blank lines are puzzles, or rows of one.
+    // A 0 of `hex` would be a blank in `letters`; sixteen blank lines are puzzles, or rows of one.
+    let hex = format!("F0{}", ".".repeat(254));
     let rows = format!("{}\n", ".".repeat(16)).repeat(16);
     let cases = [
         (SolveOptions { strategy: "magic".to_owned(), ..good() }, ".", "options.strategy"),
@@ -131,6 +132,7 @@ async fn bad_options_are_refused_by_the_name_of_the_field() {
         (SolveOptions { output: 9, ..good() }, ".", "options.output"),
         (SolveOptions { alphabet: "hex".to_owned(), order: 5, ..good() }, ".", "options.alphabet"),
         (SolveOptions { strategy: "faulty".to_owned(), ..good() }, &wide, "options.strategy"),
+        (good(), &hex, "options.alphabet"),
         (good(), &rows, "options.notation"),
     ];
     for (options, text, field) in cases {
@@ -143,7 +145,7 @@ async fn bad_options_are_refused_by_the_name_of_the_field() {
         assert_eq!(violations[0].description, status.message());
         assert!(!status.message().is_empty());
     }
-    for (text, field) in [(rows, "options.notation")] {
+    for (text, field) in [(hex, "options.alphabet"), (rows, "options.notation")] {
         let request = ValidateRequest { text: Bytes::from(text), ..Default::default() };
         let status = server.client().await.validate(request).await.unwrap_err();
         let details = status.get_error_details();
