@@ -394,6 +394,38 @@ fn what_generate_writes_solve_reads() {
     }
 }
 
+/// What `hex` means by a 0 is a blank elsewhere, so that nothing is solved before it is said.
+#[test]
+fn what_generate_writes_in_hex_is_not_read_as_something_else() {
+    for notation in ["lines", "grid", "csv"] {
+        let base = ["--size", "16", "--seed", "12", "--notation", notation];
+        let written = generate(&[&base[..], &["--alphabet", "hex"]].concat());
+        succeeded(&written);
+        for command in ["solve", "validate", "count", "check"] {
+            let refused = solve(&[command, "-"], &written.stdout);
+            assert_eq!(
+                (refused.status.code(), stdout(&refused).as_str()),
+                (Some(2), ""),
+                "{command} {notation}"
+            );
+            assert_eq!(
+                stderr(&refused),
+                "The text fits the alphabets hex and letters, which read its 0 differently: as the value 1, or as \
+                 a blank. Say which with --alphabet hex or --alphabet letters.\n"
+            );
+        }
+        let told = solve(&["solve", "-", "--question", "unique", "--alphabet", "hex"], &written.stdout);
+        succeeded(&told);
+        // The same puzzle in letters has the same solution.
+        let written = generate(&base);
+        let solved = solve(&["solve", "-", "--question", "unique"], &written.stdout);
+        succeeded(&solved);
+        let value = |symbols: &str, c: char| symbols.find(c);
+        let values = |text: String, symbols| text.chars().map(|c| value(symbols, c)).collect::<Vec<_>>();
+        assert_eq!(values(stdout(&told), "0123456789ABCDEF"), values(stdout(&solved), "123456789ABCDEFG"));
+    }
+}
+
 #[test]
 fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
     for wishes in

@@ -1,10 +1,14 @@
 //! Every notation, in and out, and every sentence about bad input, through the path that both binaries take.
 
+mod common;
+
 use std::collections::BTreeSet;
+use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use common::large_list;
 use sudoku_stream::answer::{Block, OutputForm, Task, Workers, check_block, validate_block};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::input::{InputError, Reader, Source};
@@ -145,6 +149,9 @@ fn texts_are_taken_for_what_they_are() {
         ("a 9x9 line of digits above another", format!("{digits}\n{NINE}\n"), "lines 9x9 letters"),
         ("a blank cell", ".\n".into(), "lines 1x1 letters"),
         ("lines of one cell", ".\n1\n".into(), "lines 1x1 letters"),
+        ("lines of one cell, a 1 first", "1\n.\n1\n".into(), "lines 1x1 letters"),
+        ("lines of one cell, a 0 first", "0\n1\n\n# note\n.\n".into(), "lines 1x1 letters"),
+        ("two lines of a 1", "1\n1".into(), "lines 1x1 letters"),
         ("16x16 line", sixteen.concat(), "lines 16x16 letters"),
         ("ascii shows", ascii.clone(), "lines 16x16 ascii"),
         ("ascii shows in a later line", format!("{}\n{ascii}\n", ".".repeat(256)), "lines 16x16 ascii"),
@@ -172,7 +179,9 @@ fn texts_are_taken_for_what_they_are() {
         ("header 0", format!("0\n{NINE}\n"), header),
         ("header of fifteen digits", format!("123456789012345\n{NINE}\n"), header),
         ("header of four digits", format!("1234\n{NINE}\n"), header),
-        ("header 1 above a cell", "1\n1\n".into(), header),
+        ("header 1 above more than a cell", "1\n1\n.\n12\n".into(), header),
+        ("header 4 above cells", "4\n1\n.\n".into(), header),
+        ("header 3 above cells", "3\n1\n.\n".into(), "header 9x9 letters"),
         ("a comment above the header", format!("# easy\n\n3\n{NINE}\n"), "header 9x9 letters"),
         ("grid apart", nine_apart.join("\n"), "grid 9x9 letters"),
         ("grid together", nine.join("\n"), "grid 9x9 letters"),
@@ -260,6 +269,11 @@ fn what_the_user_says_is_obeyed() {
         (NINE, "- - 123456789", "lines 9x9 123456789"),
         (NINE, "header", "Invalid block size."),
         ("3\n", "- 1", "lines 1x1 letters"),
+        ("1\n.\n12\n", "- 1", "lines 1x1 letters"),
+        ("1\n.\n12\n", "lines", "lines 1x1 letters"),
+        ("7\n.\n7\n", "- - 7", "lines 1x1 7"),
+        ("1\n.\n1\n", "header", "Invalid block size."),
+        ("1\n.\n1\n", "- 2", "Invalid block size."),
         ("1 2 3\n", "lines", "lines 1x1 letters"),
         ("1 2 3\n", "triples 5", "triples 25x25 letters"),
         (NINE, "- - hex", "lines 9x9 hex"),
@@ -276,6 +290,204 @@ fn what_the_user_says_is_obeyed() {
     let alpha = |text: &str| respelled(&text.replace(|c: char| c.is_ascii_digit(), "H"), "IJKLMNO");
     assert_eq!(detected(alpha(&sixteen).as_bytes(), &hint("- - alpha")), "grid 16x16 alpha");
     assert_eq!(detected("ABCDABCDABCD....\n".repeat(16).as_bytes(), &hint("- - alpha")), "lines 4x4 alpha");
+}
+
+/// The same text in `hex`, which is in `letters`: each value is written as the one before it.
+fn in_hex(text: &str) -> String {
+    let letters = "123456789ABCDEFG";
+    text.chars().map(|c| letters.find(c).map_or(c, |at| char::from(b"0123456789ABCDEF"[at]))).collect()
+}
+
+const AMBIGUOUS_ALPHABET: &str = "The text fits the alphabets hex and letters, which read its 0 differently: \
+    as the value 1, or as a blank. Say which with --alphabet hex or --alphabet letters.";
+
+#[test]
+fn hex_is_told_from_letters_or_refused() {
+    let rows = sixteen_rows();
+    let letters = rows.concat();
+    let without_g = letters.replace('G', ".");
+    let hex = in_hex(&letters);
+    let hex_rows: Vec<String> = rows.iter().map(|row| in_hex(row)).collect();
+    let hex_apart: Vec<String> = hex_rows.iter().map(|row| apart(row)).collect();
+    let full = "0123456789ABCDEF456789ABCDEF012389ABCDEF01234567CDEF0123456789AB".repeat(4);
+    let refused = AMBIGUOUS_ALPHABET;
+    let cases: &[(&str, String, &str)] = &[
+        ("a hex line", hex.clone(), refused),
+        ("in lower case", hex.to_lowercase(), refused),
+        ("with a comment", format!("{hex} easy\n"), refused),
+        ("a 0 below a blank puzzle", format!("{0}.\n{0}0\n", ".".repeat(255)), refused),
+        ("a solution in hex", full.clone(), refused),
+        ("hex in a table", format!("puzzle,solution\n{hex},{full}\n"), refused),
+        ("rows together", hex_rows.join("\n"), refused),
+        ("rows apart", hex_apart.join("\n"), refused),
+        ("a G in one of three", format!("{hex}\n{}\n{hex}\n", hex.replacen('F', "G", 1)), refused),
+        ("a bad character in one of two", format!("{}\n{hex}\n", hex.replacen('F', "x", 1)), refused),
+        // Without a 0, solutions differ in no more than the name of a value that is no clue.
+        ("no 0", hex.replace('0', "."), "lines 16x16 letters"),
+        ("letters", letters.clone(), "lines 16x16 letters"),
+        ("letters, 0 for blanks", letters.replace('.', "0"), "lines 16x16 letters"),
+        ("letters, both for blanks", letters.replacen('.', "0", 5), "lines 16x16 letters"),
+        ("no G", without_g.clone(), "lines 16x16 letters"),
+        ("no G, 0 for blanks", without_g.replace('.', "0"), "lines 16x16 letters"),
+        (
+            "no G, and another blank",
+            without_g.replacen('.', "0", 5).replacen('.', "_", 1),
+            "lines 16x16 letters",
+        ),
+        (
+            "no G, and each line has its own blank",
+            format!("{without_g}\n{}\n", without_g.replace('.', "0")),
+            "lines 16x16 letters",
+        ),
+        (
+            "a bad 0 in one of three",
+            format!("{letters}\n{}\n{letters}\n", without_g.replacen('.', "0", 1)),
+            "lines 16x16 letters",
+        ),
+        ("nothing but 0", "0".repeat(256), "lines 16x16 letters"),
+        ("rows with 0 for blanks", rows.join("\n").replace('.', "0"), "grid 16x16 letters"),
+        ("rows without G", rows.join("\n").replace(['G', '.'], "0"), "grid 16x16 letters"),
+        ("ascii has a 0 too", respelled(&letters, ":;<=>?@").replacen('.', "0", 3), "lines 16x16 ascii"),
+        // Nobody writes these in hex.
+        ("9x9 without a 9", NINE.replacen('.', "0", 5).replace('9', "."), "lines 9x9 letters"),
+        ("4x4 without a 4", FOUR.replacen('.', "0", 2).replace('4', "."), "lines 4x4 letters"),
+    ];
+    for (name, text, wanted) in cases {
+        assert_eq!(detected(text.as_bytes(), &Hint::default()), *wanted, "{name}: {text}");
+    }
+    for (words, wanted) in [
+        ("- - hex", "lines 16x16 hex"),
+        ("lines 4 hex", "lines 16x16 hex"),
+        ("- - letters", "lines 16x16 letters"),
+        ("- - 0123456789ABCDEF", "lines 16x16 0123456789ABCDEF"),
+        ("lines", refused),
+        ("- 4", refused),
+        ("- 5", "lines 25x25 letters"),
+    ] {
+        assert_eq!(detected(hex.as_bytes(), &hint(words)), wanted, "{words}");
+    }
+    assert_eq!(puzzles(hex_rows.join("\n").as_bytes(), &hint("- - hex")), [format!("1 {hex}")]);
+}
+
+const AMBIGUOUS_LINES: &str = "The lines of 16 characters fit 4x4 puzzles, one a line, and the rows of 16x16 \
+    puzzles. Say which with --notation lines or --notation grid.";
+
+/// The rows with nothing but the values 1 to 4, and some more: pairs of a row, from 0, and a value.
+fn sparse_rows(more: &[(usize, char)]) -> Vec<String> {
+    let row = |(row, cells): (usize, String)| {
+        let is_kept = |c: char| ('1'..='4').contains(&c) || more.contains(&(row, c));
+        cells.chars().map(|c| if is_kept(c) { c } else { '.' }).collect()
+    };
+    sixteen_rows().into_iter().enumerate().map(row).collect()
+}
+
+#[test]
+fn rows_of_16x16_puzzles_are_told_from_4x4_puzzles_or_refused() {
+    let small = sparse_rows(&[]);
+    let sparse = sparse_rows(&[(3, '5'), (8, 'G'), (9, 'A')]);
+    let blank = ".".repeat(16);
+    let blanks = |count: usize| format!("{blank}\n").repeat(count);
+    let bands =
+        |rows: &[String], by: &str| rows.chunks(4).map(|band| band.join("\n")).collect::<Vec<_>>().join(by);
+    let without_clash = ".1....2.3..4....";
+    let (grid, lines) = ("grid 16x16 letters", "lines 4x4 letters");
+    let refused = AMBIGUOUS_LINES;
+    let cases: &[(&str, String, &str)] = &[
+        ("no value above 4", small.join("\n"), refused),
+        ("no value above 4, 0 for blanks", small.join("\n").replace('.', "0"), refused),
+        ("no value above 4, a blank line between all", small.join("\n\n"), refused),
+        ("no value above 4, two puzzles", format!("{0}\n{0}\n", small.join("\n")), refused),
+        ("nothing but blanks", blanks(16), refused),
+        ("nothing but blanks, two puzzles", blanks(32), refused),
+        ("nothing but blanks, as far as is looked", blanks(8000), refused),
+        ("a value above 4", sparse_rows(&[(3, '5')]).join("\n"), grid),
+        ("a few values above 4", sparse.join("\n"), grid),
+        ("the same, 0 for blanks", sparse.join("\n").replace('.', "0"), grid),
+        ("the same in ascii", sparse.join("\n").replace('G', "@").replace('A', ":"), "grid 16x16 ascii"),
+        ("two of them", format!("{0}\n\n{0}\n", sparse.join("\n")), grid),
+        ("a blank puzzle, and one with a few", format!("{}{}\n", blanks(16), sparse.join("\n")), grid),
+        ("a bad character", sparse.join("\n").replacen('1', "x", 1), grid),
+        ("a value twice in a row", sparse.join("\n").replacen("G.", "GG", 1), grid),
+        ("a row too few", sparse[..15].join("\n"), grid),
+        ("a row too many", format!("{}\n{blank}\n", sparse.join("\n")), grid),
+        ("half a puzzle", sixteen_rows()[..8].join("\n"), grid),
+        ("rulers", bands(&small, "\n----+----+----+----\n"), grid),
+        ("rulers as long as a row", bands(&small, "\n----------------\n"), grid),
+        ("bands apart", bands(&small, "\n\n") + "\n", grid),
+        ("puzzles apart", format!("{0}\n{0}", blanks(16)), grid),
+        ("blank lines inside of bands", format!("{}\n{}", blanks(6), blanks(10)), lines),
+        ("fifteen lines", small[..15].join("\n"), lines),
+        ("seventeen blank lines", blanks(17), lines),
+        ("4x4 puzzles", format!("{FOUR}\n").repeat(16), lines),
+        ("4x4 puzzles without a value twice", format!("{without_clash}\n").repeat(16), lines),
+        ("4x4 puzzles of one clue", format!("1{}\n", &blank[1..]).repeat(16), lines),
+        ("other blanks", format!("{}_..\n", &blank[..13]).repeat(16), lines),
+        ("blanks that look like rulers", "----------------\n".repeat(16), lines),
+        (
+            "three good lines and a bad one",
+            format!("{0}\n{0}\n{0}\n{1}\n", without_clash, without_clash.replace('4', "7")),
+            lines,
+        ),
+        (
+            "fifteen good lines and a bad one",
+            format!("{}{}\n", format!("{without_clash}\n").repeat(15), without_clash.replace('4', "7")),
+            lines,
+        ),
+        ("a bad clue in a 4x4 puzzle", format!("1..5{}\n", &blank[..12]), lines),
+        ("4x4 puzzles in alpha", "ABCDCDABBADCDCBA\n".repeat(16), "lines 4x4 alpha"),
+    ];
+    for (name, text, wanted) in cases {
+        assert_eq!(detected(text.as_bytes(), &Hint::default()), *wanted, "{name}:\n{text}");
+        let text = text.replace('\n', "\r\n");
+        assert_eq!(detected(text.as_bytes(), &Hint::default()), *wanted, "{name}, CRLF");
+    }
+    for text in [small.join("\n"), blanks(16)] {
+        for (words, wanted) in [("lines", lines), ("grid", grid), ("- 2", lines), ("- 4", grid)] {
+            assert_eq!(detected(text.as_bytes(), &hint(words)), wanted, "{words}");
+        }
+    }
+    assert_eq!(puzzles(sparse.join("\n").as_bytes(), &Hint::default()), [format!("1 {}", sparse.concat())]);
+}
+
+/// Lists that people have are read as what they are, or refused.
+#[test]
+fn large_lists_of_both_sizes_are_told_apart() {
+    if let Some(path) = large_list("4x4.txt") {
+        let text = fs::read_to_string(path).unwrap();
+        let all: Vec<&str> = text.lines().collect();
+        for part in all.windows(16).chain([&all[..]]) {
+            assert_eq!(
+                detected(part.join("\n").as_bytes(), &Hint::default()),
+                "lines 4x4 letters",
+                "{part:?}"
+            );
+        }
+    }
+    let Some(path) = large_list("16x16.txt") else { return };
+    let text = fs::read_to_string(path).unwrap();
+    let mut grids = String::new();
+    for blank in [".", "0"] {
+        let seen = detected(text.replace('.', blank).as_bytes(), &Hint::default());
+        assert_eq!(seen, "lines 16x16 letters");
+        for line in text.lines() {
+            let line_blank = line.replace('.', blank);
+            let seen = |text: &str| detected(text.as_bytes(), &Hint::default());
+            assert_eq!(seen(&line_blank), "lines 16x16 letters", "{line_blank}");
+            let rows = rows(&line_blank, 16);
+            let has_large = line.contains(|c: char| !('1'..='4').contains(&c) && c != '.');
+            let wanted = if has_large { "grid 16x16 letters" } else { AMBIGUOUS_LINES };
+            assert_eq!(seen(&rows.join("\n")), wanted, "{}", rows.join("\n"));
+            grids += &(rows.join("\n") + "\n\n");
+        }
+    }
+    assert_eq!(detected(grids.as_bytes(), &Hint::default()), "grid 16x16 letters");
+    assert_eq!(puzzles(grids.as_bytes(), &Hint::default()).len(), 2 * text.lines().count());
+
+    assert_eq!(detected(in_hex(&text).as_bytes(), &Hint::default()), AMBIGUOUS_ALPHABET);
+    for line in text.lines().map(in_hex) {
+        let wanted = if line.contains('0') { AMBIGUOUS_ALPHABET } else { "lines 16x16 letters" };
+        assert_eq!(detected(line.as_bytes(), &Hint::default()), wanted, "{line}");
+    }
 }
 
 #[test]
@@ -725,13 +937,13 @@ fn fixtures(folder: &str) -> PathBuf {
 
 /// The files of a fixture folder, as their names.
 fn files(folder: &str) -> BTreeSet<String> {
-    let entries = std::fs::read_dir(fixtures(folder)).unwrap();
+    let entries = fs::read_dir(fixtures(folder)).unwrap();
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
 #[test]
 fn each_bad_file_gives_its_sentence() {
-    let table = std::fs::read_to_string(fixtures("bad").join("sentences.tsv")).unwrap();
+    let table = fs::read_to_string(fixtures("bad").join("sentences.tsv")).unwrap();
     let mut named = BTreeSet::from(["README.md".to_owned(), "sentences.tsv".to_owned()]);
     for row in table.lines() {
         let [file, sentence, code] = row.split('\t').collect::<Vec<_>>().try_into().unwrap();
@@ -756,7 +968,7 @@ fn each_bad_file_gives_its_sentence() {
 
         // Keeping going, the bad line is answered by its sentence and the others are solved.
         let answers = answer_all(open().unwrap(), Task::default());
-        let text = std::fs::read_to_string(fixtures("bad").join(file)).unwrap();
+        let text = fs::read_to_string(fixtures("bad").join(file)).unwrap();
         assert_eq!(answers.len(), 6, "{file}");
         let bad_line: usize = sentence.split(' ').nth(1).unwrap().parse().unwrap();
         for (index, (answer, puzzle)) in answers.iter().zip(text.lines().skip(1)).enumerate() {
@@ -798,7 +1010,7 @@ fn each_good_file_is_read_and_solved() {
     for (file, wanted) in formats {
         named.extend([file.to_owned(), format!("{file}.answers")]);
         let path = fixtures("good").join(file);
-        let expected = std::fs::read_to_string(path.with_file_name(format!("{file}.answers"))).unwrap();
+        let expected = fs::read_to_string(path.with_file_name(format!("{file}.answers"))).unwrap();
         for may_map in [true, false] {
             let open = || Source::open(&path, may_map).unwrap().read(&Hint::default()).unwrap();
             let format = open().format().clone();

@@ -160,11 +160,12 @@ pub(super) fn tidy(message: &str) -> String {
 
 /// The status of a call whose text cannot be read as it should. `text_field` is where the text stands.
 pub(super) fn unreadable(error: &FormatError, text_field: &str) -> Status {
-    let field = match error {
-        FormatError::Puzzle(_) => text_field,
-        FormatError::AlphabetSize { .. } => "options.alphabet",
-    };
-    invalid(field, error.to_string())
+    invalid(option_field(error).as_deref().unwrap_or(text_field), error.to_string())
+}
+
+/// The field of the request in which an option does not fit the text, or is needed to read it.
+pub(super) fn option_field(error: &FormatError) -> Option<String> {
+    error.option().map(|option| format!("options.{option}"))
 }
 
 pub(super) fn unknown(what: &str, number: i32) -> String {

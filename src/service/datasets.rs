@@ -22,7 +22,7 @@ use tonic::{Request, Status};
 
 use super::codec::{sendable, text_to_send};
 use super::context::Context;
-use super::convert::{self, Settings, invalid, wire_order};
+use super::convert::{self, Settings, invalid, option_field, wire_order};
 use super::crew::{LeaveOnDrop, Size};
 use super::meters;
 use super::ordered::{Feeder, answers};
@@ -33,7 +33,7 @@ use super::refusal::{
 use crate::answer::{Cancelled, Rein, Tally, Validation, Workers, Written};
 use crate::grid::Grid;
 use crate::input::{self, Chunk, InputError, Mapped, Picked, PuzzleIndex, Reader, Source};
-use crate::text::{Format, FormatError, Hint, Records};
+use crate::text::{Format, Hint, Records};
 
 /// The most data sets that stay mapped. Beyond that, those that nobody is reading make room.
 const MAX_MAPPED: usize = 64;
@@ -228,11 +228,13 @@ fn failure(name: &str, error: &InputError) -> Status {
     let message = error.to_string();
     match error {
         InputError::Shrunk { .. } | InputError::Changed { .. } => changed_dataset(name, message),
-        InputError::Format(FormatError::AlphabetSize { .. }) => invalid("options.alphabet", message),
-        InputError::Empty { .. }
-        | InputError::TooLong { .. }
-        | InputError::Endless { .. }
-        | InputError::Format(_) => unfit_dataset("DATASET_MALFORMED", name, &message),
+        InputError::Format(error) => match option_field(error) {
+            Some(field) => invalid(&field, message),
+            None => unfit_dataset("DATASET_MALFORMED", name, &message),
+        },
+        InputError::Empty { .. } | InputError::TooLong { .. } | InputError::Endless { .. } => {
+            unfit_dataset("DATASET_MALFORMED", name, &message)
+        }
         InputError::Io { .. } | InputError::Damaged { .. } | InputError::NoParts { .. } => {
             unreadable_dataset(name, message)
         }

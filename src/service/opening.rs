@@ -17,7 +17,7 @@ pub(super) struct Opened {
 /// `at_start` says that nothing came before, so that a byte-order mark may.
 ///
 /// # Errors
-/// A bad header, or an alphabet that does not fit.
+/// A bad header, an alphabet that does not fit, or a text that fits two readings.
 pub(super) fn open(text: &[u8], hint: &Hint, at_start: bool) -> Result<Option<Opened>, FormatError> {
     let mark = if at_start && text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     let (blank, blank_lines) = skip_blank_lines(&text[mark..], true);

@@ -175,6 +175,20 @@ async fn a_bad_header_ends_the_stream_after_what_came_before() {
     assert_eq!(status.get_error_details().bad_request().unwrap().field_violations[0].field, "lines");
 }
 
+/// A stream is not read in an alphabet that may be the wrong one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lines_that_fit_two_alphabets_end_the_stream() {
+    let server = start(config()).await;
+    let hex = format!("F0{}\n", ".".repeat(254));
+    let (responses, end) = exchange(&server, vec![message(&hex)]).await;
+    assert!(responses.is_empty());
+    let status = end.unwrap_err();
+    assert_eq!(status.code(), Code::InvalidArgument);
+    assert!(status.message().contains("fits the alphabets hex and letters"), "{}", status.message());
+    let details = status.get_error_details();
+    assert_eq!(details.bad_request().unwrap().field_violations[0].field, "options.alphabet");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn puzzles_of_several_lines_come_whole_in_a_message() {
     let server = start(config()).await;

@@ -225,8 +225,14 @@ async fn a_puzzle_is_given_by_its_number_or_at_random() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_said_about_a_data_set_is_obeyed() {
-    let folder = folder_with(&[("small.txt", "................\n")]);
+    let hex = format!("F0{}\n", ".".repeat(254));
+    let rows = "................\n".repeat(16);
+    let folder = folder_with(&[("small.txt", "................\n"), ("hex.txt", &hex), ("rows.txt", &rows)]);
     let server = start_with(folder.path()).await;
+    for (name, wanted) in [("hex.txt", "options.alphabet"), ("rows.txt", "options.notation")] {
+        let status = solve(&server, whole(name)).await.unwrap_err();
+        assert_eq!((status.code(), field(&status).as_str()), (Code::InvalidArgument, wanted));
+    }
     let with = |options| SolveDatasetRequest { options: Some(options), ..whole("small.txt") };
     let grid = SolveOptions { notation: Notation::Triples.into(), ..Default::default() };
     assert_eq!(solve(&server, with(grid)).await.unwrap_err().code(), Code::FailedPrecondition);

@@ -120,6 +120,9 @@ async fn bad_options_are_refused_by_the_name_of_the_field() {
     let server = start(config_with(Faulty::new(Fault::Panic))).await;
     let good = SolveOptions::default;
     let wide = ".".repeat(625);
+    // A 0 of `hex` would be a blank in `letters`; sixteen blank lines are puzzles, or rows of one.
+    let hex = format!("F0{}", ".".repeat(254));
+    let rows = format!("{}\n", ".".repeat(16)).repeat(16);
     let cases = [
         (SolveOptions { strategy: "magic".to_owned(), ..good() }, ".", "options.strategy"),
         (SolveOptions { question: 77, ..good() }, ".", "options.question"),
@@ -129,6 +132,8 @@ async fn bad_options_are_refused_by_the_name_of_the_field() {
         (SolveOptions { output: 9, ..good() }, ".", "options.output"),
         (SolveOptions { alphabet: "hex".to_owned(), order: 5, ..good() }, ".", "options.alphabet"),
         (SolveOptions { strategy: "faulty".to_owned(), ..good() }, &wide, "options.strategy"),
+        (good(), &hex, "options.alphabet"),
+        (good(), &rows, "options.notation"),
     ];
     for (options, text, field) in cases {
         let status = solve(&server, options, text).await.unwrap_err();
@@ -139,6 +144,12 @@ async fn bad_options_are_refused_by_the_name_of_the_field() {
         assert_eq!(violations[0].field, field);
         assert_eq!(violations[0].description, status.message());
         assert!(!status.message().is_empty());
+    }
+    for (text, field) in [(hex, "options.alphabet"), (rows, "options.notation")] {
+        let request = ValidateRequest { text: Bytes::from(text), ..Default::default() };
+        let status = server.client().await.validate(request).await.unwrap_err();
+        let details = status.get_error_details();
+        assert_eq!(details.bad_request().unwrap().field_violations[0].field, field);
     }
     let both = SolveOptions { order: 6, question: 77, ..good() };
     let status = solve(&server, both, ".").await.unwrap_err();

@@ -1,11 +1,11 @@
 //! Detection: what a text is, seen from its beginning.
 
 use std::cmp::Reverse;
-use std::ops::RangeInclusive;
 
 use super::alphabet::Codec;
-use super::lines::{cells, fields, is_no_puzzle, trim_end};
-use super::rows::{self, Line, classify, tokens};
+use super::lines::{fields, is_no_puzzle, trim_end};
+use super::readings::{are_rows, check_letters, written_cells};
+use super::rows::{Line, classify, read_cell, tokens};
 use super::{Alphabet, CsvColumns, Format, FormatError, Hint, Notation, Problem, PuzzleError, triples};
 use crate::grid::Order;
 
@@ -53,12 +53,16 @@ pub fn skip_blank_lines(text: &[u8], at_end: bool) -> (usize, u64) {
 /// What most of the lines speak for wins, so that one bad line, be it the first, does not spoil the others.
 ///
 /// # Errors
-/// `Invalid block size.` for a header that is no `2` or `3`, and an alphabet that does not fit the size.
+/// `Invalid block size.` for a header that is no `2` or `3`, an alphabet that does not fit the
+/// size, and a text that fits two different readings equally well.
 pub fn detect(sample: &[u8], hint: &Hint) -> Result<Opening, FormatError> {
     let first_end = memchr::memchr(b'\n', sample).map_or(sample.len(), |end| end + 1);
     let (first, below) = sample.split_at(first_end);
     let first = trim_end(first);
-    let notation = hint.notation.unwrap_or_else(|| detect_notation(sample, first, below, hint));
+    let notation = match hint.notation {
+        Some(notation) => notation,
+        None => detect_notation(sample, first, below, hint)?,
+    };
     let body = match notation {
         Notation::Header => first_end,
         Notation::Csv if is_heading(first) => first_end,
@@ -100,26 +104,42 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Opening, FormatError> {
                 best = format;
             }
         }
+        check_letters(&best, lines())?;
         best
     };
     format.columns = columns;
     Ok(Opening { format, body, lines: u64::from(body > 0) })
 }
 
-fn detect_notation(sample: &[u8], first: &[u8], below: &[u8], hint: &Hint) -> Notation {
-    if is_block_size(first, below, hint) {
-        return Notation::Header;
-    }
+fn detect_notation(sample: &[u8], first: &[u8], below: &[u8], hint: &Hint) -> Result<Notation, FormatError> {
     let text = whole_lines(sample);
+    if is_block_size(first, below, hint) && !is_list_of_cells(first, text, hint) {
+        return Ok(Notation::Header);
+    }
     let names_puzzles = csv_column(first, PUZZLE_HEADINGS).is_some();
     let heads_puzzles = || puzzle_lines(text).nth(1).is_some_and(has_puzzle_field);
     if names_puzzles || (first.contains(&b',') && is_heading(first) && heads_puzzles()) {
-        return Notation::Csv;
+        return Ok(Notation::Csv);
     }
     if is_triples(text) {
-        return Notation::Triples;
+        return Ok(Notation::Triples);
     }
-    if is_grid(text, hint) { Notation::Grid } else { Notation::Lines }
+    let is_grid = is_grid(text, hint) || are_rows(text, sample.len() >= SAMPLE_BYTES, hint)?;
+    Ok(if is_grid { Notation::Grid } else { Notation::Lines })
+}
+
+/// Is a number on the first line a 1x1 puzzle above others, and no block size? It is if the size is
+/// given, or if it is a cell of such a puzzle (`1` or `0`, neither of which is a good block size)
+/// and every line has only one character.
+fn is_list_of_cells(first: &[u8], text: &[u8], hint: &Hint) -> bool {
+    let one = Order::ALL[0];
+    if hint.order.is_some() {
+        return hint.order == Some(one);
+    }
+    let alphabet = hint.alphabet.clone().unwrap_or_default();
+    let format = Format::new(Notation::Lines, one, alphabet);
+    format.is_ok_and(|format| read_cell(&format, first).is_some())
+        && puzzle_lines(text).all(|line| line.len() == 1)
 }
 
 /// A whole number by itself, good or bad.
@@ -185,7 +205,7 @@ fn whole_lines(sample: &[u8]) -> &[u8] {
 }
 
 /// The lines that are neither blank nor comments, without white space at their ends.
-fn puzzle_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(super) fn puzzle_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|&b| b == b'\n').filter(|line| !is_no_puzzle(line)).map(trim_end)
 }
 
@@ -219,28 +239,7 @@ fn is_grid(text: &[u8], hint: &Hint) -> bool {
             others += 1;
         }
     }
-    rows > others || (others == 0 && rulers > 0) || is_sixteen_by_sixteen(text, hint)
-}
-
-/// Sixteen characters are a 4x4 puzzle or a row of a 16x16 one, in which larger values are more frequent.
-fn is_sixteen_by_sixteen(text: &[u8], hint: &Hint) -> bool {
-    let sixteen = Order::ALL[3];
-    let seen = || puzzle_lines(text).take(sixteen.side());
-    let rows = || seen().filter(|line| line.len() == sixteen.side());
-    if 2 * rows().count() <= seen().count() || hint.order.is_some() {
-        return hint.order == Some(sixteen) && rows().next().is_some();
-    }
-    let alphabets = match &hint.alphabet {
-        Some(alphabet) => vec![alphabet.clone()],
-        None => vec![Alphabet::Letters, Alphabet::Ascii],
-    };
-    let codec = |alphabet| Codec::new(alphabet, sixteen, Notation::Grid);
-    let codecs: Vec<_> = alphabets.iter().filter(|alphabet| alphabet.fits(sixteen)).map(codec).collect();
-    let count = |values: RangeInclusive<u8>| {
-        let is_one = |&&byte: &&u8| codecs.iter().any(|codec| values.contains(&codec.decode(byte)));
-        rows().flatten().filter(is_one).count()
-    };
-    count(5..=16) > count(1..=4)
+    rows > others || (others == 0 && rulers > 0)
 }
 
 /// The order of a puzzle with the length of this text. A lone character says nothing.
@@ -290,22 +289,11 @@ fn most_frequent(orders: impl Iterator<Item = Order>) -> Option<Order> {
 /// How well a format fits a line: the share of its cells that can be read less the share of those that cannot, in
 /// thousandths. 0 if the length is wrong.
 fn fit(format: &Format, line: &[u8]) -> isize {
-    let order = format.order();
-    let cells: Vec<&[u8]> = if format.notation() != Notation::Grid {
-        Some(cells(format, line))
-            .filter(|cells| cells.len() == order.cells())
-            .unwrap_or_default()
-            .chunks(1)
-            .collect()
-    } else if classify(line) == Line::Row {
-        rows::cells(line, order.side()).unwrap_or_default()
-    } else {
-        Vec::new()
-    };
+    let cells = written_cells(format, line);
     if cells.is_empty() {
         return 0;
     }
-    let readable = cells.iter().filter(|cell| rows::read_cell(format, cell).is_some()).count();
+    let readable = cells.iter().filter(|cell| read_cell(format, cell).is_some()).count();
     (2000 * readable / cells.len()).cast_signed() - 1000
 }
 

@@ -11,6 +11,7 @@ mod alphabet;
 mod detect;
 mod error;
 mod lines;
+mod readings;
 mod rows;
 mod triples;
 mod write;
@@ -207,9 +208,32 @@ pub enum FormatError {
         /// The order of the puzzles.
         order: Order,
     },
+    /// The text is 16x16 puzzles in `hex`, or in `letters` with `0` for a blank.
+    #[error(
+        "The text fits the alphabets hex and letters, which read its 0 differently: as the value 1, or as a blank. \
+         Say which with --alphabet hex or --alphabet letters."
+    )]
+    AmbiguousAlphabet,
+    /// The text is 4x4 puzzles, one a line, or the rows of 16x16 puzzles.
+    #[error(
+        "The lines of 16 characters fit 4x4 puzzles, one a line, and the rows of 16x16 puzzles. \
+         Say which with --notation lines or --notation grid."
+    )]
+    AmbiguousLines,
 }
 
 impl FormatError {
+    /// The option that does not fit or is missing, by the name that it has on the command line and
+    /// in the service. `None` if the text is at fault.
+    #[must_use]
+    pub const fn option(&self) -> Option<&'static str> {
+        match self {
+            Self::Puzzle(_) => None,
+            Self::AlphabetSize { .. } | Self::AmbiguousAlphabet => Some("alphabet"),
+            Self::AmbiguousLines => Some("notation"),
+        }
+    }
+
     /// The same where `lines` lines stand above what detection was shown.
     #[must_use]
     pub fn below(mut self, lines: u64) -> Self {

@@ -37,7 +37,7 @@ pub(super) fn tokens(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|&b| b == b'|' || b.is_ascii_whitespace()).filter(|token| !token.is_empty())
 }
 
-/// Follows where puzzles begin and end. The same rule serves cutting and reading.
+/// Follows where puzzles begin and end. The same rule serves cutting, reading and detection.
 struct Boundaries {
     order: Order,
     /// The rows of the puzzle at hand.
@@ -141,6 +141,31 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
     Some(Record { line: first?, given: None, error })
 }
 
+/// The rows of each puzzle, as reading divides them, and whether the puzzle ends in `text`. The
+/// last one may go on behind it, unless nothing follows (`at_end`).
+pub(super) fn puzzles<'a>(format: &Format, text: &'a [u8], at_end: bool) -> Vec<(Vec<&'a [u8]>, bool)> {
+    let mut boundaries = Boundaries::new(format);
+    let (mut puzzles, mut rows) = (Vec::new(), Vec::new());
+    let mut at = 0;
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        at += line.len();
+        let line = looked_at(line.strip_suffix(b"\n").unwrap_or(line));
+        let kind = classify(line);
+        if kind == Line::Row {
+            rows.push(line);
+        }
+        match boundaries.ends_with(kind, &text[at..], at_end) {
+            Some(true) => puzzles.push((std::mem::take(&mut rows), true)),
+            Some(false) => {}
+            None => break,
+        }
+    }
+    if !rows.is_empty() {
+        puzzles.push((rows, at_end));
+    }
+    puzzles
+}
+
 /// The cells of a row of `side` cells; `None` if it has more or fewer.
 pub(super) fn cells(line: &[u8], side: usize) -> Option<Vec<&[u8]>> {
     let apart: Vec<_> = tokens(line).collect();
@@ -152,7 +177,7 @@ pub(super) fn cells(line: &[u8], side: usize) -> Option<Vec<&[u8]>> {
 }
 
 /// Reads one row into `digits`.
-fn read_row(format: &Format, line: &[u8], digits: &mut [u8]) -> Result<(), Problem> {
+pub(super) fn read_row(format: &Format, line: &[u8], digits: &mut [u8]) -> Result<(), Problem> {
     let cells = cells(line, digits.len()).ok_or(Problem::WrongLength)?;
     for (digit, cell) in digits.iter_mut().zip(cells) {
         *digit =

@@ -305,6 +305,7 @@ mod tests {
 
     use super::*;
     use crate::grid::Order;
+    use crate::text::Alphabet;
 
     #[test]
     fn the_first_message_says_how_puzzles_are_written() {
@@ -316,6 +317,16 @@ mod tests {
         assert_eq!(format(&[&".".repeat(256)]), Order::ALL[3]);
         assert_eq!(format(&["nonsense"]), Order::NINE);
         assert_eq!(format(&[]), Order::NINE);
+    }
+
+    #[test]
+    fn puzzles_that_fit_two_alphabets_are_refused() {
+        let puzzles = [Bytes::from(format!("F0{}", ".".repeat(254)))];
+        let status = format_of(&puzzles, &Hint::default()).unwrap_err();
+        assert_eq!(status.code(), Code::InvalidArgument);
+        assert!(status.message().contains("--alphabet hex"), "{}", status.message());
+        let hint = Hint { alphabet: Some(Alphabet::Hex), ..Hint::default() };
+        assert_eq!(format_of(&puzzles, &hint).unwrap().alphabet(), &Alphabet::Hex);
     }
 
     #[test]

@@ -259,6 +259,8 @@ pub fn read_text(text: &[u8], hint: &Hint) -> Result<(Format, Grid, bool), Forma
 
 #[cfg(test)]
 mod tests {
+    use sudoku_stream::text::Alphabet;
+
     use super::*;
 
     fn kind(line: &str) -> Option<Kind> {
@@ -317,6 +319,15 @@ mod tests {
             assert!(looks_like_cells(cells.as_bytes()), "{cells}");
         }
         assert!(looks_like_cells("A".repeat(81).as_bytes()));
+    }
+
+    #[test]
+    fn a_puzzle_that_fits_two_alphabets_is_not_taken() {
+        let hex = format!("F0{}", ".".repeat(254));
+        let read = |hint: &Hint| read_line(hex.as_bytes(), hint).map(|(format, _)| format);
+        assert_eq!(read(&Hint::default()).unwrap_err(), FormatError::AmbiguousAlphabet);
+        let hint = Hint { alphabet: Some(Alphabet::Hex), ..Hint::default() };
+        assert_eq!(read(&hint).unwrap().alphabet(), &Alphabet::Hex);
     }
 
     fn pasted(lines: &[&str]) -> Result<(Format, Grid), FormatError> {

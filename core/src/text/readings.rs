@@ -1,0 +1,188 @@
+//! Texts that fit two readings: told apart by what stands in them, refused where nothing does that.
+//!
+//! Two readings differ if a character is a blank in one and a value in the other, or if the cells
+//! make other puzzles. They do not differ if only the values of the characters do: the puzzles have
+//! the same solutions then, written in the same characters.
+
+use super::detect::puzzle_lines;
+use super::lines::{self, is_no_puzzle};
+use super::rows::{self, Line, classify};
+use super::{Alphabet, Format, FormatError, Hint, Notation};
+use crate::grid::{Grid, Order};
+
+/// 4x4, whose puzzles have as many cells as a row of [`SIXTEEN`].
+const FOUR: Order = Order::ALL[1];
+/// 16x16.
+const SIXTEEN: Order = Order::ALL[3];
+
+/// Are lines of sixteen characters the rows of 16x16 puzzles, and not 4x4 puzzles? False where most
+/// lines have another length.
+///
+/// Each reading is measured by its bad lines: those that are no 4x4 puzzle which keeps the rules,
+/// or those that break a rule below the other rows of a 16x16 puzzle. The one with fewer is right:
+/// a value above 4 is bad in a 4x4 puzzle, and a list of 4x4 puzzles soon has a value twice in a
+/// row, a column or a box of 16x16. `goes_on` if `text` is the beginning of a longer one.
+///
+/// # Errors
+/// [`FormatError::AmbiguousLines`] if neither is better: where sixteen lines have nothing but
+/// blanks, or clues from 1 to 4 that keep the rules of both sizes.
+pub(super) fn are_rows(text: &[u8], goes_on: bool, hint: &Hint) -> Result<bool, FormatError> {
+    let all = || puzzle_lines(text);
+    let sixteens = || all().filter(|line| line.len() == SIXTEEN.side() && classify(line) == Line::Row);
+    let rows = sixteens().count();
+    if let Some(order) = hint.order {
+        return Ok(order == SIXTEEN && rows > 0);
+    }
+    let count = all().count();
+    if 2 * rows <= count {
+        return Ok(false);
+    }
+    let formats = |notation, order, alphabets: &[Alphabet]| -> Vec<Format> {
+        let alphabets = hint.alphabet.as_ref().map_or(alphabets, std::slice::from_ref);
+        alphabets.iter().filter_map(|alphabet| Format::new(notation, order, alphabet.clone()).ok()).collect()
+    };
+    // The digits of 4x4 puzzles are the same in `ascii` as in `letters`.
+    let as_puzzles = formats(Notation::Lines, FOUR, &[Alphabet::Letters, Alphabet::Alpha]);
+    let (mut bad_puzzles, mut as_puzzle) = (count, as_puzzles.first());
+    for format in &as_puzzles {
+        let bad = count_bad_puzzles(format, text);
+        if bad < bad_puzzles {
+            (bad_puzzles, as_puzzle) = (bad, Some(format));
+        }
+        if bad == 0 {
+            break;
+        }
+    }
+    if bad_puzzles == 0 && rows < SIXTEEN.side() {
+        return Ok(false);
+    }
+    let as_rows = formats(Notation::Grid, SIXTEEN, &[Alphabet::Letters, Alphabet::Ascii, Alphabet::Alpha]);
+    let bad_rows = as_rows.iter().map(|format| count_bad_rows(format, text, goes_on, bad_puzzles)).min();
+    let Some(bad_rows) = bad_rows else { return Ok(false) };
+    if bad_rows < bad_puzzles {
+        return Ok(true);
+    }
+    if 2 * bad_puzzles > count {
+        // Both are bad, as is half a 16x16 puzzle. Its values tell: those above 4 are more
+        // frequent.
+        let is_value =
+            |format: &Format, byte| rows::read_cell(format, &[byte]).is_some_and(|digit| digit > 0);
+        let is_small = |&byte: &u8| as_puzzle.is_some_and(|format| is_value(format, byte));
+        let is_large = |byte: &u8| !is_small(byte) && as_rows.iter().any(|format| is_value(format, *byte));
+        let bytes = || sixteens().flatten().copied();
+        return Ok(bytes().filter(is_large).count() > bytes().filter(is_small).count());
+    }
+    if bad_puzzles < bad_rows {
+        return Ok(false);
+    }
+    if has_layout(text) { Ok(true) } else { Err(FormatError::AmbiguousLines) }
+}
+
+/// The lines that are no puzzle of this format, or one that breaks the rules.
+fn count_bad_puzzles(format: &Format, text: &[u8]) -> usize {
+    let mut puzzle = Grid::empty(format.order());
+    let mut is_good = |line| {
+        lines::read_cells(format, lines::cells(format, line), &mut puzzle).is_ok() && puzzle.keeps_rules()
+    };
+    puzzle_lines(text).filter(|line| !is_good(line)).count()
+}
+
+/// The rows that cannot be read, that break a rule with those above them, and that are missing from
+/// the last puzzle or too many for those before it. Counting stops above `limit`.
+fn count_bad_rows(format: &Format, text: &[u8], goes_on: bool, limit: usize) -> usize {
+    let side = format.order().side();
+    let mut bad = 0;
+    for (rows, has_ended) in rows::puzzles(format, text, !goes_on) {
+        let mut puzzle = Grid::empty(format.order());
+        for (index, row) in rows.iter().enumerate() {
+            let cells = index * side..(index + 1) * side;
+            let is_read = rows::read_row(format, row, &mut puzzle.digits_mut()[cells.clone()]).is_ok();
+            if !(is_read && puzzle.keeps_rules()) {
+                puzzle.digits_mut()[cells].fill(0);
+                bad += 1;
+            }
+            if bad > limit {
+                return bad;
+            }
+        }
+        if has_ended {
+            bad += rows.len().min(side - rows.len());
+        }
+    }
+    bad
+}
+
+/// Do rulers stand between the lines, or blank lines only where a band of a 16x16 puzzle ends? A
+/// list has no such layout.
+fn has_layout(text: &[u8]) -> bool {
+    let (mut runs, mut run) = (Vec::new(), 0_usize);
+    for line in text.split(|&byte| byte == b'\n') {
+        match classify(line) {
+            Line::Ruler if is_no_puzzle(line) => {}
+            Line::Ruler => return true,
+            Line::Row => run += 1,
+            Line::Blank => runs.push(std::mem::take(&mut run)),
+        }
+    }
+    runs.push(run);
+    runs.retain(|&run| run > 0);
+    // The last band may be cut off.
+    runs.pop();
+    !runs.is_empty() && runs.iter().all(|run| run.is_multiple_of(SIXTEEN.box_side()))
+}
+
+/// Makes sure that 16x16 puzzles which are read in `letters` are not written in `hex`.
+///
+/// All characters of `hex` are read in `letters` too, but `0` is a value in one and a blank in the
+/// other. It has to be a blank if `hex` cannot read the line (for a `G`, another blank than `.`, or
+/// a number above 9), or if the line has more of it than a puzzle has of one value. Any other line
+/// with a `0` fits both.
+///
+/// Where there is no `0`, the readings do not differ: a clue has the same name in both, and so has
+/// every cell of a solution but those of the one value that no clue has, which is `G` in one and
+/// `0` in the other.
+///
+/// Smaller puzzles stay with `letters`, because `hex` is not used for them, while files put
+/// together from several sources mix `.` and `0` for blanks.
+///
+/// # Errors
+/// [`FormatError::AmbiguousAlphabet`] if at least as many lines fit both as have to be `letters`.
+pub(super) fn check_letters<'a>(
+    format: &Format,
+    lines: impl Iterator<Item = &'a [u8]>,
+) -> Result<(), FormatError> {
+    let has_symbols = format.notation != Notation::Triples;
+    if !has_symbols || format.order != SIXTEEN || format.alphabet != Alphabet::Letters {
+        return Ok(());
+    }
+    let hex = Format::new(format.notation, SIXTEEN, Alphabet::Hex)?;
+    let (mut only_letters, mut both) = (0, 0);
+    for line in lines {
+        let cells = written_cells(format, line);
+        let is_read = |format| cells.iter().all(|cell| rows::read_cell(format, cell).is_some());
+        if !is_read(format) {
+            continue;
+        }
+        let zeros = cells.iter().filter(|&&cell| cell == b"0").count();
+        // Each value stands once in a row, and sixteen times in a puzzle.
+        let is_hex = is_read(&hex)
+            && cells.iter().all(|cell| cell.len() == 1)
+            && zeros * SIXTEEN.side() <= cells.len();
+        only_letters += usize::from(!is_hex);
+        both += usize::from(is_hex && zeros > 0);
+    }
+    if both > 0 && both >= only_letters { Err(FormatError::AmbiguousAlphabet) } else { Ok(()) }
+}
+
+/// The cells of a line of a text in this format. None if it has the wrong length.
+pub(super) fn written_cells<'a>(format: &Format, line: &'a [u8]) -> Vec<&'a [u8]> {
+    if format.notation != Notation::Grid {
+        let cells = lines::cells(format, line);
+        return if cells.len() == format.order.cells() { cells.chunks(1).collect() } else { Vec::new() };
+    }
+    if classify(line) == Line::Row {
+        rows::cells(line, format.order.side()).unwrap_or_default()
+    } else {
+        Vec::new()
+    }
+}
