@@ -348,9 +348,15 @@ fn hex_is_told_from_letters_or_refused() {
         ("rows with 0 for blanks", rows.join("\n").replace('.', "0"), "grid 16x16 letters"),
         ("rows without G", rows.join("\n").replace(['G', '.'], "0"), "grid 16x16 letters"),
         ("ascii has a 0 too", respelled(&letters, ":;<=>?@").replacen('.', "0", 3), "lines 16x16 ascii"),
-        // Nobody writes these in hex.
-        ("9x9 without a 9", NINE.replacen('.', "0", 5).replace('9', "."), "lines 9x9 letters"),
-        ("4x4 without a 4", FOUR.replacen('.', "0", 2).replace('4', "."), "lines 4x4 letters"),
+        ("9x9 without a 9", NINE.replacen('.', "0", 5).replace('9', "."), refused),
+        ("4x4 without a 4", FOUR.replacen('.', "0", 2).replace('4', "."), refused),
+        ("9x9 with both blanks", NINE.replacen('.', "0", 5), "lines 9x9 letters"),
+        ("9x9 with 0 for blanks", NINE.replace('9', ".").replace('.', "0"), "lines 9x9 letters"),
+        (
+            "lists of 9x9 put together",
+            format!("{NINE}\n{}\n", NINE.replace(['.', '9'], "0")),
+            "lines 9x9 letters",
+        ),
     ];
     for (name, text, wanted) in cases {
         assert_eq!(detected(text.as_bytes(), &Hint::default()), *wanted, "{name}: {text}");

@@ -131,7 +131,7 @@ fn has_layout(text: &[u8]) -> bool {
     !runs.is_empty() && runs.iter().all(|run| run.is_multiple_of(SIXTEEN.box_side()))
 }
 
-/// Makes sure that 16x16 puzzles which are read in `letters` are not written in `hex`.
+/// Makes sure that puzzles which are read in `letters` are not written in `hex`.
 ///
 /// All characters of `hex` are read in `letters` too, but `0` is a value in one and a blank in the
 /// other. It has to be a blank if `hex` cannot read the line (for a `G`, another blank than `.`, or
@@ -142,8 +142,8 @@ fn has_layout(text: &[u8]) -> bool {
 /// every cell of a solution but those of the one value that no clue has, which is `G` in one and
 /// `0` in the other.
 ///
-/// Smaller puzzles stay with `letters`, because `hex` is not used for them, while files put
-/// together from several sources mix `.` and `0` for blanks.
+/// For smaller puzzles hardly anybody uses `hex`, and files put together from several sources mix
+/// `.` and `0` for blanks. There a line fits both only if it has `.` as well as `0`.
 ///
 /// # Errors
 /// [`FormatError::AmbiguousAlphabet`] if at least as many lines fit both as have to be `letters`.
@@ -152,10 +152,12 @@ pub(super) fn check_letters<'a>(
     lines: impl Iterator<Item = &'a [u8]>,
 ) -> Result<(), FormatError> {
     let has_symbols = format.notation != Notation::Triples;
-    if !has_symbols || format.order != SIXTEEN || format.alphabet != Alphabet::Letters {
+    let side = format.order.side();
+    if !has_symbols || !(FOUR.side()..=SIXTEEN.side()).contains(&side) || format.alphabet != Alphabet::Letters
+    {
         return Ok(());
     }
-    let hex = Format::new(format.notation, SIXTEEN, Alphabet::Hex)?;
+    let hex = Format::new(format.notation, format.order, Alphabet::Hex)?;
     let (mut only_letters, mut both) = (0, 0);
     for line in lines {
         let cells = written_cells(format, line);
@@ -164,10 +166,11 @@ pub(super) fn check_letters<'a>(
             continue;
         }
         let zeros = cells.iter().filter(|&&cell| cell == b"0").count();
-        // Each value stands once in a row, and sixteen times in a puzzle.
+        // Each value stands once in a row, and as often in a puzzle as that has rows.
         let is_hex = is_read(&hex)
             && cells.iter().all(|cell| cell.len() == 1)
-            && zeros * SIXTEEN.side() <= cells.len();
+            && zeros * side <= cells.len()
+            && (format.order == SIXTEEN || cells.contains(&&b"."[..]));
         only_letters += usize::from(!is_hex);
         both += usize::from(is_hex && zeros > 0);
     }
