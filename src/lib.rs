@@ -28,7 +28,10 @@
 
 #![warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
-pub use sudoku_core::{answer, explore, generate, grid, solver, text};
+pub use sudoku_core::{
+    Answers, SolveError, answer, answers, count_solutions, explore, generate, grid, solve, solve_unique,
+    solver, text,
+};
 
 pub mod batch;
 pub mod input;

@@ -414,7 +414,7 @@ fn programs_that_cannot_be_compared_are_refused() {
     let other_protocol = impostor(&folder, &mixed, NO_TIME, |greeting| greeting["protocol"] = json!(0));
     refused(&other_protocol, 2, "it takes turns in another way");
     let other_answers = impostor(&folder, &mixed, NO_TIME, |greeting| {
-        greeting["rows"][0]["errors"]["no_solution"] = json!(2)
+        greeting["rows"][0]["errors"]["no_solution"] = json!(2);
     });
     refused(&other_answers, 1, "The programs disagree about ");
     let nothing = impostor(&folder, &mixed, NO_TIME, |greeting| greeting["rows"] = json!([]));

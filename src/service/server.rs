@@ -147,6 +147,7 @@ impl Server {
     ///
     /// # Errors
     /// [`StartError`].
+    #[must_use = "nothing is bound before it is awaited"]
     pub fn bind(config: Config) -> Boxed<Result<Self, StartError>> {
         Box::pin(Self::bind_now(config))
     }

@@ -1,11 +1,27 @@
 //! Grids written out, in the alphabet they came in.
 
+use std::fmt;
 use std::io::Write as _;
 
-use super::Format;
 use super::alphabet::Shortcut;
 use super::lines::map_nine;
+use super::{Alphabet, Format, Notation};
 use crate::grid::Grid;
+
+/// One line of cells, `.` for blanks and `letters` for values above 9; `{:#}` prints rows with rulers.
+impl fmt::Display for Grid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Letters are enough for every order.
+        let format = Format::new(Notation::Grid, self.order(), Alphabet::Letters).map_err(|_| fmt::Error)?;
+        let mut text = Vec::new();
+        if f.alternate() {
+            format.write_grid(self, &mut text);
+        } else {
+            format.write_cells(self, &mut text);
+        }
+        f.pad(String::from_utf8_lossy(&text).trim_end())
+    }
+}
 
 impl Format {
     /// The character of one digit; a `.` for 0.

@@ -1,0 +1,324 @@
+//! The short way for programs with a text and a question: one call, no set-up.
+
+use std::collections::VecDeque;
+use std::str::FromStr;
+use std::sync::atomic::AtomicBool;
+
+use crate::answer::{Answer, Block, Found, Task, Workers, single_error};
+use crate::grid::Grid;
+use crate::solver::Question;
+use crate::text::{
+    BYTE_ORDER_MARK, Format, FormatError, Hint, Problem, PuzzleError, Records, SAMPLE_BYTES, detect,
+    skip_blank_lines,
+};
+
+/// Why a puzzle was not solved. Prints as the sentence that the programs print, such as `The puzzle has no solution.`
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SolveError {
+    /// The text cannot be read: nobody knows in which notation or alphabet.
+    #[error(transparent)]
+    Format(FormatError),
+    /// The puzzle is at fault, or was given up.
+    #[error(transparent)]
+    Puzzle(#[from] PuzzleError),
+    /// There are several puzzles where one was expected.
+    #[error("The text has more than one puzzle. Use `answers` for several.")]
+    Several,
+}
+
+impl From<FormatError> for SolveError {
+    fn from(error: FormatError) -> Self {
+        match error {
+            FormatError::Puzzle(error) => Self::Puzzle(error),
+            other => Self::Format(other),
+        }
+    }
+}
+
+const EMPTY: PuzzleError = PuzzleError { problem: Problem::Empty, line: None };
+
+/// A text whose notation is known.
+struct Opened<'a> {
+    format: Format,
+    text: &'a [u8],
+    /// The number of the line on which `text` begins.
+    first_line: u64,
+}
+
+impl<'a> Opened<'a> {
+    fn new(text: &'a str) -> Result<Self, FormatError> {
+        let text = text.as_bytes();
+        let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+        let (skipped, lines) = skip_blank_lines(text, true);
+        let text = &text[skipped..];
+        if text.is_empty() {
+            return Err(EMPTY.into());
+        }
+        let opening = detect(&text[..text.len().min(SAMPLE_BYTES)], &Hint::default())
+            .map_err(|error| error.below(lines))?;
+        let first_line = 1 + lines + opening.lines;
+        Ok(Self { format: opening.format, text: &text[opening.body..], first_line })
+    }
+
+    /// The only puzzle.
+    fn single(&self) -> Result<Grid, SolveError> {
+        let mut records = Records::new(&self.format, self.text, self.first_line);
+        let mut puzzle = Grid::empty(self.format.order());
+        let error = records.read(&mut puzzle).ok_or(EMPTY)?.error;
+        if records.read(&mut Grid::empty(self.format.order())).is_some() {
+            return Err(SolveError::Several);
+        }
+        match error {
+            Some(error) => Err(single_error(&self.format, self.text, &error).into()),
+            None => Ok(puzzle),
+        }
+    }
+
+    /// The answer to the only puzzle.
+    fn answer(self, question: Question) -> Result<Answered, SolveError> {
+        self.single()?;
+        let task = Task { question, ..Task::default() };
+        let (format, text) = (self.format.clone(), self.text);
+        let answer = Answers::of(self, task).next_answer().unwrap_or(Err(EMPTY));
+        Ok(answer.map_err(|error| single_error(&format, text, &error))?)
+    }
+}
+
+/// A good answer.
+enum Answered {
+    Solution(Grid),
+    Count(u64),
+}
+
+/// Solves one puzzle, in any notation and of any size from 1x1 to 25x25.
+///
+/// Of a puzzle with several solutions it returns the first that the search comes to; [`solve_unique`] tells.
+///
+/// # Errors
+/// [`SolveError`], with the sentence that says what is wrong with the puzzle.
+///
+/// ```
+/// let solution = sudoku_core::solve(
+///     "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79",
+/// )?;
+/// assert_eq!(
+///     solution.to_string(),
+///     "534678912672195348198342567859761423426853791713924856961537284287419635345286179",
+/// );
+/// let error = sudoku_core::solve("53..7").unwrap_err();
+/// assert_eq!(error.to_string(), "The puzzle has 5 cells; a puzzle has 1, 16, 81, 256 or 625.");
+/// # Ok::<(), sudoku_core::SolveError>(())
+/// ```
+pub fn solve(text: &str) -> Result<Grid, SolveError> {
+    solution(text, Question::First)
+}
+
+/// Solves one puzzle and makes sure that there is no other solution.
+///
+/// # Errors
+/// As [`solve`]; `The puzzle has more than one solution.`
+///
+/// ```
+/// let error = sudoku_core::solve_unique("12..34..........").unwrap_err();
+/// assert_eq!(error.to_string(), "The puzzle has more than one solution.");
+/// ```
+pub fn solve_unique(text: &str) -> Result<Grid, SolveError> {
+    solution(text, Question::Unique)
+}
+
+fn solution(text: &str, question: Question) -> Result<Grid, SolveError> {
+    match Opened::new(text)?.answer(question)? {
+        Answered::Solution(solution) => Ok(solution),
+        Answered::Count(_) => unreachable!("nobody asked for a count"),
+    }
+}
+
+/// Counts the solutions of one puzzle, up to `limit`, which is at least 1.
+///
+/// # Errors
+/// As [`solve`]. A puzzle without a solution is no error: it has 0.
+///
+/// ```
+/// assert_eq!(sudoku_core::count_solutions("................", 1_000)?, 288);
+/// assert_eq!(sudoku_core::count_solutions(&".".repeat(81), 1_000)?, 1_000);
+/// # Ok::<(), sudoku_core::SolveError>(())
+/// ```
+pub fn count_solutions(text: &str, limit: u64) -> Result<u64, SolveError> {
+    match Opened::new(text)?.answer(Question::Count { limit: limit.max(1) })? {
+        Answered::Count(count) => Ok(count),
+        Answered::Solution(_) => unreachable!("a count was asked for"),
+    }
+}
+
+/// Solves every puzzle of a text, in order: a solution for each, or what is wrong with it and on which line.
+///
+/// Puzzles are searched hundreds at a time, which is far faster than one by one. For any other question, a time-out,
+/// several threads or files of any length see [`answer::Workers`](crate::answer::Workers).
+///
+/// # Errors
+/// [`FormatError`] if the text cannot be read at all.
+///
+/// ```
+/// let text = "1234341221..4321\n1234\n11..............\n";
+/// let answers: Vec<String> = sudoku_core::answers(text)?
+///     .map(|answer| match answer {
+///         Ok(solution) => solution.to_string(),
+///         Err(error) => error.to_string(),
+///     })
+///     .collect();
+/// assert_eq!(
+///     answers,
+///     [
+///         "1234341221434321",
+///         "Line 2 has the wrong length.",
+///         "Line 3 breaks the rules: 1 appears twice in row 1.",
+///     ],
+/// );
+/// # Ok::<(), sudoku_core::text::FormatError>(())
+/// ```
+pub fn answers(text: &str) -> Result<Answers<'_>, FormatError> {
+    Ok(Answers::of(Opened::new(text)?, Task::default()))
+}
+
+/// The answers to the puzzles of a text, made by [`answers`].
+pub struct Answers<'a> {
+    workers: Workers,
+    /// What has not been read yet.
+    rest: &'a [u8],
+    line: u64,
+    ready: VecDeque<Result<Answered, PuzzleError>>,
+}
+
+/// How many bytes are answered at a time: some thousand 9x9 puzzles.
+const BLOCK_BYTES: usize = 512 * 1024;
+
+impl<'a> Answers<'a> {
+    fn of(opened: Opened<'a>, task: Task) -> Self {
+        let Opened { format, text, first_line } = opened;
+        Self { workers: Workers::new(format, task), rest: text, line: first_line, ready: VecDeque::new() }
+    }
+
+    /// Answers the next block, if there is any.
+    fn refill(&mut self) {
+        let (format, task) = (self.workers.format(), *self.workers.task());
+        let mut room = BLOCK_BYTES;
+        let end = loop {
+            if self.rest.len() <= room {
+                break self.rest.len();
+            }
+            match format.cut(&self.rest[..room], false) {
+                0 => room *= 2,
+                end => break end,
+            }
+        };
+        let (text, rest) = self.rest.split_at(end);
+        let block = Block { text, first_line: self.line };
+        let ready = &mut self.ready;
+        let never = AtomicBool::new(false);
+        let take = |answer: &Answer<'_>| {
+            ready.push_back(match &answer.result {
+                Ok(Found::Solution(solution)) => Ok(Answered::Solution((*solution).clone())),
+                Ok(Found::Count { count, .. }) => Ok(Answered::Count(*count)),
+                Err(error) => Err(error.clone()),
+            });
+        };
+        let answered = self.workers.with(|worker| worker.answer_block(format, &task, block, &never, take));
+        debug_assert!(answered.is_ok(), "nobody cancels it");
+        self.rest = rest;
+        self.line += memchr::memchr_iter(b'\n', text).count() as u64;
+    }
+
+    fn next_answer(&mut self) -> Option<Result<Answered, PuzzleError>> {
+        while self.ready.is_empty() && !self.rest.is_empty() {
+            self.refill();
+        }
+        self.ready.pop_front()
+    }
+}
+
+impl Iterator for Answers<'_> {
+    type Item = Result<Grid, PuzzleError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        Some(self.next_answer()?.map(|answer| match answer {
+            Answered::Solution(solution) => solution,
+            Answered::Count(_) => unreachable!("nobody asked for a count"),
+        }))
+    }
+}
+
+/// Reads one puzzle or solution, in any notation and of any size. The rules are not looked at.
+///
+/// ```
+/// use sudoku_core::grid::Grid;
+///
+/// let grid: Grid = "12..\n34..\n2...\n4...".parse()?;
+/// assert_eq!(grid.to_string(), "12..34..2...4...");
+/// # Ok::<(), sudoku_core::SolveError>(())
+/// ```
+impl FromStr for Grid {
+    type Err = SolveError;
+
+    fn from_str(text: &str) -> Result<Self, SolveError> {
+        Opened::new(text)?.single()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_of_several_blocks_is_answered_in_order() {
+        let solved = "1234341221434321";
+        let mut text = String::from("# a comment\n\n");
+        for k in 0..40_000 {
+            text.push_str(&solved[..k % 16]);
+            text.push_str(&".".repeat(16 - k % 16));
+            text.push('\n');
+        }
+        assert!(text.len() > BLOCK_BYTES);
+        text.push_str("x\n");
+        let mut answers = answers(&text).unwrap();
+        for k in 0..40_000 {
+            let solution = answers.next().unwrap().unwrap();
+            assert!(solution.is_solved());
+            assert!(solution.to_string().starts_with(&solved[..k % 16]), "{k}");
+        }
+        assert_eq!(answers.next().unwrap().unwrap_err().to_string(), "Line 40003 has the wrong length.");
+        assert!(answers.next().is_none());
+    }
+
+    #[test]
+    fn one_puzzle_is_told_without_its_line() {
+        let sentence = |text: &str| solve(text).unwrap_err().to_string();
+        assert_eq!(sentence(""), "The puzzle is empty.");
+        assert_eq!(sentence("\n# nothing\n"), "The puzzle is empty.");
+        assert_eq!(
+            sentence("123x............"),
+            "The puzzle has an invalid character. It is 'x' in column 4."
+        );
+        assert_eq!(sentence("11.............."), "The puzzle breaks the rules: 1 appears twice in row 1.");
+        assert_eq!(sentence("123...4........."), "The puzzle has no solution.");
+        assert_eq!(sentence("4\n1234\n"), "Invalid block size.");
+        let several = format!("{0}\n{0}\n", ".".repeat(16));
+        assert_eq!(solve(&several), Err(SolveError::Several));
+        assert_eq!(several.parse::<Grid>(), Err(SolveError::Several));
+        assert!(solve(&format!("\u{feff}\n{}", ".".repeat(625))).unwrap().is_solved());
+    }
+
+    #[test]
+    fn grids_are_read_as_they_are_written() {
+        for cells in [1, 16, 81, 256] {
+            let grid = solve(&".".repeat(cells)).unwrap();
+            let line = grid.to_string();
+            assert_eq!(line.len(), cells);
+            assert_eq!(line.parse::<Grid>(), Ok(grid.clone()));
+            // A row of one cell says nothing of its size.
+            if cells > 1 {
+                assert_eq!(format!("{grid:#}").parse::<Grid>(), Ok(grid));
+            }
+        }
+    }
+}
