@@ -1,0 +1,13 @@
+//! Solves one puzzle: `cargo run --example solve_one -- 53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79`
+//!
+//! Needs only the crate `sudoku-core`.
+
+use std::error::Error;
+
+const PUZZLE: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let puzzle = std::env::args().nth(1).unwrap_or_else(|| PUZZLE.to_owned());
+    println!("{:#}", sudoku_stream::solve_unique(&puzzle)?);
+    Ok(())
+}
