@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::io::{Cursor, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,8 +16,9 @@ use std::time::{Duration, Instant};
 use assert_cmd::cargo::cargo_bin;
 use common::{Random, fixture, list, stderr, stdout, succeeded};
 use sudoku_stream::answer::{OutputForm, Task, Workers};
-use sudoku_stream::input::{Part, Reader, Source};
-use sudoku_stream::text::Hint;
+use sudoku_stream::grid::Grid;
+use sudoku_stream::input::{Mapped, Part, Reader, Source};
+use sudoku_stream::text::{Hint, Notation, Records};
 use tempfile::TempDir;
 
 /// How long something may take that happens at once unless it never does.
@@ -562,6 +564,73 @@ fn parts_of_long_and_odd_files_make_up_the_whole() {
         fs::write(&path, text).unwrap();
         assert_parts_make_up_the_whole(&path);
     }
+}
+
+/// Every puzzle that is handed out: its line, and its cells or what is wrong with it.
+fn puzzles(mut reader: Reader) -> Vec<(u64, String)> {
+    let format = reader.format().clone();
+    let mut grid = Grid::empty(format.order());
+    let mut puzzles = Vec::new();
+    while let Some(chunk) = reader.next_chunk().unwrap() {
+        let block = chunk.block();
+        let mut records = Records::new(&format, block.text, block.first_line);
+        while let Some(record) = records.read(&mut grid) {
+            let text = record.error.map_or_else(|| format!("{:?}", grid.digits()), |error| error.to_string());
+            puzzles.push((record.line, text));
+        }
+    }
+    puzzles
+}
+
+/// From one part to more parts than bytes: borders fall on every byte of what stands before the first puzzle (a byte-order
+/// mark, blank lines, comments, a header), of line ends, and of the last line.
+#[test]
+fn parts_that_begin_at_any_byte_make_up_the_whole() {
+    let bodies = [
+        "1.3.3.1..1434.2.\n12\n\n# next\n1234341221434321\n",
+        "2\n1.3.3.1..1434.2.\n# next\n1234341221434321\n\n",
+        "id,puzzle\n7,1.3.3.1..1434.2.\n8,1.3.\n9,1234341221434321\n",
+        "1.3.\n3.1.\n.143\n4.2.\n\n1.3.\n3.1.\n\n# next\n1234\n3412\n2143\n4321\n",
+    ];
+    let notations = [Notation::Lines, Notation::Header, Notation::Csv, Notation::Grid];
+    let leads = ["", "\n", "# a\n", "\n# a\n\n"];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("input");
+    let mut wholes = 0;
+    for (body, notation) in bodies.into_iter().zip(notations) {
+        for case in 0..8 * leads.len() {
+            let mut text = leads[case / 8].to_owned() + body;
+            if case & 1 != 0 {
+                text.insert(0, '\u{FEFF}');
+            }
+            if case & 2 != 0 {
+                text = text.replace('\n', "\r\n");
+            }
+            if case & 4 != 0 {
+                text.truncate(text.trim_end().len());
+            }
+            fs::write(&path, &text).unwrap();
+            let map = Mapped::open(&File::open(&path).unwrap(), "input".to_owned()).unwrap().unwrap();
+            let open = || Source::mapped(Arc::clone(&map)).read(&Hint::default()).unwrap();
+            assert_eq!(open().format().notation(), notation);
+            let whole = puzzles(open());
+            assert!(whole.len() >= 2, "{text:?}");
+            for of in 1..=text.len() + 3 {
+                let part = |number: usize, mut reader: Reader| {
+                    reader.take_part(format!("{number}/{of}").parse().unwrap()).unwrap();
+                    puzzles(reader)
+                };
+                let parts: Vec<_> = (1..=of).flat_map(|number| part(number, open())).collect();
+                assert_eq!(parts, whole, "{text:?} in {of} parts");
+                // Without a map, the part in the middle stands for the others.
+                let number = of.div_ceil(2);
+                let unmapped = Source::open(&path, false).unwrap().read(&Hint::default()).unwrap();
+                assert_eq!(part(number, unmapped), part(number, open()), "{text:?}, {number}/{of}");
+            }
+            wholes += 1;
+        }
+    }
+    assert_eq!(wholes, 128);
 }
 
 #[test]

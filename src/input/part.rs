@@ -145,14 +145,18 @@ impl Reader {
     pub fn take_part(&mut self, part: Part) -> Result<(), InputError> {
         self.source.check_parts()?;
         let (start, end) = part.targets(self.len_bytes().unwrap_or(0));
-        let first = self.source.first_line_from(start, self.place())?;
+        // Behind a byte-order mark and what stands above the first puzzle. Borders before that place all are that
+        // place, for the part that begins there as for the one that ends there: the first line begins at the mark,
+        // and one byte into it nothing tells that no line begins there.
+        let body = self.place();
+        let first = self.source.first_line_from(start, body)?;
         if self.format.is_by_line() {
             if first.offset > self.offset() {
                 self.seek(first)?;
             }
             if let Some(end) = end {
                 // Nobody asks for the number of that line.
-                let before = Place { offset: end.saturating_sub(1), line: 0 };
+                let before = Place { offset: end.saturating_sub(1).max(body.offset), line: 0 };
                 let end = self.source.first_line_from(end, before)?.offset;
                 self.end_at(end);
             }
