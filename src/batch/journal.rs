@@ -131,7 +131,12 @@ mod tests {
         Run {
             program: "sudoku 1.0.0".to_owned(),
             input: "/lists/a.txt".to_owned(),
-            version: Version { bytes: 820, modified: (1_700_000_000, 5) },
+            version: Version {
+                bytes: 820,
+                modified: (1_700_000_000, 5),
+                changed: (1_700_000_009, 7),
+                inode: 12,
+            },
             options: options.map(|(name, value)| (name.to_owned(), value.map(str::to_owned))).to_vec(),
         }
     }

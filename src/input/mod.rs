@@ -14,12 +14,15 @@
 mod index;
 mod map;
 mod part;
+mod stamp;
 mod validate;
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek as _, Write as _};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+
+use stamp::Stamp;
 
 use crate::answer::Block;
 use crate::grid::Grid;
@@ -29,8 +32,9 @@ use crate::text::{
 };
 
 pub use index::{Pick, Picked, PuzzleIndex, pick};
-pub use map::{Mapped, Version};
+pub use map::Mapped;
 pub use part::{NoPart, Part};
+pub use stamp::{FileId, Version};
 pub use validate::{Stopped, validate};
 
 /// How many bytes are read at a time, unless a reader is told otherwise: about 1,600 puzzles of 81 cells.
@@ -135,7 +139,7 @@ enum Feed {
     /// A mapped file, and how far it is read.
     Map { map: Arc<Mapped>, at: usize },
     /// Anything that can only be read in order.
-    Stream { stream: Box<dyn Read + Send>, is_compressed: bool, file: Option<map::Stamp> },
+    Stream { stream: Box<dyn Read + Send>, is_compressed: bool, file: Option<Stamp> },
 }
 
 impl Source {
@@ -172,18 +176,19 @@ impl Source {
                 Err(error) => return Err(error),
             }
         }
-        let stamp = if is_regular {
-            Some(map::Stamp::of(&file).map_err(|e| InputError::io(&name, e))?)
-        } else {
-            None
-        };
+        let stamp =
+            if is_regular { Some(Stamp::of(&file).map_err(|e| InputError::io(&name, e))?) } else { None };
         Self::stream(name, Box::new(file), stamp)
     }
 
     /// A file that is mapped already, read from its start.
     #[must_use]
     pub fn mapped(map: Arc<Mapped>) -> Self {
-        Self { name: map.name().to_owned(), feed: Feed::Map { map, at: 0 }, failure: None, end: u64::MAX }
+        Self::new(map.name().to_owned(), Feed::Map { map, at: 0 })
+    }
+
+    const fn new(name: String, feed: Feed) -> Self {
+        Self { name, feed, failure: None, end: u64::MAX }
     }
 
     /// Anything that can be read in order, compressed or not; `name` is for messages.
@@ -197,7 +202,7 @@ impl Source {
     fn stream(
         name: String,
         mut stream: Box<dyn Read + Send>,
-        file: Option<map::Stamp>,
+        file: Option<Stamp>,
     ) -> Result<Self, InputError> {
         let mut magic = Vec::new();
         stream
@@ -214,8 +219,7 @@ impl Source {
                 zstd::stream::read::Decoder::new(whole).map_err(|error| InputError::io(&name, error))?,
             ),
         };
-        let feed = Feed::Stream { stream, is_compressed: kind.is_some(), file };
-        Ok(Self { name, feed, failure: None, end: u64::MAX })
+        Ok(Self::new(name, Feed::Stream { stream, is_compressed: kind.is_some(), file }))
     }
 
     /// Makes an input that can be read more than once. What is not mapped is copied into a temporary file
@@ -248,7 +252,7 @@ impl Source {
     pub fn len_bytes(&self) -> Option<u64> {
         match &self.feed {
             Feed::Map { map, .. } => Some(map.len() as u64),
-            Feed::Stream { is_compressed: false, file, .. } => file.as_ref().map(map::Stamp::len),
+            Feed::Stream { is_compressed: false, file, .. } => file.as_ref().map(Stamp::len),
             Feed::Stream { .. } => None,
         }
     }
@@ -258,7 +262,7 @@ impl Source {
     pub fn version(&self) -> Option<Version> {
         match &self.feed {
             Feed::Map { map, .. } => Some(map.version()),
-            Feed::Stream { file, .. } => file.as_ref().map(map::Stamp::version),
+            Feed::Stream { file, .. } => file.as_ref().map(Stamp::version),
         }
     }
 

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::ExitStatusExt as _;
 use std::time::Duration;
 
 use flate2::write::GzEncoder;
@@ -34,6 +35,12 @@ pub fn rows() -> Vec<Row> {
             "the file shrinks, grows, is overwritten or replaced while it is read",
             "no crash; an error that names it; what was answered before is right",
             changing_files,
+        ),
+        row(
+            3,
+            "SIGBUS, as from a file that shrinks, but sent by `kill`",
+            "what it does to any program: the end, by this signal",
+            bus_error_sent,
         ),
         row(
             4,
@@ -372,6 +379,23 @@ fn changing_files() -> Seen {
     Seen::good(format!(
         "`FILE was cut short while it was being read.`, at least {fewest} right answers before; one replaced by rename is read to its end"
     ))
+}
+
+fn bus_error_sent() -> Seen {
+    let (folder, some) = (Folder::new(), easy(1_000));
+    let input = folder.write("in.txt", lines(&some).repeat(100));
+    let pipe = folder.pipe("pipe");
+    let script = "ulimit -c 0; exec \"$0\" \"$@\"";
+    let running = start(&mut sudoku_in_shell(script, &["solve", &input, "-o", &pipe]));
+    // It waits for a reader of its answers, with the input mapped.
+    let mut answers = BufReader::new(File::open(&pipe).unwrap());
+    answers.read_line(&mut String::new()).unwrap();
+    let maps = fs::read_to_string(format!("/proc/{}/maps", running.child.id())).unwrap();
+    assert!(maps.contains(&input), "{maps}");
+    running.signal("-BUS");
+    let ended = running.finish();
+    assert_eq!(ended.status.signal(), Some(libc::SIGBUS), "{} {}", ended.status, ended.stderr);
+    Seen::good("ended by signal 7 at once")
 }
 
 fn gzip(text: &[u8]) -> Vec<u8> {
