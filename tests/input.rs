@@ -620,6 +620,30 @@ fn inputs_are_kept_to_be_read_again() {
     }
 }
 
+/// What is unpacked once is unpacked once, read for the first time or again.
+#[test]
+fn what_is_packed_twice_is_the_same_text_again() {
+    let folder = Folder::new();
+    let twice = gzip(&gzip(mixed(50).as_bytes()));
+    let path = folder.file("twice", &twice);
+    let first = all(read(&path, true).unwrap());
+    let kept = Source::open(&path, true).unwrap().keep().unwrap();
+    for _ in 0..2 {
+        assert_eq!(all(kept.source().unwrap().read(&Hint::default()).unwrap()), first);
+    }
+    assert!(first.good.is_empty() && !first.bad.is_empty());
+}
+
+#[test]
+fn a_byte_order_mark_is_one_at_the_beginning_only() {
+    // With and without more text than detection looks at.
+    for lines in [3, 3_000] {
+        let text = format!("\u{FEFF}\u{FEFF}{NINE}\n{}", format!("{NINE}\n").repeat(lines));
+        let found = all(reading(Cursor::new(text)).unwrap());
+        assert_eq!((found.bad, found.good.len()), (vec![1], lines));
+    }
+}
+
 #[test]
 fn validation_finds_every_bad_line_in_order() {
     let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap());

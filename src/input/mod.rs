@@ -19,6 +19,7 @@ mod validate;
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek as _, Write as _};
+use std::mem;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -325,6 +326,8 @@ impl Source {
         let (mut taken, mut line, mut at_end) = (0u64, 1u64, false);
         // How much of a line is passed over that has not ended.
         let mut passed = 0u64;
+        // A byte-order mark is one at the beginning only.
+        let mut is_begin = true;
         // The sample is filled whatever size a pipe's pieces have, so that detection always sees the same.
         loop {
             while sample.len() < SAMPLE_BYTES && !at_end {
@@ -341,8 +344,8 @@ impl Source {
                     }
                 }
             }
-            let mark =
-                if line == 1 && sample.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+            let has_mark = mem::take(&mut is_begin) && sample.starts_with(BYTE_ORDER_MARK);
+            let mark = if has_mark { BYTE_ORDER_MARK.len() } else { 0 };
             let (skipped, lines) = skip_blank_lines(&sample[mark..], at_end);
             line += lines;
             passed = if lines > 0 { 0 } else { passed };
@@ -413,8 +416,15 @@ impl Kept {
         match self {
             Self::Map(map) => Ok(Source::mapped(Arc::clone(map))),
             Self::Copy { name, file } => {
-                let rewound = file.try_clone().and_then(|mut file| file.rewind().map(|()| file));
-                Source::file(name.clone(), rewound.map_err(|error| InputError::io(name, error))?, false)
+                let fail = |error| InputError::io(name, error);
+                let rewound =
+                    file.try_clone().and_then(|mut file| file.rewind().map(|()| file)).map_err(fail)?;
+                let stamp = Stamp::of(&rewound).map_err(fail)?;
+                // The copy holds what was unpacked, so it is read as it is even if that looks
+                // compressed.
+                let feed =
+                    Feed::Stream { stream: Box::new(rewound), is_compressed: false, file: Some(stamp) };
+                Ok(Source::new(name.clone(), feed))
             }
         }
     }
@@ -475,7 +485,7 @@ impl Chunk {
 
 impl Drop for Chunk {
     fn drop(&mut self) {
-        let buffer = std::mem::take(&mut self.text);
+        let buffer = mem::take(&mut self.text);
         self.buffers.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
     }
 }
