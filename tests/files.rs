@@ -17,7 +17,7 @@ use assert_cmd::cargo::cargo_bin;
 use common::{Random, fixture, list, stderr, stdout, succeeded};
 use sudoku_stream::answer::{OutputForm, Task, Workers};
 use sudoku_stream::grid::Grid;
-use sudoku_stream::input::{Mapped, Part, Reader, Source};
+use sudoku_stream::input::{Mapped, Part, Prefix, Reader, Source};
 use sudoku_stream::text::{Hint, Notation, Records};
 use tempfile::TempDir;
 
@@ -224,6 +224,113 @@ fn a_changed_input_is_not_gone_on_with() {
     bench.assert_out_is(&bench.unbroken("in.txt", &[]));
 }
 
+/// What is told of a run whose input is another now.
+fn assert_other_input(bench: &Bench, file: &str, more: &[&str], what: &str) {
+    let left = (fs::read(bench.path(PARTIAL)).unwrap(), fs::read(bench.path(JOURNAL)).unwrap());
+    let refused = bench.solve(file, &[&["--resume"], more].concat()).output().unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{what}: {}", stderr(&refused));
+    let input = fs::canonicalize(bench.path(file)).unwrap();
+    let sentence = format!(
+        "{} was changed after {} was begun. Leave out --resume to begin anew.\n",
+        input.display(),
+        bench.path("out.txt")
+    );
+    assert_eq!(stderr(&refused), sentence, "{what}");
+    let journal = fs::read(bench.path(JOURNAL)).unwrap();
+    let partial = fs::read(bench.path(PARTIAL)).unwrap();
+    assert!(journal == left.1 && left.0.starts_with(&partial), "{what}");
+}
+
+/// Length and time of modification are the same: `mv`, `cp -p` and `rsync -t` leave them so.
+#[test]
+fn an_input_that_was_replaced_by_one_that_looks_alike_is_not_gone_on_with() {
+    let bench = Bench::new(60_000);
+    bench.stopped("in.txt", &["--resume"]);
+    let path = bench.path("in.txt");
+    let modified = fs::metadata(&path).unwrap().modified().unwrap();
+    let content = fs::read(&path).unwrap();
+    let other = [&content[8_200..], &content[..8_200]].concat();
+    assert!(other.len() == content.len() && other != content);
+    let date_back =
+        |path: &str| File::options().write(true).open(path).unwrap().set_modified(modified).unwrap();
+
+    let new = bench.write("new.txt", &other);
+    date_back(&new);
+    fs::rename(&new, &path).unwrap();
+    assert_other_input(&bench, "in.txt", &[], "replaced");
+    fs::write(&path, &content).unwrap();
+    date_back(&path);
+    assert_other_input(&bench, "in.txt", &[], "written again");
+    succeeded(&bench.solve("in.txt", &[]).output().unwrap());
+    bench.assert_out_is(&bench.unbroken("in.txt", &[]));
+}
+
+/// Makes the journal of a stopped run speak of the input as it is now, which stands for a file
+/// system that keeps neither inodes nor times.
+fn forge_version(bench: &Bench, file: &str) {
+    use std::os::unix::fs::MetadataExt as _;
+    let found = fs::metadata(bench.path(file)).unwrap();
+    let mut journal: serde_json::Value =
+        serde_json::from_slice(&fs::read(bench.path(JOURNAL)).unwrap()).unwrap();
+    journal["run"]["version"] = serde_json::json!({
+        "bytes": found.len(),
+        "modified": [found.mtime(), found.mtime_nsec()],
+        "changed": [found.ctime(), found.ctime_nsec()],
+        "inode": found.ino(),
+    });
+    bench.write(JOURNAL, &serde_json::to_vec(&journal).unwrap());
+}
+
+#[test]
+fn an_input_with_other_content_where_it_was_read_is_not_gone_on_with() {
+    let bench = Bench::new(60_000);
+    let text = list(60_000).into_bytes();
+    let pack = |text: &[u8]| zstd::encode_all(text, 1).unwrap();
+    bench.write("in.zst", &pack(&text));
+    bench.write("in.grid", &grids(&text));
+    for (file, more) in [
+        ("in.txt", &[][..]),
+        ("in.txt", &["--no-mmap"]),
+        ("in.txt", &["--shard", "2/3"]),
+        ("in.zst", &[]),
+        ("in.grid", &["--shard", "2/3"]),
+    ] {
+        let answers = bench.unbroken(file, more);
+        let stopped = bench.stopped(file, &[&["--resume"], more].concat());
+        assert_eq!(stopped.status.code(), Some(143), "{}", stderr(&stopped));
+        // One digit of the first puzzle, and of a puzzle of the part.
+        let content = fs::read(bench.path(file)).unwrap();
+        let plain = if file == "in.zst" { text.clone() } else { content.clone() };
+        let places =
+            if more.contains(&"--shard") { vec![0, plain.len() / 3 + 1_000] } else { vec![0, 1_000] };
+        for place in places {
+            let mut other = plain.clone();
+            let at = place + other[place..].iter().position(|byte| (b'1'..=b'8').contains(byte)).unwrap();
+            other[at] += 1;
+            bench.write(file, &if file == "in.zst" { pack(&other) } else { other });
+            forge_version(&bench, file);
+            assert_other_input(&bench, file, more, &format!("{file} {more:?} at {at}"));
+        }
+        bench.write(file, &content);
+        forge_version(&bench, file);
+        let done = bench.solve(file, &[&["--resume"], more].concat()).output().unwrap();
+        succeeded(&done);
+        assert!(stderr(&done).starts_with("Going on after "), "{}", stderr(&done));
+        bench.assert_out_is(&answers);
+        fs::remove_file(bench.path("out.txt")).unwrap();
+    }
+}
+
+/// The lines of 81 cells as grids.
+fn grids(lines: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    for line in lines.split(|&byte| byte == b'\n').filter(|line| line.len() == 81) {
+        line.chunks(9).for_each(|row| text.extend([row, b"\n"].concat()));
+        text.push(b'\n');
+    }
+    text
+}
+
 type Spoil = fn(&Bench);
 
 #[test]
@@ -288,7 +395,15 @@ fn a_plain_run_leaves_nothing_behind() {
 fn compressed_files_and_parts_are_gone_on_with_too() {
     let bench = Bench::new(60_000);
     bench.write("in.zst", &zstd::encode_all(list(60_000).as_bytes(), 1).unwrap());
-    for (file, more) in [("in.zst", &[][..]), ("in.txt", &["--shard", "2/2", "--output", "csv"])] {
+    let grids = grids(list(60_000).as_bytes());
+    bench.write("in.grid", &grids);
+    bench.write("grid.zst", &zstd::encode_all(&grids[..], 1).unwrap());
+    for (file, more) in [
+        ("in.zst", &[][..]),
+        ("grid.zst", &["--strict"]),
+        ("in.txt", &["--shard", "2/2", "--output", "csv"]),
+        ("in.grid", &["--shard", "2/2", "--strict"]),
+    ] {
         let answers = bench.unbroken(file, more);
         let stopped = bench.stopped(file, &[&["--resume", "--durable"], more].concat());
         assert_eq!(stopped.status.code(), Some(143), "{}", stderr(&stopped));
@@ -479,16 +594,18 @@ fn assert_parts_make_up_the_whole(path: &Path) {
             }
         }
     }
+    let hashed = |may_map| Source::open(path, may_map).unwrap().hashed().read(&Hint::default()).unwrap();
     for part in ["1/1", "2/3"] {
         let part: Part = part.parse().unwrap();
-        let mut reader = open(true);
+        let mut reader = hashed(true);
         reader.take_part(part).unwrap();
-        let ends: Vec<u64> =
-            std::iter::from_fn(|| reader.next_chunk().unwrap().map(|chunk| chunk.end())).collect();
-        let rest = |offset, may_map| {
-            let mut reader = open(may_map);
+        let ends: Vec<(u64, Prefix)> = std::iter::from_fn(|| reader.next_chunk().unwrap())
+            .map(|chunk| (chunk.end(), chunk.prefix().unwrap()))
+            .collect();
+        let rest = |(offset, prefix): (u64, Prefix), may_map| {
+            let mut reader = hashed(may_map);
             reader.take_part(part).unwrap();
-            reader.pass_over(offset).unwrap();
+            assert!(prefix.bytes >= offset && reader.resume(offset, prefix).unwrap(), "{prefix:?}");
             answers(reader, OutputForm::Jsonl)
         };
         let mut whole = open(true);
@@ -497,9 +614,13 @@ fn assert_parts_make_up_the_whole(path: &Path) {
         let mut before = whole.len();
         for end in ends {
             let left = rest(end, true);
-            assert!(whole.ends_with(&left) && left.len() <= before, "{} from {end}", path.display());
-            assert!(left == rest(end, false), "{} from {end}", path.display());
+            assert!(whole.ends_with(&left) && left.len() <= before, "{} from {end:?}", path.display());
+            assert!(left == rest(end, false), "{} from {end:?}", path.display());
             before = left.len();
+            let mut reader = open(true);
+            reader.take_part(part).unwrap();
+            reader.pass_over(end.0).unwrap();
+            assert!(left == answers(reader, OutputForm::Jsonl), "{} from {end:?}", path.display());
         }
         assert!(before == 0 || whole.is_empty(), "{}", path.display());
     }

@@ -47,6 +47,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("anyhow", &["bin/"]),
     ("cap_std", &["service/"]),
     ("rand", &["input/index.rs", "generate/", "service/client/lane.rs"]),
+    ("rapidhash", &["input/prefix.rs"]),
     ("plotters", &["bin/"]),
     ("plotters_backend", &["bin/"]),
     ("ab_glyph", &["bin/"]),

@@ -10,6 +10,7 @@ use super::Progress;
 use super::journal::{Difference, Journal, Run};
 use super::partial::{Partial, Refused};
 use crate::answer::Tally;
+use crate::input::Prefix;
 
 /// When it is first remembered how far a run has come, and how often after that, at most.
 const FIRST_MARK: Duration = Duration::from_millis(20);
@@ -199,13 +200,20 @@ impl Output {
         result.map_err(|cause| OutputError::Io { name: self.name.clone(), cause })
     }
 
-    /// Writes whole answers, those up to byte `end` of the input, and counts them.
+    /// Writes whole answers, those up to byte `end` of the input, and counts them. `prefix` is what
+    /// had been read of the input by then; without it, the run cannot be resumed after them.
     ///
     /// # Errors
     /// The system's, with the name of the output.
-    pub fn add(&mut self, end: u64, text: &[u8], tally: &Tally) -> Result<(), OutputError> {
+    pub fn add(
+        &mut self,
+        end: u64,
+        prefix: Option<Prefix>,
+        text: &[u8],
+        tally: &Tally,
+    ) -> Result<(), OutputError> {
         self.write(text)?;
-        self.progress.bytes = end;
+        (self.progress.bytes, self.progress.prefix) = (end, prefix);
         self.progress.tally.add(tally);
         if let Place::Partial(output) = &mut self.place
             && Instant::now() >= output.next_mark
@@ -220,6 +228,17 @@ impl Output {
     #[must_use]
     pub const fn progress(&self) -> &Progress {
         &self.progress
+    }
+
+    /// The error for a resumed run whose input does not begin with what the earlier run has read.
+    #[must_use]
+    pub fn other_input(&self) -> OutputError {
+        let input = match &self.place {
+            Place::Partial(output) => output.run.as_ref().map(|run| run.input.clone()),
+            Place::Standard(_) | Place::Straight(_) => None,
+        };
+        let input = input.unwrap_or_else(|| "The input".to_owned());
+        OutputError::OtherInput { name: self.name.clone(), input }
     }
 
     /// The time that earlier runs have spent on it.
@@ -289,7 +308,8 @@ impl PartialOutput {
         let Some(run) = self.run.as_ref().filter(|_| progress.tally.answers > 0) else { return Ok(()) };
         let begin = Instant::now();
         let work = self.earlier + (begin - self.begin);
-        let is_marked = self.partial.mark(&Journal::new(run, progress, self.bytes, work))?;
+        let Some(journal) = Journal::new(run, progress, self.bytes, work) else { return Ok(()) };
+        let is_marked = self.partial.mark(&journal)?;
         self.partial.stays |= is_marked && self.is_kept;
         self.next_mark = begin + begin.elapsed() + MARK_INTERVAL.max(begin.elapsed() * MARK_SHARE);
         Ok(())

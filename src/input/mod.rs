@@ -14,6 +14,7 @@
 mod index;
 mod map;
 mod part;
+mod prefix;
 mod stamp;
 mod validate;
 
@@ -23,6 +24,7 @@ use std::mem;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use prefix::PrefixHasher;
 use stamp::Stamp;
 
 use crate::answer::Block;
@@ -35,6 +37,7 @@ use crate::text::{
 pub use index::{Pick, Picked, PuzzleIndex, pick};
 pub use map::Mapped;
 pub use part::{NoPart, Part};
+pub use prefix::Prefix;
 pub use stamp::{FileId, Version};
 pub use validate::{Stopped, validate};
 
@@ -130,6 +133,8 @@ impl InputError {
 pub struct Source {
     name: String,
     feed: Feed,
+    /// The hash of what was read, if asked for.
+    hasher: Option<PrefixHasher>,
     /// What ended the reading, to be told once all that came before it is handed out.
     failure: Option<InputError>,
     /// Nothing from this byte on is read.
@@ -189,7 +194,15 @@ impl Source {
     }
 
     const fn new(name: String, feed: Feed) -> Self {
-        Self { name, feed, failure: None, end: u64::MAX }
+        Self { name, feed, hasher: None, failure: None, end: u64::MAX }
+    }
+
+    /// The same source, hashed while it is read, so that a later run can tell whether it reads the
+    /// same. See [`Chunk::prefix`] and [`Reader::resume`].
+    #[must_use]
+    pub fn hashed(mut self) -> Self {
+        self.hasher = Some(PrefixHasher::new());
+        self
     }
 
     /// Anything that can be read in order, compressed or not; `name` is for messages.
@@ -269,6 +282,19 @@ impl Source {
 
     /// Appends up to `room` bytes to `buffer`; 0 only at the end. `before` bytes have been read by now.
     fn fill(&mut self, buffer: &mut Vec<u8>, room: usize, before: u64) -> Result<usize, InputError> {
+        let length = self.fill_from_feed(buffer, room, before)?;
+        if let Some(hasher) = &mut self.hasher {
+            hasher.add(before, &buffer[buffer.len() - length..]);
+        }
+        Ok(length)
+    }
+
+    fn fill_from_feed(
+        &mut self,
+        buffer: &mut Vec<u8>,
+        room: usize,
+        before: u64,
+    ) -> Result<usize, InputError> {
         let room = room.min(usize::try_from(self.end.saturating_sub(before)).unwrap_or(usize::MAX));
         if room == 0 {
             return Ok(0);
@@ -466,6 +492,7 @@ pub struct Chunk {
     text: Vec<u8>,
     first_line: u64,
     end: u64,
+    prefix: Option<Prefix>,
     buffers: Buffers,
 }
 
@@ -480,6 +507,13 @@ impl Chunk {
     #[must_use]
     pub const fn end(&self) -> u64 {
         self.end
+    }
+
+    /// Length and hash of what had been read of the input when the chunk was handed out: the chunk
+    /// and some bytes behind it. `None` unless the source is [`Source::hashed`].
+    #[must_use]
+    pub const fn prefix(&self) -> Option<Prefix> {
+        self.prefix
     }
 }
 
@@ -667,7 +701,9 @@ impl Reader {
             buffer.truncate(end);
         }
         self.is_at_start = false;
-        Ok(Some(Chunk { text: buffer, first_line, end: self.offset(), buffers: Arc::clone(&self.buffers) }))
+        let prefix = self.source.hasher.as_ref().map(PrefixHasher::prefix);
+        let (end, buffers) = (self.offset(), Arc::clone(&self.buffers));
+        Ok(Some(Chunk { text: buffer, first_line, end, prefix, buffers }))
     }
 
     /// How much to read next: up to the next multiple of the size of a chunk.
