@@ -476,6 +476,26 @@ fn two_runs_cannot_write_the_same_file() {
     bench.assert_out_is(&bench.unbroken("in.txt", &[]));
 }
 
+/// As a shell does that writes to one: what it leads to is made, and the link stays.
+#[test]
+fn a_link_to_a_file_that_is_not_there_yet_is_followed() {
+    let bench = Bench::new(10);
+    fs::create_dir(bench.path("place")).unwrap();
+    let link = bench.path("link.txt");
+    std::os::unix::fs::symlink("place/out.txt", &link).unwrap();
+    succeeded(&run(&["solve", &bench.path("in.txt"), "-o", &link]));
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    let out = fs::read_to_string(bench.path("place/out.txt")).unwrap();
+    assert!(out == bench.unbroken("in.txt", &[]));
+
+    let lost = bench.path("lost.txt");
+    std::os::unix::fs::symlink("none/out.txt", &lost).unwrap();
+    let output = run(&["solve", &bench.path("in.txt"), "-o", &lost]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(stderr(&output), format!("{lost}: No such file or directory (os error 2)\n"));
+    assert!(fs::symlink_metadata(&lost).unwrap().is_symlink());
+}
+
 /// A limit on the size of files stands for a disk that fills up.
 #[test]
 fn a_full_disk_leaves_no_half_written_file() {

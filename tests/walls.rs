@@ -18,7 +18,7 @@ const STRANGERS: [(&str, &str); 1] = [("service", "batch")];
 /// Where each dependency that shapes the house may be named.
 const HOMES: &[(&str, &[&str])] = &[
     ("memmap2", &["input/map.rs"]),
-    ("libc", &["input/map.rs", "batch/partial.rs", "service/datasets.rs"]),
+    ("libc", &["input/map.rs", "batch/output.rs", "batch/partial.rs", "service/datasets.rs"]),
     ("rayon", &["pipeline/", "input/validate.rs", "batch/mod.rs", "service/"]),
     ("tonic", &["service/"]),
     ("prost", &["service/"]),

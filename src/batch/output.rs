@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -18,6 +19,9 @@ const MARK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The least time between two marks, as a multiple of what one takes: syncing to a disk may take long.
 const MARK_SHARE: u32 = 20;
+
+/// The longest chain of links that is followed; the system's own limit.
+const MAX_LINKS: usize = 40;
 
 /// Why answers cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -143,8 +147,7 @@ impl Output {
     fn open(path: &Path, is_durable: bool, run: Option<Run>, is_resumed: bool) -> Result<Self, OutputError> {
         let name = path.display().to_string();
         let fail = |cause| OutputError::Io { name: name.clone(), cause };
-        // A link is followed, so that the file it names is replaced and not the link.
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let path = place_of(path).map_err(fail)?;
         let old = fs::metadata(&path);
         if let Ok(old) = &old
             && !old.is_file()
@@ -290,6 +293,32 @@ impl Output {
     }
 }
 
+/// The path of the file that `path` names, without links, so that the file is replaced and not the
+/// link. Links to a file that does not exist yet are followed too, as the system does when a
+/// program opens one for writing.
+fn place_of(path: &Path) -> io::Result<PathBuf> {
+    match fs::canonicalize(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        place => return place,
+    }
+    let mut place = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        let bytes = place.as_os_str().as_bytes();
+        if bytes.ends_with(b"/") || bytes.ends_with(b"/.") || place.file_name().is_none() {
+            // A missing folder: the rename onto it would fail, but only at the end of the run.
+            return Err(io::Error::from_raw_os_error(libc::EISDIR));
+        }
+        if !fs::symlink_metadata(&place).is_ok_and(|found| found.is_symlink()) {
+            return Ok(place);
+        }
+        // Relative to the folder of the link, unless absolute.
+        let target = fs::read_link(&place)?;
+        place.pop();
+        place.push(target);
+    }
+    Err(io::Error::from_raw_os_error(libc::ELOOP))
+}
+
 impl PartialOutput {
     /// What an earlier run has left that this one is to go on with.
     fn left_behind(&self, name: &str) -> Result<Option<(Journal, Progress)>, OutputError> {
@@ -362,6 +391,53 @@ mod tests {
             assert_eq!(fs::read(&file).unwrap(), b"new");
             assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, mode);
         }
+    }
+
+    #[test]
+    fn a_link_to_what_is_not_there_yet_stays_and_leads_to_it() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::create_dir_all(path("deep/down")).unwrap();
+        symlink(path("deep/down"), path("side")).unwrap();
+        // From the folder that the link is really in.
+        symlink("../file", path("side/up")).unwrap();
+        symlink("side/up", path("two")).unwrap();
+        symlink(path("two"), path("three")).unwrap();
+        for link in ["side/up", "two", "three"] {
+            let mut output = Output::file(&path(link), false).unwrap();
+            output.write(b"new\n").unwrap();
+            // Whoever names the file itself has the same file.
+            assert!(matches!(Output::file(&path("deep/file"), false), Err(OutputError::InUse { .. })));
+            output.finish().unwrap();
+            assert!(fs::symlink_metadata(path(link)).unwrap().is_symlink(), "{link}");
+            assert_eq!(fs::read(path("deep/file")).unwrap(), b"new\n");
+            fs::remove_file(path("deep/file")).unwrap();
+        }
+        assert_eq!(names(&path("deep")), ["down"]);
+    }
+
+    #[test]
+    fn a_link_to_where_no_file_can_be_is_an_error() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        symlink("none/file", path("lost")).unwrap();
+        symlink("loop", path("loop")).unwrap();
+        symlink("none/", path("folder")).unwrap();
+        fs::write(path("file"), "old").unwrap();
+        for (name, words) in [
+            ("lost", "No such file or directory (os error 2)"),
+            ("loop", "Too many levels of symbolic links (os error 40)"),
+            ("folder", "Is a directory (os error 21)"),
+            ("none/", "Is a directory (os error 21)"),
+            ("none/.", "Is a directory (os error 21)"),
+            ("file/", "Not a directory (os error 20)"),
+        ] {
+            let error = Output::file(&path(name), false).err().unwrap();
+            assert_eq!(error.to_string(), format!("{}: {words}", path(name).display()));
+        }
+        assert_eq!(names(folder.path()), ["file", "folder", "loop", "lost"]);
     }
 
     #[test]
