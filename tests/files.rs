@@ -476,6 +476,56 @@ fn two_runs_cannot_write_the_same_file() {
     bench.assert_out_is(&bench.unbroken("in.txt", &[]));
 }
 
+#[test]
+fn the_input_is_never_written_over() {
+    let bench = Bench::new(50);
+    let text = fs::read(bench.path("in.txt")).unwrap();
+    let packed = bench.write("in.zst", &zstd::encode_all(&text[..], 1).unwrap());
+    fs::hard_link(bench.path("in.txt"), bench.path("hard.txt")).unwrap();
+    std::os::unix::fs::symlink("in.txt", bench.path("soft.txt")).unwrap();
+    fs::create_dir(bench.path("below")).unwrap();
+    bench.write("empty.txt", b"");
+    let before = (bench.names(), fs::read(&packed).unwrap());
+    let refused = |command: &mut Command, name: &str| {
+        let output = command.current_dir(bench.folder.path()).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{command:?}");
+        assert_eq!(stderr(&output), format!("{name} is the input itself. Name another file with -o.\n"));
+        assert_eq!((bench.names(), fs::read(&packed).unwrap()), before, "{command:?}");
+        assert!(fs::read(bench.path("in.txt")).unwrap() == text, "{command:?}");
+    };
+    let full = bench.path("in.txt");
+    for (file, out) in [
+        ("in.txt", "in.txt"),
+        ("in.txt", "./in.txt"),
+        ("in.txt", "below/../in.txt"),
+        (&full, "in.txt"),
+        ("in.txt", "hard.txt"),
+        ("in.txt", "soft.txt"),
+        ("soft.txt", "in.txt"),
+        ("hard.txt", "soft.txt"),
+        ("in.zst", "in.zst"),
+        ("empty.txt", "empty.txt"),
+    ] {
+        for more in [&[][..], &["--resume"], &["--strict", "--no-mmap"], &["--shard", "1/2"]] {
+            refused(&mut sudoku(&[&["solve", file, "-o", out], more].concat()), out);
+        }
+        refused(&mut sudoku(&["count", file, "-o", out]), out);
+    }
+    // What the shell has opened for both ends.
+    let open = || File::open(&full).unwrap();
+    let append = || File::options().append(true).open(&full).unwrap();
+    refused(sudoku(&["solve", "-", "-o", "hard.txt"]).stdin(open()), "hard.txt");
+    refused(sudoku(&["solve", "in.txt"]).stdout(append()), "standard output");
+    refused(sudoku(&["solve", "-", "-o", "-"]).stdin(open()).stdout(append()), "standard output");
+
+    // What keeps nothing can be both; and another file of the same content is another file.
+    let null = run(&["solve", "/dev/null", "-o", "/dev/null"]);
+    assert_eq!(stderr(&null), "/dev/null is empty.\n");
+    let copy = bench.write("copy.txt", &text);
+    succeeded(&run(&["solve", &full, "-o", &copy]));
+    assert!(fs::read_to_string(&copy).unwrap() == bench.unbroken("in.txt", &[]));
+}
+
 /// As a shell does that writes to one: what it leads to is made, and the link stays.
 #[test]
 fn a_link_to_a_file_that_is_not_there_yet_is_followed() {

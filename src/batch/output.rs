@@ -1,7 +1,8 @@
 //! Where answers go: standard output, or a file that is whole or absent.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write as _};
+use std::os::fd::AsFd as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -9,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use super::Progress;
 use super::journal::{Difference, Journal, Run};
-use super::partial::{Partial, Refused};
+use super::partial::{self, Partial, Refused};
 use crate::answer::Tally;
-use crate::input::Prefix;
+use crate::input::{FileId, Prefix};
 
 /// When it is first remembered how far a run has come, and how often after that, at most.
 const FIRST_MARK: Duration = Duration::from_millis(20);
@@ -19,6 +20,9 @@ const MARK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The least time between two marks, as a multiple of what one takes: syncing to a disk may take long.
 const MARK_SHARE: u32 = 20;
+
+/// The name of standard output in messages.
+const STANDARD_NAME: &str = "standard output";
 
 /// The longest chain of links that is followed; the system's own limit.
 const MAX_LINKS: usize = 40;
@@ -47,6 +51,12 @@ pub enum OutputError {
         name: String,
         /// What is in the way.
         path: PathBuf,
+    },
+    /// The output is the input: the answers would replace the puzzles.
+    #[error("{name} is the input itself. Name another file with -o.")]
+    IsInput {
+        /// The output, or a file that is made beside it.
+        name: String,
     },
     /// Not a file that could be gone on with.
     #[error("{name} is no regular file: a run that writes to it cannot be resumed.")]
@@ -116,11 +126,36 @@ struct PartialOutput {
 }
 
 impl Output {
+    /// Refuses an output that is the input itself, by the same path, another path, a link or a hard
+    /// link. `path` is `None` for standard output. The files that a run makes beside an output are
+    /// compared too.
+    ///
+    /// # Errors
+    /// [`OutputError::IsInput`].
+    pub fn check_apart(path: Option<&Path>, input: FileId) -> Result<(), OutputError> {
+        // A path that cannot be looked at does not exist yet, or is reported when it is opened.
+        let is_input = |found: io::Result<Metadata>| found.is_ok_and(|found| FileId::of(&found) == input);
+        let Some(path) = path else {
+            let standard = io::stdout().as_fd().try_clone_to_owned().map(File::from);
+            let is_input = is_input(standard.and_then(|standard| standard.metadata()));
+            let name = STANDARD_NAME.to_owned();
+            return if is_input { Err(OutputError::IsInput { name }) } else { Ok(()) };
+        };
+        if is_input(fs::metadata(path)) {
+            return Err(OutputError::IsInput { name: path.display().to_string() });
+        }
+        let Ok(place) = place_of(path) else { return Ok(()) };
+        match partial::files_beside(&place).into_iter().find(|file| is_input(fs::symlink_metadata(file))) {
+            Some(file) => Err(OutputError::IsInput { name: file.display().to_string() }),
+            None => Ok(()),
+        }
+    }
+
     /// Standard output.
     #[must_use]
     pub fn standard() -> Self {
         let place = Place::Standard(io::stdout());
-        Self { name: "standard output".to_owned(), place, progress: Progress::default() }
+        Self { name: STANDARD_NAME.to_owned(), place, progress: Progress::default() }
     }
 
     /// The file at `path`, which is locked until the end: no other run can have it. With `is_durable`, file and folder are
@@ -438,6 +473,37 @@ mod tests {
             assert_eq!(error.to_string(), format!("{}: {words}", path(name).display()));
         }
         assert_eq!(names(folder.path()), ["file", "folder", "loop", "lost"]);
+    }
+
+    #[test]
+    fn what_is_read_is_not_written() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("in"), "1\n").unwrap();
+        fs::hard_link(path("in"), path("hard")).unwrap();
+        symlink("in", path("soft")).unwrap();
+        fs::hard_link(path("in"), path(".beside.sudoku-partial")).unwrap();
+        fs::write(path("other"), "1\n").unwrap();
+        symlink("none", path("dangling")).unwrap();
+        let input = FileId::of(&fs::metadata(path("in")).unwrap());
+        for (name, file) in [
+            ("in", "in"),
+            ("./in", "./in"),
+            ("hard", "hard"),
+            ("soft", "soft"),
+            ("beside", ".beside.sudoku-partial"),
+        ] {
+            let error = Output::check_apart(Some(&path(name)), input).unwrap_err();
+            let file = path(file);
+            let sentence = format!("{} is the input itself. Name another file with -o.", file.display());
+            assert_eq!(error.to_string(), sentence);
+        }
+        for name in ["other", "new", "dangling", "none/file"] {
+            Output::check_apart(Some(&path(name)), input).unwrap();
+        }
+        Output::check_apart(Some(Path::new("/dev/null")), input).unwrap();
+        Output::check_apart(None, input).unwrap();
     }
 
     #[test]

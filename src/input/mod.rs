@@ -18,9 +18,11 @@ mod prefix;
 mod stamp;
 mod validate;
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, BufReader, Read, Seek as _, Write as _};
 use std::mem;
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -133,6 +135,8 @@ impl InputError {
 pub struct Source {
     name: String,
     feed: Feed,
+    /// The file they come from, if a run could overwrite it.
+    file_id: Option<FileId>,
     /// The hash of what was read, if asked for.
     hasher: Option<PrefixHasher>,
     /// What ended the reading, to be told once all that came before it is handed out.
@@ -156,7 +160,12 @@ impl Source {
     /// The system's, with the path.
     pub fn open(path: &Path, may_map: bool) -> Result<Self, InputError> {
         if path.as_os_str() == STANDARD_INPUT {
-            return Self::reading("standard input".to_owned(), Box::new(io::stdin()));
+            let mut source = Self::reading("standard input".to_owned(), Box::new(io::stdin()))?;
+            // A standard input that cannot be asked has no file behind it.
+            let metadata =
+                io::stdin().as_fd().try_clone_to_owned().and_then(|file| File::from(file).metadata());
+            source.file_id = metadata.ok().as_ref().and_then(overwritable);
+            return Ok(source);
         }
         let name = path.display().to_string();
         let file = File::open(path).map_err(|error| InputError::io(&name, error))?;
@@ -169,11 +178,12 @@ impl Source {
     /// The system's, with the name.
     pub fn file(name: String, file: File, may_map: bool) -> Result<Self, InputError> {
         let metadata = file.metadata().map_err(|error| InputError::io(&name, error))?;
+        let file_id = overwritable(&metadata);
         // Files of /proc call themselves regular and 0 bytes long; only reading tells.
         let is_regular = metadata.is_file() && metadata.len() > 0;
         if is_regular && may_map && !is_compressed(&file) {
             match Mapped::open(&file, name.clone()) {
-                Ok(Some(map)) => return Ok(Self::mapped(map)),
+                Ok(Some(map)) => return Ok(Self { file_id, ..Self::mapped(map) }),
                 Ok(None) => tracing::debug!("{name} is read without a map: too many are mapped already"),
                 // Reading takes next to none.
                 Err(error) if error.is_out_of_memory() => {
@@ -184,7 +194,7 @@ impl Source {
         }
         let stamp =
             if is_regular { Some(Stamp::of(&file).map_err(|e| InputError::io(&name, e))?) } else { None };
-        Self::stream(name, Box::new(file), stamp)
+        Ok(Self { file_id, ..Self::stream(name, Box::new(file), stamp)? })
     }
 
     /// A file that is mapped already, read from its start.
@@ -194,7 +204,7 @@ impl Source {
     }
 
     const fn new(name: String, feed: Feed) -> Self {
-        Self { name, feed, hasher: None, failure: None, end: u64::MAX }
+        Self { name, feed, file_id: None, hasher: None, failure: None, end: u64::MAX }
     }
 
     /// The same source, hashed while it is read, so that a later run can tell whether it reads the
@@ -278,6 +288,13 @@ impl Source {
             Feed::Map { map, .. } => Some(map.version()),
             Feed::Stream { file, .. } => file.as_ref().map(Stamp::version),
         }
+    }
+
+    /// The identity of the file, if a run that writes to it would destroy its content: of a regular
+    /// file or a block device, by name or as standard input.
+    #[must_use]
+    pub const fn file_id(&self) -> Option<FileId> {
+        self.file_id
     }
 
     /// Appends up to `room` bytes to `buffer`; 0 only at the end. `before` bytes have been read by now.
@@ -454,6 +471,12 @@ impl Kept {
             }
         }
     }
+}
+
+/// The identity of a file that keeps what is written to it.
+fn overwritable(metadata: &Metadata) -> Option<FileId> {
+    let kind = metadata.file_type();
+    (kind.is_file() || kind.is_block_device()).then(|| FileId::of(metadata))
 }
 
 enum Compression {

@@ -43,6 +43,12 @@ pub fn rows() -> Vec<Row> {
             bus_error_sent,
         ),
         row(
+            3,
+            "OUT is the input, by any name",
+            "a sentence, exit code 2; the puzzles are left as they are",
+            out_is_input,
+        ),
+        row(
             4,
             "a gzip or Zstandard file that is truncated or damaged",
             "an error that names it; what came before is answered",
@@ -396,6 +402,28 @@ fn bus_error_sent() -> Seen {
     let ended = running.finish();
     assert_eq!(ended.status.signal(), Some(libc::SIGBUS), "{} {}", ended.status, ended.stderr);
     Seen::good("ended by signal 7 at once")
+}
+
+fn out_is_input() -> Seen {
+    let (folder, text) = (Folder::new(), lines(&easy(100)));
+    let input = folder.write("in.txt", &text);
+    let (hard, soft) = (folder.path("hard"), folder.path("soft"));
+    fs::hard_link(&input, &hard).unwrap();
+    std::os::unix::fs::symlink(&input, &soft).unwrap();
+    let words = |name: &str| format!("{name} is the input itself. Name another file with -o.");
+    for out in [&input, &hard, &soft, &format!("{}/./in.txt", folder.root())] {
+        run(&mut sudoku(&["solve", &input, "-o", out])).assert_refused(&words(out));
+        let standard = run(sudoku(&["solve", "-", "-o", out]).stdin(File::open(&input).unwrap()));
+        standard.assert_refused(&words(out));
+        assert!(fs::read_to_string(out).unwrap() == text);
+    }
+    let out = OpenOptions::new().append(true).open(&input).unwrap();
+    run(sudoku(&["solve", &input]).stdout(out)).assert_refused(&words("standard output"));
+    assert!(fs::read_to_string(&input).unwrap() == text);
+    assert_eq!(folder.names(), ["hard", "in.txt", "soft"]);
+    Seen::good(
+        "`OUT is the input itself. Name another file with -o.`: the same path, links, standard input and output",
+    )
 }
 
 fn gzip(text: &[u8]) -> Vec<u8> {

@@ -119,6 +119,9 @@ struct Input {
 impl Input {
     fn open(args: &SolveArgs) -> anyhow::Result<Self> {
         let source = open::source(&args.input)?;
+        if let Some(id) = source.file_id() {
+            Output::check_apart(args.answer.output_path(), id)?;
+        }
         if args.answer.shard.is_some() {
             source.check_parts()?;
         }
