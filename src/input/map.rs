@@ -79,6 +79,13 @@ impl Mapped {
         self.stamp.version()
     }
 
+    /// Whether the file is unchanged since it was mapped. One that was replaced by a rename is not,
+    /// because losing a name changes it too.
+    #[must_use]
+    pub fn is_current(&self) -> bool {
+        self.stamp.is_current()
+    }
+
     /// Was the file empty when it was mapped?
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -126,6 +126,23 @@ impl InputError {
         Self::Io { name: name.to_owned(), cause }
     }
 
+    /// The same error with another name for the input.
+    #[must_use]
+    pub fn renamed(mut self, other: &str) -> Self {
+        match &mut self {
+            Self::Io { name, .. }
+            | Self::Empty { name }
+            | Self::Shrunk { name }
+            | Self::Changed { name }
+            | Self::Damaged { name, .. }
+            | Self::TooLong { name, .. }
+            | Self::Endless { name, .. }
+            | Self::NoParts { name, .. } => other.clone_into(name),
+            Self::Format(_) => {}
+        }
+        self
+    }
+
     fn is_out_of_memory(&self) -> bool {
         matches!(self, Self::Io { cause, .. } if cause.kind() == io::ErrorKind::OutOfMemory)
     }

@@ -98,6 +98,11 @@ impl Stamp {
         Ok(file)
     }
 
+    /// Whether the version is the same, names and permissions included.
+    pub(super) fn is_current(&self) -> bool {
+        self.file.metadata().is_ok_and(|now| Version::of(&now) == self.version)
+    }
+
     /// Makes sure that the content is unchanged. New permissions or links do not end a reading.
     pub(super) fn check(&self, name: &str) -> Result<(), InputError> {
         let now = self.file.metadata().map_err(|error| InputError::io(name, error))?;
