@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::io::{Cursor, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,8 +16,9 @@ use std::time::{Duration, Instant};
 use assert_cmd::cargo::cargo_bin;
 use common::{Random, fixture, list, stderr, stdout, succeeded};
 use sudoku_stream::answer::{OutputForm, Task, Workers};
-use sudoku_stream::input::{Part, Reader, Source};
-use sudoku_stream::text::Hint;
+use sudoku_stream::grid::Grid;
+use sudoku_stream::input::{Mapped, Part, Prefix, Reader, Source};
+use sudoku_stream::text::{Hint, Notation, Records};
 use tempfile::TempDir;
 
 /// How long something may take that happens at once unless it never does.
@@ -222,6 +224,113 @@ fn a_changed_input_is_not_gone_on_with() {
     bench.assert_out_is(&bench.unbroken("in.txt", &[]));
 }
 
+/// What is told of a run whose input is another now.
+fn assert_other_input(bench: &Bench, file: &str, more: &[&str], what: &str) {
+    let left = (fs::read(bench.path(PARTIAL)).unwrap(), fs::read(bench.path(JOURNAL)).unwrap());
+    let refused = bench.solve(file, &[&["--resume"], more].concat()).output().unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{what}: {}", stderr(&refused));
+    let input = fs::canonicalize(bench.path(file)).unwrap();
+    let sentence = format!(
+        "{} was changed after {} was begun. Leave out --resume to begin anew.\n",
+        input.display(),
+        bench.path("out.txt")
+    );
+    assert_eq!(stderr(&refused), sentence, "{what}");
+    let journal = fs::read(bench.path(JOURNAL)).unwrap();
+    let partial = fs::read(bench.path(PARTIAL)).unwrap();
+    assert!(journal == left.1 && left.0.starts_with(&partial), "{what}");
+}
+
+/// Length and time of modification are the same: `mv`, `cp -p` and `rsync -t` leave them so.
+#[test]
+fn an_input_that_was_replaced_by_one_that_looks_alike_is_not_gone_on_with() {
+    let bench = Bench::new(60_000);
+    bench.stopped("in.txt", &["--resume"]);
+    let path = bench.path("in.txt");
+    let modified = fs::metadata(&path).unwrap().modified().unwrap();
+    let content = fs::read(&path).unwrap();
+    let other = [&content[8_200..], &content[..8_200]].concat();
+    assert!(other.len() == content.len() && other != content);
+    let date_back =
+        |path: &str| File::options().write(true).open(path).unwrap().set_modified(modified).unwrap();
+
+    let new = bench.write("new.txt", &other);
+    date_back(&new);
+    fs::rename(&new, &path).unwrap();
+    assert_other_input(&bench, "in.txt", &[], "replaced");
+    fs::write(&path, &content).unwrap();
+    date_back(&path);
+    assert_other_input(&bench, "in.txt", &[], "written again");
+    succeeded(&bench.solve("in.txt", &[]).output().unwrap());
+    bench.assert_out_is(&bench.unbroken("in.txt", &[]));
+}
+
+/// Makes the journal of a stopped run speak of the input as it is now, which stands for a file
+/// system that keeps neither inodes nor times.
+fn forge_version(bench: &Bench, file: &str) {
+    use std::os::unix::fs::MetadataExt as _;
+    let found = fs::metadata(bench.path(file)).unwrap();
+    let mut journal: serde_json::Value =
+        serde_json::from_slice(&fs::read(bench.path(JOURNAL)).unwrap()).unwrap();
+    journal["run"]["version"] = serde_json::json!({
+        "bytes": found.len(),
+        "modified": [found.mtime(), found.mtime_nsec()],
+        "changed": [found.ctime(), found.ctime_nsec()],
+        "inode": found.ino(),
+    });
+    bench.write(JOURNAL, &serde_json::to_vec(&journal).unwrap());
+}
+
+#[test]
+fn an_input_with_other_content_where_it_was_read_is_not_gone_on_with() {
+    let bench = Bench::new(60_000);
+    let text = list(60_000).into_bytes();
+    let pack = |text: &[u8]| zstd::encode_all(text, 1).unwrap();
+    bench.write("in.zst", &pack(&text));
+    bench.write("in.grid", &grids(&text));
+    for (file, more) in [
+        ("in.txt", &[][..]),
+        ("in.txt", &["--no-mmap"]),
+        ("in.txt", &["--shard", "2/3"]),
+        ("in.zst", &[]),
+        ("in.grid", &["--shard", "2/3"]),
+    ] {
+        let answers = bench.unbroken(file, more);
+        let stopped = bench.stopped(file, &[&["--resume"], more].concat());
+        assert_eq!(stopped.status.code(), Some(143), "{}", stderr(&stopped));
+        // One digit of the first puzzle, and of a puzzle of the part.
+        let content = fs::read(bench.path(file)).unwrap();
+        let plain = if file == "in.zst" { text.clone() } else { content.clone() };
+        let places =
+            if more.contains(&"--shard") { vec![0, plain.len() / 3 + 1_000] } else { vec![0, 1_000] };
+        for place in places {
+            let mut other = plain.clone();
+            let at = place + other[place..].iter().position(|byte| (b'1'..=b'8').contains(byte)).unwrap();
+            other[at] += 1;
+            bench.write(file, &if file == "in.zst" { pack(&other) } else { other });
+            forge_version(&bench, file);
+            assert_other_input(&bench, file, more, &format!("{file} {more:?} at {at}"));
+        }
+        bench.write(file, &content);
+        forge_version(&bench, file);
+        let done = bench.solve(file, &[&["--resume"], more].concat()).output().unwrap();
+        succeeded(&done);
+        assert!(stderr(&done).starts_with("Going on after "), "{}", stderr(&done));
+        bench.assert_out_is(&answers);
+        fs::remove_file(bench.path("out.txt")).unwrap();
+    }
+}
+
+/// The lines of 81 cells as grids.
+fn grids(lines: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    for line in lines.split(|&byte| byte == b'\n').filter(|line| line.len() == 81) {
+        line.chunks(9).for_each(|row| text.extend([row, b"\n"].concat()));
+        text.push(b'\n');
+    }
+    text
+}
+
 type Spoil = fn(&Bench);
 
 #[test]
@@ -286,7 +395,15 @@ fn a_plain_run_leaves_nothing_behind() {
 fn compressed_files_and_parts_are_gone_on_with_too() {
     let bench = Bench::new(60_000);
     bench.write("in.zst", &zstd::encode_all(list(60_000).as_bytes(), 1).unwrap());
-    for (file, more) in [("in.zst", &[][..]), ("in.txt", &["--shard", "2/2", "--output", "csv"])] {
+    let grids = grids(list(60_000).as_bytes());
+    bench.write("in.grid", &grids);
+    bench.write("grid.zst", &zstd::encode_all(&grids[..], 1).unwrap());
+    for (file, more) in [
+        ("in.zst", &[][..]),
+        ("grid.zst", &["--strict"]),
+        ("in.txt", &["--shard", "2/2", "--output", "csv"]),
+        ("in.grid", &["--shard", "2/2", "--strict"]),
+    ] {
         let answers = bench.unbroken(file, more);
         let stopped = bench.stopped(file, &[&["--resume", "--durable"], more].concat());
         assert_eq!(stopped.status.code(), Some(143), "{}", stderr(&stopped));
@@ -357,6 +474,76 @@ fn two_runs_cannot_write_the_same_file() {
     drop(stdin);
     succeeded(&run(&["solve", &bench.path("in.txt"), "-o", &link]));
     bench.assert_out_is(&bench.unbroken("in.txt", &[]));
+}
+
+#[test]
+fn the_input_is_never_written_over() {
+    let bench = Bench::new(50);
+    let text = fs::read(bench.path("in.txt")).unwrap();
+    let packed = bench.write("in.zst", &zstd::encode_all(&text[..], 1).unwrap());
+    fs::hard_link(bench.path("in.txt"), bench.path("hard.txt")).unwrap();
+    std::os::unix::fs::symlink("in.txt", bench.path("soft.txt")).unwrap();
+    fs::create_dir(bench.path("below")).unwrap();
+    bench.write("empty.txt", b"");
+    let before = (bench.names(), fs::read(&packed).unwrap());
+    let refused = |command: &mut Command, name: &str| {
+        let output = command.current_dir(bench.folder.path()).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{command:?}");
+        assert_eq!(stderr(&output), format!("{name} is the input itself. Name another file with -o.\n"));
+        assert_eq!((bench.names(), fs::read(&packed).unwrap()), before, "{command:?}");
+        assert!(fs::read(bench.path("in.txt")).unwrap() == text, "{command:?}");
+    };
+    let full = bench.path("in.txt");
+    for (file, out) in [
+        ("in.txt", "in.txt"),
+        ("in.txt", "./in.txt"),
+        ("in.txt", "below/../in.txt"),
+        (&full, "in.txt"),
+        ("in.txt", "hard.txt"),
+        ("in.txt", "soft.txt"),
+        ("soft.txt", "in.txt"),
+        ("hard.txt", "soft.txt"),
+        ("in.zst", "in.zst"),
+        ("empty.txt", "empty.txt"),
+    ] {
+        for more in [&[][..], &["--resume"], &["--strict", "--no-mmap"], &["--shard", "1/2"]] {
+            refused(&mut sudoku(&[&["solve", file, "-o", out], more].concat()), out);
+        }
+        refused(&mut sudoku(&["count", file, "-o", out]), out);
+    }
+    // What the shell has opened for both ends.
+    let open = || File::open(&full).unwrap();
+    let append = || File::options().append(true).open(&full).unwrap();
+    refused(sudoku(&["solve", "-", "-o", "hard.txt"]).stdin(open()), "hard.txt");
+    refused(sudoku(&["solve", "in.txt"]).stdout(append()), "standard output");
+    refused(sudoku(&["solve", "-", "-o", "-"]).stdin(open()).stdout(append()), "standard output");
+
+    // What keeps nothing can be both; and another file of the same content is another file.
+    let null = run(&["solve", "/dev/null", "-o", "/dev/null"]);
+    assert_eq!(stderr(&null), "/dev/null is empty.\n");
+    let copy = bench.write("copy.txt", &text);
+    succeeded(&run(&["solve", &full, "-o", &copy]));
+    assert!(fs::read_to_string(&copy).unwrap() == bench.unbroken("in.txt", &[]));
+}
+
+/// As a shell does that writes to one: what it leads to is made, and the link stays.
+#[test]
+fn a_link_to_a_file_that_is_not_there_yet_is_followed() {
+    let bench = Bench::new(10);
+    fs::create_dir(bench.path("place")).unwrap();
+    let link = bench.path("link.txt");
+    std::os::unix::fs::symlink("place/out.txt", &link).unwrap();
+    succeeded(&run(&["solve", &bench.path("in.txt"), "-o", &link]));
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    let out = fs::read_to_string(bench.path("place/out.txt")).unwrap();
+    assert!(out == bench.unbroken("in.txt", &[]));
+
+    let lost = bench.path("lost.txt");
+    std::os::unix::fs::symlink("none/out.txt", &lost).unwrap();
+    let output = run(&["solve", &bench.path("in.txt"), "-o", &lost]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(stderr(&output), format!("{lost}: No such file or directory (os error 2)\n"));
+    assert!(fs::symlink_metadata(&lost).unwrap().is_symlink());
 }
 
 /// A limit on the size of files stands for a disk that fills up.
@@ -477,16 +664,18 @@ fn assert_parts_make_up_the_whole(path: &Path) {
             }
         }
     }
+    let hashed = |may_map| Source::open(path, may_map).unwrap().hashed().read(&Hint::default()).unwrap();
     for part in ["1/1", "2/3"] {
         let part: Part = part.parse().unwrap();
-        let mut reader = open(true);
+        let mut reader = hashed(true);
         reader.take_part(part).unwrap();
-        let ends: Vec<u64> =
-            std::iter::from_fn(|| reader.next_chunk().unwrap().map(|chunk| chunk.end())).collect();
-        let rest = |offset, may_map| {
-            let mut reader = open(may_map);
+        let ends: Vec<(u64, Prefix)> = std::iter::from_fn(|| reader.next_chunk().unwrap())
+            .map(|chunk| (chunk.end(), chunk.prefix().unwrap()))
+            .collect();
+        let rest = |(offset, prefix): (u64, Prefix), may_map| {
+            let mut reader = hashed(may_map);
             reader.take_part(part).unwrap();
-            reader.pass_over(offset).unwrap();
+            assert!(prefix.bytes >= offset && reader.resume(offset, prefix).unwrap(), "{prefix:?}");
             answers(reader, OutputForm::Jsonl)
         };
         let mut whole = open(true);
@@ -495,9 +684,13 @@ fn assert_parts_make_up_the_whole(path: &Path) {
         let mut before = whole.len();
         for end in ends {
             let left = rest(end, true);
-            assert!(whole.ends_with(&left) && left.len() <= before, "{} from {end}", path.display());
-            assert!(left == rest(end, false), "{} from {end}", path.display());
+            assert!(whole.ends_with(&left) && left.len() <= before, "{} from {end:?}", path.display());
+            assert!(left == rest(end, false), "{} from {end:?}", path.display());
             before = left.len();
+            let mut reader = open(true);
+            reader.take_part(part).unwrap();
+            reader.pass_over(end.0).unwrap();
+            assert!(left == answers(reader, OutputForm::Jsonl), "{} from {end:?}", path.display());
         }
         assert!(before == 0 || whole.is_empty(), "{}", path.display());
     }
@@ -562,6 +755,73 @@ fn parts_of_long_and_odd_files_make_up_the_whole() {
         fs::write(&path, text).unwrap();
         assert_parts_make_up_the_whole(&path);
     }
+}
+
+/// Every puzzle that is handed out: its line, and its cells or what is wrong with it.
+fn puzzles(mut reader: Reader) -> Vec<(u64, String)> {
+    let format = reader.format().clone();
+    let mut grid = Grid::empty(format.order());
+    let mut puzzles = Vec::new();
+    while let Some(chunk) = reader.next_chunk().unwrap() {
+        let block = chunk.block();
+        let mut records = Records::new(&format, block.text, block.first_line);
+        while let Some(record) = records.read(&mut grid) {
+            let text = record.error.map_or_else(|| format!("{:?}", grid.digits()), |error| error.to_string());
+            puzzles.push((record.line, text));
+        }
+    }
+    puzzles
+}
+
+/// From one part to more parts than bytes: borders fall on every byte of what stands before the first puzzle (a byte-order
+/// mark, blank lines, comments, a header), of line ends, and of the last line.
+#[test]
+fn parts_that_begin_at_any_byte_make_up_the_whole() {
+    let bodies = [
+        "1.3.3.1..1434.2.\n12\n\n# next\n1234341221434321\n",
+        "2\n1.3.3.1..1434.2.\n# next\n1234341221434321\n\n",
+        "id,puzzle\n7,1.3.3.1..1434.2.\n8,1.3.\n9,1234341221434321\n",
+        "1.3.\n3.1.\n.143\n4.2.\n\n1.3.\n3.1.\n\n# next\n1234\n3412\n2143\n4321\n",
+    ];
+    let notations = [Notation::Lines, Notation::Header, Notation::Csv, Notation::Grid];
+    let leads = ["", "\n", "# a\n", "\n# a\n\n"];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("input");
+    let mut wholes = 0;
+    for (body, notation) in bodies.into_iter().zip(notations) {
+        for case in 0..8 * leads.len() {
+            let mut text = leads[case / 8].to_owned() + body;
+            if case & 1 != 0 {
+                text.insert(0, '\u{FEFF}');
+            }
+            if case & 2 != 0 {
+                text = text.replace('\n', "\r\n");
+            }
+            if case & 4 != 0 {
+                text.truncate(text.trim_end().len());
+            }
+            fs::write(&path, &text).unwrap();
+            let map = Mapped::open(&File::open(&path).unwrap(), "input".to_owned()).unwrap().unwrap();
+            let open = || Source::mapped(Arc::clone(&map)).read(&Hint::default()).unwrap();
+            assert_eq!(open().format().notation(), notation);
+            let whole = puzzles(open());
+            assert!(whole.len() >= 2, "{text:?}");
+            for of in 1..=text.len() + 3 {
+                let part = |number: usize, mut reader: Reader| {
+                    reader.take_part(format!("{number}/{of}").parse().unwrap()).unwrap();
+                    puzzles(reader)
+                };
+                let parts: Vec<_> = (1..=of).flat_map(|number| part(number, open())).collect();
+                assert_eq!(parts, whole, "{text:?} in {of} parts");
+                // Without a map, the part in the middle stands for the others.
+                let number = of.div_ceil(2);
+                let unmapped = Source::open(&path, false).unwrap().read(&Hint::default()).unwrap();
+                assert_eq!(part(number, unmapped), part(number, open()), "{text:?}, {number}/{of}");
+            }
+            wholes += 1;
+        }
+    }
+    assert_eq!(wholes, 128);
 }
 
 #[test]

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::input::{
-    CHUNK_BYTES, InputError, Kept, Mapped, Pick, PuzzleIndex, Reader, Source, Stopped, pick, validate,
+    CHUNK_BYTES, InputError, Kept, Mapped, Pick, Prefix, PuzzleIndex, Reader, Source, Stopped, pick, validate,
 };
 use sudoku_stream::text::{Alphabet, Hint, MAX_LINE_BYTES, Notation, Records, SAMPLE_BYTES};
 
@@ -273,6 +273,62 @@ fn compressed_files_are_read_as_what_they_hold() {
         }
         let path = folder.file("empty", &pack(b""));
         assert_eq!(read(&path, true).err().unwrap().to_string(), format!("{} is empty.", path.display()));
+    }
+}
+
+/// From every chunk of a text, in whatever way it comes: the rest is the same, and a byte that
+/// differs before is noticed.
+#[test]
+fn a_text_is_gone_on_with_where_it_begins_the_same() {
+    let folder = Folder::new();
+    let text = [
+        format!("# {}\n", "x".repeat(100_000)),
+        mixed(6_000),
+        format!("{NINE} {}\n", "y".repeat(300_000)),
+        mixed(6_000),
+    ]
+    .concat();
+    let plain: Packer = |text| text.to_vec();
+    for pack in [plain, gzip, zstandard] {
+        let path = folder.file("text", &pack(text.as_bytes()));
+        let open = |path: &Path| Source::open(path, true).unwrap().hashed().read(&Hint::default()).unwrap();
+        let mut reader = open(&path);
+        let mut ends = Vec::new();
+        while let Some(chunk) = reader.next_chunk().unwrap() {
+            ends.push((chunk.end(), chunk.prefix().unwrap(), reader.line()));
+        }
+        assert!(ends.len() > 5 && ends.iter().all(|(end, prefix, _)| prefix.bytes >= *end));
+        let last = ends.last().unwrap().1;
+        assert_eq!(last.bytes, text.len() as u64);
+        for &(end, prefix, line) in &ends {
+            let mut reader = open(&path);
+            assert!(reader.resume(end, prefix).unwrap(), "{prefix:?}");
+            assert_eq!(reader.line(), line);
+            let rest = all(reader);
+            let mut whole = open(&path);
+            whole.pass_over(end).unwrap();
+            assert_eq!(rest, all(whole));
+            for other in [
+                Prefix { hash: prefix.hash ^ 1, ..prefix },
+                Prefix { bytes: prefix.bytes + 1, ..prefix },
+                Prefix { bytes: u64::MAX, ..prefix },
+            ] {
+                assert!(!open(&path).resume(end, other).unwrap(), "{other:?}");
+            }
+            assert!(!read(&path, true).unwrap().resume(end, prefix).unwrap(), "nothing was hashed");
+        }
+        // The last byte that was read before the first chunk was handed out is far behind its end.
+        let (end, prefix, _) = ends[0];
+        let [border, read] = [end, prefix.bytes].map(|bytes| usize::try_from(bytes).unwrap());
+        for at in [0, border - 1, border, read - 1] {
+            let mut other = text.clone().into_bytes();
+            other[at] ^= 1;
+            let path = folder.file("other", &pack(&other));
+            assert!(!open(&path).resume(end, prefix).unwrap(), "byte {at} of {prefix:?}");
+        }
+        let mut other = text.clone().into_bytes();
+        other[read] ^= 1;
+        assert!(open(&folder.file("other", &pack(&other))).resume(end, prefix).unwrap());
     }
 }
 
@@ -617,6 +673,30 @@ fn inputs_are_kept_to_be_read_again() {
                 assert_eq!(all(source.read(&Hint::default()).unwrap()), found_in_mixed(1..=5_000));
             }
         }
+    }
+}
+
+/// What is unpacked once is unpacked once, read for the first time or again.
+#[test]
+fn what_is_packed_twice_is_the_same_text_again() {
+    let folder = Folder::new();
+    let twice = gzip(&gzip(mixed(50).as_bytes()));
+    let path = folder.file("twice", &twice);
+    let first = all(read(&path, true).unwrap());
+    let kept = Source::open(&path, true).unwrap().keep().unwrap();
+    for _ in 0..2 {
+        assert_eq!(all(kept.source().unwrap().read(&Hint::default()).unwrap()), first);
+    }
+    assert!(first.good.is_empty() && !first.bad.is_empty());
+}
+
+#[test]
+fn a_byte_order_mark_is_one_at_the_beginning_only() {
+    // With and without more text than detection looks at.
+    for lines in [3, 3_000] {
+        let text = format!("\u{FEFF}\u{FEFF}{NINE}\n{}", format!("{NINE}\n").repeat(lines));
+        let found = all(reading(Cursor::new(text)).unwrap());
+        assert_eq!((found.bad, found.good.len()), (vec![1], lines));
     }
 }
 

@@ -18,7 +18,7 @@ const STRANGERS: [(&str, &str); 1] = [("service", "batch")];
 /// Where each dependency that shapes the house may be named.
 const HOMES: &[(&str, &[&str])] = &[
     ("memmap2", &["input/map.rs"]),
-    ("libc", &["input/map.rs", "batch/partial.rs", "service/datasets.rs"]),
+    ("libc", &["input/map.rs", "batch/output.rs", "batch/partial.rs", "service/datasets.rs"]),
     ("rayon", &["pipeline/", "input/validate.rs", "batch/mod.rs", "service/"]),
     ("tonic", &["service/"]),
     ("prost", &["service/"]),
@@ -47,6 +47,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("anyhow", &["bin/"]),
     ("cap_std", &["service/"]),
     ("rand", &["input/index.rs", "generate/", "service/client/lane.rs"]),
+    ("rapidhash", &["input/prefix.rs"]),
     ("plotters", &["bin/"]),
     ("plotters_backend", &["bin/"]),
     ("ab_glyph", &["bin/"]),

@@ -101,7 +101,7 @@ fn in_parts(text: &[u8], place: usize, hint: &Hint) {
     let reader = |may_map| -> Option<Reader> {
         let file = file.try_clone().expect("files can be shared");
         std::io::Seek::rewind(&mut &file).expect("files can be rewound");
-        Source::file("text".to_owned(), file, may_map).ok()?.read(hint).ok()
+        Source::file("text".to_owned(), file, may_map).ok()?.hashed().read(hint).ok()
     };
     let Some(mut mapped) = reader(true) else {
         assert!(reader(false).is_none(), "a map makes no difference");
@@ -136,7 +136,9 @@ fn go_on(reader: &impl Fn(bool) -> Option<Reader>, may_map: bool, place: usize, 
     while let Ok(Some(chunk)) = first.next_chunk() {
         seen.extend(records(first.format(), chunk.block()));
         let mut rest = reader(may_map).expect("it was read before");
-        rest.pass_over(chunk.end()).expect("it can be passed over");
+        let prefix = chunk.prefix().expect("the text is hashed");
+        let is_same = rest.resume(chunk.end(), prefix).expect("it can be passed over");
+        assert!(is_same, "{prefix:?} is a beginning of the text");
         let (rest, _) = chunks(&mut rest);
         assert_eq!([&seen[..], &rest].concat(), whole, "after {} bytes", chunk.end());
         if seen.len() as u64 > PICKED {

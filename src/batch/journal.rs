@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Progress;
 use crate::answer::{Costs, Tally};
-use crate::input::Version;
+use crate::input::{Prefix, Version};
 use crate::solver::Metrics;
 use crate::text::Problem;
 
@@ -64,6 +64,8 @@ pub(super) struct Journal {
     run: Run,
     /// The bytes of the input whose answers are written.
     input_bytes: u64,
+    /// Length and hash of what had been read of the input: a resumed run needs the same beginning.
+    input_prefix: Prefix,
     /// The bytes of these answers.
     output_bytes: u64,
     /// The time that was spent on them.
@@ -77,18 +79,21 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    pub(super) fn new(run: &Run, progress: &Progress, output_bytes: u64, work: Duration) -> Self {
+    /// `None` if the input was not hashed, because then no later run could tell whether it is the
+    /// same.
+    pub(super) fn new(run: &Run, progress: &Progress, output_bytes: u64, work: Duration) -> Option<Self> {
         let tally = &progress.tally;
-        Self {
+        Some(Self {
             run: run.clone(),
             input_bytes: progress.bytes,
+            input_prefix: progress.prefix?,
             output_bytes,
             work_ms: u64::try_from(work.as_millis()).unwrap_or(u64::MAX),
             answers: tally.answers,
             errors: tally.errors.iter().map(|(code, &count)| ((*code).to_owned(), count)).collect(),
             metrics: tally.metrics.named().map(|(_, value)| value),
             costs: tally.costs.as_ref().map(|costs| costs.recorded()),
-        }
+        })
     }
 
     pub(super) const fn run(&self) -> &Run {
@@ -118,7 +123,7 @@ impl Journal {
                 None => None,
             },
         };
-        Some(Progress { bytes: self.input_bytes, tally })
+        Some(Progress { bytes: self.input_bytes, prefix: Some(self.input_prefix), tally })
     }
 }
 
@@ -126,12 +131,15 @@ impl Journal {
 mod tests {
     use super::*;
 
+    const VERSION: Version =
+        Version { bytes: 820, modified: (1_700_000_000, 5), changed: (1_700_000_009, 7), inode: 12 };
+
     fn run() -> Run {
         let options = [("--question", Some("unique")), ("--shard", None)];
         Run {
             program: "sudoku 1.0.0".to_owned(),
             input: "/lists/a.txt".to_owned(),
-            version: Version { bytes: 820, modified: (1_700_000_000, 5) },
+            version: VERSION,
             options: options.map(|(name, value)| (name.to_owned(), value.map(str::to_owned))).to_vec(),
         }
     }
@@ -144,8 +152,9 @@ mod tests {
             tally.count_one((nodes == 90).then_some("no_solution"), &metrics);
             tally.costs.get_or_insert_default().record(&metrics);
         }
-        let progress = Progress { bytes: 328, tally };
-        let journal = Journal::new(&run(), &progress, 400, Duration::from_millis(1_500));
+        let prefix = Some(Prefix { bytes: 400, hash: u64::MAX });
+        let progress = Progress { bytes: 328, prefix, tally };
+        let journal = Journal::new(&run(), &progress, 400, Duration::from_millis(1_500)).unwrap();
         let text = serde_json::to_vec(&journal).unwrap();
         let read: Journal = serde_json::from_slice(&text).unwrap();
         assert_eq!(read.progress().unwrap(), progress);
@@ -155,9 +164,32 @@ mod tests {
 
     #[test]
     fn a_journal_of_another_program_is_not_understood() {
-        let mut journal = Journal::new(&run(), &Progress::default(), 0, Duration::ZERO);
+        let prefix = Some(Prefix { bytes: 0, hash: 1 });
+        let progress = Progress { prefix, ..Progress::default() };
+        let mut journal = Journal::new(&run(), &progress, 0, Duration::ZERO).unwrap();
         journal.errors.insert("no_such_code".to_owned(), 1);
         assert_eq!(journal.progress(), None);
+    }
+
+    /// A journal without one of the newer fields cannot vouch for its input.
+    #[test]
+    fn a_journal_of_an_older_program_is_not_understood() {
+        let progress = Progress { prefix: Some(Prefix { bytes: 9, hash: 1 }), ..Progress::default() };
+        let journal = Journal::new(&run(), &progress, 0, Duration::ZERO).unwrap();
+        let text = serde_json::to_string(&journal).unwrap();
+        assert!(serde_json::from_str::<Journal>(&text).is_ok());
+        for new in
+            [r#","input_prefix":{"bytes":9,"hash":1}"#, r#","changed":[1700000009,7]"#, r#","inode":12"#]
+        {
+            let older = text.replace(new, "");
+            assert_ne!(older, text, "{new}");
+            assert!(serde_json::from_str::<Journal>(&older).is_err(), "{older}");
+        }
+    }
+
+    #[test]
+    fn without_a_hash_of_the_input_there_is_no_journal() {
+        assert!(Journal::new(&run(), &Progress::default(), 0, Duration::ZERO).is_none());
     }
 
     #[test]
@@ -171,8 +203,14 @@ mod tests {
         assert_eq!(other.difference(&run()), words("sudoku 1.0.0", "sudoku 1.1.0"));
         let other = Run { input: "/lists/b.txt".to_owned(), ..run() };
         assert_eq!(other.difference(&run()), words("the input /lists/a.txt", "the input /lists/b.txt"));
-        let mut other = run();
-        other.version.modified.1 += 1;
-        assert_eq!(other.difference(&run()), Some(Difference::Input("/lists/a.txt".to_owned())));
+        for version in [
+            Version { bytes: 821, ..VERSION },
+            Version { modified: (1_700_000_000, 6), ..VERSION },
+            Version { changed: (1_700_000_009, 8), ..VERSION },
+            Version { inode: 13, ..VERSION },
+        ] {
+            let other = Run { version, ..run() };
+            assert_eq!(other.difference(&run()), Some(Difference::Input("/lists/a.txt".to_owned())));
+        }
     }
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use rayon::ThreadPool;
 
 use crate::answer::{Cancelled, Tally, Workers, Written};
-use crate::input::{Chunk, InputError, Reader};
+use crate::input::{Chunk, InputError, Prefix, Reader};
 use crate::pipeline::{Ended, NoReader, run_ordered};
 
 pub use journal::Run;
@@ -47,6 +47,8 @@ impl From<Cancelled> for BatchError {
 pub struct Progress {
     /// Bytes of the input, uncompressed, whose answers are written.
     pub bytes: u64,
+    /// Length and hash of what had been read of the input by then, if it is hashed.
+    pub prefix: Option<Prefix>,
     /// The answers written.
     pub tally: Tally,
 }
@@ -83,17 +85,20 @@ pub fn solve(
                 Ok(()) => workers.write_answers_into(block, &*cancel, room).map_err(BatchError::from),
                 Err(_) => Err(BatchError::Memory),
             };
-            (chunk.end(), written)
+            (chunk.end(), chunk.prefix(), written)
         }
     };
     let recover = {
         let workers = Arc::clone(workers);
-        move |chunk: &Chunk| (chunk.end(), Ok(workers.write_internal_errors(chunk.block(), Vec::new())))
+        move |chunk: &Chunk| {
+            let written = workers.write_internal_errors(chunk.block(), Vec::new());
+            (chunk.end(), chunk.prefix(), Ok(written))
+        }
     };
     let source = move || reader.next_chunk().map_err(BatchError::from);
-    let sink = |(end, written): (u64, Result<Written, BatchError>)| {
+    let sink = |(end, prefix, written): (u64, Option<Prefix>, Result<Written, BatchError>)| {
         let written = written?;
-        output.add(end, &written.text, &written.tally)?;
+        output.add(end, prefix, &written.text, &written.tally)?;
         watch(output.progress());
         Ok(())
     };

@@ -1,15 +1,18 @@
 //! Where answers go: standard output, or a file that is whole or absent.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write as _};
+use std::os::fd::AsFd as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::Progress;
 use super::journal::{Difference, Journal, Run};
-use super::partial::{Partial, Refused};
+use super::partial::{self, Partial, Refused};
 use crate::answer::Tally;
+use crate::input::{FileId, Prefix};
 
 /// When it is first remembered how far a run has come, and how often after that, at most.
 const FIRST_MARK: Duration = Duration::from_millis(20);
@@ -17,6 +20,12 @@ const MARK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The least time between two marks, as a multiple of what one takes: syncing to a disk may take long.
 const MARK_SHARE: u32 = 20;
+
+/// The name of standard output in messages.
+const STANDARD_NAME: &str = "standard output";
+
+/// The longest chain of links that is followed; the system's own limit.
+const MAX_LINKS: usize = 40;
 
 /// Why answers cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +51,12 @@ pub enum OutputError {
         name: String,
         /// What is in the way.
         path: PathBuf,
+    },
+    /// The output is the input: the answers would replace the puzzles.
+    #[error("{name} is the input itself. Name another file with -o.")]
+    IsInput {
+        /// The output, or a file that is made beside it.
+        name: String,
     },
     /// Not a file that could be gone on with.
     #[error("{name} is no regular file: a run that writes to it cannot be resumed.")]
@@ -111,11 +126,36 @@ struct PartialOutput {
 }
 
 impl Output {
+    /// Refuses an output that is the input itself, by the same path, another path, a link or a hard
+    /// link. `path` is `None` for standard output. The files that a run makes beside an output are
+    /// compared too.
+    ///
+    /// # Errors
+    /// [`OutputError::IsInput`].
+    pub fn check_apart(path: Option<&Path>, input: FileId) -> Result<(), OutputError> {
+        // A path that cannot be looked at does not exist yet, or is reported when it is opened.
+        let is_input = |found: io::Result<Metadata>| found.is_ok_and(|found| FileId::of(&found) == input);
+        let Some(path) = path else {
+            let standard = io::stdout().as_fd().try_clone_to_owned().map(File::from);
+            let is_input = is_input(standard.and_then(|standard| standard.metadata()));
+            let name = STANDARD_NAME.to_owned();
+            return if is_input { Err(OutputError::IsInput { name }) } else { Ok(()) };
+        };
+        if is_input(fs::metadata(path)) {
+            return Err(OutputError::IsInput { name: path.display().to_string() });
+        }
+        let Ok(place) = place_of(path) else { return Ok(()) };
+        match partial::files_beside(&place).into_iter().find(|file| is_input(fs::symlink_metadata(file))) {
+            Some(file) => Err(OutputError::IsInput { name: file.display().to_string() }),
+            None => Ok(()),
+        }
+    }
+
     /// Standard output.
     #[must_use]
     pub fn standard() -> Self {
         let place = Place::Standard(io::stdout());
-        Self { name: "standard output".to_owned(), place, progress: Progress::default() }
+        Self { name: STANDARD_NAME.to_owned(), place, progress: Progress::default() }
     }
 
     /// The file at `path`, which is locked until the end: no other run can have it. With `is_durable`, file and folder are
@@ -142,8 +182,7 @@ impl Output {
     fn open(path: &Path, is_durable: bool, run: Option<Run>, is_resumed: bool) -> Result<Self, OutputError> {
         let name = path.display().to_string();
         let fail = |cause| OutputError::Io { name: name.clone(), cause };
-        // A link is followed, so that the file it names is replaced and not the link.
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let path = place_of(path).map_err(fail)?;
         let old = fs::metadata(&path);
         if let Ok(old) = &old
             && !old.is_file()
@@ -199,13 +238,20 @@ impl Output {
         result.map_err(|cause| OutputError::Io { name: self.name.clone(), cause })
     }
 
-    /// Writes whole answers, those up to byte `end` of the input, and counts them.
+    /// Writes whole answers, those up to byte `end` of the input, and counts them. `prefix` is what
+    /// had been read of the input by then; without it, the run cannot be resumed after them.
     ///
     /// # Errors
     /// The system's, with the name of the output.
-    pub fn add(&mut self, end: u64, text: &[u8], tally: &Tally) -> Result<(), OutputError> {
+    pub fn add(
+        &mut self,
+        end: u64,
+        prefix: Option<Prefix>,
+        text: &[u8],
+        tally: &Tally,
+    ) -> Result<(), OutputError> {
         self.write(text)?;
-        self.progress.bytes = end;
+        (self.progress.bytes, self.progress.prefix) = (end, prefix);
         self.progress.tally.add(tally);
         if let Place::Partial(output) = &mut self.place
             && Instant::now() >= output.next_mark
@@ -220,6 +266,17 @@ impl Output {
     #[must_use]
     pub const fn progress(&self) -> &Progress {
         &self.progress
+    }
+
+    /// The error for a resumed run whose input does not begin with what the earlier run has read.
+    #[must_use]
+    pub fn other_input(&self) -> OutputError {
+        let input = match &self.place {
+            Place::Partial(output) => output.run.as_ref().map(|run| run.input.clone()),
+            Place::Standard(_) | Place::Straight(_) => None,
+        };
+        let input = input.unwrap_or_else(|| "The input".to_owned());
+        OutputError::OtherInput { name: self.name.clone(), input }
     }
 
     /// The time that earlier runs have spent on it.
@@ -271,6 +328,32 @@ impl Output {
     }
 }
 
+/// The path of the file that `path` names, without links, so that the file is replaced and not the
+/// link. Links to a file that does not exist yet are followed too, as the system does when a
+/// program opens one for writing.
+fn place_of(path: &Path) -> io::Result<PathBuf> {
+    match fs::canonicalize(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        place => return place,
+    }
+    let mut place = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        let bytes = place.as_os_str().as_bytes();
+        if bytes.ends_with(b"/") || bytes.ends_with(b"/.") || place.file_name().is_none() {
+            // A missing folder: the rename onto it would fail, but only at the end of the run.
+            return Err(io::Error::from_raw_os_error(libc::EISDIR));
+        }
+        if !fs::symlink_metadata(&place).is_ok_and(|found| found.is_symlink()) {
+            return Ok(place);
+        }
+        // Relative to the folder of the link, unless absolute.
+        let target = fs::read_link(&place)?;
+        place.pop();
+        place.push(target);
+    }
+    Err(io::Error::from_raw_os_error(libc::ELOOP))
+}
+
 impl PartialOutput {
     /// What an earlier run has left that this one is to go on with.
     fn left_behind(&self, name: &str) -> Result<Option<(Journal, Progress)>, OutputError> {
@@ -289,7 +372,8 @@ impl PartialOutput {
         let Some(run) = self.run.as_ref().filter(|_| progress.tally.answers > 0) else { return Ok(()) };
         let begin = Instant::now();
         let work = self.earlier + (begin - self.begin);
-        let is_marked = self.partial.mark(&Journal::new(run, progress, self.bytes, work))?;
+        let Some(journal) = Journal::new(run, progress, self.bytes, work) else { return Ok(()) };
+        let is_marked = self.partial.mark(&journal)?;
         self.partial.stays |= is_marked && self.is_kept;
         self.next_mark = begin + begin.elapsed() + MARK_INTERVAL.max(begin.elapsed() * MARK_SHARE);
         Ok(())
@@ -342,6 +426,84 @@ mod tests {
             assert_eq!(fs::read(&file).unwrap(), b"new");
             assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, mode);
         }
+    }
+
+    #[test]
+    fn a_link_to_what_is_not_there_yet_stays_and_leads_to_it() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::create_dir_all(path("deep/down")).unwrap();
+        symlink(path("deep/down"), path("side")).unwrap();
+        // From the folder that the link is really in.
+        symlink("../file", path("side/up")).unwrap();
+        symlink("side/up", path("two")).unwrap();
+        symlink(path("two"), path("three")).unwrap();
+        for link in ["side/up", "two", "three"] {
+            let mut output = Output::file(&path(link), false).unwrap();
+            output.write(b"new\n").unwrap();
+            // Whoever names the file itself has the same file.
+            assert!(matches!(Output::file(&path("deep/file"), false), Err(OutputError::InUse { .. })));
+            output.finish().unwrap();
+            assert!(fs::symlink_metadata(path(link)).unwrap().is_symlink(), "{link}");
+            assert_eq!(fs::read(path("deep/file")).unwrap(), b"new\n");
+            fs::remove_file(path("deep/file")).unwrap();
+        }
+        assert_eq!(names(&path("deep")), ["down"]);
+    }
+
+    #[test]
+    fn a_link_to_where_no_file_can_be_is_an_error() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        symlink("none/file", path("lost")).unwrap();
+        symlink("loop", path("loop")).unwrap();
+        symlink("none/", path("folder")).unwrap();
+        fs::write(path("file"), "old").unwrap();
+        for (name, words) in [
+            ("lost", "No such file or directory (os error 2)"),
+            ("loop", "Too many levels of symbolic links (os error 40)"),
+            ("folder", "Is a directory (os error 21)"),
+            ("none/", "Is a directory (os error 21)"),
+            ("none/.", "Is a directory (os error 21)"),
+            ("file/", "Not a directory (os error 20)"),
+        ] {
+            let error = Output::file(&path(name), false).err().unwrap();
+            assert_eq!(error.to_string(), format!("{}: {words}", path(name).display()));
+        }
+        assert_eq!(names(folder.path()), ["file", "folder", "loop", "lost"]);
+    }
+
+    #[test]
+    fn what_is_read_is_not_written() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("in"), "1\n").unwrap();
+        fs::hard_link(path("in"), path("hard")).unwrap();
+        symlink("in", path("soft")).unwrap();
+        fs::hard_link(path("in"), path(".beside.sudoku-partial")).unwrap();
+        fs::write(path("other"), "1\n").unwrap();
+        symlink("none", path("dangling")).unwrap();
+        let input = FileId::of(&fs::metadata(path("in")).unwrap());
+        for (name, file) in [
+            ("in", "in"),
+            ("./in", "./in"),
+            ("hard", "hard"),
+            ("soft", "soft"),
+            ("beside", ".beside.sudoku-partial"),
+        ] {
+            let error = Output::check_apart(Some(&path(name)), input).unwrap_err();
+            let file = path(file);
+            let sentence = format!("{} is the input itself. Name another file with -o.", file.display());
+            assert_eq!(error.to_string(), sentence);
+        }
+        for name in ["other", "new", "dangling", "none/file"] {
+            Output::check_apart(Some(&path(name)), input).unwrap();
+        }
+        Output::check_apart(Some(Path::new("/dev/null")), input).unwrap();
+        Output::check_apart(None, input).unwrap();
     }
 
     #[test]

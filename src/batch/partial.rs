@@ -4,9 +4,11 @@
 //! for which run. The names are always the same, so that the next run finds what one that was killed has left, and goes on
 //! with it or begins anew in the same file.
 //!
-//! The partial file is locked as long as a run has it, by a lock of the system that goes with the process. Only who has the
-//! lock touches either file. A lock belongs to a file and not to its name, so whoever has got one looks whether the file is still
-//! the one with that name: the run before may just have given it its place or removed it.
+//! The partial file is locked as long as a run has it, by a lock of the system that goes with the
+//! process. Only who has the lock touches either file. The rename to OUT gives up the lock of the
+//! name, so it comes last. A lock belongs to a file and not to its name, so whoever has got one
+//! looks whether the file is still the one with that name: the run before may just have given it
+//! its place or removed it.
 //!
 //! Answers are written first and the journal after them, under another name that takes the place of the old one. So the
 //! journal never speaks of answers that are not there. What comes after those it speaks of is cut off.
@@ -14,10 +16,11 @@
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::journal::Journal;
+use crate::input::FileId;
 
 /// The longest name that file systems take.
 const MAX_NAME_BYTES: usize = 255;
@@ -34,6 +37,8 @@ pub(super) struct Partial {
     file: File,
     path: PathBuf,
     journal: PathBuf,
+    /// The next journal, until it takes the place of the last one.
+    fresh: PathBuf,
     /// Where it goes in the end, and the permissions of what stands there.
     place: PathBuf,
     mode: Option<u32>,
@@ -63,18 +68,17 @@ impl Partial {
     /// Opens and locks the partial file of what is to stand at `place`, where `mode` are the permissions of what stands there
     /// now. What an earlier run has left is untouched.
     pub(super) fn open(place: PathBuf, mode: Option<u32>, is_durable: bool) -> Result<Self, Refused> {
-        let path = beside(&place, ".sudoku-partial");
+        let [path, journal, fresh] = files_beside(&place);
         // A new file gets what the user's umask leaves of 0666, as from any program.
         let file = locked(&path, mode.map_or(0o666, |mode| mode | 0o600))?;
-        let journal = beside(&place, ".sudoku-journal");
         let stays = file.metadata()?.len() > 0 || fs::symlink_metadata(&journal).is_ok();
-        Ok(Self { file, path, journal, place, mode, is_durable, stays })
+        Ok(Self { file, path, journal, fresh, place, mode, is_durable, stays })
     }
 
     /// Forgets what an earlier run has left.
     pub(super) fn begin(&mut self) -> io::Result<()> {
         // In this order: a journal must not speak of what is there no more.
-        remove(&self.journal)?;
+        self.forget()?;
         if self.is_durable {
             sync_folder(&self.path)?;
         }
@@ -123,34 +127,45 @@ impl Partial {
         if self.is_durable {
             self.file.sync_data()?;
         }
-        let fresh = beside(&self.place, ".sudoku-journal-new");
-        let is_marked = self.write_journal(&fresh, journal).is_ok();
+        let is_marked = self.write_journal(journal).is_ok();
         if !is_marked {
             // Nothing more can be done where even this fails.
-            let _ = remove(&fresh);
+            let _ = remove(&self.fresh);
         }
         Ok(is_marked)
     }
 
-    fn write_journal(&self, fresh: &Path, journal: &Journal) -> io::Result<()> {
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .custom_flags(libc::O_NOFOLLOW)
-            .open(fresh)?;
+    fn write_journal(&self, journal: &Journal) -> io::Result<()> {
+        // A file of that name was left by a run that was killed, or was made by somebody else to
+        // have it written to.
+        remove(&self.fresh)?;
+        let mut file = OpenOptions::new().write(true).create_new(true).open(&self.fresh)?;
         file.write_all(&serde_json::to_vec(journal)?)?;
         if self.is_durable {
             file.sync_all()?;
         }
-        fs::rename(fresh, &self.journal)?;
+        fs::rename(&self.fresh, &self.journal)?;
         if self.is_durable {
             sync_folder(&self.journal)?;
         }
         Ok(())
     }
 
-    /// Puts the file in its place.
+    /// Removes the journal, and the unfinished one of a run that was killed.
+    fn forget(&self) -> io::Result<()> {
+        remove(&self.fresh)?;
+        remove(&self.journal)
+    }
+
+    /// Puts the file in its place. If that fails, it stays where it is, without a journal.
+    ///
+    /// The journal is removed before the rename, because only until then it is certainly ours: the
+    /// rename gives up the lock of the name, and another run may make a journal of its own at once.
+    /// What a kill leaves behind:
+    /// - before the removal, a run that can be resumed from its last mark;
+    /// - between the two system calls, all answers but no journal: a resumed run begins anew,
+    ///   because nothing says that the answers are complete;
+    /// - after the rename, the whole file.
     pub(super) fn put(&mut self) -> io::Result<()> {
         if let Some(mode) = self.mode {
             self.file.set_permissions(Permissions::from_mode(mode))?;
@@ -158,16 +173,16 @@ impl Partial {
         if self.is_durable {
             self.file.sync_all()?;
         }
+        self.forget()?;
+        self.stays = false;
         fs::rename(&self.path, &self.place)?;
-        // From here on the name is free for another run.
+        // From here on the names may belong to another run.
         self.stays = true;
         Ok(())
     }
 
     /// Ends the work on a file that is in its place.
     pub(super) fn settle(self) -> io::Result<()> {
-        // One that stays behind is of no use, but does no harm: it speaks of answers that are not there.
-        let _ = remove(&self.journal);
         if self.is_durable {
             sync_folder(&self.place)?;
         }
@@ -179,7 +194,7 @@ impl Drop for Partial {
     fn drop(&mut self) {
         if !self.stays {
             // What cannot be removed is left to the next run.
-            let _ = remove(&self.journal);
+            let _ = self.forget();
             let _ = remove(&self.path);
         }
     }
@@ -212,12 +227,17 @@ fn locked(path: &Path, mode: u32) -> Result<File, Refused> {
             Err(TryLockError::WouldBlock) => return Err(Refused::InUse),
             Err(TryLockError::Error(error)) => return Err(error.into()),
         }
-        let is_same = |found: fs::Metadata| (found.dev(), found.ino()) == (metadata.dev(), metadata.ino());
+        let is_same = |found: fs::Metadata| FileId::of(&found) == FileId::of(&metadata);
         if fs::symlink_metadata(path).is_ok_and(is_same) {
             return Ok(file);
         }
     }
     Err(Refused::InUse)
+}
+
+/// The working files of the output at `place`: the partial file, its journal, and the next journal.
+pub(super) fn files_beside(place: &Path) -> [PathBuf; 3] {
+    [".sudoku-partial", ".sudoku-journal", ".sudoku-journal-new"].map(|ending| beside(place, ending))
 }
 
 /// `folder/NAME` becomes `folder/.NAMEending`, with as much of the name as file systems take.
@@ -250,7 +270,85 @@ fn folder_of(path: &Path) -> &Path {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use super::super::{Progress, Run};
     use super::*;
+    use crate::input::{Prefix, Version};
+
+    fn journal(bytes: u64) -> Journal {
+        let version = Version { bytes: 9, modified: (1, 2), changed: (3, 4), inode: 5 };
+        let (program, input) = ("sudoku 1.0.0".to_owned(), "/lists/a.txt".to_owned());
+        let run = Run { program, input, version, options: Vec::new() };
+        let progress = Progress { prefix: Some(Prefix { bytes: 9, hash: 1 }), ..Progress::default() };
+        Journal::new(&run, &progress, bytes, Duration::ZERO).unwrap()
+    }
+
+    /// After its rename, a run touches nothing that the next one may have made.
+    #[test]
+    fn the_journal_of_the_next_run_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out.txt");
+        for is_durable in [false, true] {
+            let mut first = Partial::open(out.clone(), None, is_durable).unwrap();
+            first.write(b"first\n").unwrap();
+            assert!(first.mark(&journal(6)).unwrap());
+            first.put().unwrap();
+            // At this moment the next run begins, and makes a mark.
+            let mut second = Partial::open(out.clone(), None, is_durable).unwrap();
+            assert!(second.journal().is_none());
+            second.begin().unwrap();
+            second.write(b"second\n").unwrap();
+            assert!(second.mark(&journal(7)).unwrap());
+            first.settle().unwrap();
+            assert_eq!(second.journal().unwrap().output_bytes(), 7);
+            second.put().unwrap();
+            second.settle().unwrap();
+            assert_eq!(fs::read(&out).unwrap(), b"second\n");
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        }
+    }
+
+    /// When the rename fails, the answers can be marked again, and are removed otherwise.
+    #[test]
+    fn what_cannot_be_put_in_its_place_has_no_journal() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out.txt");
+        let mut partial = Partial::open(out.clone(), None, false).unwrap();
+        partial.write(b"first\n").unwrap();
+        assert!(partial.mark(&journal(6)).unwrap());
+        partial.stays = true;
+        fs::create_dir(&out).unwrap();
+        partial.put().unwrap_err();
+        assert!(partial.journal().is_none() && !partial.stays);
+        assert!(partial.mark(&journal(6)).unwrap());
+        assert!(partial.journal().is_some());
+        drop(partial);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    /// Others can foresee the name of the next journal: their file is not written to, and their
+    /// FIFO not waited for.
+    #[test]
+    fn what_has_the_name_of_the_next_journal_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out.txt");
+        let [_, journal_path, fresh] = files_beside(&out);
+        let victim = folder.path().join("victim");
+        fs::write(&victim, "precious").unwrap();
+        let mut partial = Partial::open(out, None, false).unwrap();
+        partial.write(b"first\n").unwrap();
+        fs::hard_link(&victim, &fresh).unwrap();
+        assert!(partial.mark(&journal(6)).unwrap());
+        assert!(std::process::Command::new("mkfifo").arg(&fresh).status().unwrap().success());
+        assert!(partial.mark(&journal(6)).unwrap());
+        assert_eq!(fs::read(&victim).unwrap(), b"precious");
+        assert_eq!(partial.journal().unwrap().output_bytes(), 6);
+        // The unfinished journal of a run that was killed is removed with the rest.
+        fs::write(&fresh, "half").unwrap();
+        partial.put().unwrap();
+        assert!(!fresh.exists() && !journal_path.exists());
+    }
 
     #[test]
     fn names_stand_beside_the_place_and_are_never_too_long() {

@@ -14,12 +14,20 @@
 mod index;
 mod map;
 mod part;
+mod prefix;
+mod stamp;
 mod validate;
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, BufReader, Read, Seek as _, Write as _};
+use std::mem;
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+
+use prefix::PrefixHasher;
+use stamp::Stamp;
 
 use crate::answer::Block;
 use crate::grid::Grid;
@@ -29,8 +37,10 @@ use crate::text::{
 };
 
 pub use index::{Pick, Picked, PuzzleIndex, pick};
-pub use map::{Mapped, Version};
+pub use map::Mapped;
 pub use part::{NoPart, Part};
+pub use prefix::Prefix;
+pub use stamp::{FileId, Version};
 pub use validate::{Stopped, validate};
 
 /// How many bytes are read at a time, unless a reader is told otherwise: about 1,600 puzzles of 81 cells.
@@ -116,6 +126,23 @@ impl InputError {
         Self::Io { name: name.to_owned(), cause }
     }
 
+    /// The same error with another name for the input.
+    #[must_use]
+    pub fn renamed(mut self, other: &str) -> Self {
+        match &mut self {
+            Self::Io { name, .. }
+            | Self::Empty { name }
+            | Self::Shrunk { name }
+            | Self::Changed { name }
+            | Self::Damaged { name, .. }
+            | Self::TooLong { name, .. }
+            | Self::Endless { name, .. }
+            | Self::NoParts { name, .. } => other.clone_into(name),
+            Self::Format(_) => {}
+        }
+        self
+    }
+
     fn is_out_of_memory(&self) -> bool {
         matches!(self, Self::Io { cause, .. } if cause.kind() == io::ErrorKind::OutOfMemory)
     }
@@ -125,6 +152,10 @@ impl InputError {
 pub struct Source {
     name: String,
     feed: Feed,
+    /// The file they come from, if a run could overwrite it.
+    file_id: Option<FileId>,
+    /// The hash of what was read, if asked for.
+    hasher: Option<PrefixHasher>,
     /// What ended the reading, to be told once all that came before it is handed out.
     failure: Option<InputError>,
     /// Nothing from this byte on is read.
@@ -135,7 +166,7 @@ enum Feed {
     /// A mapped file, and how far it is read.
     Map { map: Arc<Mapped>, at: usize },
     /// Anything that can only be read in order.
-    Stream { stream: Box<dyn Read + Send>, is_compressed: bool, file: Option<map::Stamp> },
+    Stream { stream: Box<dyn Read + Send>, is_compressed: bool, file: Option<Stamp> },
 }
 
 impl Source {
@@ -146,7 +177,12 @@ impl Source {
     /// The system's, with the path.
     pub fn open(path: &Path, may_map: bool) -> Result<Self, InputError> {
         if path.as_os_str() == STANDARD_INPUT {
-            return Self::reading("standard input".to_owned(), Box::new(io::stdin()));
+            let mut source = Self::reading("standard input".to_owned(), Box::new(io::stdin()))?;
+            // A standard input that cannot be asked has no file behind it.
+            let metadata =
+                io::stdin().as_fd().try_clone_to_owned().and_then(|file| File::from(file).metadata());
+            source.file_id = metadata.ok().as_ref().and_then(overwritable);
+            return Ok(source);
         }
         let name = path.display().to_string();
         let file = File::open(path).map_err(|error| InputError::io(&name, error))?;
@@ -159,11 +195,12 @@ impl Source {
     /// The system's, with the name.
     pub fn file(name: String, file: File, may_map: bool) -> Result<Self, InputError> {
         let metadata = file.metadata().map_err(|error| InputError::io(&name, error))?;
+        let file_id = overwritable(&metadata);
         // Files of /proc call themselves regular and 0 bytes long; only reading tells.
         let is_regular = metadata.is_file() && metadata.len() > 0;
         if is_regular && may_map && !is_compressed(&file) {
             match Mapped::open(&file, name.clone()) {
-                Ok(Some(map)) => return Ok(Self::mapped(map)),
+                Ok(Some(map)) => return Ok(Self { file_id, ..Self::mapped(map) }),
                 Ok(None) => tracing::debug!("{name} is read without a map: too many are mapped already"),
                 // Reading takes next to none.
                 Err(error) if error.is_out_of_memory() => {
@@ -172,18 +209,27 @@ impl Source {
                 Err(error) => return Err(error),
             }
         }
-        let stamp = if is_regular {
-            Some(map::Stamp::of(&file).map_err(|e| InputError::io(&name, e))?)
-        } else {
-            None
-        };
-        Self::stream(name, Box::new(file), stamp)
+        let stamp =
+            if is_regular { Some(Stamp::of(&file).map_err(|e| InputError::io(&name, e))?) } else { None };
+        Ok(Self { file_id, ..Self::stream(name, Box::new(file), stamp)? })
     }
 
     /// A file that is mapped already, read from its start.
     #[must_use]
     pub fn mapped(map: Arc<Mapped>) -> Self {
-        Self { name: map.name().to_owned(), feed: Feed::Map { map, at: 0 }, failure: None, end: u64::MAX }
+        Self::new(map.name().to_owned(), Feed::Map { map, at: 0 })
+    }
+
+    const fn new(name: String, feed: Feed) -> Self {
+        Self { name, feed, file_id: None, hasher: None, failure: None, end: u64::MAX }
+    }
+
+    /// The same source, hashed while it is read, so that a later run can tell whether it reads the
+    /// same. See [`Chunk::prefix`] and [`Reader::resume`].
+    #[must_use]
+    pub fn hashed(mut self) -> Self {
+        self.hasher = Some(PrefixHasher::new());
+        self
     }
 
     /// Anything that can be read in order, compressed or not; `name` is for messages.
@@ -197,7 +243,7 @@ impl Source {
     fn stream(
         name: String,
         mut stream: Box<dyn Read + Send>,
-        file: Option<map::Stamp>,
+        file: Option<Stamp>,
     ) -> Result<Self, InputError> {
         let mut magic = Vec::new();
         stream
@@ -214,8 +260,7 @@ impl Source {
                 zstd::stream::read::Decoder::new(whole).map_err(|error| InputError::io(&name, error))?,
             ),
         };
-        let feed = Feed::Stream { stream, is_compressed: kind.is_some(), file };
-        Ok(Self { name, feed, failure: None, end: u64::MAX })
+        Ok(Self::new(name, Feed::Stream { stream, is_compressed: kind.is_some(), file }))
     }
 
     /// Makes an input that can be read more than once. What is not mapped is copied into a temporary file
@@ -248,7 +293,7 @@ impl Source {
     pub fn len_bytes(&self) -> Option<u64> {
         match &self.feed {
             Feed::Map { map, .. } => Some(map.len() as u64),
-            Feed::Stream { is_compressed: false, file, .. } => file.as_ref().map(map::Stamp::len),
+            Feed::Stream { is_compressed: false, file, .. } => file.as_ref().map(Stamp::len),
             Feed::Stream { .. } => None,
         }
     }
@@ -258,12 +303,32 @@ impl Source {
     pub fn version(&self) -> Option<Version> {
         match &self.feed {
             Feed::Map { map, .. } => Some(map.version()),
-            Feed::Stream { file, .. } => file.as_ref().map(map::Stamp::version),
+            Feed::Stream { file, .. } => file.as_ref().map(Stamp::version),
         }
+    }
+
+    /// The identity of the file, if a run that writes to it would destroy its content: of a regular
+    /// file or a block device, by name or as standard input.
+    #[must_use]
+    pub const fn file_id(&self) -> Option<FileId> {
+        self.file_id
     }
 
     /// Appends up to `room` bytes to `buffer`; 0 only at the end. `before` bytes have been read by now.
     fn fill(&mut self, buffer: &mut Vec<u8>, room: usize, before: u64) -> Result<usize, InputError> {
+        let length = self.fill_from_feed(buffer, room, before)?;
+        if let Some(hasher) = &mut self.hasher {
+            hasher.add(before, &buffer[buffer.len() - length..]);
+        }
+        Ok(length)
+    }
+
+    fn fill_from_feed(
+        &mut self,
+        buffer: &mut Vec<u8>,
+        room: usize,
+        before: u64,
+    ) -> Result<usize, InputError> {
         let room = room.min(usize::try_from(self.end.saturating_sub(before)).unwrap_or(usize::MAX));
         if room == 0 {
             return Ok(0);
@@ -321,6 +386,8 @@ impl Source {
         let (mut taken, mut line, mut at_end) = (0u64, 1u64, false);
         // How much of a line is passed over that has not ended.
         let mut passed = 0u64;
+        // A byte-order mark is one at the beginning only.
+        let mut is_begin = true;
         // The sample is filled whatever size a pipe's pieces have, so that detection always sees the same.
         loop {
             while sample.len() < SAMPLE_BYTES && !at_end {
@@ -337,8 +404,8 @@ impl Source {
                     }
                 }
             }
-            let mark =
-                if line == 1 && sample.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+            let has_mark = mem::take(&mut is_begin) && sample.starts_with(BYTE_ORDER_MARK);
+            let mark = if has_mark { BYTE_ORDER_MARK.len() } else { 0 };
             let (skipped, lines) = skip_blank_lines(&sample[mark..], at_end);
             line += lines;
             passed = if lines > 0 { 0 } else { passed };
@@ -409,11 +476,24 @@ impl Kept {
         match self {
             Self::Map(map) => Ok(Source::mapped(Arc::clone(map))),
             Self::Copy { name, file } => {
-                let rewound = file.try_clone().and_then(|mut file| file.rewind().map(|()| file));
-                Source::file(name.clone(), rewound.map_err(|error| InputError::io(name, error))?, false)
+                let fail = |error| InputError::io(name, error);
+                let rewound =
+                    file.try_clone().and_then(|mut file| file.rewind().map(|()| file)).map_err(fail)?;
+                let stamp = Stamp::of(&rewound).map_err(fail)?;
+                // The copy holds what was unpacked, so it is read as it is even if that looks
+                // compressed.
+                let feed =
+                    Feed::Stream { stream: Box::new(rewound), is_compressed: false, file: Some(stamp) };
+                Ok(Source::new(name.clone(), feed))
             }
         }
     }
+}
+
+/// The identity of a file that keeps what is written to it.
+fn overwritable(metadata: &Metadata) -> Option<FileId> {
+    let kind = metadata.file_type();
+    (kind.is_file() || kind.is_block_device()).then(|| FileId::of(metadata))
 }
 
 enum Compression {
@@ -452,6 +532,7 @@ pub struct Chunk {
     text: Vec<u8>,
     first_line: u64,
     end: u64,
+    prefix: Option<Prefix>,
     buffers: Buffers,
 }
 
@@ -467,11 +548,18 @@ impl Chunk {
     pub const fn end(&self) -> u64 {
         self.end
     }
+
+    /// Length and hash of what had been read of the input when the chunk was handed out: the chunk
+    /// and some bytes behind it. `None` unless the source is [`Source::hashed`].
+    #[must_use]
+    pub const fn prefix(&self) -> Option<Prefix> {
+        self.prefix
+    }
 }
 
 impl Drop for Chunk {
     fn drop(&mut self) {
-        let buffer = std::mem::take(&mut self.text);
+        let buffer = mem::take(&mut self.text);
         self.buffers.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
     }
 }
@@ -653,7 +741,9 @@ impl Reader {
             buffer.truncate(end);
         }
         self.is_at_start = false;
-        Ok(Some(Chunk { text: buffer, first_line, end: self.offset(), buffers: Arc::clone(&self.buffers) }))
+        let prefix = self.source.hasher.as_ref().map(PrefixHasher::prefix);
+        let (end, buffers) = (self.offset(), Arc::clone(&self.buffers));
+        Ok(Some(Chunk { text: buffer, first_line, end, prefix, buffers }))
     }
 
     /// How much to read next: up to the next multiple of the size of a chunk.

@@ -11,7 +11,13 @@ use std::fmt;
 use std::num::NonZeroU64;
 use std::str::FromStr;
 
-use super::{CHUNK_BYTES, Feed, InputError, Reader, Source};
+use super::prefix::PrefixHasher;
+use super::{CHUNK_BYTES, Feed, InputError, Prefix, Reader, Source};
+
+/// The most that a stream is read ahead of `offset` by [`Reader::resume`], because it is kept in
+/// memory. Readers are a few reads and an unfinished puzzle ahead of the chunks that they hand out;
+/// a journal that says more is damaged.
+const MAX_AHEAD: u64 = 16 << 20;
 
 /// One of the parts into which an input is cut. Written `2/5`: the second of five.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,9 +119,30 @@ impl Source {
         }
     }
 
+    /// The same, hashed: for bytes that are passed over.
+    fn peek_hashed(&mut self, offset: u64, room: usize, buffer: &mut Vec<u8>) -> Result<usize, InputError> {
+        let length = self.peek(offset, room, buffer)?;
+        if let Some(hasher) = &mut self.hasher {
+            hasher.add(offset, &buffer[buffer.len() - length..]);
+        }
+        Ok(length)
+    }
+
+    /// Hashes everything up to byte `end` at least. Only where the length is known.
+    fn hash_up_to(&mut self, end: u64) -> Result<(), InputError> {
+        let mut buffer = Vec::with_capacity(CHUNK_BYTES);
+        while let Some(at) = self.hasher.as_ref().map(|hasher| hasher.prefix().bytes).filter(|&at| at < end) {
+            buffer.clear();
+            if self.peek_hashed(at, CHUNK_BYTES, &mut buffer)? == 0 {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// The first line that begins at byte `target` or later, or the end of the input. `from` is a line before it from
     /// which lines are counted.
-    fn first_line_from(&self, target: u64, from: Place) -> Result<Place, InputError> {
+    fn first_line_from(&mut self, target: u64, from: Place) -> Result<Place, InputError> {
         let Place { offset: mut at, mut line } = from;
         if target <= at {
             return Ok(from);
@@ -123,7 +150,7 @@ impl Source {
         let mut buffer = Vec::with_capacity(CHUNK_BYTES);
         loop {
             buffer.clear();
-            let length = self.peek(at, CHUNK_BYTES, &mut buffer)?;
+            let length = self.peek_hashed(at, CHUNK_BYTES, &mut buffer)?;
             if length == 0 {
                 return Ok(Place { offset: at, line: line + 1 });
             }
@@ -145,14 +172,19 @@ impl Reader {
     pub fn take_part(&mut self, part: Part) -> Result<(), InputError> {
         self.source.check_parts()?;
         let (start, end) = part.targets(self.len_bytes().unwrap_or(0));
-        let first = self.source.first_line_from(start, self.place())?;
+        // The first line behind a byte-order mark, blank lines, comments and a header. Every border
+        // before it is moved to it, for the part that ends there as for the one that begins there:
+        // searched from inside the mark, the end would be behind the first line, and two parts
+        // would have it.
+        let body = self.place();
+        let first = self.source.first_line_from(start, body)?;
         if self.format.is_by_line() {
             if first.offset > self.offset() {
                 self.seek(first)?;
             }
             if let Some(end) = end {
                 // Nobody asks for the number of that line.
-                let before = Place { offset: end.saturating_sub(1), line: 0 };
+                let before = Place { offset: end.saturating_sub(1).max(body.offset), line: 0 };
                 let end = self.source.first_line_from(end, before)?.offset;
                 self.end_at(end);
             }
@@ -174,18 +206,45 @@ impl Reader {
     /// # Errors
     /// What reading meets.
     pub fn pass_over(&mut self, offset: u64) -> Result<(), InputError> {
+        self.pass_over_and_read(offset, offset)
+    }
+
+    /// Passes over everything up to byte `offset`, as [`Reader::pass_over`] does, and returns
+    /// whether the input begins with `earlier`: what an earlier reader had read when it handed out
+    /// the chunk that ends there. To be called after [`Reader::take_part`]. False unless the source
+    /// is [`Source::hashed`].
+    ///
+    /// # Errors
+    /// What reading meets.
+    pub fn resume(&mut self, offset: u64, earlier: Prefix) -> Result<bool, InputError> {
+        let is_stream = self.len_bytes().is_none();
+        let Some(hasher) = &mut self.source.hasher else { return Ok(false) };
+        hasher.remember_at(earlier.bytes);
+        if is_stream && earlier.bytes.saturating_sub(offset) > MAX_AHEAD {
+            return Ok(false);
+        }
+        self.pass_over_and_read(offset, earlier.bytes)?;
+        Ok(self.source.hasher.as_ref().and_then(PrefixHasher::remembered) == Some(earlier))
+    }
+
+    /// Passes over everything up to byte `offset`, and reads at least up to byte `end` without
+    /// passing over that.
+    fn pass_over_and_read(&mut self, offset: u64, end: u64) -> Result<(), InputError> {
         if self.len_bytes().is_some() {
             let place = self.source.first_line_from(offset, self.place())?;
+            self.source.hash_up_to(end)?;
             self.seek(place)?;
         } else {
-            self.read_past(offset)?;
+            self.read_past(offset, end)?;
         }
         self.is_at_start = false;
         Ok(())
     }
 
-    /// Reads up to byte `offset` and forgets all of it but the number of lines.
-    fn read_past(&mut self, offset: u64) -> Result<(), InputError> {
+    /// Reads up to byte `end` at least and forgets what lies before byte `offset`, but for the
+    /// number of lines.
+    fn read_past(&mut self, offset: u64, end: u64) -> Result<(), InputError> {
+        let end = end.max(offset);
         let mut buffer = std::mem::take(&mut self.pending);
         loop {
             // What is at hand ends at byte `taken`.
@@ -194,10 +253,10 @@ impl Reader {
                 usize::try_from(offset.saturating_sub(begin)).unwrap_or(usize::MAX).min(buffer.len());
             self.line += memchr::memchr_iter(b'\n', &buffer[..passed]).count() as u64;
             buffer.drain(..passed);
-            if self.taken >= offset {
+            if self.taken >= end {
                 break;
             }
-            let room = usize::try_from(offset - self.taken).unwrap_or(usize::MAX).min(self.chunk_bytes);
+            let room = usize::try_from(end - self.taken).unwrap_or(usize::MAX).min(self.chunk_bytes);
             let length = self.source.fill(&mut buffer, room, self.taken)?;
             if length == 0 {
                 break;

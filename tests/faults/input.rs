@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::ExitStatusExt as _;
 use std::time::Duration;
 
 use flate2::write::GzEncoder;
@@ -34,6 +35,18 @@ pub fn rows() -> Vec<Row> {
             "the file shrinks, grows, is overwritten or replaced while it is read",
             "no crash; an error that names it; what was answered before is right",
             changing_files,
+        ),
+        row(
+            3,
+            "SIGBUS, as from a file that shrinks, but sent by `kill`",
+            "what it does to any program: the end, by this signal",
+            bus_error_sent,
+        ),
+        row(
+            3,
+            "OUT is the input, by any name",
+            "a sentence, exit code 2; the puzzles are left as they are",
+            out_is_input,
         ),
         row(
             4,
@@ -372,6 +385,45 @@ fn changing_files() -> Seen {
     Seen::good(format!(
         "`FILE was cut short while it was being read.`, at least {fewest} right answers before; one replaced by rename is read to its end"
     ))
+}
+
+fn bus_error_sent() -> Seen {
+    let (folder, some) = (Folder::new(), easy(1_000));
+    let input = folder.write("in.txt", lines(&some).repeat(100));
+    let pipe = folder.pipe("pipe");
+    let script = "ulimit -c 0; exec \"$0\" \"$@\"";
+    let running = start(&mut sudoku_in_shell(script, &["solve", &input, "-o", &pipe]));
+    // It waits for a reader of its answers, with the input mapped.
+    let mut answers = BufReader::new(File::open(&pipe).unwrap());
+    answers.read_line(&mut String::new()).unwrap();
+    let maps = fs::read_to_string(format!("/proc/{}/maps", running.child.id())).unwrap();
+    assert!(maps.contains(&input), "{maps}");
+    running.signal("-BUS");
+    let ended = running.finish();
+    assert_eq!(ended.status.signal(), Some(libc::SIGBUS), "{} {}", ended.status, ended.stderr);
+    Seen::good("ended by signal 7 at once")
+}
+
+fn out_is_input() -> Seen {
+    let (folder, text) = (Folder::new(), lines(&easy(100)));
+    let input = folder.write("in.txt", &text);
+    let (hard, soft) = (folder.path("hard"), folder.path("soft"));
+    fs::hard_link(&input, &hard).unwrap();
+    std::os::unix::fs::symlink(&input, &soft).unwrap();
+    let words = |name: &str| format!("{name} is the input itself. Name another file with -o.");
+    for out in [&input, &hard, &soft, &format!("{}/./in.txt", folder.root())] {
+        run(&mut sudoku(&["solve", &input, "-o", out])).assert_refused(&words(out));
+        let standard = run(sudoku(&["solve", "-", "-o", out]).stdin(File::open(&input).unwrap()));
+        standard.assert_refused(&words(out));
+        assert!(fs::read_to_string(out).unwrap() == text);
+    }
+    let out = OpenOptions::new().append(true).open(&input).unwrap();
+    run(sudoku(&["solve", &input]).stdout(out)).assert_refused(&words("standard output"));
+    assert!(fs::read_to_string(&input).unwrap() == text);
+    assert_eq!(folder.names(), ["hard", "in.txt", "soft"]);
+    Seen::good(
+        "`OUT is the input itself. Name another file with -o.`: the same path, links, standard input and output",
+    )
 }
 
 fn gzip(text: &[u8]) -> Vec<u8> {

@@ -165,6 +165,43 @@ async fn lists_come_in_pages() {
     assert_eq!(pages, ["ab", "cd", "e"]);
 }
 
+/// How often a file is mapped by this process, in which the server is.
+fn maps_of(path: &Path) -> usize {
+    let maps = fs::read_to_string("/proc/self/maps").unwrap();
+    let path = fs::canonicalize(path).unwrap();
+    maps.lines().filter(|line| line.ends_with(path.to_str().unwrap())).count()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_with_several_names_is_one_data_set() {
+    let puzzles = easy(3000);
+    let bad = format!("{}{}\n", lines(&puzzles), &puzzles[0][1..]);
+    let folder = folder_with(&[("good.txt", &lines(&puzzles)), ("bad.txt", &bad)]);
+    fs::create_dir(folder.path().join("below")).unwrap();
+    fs::hard_link(folder.path().join("good.txt"), folder.path().join("hard.txt")).unwrap();
+    symlink("bad.txt", folder.path().join("soft.txt")).unwrap();
+    let server = start_with(folder.path()).await;
+    let whole_text = offline(&lines(&puzzles), OutputForm::Solution);
+    for name in ["good.txt", "./good.txt", "below/../good.txt", "hard.txt"] {
+        assert!(text(&solve(&server, whole(name)).await.unwrap()) == whole_text, "{name}");
+        let get = GetPuzzleRequest { name: name.to_owned(), index: Some(2), ..Default::default() };
+        assert_eq!(server.client().await.get_puzzle(get).await.unwrap().into_inner().count, 3000);
+    }
+    assert_eq!(maps_of(&folder.path().join("good.txt")), 1);
+    assert_eq!(
+        maps_of(&folder.path().join("hard.txt")),
+        0,
+        "a map has the name by which it was opened first"
+    );
+    // It is checked once, and everybody is told by the name that was asked for.
+    for name in ["./bad.txt", "bad.txt", "soft.txt"] {
+        let status = solve(&server, whole(name)).await.unwrap_err();
+        let message = format!("The data set {name} is not served: Line 3001 has the wrong length.");
+        assert_eq!((status.code(), status.message()), (Code::FailedPrecondition, message.as_str()));
+    }
+    assert_eq!(maps_of(&folder.path().join("bad.txt")), 1);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_data_set_with_a_bad_line_is_not_served() {
     let puzzles = easy(3000);
@@ -275,7 +312,10 @@ async fn a_file_that_is_cut_short_ends_its_streams_with_aborted() {
     let counters = slow.counters.clone();
     let folder = folder_with(&[("many.txt", &lines(&easy(20_000)))]);
     let server = start(Config { data_dir: Some(folder.path().to_owned()), ..config_with(slow) }).await;
-    let mut stream = server.client().await.solve_dataset(whole("many.txt")).await.unwrap().into_inner();
+    // Mapped by one name, and streamed by another.
+    let get = GetPuzzleRequest { name: "many.txt".to_owned(), ..Default::default() };
+    server.client().await.get_puzzle(get).await.unwrap();
+    let mut stream = server.client().await.solve_dataset(whole("./many.txt")).await.unwrap().into_inner();
     eventually("work", || counters.begun() > 0).await;
     fs::OpenOptions::new().write(true).open(folder.path().join("many.txt")).unwrap().set_len(1000).unwrap();
     let end = async {
@@ -288,6 +328,7 @@ async fn a_file_that_is_cut_short_ends_its_streams_with_aborted() {
     };
     let status = timeout(PATIENCE, end).await.unwrap().unwrap_err();
     assert_eq!(status.code(), Code::Aborted, "{status:?}");
+    assert!(status.message().starts_with("./many.txt was cut short "), "{}", status.message());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

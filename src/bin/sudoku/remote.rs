@@ -12,7 +12,7 @@ use anyhow::Context as _;
 use bytes::Bytes;
 use sudoku_stream::answer::{OutputForm, Task};
 use sudoku_stream::batch::{BatchError, Output, OutputError, Progress};
-use sudoku_stream::input::{InputError, Reader};
+use sudoku_stream::input::{InputError, Prefix, Reader};
 use sudoku_stream::service::client::{self, Access, BLOCKS_AHEAD, ClientError, Job, Notice, Persistence};
 use sudoku_stream::text::{Format, Hint};
 
@@ -112,8 +112,9 @@ pub fn solve(
 
     let sink = |lines: Bytes, tally: &_| -> Result<(), OutputError> {
         // It was told before the block was sent.
-        let end = block_ends.try_recv().unwrap_or(output.progress().bytes);
-        output.add(end, &lines, tally)?;
+        let so_far = output.progress();
+        let (end, prefix) = block_ends.try_recv().unwrap_or((so_far.bytes, so_far.prefix));
+        output.add(end, prefix, &lines, tally)?;
         watch(output.progress());
         Ok(())
     };
@@ -150,7 +151,7 @@ async fn raised(flag: &AtomicBool) {
 fn feed(
     mut reader: Reader,
     blocks: &tokio::sync::mpsc::Sender<Bytes>,
-    ends: &mpsc::Sender<u64>,
+    ends: &mpsc::Sender<(u64, Option<Prefix>)>,
 ) -> Result<(), InputError> {
     let format = reader.format().clone();
     while let Some(chunk) = reader.next_chunk()? {
@@ -160,7 +161,8 @@ fn feed(
             text = rest;
             let block = Bytes::copy_from_slice(message);
             // Nobody listens any more once the run has failed; why is known there.
-            if ends.send(chunk.end() - rest.len() as u64).is_err() || blocks.blocking_send(block).is_err() {
+            let end = (chunk.end() - rest.len() as u64, chunk.prefix());
+            if ends.send(end).is_err() || blocks.blocking_send(block).is_err() {
                 return Ok(());
             }
         }

@@ -1,6 +1,7 @@
 //! `sudoku solve` and `sudoku count`.
 
 use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,7 +10,7 @@ use anyhow::{Context as _, bail};
 use indicatif::ProgressBar;
 use sudoku_stream::answer::{OutputForm, Task, Workers};
 use sudoku_stream::batch::{self, BatchError, Output, Progress, Run};
-use sudoku_stream::input::{self, InputError, Kept, Reader, Stopped, Version};
+use sudoku_stream::input::{self, InputError, Kept, Reader, Source, Stopped, Version};
 use sudoku_stream::pipeline;
 use sudoku_stream::solver::{Fast, Strategy};
 
@@ -41,7 +42,7 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
                 }
             }
         }
-        reader = open::read(kept.source()?, &args.input)?;
+        reader = read(kept.source()?, args, version)?;
     }
 
     let task = task_for(args, &reader)?;
@@ -52,12 +53,16 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
             if let Some(part) = part {
                 reader.take_part(part)?;
             }
-            if answered.tally.answers > 0 {
-                reader.pass_over(answered.bytes)?;
-            }
-            Ok(reader)
+            let is_same = match answered.prefix {
+                Some(prefix) => reader.resume(answered.bytes, prefix)?,
+                None => true,
+            };
+            Ok((reader, is_same))
         })?;
-        let Some(moved) = moved else { return not_begun() };
+        let Some((moved, is_same)) = moved else { return not_begun() };
+        if !is_same {
+            return Err(output.other_input().into());
+        }
         reader = moved;
     }
     let earlier = output.earlier();
@@ -114,6 +119,9 @@ struct Input {
 impl Input {
     fn open(args: &SolveArgs) -> anyhow::Result<Self> {
         let source = open::source(&args.input)?;
+        if let Some(id) = source.file_id() {
+            Output::check_apart(args.answer.output_path(), id)?;
+        }
         if args.answer.shard.is_some() {
             source.check_parts()?;
         }
@@ -122,11 +130,19 @@ impl Input {
             bail!("--resume needs an input that can be read again. Write {} to a file first.", source.name());
         }
         if !args.answer.strict {
-            return Ok(Self { reader: open::read(source, &args.input)?, kept: None, version });
+            return Ok(Self { reader: read(source, args, version)?, kept: None, version });
         }
         let kept = source.keep()?;
         Ok(Self { reader: open::read(kept.source()?, &args.input)?, kept: Some(kept), version })
     }
+}
+
+/// Detects how the input is written. What is read is hashed if the run can be resumed: if it reads
+/// from a file and writes to one.
+fn read(source: Source, args: &SolveArgs, version: Option<Version>) -> anyhow::Result<Reader> {
+    let is_file = |out: &Path| fs::metadata(out).map_or(true, |found| found.is_file());
+    let is_resumable = version.is_some() && args.answer.output_path().is_some_and(is_file);
+    open::read(if is_resumable { source.hashed() } else { source }, &args.input)
 }
 
 /// Opens what the answers go to. Where the input is a file, what it takes to go on after a kill is remembered.

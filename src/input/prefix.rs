@@ -1,0 +1,166 @@
+//! Hash of what has been read of an input, from its first byte on.
+//!
+//! A resumed run compares it with its journal, so that answers to two inputs are never mixed. It
+//! guards against accidents and not against forgery, because every byte of a long run goes through
+//! it and a cryptographic hash would cost as much as solving. It chains the hashes of blocks:
+//! rapidhash is a quarter faster over a block than over a stream of bytes.
+
+use rapidhash::v3::rapidhash_v3;
+use serde::{Deserialize, Serialize};
+
+/// Bytes of a block. Reads of a file mostly end at a multiple of it, so that few blocks are put
+/// together from pieces.
+const BLOCK_BYTES: usize = 16 * 1024;
+
+/// The beginning of an input: its length, and its hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prefix {
+    /// The length in bytes, uncompressed.
+    pub bytes: u64,
+    /// A 64-bit hash of these bytes.
+    pub hash: u64,
+}
+
+/// Incremental hash of an input; each byte counts once, however often it is read.
+pub(super) struct PrefixHasher {
+    bytes: u64,
+    /// The hash of all blocks that are whole.
+    blocks: u64,
+    /// The block behind them, as far as it has been read.
+    rest: Vec<u8>,
+    /// The length at which the hash is to be remembered, and the remembered hash.
+    checkpoint: Option<u64>,
+    passed: Option<Prefix>,
+}
+
+/// The hash of a block behind what has the hash `before`.
+fn chain(before: u64, block: &[u8]) -> u64 {
+    let mut pair = [0; 16];
+    pair[..8].copy_from_slice(&before.to_le_bytes());
+    pair[8..].copy_from_slice(&rapidhash_v3(block).to_le_bytes());
+    rapidhash_v3(&pair)
+}
+
+impl PrefixHasher {
+    pub(super) const fn new() -> Self {
+        Self { bytes: 0, blocks: 0, rest: Vec::new(), checkpoint: None, passed: None }
+    }
+
+    /// Adds a piece of the input that begins at byte `offset`. What was added before is skipped. A
+    /// piece behind a gap is ignored, because the bytes of the gap are not known.
+    pub(super) fn add(&mut self, offset: u64, piece: &[u8]) {
+        let known = self.bytes.checked_sub(offset).and_then(|known| usize::try_from(known).ok());
+        let Some(mut rest) = known.and_then(|known| piece.get(known..)) else { return };
+        if let Some(ahead) = self.checkpoint.and_then(|checkpoint| checkpoint.checked_sub(self.bytes)) {
+            let length = usize::try_from(ahead).unwrap_or(usize::MAX);
+            if length <= rest.len() {
+                let (before, behind) = rest.split_at(length);
+                self.write(before);
+                (self.passed, self.checkpoint) = (Some(self.prefix()), None);
+                rest = behind;
+            }
+        }
+        self.write(rest);
+    }
+
+    fn write(&mut self, piece: &[u8]) {
+        self.bytes += piece.len() as u64;
+        let mut piece = piece;
+        if !self.rest.is_empty() {
+            let (head, tail) = piece.split_at(piece.len().min(BLOCK_BYTES - self.rest.len()));
+            self.rest.extend_from_slice(head);
+            if self.rest.len() < BLOCK_BYTES {
+                return;
+            }
+            self.blocks = chain(self.blocks, &self.rest);
+            self.rest.clear();
+            piece = tail;
+        }
+        let blocks = piece.chunks_exact(BLOCK_BYTES);
+        self.rest.extend_from_slice(blocks.remainder());
+        self.blocks = blocks.fold(self.blocks, chain);
+    }
+
+    /// Length and hash of all that was added.
+    pub(super) fn prefix(&self) -> Prefix {
+        let hash = if self.rest.is_empty() { self.blocks } else { chain(self.blocks, &self.rest) };
+        Prefix { bytes: self.bytes, hash }
+    }
+
+    /// Remembers the hash of the first `bytes` bytes once they are added. Has no effect if more
+    /// have been added already.
+    pub(super) fn remember_at(&mut self, bytes: u64) {
+        (self.checkpoint, self.passed) = (Some(bytes), None);
+        // They may be all that was added.
+        self.add(self.bytes, &[]);
+    }
+
+    /// What [`Self::remember_at`] has remembered.
+    pub(super) const fn remembered(&self) -> Option<Prefix> {
+        self.passed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &[u8]) -> Prefix {
+        let mut hasher = PrefixHasher::new();
+        hasher.add(0, text);
+        hasher.prefix()
+    }
+
+    #[test]
+    fn pieces_of_any_length_come_to_the_same() {
+        let text: Vec<u8> = (0..100_000_u32).map(|k| (k % 509 * k % 251).to_le_bytes()[0]).collect();
+        for length in [1, 7, 1_000, BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1, 3 * BLOCK_BYTES, 100_000] {
+            let mut hasher = PrefixHasher::new();
+            for (k, piece) in text.chunks(length).enumerate() {
+                hasher.add((k * length) as u64, piece);
+                assert!(hasher.rest.len() < BLOCK_BYTES);
+            }
+            assert_eq!(hasher.prefix(), of(&text), "{length}");
+        }
+        assert_eq!(of(&text).bytes, 100_000);
+        for at in [0, BLOCK_BYTES - 1, BLOCK_BYTES, 99_999] {
+            let mut other = text.clone();
+            other[at] ^= 1;
+            assert_ne!(of(&other).hash, of(&text).hash);
+            assert_ne!(of(&text[..at]).hash, of(&text).hash);
+        }
+        // The same blocks in another order.
+        let (first, second) = text[..2 * BLOCK_BYTES].split_at(BLOCK_BYTES);
+        assert_ne!(of(&[second, first].concat()).hash, of(&[first, second].concat()).hash);
+    }
+
+    #[test]
+    fn what_is_read_twice_counts_once_and_what_is_passed_over_not_at_all() {
+        let text = b"abcdefghijklmnopqrstuvwxyz";
+        let mut hasher = PrefixHasher::new();
+        for (begin, end) in [(0, 10), (3, 8), (5, 15), (20, 26), (15, 15), (14, 20)] {
+            hasher.add(begin as u64, &text[begin..end]);
+        }
+        assert_eq!(hasher.prefix(), of(&text[..20]));
+    }
+
+    #[test]
+    fn a_hash_is_remembered_on_the_way() {
+        let text = b"abcdefghijklmnopqrstuvwxyz";
+        for (length, at) in [(1, 10), (10, 10), (7, 10), (26, 10), (26, 26), (5, 0), (26, 27)] {
+            let mut hasher = PrefixHasher::new();
+            hasher.remember_at(at as u64);
+            for (k, piece) in text.chunks(length).enumerate() {
+                hasher.add((k * length) as u64, piece);
+            }
+            assert_eq!(hasher.remembered(), text.get(..at).map(of), "{at}");
+            assert_eq!(hasher.prefix(), of(text));
+        }
+        let mut hasher = PrefixHasher::new();
+        hasher.add(0, text);
+        hasher.remember_at(26);
+        assert_eq!(hasher.remembered(), Some(of(text)));
+        hasher.remember_at(25);
+        assert_eq!(hasher.remembered(), None);
+    }
+}
