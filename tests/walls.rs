@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules in the order in which they may use each other.
-const ORDER: [&str; 11] = [
-    "grid", "text", "solver", "answer", "generate", "explore", "origin", "pipeline", "input", "batch",
-    "service",
+const ORDER: [&str; 12] = [
+    "grid", "text", "solver", "answer", "solve", "generate", "explore", "origin", "pipeline", "input",
+    "batch", "service",
 ];
 
 /// The last of them that is pure: no input or output, no clock, no threads.
