@@ -7,10 +7,7 @@ use std::sync::atomic::AtomicBool;
 use crate::answer::{Answer, Block, Found, Task, Workers, single_error};
 use crate::grid::Grid;
 use crate::solver::Question;
-use crate::text::{
-    BYTE_ORDER_MARK, Format, FormatError, Hint, Problem, PuzzleError, Records, SAMPLE_BYTES, detect,
-    skip_blank_lines,
-};
+use crate::text::{Format, FormatError, Hint, Opening, Problem, PuzzleError, Records, sniff};
 
 /// Why a puzzle was not solved. Prints as the sentence that the programs print, such as `The puzzle has no solution.`
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -49,16 +46,8 @@ struct Opened<'a> {
 impl<'a> Opened<'a> {
     fn new(text: &'a str) -> Result<Self, FormatError> {
         let text = text.as_bytes();
-        let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-        let (skipped, lines) = skip_blank_lines(text, true);
-        let text = &text[skipped..];
-        if text.is_empty() {
-            return Err(EMPTY.into());
-        }
-        let opening = detect(&text[..text.len().min(SAMPLE_BYTES)], &Hint::default())
-            .map_err(|error| error.below(lines))?;
-        let first_line = 1 + lines + opening.lines;
-        Ok(Self { format: opening.format, text: &text[opening.body..], first_line })
+        let Opening { format, body, lines } = sniff(text, &Hint::default(), true)?.ok_or(EMPTY)?;
+        Ok(Self { format, text: &text[body..], first_line: 1 + lines })
     }
 
     /// The only puzzle.
@@ -78,10 +67,9 @@ impl<'a> Opened<'a> {
     /// The answer to the only puzzle.
     fn answer(self, question: Question) -> Result<Answered, SolveError> {
         self.single()?;
-        let task = Task { question, ..Task::default() };
-        let (format, text) = (self.format.clone(), self.text);
-        let answer = Answers::of(self, task).next_answer().unwrap_or(Err(EMPTY));
-        Ok(answer.map_err(|error| single_error(&format, text, &error))?)
+        let answer = Answers::of(self, Task { question, ..Task::default() }).next_answer();
+        // What is wrong with its text was told above; the rest is said without a line.
+        Ok(answer.unwrap_or(Err(EMPTY)).map_err(|error| PuzzleError { line: None, ..error })?)
     }
 }
 
@@ -202,17 +190,7 @@ impl<'a> Answers<'a> {
     /// Answers the next block, if there is any.
     fn refill(&mut self) {
         let (format, task) = (self.workers.format(), *self.workers.task());
-        let mut room = BLOCK_BYTES;
-        let end = loop {
-            if self.rest.len() <= room {
-                break self.rest.len();
-            }
-            match format.cut(&self.rest[..room], false) {
-                0 => room *= 2,
-                end => break end,
-            }
-        };
-        let (text, rest) = self.rest.split_at(end);
+        let (text, rest) = self.rest.split_at(format.cut_about(self.rest, BLOCK_BYTES));
         let block = Block { text, first_line: self.line };
         let ready = &mut self.ready;
         let never = AtomicBool::new(false);

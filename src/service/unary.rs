@@ -11,8 +11,8 @@ use tracing::Span;
 use super::context::Context;
 use super::convert::{self, Settings, internal_error, invalid, unreadable};
 use super::crew::Size;
+use super::line_count::count_lines;
 use super::meters;
-use super::opening::{count_lines, open};
 use super::proto;
 use super::refusal::broken_down;
 use crate::answer::{
@@ -21,7 +21,7 @@ use crate::answer::{
 };
 use crate::grid::Grid;
 use crate::solver::Metrics;
-use crate::text::{Format, FormatError, Hint, Problem, PuzzleError, Records};
+use crate::text::{Format, FormatError, Hint, Problem, PuzzleError, Records, sniff};
 
 /// The most errors that Validate returns.
 const MAX_ERRORS: usize = 1000;
@@ -50,12 +50,12 @@ impl Text {
         let lines = count_lines(text);
         context.check_lines(lines)?;
         Span::current().record("lines", lines);
-        match open(text, hint, true) {
+        match sniff(text, hint, true) {
             Ok(None) => Ok(Err(EMPTY)),
-            Ok(Some(opened)) => Ok(Ok(Self {
-                bytes: text.slice(opened.skipped..),
-                format: opened.format,
-                first_line: opened.lines + 1,
+            Ok(Some(opening)) => Ok(Ok(Self {
+                bytes: text.slice(opening.body..),
+                format: opening.format,
+                first_line: opening.lines + 1,
                 idle_workers: Arc::clone(context.idle_workers()),
             })),
             Err(FormatError::Puzzle(error)) => Ok(Err(PuzzleError { line: None, ..error })),

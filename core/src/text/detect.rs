@@ -6,7 +6,9 @@ use super::alphabet::Codec;
 use super::lines::{fields, is_no_puzzle, trim_end};
 use super::readings::{are_rows, check_letters, written_cells};
 use super::rows::{Line, classify, read_cell, tokens};
-use super::{Alphabet, CsvColumns, Format, FormatError, Hint, Notation, Problem, PuzzleError, triples};
+use super::{
+    Alphabet, BYTE_ORDER_MARK, CsvColumns, Format, FormatError, Hint, Notation, Problem, PuzzleError, triples,
+};
 use crate::grid::Order;
 
 /// How much of a text detection looks at.
@@ -21,10 +23,37 @@ const MAX_BLOCK_SIZE_DIGITS: usize = 15;
 pub struct Opening {
     /// How the text is written.
     pub format: Format,
-    /// The length of what stands before the first puzzle, a header or a heading.
+    /// The length of what stands before the first puzzle: a header or a heading, and what was skipped above it.
     pub body: usize,
     /// The lines that this takes up.
     pub lines: u64,
+}
+
+/// Finds out how a text is written, from all that is at hand of it: past a byte-order mark, which only stands `at_start`,
+/// blank lines and comments. `None` if there is no puzzle in it.
+///
+/// # Errors
+/// As [`detect`].
+///
+/// ```
+/// use sudoku_core::text::{Hint, Notation, sniff};
+///
+/// let text = b"# easy ones\n\n2\n12....1.........\n";
+/// let opening = sniff(text, &Hint::default(), true)?.expect("there is a puzzle");
+/// assert_eq!((opening.format.notation(), opening.lines), (Notation::Header, 3));
+/// assert_eq!(&text[opening.body..], b"12....1.........\n");
+/// # Ok::<(), sudoku_core::text::FormatError>(())
+/// ```
+pub fn sniff(text: &[u8], hint: &Hint, at_start: bool) -> Result<Option<Opening>, FormatError> {
+    let mark = if at_start && text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+    let (blank, blank_lines) = skip_blank_lines(&text[mark..], true);
+    let skipped = mark + blank;
+    let rest = &text[skipped..];
+    if rest.is_empty() {
+        return Ok(None);
+    }
+    let Opening { format, body, lines } = detect(&rest[..rest.len().min(SAMPLE_BYTES)], hint)?;
+    Ok(Some(Opening { format, body: skipped + body, lines: blank_lines + lines }))
 }
 
 /// The length of the whole lines at the start of `text` that are blank or comments, and how many they
@@ -304,6 +333,19 @@ fn fit(format: &Format, line: &[u8]) -> isize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn marks_blank_lines_and_headers_are_passed_over() {
+        let hint = Hint::default();
+        let text = b"\xEF\xBB\xBF# note\n\n2\n1234341221434321\n";
+        let opening = sniff(text, &hint, true).unwrap().unwrap();
+        assert_eq!(opening.format.notation(), Notation::Header);
+        assert_eq!((opening.body, opening.lines), (3 + 7 + 1 + 2, 3));
+        assert!(sniff(b"\n# only\n", &hint, false).unwrap().is_none());
+        let lone = sniff(b"3\n", &hint, true).unwrap().unwrap();
+        assert_eq!((lone.format.notation(), lone.body), (Notation::Header, 2));
+        assert_eq!(sniff(b"4\nabc\n", &hint, true).unwrap_err().to_string(), "Invalid block size.");
+    }
 
     #[test]
     fn the_most_frequent_order_wins_and_of_several_the_first() {

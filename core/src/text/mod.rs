@@ -22,7 +22,7 @@ use std::str::FromStr;
 use crate::grid::{Grid, Order};
 
 pub use alphabet::{Alphabet, NoAlphabet};
-pub use detect::{Opening, SAMPLE_BYTES, detect, skip_blank_lines};
+pub use detect::{Opening, SAMPLE_BYTES, detect, skip_blank_lines, sniff};
 pub use error::{Problem, PuzzleError};
 pub use lines::MAX_LINE_BYTES;
 pub use triples::MAX_TRIPLES_BYTES;
@@ -159,6 +159,22 @@ impl Format {
             Notation::Lines | Notation::Header | Notation::Csv => lines::cut(text),
             Notation::Grid => rows::cut(self, text),
             Notation::Triples => 0,
+        }
+    }
+
+    /// The length of a block of whole puzzles at the start of `text`, which ends the whole: about `bytes`, or more if the
+    /// first puzzle takes that.
+    #[must_use]
+    pub fn cut_about(&self, text: &[u8], bytes: usize) -> usize {
+        let mut room = bytes.max(1);
+        loop {
+            if text.len() <= room {
+                return text.len();
+            }
+            match self.cut(&text[..room], false) {
+                0 => room *= 2,
+                length => return length,
+            }
         }
     }
 

@@ -592,15 +592,15 @@ pub struct BenchArgs {
 /// How two builds of this program are compared.
 #[derive(Clone, Debug, ClapArgs)]
 pub struct CompareArgs {
-    /// Compare with another build of this program: both take turns on the lists [default: strategy fast, or propagation for other sizes, on the best back end, from text to text]
+    /// Compare with another build of this program, in turns on the same lists [default: the default strategy on the best back end, from text to text]
     #[arg(long, value_name = "PROGRAM", conflicts_with = "repeats")]
     pub compare: Option<PathBuf>,
 
-    /// Exit with 1 if a list takes so much more time than with the other program, as in 5%
+    /// Exit with 1 if a list may take this much more time than with the other program, such as 5%
     #[arg(long, value_name = "PERCENT", requires = "compare")]
     pub max_regression: Option<Percent>,
 
-    /// How long a comparison may take, in seconds; it ends earlier when all is plain
+    /// How long a comparison may take, in seconds; it ends earlier when every row is decided
     #[arg(long, value_name = "SECONDS", default_value_t = 50, requires = "compare", value_parser = clap::value_parser!(u16).range(1..=3600))]
     time: u16,
 

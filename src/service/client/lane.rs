@@ -19,7 +19,7 @@ use super::queue::{Answers, Block, Queue};
 use super::{Notice, Persistence, ServerError};
 use crate::service::context::MAX_STREAMS;
 use crate::service::convert::tally_from;
-use crate::service::opening::count_lines;
+use crate::service::line_count::count_lines;
 use crate::service::proto::sudoku_service_client::SudokuServiceClient;
 use crate::service::proto::{SolveLinesRequest, SolveLinesResponse, SolveOptions};
 

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use tokio::sync::Notify;
 
 use crate::answer::Tally;
-use crate::service::opening::count_lines;
+use crate::service::line_count::count_lines;
 
 /// The most blocks between the oldest without an answer and the newest. This is how far other servers get ahead of one that
 /// is slow.

@@ -12,8 +12,9 @@ use crate::answer::{Block, Cancelled, Part, Rein, ShortTally, Tally, Workers, Wr
 use crate::service::codec::{LEAD, roomy, roomy_list, sendable, text_to_send};
 use crate::service::context::Context;
 use crate::service::convert::{invalid, unreadable};
-use crate::service::opening::{count_lines, open};
+use crate::service::line_count::count_lines;
 use crate::service::{convert, meters, proto};
+use crate::text::sniff;
 
 /// The highest number that a message may begin with, so that no stream can count beyond what a number holds.
 const LAST_LINE: u64 = 1 << 62;
@@ -190,11 +191,11 @@ impl Dialect for Lines {
             }
             return Ok(Some(Job::new(Some(Arc::clone(workers)), text, first_line, next_line)));
         }
-        let opened =
-            open(&text, &session.settings.hint, at_start).map_err(|error| unreadable(&error, "lines"))?;
-        let Some(opened) = opened else { return Ok(Some(Job::new(None, text, first_line, next_line))) };
-        let workers = session.settle(opened.format)?;
-        let (text, first_line) = (text.slice(opened.skipped..), first_line + opened.lines);
+        let opening =
+            sniff(&text, &session.settings.hint, at_start).map_err(|error| unreadable(&error, "lines"))?;
+        let Some(opening) = opening else { return Ok(Some(Job::new(None, text, first_line, next_line))) };
+        let workers = session.settle(opening.format)?;
+        let (text, first_line) = (text.slice(opening.body..), first_line + opening.lines);
         Ok(Some(Job::new(Some(workers), text, first_line, next_line)))
     }
 

@@ -32,7 +32,7 @@ const FIRST_THREE: u32 = 0o007_007_007;
 /// All minirows, or all minicolumns.
 const ALL: u32 = (1 << 27) - 1;
 
-/// A contradiction.
+/// A contradiction: the board has no solution.
 struct Contradiction;
 
 /// One worker's state. Reusing it costs no allocation.
@@ -108,86 +108,100 @@ impl Scalar {
         let mut found = Search { metrics: Metrics { nodes: 1, ..Metrics::default() }, ..Search::NO_SOLUTION };
         let metrics = &mut found.metrics;
         self.stack.clear();
-        let mut is_contradiction = self.board.load(puzzle.digits()).is_err();
+        let mut entered = self.board.load(puzzle.digits()).map_err(|_| Contradiction);
         loop {
             if watch.is_cancelled(metrics.nodes, limit) {
                 found.stop = Stop::Cancelled;
                 return found;
             }
-            is_contradiction = is_contradiction || rest(&mut self.board, watch).is_err();
-            if !is_contradiction && !self.board.is_solved() {
-                let guess = choose(&self.board);
-                metrics.guesses += 1;
-                if metrics.nodes >= limit.nodes {
-                    found.stop = Stop::Nodes;
-                    return found;
+            match entered.and_then(|()| rest(&mut self.board, watch)) {
+                Ok(Some(lines)) => {
+                    let guess = choose(&lines);
+                    metrics.guesses += 1;
+                    if metrics.nodes >= limit.nodes {
+                        found.stop = Stop::Nodes;
+                        return found;
+                    }
+                    metrics.nodes += 1;
+                    self.stack.push(self.board);
+                    metrics.depth = metrics.depth.max(self.stack.len() as u64);
+                    if let Some(other) = self.stack.last_mut() {
+                        refuse(other, &guess);
+                    }
+                    follow(&mut self.board, &guess);
+                    entered = Ok(());
+                    continue;
                 }
-                metrics.nodes += 1;
-                self.stack.push(self.board);
-                metrics.depth = metrics.depth.max(self.stack.len() as u64);
-                if let Some(other) = self.stack.last_mut() {
-                    refuse(other, &guess);
+                Ok(None) => {
+                    found.solutions += 1;
+                    if found.solutions == 1 {
+                        self.board.write(solution);
+                    }
+                    if found.solutions >= limit.solutions {
+                        found.stop = Stop::Solutions;
+                        return found;
+                    }
                 }
-                follow(&mut self.board, &guess);
-                continue;
+                Err(Contradiction) => {}
             }
-            if !is_contradiction {
-                found.solutions += 1;
-                if found.solutions == 1 {
-                    self.board.write(solution);
-                }
-                if found.solutions >= limit.solutions {
-                    found.stop = Stop::Solutions;
-                    return found;
-                }
-            }
-            is_contradiction = false;
-            if self.stack.is_empty() {
-                return found;
-            }
+            let Some(other) = self.stack.pop() else { return found };
             if metrics.nodes >= limit.nodes {
                 found.stop = Stop::Nodes;
                 return found;
             }
             metrics.nodes += 1;
             metrics.backtracks += 1;
-            if let Some(other) = self.stack.pop() {
-                self.board = other;
-            }
+            self.board = other;
+            entered = Ok(());
         }
     }
 }
 
-/// Infers all that singles, locked candidates and triads tell.
+/// The lines of a board that are possible.
+struct AllLines {
+    minirows: Lines,
+    minicolumns: Lines,
+}
+
+impl AllLines {
+    #[inline(always)]
+    fn of(board: &Nine) -> Self {
+        Self { minirows: minirows(board), minicolumns: minicolumns(board) }
+    }
+}
+
+/// Infers all that singles, locked candidates and triads tell. Returns what lines are left, or `None` if the board is
+/// solved.
 #[inline(always)]
-fn rest<W: Watch>(board: &mut Nine, watch: &mut W) -> Result<(), Contradiction> {
+fn rest<W: Watch>(board: &mut Nine, watch: &mut W) -> Result<Option<AllLines>, Contradiction> {
     loop {
         let before = board.filled;
         board.propagate(watch).map_err(|_| Contradiction)?;
         if W::IS_ON {
             board.tell_filled(before, None, watch);
         }
-        if board.is_solved() || !rule_out_by_triads(board)? {
-            return Ok(());
+        if board.is_solved() {
+            return Ok(None);
+        }
+        let lines = AllLines::of(board);
+        if !rule_out_by_triads(board, &lines)? {
+            return Ok(Some(lines));
         }
     }
 }
 
-/// Rules out what triads and full lines do, see [`branch`](super::branch). Were there any?
+/// Rules out what triads and full lines do, see [`branch`](super::branch). Returns whether there were any.
 #[inline(always)]
-fn rule_out_by_triads(board: &mut Nine) -> Result<bool, Contradiction> {
-    let (minirows, minicolumns) = (minirows(board), minicolumns(board));
-    let ([from_minirows, from_minicolumns], has_progress) = {
-        let (by_rows, rows_progress) = ruled_out(&minirows, next_box, last_box)?;
-        let (by_columns, columns_progress) = ruled_out(&minicolumns, next_band, last_band)?;
-        ([by_rows, by_columns], rows_progress | columns_progress != 0)
-    };
-    if !has_progress {
+fn rule_out_by_triads(board: &mut Nine, lines: &AllLines) -> Result<bool, Contradiction> {
+    let AllLines { minirows, minicolumns } = lines;
+    let (by_rows, in_rows) = ruled_out(minirows, next_box, last_box)?;
+    let (by_columns, in_columns) = ruled_out(minicolumns, next_band, last_band)?;
+    if in_rows | in_columns == 0 {
         return Ok(false);
     }
     for digit in 0..9 {
-        let rows = from_minirows[digit] & minirows[digit];
-        let columns = from_minicolumns[digit] & minicolumns[digit];
+        let rows = by_rows[digit] & minirows[digit];
+        let columns = by_columns[digit] & minicolumns[digit];
         if rows | columns == 0 {
             continue;
         }
@@ -318,8 +332,8 @@ static PERMUTATIONS: [u8; 512] = {
 /// What to guess: the digit with the fewest permutations in the band or stack with the fewest over all digits, of those
 /// that are not decided, and of its first row or column that is not decided the first minirow or minicolumn.
 #[inline(always)]
-fn choose(board: &Nine) -> Guess {
-    let (minirows, minicolumns) = (minirows(board), minicolumns(board));
+fn choose(lines: &AllLines) -> Guess {
+    let AllLines { minirows, minicolumns } = lines;
     let mut fewest = (u8::MAX, 0);
     let mut counts = [[0; 9]; 6];
     for (band, counts) in counts.iter_mut().enumerate() {

@@ -186,8 +186,30 @@ impl Candidate {
         }
     }
 
+    /// The mean time of a run, of as many as take `least` together, and how many those were. Each has to find what the first
+    /// one found.
+    pub fn mean_run(
+        &self,
+        setting: &Setting,
+        subject: &Arc<Subject>,
+        batches: &mut Vec<Batch>,
+        first: &Outcome,
+        least: Duration,
+    ) -> Result<(Duration, u32), Stop> {
+        let (mut total, mut runs) = (Duration::ZERO, 0);
+        while total < least {
+            let (time, found) = self.run(setting, subject, batches).map_err(|stop| stop.of(self))?;
+            if let Some(difference) = found.difference(first) {
+                return Err(Stop::Wrong(format!("{self} disagrees with its first run: {difference}")));
+            }
+            total += time;
+            runs += 1;
+        }
+        Ok((total / runs.max(1), runs))
+    }
+
     /// Answers all puzzles. Returns how long that took and, looked at afterwards, what was found.
-    pub fn run(
+    fn run(
         &self,
         setting: &Setting,
         subject: &Arc<Subject>,

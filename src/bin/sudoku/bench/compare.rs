@@ -22,7 +22,7 @@ use super::super::{EXIT_DISAGREED, EXIT_SLOWER, interrupt, view};
 use super::interrupted;
 use super::interval::Interval;
 use super::report::{Machine, Settings, rounded};
-use super::turns::{Greeting, PROTOCOL, TimedRow, Turn};
+use super::turns::{Handshake, PROTOCOL, TimedRow, Turn};
 
 /// The version of the JSON. It changes when a field goes or gets another meaning.
 const SCHEMA_VERSION: u32 = 1;
@@ -33,15 +33,10 @@ const PROCESSES: u32 = 6;
 /// The most pairs of a row: more tell nothing new.
 const MOST_PAIRS: usize = 1000;
 
-/// Both programs by name, in the order of [`Side`].
-const NAMES: [&str; 2] = ["this program", "the other"];
-
-/// Which program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
-    This,
-    Other,
-}
+/// The programs do not find the same, so that their speed says nothing.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Disagreement(String);
 
 /// Everything that is printed.
 #[derive(Serialize)]
@@ -128,14 +123,13 @@ pub fn run(args: &BenchArgs, other: &Path) -> anyhow::Result<ExitCode> {
     if cancel.load(Ordering::Relaxed) {
         return Ok(interrupted(&format!("Stopped after {:.0} s", begin.elapsed().as_secs_f64())));
     }
-    let (comparison, greetings) = match result? {
-        Ok(finished) => finished,
-        Err(disagreement) => {
-            view::complain(&disagreement);
+    let report = match result {
+        Err(error) if error.is::<Disagreement>() => {
+            view::complain(&error.to_string());
             return Ok(ExitCode::from(EXIT_DISAGREED));
         }
+        report => report?,
     };
-    let report = comparison.report(args, greetings);
     let text = match () {
         () if args.json => serde_json::to_string_pretty(&report)? + "\n",
         () if args.comparison.markdown => report.markdown(),
@@ -154,25 +148,20 @@ struct Comparison<'a> {
     processes: u32,
 }
 
-/// The end of a comparison: what was timed, and what the programs say of themselves; or how they disagree.
-type Finished<'a> = Result<(Comparison<'a>, [Greeting; 2]), String>;
-
 impl<'a> Comparison<'a> {
     const fn new(args: &'a BenchArgs, programs: &'a [PathBuf; 2], begin: Instant) -> Self {
         Self { args, programs, begin, rows: Vec::new(), processes: 0 }
     }
 
-    /// Takes turns until time is up, or all is plain.
-    fn run(mut self, cancel: &AtomicBool, bar: &ProgressBar) -> anyhow::Result<Finished<'a>> {
+    /// Takes turns until time is up, or every row is decided.
+    fn run(mut self, cancel: &AtomicBool, bar: &ProgressBar) -> anyhow::Result<Report> {
         loop {
             bar.set_message("starting both");
             let (this, this_says) = Process::start(&self.programs[0], self.args)?;
             let (other, other_says) = Process::start(&self.programs[1], self.args)?;
-            if let Err(difference) = self.meet(&this_says.rows, &other_says.rows)? {
-                return Ok(Err(difference));
-            }
+            self.check_rows(&this_says.rows, &other_says.rows)?;
             self.processes += 1;
-            let places = |says: &Greeting| -> Vec<usize> {
+            let places = |says: &Handshake| -> Vec<usize> {
                 let place = |row: &TimedRow| says.rows.iter().position(|other| other.is_like(row));
                 self.rows.iter().filter_map(|(row, _)| place(row)).collect()
             };
@@ -192,7 +181,7 @@ impl<'a> Comparison<'a> {
                         self.rows[row].1.push(turns);
                     }
                     if cancel.load(Ordering::Relaxed) {
-                        return Ok(Ok((self, [this_says, other_says])));
+                        return Ok(self.report([this_says, other_says]));
                     }
                 }
                 pair += 1;
@@ -200,16 +189,16 @@ impl<'a> Comparison<'a> {
             for process in processes {
                 process.finish()?;
             }
-            let is_enough = self.processes >= PROCESSES / 2 && self.is_plain();
+            let is_enough = self.processes >= PROCESSES / 2 && self.is_decided();
             let has_pairs = self.rows.iter().all(|(_, pairs)| Interval::of(&ratios(pairs, wall)).is_some());
             if has_pairs && (is_enough || self.begin.elapsed() >= self.args.comparison.time()) {
-                return Ok(Ok((self, [this_says, other_says])));
+                return Ok(self.report([this_says, other_says]));
             }
         }
     }
 
     /// Looks whether the programs time the same and found the same.
-    fn meet(&mut self, this: &[TimedRow], other: &[TimedRow]) -> anyhow::Result<Result<(), String>> {
+    fn check_rows(&mut self, this: &[TimedRow], other: &[TimedRow]) -> anyhow::Result<()> {
         if self.rows.is_empty() {
             let common = this.iter().filter(|row| other.iter().any(|other| other.is_like(row)));
             self.rows = common.map(|row| (row.clone(), Vec::new())).collect();
@@ -217,12 +206,13 @@ impl<'a> Comparison<'a> {
         for (row, _) in &self.rows {
             let of = |rows: &[TimedRow]| rows.iter().find(|other| other.is_like(row)).cloned();
             let (Some(this), Some(other)) = (of(this), of(other)) else {
-                return Ok(Err(format!("{row} is not timed every time.")));
+                bail!("{row} is not timed every time.");
             };
             if this != other {
                 let found = |of: &TimedRow| format!("{} puzzles, errors {:?}", of.puzzles, of.errors);
                 let (this, other) = (found(&this), found(&other));
-                return Ok(Err(format!("The programs disagree about {row}: {this} here, {other} there.")));
+                let what = format!("The programs disagree about {row}: {this} here, {other} there.");
+                return Err(Disagreement(what).into());
             }
         }
         if self.rows.is_empty() {
@@ -230,30 +220,28 @@ impl<'a> Comparison<'a> {
                 "The programs have nothing in common that could be timed. Name another --strategy or --backend."
             );
         }
-        Ok(Ok(()))
+        Ok(())
     }
 
-    /// Is it plain of every row whether it is slower than is allowed?
-    fn is_plain(&self) -> bool {
-        let limit = self.args.comparison.max_regression;
-        let is_plain = |pairs: &[[Turn; 2]], part: fn(&Turn) -> f64| {
-            Interval::of(&ratios(pairs, part)).is_some_and(|interval| {
-                let Interval { low, high, .. } = interval;
-                limit.is_some_and(|Percent(limit)| {
-                    percent(high) < limit || percent(low) >= limit && self.processes >= PROCESSES
-                })
+    /// Is it decided of every row whether it is slower than is allowed? Never if no limit was given: then more pairs tell
+    /// more.
+    fn is_decided(&self) -> bool {
+        let Some(Percent(limit)) = self.args.comparison.max_regression else { return false };
+        let is_decided = |pairs: &[[Turn; 2]], part: fn(&Turn) -> f64| {
+            Interval::of(&ratios(pairs, part)).is_some_and(|Interval { low, high, .. }| {
+                percent(high) < limit || percent(low) >= limit && self.processes >= PROCESSES
             })
         };
-        self.rows.iter().all(|(_, pairs)| is_plain(pairs, wall) && is_plain(pairs, processor))
+        self.rows.iter().all(|(_, pairs)| is_decided(pairs, wall) && is_decided(pairs, processor))
     }
 
-    fn report(self, args: &BenchArgs, greetings: [Greeting; 2]) -> Report {
-        let limit = args.comparison.max_regression;
+    fn report(self, handshakes: [Handshake; 2]) -> Report {
+        let limit = self.args.comparison.max_regression;
         let results: Vec<Row> =
             self.rows.iter().filter_map(|(row, pairs)| judge(row, pairs, limit)).collect();
         let [this, other] = self.programs.clone();
-        let [this_says, other_says] = greetings;
-        let program = |path, says: Greeting| Program {
+        let [this_says, other_says] = handshakes;
+        let program = |path, says: Handshake| Program {
             path,
             version: says.version,
             commit: says.commit,
@@ -262,7 +250,7 @@ impl<'a> Comparison<'a> {
         Report {
             schema_version: SCHEMA_VERSION,
             machine: Machine::this(),
-            settings: Settings::of(args),
+            settings: Settings::of(self.args),
             this: program(this, this_says),
             other: program(other, other_says),
             processes: self.processes,
@@ -334,8 +322,8 @@ fn judge(row: &TimedRow, pairs: &[[Turn; 2]], limit: Option<Percent>) -> Option<
         low_percent: rounded(percent(low), 100.0),
         high_percent: rounded(percent(high), 100.0),
     };
-    let rate = |side: Side| {
-        let mut times: Vec<f64> = pairs.iter().map(|pair| pair[side as usize].wall).collect();
+    let rate = |side: usize| {
+        let mut times: Vec<f64> = pairs.iter().map(|pair| pair[side].wall).collect();
         times.sort_unstable_by(f64::total_cmp);
         rounded(row.puzzles as f64 / times[times.len() / 2].max(1e-12), 10.0)
     };
@@ -348,7 +336,7 @@ fn judge(row: &TimedRow, pairs: &[[Turn; 2]], limit: Option<Percent>) -> Option<
         kind: row.kind.clone(),
         puzzles: row.puzzles,
         pairs: pairs.len(),
-        puzzles_per_second: Rates { this: rate(Side::This), other: rate(Side::Other) },
+        puzzles_per_second: Rates { this: rate(0), other: rate(1) },
         wall_time,
         processor_time,
         verdict,
@@ -374,7 +362,7 @@ struct Process {
 }
 
 impl Process {
-    fn start(path: &Path, args: &BenchArgs) -> anyhow::Result<(Self, Greeting)> {
+    fn start(path: &Path, args: &BenchArgs) -> anyhow::Result<(Self, Handshake)> {
         let name = path.display();
         let mut child = Command::new(path)
             .arg("bench")
@@ -390,11 +378,11 @@ impl Process {
         let mut process = Self { child, path: path.to_owned(), input, output: BufReader::new(output) };
         let older =
             || format!("{name} cannot be compared with: it is older than --compare, or another program");
-        let greeting: Greeting = process.hear().with_context(older)?;
-        if greeting.protocol != PROTOCOL {
+        let handshake: Handshake = process.receive().with_context(older)?;
+        if handshake.protocol != PROTOCOL {
             bail!("{name} cannot be compared with: it takes turns in another way than this program.");
         }
-        Ok((process, greeting))
+        Ok((process, handshake))
     }
 
     fn turn(&mut self, row: usize) -> anyhow::Result<Turn> {
@@ -402,10 +390,10 @@ impl Process {
         let ended = || format!("{} ended before its turn", self.path.display());
         said.with_context(ended)?;
         let path = self.path.clone();
-        self.hear().with_context(|| format!("{} ended in its turn", path.display()))
+        self.receive().with_context(|| format!("{} ended in its turn", path.display()))
     }
 
-    fn hear<T: DeserializeOwned>(&mut self) -> anyhow::Result<T> {
+    fn receive<T: DeserializeOwned>(&mut self) -> anyhow::Result<T> {
         let mut line = String::new();
         self.output.read_line(&mut line)?;
         Ok(serde_json::from_str(&line)?)
@@ -435,25 +423,22 @@ impl Report {
         };
         let mut lines = vec![
             format!("{}, {}", machine.cpu, view::counted(machine.cores as u64, "core")),
-            program(NAMES[0], &self.this),
-            program(NAMES[1], &self.other),
+            program("this program", &self.this),
+            program("the other", &self.other),
             format!(
-                "question {}, {}, {} of each program in turns; time of {} less that of {}, in per cent, with a confidence of 99 %",
+                "question {}, {}, processes of each program in turns: {processes}",
                 settings.question,
                 view::counted(settings.threads.into(), "thread"),
-                view::counted((*processes).into(), "process").replace("processs", "processes"),
-                NAMES[0],
-                NAMES[1],
             ),
+            "times: how much more this program takes than the other; median of the pairs (99 % confidence interval)"
+                .to_owned(),
         ];
         lines.push(match (self.max_regression_percent, self.regressions) {
             (None, _) => "No limit was given.".to_owned(),
-            (Some(limit), 0) => format!("No row is slower by {limit} % or more."),
+            (Some(limit), 0) => format!("No regression of {limit} % or more."),
             (Some(limit), rows) => {
-                format!(
-                    "{} slower by {limit} % or more.",
-                    if rows == 1 { "1 row is".to_owned() } else { format!("{rows} rows are") }
-                )
+                let regressions = view::counted(rows as u64, "regression");
+                format!("{regressions}: slower, and perhaps by {limit} % or more.")
             }
         });
         lines

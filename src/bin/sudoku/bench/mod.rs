@@ -153,18 +153,8 @@ fn measure(
     for _ in 0..repeats {
         for Measured { candidate, outcome, times } in &mut measured {
             in_turn(candidate);
-            let (mut total, mut rounds) = (Duration::ZERO, 0);
-            while total < LEAST_RUN {
-                let (time, found) =
-                    candidate.run(setting, subject, &mut batches).map_err(|stop| stop.of(candidate))?;
-                if let Some(difference) = found.difference(outcome) {
-                    let what = format!("{candidate} disagrees with its first run: {difference}");
-                    return Err(Stop::Wrong(what));
-                }
-                total += time;
-                rounds += 1;
-            }
-            times.push(total / rounds);
+            let (mean, _) = candidate.mean_run(setting, subject, &mut batches, outcome, LEAST_RUN)?;
+            times.push(mean);
             bar.inc(1);
         }
     }

@@ -114,17 +114,7 @@ impl Subject {
 fn cut(format: &Format, text: &[u8], first_line: u64, part_bytes: usize) -> Vec<Part> {
     let (mut parts, mut start, mut line) = (Vec::new(), 0, first_line);
     while start < text.len() {
-        let mut room = part_bytes;
-        let end = loop {
-            let rest = &text[start..];
-            if rest.len() <= room {
-                break text.len();
-            }
-            match format.cut(&rest[..room], false) {
-                0 => room *= 2,
-                length => break start + length,
-            }
-        };
+        let end = start + format.cut_about(&text[start..], part_bytes);
         parts.push(Part { range: start..end, first_line: line });
         line += memchr::memchr_iter(b'\n', &text[start..end]).count() as u64;
         start = end;

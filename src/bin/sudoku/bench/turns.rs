@@ -1,6 +1,6 @@
 //! One side of a comparison: times a run whenever it is told to.
 //!
-//! Everything goes over standard input and output, a line of JSON each. First comes a [`Greeting`] with what can be timed.
+//! Everything goes over standard input and output, a line of JSON each. First comes a [`Handshake`] out.
 //! Then each line in is the number of a row, from 0, and is answered by a [`Turn`]. The end of the input is the end.
 
 use std::collections::BTreeMap;
@@ -24,9 +24,9 @@ pub const PROTOCOL: u32 = 1;
 /// mind about how fast it is.
 const LEAST_TURN: Duration = Duration::from_millis(25);
 
-/// What one side says of itself.
+/// The first line of one side: what it is, and what it can time.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Greeting {
+pub struct Handshake {
     pub protocol: u32,
     pub version: String,
     pub commit: String,
@@ -77,7 +77,7 @@ pub fn serve(setting: &Setting, work: Vec<(Arc<Subject>, Vec<Candidate>)>) -> an
             ready.push(Ready { subject: Arc::clone(&subject), candidate, batches, outcome });
         }
     }
-    say(&Greeting {
+    send(&Handshake {
         protocol: PROTOCOL,
         version: origin::VERSION.to_owned(),
         commit: origin::COMMIT.to_owned(),
@@ -89,7 +89,7 @@ pub fn serve(setting: &Setting, work: Vec<(Arc<Subject>, Vec<Candidate>)>) -> an
         let turn = row.context("there is no such row")?.turn(setting)?;
         // A user who interrupts the comparison interrupts all of it, and is told so by the other side.
         let Some(turn) = turn else { break };
-        say(&turn)?;
+        send(&turn)?;
     }
     Ok(())
 }
@@ -111,23 +111,14 @@ impl Ready {
     /// Times a run. `None` if it was interrupted.
     fn turn(&mut self, setting: &Setting) -> anyhow::Result<Option<Turn>> {
         let Self { subject, candidate, batches, outcome } = self;
-        let (mut total, mut runs) = (Duration::ZERO, 0u32);
         let begin = processor_seconds();
-        while total < LEAST_TURN {
-            let (time, found) = match candidate.run(setting, subject, batches) {
-                Ok(run) => run,
-                Err(Stop::Cancelled) => return Ok(None),
-                Err(Stop::Wrong(what)) => bail!("{}: {candidate}: {what}.", subject.name),
-            };
-            if let Some(difference) = found.difference(outcome) {
-                bail!("{}: {candidate} disagrees with its first run: {difference}.", subject.name);
-            }
-            total += time;
-            runs += 1;
-        }
-        let processor = processor_seconds() - begin;
-        let mean = |seconds: f64| seconds / f64::from(runs);
-        Ok(Some(Turn { wall: mean(total.as_secs_f64()), processor: mean(processor) }))
+        let (mean, runs) = match candidate.mean_run(setting, subject, batches, outcome, LEAST_TURN) {
+            Ok(timed) => timed,
+            Err(Stop::Cancelled) => return Ok(None),
+            Err(Stop::Wrong(what)) => bail!("{}: {what}.", subject.name),
+        };
+        let processor = (processor_seconds() - begin) / f64::from(runs);
+        Ok(Some(Turn { wall: mean.as_secs_f64(), processor }))
     }
 }
 
@@ -137,7 +128,7 @@ fn processor_seconds() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-fn say(what: &impl Serialize) -> io::Result<()> {
+fn send(what: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(what)?;
     line.push(b'\n');
     let mut out = io::stdout().lock();
