@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     fs::write(out.join("sudoku.v1.bin"), files.encode_to_vec())?;
 
-    let mut config = tonic_prost_build::configure().codec_path("crate::service::codec::InOnePiece");
+    let mut config = tonic_prost_build::configure().codec_path("crate::service::wire::codec::PresizedCodec");
     for field in PACKED_FIELDS {
         config = config.bytes(field);
     }

@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use sudoku_stream::answer::{Block, Task, Workers};
-use sudoku_stream::batch::{self, Output};
 use sudoku_stream::input::Source;
+use sudoku_stream::offline::{self, Output};
 use sudoku_stream::pipeline;
 use sudoku_stream::text::Hint;
 
@@ -43,7 +43,7 @@ fn offline(criterion: &mut Criterion) {
                     .and_then(|s| s.read(&Hint::default()))
                     .expect("a good file");
                 let mut output = Output::file(Path::new("/dev/null"), false).expect("/dev/null");
-                batch::solve(reader, &workers, &pool, &cancel, &mut output, |_| ()).expect("a good run");
+                offline::solve(reader, &workers, &pool, &cancel, &mut output, |_| ()).expect("a good run");
                 assert_eq!(output.progress().tally.answers, LINES as u64);
             });
         });

@@ -3,12 +3,13 @@
 use std::error::Error;
 use std::sync::atomic::AtomicBool;
 
-use sudoku_stream::generate::{DEFAULT_ATTEMPTS, Generator, Kind, Recipe, Symmetry, Wishes};
+use sudoku_stream::generate::{Constraints, DEFAULT_ATTEMPTS, Generator, Kind, Recipe, Symmetry};
 use sudoku_stream::grid::Order;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let wishes = Wishes { symmetry: Symmetry::Rotational, clues: Some(28), ..Wishes::default() };
-    let recipe = Recipe { order: Order::NINE, kind: Kind::Puzzle(wishes), attempts: DEFAULT_ATTEMPTS };
+    let constraints =
+        Constraints { symmetry: Symmetry::Rotational, clues: Some(28), ..Constraints::default() };
+    let recipe = Recipe { order: Order::NINE, kind: Kind::Puzzle(constraints), attempts: DEFAULT_ATTEMPTS };
     // The same seed makes the same puzzles, on any machine.
     let generator = Generator::new(recipe, 7)?;
     for made in generator.make(0, 10, &AtomicBool::new(false))? {

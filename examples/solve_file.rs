@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use sudoku_stream::answer::{Task, Workers};
-use sudoku_stream::batch::{self, Output};
 use sudoku_stream::input::Source;
+use sudoku_stream::offline::{self, Output};
 use sudoku_stream::pipeline;
 use sudoku_stream::solver::Question;
 use sudoku_stream::text::Hint;
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Raised by another thread, it ends the run.
     let cancel = Arc::new(AtomicBool::new(false));
     let mut output = Output::standard();
-    batch::solve(reader, &workers, &pool, &cancel, &mut output, |_| {})?;
+    offline::solve(reader, &workers, &pool, &cancel, &mut output, |_| {})?;
     let tally = &output.progress().tally;
     eprintln!("{} puzzles, {} of them with an error", tally.answers, tally.error_count());
     Ok(())

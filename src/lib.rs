@@ -33,8 +33,10 @@ pub use sudoku_core::{
     solver, text,
 };
 
-pub mod batch;
+pub mod build_info;
+pub mod client;
 pub mod input;
-pub mod origin;
+pub mod load;
+pub mod offline;
 pub mod pipeline;
 pub mod service;

@@ -24,7 +24,7 @@ fn run(args: &[&str]) -> Output {
     sudoku(args).output().unwrap()
 }
 
-/// The one object that is printed, of a run that has nothing to complain about.
+/// The one object that is printed, of a run that has nothing to report on standard error.
 fn report(args: &[&str]) -> Value {
     let output = run(&[args, &["--json", "--repeats", "1"]].concat());
     succeeded(&output);

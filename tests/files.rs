@@ -17,7 +17,7 @@ use assert_cmd::cargo::cargo_bin;
 use common::{Random, fixture, list, stderr, stdout, succeeded};
 use sudoku_stream::answer::{OutputForm, Task, Workers};
 use sudoku_stream::grid::Grid;
-use sudoku_stream::input::{Mapped, Part, Prefix, Reader, Source};
+use sudoku_stream::input::{Mapped, Prefix, Reader, Shard, Source};
 use sudoku_stream::text::{Hint, Notation, Records};
 use tempfile::TempDir;
 
@@ -656,7 +656,7 @@ fn assert_parts_make_up_the_whole(path: &Path) {
             for may_map in [true, false] {
                 let part = |number: u64| {
                     let mut reader = open(may_map);
-                    reader.take_part(format!("{number}/{of}").parse::<Part>().unwrap()).unwrap();
+                    reader.select_shard(format!("{number}/{of}").parse::<Shard>().unwrap()).unwrap();
                     answers(reader, form)
                 };
                 let parts: String = (1..=of).map(part).collect();
@@ -666,20 +666,20 @@ fn assert_parts_make_up_the_whole(path: &Path) {
     }
     let hashed = |may_map| Source::open(path, may_map).unwrap().hashed().read(&Hint::default()).unwrap();
     for part in ["1/1", "2/3"] {
-        let part: Part = part.parse().unwrap();
+        let part: Shard = part.parse().unwrap();
         let mut reader = hashed(true);
-        reader.take_part(part).unwrap();
+        reader.select_shard(part).unwrap();
         let ends: Vec<(u64, Prefix)> = std::iter::from_fn(|| reader.next_chunk().unwrap())
             .map(|chunk| (chunk.end(), chunk.prefix().unwrap()))
             .collect();
         let rest = |(offset, prefix): (u64, Prefix), may_map| {
             let mut reader = hashed(may_map);
-            reader.take_part(part).unwrap();
+            reader.select_shard(part).unwrap();
             assert!(prefix.bytes >= offset && reader.resume(offset, prefix).unwrap(), "{prefix:?}");
             answers(reader, OutputForm::Jsonl)
         };
         let mut whole = open(true);
-        whole.take_part(part).unwrap();
+        whole.select_shard(part).unwrap();
         let whole = answers(whole, OutputForm::Jsonl);
         let mut before = whole.len();
         for end in ends {
@@ -688,7 +688,7 @@ fn assert_parts_make_up_the_whole(path: &Path) {
             assert!(left == rest(end, false), "{} from {end:?}", path.display());
             before = left.len();
             let mut reader = open(true);
-            reader.take_part(part).unwrap();
+            reader.select_shard(part).unwrap();
             reader.pass_over(end.0).unwrap();
             assert!(left == answers(reader, OutputForm::Jsonl), "{} from {end:?}", path.display());
         }
@@ -808,7 +808,7 @@ fn parts_that_begin_at_any_byte_make_up_the_whole() {
             assert!(whole.len() >= 2, "{text:?}");
             for of in 1..=text.len() + 3 {
                 let part = |number: usize, mut reader: Reader| {
-                    reader.take_part(format!("{number}/{of}").parse().unwrap()).unwrap();
+                    reader.select_shard(format!("{number}/{of}").parse().unwrap()).unwrap();
                     puzzles(reader)
                 };
                 let parts: Vec<_> = (1..=of).flat_map(|number| part(number, open())).collect();
@@ -829,7 +829,7 @@ fn a_part_of_a_stream_is_an_error() {
     let source =
         Source::reading("a stream".to_owned(), Box::new(Cursor::new(list(10).into_bytes()))).unwrap();
     let mut reader = source.read(&Hint::default()).unwrap();
-    let error = reader.take_part("1/2".parse().unwrap()).unwrap_err();
+    let error = reader.select_shard("1/2".parse().unwrap()).unwrap_err();
     assert!(error.to_string().starts_with("a stream cannot be cut into parts"), "{error}");
 }
 

@@ -10,14 +10,14 @@ use std::sync::atomic::AtomicBool;
 
 use assert_cmd::cargo::cargo_bin;
 use common::{grid, stderr, stdout, succeeded, text};
-use sudoku_stream::generate::{Difficulty, Generator, Grids, Kind, Puzzle, Recipe, Symmetry, Wishes};
+use sudoku_stream::generate::{Constraints, Difficulty, Generator, Grids, Kind, Puzzle, Recipe, Symmetry};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::solver::{Backtracking, Limit, Propagation, Solver, Stop, Strategy, default_strategy};
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
-fn recipe(order: usize, wishes: Wishes) -> Recipe {
-    Recipe { order: Order::new(order).unwrap(), kind: Kind::Puzzle(wishes), attempts: 1000 }
+fn recipe(order: usize, constraints: Constraints) -> Recipe {
+    Recipe { order: Order::new(order).unwrap(), kind: Kind::Puzzle(constraints), attempts: 1000 }
 }
 
 fn made(recipe: Recipe, seed: u64, count: usize) -> Vec<Puzzle> {
@@ -58,7 +58,7 @@ fn assert_minimal(puzzle: &Grid, orbits: &[Vec<usize>]) {
 fn puzzles_of_all_sizes_have_one_solution_and_those_up_to_9x9_are_minimal() {
     for (order, count) in [(1, 3), (2, 40), (3, 300), (4, 3), (5, 1)] {
         let order = Order::new(order).unwrap();
-        let puzzles = made(recipe(order.box_side(), Wishes::default()), 1, count);
+        let puzzles = made(recipe(order.box_side(), Constraints::default()), 1, count);
         for puzzle in &puzzles {
             assert_unique(puzzle);
             assert!(puzzle.clues.filled() < order.cells());
@@ -75,8 +75,8 @@ fn puzzles_of_all_sizes_have_one_solution_and_those_up_to_9x9_are_minimal() {
 #[test]
 fn the_plain_backtracker_agrees() {
     let mut oracle = Backtracking.solver(Order::NINE);
-    let wishes = Wishes { clues: Some(30), ..Wishes::default() };
-    for puzzle in made(recipe(3, wishes), 2, 20) {
+    let constraints = Constraints { clues: Some(30), ..Constraints::default() };
+    for puzzle in made(recipe(3, constraints), 2, 20) {
         assert_eq!(puzzle.clues.filled(), 30);
         assert_eq!(solutions(&mut *oracle, &puzzle.clues), 1);
     }
@@ -84,7 +84,7 @@ fn the_plain_backtracker_agrees() {
 
 #[test]
 fn a_puzzle_depends_on_its_seed_and_number_alone() {
-    let generator = |seed| Generator::new(recipe(3, Wishes::default()), seed).unwrap();
+    let generator = |seed| Generator::new(recipe(3, Constraints::default()), seed).unwrap();
     let together = generator(9).make(0, 3000, &GO_ON).unwrap();
     for (first, count) in [(0, 1), (1, 20), (40, 31), (71, 33), (2900, 100)] {
         let apart = generator(9).make(first, count, &GO_ON).unwrap();
@@ -98,7 +98,7 @@ fn a_puzzle_depends_on_its_seed_and_number_alone() {
 /// A change of this test's answer changes what users get for the seeds they have written down.
 #[test]
 fn seeds_mean_what_they_meant() {
-    let puzzle = |order, seed| text(&made(recipe(order, Wishes::default()), seed, 1)[0].clues);
+    let puzzle = |order, seed| text(&made(recipe(order, Constraints::default()), seed, 1)[0].clues);
     assert_eq!(puzzle(2, 1), SEEDED_4X4);
     assert_eq!(puzzle(3, 1), SEEDED_9X9);
 }
@@ -112,8 +112,8 @@ fn clues_stand_in_their_pattern_and_are_minimal_in_it() {
         for (name, symmetry) in Symmetry::ALL {
             let order = Order::new(order).unwrap();
             let orbits = symmetry.orbits(order);
-            let wishes = Wishes { symmetry, minimal: order.side() <= 9, ..Wishes::default() };
-            for puzzle in made(recipe(order.box_side(), wishes), 3, count) {
+            let constraints = Constraints { symmetry, minimal: order.side() <= 9, ..Constraints::default() };
+            for puzzle in made(recipe(order.box_side(), constraints), 3, count) {
                 assert_unique(&puzzle);
                 for orbit in &orbits {
                     let filled = orbit.iter().filter(|&&cell| puzzle.clues.digits()[cell] != 0).count();
@@ -143,8 +143,8 @@ fn the_number_of_clues_is_what_was_asked_for() {
         (4, 130, false, Symmetry::Diagonal, 2),
         (5, 350, false, Symmetry::None, 1),
     ] {
-        let wishes = Wishes { clues: Some(clues), minimal, symmetry, ..Wishes::default() };
-        for puzzle in made(recipe(order, wishes), 4, count) {
+        let constraints = Constraints { clues: Some(clues), minimal, symmetry, ..Constraints::default() };
+        for puzzle in made(recipe(order, constraints), 4, count) {
             assert_unique(&puzzle);
             assert_eq!(puzzle.clues.filled(), clues);
             if minimal {
@@ -157,8 +157,8 @@ fn the_number_of_clues_is_what_was_asked_for() {
 #[test]
 fn few_clues_are_walked_to() {
     for (clues, minimal, count) in [(21, false, 2), (20, true, 2), (19, false, 1)] {
-        let wishes = Wishes { clues: Some(clues), minimal, ..Wishes::default() };
-        for puzzle in made(recipe(3, wishes), 5, count) {
+        let constraints = Constraints { clues: Some(clues), minimal, ..Constraints::default() };
+        for puzzle in made(recipe(3, constraints), 5, count) {
             assert_unique(&puzzle);
             assert_eq!(puzzle.clues.filled(), clues);
             if minimal {
@@ -183,8 +183,9 @@ fn difficulty_is_what_was_asked_for() {
             Difficulty::Guesses(0..=0),
             Difficulty::Guesses(2..=4),
         ] {
-            let wishes = Wishes { difficulty: difficulty.clone(), minimal, ..Wishes::default() };
-            for puzzle in made(recipe(order, wishes), 6, if order == 3 { 12 } else { 1 }) {
+            let constraints =
+                Constraints { difficulty: difficulty.clone(), minimal, ..Constraints::default() };
+            for puzzle in made(recipe(order, constraints), 6, if order == 3 { 12 } else { 1 }) {
                 assert_unique(&puzzle);
                 let (by_singles, guesses) = (singles_solve(&puzzle.clues), guesses(&puzzle.clues));
                 let is_right = match &difficulty {
@@ -233,8 +234,8 @@ fn singles_solve(puzzle: &Grid) -> bool {
 #[test]
 fn both_sources_of_grids_give_variety() {
     for grids in [Grids::Random, Grids::Shuffled] {
-        let wishes = Wishes { grids, clues: Some(81), ..Wishes::default() };
-        let all = made(recipe(3, wishes), 7, 900);
+        let constraints = Constraints { grids, clues: Some(81), ..Constraints::default() };
+        let all = made(recipe(3, constraints), 7, 900);
         let distinct: BTreeSet<String> = all.iter().map(|puzzle| text(&puzzle.clues)).collect();
         assert_eq!(distinct.len(), all.len());
         // Each digit stands in each cell about one time in nine; 55 times of 900 would be five deviations too few.
@@ -246,8 +247,8 @@ fn both_sources_of_grids_give_variety() {
         }
     }
     // 4x4 grids are few, and random ones must come to all of them.
-    let wishes = Wishes { clues: Some(16), ..Wishes::default() };
-    let all = made(recipe(2, wishes), 8, 5000);
+    let constraints = Constraints { clues: Some(16), ..Constraints::default() };
+    let all = made(recipe(2, constraints), 8, 5000);
     let distinct: BTreeSet<String> = all.iter().map(|puzzle| text(&puzzle.clues)).collect();
     assert_eq!(distinct.len(), 288);
 }
@@ -273,7 +274,7 @@ fn random_clues_keep_the_rules_and_promise_nothing() {
 #[test]
 fn what_cannot_be_had_is_refused_or_given_up() {
     let refusal = |recipe: Recipe| Generator::new(recipe, 1).unwrap_err().to_string();
-    let clues = |clues| Wishes { clues: Some(clues), ..Wishes::default() };
+    let clues = |clues| Constraints { clues: Some(clues), ..Constraints::default() };
     assert_eq!(
         refusal(recipe(3, clues(16))),
         "No 9x9 puzzle with fewer than 17 clues has a single solution."
@@ -283,12 +284,12 @@ fn what_cannot_be_had_is_refused_or_given_up() {
         "No 25x25 puzzle with fewer than 24 clues has a single solution."
     );
     assert_eq!(refusal(recipe(2, clues(17))), "A 4x4 puzzle has 16 cells, so it cannot have 17 clues.");
-    let odd = Wishes { symmetry: Symmetry::Rotational, ..clues(101) };
+    let odd = Constraints { symmetry: Symmetry::Rotational, ..clues(101) };
     assert_eq!(refusal(recipe(4, odd)), "No 16x16 pattern of the symmetry rotational has 101 clues.");
     let none = Recipe { attempts: 0, ..recipe(3, clues(30)) };
     assert_eq!(refusal(none), "A puzzle takes at least one attempt.");
 
-    let full = Recipe { attempts: 5, ..recipe(3, Wishes { minimal: true, ..clues(81) }) };
+    let full = Recipe { attempts: 5, ..recipe(3, Constraints { minimal: true, ..clues(81) }) };
     let made = Generator::new(full, 1).unwrap().make(0, 3, &GO_ON).unwrap();
     assert!(made.iter().all(Result::is_err));
     let crowded = Recipe { order: Order::NINE, kind: Kind::RandomClues(80), attempts: 5 };
@@ -297,18 +298,18 @@ fn what_cannot_be_had_is_refused_or_given_up() {
 
 #[test]
 fn recipes_say_what_they_are_for() {
-    let wishes = |clues, minimal, symmetry, difficulty| {
-        recipe(3, Wishes { clues, minimal, symmetry, difficulty, ..Wishes::default() }).to_string()
+    let constraints = |clues, minimal, symmetry, difficulty| {
+        recipe(3, Constraints { clues, minimal, symmetry, difficulty, ..Constraints::default() }).to_string()
     };
     let named = [
-        (wishes(None, false, Symmetry::None, Difficulty::Any), "9x9 puzzle"),
-        (wishes(Some(17), false, Symmetry::None, Difficulty::Any), "9x9 puzzle with 17 clues"),
+        (constraints(None, false, Symmetry::None, Difficulty::Any), "9x9 puzzle"),
+        (constraints(Some(17), false, Symmetry::None, Difficulty::Any), "9x9 puzzle with 17 clues"),
         (
-            wishes(Some(24), true, Symmetry::Full, Difficulty::Hard),
+            constraints(Some(24), true, Symmetry::Full, Difficulty::Hard),
             "minimal hard 9x9 puzzle with 24 clues and the symmetry full",
         ),
         (
-            wishes(Some(30), false, Symmetry::Diagonal, Difficulty::Guesses(2..=u64::MAX)),
+            constraints(Some(30), false, Symmetry::Diagonal, Difficulty::Guesses(2..=u64::MAX)),
             "9x9 puzzle with 30 clues, the symmetry diagonal and 2.. guesses",
         ),
     ];
@@ -322,12 +323,12 @@ fn recipes_say_what_they_are_for() {
 #[test]
 fn making_stops_when_it_is_told_to() {
     let stop = AtomicBool::new(true);
-    let wishes = Wishes { clues: Some(17), ..Wishes::default() };
+    let constraints = Constraints { clues: Some(17), ..Constraints::default() };
     for order in [3, 5] {
-        let generator = Generator::new(recipe(order, Wishes::default()), 1).unwrap();
+        let generator = Generator::new(recipe(order, Constraints::default()), 1).unwrap();
         assert!(generator.make(0, 100, &stop).is_err());
     }
-    assert!(Generator::new(recipe(3, wishes), 1).unwrap().make(0, 1, &stop).is_err());
+    assert!(Generator::new(recipe(3, constraints), 1).unwrap().make(0, 1, &stop).is_err());
 }
 
 fn sudoku(args: &[&str]) -> Output {
@@ -428,17 +429,17 @@ fn what_generate_writes_in_hex_is_not_read_as_something_else() {
 
 #[test]
 fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
-    for wishes in
+    for constraints in
         [&["--count", "2500"][..], &["--count", "9", "--clues", "21"], &["--count", "7", "--size", "16"]]
     {
         let run = |threads, seed| {
-            let output = generate(&[wishes, &["--threads", threads, "--seed", seed]].concat());
+            let output = generate(&[constraints, &["--threads", threads, "--seed", seed]].concat());
             succeeded(&output);
             output.stdout
         };
         let once = run("1", "13");
         for threads in ["1", "2", "3"] {
-            assert!(run(threads, "13") == once, "{wishes:?} on {threads} threads");
+            assert!(run(threads, "13") == once, "{constraints:?} on {threads} threads");
         }
         assert!(run("2", "14") != once);
     }

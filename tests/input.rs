@@ -17,7 +17,8 @@ use std::time::Duration;
 
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::input::{
-    CHUNK_BYTES, InputError, Kept, Mapped, Pick, Prefix, PuzzleIndex, Reader, Source, Stopped, pick, validate,
+    CHUNK_BYTES, InputError, Mapped, Pick, Prefix, PuzzleIndex, Reader, Rewindable, Source, Stopped, pick,
+    validate,
 };
 use sudoku_stream::text::{Alphabet, Hint, MAX_LINE_BYTES, Notation, Records, SAMPLE_BYTES};
 
@@ -665,8 +666,8 @@ fn inputs_are_kept_to_be_read_again() {
     for (name, content) in [("plain", text.clone().into_bytes()), ("packed", gzip(text.as_bytes()))] {
         let path = folder.file(name, &content);
         for may_map in [true, false] {
-            let kept = Source::open(&path, may_map).unwrap().keep().unwrap();
-            assert_eq!(matches!(kept, Kept::Map(_)), may_map && name == "plain");
+            let kept = Source::open(&path, may_map).unwrap().rewindable().unwrap();
+            assert_eq!(matches!(kept, Rewindable::Map(_)), may_map && name == "plain");
             for _ in 0..3 {
                 let source = kept.source().unwrap();
                 assert_eq!(source.name(), path.display().to_string());
@@ -683,7 +684,7 @@ fn what_is_packed_twice_is_the_same_text_again() {
     let twice = gzip(&gzip(mixed(50).as_bytes()));
     let path = folder.file("twice", &twice);
     let first = all(read(&path, true).unwrap());
-    let kept = Source::open(&path, true).unwrap().keep().unwrap();
+    let kept = Source::open(&path, true).unwrap().rewindable().unwrap();
     for _ in 0..2 {
         assert_eq!(all(kept.source().unwrap().read(&Hint::default()).unwrap()), first);
     }

@@ -380,7 +380,7 @@ proptest! {
         let mut seen = Vec::new();
         loop {
             let (first, mut digits) = (reader.line(), vec![0xFF; 81 * most]);
-            let count = reader.read_everyday(&mut digits);
+            let count = reader.read_plain_9x9(&mut digits);
             prop_assert!(count <= most);
             let everyday = (first..).zip(digits.chunks(81).take(count));
             seen.extend(everyday.map(|(line, digits)| (line, Ok(digits.to_vec()), None)));

@@ -9,8 +9,8 @@ use std::sync::atomic::AtomicBool;
 use common::{Random, disguise, fixture, grid, large_list};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::solver::{
-    Batch, Clash, DEFAULT_NODE_LIMIT, Limit, Metrics, Question, STRATEGIES, Search, Step, Stop, Strategy,
-    Verdict, Watcher, default_strategy, strategy,
+    Batch, Contradiction, DEFAULT_NODE_LIMIT, Limit, Metrics, Question, STRATEGIES, Search, Step, Stop,
+    Strategy, Verdict, Watcher, default_strategy, strategy,
 };
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
@@ -310,14 +310,14 @@ fn steps_tell_the_whole_search() {
                         assert_eq!(complete.take(), Some(band), "{context}");
                         seen[0] = true;
                     }
-                    Step::Conflict(Clash::Taken { cell, digit, house }) => {
+                    Step::Conflict(Contradiction::Taken { cell, digit, house }) => {
                         assert!(house.cells(order).any(|c| board.get(c) == Some(digit)), "{context}");
                         assert!(cell.houses().contains(&house), "{context}");
                         seen[1] = true;
                     }
-                    Step::Conflict(Clash::NoDigit { .. }) => seen[2] = true,
-                    Step::Conflict(Clash::NoPlace { .. }) => seen[3] = true,
-                    Step::Conflict(Clash::Rivals) => {}
+                    Step::Conflict(Contradiction::NoDigit { .. }) => seen[2] = true,
+                    Step::Conflict(Contradiction::NoPlace { .. }) => seen[3] = true,
+                    Step::Conflict(Contradiction::Rivals) => {}
                     Step::Solved => {
                         assert!(board.solves(&case.puzzle), "{context}");
                         solutions += 1;

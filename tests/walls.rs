@@ -4,36 +4,58 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules in the order in which they may use each other.
-const ORDER: [&str; 12] = [
-    "grid", "text", "solver", "answer", "solve", "generate", "explore", "origin", "pipeline", "input",
-    "batch", "service",
+const ORDER: [&str; 14] = [
+    "grid",
+    "text",
+    "solver",
+    "answer",
+    "solve",
+    "generate",
+    "explore",
+    "build_info",
+    "pipeline",
+    "input",
+    "offline",
+    "service",
+    "client",
+    "load",
+];
+
+/// The rooms of `service` in the order in which they may use each other; neighbours in a group never do.
+const SERVICE_ORDER: [&[&str]; 6] = [
+    &["config", "wire", "metrics"],
+    &["net", "sched", "datasets"],
+    &["context"],
+    &["rpc"],
+    &["server"],
+    &["mod"],
 ];
 
 /// The last of them that is pure: no input or output, no clock, no threads.
 const LAST_PURE: &str = "explore";
 
 /// Neighbours in the order that never see each other.
-const STRANGERS: [(&str, &str); 1] = [("service", "batch")];
+const STRANGERS: [(&str, &str); 3] = [("service", "offline"), ("client", "offline"), ("load", "offline")];
 
 /// Where each dependency that shapes the house may be named.
 const HOMES: &[(&str, &[&str])] = &[
     ("memmap2", &["input/map.rs"]),
-    ("libc", &["input/map.rs", "batch/output.rs", "batch/partial.rs", "service/datasets.rs"]),
-    ("rayon", &["pipeline/", "input/validate.rs", "batch/mod.rs", "service/"]),
-    ("tonic", &["service/"]),
-    ("prost", &["service/"]),
-    ("tower", &["service/"]),
-    ("http_body", &["service/"]),
+    ("libc", &["input/map.rs", "offline/output.rs", "offline/partial.rs", "service/datasets.rs"]),
+    ("rayon", &["pipeline/", "input/validate.rs", "offline/mod.rs", "service/"]),
+    ("tonic", &["service/", "client/", "load/"]),
+    ("prost", &["service/wire/", "service/rpc/"]),
+    ("tower", &["service/net/"]),
+    ("http_body", &["service/net/"]),
     ("hyper", &["bin/sudokud/admin.rs"]),
     ("hyper_util", &["bin/sudokud/admin.rs"]),
-    ("opentelemetry", &["service/observe.rs", "bin/sudokud/export.rs"]),
+    ("opentelemetry", &["service/net/observe.rs", "bin/sudokud/export.rs"]),
     ("opentelemetry_otlp", &["bin/sudokud/export.rs"]),
-    ("opentelemetry_sdk", &["service/observe.rs", "bin/sudokud/export.rs"]),
-    ("tracing_opentelemetry", &["service/observe.rs", "bin/sudokud/export.rs"]),
-    ("tokio_rustls", &["service/"]),
-    ("ring", &["service/"]),
-    ("subtle", &["service/"]),
-    ("hdrhistogram", &["answer/costs.rs", "service/client/load/"]),
+    ("opentelemetry_sdk", &["service/net/observe.rs", "bin/sudokud/export.rs"]),
+    ("tracing_opentelemetry", &["service/net/observe.rs", "bin/sudokud/export.rs"]),
+    ("tokio_rustls", &["service/net/"]),
+    ("ring", &["service/net/"]),
+    ("subtle", &["service/net/"]),
+    ("hdrhistogram", &["answer/costs.rs", "load/"]),
     ("console", &["bin/"]),
     ("clap", &["bin/"]),
     ("indicatif", &["bin/"]),
@@ -45,8 +67,8 @@ const HOMES: &[(&str, &[&str])] = &[
     ("signal_hook", &["bin/"]),
     ("strsim", &["bin/sudoku/shell/"]),
     ("anyhow", &["bin/"]),
-    ("cap_std", &["service/"]),
-    ("rand", &["input/index.rs", "generate/", "service/client/lane.rs"]),
+    ("cap_std", &["service/datasets.rs"]),
+    ("rand", &["input/index.rs", "generate/", "client/worker.rs"]),
     ("rapidhash", &["input/prefix.rs"]),
     ("plotters", &["bin/"]),
     ("plotters_backend", &["bin/"]),
@@ -115,6 +137,26 @@ fn modules_use_only_what_stands_before_them() {
         }
     }
     assert!(uses > 30, "only {uses} uses were found: the test looks in the wrong place");
+}
+
+#[test]
+fn the_rooms_of_the_service_use_only_what_stands_before_them() {
+    let rank = |room: &str| SERVICE_ORDER.iter().position(|rooms| rooms.contains(&room));
+    let mut uses = 0;
+    for (file, source) in sources() {
+        let Some(inside) = file.strip_prefix("service/") else { continue };
+        let own = module(inside);
+        let own_rank = rank(own).unwrap_or_else(|| panic!("{file} has no place in the order"));
+        for part in source.split("crate::service::").skip(1) {
+            let used: String = part.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            let other = rank(&used);
+            uses += 1;
+            // Constants of the transport stand in `service` itself.
+            let is_below = other.is_none_or(|other| other < own_rank || used == own);
+            assert!(is_below, "{file} uses service::{used}, which does not stand before it");
+        }
+    }
+    assert!(uses > 60, "only {uses} uses were found: the test looks in the wrong place");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use sudoku_stream::text::{Alphabet, Format, Notation};
 /// The project's own sample: 3,000 puzzles of mixed difficulty, a few bad lines among them.
 const SAMPLE: &[u8] = include_bytes!("../../src/bin/sudoku/demo.txt");
 
-/// Is time taken, or is everything only run once to see that it does? Told as Criterion tells.
+/// Is time taken, or is everything only run once to see that it does? Decided by the flags of Criterion.
 pub fn is_timed() -> bool {
     std::env::args().any(|argument| argument == "--bench")
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use hdrhistogram::Histogram;
-use sudoku_stream::service::client::{Access, connect};
+use sudoku_stream::client::{Endpoint, connect};
 use sudoku_stream::service::proto::sudoku_service_client::SudokuServiceClient;
 use sudoku_stream::service::proto::{self, answer::Result as R};
 use tokio::sync::mpsc;
@@ -24,7 +24,7 @@ pub struct Client(SudokuServiceClient<Channel>);
 
 impl Client {
     pub async fn connect(url: &str) -> Self {
-        let channel = connect(&Access::open(url)).await.expect("the server answers");
+        let channel = connect(&Endpoint::open(url)).await.expect("the server answers");
         Self(SudokuServiceClient::new(channel))
     }
 

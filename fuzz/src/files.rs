@@ -7,7 +7,7 @@ use std::io::{Cursor, Write as _};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use sudoku_stream::answer::Block;
-use sudoku_stream::input::{InputError, Mapped, Part, Pick, PuzzleIndex, Reader, Source, pick};
+use sudoku_stream::input::{InputError, Mapped, Pick, PuzzleIndex, Reader, Shard, Source, pick};
 use sudoku_stream::text::{Hint, Notation};
 
 use super::reading::{Seen, chunks, hint, records};
@@ -117,9 +117,9 @@ fn in_parts(text: &[u8], place: usize, hint: &Hint) {
         let parts = place % 5 + 1;
         let mut seen = Vec::new();
         for number in 1..=parts {
-            let part: Part = format!("{number}/{parts}").parse().expect("a part");
+            let part: Shard = format!("{number}/{parts}").parse().expect("a part");
             let mut reader = reader(may_map).expect("it was read before");
-            reader.take_part(part).expect("files can be cut");
+            reader.select_shard(part).expect("files can be cut");
             seen.extend(chunks(&mut reader).0);
         }
         assert_eq!(seen, whole, "{parts} parts");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::part::Place;
+use super::shard::Place;
 use super::{InputError, Mapped, Reader, Source};
 use crate::answer::Block;
 use crate::grid::Grid;

@@ -13,8 +13,8 @@
 
 mod index;
 mod map;
-mod part;
 mod prefix;
+mod shard;
 mod stamp;
 mod validate;
 
@@ -38,8 +38,8 @@ use crate::text::{
 
 pub use index::{Pick, Picked, PuzzleIndex, pick};
 pub use map::Mapped;
-pub use part::{NoPart, Part};
 pub use prefix::Prefix;
+pub use shard::{NotAShard, Shard};
 pub use stamp::{FileId, Version};
 pub use validate::{Stopped, validate};
 
@@ -110,7 +110,7 @@ pub enum InputError {
     },
     /// It was to be cut into parts, but nobody knows where they end.
     #[error("{name} cannot be cut into parts, because its length is not known. {advice}")]
-    NoParts {
+    NotShardable {
         /// The input.
         name: String,
         /// What to do.
@@ -137,7 +137,7 @@ impl InputError {
             | Self::Damaged { name, .. }
             | Self::TooLong { name, .. }
             | Self::Endless { name, .. }
-            | Self::NoParts { name, .. } => other.clone_into(name),
+            | Self::NotShardable { name, .. } => other.clone_into(name),
             Self::Format(_) => {}
         }
         self
@@ -268,9 +268,9 @@ impl Source {
     ///
     /// # Errors
     /// What reading or writing meets.
-    pub fn keep(mut self) -> Result<Kept, InputError> {
+    pub fn rewindable(mut self) -> Result<Rewindable, InputError> {
         if let Feed::Map { map, .. } = &self.feed {
-            return Ok(Kept::Map(Arc::clone(map)));
+            return Ok(Rewindable::Map(Arc::clone(map)));
         }
         let mut file = tempfile::tempfile().map_err(|error| InputError::io("temporary file", error))?;
         let (mut buffer, mut taken) = (Vec::with_capacity(CHUNK_BYTES), 0);
@@ -279,7 +279,7 @@ impl Source {
             file.write_all(&buffer).map_err(|error| InputError::io("temporary file", error))?;
             buffer.clear();
         }
-        Ok(Kept::Copy { name: self.name, file })
+        Ok(Rewindable::Copy { name: self.name, file })
     }
 
     /// What to call it in a message.
@@ -455,7 +455,7 @@ impl Source {
 }
 
 /// An input that can be read more than once.
-pub enum Kept {
+pub enum Rewindable {
     /// A mapped file; if it changes between two readings, the later one is an error.
     Map(Arc<Mapped>),
     /// A copy of something that can only be read in order.
@@ -467,7 +467,7 @@ pub enum Kept {
     },
 }
 
-impl Kept {
+impl Rewindable {
     /// The input from its start. Only one reading at a time.
     ///
     /// # Errors

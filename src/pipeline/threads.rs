@@ -26,22 +26,22 @@ type Work = Box<dyn FnOnce() + Send>;
 /// what the allocator holds for a thread, be it all free, is given back when it ends and no sooner.
 #[derive(Debug)]
 pub struct Threads {
-    office: Arc<Office>,
+    shared: Arc<Shared>,
 }
 
 /// What the threads share.
 #[derive(Debug)]
-struct Office {
+struct Shared {
     name: &'static str,
     niceness: i32,
     /// How many are kept, and how many there are at most.
     number: RangeInclusive<usize>,
     linger: Duration,
-    inbox: Mutex<Inbox>,
+    queue: Mutex<Queue>,
 }
 
 #[derive(Default)]
-struct Inbox {
+struct Queue {
     work: VecDeque<Work>,
     /// The bells of the threads that sleep, the last to fall asleep behind the others.
     asleep: Vec<Arc<Condvar>>,
@@ -52,13 +52,13 @@ struct Inbox {
     is_closed: bool,
 }
 
-impl fmt::Debug for Inbox {
+impl fmt::Debug for Queue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Inbox").finish_non_exhaustive()
+        f.debug_struct("Queue").finish_non_exhaustive()
     }
 }
 
-impl Inbox {
+impl Queue {
     /// Counts one thread more. Returns its number.
     const fn enter(&mut self) -> usize {
         self.present += 1;
@@ -67,51 +67,51 @@ impl Inbox {
     }
 }
 
-impl Office {
-    fn inbox(&self) -> MutexGuard<'_, Inbox> {
-        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
+impl Shared {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Starts a thread that has been counted.
     fn start(self: &Arc<Self>, index: usize) -> io::Result<()> {
-        let office = Arc::clone(self);
+        let shared = Arc::clone(self);
         let start = thread::Builder::new().name(format!("{}-{index}", self.name)).spawn(move || {
-            step_back(office.niceness);
-            let bell = Arc::default();
-            while let Some(work) = office.next(&bell) {
+            step_back(shared.niceness);
+            let condvar = Arc::default();
+            while let Some(work) = shared.next(&condvar) {
                 // The panic hook has said what there is to say, and whoever waits sees that there is no answer.
                 let _ = catch_unwind(AssertUnwindSafe(work));
             }
         });
         if start.is_err() {
-            self.inbox().present -= 1;
+            self.queue().present -= 1;
         }
         start.map(drop)
     }
 
     /// What is next, once there is something. `None` if the thread shall end, which is counted then. `bell` wakes it.
-    fn next(&self, bell: &Arc<Condvar>) -> Option<Work> {
-        let mut inbox = self.inbox();
+    fn next(&self, condvar: &Arc<Condvar>) -> Option<Work> {
+        let mut queue = self.queue();
         let mut has_lingered = false;
         loop {
-            if let Some(work) = inbox.work.pop_front() {
+            if let Some(work) = queue.work.pop_front() {
                 return Some(work);
             }
-            let is_kept = inbox.present <= *self.number.start();
-            if inbox.is_closed || (has_lingered && !is_kept) {
-                inbox.present -= 1;
+            let is_kept = queue.present <= *self.number.start();
+            if queue.is_closed || (has_lingered && !is_kept) {
+                queue.present -= 1;
                 return None;
             }
-            inbox.asleep.push(Arc::clone(bell));
+            queue.asleep.push(Arc::clone(condvar));
             if is_kept {
-                inbox = bell.wait(inbox).unwrap_or_else(PoisonError::into_inner);
+                queue = condvar.wait(queue).unwrap_or_else(PoisonError::into_inner);
             } else {
-                let woken = bell.wait_timeout(inbox, self.linger).unwrap_or_else(PoisonError::into_inner);
+                let woken = condvar.wait_timeout(queue, self.linger).unwrap_or_else(PoisonError::into_inner);
                 has_lingered = woken.1.timed_out();
-                inbox = woken.0;
+                queue = woken.0;
             }
             // It may have woken without its bell.
-            inbox.asleep.retain(|other| !Arc::ptr_eq(other, bell));
+            queue.asleep.retain(|other| !Arc::ptr_eq(other, condvar));
         }
     }
 }
@@ -134,12 +134,12 @@ impl Threads {
         linger: Duration,
     ) -> io::Result<Self> {
         let number = (*number.start()).max(1)..=*number.end();
-        let office = Office { name, niceness, number, linger, inbox: Mutex::default() };
+        let shared = Shared { name, niceness, number, linger, queue: Mutex::default() };
         // If one cannot be started, dropping this ends the others.
-        let threads = Self { office: Arc::new(office) };
-        for _ in 0..*threads.office.number.start() {
-            let index = threads.office.inbox().enter();
-            threads.office.start(index)?;
+        let threads = Self { shared: Arc::new(shared) };
+        for _ in 0..*threads.shared.number.start() {
+            let index = threads.shared.queue().enter();
+            threads.shared.start(index)?;
         }
         Ok(threads)
     }
@@ -147,16 +147,16 @@ impl Threads {
     /// Has something done when those who asked before have had their turn.
     pub fn spawn(&self, work: impl FnOnce() + Send + 'static) {
         let span = Span::current();
-        let mut inbox = self.office.inbox();
-        inbox.work.push_back(Box::new(move || span.in_scope(work)));
-        if let Some(bell) = inbox.asleep.pop() {
-            drop(inbox);
-            bell.notify_one();
-        } else if inbox.present < *self.office.number.end() {
-            let index = inbox.enter();
-            drop(inbox);
+        let mut queue = self.shared.queue();
+        queue.work.push_back(Box::new(move || span.in_scope(work)));
+        if let Some(condvar) = queue.asleep.pop() {
+            drop(queue);
+            condvar.notify_one();
+        } else if queue.present < *self.shared.number.end() {
+            let index = queue.enter();
+            drop(queue);
             // Where the system has no thread left, those that are there come to it in time.
-            let _ = self.office.start(index);
+            let _ = self.shared.start(index);
         }
     }
 }
@@ -164,10 +164,10 @@ impl Threads {
 /// What was asked for is still done; the threads end after it.
 impl Drop for Threads {
     fn drop(&mut self) {
-        let mut inbox = self.office.inbox();
-        inbox.is_closed = true;
-        for bell in inbox.asleep.drain(..) {
-            bell.notify_one();
+        let mut queue = self.shared.queue();
+        queue.is_closed = true;
+        for condvar in queue.asleep.drain(..) {
+            condvar.notify_one();
         }
     }
 }
@@ -215,7 +215,7 @@ mod tests {
         let (sender, done) = mpsc::channel();
         let mut who = Vec::new();
         for _ in 0..20 {
-            while threads.office.inbox().asleep.len() < 3 {
+            while threads.shared.queue().asleep.len() < 3 {
                 thread::yield_now();
             }
             let sender = sender.clone();
@@ -247,11 +247,11 @@ mod tests {
     /// Waits until so many are there and asleep.
     fn until_asleep(threads: &Threads, number: usize) {
         loop {
-            let inbox = threads.office.inbox();
-            if (inbox.present, inbox.asleep.len()) == (number, number) {
+            let queue = threads.shared.queue();
+            if (queue.present, queue.asleep.len()) == (number, number) {
                 return;
             }
-            drop(inbox);
+            drop(queue);
             thread::sleep(Duration::from_millis(1));
         }
     }
@@ -265,9 +265,9 @@ mod tests {
             until_asleep(&threads, 1);
             // One that was kept does little work by itself.
             assert_eq!(together(&threads, 1).len(), 1);
-            assert_eq!(threads.office.inbox().present, 1);
+            assert_eq!(threads.shared.queue().present, 1);
         }
-        assert_eq!(threads.office.inbox().started, 1 + 3 * 3);
+        assert_eq!(threads.shared.queue().started, 1 + 3 * 3);
     }
 
     #[test]
@@ -292,6 +292,6 @@ mod tests {
         drop(sender);
         assert_eq!(done.iter().count(), 60);
         assert!(at_work.lock().unwrap().1 <= 3);
-        assert_eq!(threads.office.inbox().started, 3);
+        assert_eq!(threads.shared.queue().started, 3);
     }
 }

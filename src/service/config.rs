@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-use super::tls::TlsFiles;
+use crate::service::net::tls::TlsFiles;
 use crate::solver::{STRATEGIES, Strategy};
 
 /// What a server can be told.
@@ -101,7 +101,7 @@ pub struct Limits {
 
 impl Limits {
     /// The most batches of one stream, where so many threads search.
-    pub(super) fn in_flight_per_stream(&self, threads: usize) -> usize {
+    pub(crate) fn in_flight_per_stream(&self, threads: usize) -> usize {
         self.in_flight_per_stream.map_or(2 * threads, Into::into).min(Semaphore::MAX_PERMITS)
     }
 }

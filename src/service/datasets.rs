@@ -8,32 +8,23 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::pin::Pin;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
+use rayon::ThreadPool;
 use tokio::task::spawn_blocking;
-use tokio_stream::{Stream, StreamExt as _};
-use tonic::{Request, Status};
+use tonic::Status;
 
-use super::codec::{sendable, text_to_send};
-use super::context::Context;
-use super::convert::{self, Settings, invalid, option_field, wire_order};
-use super::crew::{LeaveOnDrop, Size};
-use super::meters;
-use super::ordered::{Feeder, answers};
-use super::proto;
-use super::refusal::{
-    broken_down, changed_dataset, exhausted, no_dataset, shutting_down, unfit_dataset, unreadable_dataset,
+use crate::input::{self, FileId, InputError, Mapped, Picked, PuzzleIndex, Reader, Source, Version};
+use crate::service::wire::convert::option_field;
+use crate::service::wire::proto;
+use crate::service::wire::status::{
+    broken_down, changed_dataset, exhausted, invalid, no_dataset, unfit_dataset, unreadable_dataset,
 };
-use crate::answer::{Cancelled, Rein, Tally, Workers, Written};
-use crate::grid::Grid;
-use crate::input::{self, Chunk, FileId, InputError, Mapped, Picked, PuzzleIndex, Reader, Source, Version};
-use crate::text::{Format, Hint, PuzzleError, Records};
+use crate::text::{Format, Hint, PuzzleError};
 
 /// The most data sets that stay mapped. Beyond that, those that nobody is reading make room.
 const MAX_MAPPED: usize = 64;
@@ -41,11 +32,8 @@ const MAX_MAPPED: usize = 64;
 /// How many ways of reading one data set are remembered as checked.
 const MAX_CHECKED: usize = 8;
 
-/// The most data sets in one page of a list.
-const MAX_PAGE: usize = 1000;
-
 /// The data directory.
-pub(super) struct Datasets {
+pub(crate) struct Datasets {
     root: Dir,
     /// By file, and not by name: `a.txt`, `./a.txt` and a link to it are one data set.
     mapped: Mutex<HashMap<FileId, Arc<Dataset>>>,
@@ -62,8 +50,8 @@ struct Dataset {
 
 /// A data set with the name that a client uses for it, for messages to that client.
 #[derive(Clone)]
-struct Named {
-    name: String,
+pub(crate) struct Named {
+    pub(crate) name: String,
     dataset: Arc<Dataset>,
 }
 
@@ -72,7 +60,7 @@ impl Datasets {
     ///
     /// # Errors
     /// The system's.
-    pub(super) fn open(path: &Path) -> io::Result<Self> {
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let root = Dir::open_ambient_dir(path, ambient_authority())?;
         Ok(Self { root, mapped: Mutex::default() })
     }
@@ -82,7 +70,7 @@ impl Datasets {
     /// # Errors
     /// `NOT_FOUND` for anything but a regular file beneath the data directory, `FAILED_PRECONDITION` for a
     /// compressed one.
-    fn dataset(&self, name: String) -> Result<Named, Status> {
+    pub(crate) fn dataset(&self, name: String) -> Result<Named, Status> {
         let file = self.file(&name).map_err(|_| no_dataset(&name))?;
         let metadata = file.metadata().map_err(|_| no_dataset(&name))?;
         let (id, version) = (FileId::of(&metadata), Version::of(&metadata));
@@ -104,7 +92,7 @@ impl Datasets {
             return Err(too_many());
         }
         if input::is_compressed(&file) {
-            let message = format!("{name} is compressed. Data sets are read at any place: unpack it.");
+            let message = format!("{name} is compressed. Data sets are read at any slot: unpack it.");
             return Err(unfit_dataset("DATASET_COMPRESSED", &name, &message));
         }
         let map = Mapped::open(&file, name.clone()).map_err(|error| failure(&name, error))?;
@@ -127,7 +115,7 @@ impl Datasets {
     }
 
     /// The regular files of the data directory by name. Hidden ones are being written, or not meant to be seen.
-    fn list(&self) -> io::Result<Vec<proto::Dataset>> {
+    pub(crate) fn list(&self) -> io::Result<Vec<proto::Dataset>> {
         let mut list = Vec::new();
         for entry in self.root.entries()? {
             let entry = entry?;
@@ -145,28 +133,30 @@ impl Datasets {
 }
 
 impl Named {
-    fn reader(&self, hint: &Hint) -> Result<Reader, Status> {
+    pub(crate) fn reader(&self, hint: &Hint) -> Result<Reader, Status> {
         Source::mapped(Arc::clone(&self.dataset.map)).read(hint).map_err(|error| failure(&self.name, error))
     }
 
-    /// Makes sure that every puzzle is well formed. All of the file is looked at once for each way of reading it.
+    /// Makes sure that every puzzle is well formed. All of the file is looked at once for each way of reading it, on
+    /// the threads of `pool`.
     ///
     /// # Errors
     /// `FAILED_PRECONDITION` with the first bad line.
-    async fn check(&self, context: &Arc<Context>, hint: &Hint) -> Result<(), Status> {
+    pub(crate) async fn check(
+        &self,
+        hint: &Hint,
+        pool: &Arc<ThreadPool>,
+        cancel: Arc<AtomicBool>,
+    ) -> Result<(), Status> {
         // Held while checking, so that clients that come meanwhile wait for the result.
         let mut checked = self.dataset.checked.lock().await;
         if let Some((_, wrong)) = checked.iter().find(|(known, _)| known == hint) {
             return self.verdict(wrong.as_ref());
         }
-        let caller = LeaveOnDrop(context.caller());
-        let flag = Arc::new(AtomicBool::new(false));
-        caller.0.hold(&flag);
-        let (dataset, pool, own_hint) =
-            (self.clone(), Arc::clone(context.crew.checking_pool()), hint.clone());
+        let (dataset, pool, own_hint) = (self.clone(), Arc::clone(pool), hint.clone());
         let found = blocking(move || {
             let reader = dataset.reader(&own_hint)?;
-            input::validate(reader, &pool, &flag, 1, |_| {}).map_err(|stopped| match stopped {
+            input::validate(reader, &pool, &cancel, 1, |_| {}).map_err(|stopped| match stopped {
                 input::Stopped::Input(error) => failure(&dataset.name, error),
                 input::Stopped::Cancelled => broken_down(),
             })
@@ -189,7 +179,7 @@ impl Named {
     }
 
     /// A puzzle and how many there are: the one with this number, or any.
-    fn puzzle(&self, hint: &Hint, number: Option<u64>) -> Result<(Format, Picked, u64), Status> {
+    pub(crate) fn puzzle(&self, hint: &Hint, number: Option<u64>) -> Result<(Format, Picked, u64), Status> {
         let fail = |error| failure(&self.name, error);
         let mut shared = self.dataset.index.lock().unwrap_or_else(PoisonError::into_inner);
         // Taken out, and put back on success only: an index that an error or a panic left half-way
@@ -212,7 +202,7 @@ impl Named {
 }
 
 /// The status of a call whose data set cannot be read, which its client calls by this name.
-fn failure(name: &str, error: InputError) -> Status {
+pub(crate) fn failure(name: &str, error: InputError) -> Status {
     let error = error.renamed(name);
     let message = error.to_string();
     match error {
@@ -224,165 +214,20 @@ fn failure(name: &str, error: InputError) -> Status {
         InputError::Empty { .. } | InputError::TooLong { .. } | InputError::Endless { .. } => {
             unfit_dataset("DATASET_MALFORMED", name, &message)
         }
-        InputError::Io { .. } | InputError::Damaged { .. } | InputError::NoParts { .. } => {
+        InputError::Io { .. } | InputError::Damaged { .. } | InputError::NotShardable { .. } => {
             unreadable_dataset(name, message)
         }
     }
 }
 
-/// Runs work that waits for the disk where it holds up nobody.
-async fn blocking<R: Send + 'static>(
+/// Runs work that waits for the disk on a thread that may wait.
+///
+/// # Errors
+/// Those of the work; `INTERNAL` if it panicked.
+pub(crate) async fn blocking<R: Send + 'static>(
     work: impl FnOnce() -> Result<R, Status> + Send + 'static,
 ) -> Result<R, Status> {
     spawn_blocking(work).await.map_err(|_| broken_down())?
-}
-
-/// Finds a data set and makes sure that it is well formed.
-async fn served(context: &Arc<Context>, name: String, hint: &Hint) -> Result<Named, Status> {
-    let shared = Arc::clone(context);
-    let dataset = blocking(move || match &shared.datasets {
-        Some(datasets) => datasets.dataset(name),
-        None => Err(no_dataset(&name)),
-    })
-    .await?;
-    dataset.check(context, hint).await?;
-    Ok(dataset)
-}
-
-/// Names the data sets.
-pub(super) async fn list(
-    context: &Arc<Context>,
-    request: Request<proto::ListDatasetsRequest>,
-) -> Result<proto::ListDatasetsResponse, Status> {
-    let call = context.admit(&request)?;
-    let proto::ListDatasetsRequest { page_size, page_token } = request.into_inner();
-    let shared = Arc::clone(context);
-    let all = blocking(move || match &shared.datasets {
-        Some(datasets) => datasets.list().map_err(|error| unreadable_dataset("", error.to_string())),
-        None => Ok(Vec::new()),
-    });
-    let all = call.deadline.limit(all).await??;
-    let asked = usize::try_from(page_size).unwrap_or(MAX_PAGE);
-    let size = if asked == 0 { MAX_PAGE } else { asked.min(MAX_PAGE) };
-    // The token is the last name of the page before.
-    let mut rest = all.into_iter().skip_while(|dataset| dataset.name <= page_token && !page_token.is_empty());
-    let datasets: Vec<_> = rest.by_ref().take(size).collect();
-    let last = datasets.last().map(|dataset| dataset.name.clone()).unwrap_or_default();
-    let next_page_token = if rest.next().is_some() { last } else { String::new() };
-    Ok(proto::ListDatasetsResponse { datasets, next_page_token })
-}
-
-/// Gives one puzzle of a data set.
-pub(super) async fn puzzle(
-    context: &Arc<Context>,
-    request: Request<proto::GetPuzzleRequest>,
-) -> Result<proto::GetPuzzleResponse, Status> {
-    let call = context.admit(&request)?;
-    let proto::GetPuzzleRequest { name, options, index } = request.into_inner();
-    let hint = convert::text_hint(options.as_ref())?;
-    let work = async {
-        let dataset = served(context, name, &hint).await?;
-        blocking(move || dataset.puzzle(&hint, index)).await
-    };
-    let (format, picked, count) = call.deadline.limit(work).await??;
-    let mut grid = Grid::empty(format.order());
-    Records::new(&format, &picked.text, picked.line).read(&mut grid);
-    Ok(proto::GetPuzzleResponse {
-        index: picked.number,
-        count,
-        line: picked.line,
-        puzzle: convert::cells(&grid, &format),
-        order: wire_order(format.order()),
-    })
-}
-
-/// The answers from a data set with what they come to so far.
-pub(super) type Summed = Pin<Box<dyn Stream<Item = Result<proto::SolveDatasetResponse, Status>> + Send>>;
-
-/// Solves a data set.
-pub(super) async fn solve(
-    context: &Arc<Context>,
-    request: Request<proto::SolveDatasetRequest>,
-) -> Result<Summed, Status> {
-    let call = context.admit(&request)?;
-    let proto::SolveDatasetRequest { name, options, first_line, last_line } = request.into_inner();
-    let Settings { task, hint } = context.settings(&options.unwrap_or_default())?;
-    let range = (first_line.max(1), if last_line == 0 { u64::MAX } else { last_line });
-    if range.0 > range.1 {
-        return Err(invalid("last_line", format!("Line {last_line} comes before line {first_line}.")));
-    }
-    let work = async {
-        let dataset = served(context, name, &hint).await?;
-        blocking(move || {
-            let mut reader = dataset.reader(&hint)?;
-            if range != (1, u64::MAX) {
-                limit(&mut reader, &dataset.name, range)?;
-            }
-            Ok((dataset, reader))
-        })
-        .await
-    };
-    let (dataset, reader) = call.deadline.limit(work).await??;
-    let task = context.for_order(task, reader.format().order())?;
-    let workers = Arc::new(context.workers(reader.format().clone(), task));
-    let shared = Arc::clone(context);
-    let written = answers(context, call, |feeder| feed(shared, dataset, reader, workers, feeder));
-    let mut total = Tally::default();
-    Ok(Box::pin(written.map(move |written| {
-        written.map(|Written { text, tally }| {
-            total.add(&tally);
-            proto::SolveDatasetResponse { lines: sendable(text), tally: Some(convert::tally(&total)) }
-        })
-    })))
-}
-
-/// Leaves out all lines beyond a range.
-fn limit(reader: &mut Reader, name: &str, (first, last): (u64, u64)) -> Result<(), Status> {
-    if !reader.format().is_by_line() {
-        let what = format!("A data set in {} is solved as a whole.", reader.format().notation());
-        return Err(invalid("first_line", what));
-    }
-    reader.limit_lines(first, last).map_err(|error| failure(name, error))
-}
-
-/// Reads chunks and starts their work until the end, or until the client has left or the server shuts down. The data
-/// set is held meanwhile, so that it stays mapped for others.
-async fn feed(
-    context: Arc<Context>,
-    dataset: Named,
-    mut reader: Reader,
-    workers: Arc<Workers>,
-    feeder: Feeder<[Written; 1]>,
-) -> Result<(), Status> {
-    while let Some(place) = feeder.place().await {
-        if context.is_draining() {
-            return Err(shutting_down());
-        }
-        let (same, chunk) = blocking(move || {
-            let chunk = reader.next_chunk();
-            Ok((reader, chunk))
-        })
-        .await?;
-        reader = same;
-        let Some(chunk) = chunk.map_err(|error| failure(&dataset.name, error))? else { break };
-        let workers = Arc::clone(&workers);
-        let work =
-            move |chunk: &Chunk, rein: &dyn Rein| answer(&workers, chunk, rein).map(|written| [written]);
-        place.start(Size::Large, vec![chunk], Arc::new(work)).await;
-    }
-    Ok(())
-}
-
-/// Answers a chunk, whatever happens.
-fn answer(workers: &Workers, chunk: &Chunk, rein: &dyn Rein) -> Result<Written, Cancelled> {
-    let block = chunk.block();
-    let room = || text_to_send(Workers::room_for(block));
-    let work = AssertUnwindSafe(|| workers.write_answers_into(block, rein, room()));
-    let written = catch_unwind(work).unwrap_or_else(|_| Ok(workers.write_internal_errors(block, room())));
-    if let Ok(written) = &written {
-        meters::answered(&written.tally);
-    }
-    written
 }
 
 #[cfg(test)]

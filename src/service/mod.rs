@@ -11,47 +11,33 @@
 //! `refusal` makes the statuses of those that fail. [`Server`] puts it together and takes it down
 //! again in the right order; [`client`] is the other end.
 
-pub mod client;
-pub mod proto;
-
-mod auth;
-mod codec;
 mod config;
-mod connection;
 mod context;
-mod convert;
-mod crew;
 mod datasets;
-mod deadline;
-mod framing;
-mod generate;
-mod line_count;
-mod meters;
-mod observe;
-mod ordered;
-mod refusal;
+mod metrics;
+mod net;
+mod rpc;
+mod sched;
 mod server;
-mod stream;
-mod tls;
-mod trace;
-mod unary;
+pub(crate) mod wire;
 
-pub use auth::TokenError;
 pub use config::{Config, Limits};
-pub use crew::CrewError;
+pub use net::tls::{TlsError, TlsFiles};
+pub use net::tokens::TokenError;
+pub use sched::pools::PoolError;
 pub use server::{Readiness, Reloader, Server, StartError, Stopped, transport};
-pub use tls::{TlsError, TlsFiles};
+pub use wire::proto;
 
 /// The flow-control window of one HTTP/2 stream, on both ends. More only costs memory.
-const STREAM_WINDOW_BYTES: u32 = 1 << 20;
+pub(crate) const STREAM_WINDOW_BYTES: u32 = 1 << 20;
 
 /// The flow-control window of one HTTP/2 connection, on both ends. It is a promise, not memory: streams are
 /// held back by their own windows. It is this large because h2 ends a connection on which more small unread
 /// frames lie than half of it pays for, and one puzzle a message is a small frame.
-const CONNECTION_WINDOW_BYTES: u32 = 512 << 20;
+pub(crate) const CONNECTION_WINDOW_BYTES: u32 = 512 << 20;
 
 /// The largest HTTP/2 frame, on both ends.
-const FRAME_BYTES: u32 = 256 << 10;
+pub(crate) const FRAME_BYTES: u32 = 256 << 10;
 
 /// How many errors of its peer's making a connection survives.
-const LOCAL_ERROR_RESETS: usize = 1024;
+pub(crate) const LOCAL_ERROR_RESETS: usize = 1024;

@@ -23,19 +23,28 @@ use tonic_health::pb::health_server::HealthServer;
 use tonic_health::server::{HealthReporter, HealthService};
 use tower_http::map_request_body::MapRequestBodyLayer;
 
-use super::auth::{Guard, TokenError, Tokens};
-use super::config::{Config, Limits};
-use super::connection::accept;
-use super::context::Context;
-use super::crew::{Crew, CrewError};
-use super::datasets::{self, Datasets};
-use super::framing::WholeMessages;
-use super::observe::Observer;
-use super::ordered::Answers;
-use super::proto::sudoku_service_server::{SudokuService, SudokuServiceServer};
-use super::tls::{Tls, TlsError};
-use super::{CONNECTION_WINDOW_BYTES, FRAME_BYTES, LOCAL_ERROR_RESETS, STREAM_WINDOW_BYTES};
-use super::{generate, meters, proto, stream, trace, unary};
+use crate::service::CONNECTION_WINDOW_BYTES;
+use crate::service::FRAME_BYTES;
+use crate::service::LOCAL_ERROR_RESETS;
+use crate::service::STREAM_WINDOW_BYTES;
+use crate::service::config::{Config, Limits};
+use crate::service::context::Context;
+use crate::service::datasets::Datasets;
+use crate::service::metrics;
+use crate::service::net::connection::{ConnectionLimits, accept};
+use crate::service::net::framing::WholeMessages;
+use crate::service::net::observe::Observer;
+use crate::service::net::tls::{Tls, TlsError};
+use crate::service::net::tokens::{Guard, TokenError, Tokens};
+use crate::service::rpc::datasets;
+use crate::service::rpc::generate;
+use crate::service::rpc::ordered::Answers;
+use crate::service::rpc::stream;
+use crate::service::rpc::trace;
+use crate::service::rpc::unary;
+use crate::service::sched::pools::{PoolError, WorkerPools};
+use crate::service::wire::proto;
+use crate::service::wire::proto::sudoku_service_server::{SudokuService, SudokuServiceServer};
 
 /// How many accepted connections may wait to be served.
 const ACCEPTED_WAITING: usize = 16;
@@ -81,7 +90,7 @@ pub enum StartError {
     Tokens(#[from] TokenError),
     /// Threads cannot be started.
     #[error("The threads cannot be started: {0}. Ask for fewer with --threads.")]
-    Threads(#[from] CrewError),
+    Threads(#[from] PoolError),
     /// A bug of ours.
     #[error("The description of the service is broken: {0}.")]
     Reflection(#[from] tonic_reflection::server::Error),
@@ -160,14 +169,14 @@ impl Server {
             tls: config.tls.map(Tls::open).transpose()?.map(Arc::new),
             tokens: config.token_file.map(Tokens::open).transpose()?.map(Arc::new),
         };
-        meters::describe();
+        metrics::describe();
         let cores = || thread::available_parallelism().map_or(1, Into::into);
         let threads = config.threads.map_or_else(cores, Into::into);
         let Limits { in_flight, puzzle_time, .. } = config.limits;
-        let crew = Crew::new(threads, in_flight.map(Into::into), puzzle_time)?;
+        let pools = WorkerPools::new(threads, in_flight.map(Into::into), puzzle_time)?;
         let (draining, watching) = watch::channel(false);
         let datasets = config.data_dir.map(open_data_dir).transpose()?;
-        let context = Context::new(crew, config.strategies, config.limits, datasets, watching);
+        let context = Context::new(pools, config.strategies, config.limits, datasets, watching);
         let context = Arc::new(context);
         let health = HealthReporter::new();
         let routes = routes(&context, &health)?;
@@ -226,13 +235,16 @@ impl Server {
         let service = <SudokuServiceServer<Sudoku> as NamedService>::NAME;
         health.set_service_status(service, ServingStatus::Serving).await;
 
+        let limits = context.limits;
+        let connection_limits =
+            ConnectionLimits { connections: limits.connections, handshake_timeout: limits.handshake_timeout };
         let (accepted, connections) = mpsc::channel(ACCEPTED_WAITING);
-        let accepting = tokio::spawn(accept(listener, secrets.tls, Arc::clone(&context), accepted));
+        let accepting =
+            tokio::spawn(accept(listener, secrets.tls, connection_limits, draining.subscribe(), accepted));
         let drain_begins = {
             let context = Arc::clone(&context);
             async move { context.draining().await }
         };
-        let limits = context.limits;
         let whole_messages = move |body: Body| {
             Body::new(WholeMessages::new(body, limits.message_bytes, limits.message_timeout))
         };
@@ -251,7 +263,7 @@ impl Server {
         for name in [service, ""] {
             health.set_service_status(name, ServingStatus::NotServing).await;
         }
-        meters::draining();
+        metrics::draining();
         // This ends accepting and reading, and tells clients to go away.
         draining.send_replace(true);
         let calls_end = async {

@@ -118,13 +118,17 @@ impl Daemon {
         self.status("VmSize") * 1024
     }
 
-    /// The names of its threads, in order. Those that the runtime starts and ends as it sees fit are left out.
+    /// The names of its threads without their numbers, in order. Those that the runtime starts and ends as it sees fit are
+    /// left out.
     pub fn threads(&self) -> Vec<String> {
         let tasks = fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
         // A thread may end while it is looked at.
         let names = tasks.filter_map(|task| fs::read_to_string(task.unwrap().path().join("comm")).ok());
         let mut names: Vec<String> =
             names.map(|name| name.trim_end().to_owned()).filter(|name| !name.starts_with("tokio-")).collect();
+        for name in &mut names {
+            name.truncate(name.trim_end_matches(|c: char| c.is_ascii_digit()).len());
+        }
         names.sort();
         names
     }

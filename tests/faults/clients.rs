@@ -250,7 +250,15 @@ fn clients_that_leave() -> Seen {
     assert!(least < LEFT_BEHIND, "memory grows in every round: {memory:?}");
     let grown = mib(daemon.memory().saturating_sub(before.memory));
     assert!(grown < 64, "{grown} MiB");
-    assert_eq!(daemon.threads(), before.threads);
+    // Threads for long work come with it and leave when there is none; which of them stay is chance.
+    eventually("the end of the threads for long work", PATIENCE, || {
+        daemon.threads().len() <= before.threads.len()
+    });
+    let kinds = |mut names: Vec<String>| {
+        names.dedup();
+        names
+    };
+    assert_eq!(kinds(daemon.threads()), kinds(before.threads));
     assert!(cpu <= Duration::from_millis(100), "{cpu:?} of work in half a second for nobody");
     assert_serving(&daemon);
     Seen::good(format!(

@@ -11,7 +11,7 @@ use std::time::Duration;
 use assert_cmd::cargo::cargo_bin;
 use bytes::Bytes;
 use rcgen::ExtendedKeyUsagePurpose;
-use sudoku_stream::service::client::{Access, ClientError, Job, Persistence, ServerError, solve_lines};
+use sudoku_stream::client::{ClientError, Endpoint, Job, RetryPolicy, ServerError, solve_lines};
 use tempfile::TempDir;
 use tokio::sync::mpsc;
 
@@ -34,7 +34,7 @@ const TOKEN: &str = "correct-horse-battery-staple";
 const WRONG_TOKEN: &str = "another-token-of-some-length";
 
 /// Has these solved and checks the answers.
-async fn call(access: &Access, puzzles: &[String]) -> Result<(), ClientError<Infallible>> {
+async fn call(access: &Endpoint, puzzles: &[String]) -> Result<(), ClientError<Infallible>> {
     let (sender, blocks) = mpsc::channel(1);
     let text = Bytes::from(lines(puzzles));
     tokio::spawn(async move { sender.send(text).await });
@@ -43,7 +43,7 @@ async fn call(access: &Access, puzzles: &[String]) -> Result<(), ClientError<Inf
         answers.lock().unwrap().extend_from_slice(&lines);
         Ok(())
     };
-    let once = Persistence { retries: 0, ..Persistence::default() };
+    let once = RetryPolicy { retries: 0, ..RetryPolicy::default() };
     let servers = std::slice::from_ref(access);
     solve_lines(servers, &once, &Job::default(), blocks, sink, |_| {}).await?;
     let answers = String::from_utf8(answers.lock().unwrap().clone()).unwrap();
@@ -98,15 +98,15 @@ fn intruders() -> Seen {
 
     let client = |authority: &Authority, is_old| authority.sign(ExtendedKeyUsagePurpose::ClientAuth, is_old);
     let known = client(&authority, false);
-    let access = |identity: Option<&(String, String)>, token: Option<&str>| Access {
+    let access = |identity: Option<&(String, String)>, token: Option<&str>| Endpoint {
         ca: Some(authority.pem.clone().into_bytes()),
         identity: identity.map(|(certificate, key)| (certificate.clone().into(), key.clone().into())),
         token: token.map(str::to_owned),
-        ..Access::open(&format!("https://{}", daemon.address))
+        ..Endpoint::open(&format!("https://{}", daemon.address))
     };
     let good = access(Some(&known), Some(TOKEN));
     let (stranger, expired) = (client(&Authority::new(), false), client(&authority, true));
-    let plain = Access { token: Some(TOKEN.to_owned()), ..Access::open(&daemon.url()) };
+    let plain = Endpoint { token: Some(TOKEN.to_owned()), ..Endpoint::open(&daemon.url()) };
     let puzzles = easy(30);
     runtime().block_on(async {
         call(&good, &puzzles[..10]).await.unwrap();

@@ -56,7 +56,7 @@ impl Solver for Panicking {
 }
 
 /// How the threads that search are called.
-const SEARCHERS: [&str; 3] = ["quick-", "bulk-", "patient-"];
+const SEARCHERS: [&str; 3] = ["quick-", "bulk-", "background-"];
 
 fn is_searcher(name: &str) -> bool {
     SEARCHERS.iter().any(|searcher| name.starts_with(searcher))
@@ -108,7 +108,7 @@ fn panics() -> Seen {
         let url = format!("http://{}", server.local_addr());
         tokio::spawn(server.serve(std::future::pending()));
         serves(&url).await;
-        // A thread has its name once it runs: quick, bulk and patient ones.
+        // A thread has its name once it runs: quick, bulk and background ones.
         let searchers = before + 3 * THREADS;
         eventually("the start of all threads", PATIENCE, || workers() == searchers);
 

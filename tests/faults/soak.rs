@@ -85,7 +85,7 @@ impl Load {
         counter.fetch_add(count as u64, Ordering::SeqCst);
     }
 
-    fn complain(&self, words: impl FnOnce() -> String) {
+    fn status_line(&self, words: impl FnOnce() -> String) {
         let mut first = self.first.lock().unwrap();
         if first.is_none() {
             *first = Some(words());
@@ -99,7 +99,7 @@ impl Load {
         if is_right {
             Self::add(&self.counts.answered, 1);
         } else {
-            self.complain(|| format!("`{answer}` answers `{puzzle}`"));
+            self.status_line(|| format!("`{answer}` answers `{puzzle}`"));
             Self::add(&self.counts.wrong, 1);
         }
     }
@@ -107,7 +107,7 @@ impl Load {
     /// Counts what is missing at the end of a stream, or too much.
     fn settle(&self, sent: usize, received: usize, end: Result<(), Status>) {
         if let Err(status) = end {
-            self.complain(|| format!("a good stream ended with {status:?}"));
+            self.status_line(|| format!("a good stream ended with {status:?}"));
             Self::add(&self.counts.failed, 1);
         }
         Self::add(&self.counts.lost, sent.saturating_sub(received));

@@ -8,9 +8,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use sudoku_stream::answer::{OutputForm, Tally};
-use sudoku_stream::service::client::{
-    Access, ClientError, Job, Notice, Persistence, ServerError, solve_lines,
-};
+use sudoku_stream::client::{ClientError, Endpoint, Job, Notice, RetryPolicy, ServerError, solve_lines};
 use sudoku_stream::text::{Hint, Notation};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -18,7 +16,7 @@ use tokio::time::timeout;
 use crate::harness::{Fault, Faulty, PATIENCE, config, config_with, easy, lines, offline, start};
 
 /// Loses patience soon.
-const HASTY: Persistence = Persistence {
+const HASTY: RetryPolicy = RetryPolicy {
     retries: 3,
     first_pause: Duration::from_millis(1),
     longest_pause: Duration::from_millis(10),
@@ -35,8 +33,8 @@ struct Seen {
 }
 
 /// Solves lines in blocks of ten.
-async fn solve(urls: &[String], persistence: &Persistence, text: &str) -> Seen {
-    let servers: Vec<Access> = urls.iter().map(|url| Access::open(url)).collect();
+async fn solve(urls: &[String], retry: &RetryPolicy, text: &str) -> Seen {
+    let servers: Vec<Endpoint> = urls.iter().map(|url| Endpoint::open(url)).collect();
     let hint = Hint { notation: Some(Notation::Lines), ..Hint::default() };
     let job = Job { hint, ..Job::default() };
     let (sender, blocks) = mpsc::channel(1);
@@ -54,7 +52,7 @@ async fn solve(urls: &[String], persistence: &Persistence, text: &str) -> Seen {
         answers.push_str(str::from_utf8(&lines).unwrap());
         Ok(())
     };
-    let run = solve_lines(&servers, persistence, &job, blocks, sink, |notice| notices.push(notice.clone()));
+    let run = solve_lines(&servers, retry, &job, blocks, sink, |notice| notices.push(notice.clone()));
     let result = timeout(PATIENCE, run).await.expect("the run ends");
     Seen { answers, notices, result }
 }
@@ -91,9 +89,9 @@ async fn a_server_that_falls_silent_is_noticed_and_others_have_its_blocks() {
         assert!(seen.answers.as_bytes() == offline(&text, OutputForm::Solution));
 
         let begin = Instant::now();
-        let once = Persistence { retries: 1, ..HASTY };
+        let once = RetryPolicy { retries: 1, ..HASTY };
         let seen = solve(std::slice::from_ref(&dumb), &once, &text).await;
-        let Err(ClientError::InVain { retries: 1, errors }) = seen.result else {
+        let Err(ClientError::RetriesExhausted { retries: 1, errors }) = seen.result else {
             panic!("{:?}", seen.result)
         };
         assert!(matches!(&errors[..], [ServerError::Lost { answered: 0, .. }]), "{errors:?}");

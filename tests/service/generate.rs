@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use sudoku_stream::generate::{Generator, Kind, Recipe, Wishes};
+use sudoku_stream::generate::{Constraints, Generator, Kind, Recipe};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::service::proto::{self, GenerateRequest, GenerateResponse};
 use sudoku_stream::text::{Alphabet, Format, Notation};
@@ -40,7 +40,7 @@ async fn the_same_puzzles_come_as_offline() {
     let responses = generate(&server, request).await.unwrap();
     assert!(responses.len() > 1, "they come in parts");
     assert!(responses.iter().all(|response| response.seed == 21 && response.given_up == 0));
-    let recipe = Recipe { order: Order::NINE, kind: Kind::Puzzle(Wishes::default()), attempts: 1000 };
+    let recipe = Recipe { order: Order::NINE, kind: Kind::Puzzle(Constraints::default()), attempts: 1000 };
     let offline = Generator::new(recipe, 21).unwrap().make(0, 2500, &AtomicBool::new(false)).unwrap();
     let (puzzles, solutions) = (puzzles(&responses), solutions(&responses));
     assert_eq!((puzzles.len(), solutions.len()), (2500, 2500));

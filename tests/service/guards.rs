@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use rcgen::ExtendedKeyUsagePurpose;
-use sudoku_stream::service::client::{Access, ClientError, Job, Persistence, solve_lines};
+use sudoku_stream::client::{ClientError, Endpoint, Job, RetryPolicy, solve_lines};
 use sudoku_stream::service::proto::SolveRequest;
 use sudoku_stream::service::{Config, Server, StartError, TlsFiles};
 use tempfile::TempDir;
@@ -64,14 +64,14 @@ impl Secrets {
         Config { tls: Some(self.tls(false)), ..config() }
     }
 
-    fn access(&self, server: &Running) -> Access {
+    fn access(&self, server: &Running) -> Endpoint {
         let url = format!("https://{}", server.address);
-        Access { ca: Some(self.authority.pem.clone().into_bytes()), ..Access::open(&url) }
+        Endpoint { ca: Some(self.authority.pem.clone().into_bytes()), ..Endpoint::open(&url) }
     }
 }
 
 /// Solves some puzzles and checks the answers.
-async fn call(access: &Access) -> Result<(), ClientError<Infallible>> {
+async fn call(access: &Endpoint) -> Result<(), ClientError<Infallible>> {
     let puzzles = easy(20);
     let (sender, blocks) = mpsc::channel(1);
     let text = Bytes::from(lines(&puzzles));
@@ -82,8 +82,8 @@ async fn call(access: &Access) -> Result<(), ClientError<Infallible>> {
         Ok(())
     };
     let servers = [access.clone()];
-    let persistence = Persistence { retries: 0, ..Persistence::default() };
-    solve_lines(&servers, &persistence, &Job::default(), blocks, sink, |_| ()).await?;
+    let retry = RetryPolicy { retries: 0, ..RetryPolicy::default() };
+    solve_lines(&servers, &retry, &Job::default(), blocks, sink, |_| ()).await?;
     let answers = String::from_utf8(answers.lock().unwrap().clone()).unwrap();
     assert_eq!(answers.lines().count(), puzzles.len());
     answers.lines().zip(&puzzles).for_each(|(answer, puzzle)| assert_solves(answer, puzzle));
@@ -102,13 +102,13 @@ async fn an_encrypted_server_answers_those_who_trust_it() {
     call(&secrets.access(&server)).await.unwrap();
 
     // Somebody else's authority, the system's, and no encryption.
-    let stranger = Access { ca: Some(Authority::new().pem.into_bytes()), ..secrets.access(&server) };
+    let stranger = Endpoint { ca: Some(Authority::new().pem.into_bytes()), ..secrets.access(&server) };
     let words = said(call(&stranger).await);
     assert!(words.starts_with("No encrypted connection to https://127.0.0.1:"), "{words}");
     assert!(words.contains("certificate"), "{words}");
-    let system = Access { ca: None, ..secrets.access(&server) };
+    let system = Endpoint { ca: None, ..secrets.access(&server) };
     assert!(call(&system).await.is_err());
-    assert!(call(&Access::open(&server.url())).await.is_err());
+    assert!(call(&Endpoint::open(&server.url())).await.is_err());
     // It is none the worse for it.
     call(&secrets.access(&server)).await.unwrap();
 }
@@ -120,7 +120,7 @@ async fn clients_show_a_certificate_where_one_is_wanted() {
     let known = secrets.authority.sign(ExtendedKeyUsagePurpose::ClientAuth, false);
     let stranger = Authority::new().sign(ExtendedKeyUsagePurpose::ClientAuth, false);
     let expired = secrets.authority.sign(ExtendedKeyUsagePurpose::ClientAuth, true);
-    let as_client = |(certificate, key): (String, String)| Access {
+    let as_client = |(certificate, key): (String, String)| Endpoint {
         identity: Some((certificate.into_bytes(), key.into_bytes())),
         ..secrets.access(&server)
     };
@@ -134,7 +134,7 @@ async fn clients_show_a_certificate_where_one_is_wanted() {
 async fn calls_need_a_token_and_probes_do_not() {
     let secrets = Secrets::new();
     let server = start(Config { token_file: Some(secrets.path("tokens")), ..config() }).await;
-    let with = |token: &str| Access { token: Some(token.to_owned()), ..Access::open(&server.url()) };
+    let with = |token: &str| Endpoint { token: Some(token.to_owned()), ..Endpoint::open(&server.url()) };
     call(&with(TOKEN)).await.unwrap();
     let longer = format!("{TOKEN}x");
     for wrong in [OTHER_TOKEN, &TOKEN[1..], &longer, "", "Bearer"] {
@@ -170,7 +170,8 @@ async fn secrets_are_read_again_and_bad_ones_are_not_taken() {
     let url = format!("https://{}", bound.local_addr());
     tokio::spawn(bound.serve(std::future::pending()));
     let ca = Some(secrets.authority.pem.clone().into_bytes());
-    let with = |token: &str| Access { ca: ca.clone(), token: Some(token.to_owned()), ..Access::open(&url) };
+    let with =
+        |token: &str| Endpoint { ca: ca.clone(), token: Some(token.to_owned()), ..Endpoint::open(&url) };
     call(&with(TOKEN)).await.unwrap();
 
     secrets.write("tokens", OTHER_TOKEN);
@@ -204,7 +205,7 @@ async fn secrets_are_read_again_and_bad_ones_are_not_taken() {
     secrets.write("server.key", &key);
     assert!(reloader.reload().is_empty());
     assert!(call(&with(OTHER_TOKEN)).await.is_err());
-    call(&Access { ca: Some(other.pem.into_bytes()), ..with(OTHER_TOKEN) }).await.unwrap();
+    call(&Endpoint { ca: Some(other.pem.into_bytes()), ..with(OTHER_TOKEN) }).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -17,9 +17,14 @@ use crate::harness::{
 const EMPTY: &str = ".................................................................................";
 
 /// A stream's steps, its end, and how many messages it took.
-type Told = (Vec<TraceStep>, TraceEnd, usize);
+type StepObserver = (Vec<TraceStep>, TraceEnd, usize);
 
-async fn trace(server: &Running, options: SolveOptions, text: &str, steps: u64) -> Result<Told, Status> {
+async fn trace(
+    server: &Running,
+    options: SolveOptions,
+    text: &str,
+    steps: u64,
+) -> Result<StepObserver, Status> {
     let request = TraceRequest {
         options: Some(options),
         text: Bytes::copy_from_slice(text.as_bytes()),

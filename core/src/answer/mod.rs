@@ -7,12 +7,12 @@
 //! A bad puzzle is an answer too, never an `Err`. The order of checks is fixed: length, characters,
 //! rules, search.
 
+mod cancel;
 mod check;
+mod compact_tally;
 mod costs;
 mod entries;
-mod rein;
 mod render;
-mod short;
 mod single;
 mod step;
 mod validate;
@@ -26,12 +26,12 @@ use crate::grid::{Grid, Order};
 use crate::solver::{DEFAULT_NODE_LIMIT, Metrics, Question, Strategy, default_strategy};
 use crate::text::{Problem, PuzzleError};
 
+pub use cancel::{Cancel, PerPuzzleCancel};
 pub use check::{Check, Flaw, check_block, check_grid};
+pub use compact_tally::{CompactTally, ShortMetrics};
 pub use costs::{Cost, Costs};
 pub use entries::Entries;
-pub use rein::{PuzzleByPuzzle, Rein};
 pub use render::{NoOutputForm, OutputForm, paint_grid};
-pub use short::{ShortMetrics, ShortTally};
 pub use single::single_error;
 pub use step::{Reason, Step, Stuck, next_step};
 pub use validate::{Validation, validate_block};

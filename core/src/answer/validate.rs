@@ -32,7 +32,7 @@ pub fn validate_block(format: &Format, block: Block<'_>, limit: usize) -> Valida
     let mut puzzle = Grid::empty(format.order());
     let mut records = Records::new(format, block.text, block.first_line);
     loop {
-        while records.pass_sound() {
+        while records.skip_if_valid() {
             found.puzzles += 1;
         }
         let Some(record) = records.read(&mut puzzle) else { return found };

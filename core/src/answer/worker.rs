@@ -1,9 +1,9 @@
 //! Reads puzzles, has them searched together, and says what was found of each, in order.
 
 use super::entries::Entries;
-use super::{Answer, Block, Cancelled, Found, Rein, Task};
+use super::{Answer, Block, Cancel, Cancelled, Found, Task};
 use crate::grid::{Grid, Order};
-use crate::solver::lanes::{self, Work, do_work};
+use crate::solver::lanes::{self, SimdTask, dispatch};
 use crate::solver::{Batch, Limit, Metrics, Question, Search, Solver, Verdict};
 use crate::text::{Format, Problem, PuzzleError, Records};
 
@@ -23,15 +23,15 @@ struct ReadEveryday<'a, 'b> {
     digits: &'a mut [u8],
 }
 
-impl Work for ReadEveryday<'_, '_> {
+impl SimdTask for ReadEveryday<'_, '_> {
     type Output = usize;
 
     #[inline(always)]
     fn work(self) -> usize {
         let mut count = 0;
         for digits in self.digits.chunks_mut(81 * TOGETHER) {
-            bring_near(self.records.rest());
-            let read = self.records.read_everyday(digits);
+            prefetch(self.records.rest());
+            let read = self.records.read_plain_9x9(digits);
             count += read;
             if read < TOGETHER {
                 break;
@@ -43,11 +43,11 @@ impl Work for ReadEveryday<'_, '_> {
 
 /// Has a part of the text that is read later brought near. The machine does that by itself within a page of memory, but
 /// at the next page it has to wait, about as long as reading ten puzzles takes.
-fn bring_near(text: &[u8]) {
+fn prefetch(text: &[u8]) {
     /// Two pages.
-    const AHEAD: usize = 8192;
-    if let Some(later) = text.get(AHEAD..AHEAD + 82 * TOGETHER) {
-        lanes::bring_near(later);
+    const PREFETCH_DISTANCE: usize = 8192;
+    if let Some(later) = text.get(PREFETCH_DISTANCE..PREFETCH_DISTANCE + 82 * TOGETHER) {
+        lanes::prefetch(later);
     }
 }
 
@@ -84,13 +84,13 @@ impl Worker {
     }
 
     /// Is each puzzle searched by itself, so that it can be given up alone?
-    fn is_by_puzzle(&self, rein: &dyn Rein) -> bool {
-        rein.is_by_puzzle() && !self.searches_together
+    fn is_by_puzzle(&self, cancel: &dyn Cancel) -> bool {
+        cancel.is_by_puzzle() && !self.searches_together
     }
 
     /// How many puzzles are kept before they are answered.
-    fn most_kept(&self, rein: &dyn Rein) -> usize {
-        if self.is_by_puzzle(rein) { 1 } else { BATCH_PUZZLES }
+    fn most_kept(&self, cancel: &dyn Cancel) -> usize {
+        if self.is_by_puzzle(cancel) { 1 } else { BATCH_PUZZLES }
     }
 
     /// Answers every puzzle of a block, in order, each handed to `visit`.
@@ -102,10 +102,10 @@ impl Worker {
         format: &Format,
         task: &Task,
         block: Block<'_>,
-        rein: &dyn Rein,
+        cancel: &dyn Cancel,
         visit: impl FnMut(&Answer<'_>),
     ) -> Result<(), Cancelled> {
-        self.visit_block(format, task, block, rein, &mut EachAnswer(visit))
+        self.visit_block(format, task, block, cancel, &mut EachAnswer(visit))
     }
 
     /// The same for a visitor of any kind.
@@ -114,12 +114,12 @@ impl Worker {
         format: &Format,
         task: &Task,
         block: Block<'_>,
-        rein: &dyn Rein,
+        cancel: &dyn Cancel,
         visitor: &mut impl Visitor,
     ) -> Result<(), Cancelled> {
         self.forget();
-        self.keep_block(format, task, block, rein, visitor)?;
-        self.answer_kept(task, rein, visitor)
+        self.keep_block(format, task, block, cancel, visitor)?;
+        self.answer_kept(task, cancel, visitor)
     }
 
     /// Reads a block to its end. What does not fit is answered, the rest is kept.
@@ -128,14 +128,14 @@ impl Worker {
         format: &Format,
         task: &Task,
         block: Block<'_>,
-        rein: &dyn Rein,
+        cancel: &dyn Cancel,
         visitor: &mut impl Visitor,
     ) -> Result<(), Cancelled> {
         let mut records = Records::new(format, block.text, block.first_line);
-        let most = self.most_kept(rein);
+        let most = self.most_kept(cancel);
         loop {
             if self.lines.len() == most {
-                self.answer_kept(task, rein, visitor)?;
+                self.answer_kept(task, cancel, visitor)?;
             }
             let room = AT_ONCE.min(most - self.lines.len());
             if self.keep_everyday(&mut records, room) < room {
@@ -156,15 +156,15 @@ impl Worker {
         task: &Task,
         entries: &Entries,
         first_line: u64,
-        rein: &dyn Rein,
+        cancel: &dyn Cancel,
         visitor: &mut impl Visitor,
     ) -> Result<(), Cancelled> {
-        let most = self.most_kept(rein);
+        let most = self.most_kept(cancel);
         self.forget();
         let mut at = 0;
         while at < entries.len() {
             if self.lines.len() == most {
-                self.answer_kept(task, rein, visitor)?;
+                self.answer_kept(task, cancel, visitor)?;
             }
             let line = first_line + at as u64;
             let room = TOGETHER.min(most - self.lines.len());
@@ -178,13 +178,13 @@ impl Worker {
                 at += 1;
             }
         }
-        self.answer_kept(task, rein, visitor)
+        self.answer_kept(task, cancel, visitor)
     }
 
     /// Reads everyday lines, at most so many, and keeps their puzzles. Returns how many.
     fn keep_everyday(&mut self, records: &mut Records<'_>, room: usize) -> usize {
         let first = records.line();
-        let read = self.batch.push_up_to(room, |digits| do_work(ReadEveryday { records, digits }));
+        let read = self.batch.push_up_to(room, |digits| dispatch(ReadEveryday { records, digits }));
         self.lines.extend(first..first + read as u64);
         read
     }
@@ -209,21 +209,21 @@ impl Worker {
     fn answer_kept(
         &mut self,
         task: &Task,
-        rein: &dyn Rein,
+        cancel: &dyn Cancel,
         visitor: &mut impl Visitor,
     ) -> Result<(), Cancelled> {
         let limit =
-            Limit { solutions: task.question.solutions(), nodes: task.node_limit, cancel: rein.flag() };
-        let is_by_puzzle = self.is_by_puzzle(rein) && !self.batch.is_empty();
+            Limit { solutions: task.question.solutions(), nodes: task.node_limit, cancel: cancel.flag() };
+        let is_by_puzzle = self.is_by_puzzle(cancel) && !self.batch.is_empty();
         if is_by_puzzle {
-            rein.begin();
+            cancel.begin();
         }
         if task.measure {
             self.solver.measure_batch(&mut self.batch, &limit);
         } else {
             self.solver.search_batch(&mut self.batch, &limit);
         }
-        let is_given_up = is_by_puzzle && rein.end();
+        let is_given_up = is_by_puzzle && cancel.end();
         let wants_puzzles = visitor.wants_puzzles();
         let mut errors = self.errors.drain(..).peekable();
         let mut searched = 0;

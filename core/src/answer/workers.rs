@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::worker::Worker;
 use super::write::{PartWriter, Writer};
-use super::{Answer, Block, Cancelled, Rein, Task, Written, WrittenParts};
+use super::{Answer, Block, Cancel, Cancelled, Task, Written, WrittenParts};
 use crate::grid::{Grid, Order};
 use crate::solver::Metrics;
 use crate::text::{Format, Problem, PuzzleError, Records};
@@ -123,8 +123,8 @@ impl Workers {
     ///
     /// # Errors
     /// [`Cancelled`] if `rein` said so.
-    pub fn write_answers(&self, block: Block<'_>, rein: &dyn Rein) -> Result<Written, Cancelled> {
-        self.write_answers_into(block, rein, Vec::with_capacity(Self::room_for(block)))
+    pub fn write_answers(&self, block: Block<'_>, cancel: &dyn Cancel) -> Result<Written, Cancelled> {
+        self.write_answers_into(block, cancel, Vec::with_capacity(Self::room_for(block)))
     }
 
     /// The bytes that answers take, more or less: an answer is about as long as its puzzle in every form but the widest.
@@ -140,11 +140,11 @@ impl Workers {
     pub fn write_answers_into(
         &self,
         block: Block<'_>,
-        rein: &dyn Rein,
+        cancel: &dyn Cancel,
         text: Vec<u8>,
     ) -> Result<Written, Cancelled> {
         let mut writer = Writer::new(&self.format, &self.task, text);
-        self.with(|worker| worker.visit_block(&self.format, &self.task, block, rein, &mut writer))?;
+        self.with(|worker| worker.visit_block(&self.format, &self.task, block, cancel, &mut writer))?;
         Ok(writer.finish())
     }
 
@@ -158,12 +158,12 @@ impl Workers {
         &self,
         block: Block<'_>,
         ends: impl Iterator<Item = u64>,
-        rein: &dyn Rein,
+        cancel: &dyn Cancel,
         room: WrittenParts,
     ) -> Result<WrittenParts, Cancelled> {
         let WrittenParts { text, parts } = room;
         let mut writer = PartWriter::new(Writer::new(&self.format, &self.task, text), parts, ends);
-        self.with(|worker| worker.visit_block(&self.format, &self.task, block, rein, &mut writer))?;
+        self.with(|worker| worker.visit_block(&self.format, &self.task, block, cancel, &mut writer))?;
         Ok(writer.finish())
     }
 

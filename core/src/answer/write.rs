@@ -2,11 +2,11 @@
 
 use std::iter::Peekable;
 
-use super::short::ShortTally;
+use super::compact_tally::CompactTally;
 use super::worker::Visitor;
 use super::{Answer, OutputForm, Tally, Task};
 use crate::solver::Search;
-use crate::solver::lanes::{Work, do_work};
+use crate::solver::lanes::{SimdTask, dispatch};
 use crate::text::Format;
 
 /// Answers written out.
@@ -33,12 +33,12 @@ pub struct Part {
     /// Where they end in the text of all.
     pub end: usize,
     /// What they are.
-    pub tally: ShortTally,
+    pub tally: CompactTally,
 }
 
 /// As [`Format::write_solutions`], which is a good part of what answers to easy puzzles take.
 pub fn write_solutions(format: &Format, digits: &[u8], out: &mut Vec<u8>) {
-    do_work(WriteSolutions { format, digits, out });
+    dispatch(WriteSolutions { format, digits, out });
 }
 
 struct WriteSolutions<'a> {
@@ -47,7 +47,7 @@ struct WriteSolutions<'a> {
     out: &'a mut Vec<u8>,
 }
 
-impl Work for WriteSolutions<'_> {
+impl SimdTask for WriteSolutions<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -87,7 +87,7 @@ impl<'a, E: Iterator<Item = u64>> PartWriter<'a, E> {
     /// Goes on to the part that this line is in; all answers before it end at `end` in the text.
     fn go_on(&mut self, line: u64, end: usize) {
         while self.ends.next_if(|&behind| behind <= line).is_some() {
-            let tally = ShortTally::take(&mut self.writer.written.tally);
+            let tally = CompactTally::take(&mut self.writer.written.tally);
             self.parts.push(Part { end, tally });
         }
     }

@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::generate::{DEFAULT_ATTEMPTS, GaveUp, Generator, Kind, Recipe, RecipeError, Wishes};
+use crate::generate::{Constraints, DEFAULT_ATTEMPTS, GaveUp, Generator, Kind, Recipe, RecipeError};
 use crate::grid::{Grid, Order};
 use crate::solver::{Batch, Limit, Metrics, Question, Search, Stop, Strategy, Verdict, Watcher};
 
@@ -188,7 +188,7 @@ impl Experiment {
             let Condition { order, clues } = *condition;
             let kind = match settings.source {
                 Source::Random => Kind::RandomClues(clues),
-                Source::Puzzles => Kind::Puzzle(Wishes { clues: Some(clues), ..Wishes::default() }),
+                Source::Puzzles => Kind::Puzzle(Constraints { clues: Some(clues), ..Constraints::default() }),
             };
             let recipe = Recipe { order, kind, attempts: DEFAULT_ATTEMPTS };
             Generator::new(recipe, seed_of(settings.seed, condition))

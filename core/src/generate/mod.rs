@@ -16,10 +16,10 @@
 //! might take too long has a number of attempts, and says when they are used up.
 
 mod difficulty;
-mod few;
-mod fill;
+mod full_grid;
+mod remove_clues;
 mod symmetry;
-mod thin;
+mod vicinity_search;
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,12 +34,12 @@ use crate::solver::{
 };
 
 pub use difficulty::{Difficulty, NoGuesses, guesses};
-pub use fill::Grids;
+pub use full_grid::Grids;
 pub use symmetry::{NoSymmetry, Symmetry};
 
 use difficulty::Rater;
-use few::Walker;
-use thin::{Thinning, Verdict};
+use remove_clues::{ClueRemoval, Verdict};
+use vicinity_search::VicinitySearch;
 
 /// The attempts at a puzzle where nothing else is said.
 pub const DEFAULT_ATTEMPTS: u64 = 1000;
@@ -63,7 +63,7 @@ pub struct Recipe {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Puzzles with a single solution.
-    Puzzle(Wishes),
+    Puzzle(Constraints),
     /// So many random values that keep the rules. They may have one solution, several, or none.
     RandomClues(usize),
 }
@@ -73,7 +73,7 @@ pub enum Kind {
 /// Unless told otherwise, every orbit of cells is tried once and blanked where the solution stays single. What is left is
 /// minimal, but for tests that took too long, which happens with 16x16 and 25x25 puzzles: there the clues stay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wishes {
+pub struct Constraints {
     /// Where full grids come from.
     pub grids: Grids,
     /// The number of clues. If none is given, as few as removals come to.
@@ -94,7 +94,7 @@ impl Recipe {
     pub fn check(&self) -> Result<(), RecipeError> {
         let order = self.order;
         let (clues, least) = match &self.kind {
-            Kind::Puzzle(wishes) => (wishes.clues, least_clues(order)),
+            Kind::Puzzle(constraints) => (constraints.clues, least_clues(order)),
             Kind::RandomClues(clues) => (Some(*clues), 0),
         };
         if let Some(clues) = clues {
@@ -105,7 +105,7 @@ impl Recipe {
                 return Err(RecipeError::TooFewClues { order, clues, least });
             }
         }
-        if let Kind::Puzzle(Wishes { clues: Some(clues), symmetry, .. }) = self.kind
+        if let Kind::Puzzle(Constraints { clues: Some(clues), symmetry, .. }) = self.kind
             && !symmetry.allows(order, clues)
         {
             return Err(RecipeError::Symmetry { order, clues, symmetry });
@@ -120,8 +120,10 @@ impl Recipe {
         let most = match (&self.kind, self.order.box_side()) {
             (_, 5) => 1,
             (_, 4) => 8,
-            (Kind::Puzzle(wishes), _) if self.walks(wishes) => 1,
-            (Kind::Puzzle(wishes), _) if wishes.clues.is_some() || wishes.difficulty != Difficulty::Any => {
+            (Kind::Puzzle(constraints), _) if self.walks(constraints) => 1,
+            (Kind::Puzzle(constraints), _)
+                if constraints.clues.is_some() || constraints.difficulty != Difficulty::Any =>
+            {
                 512
             }
             _ => 16384,
@@ -131,10 +133,10 @@ impl Recipe {
     }
 
     /// Are puzzles walked to?
-    fn walks(&self, wishes: &Wishes) -> bool {
+    fn walks(&self, constraints: &Constraints) -> bool {
         self.order == Order::NINE
-            && wishes.symmetry == Symmetry::None
-            && wishes.clues.is_some_and(|clues| clues <= WALKED_CLUES)
+            && constraints.symmetry == Symmetry::None
+            && constraints.clues.is_some_and(|clues| clues <= WALKED_CLUES)
     }
 }
 
@@ -142,23 +144,23 @@ impl Recipe {
 impl fmt::Display for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let clues = |clues: usize, what: &str| format!("{clues} {what}{}", if clues == 1 { "" } else { "s" });
-        let wishes = match &self.kind {
+        let constraints = match &self.kind {
             Kind::RandomClues(count) => {
                 return write!(f, "{} board with {}", self.order, clues(*count, "random clue"));
             }
-            Kind::Puzzle(wishes) => wishes,
+            Kind::Puzzle(constraints) => constraints,
         };
-        if wishes.minimal {
+        if constraints.minimal {
             f.write_str("minimal ")?;
         }
         let mut with = Vec::new();
-        with.extend(wishes.clues.map(|count| clues(count, "clue")));
-        if wishes.symmetry != Symmetry::None {
-            with.push(format!("the symmetry {}", wishes.symmetry));
+        with.extend(constraints.clues.map(|count| clues(count, "clue")));
+        if constraints.symmetry != Symmetry::None {
+            with.push(format!("the symmetry {}", constraints.symmetry));
         }
-        match &wishes.difficulty {
+        match &constraints.difficulty {
             Difficulty::Any => {}
-            Difficulty::Guesses(_) => with.push(format!("{} guesses", wishes.difficulty)),
+            Difficulty::Guesses(_) => with.push(format!("{} guesses", constraints.difficulty)),
             named => write!(f, "{named} ")?,
         }
         write!(f, "{} puzzle", self.order)?;
@@ -184,7 +186,7 @@ const fn least_clues(order: Order) -> usize {
     }
 }
 
-/// Wishes that nothing can fulfil.
+/// Constraints that nothing can fulfil.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecipeError {
     /// There are not so many cells.
@@ -250,7 +252,7 @@ impl Generator {
     pub fn new(recipe: Recipe, seed: u64) -> Result<Self, RecipeError> {
         recipe.check()?;
         let symmetry = match &recipe.kind {
-            Kind::Puzzle(wishes) => wishes.symmetry,
+            Kind::Puzzle(constraints) => constraints.symmetry,
             Kind::RandomClues(_) => Symmetry::None,
         };
         let orbits = symmetry.orbits(recipe.order);
@@ -284,7 +286,7 @@ impl Generator {
             Kind::RandomClues(clues) => {
                 numbers.map(|number| self.random_clues(*clues, self.random(number), cancel)).collect()
             }
-            Kind::Puzzle(wishes) => Workshop::new(self, wishes, cancel).make(numbers),
+            Kind::Puzzle(constraints) => BatchGenerator::new(self, constraints, cancel).make(numbers),
         }
     }
 
@@ -306,7 +308,7 @@ impl Generator {
             if cancel.load(Ordering::Relaxed) {
                 return Err(Cancelled);
             }
-            if let Some(digits) = fill::scatter(order, clues, &mut random) {
+            if let Some(digits) = full_grid::scatter(order, clues, &mut random) {
                 return Ok(Ok(Puzzle { clues: Grid::from_digits(order, &digits), solution: None }));
             }
         }
@@ -330,7 +332,7 @@ struct Making {
     /// The beginnings of the present grid that had no solution.
     fills: usize,
     solution: Vec<u8>,
-    thinning: Thinning,
+    removal: ClueRemoval,
     stage: Stage,
 }
 
@@ -338,7 +340,7 @@ enum Stage {
     /// A full grid is wanted.
     Filling,
     /// Clues are being taken out.
-    Thinning,
+    ClueRemoval,
     Done(Result<Puzzle, GaveUp>),
 }
 
@@ -350,7 +352,7 @@ impl Making {
             attempts: 0,
             fills: 0,
             solution: Vec::new(),
-            thinning: Thinning::new(),
+            removal: ClueRemoval::new(),
             stage: Stage::Filling,
         }
     }
@@ -365,8 +367,8 @@ impl Making {
     }
 
     fn begin_thinning(&mut self, orbits: &[Vec<usize>], least: usize) {
-        self.thinning.begin(&self.solution, orbits, least, &mut self.random);
-        self.stage = Stage::Thinning;
+        self.removal.begin(&self.solution, orbits, least, &mut self.random);
+        self.stage = Stage::ClueRemoval;
     }
 }
 
@@ -385,10 +387,10 @@ const FILL_NODES: [u64; 5] = [DEFAULT_NODE_LIMIT, DEFAULT_NODE_LIMIT, DEFAULT_NO
 const MOST_FILLS: usize = 100;
 
 /// What it takes to make puzzles, many at once.
-struct Workshop<'a> {
+struct BatchGenerator<'a> {
     generator: &'a Generator,
     order: Order,
-    wishes: &'a Wishes,
+    constraints: &'a Constraints,
     cancel: &'a AtomicBool,
     solver: Box<dyn Solver>,
     rater: Option<Rater>,
@@ -397,16 +399,16 @@ struct Workshop<'a> {
     owners: Vec<usize>,
 }
 
-impl<'a> Workshop<'a> {
-    fn new(generator: &'a Generator, wishes: &'a Wishes, cancel: &'a AtomicBool) -> Self {
+impl<'a> BatchGenerator<'a> {
+    fn new(generator: &'a Generator, constraints: &'a Constraints, cancel: &'a AtomicBool) -> Self {
         let order = generator.recipe.order;
         Self {
             generator,
             order,
-            wishes,
+            constraints,
             cancel,
             solver: default_strategy(order).solver(order),
-            rater: (wishes.difficulty != Difficulty::Any).then(|| Rater::new(order)),
+            rater: (constraints.difficulty != Difficulty::Any).then(|| Rater::new(order)),
             batch: Batch::new(order),
             owners: Vec::new(),
         }
@@ -423,8 +425,8 @@ impl<'a> Workshop<'a> {
         let mut open: Vec<Making> =
             coming.by_ref().take(TOGETHER).map(|(place, random)| Making::new(place, random)).collect();
         while !open.is_empty() {
-            self.fill(&mut open)?;
-            self.thin(&mut open)?;
+            self.full_grids(&mut open)?;
+            self.remove_clues(&mut open)?;
             open.retain_mut(|making| {
                 if !matches!(making.stage, Stage::Done(_)) {
                     return true;
@@ -444,10 +446,10 @@ impl<'a> Workshop<'a> {
     }
 
     /// Gives a full grid to each puzzle that wants one, if its beginning has a solution.
-    fn fill(&mut self, open: &mut [Making]) -> Result<(), Cancelled> {
+    fn full_grids(&mut self, open: &mut [Making]) -> Result<(), Cancelled> {
         let order = self.order;
         // Minimal puzzles are thinned to the end, and then counted.
-        let least = self.wishes.clues.filter(|_| !self.wishes.minimal).unwrap_or(0);
+        let least = self.constraints.clues.filter(|_| !self.constraints.minimal).unwrap_or(0);
         self.begin_batch();
         let filling = open.iter().filter(|making| matches!(making.stage, Stage::Filling)).count();
         // A few at a time would cost as much as many.
@@ -458,13 +460,13 @@ impl<'a> Workshop<'a> {
             if !matches!(making.stage, Stage::Filling) {
                 continue;
             }
-            if self.wishes.grids == Grids::Shuffled || making.fills == MOST_FILLS {
-                making.solution = fill::disguise(order, &fill::base(order), &mut making.random);
+            if self.constraints.grids == Grids::Shuffled || making.fills == MOST_FILLS {
+                making.solution = full_grid::disguise(order, &full_grid::base(order), &mut making.random);
                 making.begin_thinning(&self.generator.orbits, least);
                 continue;
             }
             making.fills += 1;
-            let beginning = fill::beginning(order, &mut making.random);
+            let beginning = full_grid::beginning(order, &mut making.random);
             self.batch.push_many(|out| out.extend_from_slice(&beginning));
             self.owners.push(index);
         }
@@ -473,7 +475,7 @@ impl<'a> Workshop<'a> {
             if self.batch.searches()[place].solutions > 0 {
                 let making = &mut open[index];
                 // What the solver finds first is not any solution; a disguise takes its habits out of where things are.
-                making.solution = fill::disguise(order, self.batch.solution(place), &mut making.random);
+                making.solution = full_grid::disguise(order, self.batch.solution(place), &mut making.random);
                 making.begin_thinning(&self.generator.orbits, least);
             }
         }
@@ -481,15 +483,15 @@ impl<'a> Workshop<'a> {
     }
 
     /// Tests one removal of each puzzle.
-    fn thin(&mut self, open: &mut [Making]) -> Result<(), Cancelled> {
+    fn remove_clues(&mut self, open: &mut [Making]) -> Result<(), Cancelled> {
         self.begin_batch();
         for (index, making) in open.iter_mut().enumerate() {
-            if !matches!(making.stage, Stage::Thinning) {
+            if !matches!(making.stage, Stage::ClueRemoval) {
                 continue;
             }
             let mut is_proposed = false;
             self.batch.push_many(|out| {
-                is_proposed = making.thinning.propose(&self.generator.orbits, out);
+                is_proposed = making.removal.propose(&self.generator.orbits, out);
             });
             if is_proposed {
                 self.owners.push(index);
@@ -500,7 +502,7 @@ impl<'a> Workshop<'a> {
         self.search(2, TEST_NODES[self.order.box_side() - 1])?;
         for place in 0..self.owners.len() {
             let verdict = self.verdict(place)?;
-            open[self.owners[place]].thinning.learn(&self.generator.orbits, verdict);
+            open[self.owners[place]].removal.learn(&self.generator.orbits, verdict);
         }
         Ok(())
     }
@@ -527,10 +529,10 @@ impl<'a> Workshop<'a> {
             Found::GaveUp { .. } => return Ok(Verdict::Undecided),
             _ => return Ok(Verdict::Unsound),
         }
-        let Some(rater) = self.rater.as_mut().filter(|_| !self.wishes.minimal) else {
+        let Some(rater) = self.rater.as_mut().filter(|_| !self.constraints.minimal) else {
             return Ok(Verdict::Sound);
         };
-        let difficulty = &self.wishes.difficulty;
+        let difficulty = &self.constraints.difficulty;
         if !difficulty.is_bound() {
             return Ok(Verdict::Sound);
         }
@@ -558,30 +560,30 @@ impl<'a> Workshop<'a> {
     }
 
     fn wanted(&mut self, making: &mut Making) -> Result<Option<Puzzle>, Cancelled> {
-        let Wishes { clues, minimal, difficulty, .. } = self.wishes;
-        let thinning = &making.thinning;
-        if *minimal && thinning.is_undecided {
+        let Constraints { clues, minimal, difficulty, .. } = self.constraints;
+        let removal = &making.removal;
+        if *minimal && removal.is_undecided {
             return Ok(None);
         }
         let mut walked = None;
         if let Some(clues) = *clues
-            && thinning.clues != clues
+            && removal.clues != clues
         {
-            if thinning.clues < clues || !self.generator.recipe.walks(self.wishes) {
+            if removal.clues < clues || !self.generator.recipe.walks(self.constraints) {
                 return Ok(None);
             }
-            let mut walker = Walker {
+            let mut search = VicinitySearch {
                 solver: self.solver.as_mut(),
                 cancel: self.cancel,
                 // Its own: the other one is being filled.
                 batch: Batch::new(self.order),
             };
-            walked = walker.walk(&thinning.puzzle, clues, *minimal, &mut making.random)?;
+            walked = search.run(&removal.puzzle, clues, *minimal, &mut making.random)?;
             if walked.is_none() {
                 return Ok(None);
             }
         }
-        let digits = walked.as_deref().unwrap_or(&thinning.puzzle);
+        let digits = walked.as_deref().unwrap_or(&removal.puzzle);
         if let Some(rater) = &mut self.rater {
             let rating = rater.rate(digits, DEFAULT_NODE_LIMIT, self.cancel)?;
             if !rating.is_some_and(|rating| difficulty.fits(rating)) {

@@ -14,7 +14,7 @@
 //! option lie side by side, and need no links to each other. And the items have no list: how many options each has is a
 //! byte in an array, in which the least is found faster by vector instructions than by following links.
 
-use super::watch::{Clash, Watch, Watchable, digit_of};
+use super::watch::{Contradiction, Watch, Watchable, digit_of};
 use super::{Limit, Metrics, Search, Solver, Stop, Strategy};
 use crate::grid::{Grid, House, Order};
 
@@ -233,17 +233,17 @@ impl State {
     }
 
     /// What it means that an item has no option left.
-    fn clash(&self, item: usize) -> Clash {
+    fn contradiction(&self, item: usize) -> Contradiction {
         let (side, cells) = (self.order.side(), self.order.cells());
         let (kind, item) = (item / cells, item % cells);
         let (house, digit) = (item / side, item % side + 1);
         let house = match kind {
-            0 => return Clash::NoDigit { cell: self.order.cell_at(item) },
+            0 => return Contradiction::NoDigit { cell: self.order.cell_at(item) },
             1 => House::row_at(house),
             2 => House::column_at(house),
             _ => House::box_at(house),
         };
-        Clash::NoPlace { digit: digit_of(self.order, u8::try_from(digit).unwrap_or(0)), house }
+        Contradiction::NoPlace { digit: digit_of(self.order, u8::try_from(digit).unwrap_or(0)), house }
     }
 }
 
@@ -280,7 +280,7 @@ impl Watchable for State {
                 }
                 Some((item, 0)) => {
                     if W::IS_ON {
-                        watch.conflict(self.clash(item));
+                        watch.conflict(self.contradiction(item));
                     }
                 }
                 Some((item, _)) => {

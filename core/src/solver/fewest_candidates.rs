@@ -7,7 +7,7 @@
 //! one to place. A comparison is one look at how many candidates a cell has.
 
 use super::houses::Houses;
-use super::watch::{Clash, Watch, Watchable};
+use super::watch::{Contradiction, Watch, Watchable};
 use super::{Limit, Metrics, Search, Solver, Stop, Strategy};
 use crate::grid::{Grid, Order};
 
@@ -121,7 +121,7 @@ impl State {
         watch.compare(self.blanks.len() as u64);
         let (candidates, cell, place, left) = best;
         if W::IS_ON && candidates == 0 {
-            watch.conflict(Clash::NoDigit { cell: self.houses.order().cell_at(cell) });
+            watch.conflict(Contradiction::NoDigit { cell: self.houses.order().cell_at(cell) });
         }
         self.blanks.swap_remove(place);
         self.stack.push(Choice { cell, place, digit: 0, left });

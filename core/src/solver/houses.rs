@@ -1,6 +1,6 @@
 //! Which digits the rows, columns and boxes of a grid hold.
 
-use super::watch::{Clash, Watch};
+use super::watch::{Contradiction, Watch};
 use crate::grid::{Grid, House, MAX_CELLS, MAX_SIDE, Order};
 
 /// The digits that each house holds, bit `d` for digit `d`.
@@ -97,7 +97,7 @@ impl Houses {
     }
 
     /// Why the digit cannot stand in the cell, where it cannot.
-    fn taken(&self, cell: usize, digit: u8) -> Clash {
+    fn taken(&self, cell: usize, digit: u8) -> Contradiction {
         let [row, column, of_boxes] = self.indices(cell);
         let house = if self.rows[row] & (1 << digit) != 0 {
             House::row_at(row)
@@ -106,7 +106,7 @@ impl Houses {
         } else {
             House::box_at(of_boxes)
         };
-        Clash::Taken {
+        Contradiction::Taken {
             cell: self.order.cell_at(cell),
             digit: super::watch::digit_of(self.order, digit),
             house,

@@ -29,7 +29,7 @@ pub use fast::Fast;
 pub use fewest_candidates::FewestCandidates;
 pub use propagation::Propagation;
 pub use recursive::Recursive;
-pub use watch::{Clash, Step, Told, Watcher};
+pub use watch::{Contradiction, Step, StepObserver, Watcher};
 
 /// Every strategy. Where none is named, the first that supports the order is used.
 pub static STRATEGIES: &[&dyn Strategy] =

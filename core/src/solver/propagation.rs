@@ -222,7 +222,7 @@ struct Locked<W> {
     /// At the start of each line across: is one bit alone in it?
     alone_across: W,
     /// Not zero if a line is empty, or if two bits that are alone need the same line.
-    clash: W,
+    contradiction: W,
 }
 
 /// One step of locked candidates, in `N` matrices of `N` by `N` bits that lie side by side in a word.
@@ -264,7 +264,7 @@ fn lock<W: Word, const N: usize>(matrices: W, step: usize) -> Locked<W> {
             & (claiming | !spread::<W, N>(claimed & down, side)),
         alone_down,
         alone_across,
-        clash: ((!one_down | claimed_twice) & down) | ((!one_across | pointed_twice) & across),
+        contradiction: ((!one_down | claimed_twice) & down) | ((!one_across | pointed_twice) & across),
     }
 }
 
@@ -279,7 +279,7 @@ fn lock_rows<W: Word, const N: usize, const GROUP: usize>(
     layers: &mut Group<W, N, GROUP>,
 ) -> Result<([W; GROUP], bool), Empty> {
     let minirows = W::of(Layout::<N>::MINIROWS);
-    let (mut changed, mut clash) = (W::ZERO, W::ZERO);
+    let (mut changed, mut contradiction) = (W::ZERO, W::ZERO);
     let mut one_row = [W::ZERO; GROUP];
     for lane in 0..GROUP {
         let mut matrices = W::ZERO;
@@ -291,10 +291,10 @@ fn lock_rows<W: Word, const N: usize, const GROUP: usize>(
             words[lane] &= minirows_at::<W, N>((locked.kept >> band) & minirows);
         }
         changed |= locked.kept ^ matrices;
-        clash |= locked.clash;
+        contradiction |= locked.contradiction;
         one_row[lane] = locked.alone_down;
     }
-    if clash == W::ZERO { Ok((one_row, changed != W::ZERO)) } else { Err(Empty) }
+    if contradiction == W::ZERO { Ok((one_row, changed != W::ZERO)) } else { Err(Empty) }
 }
 
 /// Locks the columns of each layer. Returns at which boxes one column is left (bit band * SIDE + box * N),
@@ -304,7 +304,7 @@ fn lock_columns<W: Word, const N: usize, const GROUP: usize>(
     layers: &mut Group<W, N, GROUP>,
 ) -> Result<([W; GROUP], bool), Empty> {
     let (side, row) = (Layout::<N>::SIDE, W::of(Layout::<N>::ROW));
-    let (mut changed, mut clash) = (W::ZERO, W::ZERO);
+    let (mut changed, mut contradiction) = (W::ZERO, W::ZERO);
     let mut one_column = [W::ZERO; GROUP];
     for lane in 0..GROUP {
         let mut matrices = W::ZERO;
@@ -316,10 +316,10 @@ fn lock_columns<W: Word, const N: usize, const GROUP: usize>(
             words[lane] &= spread::<W, N>((locked.kept >> (band * side)) & row, side);
         }
         changed |= locked.kept ^ matrices;
-        clash |= locked.clash;
+        contradiction |= locked.contradiction;
         one_column[lane] = locked.alone_across;
     }
-    if clash == W::ZERO { Ok((one_column, changed != W::ZERO)) } else { Err(Empty) }
+    if contradiction == W::ZERO { Ok((one_column, changed != W::ZERO)) } else { Err(Empty) }
 }
 
 /// Locks rows and columns in turn until neither changes. Returns, for each digit, at which boxes one row is
@@ -346,7 +346,7 @@ struct Empty;
 
 /// Why a search state has no solution.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Clash {
+pub(super) enum Contradiction {
     /// A cell has no candidate left, or is claimed by two digits.
     Cells,
     /// A digit of this group lacks a place.
@@ -407,7 +407,7 @@ impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP
     }
 
     /// Fills in the clues. They need not keep the rules.
-    pub(super) fn load(&mut self, clues: &[u8]) -> Result<(), Clash> {
+    pub(super) fn load(&mut self, clues: &[u8]) -> Result<(), Contradiction> {
         *self = Self::new();
         for (band, clues) in clues.chunks_exact(Self::BAND_CELLS).enumerate() {
             for (bit, &clue) in clues.iter().enumerate() {
@@ -425,21 +425,21 @@ impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP
                 twice |= two;
             }
         }
-        if twice == W::ZERO { Ok(()) } else { Err(Clash::Cells) }
+        if twice == W::ZERO { Ok(()) } else { Err(Contradiction::Cells) }
     }
 
     /// Puts a digit into a blank cell.
-    fn place(&mut self, at: Candidate) -> Result<(), Clash> {
+    fn place(&mut self, at: Candidate) -> Result<(), Contradiction> {
         self.place_all(at.digit, at.band, W::of(1) << at.bit)
     }
 
     /// Puts a digit into several blank cells of a band.
     #[inline(always)]
-    fn place_all(&mut self, digit: usize, band: usize, cells: W) -> Result<(), Clash> {
+    fn place_all(&mut self, digit: usize, band: usize, cells: W) -> Result<(), Contradiction> {
         let (layer, twice) = place::<W, N>(self.layers[band][digit], cells);
         self.layers[band][digit] = layer;
         self.touch(digit);
-        if twice == W::ZERO { Ok(()) } else { Err(Clash::Group(digit / GROUP)) }
+        if twice == W::ZERO { Ok(()) } else { Err(Contradiction::Group(digit / GROUP)) }
     }
 
     /// Takes a candidate away.
@@ -456,7 +456,7 @@ impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP
 
     /// Infers all that singles and locked candidates tell. A comparison is one look at all places of a digit.
     #[inline(always)]
-    pub(super) fn propagate(&mut self, watch: &mut impl Watch) -> Result<(), Clash> {
+    pub(super) fn propagate(&mut self, watch: &mut impl Watch) -> Result<(), Contradiction> {
         loop {
             let mut round = self.pending;
             while round != 0 {
@@ -477,7 +477,7 @@ impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP
 
     /// Closes the layers of a group and fills the cells that are found.
     #[inline(always)]
-    fn close(&mut self, group: usize) -> Result<(), Clash> {
+    fn close(&mut self, group: usize) -> Result<(), Contradiction> {
         let lanes = group * GROUP..(group + 1) * GROUP;
         let mut layers = [[W::ZERO; GROUP]; N];
         let mut placed = [[W::ZERO; GROUP]; N];
@@ -502,7 +502,7 @@ impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP
             mine[lanes.clone()].copy_from_slice(closed);
         }
         let Ok((one_row, one_column)) = locked else {
-            return Err(Clash::Group(group));
+            return Err(Contradiction::Group(group));
         };
 
         let mut found = [W::ZERO; N];
@@ -532,7 +532,7 @@ impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP
     /// Fills the cells with one candidate left. `closed` says that no layer still holds a cell that
     /// another has filled.
     #[inline(always)]
-    fn naked_singles(&mut self, closed: bool) -> Result<(), Clash> {
+    fn naked_singles(&mut self, closed: bool) -> Result<(), Contradiction> {
         for band in 0..N {
             let (mut one, mut two) = (W::ZERO, W::ZERO);
             for &layer in &self.layers[band][..SIDE] {
@@ -541,7 +541,7 @@ impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP
             }
             // Digits of a group that are closed together may fill the same cell.
             if one != W::of(Layout::<N>::BAND) || closed && two & self.filled[band] != W::ZERO {
-                return Err(Clash::Cells);
+                return Err(Contradiction::Cells);
             }
             let naked = one & !two & !self.filled[band];
             if naked != W::ZERO {
@@ -685,9 +685,9 @@ impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP
     /// Adds weight where a guess has failed: to digits that lack a place and the cells of the house where
     /// they do, or to cells without a candidate.
     #[cold]
-    fn blame(&self, clash: Clash, weights: &mut Weights) {
-        match clash {
-            Clash::Cells => {
+    fn blame(&self, contradiction: Contradiction, weights: &mut Weights) {
+        match contradiction {
+            Contradiction::Cells => {
                 for band in 0..N {
                     let held = self.layers[band][..SIDE].iter().fold(W::ZERO, |held, &layer| held | layer);
                     for bit in Bits(W::of(Layout::<N>::BAND) & !held) {
@@ -695,7 +695,7 @@ impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP
                     }
                 }
             }
-            Clash::Group(group) => {
+            Contradiction::Group(group) => {
                 for digit in group * GROUP..((group + 1) * GROUP).min(SIDE) {
                     // With a single digit in the group there is no doubt which it was, even if no house is
                     // empty yet but two are after the same cells.
@@ -729,11 +729,11 @@ impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP
 
     /// What is wrong with a state in which something clashed, in words for people.
     #[cold]
-    fn explain(&self, order: Order) -> watch::Clash {
+    fn explain(&self, order: Order) -> watch::Contradiction {
         for cell in order.all_cells() {
             let (band, bit) = (cell.index() / Self::BAND_CELLS, cell.index() % Self::BAND_CELLS);
             if self.candidates(band, bit).next().is_none() {
-                return watch::Clash::NoDigit { cell };
+                return watch::Contradiction::NoDigit { cell };
             }
         }
         for house in order.houses() {
@@ -743,11 +743,11 @@ impl<W: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP
                     self.has(Candidate { digit, band, bit })
                 });
                 if !has_place {
-                    return watch::Clash::NoPlace { digit: digit_of(order, value), house };
+                    return watch::Contradiction::NoPlace { digit: digit_of(order, value), house };
                 }
             }
         }
-        watch::Clash::Rivals
+        watch::Contradiction::Rivals
     }
 
     /// Writes a solved grid down.
@@ -891,8 +891,8 @@ impl<B: Word, const N: usize, const SIDE: usize, const LANES: usize, const GROUP
                     }
                     continue;
                 }
-                Err(clash) => {
-                    self.board.blame(clash, &mut self.weights);
+                Err(contradiction) => {
+                    self.board.blame(contradiction, &mut self.weights);
                     if W::IS_ON {
                         watch.conflict(self.board.explain(puzzle.order()));
                     }

@@ -22,7 +22,7 @@ pub enum Step {
         is_guess: bool,
     },
     /// What was tried cannot be.
-    Conflict(Clash),
+    Conflict(Contradiction),
     /// A guess is taken back, and with it all that was placed after it.
     Backtrack {
         /// The cell of the guess.
@@ -48,7 +48,7 @@ pub enum Step {
 
 /// Why something cannot be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Clash {
+pub enum Contradiction {
     /// The digit that was tried in the cell stands in a house of it already.
     Taken {
         /// The cell.
@@ -79,7 +79,7 @@ impl fmt::Display for Step {
         match self {
             Self::Place { cell, digit, is_guess: true } => write!(f, "Try {digit} at {cell}."),
             Self::Place { cell, digit, is_guess: false } => write!(f, "{digit} must stand at {cell}."),
-            Self::Conflict(clash) => clash.fmt(f),
+            Self::Conflict(contradiction) => contradiction.fmt(f),
             Self::Backtrack { cell, digit } => write!(f, "Take {digit} at {cell} back."),
             Self::BandComplete { band } => write!(f, "Band {band} is complete."),
             Self::Solved => f.write_str("Solved."),
@@ -89,7 +89,7 @@ impl fmt::Display for Step {
     }
 }
 
-impl fmt::Display for Clash {
+impl fmt::Display for Contradiction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Taken { cell, digit, house } => {
@@ -103,11 +103,11 @@ impl fmt::Display for Clash {
 }
 
 /// Whoever is told each step, with the grid as it stands after it. `Break` ends the search.
-pub type Told<'a> = dyn FnMut(&Step, &Grid) -> ControlFlow<()> + 'a;
+pub type StepObserver<'a> = dyn FnMut(&Step, &Grid) -> ControlFlow<()> + 'a;
 
 /// What is wanted of a watched search.
 pub struct Watcher<'a> {
-    told: Option<&'a mut Told<'a>>,
+    told: Option<&'a mut StepObserver<'a>>,
     comparisons: u64,
     placements: u64,
     /// The grid as it stands, and what was placed in it, oldest first. Only kept where steps are told.
@@ -135,7 +135,7 @@ impl<'a> Watcher<'a> {
 
     /// Tells every step, and counts.
     #[must_use]
-    pub fn telling(told: &'a mut Told<'a>) -> Self {
+    pub fn telling(told: &'a mut StepObserver<'a>) -> Self {
         Self { told: Some(told), ..Self::counting() }
     }
 
@@ -195,7 +195,7 @@ pub(super) trait Watch {
     fn place(&mut self, cell: usize, digit: u8, is_guess: bool);
 
     /// What was tried cannot be.
-    fn conflict(&mut self, clash: Clash);
+    fn conflict(&mut self, contradiction: Contradiction);
 
     /// The guess at this cell is taken back, and with it all that was placed after it.
     fn backtrack(&mut self, cell: usize);
@@ -228,7 +228,7 @@ impl Watch for Nobody {
     fn place(&mut self, _cell: usize, _digit: u8, _is_guess: bool) {}
 
     #[inline(always)]
-    fn conflict(&mut self, _clash: Clash) {}
+    fn conflict(&mut self, _clash: Contradiction) {}
 
     #[inline(always)]
     fn backtrack(&mut self, _cell: usize) {}
@@ -265,8 +265,8 @@ impl Watch for Watcher<'_> {
         }
     }
 
-    fn conflict(&mut self, clash: Clash) {
-        self.tell(&Step::Conflict(clash));
+    fn conflict(&mut self, contradiction: Contradiction) {
+        self.tell(&Step::Conflict(contradiction));
     }
 
     fn backtrack(&mut self, cell: usize) {

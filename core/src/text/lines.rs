@@ -31,7 +31,7 @@ pub(super) fn is_no_puzzle(line: &[u8]) -> bool {
 /// The next line, if it is 81 characters long. It may end earlier: whoever takes it has to make sure that each
 /// character is a cell, which a newline is not.
 #[inline(always)]
-fn nine<'a>(records: &Records<'a>) -> Option<&'a [u8; 81]> {
+fn line_9x9<'a>(records: &Records<'a>) -> Option<&'a [u8; 81]> {
     match records.text.get(..82)?.split_first_chunk() {
         Some((cells, b"\n")) => Some(cells),
         _ => None,
@@ -46,8 +46,8 @@ fn pass_nine(records: &mut Records<'_>) {
 }
 
 /// Passes over the next line if it is a 9x9 puzzle with nothing behind it and nothing wrong with it.
-pub(super) fn pass_sound(records: &mut Records<'_>) -> bool {
-    let is_sound = nine(records).is_some_and(|cells| records.format.codec.is_sound_nine(cells));
+pub(super) fn skip_if_valid(records: &mut Records<'_>) -> bool {
+    let is_sound = line_9x9(records).is_some_and(|cells| records.format.codec.is_sound_nine(cells));
     if is_sound {
         pass_nine(records);
     }
@@ -58,7 +58,7 @@ pub(super) fn pass_sound(records: &mut Records<'_>) -> bool {
 /// them. It needs no search for its end. If it is not, the digits are unspecified.
 #[inline(always)]
 fn read_nine(records: &mut Records<'_>, digits: &mut [u8; 81]) -> bool {
-    let Some(cells) = nine(records) else { return false };
+    let Some(cells) = line_9x9(records) else { return false };
     let is_good = match records.format.codec.shortcut {
         Shortcut::None => false,
         // Nearly all lines have no other blank than these have, and are read twice as fast like this.
@@ -74,7 +74,7 @@ fn read_nine(records: &mut Records<'_>, digits: &mut [u8; 81]) -> bool {
 /// Reads everyday lines into `digits`, one behind the other. Stops at any other line, and where there is no room for
 /// another. Returns how many.
 #[inline(always)]
-pub(super) fn read_everyday(records: &mut Records<'_>, digits: &mut [u8]) -> usize {
+pub(super) fn read_plain_9x9(records: &mut Records<'_>, digits: &mut [u8]) -> usize {
     let mut count = 0;
     for digits in digits.as_chunks_mut().0 {
         if !read_nine(records, digits) {

@@ -311,9 +311,9 @@ impl<'a> Records<'a> {
     /// them is unspecified. This is a shortcut, several times as fast as [`Self::read`]; what it stops at is still to be
     /// read, be it only the end of the block.
     #[inline(always)]
-    pub fn read_everyday(&mut self, digits: &mut [u8]) -> usize {
+    pub fn read_plain_9x9(&mut self, digits: &mut [u8]) -> usize {
         match self.format.notation {
-            Notation::Lines | Notation::Header => lines::read_everyday(self, digits),
+            Notation::Lines | Notation::Header => lines::read_plain_9x9(self, digits),
             Notation::Csv | Notation::Grid | Notation::Triples => 0,
         }
     }
@@ -321,8 +321,8 @@ impl<'a> Records<'a> {
     /// Passes over the next puzzle if it is plain to see that nothing is wrong with it, its rules included:
     /// a shortcut for validation, which is several times as fast as reading. False says nothing: the puzzle, or
     /// the end of the block, is still to be read.
-    pub fn pass_sound(&mut self) -> bool {
-        matches!(self.format.notation, Notation::Lines | Notation::Header) && lines::pass_sound(self)
+    pub fn skip_if_valid(&mut self) -> bool {
+        matches!(self.format.notation, Notation::Lines | Notation::Header) && lines::skip_if_valid(self)
     }
 
     /// What is not read yet.

@@ -13,15 +13,15 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use serde::Serialize;
 use sudoku_stream::answer::{OutputForm, Task};
+use sudoku_stream::build_info;
+use sudoku_stream::client::RetryPolicy;
 use sudoku_stream::explore::{self, ClueList, Condition, DEFAULT_BOARDS, Experiment, Settings, Source};
 use sudoku_stream::generate::{
-    self, DEFAULT_ATTEMPTS, Difficulty, Grids, Kind as Made, Recipe, Symmetry, Wishes, any_seed,
+    self, Constraints, DEFAULT_ATTEMPTS, Difficulty, Grids, Kind as Made, Recipe, Symmetry, any_seed,
 };
 use sudoku_stream::grid::Order;
-use sudoku_stream::input::{Part, STANDARD_INPUT};
-use sudoku_stream::origin;
-use sudoku_stream::service::client::Persistence;
-use sudoku_stream::service::client::load::{Method, Plan};
+use sudoku_stream::input::{STANDARD_INPUT, Shard};
+use sudoku_stream::load::{Method, Plan};
 use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{
     Backtracking, DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Question, STRATEGIES, Strategy, default_strategy,
@@ -34,7 +34,7 @@ const STANDARD_OUTPUT: &str = "-";
 
 /// Solves Sudoku puzzles in bulk: one answer line for each puzzle line, in order.
 #[derive(Debug, Parser)]
-#[command(name = "sudoku", version, long_version = origin::in_full(), max_term_width = 100)]
+#[command(name = "sudoku", version, long_version = build_info::in_full(), max_term_width = 100)]
 pub struct Args {
     #[command(subcommand)]
     pub command: Command,
@@ -157,7 +157,7 @@ pub struct ServerArgs {
     pub urls: Vec<String>,
 
     /// Try a lost server again up to N times in a row, with growing pauses, before it is given up; 0 for never
-    #[arg(long, value_name = "N", requires = "server", default_value_t = Persistence::default().retries)]
+    #[arg(long, value_name = "N", requires = "server", default_value_t = RetryPolicy::default().retries)]
     #[arg(value_parser = from_zero::<u32>)]
     pub retries: u32,
 
@@ -223,7 +223,7 @@ pub struct AnswerArgs {
 
     /// Answer only the K-th of N parts of the input; the answers to all parts make up those to the whole
     #[arg(long, value_name = "K/N")]
-    pub shard: Option<Part>,
+    pub shard: Option<Shard>,
 
     /// Exit with 1 if an answer is an error line
     #[arg(long)]
@@ -239,7 +239,7 @@ pub struct AnswerArgs {
 
 impl AnswerArgs {
     /// The options on which answers depend, as they were typed, with their values.
-    fn words(&self) -> [(&'static str, Option<String>); 4] {
+    fn fingerprint(&self) -> [(&'static str, Option<String>); 4] {
         [
             ("--output", Some(self.output.clone())),
             ("--node-limit", Some(self.node_limit.to_string())),
@@ -286,7 +286,7 @@ pub struct SolveArgs {
 impl SolveArgs {
     /// The options on which answers depend, with their values, in an order that is always the same. `strategy` is the one
     /// that is used, named or not.
-    pub fn words(&self, strategy: &str) -> Vec<(String, Option<String>)> {
+    pub fn fingerprint(&self, strategy: &str) -> Vec<(String, Option<String>)> {
         let FormatArgs { notation, alphabet, size } = &self.input.format;
         let question = self.question.to_possible_value().map(|value| value.get_name().to_owned());
         let own = [
@@ -298,7 +298,7 @@ impl SolveArgs {
             ("--strategy", Some(strategy.to_owned())),
         ];
         let named = |(name, value): (&str, Option<String>)| (name.to_owned(), value);
-        own.into_iter().chain(self.answer.words()).map(named).collect()
+        own.into_iter().chain(self.answer.fingerprint()).map(named).collect()
     }
 
     /// What is asked of every puzzle.
@@ -510,7 +510,7 @@ impl GenerateArgs {
         let named = Difficulty::ALL.into_iter().find(|(name, _)| *name == self.difficulty);
         let difficulty = self.guesses.clone().or(named.map(|(_, difficulty)| difficulty));
         let grids = Grids::ALL.into_iter().find(|(name, _)| *name == self.grid);
-        let wishes = || Wishes {
+        let constraints = || Constraints {
             grids: grids.map(|(_, grids)| grids).unwrap_or_default(),
             clues: self.clues,
             minimal: self.minimal,
@@ -519,7 +519,7 @@ impl GenerateArgs {
         };
         Recipe {
             order: self.size.or(self.order).unwrap_or(Order::NINE),
-            kind: self.random_clues.map_or_else(|| Made::Puzzle(wishes()), Made::RandomClues),
+            kind: self.random_clues.map_or_else(|| Made::Puzzle(constraints()), Made::RandomClues),
             attempts: self.attempts.get(),
         }
     }
@@ -642,8 +642,10 @@ impl FromStr for Percent {
 impl BenchArgs {
     /// Lists, and what is done with them, as they are typed for one side of a comparison.
     pub fn selection(&self) -> Vec<OsString> {
-        let mut words: Vec<OsString> = self.files.iter().map(|file| file.as_os_str().to_owned()).collect();
-        let mut say = |flag: &str, value: &dyn fmt::Display| words.push(format!("--{flag}={value}").into());
+        let mut fingerprint: Vec<OsString> =
+            self.files.iter().map(|file| file.as_os_str().to_owned()).collect();
+        let mut say =
+            |flag: &str, value: &dyn fmt::Display| fingerprint.push(format!("--{flag}={value}").into());
         if let Some(notation) = &self.format.notation {
             say("notation", notation);
         }
@@ -667,7 +669,7 @@ impl BenchArgs {
         say("limit", &self.limit);
         say("node-limit", &self.node_limit);
         say("threads", &self.threads);
-        words
+        fingerprint
     }
 
     /// Each file as other commands are given it.

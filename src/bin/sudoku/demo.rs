@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use sudoku_stream::answer::{Task, Workers};
-use sudoku_stream::batch::{self, Output, Progress};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::input::Source;
+use sudoku_stream::offline::{self, Output, Progress};
 use sudoku_stream::pipeline;
 use sudoku_stream::service::{Config, Server};
 use sudoku_stream::text::{Alphabet, Format, Hint, Notation, Records};
@@ -86,7 +86,7 @@ fn both_ways(file: &Path, folder: &Path, server: &LocalServer) -> anyhow::Result
         let mut puzzles = 0;
         let servers = Servers::open(&format!("http://{}", server.address));
         let watch = |progress: &Progress| puzzles = progress.tally.answers;
-        remote::solve(&servers, open()?, &Task::default(), &cancel, output, watch, view::complain)?;
+        remote::solve(&servers, open()?, &Task::default(), &cancel, output, watch, view::status_line)?;
         Ok(puzzles)
     })?;
     let pool = Arc::new(pipeline::pool(None)?);
@@ -95,7 +95,7 @@ fn both_ways(file: &Path, folder: &Path, server: &LocalServer) -> anyhow::Result
         &mut |output| {
             let reader = open()?;
             let workers = Arc::new(Workers::new(reader.format().clone(), Task::default()));
-            batch::solve(reader, &workers, &pool, &cancel, output, |_| ())?;
+            offline::solve(reader, &workers, &pool, &cancel, output, |_| ())?;
             Ok(output.progress().tally.answers)
         },
     )?;

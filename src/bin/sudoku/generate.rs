@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail, ensure};
 use sudoku_stream::answer::Cancelled;
-use sudoku_stream::batch::{self, BatchError, Output};
 use sudoku_stream::generate::{Generator, Puzzle, any_seed};
 use sudoku_stream::grid::Order;
+use sudoku_stream::offline::{self, OfflineError, Output};
 use sudoku_stream::pipeline::{self, Ended, run_ordered};
 use sudoku_stream::text::{Format, Hint, Notation, detect};
 
@@ -36,7 +36,7 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<ExitCode> {
     let work = {
         let (generator, format, cancel) = (Arc::clone(&generator), format.clone(), Arc::clone(&cancel));
         move |job: &Job| {
-            make(&generator, &format, job, &cancel).map_err(|Cancelled| BatchError::Cancelled.into())
+            make(&generator, &format, job, &cancel).map_err(|Cancelled| OfflineError::Cancelled.into())
         }
     };
     let recover =
@@ -45,9 +45,9 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<ExitCode> {
         let Made { text, puzzles, given_up } = made?;
         // Nothing is written before there is a puzzle.
         if done.puzzles == 0 && puzzles > 0 {
-            output.write(heading(&format).as_bytes()).map_err(BatchError::from)?;
+            output.write(heading(&format).as_bytes()).map_err(OfflineError::from)?;
         }
-        output.write(&text).map_err(BatchError::from)?;
+        output.write(&text).map_err(OfflineError::from)?;
         done.puzzles += puzzles;
         done.given_up += given_up;
         if count == 1 {
@@ -66,8 +66,8 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<ExitCode> {
         Ok(Ended::Cancelled) => return Ok(interrupted(args, &done)),
         Err(error) => {
             return match error.downcast_ref() {
-                Some(error) if batch::is_closed_pipe(error) => Ok(ExitCode::SUCCESS),
-                Some(BatchError::Cancelled) => Ok(interrupted(args, &done)),
+                Some(error) if offline::is_closed_pipe(error) => Ok(ExitCode::SUCCESS),
+                Some(OfflineError::Cancelled) => Ok(interrupted(args, &done)),
                 _ => Err(error),
             };
         }
@@ -76,7 +76,7 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<ExitCode> {
         output.finish()?;
     }
     if !args.run.quiet && done.puzzles > 0 {
-        view::complain(&done.summary(begin.elapsed(), seed));
+        view::status_line(&done.summary(begin.elapsed(), seed));
         if format.notation() == Notation::Triples {
             warn_of_small_numbers(&format, &sole);
         }
@@ -84,7 +84,7 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<ExitCode> {
     if done.given_up == 0 {
         return Ok(ExitCode::SUCCESS);
     }
-    view::complain(&done.gave_up(&generator, count));
+    view::status_line(&done.gave_up(&generator, count));
     Ok(ExitCode::from(EXIT_GAVE_UP))
 }
 
@@ -180,7 +180,10 @@ fn warn_of_small_numbers(format: &Format, text: &[u8]) {
     let seen = detect(text, &Hint { notation: Some(Notation::Triples), ..Hint::default() });
     let order = format.order();
     if !seen.is_ok_and(|seen| seen.format.order() == order) {
-        view::complain(&format!("To be read, this puzzle needs --notation triples --size {}.", order.side()));
+        view::status_line(&format!(
+            "To be read, this puzzle needs --notation triples --size {}.",
+            order.side()
+        ));
     }
 }
 
@@ -216,7 +219,7 @@ impl Done {
 
 fn interrupted(args: &GenerateArgs, done: &Done) -> ExitCode {
     let made = format!("Interrupted. Stopped after {}", view::counted(done.puzzles, "puzzle"));
-    view::complain(&match args.output_path() {
+    view::status_line(&match args.output_path() {
         Some(path) => format!("{made}; {} was not written.", path.display()),
         None => format!("{made}."),
     });

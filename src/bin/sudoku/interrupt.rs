@@ -17,7 +17,7 @@ const POLL: Duration = Duration::from_millis(20);
 
 /// Does work that may wait for ever, such as for the other end of a pipe, on a thread of its own. `None` if the flag
 /// is raised before it is done; the work is then left to itself.
-pub fn unless_raised<T: Send + 'static>(
+pub fn interruptible<T: Send + 'static>(
     flag: &AtomicBool,
     work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
 ) -> anyhow::Result<Option<T>> {

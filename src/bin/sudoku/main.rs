@@ -53,7 +53,7 @@ fn main() -> ExitCode {
         Command::Man(args) => manual::page(&args),
     };
     result.unwrap_or_else(|error| {
-        view::complain(&format!("{error:#}"));
+        view::status_line(&format!("{error:#}"));
         ExitCode::from(EXIT_FAILED)
     })
 }

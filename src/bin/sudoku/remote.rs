@@ -11,9 +11,9 @@ use std::time::Duration;
 use anyhow::Context as _;
 use bytes::Bytes;
 use sudoku_stream::answer::{OutputForm, Task};
-use sudoku_stream::batch::{BatchError, Output, OutputError, Progress};
+use sudoku_stream::client::{self, BLOCKS_AHEAD, ClientError, Endpoint, Job, Notice, RetryPolicy};
 use sudoku_stream::input::{InputError, Prefix, Reader};
-use sudoku_stream::service::client::{self, Access, BLOCKS_AHEAD, ClientError, Job, Notice, Persistence};
+use sudoku_stream::offline::{OfflineError, Output, OutputError, Progress};
 use sudoku_stream::text::{Format, Hint};
 
 use super::args::{ServerArgs, TrustArgs};
@@ -26,14 +26,14 @@ const CANCEL_POLL: Duration = Duration::from_millis(50);
 
 /// The servers of a run, and how much is put up with from them.
 pub struct Servers {
-    pub access: Vec<Access>,
-    persistence: Persistence,
+    pub endpoints: Vec<Endpoint>,
+    retry: RetryPolicy,
 }
 
 impl Servers {
     /// One that wants to know nothing of us.
     pub fn open(url: &str) -> Self {
-        Self { access: vec![Access::open(url)], persistence: Persistence::default() }
+        Self { endpoints: vec![Endpoint::open(url)], retry: RetryPolicy::default() }
     }
 }
 
@@ -42,20 +42,20 @@ impl Servers {
 /// # Errors
 /// A file that cannot be read, or has no token in it.
 pub fn servers(args: &ServerArgs) -> anyhow::Result<Servers> {
-    let persistence = Persistence { retries: args.retries, ..Persistence::default() };
+    let retry = RetryPolicy { retries: args.retries, ..RetryPolicy::default() };
     if args.urls.is_empty() {
-        return Ok(Servers { access: Vec::new(), persistence });
+        return Ok(Servers { endpoints: Vec::new(), retry });
     }
-    let known = access(&args.trust, "")?;
-    let access = |url: &String| Access { url: url.clone(), ..known.clone() };
-    Ok(Servers { access: args.urls.iter().map(access).collect(), persistence })
+    let known = endpoint(&args.trust, "")?;
+    let endpoint = |url: &String| Endpoint { url: url.clone(), ..known.clone() };
+    Ok(Servers { endpoints: args.urls.iter().map(endpoint).collect(), retry })
 }
 
 /// One server, likewise.
 ///
 /// # Errors
 /// The same.
-pub fn access(args: &TrustArgs, url: &str) -> anyhow::Result<Access> {
+pub fn endpoint(args: &TrustArgs, url: &str) -> anyhow::Result<Endpoint> {
     let read = |path: &PathBuf| fs::read(path).with_context(|| path.display().to_string());
     let identity = match (&args.tls_cert, &args.tls_key) {
         (Some(certificate), Some(key)) => Some((read(certificate)?, read(key)?)),
@@ -70,14 +70,14 @@ pub fn access(args: &TrustArgs, url: &str) -> anyhow::Result<Access> {
             Some(first.with_context(|| format!("{} has no token", path.display()))?)
         }
     };
-    Ok(Access { url: url.to_owned(), ca: args.tls_ca.as_ref().map(read).transpose()?, identity, token })
+    Ok(Endpoint { url: url.to_owned(), ca: args.tls_ca.as_ref().map(read).transpose()?, identity, token })
 }
 
-/// Answers every puzzle of `reader` on servers, as [`sudoku_stream::batch::solve`] does here. What happens to a server that the
+/// Answers every puzzle of `reader` on servers, as [`sudoku_stream::offline::solve`] does here. What happens to a server that the
 /// run gets over is told to `notify`, in a sentence.
 ///
 /// # Errors
-/// What reading and writing meet, what servers say, or [`BatchError::Cancelled`].
+/// What reading and writing meet, what servers say, or [`OfflineError::Cancelled`].
 pub fn solve(
     servers: &Servers,
     reader: Reader,
@@ -93,7 +93,7 @@ pub fn solve(
         task.form = OutputForm::Grid;
     }
     if reader.is_at_start() {
-        output.write(task.form.heading(task.question).as_bytes()).map_err(BatchError::from)?;
+        output.write(task.form.heading(task.question).as_bytes()).map_err(OfflineError::from)?;
     }
     // The server is told what was found out here, so that it need not guess from less.
     let format = reader.format();
@@ -120,22 +120,22 @@ pub fn solve(
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let notify = |notice: &Notice| notify(&notice.to_string());
-    let Servers { access, persistence } = servers;
+    let Servers { endpoints, retry } = servers;
     let result = runtime.block_on(async {
         tokio::select! {
-            result = client::solve_lines(access, persistence, &job, outbox, sink, notify) => Some(result),
+            result = client::solve_lines(endpoints, retry, &job, outbox, sink, notify) => Some(result),
             () = raised(cancel) => None,
         }
     });
     // Somebody may still be looking up the name of a server, which nobody waits for.
     runtime.shutdown_background();
     match result {
-        None => Err(BatchError::Cancelled.into()),
-        Some(Err(ClientError::Sink(error))) => Err(BatchError::from(error).into()),
+        None => Err(OfflineError::Cancelled.into()),
+        Some(Err(ClientError::Sink(error))) => Err(OfflineError::from(error).into()),
         Some(Err(error)) => Err(error.into()),
         Some(Ok(_)) => {
             let fed = feeder.join().ok().context("The thread that reads the input broke down")?;
-            Ok(fed.map_err(BatchError::from)?)
+            Ok(fed.map_err(OfflineError::from)?)
         }
     }
 }

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use indicatif::ProgressBar;
 use sudoku_stream::answer::{OutputForm, Task, Workers};
-use sudoku_stream::batch::{self, BatchError, Output, Progress, Run};
-use sudoku_stream::input::{self, InputError, Kept, Reader, Source, Stopped, Version};
+use sudoku_stream::input::{self, InputError, Reader, Rewindable, Source, Stopped, Version};
+use sudoku_stream::offline::{self, OfflineError, Output, Progress, Run};
 use sudoku_stream::pipeline;
 use sudoku_stream::solver::{Fast, Strategy};
 
@@ -30,7 +30,7 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
     let not_begun = || Ok(interrupted("Stopped before the first puzzle"));
 
     let wanted = args.clone();
-    let opened = interrupt::unless_raised(&cancel, move || Input::open(&wanted))?;
+    let opened = interrupt::interruptible(&cancel, move || Input::open(&wanted))?;
     let Some(Input { mut reader, kept, version }) = opened else { return not_begun() };
     if let Some(kept) = kept {
         match input::validate(reader, &pool, &cancel, 1, |_| ()) {
@@ -49,9 +49,9 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
     let mut output = open_output(args, task.strategy_for(reader.format().order()), version)?;
     let (part, answered) = (args.answer.shard, output.progress().clone());
     if part.is_some() || answered.tally.answers > 0 {
-        let moved = interrupt::unless_raised(&cancel, move || {
+        let moved = interrupt::interruptible(&cancel, move || {
             if let Some(part) = part {
-                reader.take_part(part)?;
+                reader.select_shard(part)?;
             }
             let is_same = match answered.prefix {
                 Some(prefix) => reader.resume(answered.bytes, prefix)?,
@@ -69,7 +69,7 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
     let time = || earlier + begin.elapsed();
     if output.progress().tally.answers > 0 && !args.run.quiet {
         let answered = view::counted(output.progress().tally.answers, "puzzle");
-        view::complain(&format!("Going on after {answered}."));
+        view::status_line(&format!("Going on after {answered}."));
     }
     let (first_byte, end) = reader.span();
     let bar = view::progress_bar(&args.run, end.map(|end| end - first_byte.min(end)));
@@ -78,12 +78,12 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
     let watch = |so_far: &Progress| show(&bar, so_far, first_byte, time());
     let notify = |notice: &str| {
         if !args.run.quiet {
-            bar.suspend(|| view::complain(notice));
+            bar.suspend(|| view::status_line(notice));
         }
     };
-    let result = if servers.access.is_empty() {
+    let result = if servers.endpoints.is_empty() {
         let workers = Arc::new(Workers::new(reader.format().clone(), task));
-        batch::solve(reader, &workers, &pool, &cancel, &mut output, watch).map_err(Into::into)
+        offline::solve(reader, &workers, &pool, &cancel, &mut output, watch).map_err(Into::into)
     } else {
         remote::solve(&servers, reader, &task, &cancel, &mut output, watch, notify)
     };
@@ -98,10 +98,10 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
     }
     output.finish()?;
     if !args.run.quiet {
-        view::complain(&view::summary(&tally, time()));
+        view::status_line(&view::summary(&tally, time()));
     }
     if args.answer.stats {
-        view::complain(&view::stats(&tally, time()));
+        view::status_line(&view::stats(&tally, time()));
     }
     let seen = args.answer.fail_on_error && tally.error_count() > 0;
     Ok(if seen { ExitCode::from(EXIT_ERRORS_SEEN) } else { ExitCode::SUCCESS })
@@ -111,7 +111,7 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
 struct Input {
     reader: Reader,
     /// The same once more, if it is to be validated first.
-    kept: Option<Kept>,
+    kept: Option<Rewindable>,
     /// What tells whether it was changed, if it is a file.
     version: Option<Version>,
 }
@@ -132,7 +132,7 @@ impl Input {
         if !args.answer.strict {
             return Ok(Self { reader: read(source, args, version)?, kept: None, version });
         }
-        let kept = source.keep()?;
+        let kept = source.rewindable()?;
         Ok(Self { reader: open::read(kept.source()?, &args.input)?, kept: Some(kept), version })
     }
 }
@@ -159,7 +159,7 @@ fn open_output(
         program: format!("sudoku {}", env!("CARGO_PKG_VERSION")),
         input: input.display().to_string(),
         version,
-        options: args.words(strategy.name()),
+        options: args.fingerprint(strategy.name()),
     };
     Ok(Output::resumable(path, answer.durable, run, answer.resume)?)
 }
@@ -194,14 +194,14 @@ fn show(bar: &ProgressBar, progress: &Progress, first_byte: u64, time: Duration)
 /// Ends a run that did not come to its end, and says what there is of the answers.
 fn stopped(args: &SolveArgs, output: Output, error: anyhow::Error) -> anyhow::Result<ExitCode> {
     let known = error.downcast_ref();
-    if known.is_some_and(batch::is_closed_pipe) {
+    if known.is_some_and(offline::is_closed_pipe) {
         return Ok(ExitCode::SUCCESS);
     }
-    let is_cancelled = matches!(known, Some(BatchError::Cancelled));
+    let is_cancelled = matches!(known, Some(OfflineError::Cancelled));
     let answers = output.progress().tally.answers;
     let is_kept = match known {
         // Nobody can go on in an input that is another now.
-        Some(BatchError::Input(InputError::Shrunk { .. } | InputError::Changed { .. })) => {
+        Some(OfflineError::Input(InputError::Shrunk { .. } | InputError::Changed { .. })) => {
             output.discard();
             false
         }
@@ -221,6 +221,6 @@ fn stopped(args: &SolveArgs, output: Output, error: anyhow::Error) -> anyhow::Re
 }
 
 fn interrupted(what: &str) -> ExitCode {
-    view::complain(&format!("Interrupted. {what}."));
+    view::status_line(&format!("Interrupted. {what}."));
     interrupt::exit_code()
 }

@@ -13,7 +13,7 @@ pub fn run(args: &ValidateArgs) -> anyhow::Result<ExitCode> {
     let cancel = interrupt::flag()?;
     let pool = Arc::new(pipeline::pool(args.run.threads())?);
     let input = args.input.clone();
-    let Some(reader) = interrupt::unless_raised(&cancel, move || open::reader(&input))? else {
+    let Some(reader) = interrupt::interruptible(&cancel, move || open::reader(&input))? else {
         return Ok(interrupted());
     };
     let format = reader.format().clone();
@@ -38,7 +38,7 @@ pub fn run(args: &ValidateArgs) -> anyhow::Result<ExitCode> {
     let sentences: String = found.errors.iter().map(|error| format!("{error}\n")).collect();
     view::print(&sentences)?;
     if found.bad > found.errors.len() as u64 && !args.run.quiet {
-        view::complain(&format!(
+        view::status_line(&format!(
             "{} of {} are bad; --limit shows more than {} of them.",
             view::thousands(found.bad),
             view::counted(found.puzzles, "puzzle"),
@@ -49,6 +49,6 @@ pub fn run(args: &ValidateArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn interrupted() -> ExitCode {
-    view::complain("Interrupted. The input was not validated to its end.");
+    view::status_line("Interrupted. The input was not validated to its end.");
     interrupt::exit_code()
 }

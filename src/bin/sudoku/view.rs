@@ -9,7 +9,7 @@ use sudoku_stream::answer::Tally;
 use super::args::RunArgs;
 
 /// Prints a line on standard error, if there is one.
-pub fn complain(line: &str) {
+pub fn status_line(line: &str) {
     // With standard error gone there is nobody left to tell.
     let _ = writeln!(io::stderr(), "{line}");
 }

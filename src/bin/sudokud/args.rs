@@ -11,7 +11,7 @@ use clap::{CommandFactory as _, Parser, ValueEnum};
 use clap_complete::Shell;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
-use sudoku_stream::origin;
+use sudoku_stream::build_info;
 use sudoku_stream::service::{Config, Limits, TlsFiles};
 use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{Fast, STRATEGIES, Strategy};
@@ -21,7 +21,7 @@ use sudoku_stream::solver::{Fast, STRATEGIES, Strategy};
 /// It serves on 127.0.0.1:50051 unless told otherwise. SIGTERM and SIGINT make it finish what it has read and
 /// end; a second one ends it at once.
 #[derive(Debug, Parser)]
-#[command(name = "sudokud", version, long_version = origin::in_full())]
+#[command(name = "sudokud", version, long_version = build_info::in_full())]
 pub struct Args {
     /// A TOML file with these flags by the same names, such as `data-dir = "puzzles"`. Flags and the environment
     /// win over it.
@@ -216,7 +216,7 @@ impl Args {
     ///
     /// # Errors
     /// None that the system does not cause: a page is written into memory.
-    pub fn leaflet(&self) -> std::io::Result<Option<Vec<u8>>> {
+    pub fn static_output(&self) -> std::io::Result<Option<Vec<u8>>> {
         let (mut text, mut command) = (Vec::new(), Self::command());
         if let Some(shell) = self.completions {
             clap_complete::generate(shell, &mut command, "sudokud", &mut text);

@@ -15,7 +15,7 @@ use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{
     BatchConfigBuilder, BatchSpanProcessor, Sampler, SdkTracerProvider, SpanData, SpanExporter,
 };
-use sudoku_stream::origin;
+use sudoku_stream::build_info;
 use tracing::{Metadata, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::filter_fn;
@@ -68,7 +68,7 @@ impl Export {
             .build();
         let resource = Resource::builder()
             .with_service_name("sudokud")
-            .with_attribute(opentelemetry::KeyValue::new("service.version", origin::VERSION));
+            .with_attribute(opentelemetry::KeyValue::new("service.version", build_info::VERSION));
         let provider = SdkTracerProvider::builder()
             .with_span_processor(BatchSpanProcessor::builder(exporter).with_batch_config(batches).build())
             .with_sampler(Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(share))))

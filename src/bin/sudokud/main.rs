@@ -43,9 +43,9 @@ fn main() -> ExitCode {
 
 fn run() -> anyhow::Result<()> {
     let args = Args::parse();
-    if let Some(leaflet) = args.leaflet()? {
+    if let Some(static_output) = args.static_output()? {
         // Whoever closes the pipe has read enough.
-        return match std::io::stdout().write_all(&leaflet) {
+        return match std::io::stdout().write_all(&static_output) {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
             result => result.context("standard output"),
         };

@@ -12,7 +12,7 @@ use std::arch::x86_64::{
     _mm256_srl_epi64, _mm256_storeu_si256, _mm256_xor_si256,
 };
 
-use super::Work;
+use super::SimdTask;
 use super::engine::{Engine, Job};
 use super::sse2::distance;
 use super::word::Word;
@@ -70,17 +70,17 @@ pub(super) fn run(engine: &mut Engine<Avx2>, job: &mut Job<'_>) {
 ///
 /// # Panics
 /// If the machine does not have the instructions.
-pub(super) fn do_work<T: Work>(work: T) -> T::Output {
+pub(super) fn dispatch<T: SimdTask>(work: T) -> T::Output {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn compiled<T: Work>(work: T) -> T::Output {
+    fn compiled<T: SimdTask>(work: T) -> T::Output {
         work.work()
     }
     assert!(is_available());
     unsafe { compiled(work) }
 }
 
-/// See [`super::bring_near`].
-pub(super) fn bring_near(bytes: &[u8]) {
+/// See [`super::prefetch`].
+pub(super) fn prefetch(bytes: &[u8]) {
     for line in bytes.chunks(64) {
         // SAFETY: every x86-64 has this instruction, which only hints at an address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) }

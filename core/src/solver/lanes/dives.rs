@@ -13,7 +13,7 @@
 use std::sync::atomic::Ordering;
 
 use super::branch::{Branch, Guesses, less};
-use super::engine::{AHEAD, BEGUN, Job, word_of_bytes};
+use super::engine::{BEGUN, Job, PREFETCH_DISTANCE, word_of_bytes};
 use super::inference::State;
 use super::transpose::{CANDIDATES, PLANES_PARTS, Rows, pack, unpack};
 use super::word::{LaneList, MOST_LANES, Mask, Word};
@@ -164,7 +164,7 @@ impl<W: Word> Dives<W> {
             let rest = job.puzzles[*next..].as_flattened();
             let mut last = [0; 96];
             grids.set::<W>(lane, &pack(W::planes(word_of_bytes(rest, &mut last))));
-            if let Some(later) = rest.get(81 * AHEAD..) {
+            if let Some(later) = rest.get(81 * PREFETCH_DISTANCE..) {
                 W::prefetch(later);
             }
             self.puzzles[lane] = *next as u32;

@@ -168,7 +168,7 @@ const UNSETTLED: u32 = 96;
 
 /// The puzzle this many behind the one that is begun is brought near: a few thousand bytes, which the machine does not
 /// do by itself because most of the time none is read.
-pub(super) const AHEAD: usize = 48;
+pub(super) const PREFETCH_DISTANCE: usize = 48;
 
 /// From so many puzzles with two solutions on it is considered to dive for those of others. It pays if nearly all have two.
 const SAMPLE: u64 = 16;
@@ -496,7 +496,7 @@ impl<W: Word> Engine<W> {
         } else {
             self.grids.set::<W>(lane, &pack(W::planes(digits)));
         }
-        if let Some(later) = rest.get(81 * AHEAD..) {
+        if let Some(later) = rest.get(81 * PREFETCH_DISTANCE..) {
             W::prefetch(later);
         }
         // Where the solution goes, which may begin in one line of the cache and end in the next.

@@ -142,16 +142,16 @@ impl FromStr for Backend {
 }
 
 /// Has all of `bytes` brought near, for reading them soon, where the machine can be told so. Changes nothing.
-pub fn bring_near(bytes: &[u8]) {
+pub fn prefetch(bytes: &[u8]) {
     #[cfg(target_arch = "x86_64")]
-    avx2::bring_near(bytes);
+    avx2::prefetch(bytes);
     #[cfg(not(target_arch = "x86_64"))]
     let _ = bytes;
 }
 
-/// Work on many bytes of which the compiler makes vector code by itself, for whatever words it may. Reading and writing puzzles is
+/// A task on many bytes of which the compiler makes vector code by itself, for whatever words it may. Reading and writing puzzles is
 /// such, and would take the longer the faster the kernel is.
-pub trait Work {
+pub trait SimdTask {
     /// What comes of it.
     type Output;
 
@@ -161,10 +161,10 @@ pub trait Work {
 
 /// Does some work with the longest words that this machine has, of those that are worth it.
 #[inline(always)]
-pub fn do_work<T: Work>(work: T) -> T::Output {
+pub fn dispatch<T: SimdTask>(work: T) -> T::Output {
     #[cfg(target_arch = "x86_64")]
     if avx2::is_available() {
-        return avx2::do_work(work);
+        return avx2::dispatch(work);
     }
     work.work()
 }

@@ -16,7 +16,7 @@
 
 use super::super::propagation::Board;
 use super::super::watch::{Watch, Watchable};
-use super::{Work, do_work};
+use super::{SimdTask, dispatch};
 use crate::grid::{Grid, Order};
 use crate::solver::{Limit, Metrics, Search, Stop};
 
@@ -33,7 +33,7 @@ const FIRST_THREE: u32 = 0o007_007_007;
 const ALL: u32 = (1 << 27) - 1;
 
 /// A contradiction: the board has no solution.
-struct Contradiction;
+struct DeadEnd;
 
 /// One worker's state. Reusing it costs no allocation.
 ///
@@ -72,7 +72,7 @@ impl Watchable for Scalar {
         solution: &mut Grid,
         watch: &mut W,
     ) -> Search {
-        do_work(Run { scalar: self, puzzle, limit, solution, watch })
+        dispatch(Run { scalar: self, puzzle, limit, solution, watch })
     }
 }
 
@@ -85,7 +85,7 @@ struct Run<'a, 'b, W> {
     watch: &'a mut W,
 }
 
-impl<W: Watch> Work for Run<'_, '_, W> {
+impl<W: Watch> SimdTask for Run<'_, '_, W> {
     type Output = Search;
 
     #[inline(always)]
@@ -108,7 +108,7 @@ impl Scalar {
         let mut found = Search { metrics: Metrics { nodes: 1, ..Metrics::default() }, ..Search::NO_SOLUTION };
         let metrics = &mut found.metrics;
         self.stack.clear();
-        let mut entered = self.board.load(puzzle.digits()).map_err(|_| Contradiction);
+        let mut entered = self.board.load(puzzle.digits()).map_err(|_| DeadEnd);
         loop {
             if watch.is_cancelled(metrics.nodes, limit) {
                 found.stop = Stop::Cancelled;
@@ -142,7 +142,7 @@ impl Scalar {
                         return found;
                     }
                 }
-                Err(Contradiction) => {}
+                Err(DeadEnd) => {}
             }
             let Some(other) = self.stack.pop() else { return found };
             if metrics.nodes >= limit.nodes {
@@ -173,10 +173,10 @@ impl AllLines {
 /// Infers all that singles, locked candidates and triads tell. Returns what lines are left, or `None` if the board is
 /// solved.
 #[inline(always)]
-fn rest<W: Watch>(board: &mut Nine, watch: &mut W) -> Result<Option<AllLines>, Contradiction> {
+fn rest<W: Watch>(board: &mut Nine, watch: &mut W) -> Result<Option<AllLines>, DeadEnd> {
     loop {
         let before = board.filled;
-        board.propagate(watch).map_err(|_| Contradiction)?;
+        board.propagate(watch).map_err(|_| DeadEnd)?;
         if W::IS_ON {
             board.tell_filled(before, None, watch);
         }
@@ -192,7 +192,7 @@ fn rest<W: Watch>(board: &mut Nine, watch: &mut W) -> Result<Option<AllLines>, C
 
 /// Rules out what triads and full lines do, see [`branch`](super::branch). Returns whether there were any.
 #[inline(always)]
-fn rule_out_by_triads(board: &mut Nine, lines: &AllLines) -> Result<bool, Contradiction> {
+fn rule_out_by_triads(board: &mut Nine, lines: &AllLines) -> Result<bool, DeadEnd> {
     let AllLines { minirows, minicolumns } = lines;
     let (by_rows, in_rows) = ruled_out(minirows, next_box, last_box)?;
     let (by_columns, in_columns) = ruled_out(minicolumns, next_band, last_band)?;
@@ -222,7 +222,7 @@ fn ruled_out(
     lines: &Lines,
     next: impl Fn(u32) -> u32,
     last: impl Fn(u32) -> u32,
-) -> Result<(Lines, u32), Contradiction> {
+) -> Result<(Lines, u32), DeadEnd> {
     let mut certain = [0; 9];
     for digit in 0..9 {
         certain[digit] = lines[digit] & !next(lines[digit]) & !last(lines[digit]);
@@ -230,7 +230,7 @@ fn ruled_out(
     let (three_possible, more_possible) = three_and_more(lines);
     let (three_certain, more_certain) = three_and_more(&certain);
     if (three_possible | more_possible) & ALL != ALL || more_certain != 0 {
-        return Err(Contradiction);
+        return Err(DeadEnd);
     }
     let (by_next, by_last) = (next(three_possible) | three_certain, last(three_possible) | three_certain);
     let mut out = [0; 9];

@@ -125,7 +125,7 @@ pub fn run(args: &BenchArgs, other: &Path) -> anyhow::Result<ExitCode> {
     }
     let report = match result {
         Err(error) if error.is::<Disagreement>() => {
-            view::complain(&error.to_string());
+            view::status_line(&error.to_string());
             return Ok(ExitCode::from(EXIT_DISAGREED));
         }
         report => report?,

@@ -38,7 +38,7 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
     let threads = usize::from(args.threads);
     let inputs = args.inputs();
     let load = move || inputs.iter().map(|input| Subject::load(input, threads).map(Arc::new)).collect();
-    let loaded: Option<Vec<Arc<Subject>>> = interrupt::unless_raised(&cancel, load)?;
+    let loaded: Option<Vec<Arc<Subject>>> = interrupt::interruptible(&cancel, load)?;
     let Some(subjects) = loaded else { return Ok(interrupted("Stopped before the first run")) };
 
     let (question, node_limit) = (args.question(), args.node_limit);
@@ -71,7 +71,7 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
                         interrupted(&format!("Stopped after {done} of {all}"))
                     }
                     Stop::Wrong(what) => {
-                        view::complain(&format!("{}: {what}.", subject.name));
+                        view::status_line(&format!("{}: {what}.", subject.name));
                         ExitCode::from(EXIT_DISAGREED)
                     }
                 });
@@ -162,7 +162,7 @@ fn measure(
 }
 
 fn interrupted(what: &str) -> ExitCode {
-    view::complain(&format!("Interrupted. {what}."));
+    view::status_line(&format!("Interrupted. {what}."));
     interrupt::exit_code()
 }
 

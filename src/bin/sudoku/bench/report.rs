@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde::Serialize;
-use sudoku_stream::origin;
+use sudoku_stream::build_info;
 use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{Propagation, Question, Strategy as _};
 
@@ -124,9 +124,9 @@ impl Report {
     pub fn new(args: &BenchArgs) -> Self {
         Self {
             schema_version: SCHEMA_VERSION,
-            version: origin::VERSION,
-            commit: origin::COMMIT,
-            toolchain: origin::RUSTC,
+            version: build_info::VERSION,
+            commit: build_info::COMMIT,
+            toolchain: build_info::RUSTC,
             machine: Machine::this(),
             settings: Settings::of(args),
             results: Vec::new(),

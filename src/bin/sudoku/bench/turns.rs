@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
-use sudoku_stream::origin;
+use sudoku_stream::build_info;
 use sudoku_stream::solver::Batch;
 
 use super::candidate::{Candidate, Outcome, Setting, Stop};
@@ -79,9 +79,9 @@ pub fn serve(setting: &Setting, work: Vec<(Arc<Subject>, Vec<Candidate>)>) -> an
     }
     send(&Handshake {
         protocol: PROTOCOL,
-        version: origin::VERSION.to_owned(),
-        commit: origin::COMMIT.to_owned(),
-        toolchain: origin::RUSTC.to_owned(),
+        version: build_info::VERSION.to_owned(),
+        commit: build_info::COMMIT.to_owned(),
+        toolchain: build_info::RUSTC.to_owned(),
         rows: ready.iter().map(Ready::row).collect(),
     })?;
     for line in io::stdin().lock().lines() {

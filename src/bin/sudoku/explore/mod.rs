@@ -18,8 +18,8 @@ use std::time::Instant;
 
 use anyhow::bail;
 use indicatif::ProgressBar;
-use sudoku_stream::batch::Output;
 use sudoku_stream::explore::{Done, Experiment, Failure, Job, Results};
+use sudoku_stream::offline::Output;
 use sudoku_stream::pipeline::{self, Ended, NoReader, ThreadPool};
 
 use super::args::ExploreArgs;
@@ -50,12 +50,12 @@ pub fn run(args: &ExploreArgs) -> anyhow::Result<ExitCode> {
                 Some(path) => format!("; {} was not written", path.display()),
                 None => String::new(),
             };
-            view::complain(&format!("Interrupted. Stopped after {done} of {all}{unwritten}."));
+            view::status_line(&format!("Interrupted. Stopped after {done} of {all}{unwritten}."));
             return Ok(interrupt::exit_code());
         }
         Err(Stopped::Threads(error)) => return Err(error.into()),
         Err(Stopped::Failure(Failure::Wrong(what))) => {
-            view::complain(&format!("{what}. This is a bug."));
+            view::status_line(&format!("{what}. This is a bug."));
             return Ok(ExitCode::from(EXIT_DISAGREED));
         }
     };

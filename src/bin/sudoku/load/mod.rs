@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use sudoku_stream::input::Source;
+use sudoku_stream::load::{self, Figures, Workload};
 use sudoku_stream::pipeline;
-use sudoku_stream::service::client::load::{self, Figures, Script};
 use sudoku_stream::text::Hint;
 
 use self::report::Report;
@@ -20,11 +20,11 @@ use super::{EXIT_DISAGREED, demo, interrupt, open, remote, view};
 
 pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     let plan = args.plan()?;
-    let access = remote::access(&args.trust, &args.url)?;
+    let endpoint = remote::endpoint(&args.trust, &args.url)?;
     let cancel = interrupt::flag()?;
     let input = args.input();
     let flag = Arc::clone(&cancel);
-    let read = move || -> anyhow::Result<Script> {
+    let read = move || -> anyhow::Result<Workload> {
         let mut reader = match &input {
             Some(input) => open::reader(input)?,
             None => {
@@ -33,15 +33,15 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
             }
         };
         let pool = pipeline::pool(None).context("The worker threads cannot be started")?;
-        Ok(Script::read(&mut reader, &pool, &flag)?)
+        Ok(Workload::read(&mut reader, &pool, &flag)?)
     };
-    let Some(script) = interrupt::unless_raised(&cancel, read)? else {
-        view::complain("Interrupted. Stopped before the first puzzle.");
+    let Some(workload) = interrupt::interruptible(&cancel, read)? else {
+        view::status_line("Interrupted. Stopped before the first puzzle.");
         return Ok(interrupt::exit_code());
     };
-    if script.left_out() > 0 && !args.quiet {
-        let bad = view::counted(script.left_out(), "bad puzzle");
-        view::complain(&format!("{bad} cannot be written on one line, and are left out."));
+    if workload.left_out() > 0 && !args.quiet {
+        let bad = view::counted(workload.left_out(), "bad puzzle");
+        view::status_line(&format!("{bad} cannot be written on one line, and are left out."));
     }
 
     let milliseconds = u64::try_from(plan.duration.as_millis()).unwrap_or(u64::MAX);
@@ -51,12 +51,12 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
         .enable_all()
         .build()
         .context("The threads cannot be started")?;
-    let script = Arc::new(script);
+    let workload = Arc::new(workload);
     let mut watch = |figures: &Figures, time: Duration| {
         bar.set_position(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         bar.set_message(format!("{} puzzles/s", view::per_second(figures.right, time)));
     };
-    let loaded = runtime.block_on(load::run(&access, &plan, &script, &cancel, &mut watch));
+    let loaded = runtime.block_on(load::run(&endpoint, &plan, &workload, &cancel, &mut watch));
     // Somebody may still be looking up the name of the server, which nobody waits for.
     runtime.shutdown_background();
     bar.finish_and_clear();

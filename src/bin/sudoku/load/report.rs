@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::Serialize;
-use sudoku_stream::service::client::load::{Figures, Plan};
+use sudoku_stream::load::{Figures, Plan};
 
 use super::super::args::{LoadArgs, MethodArg};
 use super::super::view;

@@ -106,7 +106,7 @@ impl List {
             }
         };
         // A file of a strange file system may never answer.
-        let Some((format, name, found)) = interrupt::unless_raised(cancel, work)? else {
+        let Some((format, name, found)) = interrupt::interruptible(cancel, work)? else {
             return Err(Interrupted.into());
         };
         let mut said = format!(
@@ -161,7 +161,7 @@ impl List {
             let format = reader.format().clone();
             Ok((format, pick(&mut reader, choice)?))
         };
-        let Some((format, picked)) = interrupt::unless_raised(cancel, look)? else {
+        let Some((format, picked)) = interrupt::interruptible(cancel, look)? else {
             return Err(Interrupted.into());
         };
         let name = self.name();

@@ -82,7 +82,7 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<ExitCode> {
         result => result?,
     }
     if !args.quiet {
-        view::complain(&figures(steps, &search.metrics, time));
+        view::status_line(&figures(steps, &search.metrics, time));
     }
     Ok(if is_interrupted { interrupt::exit_code() } else { ExitCode::SUCCESS })
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use console::Term;
 use sudoku_stream::grid::{Cell, Grid};
-use sudoku_stream::solver::{Clash, Step};
+use sudoku_stream::solver::{Contradiction, Step};
 use sudoku_stream::text::Format;
 
 use super::{End, style_of};
@@ -86,7 +86,9 @@ impl<'a> Screen<'a> {
                 self.guesses[cell.index()] = is_guess;
                 Some((cell, "\x1b[7;32m"))
             }
-            Step::Conflict(Clash::Taken { cell, .. } | Clash::NoDigit { cell }) => Some((cell, "\x1b[7;31m")),
+            Step::Conflict(Contradiction::Taken { cell, .. } | Contradiction::NoDigit { cell }) => {
+                Some((cell, "\x1b[7;31m"))
+            }
             Step::Backtrack { cell, .. } => Some((cell, "\x1b[7;35m")),
             _ => None,
         };

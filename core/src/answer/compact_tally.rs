@@ -1,0 +1,122 @@
+//! Figures in little memory. Where messages have one easy puzzle each, there are thousands of tallies and costs a
+//! batch, and what was written on one core is slow to read on another.
+
+use super::Tally;
+use crate::solver::Metrics;
+
+/// What a search cost, in a third of the memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShortMetrics {
+    nodes: u32,
+    guesses: u32,
+    backtracks: u32,
+    depth: u32,
+}
+
+impl ShortMetrics {
+    /// None if it was too much, or has been counted in full.
+    #[must_use]
+    pub fn of(metrics: &Metrics) -> Option<Self> {
+        let Metrics { nodes, guesses, backtracks, depth, comparisons: 0, placements: 0 } = *metrics else {
+            return None;
+        };
+        let short = |figure: u64| u32::try_from(figure).ok();
+        Some(Self {
+            nodes: short(nodes)?,
+            guesses: short(guesses)?,
+            backtracks: short(backtracks)?,
+            depth: short(depth)?,
+        })
+    }
+
+    /// The same, as all others know it.
+    #[must_use]
+    pub fn metrics(self) -> Metrics {
+        let Self { nodes, guesses, backtracks, depth } = self;
+        let [nodes, guesses, backtracks, depth] = [nodes, guesses, backtracks, depth].map(u64::from);
+        Metrics { nodes, guesses, backtracks, depth, ..Metrics::default() }
+    }
+}
+
+/// A tally in a third of the memory, if there is no error in it, as in most.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CompactTally {
+    /// Nothing but good answers.
+    Good {
+        /// How many.
+        answers: u32,
+        /// What their searches cost together.
+        metrics: ShortMetrics,
+    },
+    /// One that says more.
+    Long(Box<Tally>),
+}
+
+impl CompactTally {
+    /// Takes all out of a tally.
+    #[must_use]
+    pub fn take(tally: &mut Tally) -> Self {
+        let is_good = tally.errors.is_empty() && tally.costs.is_none();
+        match (u32::try_from(tally.answers), ShortMetrics::of(&tally.metrics)) {
+            (Ok(answers), Some(metrics)) if is_good => {
+                (tally.answers, tally.metrics) = (0, Metrics::default());
+                Self::Good { answers, metrics }
+            }
+            _ => Self::Long(Box::new(std::mem::take(tally))),
+        }
+    }
+
+    /// Adds it to another.
+    pub fn add_to(&self, total: &mut Tally) {
+        match self {
+            Self::Good { answers, metrics } => {
+                total.answers += u64::from(*answers);
+                total.metrics.add(&metrics.metrics());
+            }
+            Self::Long(tally) => total.add(tally),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_put_in_comes_out() {
+        let metrics = Metrics { nodes: 9, guesses: 8, backtracks: 7, depth: 6, ..Metrics::default() };
+        let good = Tally { answers: 5, metrics, ..Tally::default() };
+        let with = |change: fn(&mut Tally)| {
+            let mut tally = good.clone();
+            change(&mut tally);
+            tally
+        };
+        let taken = |mut tally: Tally| {
+            let short = CompactTally::take(&mut tally);
+            assert_eq!(tally, Tally::default(), "nothing is left");
+            short
+        };
+        let added = |short: &CompactTally| {
+            let mut total = Tally::default();
+            short.add_to(&mut total);
+            total
+        };
+        let long = [
+            with(|tally| tally.count_one(Some("no_solution"), &Metrics::default())),
+            with(|tally| tally.metrics.placements = 1),
+            with(|tally| tally.metrics.depth = 1 << 32),
+            with(|tally| tally.answers = 1 << 32),
+            with(|tally| tally.costs = Some(Box::default())),
+        ];
+        for tally in long {
+            let short = taken(tally.clone());
+            assert!(matches!(short, CompactTally::Long(_)));
+            assert_eq!(added(&short), tally);
+        }
+        for tally in [good, Tally::default()] {
+            let short = taken(tally.clone());
+            assert!(matches!(short, CompactTally::Good { .. }));
+            assert_eq!(added(&short), tally);
+        }
+    }
+}

@@ -1,0 +1,504 @@
+//! What is sent, and what must come back.
+//!
+//! All puzzles are solved here before anything is sent. An answer that is the same as ours, byte for byte, is right, and that
+//! is quick to see. Any other is looked at closely: a puzzle may have several solutions, and which of them is found depends on
+//! what else is searched with it.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use bytes::Bytes;
+use rayon::ThreadPool;
+
+use crate::answer::{Answer, Block, Cancelled, Found, Task, Workers};
+use crate::grid::Grid;
+use crate::input::{InputError, Reader};
+use crate::pipeline::{Panicked, submit};
+use crate::service::wire::convert::{code_name, options_from};
+use crate::service::wire::proto::{self, answer::Result as Answered};
+use crate::text::{Format, FormatError, Hint, Notation, Records};
+
+/// The most puzzles that are kept; what an input has beyond them is not read.
+pub const MAX_PUZZLES: usize = 1 << 20;
+
+/// Longer lines, which are no puzzles of any size, are left out: a message has to hold many.
+const MAX_LINE_BYTES: usize = 1024;
+
+/// The puzzles of a job for one thread.
+const JOB_PUZZLES: usize = 8192;
+
+/// How much of an answer is quoted.
+const MAX_QUOTED_BYTES: usize = 200;
+
+/// Why there is nothing to send.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkloadError {
+    /// The input cannot be read.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// Its puzzles cannot be written one a line.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// It has no puzzles.
+    #[error("{0} is empty.")]
+    Empty(String),
+    /// The caller gave up.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+    /// Solving them here broke down.
+    #[error(transparent)]
+    Panicked(#[from] Panicked),
+}
+
+/// Puzzles, one a line, and the answers to them.
+#[derive(Debug)]
+pub struct Workload {
+    /// How both are written.
+    format: Format,
+    puzzles: Lines,
+    answers: Lines,
+    /// The answers that are an error: which, and of what kind.
+    errors: Vec<(usize, &'static str)>,
+    left_out: u64,
+}
+
+/// A text and where its lines end, line ends included.
+#[derive(Debug, Default)]
+struct Lines {
+    text: Bytes,
+    ends: Vec<usize>,
+}
+
+impl Lines {
+    fn count(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Where some lines are in the text.
+    fn span(&self, lines: &Range<usize>) -> Range<usize> {
+        let end_of = |count: usize| count.checked_sub(1).map_or(0, |last| self.ends[last]);
+        end_of(lines.start)..end_of(lines.end)
+    }
+
+    fn of(&self, lines: &Range<usize>) -> &[u8] {
+        &self.text[self.span(lines)]
+    }
+
+    /// A line without its end.
+    fn line(&self, index: usize) -> &[u8] {
+        let line = self.of(&(index..index + 1));
+        line.strip_suffix(b"\n").unwrap_or(line)
+    }
+}
+
+/// What one thread found out.
+#[derive(Default)]
+struct Solved {
+    text: Vec<u8>,
+    ends: Vec<usize>,
+    errors: Vec<(usize, &'static str)>,
+}
+
+impl Workload {
+    /// Takes puzzles from an input, [`MAX_PUZZLES`] at most, and solves them here. Bad lines are kept, since they are
+    /// answered too, unless they are of a notation with several lines a puzzle.
+    ///
+    /// # Errors
+    /// [`WorkloadError`].
+    pub fn read(
+        reader: &mut Reader,
+        pool: &ThreadPool,
+        cancel: &Arc<AtomicBool>,
+    ) -> Result<Self, WorkloadError> {
+        let from = reader.format().clone();
+        let format = Format::new(Notation::Lines, from.order(), from.alphabet().clone())?;
+        let (mut text, mut ends, mut left_out) = (Vec::new(), Vec::new(), 0);
+        let mut puzzle = Grid::empty(from.order());
+        while ends.len() < MAX_PUZZLES
+            && let Some(chunk) = reader.next_chunk()?
+        {
+            let block = chunk.block();
+            let mut records = Records::new(&from, block.text, block.first_line);
+            loop {
+                let unread = records.rest();
+                let Some(record) = records.read(&mut puzzle) else { break };
+                let read = &unread[..unread.len() - records.rest().len()];
+                let raw = read.trim_ascii_end();
+                let raw = &raw[memchr::memrchr(b'\n', raw).map_or(0, |end| end + 1)..];
+                match record.error {
+                    None => format.write_cells(&puzzle, &mut text),
+                    Some(_) if from.is_by_line() && raw.len() <= MAX_LINE_BYTES => {
+                        text.extend_from_slice(raw);
+                    }
+                    Some(_) => {
+                        left_out += 1;
+                        continue;
+                    }
+                }
+                text.push(b'\n');
+                ends.push(text.len());
+            }
+        }
+        ends.truncate(MAX_PUZZLES);
+        text.truncate(ends.last().copied().unwrap_or(0));
+        if ends.is_empty() {
+            return Err(WorkloadError::Empty(reader.name().to_owned()));
+        }
+        let puzzles = Lines { text: text.into(), ends };
+        Self::solve(format, puzzles, left_out, pool, cancel)
+    }
+
+    fn solve(
+        format: Format,
+        puzzles: Lines,
+        left_out: u64,
+        pool: &ThreadPool,
+        cancel: &Arc<AtomicBool>,
+    ) -> Result<Self, WorkloadError> {
+        let workers = Arc::new(Workers::new(format.clone(), Task::default()));
+        let firsts = (0..puzzles.count()).step_by(JOB_PUZZLES);
+        let jobs: Vec<_> = firsts
+            .map(|first| {
+                let range = first..puzzles.count().min(first + JOB_PUZZLES);
+                let text = puzzles.text.slice(puzzles.span(&range));
+                let (workers, cancel) = (Arc::clone(&workers), Arc::clone(cancel));
+                submit(pool, move || solve_part(&workers, &text, range, &cancel))
+            })
+            .collect();
+        let mut all = Solved::default();
+        for job in jobs {
+            let part = job.wait()??;
+            all.ends.extend(part.ends.iter().map(|end| all.text.len() + end));
+            all.text.extend_from_slice(&part.text);
+            all.errors.extend(part.errors);
+        }
+        let answers = Lines { text: all.text.into(), ends: all.ends };
+        Ok(Self { format, puzzles, answers, errors: all.errors, left_out })
+    }
+
+    /// How many puzzles there are.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.puzzles.count() as u64
+    }
+
+    /// How many bad puzzles of the input are not among them.
+    #[must_use]
+    pub const fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// The options that say how the puzzles are written.
+    pub(crate) fn options(&self) -> proto::SolveOptions {
+        let hint = Hint {
+            notation: Some(Notation::Lines),
+            alphabet: Some(self.format.alphabet().clone()),
+            order: Some(self.format.order()),
+        };
+        options_from(&Task::default(), &hint)
+    }
+
+    /// The puzzles of a message, if the messages before it leave anything of `limit` puzzles. The puzzles are sent over and
+    /// over; a message ends at the last of them.
+    pub(crate) fn message(&self, number: u64, size: usize, limit: Option<u64>) -> Option<Range<usize>> {
+        let (count, size) = (self.puzzles.count(), size.min(self.puzzles.count()));
+        let messages = count.div_ceil(size) as u64;
+        let first = usize::try_from(number % messages).ok()? * size;
+        let before = (number / messages) * count as u64 + first as u64;
+        let left = limit.map_or(u64::MAX, |limit| limit.saturating_sub(before));
+        let size = usize::try_from(left).unwrap_or(usize::MAX).min(size).min(count - first);
+        (size > 0).then(|| first..first + size)
+    }
+
+    /// Puzzles as whole lines.
+    pub(crate) fn lines(&self, range: &Range<usize>) -> Bytes {
+        self.puzzles.text.slice(self.puzzles.span(range))
+    }
+
+    /// Puzzles one by one, without line ends.
+    pub(crate) fn entries(&self, range: &Range<usize>) -> Vec<Bytes> {
+        let entry = |index: usize| {
+            let span = self.puzzles.span(&(index..index + 1));
+            self.puzzles.text.slice(span.start..span.end - 1)
+        };
+        range.clone().map(entry).collect()
+    }
+
+    /// Are these lines our own answers?
+    pub(crate) fn is_expected(&self, range: &Range<usize>, lines: &[u8]) -> bool {
+        self.answers.of(range) == lines
+    }
+
+    /// What our answers are.
+    pub(crate) fn expected(&self, range: &Range<usize>) -> Verdict {
+        let (from, to) =
+            [range.start, range.end].map(|index| self.errors.partition_point(|&(at, _)| at < index)).into();
+        let mut verdict = Verdict { right: range.len() as u64, ..Verdict::default() };
+        for (_, code) in &self.errors[from..to] {
+            *verdict.errors.entry(code).or_default() += 1;
+        }
+        verdict
+    }
+
+    /// Judges the answer lines to some puzzles.
+    pub(crate) fn judge_lines(&self, range: &Range<usize>, lines: &[u8]) -> Verdict {
+        if self.is_expected(range, lines) {
+            return self.expected(range);
+        }
+        let mut verdict = Verdict::default();
+        let mut given = lines.split_inclusive(|&byte| byte == b'\n');
+        for index in range.clone() {
+            let Some(line) = given.next() else { break };
+            let line = line.strip_suffix(b"\n").unwrap_or(line);
+            let is_right = self.is_right(index, line);
+            match (is_right, self.code(index)) {
+                (true, code) => verdict.count_right(code),
+                // A server may have a lower limit than we have. It says nothing false.
+                (false, _) if is_given_up(line) => verdict.count_right(Some(GAVE_UP)),
+                (false, _) => verdict.count_wrong(|| self.quote(index, line)),
+            }
+        }
+        verdict.repeated = given.count() as u64;
+        verdict
+    }
+
+    /// Judges answers that are messages. `first_line` is what the first of them must have for a line.
+    pub(crate) fn judge_answers(
+        &self,
+        range: &Range<usize>,
+        first_line: u64,
+        answers: &[proto::Answer],
+    ) -> Verdict {
+        let mut verdict = Verdict::default();
+        for ((index, line), answer) in range.clone().zip(first_line..).zip(answers) {
+            let known = self.code(index);
+            let code = match &answer.result {
+                Some(Answered::Solution(cells)) => {
+                    let is_right = known.is_none() && self.is_right(index, cells.as_bytes());
+                    is_right.then_some(None)
+                }
+                Some(Answered::Error(error)) => match code_name(error.code()) {
+                    GAVE_UP => Some(Some(GAVE_UP)),
+                    code => known.filter(|&known| known == code).map(Some),
+                },
+                Some(Answered::Count(_)) | None => None,
+            };
+            match code.filter(|_| answer.line == line) {
+                Some(code) => verdict.count_right(code),
+                None => verdict.count_wrong(|| self.quote(index, said(answer).as_bytes())),
+            }
+        }
+        verdict.repeated = answers.len().saturating_sub(range.len()) as u64;
+        verdict
+    }
+
+    /// The kind of error that a puzzle is answered by, if it is.
+    fn code(&self, index: usize) -> Option<&'static str> {
+        let at = self.errors.binary_search_by_key(&index, |&(at, _)| at).ok()?;
+        Some(self.errors[at].1)
+    }
+
+    /// Is this our answer, or else any solution of the puzzle?
+    fn is_right(&self, index: usize, line: &[u8]) -> bool {
+        let ours = self.answers.line(index);
+        if !ours.is_empty() && line == ours {
+            return true;
+        }
+        let (mut puzzle, mut solution) = (Grid::empty(self.format.order()), Grid::empty(self.format.order()));
+        self.format.read_line(self.puzzles.line(index), 1, &mut puzzle).is_ok()
+            && self.format.read_cells(line, &mut solution).is_ok()
+            && solution.solves(&puzzle)
+    }
+
+    /// A puzzle and the answer that it got.
+    fn quote(&self, index: usize, answer: &[u8]) -> String {
+        let cut =
+            |text: &[u8]| String::from_utf8_lossy(&text[..text.len().min(MAX_QUOTED_BYTES)]).into_owned();
+        format!("puzzle {}, `{}`, got `{}`", index + 1, cut(self.puzzles.line(index)), cut(answer))
+    }
+}
+
+const GAVE_UP: &str = "gave_up";
+
+/// An answer that is a message, for people.
+fn said(answer: &proto::Answer) -> String {
+    let words = match &answer.result {
+        Some(Answered::Solution(cells)) => cells.clone(),
+        Some(Answered::Error(error)) => format!("error: {}", error.message),
+        Some(Answered::Count(count)) => format!("a count of {count}"),
+        None => "nothing".to_owned(),
+    };
+    format!("{words}, for line {}", answer.line)
+}
+
+/// Is this the line of a puzzle that was given up?
+fn is_given_up(line: &[u8]) -> bool {
+    line.starts_with(b"error: ") && memchr::memmem::find(line, b" was given up after ").is_some()
+}
+
+fn solve_part(
+    workers: &Workers,
+    text: &[u8],
+    range: Range<usize>,
+    cancel: &AtomicBool,
+) -> Result<Solved, Cancelled> {
+    let (format, task) = (workers.format(), workers.task());
+    let mut solved = Solved::default();
+    let block = Block { text, first_line: range.start as u64 + 1 };
+    let visit = |answer: &Answer<'_>| {
+        let is_believed = match (&answer.result, answer.puzzle) {
+            (Ok(Found::Solution(solution)), Some(puzzle)) => solution.solves(puzzle),
+            _ => true,
+        };
+        // Without an answer of ours, each one is looked at closely.
+        if is_believed {
+            task.form.write(answer, format, &mut solved.text);
+        }
+        if let Err(error) = &answer.result {
+            solved.errors.push((range.start + solved.ends.len(), error.code()));
+        }
+        solved.ends.push(solved.text.len());
+    };
+    workers.with(|worker| worker.answer_block(format, task, block, cancel, visit))?;
+    Ok(solved)
+}
+
+/// What answers turned out to be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    /// Answers that are right, errors included.
+    pub(crate) right: u64,
+    /// The errors among them.
+    pub(crate) errors: BTreeMap<&'static str, u64>,
+    /// Answers that are not.
+    pub(crate) wrong: u64,
+    /// Answers beyond what was asked.
+    pub(crate) repeated: u64,
+    /// The first wrong one.
+    pub(crate) example: Option<String>,
+}
+
+impl Verdict {
+    /// Of answers that only were counted.
+    pub(crate) fn unchecked(asked: u64, given: u64) -> Self {
+        Self { right: given.min(asked), repeated: given.saturating_sub(asked), ..Self::default() }
+    }
+
+    /// Of answers that are to something else.
+    pub(crate) fn strange(given: usize, example: &str) -> Self {
+        Self { wrong: given as u64, example: Some(example.to_owned()), ..Self::default() }
+    }
+
+    fn count_right(&mut self, code: Option<&'static str>) {
+        self.right += 1;
+        if let Some(code) = code {
+            *self.errors.entry(code).or_default() += 1;
+        }
+    }
+
+    fn count_wrong(&mut self, quote: impl FnOnce() -> String) {
+        self.wrong += 1;
+        self.example.get_or_insert_with(quote);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+    use crate::input::Source;
+    use crate::pipeline::pool;
+
+    /// Two puzzles with one solution, one with several, a bad one, and one without.
+    const PUZZLES: &str = "12.4341221434321\n214343211234341.\n1...............\n12\n123....4........\n";
+
+    fn workload(text: &'static str) -> Workload {
+        let source = Source::reading("test".to_owned(), Box::new(Cursor::new(text))).unwrap();
+        let mut reader = source.read(&Hint::default()).unwrap();
+        Workload::read(&mut reader, &pool(Some(1)).unwrap(), &Arc::default()).unwrap()
+    }
+
+    fn verdict(workload: &Workload, lines: &str) -> [u64; 3] {
+        let verdict = workload.judge_lines(&(0..5), lines.as_bytes());
+        [verdict.right, verdict.wrong, verdict.repeated]
+    }
+
+    #[test]
+    fn answers_are_right_if_they_are_ours_or_any_solution() {
+        let workload = workload(PUZZLES);
+        let ours = String::from_utf8(workload.answers.text.to_vec()).unwrap();
+        assert_eq!(ours.lines().count(), 5);
+        assert!(ours.contains("error: Line 4 has the wrong length."), "{ours}");
+        assert_eq!(verdict(&workload, &ours), [5, 0, 0]);
+        assert_eq!(workload.expected(&(0..5)).errors.len(), 2);
+        assert_eq!(workload.expected(&(0..3)).errors.len(), 0);
+        let mut lines: Vec<&str> = ours.lines().collect();
+        let joined = |lines: &[&str]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+        // The second breaks a column.
+        for (other, right) in [("1342421324313124", 5), ("1243432124133124", 4), ("", 4), ("error: x", 4)] {
+            lines[2] = other;
+            assert_eq!(verdict(&workload, &joined(&lines)), [right, 5 - right, 0], "{other}");
+        }
+        lines[2] = "error: Line 3 was given up after 7 nodes.";
+        let given_up = workload.judge_lines(&(0..5), joined(&lines).as_bytes());
+        assert_eq!((given_up.right, given_up.errors["gave_up"]), (5, 1));
+        // The answers of neighbours, missing ones, and too many.
+        let lines: Vec<&str> = ours.lines().collect();
+        assert_eq!(verdict(&workload, &joined(&lines[1..]))[0], 0);
+        assert_eq!(verdict(&workload, &joined(&lines[..3])), [3, 0, 0]);
+        assert_eq!(verdict(&workload, &(ours.clone() + lines[4] + "\n")), [5, 0, 1]);
+    }
+
+    #[test]
+    fn answers_as_messages_are_judged_by_code_and_line() {
+        let workload = workload(PUZZLES);
+        let solution = |line, cells: &str| proto::Answer {
+            result: Some(Answered::Solution(cells.to_owned())),
+            line,
+            ..proto::Answer::default()
+        };
+        let error = |line, code: proto::ErrorCode| proto::Answer {
+            result: Some(Answered::Error(proto::PuzzleError { code: code.into(), ..Default::default() })),
+            line,
+            ..proto::Answer::default()
+        };
+        let judge = |range, first, answers: &[proto::Answer]| {
+            let verdict = workload.judge_answers(&range, first, answers);
+            [verdict.right, verdict.wrong, verdict.repeated]
+        };
+        let first = "1234341221434321";
+        assert_eq!(judge(0..1, 7, &[solution(7, first)]), [1, 0, 0]);
+        assert_eq!(judge(0..1, 7, &[solution(8, first)]), [0, 1, 0]);
+        assert_eq!(judge(0..1, 7, &[solution(7, first), solution(8, first)]), [1, 0, 1]);
+        assert_eq!(judge(0..2, 1, &[solution(1, first)]), [1, 0, 0]);
+        assert_eq!(judge(2..3, 1, &[solution(1, "1342421324313124")]), [1, 0, 0]);
+        assert_eq!(judge(3..4, 1, &[error(1, proto::ErrorCode::WrongLength)]), [1, 0, 0]);
+        assert_eq!(judge(3..4, 1, &[error(1, proto::ErrorCode::NoSolution)]), [0, 1, 0]);
+        assert_eq!(judge(0..1, 1, &[error(1, proto::ErrorCode::NoSolution)]), [0, 1, 0]);
+        assert_eq!(judge(0..1, 1, &[error(1, proto::ErrorCode::GaveUp)]), [1, 0, 0]);
+        assert_eq!(judge(0..1, 1, &[proto::Answer { line: 1, ..Default::default() }]), [0, 1, 0]);
+    }
+
+    #[test]
+    fn messages_go_round_and_end_at_the_limit() {
+        let workload = workload(PUZZLES);
+        let ranges = |size, limit| -> Vec<Range<usize>> {
+            (0..).map_while(|number| workload.message(number, size, limit)).take(7).collect()
+        };
+        assert_eq!(ranges(2, None), [0..2, 2..4, 4..5, 0..2, 2..4, 4..5, 0..2]);
+        assert_eq!(ranges(2, Some(8)), [0..2, 2..4, 4..5, 0..2, 2..3]);
+        assert_eq!(ranges(100, Some(7)), [0..5, 0..2]);
+        assert_eq!(workload.lines(&(3..5)), "12\n123....4........\n");
+        assert_eq!(workload.entries(&(3..5)), ["12", "123....4........"]);
+    }
+
+    #[test]
+    fn puzzles_of_several_lines_are_put_on_one() {
+        let workload = workload("12 34\n34 12\n\n21 43\n43 2.\n");
+        assert_eq!((workload.count(), workload.left_out()), (1, 0));
+        assert_eq!(workload.lines(&(0..1)), "123434122143432.\n");
+    }
+}

@@ -1,0 +1,196 @@
+//! What the server counts, for whoever watches it.
+//!
+//! Figures go to the recorder of the process, if it has one (`sudokud` has, with `--metrics-listen`); otherwise counting
+//! costs next to nothing. Labels take few values, whatever clients send: methods, outcomes and reasons are ours.
+
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use metrics::{
+    Counter, Gauge, Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
+};
+
+use crate::answer::Tally;
+use crate::build_info;
+use crate::solver::lanes::Backend;
+use crate::text::Problem;
+
+const PUZZLES: &str = "sudoku_puzzles_total";
+const NODES: &str = "sudoku_nodes_total";
+const GENERATED: &str = "sudoku_generated_puzzles_total";
+const MESSAGES: &str = "sudoku_messages_received_total";
+const CALLS: &str = "sudoku_calls_total";
+const CALLS_OPEN: &str = "sudoku_calls_open";
+const CALL_SECONDS: &str = "sudoku_call_seconds";
+const REFUSED: &str = "sudoku_calls_refused_total";
+const BATCHES_WAITING: &str = "sudoku_batches_waiting";
+const BATCHES_RUNNING: &str = "sudoku_batches_running";
+const BATCH_SECONDS: &str = "sudoku_batch_seconds";
+const CONNECTIONS_OPEN: &str = "sudoku_connections_open";
+const RECEIVED: &str = "sudoku_received_bytes_total";
+const SENT: &str = "sudoku_sent_bytes_total";
+const HANDSHAKES_FAILED: &str = "sudoku_handshakes_failed_total";
+const DRAINING: &str = "sudoku_draining";
+const BUILD: &str = "sudoku_build_info";
+/// Named as every process names it.
+const STARTED: &str = "process_start_time_seconds";
+
+/// The outcome of a puzzle that was solved, or whose solutions were counted. All others are the codes of errors.
+const ANSWERED: &str = "answered";
+
+/// Says what each figure is.
+pub(crate) fn describe() {
+    describe_counter!(PUZZLES, "Puzzles by outcome: answered, or the code of the error");
+    describe_counter!(NODES, "Search states visited for those puzzles");
+    describe_counter!(GENERATED, "Puzzles that were asked of Generate by outcome: made, or given up");
+    describe_counter!(MESSAGES, "Messages with puzzles that streams brought, by method");
+    describe_counter!(CALLS, "Calls that have ended, refused ones included, by method and status");
+    describe_gauge!(CALLS_OPEN, "Calls that were let in and are open");
+    describe_histogram!(CALL_SECONDS, Unit::Seconds, "How long calls were open, by method");
+    describe_counter!(REFUSED, "Calls that were not let in, by reason");
+    describe_gauge!(BATCHES_WAITING, "Batches of puzzles that wait for their permit");
+    describe_gauge!(BATCHES_RUNNING, "Batches of puzzles that have their permit");
+    describe_histogram!(BATCH_SECONDS, Unit::Seconds, "How long batches had their permit");
+    describe_gauge!(CONNECTIONS_OPEN, "Connections that are open");
+    describe_counter!(RECEIVED, Unit::Bytes, "Bytes received, after decryption");
+    describe_counter!(SENT, Unit::Bytes, "Bytes sent, before encryption");
+    describe_counter!(HANDSHAKES_FAILED, "Connections that could not be encrypted, by reason");
+    describe_gauge!(DRAINING, "1 while the server shuts down");
+    gauge!(DRAINING).set(0);
+    describe_gauge!(STARTED, Unit::Seconds, "When the server started, in seconds since 1970");
+    let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    gauge!(STARTED).set(started.as_secs_f64());
+    describe_gauge!(BUILD, "1, with what the server was built from and the best back end of this machine");
+    let backend = Backend::best().to_string();
+    let origin =
+        [("version", build_info::VERSION), ("commit", build_info::COMMIT), ("rustc", build_info::RUSTC)];
+    let labels = origin.iter().map(metrics::Label::from).chain([metrics::Label::new("backend", backend)]);
+    gauge!(BUILD, labels.collect::<Vec<_>>()).set(1);
+}
+
+/// Counts answers to puzzles.
+pub(crate) fn answered(tally: &Tally) {
+    let good = tally.answers - tally.error_count();
+    if good > 0 {
+        counter!(PUZZLES, "outcome" => ANSWERED).increment(good);
+    }
+    for (&code, &count) in &tally.errors {
+        counter!(PUZZLES, "outcome" => code).increment(count);
+    }
+    counter!(NODES).increment(tally.metrics.nodes);
+}
+
+/// Counts puzzles that were made, and those for which it was given up.
+pub(crate) fn generated(made: u64, given_up: u64) {
+    counter!(GENERATED, "outcome" => "made").increment(made);
+    counter!(GENERATED, "outcome" => "given_up").increment(given_up);
+}
+
+/// Counts messages of a stream.
+pub(crate) fn received(method: &'static str, messages: usize) {
+    counter!(MESSAGES, "method" => method).increment(messages as u64);
+}
+
+/// Counts a connection that could not be encrypted.
+pub(crate) fn handshake_failed(reason: &'static str) {
+    counter!(HANDSHAKES_FAILED, "reason" => reason).increment(1);
+}
+
+/// Says that the server shuts down.
+pub(crate) fn draining() {
+    gauge!(DRAINING).set(1);
+}
+
+/// Counts puzzles on which the work broke down.
+pub(crate) fn broken_down(puzzles: usize) {
+    counter!(PUZZLES, "outcome" => Problem::Internal.code()).increment(puzzles as u64);
+}
+
+/// Counts a call that is not let in.
+pub(crate) fn refused(reason: &'static str) {
+    counter!(REFUSED, "reason" => reason).increment(1);
+}
+
+/// One more of something, for as long as this lives.
+struct One(Gauge);
+
+impl One {
+    fn more(gauge: Gauge) -> Self {
+        gauge.increment(1);
+        Self(gauge)
+    }
+}
+
+impl Drop for One {
+    fn drop(&mut self) {
+        self.0.decrement(1);
+    }
+}
+
+/// A call that was let in, for as long as it is open.
+pub(crate) struct OpenCall(#[expect(dead_code, reason = "held for its drop")] One);
+
+impl OpenCall {
+    pub(crate) fn new() -> Self {
+        Self(One::more(gauge!(CALLS_OPEN)))
+    }
+}
+
+/// A call, let in or not.
+pub(crate) struct SeenCall {
+    method: &'static str,
+    begun: Instant,
+}
+
+impl SeenCall {
+    pub(crate) fn of(method: &'static str) -> Self {
+        Self { method, begun: Instant::now() }
+    }
+
+    /// Counts it with the status it ended with, and says how many seconds it took.
+    pub(crate) fn ended(&self, status: &'static str) -> f64 {
+        let seconds = self.begun.elapsed().as_secs_f64();
+        counter!(CALLS, "method" => self.method, "status" => status).increment(1);
+        histogram!(CALL_SECONDS, "method" => self.method).record(seconds);
+        seconds
+    }
+}
+
+/// A batch that waits for its turn, for as long as it does.
+pub(crate) struct WaitingBatch(#[expect(dead_code, reason = "held for its drop")] One);
+
+impl WaitingBatch {
+    pub(crate) fn new() -> Self {
+        Self(One::more(gauge!(BATCHES_WAITING)))
+    }
+}
+
+/// A batch that has its turn, for as long as it does.
+pub(crate) struct RunningBatch {
+    begun: Instant,
+    _one: One,
+}
+
+impl RunningBatch {
+    pub(crate) fn new() -> Self {
+        Self { begun: Instant::now(), _one: One::more(gauge!(BATCHES_RUNNING)) }
+    }
+}
+
+impl Drop for RunningBatch {
+    fn drop(&mut self) {
+        histogram!(BATCH_SECONDS).record(self.begun.elapsed());
+    }
+}
+
+/// A connection, for as long as it is open, and its bytes.
+pub(crate) struct OpenConnection {
+    pub(crate) received: Counter,
+    pub(crate) sent: Counter,
+    _one: One,
+}
+
+impl OpenConnection {
+    pub(crate) fn new() -> Self {
+        Self { received: counter!(RECEIVED), sent: counter!(SENT), _one: One::more(gauge!(CONNECTIONS_OPEN)) }
+    }
+}

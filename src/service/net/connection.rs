@@ -1,0 +1,258 @@
+//! Accepted sockets, with the care that the transport does not take of them.
+//!
+//! - Where the server has certificates, it is encrypted.
+//! - A peer that connects and says nothing is dropped after a while, and at once when the server shuts down. Beyond
+//!   the number that is allowed, peers wait.
+//! - Running out of file descriptors makes accepting pause, not spin.
+//! - A call can have its connection closed, where the client neither takes its answers nor goes.
+//! - A connection closes lingeringly: what has been written gets there even if the peer is still sending.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context as Poller, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
+use tokio::time::{Sleep, sleep, timeout};
+use tokio_rustls::server::TlsStream;
+use tonic::transport::server::Connected;
+
+use crate::service::metrics::{self, OpenConnection};
+use crate::service::net::handle::ConnectionHandle;
+use crate::service::net::tls::Tls;
+
+/// How long accepting pauses after an error, most likely that there are no file descriptors left.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// What an HTTP/2 client sends first, in bytes.
+const PREFACE_BYTES: usize = 24;
+
+/// How long the peer's remaining bytes are read after the last of ours were written.
+const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// What an accepted connection is held to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ConnectionLimits {
+    /// The most connections open at once; further peers wait in the system's backlog.
+    pub(crate) connections: usize,
+    /// How long a peer may take for its TLS handshake, and then for its HTTP/2 preface.
+    pub(crate) handshake_timeout: Duration,
+}
+
+/// Returns when the server begins to shut down.
+async fn drained(mut draining: watch::Receiver<bool>) {
+    // An error means that the server is gone, which is as good a reason to stop.
+    let _ = draining.wait_for(|&draining| draining).await;
+}
+
+/// Accepts connections until the receiver is gone.
+pub(crate) async fn accept(
+    listener: TcpListener,
+    tls: Option<Arc<Tls>>,
+    limits: ConnectionLimits,
+    draining: watch::Receiver<bool>,
+    accepted: mpsc::Sender<io::Result<Connection>>,
+) {
+    let permits = Arc::new(Semaphore::new(limits.connections.min(Semaphore::MAX_PERMITS)));
+    // The semaphore is never closed.
+    while let Ok(permit) = Arc::clone(&permits).acquire_owned().await {
+        let socket = tokio::select! {
+            () = accepted.closed() => return,
+            socket = listener.accept() => socket,
+        };
+        match socket {
+            Ok((socket, _)) => {
+                // Without it small answers wait for the peer's acknowledgement; a socket that refuses still works.
+                let _ = socket.set_nodelay(true);
+                let Some(tls) = &tls else {
+                    let connection = Connection::new(Socket::Plain(socket), permit, limits, draining.clone());
+                    if accepted.send(Ok(connection)).await.is_err() {
+                        return;
+                    }
+                    continue;
+                };
+                // It takes the peer's time, which others must not wait for. The seats bound how many there are.
+                let (acceptor, draining, accepted) = (tls.acceptor(), draining.clone(), accepted.clone());
+                tokio::spawn(async move {
+                    let shaken = tokio::select! {
+                        shaken = timeout(limits.handshake_timeout, acceptor.accept(socket)) => shaken,
+                        () = drained(draining.clone()) => return,
+                    };
+                    match shaken {
+                        Ok(Ok(stream)) => {
+                            let socket = Socket::Encrypted(Box::new(stream));
+                            // Nobody wants it any more when the server ends.
+                            let connection = Connection::new(socket, permit, limits, draining);
+                            let _ = accepted.send(Ok(connection)).await;
+                        }
+                        Ok(Err(error)) => {
+                            metrics::handshake_failed("refused");
+                            tracing::debug!(%error, "a handshake failed");
+                        }
+                        Err(_) => {
+                            metrics::handshake_failed("too_slow");
+                            tracing::debug!("a handshake took too long");
+                        }
+                    }
+                });
+            }
+            Err(error) => {
+                tracing::warn!(%error, "cannot accept a connection");
+                sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+/// Bytes from and to a peer.
+enum Socket {
+    Plain(TcpStream),
+    Encrypted(Box<TlsStream<TcpStream>>),
+}
+
+/// Calls a method of whichever stream there is.
+macro_rules! either {
+    ($socket:expr, $stream:ident => $call:expr) => {
+        match $socket {
+            Socket::Plain($stream) => $call,
+            Socket::Encrypted($stream) => $call,
+        }
+    };
+}
+
+/// An accepted socket.
+pub(crate) struct Connection {
+    socket: Socket,
+    preface: Option<Preface>,
+    closing: Option<Closing>,
+    handle: ConnectionHandle,
+    meter: OpenConnection,
+    _permit: OwnedSemaphorePermit,
+}
+
+/// A peer that has yet to say who it is.
+struct Preface {
+    missing: usize,
+    /// Done when it is waited for no longer.
+    given_up: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+/// The end of our bytes has been written; the peer's are read and dropped.
+struct Closing {
+    timeout: Pin<Box<Sleep>>,
+}
+
+impl Connection {
+    fn new(
+        socket: Socket,
+        permit: OwnedSemaphorePermit,
+        limits: ConnectionLimits,
+        draining: watch::Receiver<bool>,
+    ) -> Self {
+        // The transport would wait for a greeting even when it is told to end.
+        let given_up = async move {
+            let _ = timeout(limits.handshake_timeout, drained(draining)).await;
+        };
+        let preface = Preface { missing: PREFACE_BYTES, given_up: Box::pin(given_up) };
+        let handle = ConnectionHandle::default();
+        let meter = OpenConnection::new();
+        Self { socket, preface: Some(preface), closing: None, handle, meter, _permit: permit }
+    }
+}
+
+impl Connection {
+    fn count_sent(&self, result: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if let Poll::Ready(Ok(sent)) = &result {
+            self.meter.sent.increment(*sent as u64);
+        }
+        result
+    }
+}
+
+impl Connected for Connection {
+    type ConnectInfo = ConnectionHandle;
+
+    fn connect_info(&self) -> ConnectionHandle {
+        self.handle.clone()
+    }
+}
+
+impl AsyncRead for Connection {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        poller: &mut Poller<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        if this.handle.is_closed(poller) {
+            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
+        }
+        let before = buffer.filled().len();
+        let result = either!(&mut this.socket, stream => Pin::new(stream).poll_read(poller, buffer));
+        let received = buffer.filled().len() - before;
+        this.meter.received.increment(received as u64);
+        if let Some(preface) = &mut this.preface {
+            preface.missing = preface.missing.saturating_sub(received);
+            if preface.missing == 0 {
+                this.preface = None;
+            } else if result.is_pending() && preface.given_up.as_mut().poll(poller).is_ready() {
+                return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+            }
+        }
+        result
+    }
+}
+
+impl AsyncWrite for Connection {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        poller: &mut Poller<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let result = either!(&mut self.socket, stream => Pin::new(stream).poll_write(poller, bytes));
+        self.count_sent(result)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, poller: &mut Poller<'_>) -> Poll<io::Result<()>> {
+        either!(&mut self.socket, stream => Pin::new(stream).poll_flush(poller))
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        poller: &mut Poller<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let result = either!(&mut self.socket, stream => Pin::new(stream).poll_write_vectored(poller, parts));
+        self.count_sent(result)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        either!(&self.socket, stream => stream.is_write_vectored())
+    }
+
+    /// Closing a socket on which unread bytes lie resets it, and the peer loses what it had not read yet. So
+    /// after our last byte the peer's are read until it closes too, or for a while.
+    fn poll_shutdown(mut self: Pin<&mut Self>, poller: &mut Poller<'_>) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        if this.closing.is_none() {
+            ready!(either!(&mut this.socket, stream => Pin::new(stream).poll_shutdown(poller)))?;
+        }
+        let closing =
+            this.closing.get_or_insert_with(|| Closing { timeout: Box::pin(sleep(LINGER_TIMEOUT)) });
+        let mut scratch = [0; 4096];
+        loop {
+            if closing.timeout.as_mut().poll(poller).is_ready() {
+                return Poll::Ready(Ok(()));
+            }
+            let mut buffer = ReadBuf::new(&mut scratch);
+            let result =
+                ready!(either!(&mut this.socket, stream => Pin::new(stream).poll_read(poller, &mut buffer)));
+            if result.is_err() || buffer.filled().is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+        }
+    }
+}

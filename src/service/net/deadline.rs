@@ -1,0 +1,88 @@
+//! The client's deadline. The transport below enforces it only until a call begins to answer, and with the wrong
+//! status, so every call keeps its own timer.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, Sleep, sleep_until, timeout_at};
+use tonic::Status;
+use tonic::metadata::MetadataMap;
+
+use crate::service::wire::status::deadline_passed;
+
+/// How much earlier than asked a call ends, so that its status gets out before the transport cuts it off.
+const MARGIN: Duration = Duration::from_millis(5);
+
+/// More digits than the protocol allows in a timeout.
+const TOO_MANY_DIGITS: usize = 9;
+
+/// When a call has to be over, if ever.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadline(Option<Instant>);
+
+impl Deadline {
+    /// What the `grpc-timeout` header asks for. One that cannot be read is ignored, as the transport does.
+    pub(crate) fn of(metadata: &MetadataMap) -> Self {
+        let header = metadata.get("grpc-timeout").and_then(|value| value.to_str().ok());
+        Self(header.and_then(parse).map(|timeout| Instant::now() + timeout.saturating_sub(MARGIN)))
+    }
+
+    /// A timer that goes off at the deadline.
+    pub(crate) fn timer(self) -> Option<Sleep> {
+        self.0.map(sleep_until)
+    }
+
+    /// Waits for `work`, but not beyond the deadline.
+    pub(crate) async fn limit<T>(self, work: impl Future<Output = T>) -> Result<T, Status> {
+        match self.0 {
+            None => Ok(work.await),
+            Some(deadline) => timeout_at(deadline, work).await.map_err(|_| deadline_passed()),
+        }
+    }
+}
+
+/// A number of up to eight digits and a unit, such as `250m`.
+fn parse(header: &str) -> Option<Duration> {
+    let (unit_at, unit) = header.char_indices().next_back()?;
+    let digits = &header[..unit_at];
+    if digits.len() >= TOO_MANY_DIGITS || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let number: u64 = digits.parse().ok()?;
+    Some(match unit {
+        'H' => Duration::from_secs(number * 3600),
+        'M' => Duration::from_secs(number * 60),
+        'S' => Duration::from_secs(number),
+        'm' => Duration::from_millis(number),
+        'u' => Duration::from_micros(number),
+        'n' => Duration::from_nanos(number),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timeouts_have_digits_and_a_unit() {
+        assert_eq!(parse("2H"), Some(Duration::from_secs(7200)));
+        assert_eq!(parse("3M"), Some(Duration::from_secs(180)));
+        assert_eq!(parse("4S"), Some(Duration::from_secs(4)));
+        assert_eq!(parse("250m"), Some(Duration::from_millis(250)));
+        assert_eq!(parse("99999999u"), Some(Duration::from_micros(99_999_999)));
+        assert_eq!(parse("7n"), Some(Duration::from_nanos(7)));
+        for bad in ["", "m", "999999999S", "5", "5x", "+5S", "5\u{b5}", "-1S"] {
+            assert_eq!(parse(bad), None, "{bad}");
+        }
+    }
+
+    #[tokio::test]
+    async fn work_beyond_the_deadline_is_given_up_with_its_status() {
+        let mut metadata = MetadataMap::new();
+        metadata.insert("grpc-timeout", "30m".parse().unwrap());
+        let deadline = Deadline::of(&metadata);
+        let status = deadline.limit(std::future::pending::<()>()).await.unwrap_err();
+        assert_eq!(status.code(), tonic::Code::DeadlineExceeded);
+        assert_eq!(Deadline::of(&MetadataMap::new()).limit(async { 5 }).await.unwrap(), 5);
+    }
+}

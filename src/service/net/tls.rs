@@ -1,0 +1,123 @@
+//! Encryption: who this server is, and which clients it knows by their certificates.
+//!
+//! Connections are encrypted here and not in the transport, so that certificates can be replaced while the server runs:
+//! each connection takes the configuration that is current when it comes.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::crypto::ring::default_provider;
+use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::server::WebPkiClientVerifier;
+use tokio_rustls::rustls::{RootCertStore, ServerConfig};
+
+/// The protocol that is spoken inside.
+const ALPN: &[u8] = b"h2";
+
+/// The files that encryption takes, all in PEM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The certificate of this server, and those between it and an authority that clients know.
+    pub certificate: PathBuf,
+    /// Its private key.
+    pub key: PathBuf,
+    /// The authorities whose certificates clients must have. If none, every client is let in.
+    pub client_ca: Option<PathBuf>,
+}
+
+/// Why files cannot be used for encryption.
+#[derive(Debug, thiserror::Error)]
+#[error("{} {problem}", path.display())]
+pub struct TlsError {
+    path: PathBuf,
+    problem: String,
+}
+
+/// The configuration that is current.
+pub(crate) struct Tls {
+    files: TlsFiles,
+    current: RwLock<Arc<ServerConfig>>,
+}
+
+impl fmt::Debug for Tls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tls").field("files", &self.files).finish_non_exhaustive()
+    }
+}
+
+impl Tls {
+    /// Reads the files.
+    ///
+    /// # Errors
+    /// [`TlsError`] if one is missing or wrong.
+    pub(crate) fn open(files: TlsFiles) -> Result<Self, TlsError> {
+        let config = read(&files)?;
+        Ok(Self { files, current: RwLock::new(Arc::new(config)) })
+    }
+
+    /// Reads the files again, for the connections that come from now on.
+    ///
+    /// # Errors
+    /// [`TlsError`]; all stays as it was.
+    pub(crate) fn reload(&self) -> Result<(), TlsError> {
+        let config = Arc::new(read(&self.files)?);
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = config;
+        Ok(())
+    }
+
+    /// Encrypts the connections that come now.
+    pub(crate) fn acceptor(&self) -> TlsAcceptor {
+        TlsAcceptor::from(Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner)))
+    }
+}
+
+fn read(files: &TlsFiles) -> Result<ServerConfig, TlsError> {
+    let chain = certificates(&files.certificate)?;
+    let key = pem(&files.key)?;
+    let key = PrivateKeyDer::from_pem_slice(&key)
+        .map_err(|_| error(&files.key, "holds no private key in PEM".to_owned()))?;
+    let provider = Arc::new(default_provider());
+    let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .map_err(|problem| error(&files.certificate, format!("cannot be used: {problem}")))?;
+    let builder = match &files.client_ca {
+        None => builder.with_no_client_auth(),
+        Some(path) => {
+            let unusable = |problem: String| error(path, format!("cannot be used: {problem}"));
+            let mut roots = RootCertStore::empty();
+            for certificate in certificates(path)? {
+                roots.add(certificate).map_err(|problem| unusable(problem.to_string()))?;
+            }
+            let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
+                .build()
+                .map_err(|problem| unusable(problem.to_string()))?;
+            builder.with_client_cert_verifier(verifier)
+        }
+    };
+    let mut config = builder.with_single_cert(chain, key).map_err(|problem| {
+        error(&files.certificate, format!("does not go with {}: {problem}", files.key.display()))
+    })?;
+    config.alpn_protocols = vec![ALPN.to_vec()];
+    Ok(config)
+}
+
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let text = pem(path)?;
+    let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
+    match certificates {
+        Ok(certificates) if !certificates.is_empty() => Ok(certificates),
+        _ => Err(error(path, "holds no certificate in PEM".to_owned())),
+    }
+}
+
+fn pem(path: &Path) -> Result<Vec<u8>, TlsError> {
+    fs::read(path).map_err(|problem| error(path, format!("cannot be read: {problem}")))
+}
+
+fn error(path: &Path, problem: String) -> TlsError {
+    TlsError { path: path.to_owned(), problem }
+}

@@ -1,0 +1,179 @@
+//! Methods on data sets: `ListDatasets`, `GetPuzzle` and `SolveDataset`.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use tokio_stream::{Stream, StreamExt as _};
+use tonic::{Request, Status};
+
+use super::options::{Settings, text_hint};
+use super::ordered::{Submitter, answers};
+use crate::answer::{Cancel, Cancelled, Tally, Workers, Written};
+use crate::grid::Grid;
+use crate::input::{Chunk, Reader};
+use crate::service::context::Context;
+use crate::service::datasets::{Named, blocking, failure};
+use crate::service::metrics;
+use crate::service::sched::pools::{CancelOnDrop, Size};
+use crate::service::wire::codec::{sendable, text_to_send};
+use crate::service::wire::convert::{self, wire_order};
+use crate::service::wire::proto;
+use crate::service::wire::status::{invalid, no_dataset, shutting_down, unreadable_dataset};
+use crate::text::{Hint, Records};
+
+/// The most data sets in one page of a list.
+const MAX_PAGE: usize = 1000;
+
+/// Finds a data set and makes sure that it is well formed.
+async fn served(context: &Arc<Context>, name: String, hint: &Hint) -> Result<Named, Status> {
+    let shared = Arc::clone(context);
+    let dataset = blocking(move || match &shared.datasets {
+        Some(datasets) => datasets.dataset(name),
+        None => Err(no_dataset(&name)),
+    })
+    .await?;
+    let call_work = CancelOnDrop(context.call_work());
+    let cancel = Arc::new(AtomicBool::new(false));
+    call_work.0.hold(&cancel);
+    dataset.check(hint, context.pools.checking_pool(), cancel).await?;
+    Ok(dataset)
+}
+
+/// Names the data sets.
+pub(crate) async fn list(
+    context: &Arc<Context>,
+    request: Request<proto::ListDatasetsRequest>,
+) -> Result<proto::ListDatasetsResponse, Status> {
+    let call = context.admit(&request)?;
+    let proto::ListDatasetsRequest { page_size, page_token } = request.into_inner();
+    let shared = Arc::clone(context);
+    let all = blocking(move || match &shared.datasets {
+        Some(datasets) => datasets.list().map_err(|error| unreadable_dataset("", error.to_string())),
+        None => Ok(Vec::new()),
+    });
+    let all = call.deadline.limit(all).await??;
+    let asked = usize::try_from(page_size).unwrap_or(MAX_PAGE);
+    let size = if asked == 0 { MAX_PAGE } else { asked.min(MAX_PAGE) };
+    // The token is the last name of the page before.
+    let mut rest = all.into_iter().skip_while(|dataset| dataset.name <= page_token && !page_token.is_empty());
+    let datasets: Vec<_> = rest.by_ref().take(size).collect();
+    let last = datasets.last().map(|dataset| dataset.name.clone()).unwrap_or_default();
+    let next_page_token = if rest.next().is_some() { last } else { String::new() };
+    Ok(proto::ListDatasetsResponse { datasets, next_page_token })
+}
+
+/// Gives one puzzle of a data set.
+pub(crate) async fn puzzle(
+    context: &Arc<Context>,
+    request: Request<proto::GetPuzzleRequest>,
+) -> Result<proto::GetPuzzleResponse, Status> {
+    let call = context.admit(&request)?;
+    let proto::GetPuzzleRequest { name, options, index } = request.into_inner();
+    let hint = text_hint(options.as_ref())?;
+    let work = async {
+        let dataset = served(context, name, &hint).await?;
+        blocking(move || dataset.puzzle(&hint, index)).await
+    };
+    let (format, picked, count) = call.deadline.limit(work).await??;
+    let mut grid = Grid::empty(format.order());
+    Records::new(&format, &picked.text, picked.line).read(&mut grid);
+    Ok(proto::GetPuzzleResponse {
+        index: picked.number,
+        count,
+        line: picked.line,
+        puzzle: convert::cells(&grid, &format),
+        order: wire_order(format.order()),
+    })
+}
+
+/// The answers from a data set with what they come to so far.
+pub(crate) type Summed = Pin<Box<dyn Stream<Item = Result<proto::SolveDatasetResponse, Status>> + Send>>;
+
+/// Solves a data set.
+pub(crate) async fn solve(
+    context: &Arc<Context>,
+    request: Request<proto::SolveDatasetRequest>,
+) -> Result<Summed, Status> {
+    let call = context.admit(&request)?;
+    let proto::SolveDatasetRequest { name, options, first_line, last_line } = request.into_inner();
+    let Settings { task, hint } = context.settings(&options.unwrap_or_default())?;
+    let range = (first_line.max(1), if last_line == 0 { u64::MAX } else { last_line });
+    if range.0 > range.1 {
+        return Err(invalid("last_line", format!("Line {last_line} comes before line {first_line}.")));
+    }
+    let work = async {
+        let dataset = served(context, name, &hint).await?;
+        blocking(move || {
+            let mut reader = dataset.reader(&hint)?;
+            if range != (1, u64::MAX) {
+                limit(&mut reader, &dataset.name, range)?;
+            }
+            Ok((dataset, reader))
+        })
+        .await
+    };
+    let (dataset, reader) = call.deadline.limit(work).await??;
+    let task = context.for_order(task, reader.format().order())?;
+    let workers = Arc::new(context.workers(reader.format().clone(), task));
+    let shared = Arc::clone(context);
+    let written = answers(context, call, |submitter| feed(shared, dataset, reader, workers, submitter));
+    let mut total = Tally::default();
+    Ok(Box::pin(written.map(move |written| {
+        written.map(|Written { text, tally }| {
+            total.add(&tally);
+            proto::SolveDatasetResponse { lines: sendable(text), tally: Some(convert::tally(&total)) }
+        })
+    })))
+}
+
+/// Leaves out all lines beyond a range.
+fn limit(reader: &mut Reader, name: &str, (first, last): (u64, u64)) -> Result<(), Status> {
+    if !reader.format().is_by_line() {
+        let what = format!("A data set in {} is solved as a whole.", reader.format().notation());
+        return Err(invalid("first_line", what));
+    }
+    reader.limit_lines(first, last).map_err(|error| failure(name, error))
+}
+
+/// Reads chunks and starts their work until the end, or until the client has left or the server shuts down. The data
+/// set is held meanwhile, so that it stays mapped for others.
+async fn feed(
+    context: Arc<Context>,
+    dataset: Named,
+    mut reader: Reader,
+    workers: Arc<Workers>,
+    submitter: Submitter<[Written; 1]>,
+) -> Result<(), Status> {
+    while let Some(slot) = submitter.slot().await {
+        if context.is_draining() {
+            return Err(shutting_down());
+        }
+        let (same, chunk) = blocking(move || {
+            let chunk = reader.next_chunk();
+            Ok((reader, chunk))
+        })
+        .await?;
+        reader = same;
+        let Some(chunk) = chunk.map_err(|error| failure(&dataset.name, error))? else { break };
+        let workers = Arc::clone(&workers);
+        let work = move |chunk: &Chunk, cancel: &dyn Cancel| {
+            answer(&workers, chunk, cancel).map(|written| [written])
+        };
+        slot.start(Size::Large, vec![chunk], Arc::new(work)).await;
+    }
+    Ok(())
+}
+
+/// Answers a chunk, whatever happens.
+fn answer(workers: &Workers, chunk: &Chunk, cancel: &dyn Cancel) -> Result<Written, Cancelled> {
+    let block = chunk.block();
+    let room = || text_to_send(Workers::room_for(block));
+    let work = AssertUnwindSafe(|| workers.write_answers_into(block, cancel, room()));
+    let written = catch_unwind(work).unwrap_or_else(|_| Ok(workers.write_internal_errors(block, room())));
+    if let Ok(written) = &written {
+        metrics::answered(&written.tally);
+    }
+    written
+}

@@ -1,0 +1,253 @@
+//! Making puzzles for a client.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use tokio_stream::{Stream, StreamExt as _};
+use tonic::{Request, Status};
+
+use crate::answer::{Cancel, Cancelled};
+use crate::generate::{
+    Constraints, DEFAULT_ATTEMPTS, Difficulty, Generator, Grids, Kind, Recipe, RecipeError, Symmetry,
+    any_seed,
+};
+use crate::grid::Order;
+use crate::service::context::Context;
+use crate::service::metrics;
+use crate::service::rpc::options::unknown;
+use crate::service::rpc::ordered::{Submitter, answers};
+use crate::service::sched::pools::Size;
+use crate::service::wire::proto;
+use crate::service::wire::status::Fields;
+use crate::service::wire::status::{broken_down, shutting_down};
+use crate::text::{Alphabet, Format, Notation};
+
+/// The most puzzles in a response, so that calls take turns and a response stays below what clients accept.
+const MOST_TOGETHER: usize = 4096;
+
+/// The puzzles with the number of those given up so far.
+pub(crate) type Puzzles = Pin<Box<dyn Stream<Item = Result<proto::GenerateResponse, Status>> + Send>>;
+
+/// What a call asks for.
+struct Asked {
+    generator: Generator,
+    format: Format,
+    count: u64,
+    with_solutions: bool,
+}
+
+/// Makes puzzles.
+pub(crate) fn serve(
+    context: &Arc<Context>,
+    request: Request<proto::GenerateRequest>,
+) -> Result<Puzzles, Status> {
+    let call = context.admit(&request)?;
+    let asked = Arc::new(context.asked(&request.into_inner())?);
+    let shared = Arc::clone(context);
+    let made = answers(context, call, |submitter| feed(shared, asked, submitter));
+    let mut given_up = 0;
+    // A job that broke down has no puzzles to show, and puzzles must not be left out in silence.
+    let whole = made.map(move |made| {
+        let mut response: proto::GenerateResponse = made?.ok_or_else(broken_down)?;
+        given_up += response.given_up;
+        response.given_up = given_up;
+        Ok(response)
+    });
+    Ok(Box::pin(whole))
+}
+
+/// Puzzles that are made together: the number of the first, from 0, and how many.
+type Job = (u64, usize);
+
+/// Starts job after job until all puzzles are made, or until the client has left or the server shuts down.
+async fn feed(
+    context: Arc<Context>,
+    asked: Arc<Asked>,
+    submitter: Submitter<[Option<proto::GenerateResponse>; 1]>,
+) -> Result<(), Status> {
+    let threads = context.pools.threads();
+    let job = asked.generator.recipe().job(asked.count, threads).min(MOST_TOGETHER);
+    let mut first = 0;
+    while first < asked.count {
+        let Some(slot) = submitter.slot().await else { break };
+        if context.is_draining() {
+            return Err(shutting_down());
+        }
+        let count = usize::try_from(asked.count - first).unwrap_or(job).min(job);
+        let asked = Arc::clone(&asked);
+        let work = move |&job: &Job, cancel: &dyn Cancel| make(&asked, job, cancel).map(|made| [made]);
+        slot.start(Size::Large, vec![(first, count)], Arc::new(work)).await;
+        first += count as u64;
+    }
+    Ok(())
+}
+
+/// Makes some puzzles. `None` if the work broke down.
+fn make(
+    asked: &Asked,
+    (first, count): Job,
+    cancel: &dyn Cancel,
+) -> Result<Option<proto::GenerateResponse>, Cancelled> {
+    let Asked { generator, format, with_solutions, .. } = asked;
+    let Ok(made) = catch_unwind(AssertUnwindSafe(|| generator.make(first, count, cancel.flag()))) else {
+        return Ok(None);
+    };
+    let made = made?;
+    let asked_for = made.len() as u64;
+    let (mut puzzles, mut solutions, mut given_up) = (Vec::new(), Vec::new(), 0);
+    for puzzle in made {
+        let Ok(puzzle) = puzzle else {
+            given_up += 1;
+            continue;
+        };
+        format.write_line(puzzle.clues.digits(), &mut puzzles);
+        if let Some(solution) = puzzle.solution.as_ref().filter(|_| *with_solutions) {
+            format.write_line(solution.digits(), &mut solutions);
+        }
+    }
+    metrics::generated(asked_for - given_up, given_up);
+    Ok(Some(proto::GenerateResponse {
+        seed: generator.seed(),
+        puzzles: Bytes::from(puzzles),
+        solutions: Bytes::from(solutions),
+        given_up,
+    }))
+}
+
+impl Context {
+    /// Reads what a call asks for.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` that names every bad field.
+    fn asked(&self, request: &proto::GenerateRequest) -> Result<Asked, Status> {
+        let mut fields = Fields::at_top();
+        let order = fields.read("order", order(request.order)).unwrap_or(Order::NINE);
+        let count = fields.read("count", self.count(request.count, order)).unwrap_or_default();
+        let kind = match request.random_clues {
+            Some(clues) => {
+                fields.read("random_clues", alone(request));
+                Kind::RandomClues(number(clues))
+            }
+            None => Kind::Puzzle(Constraints {
+                grids: fields.read("grid_source", grids(request.grid_source)).unwrap_or_default(),
+                clues: request.clues.map(number),
+                minimal: request.minimal,
+                symmetry: fields.read("symmetry", symmetry(request.symmetry)).unwrap_or_default(),
+                difficulty: difficulty(request, &mut fields),
+            }),
+        };
+        let parsed = match request.alphabet.as_str() {
+            "" => Ok(Alphabet::Letters),
+            name => name.parse::<Alphabet>().map_err(|error| error.to_string()),
+        };
+        let format = parsed.and_then(|alphabet| {
+            Format::new(Notation::Lines, order, alphabet).map_err(|error| error.to_string())
+        });
+        let format = fields.read("alphabet", format);
+
+        let attempts = if request.attempts == 0 { DEFAULT_ATTEMPTS } else { request.attempts };
+        let recipe = Recipe { order, kind, attempts: attempts.min(self.limits.attempts) };
+        let field = match (recipe.check(), &recipe.kind) {
+            (Err(RecipeError::Symmetry { .. }), _) => "symmetry",
+            (_, Kind::RandomClues(_)) => "random_clues",
+            _ => "clues",
+        };
+        let generator = Generator::new(recipe, request.seed.unwrap_or_else(any_seed));
+        let generator = fields.read(field, generator.map_err(|error| error.to_string()));
+        match (generator, format) {
+            (Some(generator), Some(format)) if fields.are_good() => {
+                Ok(Asked { generator, format, count, with_solutions: request.with_solutions })
+            }
+            _ => Err(fields.into_status()),
+        }
+    }
+
+    /// How many puzzles are made.
+    fn count(&self, asked: u64, order: Order) -> Result<u64, String> {
+        let limit = match order.box_side() {
+            5 => self.limits.generated.div_ceil(1000),
+            4 => self.limits.generated.div_ceil(100),
+            _ => self.limits.generated,
+        };
+        match asked {
+            0 => Ok(1),
+            _ if asked > limit => Err(format!("A call can have {limit} {order} puzzles made at most.")),
+            _ => Ok(asked),
+        }
+    }
+}
+
+fn order(number: u32) -> Result<Order, String> {
+    let box_side = if number == 0 { 3 } else { self::number(number) };
+    Order::new(box_side).ok_or_else(|| format!("{number} is no order. Use 1 to 5, the side of a box."))
+}
+
+/// A number of cells. One that is too large stays so.
+fn number(wire: u32) -> usize {
+    usize::try_from(wire).unwrap_or(usize::MAX)
+}
+
+/// Random clues go with no wishes.
+fn alone(request: &proto::GenerateRequest) -> Result<(), String> {
+    let is_alone = request.clues.is_none()
+        && !request.minimal
+        && request.symmetry == 0
+        && request.difficulty == 0
+        && request.grid_source == 0
+        && request.least_guesses.or(request.most_guesses).is_none();
+    if is_alone {
+        Ok(())
+    } else {
+        Err("Random clues cannot be had together with other constraints.".to_owned())
+    }
+}
+
+fn symmetry(number: i32) -> Result<Symmetry, String> {
+    use proto::Symmetry as S;
+    Ok(match S::try_from(number).map_err(|_| unknown("symmetry", number))? {
+        S::Unspecified | S::None => Symmetry::None,
+        S::Rotational => Symmetry::Rotational,
+        S::Rotational90 => Symmetry::Rotational90,
+        S::Horizontal => Symmetry::Horizontal,
+        S::Vertical => Symmetry::Vertical,
+        S::Diagonal => Symmetry::Diagonal,
+        S::Antidiagonal => Symmetry::Antidiagonal,
+        S::Full => Symmetry::Full,
+    })
+}
+
+fn grids(number: i32) -> Result<Grids, String> {
+    use proto::GridSource as G;
+    Ok(match G::try_from(number).map_err(|_| unknown("source of grids", number))? {
+        G::Unspecified | G::Random => Grids::Random,
+        G::Shuffled => Grids::Shuffled,
+    })
+}
+
+/// How hard puzzles are to be: by name or by guesses.
+fn difficulty(request: &proto::GenerateRequest, fields: &mut Fields) -> Difficulty {
+    use proto::Difficulty as D;
+    let number = request.difficulty;
+    let named = D::try_from(number).map_err(|_| unknown("difficulty", number)).map(|named| match named {
+        D::Unspecified | D::Any => Difficulty::Any,
+        D::Easy => Difficulty::Easy,
+        D::Medium => Difficulty::Medium,
+        D::Hard => Difficulty::Hard,
+    });
+    let (least, most) = (request.least_guesses, request.most_guesses);
+    if least.or(most).is_none() {
+        return fields.read("difficulty", named).unwrap_or_default();
+    }
+    if number != 0 {
+        let what = "A difficulty cannot be had together with numbers of guesses.".to_owned();
+        fields.read::<()>("difficulty", Err(what));
+    }
+    let guesses = least.unwrap_or(0)..=most.unwrap_or(u64::MAX);
+    if guesses.is_empty() {
+        let what = format!("{} is less than {}, the fewest guesses.", guesses.end(), guesses.start());
+        fields.read::<()>("most_guesses", Err(what));
+    }
+    Difficulty::Guesses(guesses)
+}

@@ -1,0 +1,76 @@
+//! What a stream knows from its first message to its last.
+
+use std::sync::Arc;
+
+use tonic::Status;
+use tracing::Span;
+
+use crate::answer::Workers;
+use crate::service::context::Context;
+use crate::service::rpc::options::Settings;
+use crate::service::wire::proto;
+use crate::text::Format;
+
+/// What a stream has been told and has found out.
+pub(crate) struct Session {
+    context: Arc<Context>,
+    /// The options that were sent last.
+    options: proto::SolveOptions,
+    pub(crate) settings: Settings,
+    /// Once the format is known.
+    pub(crate) workers: Option<Arc<Workers>>,
+    /// The number of the next line.
+    pub(crate) next_line: u64,
+    /// The messages that were read, and their lines.
+    read: (u64, u64),
+}
+
+/// The span of the call says how much was read.
+impl Drop for Session {
+    fn drop(&mut self) {
+        let (messages, lines) = self.read;
+        Span::current().record("messages", messages).record("lines", lines);
+    }
+}
+
+impl Session {
+    pub(crate) fn new(context: Arc<Context>) -> Result<Self, Status> {
+        let options = proto::SolveOptions::default();
+        let settings = context.settings(&options)?;
+        Ok(Self { context, options, settings, workers: None, next_line: 1, read: (0, 0) })
+    }
+
+    /// Goes by the options of a message, if it has any. The format stays unless other words are said about it.
+    pub(crate) fn apply_options(&mut self, options: Option<proto::SolveOptions>) -> Result<(), Status> {
+        let Some(options) = options.filter(|options| *options != self.options) else { return Ok(()) };
+        let settings = self.context.settings(&options)?;
+        let kept = self.workers.take().filter(|_| settings.hint == self.settings.hint);
+        self.settings = settings;
+        self.options = options;
+        match kept {
+            Some(workers) => self.fix_format(workers.format().clone()).map(|_| ()),
+            None => Ok(()),
+        }
+    }
+
+    /// From now on, puzzles are written like this.
+    pub(crate) fn fix_format(&mut self, format: Format) -> Result<Arc<Workers>, Status> {
+        let workers = self.workers_for(format)?;
+        self.workers = Some(Arc::clone(&workers));
+        Ok(workers)
+    }
+
+    pub(crate) fn workers_for(&self, format: Format) -> Result<Arc<Workers>, Status> {
+        let task = self.context.for_order(self.settings.task, format.order())?;
+        Ok(Arc::new(self.context.workers(format, task)))
+    }
+
+    /// Numbers the lines of a message. Returns the number of the first.
+    pub(crate) fn number(&mut self, lines: usize) -> Result<u64, Status> {
+        self.context.check_lines(lines)?;
+        let first = self.next_line;
+        self.next_line += lines as u64;
+        self.read = (self.read.0 + 1, self.read.1 + lines as u64);
+        Ok(first)
+    }
+}

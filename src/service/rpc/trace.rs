@@ -1,0 +1,178 @@
+//! The steps of a search, as a stream.
+//!
+//! A client may read slowly, and a search cannot wait on the pool until it does. So the steps are told in parts, and for each
+//! part the search is run again and what was told before is left out: a million steps take a fraction of a second, and
+//! searches repeat exactly. Nothing of a call is on the pool while its client reads.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use tokio::sync::mpsc::{self, error::SendTimeoutError};
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Request, Status};
+use tracing::Instrument as _;
+
+use crate::answer::{Answer, Cancel, Cancelled, Found, Task};
+use crate::grid::Grid;
+use crate::service::context::{Call, Context};
+use crate::service::rpc::options::Settings;
+use crate::service::rpc::unary::Text;
+use crate::service::sched::pools::Size;
+use crate::service::wire::convert;
+use crate::service::wire::proto;
+use crate::service::wire::status::invalid;
+use crate::service::wire::status::shutting_down;
+use crate::solver::{Limit, Search, Step, Verdict, Watcher};
+use crate::text::{Format, Problem, PuzzleError};
+
+/// How many steps are told where no limit is given.
+const DEFAULT_STEPS: u64 = 10_000;
+
+/// How many steps go in a message.
+const STEPS_A_MESSAGE: u64 = 8_192;
+
+/// How many messages wait for the client.
+const MESSAGES_WAITING: usize = 1;
+
+/// The steps of a search in parts.
+pub(crate) type Steps = ReceiverStream<Result<proto::TraceResponse, Status>>;
+
+/// A search that is told.
+struct StepObserver {
+    format: Format,
+    puzzle: Grid,
+    task: Task,
+    steps: u64,
+}
+
+/// Tells the steps of the search for one puzzle.
+pub(crate) fn trace(context: &Arc<Context>, request: Request<proto::TraceRequest>) -> Result<Steps, Status> {
+    let call = context.admit(&request)?;
+    let proto::TraceRequest { options, text, step_limit } = request.into_inner();
+    let Settings { task, hint } = context.settings(&options.unwrap_or_default())?;
+    let (sender, receiver) = mpsc::channel(MESSAGES_WAITING);
+    let puzzle = match Text::open(context, &text, &hint)? {
+        Err(error) => Err(error),
+        Ok(text) => {
+            let task = context.for_order(task, text.format().order())?;
+            let Some(puzzle) = text.single() else {
+                return Err(invalid("text", "Trace takes one puzzle."));
+            };
+            puzzle.and_then(rule_keeping).map(|puzzle| (text.format().clone(), puzzle, task))
+        }
+    };
+    let steps = if step_limit == 0 { DEFAULT_STEPS } else { step_limit };
+    let steps = steps.min(context.limits.trace_steps);
+    match puzzle {
+        // There is room for it.
+        Err(error) => drop(sender.try_send(Ok(ended(Some(convert::error_answer(&error)), None)))),
+        Ok((format, puzzle, task)) => {
+            let told = Arc::new(StepObserver { format, puzzle, task, steps });
+            tokio::spawn(tell(Arc::clone(context), call, told, sender).in_current_span());
+        }
+    }
+    Ok(ReceiverStream::new(receiver))
+}
+
+fn rule_keeping(puzzle: Grid) -> Result<Grid, PuzzleError> {
+    match puzzle.first_conflict() {
+        None => Ok(puzzle),
+        Some(conflict) => Err(PuzzleError { problem: Problem::RuleBroken(conflict), line: None }),
+    }
+}
+
+/// Sends one part after another, until the end or until the client has left.
+async fn tell(
+    context: Arc<Context>,
+    call: Call,
+    told: Arc<StepObserver>,
+    client: mpsc::Sender<Result<proto::TraceResponse, Status>>,
+) {
+    let mut first = 0;
+    loop {
+        let part = {
+            let told = Arc::clone(&told);
+            let work = context.run(&call, Size::Small, move |cancel| told.part(first, cancel));
+            tokio::select! {
+                part = work => part,
+                () = client.closed() => return,
+            }
+        };
+        let is_last = part.as_ref().map_or(true, |part| part.end.is_some());
+        let idle = context.limits.idle_timeout;
+        let sent = match call.deadline.limit(client.send_timeout(part, idle)).await {
+            Ok(Err(SendTimeoutError::Timeout(_))) => return call.cut_off(),
+            Ok(sent) => sent,
+            Err(status) => return drop(client.try_send(Err(status))),
+        };
+        if is_last || sent.is_err() {
+            return;
+        }
+        if context.is_draining() {
+            // If there is no room the client does not read, and will see that the stream has ended.
+            return drop(client.try_send(Err(shutting_down())));
+        }
+        first += STEPS_A_MESSAGE;
+    }
+}
+
+impl StepObserver {
+    /// The steps from `first` on, as many as go in a message, and the end if they reach it.
+    fn part(&self, first: u64, cancel: &dyn Cancel) -> Result<proto::TraceResponse, Cancelled> {
+        let last = self.steps.min(first + STEPS_A_MESSAGE);
+        let (mut seen, mut steps) = (0, Vec::new());
+        // The search may be over at the very step that is left for the next part.
+        let mut is_cut = false;
+        let mut told = |step: &Step, _: &Grid| {
+            if seen == last {
+                is_cut = true;
+                return ControlFlow::Break(());
+            }
+            if seen >= first {
+                steps.push(convert::step(step));
+            }
+            seen += 1;
+            ControlFlow::Continue(())
+        };
+        let order = self.puzzle.order();
+        let question = self.task.question;
+        let limit =
+            Limit { solutions: question.solutions(), nodes: self.task.node_limit, cancel: cancel.flag() };
+        cancel.begin();
+        let mut solution = Grid::empty(order);
+        let mut solver = self.task.strategy_for(order).solver(order);
+        let search = solver.watch(&self.puzzle, &limit, &mut solution, &mut Watcher::telling(&mut told));
+        let is_given_up = cancel.end();
+        let end = if !is_cut {
+            let verdict = match question.verdict(&search) {
+                Verdict::Cancelled if is_given_up => Verdict::GaveUp { nodes: search.metrics.nodes },
+                verdict => verdict,
+            };
+            ended(Some(self.answer(verdict, &search, &solution)?), None).end
+        } else if last == self.steps {
+            ended(None, Some(convert::metrics(&search.metrics))).end
+        } else {
+            None
+        };
+        Ok(proto::TraceResponse { steps, end })
+    }
+
+    /// What the search answers.
+    fn answer(&self, verdict: Verdict, search: &Search, solution: &Grid) -> Result<proto::Answer, Cancelled> {
+        let error = |problem| Err(PuzzleError { problem, line: None });
+        let result = match verdict {
+            Verdict::Cancelled => return Err(Cancelled),
+            Verdict::Solved => Ok(Found::Solution(solution)),
+            Verdict::Counted { count, exact } => Ok(Found::Count { count, exact }),
+            Verdict::NoSolution => error(Problem::NoSolution),
+            Verdict::NotUnique => error(Problem::NotUnique),
+            Verdict::GaveUp { nodes } => error(Problem::GaveUp { nodes }),
+        };
+        let answer = Answer { line: 0, puzzle: Some(&self.puzzle), result, metrics: search.metrics };
+        Ok(convert::answer(&answer, &self.format))
+    }
+}
+
+fn ended(answer: Option<proto::Answer>, metrics: Option<proto::Metrics>) -> proto::TraceResponse {
+    proto::TraceResponse { steps: Vec::new(), end: Some(proto::TraceEnd { answer, metrics }) }
+}

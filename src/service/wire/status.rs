@@ -1,0 +1,304 @@
+//! The statuses of calls that fail, each with the details of `google.rpc` that programs go by.
+//!
+//! Every status has an `ErrorInfo` with a reason of ours in the domain [`DOMAIN`]; `sudoku.proto` lists the reasons. What
+//! else it has depends on what went wrong: the bad field, the limit, the data set, when to come again. The layer around
+//! all services ([`crate::service::net::observe`]) adds the id of the request, and explains the statuses that the transport makes.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use tonic::codegen::http::HeaderMap;
+use tonic::server::NamedService;
+use tonic::{Code, Status};
+use tonic_health::pb::health_server::HealthServer;
+use tonic_types::{ErrorDetails, FieldViolation, StatusExt as _};
+
+use crate::service::wire::proto::sudoku_service_server::SudokuServiceServer;
+
+/// Whose reasons they are.
+pub(crate) const DOMAIN: &str = "sudoku.v1";
+
+/// The name of the limit on calls open at once, by which our client tells it from others: there is room again in a while.
+pub(crate) const MAX_STREAMS: &str = "max-streams";
+
+/// When to come again to a server that is busy, or elsewhere if this one is shutting down.
+const RETRY_DELAY: Duration = Duration::from_secs(1);
+
+/// What a data set is called where resources have types.
+const DATASET: &str = "sudoku.v1.Dataset";
+
+/// The most characters of a name that are repeated beside the message. Headers have a limit.
+const MAX_NAME_CHARS: usize = 100;
+
+/// What is told beside a reason, by name.
+type Facts<'a> = &'a [(&'a str, &'a str)];
+
+/// Details that say why.
+fn error_info(reason: &str, facts: Facts<'_>) -> ErrorDetails {
+    let facts = facts.iter().map(|&(name, value)| (name.to_owned(), value.to_owned()));
+    ErrorDetails::with_error_info(reason, DOMAIN, facts.collect::<HashMap<_, _>>())
+}
+
+fn status(code: Code, message: impl Into<String>, details: ErrorDetails) -> Status {
+    Status::with_error_details(code, message, details)
+}
+
+/// Calls that end, or do not begin, because the server is shutting down.
+pub(crate) fn shutting_down() -> Status {
+    let mut details = error_info("SHUTTING_DOWN", &[]);
+    details.set_retry_info(Some(RETRY_DELAY));
+    let message = "The server is shutting down. What it read has been answered; send the rest elsewhere.";
+    status(Code::Unavailable, message, details)
+}
+
+/// A call whose work broke down and cannot be answered for.
+pub(crate) fn broken_down() -> Status {
+    let message = "The work on this call broke down; the server's log says more.";
+    status(Code::Internal, message, error_info("WORK_BROKE_DOWN", &[]))
+}
+
+/// A call for which there is no room now, and may be later.
+pub(crate) fn exhausted(name: &str, what: &str, limit: usize) -> Status {
+    let (message, mut details) = beyond_limit(name, what, limit);
+    details.set_retry_info(Some(RETRY_DELAY));
+    status(Code::ResourceExhausted, message, details)
+}
+
+/// A message that is too much by itself: there is no use in sending it again.
+pub(crate) fn too_much(name: &str, what: &str, limit: usize) -> Status {
+    let (message, details) = beyond_limit(name, what, limit);
+    status(Code::ResourceExhausted, message, details)
+}
+
+/// A call in which a message has begun and does not go on.
+pub(crate) fn stalled_message(time: Duration) -> Status {
+    let seconds = time.as_secs_f64();
+    let message = format!("A message has begun and has not gone on for {seconds} s.");
+    let facts = [("limit", "message-timeout"), ("value", &*seconds.to_string())];
+    let mut details = error_info("MESSAGE_TIMEOUT_REACHED", &facts);
+    details.add_quota_failure_violation("message-timeout", message.clone());
+    status(Code::ResourceExhausted, message, details)
+}
+
+/// What is said of a limit. The reason is its name: `MAX_STREAMS_REACHED`.
+fn beyond_limit(name: &str, what: &str, limit: usize) -> (String, ErrorDetails) {
+    let message = format!("This server's limit of {limit} {what} is reached.");
+    let reason = format!("{}_REACHED", name.replace('-', "_").to_uppercase());
+    let mut details = error_info(&reason, &[("limit", name), ("value", &limit.to_string())]);
+    details.add_quota_failure_violation(name, message.clone());
+    (message, details)
+}
+
+/// A request with fields that make no sense. The first of them is the message.
+pub(crate) fn bad_fields(violations: Vec<FieldViolation>) -> Status {
+    let (message, field) =
+        violations.first().map(|first| (first.description.clone(), first.field.clone())).unwrap_or_default();
+    let mut details = error_info("FIELD_INVALID", &[("field", &field)]);
+    details.set_bad_request(violations);
+    status(Code::InvalidArgument, message, details)
+}
+
+/// The fields of a message, read one after another. All that are bad are reported together.
+pub(crate) struct Fields {
+    parent: Option<&'static str>,
+    violations: Vec<FieldViolation>,
+}
+
+impl Fields {
+    pub(crate) const fn at_top() -> Self {
+        Self { parent: None, violations: Vec::new() }
+    }
+
+    pub(crate) const fn below(parent: &'static str) -> Self {
+        Self { parent: Some(parent), violations: Vec::new() }
+    }
+
+    pub(crate) fn read<T>(&mut self, field: &str, value: Result<T, String>) -> Option<T> {
+        value
+            .map_err(|what| self.violations.push(FieldViolation::new(self.path(field), sanitize(&what))))
+            .ok()
+    }
+
+    fn path(&self, field: &str) -> String {
+        self.parent.map_or_else(|| field.to_owned(), |parent| format!("{parent}.{field}"))
+    }
+
+    pub(crate) const fn are_good(&self) -> bool {
+        self.violations.is_empty()
+    }
+
+    pub(crate) fn into_status(self) -> Status {
+        bad_fields(self.violations)
+    }
+}
+
+/// `INVALID_ARGUMENT` for one field, named by its path in the request.
+pub(crate) fn invalid(field: &str, what: impl Into<String>) -> Status {
+    let mut fields = Fields::at_top();
+    fields.read::<()>(field, Err(what.into()));
+    fields.into_status()
+}
+
+/// The longest message that quotes a client. Headers, in which statuses travel, have a limit of their own.
+const MAX_QUOTING_CHARS: usize = 400;
+
+/// A message that quotes what a client sent, fit for a header and for a line of a log: cut to a bearable length and without
+/// control characters.
+pub(crate) fn sanitize(message: &str) -> String {
+    let shown = |c: char| if c.is_control() { c.escape_default().collect() } else { String::from(c) };
+    let mut sanitized: String = message.chars().take(MAX_QUOTING_CHARS).map(shown).collect();
+    if message.chars().nth(MAX_QUOTING_CHARS).is_some() {
+        sanitized.push('…');
+    }
+    sanitized
+}
+
+/// A call whose deadline has passed.
+pub(crate) fn deadline_passed() -> Status {
+    let message = "The deadline has passed; work on this call has stopped.";
+    status(Code::DeadlineExceeded, message, error_info("DEADLINE_PASSED", &[]))
+}
+
+/// A call without a token, or with one that is not known.
+pub(crate) fn no_token(is_given: bool) -> Status {
+    let reason = if is_given { "TOKEN_UNKNOWN" } else { "TOKEN_MISSING" };
+    let message = "This server wants a token: send it as `authorization: Bearer TOKEN`.";
+    status(Code::Unauthenticated, message, error_info(reason, &[]))
+}
+
+/// A data set that there is not.
+pub(crate) fn no_dataset(name: &str) -> Status {
+    let message = sanitize(&format!("There is no data set `{name}`. ListDatasets names those there are."));
+    dataset_status(Code::NotFound, "DATASET_NOT_FOUND", name, message)
+}
+
+/// A data set that is there, and cannot be served as it is.
+pub(crate) fn unfit_dataset(reason: &str, name: &str, message: &str) -> Status {
+    let mut details = error_info(reason, &[("dataset", &short(name))]);
+    details.add_precondition_failure_violation(reason, short(name), message);
+    status(Code::FailedPrecondition, message, details)
+}
+
+/// A data set that changed while it was read.
+pub(crate) fn changed_dataset(name: &str, message: String) -> Status {
+    dataset_status(Code::Aborted, "DATASET_CHANGED", name, message)
+}
+
+/// A data set, or the folder of them, that the system does not let us read.
+pub(crate) fn unreadable_dataset(name: &str, message: String) -> Status {
+    dataset_status(Code::Internal, "DATASET_UNREADABLE", name, message)
+}
+
+fn dataset_status(code: Code, reason: &str, name: &str, message: String) -> Status {
+    let name = short(name);
+    let mut details = error_info(reason, &[("dataset", &name)]);
+    details.set_resource_info(DATASET, name, "", "");
+    status(code, message, details)
+}
+
+fn short(name: &str) -> String {
+    sanitize(name).chars().take(MAX_NAME_CHARS).collect()
+}
+
+/// A status as it leaves: with the id of its request, and explained if the transport made it.
+///
+/// `headers` are those that it came with, `path` is that of the request, and `message_bytes` the largest message that is
+/// taken.
+pub(crate) fn complete(
+    made: Status,
+    headers: &HeaderMap,
+    path: &str,
+    request_id: &str,
+    message_bytes: usize,
+) -> Status {
+    let made = if made.get_details_error_info().is_some() {
+        made
+    } else {
+        explain(&made, headers, path, message_bytes)
+    };
+    let mut details = made.get_error_details();
+    details.set_request_info(request_id, "");
+    status(made.code(), made.message(), details)
+}
+
+/// A status of the transport's in our words.
+fn explain(made: &Status, headers: &HeaderMap, path: &str, message_bytes: usize) -> Status {
+    match made.code() {
+        // The one where a message is plain, the other where it is packed. No call of ours is ever out of range.
+        Code::OutOfRange | Code::ResourceExhausted => {
+            too_much("message-bytes", "bytes in a message", message_bytes)
+        }
+        Code::Unimplemented => {
+            match headers.get("grpc-accept-encoding").and_then(|list| list.to_str().ok()) {
+                Some(accepted) => {
+                    let message = format!("{}. This server takes {accepted}.", sanitize(made.message()));
+                    status(made.code(), message, error_info("ENCODING_UNKNOWN", &[("accepted", accepted)]))
+                }
+                None => unknown_method(path),
+            }
+        }
+        Code::Internal => {
+            status(made.code(), sanitize(made.message()), error_info("MESSAGE_UNREADABLE", &[]))
+        }
+        code => status(code, sanitize(made.message()), error_info(name(code), &[])),
+    }
+}
+
+fn unknown_method(path: &str) -> Status {
+    const OURS: &str = <SudokuServiceServer<()> as NamedService>::NAME;
+    const HEALTH: &str = <HealthServer<()> as NamedService>::NAME;
+    let (service, method) = path.trim_start_matches('/').split_once('/').unwrap_or((path, ""));
+    let message = if service == OURS || service == HEALTH {
+        format!("The service {service} has no method `{}`.", short(method))
+    } else {
+        format!(
+            "This server has no service `{}`. It has {OURS}, {HEALTH} and reflection, which lists them.",
+            short(service)
+        )
+    };
+    status(Code::Unimplemented, message, error_info("METHOD_UNKNOWN", &[]))
+}
+
+/// A code as the protocol names it.
+pub(crate) const fn name(code: Code) -> &'static str {
+    match code {
+        Code::Ok => "OK",
+        Code::Cancelled => "CANCELLED",
+        Code::Unknown => "UNKNOWN",
+        Code::InvalidArgument => "INVALID_ARGUMENT",
+        Code::DeadlineExceeded => "DEADLINE_EXCEEDED",
+        Code::NotFound => "NOT_FOUND",
+        Code::AlreadyExists => "ALREADY_EXISTS",
+        Code::PermissionDenied => "PERMISSION_DENIED",
+        Code::ResourceExhausted => "RESOURCE_EXHAUSTED",
+        Code::FailedPrecondition => "FAILED_PRECONDITION",
+        Code::Aborted => "ABORTED",
+        Code::OutOfRange => "OUT_OF_RANGE",
+        Code::Unimplemented => "UNIMPLEMENTED",
+        Code::Internal => "INTERNAL",
+        Code::Unavailable => "UNAVAILABLE",
+        Code::DataLoss => "DATA_LOSS",
+        Code::Unauthenticated => "UNAUTHENTICATED",
+    }
+}
+
+/// Is this a fault of the server, so that its log should have it?
+pub(crate) fn is_own_fault(status: &Status) -> bool {
+    let unreadable = |status: &Status| {
+        status.get_details_error_info().is_some_and(|info| info.reason == "MESSAGE_UNREADABLE")
+    };
+    matches!(status.code(), Code::Internal | Code::DataLoss | Code::Unknown) && !unreadable(status)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_client_sent_is_quoted_within_bounds() {
+        assert_eq!(sanitize("plain"), "plain");
+        assert_eq!(sanitize("a\nb\x1b[31m"), "a\\nb\\u{1b}[31m");
+        let long = sanitize(&"\0x".repeat(100_000));
+        assert!(long.len() < 4_000 && long.ends_with('…'), "{}", long.len());
+    }
+}
