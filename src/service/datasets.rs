@@ -92,7 +92,7 @@ impl Datasets {
             return Err(too_many());
         }
         if input::is_compressed(&file) {
-            let message = format!("{name} is compressed. Data sets are read at any slot: unpack it.");
+            let message = format!("{name} is compressed. Data sets are read at any place: unpack it.");
             return Err(unfit_dataset("DATASET_COMPRESSED", &name, &message));
         }
         let map = Mapped::open(&file, name.clone()).map_err(|error| failure(&name, error))?;

@@ -47,9 +47,9 @@ pub(crate) fn describe() {
     describe_gauge!(CALLS_OPEN, "Calls that were let in and are open");
     describe_histogram!(CALL_SECONDS, Unit::Seconds, "How long calls were open, by method");
     describe_counter!(REFUSED, "Calls that were not let in, by reason");
-    describe_gauge!(BATCHES_WAITING, "Batches of puzzles that wait for their permit");
-    describe_gauge!(BATCHES_RUNNING, "Batches of puzzles that have their permit");
-    describe_histogram!(BATCH_SECONDS, Unit::Seconds, "How long batches had their permit");
+    describe_gauge!(BATCHES_WAITING, "Batches of puzzles that wait for a thread");
+    describe_gauge!(BATCHES_RUNNING, "Batches of puzzles on the threads or next to be");
+    describe_histogram!(BATCH_SECONDS, Unit::Seconds, "Time from a batch's turn on the threads to its end");
     describe_gauge!(CONNECTIONS_OPEN, "Connections that are open");
     describe_counter!(RECEIVED, Unit::Bytes, "Bytes received, after decryption");
     describe_counter!(SENT, Unit::Bytes, "Bytes sent, before encryption");

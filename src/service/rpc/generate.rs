@@ -200,7 +200,7 @@ fn alone(request: &proto::GenerateRequest) -> Result<(), String> {
     if is_alone {
         Ok(())
     } else {
-        Err("Random clues cannot be had together with other constraints.".to_owned())
+        Err("Random clues cannot be combined with other constraints.".to_owned())
     }
 }
 
@@ -241,7 +241,7 @@ fn difficulty(request: &proto::GenerateRequest, fields: &mut Fields) -> Difficul
         return fields.read("difficulty", named).unwrap_or_default();
     }
     if number != 0 {
-        let what = "A difficulty cannot be had together with numbers of guesses.".to_owned();
+        let what = "A difficulty cannot be combined with numbers of guesses.".to_owned();
         fields.read::<()>("difficulty", Err(what));
     }
     let guesses = least.unwrap_or(0)..=most.unwrap_or(u64::MAX);
