@@ -24,6 +24,10 @@ lint:
 bench *NAME:
     cargo bench {{ if NAME == "" { "" } else { "--bench " + NAME } }}
 
+# Measures the tables of docs/performance.md; SUDOKU_LISTS names a folder of 9x9 lists [default: the built-in sample]
+figures *PROGRAMS:
+    bash .ci/figures {{PROGRAMS}}
+
 # The service on 127.0.0.1:50051, with the given flags
 serve *FLAGS:
     cargo run --release --bin sudokud -- {{FLAGS}}
