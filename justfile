@@ -15,6 +15,22 @@ demo:
 test:
     cargo test
 
+# The minimum Rust version of Cargo.toml: everything compiles with it, in a target folder of its own
+msrv:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    version=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml)
+    rustup toolchain install "$version" --profile minimal
+    cargo "+$version" check --workspace --locked --target-dir target/msrv
+
+# The release programs packed into FOLDER, with a checksum
+package FOLDER="dist":
+    bash .ci/package {{FOLDER}}
+
+# The packages of FOLDER as the release of TAG on GitHub; needs `gh`
+publish TAG FOLDER="dist":
+    bash .ci/publish {{TAG}} {{FOLDER}}
+
 # Formatting and lints
 lint:
     cargo fmt --check
@@ -23,6 +39,10 @@ lint:
 # All benches, or one: `just bench solver`
 bench *NAME:
     cargo bench {{ if NAME == "" { "" } else { "--bench " + NAME } }}
+
+# Compares the speed of this tree with BASE, a commit or a program, in turns; fails at MAX_REGRESSION [default: 5%]
+bench-compare BASE *PROGRAM:
+    bash .ci/bench-compare {{BASE}} {{PROGRAM}}
 
 # Measures the tables of docs/performance.md; SUDOKU_LISTS names a folder of 9x9 lists [default: the built-in sample]
 figures *PROGRAMS:
@@ -44,9 +64,9 @@ sanitize:
 miri:
     cargo +nightly miri test -p sudoku-core --lib solver::lanes
 
-# Makes every fault happen that the programs must survive, and prints what was seen
-faults *ROWS:
-    cargo test --quiet --test faults -- {{ROWS}}
+# Makes every fault happen that the programs must survive, and writes docs/reliability.md; with a ROW only shows what was seen
+faults ROW="":
+    {{ if ROW == "" { "FAULTS_FILE=docs/reliability.md" } else { "" } }} cargo test --quiet --locked --test faults -- {{ if ROW == "" { "" } else { quote(ROW) } }}
 
 # Good traffic with faults at random beside it, for ten minutes or the given seconds
 soak SECONDS="600":
