@@ -1,6 +1,7 @@
-//! Sends puzzles to a running `sudokud` and prints the answers: `cargo run --example grpc_client`
+//! A gRPC client that sends puzzles to a `sudokud` and prints the answers:
+//! `cargo run --example grpc_client -- http://127.0.0.1:50051`
 //!
-//! A server in this process stands in for the one at the address, if none is given.
+//! Without an address it starts a server in its own process.
 
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr};

@@ -1,7 +1,7 @@
-//! A strategy of one's own, with everything that the others have: notations, errors, bulk runs. Run it by
+//! A strategy outside the library, with all notations, errors and bulk runs:
 //! `cargo run --example own_strategy`
 //!
-//! This one looks for cells with a single candidate and gives up where there is none.
+//! It fills cells with a single candidate, and gives a puzzle up where there is none.
 
 use std::error::Error;
 use std::sync::atomic::AtomicBool;

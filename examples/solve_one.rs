@@ -1,6 +1,6 @@
-//! Solves one puzzle: `cargo run --example solve_one -- 53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79`
+//! Solves one puzzle and prints it as a grid: `cargo run --example solve_one -- PUZZLE`
 //!
-//! Needs only the crate `sudoku-core`.
+//! The crate `sudoku-core` alone would do.
 
 use std::error::Error;
 

@@ -1,4 +1,4 @@
-"""Calls a gRPC service by what the server itself says about it: no generated code, no copy of the .proto.
+"""A gRPC client by reflection: the server describes its methods, so there is no generated code and no copy of the .proto.
 
 Speaks grpc.reflection.v1, with nothing but grpcio and protobuf.
 """

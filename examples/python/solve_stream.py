@@ -4,7 +4,7 @@
     python solve_stream.py puzzles.txt > solutions.txt
     zcat puzzles.txt.gz | python solve_stream.py - --server https://sudoku.example:50051 --token-file token
 
-Exit codes: 0, every puzzle was answered, bad lines by an error line; 2, something failed, and a sentence says what.
+Exit codes: 0, every puzzle was answered, bad lines by an error line; 2, something failed, and a sentence describes it.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 //! Every fault that the programs must survive, made to happen to the built programs, from outside.
 //!
-//! Each is a test as any other: `cargo test --test faults -- "row 16"` runs those of one row. At the end a table says what was
-//! seen; `just faults` prints just that.
+//! Each is a test as any other: `cargo test --test faults -- "row 16"` runs those of one row. At the end a table shows what
+//! was seen. A run of all rows writes it to the file that `FAULTS_FILE` names: `just faults` writes `docs/reliability.md`.
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
@@ -30,7 +30,9 @@ mod supply;
 mod traffic;
 mod wire;
 
+use std::path::Path;
 use std::process::ExitCode;
+use std::{env, fs};
 
 use libtest_mimic::Arguments;
 
@@ -67,8 +69,16 @@ fn main() -> ExitCode {
     let trials = rows().into_iter().map(Row::into_trial).collect();
     let is_list = arguments.list;
     let conclusion = libtest_mimic::run(&arguments, trials);
-    if !is_list {
-        println!("\n{}", row::table());
+    if is_list {
+        return conclusion.exit_code();
+    }
+    println!("\n{}", row::table());
+    if let Some(file) = env::var_os("FAULTS_FILE") {
+        if conclusion.num_filtered_out + conclusion.num_ignored > 0 {
+            eprintln!("{} is not written: not all rows were run.", Path::new(&file).display());
+            return ExitCode::FAILURE;
+        }
+        fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join(file), row::document()).unwrap();
     }
     conclusion.exit_code()
 }

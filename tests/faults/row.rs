@@ -2,13 +2,16 @@
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
+use std::fs;
+use std::process::Command;
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use libtest_mimic::{Failed, Trial};
+use sudoku_stream::build_info;
 
 /// One fault, or one part of a row of faults.
 pub struct Row {
-    /// The number of the row in the README's table.
+    /// The number of the row in `docs/reliability.md`.
     pub number: u8,
     /// What goes wrong, in a few words.
     pub fault: &'static str,
@@ -97,4 +100,55 @@ pub fn table() -> String {
         let _ = writeln!(table, "| {number} | {} | {} | {} |", cell(fault), cell(expected), cell(seen));
     }
     table
+}
+
+/// The document about reliability: how it was made, and the table.
+pub fn document() -> String {
+    let record = RECORD.lock().unwrap_or_else(PoisonError::into_inner);
+    let starts = |word: &str| record.iter().filter(|(.., seen)| seen.starts_with(word)).count();
+    let (all, skipped, failed) = (record.len(), starts("SKIPPED"), starts("FAILED"));
+    drop(record);
+    let skipped_or_failed = match (skipped, failed) {
+        (0, 0) => "all were seen as they must be".to_owned(),
+        (_, 0) => format!(
+            "{skipped} SKIPPED, because this machine lacks what they take, and the others as they must be"
+        ),
+        _ => format!("{skipped} SKIPPED, {failed} FAILED"),
+    };
+    format!(
+        "# Reliability\n\n\
+         What can go wrong is made to go wrong, to the built programs and from outside.\n\
+         `just faults` does it and writes this file; `just faults \"row 16\"` runs one row.\n\n\
+         - \"Serving\" means that another client's call right after is answered correctly, which holds in every row.\n\
+         - The short soak of row 39 is part of this run; `just soak` takes ten minutes, \
+         and [performance.md](performance.md#memory) has its figures.\n\
+         - Row 37 runs the seeds of the fuzz targets; `just fuzz all` searches on from them.\n\
+         - Row 38 reports the last `just sanitize`.\n\n\
+         Run on {date} at commit {commit}, {profile} profile, on {machine}, {os} {architecture}: \
+         {all} checks, {skipped_or_failed}.\n\n{table}",
+        date = printed("date", &["-u", "+%F"]).unwrap_or_else(|| "an unknown date".to_owned()),
+        commit = printed("git", &["describe", "--always", "--abbrev=12", "--dirty= with changes"])
+            .unwrap_or_else(|| build_info::COMMIT.to_owned()),
+        profile = if cfg!(debug_assertions) { "dev" } else { "release" },
+        machine = machine(),
+        os = std::env::consts::OS,
+        architecture = std::env::consts::ARCH,
+        table = table(),
+    )
+}
+
+/// What a command prints, on one line.
+fn printed(program: &str, arguments: &[&str]) -> Option<String> {
+    let root = env!("CARGO_MANIFEST_DIR");
+    let output = Command::new(program).args(arguments).current_dir(root).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+    (output.status.success() && !text.is_empty()).then_some(text)
+}
+
+/// The kind of machine: processor and cores.
+fn machine() -> String {
+    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    format!("{}, {cores} cores", model.map_or("a machine", |(_, name)| name.trim()))
 }
