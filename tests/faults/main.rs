@@ -1,7 +1,8 @@
 //! Every fault that the programs must survive, made to happen to the built programs, from outside.
 //!
-//! Each is a test as any other: `cargo test --test faults -- "row 16"` runs those of one row. At the end a table shows what
-//! was seen. A run of all rows writes it to the file that `FAULTS_FILE` names: `just faults` writes `docs/reliability.md`.
+//! Each is a test as any other: `cargo test --test faults -- "row 16"` runs those of one row. At
+//! the end a table shows what was seen. A run of all rows writes it to the file that `FAULTS_FILE`
+//! names: `just faults` writes `docs/reliability.md`.
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
