@@ -1,7 +1,7 @@
-//! One side of a comparison: times a run whenever it is told to.
+//! One side of a comparison: times a row at each request.
 //!
 //! Everything goes over standard input and output, a line of JSON each. First comes a [`Handshake`] out.
-//! Then each line in is the number of a row, from 0, and is answered by a [`Turn`]. The end of the input is the end.
+//! Then each line in is the number of a row, from 0, and is answered by a [`Turn`]. The end of the input ends the program.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, Write as _};
@@ -17,11 +17,10 @@ use sudoku_stream::solver::Batch;
 use super::candidate::{Candidate, Outcome, Setting, Stop};
 use super::subject::Subject;
 
-/// The version of what goes to and fro. Programs with different ones cannot be compared.
+/// The version of the protocol. Programs with different ones cannot be compared.
 pub const PROTOCOL: u32 = 1;
 
-/// How long a turn takes at least: long beside what it takes to be told of it, short beside how often a machine changes its
-/// mind about how fast it is.
+/// The shortest turn: long beside the time of a request, short beside the time in which the speed of a machine changes.
 const LEAST_TURN: Duration = Duration::from_millis(25);
 
 /// The first line of one side: what it is, and what it can time.
@@ -34,7 +33,7 @@ pub struct Handshake {
     pub rows: Vec<TimedRow>,
 }
 
-/// What can be timed, and what was found in the first run, which is not.
+/// A row that can be timed, and the answers of its first run, which is not timed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimedRow {
     pub file: String,
@@ -55,7 +54,7 @@ pub struct Turn {
     pub processor: f64,
 }
 
-/// A candidate with all that it takes to time it.
+/// A candidate, ready to be timed.
 struct Ready {
     subject: Arc<Subject>,
     candidate: Candidate,
@@ -87,7 +86,7 @@ pub fn serve(setting: &Setting, work: Vec<(Arc<Subject>, Vec<Candidate>)>) -> an
     for line in io::stdin().lock().lines() {
         let row = line?.parse::<usize>().ok().and_then(|row| ready.get_mut(row));
         let turn = row.context("there is no such row")?.turn(setting)?;
-        // A user who interrupts the comparison interrupts all of it, and is told so by the other side.
+        // An interrupt reaches both sides; the side that compares reports it.
         let Some(turn) = turn else { break };
         send(&turn)?;
     }

@@ -1,8 +1,8 @@
-//! The figures as a picture.
+//! The plot of an experiment.
 //!
 //! ```text
-//!   title, what was tried, the strategies with their colours and marks
-//!   of each size:  what came of the boards, a panel of stacked bars for each strategy
+//!   title, settings, the strategies with their colours and marks
+//!   of each size:  outcomes of the boards, a panel of stacked bars for each strategy
 //!                  nodes, backtracks, time by clues, a panel each: medians, shaded up to the 90th percentile
 //!   of several:    how nodes and time grow with the cells
 //!   notes
@@ -26,9 +26,9 @@ use sudoku_stream::explore::{Correlation, Figures, Results, Spread};
 use sudoku_stream::grid::Order;
 use sudoku_stream::solver::{Question, STRATEGIES, Strategy};
 
-use super::super::view;
 use super::canvas::{Canvas, Pixels};
 use super::{letters, table};
+use crate::cli::print;
 
 /// Measures of the picture, in pixels of an SVG.
 const WIDTH: u32 = 1280;
@@ -41,7 +41,7 @@ const FOOT: u32 = 28;
 const LINE: u32 = 19;
 /// With more clue counts than this, marks are smaller and bars touch.
 const MANY: usize = 20;
-/// What stands to the left of a panel's vertical axis.
+/// The space to the left of a panel's vertical axis.
 const LABELS: u32 = 72;
 /// No panel of bars needs to be wider.
 const WIDEST_BARS: u32 = 420;
@@ -90,7 +90,7 @@ type Drawn<B> = Result<(), DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType
 type Area<B> = DrawingArea<B, Shift>;
 type Chart<'a, B> = ChartContext<'a, B, Cartesian2d<Axis, Axis>>;
 
-/// What a panel shows of a search.
+/// A quantity of searches that a panel shows.
 struct Quantity {
     title: &'static str,
     unit: &'static str,
@@ -164,22 +164,16 @@ impl<'a> Picture<'a> {
         area.present()
     }
 
-    /// Says what was tried, and by whom.
+    /// Draws the title, the settings and the strategies.
     fn draw_head<B: DrawingBackend>(&self, area: &Area<B>) -> Drawn<B> {
         let experiment = self.results.experiment();
         let settings = experiment.settings();
-        write(
-            area,
-            "Sudoku boards by clues: what comes of them, and what searching them costs",
-            (MARGIN, 30),
-            25.0,
-            INK,
-        )?;
+        write(area, "Sudoku boards by clues: outcome and cost of searching them", (MARGIN, 30), 25.0, INK)?;
         let what = format!(
             "{}; question {}, given up after {}, seed {}",
             table::subject(experiment),
             table::question_name(settings.question),
-            view::counted(settings.node_limit, "node"),
+            print::counted(settings.node_limit, "node"),
             settings.seed,
         );
         write(area, &what, (MARGIN, 59), 16.0, FAINT)?;
@@ -194,10 +188,10 @@ impl<'a> Picture<'a> {
         Ok(())
     }
 
-    /// Draws what came of the boards: bars by clues, a panel for each strategy.
+    /// Draws the outcomes of boards: bars by clues, a panel for each strategy.
     fn draw_outcomes<B: DrawingBackend>(&self, area: &Area<B>, order: Order, top: u32) -> Drawn<B> {
         let y = (top + SECTION / 2).cast_signed();
-        let title = format!("What came of {order} boards");
+        let title = format!("Results of {order} boards");
         write(area, &title, (MARGIN, y), 19.0, INK)?;
         let mut left = MARGIN + width_of(&title, 19.0) + 34;
         let has_several = self.results.experiment().settings().question != Question::First;
@@ -221,7 +215,7 @@ impl<'a> Picture<'a> {
             let mut chart = chart(&panel, self.strategies[strategy].name(), x, Axis::of_percent())?;
             let boards = if left == MARGIN { "boards" } else { "" };
             mesh(&mut chart, &format!("clues of {} cells", order.cells()), boards)?;
-            // Gaps between many bars would only flicker.
+            // Gaps between many narrow bars would only distract.
             let half = if points.len() > MANY { 0.5 } else { 0.41 };
             for (place, (_, figures)) in points.iter().enumerate() {
                 let Some(figures) = figures else { continue };
@@ -285,18 +279,17 @@ impl<'a> Picture<'a> {
         Ok(())
     }
 
-    /// The clue counts of a size, with what a strategy made of them.
+    /// The clue counts of a size, with the figures of a strategy.
     fn points(&self, order: Order, strategy: usize) -> Vec<(usize, Option<Figures>)> {
         let conditions = self.results.experiment().conditions().iter().enumerate();
         let of_order = conditions.filter(|(_, condition)| condition.order == order);
         of_order.map(|(index, condition)| (condition.clues, self.results.figures(index, strategy))).collect()
     }
 
-    /// What has to be said besides.
+    /// The notes below the plots.
     fn notes(&self) -> Vec<String> {
         let mut notes = vec![
-            "Lines are medians, shaded up to the 90th percentile. A search given up counts with what it had taken by \
-             then."
+            "Lines are medians, shaded up to the 90th percentile. A search that was given up counts with its cost so far."
                 .to_owned(),
         ];
         notes.extend(table::together(self.results.experiment()));
@@ -315,7 +308,7 @@ impl<'a> Picture<'a> {
             if !parts.is_empty() {
                 notes.push(format!(
                     "Clue ratio and backtracks of {order}, rank correlation (Spearman), n = {}: {}",
-                    view::thousands(n),
+                    print::thousands(n),
                     parts.join(", ")
                 ));
             }

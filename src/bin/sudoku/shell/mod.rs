@@ -1,7 +1,6 @@
 //! `sudoku shell`, the console.
 //!
-//! A [`Session`] takes lines and says what there is to say; a [`Console`] is where they come from. No
-//! line ends a session but the one that asks for it.
+//! A [`Session`] turns lines into replies; a [`Console`] reads the lines. Only `exit` and the end of the input end a session.
 
 mod arguments;
 mod board;
@@ -12,6 +11,7 @@ mod list;
 mod paste;
 mod session;
 
+use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::process::ExitCode;
@@ -19,27 +19,49 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context as _;
+use clap::Args;
 use signal_hook::consts::signal::SIGINT;
 use signal_hook::flag;
 
-use super::args::ShellArgs;
-use super::{interrupt, view};
+use crate::cli::input::FormatArgs;
+use crate::cli::{interrupt, print};
 use board::Look;
 use console::{Console, Event};
 use session::Session;
 
 const GREETING: &str = "This is the Sudoku console. `help` lists the commands, `exit` leaves.\n";
 
+const EXAMPLES: &str = "\
+Examples:
+  sudoku shell
+  sudoku shell puzzles.txt
+  sudoku shell < script.txt
+
+On a terminal there are colours (unless NO_COLOR is set), history, and completion with Tab.";
+
+/// Arguments of `sudoku shell`.
+#[derive(Clone, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct ShellArgs {
+    /// Puzzle or file to begin with
+    #[arg(value_name = "PUZZLE|FILE")]
+    start: Option<OsString>,
+
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+/// Runs `sudoku shell`.
 pub fn run(args: &ShellArgs) -> anyhow::Result<ExitCode> {
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     let interrupts = Interrupts::catch(is_terminal).context("Signals cannot be handled")?;
     let mut console = if is_terminal { Console::terminal()? } else { Console::pipe() };
-    let look = match (view::is_painted(), is_terminal) {
-        (true, _) => Look::Painted,
+    let look = match (print::has_colours(), is_terminal) {
+        (true, _) => Look::Coloured,
         (false, true) => Look::Numbered,
         (false, false) => Look::Plain,
     };
-    let mut session = Session::new(args.hint(), Arc::clone(&interrupts.raised), look);
+    let mut session = Session::new(args.format.hint(), Arc::clone(&interrupts.raised), look);
     if is_terminal && say(GREETING)?.is_gone() {
         return Ok(ExitCode::SUCCESS);
     }
@@ -67,29 +89,29 @@ pub fn run(args: &ShellArgs) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Is there anybody who listens?
+/// Whether standard output is still read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Listener {
+enum Reader {
     There,
     Gone,
 }
 
-impl Listener {
+impl Reader {
     fn is_gone(self) -> bool {
         self == Self::Gone
     }
 }
 
-fn say(text: &str) -> io::Result<Listener> {
+fn say(text: &str) -> io::Result<Reader> {
     match io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush()) {
-        Ok(()) => Ok(Listener::There),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Listener::Gone),
+        Ok(()) => Ok(Reader::There),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Reader::Gone),
         Err(error) => Err(error),
     }
 }
 
-/// SIGINT: it stops the work on hand. It ends the console only where nobody could type `exit`: when lines come from a
-/// pipe, and there is no work, or there was such a signal before.
+/// SIGINT handling. The signal stops the command that runs. It ends the console only where lines come from a pipe, because
+/// nobody can type `exit` there: when no command runs, or at the second signal.
 struct Interrupts {
     raised: Arc<AtomicBool>,
     ends: Arc<AtomicBool>,
@@ -99,7 +121,7 @@ struct Interrupts {
 impl Interrupts {
     fn catch(is_terminal: bool) -> io::Result<Self> {
         let (raised, ends) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
-        // Done in this order when a signal comes.
+        // A signal runs these in the order of registration.
         flag::register_conditional_shutdown(
             SIGINT,
             interrupt::exit_status(SIGINT).into(),
@@ -112,12 +134,12 @@ impl Interrupts {
         Ok(Self { raised, ends, is_terminal })
     }
 
-    /// A line is waited for.
+    /// The console waits for a line.
     fn wait(&self) {
         self.ends.store(!self.is_terminal, Ordering::Relaxed);
     }
 
-    /// A line is worked on.
+    /// The console works on a line.
     fn work(&self) {
         self.ends.store(false, Ordering::Relaxed);
         self.raised.store(false, Ordering::Relaxed);
