@@ -24,6 +24,11 @@ lint:
 bench *NAME:
     cargo bench {{ if NAME == "" { "" } else { "--bench " + NAME } }}
 
+# Writes docs/reference.md from the programs' command lines
+docs:
+    cargo build --quiet --bins
+    (cargo run --quiet --bin sudoku -- docs && cargo run --quiet --bin sudokud -- --docs) > docs/reference.md
+
 # The service on 127.0.0.1:50051, with the given flags
 serve *FLAGS:
     cargo run --release --bin sudokud -- {{FLAGS}}
