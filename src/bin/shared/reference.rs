@@ -1,4 +1,5 @@
-//! The reference in Markdown, written from clap: commands, arguments, defaults, environment variables.
+//! The reference in Markdown, written from clap: commands, arguments, defaults, environment
+//! variables.
 
 use clap::builder::PossibleValue;
 use clap::{Arg, ArgAction, Command};
@@ -6,7 +7,8 @@ use clap::{Arg, ArgAction, Command};
 /// Commands whose help is clap's own.
 const BUILT_IN: &str = "help";
 
-/// Notes in brackets at the end of a help text, as clap writes its own, and their names in the reference.
+/// Notes in brackets at the end of a help text, as clap writes its own, and their names in the
+/// reference.
 const NOTES: [(&str, &str); 2] = [("default", "Default"), ("range", "Range")];
 
 /// The sections of a program and all its commands.
@@ -185,7 +187,7 @@ fn sentence_end(text: &str) -> Option<usize> {
         .find(|&end| text[end..].trim_start().starts_with(|first: char| first.is_uppercase() || first == '`'))
 }
 
-/// What stands below the flags: examples as a block of code, paragraphs one sentence a line.
+/// The text below the flags: examples as a block of code, paragraphs one sentence a line.
 fn after_help(text: &str) -> String {
     let mut out = String::new();
     for (place, block) in text.split("\n\n").enumerate() {

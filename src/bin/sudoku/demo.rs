@@ -137,7 +137,8 @@ fn show(answers: &[u8]) -> anyhow::Result<()> {
     Ok(print::stdout(&page)?)
 }
 
-/// Checks every solution against the rules and its puzzle. Returns the numbers of solutions and error lines.
+/// Checks every solution against the rules and its puzzle. Returns the numbers of solutions and
+/// error lines.
 fn verify(answers: &[u8]) -> anyhow::Result<(u64, u64)> {
     let format = sample_format()?;
     let mut answers = std::str::from_utf8(answers)?.lines();

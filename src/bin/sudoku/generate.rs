@@ -100,7 +100,8 @@ pub struct GenerateArgs {
     #[arg(long, value_parser = value::notation(), default_value = "lines")]
     notation: Notation,
 
-    /// Symbols of the values: letters, ascii, alpha, hex, or all of them in order [default: letters]
+    /// Symbols of the values: letters, ascii, alpha, hex, or all of them in order [default:
+    /// letters]
     #[arg(long, hide_short_help = true)]
     alphabet: Option<Alphabet>,
 
@@ -148,7 +149,7 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<ExitCode> {
 
     let count = args.count;
     let job = generator.recipe().job(count, pool.current_num_threads());
-    let bar = progress::of_puzzles(&args.run.progress, count);
+    let bar = progress::beside(&args.out, || progress::of_puzzles(&args.run.progress, count));
     let mut done = Done::default();
     let mut sole = Vec::new();
     let work = {
@@ -292,7 +293,8 @@ fn write(puzzle: &Puzzle, format: &Format, out: &mut Vec<u8>) {
     }
 }
 
-/// Names the options that reading needs: triples carry no size, and small numbers suggest a smaller one.
+/// Names the options that reading needs: triples carry no size, and small numbers suggest a smaller
+/// one.
 fn report_lost_size(format: &Format, text: &[u8]) {
     let seen = detect(text, &Hint { notation: Some(Notation::Triples), ..Hint::default() });
     let order = format.order();

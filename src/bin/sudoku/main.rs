@@ -28,7 +28,8 @@ use cli::{exit, print};
 
 /// Solve Sudoku puzzles in bulk: one answer line for each puzzle line, in order
 ///
-/// Exit codes: 0, the run completed; 1, it found something, such as a wrong answer; 2, it could not start or end.
+/// Exit codes: 0, the run completed; 1, it found something, such as a wrong answer; 2, it could not
+/// start or end.
 #[derive(Parser)]
 #[command(name = "sudoku", version, long_version = build_info::in_full(), max_term_width = 100)]
 struct CommandLine {

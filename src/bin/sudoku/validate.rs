@@ -13,7 +13,7 @@ use crate::cli::run::RunArgs;
 use crate::cli::value::whole;
 use crate::cli::{exit, print, progress};
 
-/// What an interrupted run reports.
+/// The report of an interrupted run.
 const NOT_TO_THE_END: &str = "The input was not validated to its end";
 
 const EXAMPLES: &str = "\

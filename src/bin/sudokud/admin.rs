@@ -22,7 +22,8 @@ use tokio::time::{sleep, timeout};
 const SECONDS: [f64; 14] =
     [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0];
 
-/// How often observations are moved into the histograms. They would pile up if nobody reads the metrics.
+/// How often observations are moved into the histograms. They would pile up if nobody reads the
+/// metrics.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The most connections at once; further ones wait to be accepted.

@@ -1,10 +1,12 @@
-//! Command line, environment and configuration file of `sudokud`, and the configuration that they make up.
+//! Command line, environment and configuration file of `sudokud`, and the configuration that they
+//! make up.
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail, ensure};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
@@ -44,7 +46,7 @@ const EXIT_CODES: [(&str, &str); 2] = [
     ("2", "The server could not start or run; standard error says why."),
 ];
 
-/// What a command line asks for.
+/// A request of the command line.
 pub enum Request {
     /// Print this and end: completions, the manual page or the reference.
     Print(Vec<u8>),
@@ -72,7 +74,8 @@ pub struct Spans {
     pub share: f64,
 }
 
-/// Reads the command line, the environment and the configuration file. Ends the process at a wrong flag, and at `--help`.
+/// Reads the command line, the environment and the configuration file. Ends the process at a wrong
+/// flag, and at `--help`.
 ///
 /// # Errors
 /// A configuration file that cannot be read, or settings that are wrong or do not go together.
@@ -160,20 +163,31 @@ fn read_settings(text: &str, flags: &[Flag], setup: &mut Setup) -> anyhow::Resul
     let without_env = |flag: &Flag| flag.arg.clone().env(None);
     let command = Command::new("sudokud").args(flags.iter().map(without_env));
     let command = command.disable_help_flag(true).disable_version_flag(true);
-    let mut matches = command.try_get_matches_from(arguments).map_err(|error| anyhow!(first_part(&error)))?;
+    let mut matches =
+        command.try_get_matches_from(arguments).map_err(|error| anyhow!(setting_error(&error)))?;
     store(flags, &mut matches, setup);
     Ok(())
 }
 
-/// The message of an error of clap, without its prefix and its advice about the command line.
-fn first_part(error: &clap::Error) -> String {
+/// The message of an error of clap about a setting, without its advice about the command line.
+fn setting_error(error: &clap::Error) -> String {
+    let context = |kind| match error.get(kind) {
+        Some(ContextValue::String(flag)) => Some(flag.trim_start_matches('-').to_owned()),
+        _ => None,
+    };
+    if let (ErrorKind::UnknownArgument, Some(name)) = (error.kind(), context(ContextKind::InvalidArg)) {
+        let similar = context(ContextKind::SuggestedArg);
+        let advice = similar.map(|name| format!(" A similar one is `{name}`.")).unwrap_or_default();
+        return format!("There is no setting `{name}`.{advice}");
+    }
     let text = error.to_string();
     let message = text.strip_prefix("error: ").unwrap_or(&text);
     let end = message.find("\n\nUsage:").or_else(|| message.find("\n\nFor more")).unwrap_or(message.len());
     message[..end].trim_end().to_owned()
 }
 
-/// All strategies, with this back end where there is a choice. Called once, because the list lives as long as the process.
+/// All strategies, with this back end where there is a choice. Called once, because the list lives
+/// as long as the process.
 fn strategies_with(backend: Backend) -> &'static [&'static dyn Strategy] {
     let chosen = |strategy: &'static dyn Strategy| -> &'static dyn Strategy {
         if strategy.name() == Fast::BEST.name() { Fast::with(backend) } else { strategy }
@@ -215,7 +229,7 @@ mod tests {
 
     use super::*;
 
-    /// What flags and a configuration file come to, without the environment.
+    /// The setup from flags and a configuration file, without the environment.
     fn setup(arguments: &[&str], file: &str) -> anyhow::Result<Setup> {
         let flags = flags::flags();
         let mut setup = Setup::default();
@@ -314,8 +328,8 @@ mod tests {
     #[test]
     fn wrong_settings_are_refused_with_their_reason() {
         for (file, part) in [
-            ("max-node = 6\n", "unexpected argument '--max-node' found"),
-            ("config = 'other.toml'\n", "unexpected argument '--config' found"),
+            ("max-node = 6\n", "There is no setting `max-node`. A similar one is `max-nodes`."),
+            ("config = 'other.toml'\n", "There is no setting `config`."),
             ("threads = 0\n", "give a whole number from 1 to 1024"),
             ("threads = 1025\n", "give a whole number from 1 to 1024"),
             ("max-nodes = 0\n", "0 is not in 1.."),

@@ -1,7 +1,7 @@
 //! Export of spans of calls to an OpenTelemetry collector.
 //!
-//! Spans wait in a bounded queue and are sent in batches, on a thread of their own. A collector that is slow or unreachable
-//! costs spans, never calls; the loss is logged, at most once a minute.
+//! Spans wait in a bounded queue and are sent in batches, on a thread of their own. A collector
+//! that is slow or unreachable costs spans, never calls; the loss is logged, at most once a minute.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -45,8 +45,8 @@ pub struct Export {
 }
 
 impl Export {
-    /// An exporter to `endpoint`, connected at the first span. `share`, from 0 to 1, of the calls without a trace of their
-    /// client are sent. Must be called in a runtime.
+    /// An exporter to `endpoint`, connected at the first span. `share`, from 0 to 1, of the calls
+    /// without a trace of their client are sent. Must be called in a runtime.
     ///
     /// # Errors
     /// An endpoint that is no URL.

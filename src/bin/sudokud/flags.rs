@@ -1,7 +1,9 @@
-//! Flags of `sudokud`. Each is defined once in [`flags`]: name, range, help, and the place of its value.
+//! Flags of `sudokud`. Each is defined once in [`flags`]: name, range, help, and the place of its
+//! value.
 //!
-//! The rest follows. The environment variable of `--max-nodes` is `SUDOKUD_MAX_NODES`, its setting in the configuration file is
-//! `max-nodes`, and its default is the value that its place has in [`Setup::default`].
+//! The rest follows. The environment variable of `--max-nodes` is `SUDOKUD_MAX_NODES`, its setting
+//! in the configuration file is `max-nodes`, and its default is the value that its place has in
+//! [`Setup::default`].
 
 use std::fmt::Display;
 use std::net::SocketAddr;
@@ -106,7 +108,8 @@ fn variable(name: &str) -> &'static str {
     format!("SUDOKUD_{}", name.replace('-', "_").to_uppercase()).leak()
 }
 
-/// A flag with the default that its place has. The text of the default lives as long as the program.
+/// A flag with the default that its place has. The text of the default lives as long as the
+/// program.
 fn with_default<T: Clone + Send + Sync + 'static>(
     name: &'static str,
     value_name: &'static str,

@@ -13,8 +13,9 @@ use tracing_subscriber::{Layer as _, fmt, registry};
 use crate::export::Export;
 use crate::flags::LogForm;
 
-/// Starts the log. `RUST_LOG` sets the level; calls are logged at `debug`, puzzles never. Panics are logged with the call
-/// that they broke, and spans of calls go to the collector, if there is one.
+/// Starts the log. `RUST_LOG` sets the level; calls are logged at `debug`, puzzles never. Panics
+/// are logged with the call that they broke, and spans of calls go to the collector, if there is
+/// one.
 pub fn start(form: LogForm, export: Option<&Export>) {
     let everything = Targets::new().with_default(LevelFilter::INFO);
     let wanted = env::var("RUST_LOG").ok().and_then(|level| level.parse().ok()).unwrap_or(everything);
@@ -33,8 +34,8 @@ pub fn start(form: LogForm, export: Option<&Export>) {
     panic::set_hook(Box::new(log_panic));
 }
 
-/// Logs where the program panicked. Only messages that are literals in the source are logged, because others may quote a
-/// puzzle.
+/// Logs where the program panicked. Only messages that are literals in the source are logged,
+/// because others may quote a puzzle.
 fn log_panic(panic: &PanicHookInfo<'_>) {
     let message = panic.payload().downcast_ref::<&'static str>().copied().unwrap_or_default();
     let place = panic.location().map(ToString::to_string).unwrap_or_default();

@@ -24,8 +24,8 @@ use admin::Admin;
 use args::{Reports, Request};
 use export::Export;
 
-/// The allocator of messages, faster at that than the system's. It uses no huge pages, because with them 1,000 idle
-/// connections take twice the memory.
+/// The allocator of messages, faster at that than the system's. It uses no huge pages, because with
+/// them 1,000 idle connections take twice the memory.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -85,7 +85,8 @@ fn start(config: Config, reports: Reports) -> anyhow::Result<()> {
     result
 }
 
-/// Serves until a signal, then until all calls have ended, the drain time-out is over or a second signal comes.
+/// Serves until a signal, then until all calls have ended, the drain time-out is over or a second
+/// signal comes.
 async fn serve(config: Config, admin: Option<Admin>) -> anyhow::Result<()> {
     let mut signals = Signals::new().context("Signals cannot be caught")?;
     let server = Server::bind(config).await?;

@@ -1,4 +1,5 @@
-//! A candidate: a strategy on a back end, timed from text to text or for the search alone. Every answer is checked.
+//! A candidate: a strategy on a back end, timed from text to text or for the search alone. Every
+//! answer is checked.
 
 use std::fmt;
 use std::sync::atomic::AtomicBool;
@@ -79,7 +80,8 @@ impl Outcome {
         whole
     }
 
-    /// The difference from another outcome for the same puzzles, unless puzzles that one of them gave up can explain it.
+    /// The difference from another outcome for the same puzzles, unless puzzles that one of them
+    /// gave up can explain it.
     pub fn difference(&self, other: &Self) -> Option<String> {
         let (ours, theirs) = (&self.tally, &other.tally);
         if ours.answers != theirs.answers {
@@ -116,7 +118,8 @@ pub struct Candidate {
     work: Work,
 }
 
-/// How the puzzles are answered. State is kept from run to run, as from chunk to chunk of a long file.
+/// How the puzzles are answered. State is kept from run to run, as from chunk to chunk of a long
+/// file.
 enum Work {
     Text(Arc<Workers>),
     Search(Arc<Solvers>),
@@ -186,7 +189,8 @@ impl Candidate {
         }
     }
 
-    /// The mean time of runs that take `least` together, and their number. The answers of each have to be those of the first run.
+    /// The mean time of runs that take `least` together, and their number. The answers of each have
+    /// to be those of the first run.
     pub fn mean_run(
         &self,
         setting: &Setting,
@@ -227,7 +231,8 @@ impl Candidate {
     }
 }
 
-/// Answers the whole text and passes the answers to each part to `check`. They are dropped at once, as if written.
+/// Answers the whole text and passes the answers to each part to `check`. They are dropped at once,
+/// as if written.
 fn answer(
     setting: &Setting,
     subject: &Arc<Subject>,

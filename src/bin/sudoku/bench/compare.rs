@@ -1,8 +1,9 @@
 //! `sudoku bench --compare`: this program and another build of it, timed in turns.
 //!
-//! Both run as processes that take turns on the same lists, because a machine that slows down then slows down both alike.
-//! Each pair of turns gives a ratio, and the verdict follows from the distribution of the ratios. The memory layout of a
-//! process can make it some per cent faster or slower for its whole life, so both are started again after some pairs.
+//! Both run as processes that take turns on the same lists, because a machine that slows down then
+//! slows down both alike. Each pair of turns gives a ratio, and the verdict follows from the
+//! distribution of the ratios. The memory layout of a process can make it some per cent faster or
+//! slower for its whole life, so both are started again after some pairs.
 
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -85,8 +86,8 @@ struct Rates {
     other: f64,
 }
 
-/// The time that this program takes more than the other, in per cent: the median of the pairs, and its 99 % confidence
-/// interval.
+/// The time that this program takes more than the other, in per cent: the median of the pairs, and
+/// its 99 % confidence interval.
 #[derive(Clone, Copy, Serialize)]
 struct Change {
     percent: f64,
@@ -166,7 +167,7 @@ impl<'a> Comparison<'a> {
             };
             let places = [places(&this_handshake), places(&other_handshake)];
             let mut processes = [this, other];
-            // What is left is shared among the processes that are still to come.
+            // The remaining time is shared among the remaining processes.
             let left = self.args.comparison.time.saturating_sub(self.begin.elapsed());
             let share = left / (PROCESSES.saturating_sub(self.processes) + 1);
             let end = Instant::now() + share;
@@ -222,8 +223,8 @@ impl<'a> Comparison<'a> {
         Ok(())
     }
 
-    /// Is it decided of every row whether it is a regression? Never without a limit, because more pairs then still narrow
-    /// the interval.
+    /// Is it decided of every row whether it is a regression? Never without a limit, because more
+    /// pairs then still narrow the interval.
     fn is_decided(&self) -> bool {
         let Some(Percent(limit)) = self.args.comparison.max_regression else { return false };
         let is_decided = |pairs: &[[Turn; 2]], part: fn(&Turn) -> f64| {
@@ -298,9 +299,10 @@ fn percent(ratio: f64) -> f64 {
 
 /// The verdict on the pairs of a row; `None` if they are too few.
 ///
-/// A row is slower if the whole interval lies above zero, and it is a regression if, besides, the interval reaches the
-/// limit. The same build, or a noisy machine, fails the first test; a slow-down of exactly the limit passes both.
-/// Processor time is judged as well as wall time, because other programs on the machine disturb it less.
+/// A row is slower if the whole interval lies above zero, and it is a regression if, besides, the
+/// interval reaches the limit. The same build, or a noisy machine, fails the first test; a
+/// slow-down of exactly the limit passes both. Processor time is judged as well as wall time,
+/// because other programs on the machine disturb it less.
 fn judge(row: &TimedRow, pairs: &[[Turn; 2]], limit: Option<Percent>) -> Option<Row> {
     let intervals = [Interval::of(&ratios(pairs, wall))?, Interval::of(&ratios(pairs, processor))?];
     let is_slower = |interval: &Interval| interval.low > 1.0;

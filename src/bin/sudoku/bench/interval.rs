@@ -17,8 +17,9 @@ pub struct Interval {
 impl Interval {
     /// Of independent values; `None` if they are fewer than [`FEWEST`].
     ///
-    /// Its ends are order statistics, as in the sign test: the number of values below the median is binomial, whatever the
-    /// distribution of the values. So a few outliers, from moments when the machine was busy, do no harm.
+    /// Its ends are order statistics, as in the sign test: the number of values below the median is
+    /// binomial, whatever the distribution of the values. So a few outliers, from moments when the
+    /// machine was busy, do no harm.
     pub fn of(values: &[f64]) -> Option<Self> {
         let mut values = values.to_vec();
         values.sort_unstable_by(f64::total_cmp);

@@ -1,8 +1,9 @@
 //! `sudoku bench`: the speed of each strategy and back end, in puzzles a second.
 //!
-//! A file is in memory before anything is timed, and nothing is written. The candidates take turns, all of them once and
-//! then all of them again, because a machine that slows down then slows down all alike. Answers are checked: solutions
-//! against the rules in the first run, and in every run the number of answers of each kind.
+//! A file is in memory before anything is timed, and nothing is written. The candidates take turns,
+//! all of them once and then all of them again, because a machine that slows down then slows down
+//! all alike. Answers are checked: solutions against the rules in the first run, and in every run
+//! the number of answers of each kind.
 
 mod candidate;
 mod compare;
@@ -58,7 +59,7 @@ pub struct BenchArgs {
     #[command(flatten)]
     format: FormatArgs,
 
-    /// What to time; repeatable [default: all]
+    /// Part to time; repeatable [default: all]
     #[arg(long, value_enum, value_name = "KIND")]
     kind: Vec<Kind>,
 
@@ -66,11 +67,12 @@ pub struct BenchArgs {
     #[arg(long, hide_short_help = true, value_name = "NAME", value_parser = value::strategy())]
     strategy: Vec<AnyStrategy>,
 
-    /// Back end of the strategy fast: avx512, avx512vl, avx2 or portable; repeatable [default: all of this machine]
+    /// Back end of the strategy fast: avx512, avx512vl, avx2 or portable; repeatable [default: all
+    /// of this machine]
     #[arg(long, hide_short_help = true, value_name = "NAME")]
     backend: Vec<Backend>,
 
-    /// What to find for every puzzle
+    /// Answer to find for every puzzle
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = QuestionArg::Unique)]
     question: QuestionArg,
 
@@ -149,7 +151,7 @@ impl FromStr for Percent {
     }
 }
 
-/// What is timed.
+/// The part of the work that is timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Kind {
@@ -206,13 +208,14 @@ impl BenchArgs {
         self.files.iter().map(|file| InputArgs::mapped(file.clone(), self.format.clone())).collect()
     }
 
-    /// What is timed, in the order of the table.
+    /// The parts to time, in the order of the table.
     fn kinds(&self) -> Vec<Kind> {
         let is_wanted = |kind: &Kind| self.kind.is_empty() || self.kind.contains(kind);
         [Kind::Text, Kind::Search].into_iter().filter(is_wanted).collect()
     }
 
-    /// The strategies to time, in the order of the registry. Those that hard lists can take for ever have to be named.
+    /// The strategies to time, in the order of the registry. Those that hard lists can take for
+    /// ever have to be named.
     fn strategies(&self) -> Vec<AnyStrategy> {
         let is_wanted = |s: &AnyStrategy| {
             if self.strategy.is_empty() {
@@ -236,7 +239,7 @@ impl BenchArgs {
         Backend::available().filter(is_wanted).take(most).collect()
     }
 
-    /// What is asked of every puzzle.
+    /// The question to every puzzle.
     const fn question(&self) -> Question {
         self.question.up_to(self.limit)
     }
@@ -304,7 +307,7 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is timed on a file.
+/// The candidates to time on a file.
 fn candidates(args: &BenchArgs, subject: &Subject, setting: &Setting) -> anyhow::Result<Vec<Candidate>> {
     let order = subject.format.order();
     let strategies = supported(args, order)?;
@@ -324,8 +327,8 @@ fn candidates(args: &BenchArgs, subject: &Subject, setting: &Setting) -> anyhow:
     Ok(candidates)
 }
 
-/// The strategies to time on puzzles of an order. One that was named and does not solve these is left out, as long as there
-/// is another.
+/// The strategies to time on puzzles of an order. One that was named and does not solve these is
+/// left out, as long as there is another.
 fn supported(args: &BenchArgs, order: Order) -> anyhow::Result<Vec<&'static dyn Strategy>> {
     if let Some(strategy) = args.only_strategy(order) {
         return Ok(vec![strategy]);

@@ -1,7 +1,8 @@
 //! One side of a comparison: times a row at each request.
 //!
-//! Everything goes over standard input and output, a line of JSON each. First comes a [`Handshake`] out.
-//! Then each line in is the number of a row, from 0, and is answered by a [`Turn`]. The end of the input ends the program.
+//! Everything goes over standard input and output, a line of JSON each. First comes a [`Handshake`]
+//! out. Then each line in is the number of a row, from 0, and is answered by a [`Turn`]. The end of
+//! the input ends the program.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, Write as _};
@@ -20,7 +21,8 @@ use super::subject::Subject;
 /// The version of the protocol. Programs with different ones cannot be compared.
 pub const PROTOCOL: u32 = 1;
 
-/// The shortest turn: long beside the time of a request, short beside the time in which the speed of a machine changes.
+/// The shortest turn: long beside the time of a request, short beside the time in which the speed
+/// of a machine changes.
 const LEAST_TURN: Duration = Duration::from_millis(25);
 
 /// The first line of one side: what it is, and what it can time.

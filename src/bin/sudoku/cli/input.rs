@@ -61,14 +61,15 @@ impl InputArgs {
     }
 }
 
-/// What the user knows about the format.
+/// The format, as far as the user gives it.
 #[derive(Clone, Args)]
 pub struct FormatArgs {
     /// Notation of the puzzles [default: auto-detected]
     #[arg(long, hide_short_help = true, help_heading = "Input", value_parser = value::notation())]
     pub notation: Option<Notation>,
 
-    /// Symbols of the values: letters, ascii, alpha, hex, or all of them in order [default: auto-detected]
+    /// Symbols of the values: letters, ascii, alpha, hex, or all of them in order [default:
+    /// auto-detected]
     #[arg(long, hide_short_help = true, help_heading = "Input")]
     pub alphabet: Option<Alphabet>,
 

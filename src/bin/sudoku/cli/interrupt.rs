@@ -1,4 +1,5 @@
-//! Signals. The first SIGINT, SIGTERM or SIGHUP stops the run cleanly, the second at once. SIGXFSZ is ignored.
+//! Signals. The first SIGINT, SIGTERM or SIGHUP stops the run cleanly, the second at once. SIGXFSZ
+//! is ignored.
 
 use std::io;
 use std::process::{self, ExitCode};
@@ -17,8 +18,8 @@ use super::print;
 /// How often a thread that waits looks at the flag.
 const POLL: Duration = Duration::from_millis(20);
 
-/// Runs work that may block for ever, such as reading a pipe, on a thread of its own. `None` if the flag is raised before it
-/// is done; the work then goes on and its result is dropped.
+/// Runs work that may block for ever, such as reading a pipe, on a thread of its own. `None` if the
+/// flag is raised before it is done; the work then goes on and its result is dropped.
 pub fn interruptible<T: Send + 'static>(
     flag: &AtomicBool,
     work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
@@ -53,7 +54,8 @@ pub fn flag() -> anyhow::Result<Arc<AtomicBool>> {
 static CAUGHT: AtomicI32 = AtomicI32::new(0);
 
 fn catch(flag: &Arc<AtomicBool>) -> io::Result<()> {
-    // A file beyond the size limit of the process is then an error of the write; by default this signal kills.
+    // A file beyond the size limit of the process is then an error of the write; by default this
+    // signal kills.
     signal_hook::flag::register(SIGXFSZ, Arc::default())?;
     let mut signals = Signals::new([SIGHUP, SIGTERM, SIGINT])?;
     let flag = Arc::clone(flag);

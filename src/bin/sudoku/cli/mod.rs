@@ -1,4 +1,5 @@
-//! What commands share: arguments and their values, input, printing, interrupts, exit codes.
+//! Code shared by the commands: arguments and their values, input, printing, interrupts, exit
+//! codes.
 
 pub mod input;
 pub mod interrupt;

@@ -1,5 +1,6 @@
 //! Where answers and puzzles are written.
 
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -26,5 +27,10 @@ impl OutputArgs {
     /// The output file; `None` for standard output.
     pub fn path(&self) -> Option<&Path> {
         self.output_file.as_deref().filter(|path| path.as_os_str() != STANDARD_OUTPUT)
+    }
+
+    /// Does the output go to a terminal?
+    pub fn is_terminal(&self) -> bool {
+        self.path().is_none() && io::stdout().is_terminal()
     }
 }

@@ -4,7 +4,13 @@ use std::io::{self, IsTerminal as _};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::output::OutputArgs;
 use super::run::ProgressArgs;
+
+/// The bar, unless the output goes to a terminal, because lines of output would mix with the bar.
+pub fn beside(out: &OutputArgs, bar: impl FnOnce() -> ProgressBar) -> ProgressBar {
+    if out.is_terminal() { ProgressBar::hidden() } else { bar() }
+}
 
 /// A bar over the bytes of an input, or a spinner where its length is unknown.
 pub fn of_bytes(args: &ProgressArgs, len_bytes: Option<u64>) -> ProgressBar {

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::value;
 
-/// Threads, and what is printed on standard error.
+/// Threads, and output on standard error.
 #[derive(Clone, Args)]
 pub struct RunArgs {
     /// Worker threads [range: 1 to 1024] [default: one per core]
@@ -15,10 +15,12 @@ pub struct RunArgs {
     pub progress: ProgressArgs,
 }
 
-/// What is printed on standard error while a command runs, and after it.
+/// Output on standard error, during and after a run.
 #[derive(Clone, Args)]
 pub struct ProgressArgs {
-    /// Show no progress bar; there is one only on a terminal
+    /// Show no progress bar
+    ///
+    /// There is one only where standard error is a terminal that shows no answers.
     #[arg(long, hide_short_help = true)]
     no_progress: bool,
 

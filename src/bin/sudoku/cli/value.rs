@@ -23,7 +23,7 @@ const MAX_THREADS: u16 = 1024;
 /// Where counting solutions stops by default.
 pub const COUNT_LIMIT: u64 = DEFAULT_COUNT_LIMIT;
 
-/// What to find for every puzzle; the limit of a count is an argument of its own.
+/// The question to every puzzle. The limit of a count is an argument of its own.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum QuestionArg {
     /// Any solution

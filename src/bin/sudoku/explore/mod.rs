@@ -1,7 +1,9 @@
-//! `sudoku explore`: outcome and cost of searching boards from few clues to many, by every strategy.
+//! `sudoku explore`: outcome and cost of searching boards from few clues to many, by every
+//! strategy.
 //!
-//! Searches are timed one by one, each on one worker thread, or together where a strategy works that way. Times are noisier
-//! with all cores busy; the tables show medians, because noise moves them less than means.
+//! Searches are timed one by one, each on one worker thread, or together where a strategy works
+//! that way. Times are noisier with all cores busy; the tables show medians, because noise moves
+//! them less than means.
 
 mod canvas;
 mod csv;
@@ -76,7 +78,7 @@ pub struct ExploreArgs {
     #[arg(long, hide_short_help = true, value_name = "NAME", value_parser = value::strategy())]
     strategy: Vec<AnyStrategy>,
 
-    /// What to find for every board
+    /// Answer to find for every board
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = BoardQuestion::First)]
     question: BoardQuestion,
 
@@ -106,7 +108,7 @@ pub struct ExploreArgs {
     run: RunArgs,
 }
 
-/// What to find for every board.
+/// The question to every board.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum BoardQuestion {
     /// Any solution

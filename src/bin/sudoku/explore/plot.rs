@@ -3,13 +3,13 @@
 //! ```text
 //!   title, settings, the strategies with their colours and marks
 //!   of each size:  outcomes of the boards, a panel of stacked bars for each strategy
-//!                  nodes, backtracks, time by clues, a panel each: medians, shaded up to the 90th percentile
+//!                  nodes, backtracks, time by clues, a panel each: medians, shaded to the 90th centile
 //!   of several:    how nodes and time grow with the cells
 //!   notes
 //! ```
 //!
-//! Colours are those of M. Okabe and K. Ito for strategies and of P. Tol for outcomes, which people tell apart whatever
-//! colours they see; strategies have marks of different shapes besides.
+//! Colours are those of M. Okabe and K. Ito for strategies and of P. Tol for outcomes, which
+//! colour-blind readers can tell apart; strategies have marks of different shapes besides.
 
 use std::ops::Range;
 
@@ -43,7 +43,7 @@ const LINE: u32 = 19;
 const MANY: usize = 20;
 /// The space to the left of a panel's vertical axis.
 const LABELS: u32 = 72;
-/// No panel of bars needs to be wider.
+/// The widest panel of bars.
 const WIDEST_BARS: u32 = 420;
 
 const INK: RGBColor = RGBColor(34, 34, 34);
@@ -317,7 +317,8 @@ impl<'a> Picture<'a> {
     }
 }
 
-/// A strategy's line in a panel: where on the horizontal axis, median and 90th percentile on the vertical one.
+/// A strategy's line in a panel: where on the horizontal axis, median and 90th percentile on the
+/// vertical one.
 struct Line {
     strategy: &'static dyn Strategy,
     points: Vec<(f64, f64, f64)>,
@@ -353,7 +354,7 @@ fn draw_lines<B: DrawingBackend>(chart: &mut Chart<'_, B>, lines: &[Line]) -> Dr
             // One point has no band; a line shows how far it would go.
             chart.draw_series([PathElement::new([(x, median), (x, p90)], colour.stroke_width(1))])?;
         }
-        // What a later line covers has to show at its sides.
+        // A line under a later one has to show at its sides.
         let is_covered = lines[index + 1..].iter().any(|line| covers(line, points));
         let radius = if median.len() > MANY { 3 } else { 4 };
         let (width, radius) = if is_covered { (6, radius + 2) } else { (2, radius) };
@@ -374,7 +375,7 @@ fn covers(line: &Line, points: &[(f64, f64, f64)]) -> bool {
     line.points.len() == points.len() && line.points.iter().zip(points).all(near)
 }
 
-/// How values lie on a vertical axis.
+/// The scale of a vertical axis.
 #[derive(Clone, Copy, PartialEq)]
 enum Scale {
     /// Numbers from 1, by their logarithm.
@@ -405,7 +406,7 @@ impl Scale {
     }
 }
 
-/// An axis: from where to where, and what stands at which place.
+/// An axis: its ends, and its labels with their places.
 #[derive(Clone)]
 struct Axis {
     ends: Range<f64>,
@@ -451,7 +452,7 @@ impl Axis {
 
     /// For the values of lines: from a round one to a round one, 1, 2, 5, 10, 20 and so on.
     fn of_lines(quantity: &Quantity, lines: &[Line]) -> Self {
-        // Of two places that ought to be the same.
+        // Places that are equal but for rounding.
         const NEAR: f64 = 1e-9;
         let scale = quantity.scale;
         let leads = [1.0, 2.0, 5.0];
@@ -487,7 +488,7 @@ impl Axis {
     }
 }
 
-/// Of so many labels on so much room, one in how many can be shown: in 1, 2, 5, 10 and so on.
+/// The step of labels that fit the width: 1, 2, 5, 10 and so on.
 fn sparse(labels: usize, width: u32) -> usize {
     let least = (labels * 30).div_ceil(width.max(30) as usize);
     let rounds = (0..4).flat_map(|power| [1, 2, 5].map(|lead| lead * 10usize.pow(power)));
@@ -575,9 +576,9 @@ fn write<B: DrawingBackend>(
     area.draw_text(text, &style(size, colour).pos(Pos::new(HPos::Left, VPos::Center)), at)
 }
 
-/// How wide a text of a style is.
+/// The width of a text of a size.
 fn width_of(text: &str, size: f64) -> i32 {
-    // Plotters wants its sizes 1.24 times as large as an em.
+    // A font size of plotters is 1.24 em.
     #[expect(clippy::cast_possible_truncation, reason = "it is a place in a picture")]
     let width = letters::width(text, size as f32 / 1.24).ceil() as i32;
     width

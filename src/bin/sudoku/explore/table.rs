@@ -50,7 +50,8 @@ pub const fn question_name(question: Question) -> &'static str {
     }
 }
 
-/// The tables: each strategy on each size, the correlations, and how cost grows if there are several sizes.
+/// The tables: each strategy on each size, the correlations, and how cost grows if there are
+/// several sizes.
 pub fn write(results: &Results) -> String {
     let experiment = results.experiment();
     let orders = experiment.orders();

@@ -235,7 +235,7 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
         bar.set_message(format!("{} puzzles/s", print::per_second(figures.right, time)));
     };
     let loaded = runtime.block_on(load::run(&endpoint, &plan, &workload, &cancel, &mut watch));
-    // A name look-up may still block a thread; nobody waits for it.
+    // In the background, because a name look-up may still block a thread.
     runtime.shutdown_background();
     bar.finish_and_clear();
     let figures = loaded?;

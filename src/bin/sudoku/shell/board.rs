@@ -28,7 +28,8 @@ pub enum Look {
     Plain,
     /// With numbered rows and columns.
     Numbered,
-    /// With colours too: clues bold, entries of the user cyan, those of the solver green, broken rules red.
+    /// With colours too: clues bold, entries of the user cyan, those of the solver green, broken
+    /// rules red.
     Coloured,
 }
 

@@ -360,7 +360,7 @@ pub fn list() -> String {
     for command in COMMANDS {
         text += &format!("  {:widest$}  {}\n", command.usage(), command.summary);
     }
-    text + "\nA puzzle can also be pasted as it is, on one line or in rows. `help COMMAND` explains one.\n"
+    text + "\nA puzzle can also be pasted as it is, on one line or in rows. `help COMMAND` explains a command.\n"
 }
 
 #[cfg(test)]

@@ -195,8 +195,8 @@ impl List {
     }
 }
 
-/// The path that was typed: all of the text if there is such a file, else a word as a shell reads it, with quotes,
-/// backslashes and `~`.
+/// The path that was typed: all of the text if there is such a file, else a word as a shell reads
+/// it, with quotes, backslashes and `~`.
 pub fn path(typed: &[u8]) -> PathBuf {
     let whole = Path::new(OsStr::from_bytes(typed)).to_owned();
     if whole.exists() {

@@ -1,6 +1,7 @@
 //! `sudoku shell`, the console.
 //!
-//! A [`Session`] turns lines into replies; a [`Console`] reads the lines. Only `exit` and the end of the input end a session.
+//! A [`Session`] turns lines into replies; a [`Console`] reads the lines. Only `exit` and the end
+//! of the input end a session.
 
 mod arguments;
 mod board;
@@ -110,8 +111,9 @@ fn say(text: &str) -> io::Result<Reader> {
     }
 }
 
-/// SIGINT handling. The signal stops the command that runs. It ends the console only where lines come from a pipe, because
-/// nobody can type `exit` there: when no command runs, or at the second signal.
+/// SIGINT handling. The signal stops the command that runs. It ends the console only where lines
+/// come from a pipe, because nobody can type `exit` there: when no command runs, or at the second
+/// signal.
 struct Interrupts {
     raised: Arc<AtomicBool>,
     ends: Arc<AtomicBool>,

@@ -1,7 +1,8 @@
 //! Puzzles typed or pasted, on one line or several.
 //!
-//! The length of a line decides whether it is a puzzle, the first row of one, or neither. Only sixteen cells can be both: a
-//! 4x4 puzzle, or a row of a 16x16 one if they are separated or one of them is above 4.
+//! The length of a line decides whether it is a puzzle, the first row of one, or neither. Only
+//! sixteen cells can be both: a 4x4 puzzle, or a row of a 16x16 one if they are separated or one of
+//! them is above 4.
 
 use sudoku_stream::answer::single_error;
 use sudoku_stream::grid::{Grid, Order};
@@ -30,7 +31,7 @@ pub struct Paste {
     taken: usize,
 }
 
-/// What begins with a line.
+/// The reading of a first line.
 #[derive(Debug)]
 pub enum Begun {
     /// A complete puzzle, or an attempt at one.
@@ -108,7 +109,7 @@ fn row_order(line: &[u8]) -> Option<Order> {
     apart.or_else(|| Order::from_side(width)).filter(|order| order.side() > 1)
 }
 
-/// What begins with this line.
+/// Reads the first line of a paste.
 pub fn begin(line: &[u8]) -> Begun {
     let part = |kind, taken| {
         let text = [line, b"\n"].concat();
@@ -186,7 +187,7 @@ impl Paste {
         }
     }
 
-    /// What to say of it if it does not come to its end.
+    /// The reply if the puzzle stays unfinished.
     pub fn unfinished(&self) -> String {
         match self.kind {
             Kind::Rows(Some(order)) => {
@@ -208,7 +209,7 @@ impl Paste {
     /// The puzzle.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A badly formed puzzle.
     pub fn read(&self, hint: &Hint) -> Result<(Format, Grid), FormatError> {
         let (notation, order) = match self.kind {
             Kind::Rows(order) => (Notation::Grid, order),
@@ -223,7 +224,7 @@ impl Paste {
 /// The puzzle on a line.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A badly formed puzzle.
 pub fn read_line(line: &[u8], hint: &Hint) -> Result<(Format, Grid), FormatError> {
     let hint = Hint { notation: Some(Notation::Lines), ..hint.clone() };
     read_text(line.trim_ascii(), &hint).map(|(format, puzzle, _)| (format, puzzle))
@@ -232,7 +233,7 @@ pub fn read_line(line: &[u8], hint: &Hint) -> Result<(Format, Grid), FormatError
 /// The first puzzle of a text, and whether there are more.
 ///
 /// # Errors
-/// What is wrong with it. A line is named only where there are several.
+/// A badly formed puzzle. A line is named only where there are several.
 pub fn read_text(text: &[u8], hint: &Hint) -> Result<(Format, Grid, bool), FormatError> {
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let (skipped, lines) = skip_blank_lines(text, true);

@@ -26,7 +26,8 @@ use super::paste::{self, Begun, Paste, Taken};
 use crate::check;
 use crate::cli::{print, summary};
 
-/// The longest line accepted, in bytes. The largest puzzle pasted at once, in the widest notation, is shorter.
+/// The longest line accepted, in bytes. The largest puzzle pasted at once, in the widest notation,
+/// is shorter.
 pub const MAX_LINE_BYTES: usize = 64 * 1024;
 
 /// The most answers that `solve FILE` shows.
@@ -53,7 +54,7 @@ pub struct Session {
     look: Look,
 }
 
-/// What happens to a puzzle on its way to the board.
+/// The action after a puzzle is on the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
     Show,

@@ -50,7 +50,7 @@ pub struct SolveArgs {
     #[command(flatten)]
     input: InputArgs,
 
-    /// What to find for every puzzle
+    /// Answer to find for every puzzle
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = QuestionArg::First)]
     question: QuestionArg,
 
@@ -102,7 +102,8 @@ struct AnswerArgs {
     #[arg(help_heading = "Search")]
     strategy: Option<AnyStrategy>,
 
-    /// Instructions of the strategy fast: avx512, avx512vl, avx2 or portable [default: fastest of this machine]
+    /// Instructions of the strategy fast: avx512, avx512vl, avx2 or portable [default: fastest of
+    /// this machine]
     #[arg(long, hide_short_help = true, value_name = "NAME")]
     #[arg(env = "SUDOKU_BACKEND", hide_env = true)]
     #[arg(help_heading = "Search")]
@@ -139,8 +140,9 @@ struct AnswerArgs {
 
     /// Print the search costs on standard error
     ///
-    /// They are nodes, guesses, backtracks and depth, and where the strategy counts them comparisons and placements.
-    /// One puzzle gives a line, several a table with means and percentiles.
+    /// They are nodes, guesses, backtracks and depth, and where the strategy counts them
+    /// comparisons and placements. One puzzle gives a line, several a table with means and
+    /// percentiles.
     #[arg(long)]
     stats: bool,
 
@@ -156,8 +158,8 @@ impl From<CountArgs> for SolveArgs {
 }
 
 impl SolveArgs {
-    /// The options on which answers depend, with their values, always in the same order. A run resumes another only if these
-    /// are equal. `strategy` is the one in use, named or not.
+    /// The options on which answers depend, with their values, always in the same order. A run
+    /// resumes another only if these are equal. `strategy` is the one in use, named or not.
     fn fingerprint(&self, strategy: &str) -> Vec<(String, Option<String>)> {
         let (format, answer) = (&self.input.format, &self.answer);
         // Costs are counted from the beginning or not at all, and a server reports fewer of them.
@@ -177,7 +179,7 @@ impl SolveArgs {
         options.map(|(name, value)| (name.to_owned(), value)).to_vec()
     }
 
-    /// What is asked of every puzzle.
+    /// The task for every puzzle.
     const fn task(&self) -> Task {
         Task {
             strategy: self.answer.strategy,
@@ -244,7 +246,8 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
         print::status_line(&format!("Going on after {answered}."));
     }
     let (first_byte, end) = reader.span();
-    let bar = progress::of_bytes(&args.run.progress, end.map(|end| end - first_byte.min(end)));
+    let length = end.map(|end| end - first_byte.min(end));
+    let bar = progress::beside(&args.answer.out, || progress::of_bytes(&args.run.progress, length));
     bar.set_position(output.progress().bytes.saturating_sub(first_byte));
     bar.reset_eta();
     let watch = |so_far: &Progress| show(&bar, so_far, first_byte, time());
@@ -284,7 +287,7 @@ struct Input {
     reader: Reader,
     /// The input once more, for `--strict`, which reads it twice.
     rewindable: Option<Rewindable>,
-    /// What shows whether it was changed, if it is a file.
+    /// The version of the file, which shows whether it was changed.
     version: Option<Version>,
 }
 
@@ -309,8 +312,8 @@ impl Input {
     }
 }
 
-/// Detects how the input is written. What is read is hashed if the run can be resumed: if it reads
-/// from a file and writes to one.
+/// Detects the format. The input is hashed while it is read if the run can be resumed: from a file
+/// to a file.
 fn read(source: Source, args: &SolveArgs, version: Option<Version>) -> anyhow::Result<Reader> {
     let is_file = |out: &Path| fs::metadata(out).map_or(true, |found| found.is_file());
     let is_resumable = version.is_some() && args.answer.out.path().is_some_and(is_file);

@@ -22,8 +22,8 @@ const LINES_PER_MESSAGE: usize = 1_024;
 /// How often a run that waits for servers checks for an interrupt.
 const CANCEL_POLL: Duration = Duration::from_millis(50);
 
-/// Answers every puzzle of `reader` on servers, as [`sudoku_stream::offline::solve`] does on this machine. `notify` gets a
-/// sentence about every problem with a server that the run survives.
+/// Answers every puzzle of `reader` on servers, as [`sudoku_stream::offline::solve`] does on this
+/// machine. `notify` gets a sentence about every problem with a server that the run survives.
 ///
 /// # Errors
 /// Errors of input and output, of servers, or [`OfflineError::Cancelled`].
@@ -76,7 +76,7 @@ pub fn solve(
             () = raised(cancel) => None,
         }
     });
-    // A name look-up may still block a thread; nobody waits for it.
+    // In the background, because a name look-up may still block a thread.
     runtime.shutdown_background();
     match result {
         None => Err(OfflineError::Cancelled.into()),

@@ -52,7 +52,7 @@ pub struct TraceArgs {
     #[arg(default_value = Backtracking.name())]
     strategy: AnyStrategy,
 
-    /// What to find
+    /// Answer to find
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = QuestionArg::First)]
     question: QuestionArg,
 
@@ -83,7 +83,7 @@ pub struct TraceArgs {
 }
 
 impl TraceArgs {
-    /// What is asked of the puzzle.
+    /// The task for the puzzle.
     fn task(&self) -> Task {
         Task {
             strategy: Some(self.strategy),

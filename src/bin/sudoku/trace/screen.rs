@@ -11,7 +11,8 @@ use sudoku_stream::text::Format;
 use super::{End, style_of};
 use crate::cli::print;
 
-/// The shortest time between two drawings: about 60 a second, which is what eyes and terminals follow.
+/// The shortest time between two drawings: about 60 a second, which is what eyes and terminals
+/// follow.
 const MIN_DRAW_INTERVAL: Duration = Duration::from_millis(16);
 
 /// The lines below the grid: a blank one and the status.
