@@ -36,13 +36,13 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     let mut all_solved = true;
     // A single grid is called "The puzzle", so the first report waits for a second grid or the end.
     let mut first: Option<Check> = None;
-    let mut seen = 0u64;
+    let mut grids = 0u64;
     while let Some(chunk) = reader.next_chunk()? {
         let mut report = String::new();
         check_block(&format, chunk.block(), |check| {
-            seen += 1;
+            grids += 1;
             all_solved &= check.is_solved();
-            if seen == 1 {
+            if grids == 1 {
                 first = Some(check.clone());
                 return;
             }

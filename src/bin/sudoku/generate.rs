@@ -150,31 +150,32 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<ExitCode> {
     let count = args.count;
     let job = generator.recipe().job(count, pool.current_num_threads());
     let bar = progress::beside(&args.out, || progress::of_puzzles(&args.run.progress, count));
-    let mut done = Done::default();
+    let mut totals = Totals::default();
     let mut sole = Vec::new();
     let work = {
         let (generator, format, cancel) = (Arc::clone(&generator), format.clone(), Arc::clone(&cancel));
-        move |job: &Job| {
+        move |job: &PuzzleRange| {
             make(&generator, &format, job, &cancel).map_err(|Cancelled| OfflineError::Cancelled.into())
         }
     };
-    let recover =
-        |job: &Job| Err(anyhow!("Puzzle {} was not made because of an internal error", job.first + 1));
-    let sink = |made: anyhow::Result<Made>| {
-        let Made { text, puzzles, given_up } = made?;
+    let recover = |job: &PuzzleRange| {
+        Err(anyhow!("Puzzle {} was not made because of an internal error", job.first + 1))
+    };
+    let sink = |made: anyhow::Result<MadePuzzles>| {
+        let MadePuzzles { text, puzzles, given_up } = made?;
         // Nothing is written before there is a puzzle.
-        if done.puzzles == 0 && puzzles > 0 {
+        if totals.puzzles == 0 && puzzles > 0 {
             output.write(heading(&format).as_bytes()).map_err(OfflineError::from)?;
         }
         output.write(&text).map_err(OfflineError::from)?;
-        done.puzzles += puzzles;
-        done.given_up += given_up;
+        totals.puzzles += puzzles;
+        totals.given_up += given_up;
         if count == 1 {
             sole = text;
         }
         if !bar.is_hidden() {
-            bar.set_position(done.puzzles + done.given_up);
-            bar.set_message(format!("{} a second", print::per_second(done.puzzles, begin.elapsed())));
+            bar.set_position(totals.puzzles + totals.given_up);
+            bar.set_message(format!("{} a second", print::per_second(totals.puzzles, begin.elapsed())));
         }
         Ok(())
     };
@@ -182,28 +183,28 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<ExitCode> {
     bar.finish_and_clear();
     match ended {
         Ok(Ended::Complete) => {}
-        Ok(Ended::Cancelled) => return Ok(interrupted(args, &done)),
+        Ok(Ended::Cancelled) => return Ok(interrupted(args, &totals)),
         Err(error) => {
             return match error.downcast_ref() {
                 Some(error) if offline::is_closed_pipe(error) => Ok(ExitCode::SUCCESS),
-                Some(OfflineError::Cancelled) => Ok(interrupted(args, &done)),
+                Some(OfflineError::Cancelled) => Ok(interrupted(args, &totals)),
                 _ => Err(error),
             };
         }
     }
-    if done.puzzles > 0 {
+    if totals.puzzles > 0 {
         output.finish()?;
     }
-    if !args.run.progress.quiet && done.puzzles > 0 {
-        print::status_line(&done.summary(begin.elapsed(), seed));
+    if !args.run.progress.quiet && totals.puzzles > 0 {
+        print::status_line(&totals.summary(begin.elapsed(), seed));
         if format.notation() == Notation::Triples {
             report_lost_size(&format, &sole);
         }
     }
-    if done.given_up == 0 {
+    if totals.given_up == 0 {
         return Ok(ExitCode::SUCCESS);
     }
-    print::status_line(&done.gave_up(&generator, count));
+    print::status_line(&totals.gave_up(&generator, count));
     Ok(ExitCode::from(exit::GAVE_UP))
 }
 
@@ -226,31 +227,36 @@ fn format_for(args: &GenerateArgs, order: Order) -> anyhow::Result<Format> {
 }
 
 /// Puzzles that are made together.
-struct Job {
+struct PuzzleRange {
     /// The number of the first, from 0.
     first: u64,
     count: usize,
 }
 
 /// All jobs of a run, in order.
-fn jobs(count: u64, job: usize) -> impl FnMut() -> anyhow::Result<Option<Job>> {
+fn jobs(count: u64, job: usize) -> impl FnMut() -> anyhow::Result<Option<PuzzleRange>> {
     let mut first = 0;
     move || {
-        let next = Job { first, count: usize::try_from(count - first).unwrap_or(job).min(job) };
+        let next = PuzzleRange { first, count: usize::try_from(count - first).unwrap_or(job).min(job) };
         first += next.count as u64;
         Ok(Some(next).filter(|next| next.count > 0))
     }
 }
 
 /// The puzzles of a job.
-struct Made {
+struct MadePuzzles {
     text: Vec<u8>,
     puzzles: u64,
     given_up: u64,
 }
 
-fn make(generator: &Generator, format: &Format, job: &Job, cancel: &AtomicBool) -> Result<Made, Cancelled> {
-    let mut made = Made { text: Vec::new(), puzzles: 0, given_up: 0 };
+fn make(
+    generator: &Generator,
+    format: &Format,
+    job: &PuzzleRange,
+    cancel: &AtomicBool,
+) -> Result<MadePuzzles, Cancelled> {
+    let mut made = MadePuzzles { text: Vec::new(), puzzles: 0, given_up: 0 };
     for puzzle in generator.make(job.first, job.count, cancel)? {
         match puzzle {
             Ok(puzzle) => {
@@ -308,12 +314,12 @@ fn report_lost_size(format: &Format, text: &[u8]) {
 
 /// Totals so far.
 #[derive(Default)]
-struct Done {
+struct Totals {
     puzzles: u64,
     given_up: u64,
 }
 
-impl Done {
+impl Totals {
     /// The totals of a run in one line.
     fn summary(&self, time: Duration, seed: u64) -> String {
         format!(
@@ -336,8 +342,8 @@ impl Done {
     }
 }
 
-fn interrupted(args: &GenerateArgs, done: &Done) -> ExitCode {
-    let made = format!("Stopped after {}", print::counted(done.puzzles, "puzzle"));
+fn interrupted(args: &GenerateArgs, totals: &Totals) -> ExitCode {
+    let made = format!("Stopped after {}", print::counted(totals.puzzles, "puzzle"));
     interrupt::report(&match args.out.path() {
         Some(path) => format!("{made}; {} was not written", path.display()),
         None => made,

@@ -20,7 +20,7 @@ use super::subject::Subject;
 const GAVE_UP: &str = Problem::GaveUp { nodes: 0 }.code();
 
 /// The settings that all candidates share.
-pub struct Setting {
+pub struct RunContext {
     pub pool: ThreadPool,
     pub cancel: Arc<AtomicBool>,
     pub question: Question,
@@ -29,14 +29,14 @@ pub struct Setting {
 
 /// Why a run did not come to its end.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Stop {
+pub enum RunError {
     /// The user interrupted it.
     Cancelled,
     /// An answer is wrong or missing; why.
     Wrong(String),
 }
 
-impl Stop {
+impl RunError {
     /// Adds the name of the candidate.
     pub fn by(self, candidate: &Candidate) -> Self {
         match self {
@@ -46,13 +46,13 @@ impl Stop {
     }
 }
 
-impl From<Cancelled> for Stop {
+impl From<Cancelled> for RunError {
     fn from(_: Cancelled) -> Self {
         Self::Cancelled
     }
 }
 
-impl From<Panicked> for Stop {
+impl From<Panicked> for RunError {
     fn from(_: Panicked) -> Self {
         Self::Wrong("the work broke down".to_owned())
     }
@@ -142,11 +142,11 @@ impl Candidate {
         strategy: &'static dyn Strategy,
         backend: Option<Backend>,
         format: &Format,
-        setting: &Setting,
+        context: &RunContext,
     ) -> Self {
         let work = match kind {
             Kind::Text => {
-                let (question, node_limit) = (setting.question, setting.node_limit);
+                let (question, node_limit) = (context.question, context.node_limit);
                 let task = Task {
                     strategy: Some(strategy),
                     question,
@@ -166,25 +166,25 @@ impl Candidate {
     /// The first run, which is not timed. Every solution is checked.
     pub fn warm_up(
         &self,
-        setting: &Setting,
+        context: &RunContext,
         subject: &Arc<Subject>,
         batches: &mut Vec<Batch>,
-    ) -> Result<Outcome, Stop> {
+    ) -> Result<Outcome, RunError> {
         match &self.work {
             Work::Text(workers) => {
                 let mut counted = 0;
-                let (_, tally) = answer(setting, subject, workers, |block, answers| {
-                    counted += check_text(&subject.format, setting.question, block, answers)?;
+                let (_, tally) = answer(context, subject, workers, |block, answers| {
+                    counted += check_text(&subject.format, context.question, block, answers)?;
                     Ok(())
                 })?;
-                Ok(Outcome { tally, counted: counts(setting.question).then_some(counted) })
+                Ok(Outcome { tally, counted: counts(context.question).then_some(counted) })
             }
             Work::Search(solvers) => {
                 // Fresh batches, because those of another candidate hold its answers.
                 *batches = subject.batches();
-                search(setting, solvers, batches)?;
-                batches.iter().try_for_each(check_batch(setting.question))?;
-                judge(setting.question, batches)
+                search(context, solvers, batches)?;
+                batches.iter().try_for_each(check_batch(context.question))?;
+                judge(context.question, batches)
             }
         }
     }
@@ -193,17 +193,17 @@ impl Candidate {
     /// to be those of the first run.
     pub fn mean_run(
         &self,
-        setting: &Setting,
+        context: &RunContext,
         subject: &Arc<Subject>,
         batches: &mut Vec<Batch>,
         first: &Outcome,
         least: Duration,
-    ) -> Result<(Duration, u32), Stop> {
+    ) -> Result<(Duration, u32), RunError> {
         let (mut total, mut runs) = (Duration::ZERO, 0);
         while total < least {
-            let (time, found) = self.run(setting, subject, batches).map_err(|stop| stop.by(self))?;
+            let (time, found) = self.run(context, subject, batches).map_err(|stop| stop.by(self))?;
             if let Some(difference) = found.difference(first) {
-                return Err(Stop::Wrong(format!("{self} disagrees with its first run: {difference}")));
+                return Err(RunError::Wrong(format!("{self} disagrees with its first run: {difference}")));
             }
             total += time;
             runs += 1;
@@ -214,18 +214,18 @@ impl Candidate {
     /// Answers all puzzles. Returns the time and, examined afterwards, the outcome.
     fn run(
         &self,
-        setting: &Setting,
+        context: &RunContext,
         subject: &Arc<Subject>,
         batches: &mut Vec<Batch>,
-    ) -> Result<(Duration, Outcome), Stop> {
+    ) -> Result<(Duration, Outcome), RunError> {
         match &self.work {
             Work::Text(workers) => {
-                let (time, tally) = answer(setting, subject, workers, |_, _| Ok(()))?;
+                let (time, tally) = answer(context, subject, workers, |_, _| Ok(()))?;
                 Ok((time, Outcome { tally, counted: None }))
             }
             Work::Search(solvers) => {
-                let time = search(setting, solvers, batches)?;
-                Ok((time, judge(setting.question, batches)?))
+                let time = search(context, solvers, batches)?;
+                Ok((time, judge(context.question, batches)?))
             }
         }
     }
@@ -234,16 +234,16 @@ impl Candidate {
 /// Answers the whole text and passes the answers to each part to `check`. They are dropped at once,
 /// as if written.
 fn answer(
-    setting: &Setting,
+    context: &RunContext,
     subject: &Arc<Subject>,
     workers: &Arc<Workers>,
-    mut check: impl FnMut(Block<'_>, &[u8]) -> Result<(), Stop>,
-) -> Result<(Duration, Tally), Stop> {
+    mut check: impl FnMut(Block<'_>, &[u8]) -> Result<(), RunError>,
+) -> Result<(Duration, Tally), RunError> {
     let begin = Instant::now();
     let start = |part| {
         let (subject, workers, cancel) =
-            (Arc::clone(subject), Arc::clone(workers), Arc::clone(&setting.cancel));
-        submit(&setting.pool, move || workers.write_answers(subject.block(part), &*cancel))
+            (Arc::clone(subject), Arc::clone(workers), Arc::clone(&context.cancel));
+        submit(&context.pool, move || workers.write_answers(subject.block(part), &*cancel))
     };
     let slots: Vec<_> = (0..subject.parts()).map(start).collect();
     let mut tally = Tally::default();
@@ -256,12 +256,16 @@ fn answer(
 }
 
 /// Searches all batches.
-fn search(setting: &Setting, solvers: &Arc<Solvers>, batches: &mut Vec<Batch>) -> Result<Duration, Stop> {
+fn search(
+    context: &RunContext,
+    solvers: &Arc<Solvers>,
+    batches: &mut Vec<Batch>,
+) -> Result<Duration, RunError> {
     let begin = Instant::now();
-    let (solutions, nodes) = (setting.question.solutions(), setting.node_limit);
+    let (solutions, nodes) = (context.question.solutions(), context.node_limit);
     let start = |mut batch| {
-        let (solvers, cancel) = (Arc::clone(solvers), Arc::clone(&setting.cancel));
-        submit(&setting.pool, move || {
+        let (solvers, cancel) = (Arc::clone(solvers), Arc::clone(&context.cancel));
+        submit(&context.pool, move || {
             solvers.with(|solver| {
                 solver.search_batch(&mut batch, &Limit { solutions, nodes, cancel: &cancel });
             });
@@ -297,7 +301,7 @@ const fn counts(question: Question) -> bool {
 }
 
 /// Tallies the results of batches.
-fn judge(question: Question, batches: &[Batch]) -> Result<Outcome, Stop> {
+fn judge(question: Question, batches: &[Batch]) -> Result<Outcome, RunError> {
     let mut outcome = Outcome::default();
     let mut counted = 0;
     for search in batches.iter().flat_map(Batch::searches) {
@@ -310,7 +314,7 @@ fn judge(question: Question, batches: &[Batch]) -> Result<Outcome, Stop> {
             Verdict::NoSolution => Some(Problem::NoSolution),
             Verdict::NotUnique => Some(Problem::NotUnique),
             Verdict::GaveUp { nodes } => Some(Problem::GaveUp { nodes }),
-            Verdict::Cancelled => return Err(Stop::Cancelled),
+            Verdict::Cancelled => return Err(RunError::Cancelled),
         };
         outcome.tally.count_one(problem.as_ref().map(Problem::code), &search.metrics);
     }
@@ -319,7 +323,7 @@ fn judge(question: Question, batches: &[Batch]) -> Result<Outcome, Stop> {
 }
 
 /// Checks the solutions of a batch.
-fn check_batch(question: Question) -> impl Fn(&Batch) -> Result<(), Stop> {
+fn check_batch(question: Question) -> impl Fn(&Batch) -> Result<(), RunError> {
     move |batch| {
         let (mut puzzle, mut solution) = (Grid::empty(batch.order()), Grid::empty(batch.order()));
         for (index, search) in batch.searches().iter().enumerate() {
@@ -337,7 +341,12 @@ fn check_batch(question: Question) -> impl Fn(&Batch) -> Result<(), Stop> {
 }
 
 /// Reads answers back and checks them. Returns the sum of all counts.
-fn check_text(format: &Format, question: Question, block: Block<'_>, answers: &[u8]) -> Result<u64, Stop> {
+fn check_text(
+    format: &Format,
+    question: Question,
+    block: Block<'_>,
+    answers: &[u8],
+) -> Result<u64, RunError> {
     let (mut puzzle, mut solution) = (Grid::empty(format.order()), Grid::empty(format.order()));
     let mut answers = answers.split(|&byte| byte == b'\n');
     let mut records = Records::new(format, block.text, block.first_line);
@@ -356,19 +365,19 @@ fn check_text(format: &Format, question: Question, block: Block<'_>, answers: &[
         };
         if !is_right {
             let answer = String::from_utf8_lossy(answer);
-            return Err(Stop::Wrong(format!("line {} got the wrong answer `{answer}`", record.line)));
+            return Err(RunError::Wrong(format!("line {} got the wrong answer `{answer}`", record.line)));
         }
     }
     // The last line ends with a newline.
     match answers.next() {
         Some(b"") | None => Ok(counted),
-        Some(_) => Err(Stop::Wrong("there are more answers than puzzles".to_owned())),
+        Some(_) => Err(RunError::Wrong("there are more answers than puzzles".to_owned())),
     }
 }
 
-fn wrong(puzzle: &Grid, solution: &Grid) -> Stop {
+fn wrong(puzzle: &Grid, solution: &Grid) -> RunError {
     let cells = |grid: &Grid| grid.digits().iter().map(u8::to_string).collect::<Vec<_>>().join(" ");
-    Stop::Wrong(format!("the puzzle {} got the wrong solution {}", cells(puzzle), cells(solution)))
+    RunError::Wrong(format!("the puzzle {} got the wrong solution {}", cells(puzzle), cells(solution)))
 }
 
 #[cfg(test)]
@@ -444,6 +453,6 @@ mod tests {
         let mut batch = Batch::new(four().order());
         batch.push(&grid(b"12343412214343.."));
         batch.set(0, solved, grid(b"4321341221434321").digits());
-        assert!(matches!(check(&batch), Err(Stop::Wrong(_))));
+        assert!(matches!(check(&batch), Err(RunError::Wrong(_))));
     }
 }

@@ -40,7 +40,7 @@ struct Disagreement(String);
 
 /// The report. Programs rely on its names.
 #[derive(Serialize)]
-struct Report {
+struct ComparisonReport {
     schema_version: u32,
     machine: Machine,
     settings: Settings,
@@ -50,7 +50,7 @@ struct Report {
     processes: u32,
     /// The slow-down that counts as a regression, in per cent.
     max_regression_percent: Option<f64>,
-    results: Vec<Row>,
+    results: Vec<ComparedRow>,
     /// The rows that are slower than is allowed.
     regressions: usize,
 }
@@ -65,7 +65,7 @@ struct Program {
 
 /// One row of a comparison.
 #[derive(Serialize)]
-struct Row {
+struct ComparedRow {
     file: String,
     order: String,
     strategy: String,
@@ -154,7 +154,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Takes turns until the time is over, or every row is decided.
-    fn run(mut self, cancel: &AtomicBool, bar: &ProgressBar) -> anyhow::Result<Report> {
+    fn run(mut self, cancel: &AtomicBool, bar: &ProgressBar) -> anyhow::Result<ComparisonReport> {
         loop {
             bar.set_message("starting both");
             let (this, this_handshake) = Process::start(&self.programs[0], self.args)?;
@@ -235,9 +235,9 @@ impl<'a> Comparison<'a> {
         self.rows.iter().all(|(_, pairs)| is_decided(pairs, wall) && is_decided(pairs, processor))
     }
 
-    fn report(self, handshakes: [Handshake; 2]) -> Report {
+    fn report(self, handshakes: [Handshake; 2]) -> ComparisonReport {
         let limit = self.args.comparison.max_regression;
-        let results: Vec<Row> =
+        let results: Vec<ComparedRow> =
             self.rows.iter().filter_map(|(row, pairs)| judge(row, pairs, limit)).collect();
         let [this, other] = self.programs.clone();
         let [this_handshake, other_handshake] = handshakes;
@@ -247,7 +247,7 @@ impl<'a> Comparison<'a> {
             commit: handshake.commit,
             toolchain: handshake.toolchain,
         };
-        Report {
+        ComparisonReport {
             schema_version: SCHEMA_VERSION,
             machine: Machine::this(),
             settings: Settings::of(self.args),
@@ -303,7 +303,7 @@ fn percent(ratio: f64) -> f64 {
 /// interval reaches the limit. The same build, or a noisy machine, fails the first test; a
 /// slow-down of exactly the limit passes both. Processor time is judged as well as wall time,
 /// because other programs on the machine disturb it less.
-fn judge(row: &TimedRow, pairs: &[[Turn; 2]], limit: Option<Percent>) -> Option<Row> {
+fn judge(row: &TimedRow, pairs: &[[Turn; 2]], limit: Option<Percent>) -> Option<ComparedRow> {
     let intervals = [Interval::of(&ratios(pairs, wall))?, Interval::of(&ratios(pairs, processor))?];
     let is_slower = |interval: &Interval| interval.low > 1.0;
     let is_too_slow = |interval: &Interval| {
@@ -329,7 +329,7 @@ fn judge(row: &TimedRow, pairs: &[[Turn; 2]], limit: Option<Percent>) -> Option<
         rounded(row.puzzles as f64 / times[times.len() / 2].max(1e-12), 10.0)
     };
     let [wall_time, processor_time] = intervals.map(change);
-    Some(Row {
+    Some(ComparedRow {
         file: row.file.clone(),
         order: row.order.clone(),
         strategy: row.strategy.clone(),
@@ -415,7 +415,7 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-impl Report {
+impl ComparisonReport {
     /// The lines above the table.
     fn heading(&self) -> Vec<String> {
         let Self { machine, settings, processes, .. } = self;

@@ -29,7 +29,7 @@ use sudoku_stream::pipeline;
 use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{DEFAULT_NODE_LIMIT, Fast, Question, STRATEGIES, Strategy, default_strategy};
 
-use self::candidate::{Candidate, Setting, Stop};
+use self::candidate::{Candidate, RunContext, RunError};
 use self::report::{Measured, Report};
 use self::subject::Subject;
 use crate::cli::input::{FormatArgs, InputArgs};
@@ -258,15 +258,15 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
     let Some(subjects) = loaded else { return Ok(interrupt::report("Stopped before the first run")) };
 
     let (question, node_limit) = (args.question(), args.node_limit);
-    let setting = Setting { pool: pipeline::pool(Some(threads))?, cancel, question, node_limit };
+    let context = RunContext { pool: pipeline::pool(Some(threads))?, cancel, question, node_limit };
     let mut work = Vec::new();
     for subject in subjects {
-        let candidates = candidates(args, &subject, &setting)?;
+        let candidates = candidates(args, &subject, &context)?;
         work.push((subject, candidates));
     }
 
     if args.comparison.turns {
-        turns::serve(&setting, work)?;
+        turns::serve(&context, work)?;
         return Ok(ExitCode::SUCCESS);
     }
     let runs = |candidates: &Vec<Candidate>| candidates.len() as u64 * (1 + u64::from(args.repeats));
@@ -276,17 +276,17 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
         print::stdout(&report.heading())?;
     }
     for (subject, candidates) in work {
-        let measured = match measure(&setting, &subject, candidates, args.repeats, &bar) {
+        let measured = match measure(&context, &subject, candidates, args.repeats, &bar) {
             Ok(measured) => measured,
             Err(stop) => {
                 let (done, all) = (bar.position(), bar.length().unwrap_or(0));
                 bar.finish_and_clear();
                 return Ok(match stop {
-                    Stop::Cancelled => {
+                    RunError::Cancelled => {
                         let (done, all) = (print::thousands(done), print::counted(all, "run"));
                         interrupt::report(&format!("Stopped after {done} of {all}"))
                     }
-                    Stop::Wrong(what) => {
+                    RunError::Wrong(what) => {
                         print::status_line(&format!("{}: {what}.", subject.name));
                         ExitCode::from(exit::DISAGREED)
                     }
@@ -308,14 +308,14 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// The candidates to time on a file.
-fn candidates(args: &BenchArgs, subject: &Subject, setting: &Setting) -> anyhow::Result<Vec<Candidate>> {
+fn candidates(args: &BenchArgs, subject: &Subject, context: &RunContext) -> anyhow::Result<Vec<Candidate>> {
     let order = subject.format.order();
     let strategies = supported(args, order)?;
     let mut candidates = Vec::new();
     for kind in args.kinds() {
         for &strategy in &strategies {
             let mut add = |strategy, backend| {
-                candidates.push(Candidate::new(kind, strategy, backend, &subject.format, setting));
+                candidates.push(Candidate::new(kind, strategy, backend, &subject.format, context));
             };
             if strategy.name() == Fast::BEST.name() {
                 args.backends().into_iter().for_each(|backend| add(Fast::with(backend), Some(backend)));
@@ -343,25 +343,25 @@ fn supported(args: &BenchArgs, order: Order) -> anyhow::Result<Vec<&'static dyn 
 
 /// Times the candidates in turns, and makes sure that they agree.
 fn measure(
-    setting: &Setting,
+    context: &RunContext,
     subject: &Arc<Subject>,
     candidates: Vec<Candidate>,
     repeats: u32,
     bar: &ProgressBar,
-) -> Result<Vec<Measured>, Stop> {
+) -> Result<Vec<Measured>, RunError> {
     let in_turn = |candidate: &Candidate| bar.set_message(format!("{}: {candidate}", subject.name));
     let mut batches = subject.batches();
     let mut measured: Vec<Measured> = Vec::new();
     for candidate in candidates {
         in_turn(&candidate);
         let outcome =
-            candidate.warm_up(setting, subject, &mut batches).map_err(|stop| stop.by(&candidate))?;
+            candidate.warm_up(context, subject, &mut batches).map_err(|stop| stop.by(&candidate))?;
         let new = Measured { candidate, outcome, times: Vec::new() };
         if let Some(first) = measured.first()
             && let Some(difference) = new.whole(subject).difference(&first.whole(subject))
         {
             let (new, first) = (new.candidate, &first.candidate);
-            return Err(Stop::Wrong(format!("{new} disagrees with {first}: {difference}")));
+            return Err(RunError::Wrong(format!("{new} disagrees with {first}: {difference}")));
         }
         measured.push(new);
         bar.inc(1);
@@ -369,7 +369,7 @@ fn measure(
     for _ in 0..repeats {
         for Measured { candidate, outcome, times } in &mut measured {
             in_turn(candidate);
-            let (mean, _) = candidate.mean_run(setting, subject, &mut batches, outcome, LEAST_RUN)?;
+            let (mean, _) = candidate.mean_run(context, subject, &mut batches, outcome, LEAST_RUN)?;
             times.push(mean);
             bar.inc(1);
         }
@@ -439,21 +439,21 @@ mod tests {
     static PANIC: Liar = Liar(Lie::Panic);
 
     /// The number of times measured, or why the strategy was rejected beside `propagation`.
-    fn measured(kind: Kind, strategy: &'static dyn Strategy, is_cancelled: bool) -> Result<usize, Stop> {
+    fn measured(kind: Kind, strategy: &'static dyn Strategy, is_cancelled: bool) -> Result<usize, RunError> {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(&file, "12343412214343..\n").unwrap();
         let typed = ["sudoku", "bench", file.path().to_str().unwrap()];
         let Command::Bench(args) = CommandLine::parse_from(typed).command else { panic!("{typed:?}") };
         let subject = Arc::new(Subject::load(&args.inputs()[0], 1).unwrap());
-        let setting = Setting {
+        let context = RunContext {
             pool: pipeline::pool(Some(1)).unwrap(),
             cancel: Arc::new(AtomicBool::new(is_cancelled)),
             question: args.question(),
             node_limit: args.node_limit,
         };
-        let candidate = |strategy| Candidate::new(kind, strategy, None, &subject.format, &setting);
+        let candidate = |strategy| Candidate::new(kind, strategy, None, &subject.format, &context);
         let candidates = vec![candidate(&Propagation), candidate(strategy)];
-        measure(&setting, &subject, candidates, 2, &ProgressBar::hidden())
+        measure(&context, &subject, candidates, 2, &ProgressBar::hidden())
             .map(|measured| measured.iter().map(|measured| measured.times.len()).sum())
     }
 
@@ -461,13 +461,15 @@ mod tests {
     fn a_wrong_answer_is_detected() {
         for kind in [Kind::Text, Kind::Search] {
             assert_eq!(measured(kind, &Propagation, false), Ok(4));
-            assert_eq!(measured(kind, &Propagation, true), Err(Stop::Cancelled));
+            assert_eq!(measured(kind, &Propagation, true), Err(RunError::Cancelled));
             for (strategy, part) in [
                 (&NO_SOLUTION, "disagrees with propagation"),
                 (&WRONG_SOLUTION, "got the wrong"),
                 (&PANIC, "broke down"),
             ] {
-                let Err(Stop::Wrong(what)) = measured(kind, strategy, false) else { panic!("not detected") };
+                let Err(RunError::Wrong(what)) = measured(kind, strategy, false) else {
+                    panic!("not detected")
+                };
                 assert!(what.starts_with(&format!("liar ({kind})")) && what.contains(part), "{what}");
             }
         }

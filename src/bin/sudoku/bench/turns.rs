@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use sudoku_stream::build_info;
 use sudoku_stream::solver::Batch;
 
-use super::candidate::{Candidate, Outcome, Setting, Stop};
+use super::candidate::{Candidate, Outcome, RunContext, RunError};
 use super::subject::Subject;
 
 /// The version of the protocol. Programs with different ones cannot be compared.
@@ -65,15 +65,15 @@ struct Ready {
 }
 
 /// Takes turns until standard input ends.
-pub fn serve(setting: &Setting, work: Vec<(Arc<Subject>, Vec<Candidate>)>) -> anyhow::Result<()> {
+pub fn serve(context: &RunContext, work: Vec<(Arc<Subject>, Vec<Candidate>)>) -> anyhow::Result<()> {
     let mut ready = Vec::new();
     for (subject, candidates) in work {
         for candidate in candidates {
             let mut batches = subject.batches();
-            let outcome = match candidate.warm_up(setting, &subject, &mut batches) {
+            let outcome = match candidate.warm_up(context, &subject, &mut batches) {
                 Ok(outcome) => outcome,
-                Err(Stop::Cancelled) => return Ok(()),
-                Err(Stop::Wrong(what)) => bail!("{}: {candidate}: {what}.", subject.name),
+                Err(RunError::Cancelled) => return Ok(()),
+                Err(RunError::Wrong(what)) => bail!("{}: {candidate}: {what}.", subject.name),
             };
             ready.push(Ready { subject: Arc::clone(&subject), candidate, batches, outcome });
         }
@@ -87,7 +87,7 @@ pub fn serve(setting: &Setting, work: Vec<(Arc<Subject>, Vec<Candidate>)>) -> an
     })?;
     for line in io::stdin().lock().lines() {
         let row = line?.parse::<usize>().ok().and_then(|row| ready.get_mut(row));
-        let turn = row.context("there is no such row")?.turn(setting)?;
+        let turn = row.context("there is no such row")?.turn(context)?;
         // An interrupt reaches both sides; the side that compares reports it.
         let Some(turn) = turn else { break };
         send(&turn)?;
@@ -110,13 +110,13 @@ impl Ready {
     }
 
     /// Times a run. `None` if it was interrupted.
-    fn turn(&mut self, setting: &Setting) -> anyhow::Result<Option<Turn>> {
+    fn turn(&mut self, context: &RunContext) -> anyhow::Result<Option<Turn>> {
         let Self { subject, candidate, batches, outcome } = self;
         let begin = processor_seconds();
-        let (mean, runs) = match candidate.mean_run(setting, subject, batches, outcome, LEAST_TURN) {
+        let (mean, runs) = match candidate.mean_run(context, subject, batches, outcome, LEAST_TURN) {
             Ok(timed) => timed,
-            Err(Stop::Cancelled) => return Ok(None),
-            Err(Stop::Wrong(what)) => bail!("{}: {what}.", subject.name),
+            Err(RunError::Cancelled) => return Ok(None),
+            Err(RunError::Wrong(what)) => bail!("{}: {what}.", subject.name),
         };
         let processor = (processor_seconds() - begin) / f64::from(runs);
         Ok(Some(Turn { wall: mean.as_secs_f64(), processor }))

@@ -34,7 +34,7 @@ pub enum Look {
 }
 
 #[derive(Clone, PartialEq, Eq)]
-struct State {
+struct Snapshot {
     grid: Grid,
     origins: Vec<Origin>,
 }
@@ -44,9 +44,9 @@ pub struct Board {
     /// Its name, such as `Puzzle 3 of list.txt`.
     title: String,
     format: Format,
-    now: State,
-    past: Vec<State>,
-    future: Vec<State>,
+    now: Snapshot,
+    past: Vec<Snapshot>,
+    future: Vec<Snapshot>,
 }
 
 impl Board {
@@ -54,7 +54,7 @@ impl Board {
     pub fn new(title: String, format: Format, puzzle: Grid) -> Self {
         let origin = |&digit: &u8| if digit == 0 { Origin::User } else { Origin::Clue };
         let origins = puzzle.digits().iter().map(origin).collect();
-        let now = State { grid: puzzle, origins };
+        let now = Snapshot { grid: puzzle, origins };
         Self { title, format, now, past: Vec::new(), future: Vec::new() }
     }
 
@@ -140,7 +140,7 @@ impl Board {
         self.change(|state| state.origins.fill(Origin::User));
     }
 
-    fn change(&mut self, change: impl FnOnce(&mut State)) {
+    fn change(&mut self, change: impl FnOnce(&mut Snapshot)) {
         let before = self.now.clone();
         change(&mut self.now);
         if self.now == before {
@@ -242,7 +242,7 @@ impl Board {
     }
 }
 
-fn step(from: &mut Vec<State>, now: &mut State, to: &mut Vec<State>) -> bool {
+fn step(from: &mut Vec<Snapshot>, now: &mut Snapshot, to: &mut Vec<Snapshot>) -> bool {
     let Some(state) = from.pop() else { return false };
     to.push(std::mem::replace(now, state));
     true

@@ -111,24 +111,25 @@ impl List {
         let Some((format, name, found)) = interruptible(cancel, work)? else {
             return Err(Interrupted.into());
         };
-        let mut said = format!(
+        let mut report = format!(
             "{name}: {} of {} in the notation {}",
             print::counted(found.puzzles, "puzzle"),
             format.order(),
             format.notation()
         );
         if found.bad == 0 {
-            said += ".\n";
+            report += ".\n";
         } else {
-            said += &format!(", {} of them bad:\n", print::thousands(found.bad));
+            report += &format!(", {} of them bad:\n", print::thousands(found.bad));
             for error in &found.errors {
-                said += &format!("  {error}\n");
+                report += &format!("  {error}\n");
             }
             if found.bad > found.errors.len() as u64 {
-                said += &format!("  and {} more\n", print::thousands(found.bad - found.errors.len() as u64));
+                report +=
+                    &format!("  and {} more\n", print::thousands(found.bad - found.errors.len() as u64));
             }
         }
-        Ok((Self { source, hint: hint.clone(), format, puzzles: found.puzzles }, said))
+        Ok((Self { source, hint: hint.clone(), format, puzzles: found.puzzles }, report))
     }
 
     /// The number of puzzles when it was opened.

@@ -14,6 +14,7 @@ mod session;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -63,17 +64,17 @@ pub fn run(args: &ShellArgs) -> anyhow::Result<ExitCode> {
         (false, false) => Look::Plain,
     };
     let mut session = Session::new(args.format.hint(), Arc::clone(&interrupts.raised), look);
-    if is_terminal && say(GREETING)?.is_gone() {
+    if is_terminal && show(GREETING)?.is_break() {
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(start) = &args.start
-        && say(&session.begin(start.as_bytes()))?.is_gone()
+        && show(&session.begin(start.as_bytes()))?.is_break()
     {
         return Ok(ExitCode::SUCCESS);
     }
     loop {
         interrupts.wait();
-        let (said, is_last) = match console.next(&session.prompt())? {
+        let (text, is_last) = match console.next(&session.prompt())? {
             Event::Interrupted => (session.interrupt(), false),
             Event::End => (session.end(), true),
             Event::Line(line) => {
@@ -84,29 +85,17 @@ pub fn run(args: &ShellArgs) -> anyhow::Result<ExitCode> {
                 (below.to_owned() + &reply.text, reply.is_last)
             }
         };
-        if say(&said)?.is_gone() || is_last {
+        if show(&text)?.is_break() || is_last {
             return Ok(ExitCode::SUCCESS);
         }
     }
 }
 
-/// Whether standard output is still read.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Reader {
-    There,
-    Gone,
-}
-
-impl Reader {
-    fn is_gone(self) -> bool {
-        self == Self::Gone
-    }
-}
-
-fn say(text: &str) -> io::Result<Reader> {
+/// Prints a reply. It breaks the session if standard output is a closed pipe.
+fn show(text: &str) -> io::Result<ControlFlow<()>> {
     match io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush()) {
-        Ok(()) => Ok(Reader::There),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Reader::Gone),
+        Ok(()) => Ok(ControlFlow::Continue(())),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ControlFlow::Break(())),
         Err(error) => Err(error),
     }
 }

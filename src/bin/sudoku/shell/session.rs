@@ -150,7 +150,7 @@ impl Session {
     }
 
     fn take_line(&mut self, line: &[u8]) -> Result<String, Leave> {
-        let mut said = String::new();
+        let mut before = String::new();
         if let Some((mut paste, then)) = self.paste.take() {
             if command_of(line).is_none() && !paste.is_another(line) {
                 return Ok(match paste.take(line) {
@@ -162,19 +162,19 @@ impl Session {
                     Taken::Short => paste.unfinished(),
                 });
             }
-            said = if paste.may_end() { reply(self.take_paste(&paste, then)) } else { paste.unfinished() };
+            before = if paste.may_end() { reply(self.take_paste(&paste, then)) } else { paste.unfinished() };
         }
         let line = line.trim_ascii();
         if line.is_empty() || line.starts_with(b"#") {
-            return Ok(said);
+            return Ok(before);
         }
-        let asked = std::mem::take(&mut self.awaits_puzzle);
+        let was_awaited = std::mem::take(&mut self.awaits_puzzle);
         if command_of(line).is_none() {
-            if asked {
-                return Ok(said + &reply(self.solve_named(line)));
+            if was_awaited {
+                return Ok(before + &reply(self.solve_named(line)));
             }
             if paste::looks_like_cells(line) {
-                return Ok(said + &reply(self.take_cells(line, Then::Show)));
+                return Ok(before + &reply(self.take_cells(line, Then::Show)));
             }
         }
         let text = String::from_utf8_lossy(line);
@@ -184,9 +184,9 @@ impl Session {
             Err(sentence) => {
                 let path = list::path(line);
                 if path.is_file() {
-                    return Ok(format!("{said}That is a file. `open {text}` opens it.\n"));
+                    return Ok(format!("{before}That is a file. `open {text}` opens it.\n"));
                 }
-                return Ok(said + &sentence + "\n");
+                return Ok(before + &sentence + "\n");
             }
         };
         if command.verb == Verb::Exit {
@@ -195,7 +195,7 @@ impl Session {
         // The original bytes, because file names need not be UTF-8.
         let rest =
             line.iter().position(u8::is_ascii_whitespace).map_or(&b""[..], |at| line[at..].trim_ascii());
-        Ok(said + &reply(self.execute(command, rest)))
+        Ok(before + &reply(self.execute(command, rest)))
     }
 
     fn execute(&mut self, command: &command::Command, rest: &[u8]) -> anyhow::Result<String> {
@@ -222,8 +222,8 @@ impl Session {
             (Verb::Random, []) => self.pick(Pick::Random),
             (Verb::Show, []) => self.with_board(|board, look| board.summary() + "\n" + &board.draw(look)),
             (Verb::Show, [form]) => self.show(form),
-            (Verb::Set, [..]) => self.set(&text).and_then(|said| said.ok_or_else(misused)),
-            (Verb::Clear, [..]) => self.clear(&text).and_then(|said| said.ok_or_else(misused)),
+            (Verb::Set, [..]) => self.set(&text).and_then(|text| text.ok_or_else(misused)),
+            (Verb::Clear, [..]) => self.clear(&text).and_then(|text| text.ok_or_else(misused)),
             (Verb::Undo, []) => self.travel(Board::undo, "There is nothing to take back.\n"),
             (Verb::Redo, []) => self.travel(Board::redo, "There is nothing to make again.\n"),
             (Verb::Reset, []) => self.change(Board::reset),
@@ -326,26 +326,26 @@ impl Session {
             return self.put(format, puzzle, "The puzzle".to_owned(), then);
         }
         let pool = self.pool()?;
-        let (list, said) = List::pasted(text, &self.hint, &pool, &self.cancel)?;
-        self.take_list(list, said, then)
+        let (list, report) = List::pasted(text, &self.hint, &pool, &self.cancel)?;
+        self.take_list(list, report, then)
     }
 
     fn open(&mut self, path: &Path) -> anyhow::Result<String> {
         let pool = self.pool()?;
-        let (list, said) = List::open(path, &self.hint, &pool, &self.cancel)?;
-        self.take_list(list, said, Then::Show)
+        let (list, report) = List::open(path, &self.hint, &pool, &self.cancel)?;
+        self.take_list(list, report, Then::Show)
     }
 
-    fn take_list(&mut self, list: List, said: String, then: Then) -> anyhow::Result<String> {
+    fn take_list(&mut self, list: List, report: String, then: Then) -> anyhow::Result<String> {
         let list = self.list.insert(list).clone();
         if then == Then::Solve && list.len() > 1 {
             let answers = self.solve_all(&list)?;
             // Commands that follow are about this list, so the old board goes.
             let first = self.pick_from(&list, Pick::Number(1), Then::Show);
             let note = if first.is_ok() { "\nPuzzle 1 is on the board.\n" } else { "" };
-            return Ok(said + "\n" + &answers + note);
+            return Ok(report + "\n" + &answers + note);
         }
-        Ok(said + "\n" + &reply(self.pick_from(&list, Pick::Number(1), then)))
+        Ok(report + "\n" + &reply(self.pick_from(&list, Pick::Number(1), then)))
     }
 
     fn pick(&mut self, choice: Pick) -> anyhow::Result<String> {
@@ -420,22 +420,22 @@ impl Session {
                 bail!("The {clue} at {cell} is a clue. `unlock` lets clues be changed.");
             }
             board.set(cell, Some(digit));
-            let mut said = if look == Look::Plain { String::new() } else { board.draw(look) + "\n" };
+            let mut text = if look == Look::Plain { String::new() } else { board.draw(look) + "\n" };
             let conflict =
                 board.grid().conflicts().find(|conflict| conflict.first == cell || conflict.second == cell);
             match conflict {
                 Some(conflict) => {
-                    said += &format!(
+                    text += &format!(
                         "{cell} is {digit}. That breaks the rules: {conflict}, at {} and {}.\n",
                         conflict.first, conflict.second
                     );
                 }
-                None => said += &format!("{cell} is {digit}.\n"),
+                None => text += &format!("{cell} is {digit}.\n"),
             }
             if board.grid().is_solved() {
-                said += "The puzzle is correctly solved.\n";
+                text += "The puzzle is correctly solved.\n";
             }
-            Ok(Some(said))
+            Ok(Some(text))
         })?
     }
 
@@ -540,8 +540,8 @@ impl Session {
             return self.take_cells(typed, Then::Solve);
         }
         let pool = self.pool()?;
-        let (list, said) = List::open(&path, &self.hint, &pool, &self.cancel)?;
-        self.take_list(list, said, Then::Solve)
+        let (list, report) = List::open(&path, &self.hint, &pool, &self.cancel)?;
+        self.take_list(list, report, Then::Solve)
     }
 
     /// Puts the puzzle of the command line on the board, or opens its file.
@@ -571,15 +571,15 @@ impl Session {
             answers.extend(lines.map(|line| String::from_utf8_lossy(line).into_owned()));
         }
         let time = begin.elapsed();
-        let mut said = answers.concat();
+        let mut text = answers.concat();
         if tally.answers > answers.len() as u64 {
-            said += &format!("and {} more\n", print::thousands(tally.answers - answers.len() as u64));
+            text += &format!("and {} more\n", print::thousands(tally.answers - answers.len() as u64));
         }
-        said += &format!("\n{}\n", summary::summary(&tally, time));
+        text += &format!("\n{}\n", summary::summary(&tally, time));
         if self.shows_cost {
-            said += &cost(strategy, &tally.metrics, time);
+            text += &cost(strategy, &tally.metrics, time);
         }
-        Ok(said)
+        Ok(text)
     }
 
     fn count(&mut self, limit: u64) -> anyhow::Result<String> {

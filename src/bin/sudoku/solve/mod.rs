@@ -278,8 +278,8 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
     if args.answer.stats {
         print::status_line(&summary::stats(&tally, time()));
     }
-    let seen = args.answer.fail_on_error && tally.error_count() > 0;
-    Ok(if seen { ExitCode::from(exit::ERRORS_SEEN) } else { ExitCode::SUCCESS })
+    let has_errors = args.answer.fail_on_error && tally.error_count() > 0;
+    Ok(if has_errors { ExitCode::from(exit::ERRORS_SEEN) } else { ExitCode::SUCCESS })
 }
 
 /// The input, opened.

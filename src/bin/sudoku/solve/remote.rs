@@ -56,8 +56,9 @@ pub fn solve(
 
     let (blocks, outbox) = tokio::sync::mpsc::channel(BLOCKS_AHEAD);
     let (ends, block_ends) = mpsc::channel();
-    let feeder =
-        thread::Builder::new().name("reader".to_owned()).spawn(move || feed(reader, &blocks, &ends))?;
+    let reader_thread = thread::Builder::new()
+        .name("reader".to_owned())
+        .spawn(move || send_blocks(reader, &blocks, &ends))?;
 
     let sink = |lines: Bytes, tally: &_| -> Result<(), OutputError> {
         // It was sent before the block.
@@ -83,7 +84,7 @@ pub fn solve(
         Some(Err(ClientError::Sink(error))) => Err(OfflineError::from(error).into()),
         Some(Err(error)) => Err(error.into()),
         Some(Ok(_)) => {
-            let fed = feeder.join().ok().context("The thread that reads the input broke down")?;
+            let fed = reader_thread.join().ok().context("The thread that reads the input broke down")?;
             Ok(fed.map_err(OfflineError::from)?)
         }
     }
@@ -97,7 +98,7 @@ async fn raised(flag: &AtomicBool) {
 }
 
 /// Cuts the input into messages, and sends where in the input each of them ends.
-fn feed(
+fn send_blocks(
     mut reader: Reader,
     blocks: &tokio::sync::mpsc::Sender<Bytes>,
     ends: &mpsc::Sender<(u64, Option<Prefix>)>,

@@ -174,38 +174,41 @@ fn figures(steps: u64, metrics: &Metrics, time: Duration) -> String {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct End {
     words: String,
-    mood: Mood,
+    kind: EndKind,
 }
 
-/// Whether an end is good news.
+/// The kind of an end, which decides its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mood {
-    Good,
-    Bad,
-    Open,
+enum EndKind {
+    Solved,
+    Unsolvable,
+    Stopped,
 }
 
 impl End {
     fn of(search: &Search, task: &Task, steps: u64, is_interrupted: bool) -> Self {
-        let (words, mood) = match (search.stop, search.solutions) {
+        let (words, kind) = match (search.stop, search.solutions) {
             (Stop::Cancelled, _) if is_interrupted => {
-                (format!("Interrupted after {}.", print::counted(steps, "step")), Mood::Open)
+                (format!("Interrupted after {}.", print::counted(steps, "step")), EndKind::Stopped)
             }
-            (Stop::Cancelled, _) => (format!("Stopped after {}.", print::counted(steps, "step")), Mood::Open),
-            (Stop::Nodes, _) => {
-                (format!("Given up after {}.", print::counted(search.metrics.nodes, "node")), Mood::Open)
+            (Stop::Cancelled, _) => {
+                (format!("Stopped after {}.", print::counted(steps, "step")), EndKind::Stopped)
             }
-            (Stop::Exhausted, 0) => (NO_SOLUTION.to_owned(), Mood::Bad),
-            (Stop::Solutions, 1) if task.question.solutions() == 1 => (HURRAY.to_owned(), Mood::Good),
-            (Stop::Exhausted, 1) => (format!("{HURRAY} It is the only solution."), Mood::Good),
+            (Stop::Nodes, _) => (
+                format!("Given up after {}.", print::counted(search.metrics.nodes, "node")),
+                EndKind::Stopped,
+            ),
+            (Stop::Exhausted, 0) => (NO_SOLUTION.to_owned(), EndKind::Unsolvable),
+            (Stop::Solutions, 1) if task.question.solutions() == 1 => (HURRAY.to_owned(), EndKind::Solved),
+            (Stop::Exhausted, 1) => (format!("{HURRAY} It is the only solution."), EndKind::Solved),
             (Stop::Exhausted, count) => {
-                (format!("{HURRAY} {}.", print::counted(count, "solution")), Mood::Good)
+                (format!("{HURRAY} {}.", print::counted(count, "solution")), EndKind::Solved)
             }
             (Stop::Solutions, count) => {
-                (format!("{HURRAY} At least {}.", print::counted(count, "solution")), Mood::Good)
+                (format!("{HURRAY} At least {}.", print::counted(count, "solution")), EndKind::Solved)
             }
         };
-        Self { words, mood }
+        Self { words, kind }
     }
 }
 
@@ -267,7 +270,7 @@ impl<'a> Viewer<'a> {
         match self {
             Self::Screen(screen) => screen.end(end),
             Self::Lines { out, .. } => {
-                let style = if print::has_colours() { style_of(end.mood) } else { "" };
+                let style = if print::has_colours() { style_of(end.kind) } else { "" };
                 let reset = if style.is_empty() { "" } else { "\x1b[0m" };
                 writeln!(out, "{style}{}{reset}", end.words)?;
                 out.flush()
@@ -277,10 +280,10 @@ impl<'a> Viewer<'a> {
 }
 
 /// The escape sequence for the colour of an end.
-const fn style_of(mood: Mood) -> &'static str {
-    match mood {
-        Mood::Good => "\x1b[1;32m",
-        Mood::Bad => "\x1b[1;31m",
-        Mood::Open => "\x1b[1;33m",
+const fn style_of(kind: EndKind) -> &'static str {
+    match kind {
+        EndKind::Solved => "\x1b[1;32m",
+        EndKind::Unsolvable => "\x1b[1;31m",
+        EndKind::Stopped => "\x1b[1;33m",
     }
 }

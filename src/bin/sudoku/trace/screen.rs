@@ -106,7 +106,7 @@ impl<'a> Screen<'a> {
     pub fn end(&mut self, end: &End) -> io::Result<()> {
         self.mark = None;
         self.status = if self.has_colours {
-            format!("{}{}{RESET}", style_of(end.mood), end.words)
+            format!("{}{}{RESET}", style_of(end.kind), end.words)
         } else {
             end.words.clone()
         };
