@@ -11,6 +11,11 @@ ci:
 demo:
     cargo run --release -- demo
 
+# Writes docs/reference.md from the programs' command lines
+docs:
+    cargo build --quiet --bins
+    (cargo run --quiet --bin sudoku -- docs && cargo run --quiet --bin sudokud -- --docs) > docs/reference.md
+
 # All tests
 test:
     cargo test
@@ -23,11 +28,6 @@ lint:
 # All benches, or one: `just bench solver`
 bench *NAME:
     cargo bench {{ if NAME == "" { "" } else { "--bench " + NAME } }}
-
-# Writes docs/reference.md from the programs' command lines
-docs:
-    cargo build --quiet --bins
-    (cargo run --quiet --bin sudoku -- docs && cargo run --quiet --bin sudokud -- --docs) > docs/reference.md
 
 # The service on 127.0.0.1:50051, with the given flags
 serve *FLAGS:
