@@ -11,6 +11,11 @@ ci:
 demo:
     cargo run --release -- demo
 
+# Writes docs/reference.md from the programs' command lines
+docs:
+    cargo build --quiet --bins
+    (cargo run --quiet --bin sudoku -- docs && cargo run --quiet --bin sudokud -- --docs) > docs/reference.md
+
 # All tests
 test:
     cargo test

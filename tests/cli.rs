@@ -584,3 +584,30 @@ fn a_large_list_is_solved_in_order() {
     let shown = run(&["show", list, "--index", &number.to_string()]);
     assert!(stdout(&shown).starts_with(&format!("Puzzle {}", indicatif::HumanCount(number as u64))));
 }
+
+/// On a terminal, answers and a progress bar would be written over each other.
+#[test]
+fn answers_on_a_terminal_have_no_bar_between_them() {
+    let bench = Bench::new(2_000);
+    let (program, input) = (cargo_bin!("sudoku"), bench.path("puzzles.txt"));
+    let terminal = |arguments: &str| {
+        let command = format!("'{}' {arguments}", program.display());
+        Command::new("script").args(["-qec", &command, "/dev/null"]).stdin(Stdio::null()).output()
+    };
+    let Ok(solved) = terminal(&format!("solve '{input}'")) else {
+        eprintln!("SKIPPED: there is no `script` on this machine");
+        return;
+    };
+    succeeded(&solved);
+    let said = stdout(&solved).replace('\r', "");
+    let (answers, summary) = said.split_at(2_000 * 82);
+    assert_solves(answers, &bench.puzzles);
+    assert!(summary.starts_with("2,000 puzzles in "), "{summary}");
+    let made = terminal("generate --count 20").unwrap();
+    succeeded(&made);
+    let said = stdout(&made);
+    assert!(said.lines().take(20).all(|line| line.trim_end().len() == 81), "{said}");
+    // With the answers in a file there is a bar.
+    let written = terminal(&format!("solve '{input}' -o '{}'", bench.path("out.txt"))).unwrap();
+    assert!(stdout(&written).contains('%'), "{}", stdout(&written));
+}

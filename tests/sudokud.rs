@@ -517,3 +517,25 @@ fn limits_beyond_measure_are_no_limits() {
     signal(&child, "-TERM");
     assert!({ child }.wait().unwrap().success());
 }
+
+/// A flag lowers a limit, and the refusal names it.
+#[test]
+fn a_limit_of_generated_puzzles_is_set_by_a_flag() {
+    let (mut child, address) =
+        running(&["--max-generated", "3", "--max-attempts", "2", "--max-trace-steps", "4"]);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let mut client = SudokuServiceClient::connect(format!("http://{address}")).await.unwrap();
+        let request = |count| GenerateRequest { order: 2, count, ..Default::default() };
+        let mut made = client.generate(request(3)).await.unwrap().into_inner();
+        let mut puzzles = 0;
+        while let Some(response) = made.message().await.unwrap() {
+            puzzles += response.puzzles.iter().filter(|&&byte| byte == b'\n').count();
+        }
+        assert_eq!(puzzles, 3);
+        let refused = client.generate(request(4)).await.unwrap_err();
+        assert!(refused.message().contains('3'), "{refused:?}");
+    });
+    signal(&child, "-TERM");
+    assert!(child.wait().unwrap().success());
+}

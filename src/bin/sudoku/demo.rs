@@ -1,4 +1,4 @@
-//! `sudoku demo`: the main job on a sample that is part of the program, over gRPC and offline.
+//! `sudoku demo`: solves a built-in sample over gRPC and offline, and compares the answers.
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
+use clap::Args;
 use sudoku_stream::answer::{Task, Workers};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::input::Source;
@@ -17,30 +18,40 @@ use sudoku_stream::pipeline;
 use sudoku_stream::service::{Config, Server};
 use sudoku_stream::text::{Alphabet, Format, Hint, Notation, Records};
 
-use super::args::DemoArgs;
-use super::remote::Servers;
-use super::{interrupt, remote, view};
+use crate::cli::server::Servers;
+use crate::cli::value::whole;
+use crate::cli::{interrupt, print};
+use crate::solve::remote;
 
-/// Puzzles made for this demonstration, easy to minimal, with a few bad lines among them.
+/// The sample: 3,000 puzzles from easy to minimal, a few bad lines among them.
 pub const SAMPLE: &[u8] = include_bytes!("demo.txt");
 
 /// How many answers are shown.
 const SHOWN: usize = 3;
 
-/// One way to have the sample answered.
-struct Way {
+/// Arguments of `sudoku demo`.
+#[derive(Clone, Args)]
+pub struct DemoArgs {
+    /// Copies of the sample that are timed
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = whole::<usize>(1..))]
+    repeat: usize,
+}
+
+/// The answers of one pass over a sample, and the time it took.
+struct Pass {
     name: String,
     answers: Vec<u8>,
     puzzles: u64,
     time: Duration,
 }
 
+/// Runs `sudoku demo`.
 pub fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
     let folder = tempfile::tempdir().context("There is no room for temporary files")?;
     let sample = folder.path().join("sample.txt");
     fs::write(&sample, SAMPLE)?;
     let large = folder.path().join("large.txt");
-    fs::write(&large, SAMPLE.repeat(args.repeat.get()))?;
+    fs::write(&large, SAMPLE.repeat(args.repeat))?;
 
     let server = LocalServer::start()?;
     let once = both_ways(&sample, folder.path(), &server)?;
@@ -49,49 +60,49 @@ pub fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
     let many = both_ways(&large, folder.path(), &server)?;
     server.stop()?;
 
-    view::print(&format!(
+    print::stdout(&format!(
         "\nChecked: {} keep every rule and every clue, {}; gRPC and offline gave the same {} bytes.\n\n",
-        view::counted(solved, "solution"),
-        view::counted(refused, "error line"),
-        view::thousands(once[0].answers.len() as u64),
+        print::counted(solved, "solution"),
+        print::counted(refused, "error line"),
+        print::thousands(once[0].answers.len() as u64),
     ))?;
-    for way in &many {
-        view::print(&format!(
+    for pass in &many {
+        print::stdout(&format!(
             "{:<32}{:>10} puzzles in {:.3} s: {:>10} puzzles/s\n",
-            way.name,
-            view::thousands(way.puzzles),
-            way.time.as_secs_f64(),
-            view::per_second(way.puzzles, way.time),
+            pass.name,
+            print::thousands(pass.puzzles),
+            pass.time.as_secs_f64(),
+            print::per_second(pass.puzzles, pass.time),
         ))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Has a file answered by the service and offline, and makes sure that both say the same.
-fn both_ways(file: &Path, folder: &Path, server: &LocalServer) -> anyhow::Result<[Way; 2]> {
+/// Solves a file through the service and offline, and checks that the answers are equal.
+fn both_ways(file: &Path, folder: &Path, server: &LocalServer) -> anyhow::Result<[Pass; 2]> {
     let cancel = interrupt::flag()?;
     let open = || -> anyhow::Result<_> { Ok(Source::open(file, true)?.read(&Hint::default())?) };
     let out = folder.join("answers.txt");
     let time =
-        |name: String, run: &mut dyn FnMut(&mut Output) -> anyhow::Result<u64>| -> anyhow::Result<Way> {
+        |name: String, run: &mut dyn FnMut(&mut Output) -> anyhow::Result<u64>| -> anyhow::Result<Pass> {
             let begin = Instant::now();
             let mut output = Output::file(&out, false)?;
             let puzzles = run(&mut output)?;
             output.finish()?;
             let time = begin.elapsed();
-            Ok(Way { name, answers: fs::read(&out)?, puzzles, time })
+            Ok(Pass { name, answers: fs::read(&out)?, puzzles, time })
         };
 
     let streamed = time(format!("gRPC stream at {}", server.address), &mut |output| {
         let mut puzzles = 0;
         let servers = Servers::open(&format!("http://{}", server.address));
         let watch = |progress: &Progress| puzzles = progress.tally.answers;
-        remote::solve(&servers, open()?, &Task::default(), &cancel, output, watch, view::status_line)?;
+        remote::solve(&servers, open()?, &Task::default(), &cancel, output, watch, print::status_line)?;
         Ok(puzzles)
     })?;
     let pool = Arc::new(pipeline::pool(None)?);
     let offline = time(
-        format!("offline, {}", view::counted(pool.current_num_threads() as u64, "thread")),
+        format!("offline, {}", print::counted(pool.current_num_threads() as u64, "thread")),
         &mut |output| {
             let reader = open()?;
             let workers = Arc::new(Workers::new(reader.format().clone(), Task::default()));
@@ -109,7 +120,7 @@ fn show(answers: &[u8]) -> anyhow::Result<()> {
     let format = sample_format()?;
     let mut page = format!(
         "{} went through a service on this machine, over gRPC, and through the offline pipeline.\n\nThe first of them:\n",
-        view::counted(answers.len() as u64, "puzzle line")
+        print::counted(answers.len() as u64, "puzzle line")
     );
     let mut records = Records::new(&format, SAMPLE, 1);
     let mut puzzle = Grid::empty(format.order());
@@ -123,10 +134,11 @@ fn show(answers: &[u8]) -> anyhow::Result<()> {
     for answer in answers.iter().filter(|answer| answer.starts_with("error: ")) {
         page += &format!("  {answer}\n");
     }
-    Ok(view::print(&page)?)
+    Ok(print::stdout(&page)?)
 }
 
-/// Checks every solution against the rules and its puzzle. Returns the numbers of solutions and error lines.
+/// Checks every solution against the rules and its puzzle. Returns the numbers of solutions and
+/// error lines.
 fn verify(answers: &[u8]) -> anyhow::Result<(u64, u64)> {
     let format = sample_format()?;
     let mut answers = std::str::from_utf8(answers)?.lines();

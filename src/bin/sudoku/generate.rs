@@ -1,4 +1,4 @@
-//! `sudoku generate`.
+//! `sudoku generate`: makes puzzles with one solution, or boards of random values.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -6,56 +6,176 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail, ensure};
+use clap::Args;
 use sudoku_stream::answer::Cancelled;
-use sudoku_stream::generate::{Generator, Puzzle, any_seed};
+use sudoku_stream::generate::{
+    self, Constraints, DEFAULT_ATTEMPTS, Difficulty, Generator, Grids, Kind, Puzzle, Recipe, Symmetry,
+    any_seed,
+};
 use sudoku_stream::grid::Order;
 use sudoku_stream::offline::{self, OfflineError, Output};
 use sudoku_stream::pipeline::{self, Ended, run_ordered};
-use sudoku_stream::text::{Format, Hint, Notation, detect};
+use sudoku_stream::text::{Alphabet, Format, Hint, Notation, detect};
 
-use super::args::GenerateArgs;
-use super::{EXIT_GAVE_UP, interrupt, view};
+use crate::cli::output::OutputArgs;
+use crate::cli::run::RunArgs;
+use crate::cli::value::{self, whole};
+use crate::cli::{exit, interrupt, print, progress};
 
+const EXAMPLES: &str = "\
+Examples:
+  sudoku generate --count 500000 --seed 7 -o puzzles.txt
+  sudoku generate --clues 20 --notation grid
+  sudoku generate --order 4 --difficulty easy --symmetry rotational
+  sudoku generate --random-clues 24 --count 1000 | sudoku count -
+
+Without --clues, clues are removed in random order as long as the solution stays unique.
+The same seed gives the same puzzles, whatever the number of threads.
+
+Exit codes: 0, all puzzles were made; 1, some were given up; 2, the run could not start or end.";
+
+/// Arguments of `sudoku generate`.
+#[derive(Clone, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct GenerateArgs {
+    /// Number of puzzles
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(1..))]
+    count: u64,
+
+    /// Side of the puzzles: 1, 4, 9, 16 or 25 [default: 9]
+    #[arg(long, value_name = "SIDE", value_parser = value::side)]
+    size: Option<Order>,
+
+    /// Side of a box, instead of --size [range: 1 to 5] [default: 3]
+    #[arg(long, hide_short_help = true, value_name = "ORDER", value_parser = value::order)]
+    #[arg(conflicts_with = "size")]
+    order: Option<Order>,
+
+    /// Clues per puzzle [default: as few as removals reach]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(0..))]
+    clues: Option<usize>,
+
+    /// Make only puzzles in which every clue is needed
+    ///
+    /// With --symmetry, every set of clues that are images of each other is needed.
+    #[arg(long)]
+    minimal: bool,
+
+    /// Symmetry of the clue pattern
+    #[arg(long, hide_short_help = true, value_name = "NAME", value_parser = value::symmetry())]
+    #[arg(default_value = "none")]
+    symmetry: Symmetry,
+
+    /// Difficulty
+    #[arg(long, value_name = "NAME", value_parser = value::difficulty(), default_value = "any")]
+    difficulty: Difficulty,
+
+    /// Guesses of the strategy propagation: 0, 3..10, 5.. or ..2
+    #[arg(long, hide_short_help = true, value_name = "RANGE", conflicts_with = "difficulty")]
+    #[arg(value_parser = guesses)]
+    guesses: Option<Difficulty>,
+
+    /// Source of the full grids that clues are removed from
+    #[arg(long, hide_short_help = true, value_name = "NAME", value_parser = value::grids())]
+    #[arg(default_value = "random")]
+    grid: Grids,
+
+    /// Give up a puzzle after N full grids
+    #[arg(long, hide_short_help = true, value_name = "N", default_value_t = DEFAULT_ATTEMPTS)]
+    #[arg(value_parser = whole::<u64>(1..))]
+    attempts: u64,
+
+    /// Make boards of N random values instead
+    ///
+    /// They keep the rules, and have any number of solutions, or none.
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(0..))]
+    #[arg(conflicts_with_all = ["clues", "minimal", "symmetry", "difficulty", "guesses", "grid"])]
+    random_clues: Option<usize>,
+
+    /// Seed of the puzzles [default: random, printed]
+    #[arg(long, value_name = "S", value_parser = whole::<u64>(0..))]
+    seed: Option<u64>,
+
+    /// Notation; csv includes the solutions
+    #[arg(long, value_parser = value::notation(), default_value = "lines")]
+    notation: Notation,
+
+    /// Symbols of the values: letters, ascii, alpha, hex, or all of them in order [default:
+    /// letters]
+    #[arg(long, hide_short_help = true)]
+    alphabet: Option<Alphabet>,
+
+    #[command(flatten)]
+    out: OutputArgs,
+
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+fn guesses(text: &str) -> Result<Difficulty, generate::NoGuesses> {
+    generate::guesses(text).map(Difficulty::Guesses)
+}
+
+impl GenerateArgs {
+    /// The recipe of every puzzle.
+    fn recipe(&self) -> Recipe {
+        let constraints = || Constraints {
+            grids: self.grid,
+            clues: self.clues,
+            minimal: self.minimal,
+            symmetry: self.symmetry,
+            difficulty: self.guesses.as_ref().unwrap_or(&self.difficulty).clone(),
+        };
+        Recipe {
+            order: self.size.or(self.order).unwrap_or(Order::NINE),
+            kind: self.random_clues.map_or_else(|| Kind::Puzzle(constraints()), Kind::RandomClues),
+            attempts: self.attempts,
+        }
+    }
+}
+
+/// Runs `sudoku generate`.
 pub fn run(args: &GenerateArgs) -> anyhow::Result<ExitCode> {
     let begin = Instant::now();
     let cancel = interrupt::flag()?;
     let seed = args.seed.unwrap_or_else(any_seed);
     let generator = Arc::new(Generator::new(args.recipe(), seed)?);
     let format = format_for(args, generator.recipe().order)?;
-    let pool = Arc::new(pipeline::pool(args.run.threads())?);
-    let mut output = match args.output_path() {
-        Some(path) => Output::file(path, args.durable)?,
+    let pool = Arc::new(pipeline::pool(args.run.threads)?);
+    let mut output = match args.out.path() {
+        Some(path) => Output::file(path, args.out.durable)?,
         None => Output::standard(),
     };
 
-    let count = args.count.get();
+    let count = args.count;
     let job = generator.recipe().job(count, pool.current_num_threads());
-    let bar = view::puzzles_bar(&args.run, count);
-    let mut done = Done::default();
+    let bar = progress::beside(&args.out, || progress::of_puzzles(&args.run.progress, count));
+    let mut totals = Totals::default();
     let mut sole = Vec::new();
     let work = {
         let (generator, format, cancel) = (Arc::clone(&generator), format.clone(), Arc::clone(&cancel));
-        move |job: &Job| {
+        move |job: &PuzzleRange| {
             make(&generator, &format, job, &cancel).map_err(|Cancelled| OfflineError::Cancelled.into())
         }
     };
-    let recover =
-        |job: &Job| Err(anyhow!("Puzzle {} was not made because of an internal error", job.first + 1));
-    let sink = |made: anyhow::Result<Made>| {
-        let Made { text, puzzles, given_up } = made?;
+    let recover = |job: &PuzzleRange| {
+        Err(anyhow!("Puzzle {} was not made because of an internal error", job.first + 1))
+    };
+    let sink = |made: anyhow::Result<MadePuzzles>| {
+        let MadePuzzles { text, puzzles, given_up } = made?;
         // Nothing is written before there is a puzzle.
-        if done.puzzles == 0 && puzzles > 0 {
+        if totals.puzzles == 0 && puzzles > 0 {
             output.write(heading(&format).as_bytes()).map_err(OfflineError::from)?;
         }
         output.write(&text).map_err(OfflineError::from)?;
-        done.puzzles += puzzles;
-        done.given_up += given_up;
+        totals.puzzles += puzzles;
+        totals.given_up += given_up;
         if count == 1 {
             sole = text;
         }
         if !bar.is_hidden() {
-            bar.set_position(done.puzzles + done.given_up);
-            bar.set_message(format!("{} a second", view::per_second(done.puzzles, begin.elapsed())));
+            bar.set_position(totals.puzzles + totals.given_up);
+            bar.set_message(format!("{} a second", print::per_second(totals.puzzles, begin.elapsed())));
         }
         Ok(())
     };
@@ -63,40 +183,39 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<ExitCode> {
     bar.finish_and_clear();
     match ended {
         Ok(Ended::Complete) => {}
-        Ok(Ended::Cancelled) => return Ok(interrupted(args, &done)),
+        Ok(Ended::Cancelled) => return Ok(interrupted(args, &totals)),
         Err(error) => {
             return match error.downcast_ref() {
                 Some(error) if offline::is_closed_pipe(error) => Ok(ExitCode::SUCCESS),
-                Some(OfflineError::Cancelled) => Ok(interrupted(args, &done)),
+                Some(OfflineError::Cancelled) => Ok(interrupted(args, &totals)),
                 _ => Err(error),
             };
         }
     }
-    if done.puzzles > 0 {
+    if totals.puzzles > 0 {
         output.finish()?;
     }
-    if !args.run.quiet && done.puzzles > 0 {
-        view::status_line(&done.summary(begin.elapsed(), seed));
+    if !args.run.progress.quiet && totals.puzzles > 0 {
+        print::status_line(&totals.summary(begin.elapsed(), seed));
         if format.notation() == Notation::Triples {
-            warn_of_small_numbers(&format, &sole);
+            report_lost_size(&format, &sole);
         }
     }
-    if done.given_up == 0 {
+    if totals.given_up == 0 {
         return Ok(ExitCode::SUCCESS);
     }
-    view::status_line(&done.gave_up(&generator, count));
-    Ok(ExitCode::from(EXIT_GAVE_UP))
+    print::status_line(&totals.gave_up(&generator, count));
+    Ok(ExitCode::from(exit::GAVE_UP))
 }
 
-/// How the puzzles are written.
+/// The format that puzzles are written in.
 fn format_for(args: &GenerateArgs, order: Order) -> anyhow::Result<Format> {
-    let notation = args.notation();
-    match notation {
+    match args.notation {
         Notation::Header => ensure!(
             [2, 3].contains(&order.box_side()),
             "The notation header is for 4x4 and 9x9 puzzles. Name another."
         ),
-        Notation::Triples if args.count.get() > 1 => {
+        Notation::Triples if args.count > 1 => {
             bail!("The notation triples is for one puzzle. Name another, or make one.")
         }
         Notation::Triples if order.side() == 1 => {
@@ -104,35 +223,40 @@ fn format_for(args: &GenerateArgs, order: Order) -> anyhow::Result<Format> {
         }
         _ => {}
     }
-    Ok(Format::new(notation, order, args.alphabet.clone().unwrap_or_default())?)
+    Ok(Format::new(args.notation, order, args.alphabet.clone().unwrap_or_default())?)
 }
 
 /// Puzzles that are made together.
-struct Job {
+struct PuzzleRange {
     /// The number of the first, from 0.
     first: u64,
     count: usize,
 }
 
 /// All jobs of a run, in order.
-fn jobs(count: u64, job: usize) -> impl FnMut() -> anyhow::Result<Option<Job>> {
+fn jobs(count: u64, job: usize) -> impl FnMut() -> anyhow::Result<Option<PuzzleRange>> {
     let mut first = 0;
     move || {
-        let next = Job { first, count: usize::try_from(count - first).unwrap_or(job).min(job) };
+        let next = PuzzleRange { first, count: usize::try_from(count - first).unwrap_or(job).min(job) };
         first += next.count as u64;
         Ok(Some(next).filter(|next| next.count > 0))
     }
 }
 
-/// What a job has made.
-struct Made {
+/// The puzzles of a job.
+struct MadePuzzles {
     text: Vec<u8>,
     puzzles: u64,
     given_up: u64,
 }
 
-fn make(generator: &Generator, format: &Format, job: &Job, cancel: &AtomicBool) -> Result<Made, Cancelled> {
-    let mut made = Made { text: Vec::new(), puzzles: 0, given_up: 0 };
+fn make(
+    generator: &Generator,
+    format: &Format,
+    job: &PuzzleRange,
+    cancel: &AtomicBool,
+) -> Result<MadePuzzles, Cancelled> {
+    let mut made = MadePuzzles { text: Vec::new(), puzzles: 0, given_up: 0 };
     for puzzle in generator.make(job.first, job.count, cancel)? {
         match puzzle {
             Ok(puzzle) => {
@@ -145,7 +269,7 @@ fn make(generator: &Generator, format: &Format, job: &Job, cancel: &AtomicBool) 
     Ok(made)
 }
 
-/// What stands above all puzzles.
+/// The line above all puzzles, if the notation has one.
 fn heading(format: &Format) -> String {
     match format.notation() {
         Notation::Header => format!("{}\n", format.order().box_side()),
@@ -154,7 +278,7 @@ fn heading(format: &Format) -> String {
     }
 }
 
-/// Appends a puzzle as its notation has it.
+/// Appends a puzzle in its notation.
 fn write(puzzle: &Puzzle, format: &Format, out: &mut Vec<u8>) {
     let Puzzle { clues, solution } = puzzle;
     match format.notation() {
@@ -175,53 +299,53 @@ fn write(puzzle: &Puzzle, format: &Format, out: &mut Vec<u8>) {
     }
 }
 
-/// Triples do not say how large the puzzle is. Where all numbers are small, it has to be said when it is read.
-fn warn_of_small_numbers(format: &Format, text: &[u8]) {
+/// Names the options that reading needs: triples carry no size, and small numbers suggest a smaller
+/// one.
+fn report_lost_size(format: &Format, text: &[u8]) {
     let seen = detect(text, &Hint { notation: Some(Notation::Triples), ..Hint::default() });
     let order = format.order();
     if !seen.is_ok_and(|seen| seen.format.order() == order) {
-        view::status_line(&format!(
+        print::status_line(&format!(
             "To be read, this puzzle needs --notation triples --size {}.",
             order.side()
         ));
     }
 }
 
-/// What came of the puzzles so far.
+/// Totals so far.
 #[derive(Default)]
-struct Done {
+struct Totals {
     puzzles: u64,
     given_up: u64,
 }
 
-impl Done {
-    /// The end of a run in one line.
+impl Totals {
+    /// The totals of a run in one line.
     fn summary(&self, time: Duration, seed: u64) -> String {
         format!(
             "{} in {:.3} s, {} a second, seed {seed}.",
-            view::counted(self.puzzles, "puzzle"),
+            print::counted(self.puzzles, "puzzle"),
             time.as_secs_f64(),
-            view::per_second(self.puzzles, time),
+            print::per_second(self.puzzles, time),
         )
     }
 
-    /// What was looked for and not found.
+    /// The sentence about puzzles that were given up.
     fn gave_up(&self, generator: &Generator, count: u64) -> String {
         let recipe = generator.recipe();
-        let attempts = view::counted(recipe.attempts, "attempt");
+        let attempts = print::counted(recipe.attempts, "attempt");
         if count == 1 {
             return format!("Gave up after {attempts}: no {recipe} was found.");
         }
-        let (given_up, count) = (view::thousands(self.given_up), view::counted(count, "puzzle"));
+        let (given_up, count) = (print::thousands(self.given_up), print::counted(count, "puzzle"));
         format!("Gave up on {given_up} of {count} after {attempts} each at a {recipe}.")
     }
 }
 
-fn interrupted(args: &GenerateArgs, done: &Done) -> ExitCode {
-    let made = format!("Interrupted. Stopped after {}", view::counted(done.puzzles, "puzzle"));
-    view::status_line(&match args.output_path() {
-        Some(path) => format!("{made}; {} was not written.", path.display()),
-        None => format!("{made}."),
-    });
-    interrupt::exit_code()
+fn interrupted(args: &GenerateArgs, totals: &Totals) -> ExitCode {
+    let made = format!("Stopped after {}", print::counted(totals.puzzles, "puzzle"));
+    interrupt::report(&match args.out.path() {
+        Some(path) => format!("{made}; {} was not written", path.display()),
+        None => made,
+    })
 }

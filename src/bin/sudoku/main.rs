@@ -1,42 +1,79 @@
-//! `sudoku`, the offline companion: the service's own pipeline over files.
+//! `sudoku`: solves, checks, makes and times Sudoku puzzles in files of any length.
 
-mod args;
 mod bench;
 mod check;
+mod cli;
 mod demo;
+mod docs;
 mod explore;
 mod generate;
-mod interrupt;
 mod load;
 mod manual;
-mod open;
-mod remote;
+#[path = "../shared/number.rs"]
+mod number;
+#[path = "../shared/reference.rs"]
+mod reference;
 mod shell;
 mod show;
 mod solve;
 mod trace;
 mod validate;
-mod view;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::{Parser, Subcommand};
+use sudoku_stream::build_info;
 
-use args::{Args, Command};
+use cli::{exit, print};
 
-/// The run completed, but there were error lines and they were to count.
-const EXIT_ERRORS_SEEN: u8 = 1;
-/// Two ways to find the same thing gave different answers, or one gave a wrong one or none.
-const EXIT_DISAGREED: u8 = 1;
-/// Some of what was asked for was looked for and not found.
-const EXIT_GAVE_UP: u8 = 1;
-/// `bench --max-regression`: this program is slower than is allowed.
-const EXIT_SLOWER: u8 = 1;
-/// The run could not start or not come to its end.
-const EXIT_FAILED: u8 = 2;
+/// Solve Sudoku puzzles in bulk: one answer line for each puzzle line, in order
+///
+/// Exit codes: 0, the run completed; 1, it found something, such as a wrong answer; 2, it could not
+/// start or end.
+#[derive(Parser)]
+#[command(name = "sudoku", version, long_version = build_info::in_full(), max_term_width = 100)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Solve every puzzle of a file or of standard input
+    Solve(solve::SolveArgs),
+    /// Count the solutions of every puzzle
+    Count(solve::CountArgs),
+    /// List badly formed puzzles: length, characters, rules
+    Validate(validate::ValidateArgs),
+    /// Check full or partly filled grids against the rules
+    Check(check::CheckArgs),
+    /// Draw one puzzle of a file, by its number or at random
+    Show(show::ShowArgs),
+    /// Show a search step by step, live on a terminal or as lines
+    Trace(trace::TraceArgs),
+    /// Make puzzles with one solution, or boards of random values
+    Generate(generate::GenerateArgs),
+    /// Time strategies and back ends on files, every answer checked
+    Bench(bench::BenchArgs),
+    /// Measure a server's throughput and latency, answers checked
+    Load(load::LoadArgs),
+    /// Compare strategies on boards from few clues to many
+    Explore(explore::ExploreArgs),
+    /// Solve a sample over gRPC and offline, compare the answers
+    Demo(demo::DemoArgs),
+    /// Open the console for one puzzle at a time: edit, hint, solve
+    Shell(shell::ShellArgs),
+    /// Print the completion script for a shell
+    Completions(manual::CompletionsArgs),
+    /// Print the manual page, or write one per command
+    Man(manual::ManArgs),
+    /// Print this program's part of docs/reference.md
+    #[command(hide = true)]
+    Docs,
+}
 
 fn main() -> ExitCode {
-    let result = match Args::parse().command {
+    let result = match CommandLine::parse().command {
         Command::Solve(args) => solve::run(&args),
         Command::Count(args) => solve::run(&args.into()),
         Command::Validate(args) => validate::run(&args),
@@ -51,9 +88,22 @@ fn main() -> ExitCode {
         Command::Shell(args) => shell::run(&args),
         Command::Completions(args) => manual::completions(&args),
         Command::Man(args) => manual::page(&args),
+        Command::Docs => docs::run(),
     };
     result.unwrap_or_else(|error| {
-        view::status_line(&format!("{error:#}"));
-        ExitCode::from(EXIT_FAILED)
+        print::status_line(&format!("{error:#}"));
+        ExitCode::from(exit::FAILED)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        CommandLine::command().debug_assert();
+    }
 }

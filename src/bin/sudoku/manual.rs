@@ -1,33 +1,57 @@
-//! `sudoku completions` and `sudoku man`: what this program tells shells and readers of manuals about itself.
+//! `sudoku completions` and `sudoku man`: completion scripts and manual pages.
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use clap::CommandFactory as _;
+use clap::{Args, CommandFactory as _};
+use clap_complete::Shell;
 use clap_mangen::roff::{Roff, bold, roman};
 
-use super::args::{Args, CompletionsArgs, ManArgs};
-use super::view;
+use crate::CommandLine;
+use crate::cli::{exit, print};
 
-/// The exit codes and what they mean.
-const EXIT_CODES: [(&str, &str); 4] = [
-    ("0", "The run completed, error lines or not."),
-    ("1", "What was asked found something: --fail-on-error, check, a wrong answer in bench or load."),
-    ("2", "The run could not start or not come to its end; standard error says why."),
-    ("130, 143", "It was interrupted, by SIGINT or SIGTERM."),
-];
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  sudoku completions bash > ~/.local/share/bash-completion/completions/sudoku
+  sudoku completions fish > ~/.config/fish/completions/sudoku.fish";
 
+const MAN_EXAMPLES: &str = "\
+Examples:
+  sudoku man | man -l -
+  sudoku man --dir ~/.local/share/man/man1";
+
+/// Arguments of `sudoku completions`.
+#[derive(Clone, Args)]
+#[command(after_long_help = COMPLETIONS_EXAMPLES)]
+pub struct CompletionsArgs {
+    /// Shell
+    #[arg(value_name = "SHELL", value_enum)]
+    shell: Shell,
+}
+
+/// Arguments of `sudoku man`.
+#[derive(Clone, Args)]
+#[command(after_long_help = MAN_EXAMPLES)]
+pub struct ManArgs {
+    /// Write this page and one per command into the folder DIR
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+/// Runs `sudoku completions`.
 pub fn completions(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Args::command(), "sudoku", &mut script);
-    view::print(&String::from_utf8_lossy(&script))?;
+    clap_complete::generate(args.shell, &mut CommandLine::command(), "sudoku", &mut script);
+    print::stdout(&String::from_utf8_lossy(&script))?;
     Ok(ExitCode::SUCCESS)
 }
 
+/// Runs `sudoku man`.
 pub fn page(args: &ManArgs) -> anyhow::Result<ExitCode> {
     // The command `help` has no page of its own.
-    let command = Args::command().disable_help_subcommand(true);
+    let command = CommandLine::command().disable_help_subcommand(true);
     if let Some(folder) = &args.dir {
         let pages = fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command, folder));
         pages.with_context(|| folder.display().to_string())?;
@@ -37,10 +61,10 @@ pub fn page(args: &ManArgs) -> anyhow::Result<ExitCode> {
     clap_mangen::Man::new(command).render(&mut page)?;
     let mut exit_codes = Roff::new();
     exit_codes.control("SH", ["EXIT STATUS"]);
-    for (code, meaning) in EXIT_CODES {
+    for (code, meaning) in exit::MEANINGS {
         exit_codes.control("TP", []).text([bold(code)]).text([roman(meaning)]);
     }
     exit_codes.to_writer(&mut page)?;
-    view::print(&String::from_utf8_lossy(&page))?;
+    print::stdout(&String::from_utf8_lossy(&page))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,26 +1,44 @@
-//! `sudoku show`.
+//! `sudoku show`: one puzzle of an input, drawn.
 
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
+use clap::Args;
 use sudoku_stream::answer::{Block, Found, Task, Workers, paint_grid};
 use sudoku_stream::grid::Grid;
 use sudoku_stream::text::Format;
 
-use super::args::ShowArgs;
-use super::open::Chosen;
-use super::{open, view};
+use crate::cli::pick::{Chosen, PickArgs};
+use crate::cli::print;
 
+const EXAMPLES: &str = "\
+Examples:
+  sudoku show puzzles.txt --index 4711
+  sudoku show puzzles.txt --random --solve";
+
+/// Arguments of `sudoku show`.
+#[derive(Clone, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct ShowArgs {
+    #[command(flatten)]
+    pick: PickArgs,
+
+    /// Show the solution too
+    #[arg(long)]
+    solve: bool,
+}
+
+/// Runs `sudoku show`.
 pub fn run(args: &ShowArgs) -> anyhow::Result<ExitCode> {
-    let Chosen { format, picked, puzzle, .. } = open::puzzle(&args.pick)?;
+    let Chosen { format, picked, puzzle, .. } = args.pick.choose()?;
     let mut text = Vec::new();
     text.extend_from_slice(
         format!(
             "Puzzle {} on line {}, {}, {}\n\n",
-            view::thousands(picked.number),
-            view::thousands(picked.line),
+            print::thousands(picked.number),
+            print::thousands(picked.line),
             format.order(),
-            view::counted(puzzle.filled() as u64, "clue"),
+            print::counted(puzzle.filled() as u64, "clue"),
         )
         .as_bytes(),
     );
@@ -30,7 +48,7 @@ pub fn run(args: &ShowArgs) -> anyhow::Result<ExitCode> {
         let block = Block { text: &picked.text, first_line: picked.line };
         write_solution(&format, block, &puzzle, &mut text)?;
     }
-    view::print(&String::from_utf8_lossy(&text))?;
+    print::stdout(&String::from_utf8_lossy(&text))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -53,9 +71,9 @@ fn write_solution(
     Ok(())
 }
 
-/// On a terminal clues and found cells look different.
+/// Appends a grid. On a terminal clues and solved cells have different colours.
 fn write_grid(format: &Format, grid: &Grid, clues: &Grid, text: &mut Vec<u8>) {
-    if view::is_painted() {
+    if print::has_colours() {
         paint_grid(format, grid, clues, text);
     } else {
         format.write_grid(grid, text);

@@ -1,7 +1,7 @@
-//! Spans of calls, sent to a collector of OpenTelemetry.
+//! Export of spans of calls to an OpenTelemetry collector.
 //!
-//! They wait in a bounded queue and go out in batches, on a thread of their own. A collector that is slow or away costs
-//! spans, never calls; it is logged now and then.
+//! Spans wait in a bounded queue and are sent in batches, on a thread of their own. A collector
+//! that is slow or unreachable costs spans, never calls; the loss is logged, at most once a minute.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -21,32 +21,32 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::registry::LookupSpan;
 
-/// The most spans that wait to be sent. Beyond that they are dropped.
+/// The most spans that wait to be sent; further ones are dropped.
 const MAX_WAITING: usize = 2048;
 
 /// The most spans in a batch.
 const MAX_BATCH: usize = 512;
 
-/// How often a batch is sent that is not full.
+/// How often an incomplete batch is sent.
 const SEND_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How long the collector may take for a batch.
+/// The time-out of a batch.
 const SEND_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long the last spans may take when the server ends.
+/// The time-out of the last spans when the server ends.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How often it is logged that spans are lost.
-const COMPLAINT_INTERVAL: Duration = Duration::from_secs(60);
+/// The shortest time between two log entries about lost spans.
+const WARNING_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Spans on their way to a collector.
+/// The exporter of spans.
 pub struct Export {
     provider: SdkTracerProvider,
 }
 
 impl Export {
-    /// Gets ready to send spans to `endpoint`; connects when there are some. Of the calls that are part of nobody's trace,
-    /// `share` are sent, from 0 to 1. Must be called in a runtime.
+    /// An exporter to `endpoint`, connected at the first span. `share`, from 0 to 1, of the calls
+    /// without a trace of their client are sent. Must be called in a runtime.
     ///
     /// # Errors
     /// An endpoint that is no URL.
@@ -60,7 +60,7 @@ impl Export {
             builder
         };
         let exporter = builder.build().with_context(|| format!("Spans cannot be sent to {endpoint}"))?;
-        let exporter = Complaining { exporter, complained: Mutex::new(None) };
+        let exporter = WarningExporter { exporter, warned_at: Mutex::new(None) };
         let batches = BatchConfigBuilder::default()
             .with_max_queue_size(MAX_WAITING)
             .with_max_export_batch_size(MAX_BATCH)
@@ -77,7 +77,7 @@ impl Export {
         Ok(Self { provider })
     }
 
-    /// What picks up spans: those of calls, without the events in them.
+    /// The tracing layer that collects spans of calls, without their events.
     pub fn layer<S>(&self) -> impl Layer<S> + use<S>
     where
         S: Subscriber + for<'span> LookupSpan<'span>,
@@ -92,7 +92,7 @@ impl Export {
             .with_filter(filter_fn(is_ours))
     }
 
-    /// Sends what is left, unless that takes too long. It blocks.
+    /// Sends the remaining spans, blocking up to the time-out.
     pub fn flush(&self) {
         if let Err(error) = self.provider.shutdown_with_timeout(FLUSH_TIMEOUT) {
             tracing::warn!(%error, "the last spans could not be sent");
@@ -100,25 +100,25 @@ impl Export {
     }
 }
 
-/// An exporter that says when it fails, but not each time.
+/// An exporter that logs failures, at a limited rate.
 #[derive(Debug)]
-struct Complaining {
+struct WarningExporter {
     exporter: OtlpExporter,
-    complained: Mutex<Option<Instant>>,
+    warned_at: Mutex<Option<Instant>>,
 }
 
-impl SpanExporter for Complaining {
+impl SpanExporter for WarningExporter {
     async fn export(&self, mut batch: Vec<SpanData>) -> OTelSdkResult {
-        // All of them are calls, and this is the end that answers.
+        // All of them are calls, seen from the side of the server.
         for span in &mut batch {
             span.span_kind = SpanKind::Server;
         }
         let spans = batch.len();
         let result = self.exporter.export(batch).await;
         if let Err(error) = &result {
-            let mut complained = self.complained.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            if complained.is_none_or(|last| last.elapsed() >= COMPLAINT_INTERVAL) {
-                *complained = Some(Instant::now());
+            let mut warned_at = self.warned_at.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            if warned_at.is_none_or(|last| last.elapsed() >= WARNING_INTERVAL) {
+                *warned_at = Some(Instant::now());
                 tracing::warn!(%error, spans, "spans could not be sent and are lost; calls are served all the same");
             }
         }

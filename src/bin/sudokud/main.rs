@@ -1,34 +1,38 @@
-//! `sudokud`, the service.
+//! `sudokud`: the gRPC service as a process.
 
-#![expect(clippy::print_stderr, reason = "why it cannot start is said before there is a log")]
+#![expect(clippy::print_stderr, reason = "the log starts after the command line is read")]
 
 mod admin;
 mod args;
 mod export;
+mod flags;
 mod log;
+#[path = "../shared/number.rs"]
+mod number;
+#[path = "../shared/reference.rs"]
+mod reference;
 
 use std::io::{ErrorKind, Write as _};
 use std::process::ExitCode;
 use std::thread;
 
 use anyhow::Context as _;
-use clap::Parser as _;
 use sudoku_stream::service::{Config, Server, Stopped};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use admin::Admin;
-use args::Args;
+use args::{Reports, Request};
 use export::Export;
 
-/// Messages come and go all the time; the system's allocator is slower at that. Without huge pages 1,000 idle connections take half as
-/// much.
+/// The allocator of messages, faster at that than the system's. It uses no huge pages, because with
+/// them 1,000 idle connections take twice the memory.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// The exit code of a server that could not run.
+/// The exit code of a server that could not start or run.
 const CANNOT_RUN: u8 = 2;
 
-/// The cores for each thread that moves bytes. Searching takes the most of the work and has threads of its own.
+/// Cores per transport thread. Searches take most of the work and have threads of their own.
 const CORES_PER_TRANSPORT_THREAD: usize = 4;
 
 fn main() -> ExitCode {
@@ -42,15 +46,18 @@ fn main() -> ExitCode {
 }
 
 fn run() -> anyhow::Result<()> {
-    let args = Args::parse();
-    if let Some(static_output) = args.static_output()? {
-        // Whoever closes the pipe has read enough.
-        return match std::io::stdout().write_all(&static_output) {
+    match args::read()? {
+        // A closed pipe is no error, because its reader has seen enough.
+        Request::Print(text) => match std::io::stdout().write_all(&text) {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
             result => result.context("standard output"),
-        };
+        },
+        Request::Serve(config, reports) => start(*config, reports),
     }
-    let (config, reports) = args.settle()?;
+}
+
+/// Starts the threads, the log and the exporter, serves, and ends them in order.
+fn start(config: Config, reports: Reports) -> anyhow::Result<()> {
     let cores = thread::available_parallelism().map_or(1, Into::into);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(cores.div_ceil(CORES_PER_TRANSPORT_THREAD))
@@ -70,15 +77,16 @@ fn run() -> anyhow::Result<()> {
         serve(config, admin).await
     });
     if let Some(export) = export {
-        // The runtime moves its bytes, so it must not have ended.
+        // The runtime moves its bytes, so this comes before the end of the runtime.
         export.flush();
     }
-    // What is still open was given its time; nothing is waited for any more.
+    // The drain time-out is over, so nothing that is still open is waited for.
     runtime.shutdown_background();
     result
 }
 
-/// Serves until a signal says to stop, then until everything has ended, time is up or a second signal comes.
+/// Serves until a signal, then until all calls have ended, the drain time-out is over or a second
+/// signal comes.
 async fn serve(config: Config, admin: Option<Admin>) -> anyhow::Result<()> {
     let mut signals = Signals::new().context("Signals cannot be caught")?;
     let server = Server::bind(config).await?;
@@ -123,7 +131,7 @@ async fn serve(config: Config, admin: Option<Admin>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The signals that mean to stop.
+/// The signals that stop the server.
 struct Signals {
     terminate: Signal,
     interrupt: Signal,

@@ -1,4 +1,5 @@
-//! What is timed: a strategy, its back end and how much of the way from text to text. Every answer is checked.
+//! A candidate: a strategy on a back end, timed from text to text or for the search alone. Every
+//! answer is checked.
 
 use std::fmt;
 use std::sync::atomic::AtomicBool;
@@ -12,14 +13,14 @@ use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{Batch, Limit, Question, Solver, Strategy, Verdict};
 use sudoku_stream::text::{Format, Problem, Records};
 
-use super::super::args::Kind;
+use super::Kind;
 use super::subject::Subject;
 
-/// The code of a puzzle that was given up. What one strategy gives up another may answer.
+/// The code of a puzzle that was given up. Another strategy may answer it.
 const GAVE_UP: &str = Problem::GaveUp { nodes: 0 }.code();
 
-/// What every candidate is given.
-pub struct Setting {
+/// The settings that all candidates share.
+pub struct RunContext {
     pub pool: ThreadPool,
     pub cancel: Arc<AtomicBool>,
     pub question: Question,
@@ -28,16 +29,16 @@ pub struct Setting {
 
 /// Why a run did not come to its end.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// The user asked for it.
+pub enum RunError {
+    /// The user interrupted it.
     Cancelled,
-    /// An answer is wrong, or there is none; how.
+    /// An answer is wrong or missing; why.
     Wrong(String),
 }
 
-impl Stop {
-    /// The same, with whose fault it is.
-    pub fn of(self, candidate: &Candidate) -> Self {
+impl RunError {
+    /// Adds the name of the candidate.
+    pub fn by(self, candidate: &Candidate) -> Self {
         match self {
             Self::Cancelled => Self::Cancelled,
             Self::Wrong(what) => Self::Wrong(format!("{candidate}: {what}")),
@@ -45,47 +46,48 @@ impl Stop {
     }
 }
 
-impl From<Cancelled> for Stop {
+impl From<Cancelled> for RunError {
     fn from(_: Cancelled) -> Self {
         Self::Cancelled
     }
 }
 
-impl From<Panicked> for Stop {
+impl From<Panicked> for RunError {
     fn from(_: Panicked) -> Self {
         Self::Wrong("the work broke down".to_owned())
     }
 }
 
-/// What a run found in the puzzles that it was given.
+/// The answers of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// The answers by their kind, and what they cost.
+    /// The answers of each kind, and their cost.
     pub tally: Tally,
-    /// All solutions counted, where they were to be counted and that was looked at.
+    /// The sum of all counts of solutions, where the question is a count and the answers were read.
     pub counted: Option<u64>,
 }
 
 impl Outcome {
-    /// How many puzzles reached the node limit.
+    /// The puzzles that reached the node limit.
     pub fn given_up(&self) -> u64 {
         self.tally.errors.get(GAVE_UP).copied().unwrap_or(0)
     }
 
-    /// The same with answers that were given without a search.
+    /// The outcome with the error lines of puzzles that cannot be searched.
     pub fn with(&self, refused: &Tally) -> Self {
         let mut whole = self.clone();
         whole.tally.add(refused);
         whole
     }
 
-    /// What differs from another outcome for the same puzzles, unless it may be for a puzzle that one of the two gave up.
+    /// The difference from another outcome for the same puzzles, unless puzzles that one of them
+    /// gave up can explain it.
     pub fn difference(&self, other: &Self) -> Option<String> {
         let (ours, theirs) = (&self.tally, &other.tally);
         if ours.answers != theirs.answers {
             return Some(format!("{} answers instead of {}", ours.answers, theirs.answers));
         }
-        // What one gave up may be any answer of the other.
+        // A puzzle that one of them gave up may have any answer in the other.
         let is_possible =
             |ours, theirs| ours <= theirs + other.given_up() && theirs <= ours + self.given_up();
         let good = |tally: &Tally| tally.answers - tally.error_count();
@@ -107,17 +109,18 @@ impl Outcome {
     }
 }
 
-/// What is timed.
+/// A strategy on a back end, and what is timed of it.
 pub struct Candidate {
     pub strategy: &'static dyn Strategy,
-    /// Where the strategy has several.
+    /// The back end, where the strategy has several.
     pub backend: Option<Backend>,
     pub kind: Kind,
-    way: Way,
+    work: Work,
 }
 
-/// How the puzzles are answered. State is kept from run to run, as it is from chunk to chunk of a long file.
-enum Way {
+/// How the puzzles are answered. State is kept from run to run, as from chunk to chunk of a long
+/// file.
+enum Work {
     Text(Arc<Workers>),
     Search(Arc<Solvers>),
 }
@@ -139,11 +142,11 @@ impl Candidate {
         strategy: &'static dyn Strategy,
         backend: Option<Backend>,
         format: &Format,
-        setting: &Setting,
+        context: &RunContext,
     ) -> Self {
-        let way = match kind {
+        let work = match kind {
             Kind::Text => {
-                let (question, node_limit) = (setting.question, setting.node_limit);
+                let (question, node_limit) = (context.question, context.node_limit);
                 let task = Task {
                     strategy: Some(strategy),
                     question,
@@ -151,56 +154,56 @@ impl Candidate {
                     form: OutputForm::Solution,
                     measure: false,
                 };
-                Way::Text(Arc::new(Workers::new(format.clone(), task)))
+                Work::Text(Arc::new(Workers::new(format.clone(), task)))
             }
             Kind::Search => {
-                Way::Search(Arc::new(Solvers { strategy, order: format.order(), idle: Mutex::default() }))
+                Work::Search(Arc::new(Solvers { strategy, order: format.order(), idle: Mutex::default() }))
             }
         };
-        Self { strategy, backend, kind, way }
+        Self { strategy, backend, kind, work }
     }
 
     /// The first run, which is not timed. Every solution is checked.
     pub fn warm_up(
         &self,
-        setting: &Setting,
+        context: &RunContext,
         subject: &Arc<Subject>,
         batches: &mut Vec<Batch>,
-    ) -> Result<Outcome, Stop> {
-        match &self.way {
-            Way::Text(workers) => {
+    ) -> Result<Outcome, RunError> {
+        match &self.work {
+            Work::Text(workers) => {
                 let mut counted = 0;
-                let (_, tally) = answer(setting, subject, workers, |block, answers| {
-                    counted += check_text(&subject.format, setting.question, block, answers)?;
+                let (_, tally) = answer(context, subject, workers, |block, answers| {
+                    counted += check_text(&subject.format, context.question, block, answers)?;
                     Ok(())
                 })?;
-                Ok(Outcome { tally, counted: counts(setting.question).then_some(counted) })
+                Ok(Outcome { tally, counted: counts(context.question).then_some(counted) })
             }
-            Way::Search(solvers) => {
-                // Nothing that another candidate found is left to be taken for an answer.
+            Work::Search(solvers) => {
+                // Fresh batches, because those of another candidate hold its answers.
                 *batches = subject.batches();
-                search(setting, solvers, batches)?;
-                batches.iter().try_for_each(check_batch(setting.question))?;
-                judge(setting.question, batches)
+                search(context, solvers, batches)?;
+                batches.iter().try_for_each(check_batch(context.question))?;
+                judge(context.question, batches)
             }
         }
     }
 
-    /// The mean time of a run, of as many as take `least` together, and how many those were. Each has to find what the first
-    /// one found.
+    /// The mean time of runs that take `least` together, and their number. The answers of each have
+    /// to be those of the first run.
     pub fn mean_run(
         &self,
-        setting: &Setting,
+        context: &RunContext,
         subject: &Arc<Subject>,
         batches: &mut Vec<Batch>,
         first: &Outcome,
         least: Duration,
-    ) -> Result<(Duration, u32), Stop> {
+    ) -> Result<(Duration, u32), RunError> {
         let (mut total, mut runs) = (Duration::ZERO, 0);
         while total < least {
-            let (time, found) = self.run(setting, subject, batches).map_err(|stop| stop.of(self))?;
+            let (time, found) = self.run(context, subject, batches).map_err(|stop| stop.by(self))?;
             if let Some(difference) = found.difference(first) {
-                return Err(Stop::Wrong(format!("{self} disagrees with its first run: {difference}")));
+                return Err(RunError::Wrong(format!("{self} disagrees with its first run: {difference}")));
             }
             total += time;
             runs += 1;
@@ -208,56 +211,61 @@ impl Candidate {
         Ok((total / runs.max(1), runs))
     }
 
-    /// Answers all puzzles. Returns how long that took and, looked at afterwards, what was found.
+    /// Answers all puzzles. Returns the time and, examined afterwards, the outcome.
     fn run(
         &self,
-        setting: &Setting,
+        context: &RunContext,
         subject: &Arc<Subject>,
         batches: &mut Vec<Batch>,
-    ) -> Result<(Duration, Outcome), Stop> {
-        match &self.way {
-            Way::Text(workers) => {
-                let (time, tally) = answer(setting, subject, workers, |_, _| Ok(()))?;
+    ) -> Result<(Duration, Outcome), RunError> {
+        match &self.work {
+            Work::Text(workers) => {
+                let (time, tally) = answer(context, subject, workers, |_, _| Ok(()))?;
                 Ok((time, Outcome { tally, counted: None }))
             }
-            Way::Search(solvers) => {
-                let time = search(setting, solvers, batches)?;
-                Ok((time, judge(setting.question, batches)?))
+            Work::Search(solvers) => {
+                let time = search(context, solvers, batches)?;
+                Ok((time, judge(context.question, batches)?))
             }
         }
     }
 }
 
-/// Answers the whole text and shows the answers to each part. They are dropped at once, as if they had been written.
+/// Answers the whole text and passes the answers to each part to `check`. They are dropped at once,
+/// as if written.
 fn answer(
-    setting: &Setting,
+    context: &RunContext,
     subject: &Arc<Subject>,
     workers: &Arc<Workers>,
-    mut show: impl FnMut(Block<'_>, &[u8]) -> Result<(), Stop>,
-) -> Result<(Duration, Tally), Stop> {
+    mut check: impl FnMut(Block<'_>, &[u8]) -> Result<(), RunError>,
+) -> Result<(Duration, Tally), RunError> {
     let begin = Instant::now();
     let start = |part| {
         let (subject, workers, cancel) =
-            (Arc::clone(subject), Arc::clone(workers), Arc::clone(&setting.cancel));
-        submit(&setting.pool, move || workers.write_answers(subject.block(part), &*cancel))
+            (Arc::clone(subject), Arc::clone(workers), Arc::clone(&context.cancel));
+        submit(&context.pool, move || workers.write_answers(subject.block(part), &*cancel))
     };
     let slots: Vec<_> = (0..subject.parts()).map(start).collect();
     let mut tally = Tally::default();
     for (part, slot) in slots.into_iter().enumerate() {
         let written = slot.wait()??;
         tally.add(&written.tally);
-        show(subject.block(part), &written.text)?;
+        check(subject.block(part), &written.text)?;
     }
     Ok((begin.elapsed(), tally))
 }
 
 /// Searches all batches.
-fn search(setting: &Setting, solvers: &Arc<Solvers>, batches: &mut Vec<Batch>) -> Result<Duration, Stop> {
+fn search(
+    context: &RunContext,
+    solvers: &Arc<Solvers>,
+    batches: &mut Vec<Batch>,
+) -> Result<Duration, RunError> {
     let begin = Instant::now();
-    let (solutions, nodes) = (setting.question.solutions(), setting.node_limit);
+    let (solutions, nodes) = (context.question.solutions(), context.node_limit);
     let start = |mut batch| {
-        let (solvers, cancel) = (Arc::clone(solvers), Arc::clone(&setting.cancel));
-        submit(&setting.pool, move || {
+        let (solvers, cancel) = (Arc::clone(solvers), Arc::clone(&context.cancel));
+        submit(&context.pool, move || {
             solvers.with(|solver| {
                 solver.search_batch(&mut batch, &Limit { solutions, nodes, cancel: &cancel });
             });
@@ -271,7 +279,7 @@ fn search(setting: &Setting, solvers: &Arc<Solvers>, batches: &mut Vec<Batch>) -
     Ok(begin.elapsed())
 }
 
-/// The solvers of a strategy. Jobs on any thread borrow one.
+/// The solvers of a strategy, lent to jobs on any thread.
 struct Solvers {
     strategy: &'static dyn Strategy,
     order: Order,
@@ -292,8 +300,8 @@ const fn counts(question: Question) -> bool {
     matches!(question, Question::Count { .. })
 }
 
-/// Counts what was found of the puzzles of batches.
-fn judge(question: Question, batches: &[Batch]) -> Result<Outcome, Stop> {
+/// Tallies the results of batches.
+fn judge(question: Question, batches: &[Batch]) -> Result<Outcome, RunError> {
     let mut outcome = Outcome::default();
     let mut counted = 0;
     for search in batches.iter().flat_map(Batch::searches) {
@@ -306,7 +314,7 @@ fn judge(question: Question, batches: &[Batch]) -> Result<Outcome, Stop> {
             Verdict::NoSolution => Some(Problem::NoSolution),
             Verdict::NotUnique => Some(Problem::NotUnique),
             Verdict::GaveUp { nodes } => Some(Problem::GaveUp { nodes }),
-            Verdict::Cancelled => return Err(Stop::Cancelled),
+            Verdict::Cancelled => return Err(RunError::Cancelled),
         };
         outcome.tally.count_one(problem.as_ref().map(Problem::code), &search.metrics);
     }
@@ -315,11 +323,11 @@ fn judge(question: Question, batches: &[Batch]) -> Result<Outcome, Stop> {
 }
 
 /// Checks the solutions of a batch.
-fn check_batch(question: Question) -> impl Fn(&Batch) -> Result<(), Stop> {
+fn check_batch(question: Question) -> impl Fn(&Batch) -> Result<(), RunError> {
     move |batch| {
         let (mut puzzle, mut solution) = (Grid::empty(batch.order()), Grid::empty(batch.order()));
         for (index, search) in batch.searches().iter().enumerate() {
-            // Where solutions are counted, the first one is there too.
+            // A count keeps the first solution too.
             if question.verdict(search) == Verdict::Solved || counts(question) && search.solutions > 0 {
                 puzzle.set_digits(batch.puzzle(index));
                 solution.set_digits(batch.solution(index));
@@ -332,8 +340,13 @@ fn check_batch(question: Question) -> impl Fn(&Batch) -> Result<(), Stop> {
     }
 }
 
-/// Reads answers back and checks them. Returns how many solutions were counted.
-fn check_text(format: &Format, question: Question, block: Block<'_>, answers: &[u8]) -> Result<u64, Stop> {
+/// Reads answers back and checks them. Returns the sum of all counts.
+fn check_text(
+    format: &Format,
+    question: Question,
+    block: Block<'_>,
+    answers: &[u8],
+) -> Result<u64, RunError> {
     let (mut puzzle, mut solution) = (Grid::empty(format.order()), Grid::empty(format.order()));
     let mut answers = answers.split(|&byte| byte == b'\n');
     let mut records = Records::new(format, block.text, block.first_line);
@@ -352,19 +365,19 @@ fn check_text(format: &Format, question: Question, block: Block<'_>, answers: &[
         };
         if !is_right {
             let answer = String::from_utf8_lossy(answer);
-            return Err(Stop::Wrong(format!("line {} got the wrong answer `{answer}`", record.line)));
+            return Err(RunError::Wrong(format!("line {} got the wrong answer `{answer}`", record.line)));
         }
     }
-    // The last line ends with a newline, and after it there is nothing.
+    // The last line ends with a newline.
     match answers.next() {
         Some(b"") | None => Ok(counted),
-        Some(_) => Err(Stop::Wrong("there are more answers than puzzles".to_owned())),
+        Some(_) => Err(RunError::Wrong("there are more answers than puzzles".to_owned())),
     }
 }
 
-fn wrong(puzzle: &Grid, solution: &Grid) -> Stop {
+fn wrong(puzzle: &Grid, solution: &Grid) -> RunError {
     let cells = |grid: &Grid| grid.digits().iter().map(u8::to_string).collect::<Vec<_>>().join(" ");
-    Stop::Wrong(format!("the puzzle {} got the wrong solution {}", cells(puzzle), cells(solution)))
+    RunError::Wrong(format!("the puzzle {} got the wrong solution {}", cells(puzzle), cells(solution)))
 }
 
 #[cfg(test)]
@@ -377,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_said_unless_a_puzzle_was_given_up() {
+    fn differences_are_reported_unless_a_puzzle_was_given_up() {
         let plain = outcome(10, &[("no_solution", 2)], None);
         assert_eq!(plain.difference(&plain), None);
         let says = |other: &Outcome| plain.difference(other);
@@ -440,6 +453,6 @@ mod tests {
         let mut batch = Batch::new(four().order());
         batch.push(&grid(b"12343412214343.."));
         batch.set(0, solved, grid(b"4321341221434321").digits());
-        assert!(matches!(check(&batch), Err(Stop::Wrong(_))));
+        assert!(matches!(check(&batch), Err(RunError::Wrong(_))));
     }
 }

@@ -1,8 +1,9 @@
-//! `sudoku bench --compare`: this program beside another build of it.
+//! `sudoku bench --compare`: this program and another build of it, timed in turns.
 //!
-//! Both are run as processes of their own that take turns on the same lists, so that a machine that slows down slows down
-//! both alike, and each pair of turns gives a ratio. What counts is how these ratios are distributed. Where a process lies in
-//! memory can make it some per cent faster or slower for as long as it lives; so after some pairs both begin anew.
+//! Both run as processes that take turns on the same lists, because a machine that slows down then
+//! slows down both alike. Each pair of turns gives a ratio, and the verdict follows from the
+//! distribution of the ratios. The memory layout of a process can make it some per cent faster or
+//! slower for its whole life, so both are started again after some pairs.
 
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -17,40 +18,39 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sudoku_stream::input::STANDARD_INPUT;
 
-use super::super::args::{BenchArgs, Percent};
-use super::super::{EXIT_DISAGREED, EXIT_SLOWER, interrupt, view};
-use super::interrupted;
 use super::interval::Interval;
 use super::report::{Machine, Settings, rounded};
 use super::turns::{Handshake, PROTOCOL, TimedRow, Turn};
+use super::{BenchArgs, Percent};
+use crate::cli::{exit, interrupt, print, progress};
 
-/// The version of the JSON. It changes when a field goes or gets another meaning.
+/// The version of the JSON. It changes when a field is removed or changes its meaning.
 const SCHEMA_VERSION: u32 = 1;
 
-/// How many processes of each program there are, at least.
+/// The fewest processes of each program.
 const PROCESSES: u32 = 6;
 
-/// The most pairs of a row: more tell nothing new.
+/// The most pairs of a row. More would not narrow the interval noticeably.
 const MOST_PAIRS: usize = 1000;
 
-/// The programs do not find the same, so that their speed says nothing.
+/// The programs give different answers, so their speeds cannot be compared.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Disagreement(String);
 
-/// Everything that is printed.
+/// The report. Programs rely on its names.
 #[derive(Serialize)]
-struct Report {
+struct ComparisonReport {
     schema_version: u32,
     machine: Machine,
     settings: Settings,
     this: Program,
     other: Program,
-    /// How many processes of each program there were.
+    /// The processes of each program.
     processes: u32,
-    /// The slow-down that is too much, in per cent.
+    /// The slow-down that counts as a regression, in per cent.
     max_regression_percent: Option<f64>,
-    results: Vec<Row>,
+    results: Vec<ComparedRow>,
     /// The rows that are slower than is allowed.
     regressions: usize,
 }
@@ -65,7 +65,7 @@ struct Program {
 
 /// One row of a comparison.
 #[derive(Serialize)]
-struct Row {
+struct ComparedRow {
     file: String,
     order: String,
     strategy: String,
@@ -86,8 +86,8 @@ struct Rates {
     other: f64,
 }
 
-/// How much more time this program takes than the other, in per cent: the median of the pairs, and where that lies with a
-/// confidence of 99 %.
+/// The time that this program takes more than the other, in per cent: the median of the pairs, and
+/// its 99 % confidence interval.
 #[derive(Clone, Copy, Serialize)]
 struct Change {
     percent: f64,
@@ -95,20 +95,20 @@ struct Change {
     high_percent: f64,
 }
 
-/// What a row comes to.
+/// The verdict on a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Verdict {
-    /// No difference is to be seen.
+    /// No difference was measured.
     Same,
     Faster,
-    /// Slower, by less than is allowed if anything is said about that.
+    /// Slower, but by less than the limit, if there is one.
     Slower,
-    /// Slower, by as much as is not allowed, or it may be.
+    /// Slower, and possibly by the limit or more.
     Regression,
 }
 
-/// Times both programs. Fails with [`EXIT_SLOWER`] if a list is slower than is allowed.
+/// Times both programs. Ends with [`exit::SLOWER`] if a list has a regression.
 pub fn run(args: &BenchArgs, other: &Path) -> anyhow::Result<ExitCode> {
     if args.inputs().iter().any(|input| input.file.as_os_str() == STANDARD_INPUT) {
         bail!("Standard input cannot be read by two programs. Write it to a file first.");
@@ -116,17 +116,17 @@ pub fn run(args: &BenchArgs, other: &Path) -> anyhow::Result<ExitCode> {
     let cancel = interrupt::flag()?;
     let this = std::env::current_exe().context("This program cannot be found to be run again")?;
     let programs = [this, other.to_owned()];
-    let bar = view::time_bar(!args.quiet, millis(args.comparison.time()));
+    let bar = progress::of_time(!args.quiet, millis(args.comparison.time));
     let begin = Instant::now();
     let result = Comparison::new(args, &programs, begin).run(&cancel, &bar);
     bar.finish_and_clear();
     if cancel.load(Ordering::Relaxed) {
-        return Ok(interrupted(&format!("Stopped after {:.0} s", begin.elapsed().as_secs_f64())));
+        return Ok(interrupt::report(&format!("Stopped after {:.0} s", begin.elapsed().as_secs_f64())));
     }
     let report = match result {
         Err(error) if error.is::<Disagreement>() => {
-            view::status_line(&error.to_string());
-            return Ok(ExitCode::from(EXIT_DISAGREED));
+            print::status_line(&error.to_string());
+            return Ok(ExitCode::from(exit::DISAGREED));
         }
         report => report?,
     };
@@ -135,11 +135,11 @@ pub fn run(args: &BenchArgs, other: &Path) -> anyhow::Result<ExitCode> {
         () if args.comparison.markdown => report.markdown(),
         () => report.table(),
     };
-    view::print(&text)?;
-    Ok(if report.regressions > 0 { ExitCode::from(EXIT_SLOWER) } else { ExitCode::SUCCESS })
+    print::stdout(&text)?;
+    Ok(if report.regressions > 0 { ExitCode::from(exit::SLOWER) } else { ExitCode::SUCCESS })
 }
 
-/// What has been timed so far.
+/// A comparison and the turns so far.
 struct Comparison<'a> {
     args: &'a BenchArgs,
     programs: &'a [PathBuf; 2],
@@ -153,22 +153,22 @@ impl<'a> Comparison<'a> {
         Self { args, programs, begin, rows: Vec::new(), processes: 0 }
     }
 
-    /// Takes turns until time is up, or every row is decided.
-    fn run(mut self, cancel: &AtomicBool, bar: &ProgressBar) -> anyhow::Result<Report> {
+    /// Takes turns until the time is over, or every row is decided.
+    fn run(mut self, cancel: &AtomicBool, bar: &ProgressBar) -> anyhow::Result<ComparisonReport> {
         loop {
             bar.set_message("starting both");
-            let (this, this_says) = Process::start(&self.programs[0], self.args)?;
-            let (other, other_says) = Process::start(&self.programs[1], self.args)?;
-            self.check_rows(&this_says.rows, &other_says.rows)?;
+            let (this, this_handshake) = Process::start(&self.programs[0], self.args)?;
+            let (other, other_handshake) = Process::start(&self.programs[1], self.args)?;
+            self.check_rows(&this_handshake.rows, &other_handshake.rows)?;
             self.processes += 1;
-            let places = |says: &Handshake| -> Vec<usize> {
-                let place = |row: &TimedRow| says.rows.iter().position(|other| other.is_like(row));
+            let places = |handshake: &Handshake| -> Vec<usize> {
+                let place = |row: &TimedRow| handshake.rows.iter().position(|other| other.is_like(row));
                 self.rows.iter().filter_map(|(row, _)| place(row)).collect()
             };
-            let places = [places(&this_says), places(&other_says)];
+            let places = [places(&this_handshake), places(&other_handshake)];
             let mut processes = [this, other];
-            // What is left is shared among the processes that are still to come.
-            let left = self.args.comparison.time().saturating_sub(self.begin.elapsed());
+            // The remaining time is shared among the remaining processes.
+            let left = self.args.comparison.time.saturating_sub(self.begin.elapsed());
             let share = left / (PROCESSES.saturating_sub(self.processes) + 1);
             let end = Instant::now() + share;
             let mut pair = 0;
@@ -181,7 +181,7 @@ impl<'a> Comparison<'a> {
                         self.rows[row].1.push(turns);
                     }
                     if cancel.load(Ordering::Relaxed) {
-                        return Ok(self.report([this_says, other_says]));
+                        return Ok(self.report([this_handshake, other_handshake]));
                     }
                 }
                 pair += 1;
@@ -191,13 +191,13 @@ impl<'a> Comparison<'a> {
             }
             let is_enough = self.processes >= PROCESSES / 2 && self.is_decided();
             let has_pairs = self.rows.iter().all(|(_, pairs)| Interval::of(&ratios(pairs, wall)).is_some());
-            if has_pairs && (is_enough || self.begin.elapsed() >= self.args.comparison.time()) {
-                return Ok(self.report([this_says, other_says]));
+            if has_pairs && (is_enough || self.begin.elapsed() >= self.args.comparison.time) {
+                return Ok(self.report([this_handshake, other_handshake]));
             }
         }
     }
 
-    /// Looks whether the programs time the same and found the same.
+    /// Checks that both programs time the same rows and gave the same answers.
     fn check_rows(&mut self, this: &[TimedRow], other: &[TimedRow]) -> anyhow::Result<()> {
         if self.rows.is_empty() {
             let common = this.iter().filter(|row| other.iter().any(|other| other.is_like(row)));
@@ -223,8 +223,8 @@ impl<'a> Comparison<'a> {
         Ok(())
     }
 
-    /// Is it decided of every row whether it is slower than is allowed? Never if no limit was given: then more pairs tell
-    /// more.
+    /// Is it decided of every row whether it is a regression? Never without a limit, because more
+    /// pairs then still narrow the interval.
     fn is_decided(&self) -> bool {
         let Some(Percent(limit)) = self.args.comparison.max_regression else { return false };
         let is_decided = |pairs: &[[Turn; 2]], part: fn(&Turn) -> f64| {
@@ -235,24 +235,24 @@ impl<'a> Comparison<'a> {
         self.rows.iter().all(|(_, pairs)| is_decided(pairs, wall) && is_decided(pairs, processor))
     }
 
-    fn report(self, handshakes: [Handshake; 2]) -> Report {
+    fn report(self, handshakes: [Handshake; 2]) -> ComparisonReport {
         let limit = self.args.comparison.max_regression;
-        let results: Vec<Row> =
+        let results: Vec<ComparedRow> =
             self.rows.iter().filter_map(|(row, pairs)| judge(row, pairs, limit)).collect();
         let [this, other] = self.programs.clone();
-        let [this_says, other_says] = handshakes;
-        let program = |path, says: Handshake| Program {
+        let [this_handshake, other_handshake] = handshakes;
+        let program = |path, handshake: Handshake| Program {
             path,
-            version: says.version,
-            commit: says.commit,
-            toolchain: says.toolchain,
+            version: handshake.version,
+            commit: handshake.commit,
+            toolchain: handshake.toolchain,
         };
-        Report {
+        ComparisonReport {
             schema_version: SCHEMA_VERSION,
             machine: Machine::this(),
             settings: Settings::of(self.args),
-            this: program(this, this_says),
-            other: program(other, other_says),
+            this: program(this, this_handshake),
+            other: program(other, other_handshake),
             processes: self.processes,
             max_regression_percent: limit.map(|Percent(limit)| limit),
             regressions: results.iter().filter(|row| row.verdict == Verdict::Regression).count(),
@@ -262,7 +262,7 @@ impl<'a> Comparison<'a> {
 }
 
 impl TimedRow {
-    /// Is the same timed, whatever was found?
+    /// Is the same thing timed, whatever the answers?
     fn is_like(&self, other: &Self) -> bool {
         (&self.file, &self.strategy, &self.backend, &self.kind)
             == (&other.file, &other.strategy, &other.backend, &other.kind)
@@ -287,7 +287,7 @@ const fn processor(turn: &Turn) -> f64 {
     turn.processor
 }
 
-/// How many times as long this program took, pair by pair.
+/// The time of this program relative to the other, pair by pair.
 fn ratios(pairs: &[[Turn; 2]], part: fn(&Turn) -> f64) -> Vec<f64> {
     pairs.iter().map(|[this, other]| part(this) / part(other).max(1e-12)).collect()
 }
@@ -297,12 +297,13 @@ fn percent(ratio: f64) -> f64 {
     100.0 * (ratio - 1.0)
 }
 
-/// What the pairs of a row come to; `None` if they are too few.
+/// The verdict on the pairs of a row; `None` if they are too few.
 ///
-/// A slow-down is one if it is plain that there is any, and it is a regression if, besides, it is not plain that it is less
-/// than what is allowed. The same build, or a machine that is noisy, fails the first; a slow-down of just the limit passes
-/// both. Processor time is judged as well as wall time, as others on the machine disturb it less.
-fn judge(row: &TimedRow, pairs: &[[Turn; 2]], limit: Option<Percent>) -> Option<Row> {
+/// A row is slower if the whole interval lies above zero, and it is a regression if, besides, the
+/// interval reaches the limit. The same build, or a noisy machine, fails the first test; a
+/// slow-down of exactly the limit passes both. Processor time is judged as well as wall time,
+/// because other programs on the machine disturb it less.
+fn judge(row: &TimedRow, pairs: &[[Turn; 2]], limit: Option<Percent>) -> Option<ComparedRow> {
     let intervals = [Interval::of(&ratios(pairs, wall))?, Interval::of(&ratios(pairs, processor))?];
     let is_slower = |interval: &Interval| interval.low > 1.0;
     let is_too_slow = |interval: &Interval| {
@@ -328,7 +329,7 @@ fn judge(row: &TimedRow, pairs: &[[Turn; 2]], limit: Option<Percent>) -> Option<
         rounded(row.puzzles as f64 / times[times.len() / 2].max(1e-12), 10.0)
     };
     let [wall_time, processor_time] = intervals.map(change);
-    Some(Row {
+    Some(ComparedRow {
         file: row.file.clone(),
         order: row.order.clone(),
         strategy: row.strategy.clone(),
@@ -343,7 +344,7 @@ fn judge(row: &TimedRow, pairs: &[[Turn; 2]], limit: Option<Percent>) -> Option<
     })
 }
 
-/// Both take a turn on a row, now the one first and now the other.
+/// Both programs take a turn on a row; which one is first alternates.
 fn take_turns(processes: &mut [Process; 2], places: [usize; 2], pair: usize) -> anyhow::Result<[Turn; 2]> {
     let sides = if pair.is_multiple_of(2) { [0, 1] } else { [1, 0] };
     let mut turns = [Turn { wall: 0.0, processor: 0.0 }; 2];
@@ -366,7 +367,7 @@ impl Process {
         let name = path.display();
         let mut child = Command::new(path)
             .arg("bench")
-            .args(args.selection())
+            .args(args.command_line())
             .arg("--turns")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -386,9 +387,9 @@ impl Process {
     }
 
     fn turn(&mut self, row: usize) -> anyhow::Result<Turn> {
-        let said = writeln!(self.input, "{row}").and_then(|()| self.input.flush());
+        let sent = writeln!(self.input, "{row}").and_then(|()| self.input.flush());
         let ended = || format!("{} ended before its turn", self.path.display());
-        said.with_context(ended)?;
+        sent.with_context(ended)?;
         let path = self.path.clone();
         self.receive().with_context(|| format!("{} ended in its turn", path.display()))
     }
@@ -399,12 +400,12 @@ impl Process {
         Ok(serde_json::from_str(&line)?)
     }
 
-    /// Lets it come to its end.
+    /// Ends it by closing its input.
     fn finish(self) -> anyhow::Result<()> {
         let Self { mut child, path, input, output } = self;
         drop((input, output));
         if !child.wait()?.success() {
-            bail!("{} did not end well.", path.display());
+            bail!("{} failed at its end.", path.display());
         }
         Ok(())
     }
@@ -414,30 +415,30 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-impl Report {
-    /// What stands above the table.
+impl ComparisonReport {
+    /// The lines above the table.
     fn heading(&self) -> Vec<String> {
         let Self { machine, settings, processes, .. } = self;
         let program = |name: &str, Program { path, version, commit, toolchain }: &Program| {
             format!("{name}: {} (sudoku {version}, commit {commit}, {toolchain})", path.display())
         };
         let mut lines = vec![
-            format!("{}, {}", machine.cpu, view::counted(machine.cores as u64, "core")),
+            format!("{}, {}", machine.cpu, print::counted(machine.cores as u64, "core")),
             program("this program", &self.this),
             program("the other", &self.other),
             format!(
                 "question {}, {}, processes of each program in turns: {processes}",
                 settings.question,
-                view::counted(settings.threads.into(), "thread"),
+                print::counted(settings.threads as u64, "thread"),
             ),
             "times: how much more this program takes than the other; median of the pairs (99 % confidence interval)"
                 .to_owned(),
         ];
         lines.push(match (self.max_regression_percent, self.regressions) {
-            (None, _) => "No limit was given.".to_owned(),
+            (None, _) => "No limit was given; --max-regression sets one.".to_owned(),
             (Some(limit), 0) => format!("No regression of {limit} % or more."),
             (Some(limit), rows) => {
-                let regressions = view::counted(rows as u64, "regression");
+                let regressions = print::counted(rows as u64, "regression");
                 format!("{regressions}: slower, and perhaps by {limit} % or more.")
             }
         });
@@ -467,8 +468,8 @@ impl Report {
                 row.strategy.clone(),
                 row.backend.clone().unwrap_or_else(|| "-".to_owned()),
                 row.kind.clone(),
-                view::thousands(row.pairs as u64),
-                view::rate(row.puzzles_per_second.this),
+                print::thousands(row.pairs as u64),
+                print::rate(row.puzzles_per_second.this),
                 row.wall_time.to_string(),
                 row.processor_time.to_string(),
                 row.verdict.to_string(),
@@ -490,7 +491,7 @@ impl Report {
         for row in &cells {
             let mut line = String::new();
             for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
-                // Numbers stand to the right.
+                // Numbers are right-aligned.
                 let _ = if (4..8).contains(&column) {
                     write!(line, "{cell:>width$}  ")
                 } else {
@@ -554,7 +555,7 @@ mod tests {
         }
     }
 
-    /// Pairs in which this program takes so many times as long, more or less.
+    /// Pairs in which this program takes `ratio` times as long, with noise.
     fn pairs(ratio: f64, noise: f64, count: u32) -> Vec<[Turn; 2]> {
         let pair = |k: u32| {
             // From -1 to 1, in no order.

@@ -3,7 +3,7 @@
 /// The probability that an interval misses the median, at most.
 const ERROR: f64 = 0.01;
 
-/// The fewest values of which an interval can be told.
+/// The fewest values that give an interval.
 pub const FEWEST: usize = 8;
 
 /// A median, and an interval that holds that of the distribution with a confidence of 99 %.
@@ -17,9 +17,9 @@ pub struct Interval {
 impl Interval {
     /// Of independent values; `None` if they are fewer than [`FEWEST`].
     ///
-    /// It lies between two of the sorted values, as many from either end as leave so much probability: how many values are
-    /// below the median is distributed like heads of tossed coins, whatever the distribution of the values. So a few
-    /// values that are far off, because the machine was busy, do no harm.
+    /// Its ends are order statistics, as in the sign test: the number of values below the median is
+    /// binomial, whatever the distribution of the values. So a few outliers, from moments when the
+    /// machine was busy, do no harm.
     pub fn of(values: &[f64]) -> Option<Self> {
         let mut values = values.to_vec();
         values.sort_unstable_by(f64::total_cmp);

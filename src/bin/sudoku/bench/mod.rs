@@ -1,8 +1,9 @@
-//! `sudoku bench`: puzzles a second of each strategy and back end.
+//! `sudoku bench`: the speed of each strategy and back end, in puzzles a second.
 //!
-//! A file is in memory before anything is timed, and nothing is written. The candidates take turns, all of them once and
-//! then all of them again, so that a machine that slows down slows down all alike. Answers are checked: solutions against the
-//! rules in the first run, and in every run how many answers there are of each kind.
+//! A file is in memory before anything is timed, and nothing is written. The candidates take turns,
+//! all of them once and then all of them again, because a machine that slows down then slows down
+//! all alike. Answers are checked: solutions against the rules in the first run, and in every run
+//! the number of answers of each kind.
 
 mod candidate;
 mod compare;
@@ -11,68 +12,283 @@ mod report;
 mod subject;
 mod turns;
 
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::bail;
+use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
+use serde::Serialize;
 use sudoku_stream::grid::Order;
 use sudoku_stream::pipeline;
-use sudoku_stream::solver::{Fast, Strategy};
+use sudoku_stream::solver::lanes::Backend;
+use sudoku_stream::solver::{DEFAULT_NODE_LIMIT, Fast, Question, STRATEGIES, Strategy, default_strategy};
 
-use self::candidate::{Candidate, Setting, Stop};
+use self::candidate::{Candidate, RunContext, RunError};
 use self::report::{Measured, Report};
 use self::subject::Subject;
-use super::args::BenchArgs;
-use super::{EXIT_DISAGREED, interrupt, view};
+use crate::cli::input::{FormatArgs, InputArgs};
+use crate::cli::interrupt::{self, interruptible};
+use crate::cli::value::{self, AnyStrategy, COUNT_LIMIT, QuestionArg, whole};
+use crate::cli::{exit, print, progress};
 
-/// How long a run takes at least. A short file is answered as often as that takes, and the mean counts.
+/// The shortest run. A short file is answered again and again for this long, and the mean counts.
 const LEAST_RUN: Duration = Duration::from_millis(20);
 
+const EXAMPLES: &str = "\
+Examples:
+  sudoku bench puzzles.txt
+  sudoku bench easy.txt hard.txt --strategy fast --kind search --json
+  sudoku bench puzzles.txt --compare ./sudoku-before --max-regression 5%
+
+Exit codes: 0, all answers are right; 1, some are wrong, or there is a regression; 2, the run could not start or end.";
+
+/// Arguments of `sudoku bench`.
+#[derive(Clone, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct BenchArgs {
+    /// Files of puzzles, also as .gz or .zst; `-` is standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    format: FormatArgs,
+
+    /// Part to time; repeatable [default: all]
+    #[arg(long, value_enum, value_name = "KIND")]
+    kind: Vec<Kind>,
+
+    /// Strategy to time; repeatable [default: those for bulk work]
+    #[arg(long, hide_short_help = true, value_name = "NAME", value_parser = value::strategy())]
+    strategy: Vec<AnyStrategy>,
+
+    /// Back end of the strategy fast: avx512, avx512vl, avx2 or portable; repeatable [default: all
+    /// of this machine]
+    #[arg(long, hide_short_help = true, value_name = "NAME")]
+    backend: Vec<Backend>,
+
+    /// Answer to find for every puzzle
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = QuestionArg::Unique)]
+    question: QuestionArg,
+
+    /// Stop `--question count` at N solutions of a puzzle
+    #[arg(long, hide_short_help = true, value_name = "N", default_value_t = COUNT_LIMIT)]
+    #[arg(value_parser = whole::<u64>(1..))]
+    limit: u64,
+
+    /// Give up a puzzle after N nodes
+    #[arg(long, hide_short_help = true, value_name = "N", default_value_t = DEFAULT_NODE_LIMIT)]
+    #[arg(value_parser = whole::<u64>(0..))]
+    node_limit: u64,
+
+    /// Timed runs of each candidate, after a warm-up
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<u32>(1..))]
+    repeats: u32,
+
+    /// Worker threads [range: 1 to 1024]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = value::threads())]
+    threads: usize,
+
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    comparison: CompareArgs,
+
+    /// Print only errors on standard error
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// The comparison of two builds of this program.
+#[derive(Clone, Args)]
+struct CompareArgs {
+    /// Compare with another build of this program
+    ///
+    /// Both take turns on the same lists.
+    /// The default strategy is timed on the best back end, from text to text.
+    /// --kind, --strategy and --backend choose others.
+    #[arg(long, value_name = "PROGRAM", conflicts_with = "repeats")]
+    compare: Option<PathBuf>,
+
+    /// Exit with 1 if a list may be slower by P%, as in 5% [range: 0% to 1000%]
+    #[arg(long, value_name = "P%", requires = "compare")]
+    max_regression: Option<Percent>,
+
+    /// Seconds for the comparison; it ends earlier once decided [range: 1 to 3600]
+    #[arg(long, hide_short_help = true, help_heading = "Comparison", value_name = "SECONDS")]
+    #[arg(default_value = "50", requires = "compare")]
+    #[arg(value_parser = value::whole_seconds(1..=3600))]
+    time: Duration,
+
+    /// Print the comparison as a Markdown table
+    #[arg(long, hide_short_help = true, help_heading = "Comparison")]
+    #[arg(requires = "compare", conflicts_with = "json")]
+    markdown: bool,
+
+    /// One side of a comparison: time the rows that standard input names
+    #[arg(long, hide = true, conflicts_with_all = ["compare", "json", "repeats"])]
+    turns: bool,
+}
+
+/// A share such as `5%`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Percent(f64);
+
+impl FromStr for Percent {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = text.strip_suffix('%').unwrap_or(text).trim_end();
+        let share = number.parse().ok().filter(|share| (0.0..=1000.0).contains(share));
+        share.map(Self).ok_or_else(|| "write a share from 0% to 1000%, such as 5%".to_owned())
+    }
+}
+
+/// The part of the work that is timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    /// From the text of the puzzles to the text of the answers, both in memory
+    Text,
+    /// The search alone, of puzzles that have been read
+    Search,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Text => "text",
+            Self::Search => "search",
+        })
+    }
+}
+
+impl BenchArgs {
+    /// The command line for one side of a comparison: files, and what is timed on them.
+    fn command_line(&self) -> Vec<OsString> {
+        let mut arguments: Vec<OsString> =
+            self.files.iter().map(|file| file.clone().into_os_string()).collect();
+        let mut add =
+            |flag: &str, value: &dyn fmt::Display| arguments.push(format!("--{flag}={value}").into());
+        if let Some(notation) = &self.format.notation {
+            add("notation", notation);
+        }
+        if let Some(alphabet) = &self.format.alphabet {
+            add("alphabet", alphabet);
+        }
+        if let Some(order) = self.format.size {
+            add("size", &order.side());
+        }
+        let kinds = if self.kind.is_empty() { &[Kind::Text][..] } else { &self.kind };
+        for kind in kinds {
+            add("kind", kind);
+        }
+        for strategy in &self.strategy {
+            add("strategy", &strategy.name());
+        }
+        for backend in &self.backend {
+            add("backend", backend);
+        }
+        add("question", &self.question);
+        add("limit", &self.limit);
+        add("node-limit", &self.node_limit);
+        add("threads", &self.threads);
+        arguments
+    }
+
+    /// The files as inputs.
+    fn inputs(&self) -> Vec<InputArgs> {
+        self.files.iter().map(|file| InputArgs::mapped(file.clone(), self.format.clone())).collect()
+    }
+
+    /// The parts to time, in the order of the table.
+    fn kinds(&self) -> Vec<Kind> {
+        let is_wanted = |kind: &Kind| self.kind.is_empty() || self.kind.contains(kind);
+        [Kind::Text, Kind::Search].into_iter().filter(is_wanted).collect()
+    }
+
+    /// The strategies to time, in the order of the registry. Those that hard lists can take for
+    /// ever have to be named.
+    fn strategies(&self) -> Vec<AnyStrategy> {
+        let is_wanted = |s: &AnyStrategy| {
+            if self.strategy.is_empty() {
+                s.is_for_bulk()
+            } else {
+                self.strategy.iter().any(|named| named.name() == s.name())
+            }
+        };
+        STRATEGIES.iter().copied().filter(is_wanted).collect()
+    }
+
+    /// The one strategy to time on puzzles of this order, where a comparison names none.
+    fn only_strategy(&self, order: Order) -> Option<AnyStrategy> {
+        (self.comparison.turns && self.strategy.is_empty()).then(|| default_strategy(order))
+    }
+
+    /// The back ends to time, the fastest first.
+    fn backends(&self) -> Vec<Backend> {
+        let is_wanted = |backend: &Backend| self.backend.is_empty() || self.backend.contains(backend);
+        let most = if self.comparison.turns && self.backend.is_empty() { 1 } else { Backend::ALL.len() };
+        Backend::available().filter(is_wanted).take(most).collect()
+    }
+
+    /// The question to every puzzle.
+    const fn question(&self) -> Question {
+        self.question.up_to(self.limit)
+    }
+}
+
+/// Runs `sudoku bench`.
 pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
     if let Some(other) = &args.comparison.compare {
         return compare::run(args, other);
     }
     let cancel = interrupt::flag()?;
-    let threads = usize::from(args.threads);
+    let threads = args.threads;
     let inputs = args.inputs();
     let load = move || inputs.iter().map(|input| Subject::load(input, threads).map(Arc::new)).collect();
-    let loaded: Option<Vec<Arc<Subject>>> = interrupt::interruptible(&cancel, load)?;
-    let Some(subjects) = loaded else { return Ok(interrupted("Stopped before the first run")) };
+    let loaded: Option<Vec<Arc<Subject>>> = interruptible(&cancel, load)?;
+    let Some(subjects) = loaded else { return Ok(interrupt::report("Stopped before the first run")) };
 
     let (question, node_limit) = (args.question(), args.node_limit);
-    let setting = Setting { pool: pipeline::pool(Some(threads))?, cancel, question, node_limit };
+    let context = RunContext { pool: pipeline::pool(Some(threads))?, cancel, question, node_limit };
     let mut work = Vec::new();
     for subject in subjects {
-        let candidates = candidates(args, &subject, &setting)?;
+        let candidates = candidates(args, &subject, &context)?;
         work.push((subject, candidates));
     }
 
     if args.comparison.turns {
-        turns::serve(&setting, work)?;
+        turns::serve(&context, work)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let runs = |candidates: &Vec<Candidate>| candidates.len() as u64 * (1 + u64::from(args.repeats.get()));
-    let bar = view::runs_bar(!args.quiet, work.iter().map(|(_, candidates)| runs(candidates)).sum());
+    let runs = |candidates: &Vec<Candidate>| candidates.len() as u64 * (1 + u64::from(args.repeats));
+    let bar = progress::of_runs(!args.quiet, work.iter().map(|(_, candidates)| runs(candidates)).sum());
     let mut report = Report::new(args);
     if !args.json {
-        view::print(&report.heading())?;
+        print::stdout(&report.heading())?;
     }
     for (subject, candidates) in work {
-        let measured = match measure(&setting, &subject, candidates, args.repeats.get(), &bar) {
+        let measured = match measure(&context, &subject, candidates, args.repeats, &bar) {
             Ok(measured) => measured,
             Err(stop) => {
                 let (done, all) = (bar.position(), bar.length().unwrap_or(0));
                 bar.finish_and_clear();
                 return Ok(match stop {
-                    Stop::Cancelled => {
-                        let (done, all) = (view::thousands(done), view::counted(all, "run"));
-                        interrupted(&format!("Stopped after {done} of {all}"))
+                    RunError::Cancelled => {
+                        let (done, all) = (print::thousands(done), print::counted(all, "run"));
+                        interrupt::report(&format!("Stopped after {done} of {all}"))
                     }
-                    Stop::Wrong(what) => {
-                        view::status_line(&format!("{}: {what}.", subject.name));
-                        ExitCode::from(EXIT_DISAGREED)
+                    RunError::Wrong(what) => {
+                        print::status_line(&format!("{}: {what}.", subject.name));
+                        ExitCode::from(exit::DISAGREED)
                     }
                 });
             }
@@ -80,26 +296,26 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
         let rows = report::rows(&subject, &measured);
         if !args.json {
             let table = report::table(&subject, &rows, &measured);
-            bar.suspend(|| view::print(&table))?;
+            bar.suspend(|| print::stdout(&table))?;
         }
         report.results.extend(rows);
     }
     bar.finish_and_clear();
     if args.json {
-        view::print(&(serde_json::to_string_pretty(&report)? + "\n"))?;
+        print::stdout(&(serde_json::to_string_pretty(&report)? + "\n"))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is timed on a file.
-fn candidates(args: &BenchArgs, subject: &Subject, setting: &Setting) -> anyhow::Result<Vec<Candidate>> {
+/// The candidates to time on a file.
+fn candidates(args: &BenchArgs, subject: &Subject, context: &RunContext) -> anyhow::Result<Vec<Candidate>> {
     let order = subject.format.order();
     let strategies = supported(args, order)?;
     let mut candidates = Vec::new();
     for kind in args.kinds() {
         for &strategy in &strategies {
             let mut add = |strategy, backend| {
-                candidates.push(Candidate::new(kind, strategy, backend, &subject.format, setting));
+                candidates.push(Candidate::new(kind, strategy, backend, &subject.format, context));
             };
             if strategy.name() == Fast::BEST.name() {
                 args.backends().into_iter().for_each(|backend| add(Fast::with(backend), Some(backend)));
@@ -111,8 +327,8 @@ fn candidates(args: &BenchArgs, subject: &Subject, setting: &Setting) -> anyhow:
     Ok(candidates)
 }
 
-/// The strategies to time on puzzles of an order. One that was named and does not solve these is left out, as long as there
-/// is another.
+/// The strategies to time on puzzles of an order. One that was named and does not solve these is
+/// left out, as long as there is another.
 fn supported(args: &BenchArgs, order: Order) -> anyhow::Result<Vec<&'static dyn Strategy>> {
     if let Some(strategy) = args.only_strategy(order) {
         return Ok(vec![strategy]);
@@ -127,25 +343,25 @@ fn supported(args: &BenchArgs, order: Order) -> anyhow::Result<Vec<&'static dyn 
 
 /// Times the candidates in turns, and makes sure that they agree.
 fn measure(
-    setting: &Setting,
+    context: &RunContext,
     subject: &Arc<Subject>,
     candidates: Vec<Candidate>,
     repeats: u32,
     bar: &ProgressBar,
-) -> Result<Vec<Measured>, Stop> {
+) -> Result<Vec<Measured>, RunError> {
     let in_turn = |candidate: &Candidate| bar.set_message(format!("{}: {candidate}", subject.name));
     let mut batches = subject.batches();
     let mut measured: Vec<Measured> = Vec::new();
     for candidate in candidates {
         in_turn(&candidate);
         let outcome =
-            candidate.warm_up(setting, subject, &mut batches).map_err(|stop| stop.of(&candidate))?;
+            candidate.warm_up(context, subject, &mut batches).map_err(|stop| stop.by(&candidate))?;
         let new = Measured { candidate, outcome, times: Vec::new() };
         if let Some(first) = measured.first()
             && let Some(difference) = new.whole(subject).difference(&first.whole(subject))
         {
             let (new, first) = (new.candidate, &first.candidate);
-            return Err(Stop::Wrong(format!("{new} disagrees with {first}: {difference}")));
+            return Err(RunError::Wrong(format!("{new} disagrees with {first}: {difference}")));
         }
         measured.push(new);
         bar.inc(1);
@@ -153,17 +369,12 @@ fn measure(
     for _ in 0..repeats {
         for Measured { candidate, outcome, times } in &mut measured {
             in_turn(candidate);
-            let (mean, _) = candidate.mean_run(setting, subject, &mut batches, outcome, LEAST_RUN)?;
+            let (mean, _) = candidate.mean_run(context, subject, &mut batches, outcome, LEAST_RUN)?;
             times.push(mean);
             bar.inc(1);
         }
     }
     Ok(measured)
-}
-
-fn interrupted(what: &str) -> ExitCode {
-    view::status_line(&format!("Interrupted. {what}."));
-    interrupt::exit_code()
 }
 
 #[cfg(test)]
@@ -175,19 +386,19 @@ mod tests {
     use sudoku_stream::grid::Grid;
     use sudoku_stream::solver::{Limit, Propagation, Search, Solver};
 
-    use super::super::args::{Args, Command, Kind};
     use super::*;
+    use crate::{Command, CommandLine};
 
-    /// Says what it was made to say.
+    /// A strategy that lies.
     struct Liar(Lie);
 
     #[derive(Clone, Copy)]
     enum Lie {
-        /// That there is no solution.
+        /// There is no solution.
         NoSolution,
         /// Another solution.
         WrongSolution,
-        /// Nothing.
+        /// No answer.
         Panic,
     }
 
@@ -227,36 +438,38 @@ mod tests {
     static WRONG_SOLUTION: Liar = Liar(Lie::WrongSolution);
     static PANIC: Liar = Liar(Lie::Panic);
 
-    /// What is said of the strategy beside `propagation`.
-    fn measured(kind: Kind, strategy: &'static dyn Strategy, is_cancelled: bool) -> Result<usize, Stop> {
+    /// The number of times measured, or why the strategy was rejected beside `propagation`.
+    fn measured(kind: Kind, strategy: &'static dyn Strategy, is_cancelled: bool) -> Result<usize, RunError> {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(&file, "12343412214343..\n").unwrap();
         let typed = ["sudoku", "bench", file.path().to_str().unwrap()];
-        let Command::Bench(args) = Args::parse_from(typed).command else { panic!("{typed:?}") };
+        let Command::Bench(args) = CommandLine::parse_from(typed).command else { panic!("{typed:?}") };
         let subject = Arc::new(Subject::load(&args.inputs()[0], 1).unwrap());
-        let setting = Setting {
+        let context = RunContext {
             pool: pipeline::pool(Some(1)).unwrap(),
             cancel: Arc::new(AtomicBool::new(is_cancelled)),
             question: args.question(),
             node_limit: args.node_limit,
         };
-        let candidate = |strategy| Candidate::new(kind, strategy, None, &subject.format, &setting);
+        let candidate = |strategy| Candidate::new(kind, strategy, None, &subject.format, &context);
         let candidates = vec![candidate(&Propagation), candidate(strategy)];
-        measure(&setting, &subject, candidates, 2, &ProgressBar::hidden())
+        measure(&context, &subject, candidates, 2, &ProgressBar::hidden())
             .map(|measured| measured.iter().map(|measured| measured.times.len()).sum())
     }
 
     #[test]
-    fn a_wrong_answer_is_found_out() {
+    fn a_wrong_answer_is_detected() {
         for kind in [Kind::Text, Kind::Search] {
             assert_eq!(measured(kind, &Propagation, false), Ok(4));
-            assert_eq!(measured(kind, &Propagation, true), Err(Stop::Cancelled));
+            assert_eq!(measured(kind, &Propagation, true), Err(RunError::Cancelled));
             for (strategy, part) in [
                 (&NO_SOLUTION, "disagrees with propagation"),
                 (&WRONG_SOLUTION, "got the wrong"),
                 (&PANIC, "broke down"),
             ] {
-                let Err(Stop::Wrong(what)) = measured(kind, strategy, false) else { panic!("not found out") };
+                let Err(RunError::Wrong(what)) = measured(kind, strategy, false) else {
+                    panic!("not detected")
+                };
                 assert!(what.starts_with(&format!("liar ({kind})")) && what.contains(part), "{what}");
             }
         }

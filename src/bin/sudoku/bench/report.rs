@@ -1,4 +1,4 @@
-//! Figures, as a table for people and as JSON for programs.
+//! The report of a run: a table for people, JSON for programs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,15 +10,15 @@ use sudoku_stream::build_info;
 use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{Propagation, Question, Strategy as _};
 
-use super::super::args::{BenchArgs, Kind};
-use super::super::view;
 use super::candidate::{Candidate, Outcome};
 use super::subject::Subject;
+use super::{BenchArgs, Kind};
+use crate::cli::{print, summary};
 
-/// Everything that is printed.
+/// The report. Programs rely on its names.
 #[derive(Serialize)]
 pub struct Report {
-    /// The version of this object. It changes when a field goes or gets another meaning.
+    /// The version of this object. It changes when a field is removed or changes its meaning.
     schema_version: u32,
     /// Of this program.
     version: &'static str,
@@ -47,8 +47,8 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<u64>,
     node_limit: u64,
-    pub threads: u16,
-    /// How often everything was timed; none where time says when it is enough.
+    pub threads: usize,
+    /// The timed runs of each candidate; none for a comparison, which ends by time.
     #[serde(skip_serializing_if = "Option::is_none")]
     repeats: Option<u32>,
 }
@@ -57,7 +57,7 @@ pub struct Settings {
 const SCHEMA_VERSION: u32 = 1;
 
 impl Machine {
-    /// The one that this program runs on.
+    /// The machine that this program runs on.
     pub fn this() -> Self {
         Self {
             cpu: cpu().unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
@@ -70,36 +70,36 @@ impl Machine {
 }
 
 impl Settings {
-    /// What was asked for.
+    /// The settings of a run.
     pub fn of(args: &BenchArgs) -> Self {
         let (question, limit) = match args.question() {
             Question::First => ("first", None),
             Question::Unique => ("unique", None),
             Question::Count { limit } => ("count", Some(limit)),
         };
-        let repeats = args.comparison.compare.is_none().then_some(args.repeats.get());
+        let repeats = args.comparison.compare.is_none().then_some(args.repeats);
         Self { question, limit, node_limit: args.node_limit, threads: args.threads, repeats }
     }
 }
 
-/// The figures of one candidate for one file.
+/// The figures of one candidate on one file.
 #[derive(Serialize)]
 pub struct Row {
     file: String,
     order: String,
     notation: String,
-    /// As many as the figures are about: for a search those that can be searched, else all.
+    /// The puzzles timed: for a search those that can be searched, else all.
     puzzles: u64,
     strategy: &'static str,
     backend: Option<String>,
     kind: Kind,
     puzzles_per_second: Rates,
-    /// How many times as many as the strategy `propagation`, where that was timed too.
+    /// The speed relative to the strategy `propagation`, where that was timed too.
     ratio_to_propagation: Option<f64>,
     runs: Vec<Run>,
     /// The answers that are an error, by their code.
     errors: BTreeMap<&'static str, u64>,
-    /// How many of them are for the node limit.
+    /// Those that reached the node limit.
     given_up: u64,
     nodes: u64,
     guesses: u64,
@@ -114,13 +114,13 @@ struct Rates {
 
 #[derive(Serialize)]
 struct Run {
-    /// For all puzzles once.
+    /// The time for all puzzles once.
     seconds: f64,
     puzzles_per_second: f64,
 }
 
 impl Report {
-    /// Without results yet.
+    /// A report without results.
     pub fn new(args: &BenchArgs) -> Self {
         Self {
             schema_version: SCHEMA_VERSION,
@@ -133,28 +133,28 @@ impl Report {
         }
     }
 
-    /// What stands above the tables: the machine, the program and what was asked of it.
+    /// The lines above the tables: machine, program and settings.
     pub fn heading(&self) -> String {
         let Self { version, commit, toolchain, machine, settings, .. } = self;
         let question = match settings.limit {
-            Some(limit) => format!("{} up to {}", settings.question, view::thousands(limit)),
+            Some(limit) => format!("{} up to {}", settings.question, print::thousands(limit)),
             None => settings.question.to_owned(),
         };
         format!(
             "{}, {}, best back end {}\nsudoku {version} (commit {commit}), {toolchain}\nquestion {question}, {}, {}\n",
             machine.cpu,
-            view::counted(machine.cores as u64, "core"),
+            print::counted(machine.cores as u64, "core"),
             machine.best_backend,
-            view::counted(settings.threads.into(), "thread"),
+            print::counted(settings.threads as u64, "thread"),
             match settings.repeats.unwrap_or(1) {
                 1 => "1 run after a warm-up".to_owned(),
-                runs => format!("median of {} runs after a warm-up", view::thousands(runs.into())),
+                runs => format!("median of {} runs after a warm-up", print::thousands(runs.into())),
             },
         )
     }
 }
 
-/// The model of the processor, where the system has a file that says it.
+/// The model of the processor, where the system has it in a file.
 fn cpu() -> Option<String> {
     let text = fs::read_to_string("/proc/cpuinfo").ok()?;
     let (_, model) = text.lines().find(|line| line.starts_with("model name"))?.split_once(':')?;
@@ -163,16 +163,18 @@ fn cpu() -> Option<String> {
 
 /// The table of one file.
 pub fn table(subject: &Subject, rows: &[Row], measured: &[Measured]) -> String {
-    // Whoever gave up least knows most.
+    // The candidate that gave up least knows the most errors.
     let outcomes = measured.iter().map(|measured| measured.whole(subject));
     let errors = match outcomes.min_by_key(Outcome::given_up) {
-        Some(Outcome { tally, .. }) if !tally.errors.is_empty() => format!(", {}", view::error_lines(&tally)),
+        Some(Outcome { tally, .. }) if !tally.errors.is_empty() => {
+            format!(", {}", summary::error_lines(&tally))
+        }
         _ => String::new(),
     };
     let mut table = format!(
         "\n{}: {} of {}{}\n  {:<13}{:<10}{:<7}{:>11}{:>13}{:>13}{:>8}{:>14}\n",
         subject.name,
-        view::counted(subject.puzzles(), "puzzle"),
+        print::counted(subject.puzzles(), "puzzle"),
         subject.format.order(),
         errors,
         "strategy",
@@ -191,15 +193,15 @@ pub fn table(subject: &Subject, rows: &[Row], measured: &[Measured]) -> String {
             row.strategy,
             row.backend.as_deref().unwrap_or("-"),
             row.kind.to_string(),
-            view::rate(rates.median),
-            view::rate(rates.min),
-            view::rate(rates.max),
+            print::rate(rates.median),
+            print::rate(rates.min),
+            print::rate(rates.max),
             row.ratio_to_propagation.map_or("-".to_owned(), |ratio| format!("{ratio:.2}")),
             row.nodes as f64 / row.puzzles.max(1) as f64,
         );
         table += &line;
         if row.given_up > 0 {
-            table += &format!("  {} given up", view::thousands(row.given_up));
+            table += &format!("  {} given up", print::thousands(row.given_up));
         }
         table.push('\n');
     }
@@ -221,7 +223,7 @@ pub fn rows(subject: &Subject, measured: &[Measured]) -> Vec<Row> {
     rows
 }
 
-/// A candidate, what it found and how long each run took.
+/// A candidate, its answers, and the time of each run.
 pub struct Measured {
     pub candidate: Candidate,
     pub outcome: Outcome,
@@ -229,7 +231,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// What is known of all puzzles of the file.
+    /// The outcome for all puzzles of the file, searched or not.
     pub fn whole(&self, subject: &Subject) -> Outcome {
         match self.candidate.kind {
             Kind::Text => self.outcome.clone(),
@@ -273,7 +275,7 @@ fn spread(times: &[Duration]) -> (Duration, Duration, Duration) {
     ((below + above) / 2, min, max)
 }
 
-/// A figure without digits that mean nothing.
+/// A figure rounded to `1 / parts`.
 pub fn rounded(figure: f64, parts: f64) -> f64 {
     (figure * parts).round() / parts
 }

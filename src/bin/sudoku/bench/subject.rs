@@ -1,4 +1,4 @@
-//! What is solved: a file in memory, cut into parts that can be answered side by side.
+//! A file in memory, cut into parts that can be answered side by side.
 
 use std::ops::Range;
 
@@ -8,27 +8,26 @@ use sudoku_stream::grid::Grid;
 use sudoku_stream::solver::{Batch, Metrics};
 use sudoku_stream::text::{Format, Problem, Records};
 
-use super::super::args::InputArgs;
-use super::super::open;
+use crate::cli::input::InputArgs;
 
-/// The bytes of a part: about as many puzzles of 81 cells as a worker searches together.
+/// The size of a part: about as many puzzles of 81 cells as a worker searches together.
 const PART_BYTES: usize = 640 * 1024;
 
-/// With several threads parts may be smaller, but not by so much that a batch leaves lanes idle.
+/// The smallest part with several threads. A smaller one would leave lanes of a batch idle.
 const MIN_PART_BYTES: usize = 64 * 1024;
 
-/// How many parts there should be for each of several threads, so that all end at about the same time.
-const PARTS_A_THREAD: usize = 8;
+/// Parts per thread, so that all threads end at about the same time.
+const PARTS_PER_THREAD: usize = 8;
 
 /// A file in memory.
 pub struct Subject {
-    /// What to call it.
+    /// Its name in reports.
     pub name: String,
-    /// How it is written.
+    /// Its format.
     pub format: Format,
-    /// How many of its puzzles can be searched: they could be read, and their clues keep the rules.
+    /// The puzzles that can be searched: they could be read, and their clues keep the rules.
     pub searchable: u64,
-    /// What is said of the others, whatever the strategy.
+    /// The error lines of the others, the same for every strategy.
     pub refused: Tally,
     text: Vec<u8>,
     parts: Vec<Part>,
@@ -43,7 +42,7 @@ struct Part {
 impl Subject {
     /// Reads the whole input.
     pub fn load(input: &InputArgs, threads: usize) -> anyhow::Result<Self> {
-        let mut reader = open::reader(input)?;
+        let mut reader = input.reader()?;
         let (name, format) = (reader.name().to_owned(), reader.format().clone());
         let first_line = reader.line();
         let mut text = Vec::new();
@@ -52,7 +51,7 @@ impl Subject {
         }
         let part_bytes = match threads {
             1 => PART_BYTES,
-            _ => (text.len() / (threads * PARTS_A_THREAD)).clamp(MIN_PART_BYTES, PART_BYTES),
+            _ => (text.len() / (threads * PARTS_PER_THREAD)).clamp(MIN_PART_BYTES, PART_BYTES),
         };
         let parts = cut(&format, &text, first_line, part_bytes);
         let mut subject = Self { name, format, searchable: 0, refused: Tally::default(), text, parts };
@@ -65,12 +64,12 @@ impl Subject {
         Ok(subject)
     }
 
-    /// How many puzzles there are, good and bad.
+    /// The number of puzzles, good and bad.
     pub const fn puzzles(&self) -> u64 {
         self.searchable + self.refused.answers
     }
 
-    /// How many parts there are.
+    /// The number of parts.
     pub const fn parts(&self) -> usize {
         self.parts.len()
     }
@@ -81,12 +80,12 @@ impl Subject {
         Block { text: &self.text[range.clone()], first_line: *first_line }
     }
 
-    /// The puzzles that can be searched, a batch for each part. Nothing has been found of them yet.
+    /// The puzzles that can be searched, a batch for each part, without results.
     pub fn batches(&self) -> Vec<Batch> {
         self.read().0
     }
 
-    /// Reads all puzzles, and says what is wrong with those that cannot be searched.
+    /// Reads all puzzles, and tallies those that cannot be searched.
     fn read(&self) -> (Vec<Batch>, Tally) {
         let mut refused = Tally::default();
         let mut puzzle = Grid::empty(self.format.order());

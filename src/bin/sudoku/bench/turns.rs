@@ -1,7 +1,8 @@
-//! One side of a comparison: times a run whenever it is told to.
+//! One side of a comparison: times a row at each request.
 //!
-//! Everything goes over standard input and output, a line of JSON each. First comes a [`Handshake`] out.
-//! Then each line in is the number of a row, from 0, and is answered by a [`Turn`]. The end of the input is the end.
+//! Everything goes over standard input and output, a line of JSON each. First comes a [`Handshake`]
+//! out. Then each line in is the number of a row, from 0, and is answered by a [`Turn`]. The end of
+//! the input ends the program.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, Write as _};
@@ -14,14 +15,14 @@ use serde::{Deserialize, Serialize};
 use sudoku_stream::build_info;
 use sudoku_stream::solver::Batch;
 
-use super::candidate::{Candidate, Outcome, Setting, Stop};
+use super::candidate::{Candidate, Outcome, RunContext, RunError};
 use super::subject::Subject;
 
-/// The version of what goes to and fro. Programs with different ones cannot be compared.
+/// The version of the protocol. Programs with different ones cannot be compared.
 pub const PROTOCOL: u32 = 1;
 
-/// How long a turn takes at least: long beside what it takes to be told of it, short beside how often a machine changes its
-/// mind about how fast it is.
+/// The shortest turn: long beside the time of a request, short beside the time in which the speed
+/// of a machine changes.
 const LEAST_TURN: Duration = Duration::from_millis(25);
 
 /// The first line of one side: what it is, and what it can time.
@@ -34,7 +35,7 @@ pub struct Handshake {
     pub rows: Vec<TimedRow>,
 }
 
-/// What can be timed, and what was found in the first run, which is not.
+/// A row that can be timed, and the answers of its first run, which is not timed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimedRow {
     pub file: String,
@@ -55,7 +56,7 @@ pub struct Turn {
     pub processor: f64,
 }
 
-/// A candidate with all that it takes to time it.
+/// A candidate, ready to be timed.
 struct Ready {
     subject: Arc<Subject>,
     candidate: Candidate,
@@ -64,15 +65,15 @@ struct Ready {
 }
 
 /// Takes turns until standard input ends.
-pub fn serve(setting: &Setting, work: Vec<(Arc<Subject>, Vec<Candidate>)>) -> anyhow::Result<()> {
+pub fn serve(context: &RunContext, work: Vec<(Arc<Subject>, Vec<Candidate>)>) -> anyhow::Result<()> {
     let mut ready = Vec::new();
     for (subject, candidates) in work {
         for candidate in candidates {
             let mut batches = subject.batches();
-            let outcome = match candidate.warm_up(setting, &subject, &mut batches) {
+            let outcome = match candidate.warm_up(context, &subject, &mut batches) {
                 Ok(outcome) => outcome,
-                Err(Stop::Cancelled) => return Ok(()),
-                Err(Stop::Wrong(what)) => bail!("{}: {candidate}: {what}.", subject.name),
+                Err(RunError::Cancelled) => return Ok(()),
+                Err(RunError::Wrong(what)) => bail!("{}: {candidate}: {what}.", subject.name),
             };
             ready.push(Ready { subject: Arc::clone(&subject), candidate, batches, outcome });
         }
@@ -86,8 +87,8 @@ pub fn serve(setting: &Setting, work: Vec<(Arc<Subject>, Vec<Candidate>)>) -> an
     })?;
     for line in io::stdin().lock().lines() {
         let row = line?.parse::<usize>().ok().and_then(|row| ready.get_mut(row));
-        let turn = row.context("there is no such row")?.turn(setting)?;
-        // A user who interrupts the comparison interrupts all of it, and is told so by the other side.
+        let turn = row.context("there is no such row")?.turn(context)?;
+        // An interrupt reaches both sides; the side that compares reports it.
         let Some(turn) = turn else { break };
         send(&turn)?;
     }
@@ -109,13 +110,13 @@ impl Ready {
     }
 
     /// Times a run. `None` if it was interrupted.
-    fn turn(&mut self, setting: &Setting) -> anyhow::Result<Option<Turn>> {
+    fn turn(&mut self, context: &RunContext) -> anyhow::Result<Option<Turn>> {
         let Self { subject, candidate, batches, outcome } = self;
         let begin = processor_seconds();
-        let (mean, runs) = match candidate.mean_run(setting, subject, batches, outcome, LEAST_TURN) {
+        let (mean, runs) = match candidate.mean_run(context, subject, batches, outcome, LEAST_TURN) {
             Ok(timed) => timed,
-            Err(Stop::Cancelled) => return Ok(None),
-            Err(Stop::Wrong(what)) => bail!("{}: {what}.", subject.name),
+            Err(RunError::Cancelled) => return Ok(None),
+            Err(RunError::Wrong(what)) => bail!("{}: {what}.", subject.name),
         };
         let processor = (processor_seconds() - begin) / f64::from(runs);
         Ok(Some(Turn { wall: mean.as_secs_f64(), processor }))

@@ -1,7 +1,8 @@
 //! A back end of plotters that draws a PNG.
 //!
-//! Everything is drawn on pixels several times as fine as those of the picture, which are averages of them: edges come out
-//! smooth whatever is drawn. The picture itself is twice as large as its measures say, for today's screens.
+//! Everything is drawn on pixels several times as fine as those of the picture, which are averages
+//! of them, so all edges are smooth. The picture has two pixels per unit of measure, for screens of
+//! high resolution.
 
 use std::convert::Infallible;
 
@@ -17,7 +18,7 @@ const FINE: u32 = 4;
 /// Fine pixels to a pixel of the picture, across.
 const AVERAGED: u32 = 2;
 
-/// How much smaller than its size plotters wants a font, in SVG and so here.
+/// The ratio of a plotters font size to its em, in SVG and therefore here.
 const LETTER: f64 = 1.24;
 
 type Drawn = Result<(), DrawingErrorKind<Infallible>>;
@@ -65,7 +66,7 @@ impl Pixels {
     }
 }
 
-/// What is drawn on, in units. Plotters' own ways to fill shapes see the fine pixels.
+/// The canvas, in units. The fill functions of plotters see the fine pixels.
 pub struct Canvas<'a>(Raster<'a>);
 
 impl<'a> Canvas<'a> {
@@ -179,7 +180,7 @@ impl DrawingBackend for Canvas<'_> {
         self.0.fill_polygon(corners.into_iter().map(fine), &style.color())
     }
 
-    /// Letters, placed as the SVG back end has them placed.
+    /// Letters, placed as the SVG back end places them.
     fn draw_text<S: BackendTextStyle>(&mut self, text: &str, style: &S, at: BackendCoord) -> Drawn {
         #[expect(clippy::cast_possible_truncation, reason = "sizes are small")]
         let em = (style.size() / LETTER) as f32 * FINE as f32;
@@ -209,7 +210,7 @@ impl DrawingBackend for Canvas<'_> {
     }
 }
 
-/// The fine pixels as plotters' own ways to fill shapes want them.
+/// The fine pixels as a back end for the fill functions of plotters.
 struct Raster<'a>(&'a mut Pixels);
 
 impl DrawingBackend for Raster<'_> {

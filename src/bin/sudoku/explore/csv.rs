@@ -1,4 +1,4 @@
-//! All figures, one row for each kind of board and strategy. No field needs quotes.
+//! CSV of all figures, one row for each kind of board and strategy. No field needs quotes.
 
 use sudoku_stream::explore::{Condition, Figures, Results, Settings, Spread};
 
@@ -8,10 +8,10 @@ const COLUMNS: &str = "size,order,cells,clues,clue_ratio,strategy,boards_from,qu
                        boards,unmade,solved,several,no_solution,gave_up,\
                        solved_share,several_share,no_solution_share,gave_up_share";
 
-/// What is spread over boards; each has a median, a mean, a 90th percentile and a maximum.
+/// The figures that vary over boards; each has a median, a mean, a 90th percentile and a maximum.
 const SPREADS: [&str; 5] = ["nodes", "backtracks", "comparisons", "placements", "time_us"];
 
-/// The heading and all rows. Figures of what was not measured are left blank.
+/// The heading and all rows. Figures that were not measured are blank.
 pub fn write(results: &Results) -> String {
     let mut text = COLUMNS.to_owned();
     for name in SPREADS {

@@ -1,34 +1,37 @@
-//! The letters of plots: a font that is part of the program, so that nothing has to be found on the machine.
+//! The font of plots, built into the program, because a machine may have none.
 //!
-//! An SVG only names it, and whoever shows the SVG has it or takes another; a PNG is lettered here.
+//! An SVG only names the font; its viewer has it or takes another. The letters of a PNG are drawn
+//! here.
 
 use std::sync::LazyLock;
 
 use ab_glyph::{Font as _, FontRef, Glyph, ScaleFont as _, point};
 use anyhow::anyhow;
 
-/// What SVG is told: this font, one that is as wide, or any.
+/// The fonts that an SVG names: this one, one of the same width, or any.
 pub const FAMILY: &str = "DejaVu Sans, Verdana, sans-serif";
 
-/// The letters, digits and signs that plots use, of the font in `font/DejaVuSans.ttf`; `font/LICENSE` is its licence.
+/// A subset of the font: the letters, digits and signs of plots. It is in `font/DejaVuSans.ttf`;
+/// `font/LICENSE` is its licence.
 const BYTES: &[u8] = include_bytes!("font/DejaVuSans.ttf");
 
 static FONT: LazyLock<Result<FontRef<'static>, ab_glyph::InvalidFont>> =
     LazyLock::new(|| FontRef::try_from_slice(BYTES));
 
-/// Is the font there? Drawing without it leaves letters out.
+/// Checks that the font can be read, because drawing without it would leave letters out.
 pub fn check() -> anyhow::Result<()> {
     FONT.as_ref().map(|_| ()).map_err(|_| anyhow!("The letters of plots cannot be read. This is a bug."))
 }
 
-/// How wide a text is, in the unit of `em`, the height of its letters.
+/// The width of a text, in the unit of `em`, the height of its letters.
 pub fn width(text: &str, em: f32) -> f32 {
     let mut end = 0.0;
     layout(text, em, |_, advance| end += advance);
     end
 }
 
-/// Hands over how much of each pixel a text covers. Its first letter stands on (0, 0), y goes down.
+/// Calls back with the share of each pixel that a text covers. Its first letter is at (0, 0), y
+/// goes down.
 pub fn cover(text: &str, em: f32, mut pixel: impl FnMut(i32, i32, f32)) {
     let Ok(font) = FONT.as_ref() else { return };
     let mut x = 0.0;
@@ -44,7 +47,7 @@ pub fn cover(text: &str, em: f32, mut pixel: impl FnMut(i32, i32, f32)) {
     });
 }
 
-/// Hands over each glyph and how far the next one is.
+/// Calls back with each glyph and the distance to the next one.
 fn layout(text: &str, em: f32, mut put: impl FnMut(Glyph, f32)) {
     let Ok(font) = FONT.as_ref() else { return };
     // Fonts are scaled by the height of a line, which is more than an em.

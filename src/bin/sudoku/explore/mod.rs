@@ -1,7 +1,9 @@
-//! `sudoku explore`: what comes of boards with few and many clues, and what each strategy pays for it.
+//! `sudoku explore`: outcome and cost of searching boards from few clues to many, by every
+//! strategy.
 //!
-//! Searches are timed one by one, each on one worker thread, or together where a strategy works that way. With all cores busy
-//! times are noisier than alone; medians bear that better than means.
+//! Searches are timed one by one, each on one worker thread, or together where a strategy works
+//! that way. Times are noisier with all cores busy; the tables show medians, because noise moves
+//! them less than means.
 
 mod canvas;
 mod csv;
@@ -10,56 +12,209 @@ mod plot;
 mod table;
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use anyhow::bail;
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::{Args, ValueEnum, value_parser};
 use indicatif::ProgressBar;
-use sudoku_stream::explore::{Done, Experiment, Failure, Job, Results};
+use sudoku_stream::explore::{
+    self, ClueList, Condition, DEFAULT_BOARDS, Done, Experiment, Failure, Job, Results, Settings, Source,
+};
+use sudoku_stream::generate::any_seed;
+use sudoku_stream::grid::Order;
 use sudoku_stream::offline::Output;
 use sudoku_stream::pipeline::{self, Ended, NoReader, ThreadPool};
+use sudoku_stream::solver::{Question, STRATEGIES};
 
-use super::args::ExploreArgs;
-use super::{EXIT_DISAGREED, interrupt, view};
+use crate::cli::run::RunArgs;
+use crate::cli::value::{self, AnyStrategy, whole};
+use crate::cli::{exit, interrupt, print, progress};
 
+const EXAMPLES: &str = "\
+Examples:
+  sudoku explore
+  sudoku explore --size 4,9,16 --clues 0%..50%:10% --plot explore.svg
+  sudoku explore --boards-from puzzles --question unique --csv > figures.csv
+
+Exit codes: 0, the experiment is done; 1, two strategies disagree; 2, it could not start or end.";
+
+/// Arguments of `sudoku explore`.
+#[derive(Clone, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct ExploreArgs {
+    /// Clue counts, as in 10,20 or 0..40:5 or 0%..50%:10% [default: 0..40:5]
+    ///
+    /// Ranges include both ends.
+    /// Shares are of the cells of a board.
+    /// The default of other sizes than 9x9 is the same shares of their cells.
+    #[arg(long, value_name = "LIST")]
+    clues: Option<ClueList>,
+
+    /// Boards per clue count [range: 1 to 100000]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_BOARDS, value_parser = value_parser!(u32).range(1..=100_000))]
+    boards: u32,
+
+    /// Source of the boards
+    #[arg(long, value_name = "SOURCE", value_parser = source(), default_value = "random")]
+    boards_from: Source,
+
+    /// Sides of the boards: 1, 4, 9, 16 or 25, or several as in 4,9 [default: 9]
+    ///
+    /// Several sizes show how the cost grows with them.
+    #[arg(long, value_name = "SIDE", value_delimiter = ',', value_parser = value::side)]
+    size: Vec<Order>,
+
+    /// Sides of a box, instead of --size [range: 1 to 5] [default: 3]
+    #[arg(long, hide_short_help = true, value_name = "ORDER", value_delimiter = ',')]
+    #[arg(value_parser = value::order, conflicts_with = "size")]
+    order: Vec<Order>,
+
+    /// Strategy; repeatable [default: all for the size]
+    #[arg(long, hide_short_help = true, value_name = "NAME", value_parser = value::strategy())]
+    strategy: Vec<AnyStrategy>,
+
+    /// Answer to find for every board
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = BoardQuestion::First)]
+    question: BoardQuestion,
+
+    /// Give up a board after N nodes
+    #[arg(long, value_name = "N", default_value_t = explore::DEFAULT_NODE_LIMIT, value_parser = whole::<u64>(0..))]
+    node_limit: u64,
+
+    /// Seed of the boards [default: random, shown]
+    #[arg(long, value_name = "S", value_parser = whole::<u64>(0..))]
+    seed: Option<u64>,
+
+    /// Count comparisons and placements too; --csv shows them
+    ///
+    /// They are counted in a second search of each board, which is not timed.
+    #[arg(long, hide_short_help = true)]
+    steps: bool,
+
+    /// Print all figures as CSV instead of the tables
+    #[arg(long)]
+    csv: bool,
+
+    /// Draw the figures into an .svg or .png FILE
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// The question to every board.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum BoardQuestion {
+    /// Any solution
+    First,
+    /// Whether there is a solution, and only one
+    Unique,
+}
+
+fn source() -> impl TypedValueParser<Value = Source> {
+    value::named([
+        (
+            PossibleValue::new(table::source_name(Source::Random))
+                .help("Random values that keep the rules; any number of solutions, or none"),
+            Source::Random,
+        ),
+        (
+            PossibleValue::new(table::source_name(Source::Puzzles)).help("Puzzles with one solution"),
+            Source::Puzzles,
+        ),
+    ])
+}
+
+impl ExploreArgs {
+    /// The experiment.
+    fn experiment(&self) -> anyhow::Result<Experiment> {
+        let mut orders: Vec<Order> = self.size.iter().chain(&self.order).copied().collect();
+        orders.sort_unstable();
+        orders.dedup();
+        if orders.is_empty() {
+            orders.push(Order::NINE);
+        }
+        if orders.len() > 1 && self.clues.as_ref().is_some_and(|clues| !clues.is_relative()) {
+            bail!(
+                "With several sizes the clues have to be shares of the cells, as in `--clues 0%..50%:10%`."
+            );
+        }
+        let conditions = orders.iter().flat_map(|&order| {
+            let clues = self.clues.as_ref().map(|clues| clues.of(order));
+            let clues = clues.unwrap_or_else(|| explore::usual_clues(self.boards_from, order));
+            clues.into_iter().map(move |clues| Condition { order, clues })
+        });
+        let settings = Settings {
+            source: self.boards_from,
+            boards: self.boards,
+            strategies: self.strategies(&orders)?,
+            question: match self.question {
+                BoardQuestion::First => Question::First,
+                BoardQuestion::Unique => Question::Unique,
+            },
+            node_limit: self.node_limit,
+            counts_steps: self.steps,
+            seed: self.seed.unwrap_or_else(any_seed),
+        };
+        Ok(Experiment::new(conditions.collect(), settings)?)
+    }
+
+    /// The strategies for boards of these orders, in the order of the registry.
+    fn strategies(&self, orders: &[Order]) -> anyhow::Result<Vec<AnyStrategy>> {
+        let is_wanted = |s: &AnyStrategy| {
+            self.strategy.is_empty() || self.strategy.iter().any(|named| named.name() == s.name())
+        };
+        let wanted: Vec<_> = STRATEGIES.iter().copied().filter(is_wanted).collect();
+        for &order in orders {
+            if let (Some(strategy), false) = (wanted.first(), wanted.iter().any(|s| s.supports(order))) {
+                bail!("The strategy {} does not solve {order} puzzles. Name another.", strategy.name());
+            }
+        }
+        Ok(wanted)
+    }
+}
+
+/// Runs `sudoku explore`.
 pub fn run(args: &ExploreArgs) -> anyhow::Result<ExitCode> {
     let cancel = interrupt::flag()?;
     let experiment = Arc::new(args.experiment()?);
-    // Opened before hours of work, so that nobody hears of a wrong name after them.
+    // Opened first, because a wrong name should not be reported after hours of work.
     let plot = args.plot.as_deref().map(Plot::open).transpose()?;
-    let pool = Arc::new(pipeline::pool(args.run.threads())?);
+    let pool = Arc::new(pipeline::pool(args.run.threads)?);
     if !args.csv {
-        view::print(&table::heading(&experiment, pool.current_num_threads()))?;
+        print::stdout(&table::heading(&experiment, pool.current_num_threads()))?;
     }
 
     let searches = experiment.searches();
-    let bar = view::searches_bar(&args.run, searches);
+    let bar = progress::of_searches(&args.run.progress, searches);
     let ran = search(&experiment, &pool, &cancel, &bar);
     let done = bar.position();
     bar.finish_and_clear();
     let results = match ran {
         Ok(results) => results,
         Err(Stopped::Failure(Failure::Cancelled)) => {
-            let done = view::thousands(done);
+            let done = print::thousands(done);
             let all =
-                if searches == 1 { "1 search" } else { &format!("{} searches", view::thousands(searches)) };
+                if searches == 1 { "1 search" } else { &format!("{} searches", print::thousands(searches)) };
             let unwritten = match &args.plot {
                 Some(path) => format!("; {} was not written", path.display()),
                 None => String::new(),
             };
-            view::status_line(&format!("Interrupted. Stopped after {done} of {all}{unwritten}."));
-            return Ok(interrupt::exit_code());
+            return Ok(interrupt::report(&format!("Stopped after {done} of {all}{unwritten}")));
         }
         Err(Stopped::Threads(error)) => return Err(error.into()),
         Err(Stopped::Failure(Failure::Wrong(what))) => {
-            view::status_line(&format!("{what}. This is a bug."));
-            return Ok(ExitCode::from(EXIT_DISAGREED));
+            print::status_line(&format!("{what}. This is a bug."));
+            return Ok(ExitCode::from(exit::DISAGREED));
         }
     };
-    view::print(&if args.csv { csv::write(&results) } else { table::write(&results) })?;
+    print::stdout(&if args.csv { csv::write(&results) } else { table::write(&results) })?;
     if let Some(plot) = plot {
         plot.finish(&results)?;
     }
@@ -103,7 +258,7 @@ fn search(
     }
 }
 
-/// A plot that is going to be drawn.
+/// A plot to be drawn, and its output.
 struct Plot {
     output: Output,
     draw: fn(&Results) -> anyhow::Result<Vec<u8>>,

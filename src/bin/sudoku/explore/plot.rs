@@ -1,15 +1,15 @@
-//! The figures as a picture.
+//! The plot of an experiment.
 //!
 //! ```text
-//!   title, what was tried, the strategies with their colours and marks
-//!   of each size:  what came of the boards, a panel of stacked bars for each strategy
-//!                  nodes, backtracks, time by clues, a panel each: medians, shaded up to the 90th percentile
+//!   title, settings, the strategies with their colours and marks
+//!   of each size:  outcomes of the boards, a panel of stacked bars for each strategy
+//!                  nodes, backtracks, time by clues, a panel each: medians, shaded to the 90th centile
 //!   of several:    how nodes and time grow with the cells
 //!   notes
 //! ```
 //!
-//! Colours are those of M. Okabe and K. Ito for strategies and of P. Tol for outcomes, which people tell apart whatever
-//! colours they see; strategies have marks of different shapes besides.
+//! Colours are those of M. Okabe and K. Ito for strategies and of P. Tol for outcomes, which
+//! colour-blind readers can tell apart; strategies have marks of different shapes besides.
 
 use std::ops::Range;
 
@@ -26,9 +26,9 @@ use sudoku_stream::explore::{Correlation, Figures, Results, Spread};
 use sudoku_stream::grid::Order;
 use sudoku_stream::solver::{Question, STRATEGIES, Strategy};
 
-use super::super::view;
 use super::canvas::{Canvas, Pixels};
 use super::{letters, table};
+use crate::cli::print;
 
 /// Measures of the picture, in pixels of an SVG.
 const WIDTH: u32 = 1280;
@@ -41,9 +41,9 @@ const FOOT: u32 = 28;
 const LINE: u32 = 19;
 /// With more clue counts than this, marks are smaller and bars touch.
 const MANY: usize = 20;
-/// What stands to the left of a panel's vertical axis.
+/// The space to the left of a panel's vertical axis.
 const LABELS: u32 = 72;
-/// No panel of bars needs to be wider.
+/// The widest panel of bars.
 const WIDEST_BARS: u32 = 420;
 
 const INK: RGBColor = RGBColor(34, 34, 34);
@@ -90,7 +90,7 @@ type Drawn<B> = Result<(), DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType
 type Area<B> = DrawingArea<B, Shift>;
 type Chart<'a, B> = ChartContext<'a, B, Cartesian2d<Axis, Axis>>;
 
-/// What a panel shows of a search.
+/// A quantity of searches that a panel shows.
 struct Quantity {
     title: &'static str,
     unit: &'static str,
@@ -164,22 +164,16 @@ impl<'a> Picture<'a> {
         area.present()
     }
 
-    /// Says what was tried, and by whom.
+    /// Draws the title, the settings and the strategies.
     fn draw_head<B: DrawingBackend>(&self, area: &Area<B>) -> Drawn<B> {
         let experiment = self.results.experiment();
         let settings = experiment.settings();
-        write(
-            area,
-            "Sudoku boards by clues: what comes of them, and what searching them costs",
-            (MARGIN, 30),
-            25.0,
-            INK,
-        )?;
+        write(area, "Sudoku boards by clues: outcome and cost of searching them", (MARGIN, 30), 25.0, INK)?;
         let what = format!(
             "{}; question {}, given up after {}, seed {}",
             table::subject(experiment),
             table::question_name(settings.question),
-            view::counted(settings.node_limit, "node"),
+            print::counted(settings.node_limit, "node"),
             settings.seed,
         );
         write(area, &what, (MARGIN, 59), 16.0, FAINT)?;
@@ -194,10 +188,10 @@ impl<'a> Picture<'a> {
         Ok(())
     }
 
-    /// Draws what came of the boards: bars by clues, a panel for each strategy.
+    /// Draws the outcomes of boards: bars by clues, a panel for each strategy.
     fn draw_outcomes<B: DrawingBackend>(&self, area: &Area<B>, order: Order, top: u32) -> Drawn<B> {
         let y = (top + SECTION / 2).cast_signed();
-        let title = format!("What came of {order} boards");
+        let title = format!("Results of {order} boards");
         write(area, &title, (MARGIN, y), 19.0, INK)?;
         let mut left = MARGIN + width_of(&title, 19.0) + 34;
         let has_several = self.results.experiment().settings().question != Question::First;
@@ -221,7 +215,7 @@ impl<'a> Picture<'a> {
             let mut chart = chart(&panel, self.strategies[strategy].name(), x, Axis::of_percent())?;
             let boards = if left == MARGIN { "boards" } else { "" };
             mesh(&mut chart, &format!("clues of {} cells", order.cells()), boards)?;
-            // Gaps between many bars would only flicker.
+            // Gaps between many narrow bars would only distract.
             let half = if points.len() > MANY { 0.5 } else { 0.41 };
             for (place, (_, figures)) in points.iter().enumerate() {
                 let Some(figures) = figures else { continue };
@@ -285,18 +279,17 @@ impl<'a> Picture<'a> {
         Ok(())
     }
 
-    /// The clue counts of a size, with what a strategy made of them.
+    /// The clue counts of a size, with the figures of a strategy.
     fn points(&self, order: Order, strategy: usize) -> Vec<(usize, Option<Figures>)> {
         let conditions = self.results.experiment().conditions().iter().enumerate();
         let of_order = conditions.filter(|(_, condition)| condition.order == order);
         of_order.map(|(index, condition)| (condition.clues, self.results.figures(index, strategy))).collect()
     }
 
-    /// What has to be said besides.
+    /// The notes below the plots.
     fn notes(&self) -> Vec<String> {
         let mut notes = vec![
-            "Lines are medians, shaded up to the 90th percentile. A search given up counts with what it had taken by \
-             then."
+            "Lines are medians, shaded up to the 90th percentile. A search that was given up counts with its cost so far."
                 .to_owned(),
         ];
         notes.extend(table::together(self.results.experiment()));
@@ -315,7 +308,7 @@ impl<'a> Picture<'a> {
             if !parts.is_empty() {
                 notes.push(format!(
                     "Clue ratio and backtracks of {order}, rank correlation (Spearman), n = {}: {}",
-                    view::thousands(n),
+                    print::thousands(n),
                     parts.join(", ")
                 ));
             }
@@ -324,7 +317,8 @@ impl<'a> Picture<'a> {
     }
 }
 
-/// A strategy's line in a panel: where on the horizontal axis, median and 90th percentile on the vertical one.
+/// A strategy's line in a panel: where on the horizontal axis, median and 90th percentile on the
+/// vertical one.
 struct Line {
     strategy: &'static dyn Strategy,
     points: Vec<(f64, f64, f64)>,
@@ -360,7 +354,7 @@ fn draw_lines<B: DrawingBackend>(chart: &mut Chart<'_, B>, lines: &[Line]) -> Dr
             // One point has no band; a line shows how far it would go.
             chart.draw_series([PathElement::new([(x, median), (x, p90)], colour.stroke_width(1))])?;
         }
-        // What a later line covers has to show at its sides.
+        // A line under a later one has to show at its sides.
         let is_covered = lines[index + 1..].iter().any(|line| covers(line, points));
         let radius = if median.len() > MANY { 3 } else { 4 };
         let (width, radius) = if is_covered { (6, radius + 2) } else { (2, radius) };
@@ -381,7 +375,7 @@ fn covers(line: &Line, points: &[(f64, f64, f64)]) -> bool {
     line.points.len() == points.len() && line.points.iter().zip(points).all(near)
 }
 
-/// How values lie on a vertical axis.
+/// The scale of a vertical axis.
 #[derive(Clone, Copy, PartialEq)]
 enum Scale {
     /// Numbers from 1, by their logarithm.
@@ -412,7 +406,7 @@ impl Scale {
     }
 }
 
-/// An axis: from where to where, and what stands at which place.
+/// An axis: its ends, and its labels with their places.
 #[derive(Clone)]
 struct Axis {
     ends: Range<f64>,
@@ -458,7 +452,7 @@ impl Axis {
 
     /// For the values of lines: from a round one to a round one, 1, 2, 5, 10, 20 and so on.
     fn of_lines(quantity: &Quantity, lines: &[Line]) -> Self {
-        // Of two places that ought to be the same.
+        // Places that are equal but for rounding.
         const NEAR: f64 = 1e-9;
         let scale = quantity.scale;
         let leads = [1.0, 2.0, 5.0];
@@ -494,7 +488,7 @@ impl Axis {
     }
 }
 
-/// Of so many labels on so much room, one in how many can be shown: in 1, 2, 5, 10 and so on.
+/// The step of labels that fit the width: 1, 2, 5, 10 and so on.
 fn sparse(labels: usize, width: u32) -> usize {
     let least = (labels * 30).div_ceil(width.max(30) as usize);
     let rounds = (0..4).flat_map(|power| [1, 2, 5].map(|lead| lead * 10usize.pow(power)));
@@ -582,9 +576,9 @@ fn write<B: DrawingBackend>(
     area.draw_text(text, &style(size, colour).pos(Pos::new(HPos::Left, VPos::Center)), at)
 }
 
-/// How wide a text of a style is.
+/// The width of a text of a size.
 fn width_of(text: &str, size: f64) -> i32 {
-    // Plotters wants its sizes 1.24 times as large as an em.
+    // A font size of plotters is 1.24 em.
     #[expect(clippy::cast_possible_truncation, reason = "it is a place in a picture")]
     let width = letters::width(text, size as f32 / 1.24).ceil() as i32;
     width

@@ -1,4 +1,4 @@
-//! Figures as tables for people.
+//! Tables of the figures.
 
 use sudoku_stream::explore::{
     Condition, Correlation, Experiment, Figures, NoCorrelation, Results, Source, Spread,
@@ -6,9 +6,9 @@ use sudoku_stream::explore::{
 use sudoku_stream::grid::Order;
 use sudoku_stream::solver::Question;
 
-use super::super::view;
+use crate::cli::print;
 
-/// What stands above the tables.
+/// The lines above the tables.
 pub fn heading(experiment: &Experiment, threads: usize) -> String {
     let settings = experiment.settings();
     format!(
@@ -16,8 +16,8 @@ pub fn heading(experiment: &Experiment, threads: usize) -> String {
         subject(experiment),
         settings.seed,
         question_name(settings.question),
-        view::counted(settings.node_limit, "node"),
-        view::counted(threads as u64, "thread"),
+        print::counted(settings.node_limit, "node"),
+        print::counted(threads as u64, "thread"),
     )
 }
 
@@ -29,11 +29,11 @@ pub fn subject(experiment: &Experiment) -> String {
         Source::Puzzles => "puzzles with one solution",
     };
     let orders: Vec<String> = experiment.orders().iter().map(Order::to_string).collect();
-    let boards = view::thousands(settings.boards.into());
+    let boards = print::thousands(settings.boards.into());
     format!("{} {what}, {boards} for each clue count", orders.join(", "))
 }
 
-/// As it is typed.
+/// The name of a source on the command line.
 pub const fn source_name(source: Source) -> &'static str {
     match source {
         Source::Random => "random",
@@ -41,7 +41,7 @@ pub const fn source_name(source: Source) -> &'static str {
     }
 }
 
-/// As it is typed.
+/// The name of a question on the command line.
 pub const fn question_name(question: Question) -> &'static str {
     match question {
         Question::First => "first",
@@ -50,7 +50,8 @@ pub const fn question_name(question: Question) -> &'static str {
     }
 }
 
-/// The tables: each strategy on each size, the correlations, and how cost grows if there are several sizes.
+/// The tables: each strategy on each size, the correlations, and how cost grows if there are
+/// several sizes.
 pub fn write(results: &Results) -> String {
     let experiment = results.experiment();
     let orders = experiment.orders();
@@ -64,7 +65,7 @@ pub fn write(results: &Results) -> String {
     }
     page += "\nSolved, none (no solution) and given up are shares of the boards in %. Nodes,\n\
              backtracks and times are medians; p90 is the 90th percentile beside them.\n\
-             A search given up counts with what it had taken by then.\n";
+             A search that was given up counts with its cost so far.\n";
     if let Some(note) = together(experiment) {
         page += &format!("{note}\n");
     }
@@ -110,7 +111,7 @@ fn by_clues(results: &Results, order: Order, strategy: usize) -> String {
     aligned(&rows, 0)
 }
 
-/// What has to be said of strategies that search boards together, if there are any.
+/// The note about strategies that search boards together, if there are any.
 pub fn together(experiment: &Experiment) -> Option<String> {
     let strategies = experiment.settings().strategies.iter().filter(|s| s.searches_together());
     let names: Vec<&str> = strategies.map(|s| s.name()).collect();
@@ -122,7 +123,7 @@ pub fn together(experiment: &Experiment) -> Option<String> {
     })
 }
 
-/// Which boards there should have been, and are not.
+/// A line for each kind of board that could not be made.
 fn unmade(results: &Results) -> String {
     let experiment = results.experiment();
     let mut lines = String::new();
@@ -130,8 +131,9 @@ fn unmade(results: &Results) -> String {
         let unmade = results.unmade(index);
         if unmade > 0 {
             let (unmade, all) = (unmade as u64, u64::from(experiment.settings().boards));
-            let all = view::counted(all, &format!("{order} board"));
-            lines += &format!("{} of {all} with {clues} clues could not be made.\n", view::thousands(unmade));
+            let all = print::counted(all, &format!("{order} board"));
+            lines +=
+                &format!("{} of {all} with {clues} clues could not be made.\n", print::thousands(unmade));
         }
     }
     lines
@@ -149,8 +151,8 @@ fn correlations(results: &Results) -> String {
             rows.push(vec![
                 order.to_string(),
                 strategy.name().to_owned(),
-                view::thousands(n),
-                view::thousands(gave_up),
+                print::thousands(n),
+                print::thousands(gave_up),
                 pearson.map_or_else(|_| "none".to_owned(), |r| format!("{r:+.3}")),
                 spearman.map_or_else(why_not, |r| format!("{r:+.3}")),
             ]);
@@ -159,7 +161,7 @@ fn correlations(results: &Results) -> String {
     aligned(&rows, 2)
 }
 
-/// Why there is no correlation of clue ratio and backtracks.
+/// The reason why there is no correlation of clue ratio and backtracks.
 pub fn why_not(reason: NoCorrelation) -> String {
     match reason {
         NoCorrelation::TooFew => "none: too few boards",
@@ -183,13 +185,13 @@ fn growth(results: &Results) -> String {
                 strategy.name().to_owned(),
                 order.to_string(),
                 order.cells().to_string(),
-                view::thousands(figures.boards),
+                print::thousands(figures.boards),
                 format!("{}%", percent(figures.share(figures.gave_up))),
                 number(figures.nodes.median),
                 microseconds(time),
                 microseconds(long),
                 match smaller.replace(time) {
-                    Some(smaller) if smaller > 0.0 => format!("x {}", view::rate(time / smaller)),
+                    Some(smaller) if smaller > 0.0 => format!("x {}", print::rate(time / smaller)),
                     _ => String::new(),
                 },
             ]);
@@ -202,7 +204,7 @@ fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|&word| word.to_owned()).collect()
 }
 
-/// Lays rows out in columns as wide as they need to be, the first `left` of them to the left.
+/// Lays rows out in columns, the first `left` of them left-aligned.
 fn aligned(rows: &[Vec<String>], left: usize) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..rows.first().map_or(0, Vec::len)).map(width).collect();
@@ -223,12 +225,12 @@ fn percent(share: f64) -> String {
     format!("{:.1}", 100.0 * share)
 }
 
-/// A count, or what lies between two; small ones with a decimal place.
+/// A count or a median; below 100 with a decimal place.
 fn number(number: f64) -> String {
     let parts = if number < 100.0 { 10.0 } else { 1.0 };
     indicatif::HumanFloatCount((number * parts).round() / parts).to_string()
 }
 
 fn microseconds(ns: f64) -> String {
-    view::rate(ns / 1e3)
+    print::rate(ns / 1e3)
 }

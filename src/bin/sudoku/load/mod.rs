@@ -1,32 +1,211 @@
-//! `sudoku load`: how much a server stands, and how soon it answers, with every answer checked.
+//! `sudoku load`: the throughput and latency of a server, with every answer checked.
 
 mod report;
 
 use std::io::Cursor;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::thread;
 use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
+use clap::{Args, ValueEnum, value_parser};
+use serde::Serialize;
 use sudoku_stream::input::Source;
-use sudoku_stream::load::{self, Figures, Workload};
+use sudoku_stream::load::{self, Figures, Method, Plan, Workload};
 use sudoku_stream::pipeline;
 use sudoku_stream::text::Hint;
 
 use self::report::Report;
-use super::args::LoadArgs;
-use super::{EXIT_DISAGREED, demo, interrupt, open, remote, view};
+use crate::cli::input::{FormatArgs, InputArgs};
+use crate::cli::interrupt::{self, interruptible};
+use crate::cli::run::ProgressArgs;
+use crate::cli::server::TrustArgs;
+use crate::cli::value::{self, whole};
+use crate::cli::{exit, print, progress};
+use crate::demo;
 
+/// The most messages in flight over all connections.
+const MAX_IN_FLIGHT: u32 = 1 << 20;
+
+/// Puzzles per message of `solve-lines` by default; the other methods have one.
+const DEFAULT_LINES: u32 = 1024;
+
+/// The most puzzles a second that can be asked for.
+const MAX_RATE: f64 = 1e8;
+
+/// The longest time that can be asked for, in seconds.
+const MAX_SECONDS: f64 = 7.0 * 86_400.0;
+
+const EXAMPLES: &str = "\
+Examples:
+  sudoku load --server http://127.0.0.1:50051
+  sudoku load puzzles.txt --server http://127.0.0.1:50051 --method solve-stream --streams 16
+  sudoku load --server http://127.0.0.1:50051 --rate 100000 --duration 60 --json
+
+With --json one object is printed. It has what was asked for (server, method, batch, connections, streams, in_flight, rate, \
+check_every), interrupted, seconds, messages (sent, answered, unsent), puzzles (sent, right, checked, wrong, missing, repeated, \
+failed), error_lines by code, statuses by name, puzzles_per_second, messages_per_second, latency_us (mean, p50, p90, p99, p99_9, \
+max), the version of this program and, if there is one, the first wrong_answer. Every puzzle sent is right, wrong, missing \
+(never answered) or failed (its call was ended by a status); repeated answers come on top.
+
+Exit codes: 0, every puzzle was answered once and rightly; 1, some were not; 2, the server could not be loaded.";
+
+/// Arguments of `sudoku load`.
+#[derive(Clone, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct LoadArgs {
+    /// Puzzles to send, over and over [default: a built-in sample]
+    ///
+    /// `-` is standard input.
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+
+    #[command(flatten)]
+    format: FormatArgs,
+
+    /// Server, such as `http://127.0.0.1:50051`
+    #[arg(id = "server", long = "server", value_name = "URL")]
+    url: String,
+
+    #[command(flatten)]
+    trust: TrustArgs,
+
+    /// Method to call
+    #[arg(long, value_enum, value_name = "METHOD", default_value_t = MethodArg::SolveLines)]
+    method: MethodArg,
+
+    /// Puzzles per message [range: 1 to 16384] [default: 1024 for solve-lines, else 1]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=16_384))]
+    batch: Option<u32>,
+
+    /// Connections [range: 1 to 4096]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..=4096))]
+    connections: u32,
+
+    /// Streams of each [range: 1 to 1024]
+    ///
+    /// With --method solve, which has no streams, it multiplies the calls in flight.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..=1024))]
+    streams: u32,
+
+    /// In flight per stream [range: 1 to 4096]
+    ///
+    /// These are messages, or calls with --method solve.
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = value_parser!(u32).range(1..=4096))]
+    in_flight: u32,
+
+    /// Puzzles per second in all [default: as many as are answered]
+    ///
+    /// They are sent whether earlier ones are answered or not.
+    /// The latency of a message counts from when it was due, not from when it could be sent.
+    #[arg(long, value_name = "N", value_parser = rate)]
+    rate: Option<f64>,
+
+    /// Seconds to send for [range: up to a week]
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    duration: Duration,
+
+    /// Stop after N puzzles
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(1..))]
+    puzzles: Option<u64>,
+
+    /// Compare the answers to every Nth message only, and count the others
+    #[arg(long, hide_short_help = true, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = whole::<u64>(1..))]
+    check_every: u64,
+
+    /// Threads that send and receive [range: 1 to 1024] [default: half of the cores]
+    #[arg(long, hide_short_help = true, value_name = "N", value_parser = value::threads())]
+    threads: Option<usize>,
+
+    /// Print one JSON object instead of the report
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    progress: ProgressArgs,
+}
+
+impl LoadArgs {
+    /// The input, if one was named.
+    fn input(&self) -> Option<InputArgs> {
+        self.file.clone().map(|file| InputArgs::mapped(file, self.format.clone()))
+    }
+
+    /// The shape of the load.
+    fn plan(&self) -> anyhow::Result<Plan> {
+        let Self { connections, streams, in_flight, .. } = *self;
+        let all = connections.checked_mul(streams).and_then(|all| all.checked_mul(in_flight));
+        if all.is_none_or(|all| all > MAX_IN_FLIGHT) {
+            bail!(
+                "That would be more than {MAX_IN_FLIGHT} messages in flight. Ask for fewer connections, streams or messages of each.",
+            );
+        }
+        let default_batch = if self.method == MethodArg::SolveLines { DEFAULT_LINES } else { 1 };
+        Ok(Plan {
+            method: self.method.into(),
+            message_puzzles: self.batch.unwrap_or(default_batch).try_into()?,
+            connections: connections.try_into()?,
+            streams: streams.try_into()?,
+            in_flight: in_flight.try_into()?,
+            rate: self.rate,
+            duration: self.duration,
+            puzzles: self.puzzles,
+            check_every: self.check_every,
+        })
+    }
+
+    fn threads(&self) -> usize {
+        let half = || thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2));
+        self.threads.unwrap_or_else(half)
+    }
+}
+
+/// A method that can be loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MethodArg {
+    /// One call per message
+    Solve,
+    /// Streams of puzzles, answered by messages
+    SolveStream,
+    /// Streams of lines
+    SolveLines,
+}
+
+impl From<MethodArg> for Method {
+    fn from(method: MethodArg) -> Self {
+        match method {
+            MethodArg::Solve => Self::Solve,
+            MethodArg::SolveStream => Self::SolveStream,
+            MethodArg::SolveLines => Self::SolveLines,
+        }
+    }
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse().ok().filter(|rate| (1e-3..=MAX_RATE).contains(rate));
+    rate.ok_or_else(|| "give a number of puzzles a second, up to 100,000,000".to_owned())
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds| (1e-3..=MAX_SECONDS).contains(seconds));
+    seconds.map(Duration::from_secs_f64).ok_or_else(|| "give a number of seconds, up to a week".to_owned())
+}
+
+/// Runs `sudoku load`.
 pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     let plan = args.plan()?;
-    let endpoint = remote::endpoint(&args.trust, &args.url)?;
+    let endpoint = args.trust.endpoint(&args.url)?;
     let cancel = interrupt::flag()?;
     let input = args.input();
     let flag = Arc::clone(&cancel);
     let read = move || -> anyhow::Result<Workload> {
         let mut reader = match &input {
-            Some(input) => open::reader(input)?,
+            Some(input) => input.reader()?,
             None => {
                 let sample = Box::new(Cursor::new(demo::SAMPLE));
                 Source::reading("The sample".to_owned(), sample)?.read(&Hint::default())?
@@ -35,17 +214,16 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
         let pool = pipeline::pool(None).context("The worker threads cannot be started")?;
         Ok(Workload::read(&mut reader, &pool, &flag)?)
     };
-    let Some(workload) = interrupt::interruptible(&cancel, read)? else {
-        view::status_line("Interrupted. Stopped before the first puzzle.");
-        return Ok(interrupt::exit_code());
+    let Some(workload) = interruptible(&cancel, read)? else {
+        return Ok(interrupt::report("Stopped before the first puzzle"));
     };
-    if workload.left_out() > 0 && !args.quiet {
-        let bad = view::counted(workload.left_out(), "bad puzzle");
-        view::status_line(&format!("{bad} cannot be written on one line, and are left out."));
+    if workload.left_out() > 0 && !args.progress.quiet {
+        let bad = print::counted(workload.left_out(), "bad puzzle");
+        print::status_line(&format!("{bad} cannot be written on one line and are left out."));
     }
 
     let milliseconds = u64::try_from(plan.duration.as_millis()).unwrap_or(u64::MAX);
-    let bar = view::time_bar(args.wants_bar(), milliseconds);
+    let bar = progress::of_time(args.progress.wants_bar(), milliseconds);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(args.threads())
         .enable_all()
@@ -54,23 +232,23 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     let workload = Arc::new(workload);
     let mut watch = |figures: &Figures, time: Duration| {
         bar.set_position(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
-        bar.set_message(format!("{} puzzles/s", view::per_second(figures.right, time)));
+        bar.set_message(format!("{} puzzles/s", print::per_second(figures.right, time)));
     };
     let loaded = runtime.block_on(load::run(&endpoint, &plan, &workload, &cancel, &mut watch));
-    // Somebody may still be looking up the name of the server, which nobody waits for.
+    // In the background, because a name look-up may still block a thread.
     runtime.shutdown_background();
     bar.finish_and_clear();
     let figures = loaded?;
 
     let is_interrupted = cancel.load(Ordering::Relaxed);
     let report = Report::new(args, &plan, &figures, is_interrupted);
-    view::print(&if args.json { report.json()? } else { report.text(&figures) })?;
+    print::stdout(&if args.json { report.json()? } else { report.text(&figures) })?;
     Ok(exit_code(&figures, is_interrupted))
 }
 
 fn exit_code(figures: &Figures, is_interrupted: bool) -> ExitCode {
     if !figures.are_good() {
-        ExitCode::from(EXIT_DISAGREED)
+        ExitCode::from(exit::DISAGREED)
     } else if is_interrupted {
         interrupt::exit_code()
     } else {

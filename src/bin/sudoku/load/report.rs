@@ -1,4 +1,4 @@
-//! What is told of a run, as text for people and as JSON for programs.
+//! The report of a run: text for people, JSON for programs.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,20 +6,20 @@ use std::time::Duration;
 use serde::Serialize;
 use sudoku_stream::load::{Figures, Plan};
 
-use super::super::args::{LoadArgs, MethodArg};
-use super::super::view;
+use super::{LoadArgs, MethodArg};
+use crate::cli::print;
 
-/// The quantiles that are told, and their names.
+/// The quantiles of the report, and their names.
 const QUANTILES: [(&str, f64); 5] =
     [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("max", 1.0)];
 
 /// The longest bar of the histogram, in characters.
 const BAR: f64 = 50.0;
 
-/// Where the rows of the histogram end, as multiples of a power of ten.
+/// Upper ends of the histogram's rows, as multiples of a power of ten.
 const STEPS: [f64; 6] = [1.0, 1.5, 2.0, 3.0, 5.0, 7.0];
 
-/// Everything that is told. Programs rely on these names.
+/// The report. Programs rely on its names.
 #[derive(Serialize)]
 pub struct Report {
     /// Of this program.
@@ -51,7 +51,7 @@ pub struct Report {
 struct Messages {
     sent: u64,
     answered: u64,
-    /// Those that were due by the rate and were not sent before the end.
+    /// Due by the rate, but not sent before the end.
     unsent: u64,
 }
 
@@ -60,7 +60,7 @@ struct Puzzles {
     sent: u64,
     /// Answered rightly, error lines included.
     right: u64,
-    /// As many answers were compared; the others were only counted.
+    /// Compared; the others were only counted.
     checked: u64,
     wrong: u64,
     missing: u64,
@@ -127,37 +127,39 @@ impl Report {
         let Self { messages, puzzles, .. } = self;
         let mut text = format!(
             "{} in {} in {:.3} s: {} puzzles and {} messages a second\n",
-            view::counted(puzzles.right, "puzzle"),
-            view::counted(messages.answered, "message"),
+            print::counted(puzzles.right, "puzzle"),
+            print::counted(messages.answered, "message"),
             self.seconds,
-            view::per_second(puzzles.right, figures.time),
-            view::per_second(messages.answered, figures.time),
+            print::per_second(puzzles.right, figures.time),
+            print::per_second(messages.answered, figures.time),
         );
         let errors: u64 = self.error_lines.values().sum();
         if errors > 0 {
-            text += &format!("{}: {}\n", view::counted(errors, "error line"), listed(&self.error_lines));
+            text += &format!("{}: {}\n", print::counted(errors, "error line"), listed(&self.error_lines));
         }
         text += &format!(
             "{} checked: {} wrong, {} missing, {} repeated, {} failed\n",
-            view::counted(puzzles.checked, "answer"),
-            view::thousands(puzzles.wrong),
-            view::thousands(puzzles.missing),
-            view::thousands(puzzles.repeated),
-            view::thousands(puzzles.failed),
+            print::counted(puzzles.checked, "answer"),
+            print::thousands(puzzles.wrong),
+            print::thousands(puzzles.missing),
+            print::thousands(puzzles.repeated),
+            print::thousands(puzzles.failed),
         );
         if let Some(example) = &self.wrong_answer {
-            text += &format!("the first that was wrong: {example}\n");
+            text += &format!("first wrong answer: {example}\n");
         }
         if !self.statuses.is_empty() {
             text += &format!("calls ended by {}\n", listed(&self.statuses));
         }
         if messages.unsent > 0 {
-            let unsent = view::counted(messages.unsent, "message");
-            text +=
-                &format!("{unsent} could not be sent in time: the server does not keep up with the rate\n");
+            let unsent = print::counted(messages.unsent, "message");
+            text += &format!(
+                "{unsent} could not be sent in time, because the server does not keep up with the rate\n"
+            );
         }
         if messages.answered > 0 {
-            let quantiles = QUANTILES.map(|(name, share)| format!("{name} {}", told(figures.latency(share))));
+            let quantiles =
+                QUANTILES.map(|(name, share)| format!("{name} {}", short_time(figures.latency(share))));
             text += &format!("\nlatency of a message: {}\n{}", quantiles.join(", "), histogram(figures));
         }
         text
@@ -171,12 +173,12 @@ fn microseconds(time: Duration) -> f64 {
 /// `3 UNAVAILABLE, 1 INTERNAL`.
 fn listed(counts: &BTreeMap<&'static str, u64>) -> String {
     let words: Vec<_> =
-        counts.iter().map(|(name, count)| format!("{} {name}", view::thousands(*count))).collect();
+        counts.iter().map(|(name, count)| format!("{} {name}", print::thousands(*count))).collect();
     words.join(", ")
 }
 
-/// A time for people, with three digits that mean something.
-fn told(time: Duration) -> String {
+/// A time with three significant digits.
+fn short_time(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     let (figure, unit) = match seconds {
         s if s < 1e-3 => (s * 1e6, "µs"),
@@ -187,7 +189,7 @@ fn told(time: Duration) -> String {
     format!("{figure:.decimals$} {unit}")
 }
 
-/// How many messages took how long, a bar for each range of times.
+/// The histogram of latencies, a bar for each range.
 fn histogram(figures: &Figures) -> String {
     let decades = (-9..4).map(|decade| 10f64.powi(decade));
     let mut over = Duration::ZERO;
@@ -209,7 +211,7 @@ fn histogram(figures: &Figures) -> String {
             reason = "at most the longest bar"
         )]
         let length = (count as f64 / most * BAR).ceil() as usize;
-        let (to, share) = (format!("to {}", told(to)), count as f64 / all * 100.0);
+        let (to, share) = (format!("to {}", short_time(to)), count as f64 / all * 100.0);
         format!("{to:>12} {share:>6.2} % {}", "#".repeat(length)).trim_end().to_owned() + "\n"
     };
     rows[first..=last].iter().map(row).collect()

@@ -1,4 +1,4 @@
-//! What follows a command: sides, numbers, cells and values, as people write them.
+//! Arguments of commands: sides, numbers, cells and values, in the ways people write them.
 
 use anyhow::{anyhow, bail};
 use sudoku_stream::grid::{Cell, Digit, Order, OutOfRange};
@@ -6,12 +6,12 @@ use sudoku_stream::text::Format;
 
 use super::command::shortened;
 
-/// The order of puzzles this wide.
+/// The order for a side.
 ///
 /// # Errors
-/// The sentence about what is no side.
+/// The sentence for a wrong side.
 pub fn order(side: &str) -> anyhow::Result<Order> {
-    // `16x16` is as good as `16`.
+    // `16x16` is accepted for `16`.
     let number = side.split(['x', 'X']).next().unwrap_or(side);
     let order = number.parse().ok().and_then(Order::from_side);
     order.ok_or_else(|| anyhow!("`{}` is no side of a puzzle. It is 1, 4, 9, 16 or 25.", shortened(side)))
@@ -20,7 +20,7 @@ pub fn order(side: &str) -> anyhow::Result<Order> {
 /// A number from 1, with or without commas.
 ///
 /// # Errors
-/// The sentence about what is none.
+/// The sentence for a wrong number.
 pub fn from_one(number: &str) -> anyhow::Result<u64> {
     let plain = number.replace([',', '_'], "");
     plain
@@ -48,7 +48,7 @@ pub fn coordinates(words: &str) -> Vec<String> {
 /// The cell in this row and column.
 ///
 /// # Errors
-/// The sentence about what is no row or column.
+/// The sentence for a wrong row or column.
 pub fn cell(order: Order, row: &str, column: &str) -> anyhow::Result<Cell> {
     let row = reference("row", row, order)?;
     let column = reference("column", column, order)?;
@@ -65,7 +65,7 @@ fn reference(what: &'static str, typed: &str, order: Order) -> anyhow::Result<us
     match typed.parse() {
         Ok(value) if (1..=side).contains(&value) => Ok(value),
         Ok(value) => Err(OutOfRange { what, value, side }.into()),
-        // Below zero, or beyond what a number can be.
+        // Below zero, or too large for a number.
         Err(_) => bail!("The {what} {} is outside 1 to {side}.", shortened(typed)),
     }
 }
@@ -73,7 +73,7 @@ fn reference(what: &'static str, typed: &str, order: Order) -> anyhow::Result<us
 /// A value: the symbol that the board shows for it, or its number.
 ///
 /// # Errors
-/// The sentence about what is no value.
+/// The sentence for a wrong value.
 pub fn digit(format: &Format, typed: &str) -> anyhow::Result<Digit> {
     let order = format.order();
     let values = || 1..=order.side();
@@ -88,7 +88,7 @@ pub fn digit(format: &Format, typed: &str) -> anyhow::Result<Digit> {
         if one == '.' {
             bail!("`.` is no value. `clear R C` empties a cell.");
         }
-        // A letter of a larger size.
+        // A letter that only larger sizes have.
         if one.is_ascii_alphabetic() {
             bail!("`{one}` is no value of a {order} puzzle. The largest is {}.", symbol(order.side()));
         }

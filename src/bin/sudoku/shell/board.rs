@@ -1,59 +1,60 @@
-//! The board: a puzzle, what has been filled in, and the way back.
+//! The board: a puzzle, the entries, and undo.
 
 use std::collections::HashSet;
 
 use sudoku_stream::grid::{Cell, Digit, Grid};
 use sudoku_stream::text::Format;
 
-use crate::view;
+use crate::cli::print;
 
-/// How many changes can be taken back.
+/// The most changes that can be undone.
 const MAX_UNDOS: usize = 10_000;
 
-/// Where a digit on the board comes from.
+/// The origin of a digit on the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
     /// The puzzle.
     Clue,
-    /// The user, or nobody: the cell may be blank.
+    /// The user; also the origin of a blank cell.
     User,
     /// `solve`.
     Solver,
 }
 
-/// How a board is drawn.
+/// The look of a drawn board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
-    /// So that it can be read again.
+    /// The notation grid, which can be read again.
     Plain,
-    /// With the numbers of rows and columns around it.
+    /// With numbered rows and columns.
     Numbered,
-    /// With colours too: clues bold, what the user filled in cyan, what the solver did green, what breaks a rule red.
-    Painted,
+    /// With colours too: clues bold, entries of the user cyan, those of the solver green, broken
+    /// rules red.
+    Coloured,
 }
 
 #[derive(Clone, PartialEq, Eq)]
-struct State {
+struct Snapshot {
     grid: Grid,
     origins: Vec<Origin>,
 }
 
-/// A puzzle and how far it is filled in.
+/// A puzzle and its entries.
 pub struct Board {
-    /// What it is called, such as `Puzzle 3 of list.txt`.
+    /// Its name, such as `Puzzle 3 of list.txt`.
     title: String,
     format: Format,
-    now: State,
-    past: Vec<State>,
-    future: Vec<State>,
+    now: Snapshot,
+    past: Vec<Snapshot>,
+    future: Vec<Snapshot>,
 }
 
 impl Board {
-    /// A puzzle nobody has filled anything into. `format` says how it is shown.
+    /// A board with the clues only. `format` gives the symbols.
     pub fn new(title: String, format: Format, puzzle: Grid) -> Self {
         let origin = |&digit: &u8| if digit == 0 { Origin::User } else { Origin::Clue };
         let origins = puzzle.digits().iter().map(origin).collect();
-        let now = State { grid: puzzle, origins };
+        let now = Snapshot { grid: puzzle, origins };
         Self { title, format, now, past: Vec::new(), future: Vec::new() }
     }
 
@@ -61,7 +62,7 @@ impl Board {
         &self.format
     }
 
-    /// All that is shown.
+    /// All digits on the board.
     pub fn grid(&self) -> &Grid {
         &self.now.grid
     }
@@ -71,7 +72,7 @@ impl Board {
         self.part(|origin| origin == Origin::Clue)
     }
 
-    /// Clues and what the user has filled in: what there is to solve.
+    /// Clues and entries of the user: the puzzle that is solved.
     pub fn given(&self) -> Grid {
         self.part(|origin| origin != Origin::Solver)
     }
@@ -99,7 +100,7 @@ impl Board {
         });
     }
 
-    /// Fills all that is not given with a solution.
+    /// Fills all cells that are not given from a solution.
     pub fn fill(&mut self, solution: &Grid) {
         let given = self.given();
         self.change(|state| {
@@ -112,7 +113,7 @@ impl Board {
         });
     }
 
-    /// Leaves nothing but the clues.
+    /// Removes all entries.
     pub fn reset(&mut self) {
         let clues = self.clues();
         self.change(|state| {
@@ -139,7 +140,7 @@ impl Board {
         self.change(|state| state.origins.fill(Origin::User));
     }
 
-    fn change(&mut self, change: impl FnOnce(&mut State)) {
+    fn change(&mut self, change: impl FnOnce(&mut Snapshot)) {
         let before = self.now.clone();
         change(&mut self.now);
         if self.now == before {
@@ -152,24 +153,24 @@ impl Board {
         self.future.clear();
     }
 
-    /// Takes the last change back. False if there is none.
+    /// Undoes the last change. False if there is none.
     pub fn undo(&mut self) -> bool {
         step(&mut self.past, &mut self.now, &mut self.future)
     }
 
-    /// Makes a change again that was taken back. False if there is none.
+    /// Redoes the last change that was undone. False if there is none.
     pub fn redo(&mut self) -> bool {
         step(&mut self.future, &mut self.now, &mut self.past)
     }
 
-    /// The title, and how far the puzzle is filled in.
+    /// The title, the size, and the numbers of clues and entries.
     pub fn summary(&self) -> String {
         let order = self.format.order();
         let count = |wanted: Origin| {
             let filled = self.now.grid.digits().iter().zip(&self.now.origins);
             filled.filter(|&(&digit, &origin)| digit != 0 && origin == wanted).count() as u64
         };
-        let clues = view::counted(count(Origin::Clue), "clue");
+        let clues = print::counted(count(Origin::Clue), "clue");
         let mut summary = format!("{}: {order}, {clues}", self.title);
         for (number, what) in
             [(count(Origin::User), "filled in by you"), (count(Origin::Solver), "by the solver")]
@@ -184,8 +185,8 @@ impl Board {
     /// The board drawn.
     pub fn draw(&self, look: Look) -> String {
         let mut text = Vec::new();
-        if look == Look::Painted {
-            self.paint(&mut text);
+        if look == Look::Coloured {
+            self.colour(&mut text);
         } else {
             self.format.write_grid(&self.now.grid, &mut text);
         }
@@ -193,14 +194,14 @@ impl Board {
         if look == Look::Plain { board.into_owned() } else { self.number(&board, look) }
     }
 
-    fn paint(&self, text: &mut Vec<u8>) {
-        let at_odds: HashSet<usize> =
+    fn colour(&self, text: &mut Vec<u8>) {
+        let in_conflict: HashSet<usize> =
             self.now.grid.conflicts().flat_map(|c| [c.first.index(), c.second.index()]).collect();
         self.format.write_grid_with(&self.now.grid, text, |index, symbol, text| {
             let style = match (self.now.grid.digits()[index], self.now.origins[index]) {
                 (0, _) => "2",
-                (_, Origin::Clue) if at_odds.contains(&index) => "1;31",
-                _ if at_odds.contains(&index) => "31",
+                (_, Origin::Clue) if in_conflict.contains(&index) => "1;31",
+                _ if in_conflict.contains(&index) => "31",
                 (_, Origin::Clue) => "1",
                 (_, Origin::User) => "36",
                 (_, Origin::Solver) => "32",
@@ -212,7 +213,7 @@ impl Board {
     /// A drawn board with its rows and columns numbered.
     fn number(&self, board: &str, look: Look) -> String {
         let faint = |text: &str| {
-            if look == Look::Painted { format!("\x1b[2m{text}\x1b[0m") } else { text.to_owned() }
+            if look == Look::Coloured { format!("\x1b[2m{text}\x1b[0m") } else { text.to_owned() }
         };
         let (side, b) = (self.format.order().side(), self.format.order().box_side());
         let heading = |part: &dyn Fn(usize) -> String| {
@@ -229,7 +230,7 @@ impl Board {
         text += &heading(&ones);
         let mut row = 0;
         for line in board.lines() {
-            // A ruler has no blanks; a cell alone on its line is no ruler.
+            // A cell alone on its line, which may be `-`, is no ruler.
             if line.starts_with("---") {
                 text += &format!("    {line}\n");
             } else {
@@ -241,7 +242,7 @@ impl Board {
     }
 }
 
-fn step(from: &mut Vec<State>, now: &mut State, to: &mut Vec<State>) -> bool {
+fn step(from: &mut Vec<Snapshot>, now: &mut Snapshot, to: &mut Vec<Snapshot>) -> bool {
     let Some(state) = from.pop() else { return false };
     to.push(std::mem::replace(now, state));
     true

@@ -1,6 +1,6 @@
-//! What can be typed at the console: names, what follows them, and what `help` says.
+//! Commands of the console: names, arguments, help.
 
-/// What a command does.
+/// The action of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
     Check,
@@ -29,7 +29,7 @@ pub enum Verb {
     Unlock,
 }
 
-/// What can be completed behind a command.
+/// The completion of a command's arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completes {
     Nothing,
@@ -44,24 +44,24 @@ pub enum Completes {
 pub struct Command {
     pub verb: Verb,
     pub name: &'static str,
-    /// Other words for it.
+    /// Other names.
     aliases: &'static [&'static str],
-    /// What follows it.
+    /// Its arguments, for the help.
     arguments: &'static str,
-    /// One line about it.
+    /// The help in one line.
     summary: &'static str,
-    /// What else there is to say, in lines.
+    /// More lines of help.
     more: &'static str,
     pub completes: Completes,
 }
 
 impl Command {
-    /// How it is typed.
+    /// Name and arguments.
     pub fn usage(&self) -> String {
         format!("{} {}", self.name, self.arguments).trim_end().to_owned()
     }
 
-    /// All that `help` has to say about it.
+    /// The full help.
     pub fn help(&self) -> String {
         let mut text = format!("{}\n  {}.\n", self.usage(), self.summary);
         for line in self.more.lines() {
@@ -86,7 +86,7 @@ pub static COMMANDS: &[Command] = &[
         name: "rules",
         aliases: &[],
         arguments: "",
-        summary: "Explain the game, for the size that is on the board",
+        summary: "Explain the rules, for the size on the board",
         more: "",
         completes: Completes::Nothing,
     },
@@ -95,8 +95,8 @@ pub static COMMANDS: &[Command] = &[
         name: "example",
         aliases: &[],
         arguments: "[SIDE]",
-        summary: "Put an example on the board: 1, 4, 9, 16 or 25 cells wide",
-        more: "Without a number it is 9 cells wide.",
+        summary: "Put an example on the board, side 1, 4, 9, 16 or 25",
+        more: "Default: 9.",
         completes: Completes::Words(&["1", "4", "9", "16", "25"]),
     },
     Command {
@@ -104,8 +104,8 @@ pub static COMMANDS: &[Command] = &[
         name: "new",
         aliases: &["empty"],
         arguments: "[SIDE]",
-        summary: "Put an empty board there, for a puzzle of your own",
-        more: "Fill it by `set`. `lock` makes clues of what is there.",
+        summary: "Start an empty board, for a puzzle of your own",
+        more: "`set` fills it, `lock` turns its digits into clues. Default side: that of the board.",
         completes: Completes::Words(&["1", "4", "9", "16", "25"]),
     },
     Command {
@@ -113,8 +113,8 @@ pub static COMMANDS: &[Command] = &[
         name: "open",
         aliases: &["load"],
         arguments: "FILE",
-        summary: "Open a file of puzzles, and put the first on the board",
-        more: "Any notation will do, and .gz and .zst files. Every puzzle is looked at: bad ones are told of.",
+        summary: "Open a file of puzzles and put the first on the board",
+        more: "The notation is auto-detected; .gz and .zst are decompressed. Badly formed puzzles are reported.",
         completes: Completes::Files,
     },
     Command {
@@ -122,7 +122,7 @@ pub static COMMANDS: &[Command] = &[
         name: "puzzle",
         aliases: &[],
         arguments: "K",
-        summary: "Put puzzle K of the open file on the board, counted from 1",
+        summary: "Put puzzle K of the open file on the board, from 1",
         more: "",
         completes: Completes::Nothing,
     },
@@ -131,7 +131,7 @@ pub static COMMANDS: &[Command] = &[
         name: "random",
         aliases: &[],
         arguments: "",
-        summary: "Put any puzzle of the open file on the board",
+        summary: "Put a random puzzle of the open file on the board",
         more: "",
         completes: Completes::Nothing,
     },
@@ -168,7 +168,7 @@ pub static COMMANDS: &[Command] = &[
         name: "undo",
         aliases: &[],
         arguments: "",
-        summary: "Take the last change of the board back",
+        summary: "Undo the last change of the board",
         more: "`set`, `clear`, `solve`, `reset`, `lock` and `unlock` are changes.",
         completes: Completes::Nothing,
     },
@@ -177,7 +177,7 @@ pub static COMMANDS: &[Command] = &[
         name: "redo",
         aliases: &[],
         arguments: "",
-        summary: "Make a change again that was taken back",
+        summary: "Redo the last change that was undone",
         more: "",
         completes: Completes::Nothing,
     },
@@ -186,7 +186,7 @@ pub static COMMANDS: &[Command] = &[
         name: "reset",
         aliases: &["restart"],
         arguments: "",
-        summary: "Go back to the clues",
+        summary: "Remove all entries, keep the clues",
         more: "",
         completes: Completes::Nothing,
     },
@@ -195,7 +195,7 @@ pub static COMMANDS: &[Command] = &[
         name: "lock",
         aliases: &[],
         arguments: "",
-        summary: "Make a clue of everything on the board",
+        summary: "Turn every digit on the board into a clue",
         more: "",
         completes: Completes::Nothing,
     },
@@ -204,7 +204,7 @@ pub static COMMANDS: &[Command] = &[
         name: "unlock",
         aliases: &[],
         arguments: "",
-        summary: "Let the clues be changed too",
+        summary: "Allow clues to be changed",
         more: "",
         completes: Completes::Nothing,
     },
@@ -213,8 +213,8 @@ pub static COMMANDS: &[Command] = &[
         name: "check",
         aliases: &[],
         arguments: "",
-        summary: "Say whether the board is solved, and what is wrong if it is not",
-        more: "It looks at the rules only; `hint` also finds entries that lead nowhere.",
+        summary: "Check the board against the rules: solved, or what is wrong",
+        more: "Only the rules are checked; `hint` also finds entries that leave no solution.",
         completes: Completes::Nothing,
     },
     Command {
@@ -222,8 +222,8 @@ pub static COMMANDS: &[Command] = &[
         name: "hint",
         aliases: &[],
         arguments: "",
-        summary: "Tell one cell that can be filled in, and why",
-        more: "If something on the board is wrong, it tells that instead.",
+        summary: "Name the next cell, its value and the reason",
+        more: "If an entry is wrong, it is named instead.",
         completes: Completes::Nothing,
     },
     Command {
@@ -232,10 +232,11 @@ pub static COMMANDS: &[Command] = &[
         aliases: &[],
         arguments: "[PUZZLE|FILE|all]",
         summary: "Solve the board, a puzzle, or every puzzle of a file",
-        more: "The board is solved from its clues and what you have filled in; `undo` takes the solution away again.\n\
-               With no board, the next line is taken for the puzzle or the file.\n\
-               A file with one puzzle puts it on the board. One with several is opened, all are solved, and the first\n\
-               answers are shown; `sudoku solve FILE -o OUT` writes them all. `solve all` does so with the open file.",
+        more: "The board is solved from its clues and your entries; `undo` removes the solution again.\n\
+               Without a board, the next line is read as the puzzle or the file.\n\
+               A file of one puzzle is put on the board. A file of several is opened and solved, and the first\n\
+               answers are shown; `solve all` does this with the open file.\n\
+               `sudoku solve FILE -o OUT`, outside the console, writes all answers.",
         completes: Completes::Files,
     },
     Command {
@@ -243,7 +244,7 @@ pub static COMMANDS: &[Command] = &[
         name: "count",
         aliases: &[],
         arguments: "[LIMIT]",
-        summary: "Count the solutions, up to 1,000 or LIMIT",
+        summary: "Count the solutions, up to LIMIT or 1,000",
         more: "",
         completes: Completes::Nothing,
     },
@@ -252,7 +253,7 @@ pub static COMMANDS: &[Command] = &[
         name: "unique",
         aliases: &[],
         arguments: "",
-        summary: "Say whether there is exactly one solution",
+        summary: "Check whether there is exactly one solution",
         more: "",
         completes: Completes::Nothing,
     },
@@ -261,7 +262,7 @@ pub static COMMANDS: &[Command] = &[
         name: "strategy",
         aliases: &["strategies"],
         arguments: "[NAME|default]",
-        summary: "Choose how to search, or list the ways",
+        summary: "Choose the search strategy, or list them all",
         more: "",
         completes: Completes::Strategies,
     },
@@ -270,7 +271,7 @@ pub static COMMANDS: &[Command] = &[
         name: "limit",
         aliases: &[],
         arguments: "[NODES]",
-        summary: "Say when a search is given up, or show it",
+        summary: "Set the node limit of a search, or show it",
         more: "",
         completes: Completes::Nothing,
     },
@@ -279,7 +280,7 @@ pub static COMMANDS: &[Command] = &[
         name: "stats",
         aliases: &[],
         arguments: "[on|off]",
-        summary: "Say whether `solve` tells what the search cost",
+        summary: "Show search costs or not, or show the setting",
         more: "",
         completes: Completes::Words(&["on", "off"]),
     },
@@ -298,7 +299,7 @@ pub static COMMANDS: &[Command] = &[
         aliases: &["quit", "q"],
         arguments: "",
         summary: "Leave the console",
-        more: "The end of the input does the same: Ctrl-D.",
+        more: "Ctrl-D, the end of the input, does the same.",
         completes: Completes::Nothing,
     },
 ];
@@ -308,19 +309,19 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     COMMANDS.iter().map(|command| command.name)
 }
 
-/// How far a word may be from a name to be taken for a slip.
-const MAX_SLIPS: usize = 2;
+/// The largest edit distance at which a name is suggested.
+const MAX_TYPOS: usize = 2;
 
-/// The command that is typed as `word`, in full.
+/// The command with this name or alias.
 pub fn named(word: &str) -> Option<&'static Command> {
     let word = word.to_lowercase();
     COMMANDS.iter().find(|command| command.has_name(&word))
 }
 
-/// The command that is typed as `word`, in full or as far as only one name begins with it.
+/// The command with this name or alias, or the only one whose name begins with it.
 ///
 /// # Errors
-/// The sentence to answer with.
+/// The reply to an unknown or ambiguous name.
 pub fn resolve(word: &str) -> Result<&'static Command, String> {
     if let Some(command) = named(word) {
         return Ok(command);
@@ -337,12 +338,12 @@ pub fn resolve(word: &str) -> Result<&'static Command, String> {
     }
     let distance = |name: &str| strsim::damerau_levenshtein(name, &lower);
     let nearest = COMMANDS.iter().min_by_key(|command| distance(command.name));
-    let meant = nearest.filter(|c| distance(c.name) <= MAX_SLIPS && distance(c.name) < c.name.len() - 1);
+    let meant = nearest.filter(|c| distance(c.name) <= MAX_TYPOS && distance(c.name) < c.name.len() - 1);
     let guess = meant.map(|command| format!(" Did you mean `{}`?", command.name)).unwrap_or_default();
     Err(format!("Unknown command `{}`.{guess} `help` lists the commands.", shortened(word)))
 }
 
-/// A word of the user's in a sentence of ours: printable, and not too long.
+/// A word of the user for use in a sentence: printable, and not too long.
 pub fn shortened(word: &str) -> String {
     const MOST: usize = 40;
     let printable = word.escape_debug().to_string().replace("\\\"", "\"").replace("\\'", "'");
@@ -359,7 +360,7 @@ pub fn list() -> String {
     for command in COMMANDS {
         text += &format!("  {:widest$}  {}\n", command.usage(), command.summary);
     }
-    text + "\nA puzzle can also be pasted as it is, on one line or in rows. `help COMMAND` says more.\n"
+    text + "\nA puzzle can also be pasted as it is, on one line or in rows. `help COMMAND` explains a command.\n"
 }
 
 #[cfg(test)]

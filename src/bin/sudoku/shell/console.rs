@@ -1,4 +1,4 @@
-//! Where lines come from: a terminal with editing, history and completion, or a pipe.
+//! The source of lines: a terminal with editing, history and completion, or a pipe.
 
 use std::fs;
 use std::io::{self, BufRead as _, StdinLock};
@@ -17,23 +17,23 @@ use rustyline::{CompletionType, Config, Context, Editor, Helper};
 use super::command::{self, Completes};
 use super::session::{MAX_LINE_BYTES, strategy_names};
 
-/// How many lines are remembered.
+/// The most lines in the history.
 const MAX_HISTORY: usize = 1_000;
 
-/// The longest line that is remembered, in bytes: commands and puzzles up to 25x25, not what was pasted by accident.
-const MAX_REMEMBERED_BYTES: usize = 1_024;
+/// The longest line in the history, in bytes: commands and puzzles up to 25x25 fit.
+const MAX_HISTORY_LINE_BYTES: usize = 1_024;
 
-/// What came of asking for a line.
+/// The result of reading a line.
 pub enum Event {
     /// A line, or several that were pasted at once, without the last line end.
     Line(Vec<u8>),
     /// Ctrl-C.
     Interrupted,
-    /// There will be no more.
+    /// The end of the input.
     End,
 }
 
-/// Where lines come from.
+/// The source of lines.
 pub enum Console {
     Terminal { editor: Box<Editor<Completions, FileHistory>>, history: Option<PathBuf> },
     Pipe(StdinLock<'static>),
@@ -43,7 +43,7 @@ impl Console {
     /// The terminal.
     ///
     /// # Errors
-    /// What setting it up meets.
+    /// A terminal that cannot be set up.
     pub fn terminal() -> anyhow::Result<Self> {
         let config = Config::builder()
             .max_history_size(MAX_HISTORY)
@@ -54,7 +54,7 @@ impl Console {
             .build();
         let mut editor = Editor::with_config(config).context("The terminal cannot be used")?;
         editor.set_helper(Some(Completions { files: FilenameCompleter::new() }));
-        // Without a place for it, and at the first time, there is no history.
+        // There is no history the first time, or without a folder for it.
         let history = history_file();
         if let Some(path) = &history {
             let _ = editor.load_history(path);
@@ -78,8 +78,8 @@ impl Console {
             }
             Self::Terminal { editor, history } => match editor.readline(prompt) {
                 Ok(line) => {
-                    if line.len() <= MAX_REMEMBERED_BYTES && !line.trim().is_empty() {
-                        // A history that cannot be kept is no reason to trouble anybody.
+                    if line.len() <= MAX_HISTORY_LINE_BYTES && !line.trim().is_empty() {
+                        // A history that cannot be written is not worth an error.
                         let _ = editor.add_history_entry(line.as_str());
                         if let Some(path) = history {
                             let _ = editor.append_history(path);
@@ -89,7 +89,7 @@ impl Console {
                 }
                 Err(ReadlineError::Eof) => Ok(Event::End),
                 Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => Ok(Event::Interrupted),
-                // Bytes that are no text.
+                // Bytes that are not UTF-8.
                 Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
                     Ok(Event::Line(Vec::new()))
                 }
@@ -99,7 +99,7 @@ impl Console {
     }
 }
 
-/// The next line without its end, cut short where it is longer than anything that is taken. `None` at the end.
+/// The next line without its end, cut short beyond the longest line accepted. `None` at the end.
 fn next_line(input: &mut StdinLock<'static>) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     let mut is_begun = false;
@@ -114,7 +114,7 @@ fn next_line(input: &mut StdinLock<'static>) -> io::Result<Option<Vec<u8>>> {
         is_begun = true;
         let end = buffer.iter().position(|&byte| byte == b'\n');
         let part = &buffer[..end.unwrap_or(buffer.len())];
-        // One byte more than is taken tells that it was longer.
+        // One byte more than is accepted shows that it was longer.
         line.extend_from_slice(&part[..part.len().min(MAX_LINE_BYTES + 1 - line.len())]);
         let used = end.map_or(buffer.len(), |end| end + 1);
         input.consume(used);
@@ -124,7 +124,7 @@ fn next_line(input: &mut StdinLock<'static>) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Where lines are remembered, in a folder that is there.
+/// The history file, in a folder that exists.
 fn history_file() -> Option<PathBuf> {
     let folders = etcetera::choose_base_strategy().ok()?;
     let folder = folders.state_dir().unwrap_or_else(|| folders.data_dir()).join("sudoku");
@@ -132,7 +132,7 @@ fn history_file() -> Option<PathBuf> {
     Some(folder.join("history"))
 }
 
-/// Completes commands, files, strategies and other words.
+/// Completion of commands, files, strategies and other words.
 pub struct Completions {
     files: FilenameCompleter,
 }

@@ -1,8 +1,8 @@
-//! Puzzles that are part of the program, one a size, each with one solution.
+//! The built-in examples, one per size, each with one solution.
 
 use sudoku_stream::grid::Order;
 
-/// The example of this size, one character a cell.
+/// The example of this size, one character per cell.
 pub const fn example(order: Order) -> &'static str {
     match order.box_side() {
         1 => ".",

@@ -1,4 +1,4 @@
-//! A list of puzzles that is open: a file, or what was pasted.
+//! The open list of puzzles: a file, or pasted text.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -15,32 +15,34 @@ use sudoku_stream::input::{self, Pick, Reader, STANDARD_INPUT, Source, Stopped, 
 use sudoku_stream::pipeline::ThreadPool;
 use sudoku_stream::text::{Format, Hint, Records};
 
-use crate::{interrupt, view};
+use crate::cli::interrupt::interruptible;
+use crate::cli::print;
 
-/// How many bad puzzles are told of when a list is opened.
+/// The most bad puzzles that are reported when a list is opened.
 const ERRORS_SHOWN: usize = 3;
 
-/// Ctrl-C was pressed; there is nothing more to say than that.
+/// The user interrupted the command with Ctrl-C.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("Stopped.")]
 pub struct Interrupted;
 
-/// A list of puzzles, read again for each question: it may be too long to keep, and may change.
+/// A list of puzzles. It is read again for each command, because it may be too long to keep.
 #[derive(Clone)]
 pub struct List {
-    place: Place,
+    source: ListSource,
     hint: Hint,
     format: Format,
     puzzles: u64,
 }
 
+/// Where a list is read from.
 #[derive(Clone)]
-enum Place {
+enum ListSource {
     File(PathBuf),
     Pasted(Arc<[u8]>),
 }
 
-impl Place {
+impl ListSource {
     fn reader(&self, hint: &Hint) -> anyhow::Result<Reader> {
         let source = match self {
             Self::File(path) => Source::open(path, true)?,
@@ -53,10 +55,10 @@ impl Place {
 }
 
 impl List {
-    /// Opens a file and looks at every puzzle in it. What to say of it comes with it.
+    /// Opens a file and validates every puzzle in it. Returns the report with it.
     ///
     /// # Errors
-    /// What reading it meets, or [`Interrupted`].
+    /// Errors of reading, or [`Interrupted`].
     pub fn open(
         path: &Path,
         hint: &Hint,
@@ -66,37 +68,37 @@ impl List {
         if path.as_os_str() == STANDARD_INPUT {
             bail!("`-` is where these commands come from. Paste the puzzle as it is, or name a file.");
         }
-        // What the system has to say of a missing file comes when it is opened.
+        // Opening it gives the system's error for a missing file.
         if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
             bail!("{} is no regular file. Here a file is read more than once.", path.display());
         }
-        Self::look_at(Place::File(path.to_owned()), hint, pool, cancel)
+        Self::validated(ListSource::File(path.to_owned()), hint, pool, cancel)
     }
 
-    /// Takes a text that was pasted.
+    /// Takes pasted text.
     ///
     /// # Errors
-    /// As [`Self::open`].
+    /// Errors of reading, or [`Interrupted`].
     pub fn pasted(
         text: &[u8],
         hint: &Hint,
         pool: &Arc<ThreadPool>,
         cancel: &Arc<AtomicBool>,
     ) -> anyhow::Result<(Self, String)> {
-        Self::look_at(Place::Pasted(text.into()), hint, pool, cancel)
+        Self::validated(ListSource::Pasted(text.into()), hint, pool, cancel)
     }
 
-    fn look_at(
-        place: Place,
+    fn validated(
+        source: ListSource,
         hint: &Hint,
         pool: &Arc<ThreadPool>,
         cancel: &Arc<AtomicBool>,
     ) -> anyhow::Result<(Self, String)> {
         let work = {
-            let (place, hint, pool, cancel) =
-                (place.clone(), hint.clone(), Arc::clone(pool), Arc::clone(cancel));
+            let (source, hint, pool, cancel) =
+                (source.clone(), hint.clone(), Arc::clone(pool), Arc::clone(cancel));
             move || -> anyhow::Result<(Format, String, Validation)> {
-                let reader = place.reader(&hint)?;
+                let reader = source.reader(&hint)?;
                 let (format, name) = (reader.format().clone(), reader.name().to_owned());
                 match input::validate(reader, &pool, &cancel, ERRORS_SHOWN, |_| ()) {
                     Ok(found) => Ok((format, name, found)),
@@ -105,70 +107,71 @@ impl List {
                 }
             }
         };
-        // A file of a strange file system may never answer.
-        let Some((format, name, found)) = interrupt::interruptible(cancel, work)? else {
+        // A file on a network may block for ever.
+        let Some((format, name, found)) = interruptible(cancel, work)? else {
             return Err(Interrupted.into());
         };
-        let mut said = format!(
+        let mut report = format!(
             "{name}: {} of {} in the notation {}",
-            view::counted(found.puzzles, "puzzle"),
+            print::counted(found.puzzles, "puzzle"),
             format.order(),
             format.notation()
         );
         if found.bad == 0 {
-            said += ".\n";
+            report += ".\n";
         } else {
-            said += &format!(", {} of them bad:\n", view::thousands(found.bad));
+            report += &format!(", {} of them bad:\n", print::thousands(found.bad));
             for error in &found.errors {
-                said += &format!("  {error}\n");
+                report += &format!("  {error}\n");
             }
             if found.bad > found.errors.len() as u64 {
-                said += &format!("  and {} more\n", view::thousands(found.bad - found.errors.len() as u64));
+                report +=
+                    &format!("  and {} more\n", print::thousands(found.bad - found.errors.len() as u64));
             }
         }
-        Ok((Self { place, hint: hint.clone(), format, puzzles: found.puzzles }, said))
+        Ok((Self { source, hint: hint.clone(), format, puzzles: found.puzzles }, report))
     }
 
-    /// How many puzzles there were when it was opened.
+    /// The number of puzzles when it was opened.
     pub fn len(&self) -> u64 {
         self.puzzles
     }
 
-    /// What to call it.
+    /// Its name in messages.
     pub fn name(&self) -> String {
-        match &self.place {
-            Place::File(path) => path.display().to_string(),
-            Place::Pasted(_) => "what was pasted".to_owned(),
+        match &self.source {
+            ListSource::File(path) => path.display().to_string(),
+            ListSource::Pasted(_) => "what was pasted".to_owned(),
         }
     }
 
-    /// Its text from the start.
+    /// A reader at its start.
     ///
     /// # Errors
-    /// What reading it meets.
+    /// Errors of reading.
     pub fn reader(&self) -> anyhow::Result<Reader> {
-        self.place.reader(&self.hint)
+        self.source.reader(&self.hint)
     }
 
-    /// A puzzle, its format, and what to call it.
+    /// A puzzle, its format, and its name in messages.
     ///
     /// # Errors
-    /// That there is none, what is wrong with it, what reading meets, or [`Interrupted`].
+    /// No such puzzle, a badly formed one, errors of reading, or [`Interrupted`].
     pub fn puzzle(&self, choice: Pick, cancel: &AtomicBool) -> anyhow::Result<(Format, Grid, String)> {
         let list = self.clone();
-        let look = move || {
+        let read = move || {
             let mut reader = list.reader()?;
             let format = reader.format().clone();
             Ok((format, pick(&mut reader, choice)?))
         };
-        let Some((format, picked)) = interrupt::interruptible(cancel, look)? else {
+        let Some((format, picked)) = interruptible(cancel, read)? else {
             return Err(Interrupted.into());
         };
         let name = self.name();
         let Some(picked) = picked else {
             match choice {
                 Pick::Number(number) => {
-                    let puzzles = view::counted(self.puzzles, "puzzle");
+                    let puzzles = print::counted(self.puzzles, "puzzle");
                     bail!("{name} has no puzzle {number}. It has {puzzles}.")
                 }
                 Pick::Random => bail!("{name} is empty."),
@@ -181,20 +184,20 @@ impl List {
         }
         let title = format!(
             "Puzzle {} of {name} (line {})",
-            view::thousands(picked.number),
-            view::thousands(picked.line)
+            print::thousands(picked.number),
+            print::thousands(picked.line)
         );
         Ok((format, puzzle, title))
     }
 
-    /// How it is written.
+    /// Its format.
     pub fn format(&self) -> &Format {
         &self.format
     }
 }
 
-/// What the user typed for a file name: all of it if there is such a file, else the first word as a shell would take it,
-/// with quotes, backslashes and `~`.
+/// The path that was typed: all of the text if there is such a file, else a word as a shell reads
+/// it, with quotes, backslashes and `~`.
 pub fn path(typed: &[u8]) -> PathBuf {
     let whole = Path::new(OsStr::from_bytes(typed)).to_owned();
     if whole.exists() {

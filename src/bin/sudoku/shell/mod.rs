@@ -1,7 +1,7 @@
 //! `sudoku shell`, the console.
 //!
-//! A [`Session`] takes lines and says what there is to say; a [`Console`] is where they come from. No
-//! line ends a session but the one that asks for it.
+//! A [`Session`] turns lines into replies; a [`Console`] reads the lines. Only `exit` and the end
+//! of the input end a session.
 
 mod arguments;
 mod board;
@@ -12,45 +12,69 @@ mod list;
 mod paste;
 mod session;
 
+use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context as _;
+use clap::Args;
 use signal_hook::consts::signal::SIGINT;
 use signal_hook::flag;
 
-use super::args::ShellArgs;
-use super::{interrupt, view};
+use crate::cli::input::FormatArgs;
+use crate::cli::{interrupt, print};
 use board::Look;
 use console::{Console, Event};
 use session::Session;
 
 const GREETING: &str = "This is the Sudoku console. `help` lists the commands, `exit` leaves.\n";
 
+const EXAMPLES: &str = "\
+Examples:
+  sudoku shell
+  sudoku shell puzzles.txt
+  sudoku shell < script.txt
+
+On a terminal there are colours (unless NO_COLOR is set), history, and completion with Tab.";
+
+/// Arguments of `sudoku shell`.
+#[derive(Clone, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct ShellArgs {
+    /// Puzzle or file to begin with
+    #[arg(value_name = "PUZZLE|FILE")]
+    start: Option<OsString>,
+
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+/// Runs `sudoku shell`.
 pub fn run(args: &ShellArgs) -> anyhow::Result<ExitCode> {
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     let interrupts = Interrupts::catch(is_terminal).context("Signals cannot be handled")?;
     let mut console = if is_terminal { Console::terminal()? } else { Console::pipe() };
-    let look = match (view::is_painted(), is_terminal) {
-        (true, _) => Look::Painted,
+    let look = match (print::has_colours(), is_terminal) {
+        (true, _) => Look::Coloured,
         (false, true) => Look::Numbered,
         (false, false) => Look::Plain,
     };
-    let mut session = Session::new(args.hint(), Arc::clone(&interrupts.raised), look);
-    if is_terminal && say(GREETING)?.is_gone() {
+    let mut session = Session::new(args.format.hint(), Arc::clone(&interrupts.raised), look);
+    if is_terminal && show(GREETING)?.is_break() {
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(start) = &args.start
-        && say(&session.begin(start.as_bytes()))?.is_gone()
+        && show(&session.begin(start.as_bytes()))?.is_break()
     {
         return Ok(ExitCode::SUCCESS);
     }
     loop {
         interrupts.wait();
-        let (said, is_last) = match console.next(&session.prompt())? {
+        let (text, is_last) = match console.next(&session.prompt())? {
             Event::Interrupted => (session.interrupt(), false),
             Event::End => (session.end(), true),
             Event::Line(line) => {
@@ -61,35 +85,24 @@ pub fn run(args: &ShellArgs) -> anyhow::Result<ExitCode> {
                 (below.to_owned() + &reply.text, reply.is_last)
             }
         };
-        if say(&said)?.is_gone() || is_last {
+        if show(&text)?.is_break() || is_last {
             return Ok(ExitCode::SUCCESS);
         }
     }
 }
 
-/// Is there anybody who listens?
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Listener {
-    There,
-    Gone,
-}
-
-impl Listener {
-    fn is_gone(self) -> bool {
-        self == Self::Gone
-    }
-}
-
-fn say(text: &str) -> io::Result<Listener> {
+/// Prints a reply. It breaks the session if standard output is a closed pipe.
+fn show(text: &str) -> io::Result<ControlFlow<()>> {
     match io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush()) {
-        Ok(()) => Ok(Listener::There),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Listener::Gone),
+        Ok(()) => Ok(ControlFlow::Continue(())),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ControlFlow::Break(())),
         Err(error) => Err(error),
     }
 }
 
-/// SIGINT: it stops the work on hand. It ends the console only where nobody could type `exit`: when lines come from a
-/// pipe, and there is no work, or there was such a signal before.
+/// SIGINT handling. The signal stops the command that runs. It ends the console only where lines
+/// come from a pipe, because nobody can type `exit` there: when no command runs, or at the second
+/// signal.
 struct Interrupts {
     raised: Arc<AtomicBool>,
     ends: Arc<AtomicBool>,
@@ -99,7 +112,7 @@ struct Interrupts {
 impl Interrupts {
     fn catch(is_terminal: bool) -> io::Result<Self> {
         let (raised, ends) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
-        // Done in this order when a signal comes.
+        // A signal runs these in the order of registration.
         flag::register_conditional_shutdown(
             SIGINT,
             interrupt::exit_status(SIGINT).into(),
@@ -112,12 +125,12 @@ impl Interrupts {
         Ok(Self { raised, ends, is_terminal })
     }
 
-    /// A line is waited for.
+    /// The console waits for a line.
     fn wait(&self) {
         self.ends.store(!self.is_terminal, Ordering::Relaxed);
     }
 
-    /// A line is worked on.
+    /// The console works on a line.
     fn work(&self) {
         self.ends.store(false, Ordering::Relaxed);
         self.raised.store(false, Ordering::Relaxed);

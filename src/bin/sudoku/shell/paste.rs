@@ -1,8 +1,8 @@
-//! Puzzles typed or pasted: on one line, or over several.
+//! Puzzles typed or pasted, on one line or several.
 //!
-//! A line by itself has to tell whether it is a puzzle, the first row of one, or neither. Its length tells; only sixteen
-//! cells can be both, a 4x4 puzzle or a row of a 16x16 one. They are the latter if they stand apart or a value above 4 is
-//! among them.
+//! The length of a line decides whether it is a puzzle, the first row of one, or neither. Only
+//! sixteen cells can be both: a 4x4 puzzle, or a row of a 16x16 one if they are separated or one of
+//! them is above 4.
 
 use sudoku_stream::answer::single_error;
 use sudoku_stream::grid::{Grid, Order};
@@ -11,10 +11,10 @@ use sudoku_stream::text::{
     skip_blank_lines,
 };
 
-/// What is being collected.
+/// The kind of an unfinished puzzle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Rows of this size, or of one that the first row will tell.
+    /// Rows of this size; `None` until the first row.
     Rows(Option<Order>),
     /// `row column value` lines; a blank line ends them.
     Triples,
@@ -22,36 +22,36 @@ enum Kind {
     Header,
 }
 
-/// A puzzle that goes on over several lines.
+/// An unfinished puzzle of several lines.
 #[derive(Clone, Debug)]
 pub struct Paste {
     kind: Kind,
     text: Vec<u8>,
-    /// Its lines that are rows or triples.
+    /// The number of its rows or triples.
     taken: usize,
 }
 
-/// What a line turned out to be.
+/// The reading of a first line.
 #[derive(Debug)]
 pub enum Begun {
-    /// A puzzle, or what was meant for one: the text is whole.
+    /// A complete puzzle, or an attempt at one.
     Whole,
-    /// The beginning of one.
+    /// The first line of a puzzle.
     Part(Paste),
 }
 
-/// What the line that follows did.
+/// The effect of a further line.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Taken {
-    /// There is more to come.
+    /// The puzzle goes on.
     More,
-    /// It was the last.
+    /// The puzzle is complete.
     Done,
-    /// It ended the puzzle too early.
+    /// The puzzle ended too early.
     Short,
 }
 
-/// Could the line be meant for a puzzle or a part of one? A name or a path is not.
+/// Does the line look like a puzzle or a part of one, and not like a name or a path?
 pub fn looks_like_cells(line: &[u8]) -> bool {
     let line = line.trim_ascii();
     if line.is_empty() || line.contains(&b'/') || has_file_ending(line) {
@@ -65,13 +65,13 @@ pub fn looks_like_cells(line: &[u8]) -> bool {
     }
     let fits = Order::from_cells(cells).is_some() || Order::from_side(cells).is_some();
     let is_plain = line.iter().all(|&byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace());
-    let is_loud = !line.iter().any(u8::is_ascii_lowercase);
+    let is_upper_case = !line.iter().any(u8::is_ascii_lowercase);
     cellish * 2 > line.len()
-        || (fits && is_plain && cellish > 0 && (cells >= 16 || is_loud))
+        || (fits && is_plain && cellish > 0 && (cells >= 16 || is_upper_case))
         || (fits && cells >= 81)
 }
 
-/// A word in front, or a letter that is no value of a row of four or nine cells.
+/// Does it begin with a word, or with a letter that is no value of a row of four or nine cells?
 fn begins_like_a_command(line: &[u8]) -> bool {
     let groups = groups(line);
     match groups.first() {
@@ -83,7 +83,7 @@ fn begins_like_a_command(line: &[u8]) -> bool {
     }
 }
 
-/// `.txt`, `.gz` and the like.
+/// Does it end like a file name, in `.txt` or `.gz`?
 fn has_file_ending(line: &[u8]) -> bool {
     line.iter().rposition(|&byte| byte == b'.').is_some_and(|dot| {
         let ending = &line[dot + 1..];
@@ -100,7 +100,7 @@ fn groups(line: &[u8]) -> Vec<&[u8]> {
     line.split(|&byte| byte == b'|' || byte.is_ascii_whitespace()).filter(|group| !group.is_empty()).collect()
 }
 
-/// The order that a row speaks for.
+/// The order of a puzzle with such a row.
 fn row_order(line: &[u8]) -> Option<Order> {
     let groups = groups(line);
     let width: usize = groups.iter().map(|group| group.len()).sum();
@@ -109,7 +109,7 @@ fn row_order(line: &[u8]) -> Option<Order> {
     apart.or_else(|| Order::from_side(width)).filter(|order| order.side() > 1)
 }
 
-/// What begins with this line.
+/// Reads the first line of a paste.
 pub fn begin(line: &[u8]) -> Begun {
     let part = |kind, taken| {
         let text = [line, b"\n"].concat();
@@ -171,13 +171,13 @@ impl Paste {
         Taken::More
     }
 
-    /// Is the line another puzzle, and none of this one's rows?
+    /// Is the line another puzzle, and no row of this one?
     pub fn is_another(&self, line: &[u8]) -> bool {
         let first = groups(line).first().map_or(0, |group| group.len());
         matches!(self.kind, Kind::Rows(_)) && matches!(first, 81 | 256 | 625)
     }
 
-    /// What is asked for next.
+    /// The prompt of the next line.
     pub fn prompt(&self) -> String {
         match self.kind {
             Kind::Rows(Some(order)) => format!("row {} of {}> ", self.taken + 1, order.side()),
@@ -187,8 +187,8 @@ impl Paste {
         }
     }
 
-    /// What to say of it if it does not come to its end.
-    pub fn epitaph(&self) -> String {
+    /// The reply if the puzzle stays unfinished.
+    pub fn unfinished(&self) -> String {
         match self.kind {
             Kind::Rows(Some(order)) => {
                 format!(
@@ -209,7 +209,7 @@ impl Paste {
     /// The puzzle.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A badly formed puzzle.
     pub fn read(&self, hint: &Hint) -> Result<(Format, Grid), FormatError> {
         let (notation, order) = match self.kind {
             Kind::Rows(order) => (Notation::Grid, order),
@@ -224,7 +224,7 @@ impl Paste {
 /// The puzzle on a line.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A badly formed puzzle.
 pub fn read_line(line: &[u8], hint: &Hint) -> Result<(Format, Grid), FormatError> {
     let hint = Hint { notation: Some(Notation::Lines), ..hint.clone() };
     read_text(line.trim_ascii(), &hint).map(|(format, puzzle, _)| (format, puzzle))
@@ -233,7 +233,7 @@ pub fn read_line(line: &[u8], hint: &Hint) -> Result<(Format, Grid), FormatError
 /// The first puzzle of a text, and whether there are more.
 ///
 /// # Errors
-/// What is wrong with it. A line is named only where there are several.
+/// A badly formed puzzle. A line is named only where there are several.
 pub fn read_text(text: &[u8], hint: &Hint) -> Result<(Format, Grid, bool), FormatError> {
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let (skipped, lines) = skip_blank_lines(text, true);
@@ -357,7 +357,7 @@ mod tests {
         assert_eq!(error(&["1234", "34122", "2143", "4321"]), "Line 2 has the wrong length.");
         let Begun::Part(mut paste) = begin(b"1234") else { panic!("a row is whole") };
         assert_eq!(paste.take(b" "), Taken::Short);
-        assert_eq!(paste.epitaph(), "The puzzle ended after 1 of 4 rows. It is not on the board.\n");
+        assert_eq!(paste.unfinished(), "The puzzle ended after 1 of 4 rows. It is not on the board.\n");
     }
 
     #[test]

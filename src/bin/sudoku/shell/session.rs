@@ -1,4 +1,4 @@
-//! A conversation: a line comes in, what there is to say goes out. It knows nothing of terminals and pipes.
+//! A session: lines in, replies out. It knows neither terminals nor pipes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -23,43 +23,45 @@ use super::command::{self, Verb, shortened};
 use super::examples::example;
 use super::list::{self, Interrupted, List};
 use super::paste::{self, Begun, Paste, Taken};
-use crate::{check, view};
+use crate::check;
+use crate::cli::{print, summary};
 
-/// The longest line that is taken, in bytes. The largest puzzle pasted at once, in the widest notation, is shorter.
+/// The longest line accepted, in bytes. The largest puzzle pasted at once, in the widest notation,
+/// is shorter.
 pub const MAX_LINE_BYTES: usize = 64 * 1024;
 
-/// How many answers `solve FILE` shows.
+/// The most answers that `solve FILE` shows.
 const ANSWERS_SHOWN: usize = 10;
 
 const NO_BOARD: &str = "There is no puzzle on the board. `example` puts one there, `open FILE` takes one from a file, and one can be \
                         pasted as it is.";
 
-/// The state of a conversation.
+/// The state of a session.
 pub struct Session {
     board: Option<Board>,
     list: Option<List>,
     strategy: Option<&'static dyn Strategy>,
     node_limit: u64,
-    tells_cost: bool,
-    /// What the user knows about the puzzles to come.
+    shows_cost: bool,
+    /// The format options of the command line.
     hint: Hint,
-    /// A puzzle that goes on, and whether it is to be solved when it is whole.
+    /// An unfinished puzzle of several lines, and what happens when it is complete.
     paste: Option<(Paste, Then)>,
-    /// `solve` has asked for a puzzle or a file.
-    asks: bool,
+    /// `solve` waits for a puzzle or a file.
+    awaits_puzzle: bool,
     pool: Option<Arc<ThreadPool>>,
     cancel: Arc<AtomicBool>,
     look: Look,
 }
 
-/// What happens to a puzzle once it is on the board.
+/// The action after a puzzle is on the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
     Show,
     Solve,
 }
 
-/// What is said to a line.
+/// The reply to a line.
 #[derive(Debug, Default)]
 pub struct Reply {
     pub text: String,
@@ -68,33 +70,33 @@ pub struct Reply {
 }
 
 impl Session {
-    /// A conversation that has not begun. Work stops soon after `cancel` is raised.
+    /// A new session. Commands stop soon after `cancel` is raised.
     pub fn new(hint: Hint, cancel: Arc<AtomicBool>, look: Look) -> Self {
         Self {
             board: None,
             list: None,
             strategy: None,
             node_limit: DEFAULT_NODE_LIMIT,
-            tells_cost: true,
+            shows_cost: true,
             hint,
             paste: None,
-            asks: false,
+            awaits_puzzle: false,
             pool: None,
             cancel,
             look,
         }
     }
 
-    /// What stands before the next line.
+    /// The prompt of the next line.
     pub fn prompt(&self) -> String {
         match &self.paste {
             Some((paste, _)) => paste.prompt(),
-            None if self.asks => "puzzle or file> ".to_owned(),
+            None if self.awaits_puzzle => "puzzle or file> ".to_owned(),
             None => "sudoku> ".to_owned(),
         }
     }
 
-    /// Answers what was typed or pasted. Whatever it is, the conversation can go on.
+    /// Replies to what was typed or pasted. The session goes on whatever it is.
     pub fn take(&mut self, typed: &[u8]) -> Reply {
         if typed.len() > MAX_LINE_BYTES {
             let text = format!(
@@ -113,11 +115,11 @@ impl Session {
 
     fn take_lines(&mut self, typed: &[u8]) -> Reply {
         let lines: Vec<&[u8]> = typed.split(|&byte| byte == b'\n').collect();
-        // A terminal hands over at once what was pasted at once, and so it can be looked at as a whole.
+        // A terminal passes pasted lines on together, so they can be read as one text.
         let is_text = lines.len() > 2 && self.paste.is_none() && command_of(lines[0]).is_none();
         if is_text && paste::looks_like_cells(lines[0]) {
-            let then = if std::mem::take(&mut self.asks) { Then::Solve } else { Then::Show };
-            return Reply { text: spoken(self.take_text(typed, then)), is_last: false };
+            let then = if std::mem::take(&mut self.awaits_puzzle) { Then::Solve } else { Then::Show };
+            return Reply { text: reply(self.take_text(typed, then)), is_last: false };
         }
         let mut reply = Reply::default();
         for line in lines {
@@ -132,23 +134,23 @@ impl Session {
         reply
     }
 
-    /// What there is to say when no more lines come.
+    /// The reply to the end of the input.
     pub fn end(&mut self) -> String {
         match self.paste.take() {
-            Some((paste, then)) if paste.may_end() => spoken(self.take_paste(&paste, then)),
-            Some((paste, _)) => paste.epitaph(),
+            Some((paste, then)) if paste.may_end() => reply(self.take_paste(&paste, then)),
+            Some((paste, _)) => paste.unfinished(),
             None => String::new(),
         }
     }
 
-    /// Forgets a question and an unfinished puzzle.
+    /// Drops an unfinished puzzle, and the question of `solve`.
     pub fn interrupt(&mut self) -> String {
-        self.asks = false;
-        self.paste.take().map_or(String::new(), |(paste, _)| paste.epitaph())
+        self.awaits_puzzle = false;
+        self.paste.take().map_or(String::new(), |(paste, _)| paste.unfinished())
     }
 
     fn take_line(&mut self, line: &[u8]) -> Result<String, Leave> {
-        let mut said = String::new();
+        let mut before = String::new();
         if let Some((mut paste, then)) = self.paste.take() {
             if command_of(line).is_none() && !paste.is_another(line) {
                 return Ok(match paste.take(line) {
@@ -156,23 +158,23 @@ impl Session {
                         self.paste = Some((paste, then));
                         String::new()
                     }
-                    Taken::Done => spoken(self.take_paste(&paste, then)),
-                    Taken::Short => paste.epitaph(),
+                    Taken::Done => reply(self.take_paste(&paste, then)),
+                    Taken::Short => paste.unfinished(),
                 });
             }
-            said = if paste.may_end() { spoken(self.take_paste(&paste, then)) } else { paste.epitaph() };
+            before = if paste.may_end() { reply(self.take_paste(&paste, then)) } else { paste.unfinished() };
         }
         let line = line.trim_ascii();
         if line.is_empty() || line.starts_with(b"#") {
-            return Ok(said);
+            return Ok(before);
         }
-        let asked = std::mem::take(&mut self.asks);
+        let was_awaited = std::mem::take(&mut self.awaits_puzzle);
         if command_of(line).is_none() {
-            if asked {
-                return Ok(said + &spoken(self.solve_named(line)));
+            if was_awaited {
+                return Ok(before + &reply(self.solve_named(line)));
             }
             if paste::looks_like_cells(line) {
-                return Ok(said + &spoken(self.take_cells(line, Then::Show)));
+                return Ok(before + &reply(self.take_cells(line, Then::Show)));
             }
         }
         let text = String::from_utf8_lossy(line);
@@ -182,21 +184,21 @@ impl Session {
             Err(sentence) => {
                 let path = list::path(line);
                 if path.is_file() {
-                    return Ok(format!("{said}That is a file. `open {text}` opens it.\n"));
+                    return Ok(format!("{before}That is a file. `open {text}` opens it.\n"));
                 }
-                return Ok(said + &sentence + "\n");
+                return Ok(before + &sentence + "\n");
             }
         };
         if command.verb == Verb::Exit {
             return Err(Leave);
         }
-        // The bytes as they came: a file may have a name that is no text.
+        // The original bytes, because file names need not be UTF-8.
         let rest =
             line.iter().position(u8::is_ascii_whitespace).map_or(&b""[..], |at| line[at..].trim_ascii());
-        Ok(said + &spoken(self.obey(command, rest)))
+        Ok(before + &reply(self.execute(command, rest)))
     }
 
-    fn obey(&mut self, command: &command::Command, rest: &[u8]) -> anyhow::Result<String> {
+    fn execute(&mut self, command: &command::Command, rest: &[u8]) -> anyhow::Result<String> {
         let text = String::from_utf8_lossy(rest).into_owned();
         let words: Vec<&str> = text.split_whitespace().collect();
         let misused = || anyhow!("It is typed `{}`. `help {}` says more.", command.usage(), command.name);
@@ -220,18 +222,18 @@ impl Session {
             (Verb::Random, []) => self.pick(Pick::Random),
             (Verb::Show, []) => self.with_board(|board, look| board.summary() + "\n" + &board.draw(look)),
             (Verb::Show, [form]) => self.show(form),
-            (Verb::Set, [..]) => self.set(&text).and_then(|said| said.ok_or_else(misused)),
-            (Verb::Clear, [..]) => self.clear(&text).and_then(|said| said.ok_or_else(misused)),
+            (Verb::Set, [..]) => self.set(&text).and_then(|text| text.ok_or_else(misused)),
+            (Verb::Clear, [..]) => self.clear(&text).and_then(|text| text.ok_or_else(misused)),
             (Verb::Undo, []) => self.travel(Board::undo, "There is nothing to take back.\n"),
             (Verb::Redo, []) => self.travel(Board::redo, "There is nothing to make again.\n"),
             (Verb::Reset, []) => self.change(Board::reset),
             (Verb::Lock, []) => self.change(Board::lock),
             (Verb::Unlock, []) => self.change(Board::unlock),
             (Verb::Check, []) => self.check(),
-            (Verb::Hint, []) => self.tell_step(),
+            (Verb::Hint, []) => self.hint(),
             (Verb::Solve, []) if self.board.is_some() => self.solve(),
             (Verb::Solve, []) => {
-                self.asks = true;
+                self.awaits_puzzle = true;
                 Ok(String::new())
             }
             (Verb::Solve, [word]) if word.eq_ignore_ascii_case("all") && !Path::new("all").exists() => {
@@ -245,29 +247,29 @@ impl Session {
             (Verb::Strategy, []) => Ok(self.strategies()),
             (Verb::Strategy, [name]) => self.choose_strategy(name),
             (Verb::Limit, []) => {
-                Ok(format!("A search is given up after {} nodes.\n", view::thousands(self.node_limit)))
+                Ok(format!("A search is given up after {} nodes.\n", print::thousands(self.node_limit)))
             }
             (Verb::Limit, [nodes]) => {
                 self.node_limit = from_one(nodes)?;
                 Ok(format!(
                     "From now on a search is given up after {} nodes.\n",
-                    view::thousands(self.node_limit)
+                    print::thousands(self.node_limit)
                 ))
             }
             (Verb::Stats, []) => {
-                let state = if self.tells_cost { "on" } else { "off" };
+                let state = if self.shows_cost { "on" } else { "off" };
                 Ok(format!("stats is {state}.\n"))
             }
             (Verb::Stats, [state]) => match state.to_lowercase().as_str() {
-                "on" => Ok(self.tell_cost(true)),
-                "off" => Ok(self.tell_cost(false)),
+                "on" => Ok(self.show_cost(true)),
+                "off" => Ok(self.show_cost(false)),
                 _ => Err(misused()),
             },
             _ => Err(misused()),
         }
     }
 
-    /// The size that is on the board, or else of the open list, or else the everyday one.
+    /// The size of the board, else of the open list, else of the command line, else 9x9.
     fn order(&self) -> Order {
         let format = self.board.as_ref().map(Board::format).or(self.list.as_ref().map(List::format));
         format.map_or(self.hint.order.unwrap_or(Order::NINE), Format::order)
@@ -282,9 +284,9 @@ impl Session {
         Ok(pool)
     }
 
-    // What comes onto the board.
+    // Putting puzzles on the board.
 
-    /// Puts a puzzle on the board and says what it is.
+    /// Puts a puzzle on the board and shows it.
     fn put(&mut self, format: Format, puzzle: Grid, title: String, then: Then) -> anyhow::Result<String> {
         let conflict = puzzle.first_conflict();
         self.board = Some(Board::new(title, format, puzzle));
@@ -324,26 +326,26 @@ impl Session {
             return self.put(format, puzzle, "The puzzle".to_owned(), then);
         }
         let pool = self.pool()?;
-        let (list, said) = List::pasted(text, &self.hint, &pool, &self.cancel)?;
-        self.take_list(list, said, then)
+        let (list, report) = List::pasted(text, &self.hint, &pool, &self.cancel)?;
+        self.take_list(list, report, then)
     }
 
     fn open(&mut self, path: &Path) -> anyhow::Result<String> {
         let pool = self.pool()?;
-        let (list, said) = List::open(path, &self.hint, &pool, &self.cancel)?;
-        self.take_list(list, said, Then::Show)
+        let (list, report) = List::open(path, &self.hint, &pool, &self.cancel)?;
+        self.take_list(list, report, Then::Show)
     }
 
-    fn take_list(&mut self, list: List, said: String, then: Then) -> anyhow::Result<String> {
+    fn take_list(&mut self, list: List, report: String, then: Then) -> anyhow::Result<String> {
         let list = self.list.insert(list).clone();
         if then == Then::Solve && list.len() > 1 {
             let answers = self.solve_all(&list)?;
-            // So that what comes next is about this list and not about what was there before.
+            // Commands that follow are about this list, so the old board goes.
             let first = self.pick_from(&list, Pick::Number(1), Then::Show);
-            let place = if first.is_ok() { "\nPuzzle 1 is on the board.\n" } else { "" };
-            return Ok(said + "\n" + &answers + place);
+            let note = if first.is_ok() { "\nPuzzle 1 is on the board.\n" } else { "" };
+            return Ok(report + "\n" + &answers + note);
         }
-        Ok(said + "\n" + &spoken(self.pick_from(&list, Pick::Number(1), then)))
+        Ok(report + "\n" + &reply(self.pick_from(&list, Pick::Number(1), then)))
     }
 
     fn pick(&mut self, choice: Pick) -> anyhow::Result<String> {
@@ -366,14 +368,14 @@ impl Session {
     }
 
     fn new_board(&mut self, order: Order) -> String {
-        spoken(
+        reply(
             letters(order).and_then(|format| {
                 self.put(format, Grid::empty(order), "An empty board".to_owned(), Then::Show)
             }),
         )
     }
 
-    // What is done on the board.
+    // Editing and showing the board.
 
     fn with_board<R>(&mut self, act: impl FnOnce(&mut Board, Look) -> R) -> anyhow::Result<R> {
         let look = self.look;
@@ -407,7 +409,7 @@ impl Session {
         })?
     }
 
-    /// `None` if these are not three words.
+    /// `None` if the words are not three.
     fn set(&mut self, words: &str) -> anyhow::Result<Option<String>> {
         let words = coordinates(words);
         self.with_board(|board, look| {
@@ -418,26 +420,26 @@ impl Session {
                 bail!("The {clue} at {cell} is a clue. `unlock` lets clues be changed.");
             }
             board.set(cell, Some(digit));
-            let mut said = if look == Look::Plain { String::new() } else { board.draw(look) + "\n" };
+            let mut text = if look == Look::Plain { String::new() } else { board.draw(look) + "\n" };
             let conflict =
                 board.grid().conflicts().find(|conflict| conflict.first == cell || conflict.second == cell);
             match conflict {
                 Some(conflict) => {
-                    said += &format!(
+                    text += &format!(
                         "{cell} is {digit}. That breaks the rules: {conflict}, at {} and {}.\n",
                         conflict.first, conflict.second
                     );
                 }
-                None => said += &format!("{cell} is {digit}.\n"),
+                None => text += &format!("{cell} is {digit}.\n"),
             }
             if board.grid().is_solved() {
-                said += "The puzzle is correctly solved.\n";
+                text += "The puzzle is correctly solved.\n";
             }
-            Ok(Some(said))
+            Ok(Some(text))
         })?
     }
 
-    /// `None` if these are not two words.
+    /// `None` if the words are not two.
     fn clear(&mut self, words: &str) -> anyhow::Result<Option<String>> {
         let words = coordinates(words);
         self.with_board(|board, look| {
@@ -462,7 +464,7 @@ impl Session {
         })
     }
 
-    // What is found out.
+    // Searching.
 
     /// The strategy for an order.
     fn strategy_for(&self, order: Order) -> anyhow::Result<&'static dyn Strategy> {
@@ -476,7 +478,7 @@ impl Session {
         Ok(strategy)
     }
 
-    /// Searches for up to `solutions` solutions of what is given on the board.
+    /// Searches for up to `solutions` solutions of the board's clues and entries.
     fn search(&mut self, solutions: u64) -> anyhow::Result<Searched> {
         let puzzle = self.with_board(|board, _| board.given())?;
         if let Some(conflict) = puzzle.first_conflict() {
@@ -492,7 +494,7 @@ impl Session {
         if search.stop == Stop::Cancelled {
             return Err(Interrupted.into());
         }
-        let cost = if self.tells_cost { cost(strategy, &search.metrics, time) } else { String::new() };
+        let cost = if self.shows_cost { cost(strategy, &search.metrics, time) } else { String::new() };
         Ok(Searched { search, solution, cost })
     }
 
@@ -531,22 +533,22 @@ impl Session {
         Ok(format!("{shown}\n{verdict}\n{cost}"))
     }
 
-    /// Solves what was named behind `solve`: a file, or else a puzzle.
+    /// Solves the argument of `solve`: a file, or else a puzzle.
     fn solve_named(&mut self, typed: &[u8]) -> anyhow::Result<String> {
         let path = list::path(typed);
         if !path.exists() && paste::looks_like_cells(typed) {
             return self.take_cells(typed, Then::Solve);
         }
         let pool = self.pool()?;
-        let (list, said) = List::open(&path, &self.hint, &pool, &self.cancel)?;
-        self.take_list(list, said, Then::Solve)
+        let (list, report) = List::open(&path, &self.hint, &pool, &self.cancel)?;
+        self.take_list(list, report, Then::Solve)
     }
 
-    /// Puts a puzzle on the board, or opens a file, that was named when the console was opened.
+    /// Puts the puzzle of the command line on the board, or opens its file.
     pub fn begin(&mut self, start: &[u8]) -> String {
         let path = list::path(start);
         let is_puzzle = !path.exists() && paste::looks_like_cells(start);
-        spoken(if is_puzzle { self.take_cells(start, Then::Show) } else { self.open(&path) })
+        reply(if is_puzzle { self.take_cells(start, Then::Show) } else { self.open(&path) })
     }
 
     /// Solves every puzzle of a list and shows the first answers.
@@ -569,20 +571,20 @@ impl Session {
             answers.extend(lines.map(|line| String::from_utf8_lossy(line).into_owned()));
         }
         let time = begin.elapsed();
-        let mut said = answers.concat();
+        let mut text = answers.concat();
         if tally.answers > answers.len() as u64 {
-            said += &format!("and {} more\n", view::thousands(tally.answers - answers.len() as u64));
+            text += &format!("and {} more\n", print::thousands(tally.answers - answers.len() as u64));
         }
-        said += &format!("\n{}\n", view::summary(&tally, time));
-        if self.tells_cost {
-            said += &cost(strategy, &tally.metrics, time);
+        text += &format!("\n{}\n", summary::summary(&tally, time));
+        if self.shows_cost {
+            text += &cost(strategy, &tally.metrics, time);
         }
-        Ok(said)
+        Ok(text)
     }
 
     fn count(&mut self, limit: u64) -> anyhow::Result<String> {
         let Searched { search, cost, .. } = self.search(limit)?;
-        let count = view::counted(search.solutions, "solution");
+        let count = print::counted(search.solutions, "solution");
         Ok(match (search.stop, search.solutions) {
             (Stop::Nodes, _) => {
                 let error =
@@ -606,9 +608,9 @@ impl Session {
         Ok(format!("{}\n{cost}", PuzzleError { problem, line: None }))
     }
 
-    fn tell_step(&mut self) -> anyhow::Result<String> {
+    fn hint(&mut self) -> anyhow::Result<String> {
         let (grid, clues) = self.with_board(|board, _| (board.grid().clone(), board.clues()))?;
-        // How it is searched does not matter to a hint: the best way will do.
+        // A hint does not depend on the strategy, so the default one is used.
         let mut solver = default_strategy(grid.order()).solver(grid.order());
         let limit = Limit { solutions: 2, nodes: self.node_limit, cancel: &self.cancel };
         let step = next_step(&grid, &clues, solver.as_mut(), &limit);
@@ -618,7 +620,7 @@ impl Session {
         Ok(format!("{step}\n"))
     }
 
-    // What can be chosen.
+    // Settings.
 
     fn strategies(&self) -> String {
         let order = self.order();
@@ -630,14 +632,14 @@ impl Session {
             text += &format!("{mark} {:18} {}{misfit}\n", strategy.name(), strategy.summary());
         }
         let how = if self.strategy.is_some() { "chosen by you" } else { "the default for the size" };
-        text + &format!("* is in use: {how}.\n")
+        text + &format!("* in use, {how}\n")
     }
 
     fn choose_strategy(&mut self, name: &str) -> anyhow::Result<String> {
         let name = name.to_lowercase();
         if name == "default" {
             self.strategy = None;
-            return Ok("From now on the best strategy for the size is used.\n".to_owned());
+            return Ok("From now on the default strategy for the size is used.\n".to_owned());
         }
         let Some(chosen) = strategy(&name) else {
             let names: Vec<&str> = STRATEGIES.iter().map(|strategy| strategy.name()).collect();
@@ -653,10 +655,10 @@ impl Session {
         Ok(format!("From now on the strategy {} is used.{misfit}\n", chosen.name()))
     }
 
-    fn tell_cost(&mut self, tells_cost: bool) -> String {
-        self.tells_cost = tells_cost;
-        let how = if tells_cost { "is told" } else { "is not told" };
-        format!("From now on it {how} what a search cost.\n")
+    fn show_cost(&mut self, shows_cost: bool) -> String {
+        self.shows_cost = shows_cost;
+        let how = if shows_cost { "shown" } else { "hidden" };
+        format!("From now on the cost of a search is {how}.\n")
     }
 
     fn rules(&self) -> String {
@@ -686,11 +688,11 @@ impl Session {
     }
 }
 
-/// The command that a line begins with, spelled out.
+/// The command that a line begins with, if it is written in full.
 fn command_of(line: &[u8]) -> Option<Verb> {
     let text = String::from_utf8_lossy(line);
     let word = text.split_whitespace().next()?;
-    // A row of letters apart may begin with one that is a command elsewhere.
+    // A row of separate letters may begin with one that is an alias of a command.
     if word.len() == 1 && paste::looks_like_cells(line) {
         return None;
     }
@@ -700,16 +702,16 @@ fn command_of(line: &[u8]) -> Option<Verb> {
 /// The user wants to leave.
 struct Leave;
 
-/// What a search of the board found.
+/// The result of a search of the board.
 struct Searched {
     search: Search,
     solution: Grid,
-    /// What it cost, in a line, if that is to be told.
+    /// Its cost in a line, or nothing after `stats off`.
     cost: String,
 }
 
-/// What was found out, or the sentence why it was not.
-fn spoken(result: anyhow::Result<String>) -> String {
+/// A reply, be it a result or an error.
+fn reply(result: anyhow::Result<String>) -> String {
     result.unwrap_or_else(|error| format!("{error:#}\n"))
 }
 
@@ -721,23 +723,23 @@ fn letters(order: Order) -> anyhow::Result<Format> {
     Ok(Format::new(Notation::Grid, order, Alphabet::Letters)?)
 }
 
-/// What a search cost, in a line.
+/// The cost of a search in a line.
 fn cost(strategy: &dyn Strategy, metrics: &Metrics, time: Duration) -> String {
     let guesses = if metrics.guesses == 1 {
         "1 guess".to_owned()
     } else {
-        format!("{} guesses", view::thousands(metrics.guesses))
+        format!("{} guesses", print::thousands(metrics.guesses))
     };
     format!(
         "{}: {}, {guesses}, {}, greatest depth {}, {time:.2?}\n",
         strategy.name(),
-        view::counted(metrics.nodes, "node"),
-        view::counted(metrics.backtracks, "backtrack"),
-        view::thousands(metrics.depth),
+        print::counted(metrics.nodes, "node"),
+        print::counted(metrics.backtracks, "backtrack"),
+        print::thousands(metrics.depth),
     )
 }
 
-/// The names that can be completed behind `strategy`.
+/// The completions of `strategy`.
 pub fn strategy_names() -> impl Iterator<Item = &'static str> {
     STRATEGIES.iter().map(|strategy| strategy.name()).chain(["default"])
 }

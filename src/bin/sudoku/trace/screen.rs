@@ -1,4 +1,4 @@
-//! A grid on a terminal that changes in place.
+//! A grid that changes in place on a terminal.
 
 use std::io::{self, Write as _};
 use std::time::{Duration, Instant};
@@ -9,12 +9,13 @@ use sudoku_stream::solver::{Contradiction, Step};
 use sudoku_stream::text::Format;
 
 use super::{End, style_of};
-use crate::view;
+use crate::cli::print;
 
-/// No eye follows more pictures than this shows, and no terminal likes them.
-const LEAST_TIME_BETWEEN_PICTURES: Duration = Duration::from_millis(16);
+/// The shortest time between two drawings: about 60 a second, which is what eyes and terminals
+/// follow.
+const MIN_DRAW_INTERVAL: Duration = Duration::from_millis(16);
 
-/// The lines below the grid: one that is empty, and what is happening.
+/// The lines below the grid: a blank one and the status.
 const LINES_BELOW: usize = 2;
 
 const RESET: &str = "\x1b[0m";
@@ -26,25 +27,26 @@ const HIDE_CURSOR: &str = "\x1b[?25l";
 const SHOW_CURSOR: &str = "\x1b[?25h";
 const CLEAR_TO_LINE_END: &str = "\x1b[K";
 
-/// A place on the terminal with a grid in it.
+/// A grid on a terminal, and the line below it.
 pub struct Screen<'a> {
     term: Term,
     format: &'a Format,
     clues: Grid,
     /// Which cells hold a guess.
     guesses: Vec<bool>,
-    /// What is happening, and the cell where it does with its paint.
-    words: String,
+    /// The line below the grid.
+    status: String,
+    /// The cell of the last step, and its colour.
     mark: Option<(Cell, &'static str)>,
     grid: Grid,
     columns: usize,
     height: usize,
-    is_painted: bool,
+    has_colours: bool,
     drawn_at: Option<Instant>,
 }
 
 impl<'a> Screen<'a> {
-    /// On standard output; `None` if that has too little room, or cannot move its cursor.
+    /// A grid on standard output; `None` if the terminal is too small or cannot move its cursor.
     pub fn new(format: &'a Format, puzzle: &Grid) -> Option<Self> {
         let term = Term::stdout();
         let (rows, columns) = term.size_checked()?;
@@ -63,12 +65,12 @@ impl<'a> Screen<'a> {
             format,
             clues: puzzle.clone(),
             guesses: vec![false; puzzle.order().cells()],
-            words: String::new(),
+            status: String::new(),
             mark: None,
             grid: puzzle.clone(),
             columns: columns.into(),
             height,
-            is_painted: view::is_painted(),
+            has_colours: print::has_colours(),
             drawn_at: None,
         })
     }
@@ -79,7 +81,7 @@ impl<'a> Screen<'a> {
         self.draw()
     }
 
-    /// Draws a step that will be looked at for some time; of those that are gone at once, some.
+    /// Draws a step. Of steps without a pause, only as many are drawn as can be followed.
     pub fn show(&mut self, number: u64, step: &Step, grid: &Grid, pause: Duration) -> io::Result<()> {
         self.mark = match *step {
             Step::Place { cell, is_guess, .. } => {
@@ -92,10 +94,10 @@ impl<'a> Screen<'a> {
             Step::Backtrack { cell, .. } => Some((cell, "\x1b[7;35m")),
             _ => None,
         };
-        self.words = format!("{}  {step}", view::thousands(number));
+        self.status = format!("{}  {step}", print::thousands(number));
         self.grid.clone_from(grid);
-        let is_fresh = self.drawn_at.is_some_and(|at| at.elapsed() < LEAST_TIME_BETWEEN_PICTURES);
-        if is_fresh && pause < LEAST_TIME_BETWEEN_PICTURES {
+        let is_recent = self.drawn_at.is_some_and(|at| at.elapsed() < MIN_DRAW_INTERVAL);
+        if is_recent && pause < MIN_DRAW_INTERVAL {
             return Ok(());
         }
         self.draw()
@@ -103,8 +105,8 @@ impl<'a> Screen<'a> {
 
     pub fn end(&mut self, end: &End) -> io::Result<()> {
         self.mark = None;
-        self.words = if self.is_painted {
-            format!("{}{}{RESET}", style_of(end.mood), end.words)
+        self.status = if self.has_colours {
+            format!("{}{}{RESET}", style_of(end.kind), end.words)
         } else {
             end.words.clone()
         };
@@ -116,7 +118,7 @@ impl<'a> Screen<'a> {
         self.format.write_grid_with(&self.grid, &mut picture, |index, symbol, out| {
             let is_marked = self.mark.is_some_and(|(cell, _)| cell.index() == index);
             let style = match (self.clues.digits()[index], self.grid.digits()[index]) {
-                _ if !self.is_painted => "",
+                _ if !self.has_colours => "",
                 _ if is_marked => self.mark.map_or("", |(_, paint)| paint),
                 (_, 0) => BLANK,
                 (0, _) if self.guesses[index] => GUESS,
@@ -129,10 +131,10 @@ impl<'a> Screen<'a> {
                 out.extend_from_slice(RESET.as_bytes());
             }
         });
-        let words = console::truncate_str(&self.words, self.columns - 1, "");
-        let picture = format!("{}\n{words}\n", String::from_utf8_lossy(&picture));
+        let status = console::truncate_str(&self.status, self.columns - 1, "");
+        let picture = format!("{}\n{status}\n", String::from_utf8_lossy(&picture));
         let picture = picture.replace('\n', &format!("{CLEAR_TO_LINE_END}\n"));
-        // In one piece, or it flickers.
+        // In one write, because several flicker.
         self.term.write_all(format!("\x1b[{}A{picture}", self.height).as_bytes())?;
         self.drawn_at = Some(Instant::now());
         self.term.flush()

@@ -1,4 +1,5 @@
-//! SIGINT, SIGTERM and SIGHUP: the first stops the run cleanly, the second at once. SIGXFSZ: never mind.
+//! Signals. The first SIGINT, SIGTERM or SIGHUP stops the run cleanly, the second at once. SIGXFSZ
+//! is ignored.
 
 use std::io;
 use std::process::{self, ExitCode};
@@ -12,18 +13,20 @@ use anyhow::{Context as _, bail};
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
-/// How often someone who waits looks at the flag.
+use super::print;
+
+/// How often a thread that waits looks at the flag.
 const POLL: Duration = Duration::from_millis(20);
 
-/// Does work that may wait for ever, such as for the other end of a pipe, on a thread of its own. `None` if the flag
-/// is raised before it is done; the work is then left to itself.
+/// Runs work that may block for ever, such as reading a pipe, on a thread of its own. `None` if the
+/// flag is raised before it is done; the work then goes on and its result is dropped.
 pub fn interruptible<T: Send + 'static>(
     flag: &AtomicBool,
     work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
 ) -> anyhow::Result<Option<T>> {
     let (sender, result) = mpsc::channel();
     thread::Builder::new().name("reader".to_owned()).spawn(move || {
-        // Nobody waits any more after an interrupt.
+        // After an interrupt the receiver is gone.
         let _ = sender.send(work());
     })?;
     while !flag.load(Ordering::Relaxed) {
@@ -51,7 +54,8 @@ pub fn flag() -> anyhow::Result<Arc<AtomicBool>> {
 static CAUGHT: AtomicI32 = AtomicI32::new(0);
 
 fn catch(flag: &Arc<AtomicBool>) -> io::Result<()> {
-    // A file that grows beyond the limit of the process is an error to be told of; by itself the signal would be the end.
+    // A file beyond the size limit of the process is then an error of the write; by default this
+    // signal kills.
     signal_hook::flag::register(SIGXFSZ, Arc::default())?;
     let mut signals = Signals::new([SIGHUP, SIGTERM, SIGINT])?;
     let flag = Arc::clone(flag);
@@ -66,12 +70,18 @@ fn catch(flag: &Arc<AtomicBool>) -> io::Result<()> {
     Ok(())
 }
 
-/// How a run ends that a signal stopped.
+/// Reports how far an interrupted run got. The exit code names the signal.
+pub fn report(how_far: &str) -> ExitCode {
+    print::status_line(&format!("Interrupted. {how_far}."));
+    exit_code()
+}
+
+/// The exit code of a run that a signal stopped.
 pub fn exit_code() -> ExitCode {
     ExitCode::from(exit_status(CAUGHT.load(Ordering::Relaxed)))
 }
 
-/// 128 and the number of the signal, as shells have it.
+/// 128 and the number of the signal, as shells report it.
 pub fn exit_status(signal: i32) -> u8 {
     u8::try_from(128 + signal).unwrap_or(u8::MAX)
 }

@@ -1,7 +1,5 @@
-//! `sudoku solve --server`: the same run on other machines.
+//! `sudoku solve --server`: the offline run with its searches on servers.
 
-use std::fs;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -11,73 +9,24 @@ use std::time::Duration;
 use anyhow::Context as _;
 use bytes::Bytes;
 use sudoku_stream::answer::{OutputForm, Task};
-use sudoku_stream::client::{self, BLOCKS_AHEAD, ClientError, Endpoint, Job, Notice, RetryPolicy};
+use sudoku_stream::client::{self, BLOCKS_AHEAD, ClientError, Job, Notice};
 use sudoku_stream::input::{InputError, Prefix, Reader};
 use sudoku_stream::offline::{OfflineError, Output, OutputError, Progress};
 use sudoku_stream::text::{Format, Hint};
 
-use super::args::{ServerArgs, TrustArgs};
+use crate::cli::server::Servers;
 
-/// How many lines go in a message. Fewer cost more messages, more make answers come late.
-pub const LINES_A_MESSAGE: usize = 1_024;
+/// Lines per message. Fewer lines cost more messages; more lines delay the answers.
+const LINES_PER_MESSAGE: usize = 1_024;
 
-/// How often a run that waits for servers looks whether it was interrupted.
+/// How often a run that waits for servers checks for an interrupt.
 const CANCEL_POLL: Duration = Duration::from_millis(50);
 
-/// The servers of a run, and how much is put up with from them.
-pub struct Servers {
-    pub endpoints: Vec<Endpoint>,
-    retry: RetryPolicy,
-}
-
-impl Servers {
-    /// One that wants to know nothing of us.
-    pub fn open(url: &str) -> Self {
-        Self { endpoints: vec![Endpoint::open(url)], retry: RetryPolicy::default() }
-    }
-}
-
-/// The servers that were named, with what the files say by which they and we know each other.
+/// Answers every puzzle of `reader` on servers, as [`sudoku_stream::offline::solve`] does on this
+/// machine. `notify` gets a sentence about every problem with a server that the run survives.
 ///
 /// # Errors
-/// A file that cannot be read, or has no token in it.
-pub fn servers(args: &ServerArgs) -> anyhow::Result<Servers> {
-    let retry = RetryPolicy { retries: args.retries, ..RetryPolicy::default() };
-    if args.urls.is_empty() {
-        return Ok(Servers { endpoints: Vec::new(), retry });
-    }
-    let known = endpoint(&args.trust, "")?;
-    let endpoint = |url: &String| Endpoint { url: url.clone(), ..known.clone() };
-    Ok(Servers { endpoints: args.urls.iter().map(endpoint).collect(), retry })
-}
-
-/// One server, likewise.
-///
-/// # Errors
-/// The same.
-pub fn endpoint(args: &TrustArgs, url: &str) -> anyhow::Result<Endpoint> {
-    let read = |path: &PathBuf| fs::read(path).with_context(|| path.display().to_string());
-    let identity = match (&args.tls_cert, &args.tls_key) {
-        (Some(certificate), Some(key)) => Some((read(certificate)?, read(key)?)),
-        _ => None,
-    };
-    let token = match &args.token_file {
-        None => None,
-        Some(path) => {
-            let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
-            let is_token = |line: &&str| !line.is_empty() && !line.starts_with('#');
-            let first = text.lines().map(str::trim).find(is_token).map(str::to_owned);
-            Some(first.with_context(|| format!("{} has no token", path.display()))?)
-        }
-    };
-    Ok(Endpoint { url: url.to_owned(), ca: args.tls_ca.as_ref().map(read).transpose()?, identity, token })
-}
-
-/// Answers every puzzle of `reader` on servers, as [`sudoku_stream::offline::solve`] does here. What happens to a server that the
-/// run gets over is told to `notify`, in a sentence.
-///
-/// # Errors
-/// What reading and writing meet, what servers say, or [`OfflineError::Cancelled`].
+/// Errors of input and output, of servers, or [`OfflineError::Cancelled`].
 pub fn solve(
     servers: &Servers,
     reader: Reader,
@@ -95,7 +44,7 @@ pub fn solve(
     if reader.is_at_start() {
         output.write(task.form.heading(task.question).as_bytes()).map_err(OfflineError::from)?;
     }
-    // The server is told what was found out here, so that it need not guess from less.
+    // The server gets the format that was detected here, because it sees only a part of the input.
     let format = reader.format();
     let hint = Hint {
         notation: Some(format.notation()),
@@ -107,11 +56,12 @@ pub fn solve(
 
     let (blocks, outbox) = tokio::sync::mpsc::channel(BLOCKS_AHEAD);
     let (ends, block_ends) = mpsc::channel();
-    let feeder =
-        thread::Builder::new().name("reader".to_owned()).spawn(move || feed(reader, &blocks, &ends))?;
+    let reader_thread = thread::Builder::new()
+        .name("reader".to_owned())
+        .spawn(move || send_blocks(reader, &blocks, &ends))?;
 
     let sink = |lines: Bytes, tally: &_| -> Result<(), OutputError> {
-        // It was told before the block was sent.
+        // It was sent before the block.
         let so_far = output.progress();
         let (end, prefix) = block_ends.try_recv().unwrap_or((so_far.bytes, so_far.prefix));
         output.add(end, prefix, &lines, tally)?;
@@ -127,14 +77,14 @@ pub fn solve(
             () = raised(cancel) => None,
         }
     });
-    // Somebody may still be looking up the name of a server, which nobody waits for.
+    // In the background, because a name look-up may still block a thread.
     runtime.shutdown_background();
     match result {
         None => Err(OfflineError::Cancelled.into()),
         Some(Err(ClientError::Sink(error))) => Err(OfflineError::from(error).into()),
         Some(Err(error)) => Err(error.into()),
         Some(Ok(_)) => {
-            let fed = feeder.join().ok().context("The thread that reads the input broke down")?;
+            let fed = reader_thread.join().ok().context("The thread that reads the input broke down")?;
             Ok(fed.map_err(OfflineError::from)?)
         }
     }
@@ -147,8 +97,8 @@ async fn raised(flag: &AtomicBool) {
     }
 }
 
-/// Cuts the input into messages, and says of each where in the input it ends.
-fn feed(
+/// Cuts the input into messages, and sends where in the input each of them ends.
+fn send_blocks(
     mut reader: Reader,
     blocks: &tokio::sync::mpsc::Sender<Bytes>,
     ends: &mpsc::Sender<(u64, Option<Prefix>)>,
@@ -160,7 +110,7 @@ fn feed(
             let (message, rest) = text.split_at(message_len(&format, text));
             text = rest;
             let block = Bytes::copy_from_slice(message);
-            // Nobody listens any more once the run has failed; why is known there.
+            // The receivers are gone once the run has failed, and its error is known there.
             let end = (chunk.end() - rest.len() as u64, chunk.prefix());
             if ends.send(end).is_err() || blocks.blocking_send(block).is_err() {
                 return Ok(());
@@ -170,9 +120,9 @@ fn feed(
     Ok(())
 }
 
-/// The length of the first message of a text: whole puzzles, about [`LINES_A_MESSAGE`] lines.
+/// The length of the first message of a text: whole puzzles, about [`LINES_PER_MESSAGE`] lines.
 fn message_len(format: &Format, text: &[u8]) -> usize {
-    let mut ends = memchr::memchr_iter(b'\n', text).skip(LINES_A_MESSAGE - 1).step_by(LINES_A_MESSAGE);
+    let mut ends = memchr::memchr_iter(b'\n', text).skip(LINES_PER_MESSAGE - 1).step_by(LINES_PER_MESSAGE);
     let whole = |end: usize| Some(format.cut(&text[..=end], false)).filter(|&length| length > 0);
     ends.find_map(whole).unwrap_or(text.len())
 }

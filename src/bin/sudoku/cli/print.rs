@@ -1,0 +1,46 @@
+//! Printing on standard output and standard error, and numbers for people.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::time::Duration;
+
+/// Prints a line on standard error: an error, a notice or a summary.
+pub fn status_line(line: &str) {
+    // Nobody reads a standard error that is closed.
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// Prints text on standard output. A closed pipe is no error, because its reader has seen enough.
+pub fn stdout(text: &str) -> io::Result<()> {
+    match io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+/// Is standard output a terminal with colours? `NO_COLOR` and `TERM=dumb` turn them off.
+pub fn has_colours() -> bool {
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none() && !is_dumb
+}
+
+/// `1234567` as `1,234,567`.
+pub fn thousands(number: u64) -> String {
+    indicatif::HumanCount(number).to_string()
+}
+
+/// `1 puzzle`, `2 puzzles`.
+pub fn counted(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", thousands(number))
+}
+
+/// A rate with three significant digits.
+pub fn per_second(count: u64, time: Duration) -> String {
+    rate(count as f64 / time.as_secs_f64().max(1e-9))
+}
+
+/// A number with three significant digits.
+pub fn rate(per_second: f64) -> String {
+    let unit = 10f64.powf(per_second.max(1e-3).log10().floor() - 2.0);
+    indicatif::HumanFloatCount((per_second / unit).round() * unit).to_string()
+}

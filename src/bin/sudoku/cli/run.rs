@@ -1,0 +1,36 @@
+//! Arguments of commands that run for long: threads, progress, quiet.
+
+use clap::Args;
+
+use super::value;
+
+/// Threads, and output on standard error.
+#[derive(Clone, Args)]
+pub struct RunArgs {
+    /// Worker threads [range: 1 to 1024] [default: one per core]
+    #[arg(long, value_name = "N", value_parser = value::threads())]
+    pub threads: Option<usize>,
+
+    #[command(flatten)]
+    pub progress: ProgressArgs,
+}
+
+/// Output on standard error, during and after a run.
+#[derive(Clone, Args)]
+pub struct ProgressArgs {
+    /// Show no progress bar
+    ///
+    /// There is one only where standard error is a terminal that shows no answers.
+    #[arg(long, hide_short_help = true)]
+    no_progress: bool,
+
+    /// Print only errors on standard error
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+impl ProgressArgs {
+    pub const fn wants_bar(&self) -> bool {
+        !self.no_progress && !self.quiet
+    }
+}

@@ -1,0 +1,116 @@
+//! Servers: their addresses, certificates and tokens.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::Args;
+use sudoku_stream::client::{Endpoint, RetryPolicy};
+
+use super::value::whole;
+
+/// Servers that do the work instead of this machine.
+#[derive(Clone, Args)]
+pub struct ServerArgs {
+    /// Solve on a server; repeat for several, or use commas
+    ///
+    /// A server is `http://127.0.0.1:50051` or `https://sudoku.example:50051`.
+    /// It solves with its own threads and back end, and several servers share the work.
+    #[arg(
+        id = "server",
+        long = "server",
+        value_name = "URL",
+        value_delimiter = ',',
+        conflicts_with = "threads"
+    )]
+    pub urls: Vec<String>,
+
+    /// Retries of a lost server in a row, with growing delays [range: 0 or more]
+    #[arg(long, hide_short_help = true, value_name = "N", requires = "server", help_heading = "Servers")]
+    #[arg(default_value_t = RetryPolicy::default().retries, value_parser = whole::<u32>(0..))]
+    pub retries: u32,
+
+    #[command(flatten)]
+    pub trust: TrustArgs,
+}
+
+impl ServerArgs {
+    /// The servers with their certificates and tokens, and the policy for retries.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or has no token in it.
+    pub fn servers(&self) -> anyhow::Result<Servers> {
+        let retry = RetryPolicy { retries: self.retries, ..RetryPolicy::default() };
+        if self.urls.is_empty() {
+            return Ok(Servers { endpoints: Vec::new(), retry });
+        }
+        let known = self.trust.endpoint("")?;
+        let endpoint = |url: &String| Endpoint { url: url.clone(), ..known.clone() };
+        Ok(Servers { endpoints: self.urls.iter().map(endpoint).collect(), retry })
+    }
+}
+
+/// The servers of a run, and the policy for losing them.
+pub struct Servers {
+    pub endpoints: Vec<Endpoint>,
+    pub retry: RetryPolicy,
+}
+
+impl Servers {
+    /// One server that asks for neither certificate nor token.
+    pub fn open(url: &str) -> Self {
+        Self { endpoints: vec![Endpoint::open(url)], retry: RetryPolicy::default() }
+    }
+}
+
+/// Certificates and tokens: whom we trust, and what servers know us by.
+#[derive(Clone, Args)]
+pub struct TrustArgs {
+    /// CA certificate for an https server, in PEM [default: the system's CAs]
+    #[arg(long, hide_short_help = true, help_heading = "Servers", value_name = "FILE", requires = "server")]
+    tls_ca: Option<PathBuf>,
+
+    /// Client certificate, in PEM
+    #[arg(long, hide_short_help = true, help_heading = "Servers", value_name = "FILE")]
+    #[arg(requires = "tls_key", requires = "server")]
+    tls_cert: Option<PathBuf>,
+
+    /// Private key of the client certificate, in PEM
+    #[arg(
+        long,
+        hide_short_help = true,
+        help_heading = "Servers",
+        value_name = "FILE",
+        requires = "tls_cert"
+    )]
+    tls_key: Option<PathBuf>,
+
+    /// File whose first line is the token for the server
+    #[arg(long, hide_short_help = true, help_heading = "Servers", value_name = "FILE")]
+    #[arg(env = "SUDOKU_TOKEN_FILE", hide_env = true)]
+    token_file: Option<PathBuf>,
+}
+
+impl TrustArgs {
+    /// The server at `url`, with its certificates and token.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or has no token in it.
+    pub fn endpoint(&self, url: &str) -> anyhow::Result<Endpoint> {
+        let read = |path: &PathBuf| fs::read(path).with_context(|| path.display().to_string());
+        let identity = match (&self.tls_cert, &self.tls_key) {
+            (Some(certificate), Some(key)) => Some((read(certificate)?, read(key)?)),
+            _ => None,
+        };
+        let token = match &self.token_file {
+            None => None,
+            Some(path) => {
+                let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+                let is_token = |line: &&str| !line.is_empty() && !line.starts_with('#');
+                let first = text.lines().map(str::trim).find(is_token).map(str::to_owned);
+                Some(first.with_context(|| format!("{} has no token", path.display()))?)
+            }
+        };
+        Ok(Endpoint { url: url.to_owned(), ca: self.tls_ca.as_ref().map(read).transpose()?, identity, token })
+    }
+}

@@ -1,0 +1,71 @@
+//! Summaries of runs: one line of totals, and tables of search costs.
+
+use std::time::Duration;
+
+use sudoku_stream::answer::Tally;
+
+use super::print::{counted, per_second, thousands};
+
+/// The totals of a run in one line.
+pub fn summary(tally: &Tally, time: Duration) -> String {
+    let errors = tally.error_count();
+    let mut line = format!(
+        "{} in {:.3} s, {} a second: {} answered",
+        counted(tally.answers, "puzzle"),
+        time.as_secs_f64(),
+        per_second(tally.answers, time),
+        thousands(tally.answers - errors),
+    );
+    if errors > 0 {
+        line += &format!(", {}", error_lines(tally));
+    }
+    line + "."
+}
+
+/// `3 error lines (2 no_solution, 1 wrong_length)`.
+pub fn error_lines(tally: &Tally) -> String {
+    let kinds: Vec<String> =
+        tally.errors.iter().map(|(code, count)| format!("{} {code}", thousands(*count))).collect();
+    format!("{} ({})", counted(tally.error_count(), "error line"), kinds.join(", "))
+}
+
+/// Search costs: one line for one puzzle, a table for several. A server reports only totals.
+pub fn stats(tally: &Tally, time: Duration) -> String {
+    let totals = tally.metrics.named();
+    let Some(costs) = tally.costs.as_ref().filter(|costs| costs.puzzles() > 1) else {
+        let is_counted = |name| tally.metrics.are_complete() || !EFFORT.contains(&name);
+        let figures = totals.iter().filter(|(name, _)| is_counted(name));
+        let words: Vec<String> =
+            figures.map(|(name, total)| format!("{name} {}", thousands(*total))).collect();
+        return format!("{}; time {:.3} ms", words.join(", "), time.as_secs_f64() * 1e3);
+    };
+    let mut rows = vec![["", "total", "mean", "median", "90 %", "99 %", "greatest"].map(str::to_owned)];
+    for (cost, (name, total)) in costs.each().zip(totals) {
+        if cost.puzzles == 0 {
+            continue;
+        }
+        // Depths are not added up.
+        let total = if name == "depth" { String::new() } else { thousands(total) };
+        let name = if cost.puzzles == costs.puzzles() {
+            name.to_owned()
+        } else {
+            format!("{name} ({})", counted(cost.puzzles, "puzzle"))
+        };
+        let [median, ninety, ninety_nine, greatest] =
+            [cost.median, cost.ninety, cost.ninety_nine, cost.greatest].map(thousands);
+        rows.push([name, total, format!("{:.2}", cost.mean), median, ninety, ninety_nine, greatest]);
+    }
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: [usize; 7] = std::array::from_fn(width);
+    let line = |row: &[String; 7]| {
+        let cells = row.iter().zip(widths).enumerate().map(|(column, (cell, width))| match column {
+            0 => format!("{cell:<width$}"),
+            _ => format!("{cell:>width$}"),
+        });
+        cells.collect::<Vec<_>>().join("  ")
+    };
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// The costs that are not counted where the kernel searches many puzzles together.
+const EFFORT: [&str; 2] = ["comparisons", "placements"];

@@ -1,0 +1,126 @@
+//! Values of arguments: parsers into types, and the names that help and completion list.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{ValueEnum, value_parser};
+use sudoku_stream::answer::OutputForm;
+use sudoku_stream::generate::{Difficulty, Grids, Symmetry};
+use sudoku_stream::grid::Order;
+use sudoku_stream::solver::{DEFAULT_COUNT_LIMIT, Question, STRATEGIES, Strategy};
+use sudoku_stream::text::Notation;
+
+pub use crate::number::whole;
+
+/// A strategy of the registry.
+pub type AnyStrategy = &'static dyn Strategy;
+
+/// The most worker threads that can be asked for.
+const MAX_THREADS: u16 = 1024;
+
+/// Where counting solutions stops by default.
+pub const COUNT_LIMIT: u64 = DEFAULT_COUNT_LIMIT;
+
+/// The question to every puzzle. The limit of a count is an argument of its own.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum QuestionArg {
+    /// Any solution
+    First,
+    /// The solution, and proof that it is the only one
+    Unique,
+    /// The number of solutions
+    Count,
+}
+
+impl QuestionArg {
+    /// The name that users type.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::First => "first",
+            Self::Unique => "unique",
+            Self::Count => "count",
+        }
+    }
+
+    /// The question, where a count stops at `limit`.
+    pub const fn up_to(self, limit: u64) -> Question {
+        match self {
+            Self::First => Question::First,
+            Self::Unique => Question::Unique,
+            Self::Count => Question::Count { limit },
+        }
+    }
+}
+
+impl fmt::Display for QuestionArg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A parser of values that have names.
+pub fn named<T: Clone + Send + Sync + 'static>(
+    values: impl IntoIterator<Item = (PossibleValue, T)>,
+) -> impl TypedValueParser<Value = T> {
+    let values: Vec<(PossibleValue, T)> = values.into_iter().collect();
+    let names: Vec<PossibleValue> = values.iter().map(|(name, _)| name.clone()).collect();
+    PossibleValuesParser::from(names).try_map(move |typed| {
+        let known = values.iter().find(|(name, _)| name.get_name() == typed);
+        known.map(|(_, value)| value.clone()).ok_or("the name is not in the list")
+    })
+}
+
+/// A parser of values whose names need no explanation.
+fn plain<T: Clone + Send + Sync + 'static>(
+    values: impl IntoIterator<Item = (&'static str, T)>,
+) -> impl TypedValueParser<Value = T> {
+    named(values.into_iter().map(|(name, value)| (PossibleValue::new(name), value)))
+}
+
+pub fn notation() -> impl TypedValueParser<Value = Notation> {
+    plain(Notation::ALL)
+}
+
+pub fn form() -> impl TypedValueParser<Value = OutputForm> {
+    plain(OutputForm::ALL)
+}
+
+pub fn strategy() -> impl TypedValueParser<Value = AnyStrategy> {
+    named(STRATEGIES.iter().map(|&s| (PossibleValue::new(s.name()).help(s.summary()), s)))
+}
+
+pub fn symmetry() -> impl TypedValueParser<Value = Symmetry> {
+    named(Symmetry::ALL.map(|(name, value)| (PossibleValue::new(name).help(value.summary()), value)))
+}
+
+pub fn difficulty() -> impl TypedValueParser<Value = Difficulty> {
+    named(Difficulty::ALL.map(|(name, value)| (PossibleValue::new(name).help(value.summary()), value)))
+}
+
+pub fn grids() -> impl TypedValueParser<Value = Grids> {
+    named(Grids::ALL.map(|(name, value)| (PossibleValue::new(name).help(value.summary()), value)))
+}
+
+pub fn threads() -> impl TypedValueParser<Value = usize> {
+    value_parser!(u16).range(1..=i64::from(MAX_THREADS)).map(usize::from)
+}
+
+pub fn milliseconds(range: RangeInclusive<u64>) -> impl TypedValueParser<Value = Duration> {
+    value_parser!(u64).range(range).map(Duration::from_millis)
+}
+
+pub fn whole_seconds(range: RangeInclusive<u64>) -> impl TypedValueParser<Value = Duration> {
+    value_parser!(u64).range(range).map(Duration::from_secs)
+}
+
+pub fn side(text: &str) -> Result<Order, String> {
+    let order = text.parse().ok().and_then(Order::from_side);
+    order.ok_or_else(|| "a side is 1, 4, 9, 16 or 25".to_owned())
+}
+
+pub fn order(text: &str) -> Result<Order, String> {
+    let order = text.parse().ok().and_then(Order::new);
+    order.ok_or_else(|| "an order is 1, 2, 3, 4 or 5".to_owned())
+}

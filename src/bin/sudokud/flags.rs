@@ -1,0 +1,434 @@
+//! Flags of `sudokud`. Each is defined once in [`flags`]: name, range, help, and the place of its
+//! value.
+//!
+//! The rest follows. The environment variable of `--max-nodes` is `SUDOKUD_MAX_NODES`, its setting
+//! in the configuration file is `max-nodes`, and its default is the value that its place has in
+//! [`Setup::default`].
+
+use std::fmt::Display;
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::ops::{RangeBounds, RangeFrom};
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::builder::{BoolValueParser, IntoResettable, ValueParser};
+use clap::{Arg, ArgMatches, ValueEnum, value_parser};
+use sudoku_stream::service::Config;
+use sudoku_stream::solver::lanes::Backend;
+
+use crate::number::whole;
+
+/// The most search threads.
+const MAX_THREADS: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
+
+/// The longest time of a flag, a year: far beyond any use, and far below what timers can hold.
+const MAX_SECONDS: f64 = 31_536_000.0;
+
+/// The values of all flags, before they are checked together.
+#[derive(Clone, Default)]
+pub struct Setup {
+    pub config: Config,
+    pub tls_cert: Option<PathBuf>,
+    pub tls_key: Option<PathBuf>,
+    pub client_ca: Option<PathBuf>,
+    pub backend: Option<Backend>,
+    pub log: LogForm,
+    pub metrics: Option<SocketAddr>,
+    pub otlp_endpoint: Option<String>,
+    /// 1 by default.
+    pub otlp_sample: Option<f64>,
+}
+
+/// The format of the log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum LogForm {
+    /// For people
+    #[default]
+    Text,
+    /// A JSON object per line
+    Json,
+}
+
+/// Moves a value from the command line to its place.
+type Store = dyn Fn(&mut ArgMatches, &mut Setup);
+
+/// A flag: its argument, and how its value is stored.
+pub struct Flag {
+    pub arg: Arg,
+    store: Box<Store>,
+}
+
+impl Flag {
+    /// Stores the value of the flag, if it has one.
+    pub fn store(&self, matches: &mut ArgMatches, setup: &mut Setup) {
+        (self.store)(matches, setup);
+    }
+
+    /// Shows the flag in `--help` only.
+    fn rare(mut self) -> Self {
+        self.arg = self.arg.hide_short_help(true);
+        self
+    }
+}
+
+/// Where the value of a flag is stored.
+type Place<T> = fn(&mut Setup) -> &mut T;
+
+/// A flag with a name, a place and a parser, without a default.
+fn flag<T, V>(
+    name: &'static str,
+    value_name: &'static str,
+    parser: impl IntoResettable<ValueParser>,
+    place: Place<T>,
+    help: String,
+) -> Flag
+where
+    T: From<V> + 'static,
+    V: Clone + Send + Sync + 'static,
+{
+    let arg = Arg::new(name)
+        .long(name)
+        .env(variable(name))
+        .hide_env(true)
+        .value_name(value_name)
+        .value_parser(parser)
+        .help(help);
+    let store = move |matches: &mut ArgMatches, setup: &mut Setup| {
+        if let Some(value) = matches.remove_one::<V>(name) {
+            *place(setup) = value.into();
+        }
+    };
+    Flag { arg, store: Box::new(store) }
+}
+
+/// The environment variable of a flag. It lives as long as the program.
+fn variable(name: &str) -> &'static str {
+    format!("SUDOKUD_{}", name.replace('-', "_").to_uppercase()).leak()
+}
+
+/// A flag with the default that its place has. The text of the default lives as long as the
+/// program.
+fn with_default<T: Clone + Send + Sync + 'static>(
+    name: &'static str,
+    value_name: &'static str,
+    parser: impl IntoResettable<ValueParser>,
+    place: Place<T>,
+    shown: fn(&T) -> String,
+    help: String,
+) -> Flag {
+    let default = shown(place(&mut Setup::default()));
+    let mut flag = flag::<T, T>(name, value_name, parser, place, help);
+    flag.arg = flag.arg.default_value(&*default.leak());
+    flag
+}
+
+/// A number from 1.
+fn count<T>(name: &'static str, place: Place<T>, help: &str) -> Flag
+where
+    T: FromStr + From<u8> + PartialOrd + Display + Clone + Send + Sync + 'static,
+{
+    let range: RangeFrom<T> = T::from(1)..;
+    with_default(name, "N", whole(range), place, T::to_string, help.to_owned())
+}
+
+/// A number of bytes from 1.
+fn bytes<T>(name: &'static str, place: Place<T>, help: &str) -> Flag
+where
+    T: FromStr + From<u8> + PartialOrd + Display + Clone + Send + Sync + 'static,
+{
+    let range: RangeFrom<T> = T::from(1)..;
+    with_default(name, "BYTES", whole(range), place, T::to_string, help.to_owned())
+}
+
+/// A number in `range`, whose default is described by the help.
+fn optional_count(
+    name: &'static str,
+    range: impl RangeBounds<NonZeroUsize> + Clone + Send + Sync + 'static,
+    place: Place<Option<NonZeroUsize>>,
+    help: &str,
+) -> Flag {
+    flag::<_, NonZeroUsize>(name, "N", whole(range), place, help.to_owned())
+}
+
+/// A time with a default.
+fn seconds(name: &'static str, place: Place<Duration>, help: &str) -> Flag {
+    let shown = |time: &Duration| time.as_secs_f64().to_string();
+    with_default(name, "SECONDS", parse_seconds, place, shown, help.to_owned())
+}
+
+/// A file or folder without a default.
+fn path(name: &'static str, value_name: &'static str, place: Place<Option<PathBuf>>, help: &str) -> Flag {
+    flag::<_, PathBuf>(name, value_name, value_parser!(PathBuf), place, help.to_owned())
+}
+
+/// All flags that are settings, in the order of the help.
+pub fn flags() -> Vec<Flag> {
+    let mut flags = vec![
+        with_default(
+            "listen",
+            "ADDR",
+            parse_address,
+            |s| &mut s.config.listen,
+            SocketAddr::to_string,
+            "Address and port to listen on".to_owned(),
+        ),
+        path(
+            "data-dir",
+            "FOLDER",
+            |s| &mut s.config.data_dir,
+            "Folder of data sets that clients solve by name",
+        ),
+        optional_count(
+            "threads",
+            NonZeroUsize::MIN..=MAX_THREADS,
+            |s| &mut s.config.threads,
+            "Search threads [range: 1 to 1024] [default: one per core]",
+        ),
+    ];
+    let backend = flag::<_, Backend>(
+        "backend",
+        "NAME",
+        value_parser!(Backend),
+        |s| &mut s.backend,
+        "Instructions of the strategy fast: avx512, avx512vl, avx2 or portable [default: fastest of this machine]"
+            .to_owned(),
+    );
+    flags.push(backend.rare());
+    let drain = seconds(
+        "drain-timeout",
+        |s| &mut s.config.drain_timeout,
+        "Let open calls end for this long after SIGTERM",
+    );
+    flags.push(drain.rare());
+    flags.extend(reports());
+    flags.extend(under("Security", security()));
+    flags.extend(under("Limits", limits()));
+    flags.extend(under("Time limits", time_limits()));
+    flags.extend(under("Tracing", tracing()));
+    flags
+}
+
+/// Puts flags under a heading.
+fn under(heading: &'static str, flags: Vec<Flag>) -> impl Iterator<Item = Flag> {
+    flags.into_iter().map(move |mut flag| {
+        flag.arg = flag.arg.help_heading(heading);
+        flag
+    })
+}
+
+fn security() -> Vec<Flag> {
+    let mut insecure = flag::<bool, bool>(
+        "insecure",
+        "BOOL",
+        BoolValueParser::new(),
+        |s| &mut s.config.insecure,
+        "Allow other machines without encryption".to_owned(),
+    );
+    insecure.arg = insecure
+        .arg
+        .hide_possible_values(true)
+        .num_args(0..=1)
+        .default_missing_value("true")
+        .require_equals(true);
+    vec![
+        path("tls-cert", "FILE", |s| &mut s.tls_cert, "Server certificate chain, in PEM; turns TLS on"),
+        path("tls-key", "FILE", |s| &mut s.tls_key, "Private key of the certificate, in PEM"),
+        path(
+            "client-ca",
+            "FILE",
+            |s| &mut s.client_ca,
+            "CAs that must have signed client certificates, in PEM",
+        ),
+        path(
+            "token-file",
+            "FILE",
+            |s| &mut s.config.token_file,
+            "Tokens, one per line; clients must send one of them",
+        ),
+        insecure,
+    ]
+}
+
+fn limits() -> Vec<Flag> {
+    vec![
+        count(
+            "max-connections",
+            |s| &mut s.config.limits.connections,
+            "Accept N connections; further ones wait",
+        )
+        .rare(),
+        count("max-streams", |s| &mut s.config.limits.streams, "Allow N open calls over all connections")
+            .rare(),
+        count(
+            "max-streams-per-connection",
+            |s| &mut s.config.limits.streams_per_connection,
+            "Allow N open calls per connection; some clients need 100",
+        )
+        .rare(),
+        optional_count(
+            "max-in-flight",
+            NonZeroUsize::MIN..,
+            |s| &mut s.config.limits.in_flight,
+            "Run or queue N batches of many puzzles [default: twice the threads]",
+        )
+        .rare(),
+        optional_count(
+            "max-in-flight-per-stream",
+            NonZeroUsize::MIN..,
+            |s| &mut s.config.limits.in_flight_per_stream,
+            "Run or keep N batches of one stream until they are sent [default: twice the threads]",
+        )
+        .rare(),
+        bytes("max-message-bytes", |s| &mut s.config.limits.message_bytes, "Accept messages of up to BYTES")
+            .rare(),
+        count(
+            "max-message-lines",
+            |s| &mut s.config.limits.message_lines,
+            "Accept messages of up to N lines",
+        )
+        .rare(),
+        bytes(
+            "max-header-bytes",
+            |s| &mut s.config.limits.header_bytes,
+            "Accept up to BYTES of headers per call",
+        )
+        .rare(),
+        count(
+            "max-reset-streams",
+            |s| &mut s.config.limits.reset_streams,
+            "Tolerate N calls per connection that the client cancels before they start",
+        )
+        .rare(),
+        with_default(
+            "max-nodes",
+            "N",
+            value_parser!(u64).range(1..),
+            |s| &mut s.config.limits.nodes,
+            u64::to_string,
+            "Search at most N nodes per puzzle".to_owned(),
+        )
+        .rare(),
+        count(
+            "max-trace-steps",
+            |s| &mut s.config.limits.trace_steps,
+            "Send at most N steps of a traced search",
+        )
+        .rare(),
+        count(
+            "max-generated",
+            |s| &mut s.config.limits.generated,
+            "Make at most N puzzles per call; a 100th of it for 16x16, a 1000th for 25x25",
+        )
+        .rare(),
+        count(
+            "max-attempts",
+            |s| &mut s.config.limits.attempts,
+            "Try at most N full grids per generated puzzle",
+        )
+        .rare(),
+    ]
+}
+
+fn time_limits() -> Vec<Flag> {
+    let connection_age = flag::<_, Duration>(
+        "max-connection-age",
+        "SECONDS",
+        parse_seconds,
+        |s| &mut s.config.limits.connection_age,
+        "Ask a client to reconnect after this long [default: never]".to_owned(),
+    );
+    vec![
+        seconds("max-puzzle-time", |s| &mut s.config.limits.puzzle_time, "Give up a puzzle after this long")
+            .rare(),
+        seconds(
+            "handshake-timeout",
+            |s| &mut s.config.limits.handshake_timeout,
+            "Close a connection whose first bytes or TLS handshake take this long",
+        )
+        .rare(),
+        seconds(
+            "message-timeout",
+            |s| &mut s.config.limits.message_timeout,
+            "End a call whose message stalls for this long",
+        )
+        .rare(),
+        seconds(
+            "idle-timeout",
+            |s| &mut s.config.limits.idle_timeout,
+            "Close a connection whose client leaves answers unread for this long",
+        )
+        .rare(),
+        seconds(
+            "keepalive-interval",
+            |s| &mut s.config.limits.keepalive_interval,
+            "Ping a client that is silent for this long",
+        )
+        .rare(),
+        seconds(
+            "keepalive-timeout",
+            |s| &mut s.config.limits.keepalive_timeout,
+            "Close a connection whose ping is unanswered for this long",
+        )
+        .rare(),
+        connection_age.rare(),
+    ]
+}
+
+fn reports() -> Vec<Flag> {
+    vec![
+        with_default(
+            "log",
+            "FORM",
+            value_parser!(LogForm),
+            |s| &mut s.log,
+            |form| form.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned()),
+            "Form of the log on standard error".to_owned(),
+        ),
+        flag::<_, SocketAddr>(
+            "metrics-listen",
+            "ADDR",
+            parse_address,
+            |s| &mut s.metrics,
+            "HTTP address of /metrics, /healthz and /readyz".to_owned(),
+        ),
+    ]
+}
+
+fn tracing() -> Vec<Flag> {
+    vec![
+        flag::<_, String>(
+            "otlp-endpoint",
+            "URL",
+            value_parser!(String),
+            |s| &mut s.otlp_endpoint,
+            "OpenTelemetry collector for spans of calls, over gRPC, such as `http://127.0.0.1:4317` [default: none]"
+                .to_owned(),
+        )
+        .rare(),
+        flag::<_, f64>(
+            "otlp-sample",
+            "SHARE",
+            parse_share,
+            |s| &mut s.otlp_sample,
+            "Share of calls whose spans are sent, unless the caller decides [range: 0 to 1] [default: 1]".to_owned(),
+        )
+        .rare(),
+    ]
+}
+
+fn parse_address(text: &str) -> Result<SocketAddr, String> {
+    text.parse()
+        .map_err(|_| "write an IP address and a port, as in 127.0.0.1:50051 or [::1]:50051".to_owned())
+}
+
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|&seconds: &f64| seconds > 0.0 && seconds <= MAX_SECONDS);
+    seconds.map(Duration::from_secs_f64).ok_or_else(|| "give seconds above 0, as in 10 or 0.5".to_owned())
+}
+
+fn parse_share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "give a number from 0 to 1".to_owned())
+}
