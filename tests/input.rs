@@ -17,8 +17,8 @@ use std::time::Duration;
 
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::input::{
-    CHUNK_BYTES, InputError, Mapped, Pick, Prefix, PuzzleIndex, Reader, Rewindable, Source, Stopped, pick,
-    validate,
+    CHUNK_BYTES, InputError, Mapped, Pick, Prefix, PuzzleIndex, Reader, Rewindable, Source, ValidateError,
+    pick, validate,
 };
 use sudoku_stream::text::{Alphabet, Hint, MAX_LINE_BYTES, Notation, Records, SAMPLE_BYTES};
 
@@ -307,7 +307,7 @@ fn a_text_is_gone_on_with_where_it_begins_the_same() {
             assert_eq!(reader.line(), line);
             let rest = all(reader);
             let mut whole = open(&path);
-            whole.pass_over(end).unwrap();
+            whole.skip_to(end).unwrap();
             assert_eq!(rest, all(whole));
             for other in [
                 Prefix { hash: prefix.hash ^ 1, ..prefix },
@@ -728,7 +728,7 @@ fn validation_finds_every_bad_line_in_order() {
     assert_eq!((few.bad, &few.errors[..]), (found.bad, &found.errors[..3]));
 
     let stopped = validate(open(), &pool, &AtomicBool::new(true), 3, |_| {});
-    assert!(matches!(stopped, Err(Stopped::Cancelled)));
+    assert!(matches!(stopped, Err(ValidateError::Cancelled)));
     let failing = reading(Failing(Cursor::new(text.into_bytes()))).unwrap();
     let error = validate(failing, &pool, &cancel, 3, |_| {}).unwrap_err();
     assert_eq!(error.to_string(), "text: the disk is on fire");

@@ -74,8 +74,8 @@ const HOMES: &[(&str, &[&str])] = &[
     ("plotters_backend", &["bin/"]),
     ("ab_glyph", &["bin/"]),
     ("png", &["bin/"]),
-    ("flate2", &["input/mod.rs"]),
-    ("zstd", &["input/mod.rs"]),
+    ("flate2", &["input/compression.rs"]),
+    ("zstd", &["input/compression.rs"]),
 ];
 
 /// What the pure part of the house must not touch.

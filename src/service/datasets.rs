@@ -157,8 +157,8 @@ impl Named {
         let found = blocking(move || {
             let reader = dataset.reader(&own_hint)?;
             input::validate(reader, &pool, &cancel, 1, |_| {}).map_err(|stopped| match stopped {
-                input::Stopped::Input(error) => failure(&dataset.name, error),
-                input::Stopped::Cancelled => broken_down(),
+                input::ValidateError::Input(error) => failure(&dataset.name, error),
+                input::ValidateError::Cancelled => broken_down(),
             })
         })
         .await?;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use indicatif::ProgressBar;
 use sudoku_stream::answer::{OutputForm, Task, Workers};
-use sudoku_stream::input::{self, InputError, Reader, Rewindable, Source, Stopped, Version};
+use sudoku_stream::input::{self, InputError, Reader, Rewindable, Source, ValidateError, Version};
 use sudoku_stream::offline::{self, OfflineError, Output, Progress, Run};
 use sudoku_stream::pipeline;
 use sudoku_stream::solver::{Fast, Strategy};
@@ -34,8 +34,8 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
     let Some(Input { mut reader, kept, version }) = opened else { return not_begun() };
     if let Some(kept) = kept {
         match input::validate(reader, &pool, &cancel, 1, |_| ()) {
-            Err(Stopped::Cancelled) => return not_begun(),
-            Err(Stopped::Input(error)) => return Err(error.into()),
+            Err(ValidateError::Cancelled) => return not_begun(),
+            Err(ValidateError::Input(error)) => return Err(error.into()),
             Ok(found) => {
                 if let Some(error) = found.errors.into_iter().next() {
                     return Err(error.into());
@@ -123,7 +123,7 @@ impl Input {
             Output::check_apart(args.answer.output_path(), id)?;
         }
         if args.answer.shard.is_some() {
-            source.check_parts()?;
+            source.check_shardable()?;
         }
         let version = source.version();
         if args.answer.resume && version.is_none() {

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use sudoku_stream::input::{self, Stopped};
+use sudoku_stream::input::{self, ValidateError};
 use sudoku_stream::pipeline;
 
 use super::args::ValidateArgs;
@@ -23,8 +23,8 @@ pub fn run(args: &ValidateArgs) -> anyhow::Result<ExitCode> {
     bar.finish_and_clear();
     let found = match result {
         Ok(found) => found,
-        Err(Stopped::Input(error)) => return Err(error.into()),
-        Err(Stopped::Cancelled) => return Ok(interrupted()),
+        Err(ValidateError::Input(error)) => return Err(error.into()),
+        Err(ValidateError::Cancelled) => return Ok(interrupted()),
     };
     if found.bad == 0 {
         let puzzles = view::counted(found.puzzles, "puzzle");
