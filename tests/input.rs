@@ -20,6 +20,7 @@ use sudoku_stream::input::{
     CHUNK_BYTES, InputError, Mapped, Pick, Prefix, PuzzleIndex, Reader, Rewindable, Source, ValidateError,
     pick, validate,
 };
+use sudoku_stream::pipeline;
 use sudoku_stream::text::{Alphabet, Hint, MAX_LINE_BYTES, Notation, Records, SAMPLE_BYTES};
 
 const NINE: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
@@ -703,7 +704,7 @@ fn a_byte_order_mark_is_one_at_the_beginning_only() {
 
 #[test]
 fn validation_finds_every_bad_line_in_order() {
-    let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap());
+    let pool = Arc::new(pipeline::pool(Some(2)).unwrap());
     let text = mixed(20_000).replace(&format!("{NINE} rated 15001\n"), &format!("5{} rated\n", &NINE[..80]));
     let clash = "Line 15001 breaks the rules: 5 appears twice in row 1.";
     let open = || reading(Cursor::new(text.clone())).unwrap();

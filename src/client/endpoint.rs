@@ -8,10 +8,9 @@ use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::{self, Certificate, Channel, ClientTlsConfig, Identity};
 
 use crate::client::{RetryPolicy, ServerError};
-use crate::service::CONNECTION_WINDOW_BYTES;
-use crate::service::FRAME_BYTES;
-use crate::service::LOCAL_ERROR_RESETS;
-use crate::service::STREAM_WINDOW_BYTES;
+use crate::service::flow_control::{
+    CONNECTION_WINDOW_BYTES, FRAME_BYTES, LOCAL_ERROR_RESETS, STREAM_WINDOW_BYTES,
+};
 
 /// How a server is reached.
 #[derive(Clone, Default)]

@@ -11,10 +11,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Mutex, PoisonError};
 
-use rayon::{ScopeFifo, ThreadPool};
+use rayon::ScopeFifo;
 
 use super::{Chunk, InputError, Reader};
 use crate::answer::{Validation, validate_block};
+use crate::pipeline::ThreadPool;
 use crate::text::{Format, Problem, PuzzleError};
 
 /// The chunks that a thread validates before it goes to the end of the pool's queue, because others
@@ -51,7 +52,7 @@ pub fn validate(
         input: Mutex::new(SharedReader { reader, taken: 0, end: None }),
         found: Mutex::default(),
     };
-    pool.in_place_scope_fifo(|scope| {
+    pool.as_rayon().in_place_scope_fifo(|scope| {
         let (done, news) = mpsc::channel();
         for _ in 0..pool.current_num_threads() {
             spawn_job(scope, &shared, done.clone());

@@ -10,12 +10,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use bytes::Bytes;
-use rayon::ThreadPool;
 
 use crate::answer::{Answer, Block, Cancelled, Found, Task, Workers};
 use crate::grid::Grid;
 use crate::input::{InputError, Reader};
-use crate::pipeline::{Panicked, submit};
+use crate::pipeline::{Panicked, ThreadPool, submit};
 use crate::service::wire::convert::{code_name, options_from};
 use crate::service::wire::proto::{self, answer::Result as Answered};
 use crate::text::{Format, FormatError, Hint, Notation, Records};

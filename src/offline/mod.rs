@@ -7,11 +7,9 @@ mod partial;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use rayon::ThreadPool;
-
 use crate::answer::{Cancelled, Tally, Workers, Written};
 use crate::input::{Chunk, InputError, Prefix, Reader};
-use crate::pipeline::{Ended, NoReader, run_ordered};
+use crate::pipeline::{Ended, NoReader, ThreadPool, run_ordered};
 
 pub use journal::Run;
 pub use output::{Output, OutputError};

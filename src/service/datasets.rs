@@ -14,11 +14,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
-use rayon::ThreadPool;
+
 use tokio::task::spawn_blocking;
 use tonic::Status;
 
 use crate::input::{self, FileId, InputError, Mapped, Picked, PuzzleIndex, Reader, Source, Version};
+use crate::pipeline::ThreadPool;
 use crate::service::wire::convert::option_field;
 use crate::service::wire::proto;
 use crate::service::wire::status::{

@@ -23,13 +23,12 @@ use tonic_health::pb::health_server::HealthServer;
 use tonic_health::server::{HealthReporter, HealthService};
 use tower_http::map_request_body::MapRequestBodyLayer;
 
-use crate::service::CONNECTION_WINDOW_BYTES;
-use crate::service::FRAME_BYTES;
-use crate::service::LOCAL_ERROR_RESETS;
-use crate::service::STREAM_WINDOW_BYTES;
 use crate::service::config::{Config, Limits};
 use crate::service::context::Context;
 use crate::service::datasets::Datasets;
+use crate::service::flow_control::{
+    CONNECTION_WINDOW_BYTES, FRAME_BYTES, LOCAL_ERROR_RESETS, STREAM_WINDOW_BYTES,
+};
 use crate::service::metrics;
 use crate::service::net::connection::{ConnectionLimits, accept};
 use crate::service::net::framing::WholeMessages;

@@ -20,7 +20,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use rayon::{ThreadPool, ThreadPoolBuildError};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep};
@@ -28,7 +27,7 @@ use tracing::Instrument as _;
 
 use super::time_slice::TimeSlice;
 use crate::answer::{Cancel, Cancelled, PerPuzzleCancel};
-use crate::pipeline::{Placed, Slot, Threads, named_pool, placed};
+use crate::pipeline::{ElasticPool, Slot, SlottedJob, ThreadPool, ThreadPoolError, named_pool, with_slots};
 use crate::service::metrics::{RunningBatch, WaitingBatch};
 
 /// Text up to this length goes to the quick threads: some fifty 9x9 puzzles, or six of 25x25.
@@ -80,7 +79,7 @@ impl Size {
 pub(crate) type Work<J, R> = dyn Fn(&J, &dyn Cancel) -> Result<R, Cancelled> + Send + Sync;
 
 /// Jobs with places for their answers.
-type Jobs<J, R> = Vec<Placed<J, Result<R, Cancelled>>>;
+type Jobs<J, R> = Vec<SlottedJob<J, Result<R, Cancelled>>>;
 
 /// Does the jobs of a batch. Those that are stopped while `is_wanted` are handed back.
 fn work_through<J, R>(
@@ -96,7 +95,7 @@ fn work_through<J, R>(
     jobs.into_iter().filter_map(|job| job.run(do_now)).collect()
 }
 
-/// Threads cannot be started.
+/// The error of threads that cannot be started.
 #[derive(Debug, thiserror::Error)]
 pub enum PoolError {
     /// Those that search.
@@ -104,7 +103,7 @@ pub enum PoolError {
     Search(#[from] io::Error),
     /// Those that look through data sets.
     #[error(transparent)]
-    Check(#[from] ThreadPoolBuildError),
+    Check(#[from] ThreadPoolError),
 }
 
 /// All threads that search.
@@ -119,9 +118,9 @@ pub(crate) struct WorkerPools {
     runtime: Handle,
 }
 
-/// Threads for one kind of work.
+/// The threads for one kind of work, and the bound on its batches.
 struct Pool {
-    threads: Threads,
+    threads: ElasticPool,
     permits: Arc<Semaphore>,
 }
 
@@ -139,7 +138,7 @@ impl Pool {
         batches: usize,
         niceness: i32,
     ) -> io::Result<Self> {
-        let threads = Threads::start(name, threads, niceness)?;
+        let threads = ElasticPool::start(name, threads, niceness)?;
         Ok(Self { threads, permits: Arc::new(Semaphore::new(batches.min(Semaphore::MAX_PERMITS))) })
     }
 
@@ -219,7 +218,7 @@ impl WorkerPools {
         J: Send + 'static,
         R: Send + 'static,
     {
-        let (jobs, slots) = placed(jobs);
+        let (jobs, slots) = with_slots(jobs);
         let (pool, slice) = self.pool(permit.size);
         let time = slice.time;
         if call_work.is_slow.load(Ordering::Relaxed) {
