@@ -11,7 +11,7 @@ use crate::service::datasets::Datasets;
 use crate::service::metrics::{self, OpenCall};
 use crate::service::net::deadline::Deadline;
 use crate::service::net::handle::ConnectionHandle;
-use crate::service::sched::pools::{CallWork, CancelOnDrop, Size, WorkerPools};
+use crate::service::sched::pools::{CancelOnDrop, Size, WorkerPools};
 use crate::service::wire::status::{MAX_STREAMS, broken_down, exhausted, shutting_down, too_much};
 use crate::solver::Strategy;
 use crate::text::Format;
@@ -113,7 +113,7 @@ impl Context {
         size: Size,
         job: impl Fn(&dyn Cancel) -> Result<R, Cancelled> + Send + Sync + 'static,
     ) -> Result<R, Status> {
-        let call_work = CancelOnDrop(self.call_work());
+        let call_work = CancelOnDrop(self.pools.new_call());
         let work = async {
             let job = Arc::new(move |(): &(), cancel: &dyn Cancel| job(cancel));
             let permit = self.pools.permit(size).await;
@@ -137,11 +137,6 @@ impl Context {
     /// The workers that calls share.
     pub(crate) const fn idle_workers(&self) -> &Arc<IdleWorkers> {
         &self.idle_workers
-    }
-
-    /// A call that brings work for the threads.
-    pub(crate) fn call_work(&self) -> Arc<CallWork> {
-        CallWork::new(self.pools.threads())
     }
 
     /// Is the server shutting down?

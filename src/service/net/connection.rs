@@ -10,7 +10,7 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context as Poller, Poll, ready};
+use std::task::{Context as TaskContext, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -183,22 +183,22 @@ impl Connected for Connection {
 impl AsyncRead for Connection {
     fn poll_read(
         mut self: Pin<&mut Self>,
-        poller: &mut Poller<'_>,
+        cx: &mut TaskContext<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
-        if this.handle.is_closed(poller) {
+        if this.handle.is_closed(cx) {
             return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
         }
         let before = buffer.filled().len();
-        let result = either!(&mut this.socket, stream => Pin::new(stream).poll_read(poller, buffer));
+        let result = either!(&mut this.socket, stream => Pin::new(stream).poll_read(cx, buffer));
         let received = buffer.filled().len() - before;
         this.meter.received.increment(received as u64);
         if let Some(preface) = &mut this.preface {
             preface.missing = preface.missing.saturating_sub(received);
             if preface.missing == 0 {
                 this.preface = None;
-            } else if result.is_pending() && preface.given_up.as_mut().poll(poller).is_ready() {
+            } else if result.is_pending() && preface.given_up.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
             }
         }
@@ -209,23 +209,23 @@ impl AsyncRead for Connection {
 impl AsyncWrite for Connection {
     fn poll_write(
         mut self: Pin<&mut Self>,
-        poller: &mut Poller<'_>,
+        cx: &mut TaskContext<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let result = either!(&mut self.socket, stream => Pin::new(stream).poll_write(poller, bytes));
+        let result = either!(&mut self.socket, stream => Pin::new(stream).poll_write(cx, bytes));
         self.count_sent(result)
     }
 
-    fn poll_flush(mut self: Pin<&mut Self>, poller: &mut Poller<'_>) -> Poll<io::Result<()>> {
-        either!(&mut self.socket, stream => Pin::new(stream).poll_flush(poller))
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<io::Result<()>> {
+        either!(&mut self.socket, stream => Pin::new(stream).poll_flush(cx))
     }
 
     fn poll_write_vectored(
         mut self: Pin<&mut Self>,
-        poller: &mut Poller<'_>,
+        cx: &mut TaskContext<'_>,
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let result = either!(&mut self.socket, stream => Pin::new(stream).poll_write_vectored(poller, parts));
+        let result = either!(&mut self.socket, stream => Pin::new(stream).poll_write_vectored(cx, parts));
         self.count_sent(result)
     }
 
@@ -235,21 +235,21 @@ impl AsyncWrite for Connection {
 
     /// Closing a socket on which unread bytes lie resets it, and the peer loses what it had not read yet. So
     /// after our last byte the peer's are read until it closes too, or for a while.
-    fn poll_shutdown(mut self: Pin<&mut Self>, poller: &mut Poller<'_>) -> Poll<io::Result<()>> {
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<io::Result<()>> {
         let this = &mut *self;
         if this.closing.is_none() {
-            ready!(either!(&mut this.socket, stream => Pin::new(stream).poll_shutdown(poller)))?;
+            ready!(either!(&mut this.socket, stream => Pin::new(stream).poll_shutdown(cx)))?;
         }
         let closing =
             this.closing.get_or_insert_with(|| Closing { timeout: Box::pin(sleep(LINGER_TIMEOUT)) });
         let mut scratch = [0; 4096];
         loop {
-            if closing.timeout.as_mut().poll(poller).is_ready() {
+            if closing.timeout.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(Ok(()));
             }
             let mut buffer = ReadBuf::new(&mut scratch);
             let result =
-                ready!(either!(&mut this.socket, stream => Pin::new(stream).poll_read(poller, &mut buffer)));
+                ready!(either!(&mut this.socket, stream => Pin::new(stream).poll_read(cx, &mut buffer)));
             if result.is_err() || buffer.filled().is_empty() {
                 return Poll::Ready(Ok(()));
             }

@@ -10,7 +10,7 @@
 
 use std::collections::VecDeque;
 use std::pin::Pin;
-use std::task::{Context as Poller, Poll, ready};
+use std::task::{Context as TaskContext, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -145,10 +145,10 @@ impl WholeMessages {
     }
 
     /// Has patience run out with a message that does not go on?
-    fn is_overdue(&mut self, poller: &mut Poller<'_>) -> bool {
+    fn is_overdue(&mut self, cx: &mut TaskContext<'_>) -> bool {
         let patience = self.patience;
         let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(patience)));
-        timer.as_mut().poll(poller).is_ready()
+        timer.as_mut().poll(cx).is_ready()
     }
 
     fn something_came(&mut self) {
@@ -179,7 +179,7 @@ impl HttpBody for WholeMessages {
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        poller: &mut Poller<'_>,
+        cx: &mut TaskContext<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         let this = &mut *self;
         loop {
@@ -189,8 +189,8 @@ impl HttpBody for WholeMessages {
             if let Some(last) = this.last.take() {
                 return last;
             }
-            let polled = Pin::new(&mut this.body).poll_frame(poller);
-            if polled.is_pending() && !this.kept.is_empty() && this.is_overdue(poller) {
+            let polled = Pin::new(&mut this.body).poll_frame(cx);
+            if polled.is_pending() && !this.kept.is_empty() && this.is_overdue(cx) {
                 return Poll::Ready(Some(Err(stalled_message(this.patience))));
             }
             match ready!(polled) {
@@ -260,14 +260,14 @@ mod tests {
 
         fn poll_frame(
             mut self: Pin<&mut Self>,
-            poller: &mut Poller<'_>,
+            cx: &mut TaskContext<'_>,
         ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-            self.0.as_mut().poll_next(poller)
+            self.0.as_mut().poll_next(cx)
         }
     }
 
     async fn next(body: &mut WholeMessages) -> Option<Result<Bytes, Status>> {
-        let frame = poll_fn(|poller| Pin::new(&mut *body).poll_frame(poller)).await?;
+        let frame = poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await?;
         Some(frame.map(|frame| frame.into_data().unwrap()))
     }
 
@@ -299,7 +299,7 @@ mod tests {
         let wire = [message(10), message(20)].concat();
         sender.try_send(Bytes::copy_from_slice(&wire[..20])).unwrap();
         assert_eq!(next(&mut body).await.unwrap().unwrap(), wire[..15]);
-        let early = poll_fn(|poller| Poll::Ready(Pin::new(&mut body).poll_frame(poller).is_ready())).await;
+        let early = poll_fn(|cx| Poll::Ready(Pin::new(&mut body).poll_frame(cx).is_ready())).await;
         assert!(!early, "five bytes of the second have come");
         sender.try_send(Bytes::copy_from_slice(&wire[20..])).unwrap();
         assert_eq!(next(&mut body).await.unwrap().unwrap(), wire[15..20]);
@@ -315,7 +315,7 @@ mod tests {
         let (most, rest) = wire.split_at(1000);
         sender.try_send(Bytes::copy_from_slice(most)).unwrap();
         assert_eq!(next(&mut body).await.unwrap().unwrap(), wire[..15]);
-        let early = poll_fn(|poller| Poll::Ready(Pin::new(&mut body).poll_frame(poller).is_ready())).await;
+        let early = poll_fn(|cx| Poll::Ready(Pin::new(&mut body).poll_frame(cx).is_ready())).await;
         assert!(!early, "most of it has not come");
         sender.try_send(Bytes::copy_from_slice(rest)).unwrap();
         assert_eq!(next(&mut body).await.unwrap().unwrap(), wire[15..20]);

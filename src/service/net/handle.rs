@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::Context as Poller;
+use std::task::Context as TaskContext;
 
 use atomic_waker::AtomicWaker;
 
@@ -24,8 +24,8 @@ impl ConnectionHandle {
     }
 
     /// Has it been closed? The reader is woken when it is.
-    pub(super) fn is_closed(&self, poller: &Poller<'_>) -> bool {
-        self.0.reader.register(poller.waker());
+    pub(super) fn is_closed(&self, cx: &TaskContext<'_>) -> bool {
+        self.0.reader.register(cx.waker());
         self.0.is_closed.load(Ordering::Acquire)
     }
 }

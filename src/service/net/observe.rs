@@ -8,7 +8,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
-use std::task::{Context as Poller, Poll, ready};
+use std::task::{Context as TaskContext, Poll, ready};
 
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
@@ -100,8 +100,8 @@ where
     type Error = S::Error;
     type Future = Observing<S::Future>;
 
-    fn poll_ready(&mut self, poller: &mut Poller<'_>) -> Poll<Result<(), S::Error>> {
-        self.inner.poll_ready(poller)
+    fn poll_ready(&mut self, cx: &mut TaskContext<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(cx)
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
@@ -123,10 +123,10 @@ where
 {
     type Output = F::Output;
 
-    fn poll(mut self: Pin<&mut Self>, poller: &mut Poller<'_>) -> Poll<F::Output> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<F::Output> {
         let Self { response, call } = &mut *self;
         let span = call.as_ref().map_or_else(Span::none, |call| call.span.clone());
-        let response = ready!(span.in_scope(|| response.as_mut().poll(poller)));
+        let response = ready!(span.in_scope(|| response.as_mut().poll(cx)));
         Poll::Ready(match (response, call.take()) {
             (Ok(response), Some(call)) => Ok(call.answered(response)),
             (response, _) => response,
@@ -241,10 +241,10 @@ impl HttpBody for Watched {
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        poller: &mut Poller<'_>,
+        cx: &mut TaskContext<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         let Self { body, call } = &mut *self;
-        let mut frame = ready!(call.span.in_scope(|| Pin::new(body).poll_frame(poller)));
+        let mut frame = ready!(call.span.in_scope(|| Pin::new(body).poll_frame(cx)));
         match &mut frame {
             Some(Ok(frame)) => {
                 if let Some(trailers) = frame.trailers_mut() {

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
-use std::task::{Context as Poller, Poll};
+use std::task::{Context as TaskContext, Poll};
 
 use ring::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
 use subtle::{Choice, ConstantTimeEq as _};
@@ -132,8 +132,8 @@ where
     type Error = S::Error;
     type Future = Guarding<S::Future>;
 
-    fn poll_ready(&mut self, poller: &mut Poller<'_>) -> Poll<Result<(), S::Error>> {
-        self.inner.poll_ready(poller)
+    fn poll_ready(&mut self, cx: &mut TaskContext<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(cx)
     }
 
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
@@ -176,9 +176,9 @@ where
 {
     type Output = F::Output;
 
-    fn poll(mut self: std::pin::Pin<&mut Self>, poller: &mut Poller<'_>) -> Poll<F::Output> {
+    fn poll(mut self: std::pin::Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<F::Output> {
         match &mut *self {
-            Self::LetIn(response) => response.as_mut().poll(poller),
+            Self::LetIn(response) => response.as_mut().poll(cx),
             // It is given out once; futures are not polled again after that.
             Self::Refused(response) => Poll::Ready(Ok(response.take().unwrap_or_default())),
         }

@@ -34,9 +34,9 @@ async fn served(context: &Arc<Context>, name: String, hint: &Hint) -> Result<Nam
         None => Err(no_dataset(&name)),
     })
     .await?;
-    let call_work = CancelOnDrop(context.call_work());
+    let work = CancelOnDrop(context.pools.new_call());
     let cancel = Arc::new(AtomicBool::new(false));
-    call_work.0.hold(&cancel);
+    work.0.register(&cancel);
     dataset.check(hint, context.pools.checking_pool(), cancel).await?;
     Ok(dataset)
 }

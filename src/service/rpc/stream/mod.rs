@@ -118,7 +118,7 @@ async fn read<D: Dialect>(
         // What has come by then is answered, whether it has had its turn or not.
         let more = tokio::select! {
             biased;
-            () = submitter.client_left() => return Ok(()),
+            () = submitter.client_gone() => return Ok(()),
             () = context.draining() => Err(shutting_down()),
             more = gather(&submitter, &mut dialect, &mut requests, &mut batch) => more,
         };
@@ -194,8 +194,8 @@ impl<J> Batch<J> {
     }
 
     /// Is there no room for another message?
-    const fn is_full(&self, is_brisk: bool) -> bool {
-        let bounds = match (self.is_together, is_brisk) {
+    const fn is_full(&self, is_handover_bound: bool) -> bool {
+        let bounds = match (self.is_together, is_handover_bound) {
             (false, _) => ONE_BY_ONE,
             (true, false) => TOGETHER,
             (true, true) => BRISKLY,
@@ -237,13 +237,13 @@ async fn gather<D: Dialect>(
     loop {
         let size = batch.size();
         let mut permit = pin!(submitter.permit(size));
-        let more = poll_fn(|poller| {
-            while batch.size() == size && !batch.is_full(submitter.call_work().is_brisk()) {
-                match Pin::new(&mut *requests).poll_next(poller) {
+        let more = poll_fn(|cx| {
+            while batch.size() == size && !batch.is_full(submitter.call().is_handover_bound()) {
+                match Pin::new(&mut *requests).poll_next(cx) {
                     Poll::Ready(Some(request)) => batch.add(dialect, request?)?,
                     Poll::Ready(None) => return Poll::Ready(Ok(false)),
                     Poll::Pending => {
-                        batch.permit = Some(ready!(permit.as_mut().poll(poller)));
+                        batch.permit = Some(ready!(permit.as_mut().poll(cx)));
                         break;
                     }
                 }
