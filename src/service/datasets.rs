@@ -51,7 +51,7 @@ struct Dataset {
 
 /// A data set with the name that a client uses for it, for messages to that client.
 #[derive(Clone)]
-pub(crate) struct Named {
+pub(crate) struct NamedDataset {
     pub(crate) name: String,
     dataset: Arc<Dataset>,
 }
@@ -71,14 +71,14 @@ impl Datasets {
     /// # Errors
     /// `NOT_FOUND` for anything but a regular file beneath the data directory, `FAILED_PRECONDITION` for a
     /// compressed one.
-    pub(crate) fn dataset(&self, name: String) -> Result<Named, Status> {
+    pub(crate) fn dataset(&self, name: String) -> Result<NamedDataset, Status> {
         let file = self.file(&name).map_err(|_| no_dataset(&name))?;
         let metadata = file.metadata().map_err(|_| no_dataset(&name))?;
         let (id, version) = (FileId::of(&metadata), Version::of(&metadata));
         let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = mapped.get(&id).filter(|known| known.map.version() == version) {
             let dataset = Arc::clone(known);
-            return Ok(Named { name, dataset });
+            return Ok(NamedDataset { name, dataset });
         }
         // Files that were changed or replaced are forgotten, and stay mapped only as long as calls
         // hold them. The inode of a mapped file is not used again, so a new file never finds the
@@ -103,7 +103,7 @@ impl Datasets {
             index: Mutex::default(),
         });
         mapped.insert(id, Arc::clone(&dataset));
-        Ok(Named { name, dataset })
+        Ok(NamedDataset { name, dataset })
     }
 
     /// Opens a regular file beneath the data directory.
@@ -133,7 +133,7 @@ impl Datasets {
     }
 }
 
-impl Named {
+impl NamedDataset {
     pub(crate) fn reader(&self, hint: &Hint) -> Result<Reader, Status> {
         Source::mapped(Arc::clone(&self.dataset.map)).read(hint).map_err(|error| failure(&self.name, error))
     }

@@ -101,7 +101,7 @@ pub(crate) fn draining() {
 }
 
 /// Counts puzzles on which the work broke down.
-pub(crate) fn broken_down(puzzles: usize) {
+pub(crate) fn internal_errors(puzzles: usize) {
     counter!(PUZZLES, "outcome" => Problem::Internal.code()).increment(puzzles as u64);
 }
 
@@ -110,38 +110,38 @@ pub(crate) fn refused(reason: &'static str) {
     counter!(REFUSED, "reason" => reason).increment(1);
 }
 
-/// One more of something, for as long as this lives.
-struct One(Gauge);
+/// GaugeGuard more of something, for as long as this lives.
+struct GaugeGuard(Gauge);
 
-impl One {
-    fn more(gauge: Gauge) -> Self {
+impl GaugeGuard {
+    fn increment(gauge: Gauge) -> Self {
         gauge.increment(1);
         Self(gauge)
     }
 }
 
-impl Drop for One {
+impl Drop for GaugeGuard {
     fn drop(&mut self) {
         self.0.decrement(1);
     }
 }
 
 /// A call that was let in, for as long as it is open.
-pub(crate) struct OpenCall(#[expect(dead_code, reason = "held for its drop")] One);
+pub(crate) struct OpenCall(#[expect(dead_code, reason = "held for its drop")] GaugeGuard);
 
 impl OpenCall {
     pub(crate) fn new() -> Self {
-        Self(One::more(gauge!(CALLS_OPEN)))
+        Self(GaugeGuard::increment(gauge!(CALLS_OPEN)))
     }
 }
 
 /// A call, let in or not.
-pub(crate) struct SeenCall {
+pub(crate) struct CallMeter {
     method: &'static str,
     begun: Instant,
 }
 
-impl SeenCall {
+impl CallMeter {
     pub(crate) fn of(method: &'static str) -> Self {
         Self { method, begun: Instant::now() }
     }
@@ -156,23 +156,23 @@ impl SeenCall {
 }
 
 /// A batch that waits for its turn, for as long as it does.
-pub(crate) struct WaitingBatch(#[expect(dead_code, reason = "held for its drop")] One);
+pub(crate) struct WaitingBatch(#[expect(dead_code, reason = "held for its drop")] GaugeGuard);
 
 impl WaitingBatch {
     pub(crate) fn new() -> Self {
-        Self(One::more(gauge!(BATCHES_WAITING)))
+        Self(GaugeGuard::increment(gauge!(BATCHES_WAITING)))
     }
 }
 
 /// A batch that has its turn, for as long as it does.
 pub(crate) struct RunningBatch {
     begun: Instant,
-    _one: One,
+    _gauge: GaugeGuard,
 }
 
 impl RunningBatch {
     pub(crate) fn new() -> Self {
-        Self { begun: Instant::now(), _one: One::more(gauge!(BATCHES_RUNNING)) }
+        Self { begun: Instant::now(), _gauge: GaugeGuard::increment(gauge!(BATCHES_RUNNING)) }
     }
 }
 
@@ -186,11 +186,15 @@ impl Drop for RunningBatch {
 pub(crate) struct OpenConnection {
     pub(crate) received: Counter,
     pub(crate) sent: Counter,
-    _one: One,
+    _gauge: GaugeGuard,
 }
 
 impl OpenConnection {
     pub(crate) fn new() -> Self {
-        Self { received: counter!(RECEIVED), sent: counter!(SENT), _one: One::more(gauge!(CONNECTIONS_OPEN)) }
+        Self {
+            received: counter!(RECEIVED),
+            sent: counter!(SENT),
+            _gauge: GaugeGuard::increment(gauge!(CONNECTIONS_OPEN)),
+        }
     }
 }

@@ -32,9 +32,9 @@ use crate::service::flow_control::{
 use crate::service::metrics;
 use crate::service::net::connection::{ConnectionLimits, accept};
 use crate::service::net::framing::WholeMessages;
-use crate::service::net::observe::Observer;
+use crate::service::net::observe::ObserveLayer;
 use crate::service::net::tls::{Tls, TlsError};
-use crate::service::net::tokens::{Guard, TokenError, Tokens};
+use crate::service::net::tokens::{TokenError, TokenLayer, Tokens};
 use crate::service::rpc::datasets;
 use crate::service::rpc::generate;
 use crate::service::rpc::ordered::Answers;
@@ -248,8 +248,8 @@ impl Server {
             Body::new(WholeMessages::new(body, limits.message_bytes, limits.message_timeout))
         };
         let transport = transport(&limits)
-            .layer(Observer { message_bytes: limits.message_bytes })
-            .layer(Guard(secrets.tokens))
+            .layer(ObserveLayer { message_bytes: limits.message_bytes })
+            .layer(TokenLayer(secrets.tokens))
             .layer(MapRequestBodyLayer::new(whole_messages))
             .add_routes(routes)
             .serve_with_incoming_shutdown(ReceiverStream::new(connections), drain_begins);
@@ -354,24 +354,24 @@ struct Sudoku {
 
 #[tonic::async_trait]
 impl SudokuService for Sudoku {
-    type SolveStreamStream = Answers<stream::AllResponses<stream::Puzzles>>;
-    type SolveLinesStream = Answers<stream::AllResponses<stream::Lines>>;
-    type SolveDatasetStream = datasets::Summed;
-    type TraceStream = trace::Steps;
-    type GenerateStream = generate::Puzzles;
+    type SolveStreamStream = Answers<stream::AllResponses<stream::SolveStream>>;
+    type SolveLinesStream = Answers<stream::AllResponses<stream::SolveLines>>;
+    type SolveDatasetStream = datasets::SolveDatasetStream;
+    type TraceStream = trace::TraceStream;
+    type GenerateStream = generate::GenerateStream;
 
     async fn solve_stream(
         &self,
         request: Request<Streaming<proto::SolveStreamRequest>>,
     ) -> Result<Response<Self::SolveStreamStream>, Status> {
-        stream::serve::<stream::Puzzles>(&self.context, request).map(Response::new)
+        stream::serve::<stream::SolveStream>(&self.context, request).map(Response::new)
     }
 
     async fn solve_lines(
         &self,
         request: Request<Streaming<proto::SolveLinesRequest>>,
     ) -> Result<Response<Self::SolveLinesStream>, Status> {
-        stream::serve::<stream::Lines>(&self.context, request).map(Response::new)
+        stream::serve::<stream::SolveLines>(&self.context, request).map(Response::new)
     }
 
     async fn solve(

@@ -137,7 +137,7 @@ struct Pool {
 /// The right to have one batch in a pool, until it is dropped.
 pub(crate) struct Permit {
     size: Size,
-    _permit: Option<OwnedSemaphorePermit>,
+    _semaphore: Option<OwnedSemaphorePermit>,
     _meter: RunningBatch,
 }
 
@@ -158,7 +158,7 @@ impl Pool {
         // The semaphore is never closed, so this is never `None`.
         let permit = Arc::clone(&self.permits).acquire_owned().await.ok();
         drop(waiting);
-        Permit { size, _permit: permit, _meter: RunningBatch::new() }
+        Permit { size, _semaphore: permit, _meter: RunningBatch::new() }
     }
 }
 

@@ -56,7 +56,7 @@ pub(crate) const fn size_class(bytes: usize) -> usize {
 }
 
 /// The same for a list of so many.
-pub(crate) fn list_with_size_class<T>(len: usize) -> Vec<T> {
+pub(crate) fn vec_with_size_class<T>(len: usize) -> Vec<T> {
     Vec::with_capacity(size_class(len * size_of::<T>()) / size_of::<T>())
 }
 
@@ -69,14 +69,14 @@ pub(crate) fn list_with_size_class<T>(len: usize) -> Vec<T> {
 pub(crate) const LEAD: usize = 64;
 
 /// Memory for about `room` bytes of text that will be sent, to be written on behind what is there.
-pub(crate) fn text_to_send(room: usize) -> Vec<u8> {
+pub(crate) fn send_buffer(room: usize) -> Vec<u8> {
     let mut text = Vec::with_capacity(size_class(LEAD + room));
     text.resize(LEAD, 0);
     text
 }
 
-/// What has been written to [`text_to_send`].
-pub(crate) fn sendable(text: Vec<u8>) -> Bytes {
+/// What has been written to [`send_buffer`].
+pub(crate) fn freeze_send_buffer(text: Vec<u8>) -> Bytes {
     let mut text = Bytes::from(text);
     text.advance(LEAD);
     text
@@ -88,9 +88,9 @@ mod tests {
 
     #[test]
     fn what_is_sent_is_what_was_written() {
-        let mut text = text_to_send(3);
-        assert_eq!(sendable(text.clone()), "");
+        let mut text = send_buffer(3);
+        assert_eq!(freeze_send_buffer(text.clone()), "");
         text.extend_from_slice(b"123");
-        assert_eq!(sendable(text), "123");
+        assert_eq!(freeze_send_buffer(text), "123");
     }
 }
