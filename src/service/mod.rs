@@ -40,5 +40,7 @@ pub use config::{Config, Limits};
 pub use net::tls::{TlsError, TlsFiles};
 pub use net::tokens::TokenError;
 pub use sched::pools::PoolError;
-pub use server::{Readiness, Reloader, Server, StartError, Stopped, transport};
+#[doc(hidden)]
+pub use server::transport;
+pub use server::{Readiness, Reloader, ServeError, Server, StartError, Stopped};
 pub use wire::proto;

@@ -18,7 +18,7 @@ use tonic::codegen::http::{HeaderMap, HeaderValue, Request, Response, StatusCode
 use tower::{Layer, Service};
 
 use crate::service::metrics;
-use crate::service::wire::status::no_token;
+use crate::service::wire::status::unauthenticated;
 
 /// The scheme before the token in the header.
 const SCHEME: &str = "Bearer ";
@@ -151,7 +151,7 @@ where
             Some(tokens) if !is_authorized(tokens, &request) => {
                 metrics::refused("token");
                 let is_given = request.headers().contains_key(AUTHORIZATION);
-                TokenFuture::Refused(Some(no_token(is_given).into_http()))
+                TokenFuture::Refused(Some(unauthenticated(is_given).into_http()))
             }
             _ => TokenFuture::Admitted(Box::pin(self.inner.call(request))),
         }

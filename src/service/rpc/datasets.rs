@@ -20,7 +20,7 @@ use crate::service::sched::pools::{CancelOnDrop, Size};
 use crate::service::wire::codec::{freeze_send_buffer, send_buffer};
 use crate::service::wire::convert::{self, wire_order};
 use crate::service::wire::proto;
-use crate::service::wire::status::{invalid, no_dataset, shutting_down, unreadable_dataset};
+use crate::service::wire::status::{dataset_not_found, dataset_unreadable, invalid, shutting_down};
 use crate::text::{Hint, Records};
 
 /// The most data sets in one page of a list.
@@ -31,7 +31,7 @@ async fn open_checked(context: &Arc<Context>, name: String, hint: &Hint) -> Resu
     let shared = Arc::clone(context);
     let dataset = blocking(move || match &shared.datasets {
         Some(datasets) => datasets.dataset(name),
-        None => Err(no_dataset(&name)),
+        None => Err(dataset_not_found(&name)),
     })
     .await?;
     let work = CancelOnDrop(context.pools.new_call());
@@ -50,7 +50,7 @@ pub(crate) async fn list(
     let proto::ListDatasetsRequest { page_size, page_token } = request.into_inner();
     let shared = Arc::clone(context);
     let all = blocking(move || match &shared.datasets {
-        Some(datasets) => datasets.list().map_err(|error| unreadable_dataset("", error.to_string())),
+        Some(datasets) => datasets.list().map_err(|error| dataset_unreadable("", error.to_string())),
         None => Ok(Vec::new()),
     });
     let all = call.deadline.limit(all).await??;

@@ -21,7 +21,7 @@ use crate::service::rpc::ordered::{Submitter, answers};
 use crate::service::sched::pools::Size;
 use crate::service::wire::proto;
 use crate::service::wire::status::Fields;
-use crate::service::wire::status::{broken_down, shutting_down};
+use crate::service::wire::status::{shutting_down, work_broke_down};
 use crate::text::{Alphabet, Format, Notation};
 
 /// The most puzzles in a response, so that calls share the pools and a response stays below the
@@ -51,7 +51,7 @@ pub(crate) fn serve(
     let mut given_up = 0;
     // A job that panicked has no puzzles, and puzzles must not be left out silently.
     let whole = made.map(move |made| {
-        let mut response: proto::GenerateResponse = made?.ok_or_else(broken_down)?;
+        let mut response: proto::GenerateResponse = made?.ok_or_else(work_broke_down)?;
         given_up += response.given_up;
         response.given_up = given_up;
         Ok(response)

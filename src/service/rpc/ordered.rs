@@ -31,7 +31,7 @@ use crate::answer::Cancelled;
 use crate::pipeline::Slot;
 use crate::service::context::{Call, Context, cut_off};
 use crate::service::sched::pools::{CallWork, CancelOnDrop, Permit, Size, Work};
-use crate::service::wire::status::{broken_down, deadline_passed};
+use crate::service::wire::status::{deadline_passed, work_broke_down};
 
 /// The slots of a batch: each job fills one, with one response or several.
 type Batch<R> = Vec<Slot<Result<R, Cancelled>>>;
@@ -220,7 +220,7 @@ impl<R: IntoIterator> Answers<R> {
                 let responses = ready!(Pin::new(slot).poll(cx));
                 self.oldest = None;
                 // Only dropping this stream cancels work, and jobs catch their own panics.
-                let Ok(Ok(responses)) = responses else { return Poll::Ready(Some(Err(broken_down()))) };
+                let Ok(Ok(responses)) = responses else { return Poll::Ready(Some(Err(work_broke_down()))) };
                 self.responses = Some(responses.into_iter());
                 continue;
             }
@@ -236,7 +236,7 @@ impl<R: IntoIterator> Answers<R> {
             Ok(Ok(())) => None,
             Ok(Err(status)) => Some(Err(status)),
             // The reading task panicked.
-            Err(_) => Some(Err(broken_down())),
+            Err(_) => Some(Err(work_broke_down())),
         })
     }
 }

@@ -20,8 +20,8 @@ use crate::service::sched::pools::Size;
 use crate::service::wire::convert::{self, internal_error};
 use crate::service::wire::line_count::count_lines;
 use crate::service::wire::proto;
-use crate::service::wire::status::broken_down;
 use crate::service::wire::status::invalid;
+use crate::service::wire::status::work_broke_down;
 use crate::solver::Metrics;
 use crate::text::{Format, FormatError, Hint, Problem, PuzzleError, Records, sniff};
 
@@ -302,7 +302,7 @@ pub(crate) async fn count(
             let answers =
                 context.run(&call, text.size(), move |cancel| answer_text(&text, task, cancel)).await?;
             let first = answers.into_iter().next();
-            first.ok_or_else(broken_down)?
+            first.ok_or_else(work_broke_down)?
         }
     };
     Ok(Response::new(convert::counted(answer)))
