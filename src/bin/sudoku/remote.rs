@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use bytes::Bytes;
 use sudoku_stream::answer::{OutputForm, Task};
-use sudoku_stream::client::{self, BLOCKS_AHEAD, ClientError, Endpoint, Job, Notice, RetryPolicy};
+use sudoku_stream::client::{self, BLOCKS_AHEAD, ClientError, Endpoint, Notice, RetryPolicy, SolveJob};
 use sudoku_stream::input::{InputError, Prefix, Reader};
 use sudoku_stream::offline::{OfflineError, Output, OutputError, Progress};
 use sudoku_stream::text::{Format, Hint};
@@ -33,7 +33,7 @@ pub struct Servers {
 impl Servers {
     /// One that wants to know nothing of us.
     pub fn open(url: &str) -> Self {
-        Self { endpoints: vec![Endpoint::open(url)], retry: RetryPolicy::default() }
+        Self { endpoints: vec![Endpoint::new(url)], retry: RetryPolicy::default() }
     }
 }
 
@@ -103,7 +103,7 @@ pub fn solve(
         order: Some(format.order()),
     };
     let prelude = Bytes::copy_from_slice(reader.prelude());
-    let job = Job { task, hint, prelude, first_line: reader.line() };
+    let job = SolveJob { task, hint, prelude, first_line: reader.line() };
 
     let (blocks, outbox) = tokio::sync::mpsc::channel(BLOCKS_AHEAD);
     let (ends, block_ends) = mpsc::channel();
