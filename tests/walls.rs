@@ -41,7 +41,7 @@ const STRANGERS: [(&str, &str); 3] = [("service", "offline"), ("client", "offlin
 /// Where each dependency that shapes the house may be named.
 const HOMES: &[(&str, &[&str])] = &[
     ("memmap2", &["input/map.rs"]),
-    ("libc", &["input/map.rs", "offline/output.rs", "offline/partial.rs", "service/datasets.rs"]),
+    ("libc", &["input/map.rs", "offline/link.rs", "offline/partial.rs", "service/datasets.rs"]),
     ("rayon", &["pipeline/", "input/validate.rs"]),
     ("tonic", &["service/", "client/", "load/"]),
     ("prost", &["service/wire/", "service/rpc/"]),

@@ -149,7 +149,7 @@ impl ServerWorker {
                     Some((number, block)) => {
                         unanswered.push_back(number);
                         let request = self.request(block, std::mem::take(&mut is_first));
-                        // The channel has room, reserved by `next`. If the stream has ended, its
+                        // The channel has room: `next` waited for it. If the stream has ended, its
                         // responses say why.
                         if let Some(requests) = &requests {
                             let _ = requests.try_send(request);

@@ -10,7 +10,7 @@ use anyhow::{Context as _, bail};
 use indicatif::ProgressBar;
 use sudoku_stream::answer::{OutputForm, Task, Workers};
 use sudoku_stream::input::{self, InputError, Reader, Rewindable, Source, ValidateError, Version};
-use sudoku_stream::offline::{self, OfflineError, Output, Progress, Run};
+use sudoku_stream::offline::{self, OfflineError, Output, Progress, RunIdentity};
 use sudoku_stream::pipeline;
 use sudoku_stream::solver::{Fast, Strategy};
 
@@ -155,7 +155,7 @@ fn open_output(
     let Some(path) = answer.output_path() else { return Ok(Output::standard()) };
     let Some(version) = version else { return Ok(Output::file(path, answer.durable)?) };
     let input = fs::canonicalize(&args.input.file).unwrap_or_else(|_| args.input.file.clone());
-    let run = Run {
+    let run = RunIdentity {
         program: format!("sudoku {}", env!("CARGO_PKG_VERSION")),
         input: input.display().to_string(),
         version,
