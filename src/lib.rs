@@ -22,7 +22,6 @@
 //! | [`answer`](mod@answer) | a puzzle in, an answer out |
 //! | [`generate`] | puzzle making |
 //! | [`explore`] | experiments over boards that are made for them |
-//! | [`build_info`] | version, commit and compiler of the program |
 //! | [`pipeline`] | ordered, bounded jobs on a thread pool |
 //! | [`input`] | files and streams in chunks of whole puzzles |
 //! | [`offline`] | a file through the pipeline |
@@ -37,6 +36,7 @@ pub use sudoku_core::{
     solver, text,
 };
 
+#[doc(hidden)]
 pub mod build_info;
 pub mod client;
 pub mod input;

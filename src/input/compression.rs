@@ -25,7 +25,7 @@ fn compression(start: &[u8]) -> Option<Compression> {
 ///
 /// The file must allow reads at any offset; its position does not move.
 #[must_use]
-pub fn is_compressed(file: &File) -> bool {
+pub(crate) fn is_compressed(file: &File) -> bool {
     use std::os::unix::fs::FileExt as _;
     let mut magic = [0; ZSTD_MAGIC.len()];
     let length = file.read_at(&mut magic, 0).unwrap_or(0);

@@ -49,7 +49,7 @@ mod stamp;
 mod validate;
 
 pub use chunk::Chunk;
-pub use compression::is_compressed;
+pub(crate) use compression::is_compressed;
 pub use error::InputError;
 pub use index::{Pick, Picked, PuzzleIndex, pick};
 pub use map::Mapped;

@@ -27,7 +27,7 @@ type Work = Box<dyn FnOnce() + Send>;
 /// without work, because what the allocator holds for a thread, be it all free, is given back only
 /// when the thread ends.
 #[derive(Debug)]
-pub struct ElasticPool {
+pub(crate) struct ElasticPool {
     shared: Arc<Shared>,
 }
 
@@ -126,7 +126,11 @@ impl ElasticPool {
     ///
     /// # Errors
     /// The system's error if a thread cannot be started.
-    pub fn start(name: &'static str, number: RangeInclusive<usize>, niceness: i32) -> io::Result<Self> {
+    pub(crate) fn start(
+        name: &'static str,
+        number: RangeInclusive<usize>,
+        niceness: i32,
+    ) -> io::Result<Self> {
         Self::lingering(name, number, niceness, LINGER)
     }
 
@@ -148,7 +152,7 @@ impl ElasticPool {
     }
 
     /// Queues work behind all that was queued before.
-    pub fn spawn(&self, work: impl FnOnce() + Send + 'static) {
+    pub(crate) fn spawn(&self, work: impl FnOnce() + Send + 'static) {
         let span = Span::current();
         let mut queue = self.shared.queue();
         queue.work.push_back(Box::new(move || span.in_scope(work)));

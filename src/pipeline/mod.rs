@@ -6,8 +6,8 @@
 //!            └──────▶ pool: jobs in any order, each fills its own slot
 //! ```
 //!
-//! [`run_ordered`] runs a whole input, [`submit`] one job. Both work on a [`ThreadPool`]; an
-//! [`ElasticPool`] takes work that comes from outside at any time, as the service has it.
+//! [`run_ordered`] runs a whole input, [`submit`] one job. Both work on a [`ThreadPool`]; the service
+//! has an `ElasticPool` for each kind of work, because calls arrive at any time.
 //!
 //! **Invariant:** a job's slot in the queue is reserved before its work starts. Order,
 //! back-pressure and the bound on memory all follow from it: no more jobs are started than there
@@ -33,7 +33,7 @@ use rayon::ThreadPoolBuilder;
 use tokio::sync::oneshot;
 use tracing::Span;
 
-pub use elastic_pool::ElasticPool;
+pub(crate) use elastic_pool::ElasticPool;
 
 use elastic_pool::lower_priority;
 
