@@ -3,7 +3,7 @@
 use super::source::Backing;
 use super::{CHUNK_BYTES, InputError, Reader, Source};
 
-/// Where a line begins.
+/// The beginning of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LineStart {
     /// The bytes before it.

@@ -232,7 +232,7 @@ pub(crate) fn failure(name: &str, error: InputError) -> Status {
 /// Runs work that waits for the disk on a thread that may block.
 ///
 /// # Errors
-/// Those of the work; `INTERNAL` if it panicked.
+/// The errors of the work; `INTERNAL` if it panicked.
 pub(crate) async fn blocking<R: Send + 'static>(
     work: impl FnOnce() -> Result<R, Status> + Send + 'static,
 ) -> Result<R, Status> {

@@ -4,9 +4,10 @@
 //! header. A thousand clients that send only headers would make it allocate a thousand times the
 //! largest message.
 //!
-//! **Invariant:** the transport sees no header before the whole message has arrived, so its memory
-//! is bounded by bytes that clients have really sent. The bytes of an incomplete message are kept
-//! here, without a copy. A message that stalls ends its call.
+//! **Invariant:** the transport sees the header of a message within the limit only once the whole
+//! message has arrived, so its memory is bounded by bytes that clients have really sent. The bytes
+//! of an incomplete message are kept here, without a copy. A message that stalls ends its call; one
+//! above the limit is refused by the transport before it allocates anything.
 //!
 //! ```text
 //!   a message:  | compressed? 1 byte | length 4 bytes, big-endian | length bytes |

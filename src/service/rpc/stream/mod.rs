@@ -166,8 +166,8 @@ fn answer<D: BidiMethod>(jobs: &[D::Job], cancel: &dyn Cancel) -> Result<AllResp
 
 /// The memory for the responses to a job, allocated on the thread that will free it.
 ///
-/// Of memory that worker threads allocated, the allocator would keep some for each of them, in each
-/// size class that it ever had.
+/// If worker threads allocated it, the allocator would keep memory for each of them, in each size
+/// class that it has met there.
 #[derive(Default)]
 struct OutputBuffer<T>(Mutex<T>);
 

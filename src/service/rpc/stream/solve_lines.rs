@@ -44,6 +44,7 @@ pub(crate) struct LinesJob {
     takes_more: bool,
 }
 
+/// The text of a job.
 enum JobText {
     /// The text of one message, as received.
     Alone(Bytes),
@@ -197,7 +198,7 @@ impl BidiMethod for SolveLines {
         match request.first_line {
             0 => {}
             1..=LAST_LINE => session.next_line = request.first_line,
-            _ => return Err(invalid("first_line", format!("SolveLines are numbered up to {LAST_LINE}."))),
+            _ => return Err(invalid("first_line", format!("Lines are numbered up to {LAST_LINE}."))),
         }
         let at_start = session.next_line == 1;
         let first_line = session.number(count_lines(&text))?;
