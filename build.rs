@@ -1,5 +1,6 @@
-//! Compiles the wire contract, and notes what the program is built from. No protoc is needed: protox is a compiler in
-//! Rust.
+//! The build script: compiles the wire contract, and records commit and compiler.
+//!
+//! No protoc is needed, because protox is a compiler in Rust.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -9,7 +10,8 @@ use std::{env, fs};
 
 use prost::Message as _;
 
-/// The fields that carry packed lines. As `Bytes` they are slices of the message that was received.
+/// The fields that carry packed lines. As `Bytes` they are slices of the received message, not
+/// copies.
 const PACKED_FIELDS: &[&str] = &[
     ".sudoku.v1.SolveStreamRequest.puzzles",
     ".sudoku.v1.SolveLinesRequest.lines",
@@ -25,11 +27,11 @@ const PACKED_FIELDS: &[&str] = &[
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    note_origin();
+    record_build_info();
     println!("cargo::rerun-if-changed=proto");
     let files = protox::compile(["sudoku/v1/sudoku.proto"], ["proto"])?;
 
-    // Server reflection hands these out.
+    // Server reflection returns these.
     let out = PathBuf::from(env::var("OUT_DIR")?);
     fs::write(out.join("sudoku.v1.bin"), files.encode_to_vec())?;
 
@@ -41,17 +43,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Tells the program its compiler and its commit, which it prints beside figures of speed.
-fn note_origin() {
-    let rustc = env::var_os("RUSTC").and_then(|rustc| said(rustc, &["--version"]));
+/// Records the compiler and the commit, which the program prints beside figures of speed.
+fn record_build_info() {
+    let rustc = env::var_os("RUSTC").and_then(|rustc| output_of(rustc, &["--version"]));
     println!("cargo::rustc-env=SUDOKU_RUSTC={}", rustc.as_deref().unwrap_or("unknown"));
-    // A package without a repository of its own may lie in that of somebody else.
-    let git = |args: &[&str]| if Path::new(".git").exists() { said("git".into(), args) } else { None };
-    // Where there is no repository, whoever builds may know the commit.
+    // Only a repository of our own counts, because an unpacked package may lie in one of another
+    // project.
+    let git = |args: &[&str]| if Path::new(".git").exists() { output_of("git".into(), args) } else { None };
+    // Without a repository, the builder may pass the commit.
     println!("cargo::rerun-if-env-changed=SUDOKU_COMMIT");
     let commit = env::var("SUDOKU_COMMIT").ok().or_else(|| git(&["rev-parse", "--short=12", "HEAD"]));
     println!("cargo::rustc-env=SUDOKU_COMMIT={}", commit.as_deref().unwrap_or("unknown"));
-    // Which branch, and each move of it. Cargo builds again and again for a file that is not there.
+    // The branch, and each move of it. Only files that exist, because cargo rebuilds every time for
+    // others.
     for file in ["HEAD", "logs/HEAD"] {
         if let Some(path) = git(&["rev-parse", "--git-path", file])
             && Path::new(&path).exists()
@@ -62,8 +66,8 @@ fn note_origin() {
     println!("cargo::rerun-if-changed=build.rs");
 }
 
-/// What a program prints, if it ends well.
-fn said(program: OsString, args: &[&str]) -> Option<String> {
+/// The output of a program, if it succeeds.
+fn output_of(program: OsString, args: &[&str]) -> Option<String> {
     let output = Command::new(program).args(args).output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())
 }

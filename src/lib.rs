@@ -4,27 +4,30 @@
 //! bytes ─ text ─▶ puzzles ─ solver ─▶ outcomes ─ text ─▶ bytes
 //!   ▲               (answer: one line in, one answer out)          │
 //!   │                                                              ▼
-//! input (memory map, pipe)         pipeline (ordered, bounded)   batch: a file, standard output
+//! input (memory map, pipe)         pipeline (ordered, bounded)   offline: a file, standard output
 //! service (stream of messages)                                   service: stream of messages
 //! ```
 //!
-//! Everything up to [`explore`] is pure and stands in the crate `sudoku-core`, which has a handful of dependencies; it is
-//! re-exported here, so that one name will do. The modules in reading order; each may use those before it and none after it
-//! (`tests/walls.rs` sees to that).
+//! Everything up to [`explore`] is pure and lives in the crate `sudoku-core`, which has a handful
+//! of dependencies; it is re-exported here, so one crate name suffices. The modules are listed in
+//! reading order.
+//!
+//! **Invariant:** a module uses only modules above it (`tests/walls.rs` checks that).
 //!
 //! | module | what it is |
 //! |---|---|
 //! | [`grid`] | orders, cells, houses, grids, the rules |
 //! | [`text`] | every notation in and out, the sentences of errors |
 //! | [`solver`] | strategies |
-//! | [`answer`] | a puzzle in, an answer out |
+//! | [`answer`](mod@answer) | a puzzle in, an answer out |
 //! | [`generate`] | puzzle making |
 //! | [`explore`] | experiments over boards that are made for them |
-//! | [`origin`] | what the program was built from |
 //! | [`pipeline`] | ordered, bounded jobs on a thread pool |
 //! | [`input`] | files and streams in chunks of whole puzzles |
-//! | [`batch`] | a file through the pipeline |
-//! | [`service`] | messages through the pipeline |
+//! | [`offline`] | a file through the pipeline |
+//! | [`service`] | the gRPC server: messages through the pipeline |
+//! | [`client`] | lines solved on one server or several |
+//! | [`load`] | load for a server, with every answer checked |
 
 #![warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
@@ -33,6 +36,7 @@ pub use sudoku_core::{
     solver, text,
 };
 
+#[doc(hidden)]
 pub mod build_info;
 pub mod client;
 pub mod input;

@@ -17,9 +17,10 @@ use std::time::Duration;
 
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::input::{
-    CHUNK_BYTES, InputError, Mapped, Pick, Prefix, PuzzleIndex, Reader, Rewindable, Source, Stopped, pick,
-    validate,
+    CHUNK_BYTES, InputError, Mapped, Pick, Prefix, PuzzleIndex, Reader, Rewindable, Source, ValidateError,
+    pick, validate,
 };
+use sudoku_stream::pipeline;
 use sudoku_stream::text::{Alphabet, Hint, MAX_LINE_BYTES, Notation, Records, SAMPLE_BYTES};
 
 const NINE: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
@@ -307,7 +308,7 @@ fn a_text_is_gone_on_with_where_it_begins_the_same() {
             assert_eq!(reader.line(), line);
             let rest = all(reader);
             let mut whole = open(&path);
-            whole.pass_over(end).unwrap();
+            whole.skip_to(end).unwrap();
             assert_eq!(rest, all(whole));
             for other in [
                 Prefix { hash: prefix.hash ^ 1, ..prefix },
@@ -703,7 +704,7 @@ fn a_byte_order_mark_is_one_at_the_beginning_only() {
 
 #[test]
 fn validation_finds_every_bad_line_in_order() {
-    let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap());
+    let pool = Arc::new(pipeline::pool(Some(2)).unwrap());
     let text = mixed(20_000).replace(&format!("{NINE} rated 15001\n"), &format!("5{} rated\n", &NINE[..80]));
     let clash = "Line 15001 breaks the rules: 5 appears twice in row 1.";
     let open = || reading(Cursor::new(text.clone())).unwrap();
@@ -728,7 +729,7 @@ fn validation_finds_every_bad_line_in_order() {
     assert_eq!((few.bad, &few.errors[..]), (found.bad, &found.errors[..3]));
 
     let stopped = validate(open(), &pool, &AtomicBool::new(true), 3, |_| {});
-    assert!(matches!(stopped, Err(Stopped::Cancelled)));
+    assert!(matches!(stopped, Err(ValidateError::Cancelled)));
     let failing = reading(Failing(Cursor::new(text.into_bytes()))).unwrap();
     let error = validate(failing, &pool, &cancel, 3, |_| {}).unwrap_err();
     assert_eq!(error.to_string(), "text: the disk is on fire");

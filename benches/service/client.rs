@@ -24,7 +24,7 @@ pub struct Client(SudokuServiceClient<Channel>);
 
 impl Client {
     pub async fn connect(url: &str) -> Self {
-        let channel = connect(&Endpoint::open(url)).await.expect("the server answers");
+        let channel = connect(&Endpoint::new(url)).await.expect("the server answers");
         Self(SudokuServiceClient::new(channel))
     }
 

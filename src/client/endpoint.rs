@@ -1,4 +1,4 @@
-//! Where a server is, and how it and we trust each other.
+//! Endpoints: the addresses of servers, and the credentials for them.
 
 use std::error::Error;
 use std::fmt;
@@ -8,41 +8,41 @@ use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::{self, Certificate, Channel, ClientTlsConfig, Identity};
 
 use crate::client::{RetryPolicy, ServerError};
-use crate::service::CONNECTION_WINDOW_BYTES;
-use crate::service::FRAME_BYTES;
-use crate::service::LOCAL_ERROR_RESETS;
-use crate::service::STREAM_WINDOW_BYTES;
+use crate::service::flow_control::{
+    CONNECTION_WINDOW_BYTES, FRAME_BYTES, LOCAL_ERROR_RESETS, STREAM_WINDOW_BYTES,
+};
 
-/// How a server is reached.
+/// A server's address, and the credentials for it.
 #[derive(Clone, Default)]
 pub struct Endpoint {
-    /// Where it is: `http://` or, encrypted, `https://`, a host and a port.
+    /// The address: `http://` or, encrypted, `https://`, then a host and a port.
     pub url: String,
-    /// The authority that has to vouch for the server, in PEM; those that the system knows if not given.
+    /// The authority that must have signed the server's certificate, in PEM (default: the system's
+    /// authorities).
     pub ca: Option<Vec<u8>>,
-    /// The certificate and the private key by which the server may know us, in PEM.
+    /// The client's certificate and private key, in PEM (default: none).
     pub identity: Option<(Vec<u8>, Vec<u8>)>,
-    /// The token that lets us in.
+    /// The token of every call (default: none).
     pub token: Option<String>,
 }
 
 impl Endpoint {
-    /// A server that wants to know nothing of us.
+    /// A server that needs no credentials.
     #[must_use]
-    pub fn open(url: &str) -> Self {
+    pub fn new(url: &str) -> Self {
         Self { url: url.to_owned(), ..Self::default() }
     }
 }
 
-/// Secrets are left out.
+/// Shows the address only, because the rest is secret.
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Endpoint").field("url", &self.url).finish_non_exhaustive()
     }
 }
 
-/// A server that can be connected to, as often as need be.
-pub(crate) struct Server {
+/// A connector to one server, for any number of connections.
+pub(crate) struct Connector {
     pub(crate) url: String,
     transport: transport::Endpoint,
     pub(crate) is_encrypted: bool,
@@ -50,8 +50,8 @@ pub(crate) struct Server {
     pub(crate) bearer: Option<MetadataValue<Ascii>>,
 }
 
-impl Server {
-    /// Makes sure of all that can be known to be wrong before anyone is asked.
+impl Connector {
+    /// Checks everything that can be checked without connecting.
     pub(crate) fn new(endpoint: &Endpoint, retry: &RetryPolicy) -> Result<Self, ServerError> {
         let url = &endpoint.url;
         let bad_address = || ServerError::Address(url.clone());
@@ -106,17 +106,17 @@ fn bearer(endpoint: &Endpoint) -> Result<Option<MetadataValue<Ascii>>, ServerErr
     let Some(token) = &endpoint.token else { return Ok(None) };
     let bad = |_| ServerError::Credentials("The token has characters that no header can carry.".to_owned());
     let mut value: MetadataValue<Ascii> = format!("Bearer {token}").parse().map_err(bad)?;
-    // Not even a log of everything shows it.
+    // Logs of headers hide sensitive ones.
     value.set_sensitive(true);
     Ok(Some(value))
 }
 
-/// An error and what caused it, and so on.
+/// An error and all its sources.
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |&error| error.source())
 }
 
-/// What began it all.
+/// The root cause of an error.
 pub(crate) fn root(error: &(dyn Error + 'static)) -> String {
     causes(error).last().map(ToString::to_string).unwrap_or_default()
 }

@@ -1,19 +1,27 @@
-//! The other end: solving lines on one server or several.
+//! The client: solving lines on one server or several.
 //!
 //! ```text
-//!                       ┌─▶ lane ⇄ server A
-//!   blocks ──▶ queue ───┼─▶ lane ⇄ server B      each takes the oldest block that nobody answers
-//!                │      └─▶ lane ⇄ server C      as soon as its server has room for one more
+//!                       ┌─▶ worker ⇄ server A
+//!   blocks ──▶ queue ───┼─▶ worker ⇄ server B      each takes the oldest waiting block
+//!                │      └─▶ worker ⇄ server C      as soon as its server has room for one more
 //!                ▼
 //!     sink: answers in order
 //! ```
 //!
-//! `queue` has every block until its answers are written; `lane` is one server: it connects, asks, is lost, gives back what
-//! was not answered, waits and connects again; `access` is what it takes to be let in. A lane tells servers the options
-//! and the numbers of lines anew with each stream, so a block can go to any server at any time.
+//! | file | what it holds |
+//! |---|---|
+//! | `queue.rs` | every block, until its answers are written |
+//! | `worker.rs` | one server: connects, sends, returns unanswered blocks when it is lost, retries |
+//! | `endpoint.rs` | the address of a server, and what it takes to connect |
+//! | `response_stream.rs` | responses, from before the server has accepted the call |
+//!
+//! **Invariant:** every stream begins with the options and the prelude, and every message carries
+//! the number of its first line, so a block can go to any server at any time. Failover relies on
+//! it.
 
 pub(crate) mod endpoint;
 mod queue;
+pub(crate) mod response_stream;
 mod worker;
 
 use std::sync::Arc;
@@ -25,9 +33,9 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tonic::transport::Channel;
 
+use endpoint::Connector;
 pub use endpoint::Endpoint;
-use endpoint::Server;
-use worker::{Ended, Question, ServerWorker};
+use worker::{ServerWorker, StreamHeader, WorkerEnd};
 
 use queue::Queue;
 pub(crate) use worker::MAX_ANSWER_BYTES;
@@ -36,50 +44,52 @@ use crate::answer::{Tally, Task};
 use crate::service::wire::convert::options_from;
 use crate::text::Hint;
 
-/// How many blocks whoever reads them may be ahead.
+/// The blocks that may be read ahead of the servers: the capacity for the channel of
+/// [`solve_lines`].
 pub const BLOCKS_AHEAD: usize = 8;
 
-/// How long servers may take to end their streams when all has been answered.
-const GOODBYE: Duration = Duration::from_secs(1);
+/// The time that servers have to end their streams after the last answer.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What is wrong with a server, or between it and us.
+/// The error of one server, or of the connection to it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ServerError {
-    /// Not the address of a server.
+    /// The address is malformed.
     #[error(
         "`{0}` is no server address. Write it like http://127.0.0.1:50051, or https://sudoku.example:50051."
     )]
     Address(String),
-    /// The certificates or the token given for the server are none.
+    /// The certificates or the token given for the server cannot be used.
     #[error("{0}")]
     Credentials(String),
-    /// Something answers there, but it and we do not trust each other.
+    /// The TLS handshake failed.
     #[error("No encrypted connection to {url}: {cause}.")]
     Handshake {
         /// The server.
         url: String,
-        /// What is wrong.
+        /// The root cause.
         cause: String,
     },
-    /// Nobody answers there.
+    /// No server answers at the address.
     #[error("No server answers at {0}: start one with sudokud.")]
     NoServer(String),
-    /// It has no room for us at the moment.
+    /// The server is at its limit of open calls.
     #[error("{url} is busy: {message}")]
     Busy {
         /// The server.
         url: String,
-        /// What the server says.
+        /// The server's message.
         message: String,
     },
-    /// The connection broke.
+    /// The connection or the stream broke.
     #[error("The connection to {url} was lost after {answered} answers: {message}")]
     Lost {
         /// The server.
         url: String,
         /// The answers received from it before.
         answered: u64,
-        /// What the transport or the server says.
+        /// The message of the transport or the server.
         message: String,
     },
     /// The server ended the stream with a status.
@@ -87,42 +97,43 @@ pub enum ServerError {
     Refused {
         /// The answers received from it before.
         answered: u64,
-        /// What the server says.
+        /// The server's message.
         message: String,
     },
 }
 
 impl ServerError {
-    /// May it be over in a while, without anybody mending anything here?
+    /// Whether the error may pass by itself, so that retrying makes sense.
     #[must_use]
-    pub const fn may_pass(&self) -> bool {
+    pub const fn is_transient(&self) -> bool {
         matches!(self, Self::NoServer(_) | Self::Busy { .. } | Self::Lost { .. })
     }
 }
 
-/// Why lines could not be solved on servers. `E` is the error of the caller's sink.
+/// The error of lines that could not be solved on servers. `E` is the error of the caller's sink.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ClientError<E> {
-    /// There is nobody to ask.
+    /// The list of servers is empty.
     #[error("No server was named.")]
-    Nobody,
-    /// Trying again would not help.
+    NoServers,
+    /// A server failed, and retrying is useless.
     #[error(transparent)]
     Server(#[from] ServerError),
-    /// Trying again has not helped.
-    #[error("{}", in_vain(*.retries, .errors))]
+    /// Every server failed, and retrying has not helped.
+    #[error("{}", retries_exhausted(*.retries, .errors))]
     RetriesExhausted {
-        /// How often in a row each server was tried again.
+        /// The most retries in a row for each server.
         retries: u32,
-        /// What was wrong with each of them the last time.
+        /// The last error of each server.
         errors: Vec<ServerError>,
     },
-    /// The caller's sink does not want more.
+    /// The caller's sink failed.
     #[error(transparent)]
     Sink(E),
 }
 
-fn in_vain(retries: u32, errors: &[ServerError]) -> String {
+fn retries_exhausted(retries: u32, errors: &[ServerError]) -> String {
     let mut sentences: Vec<String> = errors.iter().map(ToString::to_string).collect();
     sentences.extend(match (errors.len(), retries) {
         (_, 0) => None,
@@ -133,24 +144,25 @@ fn in_vain(retries: u32, errors: &[ServerError]) -> String {
     sentences.join(" ")
 }
 
-/// What happens to a server while the run goes on. Its text is a sentence for people.
+/// An event of a server during a run. Its text is a sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Notice {
-    /// It failed, and is tried again.
+    /// The server failed, and is retried.
     #[error("{error} {}", trying_again(*.retries))]
     Failed {
-        /// What is wrong.
+        /// The error.
         error: ServerError,
-        /// How often it is tried again, unless it answers before, until it is given up.
+        /// The retries left before it is given up.
         retries: u32,
     },
-    /// It answers after all.
+    /// The server with this address answers again.
     #[error("{0} answers again.")]
     Back(String),
-    /// It is asked no more; others are.
+    /// The server is given up; others go on.
     #[error("{error} It is given up; the other servers go on.")]
     GivenUp {
-        /// What is wrong.
+        /// The error.
         error: ServerError,
     },
 }
@@ -162,21 +174,22 @@ fn trying_again(retries: u32) -> String {
     }
 }
 
-/// How much is put up with before a server is given up, and how soon it is noticed that one is lost.
+/// The retry and liveness policy for one server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// How often in a row, without any answer in between, a lost server is tried again.
+    /// The most retries in a row, without any answer in between (default: 10).
     pub retries: u32,
-    /// How long to wait before the first of these times. Each pause after it is twice as long, and each is cut by up to
-    /// half at random, so that many clients of a server do not all come back at once.
+    /// The delay before the first retry (default: 100 ms). Each later one is twice as long, and
+    /// each is cut by up to half at random, so that many clients of a server do not all retry at
+    /// once.
     pub first_pause: Duration,
-    /// The longest pause.
+    /// The longest delay (default: 5 s).
     pub longest_pause: Duration,
-    /// How long connecting may take.
+    /// The most time for connecting (default: 5 s).
     pub connect_timeout: Duration,
-    /// After how long a silent server is asked for a sign of life.
+    /// The time after which a silent server is pinged (default: 10 s).
     pub ping_interval: Duration,
-    /// How long it may take to give one.
+    /// The most time for the answer to a ping (default: 10 s).
     pub ping_timeout: Duration,
 }
 
@@ -193,66 +206,69 @@ impl Default for RetryPolicy {
     }
 }
 
-/// What is asked of servers.
+/// The task of a run, and the format of its lines.
 #[derive(Clone)]
-pub struct Job {
-    /// What to do with every puzzle.
+pub struct SolveJob {
+    /// The task for every puzzle.
     pub task: Task,
-    /// How they are written. A server finds out what is left open from whichever block it gets first, so leave nothing open
-    /// where there are several.
+    /// The format of the puzzles. A server detects what is left open from the block that it gets
+    /// first, so leave nothing open for several servers.
     pub hint: Hint,
-    /// The line that has to stand before the first puzzle, if any does; it is no part of the blocks.
+    /// The line before the first puzzle that declares the format, if any; it is no part of the
+    /// blocks.
     pub prelude: Bytes,
     /// The number of the first line of the first block, from 1.
     pub first_line: u64,
 }
 
-impl Default for Job {
+impl Default for SolveJob {
     fn default() -> Self {
         Self { task: Task::default(), hint: Hint::default(), prelude: Bytes::new(), first_line: 1 }
     }
 }
 
-/// Connects to a server with the windows and frames that it has too. The token, if there is one, is for calls and not for
-/// connections.
+/// Connects to a server, with the same flow control as the server's. A token is for calls and not
+/// for connections, so it is not sent.
 ///
 /// # Errors
-/// [`ServerError`], but none of those that need a stream.
+/// [`ServerError`] about the address, the credentials or the connection.
 pub async fn connect(endpoint: &Endpoint) -> Result<Channel, ServerError> {
-    Server::new(endpoint, &RetryPolicy::default())?.connect().await
+    Connector::new(endpoint, &RetryPolicy::default())?.connect().await
 }
 
-/// Solves blocks of lines on servers, on all of them at once. Each block holds whole lines, 256 to 1,024 of them at best, and
-/// at most what the servers take in a message, 1 MiB by default. `sink` gets the answers to each block, in order and once,
-/// whatever happens to servers in the meantime, which `notify` is told.
+/// Solves blocks of lines on all servers at once.
 ///
-/// `blocks` are held back when the servers, or `sink`, cannot keep up, so memory is bounded: by 256 blocks, and by 32 MiB of
-/// blocks and answers, besides what servers are sending.
+/// Each block holds whole lines, 256 to 1,024 of them at best, and at most what the servers accept
+/// in a message, 1 MiB by default. `sink` gets the answers to each block, in order and exactly
+/// once, whatever happens to servers; `notify` gets what happens to them.
+///
+/// No block is taken from `blocks` while the servers or `sink` cannot keep up, so memory is
+/// bounded: by 256 blocks, and by 32 MiB of blocks and answers, besides what servers are sending.
 ///
 /// # Errors
-/// [`ClientError`]; the answers that `sink` got before are right.
+/// [`ClientError`]; the answers that `sink` got before are valid.
 pub async fn solve_lines<E>(
     servers: &[Endpoint],
     retry: &RetryPolicy,
-    job: &Job,
+    job: &SolveJob,
     mut blocks: mpsc::Receiver<Bytes>,
     mut sink: impl FnMut(Bytes, &Tally) -> Result<(), E>,
     mut notify: impl FnMut(&Notice),
 ) -> Result<Tally, ClientError<E>> {
     if servers.is_empty() {
-        return Err(ClientError::Nobody);
+        return Err(ClientError::NoServers);
     }
-    let servers: Vec<Server> =
-        servers.iter().map(|endpoint| Server::new(endpoint, retry)).collect::<Result<_, _>>()?;
+    let servers: Vec<Connector> =
+        servers.iter().map(|endpoint| Connector::new(endpoint, retry)).collect::<Result<_, _>>()?;
     let queue = Arc::new(Queue::new(job.first_line));
-    let question =
-        Arc::new(Question { options: options_from(&job.task, &job.hint), prelude: job.prelude.clone() });
+    let header =
+        Arc::new(StreamHeader { options: options_from(&job.task, &job.hint), prelude: job.prelude.clone() });
     let (noticing, mut notices) = mpsc::unbounded_channel();
-    // Dropped, and all lanes with it, whenever this function is left.
+    // Dropping the set aborts all workers, however this function returns.
     let mut workers = JoinSet::new();
     for (number, server) in servers.into_iter().enumerate() {
-        let (queue, question) = (Arc::clone(&queue), Arc::clone(&question));
-        workers.spawn(ServerWorker::new(number, server, *retry, queue, question, noticing.clone()).run());
+        let (queue, header) = (Arc::clone(&queue), Arc::clone(&header));
+        workers.spawn(ServerWorker::new(number, server, *retry, queue, header, noticing.clone()).run());
     }
 
     let mut total = Tally::default();
@@ -260,11 +276,11 @@ pub async fn solve_lines<E>(
     let mut given_up = Vec::new();
     loop {
         let more = async {
-            queue.room().await;
+            queue.wait_for_room().await;
             blocks.recv().await
         };
         tokio::select! {
-            // What has been answered is written whatever else has happened.
+            // Answers are written first, whatever else has happened.
             biased;
             oldest = queue.oldest() => match oldest {
                 Some(answers) => {
@@ -275,10 +291,10 @@ pub async fn solve_lines<E>(
             },
             Some(notice) = notices.recv() => notify(&notice),
             Some(ended) = workers.join_next() => match ended {
-                // It has seen that all is answered.
-                Ok(Ended::Over) => {}
-                Ok(Ended::Refused(error)) => return Err(error.into()),
-                Ok(Ended::RetriesExhausted(error)) => {
+                // Everything is answered.
+                Ok(WorkerEnd::Complete) => {}
+                Ok(WorkerEnd::Refused(error)) => return Err(error.into()),
+                Ok(WorkerEnd::RetriesExhausted(error)) => {
                     given_up.push(error);
                     match (workers.is_empty(), given_up.last()) {
                         (false, Some(error)) => notify(&Notice::GivenUp { error: error.clone() }),
@@ -287,7 +303,7 @@ pub async fn solve_lines<E>(
                 }
                 Err(failed) => match failed.try_into_panic() {
                     Ok(panic) => std::panic::resume_unwind(panic),
-                    // Nobody aborts a lane but the end of the runtime.
+                    // Only the end of the runtime aborts a worker.
                     Err(_) => return Err(ClientError::RetriesExhausted { retries: 0, errors: given_up }),
                 },
             },
@@ -300,7 +316,7 @@ pub async fn solve_lines<E>(
             },
         }
     }
-    // A server that cannot end its stream properly has answered all the same.
-    let _ = timeout(GOODBYE, async { while workers.join_next().await.is_some() {} }).await;
+    // A server that cannot end its stream properly has answered everything all the same.
+    let _ = timeout(CLOSE_TIMEOUT, async { while workers.join_next().await.is_some() {} }).await;
     Ok(total)
 }

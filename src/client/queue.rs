@@ -1,8 +1,11 @@
-//! The blocks of a run, in order, from the moment they are read until their answers are written.
+//! The block queue: the blocks of a run, in order, from when they are read until their answers are
+//! written.
 //!
-//! A block is waiting, asked of one server, or answered. A server that is lost gives back what it was asked: those blocks wait
-//! again. Only the oldest block leaves the queue, and only answered. So nothing is lost, repeated or overtaken, whatever
-//! happens to servers.
+//! A block is waiting, sent to one server, or answered. When a server is lost, its unanswered
+//! blocks wait again.
+//!
+//! **Invariant:** only the oldest block leaves the queue, and only answered. So no answer is lost,
+//! repeated or overtaken, whatever happens to servers.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,17 +16,17 @@ use tokio::sync::Notify;
 use crate::answer::Tally;
 use crate::service::wire::line_count::count_lines;
 
-/// The most blocks between the oldest without an answer and the newest. This is how far other servers get ahead of one that
-/// is slow.
+/// The most blocks in the queue. This is how far other servers get ahead of a slow one.
 const MAX_BLOCKS: usize = 256;
 
-/// When blocks and answers together hold as much, none is taken in.
+/// The bytes of blocks and answers at which no further block is added.
 const MAX_BYTES: usize = 32 << 20;
 
-/// How many blocks wait for a server that has room. It must find the next at hand; more only grow cold in memory.
+/// The most blocks that wait for a server. A server with room must find the next one at once; more
+/// would only leave the cache.
 const MAX_WAITING: usize = 2;
 
-/// Some lines of the input.
+/// A block of lines.
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
     pub(crate) lines: Bytes,
@@ -31,92 +34,94 @@ pub(crate) struct Block {
     pub(crate) first_line: u64,
 }
 
-/// What is written for a block.
+/// The answers to a block.
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
     pub(crate) lines: Bytes,
     pub(crate) tally: Tally,
 }
 
+/// The state of one block.
 #[derive(Debug)]
-enum Place {
+enum BlockState {
     Waiting(Block),
-    /// By which server it is being answered.
-    Asked(Block, usize),
+    /// Sent to the server with this number, and not answered.
+    Sent(Block, usize),
     Answered(Answers),
 }
 
+/// The blocks of the queue.
 #[derive(Debug)]
-struct State {
-    places: VecDeque<Place>,
-    /// The number of the first place. Blocks are numbered from 0.
+struct Blocks {
+    entries: VecDeque<BlockState>,
+    /// The number of the first entry. Blocks are numbered from 0.
     first: u64,
     next_line: u64,
     waiting: usize,
     bytes: usize,
-    /// Has the last block been taken in?
+    /// Whether the last block has been added.
     is_complete: bool,
 }
 
-impl State {
+impl Blocks {
     fn is_over(&self) -> bool {
-        self.is_complete && self.places.is_empty()
+        self.is_complete && self.entries.is_empty()
     }
 
-    /// Are all answers at hand, written or not?
+    /// Whether all blocks are answered, be the answers written or not.
     fn is_answered(&self) -> bool {
-        self.is_complete && self.places.iter().all(|place| matches!(place, Place::Answered(_)))
+        self.is_complete && self.entries.iter().all(|entry| matches!(entry, BlockState::Answered(_)))
     }
 
     fn has_room(&self) -> bool {
-        // One block finds room whatever its size.
-        let is_light = self.bytes < MAX_BYTES || self.places.is_empty();
-        self.places.len() < MAX_BLOCKS && self.waiting < MAX_WAITING && is_light
+        // An empty queue takes a block of any size.
+        let is_light = self.bytes < MAX_BYTES || self.entries.is_empty();
+        self.entries.len() < MAX_BLOCKS && self.waiting < MAX_WAITING && is_light
     }
 
-    fn place(&mut self, number: u64) -> Option<&mut Place> {
+    fn entry(&mut self, number: u64) -> Option<&mut BlockState> {
         let index = usize::try_from(number.checked_sub(self.first)?).ok()?;
-        self.places.get_mut(index)
+        self.entries.get_mut(index)
     }
 }
 
-/// The queue, shared by the one who reads and writes and the lanes to the servers.
+/// The queue, shared by the task that reads and writes and the workers of the servers.
 #[derive(Debug)]
 pub(crate) struct Queue {
-    state: Mutex<State>,
+    blocks: Mutex<Blocks>,
     changed: Notify,
 }
 
 impl Queue {
     /// An empty queue for blocks that begin with line `first_line`.
     pub(crate) fn new(first_line: u64) -> Self {
-        let state = State {
-            places: VecDeque::new(),
+        let blocks = Blocks {
+            entries: VecDeque::new(),
             first: 0,
             next_line: first_line,
             waiting: 0,
             bytes: 0,
             is_complete: false,
         };
-        Self { state: Mutex::new(state), changed: Notify::new() }
+        Self { blocks: Mutex::new(blocks), changed: Notify::new() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // Every change is made whole or not at all.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Blocks> {
+        // A panic leaves no half-made change, so a poisoned lock can be used.
+        self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the queue, and tells all who wait.
-    fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+    /// Changes the queue, and wakes all waiting tasks.
+    fn change<T>(&self, change: impl FnOnce(&mut Blocks) -> T) -> T {
         let result = change(&mut self.lock());
         self.changed.notify_waiters();
         result
     }
 
-    /// Looks again whenever the queue has changed, until something is found. Nothing is lost if it is given up before.
-    async fn wait_for<T>(&self, mut look: impl FnMut(&mut State) -> Option<T>) -> T {
+    /// Looks again whenever the queue has changed, until something is found. Cancel-safe.
+    async fn wait_for<T>(&self, mut look: impl FnMut(&mut Blocks) -> Option<T>) -> T {
         loop {
-            // It counts changes from here on, so none slips by.
+            // Registered before looking, so no change is missed.
             let changed = self.changed.notified();
             let found = look(&mut self.lock());
             if let Some(found) = found {
@@ -127,39 +132,39 @@ impl Queue {
     }
 
     /// Waits until a block may be added.
-    pub(crate) async fn room(&self) {
-        self.wait_for(|state| state.has_room().then_some(())).await;
+    pub(crate) async fn wait_for_room(&self) {
+        self.wait_for(|blocks| blocks.has_room().then_some(())).await;
     }
 
     /// Adds a block behind all others.
     pub(crate) fn push(&self, lines: Bytes) {
-        self.change(|state| {
-            let first_line = state.next_line;
-            state.next_line += count_lines(&lines) as u64;
-            state.bytes += lines.len();
-            state.waiting += 1;
-            state.places.push_back(Place::Waiting(Block { lines, first_line }));
+        self.change(|blocks| {
+            let first_line = blocks.next_line;
+            blocks.next_line += count_lines(&lines) as u64;
+            blocks.bytes += lines.len();
+            blocks.waiting += 1;
+            blocks.entries.push_back(BlockState::Waiting(Block { lines, first_line }));
         });
     }
 
-    /// No block comes any more.
+    /// Records that no further block is added.
     pub(crate) fn complete(&self) {
-        self.change(|state| state.is_complete = true);
+        self.change(|blocks| blocks.is_complete = true);
     }
 
-    /// Waits for the answers to the oldest block, and takes it out. `None` after the last.
+    /// Waits for the answers to the oldest block, and removes it. `None` after the last.
     pub(crate) async fn oldest(&self) -> Option<Answers> {
-        let taken = self.wait_for(|state| {
-            if state.is_over() {
+        let taken = self.wait_for(|blocks| {
+            if blocks.is_over() {
                 return Some(None);
             }
-            let answers = match state.places.front_mut()? {
-                Place::Answered(answers) => std::mem::take(answers),
-                Place::Waiting(_) | Place::Asked(..) => return None,
+            let answers = match blocks.entries.front_mut()? {
+                BlockState::Answered(answers) => std::mem::take(answers),
+                BlockState::Waiting(_) | BlockState::Sent(..) => return None,
             };
-            state.places.pop_front();
-            state.first += 1;
-            state.bytes -= answers.lines.len();
+            blocks.entries.pop_front();
+            blocks.first += 1;
+            blocks.bytes -= answers.lines.len();
             Some(Some(answers))
         });
         let taken = taken.await;
@@ -167,57 +172,57 @@ impl Queue {
         taken
     }
 
-    /// Waits for a block that nobody is answering, the oldest of them, and gives it to a server. `None` when all have been
-    /// answered: until then one may come back from another server.
+    /// Waits for the oldest waiting block, and assigns it to a server. `None` only when all blocks
+    /// are answered, because until then one may come back from another server.
     pub(crate) async fn take(&self, server: usize) -> Option<(u64, Block)> {
-        let taken = self.wait_for(|state| {
-            if state.is_answered() {
+        let taken = self.wait_for(|blocks| {
+            if blocks.is_answered() {
                 return Some(None);
             }
-            let number = state.places.iter().position(|place| matches!(place, Place::Waiting(_)))?;
-            let place = &mut state.places[number];
-            let Place::Waiting(block) = place else { return None };
+            let number = blocks.entries.iter().position(|entry| matches!(entry, BlockState::Waiting(_)))?;
+            let entry = &mut blocks.entries[number];
+            let BlockState::Waiting(block) = entry else { return None };
             let block = block.clone();
-            *place = Place::Asked(block.clone(), server);
-            state.waiting -= 1;
-            Some(Some((state.first + number as u64, block)))
+            *entry = BlockState::Sent(block.clone(), server);
+            blocks.waiting -= 1;
+            Some(Some((blocks.first + number as u64, block)))
         });
         let taken = taken.await;
         self.changed.notify_waiters();
         taken
     }
 
-    /// Puts the answers to a block that a server has in its place.
+    /// Replaces a block that was sent by its answers.
     pub(crate) fn answer(&self, number: u64, answers: Answers) {
-        self.change(|state| {
+        self.change(|blocks| {
             let length = answers.lines.len();
-            if let Some(place) = state.place(number)
-                && let Place::Asked(block, _) = place
+            if let Some(entry) = blocks.entry(number)
+                && let BlockState::Sent(block, _) = entry
             {
                 let asked = block.lines.len();
-                *place = Place::Answered(answers);
-                state.bytes = state.bytes - asked + length;
+                *entry = BlockState::Answered(answers);
+                blocks.bytes = blocks.bytes - asked + length;
             }
         });
     }
 
-    /// What a server has not answered waits again.
+    /// Makes the unanswered blocks of a server wait again.
     pub(crate) fn give_back(&self, server: usize) {
-        self.change(|state| {
-            for place in &mut state.places {
-                if let Place::Asked(block, by) = place
+        self.change(|blocks| {
+            for entry in &mut blocks.entries {
+                if let BlockState::Sent(block, by) = entry
                     && *by == server
                 {
-                    *place = Place::Waiting(block.clone());
-                    state.waiting += 1;
+                    *entry = BlockState::Waiting(block.clone());
+                    blocks.waiting += 1;
                 }
             }
         });
     }
 
-    /// Waits until all blocks have been answered.
+    /// Waits until all blocks are answered.
     pub(crate) async fn answered(&self) {
-        self.wait_for(|state| state.is_answered().then_some(())).await;
+        self.wait_for(|blocks| blocks.is_answered().then_some(())).await;
     }
 }
 
@@ -228,7 +233,7 @@ mod tests {
 
     use super::*;
 
-    /// What is there at once.
+    /// The value of a future that is ready at once.
     fn now<T>(future: impl Future<Output = T>) -> Option<T> {
         match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(value) => Some(value),
@@ -284,7 +289,7 @@ mod tests {
         let queue = Queue::new(1);
         let mut pushed = 0;
         let mut fill = |lines: &Bytes, may_take: bool| {
-            while now(queue.room()).is_some() {
+            while now(queue.wait_for_room()).is_some() {
                 queue.push(lines.clone());
                 pushed += 1;
                 if may_take {
@@ -299,21 +304,21 @@ mod tests {
         taken(&queue, 0);
         assert_eq!(fill(&line, true), MAX_BLOCKS);
         queue.answer(0, answers("an answer"));
-        assert!(now(queue.room()).is_none());
+        assert!(now(queue.wait_for_room()).is_none());
         assert_eq!(oldest(&queue).as_deref(), Some("an answer"));
-        assert!(now(queue.room()).is_some());
+        assert!(now(queue.wait_for_room()).is_some());
     }
 
     #[test]
     fn large_blocks_count_by_their_bytes() {
         let queue = Queue::new(1);
         let large = Bytes::from(vec![b'\n'; MAX_BYTES + 1]);
-        assert!(now(queue.room()).is_some());
+        assert!(now(queue.wait_for_room()).is_some());
         queue.push(large);
-        assert!(now(queue.room()).is_none());
+        assert!(now(queue.wait_for_room()).is_none());
         let (number, _) = taken(&queue, 0);
         queue.answer(number, answers("small"));
-        assert!(now(queue.room()).is_some());
+        assert!(now(queue.wait_for_room()).is_some());
         assert_eq!(taken_after_push(&queue), MAX_BYTES as u64 + 2);
     }
 

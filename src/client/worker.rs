@@ -1,4 +1,7 @@
-//! One server: a stream of blocks to it and of answers from it, again and again if need be.
+//! Workers, one for each server: a stream of blocks and answers, reopened when it fails.
+//!
+//! **Invariant:** a worker that ends or reconnects returns its unanswered blocks to the queue, so
+//! another server answers them.
 
 use std::collections::VecDeque;
 use std::future::pending;
@@ -11,11 +14,12 @@ use tokio::sync::mpsc;
 use tokio::time::sleep;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::Channel;
-use tonic::{Code, Request, Response, Status, Streaming};
+use tonic::{Code, Request, Status};
 use tonic_types::StatusExt as _;
 
-use crate::client::endpoint::{Server, root};
+use crate::client::endpoint::{Connector, root};
 use crate::client::queue::{Answers, Block, Queue};
+use crate::client::response_stream::ResponseStream;
 use crate::client::{Notice, RetryPolicy, ServerError};
 use crate::service::wire::convert::tally_from;
 use crate::service::wire::line_count::count_lines;
@@ -23,128 +27,130 @@ use crate::service::wire::proto::sudoku_service_client::SudokuServiceClient;
 use crate::service::wire::proto::{SolveLinesRequest, SolveLinesResponse, SolveOptions};
 use crate::service::wire::status::MAX_STREAMS;
 
-/// The most blocks that a server may have and not have answered. Its windows hold it back long before, unless it has very
-/// many threads.
-const MAX_ASKED: usize = 128;
+/// The most unanswered blocks of a server. Its flow control stops it long before, unless it has
+/// very many threads.
+const MAX_UNANSWERED: usize = 128;
 
-/// The largest answer to one block. A block of the largest message a server takes by default, answered in the widest
-/// form, is a few times its size; this is far beyond that.
+/// The largest answer to one block. The answers in the widest form are a few times the size of
+/// their block, and servers accept blocks of 1 MiB by default; this is far beyond that.
 pub(crate) const MAX_ANSWER_BYTES: usize = 64 << 20;
 
-/// How the transport words that the other end of an encrypted connection does not want us, our certificate say. With TLS 1.3
-/// that comes after the connection stands, and words are all that is passed on.
+/// The transport's words for a TLS alert, such as a rejected client certificate. With TLS 1.3 it
+/// comes after the handshake, and the transport passes on nothing but words.
 const ALERT: &str = "received fatal alert";
 
-/// What every stream begins with.
+/// The options and the prelude, with which every stream begins.
 #[derive(Debug)]
-pub(crate) struct Question {
+pub(crate) struct StreamHeader {
     pub(crate) options: SolveOptions,
-    /// What has to stand before the first puzzle.
+    /// The line before the first puzzle.
     pub(crate) prelude: Bytes,
 }
 
-/// How a lane ends.
+/// The end of a worker.
 #[derive(Debug)]
-pub(crate) enum Ended {
-    /// All has been answered.
-    Over,
-    /// Trying again would not help.
+pub(crate) enum WorkerEnd {
+    /// All blocks are answered.
+    Complete,
+    /// The server failed, and retrying is useless.
     Refused(ServerError),
-    /// Trying again has not helped.
+    /// The server failed, and retrying has not helped.
     RetriesExhausted(ServerError),
 }
 
-/// What goes between the queue and one server.
+/// The worker of one server.
 pub(crate) struct ServerWorker {
     number: usize,
-    server: Server,
+    connector: Connector,
     retry: RetryPolicy,
     queue: Arc<Queue>,
-    question: Arc<Question>,
+    header: Arc<StreamHeader>,
     notices: mpsc::UnboundedSender<Notice>,
-    /// The puzzles that the server has answered.
+    /// The number of puzzles that the server has answered.
     answered: u64,
-    /// What was last said of the server, if it has answered nothing since.
-    complaint: Option<ServerError>,
+    /// The last error of the server, if it has answered nothing since.
+    last_error: Option<ServerError>,
 }
 
 impl ServerWorker {
     pub(crate) const fn new(
         number: usize,
-        server: Server,
+        connector: Connector,
         retry: RetryPolicy,
         queue: Arc<Queue>,
-        question: Arc<Question>,
+        header: Arc<StreamHeader>,
         notices: mpsc::UnboundedSender<Notice>,
     ) -> Self {
-        Self { number, server, retry, queue, question, notices, answered: 0, complaint: None }
+        Self { number, connector, retry, queue, header, notices, answered: 0, last_error: None }
     }
 
-    /// Has blocks answered until there are none left, or the server is given up.
+    /// Runs until all blocks are answered, or the server is given up.
     ///
     /// The future is boxed, so that it is compiled with the library and not with each program.
-    pub(crate) fn run(self) -> Pin<Box<dyn Future<Output = Ended> + Send>> {
+    pub(crate) fn run(self) -> Pin<Box<dyn Future<Output = WorkerEnd> + Send>> {
         Box::pin(self.work())
     }
 
-    async fn work(mut self) -> Ended {
+    async fn work(mut self) -> WorkerEnd {
         let retries = self.retry.retries;
         let mut tries = 0;
         loop {
-            let Err(error) = self.stream().await else { return Ended::Over };
+            let Err(error) = self.stream().await else { return WorkerEnd::Complete };
             self.queue.give_back(self.number);
-            if !error.may_pass() {
-                return Ended::Refused(error);
+            if !error.is_transient() {
+                return WorkerEnd::Refused(error);
             }
-            if self.complaint.is_none() {
+            if self.last_error.is_none() {
                 tries = 0;
             }
             if tries >= retries {
-                return Ended::RetriesExhausted(error);
+                return WorkerEnd::RetriesExhausted(error);
             }
-            self.status_line(error, retries - tries);
-            let pause = pause(&self.retry, tries);
+            self.report(error, retries - tries);
+            let retry_delay = retry_delay(&self.retry, tries);
             tries += 1;
             tokio::select! {
-                () = self.queue.answered() => return Ended::Over,
-                () = sleep(pause) => {}
+                () = self.queue.answered() => return WorkerEnd::Complete,
+                () = sleep(retry_delay) => {}
             }
         }
     }
 
-    /// Says what is wrong, unless that was said before.
-    fn status_line(&mut self, error: ServerError, retries: u32) {
-        if self.complaint.as_ref() != Some(&error) {
+    /// Reports an error, unless it is the same as before.
+    fn report(&mut self, error: ServerError, retries: u32) {
+        if self.last_error.as_ref() != Some(&error) {
             self.notify(Notice::Failed { error: error.clone(), retries });
         }
-        self.complaint = Some(error);
+        self.last_error = Some(error);
     }
 
     fn notify(&self, notice: Notice) {
-        // Whoever is not there any more has no use for it.
+        // The receiver may be gone, because the run has ended.
         let _ = self.notices.send(notice);
     }
 
-    /// One connection with one stream, until all is answered or something is wrong.
+    /// Runs one connection with one stream, until all blocks are answered or it fails.
     async fn stream(&mut self) -> Result<(), ServerError> {
         let queue = Arc::clone(&self.queue);
         let channel = tokio::select! {
             () = queue.answered() => return Ok(()),
-            channel = self.server.connect() => channel?,
+            channel = self.connector.connect() => channel?,
         };
-        // No more than one: what the server has no room for yet is better left to others.
+        // Capacity for one message, because a block that the server has no room for is better sent
+        // to another server.
         let (requests, outbox) = mpsc::channel(1);
         let mut requests = Some(requests);
         let mut responses = self.open(channel, outbox);
         let mut is_first = true;
-        let mut asked = VecDeque::new();
+        let mut unanswered = VecDeque::new();
         loop {
             tokio::select! {
-                next = next(requests.as_ref(), &queue, self.number), if asked.len() < MAX_ASKED => match next {
+                next = next(requests.as_ref(), &queue, self.number), if unanswered.len() < MAX_UNANSWERED => match next {
                     Some((number, block)) => {
-                        asked.push_back(number);
+                        unanswered.push_back(number);
                         let request = self.request(block, std::mem::take(&mut is_first));
-                        // There is room for it. Why a stream may have ended in the meantime is told by its answers.
+                        // The channel has room: `next` waited for it. If the stream has ended, its
+                        // responses say why.
                         if let Some(requests) = &requests {
                             let _ = requests.try_send(request);
                         }
@@ -154,12 +160,12 @@ impl ServerWorker {
                 },
                 response = responses.message() => match response {
                     Ok(Some(response)) => {
-                        let Some(number) = asked.pop_front() else {
+                        let Some(number) = unanswered.pop_front() else {
                             return Err(self.lost("It answered what it was not asked."));
                         };
-                        self.settle(number, response);
+                        self.take_response(number, response);
                     }
-                    // However the stream ends, nothing is missing.
+                    // All blocks are answered, so it does not matter how the stream ends.
                     _ if requests.is_none() => return Ok(()),
                     Ok(None) => return Err(self.lost("It ended before all lines were answered.")),
                     Err(status) => return Err(self.failure(&status)),
@@ -168,23 +174,27 @@ impl ServerWorker {
         }
     }
 
-    fn open(&self, channel: Channel, outbox: mpsc::Receiver<SolveLinesRequest>) -> Responses {
+    fn open(
+        &self,
+        channel: Channel,
+        outbox: mpsc::Receiver<SolveLinesRequest>,
+    ) -> ResponseStream<SolveLinesResponse> {
         let mut request = Request::new(ReceiverStream::new(outbox));
-        if let Some(bearer) = &self.server.bearer {
+        if let Some(bearer) = &self.connector.bearer {
             request.metadata_mut().insert("authorization", bearer.clone());
         }
         let mut client = SudokuServiceClient::new(channel).max_decoding_message_size(MAX_ANSWER_BYTES);
-        // A server may have to see lines before it says that it will answer them.
-        Responses::Opening(Box::pin(async move { client.solve_lines(request).await }))
+
+        ResponseStream::new(async move { client.solve_lines(request).await })
     }
 
-    /// The message with a block. The first of a stream says what is asked, too.
+    /// The message for a block. The first of a stream carries the options and the prelude, too.
     fn request(&self, block: Block, is_first: bool) -> SolveLinesRequest {
         let Block { lines, first_line } = block;
         if !is_first {
             return SolveLinesRequest { options: None, lines, first_line };
         }
-        let Question { options, prelude } = &*self.question;
+        let StreamHeader { options, prelude } = &*self.header;
         let options = Some(options.clone());
         if prelude.is_empty() {
             return SolveLinesRequest { options, lines, first_line };
@@ -197,9 +207,9 @@ impl ServerWorker {
         SolveLinesRequest { options, lines: text.freeze(), first_line }
     }
 
-    fn settle(&mut self, number: u64, response: SolveLinesResponse) {
-        if self.complaint.take().is_some() {
-            self.notify(Notice::Back(self.server.url.clone()));
+    fn take_response(&mut self, number: u64, response: SolveLinesResponse) {
+        if self.last_error.take().is_some() {
+            self.notify(Notice::Back(self.connector.url.clone()));
         }
         let tally = response.tally.as_ref().map(tally_from).unwrap_or_default();
         self.answered += tally.answers;
@@ -208,13 +218,13 @@ impl ServerWorker {
 
     fn lost(&self, message: &str) -> ServerError {
         ServerError::Lost {
-            url: self.server.url.clone(),
+            url: self.connector.url.clone(),
             answered: self.answered,
             message: message.to_owned(),
         }
     }
 
-    /// Tells a server that refuses from one that is busy or has gone.
+    /// Classifies a status: the server refuses, is busy, or is lost.
     fn failure(&self, status: &Status) -> ServerError {
         let message = status.message().to_owned();
         let is_busy = || {
@@ -222,11 +232,12 @@ impl ServerWorker {
             let quotas = details.quota_failure().map(|failure| &failure.violations);
             quotas.is_some_and(|quotas| quotas.iter().any(|quota| quota.subject == MAX_STREAMS))
         };
-        // The transport chooses codes, too, such as RESOURCE_EXHAUSTED where a connection is ended. They come with a cause.
+        // The transport makes statuses too, such as RESOURCE_EXHAUSTED for a connection that was
+        // ended. They have a source, which those of a server have not.
         if let Some(cause) = std::error::Error::source(status) {
             let cause = root(cause);
-            if self.server.is_encrypted && cause.starts_with(ALERT) {
-                return ServerError::Handshake { url: self.server.url.clone(), cause };
+            if self.connector.is_encrypted && cause.starts_with(ALERT) {
+                return ServerError::Handshake { url: self.connector.url.clone(), cause };
             }
             return self.lost(&format!("{cause}."));
         }
@@ -238,55 +249,32 @@ impl ServerWorker {
             | Code::Aborted
             | Code::DeadlineExceeded => self.lost(&message),
             Code::ResourceExhausted if is_busy() => {
-                ServerError::Busy { url: self.server.url.clone(), message }
+                ServerError::Busy { url: self.connector.url.clone(), message }
             }
             _ => ServerError::Refused { answered: self.answered, message },
         }
     }
 }
 
-/// Waits until a server has room for a block and there is one, or there will be none. Without a stream to send it on, for
-/// ever.
+/// Waits until the stream has room for a block, and then for a block. `None` if there will be none.
+/// Waits for ever if the stream is closed.
 async fn next(requests: Option<&Requests>, queue: &Queue, worker: usize) -> Option<(u64, Block)> {
     if let Some(requests) = requests
         && requests.reserve().await.is_ok()
     {
         return queue.take(worker).await;
     }
-    // Why the stream takes no more is told by its answers.
+    // The stream has ended, and its responses say why.
     pending().await
 }
 
-/// How long to wait before a server is tried again for the time after `tries`.
-fn pause(retry: &RetryPolicy, tries: u32) -> Duration {
+/// The delay before the next retry, after `tries` of them.
+fn retry_delay(retry: &RetryPolicy, tries: u32) -> Duration {
     let doubled = retry.first_pause.saturating_mul(1 << tries.min(30));
     doubled.min(retry.longest_pause).mul_f64(rand::random_range(0.5..1.0))
 }
 
 type Requests = mpsc::Sender<SolveLinesRequest>;
-
-type Opening = Pin<Box<dyn Future<Output = Result<Response<Streaming<SolveLinesResponse>>, Status>> + Send>>;
-
-/// The answers of a stream, from before the server has said that there will be any.
-enum Responses {
-    Opening(Opening),
-    Open(Box<Streaming<SolveLinesResponse>>),
-}
-
-impl Responses {
-    /// The next answer. Nothing is lost if waiting for it is given up.
-    async fn message(&mut self) -> Result<Option<SolveLinesResponse>, Status> {
-        loop {
-            match self {
-                Self::Opening(opening) => {
-                    let response = opening.as_mut().await?;
-                    *self = Self::Open(Box::new(response.into_inner()));
-                }
-                Self::Open(stream) => return stream.message().await,
-            }
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -298,8 +286,8 @@ mod tests {
         let mut longest = retry.first_pause;
         for tries in 0..100 {
             for _ in 0..20 {
-                let pause = pause(&retry, tries);
-                assert!(pause >= longest / 2 && pause <= longest, "{tries}: {pause:?}");
+                let retry_delay = retry_delay(&retry, tries);
+                assert!(retry_delay >= longest / 2 && retry_delay <= longest, "{tries}: {retry_delay:?}");
             }
             longest = (longest * 2).min(retry.longest_pause);
         }

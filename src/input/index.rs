@@ -1,8 +1,11 @@
 //! Random access: puzzle K of a large input.
+//!
+//! **Invariant:** an index never holds more than one mark a chunk, so its memory is a tiny share of
+//! the file's length; a puzzle is read again from the chunk that holds it.
 
 use std::sync::Arc;
 
-use super::shard::Place;
+use super::seek::LineStart;
 use super::{InputError, Mapped, Reader, Source};
 use crate::answer::Block;
 use crate::grid::Grid;
@@ -11,7 +14,7 @@ use crate::text::{Format, Hint, Records};
 /// A puzzle cut out of its input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picked {
-    /// Which puzzle it is, from 1.
+    /// The number of the puzzle, from 1.
     pub number: u64,
     /// The physical line on which it begins, from 1.
     pub line: u64,
@@ -19,22 +22,23 @@ pub struct Picked {
     pub text: Vec<u8>,
 }
 
-/// Which puzzle to pick.
+/// The choice of a puzzle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pick {
-    /// The one with this number, from 1.
+    /// The puzzle with this number, from 1.
     Number(u64),
-    /// Any one, all with the same chance.
+    /// Any puzzle, all with the same probability.
     Random,
 }
 
-/// Picks a puzzle in one pass over an input that may be a stream. `None` if there is none with that number.
+/// Picks a puzzle in one pass over an input, which may be a stream. `None` if no puzzle has that
+/// number.
 ///
-/// A random one is chosen by reservoir sampling a chunk at a time: a chunk of `c` puzzles after `t` others
-/// replaces the choice with probability `c / (t + c)`.
+/// A random one is chosen by reservoir sampling a chunk at a time: a chunk of `c` puzzles after `t`
+/// others replaces the choice with probability `c / (t + c)`.
 ///
 /// # Errors
-/// What reading meets.
+/// Errors of reading.
 pub fn pick(reader: &mut Reader, pick: Pick) -> Result<Option<Picked>, InputError> {
     let format = reader.format().clone();
     let mut before = 0;
@@ -65,7 +69,7 @@ fn count_puzzles(format: &Format, block: Block<'_>) -> u64 {
     std::iter::from_fn(|| records.read(&mut puzzle)).count() as u64
 }
 
-/// Puzzle `number` of the whole, from a block with `before` puzzles before it.
+/// Puzzle `number` of the whole input, from a block with `before` puzzles before it.
 fn puzzle_of(format: &Format, block: Block<'_>, before: u64, number: u64) -> Option<Picked> {
     let mut records = Records::new(format, block.text, block.first_line);
     let mut puzzle = Grid::empty(format.order());
@@ -84,12 +88,13 @@ fn puzzle_of(format: &Format, block: Block<'_>, before: u64, number: u64) -> Opt
     Some(Picked { number, line: record.line, text: text[start..].to_vec() })
 }
 
-/// Where the chunks of a mapped file begin. It grows as far as it has been asked for and is never read
-/// twice: to give a puzzle, only the chunk it lies in is read again.
+/// An index of the chunks of a mapped file. It grows only as far as puzzles are asked for, and no
+/// part of the file is indexed twice: to return a puzzle, only the chunk that holds it is read
+/// again.
 pub struct PuzzleIndex {
     reader: Reader,
     marks: Vec<Mark>,
-    /// The puzzles of all chunks that are marked.
+    /// The number of puzzles in all marked chunks.
     puzzles: u64,
     is_complete: bool,
 }
@@ -103,34 +108,34 @@ struct Mark {
 }
 
 impl PuzzleIndex {
-    /// An index that knows nothing yet. Reading begins with the first question.
+    /// An empty index. The file is read when the first puzzle is asked for.
     ///
     /// # Errors
-    /// What reading the beginning meets.
+    /// Errors of reading the first bytes.
     pub fn new(map: Arc<Mapped>, hint: &Hint) -> Result<Self, InputError> {
         let reader = Source::mapped(map).read(hint)?;
         Ok(Self { reader, marks: Vec::new(), puzzles: 0, is_complete: false })
     }
 
-    /// How the file is written.
+    /// The format of the file.
     #[must_use]
     pub const fn format(&self) -> &Format {
         self.reader.format()
     }
 
-    /// How many puzzles there are, after reading the rest of the file if that is not known.
+    /// The number of puzzles, after reading the rest of the file if it has not been indexed.
     ///
     /// # Errors
-    /// What reading meets.
+    /// Errors of reading.
     pub fn count(&mut self) -> Result<u64, InputError> {
         self.extend(u64::MAX)?;
         Ok(self.puzzles)
     }
 
-    /// The puzzle with this number, from 1, or `None` if there are not so many.
+    /// The puzzle with this number, from 1, or `None` if there are fewer.
     ///
     /// # Errors
-    /// What reading meets.
+    /// Errors of reading.
     pub fn puzzle(&mut self, number: u64) -> Result<Option<Picked>, InputError> {
         self.extend(number)?;
         if number == 0 || number > self.puzzles {
@@ -138,14 +143,14 @@ impl PuzzleIndex {
         }
         let mark = self.marks[self.marks.partition_point(|mark| mark.puzzles_before < number) - 1];
         let (offset, line) = (self.reader.offset(), self.reader.line);
-        self.reader.seek(Place { offset: mark.offset, line: mark.line })?;
+        self.reader.seek(LineStart { offset: mark.offset, line: mark.line })?;
         let picked = self.puzzle_after(mark.puzzles_before, number);
-        self.reader.seek(Place { offset, line })?;
+        self.reader.seek(LineStart { offset, line })?;
         picked
     }
 
-    /// Puzzle `number` of the whole from where the reader stands, behind `before` puzzles. What was one chunk the
-    /// first time, when an unfinished puzzle was at hand, may be several now.
+    /// Puzzle `number` of the whole input, from a reader that stands behind `before` puzzles. What
+    /// was one chunk the first time, when an unfinished puzzle was pending, may be several now.
     fn puzzle_after(&mut self, mut before: u64, number: u64) -> Result<Option<Picked>, InputError> {
         while let Some(chunk) = self.reader.next_chunk()? {
             let count = count_puzzles(self.reader.format(), chunk.block());
@@ -157,10 +162,10 @@ impl PuzzleIndex {
         Ok(None)
     }
 
-    /// A puzzle of which every one has the same chance; `None` if there is none.
+    /// A random puzzle, all with the same probability; `None` if there is none.
     ///
     /// # Errors
-    /// What reading meets.
+    /// Errors of reading.
     pub fn random(&mut self) -> Result<Option<Picked>, InputError> {
         match self.count()? {
             0 => Ok(None),
@@ -168,7 +173,7 @@ impl PuzzleIndex {
         }
     }
 
-    /// Reads on until `number` puzzles are marked or the file ends.
+    /// Continues the index until it covers `number` puzzles or the file ends.
     fn extend(&mut self, number: u64) -> Result<(), InputError> {
         while !self.is_complete && self.puzzles < number {
             let (offset, line) = (self.reader.offset(), self.reader.line);

@@ -1,23 +1,26 @@
 //! Memory maps that survive a file which shrinks.
 //!
-//! Reading a page of a map that lies beyond the end of its file raises SIGBUS, which ends the process. So
-//! every map is entered in a table, and a signal handler looks the faulting address up there: if it is
-//! one of ours, the handler puts zero pages under the rest of the map and marks the entry, and the read goes
-//! on. Whoever copied those zeros then finds the mark. The same idea keeps Wayland compositors alive when
-//! a client truncates a shared buffer.
+//! Reading a page of a map that lies beyond the end of its file raises SIGBUS, which ends the
+//! process. So every map is entered in a table, and a signal handler looks the faulting address up
+//! there: if it is one of ours, the handler puts zero pages under the rest of the map and marks the
+//! entry, and the read continues. The code that copied those zeros then finds the mark. The same
+//! idea keeps Wayland compositors alive when a client truncates a shared buffer.
 //!
-//! A map is in the table only while it is mapped: it is entered after it was made, and its entry is
-//! cleared before it is unmapped, because from then on the addresses may belong to somebody else. A
-//! handler on one thread may read an entry while another thread changes it, so each entry has a
-//! sequence number by which the handler sees that (a seqlock). The entry of the map that has
-//! faulted does not change meanwhile, because the copy that has faulted holds the map.
+//! **Invariant:** a map is in the table only while it is mapped. It is entered after it was made,
+//! and its entry is cleared before it is unmapped, because from then on the addresses may belong to
+//! other code. The handler relies on it: it replaces pages at the addresses of an entry. A handler
+//! on one thread may read an entry while another thread changes it, so each entry has a sequence
+//! number that shows it (a seqlock). The entry of the map that has faulted does not change
+//! meanwhile, because the copy that has faulted holds the map.
 //!
-//! Any other SIGBUS is handed on to the action that was installed before: one from somebody else's
-//! map, and one that was sent by `kill`, which has no address. If the process survives that, its
+//! **Invariant:** nobody borrows the bytes of a map. They are copied out, and after each copy the
+//! mark, the length and the modification time are compared, because a file that shrinks within its
+//! last page raises no signal and reads as zeros, and one that is overwritten shows its new
+//! content.
+//!
+//! Any other SIGBUS is passed on to the action that was installed before: one from a map of other
+//! code, and one that was sent by `kill`, which has no address. If the process survives that, its
 //! maps are still guarded.
-//!
-//! A file that shrinks within its last page raises nothing and reads as zeros, and one that is overwritten
-//! simply shows its new content. The length and modification time are therefore compared after each copy.
 
 #![expect(unsafe_code, reason = "memory maps, and the signal handler that makes them safe to read")]
 
@@ -35,14 +38,14 @@ use memmap2::{Advice, Mmap};
 use super::InputError;
 use super::stamp::{Stamp, Version};
 
-/// How many files may be mapped at one time in a process.
+/// The most files that a process may have mapped at one time.
 pub(super) const MAX_MAPS: usize = 256;
 
-/// A mapped file. Its content is only ever copied out.
+/// A mapped file, whose content can only be copied out.
 #[derive(Debug)]
 pub struct Mapped {
-    // Dropped in this order: the handler must have forgotten the addresses before they can be
-    // somebody else's.
+    // Dropped in this order, because the entry must be cleared before the addresses can belong to
+    // other code.
     entry: Entry,
     map: Mmap,
     stamp: Stamp,
@@ -50,7 +53,8 @@ pub struct Mapped {
 }
 
 impl Mapped {
-    /// Maps a regular file; `name` is for messages. `None` if 256 files are mapped already, which is as many as can be guarded.
+    /// Maps a regular file; `name` is for messages. `None` if 256 files are mapped already, because
+    /// the table has no entry left to guard another.
     ///
     /// # Errors
     /// The system's, with the name.
@@ -58,10 +62,11 @@ impl Mapped {
         let fail = |error| InputError::io(&name, error);
         install_handler().map_err(fail)?;
         let stamp = Stamp::of(file).map_err(fail)?;
-        // SAFETY: the map is never borrowed as a slice: `copy` reads it through raw pointers, so that content
-        // that changes meanwhile breaks no promise, and the handler takes care of pages that vanish.
+        // SAFETY: the map is never borrowed as a slice. `copy` reads it through raw pointers, so
+        // content that changes meanwhile breaks no promise, and the handler replaces pages that
+        // vanish.
         let map = unsafe { Mmap::map(file) }.map_err(fail)?;
-        // Reading ahead is a wish: it may be refused without harm.
+        // Reading ahead is only advice: it may be refused without harm.
         let _ = map.advise(Advice::Sequential);
         let Some(entry) = Entry::reserve(map.as_ptr() as usize, map.len()) else { return Ok(None) };
         Ok(Some(Arc::new(Self { entry, map, stamp, name })))
@@ -79,20 +84,20 @@ impl Mapped {
         self.stamp.version()
     }
 
-    /// Whether the file is unchanged since it was mapped. One that was replaced by a rename is not,
-    /// because losing a name changes it too.
+    /// Whether the file is unchanged since it was mapped. A file that was replaced by a rename has
+    /// changed, because losing a name is a change too.
     #[must_use]
     pub fn is_current(&self) -> bool {
         self.stamp.is_current()
     }
 
-    /// Was the file empty when it was mapped?
+    /// Whether the file was empty when it was mapped.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// What to call it in a message.
+    /// The name of the file in messages.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -101,7 +106,8 @@ impl Mapped {
     /// Appends a copy of a part of the file to `buffer`.
     ///
     /// # Errors
-    /// [`InputError::Shrunk`] or [`InputError::Changed`] if the file is not what it was when it was mapped.
+    /// [`InputError::Shrunk`] or [`InputError::Changed`] if the file has changed since it was
+    /// mapped.
     ///
     /// # Panics
     /// If the range ends beyond [`Mapped::len`].
@@ -109,9 +115,10 @@ impl Mapped {
         assert!(range.start <= range.end && range.end <= self.len(), "{range:?} outside the map");
         let (old, length) = (buffer.len(), range.len());
         buffer.reserve(length);
-        // SAFETY: the source lies inside the map, which lives as long as `self`; the destination was just
-        // reserved and is no part of a map; the bytes are initialised by the copy before they are counted.
-        // A page that has vanished is replaced by the handler while the copy waits.
+        // SAFETY: the source lies inside the map, which lives as long as `self`; the destination
+        // was just reserved and is no part of a map; the bytes are initialised by the copy before
+        // they are counted. A page that has vanished is replaced by the handler while the copy
+        // waits.
         unsafe {
             let source = self.map.as_ptr().add(range.start);
             ptr::copy_nonoverlapping(source, buffer.as_mut_ptr().add(old), length);
@@ -129,11 +136,12 @@ impl Mapped {
     }
 }
 
-/// What the signal handler knows of one map.
+/// An entry of the table: what the signal handler knows of one map.
 struct Slot {
-    /// Whether it has an owner, who alone changes the rest.
+    /// Whether it has an owner, who alone may change the other fields.
     taken: AtomicBool,
-    /// Odd while the addresses are being changed, and another number after each change.
+    /// The sequence number: odd while the addresses are being changed, and different after each
+    /// change.
     sequence: AtomicUsize,
     /// The addresses of the map; both are 0 where there is none.
     start: AtomicUsize,
@@ -153,7 +161,7 @@ impl Slot {
         }
     }
 
-    /// Enters the addresses of a map. Only by whoever has taken the slot.
+    /// Enters the addresses of a map. Only the owner of the slot may call it.
     fn set(&self, addresses: Range<usize>) {
         let sequence = self.sequence.load(Ordering::Relaxed);
         self.sequence.store(sequence.wrapping_add(1), Ordering::Relaxed);
@@ -168,7 +176,7 @@ impl Slot {
 
     /// The addresses that were entered, with the sequence number. `None` while they are being
     /// changed: there is no second try, because in a signal handler the thread that changes them
-    /// may be the very one that waits.
+    /// may be the one that would wait.
     fn addresses(&self) -> Option<(usize, Range<usize>)> {
         let sequence = self.sequence.load(Ordering::Acquire);
         let addresses = self.start.load(Ordering::Relaxed)..self.end.load(Ordering::Relaxed);
@@ -180,7 +188,7 @@ impl Slot {
 
 static TABLE: [Slot; MAX_MAPS] = [const { Slot::new() }; MAX_MAPS];
 
-/// A slot of the table that is ours until it is dropped.
+/// The ownership of one slot of the table, until it is dropped.
 #[derive(Debug)]
 struct Entry(usize);
 
@@ -211,14 +219,14 @@ impl Drop for Entry {
     fn drop(&mut self) {
         let slot = &TABLE[self.0];
         slot.set(0..0);
-        // The entry is cleared before the addresses are given back, and so before somebody else can
-        // have them.
+        // The entry is cleared before the addresses are given back, so before other code can get
+        // them.
         fence(Ordering::SeqCst);
         slot.taken.store(false, Ordering::Release);
     }
 }
 
-/// What was installed for SIGBUS before us, and the size of a page.
+/// The action that was installed for SIGBUS before ours, and the size of a page.
 struct Before {
     action: libc::sigaction,
     page_bytes: usize,
@@ -262,10 +270,10 @@ fn last_error() -> i32 {
 /// The values of `si_code` for an access that failed, which has an address and happens again when
 /// the handler returns: `BUS_ADRALN`, `BUS_ADRERR`, `BUS_OBJERR`, and on Linux `BUS_MCEERR_AR`. A
 /// signal that was sent has 0 or less, or on macOS a large number. `BUS_MCEERR_AO` (5) is none of
-/// these: it warns of bad memory that nobody is accessing, so that nobody may be holding the map.
+/// these, because it warns of bad memory that no thread is accessing, so no copy may hold the map.
 const FAULTS: RangeInclusive<c_int> = 1..=4;
 
-/// Runs in signal context: atomics and system calls only.
+/// The handler of SIGBUS. It runs in signal context: atomics and system calls only.
 extern "C" fn on_bus_error(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     let Some(before) = BEFORE.get() else { return };
     // SAFETY: the system hands a handler installed with SA_SIGINFO a valid siginfo.
@@ -300,12 +308,11 @@ fn put_zeros(address: usize, page_bytes: usize) -> bool {
         //   sequence number.
         // - If the read that faulted is one of ours, it is that map's, and holds it until it is
         //   done; maps do not overlap.
-        // - If the read is somebody else's, its address belonged to their map when it faulted, and
-        //   ours do not overlap with that. An entry from before it was theirs is not seen: it was
-        //   cleared before the addresses were given back to the system, which orders that before it
-        //   gives them to anybody else.
-        // Private zero pages leave the address range in place. They may be put there by two threads
-        // at once.
+        // - If the read is one of other code, its address belonged to that code's map when it
+        //   faulted, and ours do not overlap with that. An older entry with that address is not
+        //   seen, because it was cleared before the addresses were given back to the system, which
+        //   orders that before it gives them to other code. Private zero pages leave the address
+        //   range in place. They may be put there by two threads at once.
         let result = unsafe {
             libc::mmap(
                 page as *mut c_void,
@@ -327,9 +334,9 @@ enum Previous {
     WithInfo(Handler),
 }
 
-/// Hands a SIGBUS on to the action that was installed before ours. A handler is called with the
-/// signals blocked that it wants blocked, and ours stays installed. The default ends the process by
-/// this signal.
+/// Passes a SIGBUS on to the action that was installed before ours. A handler is called with the
+/// signals blocked that it wants blocked, and ours stays installed. The default action ends the
+/// process by this signal.
 fn hand_on(previous: &libc::sigaction, is_fault: bool, call: impl FnOnce(Previous)) {
     match previous.sa_sigaction {
         // A fault cannot be ignored: the system ends the process when it happens again.
@@ -340,9 +347,9 @@ fn hand_on(previous: &libc::sigaction, is_fault: bool, call: impl FnOnce(Previou
         }
         libc::SIG_IGN => {}
         handler => {
-            // SAFETY: what is neither of the two constants is a function, of the type that the flag
-            // tells. The mask is one that the system gave us; the calls around the function work on
-            // local memory.
+            // SAFETY: any value but the two constants is a function, of the type that the flag
+            // selects. The mask is one that the system gave us; the calls around the function work
+            // on local memory.
             unsafe {
                 let handler = if previous.sa_flags & libc::SA_SIGINFO == 0 {
                     Previous::Plain(mem::transmute::<usize, PlainHandler>(handler))
@@ -354,8 +361,8 @@ fn hand_on(previous: &libc::sigaction, is_fault: bool, call: impl FnOnce(Previou
                 call(handler);
                 libc::pthread_sigmask(libc::SIG_SETMASK, own.as_ptr(), ptr::null_mut());
             }
-            // Rust's own handler, which looks for stack overflows, takes every SIGBUS for a fault:
-            // it puts back the default and returns, so that the fault ends the process when it
+            // Rust's own handler, which looks for stack overflows, treats every SIGBUS as a fault:
+            // it restores the default and returns, so that the fault ends the process when it
             // happens again. A signal that was sent does not happen again, and the process would
             // live on without a guard. So it is raised again.
             if !is_fault && is_default() {
@@ -381,7 +388,7 @@ fn is_default() -> bool {
     }
 }
 
-/// Sends SIGBUS to this thread. While a handler for it runs, it waits for that to return.
+/// Sends SIGBUS to this thread. While a handler for it runs, the signal waits until that returns.
 fn raise() {
     // SAFETY: a system call without memory.
     unsafe { libc::raise(libc::SIGBUS) };

@@ -1,18 +1,19 @@
-//! Hash of what has been read of an input, from its first byte on.
+//! Prefix hash: the hash of what has been read of an input, from its first byte on.
 //!
-//! A resumed run compares it with its journal, so that answers to two inputs are never mixed. It
-//! guards against accidents and not against forgery, because every byte of a long run goes through
-//! it and a cryptographic hash would cost as much as solving. It chains the hashes of blocks:
+//! **Invariant:** equal prefixes mean equal bytes, which a resumed run relies on: it compares the
+//! prefix with its journal, so that answers to two inputs are never mixed. The hash guards against
+//! accidents and not against forgery, because every byte of a long run goes through it and a
+//! cryptographic hash would cost as much as solving. It chains the hashes of blocks, because
 //! rapidhash is a quarter faster over a block than over a stream of bytes.
 
 use rapidhash::v3::rapidhash_v3;
 use serde::{Deserialize, Serialize};
 
-/// Bytes of a block. Reads of a file mostly end at a multiple of it, so that few blocks are put
-/// together from pieces.
+/// The size of a block. Reads of a file mostly end at a multiple of it, so few blocks are assembled
+/// from pieces.
 const BLOCK_BYTES: usize = 16 * 1024;
 
-/// The beginning of an input: its length, and its hash.
+/// The beginning of an input, as its length and its hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prefix {
     /// The length in bytes, uncompressed.
@@ -21,19 +22,20 @@ pub struct Prefix {
     pub hash: u64,
 }
 
-/// Incremental hash of an input; each byte counts once, however often it is read.
+/// The incremental hash of an input; each byte counts once, however often it is read.
 pub(super) struct PrefixHasher {
     bytes: u64,
-    /// The hash of all blocks that are whole.
+    /// The hash of all complete blocks.
     blocks: u64,
-    /// The block behind them, as far as it has been read.
+    /// The bytes behind them: an incomplete block.
     rest: Vec<u8>,
-    /// The length at which the hash is to be remembered, and the remembered hash.
+    /// The length at which the hash is to be remembered.
     checkpoint: Option<u64>,
-    passed: Option<Prefix>,
+    /// The hash that was remembered.
+    remembered: Option<Prefix>,
 }
 
-/// The hash of a block behind what has the hash `before`.
+/// The hash of all blocks up to `block`, where those before it have the hash `before`.
 fn chain(before: u64, block: &[u8]) -> u64 {
     let mut pair = [0; 16];
     pair[..8].copy_from_slice(&before.to_le_bytes());
@@ -43,11 +45,11 @@ fn chain(before: u64, block: &[u8]) -> u64 {
 
 impl PrefixHasher {
     pub(super) const fn new() -> Self {
-        Self { bytes: 0, blocks: 0, rest: Vec::new(), checkpoint: None, passed: None }
+        Self { bytes: 0, blocks: 0, rest: Vec::new(), checkpoint: None, remembered: None }
     }
 
-    /// Adds a piece of the input that begins at byte `offset`. What was added before is skipped. A
-    /// piece behind a gap is ignored, because the bytes of the gap are not known.
+    /// Adds a piece of the input that begins at byte `offset`. Bytes that were added before are
+    /// skipped. A piece behind a gap is ignored, because the bytes of the gap are not known.
     pub(super) fn add(&mut self, offset: u64, piece: &[u8]) {
         let known = self.bytes.checked_sub(offset).and_then(|known| usize::try_from(known).ok());
         let Some(mut rest) = known.and_then(|known| piece.get(known..)) else { return };
@@ -56,7 +58,7 @@ impl PrefixHasher {
             if length <= rest.len() {
                 let (before, behind) = rest.split_at(length);
                 self.write(before);
-                (self.passed, self.checkpoint) = (Some(self.prefix()), None);
+                (self.remembered, self.checkpoint) = (Some(self.prefix()), None);
                 rest = behind;
             }
         }
@@ -81,7 +83,7 @@ impl PrefixHasher {
         self.blocks = blocks.fold(self.blocks, chain);
     }
 
-    /// Length and hash of all that was added.
+    /// The length and hash of all bytes added.
     pub(super) fn prefix(&self) -> Prefix {
         let hash = if self.rest.is_empty() { self.blocks } else { chain(self.blocks, &self.rest) };
         Prefix { bytes: self.bytes, hash }
@@ -90,14 +92,14 @@ impl PrefixHasher {
     /// Remembers the hash of the first `bytes` bytes once they are added. Has no effect if more
     /// have been added already.
     pub(super) fn remember_at(&mut self, bytes: u64) {
-        (self.checkpoint, self.passed) = (Some(bytes), None);
-        // They may be all that was added.
+        (self.checkpoint, self.remembered) = (Some(bytes), None);
+        // Exactly that many may have been added already.
         self.add(self.bytes, &[]);
     }
 
-    /// What [`Self::remember_at`] has remembered.
+    /// The hash at the length that [`Self::remember_at`] has set, once it has been reached.
     pub(super) const fn remembered(&self) -> Option<Prefix> {
-        self.passed
+        self.remembered
     }
 }
 

@@ -1,4 +1,4 @@
-//! Identity and version of a file: which one it is, and whether it is still as it was.
+//! Identity and version of a file: which file it is, and whether its content is unchanged.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Seek as _};
@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::InputError;
 
-/// Identity of a file, whatever it is called: its device and inode. While a file is open, no other
-/// has the same.
+/// The identity of a file, whatever its name: its device and inode. While a file is open, no other
+/// file has the same identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FileId {
     device: u64,
@@ -24,8 +24,8 @@ impl FileId {
     }
 }
 
-/// Version of a file: differs after it was written to, and between it and a file that takes its
-/// name.
+/// The version of a file: it differs after the file was written to, and between it and a file that
+/// takes its name.
 ///
 /// The device is left out, because versions are compared across restarts of the machine, and many
 /// file systems get another device number whenever they are mounted. A file from elsewhere differs
@@ -37,7 +37,8 @@ pub struct Version {
     /// When the content was last modified: seconds since 1970 and nanoseconds. Programs such as `cp
     /// -p` set it.
     pub modified: (i64, i64),
-    /// When content, names, permissions or the time above were last changed, likewise.
+    /// When content, names, permissions or the modification time were last changed: seconds since
+    /// 1970 and nanoseconds.
     pub changed: (i64, i64),
     /// The inode.
     pub inode: u64,
@@ -76,7 +77,7 @@ impl Stamp {
         self.version
     }
 
-    /// Appends up to `room` bytes from `offset` on; 0 only at the end.
+    /// Appends up to `room` bytes from `offset` on and returns how many; 0 only at the end.
     pub(super) fn read_at(&self, offset: u64, room: usize, buffer: &mut Vec<u8>) -> io::Result<usize> {
         let old = buffer.len();
         buffer.resize(old + room, 0);
@@ -90,20 +91,20 @@ impl Stamp {
         result
     }
 
-    /// The file, to be read from `offset` on. It shares its position with the file that this stamp
-    /// was made of, so that must not be read any more.
+    /// The file, positioned at `offset`. It shares its position with the file that this stamp was
+    /// made of, so that one must not be read any more.
     pub(super) fn file_at(&self, offset: u64) -> io::Result<File> {
         let mut file = self.file.try_clone()?;
         file.seek(io::SeekFrom::Start(offset))?;
         Ok(file)
     }
 
-    /// Whether the version is the same, names and permissions included.
+    /// Whether the version is unchanged, names and permissions included.
     pub(super) fn is_current(&self) -> bool {
         self.file.metadata().is_ok_and(|now| Version::of(&now) == self.version)
     }
 
-    /// Makes sure that the content is unchanged. New permissions or links do not end a reading.
+    /// Fails if the content has changed. New permissions or links are no reason to stop reading.
     pub(super) fn check(&self, name: &str) -> Result<(), InputError> {
         let now = self.file.metadata().map_err(|error| InputError::io(name, error))?;
         if now.len() < self.version.bytes {

@@ -1,8 +1,8 @@
-//! A whole input validated on all cores.
+//! Validation of a whole input on all cores.
 //!
-//! A line takes less time to validate than to hand over. So no chunk changes hands: whoever is free takes the
-//! next one out of the reader and looks at it while it is still in the cache. What is found is put in order
-//! afterwards.
+//! Validating a line takes less time than handing it to another thread. So no chunk changes
+//! threads: an idle thread takes the next one out of the reader and validates it while it is still
+//! in the cache. The errors are put in order afterwards.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,53 +11,54 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Mutex, PoisonError};
 
-use rayon::{ScopeFifo, ThreadPool};
+use rayon::ScopeFifo;
 
 use super::{Chunk, InputError, Reader};
 use crate::answer::{Validation, validate_block};
+use crate::pipeline::ThreadPool;
 use crate::text::{Format, Problem, PuzzleError};
 
-/// How many chunks a thread looks at before it goes to the end of the pool's queue, so that others who share
-/// the pool have their turn.
-const CHUNKS_A_TURN: usize = 16;
+/// The chunks that a thread validates before it goes to the end of the pool's queue, because others
+/// share the pool.
+const CHUNKS_PER_JOB: usize = 16;
 
-/// Why a validation did not come to its end.
+/// The error of a validation that did not finish.
 #[derive(Debug, thiserror::Error)]
-pub enum Stopped {
+pub enum ValidateError {
     /// The input failed.
     #[error(transparent)]
     Input(#[from] InputError),
-    /// `cancel` was raised.
+    /// The caller's flag was set.
     #[error("The validation was cancelled.")]
     Cancelled,
 }
 
-/// Looks at length, characters and rules of every puzzle and keeps the first `limit` errors. `progress` is
-/// told from time to time how many bytes of the input are done.
+/// Checks length, characters and rules of every puzzle and keeps the first `limit` errors.
+/// `progress` is called from time to time with the number of bytes that are done.
 ///
 /// # Errors
-/// What reading meets, or that `cancel` was raised.
+/// Errors of reading, or that `cancel` was set.
 pub fn validate(
     reader: Reader,
     pool: &Arc<ThreadPool>,
     cancel: &AtomicBool,
     limit: usize,
     mut progress: impl FnMut(u64),
-) -> Result<Validation, Stopped> {
-    let run = Run {
+) -> Result<Validation, ValidateError> {
+    let shared = Shared {
         format: reader.format().clone(),
         cancel,
         limit,
-        input: Mutex::new(Input { reader, taken: 0, end: None }),
+        input: Mutex::new(SharedReader { reader, taken: 0, end: None }),
         found: Mutex::default(),
     };
-    pool.in_place_scope_fifo(|scope| {
+    pool.as_rayon().in_place_scope_fifo(|scope| {
         let (done, news) = mpsc::channel();
         for _ in 0..pool.current_num_threads() {
-            spawn_turn(scope, &run, done.clone());
+            spawn_job(scope, &shared, done.clone());
         }
         drop(done);
-        // Ends when the last turn has dropped its sender. Chunks may be done out of order.
+        // Ends when the last job has dropped its sender. Chunks may be done out of order.
         let mut furthest = 0;
         for bytes in news {
             if bytes > furthest {
@@ -66,27 +67,29 @@ pub fn validate(
             }
         }
     });
-    let input = run.input.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let input = shared.input.into_inner().unwrap_or_else(PoisonError::into_inner);
     match input.end {
         Some(End::Failed(error)) => Err(error.into()),
-        Some(End::Reached) => Ok(run.found.into_inner().unwrap_or_else(PoisonError::into_inner).whole(limit)),
-        None => Err(Stopped::Cancelled),
+        Some(End::Reached) => {
+            Ok(shared.found.into_inner().unwrap_or_else(PoisonError::into_inner).whole(limit))
+        }
+        None => Err(ValidateError::Cancelled),
     }
 }
 
-/// What the threads of one validation share.
-struct Run<'a> {
+/// The state that the threads of one validation share.
+struct Shared<'a> {
     format: Format,
     cancel: &'a AtomicBool,
     limit: usize,
-    input: Mutex<Input>,
-    found: Mutex<Found>,
+    input: Mutex<SharedReader>,
+    found: Mutex<Findings>,
 }
 
-/// The input, from which chunks are taken one after another.
-struct Input {
+/// The reader, from which threads take chunks one after another.
+struct SharedReader {
     reader: Reader,
-    /// How many chunks have been taken.
+    /// The number of chunks taken.
     taken: u64,
     end: Option<End>,
 }
@@ -96,8 +99,8 @@ enum End {
     Failed(InputError),
 }
 
-impl Run<'_> {
-    /// The next chunk and its number; `None` when there are no more or the run was cancelled.
+impl Shared<'_> {
+    /// The next chunk and its number; `None` at the end or after cancelling.
     fn take(&self) -> Option<(u64, Chunk)> {
         let mut input = self.input.lock().unwrap_or_else(PoisonError::into_inner);
         if input.end.is_some() || self.cancel.load(Ordering::Relaxed) {
@@ -115,34 +118,35 @@ impl Run<'_> {
     }
 }
 
-/// Queues a turn: some chunks, then the next turn, as long as there are chunks.
-fn spawn_turn<'scope>(scope: &ScopeFifo<'scope>, run: &'scope Run<'_>, done: Sender<u64>) {
+/// Queues a job: some chunks, then another job, as long as there are chunks.
+fn spawn_job<'scope>(scope: &ScopeFifo<'scope>, shared: &'scope Shared<'_>, done: Sender<u64>) {
     scope.spawn_fifo(move |scope| {
-        for _ in 0..CHUNKS_A_TURN {
-            let Some((number, chunk)) = run.take() else { return };
-            let look = AssertUnwindSafe(|| validate_block(&run.format, chunk.block(), run.limit));
-            let part = catch_unwind(look).unwrap_or_else(|_| broken_down(&chunk));
-            let mut found = run.found.lock().unwrap_or_else(PoisonError::into_inner);
-            found.add(number, part, run.limit);
+        for _ in 0..CHUNKS_PER_JOB {
+            let Some((number, chunk)) = shared.take() else { return };
+            let look = AssertUnwindSafe(|| validate_block(&shared.format, chunk.block(), shared.limit));
+            let part = catch_unwind(look).unwrap_or_else(|_| internal_error(&chunk));
+            let mut found = shared.found.lock().unwrap_or_else(PoisonError::into_inner);
+            found.add(number, part, shared.limit);
             drop(found);
-            // Nobody listens only when the caller is gone, and then the scope is too.
+            // The receiver lives as long as the scope, so this cannot fail.
             let _ = done.send(chunk.end());
         }
-        spawn_turn(scope, run, done);
+        spawn_job(scope, shared, done);
     });
 }
 
-/// What was found in chunks that come in any order.
+/// The errors of chunks that are finished in any order.
 #[derive(Default)]
-struct Found {
+struct Findings {
     puzzles: u64,
     bad: u64,
-    /// The errors of each bad chunk, by its number: the first chunks, as many as it takes for enough errors.
+    /// The errors of each bad chunk, by its number: only of the first chunks that have enough
+    /// together.
     errors: BTreeMap<u64, Vec<PuzzleError>>,
     kept: usize,
 }
 
-impl Found {
+impl Findings {
     fn add(&mut self, number: u64, part: Validation, limit: usize) {
         self.puzzles += part.puzzles;
         self.bad += part.bad;
@@ -151,7 +155,7 @@ impl Found {
         }
         self.kept += part.errors.len();
         self.errors.insert(number, part.errors);
-        // The last chunk goes when those before it have enough.
+        // The last chunk is dropped when those before it have enough.
         while let Some(last) = self.errors.last_entry()
             && self.kept - last.get().len() >= limit
         {
@@ -159,15 +163,16 @@ impl Found {
         }
     }
 
-    /// Everything, in the order of the input.
+    /// The errors in the order of the input.
     fn whole(self, limit: usize) -> Validation {
         let errors = self.errors.into_values().flatten().take(limit).collect();
         Validation { puzzles: self.puzzles, bad: self.bad, errors }
     }
 }
 
-/// What to say of a chunk whose validation panicked: that nobody can vouch for it.
-fn broken_down(chunk: &Chunk) -> Validation {
+/// The finding for a chunk whose validation panicked: it is bad, because its puzzles were not
+/// checked.
+fn internal_error(chunk: &Chunk) -> Validation {
     let line = Some(chunk.block().first_line);
     Validation { puzzles: 1, bad: 1, errors: vec![PuzzleError { problem: Problem::Internal, line }] }
 }
@@ -189,7 +194,7 @@ mod tests {
         let chunks = [(1, vec![]), (2, vec![11, 12]), (3, vec![25]), (4, vec![31, 32, 33]), (5, vec![44])];
         for turn in 0..chunks.len() {
             for limit in [0, 1, 2, 3, 5, 100] {
-                let mut found = Found::default();
+                let mut found = Findings::default();
                 for (number, lines) in chunks.iter().cycle().skip(turn).take(chunks.len()) {
                     found.add(*number, part(lines), limit);
                     assert!(found.kept <= limit.max(1) + 2, "{} errors are kept for {limit}", found.kept);

@@ -1,14 +1,22 @@
-//! Load: many connections and streams to one server, driven as fast as it answers or at a fixed rate, with every answer
-//! checked.
+//! The load generator: many connections and streams to one server, as fast as it answers or at a
+//! fixed rate, with every answer checked.
 //!
 //! ```text
-//!   pace ──turns──▶ lanes: streams or callers, each with some messages in flight ⇄ server
-//!                     │
-//!   script ───────────┘ what is sent, and what must come back
+//!   Pacer ──SendPermit──▶ tasks: streams or calls, each with some messages in flight ⇄ server
+//!                           │
+//!   Workload ───────────────┘ messages, and their expected answers
 //! ```
 //!
-//! `script` has the puzzles and their answers; `pace` says when a message is due; a `lane` takes turns, sends and
-//! judges. [`run`] puts it together and adds it up: [`Figures`].
+//! | file | what it holds |
+//! |---|---|
+//! | `workload.rs` | the puzzles, their answers, and the judgement of answers |
+//! | `schedule.rs` | when the next message is due |
+//! | `stream.rs` | one stream, or one sequence of calls |
+//!
+//! [`run`] starts the tasks and sums up: [`Figures`].
+//!
+//! **Invariant:** every puzzle sent is counted once: as right, wrong, failed or missing. The
+//! client's own retries are not used, because a server's failures are to be counted and not hidden.
 
 mod schedule;
 mod stream;
@@ -27,29 +35,29 @@ use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
 use tonic::{Code, Status};
 
-use crate::client::endpoint::{Endpoint, Server};
+use crate::client::endpoint::{Connector, Endpoint};
 use crate::client::{RetryPolicy, ServerError};
 use crate::service::wire::proto;
 use crate::service::wire::status;
-use schedule::{Clock, Pacer, Turn};
-use stream::Caller;
-use workload::Verdict;
+use schedule::{Clock, Pacer, SendPermit};
+use stream::LoadClient;
+use workload::Judgement;
 
 pub use workload::{MAX_PUZZLES, Workload, WorkloadError};
 
-/// How long answers are waited for after the last message was sent.
+/// The time for which answers are awaited after the last message was sent.
 const LAST_ANSWERS: Duration = Duration::from_secs(10);
 
-/// How often whoever watches is told, and the run looks whether it is to end.
+/// The interval at which the run reports progress and checks whether it is to end.
 const WATCH_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How latencies are kept: to so many digits.
+/// The significant digits of latencies.
 const LATENCY_DIGITS: u8 = 3;
 
-/// The method that is called.
+/// The method under load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// One call a message.
+    /// A call for each message.
     Solve,
     /// Streams of puzzles.
     SolveStream,
@@ -57,42 +65,44 @@ pub enum Method {
     SolveLines,
 }
 
-/// How a server is loaded.
+/// The plan of a run.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What is called.
+    /// The method that is called.
     pub method: Method,
-    /// How many puzzles a message has. A message is shorter at the end of the script.
+    /// The puzzles in a message. A message is shorter at the end of the workload.
     pub message_puzzles: usize,
-    /// How many connections there are.
+    /// The number of connections.
     pub connections: usize,
-    /// How many streams on each; for calls it multiplies those in flight.
+    /// The streams on each connection; for calls it multiplies those in flight.
     pub streams: usize,
-    /// The most messages of a stream that are not answered.
+    /// The most unanswered messages of a stream.
     pub in_flight: usize,
-    /// How many puzzles a second are sent, all together, whether they are answered or not; as many as the server
-    /// answers, if not given.
+    /// The puzzles sent a second, over all streams, whether they are answered or not (default: as
+    /// many as the server answers).
     pub rate: Option<f64>,
-    /// For how long messages are sent.
+    /// The time for which messages are sent.
     pub duration: Duration,
-    /// How many puzzles are sent, if the time suffices.
+    /// The most puzzles that are sent (default: no limit).
     pub puzzles: Option<u64>,
-    /// Of so many messages the answers to one are compared, and those to the others only counted. From 1.
+    /// The answers to one message in this many are compared, and those to the others only counted.
+    /// From 1.
     pub check_every: u64,
 }
 
-/// What came of it.
+/// The results of a run.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Figures {
     /// Messages sent.
     pub messages_sent: u64,
-    /// Messages answered, be it wrongly.
+    /// Messages answered, rightly or wrongly.
     pub messages_answered: u64,
     /// Puzzles sent.
     pub sent: u64,
     /// Puzzles with a right answer, error lines included.
     pub right: u64,
-    /// How many of these answers were compared, and not only counted.
+    /// Answers that were compared, and not only counted.
     pub checked: u64,
     /// The error lines, by their code.
     pub errors: BTreeMap<&'static str, u64>,
@@ -100,7 +110,7 @@ pub struct Figures {
     pub wrong: u64,
     /// Puzzles whose call was ended by a status.
     pub failed: u64,
-    /// Answers beyond what was asked.
+    /// Answers beyond those requested.
     pub repeated: u64,
     /// The statuses by which calls and streams were ended, by their names.
     pub statuses: BTreeMap<&'static str, u64>,
@@ -108,9 +118,9 @@ pub struct Figures {
     pub unsent_messages: u64,
     /// From the first message to the last answer.
     pub time: Duration,
-    /// The first wrong answer, for people.
+    /// The first wrong answer, as text for people.
     pub example: Option<String>,
-    /// From when a message was due to its answer, in nanoseconds.
+    /// The times from when messages were due to their answers, in nanoseconds.
     latencies: Histogram<u64>,
 }
 
@@ -130,36 +140,36 @@ impl Figures {
             unsent_messages: 0,
             time: Duration::ZERO,
             example: None,
-            // One to five digits are allowed.
+            // It fails only beyond one to five digits.
             latencies: Histogram::new(LATENCY_DIGITS).unwrap_or_else(|error| unreachable!("{error}")),
         }
     }
 
-    /// Puzzles that were sent and that nobody ever spoke of again.
+    /// Puzzles that were sent and never answered.
     #[must_use]
     pub const fn missing(&self) -> u64 {
         self.sent.saturating_sub(self.right + self.wrong + self.failed)
     }
 
-    /// Has every puzzle its right answer, once?
+    /// Whether every puzzle has exactly one answer, and the right one.
     #[must_use]
     pub const fn are_good(&self) -> bool {
         self.right == self.sent && self.repeated == 0
     }
 
-    /// The time in which this share of the messages was answered, from 0 to 1.
+    /// The latency at a quantile, from 0 to 1.
     #[must_use]
     pub fn latency(&self, share: f64) -> Duration {
         Duration::from_nanos(self.latencies.value_at_quantile(share))
     }
 
-    /// The mean of these times.
+    /// The mean latency.
     #[must_use]
     pub fn mean_latency(&self) -> Duration {
         Duration::from_secs_f64(self.latencies.mean() / 1e9)
     }
 
-    /// How many messages took longer than `over` and at most `to`.
+    /// The number of messages with a latency above `over` and up to `to`.
     #[must_use]
     pub fn answered_within(&self, over: Duration, to: Duration) -> u64 {
         let [over, to] = [over, to].map(nanoseconds);
@@ -171,24 +181,24 @@ fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// What lanes share.
-struct Run {
+/// The state that the tasks of a run share.
+struct LoadRun {
     plan: Plan,
     workload: Arc<Workload>,
     options: proto::SolveOptions,
     pacer: Arc<Pacer>,
     figures: Mutex<Figures>,
-    /// Why it is of no use to go on.
+    /// The error that made the run stop, because every call would fail.
     refusal: Mutex<Option<ServerError>>,
 }
 
-impl Run {
+impl LoadRun {
     fn figures(&self) -> MutexGuard<'_, Figures> {
-        // Every change is made whole or not at all.
+        // A panic leaves no half-made change, so a poisoned lock can be used.
         self.figures.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The puzzles of a message; none if all have been sent.
+    /// The puzzles of a message; `None` if all have been sent.
     fn message(&self, number: u64) -> Option<Range<usize>> {
         let puzzles = self.workload.message(number, self.plan.message_puzzles, self.plan.puzzles);
         if puzzles.is_none() {
@@ -212,25 +222,25 @@ impl Run {
     }
 
     /// Counts the answers to a message.
-    fn settle(&self, turn: Turn, verdict: &Verdict, is_checked: bool) {
+    fn count_answers(&self, permit: SendPermit, judgement: &Judgement, is_checked: bool) {
         let now = Instant::now();
         let mut figures = self.figures();
         figures.messages_answered += 1;
-        figures.right += verdict.right;
-        figures.wrong += verdict.wrong;
-        figures.repeated += verdict.repeated;
+        figures.right += judgement.right;
+        figures.wrong += judgement.wrong;
+        figures.repeated += judgement.repeated;
         if is_checked {
-            figures.checked += verdict.right + verdict.wrong;
+            figures.checked += judgement.right + judgement.wrong;
         }
-        for (code, count) in &verdict.errors {
+        for (code, count) in &judgement.errors {
             *figures.errors.entry(code).or_default() += count;
         }
         if figures.example.is_none() {
-            figures.example.clone_from(&verdict.example);
+            figures.example.clone_from(&judgement.example);
         }
         figures.time = now - self.pacer.begin();
-        let latency = nanoseconds(now.saturating_duration_since(turn.begin));
-        // A histogram that grows takes any value.
+        let latency = nanoseconds(now.saturating_duration_since(permit.due));
+        // An auto-resizing histogram takes any value.
         let recorded = figures.latencies.record(latency);
         debug_assert!(recorded.is_ok());
     }
@@ -253,21 +263,23 @@ impl Run {
     }
 }
 
-/// Why a server could not be loaded.
+/// The error of a run that could not send its first message.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum LoadError {
-    /// It cannot be reached, or lets us do nothing.
+    /// The server cannot be reached, or refuses all calls.
     #[error(transparent)]
     Server(#[from] ServerError),
-    /// There is no thread for an open loop's clock.
+    /// The clock of an open loop has no thread.
     #[error("The clock cannot be started: {0}.")]
     Clock(io::Error),
 }
 
-/// Loads a server as planned, and returns what came of it. `cancel` ends it early. `watch` is told from time to time how far
-/// it is.
+/// Runs a plan against a server. `cancel` ends it early. `watch` is called from time to time with
+/// the figures so far.
 ///
-/// A stream or a call that fails is counted, and another one is begun; a connection that is lost is made again.
+/// A stream or a call that fails is counted, and another one is started; a connection that is lost
+/// is made again.
 ///
 /// # Errors
 /// [`LoadError`], if not even the first message can be sent.
@@ -291,10 +303,10 @@ async fn load(
     cancel: &AtomicBool,
     watch: &mut (dyn FnMut(&Figures, Duration) + Send),
 ) -> Result<Figures, LoadError> {
-    let server = Server::new(endpoint, &RetryPolicy::default())?;
-    let mut callers = Vec::with_capacity(plan.connections);
+    let server = Connector::new(endpoint, &RetryPolicy::default())?;
+    let mut clients = Vec::with_capacity(plan.connections);
     for _ in 0..plan.connections {
-        callers.push(Caller::new(server.connect().await?, server.bearer.clone()));
+        clients.push(LoadClient::new(server.connect().await?, server.bearer.clone()));
         if cancel.load(Ordering::Relaxed) {
             return Ok(Figures::new());
         }
@@ -302,7 +314,7 @@ async fn load(
 
     let message_rate = plan.rate.map(|rate| rate / plan.message_puzzles as f64);
     let pacer = Arc::new(Pacer::new(plan.duration, message_rate));
-    let run = Arc::new(Run {
+    let run = Arc::new(LoadRun {
         plan: plan.clone(),
         workload: Arc::clone(workload),
         options: workload.options(),
@@ -311,19 +323,21 @@ async fn load(
         refusal: Mutex::new(None),
     });
     let clock = Clock::start(&pacer).map_err(LoadError::Clock)?;
-    // Dropped, and all lanes with it, whenever this function is left.
-    let mut lanes = JoinSet::new();
-    for caller in &callers {
+    // Dropping the set aborts all tasks, however this function returns.
+    let mut tasks = JoinSet::new();
+    for client in &clients {
         for _ in 0..plan.streams {
-            let lane = || (Arc::clone(&run), caller.clone());
-            let (shared, caller) = lane();
+            let shares = || (Arc::clone(&run), client.clone());
+            let (shared, client) = shares();
             match plan.method {
-                Method::SolveLines => drop(lanes.spawn(stream::stream::<stream::Lines>(shared, caller))),
-                Method::SolveStream => drop(lanes.spawn(stream::stream::<stream::Puzzles>(shared, caller))),
+                Method::SolveLines => drop(tasks.spawn(stream::stream::<stream::SolveLines>(shared, client))),
+                Method::SolveStream => {
+                    drop(tasks.spawn(stream::stream::<stream::SolveStream>(shared, client)));
+                }
                 Method::Solve => {
                     for _ in 0..plan.in_flight {
-                        let (shared, caller) = lane();
-                        lanes.spawn(stream::calls(shared, caller));
+                        let (shared, client) = shares();
+                        tasks.spawn(stream::calls(shared, client));
                     }
                 }
             }
@@ -335,7 +349,7 @@ async fn load(
     let mut given_up = None;
     loop {
         tokio::select! {
-            ended = lanes.join_next() => match ended {
+            ended = tasks.join_next() => match ended {
                 None => break,
                 Some(Err(failed)) if failed.is_panic() => std::panic::resume_unwind(failed.into_panic()),
                 Some(_) => {}
@@ -353,7 +367,7 @@ async fn load(
         }
     }
     drop(clock);
-    lanes.shutdown().await;
+    tasks.shutdown().await;
     if let Some(refusal) = run.refusal.lock().unwrap_or_else(PoisonError::into_inner).take() {
         return Err(refusal.into());
     }

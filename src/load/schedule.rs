@@ -1,4 +1,8 @@
-//! When the next message is due.
+//! The schedule: when the next message is due.
+//!
+//! **Invariant:** in an open loop, due times are fixed beforehand and latencies count from them,
+//! whether any task is free to send or not. So a server that stalls is charged for all messages
+//! that would have been sent meanwhile (no coordinated omission).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -8,47 +12,46 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
 
-/// Messages that are due within this time are let go together: nobody can wait for less.
-const LEAST_WAIT: Duration = Duration::from_micros(50);
+/// The shortest wait of the clock; messages that are due within it are released together.
+const MIN_WAIT: Duration = Duration::from_micros(50);
 
 /// The right to send a message.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Turn {
-    /// Messages are numbered from 0.
+pub(crate) struct SendPermit {
+    /// The number of the message, from 0.
     pub(crate) number: u64,
-    /// From when on its answer is waited for.
-    pub(crate) begin: Instant,
+    /// The time from which its latency counts.
+    pub(crate) due: Instant,
 }
 
-/// Hands out turns, to whoever asks.
+/// The source of permits to send.
 ///
-/// In a closed loop there is always one. In an open loop turns are due at times that are fixed beforehand, and count from these
-/// times, whether anybody is free to take them or not: a server that stalls is charged for all that would have been sent
-/// meanwhile.
+/// In a closed loop there is always one. In an open loop they are released at the times of the
+/// schedule.
 #[derive(Debug)]
 pub(crate) struct Pacer {
     begin: Instant,
     end: Instant,
     taken: AtomicU64,
     is_over: AtomicBool,
-    /// Was it ended because there is nothing more to send?
+    /// Whether it was stopped because there is nothing left to send.
     is_complete: AtomicBool,
     schedule: Option<Schedule>,
 }
 
-/// An open loop.
+/// The schedule of an open loop.
 #[derive(Debug)]
 struct Schedule {
-    /// Seconds from one turn to the next.
+    /// The seconds from one message to the next.
     interval: f64,
-    /// The turns that are due and not taken.
+    /// The permits that are due and not taken.
     due: Semaphore,
-    /// How many there have been.
+    /// The number of permits ever released.
     released: AtomicU64,
 }
 
 impl Schedule {
-    /// How many turns are due so long after the first.
+    /// The number of messages that are due at a time after the first.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -64,7 +67,7 @@ impl Schedule {
 }
 
 impl Pacer {
-    /// Turns from now on and for so long; so many a second, or as many as are asked for.
+    /// Permits from now on, for `duration`: `rate` a second, or without a limit.
     pub(crate) fn new(duration: Duration, rate: Option<f64>) -> Self {
         let begin = Instant::now();
         let schedule = rate.map(|rate| Schedule {
@@ -90,10 +93,10 @@ impl Pacer {
         self.end
     }
 
-    /// Takes the next turn when it is due. `None` when there are no more.
-    pub(crate) async fn turn(&self) -> Option<Turn> {
+    /// Waits for the next permit. `None` after the end.
+    pub(crate) async fn permit(&self) -> Option<SendPermit> {
         if let Some(schedule) = &self.schedule {
-            // It is closed at the end.
+            // The semaphore is closed at the end.
             schedule.due.acquire().await.ok()?.forget();
         }
         let now = Instant::now();
@@ -101,11 +104,11 @@ impl Pacer {
             return None;
         }
         let number = self.taken.fetch_add(1, Ordering::Relaxed);
-        let begin = self.schedule.as_ref().map_or(now, |schedule| self.begin + schedule.time_of(number));
-        Some(Turn { number, begin })
+        let due = self.schedule.as_ref().map_or(now, |schedule| self.begin + schedule.time_of(number));
+        Some(SendPermit { number, due })
     }
 
-    /// No more turns are given.
+    /// Stops giving permits.
     pub(crate) fn stop(&self) {
         self.is_over.store(true, Ordering::Relaxed);
         if let Some(schedule) = &self.schedule {
@@ -113,18 +116,18 @@ impl Pacer {
         }
     }
 
-    /// The same, since nothing is left to send.
+    /// Stops because nothing is left to send.
     pub(crate) fn complete(&self) {
         self.is_complete.store(true, Ordering::Relaxed);
         self.stop();
     }
 
-    /// Has it been stopped?
+    /// Whether it was stopped.
     pub(crate) fn is_over(&self) -> bool {
         self.is_over.load(Ordering::Relaxed)
     }
 
-    /// The turns of an open loop that were due and that nobody was free to take.
+    /// The messages of an open loop that were due and that no task was free to send.
     pub(crate) fn missed(&self) -> u64 {
         if self.is_complete.load(Ordering::Relaxed) {
             return 0;
@@ -134,17 +137,18 @@ impl Pacer {
     }
 }
 
-/// The thread that keeps an open loop's time; a runtime's timers count in milliseconds. It ends with this.
+/// The clock of an open loop: a thread, because a runtime's timers have a resolution of a
+/// millisecond. It ends on drop.
 pub(crate) struct Clock {
     stop: Option<mpsc::Sender<()>>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
 impl Clock {
-    /// Starts the clock of a pace, if it needs one.
+    /// Starts the clock of a pacer, if it has a schedule.
     ///
     /// # Errors
-    /// The system's, if it has no thread left.
+    /// The system's error if the thread cannot be started.
     pub(crate) fn start(pacer: &Arc<Pacer>) -> std::io::Result<Self> {
         if pacer.schedule.is_none() {
             return Ok(Self { stop: None, thread: None });
@@ -164,13 +168,13 @@ impl Drop for Clock {
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take() {
-            // It cannot panic, and if it did there would be nothing left to do.
+            // A panic of the clock changes nothing at the end of a run.
             let _ = thread.join();
         }
     }
 }
 
-/// Lets turns go when they are due.
+/// Releases permits when they are due.
 fn tick(pacer: &Pacer, schedule: &Schedule, stopped: &mpsc::Receiver<()>) {
     let mut released = 0;
     loop {
@@ -183,7 +187,7 @@ fn tick(pacer: &Pacer, schedule: &Schedule, stopped: &mpsc::Receiver<()>) {
             return;
         }
         let next = (pacer.begin + schedule.time_of(released)).min(pacer.end);
-        let wait = next.saturating_duration_since(Instant::now()).max(LEAST_WAIT);
+        let wait = next.saturating_duration_since(Instant::now()).max(MIN_WAIT);
         if stopped.recv_timeout(wait) != Err(RecvTimeoutError::Timeout) {
             return;
         }
@@ -199,45 +203,45 @@ mod tests {
     }
 
     #[test]
-    fn an_open_loop_counts_from_when_turns_were_due() {
+    fn an_open_loop_counts_from_when_messages_were_due() {
         let pacer = Arc::new(Pacer::new(Duration::from_secs(1), Some(1000.0)));
         let clock = Clock::start(&pacer).unwrap();
-        let turns = runtime().block_on(async {
-            let mut turns = Vec::new();
-            // Nobody is there at first.
+        let permits = runtime().block_on(async {
+            let mut permits = Vec::new();
+            // No task takes permits at first.
             tokio::time::sleep(Duration::from_millis(50)).await;
             for _ in 0..40 {
-                turns.push(pacer.turn().await.unwrap());
+                permits.push(pacer.permit().await.unwrap());
             }
-            turns
+            permits
         });
-        for (number, turn) in (0..).zip(turns) {
-            assert_eq!(turn.number, number);
-            let late = turn.begin.duration_since(pacer.begin()).abs_diff(Duration::from_millis(number));
-            assert!(late < Duration::from_micros(10), "turn {number} is off by {late:?}");
+        for (number, permit) in (0..).zip(permits) {
+            assert_eq!(permit.number, number);
+            let late = permit.due.duration_since(pacer.begin()).abs_diff(Duration::from_millis(number));
+            assert!(late < Duration::from_micros(10), "message {number} is off by {late:?}");
         }
-        // All that was due is there or was missed, when time is up.
+        // At the end, every message that was due has been sent or missed.
         let last = runtime().block_on(async {
             tokio::time::sleep_until((pacer.end() + Duration::from_millis(20)).into()).await;
-            pacer.turn().await
+            pacer.permit().await
         });
         assert!(last.is_none());
         drop(clock);
         pacer.stop();
         assert!((960..=961).contains(&pacer.missed()), "{}", pacer.missed());
-        assert!(runtime().block_on(pacer.turn()).is_none());
+        assert!(runtime().block_on(pacer.permit()).is_none());
     }
 
     #[test]
-    fn a_closed_loop_has_turns_until_it_is_stopped() {
+    fn a_closed_loop_has_permits_until_it_is_stopped() {
         let pacer = Arc::new(Pacer::new(Duration::from_secs(600), None));
         let _clock = Clock::start(&pacer).unwrap();
         let runtime = runtime();
         for number in 0..1000 {
-            assert_eq!(runtime.block_on(pacer.turn()).map(|turn| turn.number), Some(number));
+            assert_eq!(runtime.block_on(pacer.permit()).map(|permit| permit.number), Some(number));
         }
         pacer.complete();
-        assert!(runtime.block_on(pacer.turn()).is_none());
+        assert!(runtime.block_on(pacer.permit()).is_none());
         assert_eq!(pacer.missed(), 0);
     }
 }

@@ -1,8 +1,8 @@
-//! What is sent, and what must come back.
+//! The workload: puzzles to send, and their expected answers.
 //!
-//! All puzzles are solved here before anything is sent. An answer that is the same as ours, byte for byte, is right, and that
-//! is quick to see. Any other is looked at closely: a puzzle may have several solutions, and which of them is found depends on
-//! what else is searched with it.
+//! All puzzles are solved here before anything is sent, so most answers are checked by comparing
+//! bytes. Any other answer is checked against the rules, because a puzzle may have several
+//! solutions, and which one is found depends on the puzzles that are searched with it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,44 +10,45 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use bytes::Bytes;
-use rayon::ThreadPool;
 
 use crate::answer::{Answer, Block, Cancelled, Found, Task, Workers};
 use crate::grid::Grid;
 use crate::input::{InputError, Reader};
-use crate::pipeline::{Panicked, submit};
+use crate::pipeline::{Panicked, ThreadPool, submit};
 use crate::service::wire::convert::{code_name, options_from};
 use crate::service::wire::proto::{self, answer::Result as Answered};
 use crate::text::{Format, FormatError, Hint, Notation, Records};
 
-/// The most puzzles that are kept; what an input has beyond them is not read.
+/// The most puzzles of a workload; the rest of the input is not read.
 pub const MAX_PUZZLES: usize = 1 << 20;
 
-/// Longer lines, which are no puzzles of any size, are left out: a message has to hold many.
+/// The longest line of a workload. Longer ones, which are no puzzles of any size, are left out,
+/// because a message has to hold many lines.
 const MAX_LINE_BYTES: usize = 1024;
 
-/// The puzzles of a job for one thread.
-const JOB_PUZZLES: usize = 8192;
+/// The puzzles solved as one job.
+const PUZZLES_PER_JOB: usize = 8192;
 
-/// How much of an answer is quoted.
+/// The most bytes of an answer that are quoted.
 const MAX_QUOTED_BYTES: usize = 200;
 
-/// Why there is nothing to send.
+/// The error of a workload that cannot be made.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum WorkloadError {
     /// The input cannot be read.
     #[error(transparent)]
     Input(#[from] InputError),
-    /// Its puzzles cannot be written one a line.
+    /// The puzzles cannot be written one a line.
     #[error(transparent)]
     Format(#[from] FormatError),
-    /// It has no puzzles.
+    /// The input holds no puzzles.
     #[error("{0} is empty.")]
     Empty(String),
-    /// The caller gave up.
+    /// The caller's flag was set.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
-    /// Solving them here broke down.
+    /// A job that solved some of them panicked.
     #[error(transparent)]
     Panicked(#[from] Panicked),
 }
@@ -55,28 +56,28 @@ pub enum WorkloadError {
 /// Puzzles, one a line, and the answers to them.
 #[derive(Debug)]
 pub struct Workload {
-    /// How both are written.
+    /// The format of both.
     format: Format,
-    puzzles: Lines,
-    answers: Lines,
-    /// The answers that are an error: which, and of what kind.
+    puzzles: LineTable,
+    answers: LineTable,
+    /// The answers that are errors: their indexes and codes.
     errors: Vec<(usize, &'static str)>,
     left_out: u64,
 }
 
-/// A text and where its lines end, line ends included.
+/// A text, and the offsets behind its lines and their line ends.
 #[derive(Debug, Default)]
-struct Lines {
+struct LineTable {
     text: Bytes,
     ends: Vec<usize>,
 }
 
-impl Lines {
+impl LineTable {
     fn count(&self) -> usize {
         self.ends.len()
     }
 
-    /// Where some lines are in the text.
+    /// The range of some lines in the text.
     fn span(&self, lines: &Range<usize>) -> Range<usize> {
         let end_of = |count: usize| count.checked_sub(1).map_or(0, |last| self.ends[last]);
         end_of(lines.start)..end_of(lines.end)
@@ -93,7 +94,7 @@ impl Lines {
     }
 }
 
-/// What one thread found out.
+/// The answers of one job.
 #[derive(Default)]
 struct Solved {
     text: Vec<u8>,
@@ -102,8 +103,8 @@ struct Solved {
 }
 
 impl Workload {
-    /// Takes puzzles from an input, [`MAX_PUZZLES`] at most, and solves them here. Bad lines are kept, since they are
-    /// answered too, unless they are of a notation with several lines a puzzle.
+    /// Reads the puzzles of an input, [`MAX_PUZZLES`] at most, and solves them. Bad lines are kept,
+    /// because they are answered too, unless the notation has several lines a puzzle.
     ///
     /// # Errors
     /// [`WorkloadError`].
@@ -146,22 +147,22 @@ impl Workload {
         if ends.is_empty() {
             return Err(WorkloadError::Empty(reader.name().to_owned()));
         }
-        let puzzles = Lines { text: text.into(), ends };
+        let puzzles = LineTable { text: text.into(), ends };
         Self::solve(format, puzzles, left_out, pool, cancel)
     }
 
     fn solve(
         format: Format,
-        puzzles: Lines,
+        puzzles: LineTable,
         left_out: u64,
         pool: &ThreadPool,
         cancel: &Arc<AtomicBool>,
     ) -> Result<Self, WorkloadError> {
         let workers = Arc::new(Workers::new(format.clone(), Task::default()));
-        let firsts = (0..puzzles.count()).step_by(JOB_PUZZLES);
+        let firsts = (0..puzzles.count()).step_by(PUZZLES_PER_JOB);
         let jobs: Vec<_> = firsts
             .map(|first| {
-                let range = first..puzzles.count().min(first + JOB_PUZZLES);
+                let range = first..puzzles.count().min(first + PUZZLES_PER_JOB);
                 let text = puzzles.text.slice(puzzles.span(&range));
                 let (workers, cancel) = (Arc::clone(&workers), Arc::clone(cancel));
                 submit(pool, move || solve_part(&workers, &text, range, &cancel))
@@ -174,23 +175,23 @@ impl Workload {
             all.text.extend_from_slice(&part.text);
             all.errors.extend(part.errors);
         }
-        let answers = Lines { text: all.text.into(), ends: all.ends };
+        let answers = LineTable { text: all.text.into(), ends: all.ends };
         Ok(Self { format, puzzles, answers, errors: all.errors, left_out })
     }
 
-    /// How many puzzles there are.
+    /// The number of puzzles.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.puzzles.count() as u64
     }
 
-    /// How many bad puzzles of the input are not among them.
+    /// The number of bad puzzles of the input that were left out.
     #[must_use]
     pub const fn left_out(&self) -> u64 {
         self.left_out
     }
 
-    /// The options that say how the puzzles are written.
+    /// The options that declare the format of the puzzles.
     pub(crate) fn options(&self) -> proto::SolveOptions {
         let hint = Hint {
             notation: Some(Notation::Lines),
@@ -200,8 +201,8 @@ impl Workload {
         options_from(&Task::default(), &hint)
     }
 
-    /// The puzzles of a message, if the messages before it leave anything of `limit` puzzles. The puzzles are sent over and
-    /// over; a message ends at the last of them.
+    /// The puzzles of a message; `None` if the messages before it reach `limit`. The workload is
+    /// sent over and over; a message ends at its last puzzle.
     pub(crate) fn message(&self, number: u64, size: usize, limit: Option<u64>) -> Option<Range<usize>> {
         let (count, size) = (self.puzzles.count(), size.min(self.puzzles.count()));
         let messages = count.div_ceil(size) as u64;
@@ -226,52 +227,53 @@ impl Workload {
         range.clone().map(entry).collect()
     }
 
-    /// Are these lines our own answers?
+    /// Whether these lines are the expected answers, byte for byte.
     pub(crate) fn is_expected(&self, range: &Range<usize>, lines: &[u8]) -> bool {
         self.answers.of(range) == lines
     }
 
-    /// What our answers are.
-    pub(crate) fn expected(&self, range: &Range<usize>) -> Verdict {
+    /// The judgement of the expected answers.
+    pub(crate) fn expected(&self, range: &Range<usize>) -> Judgement {
         let (from, to) =
             [range.start, range.end].map(|index| self.errors.partition_point(|&(at, _)| at < index)).into();
-        let mut verdict = Verdict { right: range.len() as u64, ..Verdict::default() };
+        let mut judgement = Judgement { right: range.len() as u64, ..Judgement::default() };
         for (_, code) in &self.errors[from..to] {
-            *verdict.errors.entry(code).or_default() += 1;
+            *judgement.errors.entry(code).or_default() += 1;
         }
-        verdict
+        judgement
     }
 
     /// Judges the answer lines to some puzzles.
-    pub(crate) fn judge_lines(&self, range: &Range<usize>, lines: &[u8]) -> Verdict {
+    pub(crate) fn judge_lines(&self, range: &Range<usize>, lines: &[u8]) -> Judgement {
         if self.is_expected(range, lines) {
             return self.expected(range);
         }
-        let mut verdict = Verdict::default();
+        let mut judgement = Judgement::default();
         let mut given = lines.split_inclusive(|&byte| byte == b'\n');
         for index in range.clone() {
             let Some(line) = given.next() else { break };
             let line = line.strip_suffix(b"\n").unwrap_or(line);
             let is_right = self.is_right(index, line);
             match (is_right, self.code(index)) {
-                (true, code) => verdict.count_right(code),
-                // A server may have a lower limit than we have. It says nothing false.
-                (false, _) if is_given_up(line) => verdict.count_right(Some(GAVE_UP)),
-                (false, _) => verdict.count_wrong(|| self.quote(index, line)),
+                (true, code) => judgement.count_right(code),
+                // A server may have a lower node limit, so giving up is not wrong.
+                (false, _) if is_given_up(line) => judgement.count_right(Some(GAVE_UP)),
+                (false, _) => judgement.count_wrong(|| self.quote(index, line)),
             }
         }
-        verdict.repeated = given.count() as u64;
-        verdict
+        judgement.repeated = given.count() as u64;
+        judgement
     }
 
-    /// Judges answers that are messages. `first_line` is what the first of them must have for a line.
+    /// Judges answers that are messages. `first_line` is the line number that the first one must
+    /// have.
     pub(crate) fn judge_answers(
         &self,
         range: &Range<usize>,
         first_line: u64,
         answers: &[proto::Answer],
-    ) -> Verdict {
-        let mut verdict = Verdict::default();
+    ) -> Judgement {
+        let mut judgement = Judgement::default();
         for ((index, line), answer) in range.clone().zip(first_line..).zip(answers) {
             let known = self.code(index);
             let code = match &answer.result {
@@ -286,21 +288,21 @@ impl Workload {
                 Some(Answered::Count(_)) | None => None,
             };
             match code.filter(|_| answer.line == line) {
-                Some(code) => verdict.count_right(code),
-                None => verdict.count_wrong(|| self.quote(index, said(answer).as_bytes())),
+                Some(code) => judgement.count_right(code),
+                None => judgement.count_wrong(|| self.quote(index, describe(answer).as_bytes())),
             }
         }
-        verdict.repeated = answers.len().saturating_sub(range.len()) as u64;
-        verdict
+        judgement.repeated = answers.len().saturating_sub(range.len()) as u64;
+        judgement
     }
 
-    /// The kind of error that a puzzle is answered by, if it is.
+    /// The code of a puzzle's expected error, if it has one.
     fn code(&self, index: usize) -> Option<&'static str> {
         let at = self.errors.binary_search_by_key(&index, |&(at, _)| at).ok()?;
         Some(self.errors[at].1)
     }
 
-    /// Is this our answer, or else any solution of the puzzle?
+    /// Whether this is the expected answer, or any other solution of the puzzle.
     fn is_right(&self, index: usize, line: &[u8]) -> bool {
         let ours = self.answers.line(index);
         if !ours.is_empty() && line == ours {
@@ -312,7 +314,7 @@ impl Workload {
             && solution.solves(&puzzle)
     }
 
-    /// A puzzle and the answer that it got.
+    /// A puzzle and its wrong answer, as text for people.
     fn quote(&self, index: usize, answer: &[u8]) -> String {
         let cut =
             |text: &[u8]| String::from_utf8_lossy(&text[..text.len().min(MAX_QUOTED_BYTES)]).into_owned();
@@ -322,8 +324,8 @@ impl Workload {
 
 const GAVE_UP: &str = "gave_up";
 
-/// An answer that is a message, for people.
-fn said(answer: &proto::Answer) -> String {
+/// An answer message as text for people.
+fn describe(answer: &proto::Answer) -> String {
     let words = match &answer.result {
         Some(Answered::Solution(cells)) => cells.clone(),
         Some(Answered::Error(error)) => format!("error: {}", error.message),
@@ -333,7 +335,7 @@ fn said(answer: &proto::Answer) -> String {
     format!("{words}, for line {}", answer.line)
 }
 
-/// Is this the line of a puzzle that was given up?
+/// Whether this is the line of a puzzle that was given up.
 fn is_given_up(line: &[u8]) -> bool {
     line.starts_with(b"error: ") && memchr::memmem::find(line, b" was given up after ").is_some()
 }
@@ -352,7 +354,7 @@ fn solve_part(
             (Ok(Found::Solution(solution)), Some(puzzle)) => solution.solves(puzzle),
             _ => true,
         };
-        // Without an answer of ours, each one is looked at closely.
+        // Without an expected answer, every received one is checked against the rules.
         if is_believed {
             task.form.write(answer, format, &mut solved.text);
         }
@@ -365,29 +367,29 @@ fn solve_part(
     Ok(solved)
 }
 
-/// What answers turned out to be.
+/// The judgement of some answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Verdict {
+pub(crate) struct Judgement {
     /// Answers that are right, errors included.
     pub(crate) right: u64,
     /// The errors among them.
     pub(crate) errors: BTreeMap<&'static str, u64>,
-    /// Answers that are not.
+    /// Answers that are wrong.
     pub(crate) wrong: u64,
-    /// Answers beyond what was asked.
+    /// Answers beyond those requested.
     pub(crate) repeated: u64,
     /// The first wrong one.
     pub(crate) example: Option<String>,
 }
 
-impl Verdict {
-    /// Of answers that only were counted.
+impl Judgement {
+    /// The judgement of answers that were only counted.
     pub(crate) fn unchecked(asked: u64, given: u64) -> Self {
         Self { right: given.min(asked), repeated: given.saturating_sub(asked), ..Self::default() }
     }
 
-    /// Of answers that are to something else.
-    pub(crate) fn strange(given: usize, example: &str) -> Self {
+    /// The judgement of answers to another message.
+    pub(crate) fn misplaced(given: usize, example: &str) -> Self {
         Self { wrong: given as u64, example: Some(example.to_owned()), ..Self::default() }
     }
 
@@ -421,9 +423,9 @@ mod tests {
         Workload::read(&mut reader, &pool(Some(1)).unwrap(), &Arc::default()).unwrap()
     }
 
-    fn verdict(workload: &Workload, lines: &str) -> [u64; 3] {
-        let verdict = workload.judge_lines(&(0..5), lines.as_bytes());
-        [verdict.right, verdict.wrong, verdict.repeated]
+    fn judgement(workload: &Workload, lines: &str) -> [u64; 3] {
+        let judgement = workload.judge_lines(&(0..5), lines.as_bytes());
+        [judgement.right, judgement.wrong, judgement.repeated]
     }
 
     #[test]
@@ -432,7 +434,7 @@ mod tests {
         let ours = String::from_utf8(workload.answers.text.to_vec()).unwrap();
         assert_eq!(ours.lines().count(), 5);
         assert!(ours.contains("error: Line 4 has the wrong length."), "{ours}");
-        assert_eq!(verdict(&workload, &ours), [5, 0, 0]);
+        assert_eq!(judgement(&workload, &ours), [5, 0, 0]);
         assert_eq!(workload.expected(&(0..5)).errors.len(), 2);
         assert_eq!(workload.expected(&(0..3)).errors.len(), 0);
         let mut lines: Vec<&str> = ours.lines().collect();
@@ -440,16 +442,16 @@ mod tests {
         // The second breaks a column.
         for (other, right) in [("1342421324313124", 5), ("1243432124133124", 4), ("", 4), ("error: x", 4)] {
             lines[2] = other;
-            assert_eq!(verdict(&workload, &joined(&lines)), [right, 5 - right, 0], "{other}");
+            assert_eq!(judgement(&workload, &joined(&lines)), [right, 5 - right, 0], "{other}");
         }
         lines[2] = "error: Line 3 was given up after 7 nodes.";
         let given_up = workload.judge_lines(&(0..5), joined(&lines).as_bytes());
         assert_eq!((given_up.right, given_up.errors["gave_up"]), (5, 1));
         // The answers of neighbours, missing ones, and too many.
         let lines: Vec<&str> = ours.lines().collect();
-        assert_eq!(verdict(&workload, &joined(&lines[1..]))[0], 0);
-        assert_eq!(verdict(&workload, &joined(&lines[..3])), [3, 0, 0]);
-        assert_eq!(verdict(&workload, &(ours.clone() + lines[4] + "\n")), [5, 0, 1]);
+        assert_eq!(judgement(&workload, &joined(&lines[1..]))[0], 0);
+        assert_eq!(judgement(&workload, &joined(&lines[..3])), [3, 0, 0]);
+        assert_eq!(judgement(&workload, &(ours.clone() + lines[4] + "\n")), [5, 0, 1]);
     }
 
     #[test]
@@ -466,8 +468,8 @@ mod tests {
             ..proto::Answer::default()
         };
         let judge = |range, first, answers: &[proto::Answer]| {
-            let verdict = workload.judge_answers(&range, first, answers);
-            [verdict.right, verdict.wrong, verdict.repeated]
+            let judgement = workload.judge_answers(&range, first, answers);
+            [judgement.right, judgement.wrong, judgement.repeated]
         };
         let first = "1234341221434321";
         assert_eq!(judge(0..1, 7, &[solution(7, first)]), [1, 0, 0]);

@@ -1,4 +1,4 @@
-//! What is remembered of a run that has not come to its end, so that another can go on where it stopped.
+//! Journals: the record of an unfinished run, by which another run resumes it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,31 +11,31 @@ use crate::input::{Prefix, Version};
 use crate::solver::Metrics;
 use crate::text::Problem;
 
-/// All that the answers of a run depend on.
+/// The identity of a run: everything that its answers depend on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Run {
+pub struct RunIdentity {
     /// The program and its version.
     pub program: String,
     /// The path of the input.
     pub input: String,
-    /// What tells whether the input was changed.
+    /// The version of the input, by which changes are noticed.
     pub version: Version,
-    /// Options as they are typed, in an order that is always the same, with their values: an empty one for a flag, none for
-    /// what was not given.
+    /// The options as typed, in a fixed order, with their values: an empty one for a flag, `None`
+    /// for an option that was not given.
     pub options: Vec<(String, Option<String>)>,
 }
 
-/// How a run differs from the one that it is to go on with.
+/// A difference between a run and the one that it is to resume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Difference {
-    /// This was changed in the meantime.
+    /// The input with this path has changed.
     Input(String),
-    /// This is what the earlier run had, and what this one has.
-    Words(String, String),
+    /// The setting of the earlier run, and that of this one.
+    Setting(String, String),
 }
 
-impl Run {
-    /// How this run differs from an earlier one.
+impl RunIdentity {
+    /// The first difference between this run and an earlier one.
     pub(super) fn difference(&self, earlier: &Self) -> Option<Difference> {
         let words = |of: &Self| {
             let options = of.options.iter().map(|(option, value)| match value.as_deref() {
@@ -51,37 +51,43 @@ impl Run {
         let (then, now) = (words(earlier), words(self));
         let differing = then.into_iter().zip(now).find(|(then, now)| then != now);
         match differing {
-            Some((then, now)) => Some(Difference::Words(then, now)),
+            Some((then, now)) => Some(Difference::Setting(then, now)),
             None if self.version != earlier.version => Some(Difference::Input(self.input.clone())),
             None => None,
         }
     }
 }
 
-/// How far a run has come, and what it is.
+/// The journal of a run: its identity and its progress.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Journal {
-    run: Run,
+    run: RunIdentity,
     /// The bytes of the input whose answers are written.
     input_bytes: u64,
-    /// Length and hash of what had been read of the input: a resumed run needs the same beginning.
+    /// The length and hash of what had been read of the input, because a resumed run needs an input
+    /// with the same beginning.
     input_prefix: Prefix,
-    /// The bytes of these answers.
+    /// The bytes of the answers written.
     output_bytes: u64,
     /// The time that was spent on them.
     work_ms: u64,
     answers: u64,
-    /// Error lines by their code.
+    /// The number of error lines by code.
     errors: BTreeMap<String, u64>,
     metrics: [u64; Metrics::COUNT],
-    /// The values that were counted, and how often each.
+    /// The histograms of costs: values, and how often each was counted.
     costs: Option<Vec<Vec<(u64, u64)>>>,
 }
 
 impl Journal {
-    /// `None` if the input was not hashed, because then no later run could tell whether it is the
-    /// same.
-    pub(super) fn new(run: &Run, progress: &Progress, output_bytes: u64, work: Duration) -> Option<Self> {
+    /// Makes a journal. `None` if the input was not hashed, because then no later run could tell
+    /// whether its input is the same.
+    pub(super) fn new(
+        run: &RunIdentity,
+        progress: &Progress,
+        output_bytes: u64,
+        work: Duration,
+    ) -> Option<Self> {
         let tally = &progress.tally;
         Some(Self {
             run: run.clone(),
@@ -96,7 +102,7 @@ impl Journal {
         })
     }
 
-    pub(super) const fn run(&self) -> &Run {
+    pub(super) const fn run(&self) -> &RunIdentity {
         &self.run
     }
 
@@ -108,7 +114,8 @@ impl Journal {
         Duration::from_millis(self.work_ms)
     }
 
-    /// How far the run had come. `None` if that cannot be understood.
+    /// The progress of the run. `None` if another version wrote the journal and its codes are
+    /// unknown.
     pub(super) fn progress(&self) -> Option<Progress> {
         let known = |(code, &count): (&String, &u64)| {
             Problem::CODES.into_iter().find(|known| known == code).map(|code| (code, count))
@@ -134,9 +141,9 @@ mod tests {
     const VERSION: Version =
         Version { bytes: 820, modified: (1_700_000_000, 5), changed: (1_700_000_009, 7), inode: 12 };
 
-    fn run() -> Run {
+    fn run() -> RunIdentity {
         let options = [("--question", Some("unique")), ("--shard", None)];
-        Run {
+        RunIdentity {
             program: "sudoku 1.0.0".to_owned(),
             input: "/lists/a.txt".to_owned(),
             version: VERSION,
@@ -194,14 +201,14 @@ mod tests {
 
     #[test]
     fn what_differs_is_named() {
-        let words = |then: &str, now: &str| Some(Difference::Words(then.to_owned(), now.to_owned()));
+        let words = |then: &str, now: &str| Some(Difference::Setting(then.to_owned(), now.to_owned()));
         let mut other = run();
         other.options[1].1 = Some("2/5".to_owned());
         assert_eq!(other.difference(&run()), words("no --shard", "--shard 2/5"));
         assert_eq!(run().difference(&other), words("--shard 2/5", "no --shard"));
-        let other = Run { program: "sudoku 1.1.0".to_owned(), ..run() };
+        let other = RunIdentity { program: "sudoku 1.1.0".to_owned(), ..run() };
         assert_eq!(other.difference(&run()), words("sudoku 1.0.0", "sudoku 1.1.0"));
-        let other = Run { input: "/lists/b.txt".to_owned(), ..run() };
+        let other = RunIdentity { input: "/lists/b.txt".to_owned(), ..run() };
         assert_eq!(other.difference(&run()), words("the input /lists/a.txt", "the input /lists/b.txt"));
         for version in [
             Version { bytes: 821, ..VERSION },
@@ -209,7 +216,7 @@ mod tests {
             Version { changed: (1_700_000_009, 8), ..VERSION },
             Version { inode: 13, ..VERSION },
         ] {
-            let other = Run { version, ..run() };
+            let other = RunIdentity { version, ..run() };
             assert_eq!(other.difference(&run()), Some(Difference::Input("/lists/a.txt".to_owned())));
         }
     }

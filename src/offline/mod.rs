@@ -1,68 +1,56 @@
-//! A file through the pipeline: the offline half of the house.
+//! Offline runs: a file through the pipeline, into an output that is complete or absent.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `output.rs` | the output of a run |
+//! | `partial.rs` | atomic output: written beside its target, renamed at the end |
+//! | `checkpoint.rs`, `journal.rs` | how far a run has come, so that another can resume it |
+//! | `link.rs` | the file that a path leads to |
+//! | `error.rs` | why a run did not finish |
+//!
+//! **Invariant:** an output and a journal never mix two runs: a run resumes another only if
+//! program, options and input are the same, and the input begins with the same bytes.
 
+mod checkpoint;
+mod error;
 mod journal;
+mod link;
 mod output;
 mod partial;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use rayon::ThreadPool;
+use crate::answer::{Tally, Workers, Written};
+use crate::input::{Chunk, Prefix, Reader};
+use crate::pipeline::{Ended, ThreadPool, run_ordered};
 
-use crate::answer::{Cancelled, Tally, Workers, Written};
-use crate::input::{Chunk, InputError, Prefix, Reader};
-use crate::pipeline::{Ended, NoReader, run_ordered};
+pub use error::{OfflineError, OutputError, is_closed_pipe};
+pub use journal::RunIdentity;
+pub use output::Output;
 
-pub use journal::Run;
-pub use output::{Output, OutputError};
-
-/// Why a run did not come to its end.
-#[derive(Debug, thiserror::Error)]
-pub enum OfflineError {
-    /// The input failed.
-    #[error(transparent)]
-    Input(#[from] InputError),
-    /// The answers cannot be written.
-    #[error(transparent)]
-    Output(#[from] OutputError),
-    /// The process may have no more threads.
-    #[error(transparent)]
-    Threads(#[from] NoReader),
-    /// The process may have no more memory.
-    #[error("there is no memory left for the answers. Allow this process more, or use fewer --threads.")]
-    Memory,
-    /// `cancel` was raised.
-    #[error("The run was interrupted.")]
-    Cancelled,
-}
-
-impl From<Cancelled> for OfflineError {
-    fn from(_: Cancelled) -> Self {
-        Self::Cancelled
-    }
-}
-
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Progress {
-    /// Bytes of the input, uncompressed, whose answers are written.
+    /// The bytes of the input, uncompressed, whose answers are written.
     pub bytes: u64,
-    /// Length and hash of what had been read of the input by then, if it is hashed.
+    /// The length and hash of what had been read of the input by then, if it is hashed.
     pub prefix: Option<Prefix>,
-    /// The answers written.
+    /// The tally of the answers written.
     pub tally: Tally,
 }
 
-/// How many bytes are answered as one job: about 6,400 puzzles of 81 cells, several times as many as the 9x9 kernel has
-/// lanes, so that few of them are idle at the end of each.
+/// The bytes answered as one job: about 6,400 puzzles of 81 cells. That is several times as many as
+/// the 9x9 kernel has lanes, so few of those are idle at the end of a job.
 pub const CHUNK_BYTES: usize = 512 * 1024;
 
-/// Answers every puzzle of `reader` on the pool and writes the answers to `output` in order. `watch` sees
-/// the progress after each write. The heading of the task's form, if it has one, is written first where the reader stands
-/// at the start of its input.
+/// Answers every puzzle of `reader` on the pool and writes the answers to `output` in order.
+/// `watch` is called with the progress after each write. If the reader is at the start of its
+/// input, the heading of the task's form, if it has one, is written first.
 ///
 /// # Errors
-/// What reading and writing meet, or that `cancel` was raised. All that `watch` has seen is written by then.
+/// Errors of reading and writing, or that `cancel` was set. The progress that `watch` has seen is
+/// written by then.
 pub fn solve(
     mut reader: Reader,
     workers: &Arc<Workers>,
@@ -80,7 +68,8 @@ pub fn solve(
         let (workers, cancel) = (Arc::clone(workers), Arc::clone(cancel));
         move |chunk: &Chunk| {
             let (block, mut room) = (chunk.block(), Vec::new());
-            // An allocator that has none to give would end the process without a word to the user.
+            // Without the check, an allocator that has no memory left would abort the process
+            // without a message.
             let written = match room.try_reserve_exact(Workers::room_for(block)) {
                 Ok(()) => workers.write_answers_into(block, &*cancel, room).map_err(OfflineError::from),
                 Err(_) => Err(OfflineError::Memory),
@@ -106,10 +95,4 @@ pub fn solve(
         Ended::Complete => Ok(()),
         Ended::Cancelled => Err(OfflineError::Cancelled),
     }
-}
-
-/// Did writing fail only because the reader of our output has had enough?
-#[must_use]
-pub fn is_closed_pipe(error: &OfflineError) -> bool {
-    matches!(error, OfflineError::Output(error) if error.is_closed_pipe())
 }

@@ -1,17 +1,18 @@
-//! A file on its way to be whole.
+//! Atomic output: written beside its target, renamed at the end.
 //!
-//! What will be OUT is `.OUT.sudoku-partial` beside it until then, and `.OUT.sudoku-journal` says how much of that is whole and
-//! for which run. The names are always the same, so that the next run finds what one that was killed has left, and goes on
-//! with it or begins anew in the same file.
+//! Until the end, OUT is `.OUT.sudoku-partial` beside it, and `.OUT.sudoku-journal` records how
+//! much of that is complete and for which run. The names are fixed, so the next run finds what a
+//! killed run has left, and resumes it or begins anew in the same file.
 //!
-//! The partial file is locked as long as a run has it, by a lock of the system that goes with the
-//! process. Only who has the lock touches either file. The rename to OUT gives up the lock of the
-//! name, so it comes last. A lock belongs to a file and not to its name, so whoever has got one
-//! looks whether the file is still the one with that name: the run before may just have given it
-//! its place or removed it.
+//! **Invariant:** only the run that holds the lock of the partial file touches either file. The
+//! system releases the lock when the process ends. The rename to OUT gives up the lock of the name,
+//! so it comes last. A lock belongs to a file and not to its name, so a run that has got one checks
+//! whether the file still has that name, because the run before may just have renamed or removed
+//! it.
 //!
-//! Answers are written first and the journal after them, under another name that takes the place of the old one. So the
-//! journal never speaks of answers that are not there. What comes after those it speaks of is cut off.
+//! **Invariant:** the journal never covers answers that are not in the file. Answers are written
+//! first, and then a new journal under another name, which replaces the old one. Bytes behind the
+//! covered ones are cut off when a run resumes.
 
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -25,64 +26,66 @@ use crate::input::FileId;
 /// The longest name that file systems take.
 const MAX_NAME_BYTES: usize = 255;
 
-/// No journal is larger: five digits for each of the values of a histogram are a few hundred KiB.
+/// The largest journal that is read. Real ones have a few hundred KiB at most: five digits for each
+/// value of a histogram.
 const MAX_JOURNAL_BYTES: u64 = 64 << 20;
 
-/// How often a file may be taken away by the run before, between opening and locking it.
+/// The most attempts to lock a file that other runs rename or remove between opening and locking.
 const MAX_TRIES: usize = 1_000;
 
-/// A file that is being written beside its place.
+/// A file that is being written beside its target.
 #[derive(Debug)]
 pub(super) struct Partial {
     file: File,
     path: PathBuf,
     journal: PathBuf,
-    /// The next journal, until it takes the place of the last one.
-    fresh: PathBuf,
-    /// Where it goes in the end, and the permissions of what stands there.
-    place: PathBuf,
+    /// The next journal, until it replaces the last one.
+    next_journal: PathBuf,
+    /// The path that the file is renamed to.
+    target: PathBuf,
+    /// The permissions of an older file at that path.
     mode: Option<u32>,
     is_durable: bool,
-    /// Does it stay where it is when it is dropped?
-    pub(super) stays: bool,
+    /// Whether the file stays when this is dropped.
+    pub(super) keep_on_drop: bool,
 }
 
-/// Why a partial file cannot be had.
+/// The error of a partial file that cannot be opened.
 #[derive(Debug)]
-pub(super) enum Refused {
-    /// Another run has it.
+pub(super) enum PartialError {
+    /// Another run holds the lock.
     InUse,
-    /// Something else has its name.
+    /// Something that is no regular file has this name.
     InTheWay(PathBuf),
-    /// The system's words.
+    /// The system refused.
     Io(io::Error),
 }
 
-impl From<io::Error> for Refused {
+impl From<io::Error> for PartialError {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
 }
 
 impl Partial {
-    /// Opens and locks the partial file of what is to stand at `place`, where `mode` are the permissions of what stands there
-    /// now. What an earlier run has left is untouched.
-    pub(super) fn open(place: PathBuf, mode: Option<u32>, is_durable: bool) -> Result<Self, Refused> {
-        let [path, journal, fresh] = files_beside(&place);
-        // A new file gets what the user's umask leaves of 0666, as from any program.
+    /// Opens and locks the partial file of `target`, where `mode` are the permissions of an older
+    /// file there. What an earlier run has left is untouched.
+    pub(super) fn open(target: PathBuf, mode: Option<u32>, is_durable: bool) -> Result<Self, PartialError> {
+        let [path, journal, next_journal] = files_beside(&target);
+        // A new file has the permissions 0666 without the user's umask, as from any program.
         let file = locked(&path, mode.map_or(0o666, |mode| mode | 0o600))?;
-        let stays = file.metadata()?.len() > 0 || fs::symlink_metadata(&journal).is_ok();
-        Ok(Self { file, path, journal, fresh, place, mode, is_durable, stays })
+        let keep_on_drop = file.metadata()?.len() > 0 || fs::symlink_metadata(&journal).is_ok();
+        Ok(Self { file, path, journal, next_journal, target, mode, is_durable, keep_on_drop })
     }
 
-    /// Forgets what an earlier run has left.
-    pub(super) fn begin(&mut self) -> io::Result<()> {
-        // In this order: a journal must not speak of what is there no more.
-        self.forget()?;
+    /// Removes what an earlier run has left.
+    pub(super) fn reset(&mut self) -> io::Result<()> {
+        // First the journals, because a journal must not cover answers that are gone.
+        self.remove_journals()?;
         if self.is_durable {
             sync_folder(&self.path)?;
         }
-        self.stays = false;
+        self.keep_on_drop = false;
         if let Some(mode) = self.mode {
             self.file.set_permissions(Permissions::from_mode(mode | 0o600))?;
         }
@@ -92,7 +95,7 @@ impl Partial {
         Ok(())
     }
 
-    /// What an earlier run has left, if it can be made use of.
+    /// The journal of an earlier run, if it is valid.
     pub(super) fn journal(&self) -> Option<Journal> {
         let file = OpenOptions::new()
             .read(true)
@@ -108,8 +111,8 @@ impl Partial {
         (last == *b"\n").then_some(journal)
     }
 
-    /// Goes on after the first `bytes` bytes.
-    pub(super) fn go_on(&mut self, bytes: u64) -> io::Result<()> {
+    /// Continues behind the first `bytes` bytes, and cuts off the rest.
+    pub(super) fn continue_at(&mut self, bytes: u64) -> io::Result<()> {
         self.file.set_len(bytes)?;
         self.file.seek(SeekFrom::Start(bytes))?;
         Ok(())
@@ -119,53 +122,53 @@ impl Partial {
         self.file.write_all(text)
     }
 
-    /// Remembers how far the run has come. False if that failed; what was remembered before still holds then.
+    /// Records how far the run has come. False if that failed; the checkpoint before it still holds
+    /// then.
     ///
     /// # Errors
-    /// Only that the answers could not be synced: whoever goes on after that cannot trust the file.
-    pub(super) fn mark(&self, journal: &Journal) -> io::Result<bool> {
+    /// Only that the answers could not be synced, because after that the file cannot be trusted.
+    pub(super) fn checkpoint(&self, journal: &Journal) -> io::Result<bool> {
         if self.is_durable {
             self.file.sync_data()?;
         }
-        let is_marked = self.write_journal(journal).is_ok();
-        if !is_marked {
-            // Nothing more can be done where even this fails.
-            let _ = remove(&self.fresh);
+        let is_recorded = self.write_journal(journal).is_ok();
+        if !is_recorded {
+            // If even this fails, nothing more can be done.
+            let _ = remove(&self.next_journal);
         }
-        Ok(is_marked)
+        Ok(is_recorded)
     }
 
     fn write_journal(&self, journal: &Journal) -> io::Result<()> {
-        // A file of that name was left by a run that was killed, or was made by somebody else to
-        // have it written to.
-        remove(&self.fresh)?;
-        let mut file = OpenOptions::new().write(true).create_new(true).open(&self.fresh)?;
+        // A file of that name was left by a killed run, or was planted to be written to.
+        remove(&self.next_journal)?;
+        let mut file = OpenOptions::new().write(true).create_new(true).open(&self.next_journal)?;
         file.write_all(&serde_json::to_vec(journal)?)?;
         if self.is_durable {
             file.sync_all()?;
         }
-        fs::rename(&self.fresh, &self.journal)?;
+        fs::rename(&self.next_journal, &self.journal)?;
         if self.is_durable {
             sync_folder(&self.journal)?;
         }
         Ok(())
     }
 
-    /// Removes the journal, and the unfinished one of a run that was killed.
-    fn forget(&self) -> io::Result<()> {
-        remove(&self.fresh)?;
+    /// Removes the journal, and the unfinished one of a killed run.
+    fn remove_journals(&self) -> io::Result<()> {
+        remove(&self.next_journal)?;
         remove(&self.journal)
     }
 
-    /// Puts the file in its place. If that fails, it stays where it is, without a journal.
+    /// Renames the file to its target. If that fails, it stays where it is, without a journal.
     ///
     /// The journal is removed before the rename, because only until then it is certainly ours: the
     /// rename gives up the lock of the name, and another run may make a journal of its own at once.
-    /// What a kill leaves behind:
-    /// - before the removal, a run that can be resumed from its last mark;
+    /// A kill leaves behind:
+    /// - before the removal, a run that can be resumed from its last checkpoint;
     /// - between the two system calls, all answers but no journal: a resumed run begins anew,
-    ///   because nothing says that the answers are complete;
-    /// - after the rename, the whole file.
+    ///   because nothing records that the answers are complete;
+    /// - after the rename, the complete file.
     pub(super) fn commit(&mut self) -> io::Result<()> {
         if let Some(mode) = self.mode {
             self.file.set_permissions(Permissions::from_mode(mode))?;
@@ -173,18 +176,18 @@ impl Partial {
         if self.is_durable {
             self.file.sync_all()?;
         }
-        self.forget()?;
-        self.stays = false;
-        fs::rename(&self.path, &self.place)?;
-        // From here on the names may belong to another run.
-        self.stays = true;
+        self.remove_journals()?;
+        self.keep_on_drop = false;
+        fs::rename(&self.path, &self.target)?;
+        // From here on the partial file's name may belong to another run.
+        self.keep_on_drop = true;
         Ok(())
     }
 
-    /// Ends the work on a file that is in its place.
+    /// Ends the work on a file that was renamed to its target.
     pub(super) fn finish(self) -> io::Result<()> {
         if self.is_durable {
-            sync_folder(&self.place)?;
+            sync_folder(&self.target)?;
         }
         Ok(())
     }
@@ -192,16 +195,16 @@ impl Partial {
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        if !self.stays {
-            // What cannot be removed is left to the next run.
-            let _ = self.forget();
+        if !self.keep_on_drop {
+            // A file that cannot be removed is left to the next run.
+            let _ = self.remove_journals();
             let _ = remove(&self.path);
         }
     }
 }
 
-/// The file at `path`, made if need be, and locked.
-fn locked(path: &Path, mode: u32) -> Result<File, Refused> {
+/// Opens the file at `path`, or makes it, and locks it.
+fn locked(path: &Path, mode: u32) -> Result<File, PartialError> {
     for _ in 0..MAX_TRIES {
         let opened = OpenOptions::new()
             .read(true)
@@ -211,7 +214,7 @@ fn locked(path: &Path, mode: u32) -> Result<File, Refused> {
             .mode(mode)
             .custom_flags(libc::O_NOFOLLOW)
             .open(path);
-        let in_the_way = || Refused::InTheWay(path.to_owned());
+        let in_the_way = || PartialError::InTheWay(path.to_owned());
         let file = match opened {
             Err(_) if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) => {
                 return Err(in_the_way());
@@ -224,7 +227,7 @@ fn locked(path: &Path, mode: u32) -> Result<File, Refused> {
         }
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(Refused::InUse),
+            Err(TryLockError::WouldBlock) => return Err(PartialError::InUse),
             Err(TryLockError::Error(error)) => return Err(error.into()),
         }
         let is_same = |found: fs::Metadata| FileId::of(&found) == FileId::of(&metadata);
@@ -232,24 +235,25 @@ fn locked(path: &Path, mode: u32) -> Result<File, Refused> {
             return Ok(file);
         }
     }
-    Err(Refused::InUse)
+    Err(PartialError::InUse)
 }
 
-/// The working files of the output at `place`: the partial file, its journal, and the next journal.
-pub(super) fn files_beside(place: &Path) -> [PathBuf; 3] {
-    [".sudoku-partial", ".sudoku-journal", ".sudoku-journal-new"].map(|ending| beside(place, ending))
+/// The working files of the output at `target`: the partial file, its journal, and the next
+/// journal.
+pub(super) fn files_beside(target: &Path) -> [PathBuf; 3] {
+    [".sudoku-partial", ".sudoku-journal", ".sudoku-journal-new"].map(|ending| beside(target, ending))
 }
 
 /// `folder/NAME` becomes `folder/.NAMEending`, with as much of the name as file systems take.
-fn beside(place: &Path, ending: &str) -> PathBuf {
-    let name = place.file_name().unwrap_or_default().as_bytes();
+fn beside(target: &Path, ending: &str) -> PathBuf {
+    let name = target.file_name().unwrap_or_default().as_bytes();
     let mut length = name.len().min(MAX_NAME_BYTES - 1 - ".sudoku-journal-new".len());
     while length < name.len() && length > 0 && name[length] & 0xC0 == 0x80 {
-        // Not in the middle of a character: some file systems mind.
+        // Not in the middle of a character, because some file systems refuse such names.
         length -= 1;
     }
     let name = [b".", &name[..length], ending.as_bytes()].concat();
-    folder_of(place).join(std::ffi::OsString::from_vec(name))
+    folder_of(target).join(std::ffi::OsString::from_vec(name))
 }
 
 /// Removes a file that may be missing.
@@ -272,14 +276,14 @@ fn folder_of(path: &Path) -> &Path {
 mod tests {
     use std::time::Duration;
 
-    use super::super::{Progress, Run};
+    use super::super::{Progress, RunIdentity};
     use super::*;
     use crate::input::{Prefix, Version};
 
     fn journal(bytes: u64) -> Journal {
         let version = Version { bytes: 9, modified: (1, 2), changed: (3, 4), inode: 5 };
         let (program, input) = ("sudoku 1.0.0".to_owned(), "/lists/a.txt".to_owned());
-        let run = Run { program, input, version, options: Vec::new() };
+        let run = RunIdentity { program, input, version, options: Vec::new() };
         let progress = Progress { prefix: Some(Prefix { bytes: 9, hash: 1 }), ..Progress::default() };
         Journal::new(&run, &progress, bytes, Duration::ZERO).unwrap()
     }
@@ -292,14 +296,14 @@ mod tests {
         for is_durable in [false, true] {
             let mut first = Partial::open(out.clone(), None, is_durable).unwrap();
             first.write(b"first\n").unwrap();
-            assert!(first.mark(&journal(6)).unwrap());
+            assert!(first.checkpoint(&journal(6)).unwrap());
             first.commit().unwrap();
-            // At this moment the next run begins, and makes a mark.
+            // At this moment the next run begins, and makes a checkpoint.
             let mut second = Partial::open(out.clone(), None, is_durable).unwrap();
             assert!(second.journal().is_none());
-            second.begin().unwrap();
+            second.reset().unwrap();
             second.write(b"second\n").unwrap();
-            assert!(second.mark(&journal(7)).unwrap());
+            assert!(second.checkpoint(&journal(7)).unwrap());
             first.finish().unwrap();
             assert_eq!(second.journal().unwrap().output_bytes(), 7);
             second.commit().unwrap();
@@ -309,45 +313,45 @@ mod tests {
         }
     }
 
-    /// When the rename fails, the answers can be marked again, and are removed otherwise.
+    /// When the rename fails, the answers can be recorded again, and are removed otherwise.
     #[test]
     fn what_cannot_be_put_in_its_place_has_no_journal() {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("out.txt");
         let mut partial = Partial::open(out.clone(), None, false).unwrap();
         partial.write(b"first\n").unwrap();
-        assert!(partial.mark(&journal(6)).unwrap());
-        partial.stays = true;
+        assert!(partial.checkpoint(&journal(6)).unwrap());
+        partial.keep_on_drop = true;
         fs::create_dir(&out).unwrap();
         partial.commit().unwrap_err();
-        assert!(partial.journal().is_none() && !partial.stays);
-        assert!(partial.mark(&journal(6)).unwrap());
+        assert!(partial.journal().is_none() && !partial.keep_on_drop);
+        assert!(partial.checkpoint(&journal(6)).unwrap());
         assert!(partial.journal().is_some());
         drop(partial);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
-    /// Others can foresee the name of the next journal: their file is not written to, and their
+    /// Other users can foresee the name of the next journal: a file there is not written to, and a
     /// FIFO not waited for.
     #[test]
     fn what_has_the_name_of_the_next_journal_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("out.txt");
-        let [_, journal_path, fresh] = files_beside(&out);
+        let [_, journal_path, next_journal] = files_beside(&out);
         let victim = folder.path().join("victim");
         fs::write(&victim, "precious").unwrap();
         let mut partial = Partial::open(out, None, false).unwrap();
         partial.write(b"first\n").unwrap();
-        fs::hard_link(&victim, &fresh).unwrap();
-        assert!(partial.mark(&journal(6)).unwrap());
-        assert!(std::process::Command::new("mkfifo").arg(&fresh).status().unwrap().success());
-        assert!(partial.mark(&journal(6)).unwrap());
+        fs::hard_link(&victim, &next_journal).unwrap();
+        assert!(partial.checkpoint(&journal(6)).unwrap());
+        assert!(std::process::Command::new("mkfifo").arg(&next_journal).status().unwrap().success());
+        assert!(partial.checkpoint(&journal(6)).unwrap());
         assert_eq!(fs::read(&victim).unwrap(), b"precious");
         assert_eq!(partial.journal().unwrap().output_bytes(), 6);
         // The unfinished journal of a run that was killed is removed with the rest.
-        fs::write(&fresh, "half").unwrap();
+        fs::write(&next_journal, "half").unwrap();
         partial.commit().unwrap();
-        assert!(!fresh.exists() && !journal_path.exists());
+        assert!(!next_journal.exists() && !journal_path.exists());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Ordered, bounded jobs on a thread pool. It knows nothing of Sudoku.
+//! Ordered, bounded jobs on threads, without any knowledge of Sudoku.
 //!
 //! ```text
 //!            submit                         take, oldest first
@@ -6,12 +6,18 @@
 //!            └──────▶ pool: jobs in any order, each fills its own slot
 //! ```
 //!
-//! A job's place in the queue is reserved before its work starts, so order, back-pressure and the bound
-//! on memory are one mechanism: no more jobs are started than there are slots, and nothing can overtake.
-//! A job that panics fills its slot with [`Panicked`]; the thread lives on. A job whose caller has left is
-//! skipped. What a job logs belongs to the span that it was submitted in.
+//! [`run_ordered`] runs a whole input, [`submit`] one job. Both work on a [`ThreadPool`]; the service
+//! has an `ElasticPool` for each kind of work, because calls arrive at any time.
+//!
+//! **Invariant:** a job's slot in the queue is reserved before its work starts. Order,
+//! back-pressure and the bound on memory all follow from it: no more jobs are started than there
+//! are slots, and no answer can overtake another. Callers rely on it, because they number answers
+//! by counting them.
+//!
+//! A job that panics fills its slot with [`Panicked`]; the thread lives on. A job whose slot was
+//! dropped is skipped. What a job logs belongs to the span in which it was submitted.
 
-mod threads;
+mod elastic_pool;
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,65 +33,89 @@ use rayon::ThreadPoolBuilder;
 use tokio::sync::oneshot;
 use tracing::Span;
 
-pub use rayon::ThreadPool;
-pub use threads::Threads;
+pub(crate) use elastic_pool::ElasticPool;
 
-use threads::step_back;
+use elastic_pool::lower_priority;
 
-/// How many jobs a thread has waiting, so that none idles while the caller is busy.
+/// The jobs that wait for each thread, so that none idles while the caller is busy.
 const JOBS_PER_THREAD: usize = 4;
 
-/// How long a run waits for its source before it looks whether it was cancelled.
+/// The time that a run waits for its source before it polls the cancel flag.
 const CANCEL_POLL: Duration = Duration::from_millis(50);
 
-/// The job panicked; there is no answer. The panic's message went to the panic hook.
+/// The error of a job that panicked, so that there is no answer. The panic hook has had the
+/// message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("The job panicked.")]
 pub struct Panicked;
 
-/// The system has no thread left for what reads the input.
+/// The error of a run whose reading thread cannot be started.
 #[derive(Debug, thiserror::Error)]
 #[error("no thread can be started to read the input: {0}. Allow this process more, or use fewer --threads.")]
 pub struct NoReader(#[from] io::Error);
 
-/// Makes a pool of `threads` threads, or of one for each core.
+/// A pool with a fixed number of threads.
+#[derive(Debug)]
+pub struct ThreadPool(rayon::ThreadPool);
+
+/// The error of a pool whose threads cannot be started.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct ThreadPoolError(rayon::ThreadPoolBuildError);
+
+impl ThreadPool {
+    /// The number of threads.
+    #[must_use]
+    pub fn current_num_threads(&self) -> usize {
+        self.0.current_num_threads()
+    }
+
+    /// The pool beneath, for work in scopes.
+    pub(crate) const fn as_rayon(&self) -> &rayon::ThreadPool {
+        &self.0
+    }
+}
+
+/// Makes a pool of `threads` threads (default: one for each core).
 ///
 /// # Errors
-/// The system's, where threads cannot be started.
-pub fn pool(threads: Option<usize>) -> Result<ThreadPool, rayon::ThreadPoolBuildError> {
+/// [`ThreadPoolError`] if the system refuses to start a thread.
+pub fn pool(threads: Option<usize>) -> Result<ThreadPool, ThreadPoolError> {
     let threads = threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, Into::into));
     named_pool("worker", threads, 0)
 }
 
-/// Makes a pool of threads with a name. They step back by `niceness` steps, as `nice` counts them, where others want
-/// the processor, on systems that know that of single threads.
+/// Makes a pool of threads with a name and a priority lowered by `niceness`, as `nice` counts it,
+/// on systems where single threads have priorities.
 ///
 /// # Errors
-/// The system's, where threads cannot be started.
-pub fn named_pool(
+/// [`ThreadPoolError`] if the system refuses to start a thread.
+pub(crate) fn named_pool(
     name: &'static str,
     threads: usize,
     niceness: i32,
-) -> Result<ThreadPool, rayon::ThreadPoolBuildError> {
+) -> Result<ThreadPool, ThreadPoolError> {
     ThreadPoolBuilder::new()
         .num_threads(threads)
         .thread_name(move |index| format!("{name}-{index}"))
-        .start_handler(move |_| step_back(niceness))
-        // Jobs catch their own panics. One that escapes must not abort the process: the slot's sender is
-        // dropped, which its owner sees as `Panicked`.
+        .start_handler(move |_| lower_priority(niceness))
+        // Jobs catch their own panics. One that escapes must not abort the process: it drops the
+        // slot's sender, which the owner of the slot sees as `Panicked`.
         .panic_handler(|_| {})
         .build()
+        .map(ThreadPool)
+        .map_err(ThreadPoolError)
 }
 
-/// The place of one answer that is being worked on.
+/// The slot of one answer, which a job fills.
 #[derive(Debug)]
 pub struct Slot<R>(oneshot::Receiver<R>);
 
 impl<R> Slot<R> {
-    /// Waits for the answer on a thread that may block.
+    /// Blocks until the answer is there.
     ///
     /// # Errors
-    /// [`Panicked`] if there will be none.
+    /// [`Panicked`] if there will be no answer.
     pub fn wait(self) -> Result<R, Panicked> {
         self.0.blocking_recv().map_err(|_| Panicked)
     }
@@ -100,45 +130,45 @@ impl<R> Future for Slot<R> {
     }
 }
 
-/// A place in the queue, and what fills it.
+/// A slot, and the sender that fills it.
 fn slot<R>() -> (oneshot::Sender<R>, Slot<R>) {
     let (sender, receiver) = oneshot::channel();
     (sender, Slot(receiver))
 }
 
-/// Starts a job on the pool and returns the place of its answer at once. A slot that is dropped tells
-/// the job not to begin.
+/// Starts a job on the pool and returns its slot at once. Dropping the slot skips a job that has
+/// not begun.
 pub fn submit<R: Send + 'static>(pool: &ThreadPool, job: impl FnOnce() -> R + Send + 'static) -> Slot<R> {
     let (sender, slot) = slot();
     start(pool, sender, job);
     slot
 }
 
-/// A job that has a place for its answer.
+/// A job with the sender of its slot.
 #[derive(Debug)]
-pub struct Placed<J, R> {
+pub(crate) struct SlottedJob<J, R> {
     job: J,
     sender: oneshot::Sender<R>,
 }
 
-/// Keeps a place for the answer to each job.
+/// Makes a slot for each job.
 #[must_use]
-pub fn placed<J, R>(jobs: Vec<J>) -> (Vec<Placed<J, R>>, Vec<Slot<R>>) {
-    let place = |job| {
+pub(crate) fn with_slots<J, R>(jobs: Vec<J>) -> (Vec<SlottedJob<J, R>>, Vec<Slot<R>>) {
+    let pair = |job| {
         let (sender, slot) = slot();
-        (Placed { job, sender }, slot)
+        (SlottedJob { job, sender }, slot)
     };
-    jobs.into_iter().map(place).unzip()
+    jobs.into_iter().map(pair).unzip()
 }
 
-impl<J, R> Placed<J, R> {
-    /// Does the job where this is called, and fills its slot, unless the slot was dropped. Where `work` gives no
-    /// answer, the job is handed back to be done some other time.
-    pub fn run(self, work: impl FnOnce(&J) -> Option<R>) -> Option<Self> {
+impl<J, R> SlottedJob<J, R> {
+    /// Does the job on this thread and fills its slot, unless the slot was dropped. If `work`
+    /// returns no answer, the job is handed back to be done later.
+    pub(crate) fn run(self, work: impl FnOnce(&J) -> Option<R>) -> Option<Self> {
         if self.sender.is_closed() {
             return None;
         }
-        // What a panicking job leaves half-done is dropped with it.
+        // A panicking job drops its half-done state with it.
         match catch_unwind(AssertUnwindSafe(|| work(&self.job))) {
             Ok(None) => return Some(self),
             Ok(Some(answer)) => drop(self.sender.send(answer)),
@@ -154,38 +184,38 @@ fn start<R: Send + 'static>(
     job: impl FnOnce() -> R + Send + 'static,
 ) {
     let span = Span::current();
-    pool.spawn_fifo(move || span.in_scope(|| run(sender, job)));
+    pool.0.spawn_fifo(move || span.in_scope(|| run(sender, job)));
 }
 
-/// Runs a job, unless its caller has left, and fills its slot.
+/// Runs a job and fills its slot, unless the slot was dropped.
 fn run<R>(sender: oneshot::Sender<R>, job: impl FnOnce() -> R) {
     if sender.is_closed() {
         return;
     }
-    // What a panicking job leaves half-done is dropped with it.
+    // A panicking job drops its half-done state with it.
     if let Ok(answer) = catch_unwind(AssertUnwindSafe(job)) {
         let _ = sender.send(answer);
     }
 }
 
-/// How a run ended that met no error.
+/// The end of a run that met no error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// All of the source was answered.
+    /// The whole source was answered.
     Complete,
-    /// The cancel flag was raised before that.
+    /// The cancel flag was set before that.
     Cancelled,
 }
 
-/// Works through `source` on the pool and hands every answer to `sink` on this thread, in the order of
-/// the source. `recover` gives the answer of a job that panicked.
+/// Does all jobs of `source` on the pool and passes every answer to `sink` on this thread, in the
+/// order of the source. `recover` makes the answer of a job that panicked.
 ///
-/// The source is read on a thread of its own, so that answers flow while it waits for more. No more
-/// than a few jobs a thread are on the way at any time. Jobs have to look at `cancel` themselves.
+/// The source is read on a thread of its own, so answers flow while it waits for more. At most four
+/// jobs a thread are queued or running at any time. Jobs have to poll `cancel` themselves.
 ///
 /// # Errors
-/// The first error of `source` or `sink`; jobs not begun by then are skipped. Answers to what came before
-/// an error of the source are all handed to the sink first. [`NoReader`], before anything is done.
+/// The first error of `source` or `sink`; jobs not begun by then are skipped. The jobs before an
+/// error of the source are all answered first. [`NoReader`], before anything is done.
 ///
 /// # Panics
 /// If `recover` panics.
@@ -210,7 +240,7 @@ where
                 Ok(Some(job)) => job,
                 Ok(None) => break,
                 Err(error) => {
-                    // If nobody listens any more, nobody wants to know.
+                    // The run may have ended, and then the error does not matter.
                     let _ = reserve.send(Err(error));
                     break;
                 }
@@ -225,13 +255,13 @@ where
             });
         }
     };
-    // Not joined: it may be waiting for input that never comes when the sink has had enough.
+    // Not joined, because it may be waiting for input that never comes when the sink fails.
     thread::Builder::new().name("reader".to_owned()).spawn(reader).map_err(NoReader)?;
     while !cancel.load(Ordering::Relaxed) {
         match queue.recv_timeout(CANCEL_POLL) {
             Ok(Ok(slot)) => match slot.wait() {
                 Ok(answer) => sink(answer)?,
-                // `recover` itself panicked: a bug that cannot be answered for.
+                // `recover` itself panicked: a bug that leaves no answer to write.
                 Err(Panicked) => panic!("no answer could be made for a job that panicked"),
             },
             Ok(Err(error)) => return Err(error),
@@ -305,7 +335,8 @@ mod tests {
             Ok(())
         };
         run_ordered(&pool_of(2), &GO_ON, numbers(200), work, |_| (), sink).unwrap();
-        // The queue is full, one answer is in the sink's hands, and the reader holds the next slot's place.
+        // The queue is full, one answer is in the sink's hands, and the reader holds the next
+        // slot's place.
         let bound = 2 * JOBS_PER_THREAD;
         let most = most.load(Ordering::SeqCst);
         assert!((bound..=bound + 2).contains(&most), "{most} jobs at one time");
@@ -347,8 +378,8 @@ mod tests {
     }
 
     #[test]
-    fn each_placed_job_fills_its_own_slot_or_is_handed_back() {
-        let (jobs, slots) = placed((0..5).collect::<Vec<u64>>());
+    fn each_job_with_a_slot_fills_its_own_slot_or_is_handed_back() {
+        let (jobs, slots) = with_slots((0..5).collect::<Vec<u64>>());
         let mut slots = slots.into_iter();
         let mut next = || slots.next().unwrap();
         let mut jobs = jobs.into_iter();

@@ -1,4 +1,4 @@
-//! What a server can be told, and its defaults.
+//! Configuration of a server, and its defaults.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
@@ -10,24 +10,32 @@ use tokio::sync::Semaphore;
 use crate::service::net::tls::TlsFiles;
 use crate::solver::{STRATEGIES, Strategy};
 
-/// What a server can be told.
+/// The configuration of a server.
+///
+/// ```
+/// use sudoku_stream::service::{Config, Limits};
+///
+/// let limits = Limits { connections: 16, ..Limits::default() };
+/// let config = Config { limits, ..Config::default() };
+/// assert!(config.listen.ip().is_loopback());
+/// ```
 #[derive(Clone)]
 pub struct Config {
-    /// The address to listen on; port 0 takes a free one.
+    /// The address to listen on (default: 127.0.0.1:50051); port 0 takes a free one.
     pub listen: SocketAddr,
-    /// May it listen beyond loopback without encryption, where anyone can read along?
+    /// Whether it may listen beyond loopback without encryption (default: no).
     pub insecure: bool,
-    /// What encryption takes; nothing is encrypted if not given.
+    /// The files for TLS (default: nothing is encrypted).
     pub tls: Option<TlsFiles>,
-    /// The file of the tokens that clients must have one of; anyone may call if not given.
+    /// The file of tokens, one of which every call must carry (default: anyone may call).
     pub token_file: Option<PathBuf>,
-    /// The folder of the data sets.
+    /// The folder of the data sets (default: there are none).
     pub data_dir: Option<PathBuf>,
-    /// The threads that search; one for each core if not given.
+    /// The threads of each worker pool (default: one for each core).
     pub threads: Option<NonZeroUsize>,
-    /// What one client may take.
+    /// The limits on clients.
     pub limits: Limits,
-    /// How long calls on hand may take to end when the server is told to stop.
+    /// The time that open calls have to end when the server shuts down (default: 10 s).
     pub drain_timeout: Duration,
     /// The strategies that clients may name, the default first.
     pub strategies: &'static [&'static dyn Strategy],
@@ -49,58 +57,69 @@ impl Default for Config {
     }
 }
 
-/// The bounds on what clients may take. Together they bound the memory of the server.
+/// The limits on clients.
+///
+/// **Invariant:** together they bound the memory of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The largest message, in bytes, before and after it is unpacked.
+    /// The largest message in bytes, compressed and uncompressed (default: 1 MiB).
     pub message_bytes: usize,
-    /// The most lines in a message. An error line is longer than the line it answers; with this bound the
-    /// answers to a message stay below the 4 MiB that clients accept unless told otherwise.
+    /// The most lines in a message (default: 16,384). An error line is longer than the line it
+    /// answers; with the default, the answers to a message stay below the 4 MiB that clients accept
+    /// by default.
     pub message_lines: usize,
-    /// How long a message that has begun may not go on.
+    /// The most time without another byte of an incomplete message (default: 30 s).
     pub message_timeout: Duration,
-    /// The most connections at once; further ones wait to be accepted. An idle one takes about 30 KB.
+    /// The most connections at once; further ones wait to be accepted (default: 4,096). An idle one
+    /// takes about 30 KB.
     pub connections: usize,
-    /// How long a peer may take for its first bytes, and for encryption to be agreed on.
+    /// The most time for a TLS handshake, and then for the first bytes (default: 10 s).
     pub handshake_timeout: Duration,
-    /// How long a connection may last before its client is asked to make a new one; for ever if not given.
+    /// The age at which a client is asked to make a new connection (default: never).
     pub connection_age: Option<Duration>,
-    /// How often a silent client is asked whether it is still there.
+    /// The time after which a silent client is pinged (default: 30 s).
     pub keepalive_interval: Duration,
-    /// How long it may take to say so.
+    /// The most time for the answer to a ping (default: 20 s).
     pub keepalive_timeout: Duration,
-    /// The most bytes of headers that a call may have.
+    /// The most bytes of headers of a call (default: 16 KiB).
     pub header_bytes: u32,
-    /// The most calls of a connection that may be broken off by the client before they were looked at.
+    /// The most calls of a connection that the client may reset before they were accepted (default:
+    /// 20).
     pub reset_streams: usize,
-    /// The most calls open at once, streaming or not, over all connections.
+    /// The most open calls, streaming or not, over all connections (default: 256).
     pub streams: usize,
-    /// The most calls open at once on one connection. Below 100, clients that assume that many before they have been told
-    /// otherwise are refused at their start.
+    /// The most open calls on one connection (default: 128). Clients assume 100 until they receive
+    /// the server's settings, so with less than that some of their first calls are refused.
     pub streams_per_connection: u32,
-    /// How long a client may leave answers lying before its connection is closed.
+    /// The time after which the connection of a client that does not read its answers is closed
+    /// (default: 5 min).
     pub idle_timeout: Duration,
-    /// The most batches that wait for a thread or have one, over all calls. Twice the threads if not given:
-    /// one running and one waiting for each. More would only make small calls wait behind large ones.
+    /// The most batches in the bulk pool, running or waiting, over all calls (default: two for each
+    /// thread, one running and one waiting). More would only make small calls wait behind large
+    /// ones.
     pub in_flight: Option<NonZeroUsize>,
-    /// The most batches of one stream that are being answered or wait for the client to take them. Twice the threads if not
-    /// given: enough for a stream by itself to keep all threads busy while answers travel.
+    /// The most batches of one stream that are being answered or wait for the client to read them
+    /// (default: two for each thread, enough for one stream to keep all threads busy while answers
+    /// travel).
     pub in_flight_per_stream: Option<NonZeroUsize>,
-    /// The most search nodes a puzzle may take; requests for more are lowered to it.
+    /// The most search nodes for a puzzle (default: 10,000,000); higher requests are lowered to it.
     pub nodes: u64,
-    /// The longest that a puzzle may be searched, after which it is given up. Strategies that search many puzzles together, as
-    /// `fast`, are bounded by the nodes alone, at about a microsecond each.
+    /// The most time for a puzzle, which is then given up (default: 10 s). Strategies that search
+    /// many puzzles together, such as `fast`, are bounded by the nodes alone, at about a
+    /// microsecond each.
     pub puzzle_time: Duration,
-    /// The most steps of a search that are told.
+    /// The most steps of a traced search (default: 1,000,000).
     pub trace_steps: u64,
-    /// The most puzzles that a call can have made, for 9x9 and below. A hundredth of it for 16x16, a thousandth for 25x25.
+    /// The most puzzles made by a call, for 9x9 and below (default: 1,000,000); a hundredth of it
+    /// for 16x16, a thousandth for 25x25.
     pub generated: u64,
-    /// The most full grids that are tried for a puzzle; requests for more are lowered to it.
+    /// The most full grids tried for a puzzle (default: 100,000); higher requests are lowered to
+    /// it.
     pub attempts: u64,
 }
 
 impl Limits {
-    /// The most batches of one stream, where so many threads search.
+    /// The most batches of one stream, with `threads` threads in a pool.
     pub(crate) fn in_flight_per_stream(&self, threads: usize) -> usize {
         self.in_flight_per_stream.map_or(2 * threads, Into::into).min(Semaphore::MAX_PERMITS)
     }

@@ -1,4 +1,8 @@
-//! What all calls share: the pool, the limits, and the word that the server is shutting down.
+//! The context that all calls share: worker pools, strategies, data sets, limits, and the drain
+//! signal.
+//!
+//! **Invariant:** a call holds a permit from [`Context::admit`] until it has ended, so no more than
+//! `Limits::streams` calls are open, and [`Context::idle`] returns only when all have ended.
 
 use std::sync::Arc;
 
@@ -11,31 +15,31 @@ use crate::service::datasets::Datasets;
 use crate::service::metrics::{self, OpenCall};
 use crate::service::net::deadline::Deadline;
 use crate::service::net::handle::ConnectionHandle;
-use crate::service::sched::pools::{CallWork, CancelOnDrop, Size, WorkerPools};
-use crate::service::wire::status::{MAX_STREAMS, broken_down, exhausted, shutting_down, too_much};
+use crate::service::sched::pools::{CancelOnDrop, Size, WorkerPools};
+use crate::service::wire::status::{MAX_STREAMS, busy, message_over_limit, shutting_down, work_broke_down};
 use crate::solver::Strategy;
 use crate::text::Format;
 
-/// What all calls share.
+/// The context that all calls share.
 pub(crate) struct Context {
-    /// The threads that search.
+    /// The worker pools.
     pub(crate) pools: Arc<WorkerPools>,
     /// The strategies that clients may name, the default first.
     pub(crate) strategies: &'static [&'static dyn Strategy],
-    /// What clients may take.
+    /// The limits on clients.
     pub(crate) limits: Limits,
-    /// The data sets, if there is a folder of them.
+    /// The data sets, if there is a data directory.
     pub(crate) datasets: Option<Datasets>,
     idle_workers: Arc<IdleWorkers>,
     calls: Arc<Semaphore>,
     draining: watch::Receiver<bool>,
 }
 
-/// A call that has been let in. Dropping it makes room for another one.
+/// An admitted call. Dropping it admits another one.
 pub(crate) struct Call {
-    /// When it has to be over.
+    /// The client's deadline.
     pub(crate) deadline: Deadline,
-    /// The way to its connection.
+    /// The handle of its connection.
     pub(crate) handle: Option<ConnectionHandle>,
     _permit: OwnedSemaphorePermit,
     _meter: OpenCall,
@@ -48,9 +52,10 @@ impl Call {
     }
 }
 
-/// See [`Call::cut_off`].
+/// Closes the connection of a client that does not take its answers, where the [`Call`] is not at
+/// hand.
 pub(crate) fn cut_off(handle: Option<&ConnectionHandle>) {
-    tracing::info!("a client does not take its answers: its connection is closed");
+    tracing::info!("closing the connection of a client that does not read its answers");
     metrics::refused("idle_timeout");
     if let Some(handle) = handle {
         handle.close();
@@ -76,10 +81,11 @@ impl Context {
         }
     }
 
-    /// Lets a call in.
+    /// Admits a call.
     ///
     /// # Errors
-    /// `UNAVAILABLE` while the server is shutting down, `RESOURCE_EXHAUSTED` while too many calls are open.
+    /// `UNAVAILABLE` while the server is shutting down, `RESOURCE_EXHAUSTED` while too many calls
+    /// are open.
     pub(crate) fn admit<T>(&self, request: &Request<T>) -> Result<Call, Status> {
         if self.is_draining() {
             metrics::refused("shutting_down");
@@ -87,7 +93,7 @@ impl Context {
         }
         let permit = Arc::clone(&self.calls).try_acquire_owned().map_err(|_| {
             metrics::refused("max_streams");
-            exhausted(MAX_STREAMS, "calls open at once", self.limits.streams)
+            busy(MAX_STREAMS, "calls open at once", self.limits.streams)
         })?;
         let deadline = Deadline::of(request.metadata());
         let handle = request.extensions().get::<ConnectionHandle>().cloned();
@@ -100,10 +106,15 @@ impl Context {
     /// `RESOURCE_EXHAUSTED`.
     pub(crate) fn check_lines(&self, lines: usize) -> Result<(), Status> {
         let limit = self.limits.message_lines;
-        if lines > limit { Err(too_much("message-lines", "lines in a message", limit)) } else { Ok(()) }
+        if lines > limit {
+            Err(message_over_limit("message-lines", "lines in a message", limit))
+        } else {
+            Ok(())
+        }
     }
 
-    /// Runs the work of a unary call on a text of some size. It is told to stop if the call is given up.
+    /// Runs the job of a unary call on a text of some size. It is cancelled if the returned future
+    /// is dropped.
     ///
     /// # Errors
     /// `DEADLINE_EXCEEDED`; `INTERNAL` if the job panicked.
@@ -113,7 +124,7 @@ impl Context {
         size: Size,
         job: impl Fn(&dyn Cancel) -> Result<R, Cancelled> + Send + Sync + 'static,
     ) -> Result<R, Status> {
-        let call_work = CancelOnDrop(self.call_work());
+        let call_work = CancelOnDrop(self.pools.new_call());
         let work = async {
             let job = Arc::new(move |(): &(), cancel: &dyn Cancel| job(cancel));
             let permit = self.pools.permit(size).await;
@@ -125,33 +136,29 @@ impl Context {
         };
         match call.deadline.limit(work).await? {
             Some(Ok(result)) => Ok(result),
-            Some(Err(Cancelled)) | None => Err(broken_down()),
+            Some(Err(Cancelled)) | None => Err(work_broke_down()),
         }
     }
 
-    /// What answers puzzles of this format. Calls share the workers, so that those that wait for their clients hold none.
+    /// The workers for puzzles of this format. Calls share them, so calls that wait for their
+    /// clients hold none.
     pub(crate) fn workers(&self, format: Format, task: Task) -> Workers {
         Workers::sharing(&self.idle_workers, format, task)
     }
 
-    /// The workers that calls share.
+    /// The idle workers that calls share.
     pub(crate) const fn idle_workers(&self) -> &Arc<IdleWorkers> {
         &self.idle_workers
     }
 
-    /// A call that brings work for the threads.
-    pub(crate) fn call_work(&self) -> Arc<CallWork> {
-        CallWork::new(self.pools.threads())
-    }
-
-    /// Is the server shutting down?
+    /// Whether the server is shutting down.
     pub(crate) fn is_draining(&self) -> bool {
         *self.draining.borrow()
     }
 
     /// Returns when the server begins to shut down.
     pub(crate) async fn draining(&self) {
-        // An error means that the server is gone, which is as good a reason to stop.
+        // An error means that the server is gone, which ends everything as well.
         let _ = self.draining.clone().wait_for(|&draining| draining).await;
     }
 

@@ -1,9 +1,13 @@
-//! The data sets on the server's disk.
+//! Data sets: the files of the data directory.
 //!
-//! The data directory is opened once and names are resolved beneath it, so that neither `..` nor a
-//! link leads out of it. A file is mapped once, however many clients stream it and whatever they
-//! call it, and served only after all of it has been seen to be well formed. A file that is
-//! replaced becomes a new data set; streams that have begun go on with the old one.
+//! A file is mapped once, however many clients read it and by whatever names. A file that is
+//! replaced becomes a new data set; streams that have begun continue with the old one.
+//!
+//! **Invariant:** the data directory is opened once and names are resolved beneath it, so neither
+//! `..` nor a link leads out of it.
+//!
+//! **Invariant:** a data set is served only after all of it has been validated, so a bad line is an
+//! error before the first answer and not in the middle of them.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -14,43 +18,45 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
-use rayon::ThreadPool;
+
 use tokio::task::spawn_blocking;
 use tonic::Status;
 
 use crate::input::{self, FileId, InputError, Mapped, Picked, PuzzleIndex, Reader, Source, Version};
+use crate::pipeline::ThreadPool;
 use crate::service::wire::convert::option_field;
 use crate::service::wire::proto;
 use crate::service::wire::status::{
-    broken_down, changed_dataset, exhausted, invalid, no_dataset, unfit_dataset, unreadable_dataset,
+    busy, dataset_changed, dataset_not_found, dataset_not_servable, dataset_unreadable, invalid,
+    work_broke_down,
 };
 use crate::text::{Format, Hint, PuzzleError};
 
-/// The most data sets that stay mapped. Beyond that, those that nobody is reading make room.
+/// The most data sets that stay mapped. Beyond that, those that no call reads are unmapped.
 const MAX_MAPPED: usize = 64;
 
-/// How many ways of reading one data set are remembered as checked.
+/// The most formats in which one data set is remembered as checked.
 const MAX_CHECKED: usize = 8;
 
 /// The data directory.
 pub(crate) struct Datasets {
     root: Dir,
-    /// By file, and not by name: `a.txt`, `./a.txt` and a link to it are one data set.
+    /// The data sets by file, not by name: `a.txt`, `./a.txt` and a link to it are one data set.
     mapped: Mutex<HashMap<FileId, Arc<Dataset>>>,
 }
 
 /// A file of the data directory as it was when it was mapped.
 struct Dataset {
     map: Arc<Mapped>,
-    /// The ways it has been checked, with the first thing that was wrong.
+    /// The formats in which it has been checked, each with the first error.
     checked: tokio::sync::Mutex<Vec<(Hint, Option<PuzzleError>)>>,
-    /// Where its puzzles are, for the way it was last read.
+    /// The index of its puzzles, for the format in which it was last read.
     index: Mutex<Option<(Hint, PuzzleIndex)>>,
 }
 
-/// A data set with the name that a client uses for it, for messages to that client.
+/// A data set with the name that a client uses for it, which messages to that client repeat.
 #[derive(Clone)]
-pub(crate) struct Named {
+pub(crate) struct NamedDataset {
     pub(crate) name: String,
     dataset: Arc<Dataset>,
 }
@@ -68,32 +74,32 @@ impl Datasets {
     /// The data set with this name, mapped if it is not yet.
     ///
     /// # Errors
-    /// `NOT_FOUND` for anything but a regular file beneath the data directory, `FAILED_PRECONDITION` for a
-    /// compressed one.
-    pub(crate) fn dataset(&self, name: String) -> Result<Named, Status> {
-        let file = self.file(&name).map_err(|_| no_dataset(&name))?;
-        let metadata = file.metadata().map_err(|_| no_dataset(&name))?;
+    /// `NOT_FOUND` for anything but a regular file beneath the data directory,
+    /// `FAILED_PRECONDITION` for a compressed one.
+    pub(crate) fn dataset(&self, name: String) -> Result<NamedDataset, Status> {
+        let file = self.file(&name).map_err(|_| dataset_not_found(&name))?;
+        let metadata = file.metadata().map_err(|_| dataset_not_found(&name))?;
         let (id, version) = (FileId::of(&metadata), Version::of(&metadata));
         let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = mapped.get(&id).filter(|known| known.map.version() == version) {
             let dataset = Arc::clone(known);
-            return Ok(Named { name, dataset });
+            return Ok(NamedDataset { name, dataset });
         }
-        // Files that were changed or replaced are forgotten, and stay mapped only as long as calls
-        // hold them. The inode of a mapped file is not used again, so a new file never finds the
+        // Entries of changed or replaced files are removed, and their maps live only as long as
+        // calls hold them. The inode of a mapped file is not reused, so a new file never finds the
         // entry of an old one.
         mapped.retain(|_, dataset| dataset.map.is_current());
         if mapped.len() >= MAX_MAPPED {
-            // Calls hold what they read.
+            // A data set that a call reads has a second reference.
             mapped.retain(|_, dataset| Arc::strong_count(dataset) > 1);
         }
-        let too_many = || exhausted("datasets", "data sets in use at once", MAX_MAPPED);
+        let too_many = || busy("datasets", "data sets in use at once", MAX_MAPPED);
         if mapped.len() >= MAX_MAPPED {
             return Err(too_many());
         }
         if input::is_compressed(&file) {
             let message = format!("{name} is compressed. Data sets are read at any place: unpack it.");
-            return Err(unfit_dataset("DATASET_COMPRESSED", &name, &message));
+            return Err(dataset_not_servable("DATASET_COMPRESSED", &name, &message));
         }
         let map = Mapped::open(&file, name.clone()).map_err(|error| failure(&name, error))?;
         let dataset = Arc::new(Dataset {
@@ -102,19 +108,21 @@ impl Datasets {
             index: Mutex::default(),
         });
         mapped.insert(id, Arc::clone(&dataset));
-        Ok(Named { name, dataset })
+        Ok(NamedDataset { name, dataset })
     }
 
     /// Opens a regular file beneath the data directory.
     fn file(&self, name: &str) -> io::Result<File> {
         let mut options = OpenOptions::new();
-        // Opening a FIFO would wait for a writer; what kind of file it is can only be asked when it is open.
+        // Without this, opening a FIFO would wait for a writer. The kind of file is known only once
+        // it is open.
         options.read(true).custom_flags(libc::O_NONBLOCK);
         let file = self.root.open_with(name, &options)?.into_std();
         if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 
-    /// The regular files of the data directory by name. Hidden ones are being written, or not meant to be seen.
+    /// The regular files of the data directory by name, without hidden ones, which may be
+    /// incomplete.
     pub(crate) fn list(&self) -> io::Result<Vec<proto::Dataset>> {
         let mut list = Vec::new();
         for entry in self.root.entries()? {
@@ -132,13 +140,14 @@ impl Datasets {
     }
 }
 
-impl Named {
+impl NamedDataset {
+    /// A reader of the data set.
     pub(crate) fn reader(&self, hint: &Hint) -> Result<Reader, Status> {
         Source::mapped(Arc::clone(&self.dataset.map)).read(hint).map_err(|error| failure(&self.name, error))
     }
 
-    /// Makes sure that every puzzle is well formed. All of the file is looked at once for each way of reading it, on
-    /// the threads of `pool`.
+    /// Makes sure that every puzzle is well formed. The whole file is validated once for each
+    /// format, on the threads of `pool`.
     ///
     /// # Errors
     /// `FAILED_PRECONDITION` with the first bad line.
@@ -148,7 +157,7 @@ impl Named {
         pool: &Arc<ThreadPool>,
         cancel: Arc<AtomicBool>,
     ) -> Result<(), Status> {
-        // Held while checking, so that clients that come meanwhile wait for the result.
+        // Held while checking, so that other calls wait for the result instead of checking too.
         let mut checked = self.dataset.checked.lock().await;
         if let Some((_, wrong)) = checked.iter().find(|(known, _)| known == hint) {
             return self.verdict(wrong.as_ref());
@@ -157,8 +166,8 @@ impl Named {
         let found = blocking(move || {
             let reader = dataset.reader(&own_hint)?;
             input::validate(reader, &pool, &cancel, 1, |_| {}).map_err(|stopped| match stopped {
-                input::Stopped::Input(error) => failure(&dataset.name, error),
-                input::Stopped::Cancelled => broken_down(),
+                input::ValidateError::Input(error) => failure(&dataset.name, error),
+                input::ValidateError::Cancelled => work_broke_down(),
             })
         })
         .await?;
@@ -171,19 +180,19 @@ impl Named {
         result
     }
 
-    /// What checking found, as a status.
+    /// The result of a check, as a status.
     fn verdict(&self, wrong: Option<&PuzzleError>) -> Result<(), Status> {
         let Some(error) = wrong else { return Ok(()) };
         let message = format!("The data set {} is not served: {error}", self.name);
-        Err(unfit_dataset("DATASET_MALFORMED", &self.name, &message))
+        Err(dataset_not_servable("DATASET_MALFORMED", &self.name, &message))
     }
 
-    /// A puzzle and how many there are: the one with this number, or any.
+    /// The puzzle with this number, or a random one, and the number of puzzles.
     pub(crate) fn puzzle(&self, hint: &Hint, number: Option<u64>) -> Result<(Format, Picked, u64), Status> {
         let fail = |error| failure(&self.name, error);
         let mut shared = self.dataset.index.lock().unwrap_or_else(PoisonError::into_inner);
-        // Taken out, and put back on success only: an index that an error or a panic left half-way
-        // would count wrong for all later calls.
+        // Taken out, and put back on success only, because an index that an error or a panic left
+        // half-way would count wrong for all later calls.
         let mut index = match shared.take() {
             Some((known, index)) if known == *hint => index,
             _ => PuzzleIndex::new(Arc::clone(&self.dataset.map), hint).map_err(fail)?,
@@ -201,33 +210,33 @@ impl Named {
     }
 }
 
-/// The status of a call whose data set cannot be read, which its client calls by this name.
+/// The status of a call whose data set cannot be read; `name` is the client's name for it.
 pub(crate) fn failure(name: &str, error: InputError) -> Status {
     let error = error.renamed(name);
     let message = error.to_string();
     match error {
-        InputError::Shrunk { .. } | InputError::Changed { .. } => changed_dataset(name, message),
+        InputError::Shrunk { .. } | InputError::Changed { .. } => dataset_changed(name, message),
         InputError::Format(error) => match option_field(&error) {
             Some(field) => invalid(&field, message),
-            None => unfit_dataset("DATASET_MALFORMED", name, &message),
+            None => dataset_not_servable("DATASET_MALFORMED", name, &message),
         },
         InputError::Empty { .. } | InputError::TooLong { .. } | InputError::Endless { .. } => {
-            unfit_dataset("DATASET_MALFORMED", name, &message)
+            dataset_not_servable("DATASET_MALFORMED", name, &message)
         }
         InputError::Io { .. } | InputError::Damaged { .. } | InputError::NotShardable { .. } => {
-            unreadable_dataset(name, message)
+            dataset_unreadable(name, message)
         }
     }
 }
 
-/// Runs work that waits for the disk on a thread that may wait.
+/// Runs work that waits for the disk on a thread that may block.
 ///
 /// # Errors
-/// Those of the work; `INTERNAL` if it panicked.
+/// The errors of the work; `INTERNAL` if it panicked.
 pub(crate) async fn blocking<R: Send + 'static>(
     work: impl FnOnce() -> Result<R, Status> + Send + 'static,
 ) -> Result<R, Status> {
-    spawn_blocking(work).await.map_err(|_| broken_down())?
+    spawn_blocking(work).await.map_err(|_| work_broke_down())?
 }
 
 #[cfg(test)]
@@ -292,7 +301,7 @@ mod tests {
         };
         let old = datasets.named("a.txt");
 
-        // Of the same length and time: what is held goes on, and all who come get the new one.
+        // Same length and time: the old one stays readable, and new calls get the new one.
         fs::write(path("new.txt"), [b"2".as_slice(), &text[1..]].concat()).unwrap();
         date_back("new.txt");
         fs::rename(path("new.txt"), path("a.txt")).unwrap();
@@ -300,7 +309,7 @@ mod tests {
         assert_eq!((&first_line(&old)[..2], &first_line(&new)[..2]), (&b"12"[..], &b"22"[..]));
         assert!(Arc::ptr_eq(&datasets.named("a.txt"), &new));
 
-        // In the same place, likewise.
+        // Overwritten in place: new calls get the new one too.
         fs::write(path("a.txt"), [b"3".as_slice(), &text[1..]].concat()).unwrap();
         date_back("a.txt");
         let newest = datasets.named("a.txt");

@@ -1,7 +1,10 @@
-//! What the server counts, for whoever watches it.
+//! Metrics of the server.
 //!
-//! Figures go to the recorder of the process, if it has one (`sudokud` has, with `--metrics-listen`); otherwise counting
-//! costs next to nothing. Labels take few values, whatever clients send: methods, outcomes and reasons are ours.
+//! They go to the recorder of the process, if it has one (`sudokud` has one with
+//! `--metrics-listen`); otherwise counting costs next to nothing.
+//!
+//! **Invariant:** labels take only values of ours (methods, outcomes, reasons), so no client can
+//! increase the number of time series.
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -31,35 +34,36 @@ const SENT: &str = "sudoku_sent_bytes_total";
 const HANDSHAKES_FAILED: &str = "sudoku_handshakes_failed_total";
 const DRAINING: &str = "sudoku_draining";
 const BUILD: &str = "sudoku_build_info";
-/// Named as every process names it.
+/// The conventional name for any process.
 const STARTED: &str = "process_start_time_seconds";
 
-/// The outcome of a puzzle that was solved, or whose solutions were counted. All others are the codes of errors.
+/// The outcome of a puzzle that was solved, or whose solutions were counted. All other outcomes are
+/// codes of errors.
 const ANSWERED: &str = "answered";
 
-/// Says what each figure is.
+/// Describes each metric, and sets those that never change.
 pub(crate) fn describe() {
     describe_counter!(PUZZLES, "Puzzles by outcome: answered, or the code of the error");
     describe_counter!(NODES, "Search states visited for those puzzles");
-    describe_counter!(GENERATED, "Puzzles that were asked of Generate by outcome: made, or given up");
-    describe_counter!(MESSAGES, "Messages with puzzles that streams brought, by method");
-    describe_counter!(CALLS, "Calls that have ended, refused ones included, by method and status");
-    describe_gauge!(CALLS_OPEN, "Calls that were let in and are open");
+    describe_counter!(GENERATED, "Puzzles requested from Generate by outcome: made, or given up");
+    describe_counter!(MESSAGES, "Messages with puzzles received on streams, by method");
+    describe_counter!(CALLS, "Calls that have ended, including refused ones, by method and status");
+    describe_gauge!(CALLS_OPEN, "Calls admitted and open");
     describe_histogram!(CALL_SECONDS, Unit::Seconds, "How long calls were open, by method");
-    describe_counter!(REFUSED, "Calls that were not let in, by reason");
+    describe_counter!(REFUSED, "Calls refused, by reason");
     describe_gauge!(BATCHES_WAITING, "Batches of puzzles that wait for a thread");
-    describe_gauge!(BATCHES_RUNNING, "Batches of puzzles on the threads or next to be");
-    describe_histogram!(BATCH_SECONDS, Unit::Seconds, "Time from a batch's turn on the threads to its end");
-    describe_gauge!(CONNECTIONS_OPEN, "Connections that are open");
+    describe_gauge!(BATCHES_RUNNING, "Batches of puzzles in the worker pools");
+    describe_histogram!(BATCH_SECONDS, Unit::Seconds, "Time from a batch's permit to its end");
+    describe_gauge!(CONNECTIONS_OPEN, "Open connections");
     describe_counter!(RECEIVED, Unit::Bytes, "Bytes received, after decryption");
     describe_counter!(SENT, Unit::Bytes, "Bytes sent, before encryption");
-    describe_counter!(HANDSHAKES_FAILED, "Connections that could not be encrypted, by reason");
+    describe_counter!(HANDSHAKES_FAILED, "TLS handshakes that failed, by reason");
     describe_gauge!(DRAINING, "1 while the server shuts down");
     gauge!(DRAINING).set(0);
     describe_gauge!(STARTED, Unit::Seconds, "When the server started, in seconds since 1970");
     let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     gauge!(STARTED).set(started.as_secs_f64());
-    describe_gauge!(BUILD, "1, with what the server was built from and the best back end of this machine");
+    describe_gauge!(BUILD, "1, labelled with the server's build and the best back end of this machine");
     let backend = Backend::best().to_string();
     let origin =
         [("version", build_info::VERSION), ("commit", build_info::COMMIT), ("rustc", build_info::RUSTC)];
@@ -79,74 +83,74 @@ pub(crate) fn answered(tally: &Tally) {
     counter!(NODES).increment(tally.metrics.nodes);
 }
 
-/// Counts puzzles that were made, and those for which it was given up.
+/// Counts puzzles that were made, and those that were given up.
 pub(crate) fn generated(made: u64, given_up: u64) {
     counter!(GENERATED, "outcome" => "made").increment(made);
     counter!(GENERATED, "outcome" => "given_up").increment(given_up);
 }
 
-/// Counts messages of a stream.
+/// Counts messages received on a stream.
 pub(crate) fn received(method: &'static str, messages: usize) {
     counter!(MESSAGES, "method" => method).increment(messages as u64);
 }
 
-/// Counts a connection that could not be encrypted.
+/// Counts a TLS handshake that failed.
 pub(crate) fn handshake_failed(reason: &'static str) {
     counter!(HANDSHAKES_FAILED, "reason" => reason).increment(1);
 }
 
-/// Says that the server shuts down.
+/// Records that the server shuts down.
 pub(crate) fn draining() {
     gauge!(DRAINING).set(1);
 }
 
-/// Counts puzzles on which the work broke down.
-pub(crate) fn broken_down(puzzles: usize) {
+/// Counts puzzles whose work panicked.
+pub(crate) fn internal_errors(puzzles: usize) {
     counter!(PUZZLES, "outcome" => Problem::Internal.code()).increment(puzzles as u64);
 }
 
-/// Counts a call that is not let in.
+/// Counts a call that is refused.
 pub(crate) fn refused(reason: &'static str) {
     counter!(REFUSED, "reason" => reason).increment(1);
 }
 
-/// One more of something, for as long as this lives.
-struct One(Gauge);
+/// An increment of a gauge, for as long as it lives.
+struct GaugeGuard(Gauge);
 
-impl One {
-    fn more(gauge: Gauge) -> Self {
+impl GaugeGuard {
+    fn increment(gauge: Gauge) -> Self {
         gauge.increment(1);
         Self(gauge)
     }
 }
 
-impl Drop for One {
+impl Drop for GaugeGuard {
     fn drop(&mut self) {
         self.0.decrement(1);
     }
 }
 
-/// A call that was let in, for as long as it is open.
-pub(crate) struct OpenCall(#[expect(dead_code, reason = "held for its drop")] One);
+/// The meter of a call that was admitted, for as long as it is open.
+pub(crate) struct OpenCall(#[expect(dead_code, reason = "held for its drop")] GaugeGuard);
 
 impl OpenCall {
     pub(crate) fn new() -> Self {
-        Self(One::more(gauge!(CALLS_OPEN)))
+        Self(GaugeGuard::increment(gauge!(CALLS_OPEN)))
     }
 }
 
-/// A call, let in or not.
-pub(crate) struct SeenCall {
+/// The meter of any call, admitted or refused.
+pub(crate) struct CallMeter {
     method: &'static str,
     begun: Instant,
 }
 
-impl SeenCall {
+impl CallMeter {
     pub(crate) fn of(method: &'static str) -> Self {
         Self { method, begun: Instant::now() }
     }
 
-    /// Counts it with the status it ended with, and says how many seconds it took.
+    /// Counts the call with its status and returns its duration in seconds.
     pub(crate) fn ended(&self, status: &'static str) -> f64 {
         let seconds = self.begun.elapsed().as_secs_f64();
         counter!(CALLS, "method" => self.method, "status" => status).increment(1);
@@ -155,24 +159,24 @@ impl SeenCall {
     }
 }
 
-/// A batch that waits for its turn, for as long as it does.
-pub(crate) struct WaitingBatch(#[expect(dead_code, reason = "held for its drop")] One);
+/// The meter of a batch that waits for a permit, for as long as it does.
+pub(crate) struct WaitingBatch(#[expect(dead_code, reason = "held for its drop")] GaugeGuard);
 
 impl WaitingBatch {
     pub(crate) fn new() -> Self {
-        Self(One::more(gauge!(BATCHES_WAITING)))
+        Self(GaugeGuard::increment(gauge!(BATCHES_WAITING)))
     }
 }
 
-/// A batch that has its turn, for as long as it does.
+/// The meter of a batch that has a permit, for as long as it does.
 pub(crate) struct RunningBatch {
     begun: Instant,
-    _one: One,
+    _gauge: GaugeGuard,
 }
 
 impl RunningBatch {
     pub(crate) fn new() -> Self {
-        Self { begun: Instant::now(), _one: One::more(gauge!(BATCHES_RUNNING)) }
+        Self { begun: Instant::now(), _gauge: GaugeGuard::increment(gauge!(BATCHES_RUNNING)) }
     }
 }
 
@@ -182,15 +186,19 @@ impl Drop for RunningBatch {
     }
 }
 
-/// A connection, for as long as it is open, and its bytes.
+/// The meter of a connection and its bytes, for as long as it is open.
 pub(crate) struct OpenConnection {
     pub(crate) received: Counter,
     pub(crate) sent: Counter,
-    _one: One,
+    _gauge: GaugeGuard,
 }
 
 impl OpenConnection {
     pub(crate) fn new() -> Self {
-        Self { received: counter!(RECEIVED), sent: counter!(SENT), _one: One::more(gauge!(CONNECTIONS_OPEN)) }
+        Self {
+            received: counter!(RECEIVED),
+            sent: counter!(SENT),
+            _gauge: GaugeGuard::increment(gauge!(CONNECTIONS_OPEN)),
+        }
     }
 }

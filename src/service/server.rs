@@ -1,4 +1,9 @@
-//! The server: put together in [`Server::bind`], run and taken down again in [`Server::serve`].
+//! The server: assembled in [`Server::bind`], run and shut down in [`Server::serve`].
+//!
+//! **Invariant:** a shutdown runs in this order, so no answer is lost. Health reports
+//! `NOT_SERVING`; nothing more is accepted and streams stop reading; requests that were read are
+//! answered; streams end with `UNAVAILABLE`; connections linger until their peers have read
+//! everything. The drain time-out ends what is left.
 
 use std::io;
 use std::net::SocketAddr;
@@ -23,19 +28,18 @@ use tonic_health::pb::health_server::HealthServer;
 use tonic_health::server::{HealthReporter, HealthService};
 use tower_http::map_request_body::MapRequestBodyLayer;
 
-use crate::service::CONNECTION_WINDOW_BYTES;
-use crate::service::FRAME_BYTES;
-use crate::service::LOCAL_ERROR_RESETS;
-use crate::service::STREAM_WINDOW_BYTES;
 use crate::service::config::{Config, Limits};
 use crate::service::context::Context;
 use crate::service::datasets::Datasets;
+use crate::service::flow_control::{
+    CONNECTION_WINDOW_BYTES, FRAME_BYTES, LOCAL_ERROR_RESETS, STREAM_WINDOW_BYTES,
+};
 use crate::service::metrics;
 use crate::service::net::connection::{ConnectionLimits, accept};
 use crate::service::net::framing::WholeMessages;
-use crate::service::net::observe::Observer;
+use crate::service::net::observe::ObserveLayer;
 use crate::service::net::tls::{Tls, TlsError};
-use crate::service::net::tokens::{Guard, TokenError, Tokens};
+use crate::service::net::tokens::{TokenError, TokenLayer, Tokens};
 use crate::service::rpc::datasets;
 use crate::service::rpc::generate;
 use crate::service::rpc::ordered::Answers;
@@ -46,66 +50,72 @@ use crate::service::sched::pools::{PoolError, WorkerPools};
 use crate::service::wire::proto;
 use crate::service::wire::proto::sudoku_service_server::{SudokuService, SudokuServiceServer};
 
-/// How many accepted connections may wait to be served.
+/// The accepted connections that may wait to be served.
 const ACCEPTED_WAITING: usize = 16;
 
-/// Why a server cannot start. Every message says what to do.
+/// The error of a server that cannot start. Every message says what to do.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum StartError {
-    /// Anyone on the network could read along.
+    /// It would listen beyond loopback without encryption.
     #[error(
         "{0} can be reached from other machines, and nothing is encrypted. Give --tls-cert and --tls-key, listen on 127.0.0.1, or add --insecure if that is what you want."
     )]
     Insecure(SocketAddr),
-    /// Something else listens there.
+    /// Another program listens on the address.
     #[error("{0} is in use. Stop what listens there, or choose another address with --listen.")]
     AddressInUse(SocketAddr),
-    /// The machine does not have the address.
+    /// The address belongs to no interface of the machine.
     #[error("{0} is not an address of this machine. Choose another one with --listen.")]
     AddressNotOurs(SocketAddr),
-    /// A port that only some users may have.
+    /// The port needs privileges.
     #[error("{0} needs privileges. Choose a port above 1023 with --listen.")]
     PortPrivileged(SocketAddr),
-    /// Any other trouble with the address.
+    /// Listening failed for any other reason.
     #[error("{address} cannot be listened on: {error}.")]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
-    /// The data directory is missing, or is none.
+    /// The data directory is missing, or no directory.
     #[error("The data directory {} cannot be opened: {error}. Create it, or name another one with --data-dir.", path.display())]
     DataDir {
         /// The directory.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
-    /// Encryption cannot be set up.
+    /// The files for TLS cannot be used.
     #[error("{0}.")]
     Tls(#[from] TlsError),
-    /// The tokens cannot be read.
+    /// The token file cannot be used.
     #[error("{0}.")]
     Tokens(#[from] TokenError),
     /// Threads cannot be started.
     #[error("The threads cannot be started: {0}. Ask for fewer with --threads.")]
     Threads(#[from] PoolError),
-    /// A bug of ours.
+    /// The description of the service is invalid, which is a bug.
     #[error("The description of the service is broken: {0}.")]
     Reflection(#[from] tonic_reflection::server::Error),
 }
 
-/// How a server came to its end.
+/// The end of a server that was shut down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// All calls had ended and all connections were closed.
+    /// All calls have ended and all connections are closed.
     Drained,
-    /// The drain time-out came first; some calls were cut off.
+    /// The drain time-out has passed; some calls were cut off.
     CutOff,
 }
 
-/// A server that listens and does not serve yet.
+/// The error of the transport beneath a server.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct ServeError(transport::Error);
+
+/// A server that is bound to its address.
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
@@ -117,7 +127,7 @@ pub struct Server {
     secrets: Reloader,
 }
 
-/// The files of a server that can be replaced while it runs: certificates and tokens.
+/// A handle to reload certificates and tokens while a server runs.
 #[derive(Clone, Debug)]
 pub struct Reloader {
     tls: Option<Arc<Tls>>,
@@ -125,7 +135,8 @@ pub struct Reloader {
 }
 
 impl Reloader {
-    /// Reads them again, each for what comes from now on. What cannot be read is reported, and stays as it was.
+    /// Reads the files again: certificates for new connections, tokens for new calls. Returns the
+    /// errors of files that cannot be used, whose old content stays in force.
     #[must_use]
     pub fn reload(&self) -> Vec<StartError> {
         let tls = self.tls.as_ref().and_then(|tls| tls.reload().err()).map(StartError::from);
@@ -134,25 +145,25 @@ impl Reloader {
     }
 }
 
-/// Whether a server takes calls.
+/// A handle to ask whether a server admits calls.
 #[derive(Clone, Debug)]
 pub struct Readiness(watch::Receiver<bool>);
 
 impl Readiness {
-    /// Does it take calls? Not any more once it shuts down.
+    /// Whether the server admits calls: until it shuts down.
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        // A server that is gone takes none either.
+        // A server that is gone admits none either.
         !*self.0.borrow() && self.0.has_changed().is_ok()
     }
 }
 
-/// A future behind a pointer: so the server is compiled once, with the library, and not again with each program that
-/// awaits it.
+/// A boxed future, so that the server is compiled once with the library and not again with each
+/// program that awaits it.
 type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 impl Server {
-    /// Takes the address and everything else that can be missing.
+    /// Binds the address, and opens everything else that can be missing.
     ///
     /// # Errors
     /// [`StartError`].
@@ -187,47 +198,47 @@ impl Server {
         Ok(Self { listener, address, context, draining, drain_timeout, health, routes, secrets })
     }
 
-    /// Reads certificates and tokens again while the server runs.
+    /// A handle to reload certificates and tokens.
     #[must_use]
     pub fn reloader(&self) -> Reloader {
         self.secrets.clone()
     }
 
-    /// Tells whether the server takes calls, for as long as anyone wants to know.
+    /// A handle to ask whether the server admits calls.
     #[must_use]
     pub fn readiness(&self) -> Readiness {
         Readiness(self.draining.subscribe())
     }
 
-    /// The address it listens on, with the port that was found if none was asked for.
+    /// The address that the server listens on, with the port that was assigned for port 0.
     #[must_use]
     pub const fn local_addr(&self) -> SocketAddr {
         self.address
     }
 
-    /// The services by themselves, for whoever calls them in the same process, without a connection: fuzz targets. What belongs
-    /// to connections, encryption and tokens among it, is not there.
+    /// The services without connections, for calls in the same process: fuzz targets. TLS, tokens
+    /// and the other layers around calls are missing.
     #[doc(hidden)]
     #[must_use]
     pub fn routes(&self) -> Routes {
         self.routes.clone()
     }
 
-    /// Serves until `shutdown` is ready, then drains: health says so, no connection is accepted any more,
-    /// streams stop reading, answer what they have read and end with `UNAVAILABLE`. What has not ended when the
-    /// drain time-out passes is cut off when the runtime goes.
+    /// Serves until `shutdown` is ready, then drains: health reports it, no connection is accepted
+    /// any more, streams stop reading, answer what they have read and end with `UNAVAILABLE`. Calls
+    /// that have not ended at the drain time-out are cut off when the runtime is dropped.
     ///
     /// # Errors
-    /// The transport's, which ends only when it is told to.
+    /// [`ServeError`], if the transport ends before `shutdown`.
     pub fn serve(
         self,
         shutdown: impl Future<Output = ()> + Send + 'static,
-    ) -> Boxed<Result<Stopped, transport::Error>> {
+    ) -> Boxed<Result<Stopped, ServeError>> {
         self.serve_until(Box::pin(shutdown))
     }
 
-    fn serve_until(self, shutdown: Boxed<()>) -> Boxed<Result<Stopped, transport::Error>> {
-        Box::pin(self.run(shutdown))
+    fn serve_until(self, shutdown: Boxed<()>) -> Boxed<Result<Stopped, ServeError>> {
+        Box::pin(async { self.run(shutdown).await.map_err(ServeError) })
     }
 
     async fn run(self, shutdown: Boxed<()>) -> Result<Stopped, transport::Error> {
@@ -249,8 +260,8 @@ impl Server {
             Body::new(WholeMessages::new(body, limits.message_bytes, limits.message_timeout))
         };
         let transport = transport(&limits)
-            .layer(Observer { message_bytes: limits.message_bytes })
-            .layer(Guard(secrets.tokens))
+            .layer(ObserveLayer { message_bytes: limits.message_bytes })
+            .layer(TokenLayer(secrets.tokens))
             .layer(MapRequestBodyLayer::new(whole_messages))
             .add_routes(routes)
             .serve_with_incoming_shutdown(ReceiverStream::new(connections), drain_begins);
@@ -264,13 +275,13 @@ impl Server {
             health.set_service_status(name, ServingStatus::NotServing).await;
         }
         metrics::draining();
-        // This ends accepting and reading, and tells clients to go away.
+        // This ends accepting and reading, and sends GOAWAY to clients.
         draining.send_replace(true);
         let calls_end = async {
-            // The port is free once this has ended. If it panicked, it has ended too.
+            // The port is free once this task has ended, be it by a panic.
             let _ = accepting.await;
             context.idle().await;
-            // Those who watch the health would keep their connections open.
+            // Health watches would keep their connections open.
             for name in [service, ""] {
                 health.clone().clear_service_status(name).await;
             }
@@ -297,7 +308,7 @@ fn listen_error(address: SocketAddr, error: io::Error) -> StartError {
     }
 }
 
-/// All services, each willing to pack and unpack messages.
+/// The routes of all services, each with compression.
 fn routes(
     context: &Arc<Context>,
     health: &HealthReporter,
@@ -307,8 +318,8 @@ fn routes(
             .register_encoded_file_descriptor_set(proto::FILE_DESCRIPTOR_SET)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
     };
-    // A macro, since what the services have in common has no trait.
-    macro_rules! packing {
+    // A macro, because the services share no trait with these methods.
+    macro_rules! compressed {
         ($service:expr) => {
             $service
                 .accept_compressed(Deflate)
@@ -322,13 +333,15 @@ fn routes(
     let sudoku = SudokuServiceServer::new(Sudoku { context: Arc::clone(context) })
         .max_decoding_message_size(context.limits.message_bytes);
     let health = HealthServer::new(HealthService::from_health_reporter(health.clone()));
-    Ok(Routes::new(packing!(sudoku))
-        .add_service(packing!(health))
-        .add_service(packing!(reflection().build_v1()?))
-        .add_service(packing!(reflection().build_v1alpha()?)))
+    Ok(Routes::new(compressed!(sudoku))
+        .add_service(compressed!(health))
+        .add_service(compressed!(reflection().build_v1()?))
+        .add_service(compressed!(reflection().build_v1alpha()?)))
 }
 
-/// A transport with the settings of this server and no services yet, for what is to be compared with it.
+/// The transport with the settings of this server and without services, for benchmarks that compare
+/// another service with this one.
+#[doc(hidden)]
 #[must_use]
 pub fn transport(limits: &Limits) -> transport::Server {
     let settings = transport::Server::builder()
@@ -348,31 +361,31 @@ pub fn transport(limits: &Limits) -> transport::Server {
     }
 }
 
-/// The methods, each handed on to its module.
+/// The methods, each forwarded to its module.
 struct Sudoku {
     context: Arc<Context>,
 }
 
 #[tonic::async_trait]
 impl SudokuService for Sudoku {
-    type SolveStreamStream = Answers<stream::AllResponses<stream::Puzzles>>;
-    type SolveLinesStream = Answers<stream::AllResponses<stream::Lines>>;
-    type SolveDatasetStream = datasets::Summed;
-    type TraceStream = trace::Steps;
-    type GenerateStream = generate::Puzzles;
+    type SolveStreamStream = Answers<stream::AllResponses<stream::SolveStream>>;
+    type SolveLinesStream = Answers<stream::AllResponses<stream::SolveLines>>;
+    type SolveDatasetStream = datasets::SolveDatasetStream;
+    type TraceStream = trace::TraceStream;
+    type GenerateStream = generate::GenerateStream;
 
     async fn solve_stream(
         &self,
         request: Request<Streaming<proto::SolveStreamRequest>>,
     ) -> Result<Response<Self::SolveStreamStream>, Status> {
-        stream::serve::<stream::Puzzles>(&self.context, request).map(Response::new)
+        stream::serve::<stream::SolveStream>(&self.context, request).map(Response::new)
     }
 
     async fn solve_lines(
         &self,
         request: Request<Streaming<proto::SolveLinesRequest>>,
     ) -> Result<Response<Self::SolveLinesStream>, Status> {
-        stream::serve::<stream::Lines>(&self.context, request).map(Response::new)
+        stream::serve::<stream::SolveLines>(&self.context, request).map(Response::new)
     }
 
     async fn solve(

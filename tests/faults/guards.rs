@@ -11,7 +11,7 @@ use std::time::Duration;
 use assert_cmd::cargo::cargo_bin;
 use bytes::Bytes;
 use rcgen::ExtendedKeyUsagePurpose;
-use sudoku_stream::client::{ClientError, Endpoint, Job, RetryPolicy, ServerError, solve_lines};
+use sudoku_stream::client::{ClientError, Endpoint, RetryPolicy, ServerError, SolveJob, solve_lines};
 use tempfile::TempDir;
 use tokio::sync::mpsc;
 
@@ -45,7 +45,7 @@ async fn call(access: &Endpoint, puzzles: &[String]) -> Result<(), ClientError<I
     };
     let once = RetryPolicy { retries: 0, ..RetryPolicy::default() };
     let servers = std::slice::from_ref(access);
-    solve_lines(servers, &once, &Job::default(), blocks, sink, |_| {}).await?;
+    solve_lines(servers, &once, &SolveJob::default(), blocks, sink, |_| {}).await?;
     let answers = String::from_utf8(answers.lock().unwrap().clone()).unwrap();
     assert_eq!(answers.lines().count(), puzzles.len());
     assert!(answers.lines().zip(puzzles).all(|(answer, puzzle)| is_solution(answer, puzzle)), "{answers}");
@@ -102,11 +102,11 @@ fn intruders() -> Seen {
         ca: Some(authority.pem.clone().into_bytes()),
         identity: identity.map(|(certificate, key)| (certificate.clone().into(), key.clone().into())),
         token: token.map(str::to_owned),
-        ..Endpoint::open(&format!("https://{}", daemon.address))
+        ..Endpoint::new(&format!("https://{}", daemon.address))
     };
     let good = access(Some(&known), Some(TOKEN));
     let (stranger, expired) = (client(&Authority::new(), false), client(&authority, true));
-    let plain = Endpoint { token: Some(TOKEN.to_owned()), ..Endpoint::open(&daemon.url()) };
+    let plain = Endpoint { token: Some(TOKEN.to_owned()), ..Endpoint::new(&daemon.url()) };
     let puzzles = easy(30);
     runtime().block_on(async {
         call(&good, &puzzles[..10]).await.unwrap();

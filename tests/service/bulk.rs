@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use sudoku_stream::answer::{OutputForm, Task};
-use sudoku_stream::client::{ClientError, Endpoint, Job, RetryPolicy, ServerError, solve_lines};
+use sudoku_stream::client::{ClientError, Endpoint, RetryPolicy, ServerError, SolveJob, solve_lines};
 use sudoku_stream::service::proto::{
     self, ErrorCode, Question, SolveLinesRequest, SolveLinesResponse, SolveOptions,
 };
@@ -365,9 +365,9 @@ async fn by_client(url: &str, text: &str) -> Result<(String, u64), ClientError<I
         told += tally.answers;
         Ok(())
     };
-    let servers = [Endpoint::open(url)];
+    let servers = [Endpoint::new(url)];
     let retry = RetryPolicy { retries: 0, ..RetryPolicy::default() };
-    let total = solve_lines(&servers, &retry, &Job::default(), blocks, sink, |_| ()).await?;
+    let total = solve_lines(&servers, &retry, &SolveJob::default(), blocks, sink, |_| ()).await?;
     assert_eq!(total.answers, told);
     assert_eq!(total.error_count(), answers.matches("error: ").count() as u64);
     Ok((answers, told))

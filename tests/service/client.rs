@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use sudoku_stream::answer::{OutputForm, Tally};
-use sudoku_stream::client::{ClientError, Endpoint, Job, Notice, RetryPolicy, ServerError, solve_lines};
+use sudoku_stream::client::{ClientError, Endpoint, Notice, RetryPolicy, ServerError, SolveJob, solve_lines};
 use sudoku_stream::text::{Hint, Notation};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -34,9 +34,9 @@ struct Seen {
 
 /// Solves lines in blocks of ten.
 async fn solve(urls: &[String], retry: &RetryPolicy, text: &str) -> Seen {
-    let servers: Vec<Endpoint> = urls.iter().map(|url| Endpoint::open(url)).collect();
+    let servers: Vec<Endpoint> = urls.iter().map(|url| Endpoint::new(url)).collect();
     let hint = Hint { notation: Some(Notation::Lines), ..Hint::default() };
-    let job = Job { hint, ..Job::default() };
+    let job = SolveJob { hint, ..SolveJob::default() };
     let (sender, blocks) = mpsc::channel(1);
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let messages: Vec<Bytes> = lines.chunks(10).map(|chunk| Bytes::from(chunk.concat())).collect();
@@ -125,7 +125,7 @@ async fn servers_that_are_given_up_are_counted() {
     assert_eq!((given_up, seen.notices.len()), (1, 3), "{:?}", seen.notices);
 
     let seen = solve(&[], &HASTY, "1\n").await;
-    assert!(matches!(seen.result, Err(ClientError::Nobody)));
+    assert!(matches!(seen.result, Err(ClientError::NoServers)));
     // Nothing to ask, nobody asked.
     let seen = solve(&nobody, &HASTY, "").await;
     assert_eq!(seen.result.unwrap().answers, 0);

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use rcgen::ExtendedKeyUsagePurpose;
-use sudoku_stream::client::{ClientError, Endpoint, Job, RetryPolicy, solve_lines};
+use sudoku_stream::client::{ClientError, Endpoint, RetryPolicy, SolveJob, solve_lines};
 use sudoku_stream::service::proto::SolveRequest;
 use sudoku_stream::service::{Config, Server, StartError, TlsFiles};
 use tempfile::TempDir;
@@ -66,7 +66,7 @@ impl Secrets {
 
     fn access(&self, server: &Running) -> Endpoint {
         let url = format!("https://{}", server.address);
-        Endpoint { ca: Some(self.authority.pem.clone().into_bytes()), ..Endpoint::open(&url) }
+        Endpoint { ca: Some(self.authority.pem.clone().into_bytes()), ..Endpoint::new(&url) }
     }
 }
 
@@ -83,7 +83,7 @@ async fn call(access: &Endpoint) -> Result<(), ClientError<Infallible>> {
     };
     let servers = [access.clone()];
     let retry = RetryPolicy { retries: 0, ..RetryPolicy::default() };
-    solve_lines(&servers, &retry, &Job::default(), blocks, sink, |_| ()).await?;
+    solve_lines(&servers, &retry, &SolveJob::default(), blocks, sink, |_| ()).await?;
     let answers = String::from_utf8(answers.lock().unwrap().clone()).unwrap();
     assert_eq!(answers.lines().count(), puzzles.len());
     answers.lines().zip(&puzzles).for_each(|(answer, puzzle)| assert_solves(answer, puzzle));
@@ -108,7 +108,7 @@ async fn an_encrypted_server_answers_those_who_trust_it() {
     assert!(words.contains("certificate"), "{words}");
     let system = Endpoint { ca: None, ..secrets.access(&server) };
     assert!(call(&system).await.is_err());
-    assert!(call(&Endpoint::open(&server.url())).await.is_err());
+    assert!(call(&Endpoint::new(&server.url())).await.is_err());
     // It is none the worse for it.
     call(&secrets.access(&server)).await.unwrap();
 }
@@ -134,7 +134,7 @@ async fn clients_show_a_certificate_where_one_is_wanted() {
 async fn calls_need_a_token_and_probes_do_not() {
     let secrets = Secrets::new();
     let server = start(Config { token_file: Some(secrets.path("tokens")), ..config() }).await;
-    let with = |token: &str| Endpoint { token: Some(token.to_owned()), ..Endpoint::open(&server.url()) };
+    let with = |token: &str| Endpoint { token: Some(token.to_owned()), ..Endpoint::new(&server.url()) };
     call(&with(TOKEN)).await.unwrap();
     let longer = format!("{TOKEN}x");
     for wrong in [OTHER_TOKEN, &TOKEN[1..], &longer, "", "Bearer"] {
@@ -171,7 +171,7 @@ async fn secrets_are_read_again_and_bad_ones_are_not_taken() {
     tokio::spawn(bound.serve(std::future::pending()));
     let ca = Some(secrets.authority.pem.clone().into_bytes());
     let with =
-        |token: &str| Endpoint { ca: ca.clone(), token: Some(token.to_owned()), ..Endpoint::open(&url) };
+        |token: &str| Endpoint { ca: ca.clone(), token: Some(token.to_owned()), ..Endpoint::new(&url) };
     call(&with(TOKEN)).await.unwrap();
 
     secrets.write("tokens", OTHER_TOKEN);

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use sudoku_stream::input::{self, Stopped};
+use sudoku_stream::input::{self, ValidateError};
 use sudoku_stream::pipeline;
 
 use crate::cli::input::InputArgs;
@@ -53,8 +53,8 @@ pub fn run(args: &ValidateArgs) -> anyhow::Result<ExitCode> {
     bar.finish_and_clear();
     let found = match result {
         Ok(found) => found,
-        Err(Stopped::Input(error)) => return Err(error.into()),
-        Err(Stopped::Cancelled) => return Ok(interrupt::report(NOT_TO_THE_END)),
+        Err(ValidateError::Input(error)) => return Err(error.into()),
+        Err(ValidateError::Cancelled) => return Ok(interrupt::report(NOT_TO_THE_END)),
     };
     if found.bad == 0 {
         let puzzles = print::counted(found.puzzles, "puzzle");

@@ -1,16 +1,22 @@
-//! Accepted sockets, with the care that the transport does not take of them.
+//! Accepting connections: TLS, handshake time-outs, lingering close.
 //!
-//! - Where the server has certificates, it is encrypted.
-//! - A peer that connects and says nothing is dropped after a while, and at once when the server shuts down. Beyond
-//!   the number that is allowed, peers wait.
-//! - Running out of file descriptors makes accepting pause, not spin.
-//! - A call can have its connection closed, where the client neither takes its answers nor goes.
-//! - A connection closes lingeringly: what has been written gets there even if the peer is still sending.
+//! The transport does none of this:
+//!
+//! - With certificates, connections are encrypted.
+//! - A peer that connects and sends nothing is dropped after the handshake time-out, and at once
+//!   when the server shuts down.
+//! - A connection that cannot be accepted, most likely for lack of file descriptors, makes
+//!   accepting pause, not spin.
+//! - A call can close its connection, if the client neither takes its answers nor disconnects.
+//! - A connection closes lingeringly: what was written arrives even if the peer is still sending.
+//!
+//! **Invariant:** every open connection and every handshake under way holds a permit, so there are
+//! never more than [`ConnectionLimits::connections`]; further peers wait in the system's backlog.
 
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context as Poller, Poll, ready};
+use std::task::{Context as TaskContext, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -24,27 +30,27 @@ use crate::service::metrics::{self, OpenConnection};
 use crate::service::net::handle::ConnectionHandle;
 use crate::service::net::tls::Tls;
 
-/// How long accepting pauses after an error, most likely that there are no file descriptors left.
+/// The pause of accepting after an error.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// What an HTTP/2 client sends first, in bytes.
+/// The length of the preface that an HTTP/2 client sends first.
 const PREFACE_BYTES: usize = 24;
 
-/// How long the peer's remaining bytes are read after the last of ours were written.
+/// The time for which the peer's bytes are read after our last byte was written.
 const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What an accepted connection is held to.
+/// The limits on connections.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConnectionLimits {
     /// The most connections open at once; further peers wait in the system's backlog.
     pub(crate) connections: usize,
-    /// How long a peer may take for its TLS handshake, and then for its HTTP/2 preface.
+    /// The most time for the TLS handshake, and then for the HTTP/2 preface.
     pub(crate) handshake_timeout: Duration,
 }
 
 /// Returns when the server begins to shut down.
-async fn drained(mut draining: watch::Receiver<bool>) {
-    // An error means that the server is gone, which is as good a reason to stop.
+async fn drain_begins(mut draining: watch::Receiver<bool>) {
+    // An error means that the server is gone, which ends everything as well.
     let _ = draining.wait_for(|&draining| draining).await;
 }
 
@@ -65,7 +71,8 @@ pub(crate) async fn accept(
         };
         match socket {
             Ok((socket, _)) => {
-                // Without it small answers wait for the peer's acknowledgement; a socket that refuses still works.
+                // Without it small answers wait for the peer's acknowledgement. A socket that
+                // refuses the option still works.
                 let _ = socket.set_nodelay(true);
                 let Some(tls) = &tls else {
                     let connection = Connection::new(Socket::Plain(socket), permit, limits, draining.clone());
@@ -74,18 +81,19 @@ pub(crate) async fn accept(
                     }
                     continue;
                 };
-                // It takes the peer's time, which others must not wait for. The seats bound how many there are.
+                // A handshake takes as long as the peer does, so it has a task of its own. The
+                // permit bounds the number of these tasks.
                 let (acceptor, draining, accepted) = (tls.acceptor(), draining.clone(), accepted.clone());
                 tokio::spawn(async move {
                     let shaken = tokio::select! {
                         shaken = timeout(limits.handshake_timeout, acceptor.accept(socket)) => shaken,
-                        () = drained(draining.clone()) => return,
+                        () = drain_begins(draining.clone()) => return,
                     };
                     match shaken {
                         Ok(Ok(stream)) => {
                             let socket = Socket::Encrypted(Box::new(stream));
-                            // Nobody wants it any more when the server ends.
                             let connection = Connection::new(socket, permit, limits, draining);
+                            // The receiver may be gone, because the server has ended.
                             let _ = accepted.send(Ok(connection)).await;
                         }
                         Ok(Err(error)) => {
@@ -107,13 +115,13 @@ pub(crate) async fn accept(
     }
 }
 
-/// Bytes from and to a peer.
+/// A socket, encrypted or not.
 enum Socket {
     Plain(TcpStream),
     Encrypted(Box<TlsStream<TcpStream>>),
 }
 
-/// Calls a method of whichever stream there is.
+/// Calls a method of either kind of stream.
 macro_rules! either {
     ($socket:expr, $stream:ident => $call:expr) => {
         match $socket {
@@ -123,7 +131,7 @@ macro_rules! either {
     };
 }
 
-/// An accepted socket.
+/// An accepted connection.
 pub(crate) struct Connection {
     socket: Socket,
     preface: Option<Preface>,
@@ -133,14 +141,14 @@ pub(crate) struct Connection {
     _permit: OwnedSemaphorePermit,
 }
 
-/// A peer that has yet to say who it is.
+/// The preface of a peer, while it is incomplete.
 struct Preface {
     missing: usize,
-    /// Done when it is waited for no longer.
+    /// Ready when the time-out has passed or the server shuts down.
     given_up: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
-/// The end of our bytes has been written; the peer's are read and dropped.
+/// The lingering close: our last byte was written, and the peer's bytes are read and dropped.
 struct Closing {
     timeout: Pin<Box<Sleep>>,
 }
@@ -152,9 +160,9 @@ impl Connection {
         limits: ConnectionLimits,
         draining: watch::Receiver<bool>,
     ) -> Self {
-        // The transport would wait for a greeting even when it is told to end.
+        // The transport waits for a preface even while it shuts down.
         let given_up = async move {
-            let _ = timeout(limits.handshake_timeout, drained(draining)).await;
+            let _ = timeout(limits.handshake_timeout, drain_begins(draining)).await;
         };
         let preface = Preface { missing: PREFACE_BYTES, given_up: Box::pin(given_up) };
         let handle = ConnectionHandle::default();
@@ -183,22 +191,22 @@ impl Connected for Connection {
 impl AsyncRead for Connection {
     fn poll_read(
         mut self: Pin<&mut Self>,
-        poller: &mut Poller<'_>,
+        cx: &mut TaskContext<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
-        if this.handle.is_closed(poller) {
+        if this.handle.is_closed(cx) {
             return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
         }
         let before = buffer.filled().len();
-        let result = either!(&mut this.socket, stream => Pin::new(stream).poll_read(poller, buffer));
+        let result = either!(&mut this.socket, stream => Pin::new(stream).poll_read(cx, buffer));
         let received = buffer.filled().len() - before;
         this.meter.received.increment(received as u64);
         if let Some(preface) = &mut this.preface {
             preface.missing = preface.missing.saturating_sub(received);
             if preface.missing == 0 {
                 this.preface = None;
-            } else if result.is_pending() && preface.given_up.as_mut().poll(poller).is_ready() {
+            } else if result.is_pending() && preface.given_up.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
             }
         }
@@ -209,23 +217,23 @@ impl AsyncRead for Connection {
 impl AsyncWrite for Connection {
     fn poll_write(
         mut self: Pin<&mut Self>,
-        poller: &mut Poller<'_>,
+        cx: &mut TaskContext<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let result = either!(&mut self.socket, stream => Pin::new(stream).poll_write(poller, bytes));
+        let result = either!(&mut self.socket, stream => Pin::new(stream).poll_write(cx, bytes));
         self.count_sent(result)
     }
 
-    fn poll_flush(mut self: Pin<&mut Self>, poller: &mut Poller<'_>) -> Poll<io::Result<()>> {
-        either!(&mut self.socket, stream => Pin::new(stream).poll_flush(poller))
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<io::Result<()>> {
+        either!(&mut self.socket, stream => Pin::new(stream).poll_flush(cx))
     }
 
     fn poll_write_vectored(
         mut self: Pin<&mut Self>,
-        poller: &mut Poller<'_>,
+        cx: &mut TaskContext<'_>,
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let result = either!(&mut self.socket, stream => Pin::new(stream).poll_write_vectored(poller, parts));
+        let result = either!(&mut self.socket, stream => Pin::new(stream).poll_write_vectored(cx, parts));
         self.count_sent(result)
     }
 
@@ -233,23 +241,24 @@ impl AsyncWrite for Connection {
         either!(&self.socket, stream => stream.is_write_vectored())
     }
 
-    /// Closing a socket on which unread bytes lie resets it, and the peer loses what it had not read yet. So
-    /// after our last byte the peer's are read until it closes too, or for a while.
-    fn poll_shutdown(mut self: Pin<&mut Self>, poller: &mut Poller<'_>) -> Poll<io::Result<()>> {
+    /// Closes lingeringly, because closing a socket with unread bytes resets it, and the peer loses
+    /// what it has not read yet. After our last byte, the peer's bytes are read until it closes
+    /// too, or until the time-out.
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<io::Result<()>> {
         let this = &mut *self;
         if this.closing.is_none() {
-            ready!(either!(&mut this.socket, stream => Pin::new(stream).poll_shutdown(poller)))?;
+            ready!(either!(&mut this.socket, stream => Pin::new(stream).poll_shutdown(cx)))?;
         }
         let closing =
             this.closing.get_or_insert_with(|| Closing { timeout: Box::pin(sleep(LINGER_TIMEOUT)) });
         let mut scratch = [0; 4096];
         loop {
-            if closing.timeout.as_mut().poll(poller).is_ready() {
+            if closing.timeout.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(Ok(()));
             }
             let mut buffer = ReadBuf::new(&mut scratch);
             let result =
-                ready!(either!(&mut this.socket, stream => Pin::new(stream).poll_read(poller, &mut buffer)));
+                ready!(either!(&mut this.socket, stream => Pin::new(stream).poll_read(cx, &mut buffer)));
             if result.is_err() || buffer.filled().is_empty() {
                 return Poll::Ready(Ok(()));
             }

@@ -1,5 +1,7 @@
-//! The client's deadline. The transport below enforces it only until a call begins to answer, and with the wrong
-//! status, so every call keeps its own timer.
+//! Deadlines of calls, as the client sets them.
+//!
+//! Every call has a timer of its own, because the transport enforces a deadline only until the
+//! first response, and with the wrong status.
 
 use std::time::Duration;
 
@@ -9,24 +11,26 @@ use tonic::metadata::MetadataMap;
 
 use crate::service::wire::status::deadline_passed;
 
-/// How much earlier than asked a call ends, so that its status gets out before the transport cuts it off.
+/// The time by which a call ends before its deadline, so that its status is sent before the
+/// transport cuts it off.
 const MARGIN: Duration = Duration::from_millis(5);
 
 /// More digits than the protocol allows in a timeout.
 const TOO_MANY_DIGITS: usize = 9;
 
-/// When a call has to be over, if ever.
+/// The deadline of a call, if it has one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deadline(Option<Instant>);
 
 impl Deadline {
-    /// What the `grpc-timeout` header asks for. One that cannot be read is ignored, as the transport does.
+    /// The deadline of the `grpc-timeout` header. A malformed header is ignored, as the transport
+    /// does.
     pub(crate) fn of(metadata: &MetadataMap) -> Self {
         let header = metadata.get("grpc-timeout").and_then(|value| value.to_str().ok());
         Self(header.and_then(parse).map(|timeout| Instant::now() + timeout.saturating_sub(MARGIN)))
     }
 
-    /// A timer that goes off at the deadline.
+    /// A timer that fires at the deadline.
     pub(crate) fn timer(self) -> Option<Sleep> {
         self.0.map(sleep_until)
     }
@@ -40,7 +44,7 @@ impl Deadline {
     }
 }
 
-/// A number of up to eight digits and a unit, such as `250m`.
+/// Parses a time-out: a number of up to eight digits and a unit, such as `250m`.
 fn parse(header: &str) -> Option<Duration> {
     let (unit_at, unit) = header.char_indices().next_back()?;
     let digits = &header[..unit_at];

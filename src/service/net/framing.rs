@@ -1,16 +1,21 @@
-//! Messages on their way in, held back until they are whole.
+//! Framing: incoming messages are held back until they are complete.
 //!
-//! A message says how long it is before it comes, and the transport makes room for what it says. A thousand clients
-//! that only say so would take a thousand times the largest message. So what has come of a message is kept here, without
-//! a copy, and handed on when all of it has come. A message that has begun and does not go on ends its call.
+//! A message states its length in advance, and the transport allocates that much when it reads the
+//! header. A thousand clients that send only headers would make it allocate a thousand times the
+//! largest message.
+//!
+//! **Invariant:** the transport sees the header of a message within the limit only once the whole
+//! message has arrived, so its memory is bounded by bytes that clients have really sent. The bytes
+//! of an incomplete message are kept here, without a copy. A message that stalls ends its call; one
+//! above the limit is refused by the transport before it allocates anything.
 //!
 //! ```text
-//!   a message:  | packed? 1 byte | length 4 bytes, big-endian | length bytes |
+//!   a message:  | compressed? 1 byte | length 4 bytes, big-endian | length bytes |
 //! ```
 
 use std::collections::VecDeque;
 use std::pin::Pin;
-use std::task::{Context as Poller, Poll, ready};
+use std::task::{Context as TaskContext, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -21,74 +26,75 @@ use tonic::body::Body;
 
 use crate::service::wire::status::stalled_message;
 
-/// What stands before a message, in bytes.
+/// The length of a message's header.
 const HEADER_BYTES: usize = 5;
 
-/// The header of a message of so many bytes is handed on by itself. The transport makes room for the message when it reads
-/// that; what of the message it has by then, it copies once more.
-const LONG: usize = 16 << 10;
+/// The length from which a message's header is passed on as a frame of its own. The transport
+/// allocates memory for the message when it reads the header, and copies once more what it already
+/// has of the message.
+const LONG_MESSAGE_BYTES: usize = 16 << 10;
 
-/// The body of a request that hands on whole messages.
+/// The body of a request, which passes on only whole messages.
 pub(crate) struct WholeMessages {
     body: Body,
-    /// The most bytes that a message may have. A longer one is handed on as it comes, for the transport to refuse.
+    /// The most bytes of a message. A longer one is passed on at once, for the transport to refuse.
     limit: usize,
-    /// How long a message may not go on.
-    patience: Duration,
-    place: Place,
-    /// What has come of a message that is not whole.
-    kept: VecDeque<Bytes>,
-    /// What is to be handed on.
+    /// The most time without another byte of a message.
+    timeout: Duration,
+    position: Position,
+    /// The bytes of an incomplete message.
+    partial: VecDeque<Bytes>,
+    /// The bytes to pass on.
     whole: VecDeque<Bytes>,
-    /// Goes off when patience has run out; made when it is first needed.
+    /// Fires at the time-out; made when it is first needed.
     timer: Option<Pin<Box<Sleep>>>,
     /// What came after the last message.
-    last: Option<Last>,
+    end: Option<End>,
 }
 
-/// What comes after all messages: trailers, a fault, or just the end.
-type Last = Poll<Option<Result<Frame<Bytes>, Status>>>;
+/// The end of a body: trailers, an error, or nothing.
+type End = Poll<Option<Result<Frame<Bytes>, Status>>>;
 
-/// Where in a message the bytes that come next are.
-enum Place {
-    /// In the header, of which so many bytes have come.
+/// The position of the next byte in its message.
+enum Position {
+    /// In the header, of which `have` bytes have come.
     Header { have: usize, bytes: [u8; HEADER_BYTES] },
-    /// In the message, of which so many bytes are missing.
+    /// In the message, of which `missing` bytes have not come.
     Message { missing: usize },
-    /// In a message that is too long, or what is none: the transport will find out.
-    Beyond,
+    /// In a message that is too long: everything is passed on, and the transport refuses it.
+    PassThrough,
 }
 
-const AT_START: Place = Place::Header { have: 0, bytes: [0; HEADER_BYTES] };
+const AT_START: Position = Position::Header { have: 0, bytes: [0; HEADER_BYTES] };
 
 impl WholeMessages {
-    /// Of a body whose messages have at most `limit` bytes.
-    pub(crate) fn new(body: Body, limit: usize, patience: Duration) -> Self {
+    /// Wraps a body whose messages have at most `limit` bytes.
+    pub(crate) fn new(body: Body, limit: usize, timeout: Duration) -> Self {
         Self {
             body,
             limit,
-            patience,
-            place: AT_START,
-            kept: VecDeque::new(),
+            timeout,
+            position: AT_START,
+            partial: VecDeque::new(),
             whole: VecDeque::new(),
             timer: None,
-            last: None,
+            end: None,
         }
     }
 
-    /// Takes what has come.
+    /// Takes a piece of the body.
     fn take(&mut self, mut data: Bytes) {
-        // So much of it is whole messages.
+        // The bytes before this one end whole messages.
         let mut end = 0;
         let mut at = 0;
         while at < data.len() {
-            if let Place::Header { have: 0, .. } = self.place {
+            if let Position::Header { have: 0, .. } = self.position {
                 at += short_messages(&data[at..], self.limit);
                 end = at;
             }
             let here = data.len() - at;
-            match &mut self.place {
-                Place::Header { have, bytes } => {
+            match &mut self.position {
+                Position::Header { have, bytes } => {
                     let taken = here.min(HEADER_BYTES - *have);
                     bytes[*have..*have + taken].copy_from_slice(&data[at..at + taken]);
                     *have += taken;
@@ -96,76 +102,77 @@ impl WholeMessages {
                     if *have == HEADER_BYTES {
                         let [_, length @ ..] = *bytes;
                         let length = usize::try_from(u32::from_be_bytes(length)).unwrap_or(usize::MAX);
-                        self.place = if length > self.limit {
-                            Place::Beyond
+                        self.position = if length > self.limit {
+                            Position::PassThrough
                         } else {
-                            Place::Message { missing: length }
+                            Position::Message { missing: length }
                         };
-                        if (LONG..=self.limit).contains(&length) {
+                        if (LONG_MESSAGE_BYTES..=self.limit).contains(&length) {
                             let message = data.split_off(at);
-                            self.keep(std::mem::replace(&mut data, message), end);
+                            self.push(std::mem::replace(&mut data, message), end);
                             (at, end) = (0, 0);
                         }
                     }
                 }
-                Place::Message { missing } => {
+                Position::Message { missing } => {
                     let taken = here.min(*missing);
                     *missing -= taken;
                     at += taken;
                 }
-                Place::Beyond => at = data.len(),
+                Position::PassThrough => at = data.len(),
             }
-            match self.place {
-                Place::Message { missing: 0 } => {
+            match self.position {
+                Position::Message { missing: 0 } => {
                     end = at;
-                    self.place = AT_START;
+                    self.position = AT_START;
                 }
-                Place::Beyond => end = data.len(),
+                Position::PassThrough => end = data.len(),
                 _ => {}
             }
         }
-        self.keep(data, end);
+        self.push(data, end);
     }
 
-    /// Keeps a piece, of which the first `end` bytes end a message.
-    fn keep(&mut self, mut data: Bytes, end: usize) {
+    /// Queues a piece: its first `end` bytes complete messages, the rest is partial.
+    fn push(&mut self, mut data: Bytes, end: usize) {
         if data.is_empty() {
             return;
         }
         if end == 0 {
-            self.kept.push_back(data);
+            self.partial.push_back(data);
             return;
         }
         let rest = data.split_off(end);
-        self.whole.append(&mut self.kept);
+        self.whole.append(&mut self.partial);
         self.whole.push_back(data);
         if !rest.is_empty() {
-            self.kept.push_back(rest);
+            self.partial.push_back(rest);
         }
     }
 
-    /// Has patience run out with a message that does not go on?
-    fn is_overdue(&mut self, poller: &mut Poller<'_>) -> bool {
-        let patience = self.patience;
-        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(patience)));
-        timer.as_mut().poll(poller).is_ready()
+    /// Whether an incomplete message has stalled for the time-out.
+    fn is_overdue(&mut self, cx: &mut TaskContext<'_>) -> bool {
+        let timeout = self.timeout;
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(timeout)));
+        timer.as_mut().poll(cx).is_ready()
     }
 
-    fn something_came(&mut self) {
+    fn restart_timer(&mut self) {
         if let Some(timer) = &mut self.timer {
-            timer.as_mut().reset(Instant::now() + self.patience);
+            timer.as_mut().reset(Instant::now() + self.timeout);
         }
     }
 }
 
-/// How many bytes of `data` are short messages, whole ones, one behind the other. Such come by the thousand, and most are seen
-/// here and nowhere else before they are decoded.
+/// The number of bytes at the beginning of `data` that are short, whole messages.
+///
+/// A fast path, because short messages come by the thousand, and most need no other look here.
 fn short_messages(data: &[u8], limit: usize) -> usize {
     let mut end = 0;
     while let Some([_, length @ ..]) = data[end..].first_chunk::<HEADER_BYTES>() {
         let length = u32::from_be_bytes(*length) as usize;
         let rest = data.len() - end - HEADER_BYTES;
-        if length > rest.min(limit).min(LONG - 1) {
+        if length > rest.min(limit).min(LONG_MESSAGE_BYTES - 1) {
             break;
         }
         end += HEADER_BYTES + length;
@@ -179,24 +186,24 @@ impl HttpBody for WholeMessages {
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        poller: &mut Poller<'_>,
+        cx: &mut TaskContext<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         let this = &mut *self;
         loop {
             if let Some(data) = this.whole.pop_front() {
                 return Poll::Ready(Some(Ok(Frame::data(data))));
             }
-            if let Some(last) = this.last.take() {
-                return last;
+            if let Some(end) = this.end.take() {
+                return end;
             }
-            let polled = Pin::new(&mut this.body).poll_frame(poller);
-            if polled.is_pending() && !this.kept.is_empty() && this.is_overdue(poller) {
-                return Poll::Ready(Some(Err(stalled_message(this.patience))));
+            let polled = Pin::new(&mut this.body).poll_frame(cx);
+            if polled.is_pending() && !this.partial.is_empty() && this.is_overdue(cx) {
+                return Poll::Ready(Some(Err(stalled_message(this.timeout))));
             }
             match ready!(polled) {
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(data) => {
-                        this.something_came();
+                        this.restart_timer();
                         this.take(data);
                     }
                     Err(frame) => this.end_with(Some(Ok(frame))),
@@ -207,15 +214,15 @@ impl HttpBody for WholeMessages {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.kept.is_empty() && self.whole.is_empty() && self.last.is_none() && self.body.is_end_stream()
+        self.partial.is_empty() && self.whole.is_empty() && self.end.is_none() && self.body.is_end_stream()
     }
 }
 
 impl WholeMessages {
-    /// Hands on what was kept, for the transport to say what is wrong with it, and then this.
-    fn end_with(&mut self, last: Option<Result<Frame<Bytes>, Status>>) {
-        self.whole.append(&mut self.kept);
-        self.last = Some(Poll::Ready(last));
+    /// Passes on what is partial, for the transport to refuse, and then the end.
+    fn end_with(&mut self, end: Option<Result<Frame<Bytes>, Status>>) {
+        self.whole.append(&mut self.partial);
+        self.end = Some(Poll::Ready(end));
     }
 }
 
@@ -230,7 +237,7 @@ mod tests {
 
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_millis(50);
+    const TIMEOUT: Duration = Duration::from_millis(50);
 
     /// A message as it goes over the wire.
     fn message(length: usize) -> Vec<u8> {
@@ -244,12 +251,12 @@ mod tests {
         body_up_to(1000)
     }
 
-    /// The same with messages up to `limit` bytes.
+    /// A body of messages up to `limit` bytes.
     fn body_up_to(limit: usize) -> (mpsc::Sender<Bytes>, WholeMessages) {
         let (sender, pieces) = mpsc::channel(1000);
         let pieces = ReceiverStream::new(pieces).map(|piece| Ok::<_, Status>(Frame::data(piece)));
         let body = Body::new(Pieces(Box::pin(pieces)));
-        (sender, WholeMessages::new(body, limit, PATIENCE))
+        (sender, WholeMessages::new(body, limit, TIMEOUT))
     }
 
     struct Pieces(Pin<Box<dyn tokio_stream::Stream<Item = Result<Frame<Bytes>, Status>> + Send>>);
@@ -260,23 +267,39 @@ mod tests {
 
         fn poll_frame(
             mut self: Pin<&mut Self>,
-            poller: &mut Poller<'_>,
+            cx: &mut TaskContext<'_>,
         ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-            self.0.as_mut().poll_next(poller)
+            self.0.as_mut().poll_next(cx)
         }
     }
 
     async fn next(body: &mut WholeMessages) -> Option<Result<Bytes, Status>> {
-        let frame = poll_fn(|poller| Pin::new(&mut *body).poll_frame(poller)).await?;
+        let frame = poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await?;
         Some(frame.map(|frame| frame.into_data().unwrap()))
     }
 
     #[tokio::test]
     async fn bytes_stay_the_same_however_they_are_cut() {
-        let lengths = [0, 3, 300, 1, 0, 1000, 2, LONG, LONG + 1, 2, LONG - 1, 0, 2 * LONG];
+        let lengths = [
+            0,
+            3,
+            300,
+            1,
+            0,
+            1000,
+            2,
+            LONG_MESSAGE_BYTES,
+            LONG_MESSAGE_BYTES + 1,
+            2,
+            LONG_MESSAGE_BYTES - 1,
+            0,
+            2 * LONG_MESSAGE_BYTES,
+        ];
         let wire: Vec<u8> = lengths.into_iter().flat_map(message).collect();
-        for piece in [1, 2, 4, 5, 6, 7, 64, 305, 1005, 1345, 1346, 1347, 5000, LONG + 5, wire.len()] {
-            let (sender, mut body) = body_up_to(2 * LONG);
+        for piece in
+            [1, 2, 4, 5, 6, 7, 64, 305, 1005, 1345, 1346, 1347, 5000, LONG_MESSAGE_BYTES + 5, wire.len()]
+        {
+            let (sender, mut body) = body_up_to(2 * LONG_MESSAGE_BYTES);
             for piece in wire.chunks(piece) {
                 sender.try_send(Bytes::copy_from_slice(piece)).unwrap();
                 if sender.capacity() == 0 {
@@ -299,7 +322,7 @@ mod tests {
         let wire = [message(10), message(20)].concat();
         sender.try_send(Bytes::copy_from_slice(&wire[..20])).unwrap();
         assert_eq!(next(&mut body).await.unwrap().unwrap(), wire[..15]);
-        let early = poll_fn(|poller| Poll::Ready(Pin::new(&mut body).poll_frame(poller).is_ready())).await;
+        let early = poll_fn(|cx| Poll::Ready(Pin::new(&mut body).poll_frame(cx).is_ready())).await;
         assert!(!early, "five bytes of the second have come");
         sender.try_send(Bytes::copy_from_slice(&wire[20..])).unwrap();
         assert_eq!(next(&mut body).await.unwrap().unwrap(), wire[15..20]);
@@ -310,12 +333,12 @@ mod tests {
 
     #[tokio::test]
     async fn the_header_of_a_long_message_is_handed_on_by_itself_once_it_is_whole() {
-        let (sender, mut body) = body_up_to(LONG);
-        let wire = [message(10), message(LONG), message(10)].concat();
+        let (sender, mut body) = body_up_to(LONG_MESSAGE_BYTES);
+        let wire = [message(10), message(LONG_MESSAGE_BYTES), message(10)].concat();
         let (most, rest) = wire.split_at(1000);
         sender.try_send(Bytes::copy_from_slice(most)).unwrap();
         assert_eq!(next(&mut body).await.unwrap().unwrap(), wire[..15]);
-        let early = poll_fn(|poller| Poll::Ready(Pin::new(&mut body).poll_frame(poller).is_ready())).await;
+        let early = poll_fn(|cx| Poll::Ready(Pin::new(&mut body).poll_frame(cx).is_ready())).await;
         assert!(!early, "most of it has not come");
         sender.try_send(Bytes::copy_from_slice(rest)).unwrap();
         assert_eq!(next(&mut body).await.unwrap().unwrap(), wire[15..20]);
@@ -328,7 +351,7 @@ mod tests {
         let (sender, mut body) = body();
         sender.try_send(Bytes::from(message(10))).unwrap();
         assert!(next(&mut body).await.unwrap().is_ok());
-        let silence = tokio::time::timeout(4 * PATIENCE, next(&mut body)).await;
+        let silence = tokio::time::timeout(4 * TIMEOUT, next(&mut body)).await;
         assert!(silence.is_err(), "the client may think");
         sender.try_send(Bytes::copy_from_slice(&message(10)[..7])).unwrap();
         let status = next(&mut body).await.unwrap().unwrap_err();
@@ -338,7 +361,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_message_that_is_too_long_is_not_kept() {
-        for (length, sent) in [(1001, 6), (1001, 5), (LONG, 5), (LONG, 7)] {
+        for (length, sent) in [(1001, 6), (1001, 5), (LONG_MESSAGE_BYTES, 5), (LONG_MESSAGE_BYTES, 7)] {
             let (sender, mut body) = body();
             let wire = message(length);
             sender.try_send(Bytes::copy_from_slice(&wire[..sent])).unwrap();

@@ -1,14 +1,19 @@
-//! What is seen of every call from around it: its id, its span in the log and in traces, how it ended.
+//! Observation: the layer around every call, with its id, its span in the log and in traces, and
+//! its status.
 //!
-//! A call's id is the client's `x-request-id` if that is a sane one, else a fresh one. It is a field of the span that all of
-//! the call's work runs in, on the pool as well, and goes back to the client: in the headers, in the trailers of a call that
-//! fails, and in the details of its status, which are completed here.
+//! A call's id is the client's `x-request-id` if that is well formed, or else a fresh one. It is a
+//! field of the span in which all of the call's work runs, on worker threads as well, and is
+//! returned to the client: in the headers, in the trailers of a call that fails, and in the details
+//! of its status.
+//!
+//! **Invariant:** every call is counted exactly once, with the status that its client gets. A call
+//! that is dropped before it has ended counts as cancelled.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
-use std::task::{Context as Poller, Poll, ready};
+use std::task::{Context as TaskContext, Poll, ready};
 
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
@@ -24,25 +29,26 @@ use tracing::Span;
 use tracing::field::Empty;
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
-use crate::service::metrics::SeenCall;
+use crate::service::metrics::CallMeter;
 use crate::service::wire::status;
 
-/// The header with the id of a request.
+/// The header of the request id.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The header with the trace and the span that a call is part of, if it is.
+/// The header of the trace and the span that a call belongs to, if any.
 const TRACEPARENT: &str = "traceparent";
 
-/// The longest id that is taken from a client, in bytes. It stands on every line that is logged for the call.
+/// The longest id that is accepted from a client, because every line logged for the call repeats
+/// it.
 const MAX_ID_BYTES: usize = 128;
 
-/// The header with the status of a call, which may also come behind the messages.
+/// The header of the status of a call, which can also be a trailer.
 const GRPC_STATUS: &str = "grpc-status";
 
-/// The service.
+/// The name of the service.
 const SERVICE: &str = "sudoku.v1.SudokuService";
 
-/// The methods of the service, by which calls are counted.
+/// The methods of the service, which are the labels of its calls.
 const METHODS: [&str; 11] = [
     "SolveStream",
     "SolveLines",
@@ -57,11 +63,11 @@ const METHODS: [&str; 11] = [
     "Generate",
 ];
 
-/// What calls of other services count as, and where their paths begin.
+/// The prefixes of the paths of other services, and the labels of their calls.
 const OTHERS: [(&str, &str); 2] =
     [("/grpc.health.v1.Health/", "health"), ("/grpc.reflection.", "reflection")];
 
-/// The name under which a path is counted. There are few of them, whatever clients ask for.
+/// The label of a path. There are few of them, whatever clients send.
 fn method_of(path: &str) -> &'static str {
     match path.strip_prefix('/').and_then(|path| path.strip_prefix(SERVICE)?.strip_prefix('/')) {
         Some(asked) => METHODS.into_iter().find(|known| *known == asked),
@@ -70,63 +76,63 @@ fn method_of(path: &str) -> &'static str {
     .unwrap_or("unknown")
 }
 
-/// Sees every call.
+/// The layer that observes every call.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Observer {
-    /// The largest message that is taken, for those who send a larger one.
+pub(crate) struct ObserveLayer {
+    /// The limit on messages, for the status of a call that exceeds it.
     pub(crate) message_bytes: usize,
 }
 
-impl<S> Layer<S> for Observer {
-    type Service = Observed<S>;
+impl<S> Layer<S> for ObserveLayer {
+    type Service = ObserveService<S>;
 
-    fn layer(&self, inner: S) -> Observed<S> {
-        Observed { observer: *self, inner }
+    fn layer(&self, inner: S) -> ObserveService<S> {
+        ObserveService { settings: *self, inner }
     }
 }
 
-/// A service with an [`Observer`] around it.
+/// The service inside an [`ObserveLayer`].
 #[derive(Clone, Debug)]
-pub(crate) struct Observed<S> {
-    observer: Observer,
+pub(crate) struct ObserveService<S> {
+    settings: ObserveLayer,
     inner: S,
 }
 
-impl<S, B> Service<Request<B>> for Observed<S>
+impl<S, B> Service<Request<B>> for ObserveService<S>
 where
     S: Service<Request<B>, Response = Response<Body>>,
 {
     type Response = S::Response;
     type Error = S::Error;
-    type Future = Observing<S::Future>;
+    type Future = ObserveFuture<S::Future>;
 
-    fn poll_ready(&mut self, poller: &mut Poller<'_>) -> Poll<Result<(), S::Error>> {
-        self.inner.poll_ready(poller)
+    fn poll_ready(&mut self, cx: &mut TaskContext<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(cx)
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let call = Call::begun(self.observer, &request);
+        let call = ObservedCall::begin(self.settings, &request);
         let response = call.span.in_scope(|| Box::pin(self.inner.call(request)));
-        Observing { response, call: Some(call) }
+        ObserveFuture { response, call: Some(call) }
     }
 }
 
-/// The response to a call, once there is one.
-pub(crate) struct Observing<F> {
+/// The future of the response to a call.
+pub(crate) struct ObserveFuture<F> {
     response: Pin<Box<F>>,
-    call: Option<Call>,
+    call: Option<ObservedCall>,
 }
 
-impl<F, E> Future for Observing<F>
+impl<F, E> Future for ObserveFuture<F>
 where
     F: Future<Output = Result<Response<Body>, E>>,
 {
     type Output = F::Output;
 
-    fn poll(mut self: Pin<&mut Self>, poller: &mut Poller<'_>) -> Poll<F::Output> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<F::Output> {
         let Self { response, call } = &mut *self;
         let span = call.as_ref().map_or_else(Span::none, |call| call.span.clone());
-        let response = ready!(span.in_scope(|| response.as_mut().poll(poller)));
+        let response = ready!(span.in_scope(|| response.as_mut().poll(cx)));
         Poll::Ready(match (response, call.take()) {
             (Ok(response), Some(call)) => Ok(call.answered(response)),
             (response, _) => response,
@@ -134,34 +140,35 @@ where
     }
 }
 
-/// A call that is under way. If it is dropped before it has ended, the client has left.
-struct Call {
-    observer: Observer,
+/// A call that is under way. If it is dropped before it has ended, the client is gone.
+struct ObservedCall {
+    settings: ObserveLayer,
     id: HeaderValue,
     path: Arc<str>,
     method: &'static str,
     span: Span,
-    meter: SeenCall,
+    meter: CallMeter,
     has_ended: bool,
 }
 
-impl Call {
-    fn begun<B>(observer: Observer, request: &Request<B>) -> Self {
+impl ObservedCall {
+    fn begin<B>(settings: ObserveLayer, request: &Request<B>) -> Self {
         let path = request.uri().path();
         let method = method_of(path);
-        let id = sane_id(request.headers()).unwrap_or_else(fresh_id);
+        let id = client_id(request.headers()).unwrap_or_else(fresh_id);
         let shown = id.to_str().unwrap_or_default();
-        // An error's span, so that whatever is logged of a call has its id.
+        // The highest level, so that every line logged in the call has the span, and with it the
+        // id.
         let span = tracing::error_span!("call", method, request_id = shown, messages = Empty, lines = Empty);
         if request.headers().contains_key(TRACEPARENT) {
-            let parent = TraceContextPropagator::new().extract(&Carrier(request.headers()));
-            // Refused where no traces are kept.
+            let parent = TraceContextPropagator::new().extract(&HeaderExtractor(request.headers()));
+            // It fails where no traces are collected.
             let _ = span.set_parent(parent);
         }
-        Self { observer, path: path.into(), method, span, meter: SeenCall::of(method), id, has_ended: false }
+        Self { settings, path: path.into(), method, span, meter: CallMeter::of(method), id, has_ended: false }
     }
 
-    /// Sees a response off: one that has ended already, or whose messages follow.
+    /// Observes a response: one that has ended already, or whose messages follow.
     fn answered(mut self, response: Response<Body>) -> Response<Body> {
         let (mut parts, body) = response.into_parts();
         parts.headers.insert(REQUEST_ID, self.id.clone());
@@ -170,25 +177,25 @@ impl Call {
         } else if parts.headers.contains_key(GRPC_STATUS) {
             self.finish(&mut parts.headers);
         } else {
-            return Response::from_parts(parts, Body::new(Watched { body, call: self }));
+            return Response::from_parts(parts, Body::new(ObservedBody { body, call: self }));
         }
         Response::from_parts(parts, body)
     }
 
-    /// Completes the status that stands in headers or trailers.
+    /// Completes the status in headers or trailers.
     fn finish(&mut self, headers: &mut HeaderMap) {
         let Some(status) = Status::from_header_map(headers) else { return self.ended(Code::Unknown) };
         if status.code() == Code::Ok {
             return self.ended(Code::Ok);
         }
         let id = self.id.to_str().unwrap_or_default();
-        let status = status::complete(status, headers, &self.path, id, self.observer.message_bytes);
+        let status = status::complete(status, headers, &self.path, id, self.settings.message_bytes);
         if status::is_own_fault(&status) {
             let span = self.span.clone();
             span.in_scope(|| tracing::error!(status = status::name(status.code()), "{}", status.message()));
         }
         headers.insert(REQUEST_ID, self.id.clone());
-        // It fails only for what no header can carry, and messages are escaped.
+        // It fails only for characters that no header can carry, and messages are escaped.
         let _ = status.add_header(headers);
         self.ended(status.code());
     }
@@ -199,14 +206,14 @@ impl Call {
         }
         let status = status::name(code);
         let seconds = self.meter.ended(status);
-        self.tell_trace(code);
+        self.record_in_trace(code);
         self.span.in_scope(|| tracing::debug!(status, seconds, "the call has ended"));
     }
 }
 
-impl Call {
-    /// Says how the call ended where traces are kept, in their words.
-    fn tell_trace(&self, code: Code) {
+impl ObservedCall {
+    /// Records the status in the trace, in the terms of OpenTelemetry.
+    fn record_in_trace(&self, code: Code) {
         let context = self.span.context();
         let span = context.span();
         if !span.is_recording() {
@@ -223,28 +230,28 @@ impl Call {
     }
 }
 
-impl Drop for Call {
+impl Drop for ObservedCall {
     fn drop(&mut self) {
         self.ended(Code::Cancelled);
     }
 }
 
-/// The messages of a response, and the status behind them.
-struct Watched {
+/// The body of a response: its messages, and the status behind them.
+struct ObservedBody {
     body: Body,
-    call: Call,
+    call: ObservedCall,
 }
 
-impl HttpBody for Watched {
+impl HttpBody for ObservedBody {
     type Data = Bytes;
     type Error = Status;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        poller: &mut Poller<'_>,
+        cx: &mut TaskContext<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         let Self { body, call } = &mut *self;
-        let mut frame = ready!(call.span.in_scope(|| Pin::new(body).poll_frame(poller)));
+        let mut frame = ready!(call.span.in_scope(|| Pin::new(body).poll_frame(cx)));
         match &mut frame {
             Some(Ok(frame)) => {
                 if let Some(trailers) = frame.trailers_mut() {
@@ -266,27 +273,27 @@ impl HttpBody for Watched {
     }
 }
 
-/// The client's id, if it can stand in a log: not too long, and nothing but visible characters.
-fn sane_id(headers: &HeaderMap) -> Option<HeaderValue> {
+/// The client's id, if it is fit for a log: not too long, and only visible characters.
+fn client_id(headers: &HeaderMap) -> Option<HeaderValue> {
     let id = headers.get(REQUEST_ID)?;
     let bytes = id.as_bytes();
-    let is_sane = (1..=MAX_ID_BYTES).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_graphic);
-    is_sane.then(|| id.clone())
+    let is_well_formed = (1..=MAX_ID_BYTES).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_graphic);
+    is_well_formed.then(|| id.clone())
 }
 
-/// An id that no other call of any server is likely to have.
+/// A new id, which no other call of any server is likely to have.
 fn fresh_id() -> HeaderValue {
     static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let id = format!("{:016x}", KEYS.hash_one(NEXT.fetch_add(1, Ordering::Relaxed)));
-    // Digits are fit for a header.
+    // Digits are valid in a header.
     HeaderValue::try_from(id).unwrap_or_else(|_| HeaderValue::from_static("none"))
 }
 
-/// Headers, for whoever looks for a trace in them.
-struct Carrier<'a>(&'a HeaderMap);
+/// The headers of a request, as OpenTelemetry reads them.
+struct HeaderExtractor<'a>(&'a HeaderMap);
 
-impl Extractor for Carrier<'_> {
+impl Extractor for HeaderExtractor<'_> {
     fn get(&self, key: &str) -> Option<&str> {
         self.0.get(key)?.to_str().ok()
     }
@@ -301,17 +308,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_of_clients_are_taken_if_they_are_sane() {
+    fn ids_of_clients_are_accepted_if_they_are_well_formed() {
         let taken = |id: &[u8]| {
             let mut headers = HeaderMap::new();
             headers.insert(REQUEST_ID, HeaderValue::from_bytes(id).unwrap());
-            sane_id(&headers).is_some()
+            client_id(&headers).is_some()
         };
         assert!(taken(b"a") && taken(b"01-AZ.{}~") && taken(&[b'x'; MAX_ID_BYTES]));
         for bad in [&b""[..], b"two words", b"tab\tbed", "Ü".as_bytes(), &[b'x'; MAX_ID_BYTES + 1]] {
             assert!(!taken(bad), "{bad:?}");
         }
-        assert!(sane_id(&HeaderMap::new()).is_none());
+        assert!(client_id(&HeaderMap::new()).is_none());
     }
 
     #[test]

@@ -1,7 +1,8 @@
-//! Encryption: who this server is, and which clients it knows by their certificates.
+//! TLS: the server's certificate, and the authorities of client certificates.
 //!
-//! Connections are encrypted here and not in the transport, so that certificates can be replaced while the server runs:
-//! each connection takes the configuration that is current when it comes.
+//! Connections are encrypted here and not in the transport, so that certificates can be replaced
+//! while the server runs: each connection takes the configuration that is current when it is
+//! accepted.
 
 use std::fmt;
 use std::fs;
@@ -15,21 +16,21 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 
-/// The protocol that is spoken inside.
+/// The application protocol of ALPN: HTTP/2.
 const ALPN: &[u8] = b"h2";
 
-/// The files that encryption takes, all in PEM.
+/// The files for TLS, all in PEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsFiles {
-    /// The certificate of this server, and those between it and an authority that clients know.
+    /// The certificate of this server, and the chain up to an authority that clients trust.
     pub certificate: PathBuf,
-    /// Its private key.
+    /// The private key of the certificate.
     pub key: PathBuf,
-    /// The authorities whose certificates clients must have. If none, every client is let in.
+    /// The authorities that must have signed a client's certificate (default: clients need none).
     pub client_ca: Option<PathBuf>,
 }
 
-/// Why files cannot be used for encryption.
+/// The error of files that cannot be used for TLS.
 #[derive(Debug, thiserror::Error)]
 #[error("{} {problem}", path.display())]
 pub struct TlsError {
@@ -37,7 +38,7 @@ pub struct TlsError {
     problem: String,
 }
 
-/// The configuration that is current.
+/// The current TLS configuration.
 pub(crate) struct Tls {
     files: TlsFiles,
     current: RwLock<Arc<ServerConfig>>,
@@ -59,17 +60,17 @@ impl Tls {
         Ok(Self { files, current: RwLock::new(Arc::new(config)) })
     }
 
-    /// Reads the files again, for the connections that come from now on.
+    /// Reads the files again, for connections accepted from now on.
     ///
     /// # Errors
-    /// [`TlsError`]; all stays as it was.
+    /// [`TlsError`]; the old configuration stays in force.
     pub(crate) fn reload(&self) -> Result<(), TlsError> {
         let config = Arc::new(read(&self.files)?);
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = config;
         Ok(())
     }
 
-    /// Encrypts the connections that come now.
+    /// The acceptor for connections accepted now.
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner)))
     }

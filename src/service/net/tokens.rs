@@ -1,12 +1,14 @@
-//! Tokens: who may call. What is no call at all is turned away here too.
+//! Tokens: the layer that lets only authorized calls pass, and refuses requests that are not gRPC.
 //!
-//! A call brings its token as `authorization: Bearer TOKEN`. Tokens are kept as digests, and a call's is compared with each of
-//! them in constant time, so that neither memory nor time tells what they are.
+//! A call carries its token as `authorization: Bearer TOKEN`.
+//!
+//! **Invariant:** tokens are kept only as digests, and a call's token is compared with all of them
+//! in constant time, so neither memory nor timing reveals a token.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
-use std::task::{Context as Poller, Poll};
+use std::task::{Context as TaskContext, Poll};
 
 use ring::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
 use subtle::{Choice, ConstantTimeEq as _};
@@ -16,21 +18,21 @@ use tonic::codegen::http::{HeaderMap, HeaderValue, Request, Response, StatusCode
 use tower::{Layer, Service};
 
 use crate::service::metrics;
-use crate::service::wire::status::no_token;
+use crate::service::wire::status::unauthenticated;
 
-/// What the header says before the token.
+/// The scheme before the token in the header.
 const SCHEME: &str = "Bearer ";
 
-/// The shortest token that is taken. A shorter one would be guessed.
-const LEAST_TOKEN_BYTES: usize = 16;
+/// The shortest token that is accepted, because shorter ones can be guessed.
+const MIN_TOKEN_BYTES: usize = 16;
 
-/// Where probes ask whether the server is well. They have no token, and are told nothing else.
-const OPEN_TO_ALL: &str = "/grpc.health.v1.Health/";
+/// The health service, which needs no token, because probes have none.
+const HEALTH_SERVICE: &str = "/grpc.health.v1.Health/";
 
-/// What requests say that they carry. Anything else is not read at all, as the protocol wants it.
+/// The content types of gRPC. Other requests are refused unread, as the protocol demands.
 const CONTENT_TYPES: [&str; 2] = ["application/grpc", "application/grpc+proto"];
 
-/// Why a file of tokens cannot be used.
+/// The error of a token file that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("The token file {} {problem}", path.display())]
 pub struct TokenError {
@@ -40,7 +42,7 @@ pub struct TokenError {
 
 type Digest = [u8; SHA256_OUTPUT_LEN];
 
-/// The tokens that are current.
+/// The current tokens.
 #[derive(Debug)]
 pub(crate) struct Tokens {
     path: PathBuf,
@@ -48,7 +50,7 @@ pub(crate) struct Tokens {
 }
 
 impl Tokens {
-    /// Reads a file with a token a line. Blank lines and lines that begin with `#` are no tokens.
+    /// Reads a file with one token a line. Blank lines and lines that begin with `#` are ignored.
     ///
     /// # Errors
     /// [`TokenError`].
@@ -57,18 +59,18 @@ impl Tokens {
         Ok(Self { path, current: RwLock::new(tokens) })
     }
 
-    /// Reads the file again, for the calls that come from now on.
+    /// Reads the file again, for calls from now on.
     ///
     /// # Errors
-    /// [`TokenError`]; all stays as it was.
+    /// [`TokenError`]; the old tokens stay in force.
     pub(crate) fn reload(&self) -> Result<(), TokenError> {
         let tokens = read(&self.path)?;
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = tokens;
         Ok(())
     }
 
-    /// Is this one of the tokens? It takes as long whether it is or not.
-    fn have(&self, token: &[u8]) -> bool {
+    /// Whether this is one of the tokens, in constant time.
+    fn contain(&self, token: &[u8]) -> bool {
         let given = digest_of(token);
         let tokens = self.current.read().unwrap_or_else(PoisonError::into_inner);
         let found = tokens.iter().fold(Choice::from(0), |found, known| found | known.ct_eq(&given));
@@ -91,10 +93,10 @@ fn read(path: &Path) -> Result<Vec<Digest>, TokenError> {
         if token.is_empty() || token.starts_with('#') {
             continue;
         }
-        // What is wrong is said without the token itself: this goes to the log.
-        if token.len() < LEAST_TOKEN_BYTES {
+        // The error must not quote the token, because it goes to the log.
+        if token.len() < MIN_TOKEN_BYTES {
             return Err(wrong(format!(
-                "has a token of fewer than {LEAST_TOKEN_BYTES} characters on line {number}"
+                "has a token of fewer than {MIN_TOKEN_BYTES} characters on line {number}"
             )));
         }
         if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -105,94 +107,95 @@ fn read(path: &Path) -> Result<Vec<Digest>, TokenError> {
     if tokens.is_empty() { Err(wrong("has no token".to_owned())) } else { Ok(tokens) }
 }
 
-/// Lets calls pass that speak our protocol, and have a token or need none.
+/// The layer that lets authorized gRPC calls pass.
 #[derive(Clone, Debug)]
-pub(crate) struct Guard(pub(crate) Option<Arc<Tokens>>);
+pub(crate) struct TokenLayer(pub(crate) Option<Arc<Tokens>>);
 
-impl<S> Layer<S> for Guard {
-    type Service = Guarded<S>;
+impl<S> Layer<S> for TokenLayer {
+    type Service = TokenService<S>;
 
-    fn layer(&self, inner: S) -> Guarded<S> {
-        Guarded { tokens: self.0.clone(), inner }
+    fn layer(&self, inner: S) -> TokenService<S> {
+        TokenService { tokens: self.0.clone(), inner }
     }
 }
 
-/// A service behind a [`Guard`].
+/// The service inside a [`TokenLayer`].
 #[derive(Clone, Debug)]
-pub(crate) struct Guarded<S> {
+pub(crate) struct TokenService<S> {
     tokens: Option<Arc<Tokens>>,
     inner: S,
 }
 
-impl<S, B> Service<Request<B>> for Guarded<S>
+impl<S, B> Service<Request<B>> for TokenService<S>
 where
     S: Service<Request<B>, Response = Response<Body>>,
 {
     type Response = S::Response;
     type Error = S::Error;
-    type Future = Guarding<S::Future>;
+    type Future = TokenFuture<S::Future>;
 
-    fn poll_ready(&mut self, poller: &mut Poller<'_>) -> Poll<Result<(), S::Error>> {
-        self.inner.poll_ready(poller)
+    fn poll_ready(&mut self, cx: &mut TaskContext<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(cx)
     }
 
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
-        // Whoever logs headers below does not log this one.
+        // Inner layers that log headers hide a sensitive one.
         if let Some(header) = request.headers_mut().get_mut(AUTHORIZATION) {
             header.set_sensitive(true);
         }
-        if !is_a_call(request.headers()) {
+        if !is_grpc(request.headers()) {
             metrics::refused("content_type");
-            return Guarding::Refused(Some(unsupported()));
+            return TokenFuture::Refused(Some(unsupported()));
         }
         match &self.tokens {
-            Some(tokens) if !is_let_in(tokens, &request) => {
+            Some(tokens) if !is_authorized(tokens, &request) => {
                 metrics::refused("token");
                 let is_given = request.headers().contains_key(AUTHORIZATION);
-                Guarding::Refused(Some(no_token(is_given).into_http()))
+                TokenFuture::Refused(Some(unauthenticated(is_given).into_http()))
             }
-            _ => Guarding::LetIn(Box::pin(self.inner.call(request))),
+            _ => TokenFuture::Admitted(Box::pin(self.inner.call(request))),
         }
     }
 }
 
-fn is_let_in<B>(tokens: &Tokens, request: &Request<B>) -> bool {
-    if request.uri().path().starts_with(OPEN_TO_ALL) {
+fn is_authorized<B>(tokens: &Tokens, request: &Request<B>) -> bool {
+    if request.uri().path().starts_with(HEALTH_SERVICE) {
         return true;
     }
     let header = request.headers().get(AUTHORIZATION).map_or(&b""[..], |header| header.as_bytes());
-    header.strip_prefix(SCHEME.as_bytes()).is_some_and(|token| tokens.have(token))
+    header.strip_prefix(SCHEME.as_bytes()).is_some_and(|token| tokens.contain(token))
 }
 
-/// The response to a call, or a refusal.
-pub(crate) enum Guarding<F> {
-    LetIn(std::pin::Pin<Box<F>>),
+/// The future of a call that was admitted, or of a refusal.
+pub(crate) enum TokenFuture<F> {
+    Admitted(std::pin::Pin<Box<F>>),
     Refused(Option<Response<Body>>),
 }
 
-impl<F, E> Future for Guarding<F>
+impl<F, E> Future for TokenFuture<F>
 where
     F: Future<Output = Result<Response<Body>, E>>,
 {
     type Output = F::Output;
 
-    fn poll(mut self: std::pin::Pin<&mut Self>, poller: &mut Poller<'_>) -> Poll<F::Output> {
+    fn poll(mut self: std::pin::Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<F::Output> {
         match &mut *self {
-            Self::LetIn(response) => response.as_mut().poll(poller),
-            // It is given out once; futures are not polled again after that.
+            Self::Admitted(response) => response.as_mut().poll(cx),
+            // A future is not polled again after it was ready, so there is a response.
             Self::Refused(response) => Poll::Ready(Ok(response.take().unwrap_or_default())),
         }
     }
 }
 
-/// Does a request say that it is a call?
-fn is_a_call(headers: &HeaderMap) -> bool {
-    let said = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let kind = said.split(';').next().unwrap_or_default().trim();
+/// Whether a request is gRPC, by its content type.
+fn is_grpc(headers: &HeaderMap) -> bool {
+    let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let kind = value.split(';').next().unwrap_or_default().trim();
     CONTENT_TYPES.iter().any(|known| kind.eq_ignore_ascii_case(known))
 }
 
-/// What a request gets that is no call. It may not come from a client that knows of statuses in trailers.
+/// The response to a request that is not gRPC: an HTTP status, because its client may know no gRPC
+/// ones.
 fn unsupported() -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::UNSUPPORTED_MEDIA_TYPE;
@@ -205,11 +208,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_says_that_it_is_one() {
+    fn grpc_is_known_by_its_content_type() {
         let is_call = |kind: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(CONTENT_TYPE, kind.parse().unwrap());
-            is_a_call(&headers)
+            is_grpc(&headers)
         };
         for kind in ["application/grpc", "application/grpc+proto", "Application/gRPC; charset=utf-8"] {
             assert!(is_call(kind), "{kind}");
@@ -217,6 +220,6 @@ mod tests {
         for kind in ["", "application/grpc-web", "application/grpc+json", "application/json", "text/html"] {
             assert!(!is_call(kind), "{kind}");
         }
-        assert!(!is_a_call(&HeaderMap::new()));
+        assert!(!is_grpc(&HeaderMap::new()));
     }
 }

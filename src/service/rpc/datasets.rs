@@ -14,34 +14,34 @@ use crate::answer::{Cancel, Cancelled, Tally, Workers, Written};
 use crate::grid::Grid;
 use crate::input::{Chunk, Reader};
 use crate::service::context::Context;
-use crate::service::datasets::{Named, blocking, failure};
+use crate::service::datasets::{NamedDataset, blocking, failure};
 use crate::service::metrics;
 use crate::service::sched::pools::{CancelOnDrop, Size};
-use crate::service::wire::codec::{sendable, text_to_send};
+use crate::service::wire::codec::{freeze_send_buffer, send_buffer};
 use crate::service::wire::convert::{self, wire_order};
 use crate::service::wire::proto;
-use crate::service::wire::status::{invalid, no_dataset, shutting_down, unreadable_dataset};
+use crate::service::wire::status::{dataset_not_found, dataset_unreadable, invalid, shutting_down};
 use crate::text::{Hint, Records};
 
 /// The most data sets in one page of a list.
 const MAX_PAGE: usize = 1000;
 
-/// Finds a data set and makes sure that it is well formed.
-async fn served(context: &Arc<Context>, name: String, hint: &Hint) -> Result<Named, Status> {
+/// Opens a data set and makes sure that it is well formed.
+async fn open_checked(context: &Arc<Context>, name: String, hint: &Hint) -> Result<NamedDataset, Status> {
     let shared = Arc::clone(context);
     let dataset = blocking(move || match &shared.datasets {
         Some(datasets) => datasets.dataset(name),
-        None => Err(no_dataset(&name)),
+        None => Err(dataset_not_found(&name)),
     })
     .await?;
-    let call_work = CancelOnDrop(context.call_work());
+    let work = CancelOnDrop(context.pools.new_call());
     let cancel = Arc::new(AtomicBool::new(false));
-    call_work.0.hold(&cancel);
+    work.0.register(&cancel);
     dataset.check(hint, context.pools.checking_pool(), cancel).await?;
     Ok(dataset)
 }
 
-/// Names the data sets.
+/// Lists the data sets, a page at a time.
 pub(crate) async fn list(
     context: &Arc<Context>,
     request: Request<proto::ListDatasetsRequest>,
@@ -50,13 +50,13 @@ pub(crate) async fn list(
     let proto::ListDatasetsRequest { page_size, page_token } = request.into_inner();
     let shared = Arc::clone(context);
     let all = blocking(move || match &shared.datasets {
-        Some(datasets) => datasets.list().map_err(|error| unreadable_dataset("", error.to_string())),
+        Some(datasets) => datasets.list().map_err(|error| dataset_unreadable("", error.to_string())),
         None => Ok(Vec::new()),
     });
     let all = call.deadline.limit(all).await??;
     let asked = usize::try_from(page_size).unwrap_or(MAX_PAGE);
     let size = if asked == 0 { MAX_PAGE } else { asked.min(MAX_PAGE) };
-    // The token is the last name of the page before.
+    // The page token is the last name of the page before.
     let mut rest = all.into_iter().skip_while(|dataset| dataset.name <= page_token && !page_token.is_empty());
     let datasets: Vec<_> = rest.by_ref().take(size).collect();
     let last = datasets.last().map(|dataset| dataset.name.clone()).unwrap_or_default();
@@ -64,7 +64,7 @@ pub(crate) async fn list(
     Ok(proto::ListDatasetsResponse { datasets, next_page_token })
 }
 
-/// Gives one puzzle of a data set.
+/// Returns one puzzle of a data set.
 pub(crate) async fn puzzle(
     context: &Arc<Context>,
     request: Request<proto::GetPuzzleRequest>,
@@ -73,7 +73,7 @@ pub(crate) async fn puzzle(
     let proto::GetPuzzleRequest { name, options, index } = request.into_inner();
     let hint = text_hint(options.as_ref())?;
     let work = async {
-        let dataset = served(context, name, &hint).await?;
+        let dataset = open_checked(context, name, &hint).await?;
         blocking(move || dataset.puzzle(&hint, index)).await
     };
     let (format, picked, count) = call.deadline.limit(work).await??;
@@ -88,14 +88,15 @@ pub(crate) async fn puzzle(
     })
 }
 
-/// The answers from a data set with what they come to so far.
-pub(crate) type Summed = Pin<Box<dyn Stream<Item = Result<proto::SolveDatasetResponse, Status>> + Send>>;
+/// The answers to a data set, each message with the tally of all answers so far.
+pub(crate) type SolveDatasetStream =
+    Pin<Box<dyn Stream<Item = Result<proto::SolveDatasetResponse, Status>> + Send>>;
 
 /// Solves a data set.
 pub(crate) async fn solve(
     context: &Arc<Context>,
     request: Request<proto::SolveDatasetRequest>,
-) -> Result<Summed, Status> {
+) -> Result<SolveDatasetStream, Status> {
     let call = context.admit(&request)?;
     let proto::SolveDatasetRequest { name, options, first_line, last_line } = request.into_inner();
     let Settings { task, hint } = context.settings(&options.unwrap_or_default())?;
@@ -104,7 +105,7 @@ pub(crate) async fn solve(
         return Err(invalid("last_line", format!("Line {last_line} comes before line {first_line}.")));
     }
     let work = async {
-        let dataset = served(context, name, &hint).await?;
+        let dataset = open_checked(context, name, &hint).await?;
         blocking(move || {
             let mut reader = dataset.reader(&hint)?;
             if range != (1, u64::MAX) {
@@ -118,17 +119,20 @@ pub(crate) async fn solve(
     let task = context.for_order(task, reader.format().order())?;
     let workers = Arc::new(context.workers(reader.format().clone(), task));
     let shared = Arc::clone(context);
-    let written = answers(context, call, |submitter| feed(shared, dataset, reader, workers, submitter));
+    let written = answers(context, call, |submitter| submit_all(shared, dataset, reader, workers, submitter));
     let mut total = Tally::default();
     Ok(Box::pin(written.map(move |written| {
         written.map(|Written { text, tally }| {
             total.add(&tally);
-            proto::SolveDatasetResponse { lines: sendable(text), tally: Some(convert::tally(&total)) }
+            proto::SolveDatasetResponse {
+                lines: freeze_send_buffer(text),
+                tally: Some(convert::tally(&total)),
+            }
         })
     })))
 }
 
-/// Leaves out all lines beyond a range.
+/// Restricts a reader to a range of lines.
 fn limit(reader: &mut Reader, name: &str, (first, last): (u64, u64)) -> Result<(), Status> {
     if !reader.format().is_by_line() {
         let what = format!("A data set in {} is solved as a whole.", reader.format().notation());
@@ -137,11 +141,11 @@ fn limit(reader: &mut Reader, name: &str, (first, last): (u64, u64)) -> Result<(
     reader.limit_lines(first, last).map_err(|error| failure(name, error))
 }
 
-/// Reads chunks and starts their work until the end, or until the client has left or the server shuts down. The data
-/// set is held meanwhile, so that it stays mapped for others.
-async fn feed(
+/// Reads chunks and submits them until the end, or until the client has gone or the server shuts
+/// down. The data set is held meanwhile, so it stays mapped for other calls.
+async fn submit_all(
     context: Arc<Context>,
-    dataset: Named,
+    dataset: NamedDataset,
     mut reader: Reader,
     workers: Arc<Workers>,
     submitter: Submitter<[Written; 1]>,
@@ -166,12 +170,12 @@ async fn feed(
     Ok(())
 }
 
-/// Answers a chunk, whatever happens.
+/// Answers a chunk, even if the work panics.
 fn answer(workers: &Workers, chunk: &Chunk, cancel: &dyn Cancel) -> Result<Written, Cancelled> {
     let block = chunk.block();
-    let room = || text_to_send(Workers::room_for(block));
-    let work = AssertUnwindSafe(|| workers.write_answers_into(block, cancel, room()));
-    let written = catch_unwind(work).unwrap_or_else(|_| Ok(workers.write_internal_errors(block, room())));
+    let buffer = || send_buffer(Workers::room_for(block));
+    let work = AssertUnwindSafe(|| workers.write_answers_into(block, cancel, buffer()));
+    let written = catch_unwind(work).unwrap_or_else(|_| Ok(workers.write_internal_errors(block, buffer())));
     if let Ok(written) = &written {
         metrics::answered(&written.tally);
     }

@@ -1,4 +1,4 @@
-//! Making puzzles for a client.
+//! `Generate`: making puzzles for a client.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -21,17 +21,18 @@ use crate::service::rpc::ordered::{Submitter, answers};
 use crate::service::sched::pools::Size;
 use crate::service::wire::proto;
 use crate::service::wire::status::Fields;
-use crate::service::wire::status::{broken_down, shutting_down};
+use crate::service::wire::status::{shutting_down, work_broke_down};
 use crate::text::{Alphabet, Format, Notation};
 
-/// The most puzzles in a response, so that calls take turns and a response stays below what clients accept.
-const MOST_TOGETHER: usize = 4096;
+/// The most puzzles in a response, so that calls share the pools and a response stays below the
+/// size that clients accept.
+const MAX_PUZZLES_PER_RESPONSE: usize = 4096;
 
-/// The puzzles with the number of those given up so far.
-pub(crate) type Puzzles = Pin<Box<dyn Stream<Item = Result<proto::GenerateResponse, Status>> + Send>>;
+/// The puzzles, each message with the number of those given up so far.
+pub(crate) type GenerateStream = Pin<Box<dyn Stream<Item = Result<proto::GenerateResponse, Status>> + Send>>;
 
-/// What a call asks for.
-struct Asked {
+/// The options of a call, read and checked.
+struct GenerateSettings {
     generator: Generator,
     format: Format,
     count: u64,
@@ -42,15 +43,15 @@ struct Asked {
 pub(crate) fn serve(
     context: &Arc<Context>,
     request: Request<proto::GenerateRequest>,
-) -> Result<Puzzles, Status> {
+) -> Result<GenerateStream, Status> {
     let call = context.admit(&request)?;
-    let asked = Arc::new(context.asked(&request.into_inner())?);
+    let asked = Arc::new(context.generate_settings(&request.into_inner())?);
     let shared = Arc::clone(context);
-    let made = answers(context, call, |submitter| feed(shared, asked, submitter));
+    let made = answers(context, call, |submitter| submit_all(shared, asked, submitter));
     let mut given_up = 0;
-    // A job that broke down has no puzzles to show, and puzzles must not be left out in silence.
+    // A job that panicked has no puzzles, and puzzles must not be left out silently.
     let whole = made.map(move |made| {
-        let mut response: proto::GenerateResponse = made?.ok_or_else(broken_down)?;
+        let mut response: proto::GenerateResponse = made?.ok_or_else(work_broke_down)?;
         given_up += response.given_up;
         response.given_up = given_up;
         Ok(response)
@@ -58,17 +59,18 @@ pub(crate) fn serve(
     Ok(Box::pin(whole))
 }
 
-/// Puzzles that are made together: the number of the first, from 0, and how many.
-type Job = (u64, usize);
+/// Puzzles that are made together: the number of the first, from 0, and their count.
+type PuzzleRange = (u64, usize);
 
-/// Starts job after job until all puzzles are made, or until the client has left or the server shuts down.
-async fn feed(
+/// Submits job after job until all puzzles are made, or until the client has gone or the server
+/// shuts down.
+async fn submit_all(
     context: Arc<Context>,
-    asked: Arc<Asked>,
+    asked: Arc<GenerateSettings>,
     submitter: Submitter<[Option<proto::GenerateResponse>; 1]>,
 ) -> Result<(), Status> {
     let threads = context.pools.threads();
-    let job = asked.generator.recipe().job(asked.count, threads).min(MOST_TOGETHER);
+    let job = asked.generator.recipe().job(asked.count, threads).min(MAX_PUZZLES_PER_RESPONSE);
     let mut first = 0;
     while first < asked.count {
         let Some(slot) = submitter.slot().await else { break };
@@ -77,20 +79,21 @@ async fn feed(
         }
         let count = usize::try_from(asked.count - first).unwrap_or(job).min(job);
         let asked = Arc::clone(&asked);
-        let work = move |&job: &Job, cancel: &dyn Cancel| make(&asked, job, cancel).map(|made| [made]);
+        let work =
+            move |&job: &PuzzleRange, cancel: &dyn Cancel| make(&asked, job, cancel).map(|made| [made]);
         slot.start(Size::Large, vec![(first, count)], Arc::new(work)).await;
         first += count as u64;
     }
     Ok(())
 }
 
-/// Makes some puzzles. `None` if the work broke down.
+/// Makes some puzzles. `None` if the work panicked.
 fn make(
-    asked: &Asked,
-    (first, count): Job,
+    asked: &GenerateSettings,
+    (first, count): PuzzleRange,
     cancel: &dyn Cancel,
 ) -> Result<Option<proto::GenerateResponse>, Cancelled> {
-    let Asked { generator, format, with_solutions, .. } = asked;
+    let GenerateSettings { generator, format, with_solutions, .. } = asked;
     let Ok(made) = catch_unwind(AssertUnwindSafe(|| generator.make(first, count, cancel.flag()))) else {
         return Ok(None);
     };
@@ -117,11 +120,11 @@ fn make(
 }
 
 impl Context {
-    /// Reads what a call asks for.
+    /// Reads the options of a call.
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` that names every bad field.
-    fn asked(&self, request: &proto::GenerateRequest) -> Result<Asked, Status> {
+    fn generate_settings(&self, request: &proto::GenerateRequest) -> Result<GenerateSettings, Status> {
         let mut fields = Fields::at_top();
         let order = fields.read("order", order(request.order)).unwrap_or(Order::NINE);
         let count = fields.read("count", self.count(request.count, order)).unwrap_or_default();
@@ -158,13 +161,13 @@ impl Context {
         let generator = fields.read(field, generator.map_err(|error| error.to_string()));
         match (generator, format) {
             (Some(generator), Some(format)) if fields.are_good() => {
-                Ok(Asked { generator, format, count, with_solutions: request.with_solutions })
+                Ok(GenerateSettings { generator, format, count, with_solutions: request.with_solutions })
             }
             _ => Err(fields.into_status()),
         }
     }
 
-    /// How many puzzles are made.
+    /// The number of puzzles to make: 1 by default.
     fn count(&self, asked: u64, order: Order) -> Result<u64, String> {
         let limit = match order.box_side() {
             5 => self.limits.generated.div_ceil(1000),
@@ -184,12 +187,12 @@ fn order(number: u32) -> Result<Order, String> {
     Order::new(box_side).ok_or_else(|| format!("{number} is no order. Use 1 to 5, the side of a box."))
 }
 
-/// A number of cells. One that is too large stays so.
+/// A number of cells. One that is too large saturates, and is refused as a number of cells.
 fn number(wire: u32) -> usize {
     usize::try_from(wire).unwrap_or(usize::MAX)
 }
 
-/// Random clues go with no wishes.
+/// Refuses random clues together with constraints on puzzles.
 fn alone(request: &proto::GenerateRequest) -> Result<(), String> {
     let is_alone = request.clues.is_none()
         && !request.minimal
@@ -222,7 +225,7 @@ fn grids(number: i32) -> Result<Grids, String> {
     })
 }
 
-/// How hard puzzles are to be: by name or by guesses.
+/// Reads the difficulty: a name, or a range of guesses.
 fn difficulty(request: &proto::GenerateRequest, fields: &mut Fields) -> Difficulty {
     use proto::Difficulty as D;
     let number = request.difficulty;

@@ -1,4 +1,4 @@
-//! The options of a request: what to solve, and how its text is written.
+//! The options of a request: the task, and the format of its text.
 
 use tonic::Status;
 
@@ -11,12 +11,12 @@ use crate::service::wire::status::{Fields, invalid};
 use crate::solver::{DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Question, Strategy};
 use crate::text::{Alphabet, FormatError, Hint, Notation};
 
-/// What the options of a call say.
+/// The options of a call, read and checked.
 #[derive(Clone)]
 pub(crate) struct Settings {
-    /// What to do.
+    /// The task.
     pub(crate) task: Task,
-    /// How the text is written, as far as it was said.
+    /// What the request says about the format of its text.
     pub(crate) hint: Hint,
 }
 
@@ -43,7 +43,8 @@ impl Context {
         }
     }
 
-    /// The strategy of this name; none for an empty one, which leaves the choice to [`Self::for_order`].
+    /// The strategy of this name; `None` for an empty one, which leaves the choice to
+    /// [`Self::for_order`].
     fn strategy(&self, name: &str) -> Result<Option<&'static dyn Strategy>, String> {
         if name.is_empty() {
             return Ok(None);
@@ -55,10 +56,11 @@ impl Context {
         })
     }
 
-    /// The task for puzzles of this order: with a strategy, if none was named.
+    /// The task with a strategy for puzzles of this order: the named one, or the first that
+    /// supports it.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` if the strategy cannot do them.
+    /// `INVALID_ARGUMENT` if the strategy does not support the order.
     pub(crate) fn for_order(&self, task: Task, order: Order) -> Result<Task, Status> {
         let supports = |s: &&'static dyn Strategy| s.supports(order);
         let refuse =
@@ -71,13 +73,16 @@ impl Context {
         Ok(Task { strategy: Some(strategy?), ..task })
     }
 
-    /// The node limit that is used where `asked` is asked for.
+    /// The node limit in force: the one requested, or the default, but at most the server's.
     fn node_limit(&self, asked: u64) -> u64 {
         let asked = if asked == 0 { DEFAULT_NODE_LIMIT } else { asked };
         asked.min(self.limits.nodes)
     }
 
-    /// The options of a Count call, as those of a solving one.
+    /// Reads the options of a Count call, as those of a solving one.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` that names every bad field.
     pub(crate) fn count_settings(&self, request: &proto::CountRequest) -> Result<Settings, Status> {
         let mut fields = Fields::at_top();
         let strategy = fields.read("strategy", self.strategy(&request.strategy));
@@ -105,11 +110,12 @@ pub(crate) fn text_hint(options: Option<&proto::TextOptions>) -> Result<Hint, St
     if fields.are_good() { Ok(hint) } else { Err(fields.into_status()) }
 }
 
-/// The status of a call whose text cannot be read as it should. `text_field` is where the text stands.
+/// The status of a call whose text does not fit its options; `text_field` is the field of the text.
 pub(crate) fn unreadable(error: &FormatError, text_field: &str) -> Status {
     invalid(option_field(error).as_deref().unwrap_or(text_field), error.to_string())
 }
 
+/// The message for a number that is none of an enum's.
 pub(crate) fn unknown(what: &str, number: i32) -> String {
     format!("{number} is no {what} that this server knows.")
 }
@@ -150,7 +156,7 @@ fn notation(number: i32) -> Result<Option<Notation>, String> {
     })
 }
 
-/// Reads what three fields say about a text.
+/// Reads the three fields that describe the format of a text.
 fn hint(fields: &mut Fields, notation_number: i32, alphabet: &str, order: u32) -> Hint {
     let parsed = if alphabet.is_empty() {
         Ok(None)
@@ -189,7 +195,7 @@ mod tests {
     use crate::service::wire::convert::options_from;
     use crate::solver::STRATEGIES;
 
-    /// A strategy by its place, if any, and what else a task says; but for colours, which stay at this end.
+    /// A task with its strategy as an index, if any; without colours, which never go over the wire.
     type Asked = (Option<usize>, Question, u64, OutputForm, bool);
 
     fn asked() -> impl Strategy<Value = Asked> {
@@ -213,7 +219,7 @@ mod tests {
             .prop_map(|(notation, alphabet, order)| Hint { notation, alphabet, order })
     }
 
-    /// What a client asks is what the server reads.
+    /// The server reads the options that a client has written.
     #[tokio::test]
     async fn options_survive_the_wire() {
         let pools = WorkerPools::new(1, None, Duration::from_secs(1)).unwrap();
@@ -230,7 +236,7 @@ mod tests {
                 (read.task.question, read.task.node_limit, read.task.form, read.task.measure),
                 (task.question, task.node_limit, task.form, task.measure)
             );
-            // The strategy is among these, by its name.
+            // This compares the strategies too, by name.
             prop_assert_eq!(options_from(&read.task, &read.hint), options);
             Ok(())
         };

@@ -1,20 +1,23 @@
-//! The answers of a stream, in order.
+//! Ordered responses: the answers of a stream, in the order of its requests.
 //!
 //! ```text
-//!   feeder ──place──▶ queue of batches: [ 1 2 3 ][ 4 5 ][ 6 ] ──▶ Answers, which the transport polls
-//!      └────turn────▶ crew: batches in any order, each fills the slots of its messages
+//!   Submitter ──QueueSlot──▶ queue of batches: [ 1 2 3 ][ 4 5 ][ 6 ] ──▶ Answers, polled by the transport
+//!       └────────Permit────▶ worker pools: batches in any order, each fills the slots of its messages
 //! ```
 //!
-//! A batch first needs a place in its stream's queue, then a turn on the threads. The queue bounds what a
-//! client that does not read can pile up: no place, no further reading. The turns, which a batch gives back as
-//! soon as it is done, bound what all streams have on the threads, and streams take them one at a time.
+//! The queue bounds the answers that a client that does not read can pile up: without a slot, no
+//! further request is read. The permits, which a batch returns as soon as it is done, bound the
+//! batches of all streams in the pools; a stream waits for one at a time.
 //!
-//! Dropping [`Answers`] tells the work to stop and the feeder to leave.
+//! **Invariant:** a batch gets its slot in the queue before its permit, so answers leave in the
+//! order of requests and a batch never holds a permit while it waits for the client.
+//!
+//! **Invariant:** dropping [`Answers`] cancels the work and ends the task that reads requests.
 
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{Context as Poller, Poll, ready};
+use std::task::{Context as TaskContext, Poll, ready};
 use std::time::Duration;
 use std::vec;
 
@@ -28,101 +31,102 @@ use crate::answer::Cancelled;
 use crate::pipeline::Slot;
 use crate::service::context::{Call, Context, cut_off};
 use crate::service::sched::pools::{CallWork, CancelOnDrop, Permit, Size, Work};
-use crate::service::wire::status::{broken_down, deadline_passed};
+use crate::service::wire::status::{deadline_passed, work_broke_down};
 
-/// What the jobs of a batch bring, each in the place that was kept for it: one response or several.
+/// The slots of a batch: each job fills one, with one response or several.
 type Batch<R> = Vec<Slot<Result<R, Cancelled>>>;
 
-/// The end that work goes in by.
+/// The sending end: submits batches in the order of the requests.
 pub(crate) struct Submitter<R> {
     context: Arc<Context>,
     queue: mpsc::Sender<Batch<R>>,
-    call_work: Arc<CallWork>,
+    call: Arc<CallWork>,
 }
 
-/// A place in the queue for one batch.
+/// A slot in the queue for one batch.
 pub(crate) struct QueueSlot<'a, R> {
     submitter: &'a Submitter<R>,
     permit: mpsc::Permit<'a, Batch<R>>,
 }
 
 impl<R: Send + 'static> Submitter<R> {
-    /// Waits for a place in the queue. `None` if the client has left.
+    /// Waits for a slot in the queue. `None` if the client has gone.
     pub(crate) async fn slot(&self) -> Option<QueueSlot<'_, R>> {
         let permit = self.queue.reserve().await.ok()?;
         Some(QueueSlot { submitter: self, permit })
     }
 
-    /// The call that it works for.
-    pub(crate) fn call_work(&self) -> &CallWork {
-        &self.call_work
+    /// The call whose batches are submitted.
+    pub(crate) fn call(&self) -> &CallWork {
+        &self.call
     }
 
-    /// Waits for the right to start a batch of some size.
+    /// Waits for a permit for a batch of some size.
     pub(crate) async fn permit(&self, size: Size) -> Permit {
         self.context.pools.permit(size).await
     }
 
-    /// Returns when the client has left.
-    pub(crate) async fn client_left(&self) {
+    /// Returns when the client has gone.
+    pub(crate) async fn client_gone(&self) {
         self.queue.closed().await;
     }
 }
 
 impl<R: Send + 'static> QueueSlot<'_, R> {
-    /// Starts a batch when it is its turn: `work` answers one job after another. Nothing is started if the client
-    /// leaves before that.
+    /// Waits for a permit and starts a batch: `work` answers one job after another. Nothing is
+    /// started if the client goes before that.
     pub(crate) async fn start<J: Send + 'static>(self, size: Size, jobs: Vec<J>, work: Arc<Work<J, R>>) {
         tokio::select! {
             biased;
-            () = self.submitter.client_left() => {}
+            () = self.submitter.client_gone() => {}
             permit = self.submitter.permit(size) => self.start_now(permit, jobs, work).await,
         }
     }
 
-    /// The same for a batch whose turn it is.
+    /// Starts a batch that has its permit.
     pub(crate) async fn start_now<J: Send + 'static>(
         self,
         permit: Permit,
         jobs: Vec<J>,
         work: Arc<Work<J, R>>,
     ) {
-        let Submitter { context, call_work, .. } = self.submitter;
+        let Submitter { context, call, .. } = self.submitter;
         tokio::select! {
             biased;
-            () = self.submitter.client_left() => {}
-            batch = context.pools.start(call_work, permit, jobs, work) => self.permit.send(batch),
+            () = self.submitter.client_gone() => {}
+            batch = context.pools.start(call, permit, jobs, work) => self.permit.send(batch),
         }
     }
 }
 
-/// The end that the answers come out of: a response stream.
+/// The receiving end: a stream of responses.
 pub(crate) struct Answers<R: IntoIterator> {
     queue: mpsc::Receiver<Batch<R>>,
-    /// What is left of the batch at hand.
+    /// The rest of the current batch.
     batch: vec::IntoIter<Slot<Result<R, Cancelled>>>,
     /// The oldest slot, whose responses are next.
     oldest: Option<Slot<Result<R, Cancelled>>>,
-    /// What is left of the responses that the slot before it brought.
+    /// The rest of the responses of the slot before it.
     responses: Option<R::IntoIter>,
-    /// How the feeder ended, once it has.
+    /// The result of the reading task, once it has ended.
     end: oneshot::Receiver<Result<(), Status>>,
     deadline: Option<Pin<Box<Sleep>>>,
     is_over: bool,
     /// Taken, and so dropped, as soon as the stream is over.
-    call_work: Option<CancelOnDrop>,
+    cancel_on_drop: Option<CancelOnDrop>,
     activity: Arc<Activity>,
-    /// Tells the feeder by being dropped that nobody wants more.
+    /// Ends the reading task on drop.
     _wanted: oneshot::Sender<()>,
     _call: Call,
 }
 
-/// Runs `feed`, which reads a client's requests and starts their work, beside the stream of answers. The stream
-/// ends with the status that `feed` ends with, after the answers to everything that was started.
+/// Runs `read`, which reads a client's requests and submits their work, beside the stream of
+/// answers. The stream ends with the status that `read` ends with, after the answers to everything
+/// that was submitted.
 pub(crate) fn answers<R, F>(
     context: &Arc<Context>,
     call: Call,
-    feed: impl FnOnce(Submitter<R>) -> F,
+    read: impl FnOnce(Submitter<R>) -> F,
 ) -> Answers<R>
 where
     R: IntoIterator + Send + 'static,
@@ -130,28 +134,28 @@ where
 {
     let (sender, queue) = mpsc::channel(context.limits.in_flight_per_stream(context.pools.threads()));
     let (ended, end) = oneshot::channel();
-    let call_work = context.call_work();
-    let leaving = CancelOnDrop(Arc::clone(&call_work));
-    let feeding = feed(Submitter { context: Arc::clone(context), queue: sender, call_work });
+    let call_work = context.pools.new_call();
+    let cancel_on_drop = Some(CancelOnDrop(Arc::clone(&call_work)));
+    let reading = read(Submitter { context: Arc::clone(context), queue: sender, call: call_work });
     let activity = Arc::new(Activity::default());
     let idle = idle(Arc::clone(&activity), context.limits.idle_timeout);
     let (wanted, unwanted) = oneshot::channel();
     let handle = call.handle.clone();
-    let feeding = async move {
-        let feeding = async {
-            let result = feeding.await;
-            // The receiver may have left; then nobody wants to know.
+    let task = async move {
+        let reading = async {
+            let result = reading.await;
+            // The client may be gone, and then the result does not matter.
             let _ = ended.send(result);
-            // What was answered has still to be taken.
+            // The client may still have answers to take, so the idle time-out stays in force.
             std::future::pending::<()>().await;
         };
         tokio::select! {
             _ = unwanted => {}
-            () = feeding => {}
+            () = reading => {}
             () = idle => cut_off(handle.as_ref()),
         }
     };
-    tokio::spawn(feeding.in_current_span());
+    tokio::spawn(task.in_current_span());
     Answers {
         queue,
         batch: Vec::new().into_iter(),
@@ -160,51 +164,51 @@ where
         end,
         deadline: call.deadline.timer().map(Box::pin),
         is_over: false,
-        call_work: Some(leaving),
+        cancel_on_drop,
         activity,
         _wanted: wanted,
         _call: call,
     }
 }
 
-/// Whether the transport asks for answers. It does so only while the client takes them.
+/// The activity of the transport, which asks for answers only while the client takes them.
 #[derive(Debug, Default)]
 struct Activity {
-    /// How many answers it has been given. The lowest bit says that it waits for one.
+    /// Twice the number of answers taken; the lowest bit means that the transport waits for one.
     given: AtomicU64,
 }
 
 impl Activity {
-    /// The transport was given an answer.
+    /// Records that the transport took an answer.
     fn give(&self) {
         self.given.store((self.given.load(Ordering::Relaxed) & !1) + 2, Ordering::Relaxed);
     }
 
-    /// The transport waits for an answer.
+    /// Records that the transport waits for an answer.
     fn wait(&self) {
         self.given.fetch_or(1, Ordering::Relaxed);
     }
 }
 
-/// Returns when the transport has not asked for so long.
+/// Returns when the transport has not asked for an answer for `time`.
 async fn idle(activity: Arc<Activity>, time: Duration) {
-    /// How often it is looked whether it has.
-    const LOOKS: u32 = 4;
-    let (mut seen, mut looks) = (0, 0);
-    while looks < LOOKS {
-        sleep(time / LOOKS).await;
+    /// The number of polls within that time.
+    const POLLS: u32 = 4;
+    let (mut seen, mut polls) = (0, 0);
+    while polls < POLLS {
+        sleep(time / POLLS).await;
         let given = activity.given.load(Ordering::Relaxed);
         let is_waiting = given & 1 == 1;
-        looks = if given != seen || is_waiting { 0 } else { looks + 1 };
+        polls = if given != seen || is_waiting { 0 } else { polls + 1 };
         seen = given;
     }
 }
 
 impl<R: IntoIterator> Answers<R> {
     /// The next response, or the end.
-    fn poll_response(&mut self, poller: &mut Poller<'_>) -> Poll<Option<Result<R::Item, Status>>> {
+    fn poll_response(&mut self, cx: &mut TaskContext<'_>) -> Poll<Option<Result<R::Item, Status>>> {
         if let Some(timer) = &mut self.deadline
-            && timer.as_mut().poll(poller).is_ready()
+            && timer.as_mut().poll(cx).is_ready()
         {
             return Poll::Ready(Some(Err(deadline_passed())));
         }
@@ -213,26 +217,26 @@ impl<R: IntoIterator> Answers<R> {
                 return Poll::Ready(Some(Ok(response)));
             }
             if let Some(slot) = &mut self.oldest {
-                let responses = ready!(Pin::new(slot).poll(poller));
+                let responses = ready!(Pin::new(slot).poll(cx));
                 self.oldest = None;
-                // Work is only cancelled by dropping this stream, and a job answers for its own panics.
-                let Ok(Ok(responses)) = responses else { return Poll::Ready(Some(Err(broken_down()))) };
+                // Only dropping this stream cancels work, and jobs catch their own panics.
+                let Ok(Ok(responses)) = responses else { return Poll::Ready(Some(Err(work_broke_down()))) };
                 self.responses = Some(responses.into_iter());
                 continue;
             }
             self.oldest = self.batch.next();
             if self.oldest.is_none() {
-                match ready!(self.queue.poll_recv(poller)) {
+                match ready!(self.queue.poll_recv(cx)) {
                     Some(batch) => self.batch = batch.into_iter(),
                     None => break,
                 }
             }
         }
-        Poll::Ready(match ready!(Pin::new(&mut self.end).poll(poller)) {
+        Poll::Ready(match ready!(Pin::new(&mut self.end).poll(cx)) {
             Ok(Ok(())) => None,
             Ok(Err(status)) => Some(Err(status)),
-            // The feeder panicked.
-            Err(_) => Some(Err(broken_down())),
+            // The reading task panicked.
+            Err(_) => Some(Err(work_broke_down())),
         })
     }
 }
@@ -243,11 +247,11 @@ where
 {
     type Item = Result<R::Item, Status>;
 
-    fn poll_next(mut self: Pin<&mut Self>, poller: &mut Poller<'_>) -> Poll<Option<Self::Item>> {
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<Option<Self::Item>> {
         if self.is_over {
             return Poll::Ready(None);
         }
-        let next = match self.poll_response(poller) {
+        let next = match self.poll_response(cx) {
             Poll::Ready(next) => next,
             Poll::Pending => {
                 self.activity.wait();
@@ -256,9 +260,9 @@ where
         };
         self.activity.give();
         if !matches!(next, Some(Ok(_))) {
-            // The transport may keep this stream for a while yet: stop the work and the feeder now.
+            // The transport may keep this stream for a while, so the work is cancelled now.
             self.is_over = true;
-            self.call_work = None;
+            self.cancel_on_drop = None;
             self.oldest = None;
             self.responses = None;
             self.batch = Vec::new().into_iter();

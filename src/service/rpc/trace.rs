@@ -1,8 +1,10 @@
-//! The steps of a search, as a stream.
+//! `Trace`: the steps of a search, as a stream.
 //!
-//! A client may read slowly, and a search cannot wait on the pool until it does. So the steps are told in parts, and for each
-//! part the search is run again and what was told before is left out: a million steps take a fraction of a second, and
-//! searches repeat exactly. Nothing of a call is on the pool while its client reads.
+//! A client may read slowly, and a search cannot occupy a thread until it does. So the steps are
+//! sent in parts, and for each part the search is run again and skips the steps of the parts
+//! before: a million steps take a fraction of a second, and searches repeat exactly.
+//!
+//! **Invariant:** a call has nothing on the worker pools while its client reads.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -25,28 +27,31 @@ use crate::service::wire::status::shutting_down;
 use crate::solver::{Limit, Search, Step, Verdict, Watcher};
 use crate::text::{Format, Problem, PuzzleError};
 
-/// How many steps are told where no limit is given.
+/// The default limit on steps.
 const DEFAULT_STEPS: u64 = 10_000;
 
-/// How many steps go in a message.
-const STEPS_A_MESSAGE: u64 = 8_192;
+/// The most steps in a message.
+const STEPS_PER_MESSAGE: u64 = 8_192;
 
-/// How many messages wait for the client.
+/// The messages that wait for the client.
 const MESSAGES_WAITING: usize = 1;
 
-/// The steps of a search in parts.
-pub(crate) type Steps = ReceiverStream<Result<proto::TraceResponse, Status>>;
+/// The parts of a traced search.
+pub(crate) type TraceStream = ReceiverStream<Result<proto::TraceResponse, Status>>;
 
-/// A search that is told.
-struct StepObserver {
+/// A search whose steps are sent.
+struct TracedSearch {
     format: Format,
     puzzle: Grid,
     task: Task,
     steps: u64,
 }
 
-/// Tells the steps of the search for one puzzle.
-pub(crate) fn trace(context: &Arc<Context>, request: Request<proto::TraceRequest>) -> Result<Steps, Status> {
+/// Traces the search for one puzzle.
+pub(crate) fn trace(
+    context: &Arc<Context>,
+    request: Request<proto::TraceRequest>,
+) -> Result<TraceStream, Status> {
     let call = context.admit(&request)?;
     let proto::TraceRequest { options, text, step_limit } = request.into_inner();
     let Settings { task, hint } = context.settings(&options.unwrap_or_default())?;
@@ -64,11 +69,11 @@ pub(crate) fn trace(context: &Arc<Context>, request: Request<proto::TraceRequest
     let steps = if step_limit == 0 { DEFAULT_STEPS } else { step_limit };
     let steps = steps.min(context.limits.trace_steps);
     match puzzle {
-        // There is room for it.
+        // The channel is empty, so this cannot fail.
         Err(error) => drop(sender.try_send(Ok(ended(Some(convert::error_answer(&error)), None)))),
         Ok((format, puzzle, task)) => {
-            let told = Arc::new(StepObserver { format, puzzle, task, steps });
-            tokio::spawn(tell(Arc::clone(context), call, told, sender).in_current_span());
+            let search = Arc::new(TracedSearch { format, puzzle, task, steps });
+            tokio::spawn(send_steps(Arc::clone(context), call, search, sender).in_current_span());
         }
     }
     Ok(ReceiverStream::new(receiver))
@@ -81,18 +86,18 @@ fn rule_keeping(puzzle: Grid) -> Result<Grid, PuzzleError> {
     }
 }
 
-/// Sends one part after another, until the end or until the client has left.
-async fn tell(
+/// Sends one part after another, until the end or until the client has gone.
+async fn send_steps(
     context: Arc<Context>,
     call: Call,
-    told: Arc<StepObserver>,
+    search: Arc<TracedSearch>,
     client: mpsc::Sender<Result<proto::TraceResponse, Status>>,
 ) {
     let mut first = 0;
     loop {
         let part = {
-            let told = Arc::clone(&told);
-            let work = context.run(&call, Size::Small, move |cancel| told.part(first, cancel));
+            let search = Arc::clone(&search);
+            let work = context.run(&call, Size::Small, move |cancel| search.part(first, cancel));
             tokio::select! {
                 part = work => part,
                 () = client.closed() => return,
@@ -109,21 +114,21 @@ async fn tell(
             return;
         }
         if context.is_draining() {
-            // If there is no room the client does not read, and will see that the stream has ended.
+            // If the channel is full, the client does not read, and finds the stream ended.
             return drop(client.try_send(Err(shutting_down())));
         }
-        first += STEPS_A_MESSAGE;
+        first += STEPS_PER_MESSAGE;
     }
 }
 
-impl StepObserver {
-    /// The steps from `first` on, as many as go in a message, and the end if they reach it.
+impl TracedSearch {
+    /// The steps from `first` on, as many as fit in a message, and the end if they reach it.
     fn part(&self, first: u64, cancel: &dyn Cancel) -> Result<proto::TraceResponse, Cancelled> {
-        let last = self.steps.min(first + STEPS_A_MESSAGE);
+        let last = self.steps.min(first + STEPS_PER_MESSAGE);
         let (mut seen, mut steps) = (0, Vec::new());
-        // The search may be over at the very step that is left for the next part.
+        // The search may be over exactly where the next part would begin.
         let mut is_cut = false;
-        let mut told = |step: &Step, _: &Grid| {
+        let mut observer = |step: &Step, _: &Grid| {
             if seen == last {
                 is_cut = true;
                 return ControlFlow::Break(());
@@ -141,7 +146,7 @@ impl StepObserver {
         cancel.begin();
         let mut solution = Grid::empty(order);
         let mut solver = self.task.strategy_for(order).solver(order);
-        let search = solver.watch(&self.puzzle, &limit, &mut solution, &mut Watcher::telling(&mut told));
+        let search = solver.watch(&self.puzzle, &limit, &mut solution, &mut Watcher::telling(&mut observer));
         let is_given_up = cancel.end();
         let end = if !is_cut {
             let verdict = match question.verdict(&search) {
@@ -157,7 +162,7 @@ impl StepObserver {
         Ok(proto::TraceResponse { steps, end })
     }
 
-    /// What the search answers.
+    /// The answer of a finished search.
     fn answer(&self, verdict: Verdict, search: &Search, solution: &Grid) -> Result<proto::Answer, Cancelled> {
         let error = |problem| Err(PuzzleError { problem, line: None });
         let result = match verdict {

@@ -1,4 +1,4 @@
-//! The methods that take a text and give one response.
+//! Unary methods: `Solve`, `Validate`, `Check` and `Count`, a text in and one response out.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use crate::service::sched::pools::Size;
 use crate::service::wire::convert::{self, internal_error};
 use crate::service::wire::line_count::count_lines;
 use crate::service::wire::proto;
-use crate::service::wire::status::broken_down;
 use crate::service::wire::status::invalid;
+use crate::service::wire::status::work_broke_down;
 use crate::solver::Metrics;
 use crate::text::{Format, FormatError, Hint, Problem, PuzzleError, Records, sniff};
 
@@ -30,7 +30,7 @@ const MAX_ERRORS: usize = 1000;
 
 const EMPTY: PuzzleError = PuzzleError { problem: Problem::Empty, line: None };
 
-/// The puzzles of a text.
+/// The text of a request, with its format.
 pub(crate) struct Text {
     bytes: Bytes,
     format: Format,
@@ -39,11 +39,12 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    /// Finds out how a text is written. The inner error is the answer to a text without a puzzle or with a bad
-    /// header.
+    /// Detects the format of a text. The inner error is the answer to a text without a puzzle or
+    /// with a bad header.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` if the options do not fit the text; `RESOURCE_EXHAUSTED` if it has too many lines.
+    /// `INVALID_ARGUMENT` if the options do not fit the text; `RESOURCE_EXHAUSTED` if it has too
+    /// many lines.
     pub(crate) fn open(
         context: &Context,
         text: &Bytes,
@@ -54,10 +55,10 @@ impl Text {
         Span::current().record("lines", lines);
         match sniff(text, hint, true) {
             Ok(None) => Ok(Err(EMPTY)),
-            Ok(Some(opening)) => Ok(Ok(Self {
-                bytes: text.slice(opening.body..),
-                format: opening.format,
-                first_line: opening.lines + 1,
+            Ok(Some(preamble)) => Ok(Ok(Self {
+                bytes: text.slice(preamble.body..),
+                format: preamble.format,
+                first_line: preamble.lines + 1,
                 idle_workers: Arc::clone(context.idle_workers()),
             })),
             Err(FormatError::Puzzle(error)) => Ok(Err(PuzzleError { line: None, ..error })),
@@ -65,7 +66,7 @@ impl Text {
         }
     }
 
-    /// How it is written.
+    /// The format of the text.
     pub(crate) const fn format(&self) -> &Format {
         &self.format
     }
@@ -78,7 +79,7 @@ impl Text {
         Block { text: &self.bytes, first_line: self.first_line }
     }
 
-    /// The lines on which the puzzles begin, of the first `limit` of them.
+    /// The lines on which the first `limit` puzzles begin.
     fn lines(&self, limit: usize) -> Vec<u64> {
         let mut records = Records::new(&self.format, &self.bytes, self.first_line);
         let mut grid = Grid::empty(self.format.order());
@@ -89,7 +90,7 @@ impl Text {
         self.lines(2).len() == 1
     }
 
-    /// Reads the only puzzle. `None` if there are several.
+    /// The only puzzle. `None` if there are several.
     pub(crate) fn single(&self) -> Option<Result<Grid, PuzzleError>> {
         let mut records = Records::new(&self.format, &self.bytes, self.first_line);
         let mut puzzle = Grid::empty(self.format.order());
@@ -138,17 +139,18 @@ pub(crate) async fn solve(
     Ok(Response::new(proto::SolveResponse { answers }))
 }
 
-/// The most text that is answered at once: two 9x9 puzzles.
+/// The most text that is answered without the worker pools: two 9x9 puzzles.
 const AT_ONCE_BYTES: usize = 2 * 82;
 
-/// The most nodes that a puzzle may take then, about a microsecond each.
+/// The most nodes of a puzzle that is answered without the worker pools, at about a microsecond
+/// each.
 const AT_ONCE_NODES: u64 = 100;
 
-/// Answers a puzzle or two where the call came in, if that takes no longer than handing them over and back would: two wakes of
-/// threads, some ten times what most puzzles take. `None` if it turns out to take longer.
+/// Answers a puzzle or two on this thread, if that takes no longer than handing them to a pool and
+/// back: two wake-ups of threads, some ten times what most puzzles take. `None` if it takes longer.
 ///
-/// A strategy that searches together visits the same nodes under any limit, so that an answer found here is the one that
-/// would have been found with all of them.
+/// A strategy that searches puzzles together visits the same nodes under any limit, so an answer
+/// found here is the one that the full node limit would give.
 fn answer_at_once(text: &Text, task: Task) -> Option<Vec<proto::Answer>> {
     let is_quick = text.bytes.len() <= AT_ONCE_BYTES
         && task.strategy_for(text.format.order()).searches_together()
@@ -167,14 +169,14 @@ fn answer_at_once(text: &Text, task: Task) -> Option<Vec<proto::Answer>> {
     Some(answers)
 }
 
-/// Answers every puzzle, whatever happens.
+/// Answers every puzzle, even if the work panics, and counts the answers.
 fn answer_text(text: &Text, task: Task, cancel: &dyn Cancel) -> Result<Vec<proto::Answer>, Cancelled> {
     let (answers, tally) = answers_to(text, task, cancel)?;
     metrics::answered(&tally);
     Ok(answers)
 }
 
-/// The answers to every puzzle, and what they come to.
+/// The answers to every puzzle, and their tally.
 fn answers_to(
     text: &Text,
     task: Task,
@@ -199,8 +201,8 @@ fn answers_to(
         Ok(finished) => finished?,
         Err(_) => {
             let line = |line| if is_single { None } else { Some(line) };
-            let apology = |number| convert::error_answer(&internal_error(line(number)));
-            answers = text.lines(usize::MAX).into_iter().map(apology).collect();
+            let internal = |number| convert::error_answer(&internal_error(line(number)));
+            answers = text.lines(usize::MAX).into_iter().map(internal).collect();
             tally = Tally::default();
             for _ in &answers {
                 tally.count_one(Some(Problem::Internal.code()), &Metrics::default());
@@ -213,7 +215,7 @@ fn answers_to(
     Ok((answers, tally))
 }
 
-/// Looks at the puzzles of a text without solving them.
+/// Validates the puzzles of a text without solving them.
 pub(crate) async fn validate(
     context: &Arc<Context>,
     request: Request<proto::ValidateRequest>,
@@ -245,7 +247,7 @@ fn validate_text(text: &Text, limit: usize) -> Validation {
     found
 }
 
-/// Says whether grids are right so far.
+/// Checks whether grids are right so far.
 pub(crate) async fn check(
     context: &Arc<Context>,
     request: Request<proto::CheckRequest>,
@@ -300,7 +302,7 @@ pub(crate) async fn count(
             let answers =
                 context.run(&call, text.size(), move |cancel| answer_text(&text, task, cancel)).await?;
             let first = answers.into_iter().next();
-            first.ok_or_else(broken_down)?
+            first.ok_or_else(work_broke_down)?
         }
     };
     Ok(Response::new(convert::counted(answer)))

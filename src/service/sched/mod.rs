@@ -1,6 +1,7 @@
 //! Scheduling: thread pools for searches, time slices, and fairness between calls.
 //!
-//! **Invariant:** nothing here knows messages or connections; work is a closure over one job.
+//! **Invariant:** nothing here knows messages or connections; work is a closure over one job. So
+//! the rules of fairness hold for every method alike.
 
 pub(crate) mod pools;
 mod time_slice;

@@ -1,4 +1,4 @@
-//! Time slices: cancels work that has run for longer than its slice.
+//! Time slices: work that has run for longer than its slice is cancelled.
 
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
@@ -10,38 +10,40 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::answer::Cancel as _;
 
-/// Stops work whose time is up.
+/// A time slice of fixed length for all work of one pool.
 ///
-/// All that it watches over has the same time, so whose is up first is first in the queue. One task sleeps for all.
+/// **Invariant:** the queue is in the order of deadlines, because every slice has the same length.
+/// So one task can sleep for all of them.
 pub(super) struct TimeSlice {
     pub(super) time: Duration,
+    /// The deadlines and cancel flags of the work that is running.
     running: Mutex<VecDeque<(Instant, Weak<AtomicBool>)>>,
-    turned: Notify,
+    started: Notify,
 }
 
 impl TimeSlice {
     pub(super) fn new(time: Duration) -> Arc<Self> {
-        let slice = Arc::new(Self { time, running: Mutex::default(), turned: Notify::new() });
-        tokio::spawn(Self::watch(Arc::downgrade(&slice)));
-        slice
+        let time_slice = Arc::new(Self { time, running: Mutex::default(), started: Notify::new() });
+        tokio::spawn(Self::watch(Arc::downgrade(&time_slice)));
+        time_slice
     }
 
     fn running(&self) -> MutexGuard<'_, VecDeque<(Instant, Weak<AtomicBool>)>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The time of some work begins.
+    /// Starts the time slice of some work.
     pub(super) fn start(&self, cancel: &Arc<AtomicBool>) {
         let end = Instant::now() + self.time;
         let mut running = self.running();
         running.push_back((end, Arc::downgrade(cancel)));
         if running.len() == 1 {
-            self.turned.notify_one();
+            self.started.notify_one();
         }
     }
 
-    /// Stops what has run out of time. Returns when the next does.
-    fn stop_due(&self) -> Option<Instant> {
+    /// Cancels the work whose time slice is over. Returns the next deadline.
+    fn cancel_due(&self) -> Option<Instant> {
         let mut running = self.running();
         let now = Instant::now();
         while let Some((end, cancel)) = running.front() {
@@ -56,18 +58,18 @@ impl TimeSlice {
         None
     }
 
-    /// Runs until the glass is gone.
-    async fn watch(slice: Weak<Self>) {
-        /// How long a task outlives a server that has ended.
+    /// Cancels work until the time slice is dropped.
+    async fn watch(time_slice: Weak<Self>) {
+        /// The time that this task outlives a server that has ended.
         const PAUSE: Duration = Duration::from_secs(1);
         loop {
-            let Some(strong) = slice.upgrade() else { return };
-            match strong.stop_due() {
+            let Some(strong) = time_slice.upgrade() else { return };
+            match strong.cancel_due() {
                 Some(next) => {
                     drop(strong);
                     sleep_until(next).await;
                 }
-                None => drop(timeout(PAUSE, strong.turned.notified()).await),
+                None => drop(timeout(PAUSE, strong.started.notified()).await),
             }
         }
     }

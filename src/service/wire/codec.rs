@@ -1,5 +1,4 @@
-//! How messages are written to the wire: as prost writes them, but into memory that is had in one piece, and from where long
-//! texts are copied fast.
+//! The codec: prost's encoding, with buffers of the right size, and texts that are copied fast.
 
 use bytes::{Buf as _, Bytes};
 use prost::Message;
@@ -9,8 +8,9 @@ use tonic_prost::{ProstDecoder, ProstEncoder};
 
 /// The codec of all methods, on both ends.
 ///
-/// Prost has room made for one field after another. Where a long text has filled the memory to the brim, the few bytes
-/// behind it have all of it copied to a new place; here the length of the whole message is asked for beforehand.
+/// Prost reserves memory for one field after another. When a long text has filled the buffer, the
+/// few bytes behind it reallocate it and copy everything; here the length of the whole message is
+/// reserved first.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PresizedCodec<T, U>(std::marker::PhantomData<(T, U)>);
 
@@ -33,7 +33,7 @@ where
     }
 }
 
-/// Makes room for a message, then has it written.
+/// The encoder, which reserves memory for a message and then writes it.
 #[derive(Clone, Debug, Default)]
 pub struct PresizedEncoder<T>(ProstEncoder<T>);
 
@@ -47,36 +47,38 @@ impl<T: Message> Encoder for PresizedEncoder<T> {
     }
 }
 
-/// How much memory is asked for where so many bytes are needed for the time of a message: a power of two.
+/// The capacity to allocate for `bytes` bytes of a message: the next power of two.
 ///
-/// The allocator keeps memory for each size on each thread. Messages come in all sizes and are written on any thread; so few sizes
-/// as there are powers of two are soon all there, and the server takes no more.
+/// The allocator keeps memory for each size class on each thread. Messages come in all sizes and
+/// are written on any thread; powers of two are so few classes that all of them exist soon, and
+/// from then on the server's memory does not grow.
 pub(crate) const fn size_class(bytes: usize) -> usize {
     bytes.next_power_of_two()
 }
 
-/// The same for a list of so many.
-pub(crate) fn list_with_size_class<T>(len: usize) -> Vec<T> {
+/// An empty vector for `len` elements, with a capacity of a power of two in bytes.
+pub(crate) fn vec_with_size_class<T>(len: usize) -> Vec<T> {
     Vec::with_capacity(size_class(len * size_of::<T>()) / size_of::<T>())
 }
 
-/// How far from its beginning memory for a text is written on.
+/// The offset of the text in a send buffer: one cache line.
 ///
-/// A text is copied behind the head of its message, a few bytes further in than it lies itself where both begin at a page of
-/// memory, as long ones do. That is the one case in which AMD's Zen 3 and 4 copy five times as slowly by the
-/// instruction that the C library uses for long texts (measured: 84 KB in 33 µs instead of 7). So what is sent begins one
-/// line of the cache further in.
+/// A text is copied behind the head of its message, so its target lies a few bytes further into a
+/// page than its source, if both buffers begin at a page, as long ones do. In exactly that case
+/// AMD's Zen 3 and 4 are five times slower at the instruction that the C library uses for long
+/// copies (measured: 84 KB in 33 µs instead of 7). With the offset, the source lies further into
+/// its page than the target.
 pub(crate) const LEAD: usize = 64;
 
-/// Memory for about `room` bytes of text that will be sent, to be written on behind what is there.
-pub(crate) fn text_to_send(room: usize) -> Vec<u8> {
-    let mut text = Vec::with_capacity(size_class(LEAD + room));
+/// A send buffer for about `bytes` bytes of text, which are to be appended to it.
+pub(crate) fn send_buffer(bytes: usize) -> Vec<u8> {
+    let mut text = Vec::with_capacity(size_class(LEAD + bytes));
     text.resize(LEAD, 0);
     text
 }
 
-/// What has been written to [`text_to_send`].
-pub(crate) fn sendable(text: Vec<u8>) -> Bytes {
+/// The text that was appended to a [`send_buffer`].
+pub(crate) fn freeze_send_buffer(text: Vec<u8>) -> Bytes {
     let mut text = Bytes::from(text);
     text.advance(LEAD);
     text
@@ -88,9 +90,9 @@ mod tests {
 
     #[test]
     fn what_is_sent_is_what_was_written() {
-        let mut text = text_to_send(3);
-        assert_eq!(sendable(text.clone()), "");
+        let mut text = send_buffer(3);
+        assert_eq!(freeze_send_buffer(text.clone()), "");
         text.extend_from_slice(b"123");
-        assert_eq!(sendable(text), "123");
+        assert_eq!(freeze_send_buffer(text), "123");
     }
 }

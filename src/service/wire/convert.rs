@@ -1,4 +1,4 @@
-//! Proto to domain and back.
+//! Conversions between messages and our own types.
 
 use crate::answer::{Answer, Check, CompactTally, Flaw, Found, OutputForm, Tally, Task};
 use crate::grid::{Cell, Digit, Grid, House, HouseKind, Order};
@@ -6,12 +6,12 @@ use crate::service::wire::proto;
 use crate::solver::{Contradiction, Metrics, Question, Step};
 use crate::text::{Format, FormatError, Hint, Notation, Problem, PuzzleError};
 
-/// The field of the request in which an option does not fit the text, or is needed to read it.
+/// The path of the option that does not fit the text, or is needed to read it.
 pub(crate) fn option_field(error: &FormatError) -> Option<String> {
     error.option().map(|option| format!("options.{option}"))
 }
 
-/// The options that say the same as `task` and `hint`.
+/// The options that stand for `task` and `hint`.
 pub(crate) fn options_from(task: &Task, hint: &Hint) -> proto::SolveOptions {
     let (question, count_limit) = match task.question {
         Question::First => (proto::Question::First, 0),
@@ -31,7 +31,7 @@ pub(crate) fn options_from(task: &Task, hint: &Hint) -> proto::SolveOptions {
         OutputForm::Pair => proto::OutputForm::Pair,
         OutputForm::Csv => proto::OutputForm::Csv,
         OutputForm::Jsonl => proto::OutputForm::Jsonl,
-        // Colour is for the terminal at this end; a server sends the plain rows.
+        // Colour is for terminals, so servers send plain rows.
         OutputForm::Grid | OutputForm::PaintedGrid => proto::OutputForm::Grid,
     };
     proto::SolveOptions {
@@ -47,17 +47,17 @@ pub(crate) fn options_from(task: &Task, hint: &Hint) -> proto::SolveOptions {
     }
 }
 
-/// The side of a box, 1 to 5.
+/// The order on the wire: the side of a box, 1 to 5.
 pub(crate) fn wire_order(order: Order) -> u32 {
     small(order.box_side())
 }
 
-/// A number that is at most the cells of the largest grid.
+/// A number that is at most the number of cells of the largest grid.
 fn small(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// The stable codes beside their wire names.
+/// The stable codes, each with its wire value.
 const CODES: [(&str, proto::ErrorCode); 10] = [
     ("invalid_block_size", proto::ErrorCode::InvalidBlockSize),
     ("empty", proto::ErrorCode::Empty),
@@ -92,7 +92,7 @@ pub(crate) const fn metrics(metrics: &Metrics) -> proto::Metrics {
 pub(crate) fn cells(grid: &Grid, format: &Format) -> String {
     let mut cells = Vec::with_capacity(grid.order().cells());
     format.write_cells(grid, &mut cells);
-    // All alphabets are of ASCII.
+    // All alphabets are ASCII.
     String::from_utf8_lossy(&cells).into_owned()
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn answer(answer: &Answer<'_>, format: &Format) -> proto::Answer {
     }
 }
 
-/// An answer that is an error, without a search.
+/// The answer for an error that was found without a search.
 pub(crate) fn error_answer(error: &PuzzleError) -> proto::Answer {
     proto::Answer {
         result: Some(error_result(error)),
@@ -122,26 +122,26 @@ pub(crate) fn error_answer(error: &PuzzleError) -> proto::Answer {
     }
 }
 
-/// A bad answer.
+/// The result for an error.
 pub(crate) fn error_result(error: &PuzzleError) -> proto::answer::Result {
     proto::answer::Result::Error(puzzle_error(error))
 }
 
-/// The answer to a count question, as Count gives it.
+/// The response of Count for the answer to a count question.
 pub(crate) fn counted(answer: proto::Answer) -> proto::CountResponse {
     use proto::answer::Result as R;
     use proto::count_response::Result as C;
     let result = answer.result.map(|result| match result {
         R::Count(count) => C::Count(count),
         R::Error(error) => C::Error(error),
-        // No count question is answered so.
+        // No count question has such an answer.
         R::Solution(_) => C::Error(puzzle_error(&internal_error(None))),
     });
     let proto::Answer { count_is_exact, metrics, .. } = answer;
     proto::CountResponse { result, count_is_exact, metrics }
 }
 
-/// The error of a puzzle on which the work broke down.
+/// The error of a puzzle whose work panicked.
 pub(crate) const fn internal_error(line: Option<u64>) -> PuzzleError {
     PuzzleError { problem: Problem::Internal, line }
 }
@@ -168,12 +168,13 @@ pub(crate) fn compact_tally(tally: &CompactTally) -> proto::Tally {
     }
 }
 
-/// The stable code of an error that a server has sent. Those of a kind that this version does not know are `internal`.
+/// The stable code of an error that a server has sent. A kind that this version does not know is
+/// `internal`.
 pub(crate) fn code_name(code: proto::ErrorCode) -> &'static str {
     CODES.iter().find(|&&(_, wire)| wire == code).map_or("internal", |&(name, _)| name)
 }
 
-/// The tally that a server has sent.
+/// The tally of a server's message.
 pub(crate) fn tally_from(wire: &proto::Tally) -> Tally {
     let mut tally = Tally { answers: wire.answers, ..Tally::default() };
     for error in &wire.errors {

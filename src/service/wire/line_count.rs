@@ -1,9 +1,10 @@
-//! Lines of a text that arrives in a message.
+//! Line counts of the texts of messages.
 
-/// How many lines a text has. The last one needs no line end.
+/// The number of lines of a text. The last line needs no line end.
 pub(crate) fn count_lines(text: &[u8]) -> usize {
     match memchr::memchr(b'\n', text) {
-        // Messages of one line are many, and finding an end is cheaper than counting ends.
+        // A fast path, because messages of one line are frequent and finding one end is cheaper
+        // than counting all.
         Some(end) if end + 1 == text.len() => 1,
         Some(_) => {
             let unended = text.last().is_some_and(|&byte| byte != b'\n');

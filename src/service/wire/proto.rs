@@ -5,5 +5,5 @@
 
 tonic::include_proto!("sudoku.v1");
 
-/// The compiled description of the contract, as server reflection hands it out.
+/// The compiled description of the contract, for server reflection.
 pub const FILE_DESCRIPTOR_SET: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sudoku.v1.bin"));

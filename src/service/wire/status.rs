@@ -1,8 +1,11 @@
-//! The statuses of calls that fail, each with the details of `google.rpc` that programs go by.
+//! Statuses of calls that fail, each with details of `google.rpc` for programs.
 //!
-//! Every status has an `ErrorInfo` with a reason of ours in the domain [`DOMAIN`]; `sudoku.proto` lists the reasons. What
-//! else it has depends on what went wrong: the bad field, the limit, the data set, when to come again. The layer around
-//! all services ([`crate::service::net::observe`]) adds the id of the request, and explains the statuses that the transport makes.
+//! **Invariant:** every status has an `ErrorInfo` with a reason of ours in the domain [`DOMAIN`],
+//! and is made here; `sudoku.proto` lists the reasons. Clients rely on them, and the layer around
+//! all services ([`crate::service::net::observe`]) recognizes the statuses of the transport by the
+//! lack of one: it explains those, and adds the id of the request to all.
+//!
+//! Other details depend on the error: the bad field, the limit, the data set, the retry delay.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -15,35 +18,36 @@ use tonic_types::{ErrorDetails, FieldViolation, StatusExt as _};
 
 use crate::service::wire::proto::sudoku_service_server::SudokuServiceServer;
 
-/// Whose reasons they are.
+/// The domain of our reasons.
 pub(crate) const DOMAIN: &str = "sudoku.v1";
 
-/// The name of the limit on calls open at once, by which our client tells it from others: there is room again in a while.
+/// The name of the limit on open calls, by which our client recognizes it, because calls can be
+/// retried after it.
 pub(crate) const MAX_STREAMS: &str = "max-streams";
 
-/// When to come again to a server that is busy, or elsewhere if this one is shutting down.
+/// The retry delay for a server that is busy, or for another server if this one is shutting down.
 const RETRY_DELAY: Duration = Duration::from_secs(1);
 
-/// What a data set is called where resources have types.
+/// The resource type of a data set.
 const DATASET: &str = "sudoku.v1.Dataset";
 
-/// The most characters of a name that are repeated beside the message. Headers have a limit.
+/// The most characters of a name in the details, because headers have a limit.
 const MAX_NAME_CHARS: usize = 100;
 
-/// What is told beside a reason, by name.
-type Facts<'a> = &'a [(&'a str, &'a str)];
+/// The metadata of a reason: names and values.
+type Metadata<'a> = &'a [(&'a str, &'a str)];
 
-/// Details that say why.
-fn error_info(reason: &str, facts: Facts<'_>) -> ErrorDetails {
-    let facts = facts.iter().map(|&(name, value)| (name.to_owned(), value.to_owned()));
-    ErrorDetails::with_error_info(reason, DOMAIN, facts.collect::<HashMap<_, _>>())
+/// Details with a reason.
+fn error_info(reason: &str, metadata: Metadata<'_>) -> ErrorDetails {
+    let metadata = metadata.iter().map(|&(name, value)| (name.to_owned(), value.to_owned()));
+    ErrorDetails::with_error_info(reason, DOMAIN, metadata.collect::<HashMap<_, _>>())
 }
 
 fn status(code: Code, message: impl Into<String>, details: ErrorDetails) -> Status {
     Status::with_error_details(code, message, details)
 }
 
-/// Calls that end, or do not begin, because the server is shutting down.
+/// The status of calls that end, or are refused, because the server is shutting down.
 pub(crate) fn shutting_down() -> Status {
     let mut details = error_info("SHUTTING_DOWN", &[]);
     details.set_retry_info(Some(RETRY_DELAY));
@@ -51,36 +55,36 @@ pub(crate) fn shutting_down() -> Status {
     status(Code::Unavailable, message, details)
 }
 
-/// A call whose work broke down and cannot be answered for.
-pub(crate) fn broken_down() -> Status {
+/// The status of a call whose work panicked.
+pub(crate) fn work_broke_down() -> Status {
     let message = "The work on this call broke down; the server's log says more.";
     status(Code::Internal, message, error_info("WORK_BROKE_DOWN", &[]))
 }
 
-/// A call for which there is no room now, and may be later.
-pub(crate) fn exhausted(name: &str, what: &str, limit: usize) -> Status {
+/// The status of a call that exceeds a limit now, and may not later.
+pub(crate) fn busy(name: &str, what: &str, limit: usize) -> Status {
     let (message, mut details) = beyond_limit(name, what, limit);
     details.set_retry_info(Some(RETRY_DELAY));
     status(Code::ResourceExhausted, message, details)
 }
 
-/// A message that is too much by itself: there is no use in sending it again.
-pub(crate) fn too_much(name: &str, what: &str, limit: usize) -> Status {
+/// The status of a message that exceeds a limit by itself, so that retrying is useless.
+pub(crate) fn message_over_limit(name: &str, what: &str, limit: usize) -> Status {
     let (message, details) = beyond_limit(name, what, limit);
     status(Code::ResourceExhausted, message, details)
 }
 
-/// A call in which a message has begun and does not go on.
+/// The status of a call in which a message has stalled.
 pub(crate) fn stalled_message(time: Duration) -> Status {
     let seconds = time.as_secs_f64();
     let message = format!("A message has begun and has not gone on for {seconds} s.");
-    let facts = [("limit", "message-timeout"), ("value", &*seconds.to_string())];
-    let mut details = error_info("MESSAGE_TIMEOUT_REACHED", &facts);
+    let metadata = [("limit", "message-timeout"), ("value", &*seconds.to_string())];
+    let mut details = error_info("MESSAGE_TIMEOUT_REACHED", &metadata);
     details.add_quota_failure_violation("message-timeout", message.clone());
     status(Code::ResourceExhausted, message, details)
 }
 
-/// What is said of a limit. The reason is its name: `MAX_STREAMS_REACHED`.
+/// The message and details for a limit. The reason is made of its name: `MAX_STREAMS_REACHED`.
 fn beyond_limit(name: &str, what: &str, limit: usize) -> (String, ErrorDetails) {
     let message = format!("This server's limit of {limit} {what} is reached.");
     let reason = format!("{}_REACHED", name.replace('-', "_").to_uppercase());
@@ -89,7 +93,7 @@ fn beyond_limit(name: &str, what: &str, limit: usize) -> (String, ErrorDetails) 
     (message, details)
 }
 
-/// A request with fields that make no sense. The first of them is the message.
+/// The status of a request with invalid fields. The description of the first is the message.
 pub(crate) fn bad_fields(violations: Vec<FieldViolation>) -> Status {
     let (message, field) =
         violations.first().map(|first| (first.description.clone(), first.field.clone())).unwrap_or_default();
@@ -98,7 +102,7 @@ pub(crate) fn bad_fields(violations: Vec<FieldViolation>) -> Status {
     status(Code::InvalidArgument, message, details)
 }
 
-/// The fields of a message, read one after another. All that are bad are reported together.
+/// A reader of the fields of a message, which reports all bad ones together.
 pub(crate) struct Fields {
     parent: Option<&'static str>,
     violations: Vec<FieldViolation>,
@@ -132,18 +136,19 @@ impl Fields {
     }
 }
 
-/// `INVALID_ARGUMENT` for one field, named by its path in the request.
+/// The status `INVALID_ARGUMENT` for one field, named by its path in the request.
 pub(crate) fn invalid(field: &str, what: impl Into<String>) -> Status {
     let mut fields = Fields::at_top();
     fields.read::<()>(field, Err(what.into()));
     fields.into_status()
 }
 
-/// The longest message that quotes a client. Headers, in which statuses travel, have a limit of their own.
+/// The longest message that quotes a client, because statuses travel in headers, which have a
+/// limit.
 const MAX_QUOTING_CHARS: usize = 400;
 
-/// A message that quotes what a client sent, fit for a header and for a line of a log: cut to a bearable length and without
-/// control characters.
+/// Makes a message that quotes a client fit for a header and a line of a log: cut to a bounded
+/// length, and without control characters.
 pub(crate) fn sanitize(message: &str) -> String {
     let shown = |c: char| if c.is_control() { c.escape_default().collect() } else { String::from(c) };
     let mut sanitized: String = message.chars().take(MAX_QUOTING_CHARS).map(shown).collect();
@@ -153,39 +158,39 @@ pub(crate) fn sanitize(message: &str) -> String {
     sanitized
 }
 
-/// A call whose deadline has passed.
+/// The status of a call whose deadline has passed.
 pub(crate) fn deadline_passed() -> Status {
     let message = "The deadline has passed; work on this call has stopped.";
     status(Code::DeadlineExceeded, message, error_info("DEADLINE_PASSED", &[]))
 }
 
-/// A call without a token, or with one that is not known.
-pub(crate) fn no_token(is_given: bool) -> Status {
+/// The status of a call without a token, or with an unknown one.
+pub(crate) fn unauthenticated(is_given: bool) -> Status {
     let reason = if is_given { "TOKEN_UNKNOWN" } else { "TOKEN_MISSING" };
     let message = "This server wants a token: send it as `authorization: Bearer TOKEN`.";
     status(Code::Unauthenticated, message, error_info(reason, &[]))
 }
 
-/// A data set that there is not.
-pub(crate) fn no_dataset(name: &str) -> Status {
+/// The status for a data set that does not exist.
+pub(crate) fn dataset_not_found(name: &str) -> Status {
     let message = sanitize(&format!("There is no data set `{name}`. ListDatasets names those there are."));
     dataset_status(Code::NotFound, "DATASET_NOT_FOUND", name, message)
 }
 
-/// A data set that is there, and cannot be served as it is.
-pub(crate) fn unfit_dataset(reason: &str, name: &str, message: &str) -> Status {
+/// The status for a data set that exists, but cannot be served.
+pub(crate) fn dataset_not_servable(reason: &str, name: &str, message: &str) -> Status {
     let mut details = error_info(reason, &[("dataset", &short(name))]);
     details.add_precondition_failure_violation(reason, short(name), message);
     status(Code::FailedPrecondition, message, details)
 }
 
-/// A data set that changed while it was read.
-pub(crate) fn changed_dataset(name: &str, message: String) -> Status {
+/// The status for a data set that changed while it was read.
+pub(crate) fn dataset_changed(name: &str, message: String) -> Status {
     dataset_status(Code::Aborted, "DATASET_CHANGED", name, message)
 }
 
-/// A data set, or the folder of them, that the system does not let us read.
-pub(crate) fn unreadable_dataset(name: &str, message: String) -> Status {
+/// The status for a data set, or the data directory, that cannot be read.
+pub(crate) fn dataset_unreadable(name: &str, message: String) -> Status {
     dataset_status(Code::Internal, "DATASET_UNREADABLE", name, message)
 }
 
@@ -200,10 +205,10 @@ fn short(name: &str) -> String {
     sanitize(name).chars().take(MAX_NAME_CHARS).collect()
 }
 
-/// A status as it leaves: with the id of its request, and explained if the transport made it.
+/// Completes a status: adds the id of the request, and explains it if the transport made it.
 ///
-/// `headers` are those that it came with, `path` is that of the request, and `message_bytes` the largest message that is
-/// taken.
+/// `headers` are those of the status, `path` is that of the request, and `message_bytes` is the
+/// limit on messages.
 pub(crate) fn complete(
     made: Status,
     headers: &HeaderMap,
@@ -221,12 +226,14 @@ pub(crate) fn complete(
     status(made.code(), made.message(), details)
 }
 
-/// A status of the transport's in our words.
+/// A status of ours for one of the transport's.
 fn explain(made: &Status, headers: &HeaderMap, path: &str, message_bytes: usize) -> Status {
     match made.code() {
-        // The one where a message is plain, the other where it is packed. No call of ours is ever out of range.
+        // The transport uses OUT_OF_RANGE for a message that is too long uncompressed, and
+        // RESOURCE_EXHAUSTED for one that is too long after decompression. No call of ours is out
+        // of range.
         Code::OutOfRange | Code::ResourceExhausted => {
-            too_much("message-bytes", "bytes in a message", message_bytes)
+            message_over_limit("message-bytes", "bytes in a message", message_bytes)
         }
         Code::Unimplemented => {
             match headers.get("grpc-accept-encoding").and_then(|list| list.to_str().ok()) {
@@ -259,7 +266,7 @@ fn unknown_method(path: &str) -> Status {
     status(Code::Unimplemented, message, error_info("METHOD_UNKNOWN", &[]))
 }
 
-/// A code as the protocol names it.
+/// The name of a code in the protocol.
 pub(crate) const fn name(code: Code) -> &'static str {
     match code {
         Code::Ok => "OK",
@@ -282,7 +289,7 @@ pub(crate) const fn name(code: Code) -> &'static str {
     }
 }
 
-/// Is this a fault of the server, so that its log should have it?
+/// Whether a status is a fault of the server, which belongs in its log.
 pub(crate) fn is_own_fault(status: &Status) -> bool {
     let unreadable = |status: &Status| {
         status.get_details_error_info().is_some_and(|info| info.reason == "MESSAGE_UNREADABLE")

@@ -59,7 +59,7 @@ pub struct Servers {
 impl Servers {
     /// One server that asks for neither certificate nor token.
     pub fn open(url: &str) -> Self {
-        Self { endpoints: vec![Endpoint::open(url)], retry: RetryPolicy::default() }
+        Self { endpoints: vec![Endpoint::new(url)], retry: RetryPolicy::default() }
     }
 }
 

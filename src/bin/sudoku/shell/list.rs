@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 use anyhow::bail;
 use sudoku_stream::answer::Validation;
 use sudoku_stream::grid::Grid;
-use sudoku_stream::input::{self, Pick, Reader, STANDARD_INPUT, Source, Stopped, pick};
+use sudoku_stream::input::{self, Pick, Reader, STANDARD_INPUT, Source, ValidateError, pick};
 use sudoku_stream::pipeline::ThreadPool;
 use sudoku_stream::text::{Format, Hint, Records};
 
@@ -102,8 +102,8 @@ impl List {
                 let (format, name) = (reader.format().clone(), reader.name().to_owned());
                 match input::validate(reader, &pool, &cancel, ERRORS_SHOWN, |_| ()) {
                     Ok(found) => Ok((format, name, found)),
-                    Err(Stopped::Input(error)) => Err(error.into()),
-                    Err(Stopped::Cancelled) => Err(Interrupted.into()),
+                    Err(ValidateError::Input(error)) => Err(error.into()),
+                    Err(ValidateError::Cancelled) => Err(Interrupted.into()),
                 }
             }
         };

@@ -12,8 +12,8 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use indicatif::ProgressBar;
 use sudoku_stream::answer::{OutputForm, Task, Workers};
-use sudoku_stream::input::{self, InputError, Reader, Rewindable, Shard, Source, Stopped, Version};
-use sudoku_stream::offline::{self, OfflineError, Output, Progress, Run};
+use sudoku_stream::input::{self, InputError, Reader, Rewindable, Shard, Source, ValidateError, Version};
+use sudoku_stream::offline::{self, OfflineError, Output, Progress, RunIdentity};
 use sudoku_stream::pipeline;
 use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{DEFAULT_NODE_LIMIT, Fast, Strategy};
@@ -208,8 +208,8 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
     let Some(Input { mut reader, rewindable, version }) = opened else { return not_begun() };
     if let Some(rewindable) = rewindable {
         match input::validate(reader, &pool, &cancel, 1, |_| ()) {
-            Err(Stopped::Cancelled) => return not_begun(),
-            Err(Stopped::Input(error)) => return Err(error.into()),
+            Err(ValidateError::Cancelled) => return not_begun(),
+            Err(ValidateError::Input(error)) => return Err(error.into()),
             Ok(found) => {
                 if let Some(error) = found.errors.into_iter().next() {
                     return Err(error.into());
@@ -298,7 +298,7 @@ impl Input {
             Output::check_apart(args.answer.out.path(), id)?;
         }
         if args.answer.shard.is_some() {
-            source.check_parts()?;
+            source.check_shardable()?;
         }
         let version = source.version();
         if args.answer.resume && version.is_none() {
@@ -330,7 +330,7 @@ fn open_output(
     let Some(path) = answer.out.path() else { return Ok(Output::standard()) };
     let Some(version) = version else { return Ok(Output::file(path, answer.out.durable)?) };
     let input = fs::canonicalize(&args.input.file).unwrap_or_else(|_| args.input.file.clone());
-    let run = Run {
+    let run = RunIdentity {
         program: format!("sudoku {}", env!("CARGO_PKG_VERSION")),
         input: input.display().to_string(),
         version,

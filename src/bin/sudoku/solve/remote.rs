@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use bytes::Bytes;
 use sudoku_stream::answer::{OutputForm, Task};
-use sudoku_stream::client::{self, BLOCKS_AHEAD, ClientError, Job, Notice};
+use sudoku_stream::client::{self, BLOCKS_AHEAD, ClientError, Notice, SolveJob};
 use sudoku_stream::input::{InputError, Prefix, Reader};
 use sudoku_stream::offline::{OfflineError, Output, OutputError, Progress};
 use sudoku_stream::text::{Format, Hint};
@@ -52,7 +52,7 @@ pub fn solve(
         order: Some(format.order()),
     };
     let prelude = Bytes::copy_from_slice(reader.prelude());
-    let job = Job { task, hint, prelude, first_line: reader.line() };
+    let job = SolveJob { task, hint, prelude, first_line: reader.line() };
 
     let (blocks, outbox) = tokio::sync::mpsc::channel(BLOCKS_AHEAD);
     let (ends, block_ends) = mpsc::channel();

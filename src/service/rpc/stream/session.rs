@@ -1,4 +1,4 @@
-//! What a stream knows from its first message to its last.
+//! Sessions: the state of a stream from its first message to its last.
 
 use std::sync::Arc;
 
@@ -11,21 +11,21 @@ use crate::service::rpc::options::Settings;
 use crate::service::wire::proto;
 use crate::text::Format;
 
-/// What a stream has been told and has found out.
+/// The state of a stream: its options, its format, and how much has been read.
 pub(crate) struct Session {
     context: Arc<Context>,
-    /// The options that were sent last.
+    /// The most recent options.
     options: proto::SolveOptions,
     pub(crate) settings: Settings,
-    /// Once the format is known.
+    /// The workers, once the format is known.
     pub(crate) workers: Option<Arc<Workers>>,
     /// The number of the next line.
     pub(crate) next_line: u64,
-    /// The messages that were read, and their lines.
+    /// The number of messages read, and of their lines.
     read: (u64, u64),
 }
 
-/// The span of the call says how much was read.
+/// Records in the span of the call how much was read.
 impl Drop for Session {
     fn drop(&mut self) {
         let (messages, lines) = self.read;
@@ -40,32 +40,34 @@ impl Session {
         Ok(Self { context, options, settings, workers: None, next_line: 1, read: (0, 0) })
     }
 
-    /// Goes by the options of a message, if it has any. The format stays unless other words are said about it.
+    /// Applies the options of a message, if it has any. The format stays unless they describe
+    /// another.
     pub(crate) fn apply_options(&mut self, options: Option<proto::SolveOptions>) -> Result<(), Status> {
         let Some(options) = options.filter(|options| *options != self.options) else { return Ok(()) };
         let settings = self.context.settings(&options)?;
-        let kept = self.workers.take().filter(|_| settings.hint == self.settings.hint);
+        let old = self.workers.take().filter(|_| settings.hint == self.settings.hint);
         self.settings = settings;
         self.options = options;
-        match kept {
+        match old {
             Some(workers) => self.fix_format(workers.format().clone()).map(|_| ()),
             None => Ok(()),
         }
     }
 
-    /// From now on, puzzles are written like this.
+    /// Fixes the format of all puzzles from here on.
     pub(crate) fn fix_format(&mut self, format: Format) -> Result<Arc<Workers>, Status> {
         let workers = self.workers_for(format)?;
         self.workers = Some(Arc::clone(&workers));
         Ok(workers)
     }
 
+    /// The workers for puzzles in a format.
     pub(crate) fn workers_for(&self, format: Format) -> Result<Arc<Workers>, Status> {
         let task = self.context.for_order(self.settings.task, format.order())?;
         Ok(Arc::new(self.context.workers(format, task)))
     }
 
-    /// Numbers the lines of a message. Returns the number of the first.
+    /// Numbers the lines of a message and returns the number of the first.
     pub(crate) fn number(&mut self, lines: usize) -> Result<u64, Status> {
         self.context.check_lines(lines)?;
         let first = self.next_line;

@@ -1,4 +1,4 @@
-//! Threads for work that comes from outside at any time.
+//! Elastic thread pools: threads that come and go with the work.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -11,30 +11,32 @@ use std::time::Duration;
 
 use tracing::Span;
 
-/// How long a thread that need not be kept waits for more work before it ends.
+/// The time after which a thread beyond the minimum ends if there is no work.
 const LINGER: Duration = Duration::from_secs(1);
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Threads that do what they are given, one thing after another, first come, first served.
+/// A pool of threads that do work first come, first served.
 ///
-/// They sleep until there is work. Those of a [`ThreadPool`](super::ThreadPool) first look for it in each other's queues, which
-/// costs more than a small job. The thread that has slept for the shortest time is woken first: what it worked with is still near
-/// its core, and little work wakes few threads.
+/// The threads sleep until there is work. Those of a [`ThreadPool`](super::ThreadPool) first look
+/// for it in each other's queues, which costs more than a small job. The thread that has slept for
+/// the shortest time is woken first, because its caches are still warm and little work then wakes
+/// few threads.
 ///
-/// Some are always there. More are started when all are busy, and end when there has been nothing for them to do for a second:
-/// what the allocator holds for a thread, be it all free, is given back when it ends and no sooner.
+/// A minimum of threads is always there. More are started when all are busy, and end after a second
+/// without work, because what the allocator holds for a thread, be it all free, is given back only
+/// when the thread ends.
 #[derive(Debug)]
-pub struct Threads {
+pub(crate) struct ElasticPool {
     shared: Arc<Shared>,
 }
 
-/// What the threads share.
+/// The state that the threads of a pool share.
 #[derive(Debug)]
 struct Shared {
     name: &'static str,
     niceness: i32,
-    /// How many are kept, and how many there are at most.
+    /// The fewest and the most threads.
     number: RangeInclusive<usize>,
     linger: Duration,
     queue: Mutex<Queue>,
@@ -43,11 +45,11 @@ struct Shared {
 #[derive(Default)]
 struct Queue {
     work: VecDeque<Work>,
-    /// The bells of the threads that sleep, the last to fall asleep behind the others.
+    /// Condition variables of idle threads; the most recently idle is last, and woken first.
     asleep: Vec<Arc<Condvar>>,
-    /// How many threads there are.
+    /// The number of threads.
     present: usize,
-    /// How many have ever been started.
+    /// The number of threads that have ever been started.
     started: usize,
     is_closed: bool,
 }
@@ -59,7 +61,7 @@ impl fmt::Debug for Queue {
 }
 
 impl Queue {
-    /// Counts one thread more. Returns its number.
+    /// Counts a new thread and returns its number.
     const fn enter(&mut self) -> usize {
         self.present += 1;
         self.started += 1;
@@ -72,14 +74,15 @@ impl Shared {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a thread that has been counted.
+    /// Starts a thread that [`Queue::enter`] has counted.
     fn start(self: &Arc<Self>, index: usize) -> io::Result<()> {
         let shared = Arc::clone(self);
         let start = thread::Builder::new().name(format!("{}-{index}", self.name)).spawn(move || {
-            step_back(shared.niceness);
+            lower_priority(shared.niceness);
             let condvar = Arc::default();
             while let Some(work) = shared.next(&condvar) {
-                // The panic hook has said what there is to say, and whoever waits sees that there is no answer.
+                // The panic hook has logged it, and the slot shows its owner that there is no
+                // answer.
                 let _ = catch_unwind(AssertUnwindSafe(work));
             }
         });
@@ -89,7 +92,7 @@ impl Shared {
         start.map(drop)
     }
 
-    /// What is next, once there is something. `None` if the thread shall end, which is counted then. `bell` wakes it.
+    /// Waits for work on `condvar`. `None` if the thread is to end, which is counted already.
     fn next(&self, condvar: &Arc<Condvar>) -> Option<Work> {
         let mut queue = self.queue();
         let mut has_lingered = false;
@@ -97,33 +100,37 @@ impl Shared {
             if let Some(work) = queue.work.pop_front() {
                 return Some(work);
             }
-            let is_kept = queue.present <= *self.number.start();
-            if queue.is_closed || (has_lingered && !is_kept) {
+            let is_minimum = queue.present <= *self.number.start();
+            if queue.is_closed || (has_lingered && !is_minimum) {
                 queue.present -= 1;
                 return None;
             }
             queue.asleep.push(Arc::clone(condvar));
-            if is_kept {
+            if is_minimum {
                 queue = condvar.wait(queue).unwrap_or_else(PoisonError::into_inner);
             } else {
                 let woken = condvar.wait_timeout(queue, self.linger).unwrap_or_else(PoisonError::into_inner);
                 has_lingered = woken.1.timed_out();
                 queue = woken.0;
             }
-            // It may have woken without its bell.
+            // A condition variable can wake spuriously, and then it is still in the list.
             queue.asleep.retain(|other| !Arc::ptr_eq(other, condvar));
         }
     }
 }
 
-impl Threads {
-    /// Starts threads with a name: as many as are kept, which is the start of `number`, but one at least. When these are busy, there
-    /// are as many as its end at most. They step back by `niceness` steps, as `nice` counts them, where others want the
-    /// processor, on systems that know that of single threads.
+impl ElasticPool {
+    /// Starts a pool of at least `number.start()` threads, but one, and at most `number.end()`.
+    /// Their priority is lowered by `niceness`, as `nice` counts it, on systems where single
+    /// threads have priorities.
     ///
     /// # Errors
-    /// The system's, where threads cannot be started.
-    pub fn start(name: &'static str, number: RangeInclusive<usize>, niceness: i32) -> io::Result<Self> {
+    /// The system's error if a thread cannot be started.
+    pub(crate) fn start(
+        name: &'static str,
+        number: RangeInclusive<usize>,
+        niceness: i32,
+    ) -> io::Result<Self> {
         Self::lingering(name, number, niceness, LINGER)
     }
 
@@ -136,16 +143,16 @@ impl Threads {
         let number = (*number.start()).max(1)..=*number.end();
         let shared = Shared { name, niceness, number, linger, queue: Mutex::default() };
         // If one cannot be started, dropping this ends the others.
-        let threads = Self { shared: Arc::new(shared) };
-        for _ in 0..*threads.shared.number.start() {
-            let index = threads.shared.queue().enter();
-            threads.shared.start(index)?;
+        let pool = Self { shared: Arc::new(shared) };
+        for _ in 0..*pool.shared.number.start() {
+            let index = pool.shared.queue().enter();
+            pool.shared.start(index)?;
         }
-        Ok(threads)
+        Ok(pool)
     }
 
-    /// Has something done when those who asked before have had their turn.
-    pub fn spawn(&self, work: impl FnOnce() + Send + 'static) {
+    /// Queues work behind all that was queued before.
+    pub(crate) fn spawn(&self, work: impl FnOnce() + Send + 'static) {
         let span = Span::current();
         let mut queue = self.shared.queue();
         queue.work.push_back(Box::new(move || span.in_scope(work)));
@@ -155,14 +162,14 @@ impl Threads {
         } else if queue.present < *self.shared.number.end() {
             let index = queue.enter();
             drop(queue);
-            // Where the system has no thread left, those that are there come to it in time.
+            // If the system has no thread left, the threads that exist do the work in time.
             let _ = self.shared.start(index);
         }
     }
 }
 
-/// What was asked for is still done; the threads end after it.
-impl Drop for Threads {
+/// Queued work is still done; the threads end after it.
+impl Drop for ElasticPool {
     fn drop(&mut self) {
         let mut queue = self.shared.queue();
         queue.is_closed = true;
@@ -173,10 +180,10 @@ impl Drop for Threads {
 }
 
 /// Lowers the priority of this thread.
-pub(super) fn step_back(niceness: i32) {
-    // Elsewhere it would be that of the whole process.
+pub(super) fn lower_priority(niceness: i32) {
+    // On other systems it would be the priority of the whole process.
     if cfg!(target_os = "linux") && niceness > 0 {
-        // A system that refuses leaves it as it is, which costs others some time and nobody an answer.
+        // If the system refuses, the priority stays, which costs fairness and no answers.
         let _ = rustix::process::nice(niceness);
     }
 }
@@ -193,7 +200,7 @@ mod tests {
 
     #[test]
     fn threads_do_what_they_are_given_whatever_becomes_of_it() {
-        let threads = Threads::start("test", 3..=3, 1).unwrap();
+        let threads = ElasticPool::start("test", 3..=3, 1).unwrap();
         let (sender, done) = mpsc::channel();
         for k in 0..300u32 {
             let sender = sender.clone();
@@ -211,7 +218,7 @@ mod tests {
 
     #[test]
     fn the_thread_that_fell_asleep_last_is_woken_first() {
-        let threads = Threads::start("test", 3..=3, 1).unwrap();
+        let threads = ElasticPool::start("test", 3..=3, 1).unwrap();
         let (sender, done) = mpsc::channel();
         let mut who = Vec::new();
         for _ in 0..20 {
@@ -227,8 +234,9 @@ mod tests {
         assert_eq!(together(&threads, 3).len(), 3);
     }
 
-    /// Has so much work done at a time that each part needs a thread of its own. Returns which ones they were.
-    fn together(threads: &Threads, parts: usize) -> HashSet<ThreadId> {
+    /// Runs `parts` pieces of work that all block until each has a thread of its own. Returns the
+    /// threads.
+    fn together(threads: &ElasticPool, parts: usize) -> HashSet<ThreadId> {
         let (sender, begun) = mpsc::channel();
         let (release, gate) = mpsc::channel::<()>();
         let gate = Arc::new(Mutex::new(gate));
@@ -244,8 +252,8 @@ mod tests {
         busy
     }
 
-    /// Waits until so many are there and asleep.
-    fn until_asleep(threads: &Threads, number: usize) {
+    /// Waits until exactly `number` threads exist and are asleep.
+    fn until_asleep(threads: &ElasticPool, number: usize) {
         loop {
             let queue = threads.shared.queue();
             if (queue.present, queue.asleep.len()) == (number, number) {
@@ -258,12 +266,12 @@ mod tests {
 
     #[test]
     fn threads_come_when_all_are_busy_and_go_when_there_is_nothing_to_do() {
-        let threads = Threads::lingering("test", 1..=4, 0, Duration::from_millis(20)).unwrap();
+        let threads = ElasticPool::lingering("test", 1..=4, 0, Duration::from_millis(20)).unwrap();
         until_asleep(&threads, 1);
         for _ in 0..3 {
             assert_eq!(together(&threads, 4).len(), 4);
             until_asleep(&threads, 1);
-            // One that was kept does little work by itself.
+            // The minimum of one thread does a single piece of work without help.
             assert_eq!(together(&threads, 1).len(), 1);
             assert_eq!(threads.shared.queue().present, 1);
         }
@@ -272,7 +280,7 @@ mod tests {
 
     #[test]
     fn no_more_threads_come_than_there_may_be() {
-        let threads = Threads::lingering("test", 1..=3, 0, Duration::MAX).unwrap();
+        let threads = ElasticPool::lingering("test", 1..=3, 0, Duration::MAX).unwrap();
         assert_eq!(together(&threads, 3).len(), 3);
         let (sender, done) = mpsc::channel();
         let at_work = Arc::new(Mutex::new((0, 0)));

@@ -1,4 +1,4 @@
-//! `SolveStream`: puzzles one by one.
+//! `SolveStream`: puzzles as separate entries, an answer message for each.
 
 use std::sync::Arc;
 use std::vec;
@@ -13,37 +13,37 @@ use crate::service::context::Context;
 use crate::service::metrics;
 use crate::service::rpc::options::unreadable;
 use crate::service::rpc::stream::session::Session;
-use crate::service::rpc::stream::{Dialect, OutputBuffer};
-use crate::service::wire::codec::{list_with_size_class, size_class};
+use crate::service::rpc::stream::{BidiMethod, OutputBuffer};
+use crate::service::wire::codec::{size_class, vec_with_size_class};
 use crate::service::wire::convert::{self, internal_error};
 use crate::service::wire::proto;
 use crate::service::wire::status::invalid;
 use crate::solver::{Metrics, Search};
 use crate::text::{Format, FormatError, Hint, Notation, SAMPLE_BYTES, detect};
 
-/// The method.
-pub(crate) struct Puzzles(Session);
+/// The state of a `SolveStream` stream.
+pub(crate) struct SolveStream(Session);
 
-/// The puzzles of a message, or of several that follow each other.
-pub(crate) struct Job {
+/// The puzzles of a message, or of several consecutive ones.
+pub(crate) struct PuzzlesJob {
     workers: Arc<Workers>,
-    /// Copied, so that the messages are given back where they came in: to share their memory with the threads that search would
-    /// cost more.
+    /// Copies of the puzzles, so that messages are freed on the thread that received them: sharing
+    /// their memory with the worker threads would cost more.
     puzzles: Entries,
     first_line: u64,
     messages: Vec<Message>,
-    /// For the answers and the solutions.
-    room: OutputBuffer<(Vec<Kept>, Vec<u8>)>,
+    /// The memory for the answers and the solutions.
+    buffer: OutputBuffer<(Vec<PackedAnswer>, Vec<u8>)>,
 }
 
 #[derive(Clone, Copy)]
 struct Message {
     batch_id: u64,
-    /// How many puzzles it has.
+    /// The number of its puzzles.
     puzzles: usize,
 }
 
-impl Job {
+impl PuzzlesJob {
     fn add(&mut self, batch_id: u64, puzzles: &[Bytes]) {
         for puzzle in puzzles {
             self.puzzles.push(puzzle);
@@ -52,27 +52,27 @@ impl Job {
     }
 }
 
-/// The answers to the messages of a job. The messages are made of them where they are sent.
-pub(crate) struct Responses {
+/// The responses to the messages of a job. They are built on the thread that sends them.
+pub(crate) struct PuzzlesResponses {
     messages: vec::IntoIter<Message>,
-    answers: vec::IntoIter<Kept>,
+    answers: vec::IntoIter<PackedAnswer>,
     /// The number of the next puzzle.
     line: u64,
     /// The cells of the solutions, one character each.
     solutions: Solutions,
 }
 
-/// An answer that is kept.
-enum Kept {
-    /// It is the next solution, and this is what its search cost.
+/// An answer in little memory, from which the message is built later.
+enum PackedAnswer {
+    /// The next solution, and the metrics of its search.
     Solution(ShortMetrics),
-    /// The same, where that is more than is usual.
+    /// The next solution, with metrics that are too large for [`ShortMetrics`].
     LongSearch(Box<Metrics>),
-    /// It is something else.
+    /// Any other answer.
     Other(Box<proto::Answer>),
 }
 
-impl Kept {
+impl PackedAnswer {
     /// The next solution.
     fn solution(metrics: &Metrics) -> Self {
         let long = || Self::LongSearch(Box::new(*metrics));
@@ -80,13 +80,13 @@ impl Kept {
     }
 }
 
-/// Solutions in a row.
+/// Solutions, taken one after another.
 #[derive(Default)]
 struct Solutions {
-    /// A line for each.
+    /// One solution a line.
     text: Vec<u8>,
     line_bytes: usize,
-    /// How many have been taken.
+    /// The number of solutions taken.
     taken: usize,
 }
 
@@ -95,12 +95,12 @@ impl Solutions {
         let begin = self.taken * self.line_bytes;
         self.taken += 1;
         let cells = &self.text[begin..begin + self.line_bytes - 1];
-        // All alphabets are of ASCII.
+        // All alphabets are ASCII.
         String::from_utf8_lossy(cells).into_owned()
     }
 }
 
-impl Iterator for Responses {
+impl Iterator for PuzzlesResponses {
     type Item = proto::SolveStreamResponse;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -110,9 +110,9 @@ impl Iterator for Responses {
             let line = self.line;
             self.line += 1;
             let metrics = match kept {
-                Kept::Solution(metrics) => metrics.metrics(),
-                Kept::LongSearch(metrics) => *metrics,
-                Kept::Other(answer) => return *answer,
+                PackedAnswer::Solution(metrics) => metrics.metrics(),
+                PackedAnswer::LongSearch(metrics) => *metrics,
+                PackedAnswer::Other(answer) => return *answer,
             };
             let (result, metrics) =
                 (Some(R::Solution(self.solutions.next())), Some(convert::metrics(&metrics)));
@@ -123,23 +123,23 @@ impl Iterator for Responses {
     }
 }
 
-/// Keeps answers.
-struct Keeper<'a> {
+/// The collector of a job's answers.
+struct AnswerCollector<'a> {
     format: &'a Format,
     task: &'a Task,
     tally: Tally,
-    answers: Vec<Kept>,
+    answers: Vec<PackedAnswer>,
     solutions: Vec<u8>,
 }
 
-impl Visitor for Keeper<'_> {
+impl Visitor for AnswerCollector<'_> {
     fn answer(&mut self, answer: &Answer<'_>) {
         self.tally.count(self.task, answer);
         self.answers.push(if let Ok(Found::Solution(solution)) = &answer.result {
             self.format.write_line(solution.digits(), &mut self.solutions);
-            Kept::solution(&answer.metrics)
+            PackedAnswer::solution(&answer.metrics)
         } else {
-            Kept::Other(Box::new(convert::answer(answer, self.format)))
+            PackedAnswer::Other(Box::new(convert::answer(answer, self.format)))
         });
     }
 
@@ -155,18 +155,18 @@ impl Visitor for Keeper<'_> {
         self.tally.answers += searches.len() as u64;
         for Search { metrics, .. } in searches {
             self.tally.metrics.add(metrics);
-            self.answers.push(Kept::solution(metrics));
+            self.answers.push(PackedAnswer::solution(metrics));
         }
         write_solutions(self.format, digits, &mut self.solutions);
     }
 }
 
-impl Dialect for Puzzles {
+impl BidiMethod for SolveStream {
     const METHOD: &'static str = "SolveStream";
 
     type Request = proto::SolveStreamRequest;
-    type Job = Job;
-    type Responses = Responses;
+    type Job = PuzzlesJob;
+    type Responses = PuzzlesResponses;
     type Response = proto::SolveStreamResponse;
 
     fn new(context: Arc<Context>) -> Result<Self, Status> {
@@ -177,16 +177,20 @@ impl Dialect for Puzzles {
         request.puzzles.iter().map(Bytes::len).sum()
     }
 
-    fn prepare(&mut self, request: Self::Request, before: Option<&mut Job>) -> Result<Option<Job>, Status> {
+    fn prepare(
+        &mut self,
+        request: Self::Request,
+        before: Option<&mut PuzzlesJob>,
+    ) -> Result<Option<PuzzlesJob>, Status> {
         let session = &mut self.0;
         session.apply_options(request.options)?;
         let (puzzles, batch_id) = (request.puzzles, request.batch_id);
         let first_line = session.number(puzzles.len())?;
         let workers = match &session.workers {
             Some(workers) => {
-                let goes_on =
-                    |job: &&mut Job| Arc::ptr_eq(&job.workers, workers) && workers.search_together();
-                if let Some(before) = before.filter(goes_on) {
+                let may_join =
+                    |job: &&mut PuzzlesJob| Arc::ptr_eq(&job.workers, workers) && workers.search_together();
+                if let Some(before) = before.filter(may_join) {
                     before.add(batch_id, &puzzles);
                     return Ok(None);
                 }
@@ -195,53 +199,53 @@ impl Dialect for Puzzles {
             None => {
                 let format = format_of(&puzzles, &session.settings.hint)?;
                 if puzzles.iter().all(|puzzle| puzzle.trim_ascii().is_empty()) {
-                    // They say nothing about the puzzles that follow.
+                    // Blank entries must not fix the format of the puzzles that follow.
                     session.workers_for(format)?
                 } else {
                     session.fix_format(format)?
                 }
             }
         };
-        let mut job = Job {
+        let mut job = PuzzlesJob {
             workers,
             puzzles: Entries::default(),
             first_line,
             messages: Vec::new(),
-            room: OutputBuffer::default(),
+            buffer: OutputBuffer::default(),
         };
         job.add(batch_id, &puzzles);
         Ok(Some(job))
     }
 
-    fn reserve(job: &mut Job) {
-        let answers = list_with_size_class(job.puzzles.len());
-        // A solution is as long as its puzzle. What is none gets no room, however many there are.
+    fn reserve(job: &mut PuzzlesJob) {
+        let answers = vec_with_size_class(job.puzzles.len());
+        // A solution is as long as its puzzle, so blank entries reserve nothing.
         let solutions = Vec::with_capacity(size_class(job.puzzles.bytes()));
-        job.room = OutputBuffer::new((answers, solutions));
+        job.buffer = OutputBuffer::new((answers, solutions));
     }
 
     fn workers(&self) -> Option<&Workers> {
         self.0.workers.as_deref()
     }
 
-    fn answer(job: &Job, cancel: &dyn Cancel) -> Result<Responses, Cancelled> {
+    fn answer(job: &PuzzlesJob, cancel: &dyn Cancel) -> Result<PuzzlesResponses, Cancelled> {
         let (format, task) = (job.workers.format(), job.workers.task());
         let line_bytes = format.order().cells() + 1;
-        let (answers, solutions) = job.room.take();
-        let mut keeper = Keeper { format, task, tally: Tally::default(), answers, solutions };
+        let (answers, solutions) = job.buffer.take();
+        let mut collector = AnswerCollector { format, task, tally: Tally::default(), answers, solutions };
         job.workers.with(|worker| {
-            worker.answer_entries(format, task, &job.puzzles, job.first_line, cancel, &mut keeper)
+            worker.answer_entries(format, task, &job.puzzles, job.first_line, cancel, &mut collector)
         })?;
-        metrics::answered(&keeper.tally);
-        Ok(Responses {
+        metrics::answered(&collector.tally);
+        Ok(PuzzlesResponses {
             messages: job.messages.clone().into_iter(),
-            answers: keeper.answers.into_iter(),
+            answers: collector.answers.into_iter(),
             line: job.first_line,
-            solutions: Solutions { text: keeper.solutions, line_bytes, taken: 0 },
+            solutions: Solutions { text: collector.solutions, line_bytes, taken: 0 },
         })
     }
 
-    fn split(job: &Job) -> Option<Vec<Job>> {
+    fn split(job: &PuzzlesJob) -> Option<Vec<PuzzlesJob>> {
         if job.messages.len() == 1 {
             return None;
         }
@@ -249,22 +253,23 @@ impl Dialect for Puzzles {
         let each = job.messages.iter().map(|&message| {
             let begin = first;
             first += message.puzzles;
-            Job {
+            PuzzlesJob {
                 workers: Arc::clone(&job.workers),
                 puzzles: job.puzzles.part(begin..first),
                 first_line: job.first_line + begin as u64,
                 messages: vec![message],
-                room: OutputBuffer::default(),
+                buffer: OutputBuffer::default(),
             }
         });
         Some(each.collect())
     }
 
-    fn internal_errors(job: &Job) -> Responses {
-        let apology = |line| Kept::Other(Box::new(convert::error_answer(&internal_error(Some(line)))));
-        let answers: Vec<_> = (job.first_line..).take(job.puzzles.len()).map(apology).collect();
-        metrics::broken_down(answers.len());
-        Responses {
+    fn internal_errors(job: &PuzzlesJob) -> PuzzlesResponses {
+        let internal =
+            |line| PackedAnswer::Other(Box::new(convert::error_answer(&internal_error(Some(line)))));
+        let answers: Vec<_> = (job.first_line..).take(job.puzzles.len()).map(internal).collect();
+        metrics::internal_errors(answers.len());
+        PuzzlesResponses {
             messages: job.messages.clone().into_iter(),
             answers: answers.into_iter(),
             line: job.first_line,
@@ -273,7 +278,7 @@ impl Dialect for Puzzles {
     }
 }
 
-/// How the puzzles of a message are written.
+/// The format of the puzzles of a message.
 fn format_of(puzzles: &[Bytes], hint: &Hint) -> Result<Format, Status> {
     let unreadable = |error: FormatError| unreadable(&error, "puzzles");
     let is_strict = match hint.notation {
@@ -296,7 +301,7 @@ fn format_of(puzzles: &[Bytes], hint: &Hint) -> Result<Format, Status> {
     let as_lines = Hint { notation: Some(Notation::Lines), ..hint.clone() };
     let format = detect(&sample, &as_lines).map_err(unreadable)?.format;
     if is_strict {
-        // There is no header line to read; the puzzles themselves say which one it would be.
+        // Entries have no header line, so the order comes from the puzzles themselves.
         return Format::new(Notation::Header, format.order(), format.alphabet().clone()).map_err(unreadable);
     }
     Ok(format)

@@ -1,4 +1,4 @@
-//! `SolveLines`: packed lines.
+//! `SolveLines`: packed lines in, packed lines out.
 
 use std::sync::Arc;
 use std::vec;
@@ -11,54 +11,57 @@ use crate::service::context::Context;
 use crate::service::metrics;
 use crate::service::rpc::options::unreadable;
 use crate::service::rpc::stream::session::Session;
-use crate::service::rpc::stream::{Dialect, OutputBuffer};
-use crate::service::wire::codec::{LEAD, list_with_size_class, sendable, size_class, text_to_send};
+use crate::service::rpc::stream::{BidiMethod, OutputBuffer};
+use crate::service::wire::codec::{LEAD, freeze_send_buffer, send_buffer, size_class, vec_with_size_class};
 use crate::service::wire::convert;
 use crate::service::wire::line_count::count_lines;
 use crate::service::wire::proto;
 use crate::service::wire::status::invalid;
 use crate::text::sniff;
 
-/// The highest number that a message may begin with, so that no stream can count beyond what a number holds.
+/// The highest line number that a message may begin with, so that no stream can overflow the
+/// counter.
 const LAST_LINE: u64 = 1 << 62;
 
-/// The method.
-pub(crate) struct Lines {
+/// The state of a `SolveLines` stream.
+pub(crate) struct SolveLines {
     session: Session,
-    /// The bytes of the last text that was joined. Streams that send small messages go on doing so, and a text that grows bit by
-    /// bit is copied over and over.
+    /// The size of the last joined text, which is reserved for the next one: streams that send
+    /// small messages keep doing so, and a text that grows bit by bit would be copied over and
+    /// over.
     joined: usize,
 }
 
-/// The lines of a message, or of several that follow each other.
-pub(crate) struct Job {
-    /// None before the first line with a puzzle.
+/// The lines of a message, or of several consecutive ones.
+pub(crate) struct LinesJob {
+    /// `None` before the first line with a puzzle.
     workers: Option<Arc<Workers>>,
-    text: Text,
+    text: JobText,
     first_line: u64,
     messages: Vec<Message>,
-    room: OutputBuffer<WrittenParts>,
-    /// Are lines that follow answered with these? Not if each puzzle is searched for itself, or spans lines.
+    buffer: OutputBuffer<WrittenParts>,
+    /// Whether following lines may join. Not if each puzzle is searched by itself, or spans lines.
     takes_more: bool,
 }
 
-enum Text {
-    /// As it came.
+/// The text of a job.
+enum JobText {
+    /// The text of one message, as received.
     Alone(Bytes),
-    /// Of several messages, each with a line end.
+    /// The texts of several messages, each with a line end.
     Joined(Vec<u8>),
 }
 
-/// Where a message ends.
+/// The end of a message in the text of its job.
 #[derive(Clone, Copy)]
 struct Message {
-    /// In the text.
+    /// The offset.
     end: usize,
     /// The number of the first line behind it.
     next_line: u64,
 }
 
-impl Text {
+impl JobText {
     fn bytes(&self) -> &[u8] {
         match self {
             Self::Alone(text) => text,
@@ -66,7 +69,8 @@ impl Text {
         }
     }
 
-    /// Adds a text on a new line. Returns where it begins. In the end it may have about `expected` bytes.
+    /// Appends a text on a new line and returns its offset. `expected` is a guess at the final
+    /// size.
     fn join(&mut self, text: &[u8], expected: usize) -> usize {
         if let Self::Alone(first) = self {
             let mut joined = Vec::with_capacity(size_class(expected.max(2 * (first.len() + text.len()))));
@@ -83,7 +87,7 @@ impl Text {
     }
 }
 
-impl Job {
+impl LinesJob {
     fn new(workers: Option<Arc<Workers>>, text: Bytes, first_line: u64, next_line: u64) -> Self {
         let messages = vec![Message { end: text.len(), next_line }];
         let takes_more = workers
@@ -91,10 +95,10 @@ impl Job {
             .is_some_and(|workers| workers.search_together() && workers.format().is_by_line());
         Self {
             workers,
-            text: Text::Alone(text),
+            text: JobText::Alone(text),
             first_line,
             messages,
-            room: OutputBuffer::default(),
+            buffer: OutputBuffer::default(),
             takes_more,
         }
     }
@@ -103,18 +107,19 @@ impl Job {
         Block { text: self.text.bytes(), first_line: self.first_line }
     }
 
-    /// Can lines be added that are answered like this and begin with this number?
-    fn goes_on(&self, workers: &Arc<Workers>, first_line: u64) -> bool {
+    /// Whether lines may join that have these workers and begin with this line number.
+    fn may_join(&self, workers: &Arc<Workers>, first_line: u64) -> bool {
         self.takes_more
             && self.workers.as_ref().is_some_and(|own| Arc::ptr_eq(own, workers))
             && self.messages.last().is_some_and(|last| last.next_line == first_line)
     }
 
-    /// Adds the lines of a message. In the end the text may have about `expected` bytes. Returns how many it has.
+    /// Appends the lines of a message and returns the size of the text. `expected` is a guess at
+    /// the final size.
     fn add(&mut self, text: &[u8], next_line: u64, expected: usize) -> usize {
         let begin = self.text.join(text, expected);
         if let Some(last) = self.messages.last_mut() {
-            // It may have been given a line end.
+            // Joining may have added a line end to it.
             last.end = begin;
         }
         let end = begin + text.len();
@@ -123,39 +128,39 @@ impl Job {
     }
 }
 
-/// The answers to the messages of a job.
-pub(crate) struct Responses {
-    /// The text of those that are left.
+/// The responses to the messages of a job.
+pub(crate) struct LinesResponses {
+    /// The text of the remaining responses.
     text: Bytes,
-    /// Where that begins in the text of all.
+    /// The offset of that in the text of all responses.
     begin: usize,
     parts: vec::IntoIter<Part>,
 }
 
-impl Responses {
-    /// To a message without a puzzle.
+impl LinesResponses {
+    /// The response to a message without a puzzle.
     fn nothing() -> Self {
-        Self::one(Written { text: text_to_send(0), tally: Tally::default() })
+        Self::one(Written { text: send_buffer(0), tally: Tally::default() })
     }
 
-    /// To one message, in a text to send.
+    /// The response to one message, written to a send buffer.
     fn one(Written { text, mut tally }: Written) -> Self {
         let parts = vec![Part { end: text.len(), tally: CompactTally::take(&mut tally) }];
         Self::of(WrittenParts { text, parts })
     }
 
-    /// To several, in a text to send.
+    /// The responses to several messages, written to a send buffer.
     fn of(WrittenParts { text, parts }: WrittenParts) -> Self {
         let mut total = Tally::default();
         for part in &parts {
             part.tally.add_to(&mut total);
         }
         metrics::answered(&total);
-        Self { begin: LEAD, text: sendable(text), parts: parts.into_iter() }
+        Self { begin: LEAD, text: freeze_send_buffer(text), parts: parts.into_iter() }
     }
 }
 
-impl Iterator for Responses {
+impl Iterator for LinesResponses {
     type Item = proto::SolveLinesResponse;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -166,12 +171,12 @@ impl Iterator for Responses {
     }
 }
 
-impl Dialect for Lines {
+impl BidiMethod for SolveLines {
     const METHOD: &'static str = "SolveLines";
 
     type Request = proto::SolveLinesRequest;
-    type Job = Job;
-    type Responses = Responses;
+    type Job = LinesJob;
+    type Responses = LinesResponses;
     type Response = proto::SolveLinesResponse;
 
     fn new(context: Arc<Context>) -> Result<Self, Status> {
@@ -182,7 +187,11 @@ impl Dialect for Lines {
         request.lines.len()
     }
 
-    fn prepare(&mut self, request: Self::Request, before: Option<&mut Job>) -> Result<Option<Job>, Status> {
+    fn prepare(
+        &mut self,
+        request: Self::Request,
+        before: Option<&mut LinesJob>,
+    ) -> Result<Option<LinesJob>, Status> {
         let Self { session, joined } = self;
         session.apply_options(request.options)?;
         let text = request.lines;
@@ -195,28 +204,30 @@ impl Dialect for Lines {
         let first_line = session.number(count_lines(&text))?;
         let next_line = session.next_line;
         if let Some(workers) = &session.workers {
-            if let Some(before) = before.filter(|before| before.goes_on(workers, first_line)) {
+            if let Some(before) = before.filter(|before| before.may_join(workers, first_line)) {
                 *joined = before.add(&text, next_line, *joined);
                 return Ok(None);
             }
-            return Ok(Some(Job::new(Some(Arc::clone(workers)), text, first_line, next_line)));
+            return Ok(Some(LinesJob::new(Some(Arc::clone(workers)), text, first_line, next_line)));
         }
-        let opening =
+        let preamble =
             sniff(&text, &session.settings.hint, at_start).map_err(|error| unreadable(&error, "lines"))?;
-        let Some(opening) = opening else { return Ok(Some(Job::new(None, text, first_line, next_line))) };
-        let workers = session.fix_format(opening.format)?;
-        let (text, first_line) = (text.slice(opening.body..), first_line + opening.lines);
-        Ok(Some(Job::new(Some(workers), text, first_line, next_line)))
+        let Some(preamble) = preamble else {
+            return Ok(Some(LinesJob::new(None, text, first_line, next_line)));
+        };
+        let workers = session.fix_format(preamble.format)?;
+        let (text, first_line) = (text.slice(preamble.body..), first_line + preamble.lines);
+        Ok(Some(LinesJob::new(Some(workers), text, first_line, next_line)))
     }
 
-    fn reserve(job: &mut Job) {
+    fn reserve(job: &mut LinesJob) {
         if job.workers.is_some() {
-            let text = text_to_send(Workers::room_for(job.block()));
+            let text = send_buffer(Workers::room_for(job.block()));
             let parts = match job.messages.len() {
                 1 => Vec::new(),
-                messages => list_with_size_class(messages),
+                messages => vec_with_size_class(messages),
             };
-            job.room = OutputBuffer::new(WrittenParts { text, parts });
+            job.buffer = OutputBuffer::new(WrittenParts { text, parts });
         }
     }
 
@@ -224,35 +235,35 @@ impl Dialect for Lines {
         self.session.workers.as_deref()
     }
 
-    fn answer(job: &Job, cancel: &dyn Cancel) -> Result<Responses, Cancelled> {
-        let Some(workers) = &job.workers else { return Ok(Responses::nothing()) };
-        let mut room = job.room.take();
-        if room.text.is_empty() {
-            room.text = text_to_send(0);
+    fn answer(job: &LinesJob, cancel: &dyn Cancel) -> Result<LinesResponses, Cancelled> {
+        let Some(workers) = &job.workers else { return Ok(LinesResponses::nothing()) };
+        let mut buffer = job.buffer.take();
+        if buffer.text.is_empty() {
+            buffer.text = send_buffer(0);
         }
         if job.messages.len() == 1 {
-            return workers.write_answers_into(job.block(), cancel, room.text).map(Responses::one);
+            return workers.write_answers_into(job.block(), cancel, buffer.text).map(LinesResponses::one);
         }
         let ends = job.messages.iter().map(|message| message.next_line);
-        workers.write_parts(job.block(), ends, cancel, room).map(Responses::of)
+        workers.write_parts(job.block(), ends, cancel, buffer).map(LinesResponses::of)
     }
 
-    fn split(job: &Job) -> Option<Vec<Job>> {
+    fn split(job: &LinesJob) -> Option<Vec<LinesJob>> {
         if job.messages.len() == 1 {
             return None;
         }
         let (mut begin, mut first_line) = (0, job.first_line);
         let each = job.messages.iter().map(|&Message { end, next_line }| {
             let text = Bytes::copy_from_slice(&job.text.bytes()[begin..end]);
-            let message = Job::new(job.workers.clone(), text, first_line, next_line);
+            let message = LinesJob::new(job.workers.clone(), text, first_line, next_line);
             (begin, first_line) = (end, next_line);
             message
         });
         Some(each.collect())
     }
 
-    fn internal_errors(job: &Job) -> Responses {
-        let Some(workers) = &job.workers else { return Responses::nothing() };
-        Responses::one(workers.write_internal_errors(job.block(), text_to_send(0)))
+    fn internal_errors(job: &LinesJob) -> LinesResponses {
+        let Some(workers) = &job.workers else { return LinesResponses::nothing() };
+        LinesResponses::one(workers.write_internal_errors(job.block(), send_buffer(0)))
     }
 }

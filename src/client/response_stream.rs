@@ -1,0 +1,36 @@
+//! Response streams, from before the server has accepted the call.
+
+use std::pin::Pin;
+
+use tonic::{Response, Status, Streaming};
+
+type Opening<T> = Pin<Box<dyn Future<Output = Result<Response<Streaming<T>>, Status>> + Send>>;
+
+/// The responses of a stream. A server may have to read messages before it accepts the call, so
+/// sending must not wait for that.
+pub(crate) enum ResponseStream<T> {
+    Opening(Opening<T>),
+    Open(Box<Streaming<T>>),
+}
+
+impl<T> ResponseStream<T> {
+    /// The responses of a call that is under way.
+    pub(crate) fn new(
+        call: impl Future<Output = Result<Response<Streaming<T>>, Status>> + Send + 'static,
+    ) -> Self {
+        Self::Opening(Box::pin(call))
+    }
+
+    /// The next response. Cancel-safe: nothing is lost if the future is dropped.
+    pub(crate) async fn message(&mut self) -> Result<Option<T>, Status> {
+        loop {
+            match self {
+                Self::Opening(opening) => {
+                    let response = opening.as_mut().await?;
+                    *self = Self::Open(Box::new(response.into_inner()));
+                }
+                Self::Open(stream) => return stream.message().await,
+            }
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! The reader: cuts an input into chunks of whole puzzles.
+
+use std::io;
+use std::sync::{Arc, PoisonError};
+
+use super::chunk::{Buffers, Chunk};
+use super::prefix::PrefixHasher;
+use super::{InputError, MAX_PASSED_BYTES, Source};
+use crate::answer::Block;
+use crate::grid::Grid;
+use crate::text::{Format, MAX_LINE_BYTES, MAX_TRIPLES_BYTES, Records};
+
+/// A reader of an input, chunk by chunk.
+pub struct Reader {
+    pub(super) source: Source,
+    pub(super) format: Format,
+    /// The line that declares the format of those below it, where there is one.
+    pub(super) prelude: Vec<u8>,
+    /// Bytes read but not handed out: an unfinished puzzle, at most.
+    pub(super) pending: Vec<u8>,
+    /// The number of bytes read from the source.
+    pub(super) taken: u64,
+    /// The number of the next chunk's first line.
+    pub(super) line: u64,
+    /// Whether the next chunk is the first of the input.
+    pub(super) is_at_start: bool,
+    /// The offset in the input of the shard that is read.
+    pub(super) first_byte: u64,
+    /// The bytes skipped of an overlong line whose end has not been found.
+    pub(super) passed: Option<u64>,
+    /// The number of bytes read at a time.
+    pub(super) chunk_bytes: usize,
+    /// No line after this one is handed out.
+    pub(super) last_line: u64,
+    pub(super) buffers: Buffers,
+}
+
+impl Reader {
+    /// The format of the input.
+    #[must_use]
+    pub const fn format(&self) -> &Format {
+        &self.format
+    }
+
+    /// The line before the first puzzle that declares the format: a header, or the heading row of a
+    /// table. Empty for other notations. It belongs to no chunk, so whoever passes chunks on has to
+    /// pass it on too.
+    #[must_use]
+    pub fn prelude(&self) -> &[u8] {
+        &self.prelude
+    }
+
+    /// The name of the input in messages.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.source.name()
+    }
+
+    /// The length in bytes, where it is known beforehand.
+    #[must_use]
+    pub fn len_bytes(&self) -> Option<u64> {
+        self.source.len_bytes()
+    }
+
+    /// The offsets of the bytes that are read: of the whole input, or of a shard. The end is known
+    /// where the length is.
+    #[must_use]
+    pub fn span(&self) -> (u64, Option<u64>) {
+        (self.first_byte, self.len_bytes().map(|length| length.min(self.source.end)))
+    }
+
+    /// The number of the next chunk's first line.
+    #[must_use]
+    pub const fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// The offset of the next chunk in the input.
+    pub(super) const fn offset(&self) -> u64 {
+        self.taken - self.pending.len() as u64
+    }
+
+    /// Whether nothing of the input has been skipped or handed out.
+    #[must_use]
+    pub const fn is_at_start(&self) -> bool {
+        self.is_at_start
+    }
+
+    /// Restricts the reader to puzzles that begin on the lines `first` to `last`, both counted from
+    /// 1 through the whole input. Those before are skipped at once.
+    ///
+    /// # Errors
+    /// Errors of reading.
+    pub fn limit_lines(&mut self, first: u64, last: u64) -> Result<(), InputError> {
+        while self.line < first {
+            let Some(mut chunk) = self.next_chunk()? else { break };
+            if self.line > first {
+                // The range may begin inside this chunk: the rest of the chunk is read again.
+                let (at, line) = begin_from(&self.format, chunk.block(), first);
+                let mut rest = chunk.text.split_off(at);
+                if !rest.is_empty() {
+                    rest.append(&mut self.pending);
+                    self.pending = rest;
+                    self.line = line;
+                    break;
+                }
+            }
+        }
+        self.last_line = last;
+        Ok(())
+    }
+
+    /// Sets the size of chunks (default: [`CHUNK_BYTES`](super::CHUNK_BYTES)). Where the chunks of
+    /// a file end depends on nothing else, wherever in the file reading began.
+    pub const fn read_in_chunks_of(&mut self, bytes: usize) {
+        self.chunk_bytes = bytes;
+    }
+
+    /// The next chunk, or `None` at the end.
+    ///
+    /// # Errors
+    /// Errors of reading, after everything before the error has been handed out.
+    pub fn next_chunk(&mut self) -> Result<Option<Chunk>, InputError> {
+        if self.line > self.last_line {
+            return Ok(None);
+        }
+        let recycled = self.buffers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut buffer = recycled.unwrap_or_default();
+        buffer.clear();
+        // This is the largest allocation of a run, so it is where a lack of memory shows.
+        buffer
+            .try_reserve_exact(2 * self.chunk_bytes)
+            .map_err(|_| InputError::io(self.name(), io::ErrorKind::OutOfMemory.into()))?;
+        buffer.append(&mut self.pending);
+        let mut cut = 0;
+        if buffer.len() >= self.chunk_bytes {
+            cut = self.format.cut(&buffer, false);
+            if cut == 0 {
+                self.bound(&mut buffer)?;
+            }
+        }
+        while cut == 0 {
+            let old = buffer.len();
+            let length = match self.source.fill(&mut buffer, self.room(), self.taken) {
+                Ok(length) => length,
+                Err(failure) => {
+                    // The whole puzzles before the failure are handed out first.
+                    cut = self.format.cut(&buffer, false);
+                    if cut == 0 {
+                        return Err(failure);
+                    }
+                    self.source.deferred = Some(failure);
+                    break;
+                }
+            };
+            self.taken += length as u64;
+            if let Some(passed) = self.passed {
+                // Only the newline that ends the line is kept.
+                let end = memchr::memchr(b'\n', &buffer[old..]);
+                let passed = passed + length as u64;
+                self.passed = (end.is_none() && length > 0).then_some(passed);
+                buffer.drain(old..end.map_or(buffer.len(), |end| old + end));
+                if self.passed.is_some_and(|passed| passed > MAX_PASSED_BYTES) {
+                    let line = self.line + memchr::memchr_iter(b'\n', &buffer).count() as u64;
+                    return Err(InputError::Endless { name: self.name().to_owned(), line });
+                }
+            }
+            let at_end = length == 0;
+            cut = self.format.cut(&buffer, at_end);
+            if at_end {
+                break;
+            }
+            if cut == 0 {
+                self.bound(&mut buffer)?;
+            }
+        }
+        self.pending.extend_from_slice(&buffer[cut..]);
+        buffer.truncate(cut);
+        if buffer.is_empty() {
+            return Ok(None);
+        }
+        let mut lines = memchr::memchr_iter(b'\n', &buffer).count() as u64;
+        lines += u64::from(buffer.last() != Some(&b'\n'));
+        let first_line = self.line;
+        self.line += lines;
+        if self.line - 1 > self.last_line {
+            let block = Block { text: &buffer, first_line };
+            let (end, _) = begin_from(&self.format, block, self.last_line + 1);
+            buffer.truncate(end);
+        }
+        self.is_at_start = false;
+        let prefix = self.source.hasher.as_ref().map(PrefixHasher::prefix);
+        let (end, buffers) = (self.offset(), Arc::clone(&self.buffers));
+        Ok(Some(Chunk { text: buffer, first_line, end, prefix, buffers }))
+    }
+
+    /// The number of bytes to read next: up to the next multiple of the chunk size.
+    fn room(&self) -> usize {
+        let past = self.taken % self.chunk_bytes as u64;
+        self.chunk_bytes - usize::try_from(past).unwrap_or(0)
+    }
+
+    /// Bounds an unfinished puzzle: cuts a line that is too long, and refuses too many lines.
+    fn bound(&mut self, buffer: &mut Vec<u8>) -> Result<(), InputError> {
+        let line_start = memchr::memrchr(b'\n', buffer).map_or(0, |end| end + 1);
+        if buffer.len() - line_start > MAX_LINE_BYTES {
+            buffer.truncate(line_start + MAX_LINE_BYTES);
+            self.passed = Some(0);
+        }
+        if buffer.len() > MAX_TRIPLES_BYTES {
+            return Err(InputError::TooLong { name: self.name().to_owned(), line: self.line });
+        }
+        Ok(())
+    }
+}
+
+/// The offset in a block of the first puzzle that begins on line `line` or later, and the number of
+/// the line at that offset. The block has to begin before that line.
+fn begin_from(format: &Format, block: Block<'_>, line: u64) -> (usize, u64) {
+    let text = block.text;
+    if format.is_by_line() {
+        let lines = usize::try_from(line - block.first_line).unwrap_or(usize::MAX);
+        let end = memchr::memchr_iter(b'\n', text).nth(lines - 1);
+        return end.map_or((text.len(), line), |end| (end + 1, line));
+    }
+    let mut records = Records::new(format, text, block.first_line);
+    let mut puzzle = Grid::empty(format.order());
+    loop {
+        let (at, first_line) = (text.len() - records.rest().len(), records.line());
+        match records.read(&mut puzzle) {
+            Some(record) if record.line < line => {}
+            Some(_) => return (at, first_line),
+            None => return (text.len(), first_line),
+        }
+    }
+}
