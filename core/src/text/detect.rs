@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::alphabet::Codec;
-use super::lines::{fields, is_no_puzzle, trim_end};
+use super::lines::{fields, is_no_puzzle, puzzle_lines, trim_end};
 use super::readings::{are_rows, check_letters, written_cells};
 use super::rows::{Line, classify, read_cell, tokens};
 use super::{
@@ -235,11 +235,6 @@ fn whole_lines(sample: &[u8]) -> &[u8] {
     let cut_off = sample.len() >= SAMPLE_BYTES;
     let end = if cut_off { memchr::memrchr(b'\n', sample) } else { None };
     &sample[..end.unwrap_or(sample.len())]
-}
-
-/// The lines that are neither blank nor comments, without white space at their ends.
-pub(super) fn puzzle_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    text.split(|&b| b == b'\n').filter(|line| !is_no_puzzle(line)).map(trim_end)
 }
 
 /// How many lines are looked at to tell triples.

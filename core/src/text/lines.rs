@@ -28,6 +28,11 @@ pub(super) fn is_no_puzzle(line: &[u8]) -> bool {
     matches!(line.trim_ascii_start().first(), None | Some(b'#'))
 }
 
+/// The lines that are neither blank nor comments, without white space at their ends.
+pub(super) fn puzzle_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|&b| b == b'\n').filter(|line| !is_no_puzzle(line)).map(trim_end)
+}
+
 /// The next line, if it is 81 characters long. It may end earlier: whoever takes it has to make sure that each
 /// character is a cell, which a newline is not.
 #[inline(always)]

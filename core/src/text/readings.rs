@@ -4,8 +4,7 @@
 //! make other puzzles. They do not differ if only the values of the characters do: the puzzles have
 //! the same solutions then, written in the same characters.
 
-use super::detect::puzzle_lines;
-use super::lines::{self, is_no_puzzle};
+use super::lines::{self, is_no_puzzle, puzzle_lines};
 use super::rows::{self, Line, classify};
 use super::{Alphabet, Format, FormatError, Hint, Notation};
 use crate::grid::{Grid, Order};
