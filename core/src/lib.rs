@@ -38,6 +38,7 @@ pub mod answer;
 pub mod explore;
 pub mod generate;
 pub mod grid;
+mod simd;
 mod solve;
 pub mod solver;
 pub mod text;

@@ -3,7 +3,7 @@
 use super::entries::Entries;
 use super::{Answer, Block, Cancel, Cancelled, Found, Task};
 use crate::grid::{Grid, Order};
-use crate::solver::lanes::{self, SimdTask, dispatch};
+use crate::simd::{self, SimdTask, dispatch};
 use crate::solver::{Batch, Limit, Metrics, Question, Search, Solver, Verdict};
 use crate::text::{Format, Problem, PuzzleError, Records};
 
@@ -47,7 +47,7 @@ fn prefetch(text: &[u8]) {
     /// Two pages.
     const PREFETCH_DISTANCE: usize = 8192;
     if let Some(later) = text.get(PREFETCH_DISTANCE..PREFETCH_DISTANCE + 82 * TOGETHER) {
-        lanes::prefetch(later);
+        simd::prefetch(later);
     }
 }
 

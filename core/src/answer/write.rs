@@ -5,8 +5,8 @@ use std::iter::Peekable;
 use super::compact_tally::CompactTally;
 use super::worker::Visitor;
 use super::{Answer, OutputForm, Tally, Task};
+use crate::simd::{SimdTask, dispatch};
 use crate::solver::Search;
-use crate::solver::lanes::{SimdTask, dispatch};
 use crate::text::Format;
 
 /// Answers written out.

@@ -17,20 +17,11 @@ use std::arch::x86_64::{
     _mm512_testn_epi8_mask, _mm512_xor_si512,
 };
 
-use super::engine::{Engine, Job};
-use super::transpose::{Row, digits_of_row, row_of_digits};
+use super::engine::Engine;
+use super::job::SearchJob;
+use super::packing::{CandidateRow, Packing, digits_of_row, row_of_digits};
 use super::word::{Word, exchange_by_shifts};
-
-/// Has this machine what [`run`] is compiled for?
-pub(super) fn is_available() -> bool {
-    is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512vl")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("bmi2")
-        && is_x86_feature_detected!("lzcnt")
-        && is_x86_feature_detected!("popcnt")
-}
+use crate::simd::has_avx512;
 
 /// An engine, which only [`run`] may run.
 ///
@@ -41,7 +32,7 @@ pub(super) fn engine() -> Engine<Avx512> {
     fn compiled() -> Engine<Avx512> {
         Engine::new(dive)
     }
-    assert!(is_available());
+    assert!(has_avx512());
     unsafe { compiled() }
 }
 
@@ -50,12 +41,12 @@ pub(super) fn engine() -> Engine<Avx512> {
 ///
 /// # Panics
 /// If the machine does not have the instructions.
-fn dive(engine: &mut Engine<Avx512>, job: &mut Job<'_>) {
+fn dive(engine: &mut Engine<Avx512>, job: &mut SearchJob<'_>) {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-    fn compiled(engine: &mut Engine<Avx512>, job: &mut Job<'_>) {
+    fn compiled(engine: &mut Engine<Avx512>, job: &mut SearchJob<'_>) {
         engine.dive(job);
     }
-    assert!(is_available());
+    assert!(has_avx512());
     unsafe { compiled(engine, job) }
 }
 
@@ -63,12 +54,12 @@ fn dive(engine: &mut Engine<Avx512>, job: &mut Job<'_>) {
 ///
 /// # Panics
 /// If the machine does not have the instructions.
-pub(super) fn run(engine: &mut Engine<Avx512>, job: &mut Job<'_>) {
+pub(super) fn run(engine: &mut Engine<Avx512>, job: &mut SearchJob<'_>) {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-    fn compiled(engine: &mut Engine<Avx512>, job: &mut Job<'_>) {
+    fn compiled(engine: &mut Engine<Avx512>, job: &mut SearchJob<'_>) {
         engine.run(job);
     }
-    assert!(is_available());
+    assert!(has_avx512());
     unsafe { compiled(engine, job) }
 }
 
@@ -198,7 +189,9 @@ impl Word for Avx512 {
     functions_of_three!(_mm512_ternarylogic_epi64: and3 0b1000_0000);
 
     exchange!(a, b, 16 => exchange_bytes::<0xCCCC_CCCC_CCCC_CCCC>(a, b, [2, 3, 0, 1, 6, 7, 4, 5]));
+}
 
+impl Packing for Avx512 {
     #[inline(always)]
     fn prefetch(bytes: &[u8]) {
         unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().cast()) }
@@ -242,7 +235,7 @@ impl Word for Avx512 {
     }
 
     #[inline(always)]
-    fn row(digits: &[u8; 96]) -> Row {
+    fn row(digits: &[u8; 96]) -> CandidateRow {
         let mut cells = [0; 9];
         let (head, tail) = digits.split_at(64);
         unsafe {
@@ -260,7 +253,7 @@ impl Word for Avx512 {
     }
 
     #[inline(always)]
-    fn solution(row: &Row, digits: &mut [u8; 81]) {
+    fn solution(row: &CandidateRow, digits: &mut [u8; 81]) {
         let cells = digits_of_row(row);
         let (first, last) = digits.split_at_mut(64);
         unsafe {

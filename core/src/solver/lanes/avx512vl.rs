@@ -11,40 +11,20 @@
 
 use std::arch::asm;
 use std::arch::x86_64::{
-    __cpuid, __m256i, _MM_HINT_T0, _mm_prefetch, _mm256_and_si256, _mm256_andnot_si256, _mm256_blend_epi16,
+    __m256i, _MM_HINT_T0, _mm_prefetch, _mm256_and_si256, _mm256_andnot_si256, _mm256_blend_epi16,
     _mm256_loadu_si256, _mm256_or_si256, _mm256_set_epi64x, _mm256_set1_epi64x, _mm256_sll_epi64,
     _mm256_slli_epi64, _mm256_srl_epi64, _mm256_srli_epi64, _mm256_storeu_si256, _mm256_ternarylogic_epi64,
     _mm256_xor_si256,
 };
-use std::sync::LazyLock;
 
 use super::avx2::words_of_256_bits;
-use super::avx512::{self, Avx512, exchange, functions_of_three};
-use super::engine::{Engine, Job};
+use super::avx512::{Avx512, exchange, functions_of_three};
+use super::engine::Engine;
+use super::job::SearchJob;
+use super::packing::{CandidateRow, Packing};
 use super::sse2::distance;
-use super::transpose::Row;
 use super::word::{Word, exchange_by_shifts};
-
-/// Has this machine what [`run`] is compiled for?
-pub(super) fn is_available() -> bool {
-    avx512::is_available()
-}
-
-/// Does the processor say that it does 256 bits at a time and not 512? Those of AMD do: "performance optimization identifiers" in
-/// their manual, AMD64 Architecture Programmer's Manual, volume 3, E.4.
-pub(super) fn is_native() -> bool {
-    const IDENTIFIERS: u32 = 0x8000_001A;
-    const BITS_256: u32 = 1 << 2;
-    const BITS_512: u32 = 1 << 3;
-    // Asked once: a virtual machine stops for each question.
-    static IS_NATIVE: LazyLock<bool> = LazyLock::new(|| {
-        #[allow(unused_unsafe, reason = "older compilers want it")]
-        // SAFETY: every x86-64 has this instruction.
-        let eax = |leaf| unsafe { __cpuid(leaf).eax };
-        eax(0x8000_0000) >= IDENTIFIERS && eax(IDENTIFIERS) & (BITS_256 | BITS_512) == BITS_256
-    });
-    *IS_NATIVE
-}
+use crate::simd::has_avx512;
 
 /// An engine, which only [`run`] may run.
 ///
@@ -55,7 +35,7 @@ pub(super) fn engine() -> Engine<Avx512Vl> {
     fn compiled() -> Engine<Avx512Vl> {
         Engine::new(dive)
     }
-    assert!(is_available());
+    assert!(has_avx512());
     unsafe { compiled() }
 }
 
@@ -64,12 +44,12 @@ pub(super) fn engine() -> Engine<Avx512Vl> {
 ///
 /// # Panics
 /// If the machine does not have the instructions.
-fn dive(engine: &mut Engine<Avx512Vl>, job: &mut Job<'_>) {
+fn dive(engine: &mut Engine<Avx512Vl>, job: &mut SearchJob<'_>) {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-    fn compiled(engine: &mut Engine<Avx512Vl>, job: &mut Job<'_>) {
+    fn compiled(engine: &mut Engine<Avx512Vl>, job: &mut SearchJob<'_>) {
         engine.dive(job);
     }
-    assert!(is_available());
+    assert!(has_avx512());
     unsafe { compiled(engine, job) }
 }
 
@@ -77,12 +57,12 @@ fn dive(engine: &mut Engine<Avx512Vl>, job: &mut Job<'_>) {
 ///
 /// # Panics
 /// If the machine does not have the instructions.
-pub(super) fn run(engine: &mut Engine<Avx512Vl>, job: &mut Job<'_>) {
+pub(super) fn run(engine: &mut Engine<Avx512Vl>, job: &mut SearchJob<'_>) {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-    fn compiled(engine: &mut Engine<Avx512Vl>, job: &mut Job<'_>) {
+    fn compiled(engine: &mut Engine<Avx512Vl>, job: &mut SearchJob<'_>) {
         engine.run(job);
     }
-    assert!(is_available());
+    assert!(has_avx512());
     unsafe { compiled(engine, job) }
 }
 
@@ -123,7 +103,7 @@ fn shuffle_some(mut to: __m256i, from: __m256i, mask: u32, order: __m256i) -> __
 /// The same word, but the compiler does not see that: it cannot make one instruction of what comes before and after.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-fn apart(mut word: __m256i) -> __m256i {
+fn opaque(mut word: __m256i) -> __m256i {
     unsafe {
         asm!("/* {word} */", word = inout(ymm_reg) word, options(pure, nomem, nostack, preserves_flags));
     }
@@ -140,7 +120,7 @@ impl Word for Avx512Vl {
     /// it is a ninth shorter with these apart. With more functions apart it gains no more.
     #[inline(always)]
     fn and3(a: Self, b: Self, c: Self) -> Self {
-        a.and(Self(unsafe { apart(b.and(c).0) }))
+        a.and(Self(unsafe { opaque(b.and(c).0) }))
     }
 
     // Groups of 16 bits without a mask, on other ports than the shuffles: moving states in and out takes 5 % less.
@@ -151,8 +131,14 @@ impl Word for Avx512Vl {
             Self(_mm256_blend_epi16::<ODD>(_mm256_srli_epi64::<16>(a.0), b.0)),
         )
     });
+}
 
-    // One puzzle at a time, whatever the length of the words.
+/// One puzzle at a time is packed, so the instructions of the longer words serve here too.
+impl Packing for Avx512Vl {
+    #[inline(always)]
+    fn prefetch(bytes: &[u8]) {
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().cast()) }
+    }
 
     #[inline(always)]
     fn planes(digits: &[u8; 96]) -> [u128; 4] {
@@ -165,12 +151,12 @@ impl Word for Avx512Vl {
     }
 
     #[inline(always)]
-    fn row(digits: &[u8; 96]) -> Row {
+    fn row(digits: &[u8; 96]) -> CandidateRow {
         Avx512::row(digits)
     }
 
     #[inline(always)]
-    fn solution(row: &Row, digits: &mut [u8; 81]) {
+    fn solution(row: &CandidateRow, digits: &mut [u8; 81]) {
         Avx512::solution(row, digits);
     }
 }

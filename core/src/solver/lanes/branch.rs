@@ -9,8 +9,9 @@
 //! A guess goes, as in tdoku (T. Dillon, 2019), to the band or stack with the fewest possible permutations over all its
 //! digits, and there to the digit with the fewest: a minirow holds that digit, or it does not.
 
-use super::inference::{State, six_permutations};
-use super::transpose::{CANDIDATES, ROW_PARTS, Row, Rows};
+use super::inference::{SlicedState, six_permutations};
+use super::packing::{CANDIDATES, CandidateRow, ROW_PARTS};
+use super::transpose::LaneRows;
 use super::word::{Mask, Word};
 
 /// Bands and stacks.
@@ -18,12 +19,12 @@ const BANDS: usize = 6;
 
 /// The minirows of a band, or minicolumns of a stack: `3 * line + box`, where a band has three rows and a stack three
 /// columns.
-type Lines<W> = [W; 9];
+type MiniLines<W> = [W; 9];
 
 /// What is known of all lanes at a stall.
 pub(super) struct Branch<W> {
     /// The minirows and minicolumns that have a candidate, by digit and band.
-    lines: [[Lines<W>; BANDS]; 9],
+    lines: [[MiniLines<W>; BANDS]; 9],
     /// How many permutations there are, as a number of three bits, by digit and band.
     permutations: [[[W; 3]; BANDS]; 9],
     /// Where a digit that is possible in the next line of the same row is ruled out of this one, and the same for the one
@@ -41,9 +42,9 @@ struct Guess<W> {
     /// The digit that is guessed on.
     digit: [W; 9],
     /// The minirow or minicolumn that holds the digit, or does not.
-    line: Lines<W>,
+    line: MiniLines<W>,
     /// Those that do not hold it if that one does.
-    other_lines: Lines<W>,
+    other_lines: MiniLines<W>,
 }
 
 impl<W: Word> Guess<W> {
@@ -74,7 +75,7 @@ impl<W: Word> Branch<W> {
     /// Finds triads in all lanes, and a guess for those of `stalled` where that brings nothing new. Returns the lanes
     /// with a guess; lanes with a contradiction are no longer alive.
     #[inline(always)]
-    pub(super) fn choose(&mut self, state: &mut State<W>, stalled: W) -> W {
+    pub(super) fn choose(&mut self, state: &mut SlicedState<W>, stalled: W) -> W {
         self.find_lines(state);
         self.progress = self.find_triads(state);
         let guessing = stalled.and(state.alive).and_not(self.progress);
@@ -89,7 +90,12 @@ impl<W: Word> Branch<W> {
     /// chosen alone, and in the other two of its kind. Passes need not have found everything. Returns the lanes with a guess;
     /// lanes with a contradiction are no longer alive.
     #[inline(always)]
-    pub(super) fn choose_several(&mut self, state: &mut State<W>, lanes: W, guesses: &mut Guesses<W>) -> W {
+    pub(super) fn choose_several(
+        &mut self,
+        state: &mut SlicedState<W>,
+        lanes: W,
+        guesses: &mut Guesses<W>,
+    ) -> W {
         let none = W::splat(0);
         self.find_lines(state);
         self.progress = self.find_triads(state);
@@ -120,7 +126,7 @@ impl<W: Word> Branch<W> {
     }
 
     #[inline(always)]
-    fn find_lines(&mut self, state: &State<W>) {
+    fn find_lines(&mut self, state: &SlicedState<W>) {
         for digit in 0..9 {
             let (digits, _) = state.candidates.as_chunks::<81>();
             let cells = &digits[digit];
@@ -146,7 +152,7 @@ impl<W: Word> Branch<W> {
 
     /// Returns the lanes in which a triad or a full line rules something out.
     #[inline(always)]
-    fn find_triads(&mut self, state: &mut State<W>) -> W {
+    fn find_triads(&mut self, state: &mut SlicedState<W>) -> W {
         let mut progress = W::splat(0);
         for band in 0..BANDS {
             for row in [0, 3, 6] {
@@ -232,7 +238,11 @@ impl<W: Word> Branch<W> {
     /// Of that digit, in the one of `bands` that is marked, the first minirow of the first row that is not decided, and those that
     /// are ruled out if it holds the digit.
     #[inline(always)]
-    fn choose_line<const N: usize>(&self, bands: [usize; N], digits: &[W; 9]) -> (Lines<W>, Lines<W>) {
+    fn choose_line<const N: usize>(
+        &self,
+        bands: [usize; N],
+        digits: &[W; 9],
+    ) -> (MiniLines<W>, MiniLines<W>) {
         let none = W::splat(0);
         let (mut line, mut other_lines) = ([none; 9], [none; 9]);
         let mut lines = [none; 9];
@@ -267,7 +277,7 @@ impl<W: Word> Branch<W> {
 
     /// Follows the guess that the line holds the digit, and rules out what triads and full lines do.
     #[inline(always)]
-    pub(super) fn follow(&self, state: &mut State<W>) {
+    pub(super) fn follow(&self, state: &mut SlicedState<W>) {
         let has_progress = !Mask::of(self.progress).is_empty();
         let (digits, _) = state.candidates.as_chunks_mut::<81>();
         for digit in 0..9 {
@@ -298,7 +308,7 @@ impl<W: Word> Branch<W> {
     }
 
     #[inline(always)]
-    fn rule_out_by_lines(&self, digit: usize, out: &mut [Lines<W>; BANDS]) {
+    fn rule_out_by_lines(&self, digit: usize, out: &mut [MiniLines<W>; BANDS]) {
         for band in 0..BANDS {
             let (lines, owned) = (&self.lines[digit][band], &self.owned[band]);
             for row in [0, 3, 6] {
@@ -333,7 +343,7 @@ impl<W: Word> Guesses<W> {
     pub(super) fn follow<const N: usize>(
         &self,
         branch: &Branch<W>,
-        state: &mut State<W>,
+        state: &mut SlicedState<W>,
         mut kept: [(&mut [W; CANDIDATES], W); N],
     ) {
         let has_progress = !Mask::of(branch.progress).is_empty();
@@ -380,7 +390,7 @@ impl<W: Word> Guesses<W> {
 /// Copies the row of a lane to `row`, but takes the other side of the guess that stands in it: the line does not hold the
 /// digit. The free bits are cleared.
 #[inline(always)]
-pub(super) fn refuse<W: Word>(rows: &Rows<ROW_PARTS>, lane: usize, row: &mut Row) {
+pub(super) fn refuse<W: Word>(rows: &LaneRows<ROW_PARTS>, lane: usize, row: &mut CandidateRow) {
     const LAST: usize = CANDIDATES / 64;
     *row = rows.get::<W>(lane);
     let guess = rows.part::<W>(lane, LAST);
@@ -468,7 +478,7 @@ fn add<W: Word>(a: W, b: W, c: W) -> (W, W) {
 
 /// How many permutations there are of the lines of a band, in binary from the lowest bit up.
 #[inline(always)]
-fn count_permutations<W: Word>(lines: &Lines<W>) -> [W; 3] {
+fn count_permutations<W: Word>(lines: &MiniLines<W>) -> [W; 3] {
     let [a, b, c, d, e, f] = six_permutations(lines);
     let (s0, c0) = (W::xor3(a, b, c), W::majority(a, b, c));
     let (s1, c1) = (W::xor3(d, e, f), W::majority(d, e, f));

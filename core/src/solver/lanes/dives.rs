@@ -13,9 +13,10 @@
 use std::sync::atomic::Ordering;
 
 use super::branch::{Branch, Guesses, less};
-use super::engine::{BEGUN, Job, PREFETCH_DISTANCE, word_of_bytes};
-use super::inference::State;
-use super::transpose::{CANDIDATES, PLANES_PARTS, Rows, pack, unpack};
+use super::inference::SlicedState;
+use super::job::{BEGUN, PREFETCH_DISTANCE, SearchJob, word_of_bytes};
+use super::packing::{CANDIDATES, PLANES_PARTS, Packing, SlicedPlanes, pack, unpack};
+use super::transpose::LaneRows;
 use super::word::{LaneList, MOST_LANES, Mask, Word};
 use crate::solver::{Metrics, Search, Stop};
 
@@ -23,21 +24,21 @@ use crate::solver::{Metrics, Search, Stop};
 const PASSES: u64 = 2;
 
 /// Dives go on as long as no more than one of so many is in vain, with an allowance for the first.
-const IN_VAIN: usize = 4;
+const MAX_FAILURES: usize = 4;
 
 /// When no more than one lane of so many still has a puzzle, and there are no others, these are left to the search, which lets
 /// lanes help each other: 1.04.
-const FEW: usize = 4;
+const FEW_LANES: usize = 4;
 
 /// What a dive cannot exceed, as guesses and those taken back are counted in six bits each.
 pub(super) const MOST_NODES: u64 = 128;
 
 /// The lanes of one thread, diving.
 pub(super) struct Dives<W> {
-    state: Box<State<W>>,
+    state: Box<SlicedState<W>>,
     guesses: Box<Guesses<W>>,
     /// The last two other sides in each lane.
-    kept: Box<[Kept<W>; 2]>,
+    alternatives: Box<[Alternative<W>; 2]>,
     /// The lanes in which the second of these two is the later one.
     second_is_later: W,
     /// The lanes with a puzzle, and those of them with a solution, and with a guess.
@@ -46,25 +47,25 @@ pub(super) struct Dives<W> {
     has_guessed: W,
     /// The puzzle in each lane.
     puzzles: Box<[u32; MOST_LANES]>,
-    guessed: Count<W>,
-    taken_back: Count<W>,
+    guessed: LaneCounter<W>,
+    taken_back: LaneCounter<W>,
     /// The guesses that stand, and the most that have.
-    standing: Count<W>,
-    depth: Count<W>,
+    standing: LaneCounter<W>,
+    depth: LaneCounter<W>,
 }
 
 /// Other sides of guesses.
 #[repr(align(64))]
-struct Kept<W> {
+struct Alternative<W> {
     candidates: [W; CANDIDATES],
     /// The guesses that stand before that one.
-    standing: Count<W>,
+    standing: LaneCounter<W>,
     /// The lanes that have one.
     lanes: W,
 }
 
 /// What dives are to say besides the answers that they have found.
-pub(super) struct Dived {
+pub(super) struct DiveReport {
     /// The first puzzle that no dive was tried on.
     pub(super) next: usize,
     /// The passes, and lanes with a puzzle, summed over them.
@@ -72,23 +73,24 @@ pub(super) struct Dived {
     pub(super) busy_lanes: u64,
 }
 
-impl<W: Word> Dives<W> {
+impl<W: Packing> Dives<W> {
     pub(super) fn new() -> Self {
         let none = W::splat(0);
-        let kept = || Kept { candidates: [none; CANDIDATES], standing: Count::new(), lanes: none };
+        let alternative =
+            || Alternative { candidates: [none; CANDIDATES], standing: LaneCounter::new(), lanes: none };
         Self {
-            state: State::new(),
+            state: SlicedState::new(),
             guesses: Guesses::new(),
-            kept: Box::new([kept(), kept()]),
+            alternatives: Box::new([alternative(), alternative()]),
             second_is_later: none,
             busy: Mask::default(),
             has_solution: none,
             has_guessed: none,
             puzzles: Box::new([0; MOST_LANES]),
-            guessed: Count::new(),
-            taken_back: Count::new(),
-            standing: Count::new(),
-            depth: Count::new(),
+            guessed: LaneCounter::new(),
+            taken_back: LaneCounter::new(),
+            standing: LaneCounter::new(),
+            depth: LaneCounter::new(),
         }
     }
 
@@ -98,41 +100,42 @@ impl<W: Word> Dives<W> {
     pub(super) fn run(
         &mut self,
         branch: &mut Branch<W>,
-        grids: &mut Rows<PLANES_PARTS>,
-        planes: &mut [W; 324],
-        job: &mut Job<'_>,
+        grids: &mut LaneRows<PLANES_PARTS>,
+        planes: &mut SlicedPlanes<W>,
+        job: &mut SearchJob<'_>,
         next: usize,
         others: &mut Vec<u32>,
-    ) -> Dived {
-        let mut dived = Dived { next, passes: 0, busy_lanes: 0 };
+    ) -> DiveReport {
+        let mut report = DiveReport { next, passes: 0, busy_lanes: 0 };
         let mut is_worth_it = true;
         let (already, mut ended) = (others.len(), 0);
         let mut list: LaneList = [0; _];
         self.reset();
         loop {
             if is_worth_it {
-                self.begin(&mut dived.next, grids, planes, job);
+                self.begin(&mut report.next, grids, planes, job);
             }
             let busy = self.busy.len() as usize;
-            let are_few = !job.dives_in_all && busy <= Self::LANES / FEW && dived.next == job.puzzles.len();
+            let are_few =
+                !job.dives_in_all && busy <= Self::LANES / FEW_LANES && report.next == job.puzzles.len();
             if are_few || busy == 0 || job.cancel.load(Ordering::Relaxed) {
                 for &lane in self.busy.lanes::<W>(&mut list) {
                     self.leave(lane.into(), job, others);
                 }
-                return dived;
+                return report;
             }
             let solved = self.propagate();
-            dived.passes += PASSES;
-            dived.busy_lanes += PASSES * busy as u64;
+            report.passes += PASSES;
+            report.busy_lanes += PASSES * busy as u64;
             let too_many = self.guess(branch);
             let first = solved.and_not(self.has_solution);
             self.write_solutions(first, grids, planes, job);
             let enough = solved.and(self.has_solution);
             self.has_solution = self.has_solution.or(first);
             let dead = self.busy.word::<W>().and_not(self.state.alive);
-            let in_vain = self.go_back(first.or(dead).and_not(too_many)).or(too_many);
-            ended += self.end(enough, in_vain, job, others);
-            is_worth_it = job.dives_in_all || IN_VAIN * (others.len() - already) <= ended + Self::LANES;
+            let failed = self.go_back(first.or(dead).and_not(too_many)).or(too_many);
+            ended += self.end(enough, failed, job, others);
+            is_worth_it = job.dives_in_all || MAX_FAILURES * (others.len() - already) <= ended + Self::LANES;
         }
     }
 
@@ -142,7 +145,7 @@ impl<W: Word> Dives<W> {
         self.state.alive = W::splat(0);
         self.state.upwards = true;
         self.busy = Mask::default();
-        self.drop_kept(W::splat(!0));
+        self.drop_alternatives(W::splat(!0));
     }
 
     /// Begins as many puzzles as there are lanes without one.
@@ -150,9 +153,9 @@ impl<W: Word> Dives<W> {
     fn begin(
         &mut self,
         next: &mut usize,
-        grids: &mut Rows<PLANES_PARTS>,
-        planes: &mut [W; 324],
-        job: &Job<'_>,
+        grids: &mut LaneRows<PLANES_PARTS>,
+        planes: &mut SlicedPlanes<W>,
+        job: &SearchJob<'_>,
     ) {
         let mut list: LaneList = [0; _];
         let mut free = Mask::all::<W>();
@@ -211,7 +214,7 @@ impl<W: Word> Dives<W> {
         let open = W::and3(self.busy.word(), state.alive, state.open);
         let unsettled = state.changed.and_not(self.has_guessed);
         let guessing = branch.choose_several(state, open.and_not(unsettled), &mut self.guesses);
-        let [first, second] = &mut *self.kept;
+        let [first, second] = &mut *self.alternatives;
         // In place of the earlier one.
         let (to_first, to_second) =
             (guessing.and(self.second_is_later), guessing.and_not(self.second_is_later));
@@ -234,7 +237,7 @@ impl<W: Word> Dives<W> {
     /// Goes back, in these lanes, to the other side that was kept last. Returns those of them that have none.
     #[inline(always)]
     fn go_back(&mut self, lanes: W) -> W {
-        let [first, second] = &mut *self.kept;
+        let [first, second] = &mut *self.alternatives;
         let from_second =
             W::and3(lanes, second.lanes, self.second_is_later.or(W::splat(!0).and_not(first.lanes)));
         let from_first = lanes.and(first.lanes).and_not(from_second);
@@ -260,9 +263,9 @@ impl<W: Word> Dives<W> {
     fn write_solutions(
         &self,
         lanes: W,
-        grids: &mut Rows<PLANES_PARTS>,
-        planes: &mut [W; 324],
-        job: &mut Job<'_>,
+        grids: &mut LaneRows<PLANES_PARTS>,
+        planes: &mut SlicedPlanes<W>,
+        job: &mut SearchJob<'_>,
     ) {
         let lanes = Mask::of(lanes);
         if lanes.is_empty() {
@@ -278,13 +281,13 @@ impl<W: Word> Dives<W> {
 
     /// Ends the dives that have found two solutions, and those that were in vain. Returns how many.
     #[inline(always)]
-    fn end(&mut self, enough: W, in_vain: W, job: &mut Job<'_>, others: &mut Vec<u32>) -> usize {
+    fn end(&mut self, enough: W, failed: W, job: &mut SearchJob<'_>, others: &mut Vec<u32>) -> usize {
         let mut list: LaneList = [0; _];
-        let ended = Mask::of(enough.or(in_vain));
+        let ended = Mask::of(enough.or(failed));
         if ended.is_empty() {
             return 0;
         }
-        for &lane in Mask::of(in_vain).lanes::<W>(&mut list) {
+        for &lane in Mask::of(failed).lanes::<W>(&mut list) {
             self.leave(lane.into(), job, others);
         }
         let (guessed, taken_back, depth) =
@@ -304,31 +307,31 @@ impl<W: Word> Dives<W> {
                 },
             };
         }
-        self.drop_kept(enough.or(in_vain));
+        self.drop_alternatives(enough.or(failed));
         self.busy.subtract(&ended);
         ended.len() as usize
     }
 
     /// Leaves a puzzle to the search.
     #[inline(always)]
-    fn leave(&self, lane: usize, job: &mut Job<'_>, others: &mut Vec<u32>) {
+    fn leave(&self, lane: usize, job: &mut SearchJob<'_>, others: &mut Vec<u32>) {
         let puzzle = self.puzzles[lane];
         job.searches[puzzle as usize] = BEGUN;
         others.push(puzzle);
     }
 
     #[inline(always)]
-    fn drop_kept(&mut self, lanes: W) {
-        for kept in &mut *self.kept {
-            kept.lanes = kept.lanes.and_not(lanes);
+    fn drop_alternatives(&mut self, lanes: W) {
+        for alternative in &mut *self.alternatives {
+            alternative.lanes = alternative.lanes.and_not(lanes);
         }
     }
 }
 
 /// A number of six bits for each lane, in binary from the lowest bit up.
-struct Count<W>([W; 6]);
+struct LaneCounter<W>([W; 6]);
 
-impl<W: Word> Count<W> {
+impl<W: Word> LaneCounter<W> {
     fn new() -> Self {
         Self([W::splat(0); 6])
     }

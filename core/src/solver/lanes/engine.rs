@@ -6,34 +6,18 @@
 //! the next puzzle, or when there is none the last waiting state of some other puzzle. Because the order is kept, the
 //! solution that is found first in the list is the same whatever lanes worked on it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use super::branch::{self, Branch};
 use super::dives::{self, Dives};
-use super::inference::State;
-use super::transpose::{CANDIDATES, PLANES_PARTS, ROW_PARTS, Row, Rows, pack, unpack};
-use super::word::{LaneList, MOST_LANES, Mask, Word};
-use crate::solver::{Metrics, Search, Stop};
-
-/// Puzzles to be searched, and where the answers go.
-pub(super) struct Job<'a> {
-    /// 81 digits for each puzzle, 0 for a blank.
-    pub(super) puzzles: &'a [[u8; 81]],
-    /// Where each puzzle's first solution goes.
-    pub(super) solutions: &'a mut [[u8; 81]],
-    /// What was found, for each puzzle.
-    pub(super) searches: &'a mut [Search],
-    /// Stop a puzzle after this many solutions.
-    pub(super) solution_limit: u64,
-    /// Stop a puzzle before visiting more than this many nodes.
-    pub(super) node_limit: u64,
-    /// Stop soon after this becomes true.
-    pub(super) cancel: &'a AtomicBool,
-    /// May idle lanes take states of a puzzle that another lane works on?
-    pub(super) sharing: bool,
-    /// Is each puzzle to be dived in, however few there are and however many were in vain?
-    pub(super) dives_in_all: bool,
-}
+use super::inference::SlicedState;
+use super::job::{BEGUN, PREFETCH_DISTANCE, SearchJob, word_of_bytes};
+use super::packing::{
+    CANDIDATES, CandidateRow, PLANES_PARTS, Packing, ROW_PARTS, SlicedPlanes, pack, unpack,
+};
+use super::transpose::LaneRows;
+use super::word::{LaneList, MOST_LANES, Mask};
+use crate::solver::{Search, Stop};
 
 /// How the lanes were used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -110,34 +94,30 @@ impl Progress {
     }
 }
 
-/// What is found of a puzzle when it is begun: its first node. It stays like this if there is nothing else.
-pub(super) const BEGUN: Search =
-    Search { metrics: Metrics { nodes: 1, ..Search::NO_SOLUTION.metrics }, ..Search::NO_SOLUTION };
-
 /// The lanes of one thread, with all that they need to work.
 pub(super) struct Engine<W> {
-    state: Box<State<W>>,
+    state: Box<SlicedState<W>>,
     branch: Box<Branch<W>>,
     /// Search states on their way into lanes and out of them.
-    rows: Rows<ROW_PARTS>,
+    rows: LaneRows<ROW_PARTS>,
     /// Puzzles on their way in, solutions on their way out.
-    grids: Rows<PLANES_PARTS>,
-    planes: Box<[W; 324]>,
+    grids: LaneRows<PLANES_PARTS>,
+    planes: Box<SlicedPlanes<W>>,
     /// Those in the lanes, and behind them those that wait.
     nodes: Vec<Node>,
     /// The candidates of those that wait.
     ///
     /// They are bounded: each guess takes a permutation from one of 54 pairs of a digit and a band, which have six at most. So
     /// there are no more than 270 for each lane, 16 MiB in all for 512 lanes; a few for each lane are usual.
-    waiting: Vec<Row>,
+    waiting: Vec<CandidateRow>,
     /// The first of the waiting nodes that are not in use, each of which knows the next.
     unused: Link,
     /// Of the puzzles that have been begun.
     progress: Vec<Progress>,
     /// Puzzles that have, or had, waiting states that other lanes may take.
     donors: Vec<u32>,
-    /// Puzzles to be begun again: by one lane each if they were shared.
-    again: Vec<u32>,
+    /// Puzzles to be begun restarts: by one lane each if they were shared.
+    restarts: Vec<u32>,
     /// Puzzles that reached the node limit.
     given_up: Vec<u32>,
     /// The lanes whose puzzle is to be loaded.
@@ -150,11 +130,11 @@ pub(super) struct Engine<W> {
     /// Made when they are wanted.
     dives: Option<Box<Dives<W>>>,
     /// [`Self::dive`], compiled for the same instructions but apart from the search.
-    dive: fn(&mut Self, &mut Job<'_>),
+    dive: fn(&mut Self, &mut SearchJob<'_>),
     /// The puzzles that have as many solutions as were wanted, since [`Self::consider_dives`] was last asked, and how many had
     /// been ended by then.
-    plenty: u64,
-    considered: usize,
+    saturated: u64,
+    sampled_at: usize,
     /// From how many such puzzles on that is asked.
     sample: u64,
     /// [`LEAST_LIMIT_FOR_DIVES`]; tests have less.
@@ -166,10 +146,6 @@ pub(super) struct Engine<W> {
 /// pays to bring new work to the others.
 const UNSETTLED: u32 = 96;
 
-/// The puzzle this many behind the one that is begun is brought near: a few thousand bytes, which the machine does not
-/// do by itself because most of the time none is read.
-pub(super) const PREFETCH_DISTANCE: usize = 48;
-
 /// From so many puzzles with two solutions on it is considered to dive for those of others. It pays if nearly all have two.
 const SAMPLE: u64 = 16;
 
@@ -179,23 +155,23 @@ const LEAST_LIMIT_FOR_DIVES: u64 = 100 * dives::MOST_NODES;
 /// A search that has made more guesses than this, and has met no contradiction, needs no help.
 const RIGHT_GUESSES: u64 = 7;
 
-impl<W: Word> Engine<W> {
+impl<W: Packing> Engine<W> {
     const LANES: usize = 64 * W::PARTS;
 
     /// `dive` is [`Self::dive`], compiled for the instructions of the words.
-    pub(super) fn new(dive: fn(&mut Self, &mut Job<'_>)) -> Self {
+    pub(super) fn new(dive: fn(&mut Self, &mut SearchJob<'_>)) -> Self {
         Self {
-            state: State::new(),
+            state: SlicedState::new(),
             branch: Branch::new(),
-            rows: Rows::new::<W>(),
-            grids: Rows::new::<W>(),
+            rows: LaneRows::new::<W>(),
+            grids: LaneRows::new::<W>(),
             planes: Box::new([W::splat(0); 324]),
             nodes: vec![Node { depth: SOLVED, ..Node::root(0) }; FIRST_WAITING],
             waiting: Vec::new(),
             unused: NONE,
             progress: Vec::new(),
             donors: Vec::new(),
-            again: Vec::new(),
+            restarts: Vec::new(),
             given_up: Vec::new(),
             begun: Mask::default(),
             taken: Mask::default(),
@@ -203,8 +179,8 @@ impl<W: Word> Engine<W> {
             free: Mask::default(),
             dives: None,
             dive,
-            plenty: 0,
-            considered: 0,
+            saturated: 0,
+            sampled_at: 0,
             sample: 0,
             least_limit_for_dives: LEAST_LIMIT_FOR_DIVES,
             stats: LaneStats::default(),
@@ -217,18 +193,18 @@ impl<W: Word> Engine<W> {
 
     /// Searches all puzzles of the job.
     #[inline(always)]
-    pub(super) fn run(&mut self, job: &mut Job<'_>) {
+    pub(super) fn run(&mut self, job: &mut SearchJob<'_>) {
         self.reset(job);
         let mut list: LaneList = [0; _];
         loop {
-            if self.plenty >= self.sample {
+            if self.saturated >= self.sample {
                 self.consider_dives(job);
             }
             let free = self.free.lanes::<W>(&mut list);
             let (fresh, others) = free.split_at(free.len().min(job.puzzles.len() - self.progress.len()));
             self.begin_fresh(fresh, job);
             for &lane in others {
-                if !self.fill(lane.into(), job) {
+                if !self.refill(lane.into(), job) {
                     break;
                 }
             }
@@ -245,12 +221,12 @@ impl<W: Word> Engine<W> {
                 self.branch.follow(&mut self.state);
             }
             // The rows of all lanes stand there already.
-            let by_rows = !stalled.is_empty();
-            if !by_rows && !solved.is_empty() {
+            let in_rows = !stalled.is_empty();
+            if !in_rows && !solved.is_empty() {
                 self.unload_solutions();
             }
             for &lane in solved.lanes::<W>(&mut list) {
-                self.solved(lane.into(), by_rows, job);
+                self.solved(lane.into(), in_rows, job);
             }
             for &lane in guessing.lanes::<W>(&mut list) {
                 self.guess(lane.into(), job);
@@ -271,7 +247,7 @@ impl<W: Word> Engine<W> {
         );
     }
 
-    fn reset(&mut self, job: &Job<'_>) {
+    fn reset(&mut self, job: &SearchJob<'_>) {
         self.progress.clear();
         // Sizes that come again, for the allocator's sake.
         self.progress.reserve(job.puzzles.len().next_power_of_two());
@@ -279,7 +255,7 @@ impl<W: Word> Engine<W> {
         self.waiting.clear();
         self.unused = NONE;
         self.donors.clear();
-        self.again.clear();
+        self.restarts.clear();
         self.given_up.clear();
         self.begun = Mask::default();
         self.taken = Mask::default();
@@ -287,11 +263,11 @@ impl<W: Word> Engine<W> {
         self.free = Mask::all::<W>();
         // A run does not depend on those before it, so that its nodes are the same again.
         self.state.upwards = true;
-        (self.plenty, self.considered) = (0, 0);
+        (self.saturated, self.sampled_at) = (0, 0);
         self.sample = if self.may_dive(job) { SAMPLE } else { u64::MAX };
     }
 
-    const fn may_dive(&self, job: &Job<'_>) -> bool {
+    const fn may_dive(&self, job: &SearchJob<'_>) -> bool {
         job.solution_limit == 2 && job.node_limit >= self.least_limit_for_dives
     }
 
@@ -300,11 +276,11 @@ impl<W: Word> Engine<W> {
     /// fail, whatever the others are.
     #[cold]
     #[inline(never)]
-    fn dive_in_given_up(&mut self, job: &mut Job<'_>) {
+    fn dive_in_given_up(&mut self, job: &mut SearchJob<'_>) {
         let given_up = std::mem::take(&mut self.given_up);
         let puzzles: Vec<_> = given_up.iter().map(|&puzzle| job.puzzles[puzzle as usize]).collect();
         let (mut solutions, mut searches) = (puzzles.clone(), vec![BEGUN; puzzles.len()]);
-        let mut dived = Job {
+        let mut dived = SearchJob {
             puzzles: &puzzles,
             solutions: &mut solutions,
             searches: &mut searches,
@@ -313,7 +289,7 @@ impl<W: Word> Engine<W> {
         };
         self.progress.clear();
         (self.dive)(self, &mut dived);
-        self.again.clear();
+        self.restarts.clear();
         let is_cancelled = job.cancel.load(Ordering::Relaxed);
         for ((puzzle, solution), search) in given_up.iter().zip(solutions).zip(searches) {
             let puzzle = *puzzle as usize;
@@ -328,7 +304,7 @@ impl<W: Word> Engine<W> {
     /// Dives if most puzzles have had two solutions of late.
     #[cold]
     #[inline(never)]
-    fn consider_dives(&mut self, job: &mut Job<'_>) {
+    fn consider_dives(&mut self, job: &mut SearchJob<'_>) {
         if job.puzzles.len() - self.progress.len() <= Self::LANES {
             // Too few to begin with it.
             self.sample = u64::MAX;
@@ -336,8 +312,8 @@ impl<W: Word> Engine<W> {
         }
         // As long as there are puzzles to begin, each lane has one of its own.
         let ended = self.progress.len() - self.busy.len() as usize;
-        let is_usual = 8 * self.plenty >= 7 * (ended - self.considered) as u64;
-        (self.plenty, self.considered) = (0, ended);
+        let is_usual = 8 * self.saturated >= 7 * (ended - self.sampled_at) as u64;
+        (self.saturated, self.sampled_at) = (0, ended);
         if is_usual {
             (self.dive)(self, job);
         }
@@ -345,11 +321,11 @@ impl<W: Word> Engine<W> {
 
     /// Dives in the puzzles that have not been begun. Those that have to be searched are to be begun again.
     #[inline(always)]
-    pub(super) fn dive(&mut self, job: &mut Job<'_>) {
+    pub(super) fn dive(&mut self, job: &mut SearchJob<'_>) {
         let mut dives = self.dives.take().unwrap_or_else(|| Box::new(Dives::new()));
         let next = self.progress.len();
         let dived =
-            dives.run(&mut self.branch, &mut self.grids, &mut self.planes, job, next, &mut self.again);
+            dives.run(&mut self.branch, &mut self.grids, &mut self.planes, job, next, &mut self.restarts);
         self.dives = Some(dives);
         self.progress.resize(dived.next, Progress::begun(NONE));
         // Either there is nothing left to dive for, or it was not worth it.
@@ -429,17 +405,17 @@ impl<W: Word> Engine<W> {
 
     /// Begins as many puzzles as there are `lanes`, which are all free.
     #[inline(always)]
-    fn begin_fresh(&mut self, lanes: &[u16], job: &mut Job<'_>) {
+    fn begin_fresh(&mut self, lanes: &[u16], job: &mut SearchJob<'_>) {
         // Where the rows of all lanes go in anyway, a puzzle's own row spares transposing the planes.
-        let by_rows = !self.taken.is_empty();
+        let as_rows = !self.taken.is_empty();
         let mut begun = Mask::default();
         for &lane in lanes {
             let (lane, puzzle) = (usize::from(lane), self.progress.len());
-            self.bring(lane, puzzle, by_rows, job);
+            self.stage(lane, puzzle, as_rows, job);
             self.progress.push(Progress::begun(lane as Link));
             begun.insert::<W>(lane);
         }
-        if by_rows {
+        if as_rows {
             self.taken.add(&begun);
         } else {
             self.begun.add(&begun);
@@ -451,10 +427,10 @@ impl<W: Word> Engine<W> {
     /// Finds work for a free lane when no puzzle is left that has not been begun: one that is to be begun again, else a
     /// part of one that another lane works on.
     #[inline(always)]
-    fn fill(&mut self, lane: usize, job: &mut Job<'_>) -> bool {
+    fn refill(&mut self, lane: usize, job: &mut SearchJob<'_>) -> bool {
         loop {
-            if let Some(puzzle) = self.again.pop() {
-                self.bring(lane, puzzle as usize, false, job);
+            if let Some(puzzle) = self.restarts.pop() {
+                self.stage(lane, puzzle as usize, false, job);
                 self.begun.insert::<W>(lane);
                 self.occupy(lane);
                 let progress = &mut self.progress[puzzle as usize];
@@ -485,13 +461,13 @@ impl<W: Word> Engine<W> {
         }
     }
 
-    /// Brings a puzzle on its way into a lane, whose row it goes to if `by_row`.
+    /// Brings a puzzle on its way into a lane, whose row it goes to if `as_row`.
     #[inline(always)]
-    fn bring(&mut self, lane: usize, puzzle: usize, by_row: bool, job: &mut Job<'_>) {
+    fn stage(&mut self, lane: usize, puzzle: usize, as_row: bool, job: &mut SearchJob<'_>) {
         let rest = job.puzzles[puzzle..].as_flattened();
         let mut last = [0; 96];
         let digits = word_of_bytes(rest, &mut last);
-        if by_row {
+        if as_row {
             self.rows.set::<W>(lane, &W::row(digits));
         } else {
             self.grids.set::<W>(lane, &pack(W::planes(digits)));
@@ -508,7 +484,7 @@ impl<W: Word> Engine<W> {
 
     /// Takes a waiting state into a lane. False if that would be a node too many: then the puzzle has been given up.
     #[inline(always)]
-    fn take(&mut self, lane: usize, link: Link, job: &mut Job<'_>) -> bool {
+    fn take(&mut self, lane: usize, link: Link, job: &mut SearchJob<'_>) -> bool {
         let node = self.nodes[link as usize];
         let puzzle = node.puzzle as usize;
         let metrics = &mut job.searches[puzzle].metrics;
@@ -529,7 +505,7 @@ impl<W: Word> Engine<W> {
 
     /// Keeps the other side of the guess that a lane follows.
     #[inline(always)]
-    fn guess(&mut self, lane: usize, job: &mut Job<'_>) {
+    fn guess(&mut self, lane: usize, job: &mut SearchJob<'_>) {
         if !self.busy.contains::<W>(lane) {
             return; // The puzzle has been ended by another lane.
         }
@@ -555,26 +531,26 @@ impl<W: Word> Engine<W> {
         self.join(puzzle as usize, other, next);
     }
 
-    /// A lane has found a solution, which stands in its row if `by_row`.
+    /// A lane has found a solution, which stands in its row if `in_row`.
     #[inline(always)]
-    fn solved(&mut self, lane: usize, by_row: bool, job: &mut Job<'_>) {
+    fn solved(&mut self, lane: usize, in_row: bool, job: &mut SearchJob<'_>) {
         if !self.busy.contains::<W>(lane) {
             return;
         }
         let Node { previous, next, puzzle, .. } = self.nodes[lane];
         let puzzle = puzzle as usize;
         if previous != NONE {
-            return self.solved_out_of_order(lane, puzzle, by_row, job);
+            return self.solved_out_of_order(lane, puzzle, in_row, job);
         }
         let search = &mut job.searches[puzzle];
         search.solutions += 1;
         let is_enough = search.solutions >= job.solution_limit;
         if is_enough {
             search.stop = Stop::Solutions;
-            self.plenty += 1;
+            self.saturated += 1;
         }
         if search.solutions == 1 {
-            self.write_solution(lane, by_row, &mut job.solutions[puzzle]);
+            self.write_solution(lane, in_row, &mut job.solutions[puzzle]);
         }
         if next == NONE {
             // The usual case for most puzzles: there is nothing else in the list.
@@ -582,15 +558,15 @@ impl<W: Word> Engine<W> {
             (progress.first, progress.last) = (NONE, NONE);
             self.release(lane);
         } else if is_enough {
-            self.cut(puzzle, lane as Link);
+            self.cut_list(puzzle, lane as Link);
         } else {
             self.end(lane, job);
         }
     }
 
     #[inline(always)]
-    fn write_solution(&self, lane: usize, by_row: bool, digits: &mut [u8; 81]) {
-        if by_row {
+    fn write_solution(&self, lane: usize, in_row: bool, digits: &mut [u8; 81]) {
+        if in_row {
             W::solution(&self.rows.get::<W>(lane), digits);
         } else {
             W::digits(&unpack(self.grids.get::<W>(lane)), digits);
@@ -600,7 +576,7 @@ impl<W: Word> Engine<W> {
     /// The same where other lanes work on states that come before this one: they may have solutions too, which then are
     /// the first ones. So this one is marked and waits until it is the first of the list.
     #[cold]
-    fn solved_out_of_order(&mut self, lane: usize, puzzle: usize, by_row: bool, job: &mut Job<'_>) {
+    fn solved_out_of_order(&mut self, lane: usize, puzzle: usize, in_row: bool, job: &mut SearchJob<'_>) {
         let Node { previous, next, .. } = self.nodes[lane];
         let mut is_first = job.searches[puzzle].solutions == 0;
         let mut link = previous;
@@ -609,7 +585,7 @@ impl<W: Word> Engine<W> {
             link = self.nodes[link as usize].previous;
         }
         if is_first {
-            self.write_solution(lane, by_row, &mut job.solutions[puzzle]);
+            self.write_solution(lane, in_row, &mut job.solutions[puzzle]);
         }
         let mark = self.add_waiting(Node { previous, next, puzzle: puzzle as u32, depth: SOLVED });
         self.join(puzzle, previous, mark);
@@ -624,7 +600,7 @@ impl<W: Word> Engine<W> {
             solutions += u64::from(depth == SOLVED);
             is_marked |= link == mark;
             if solutions >= job.solution_limit {
-                self.cut(puzzle, next);
+                self.cut_list(puzzle, next);
                 break;
             }
             link = next;
@@ -638,7 +614,7 @@ impl<W: Word> Engine<W> {
 
     /// The state in a lane is finished: the lane goes on with the one behind it, if that waits.
     #[inline(always)]
-    fn end(&mut self, lane: usize, job: &mut Job<'_>) {
+    fn end(&mut self, lane: usize, job: &mut SearchJob<'_>) {
         if !self.busy.contains::<W>(lane) {
             return;
         }
@@ -667,7 +643,7 @@ impl<W: Word> Engine<W> {
 
     /// Counts the marked solutions that have come to the front of the list.
     #[cold]
-    fn count_marked(&mut self, puzzle: usize, job: &mut Job<'_>) {
+    fn count_marked(&mut self, puzzle: usize, job: &mut SearchJob<'_>) {
         let search = &mut job.searches[puzzle];
         loop {
             let first = self.progress[puzzle].first;
@@ -677,7 +653,7 @@ impl<W: Word> Engine<W> {
             search.solutions += 1;
             if search.solutions >= job.solution_limit {
                 search.stop = Stop::Solutions;
-                return self.cut(puzzle, first);
+                return self.cut_list(puzzle, first);
             }
             let next = self.nodes[first as usize].next;
             self.join(puzzle, NONE, next);
@@ -686,7 +662,7 @@ impl<W: Word> Engine<W> {
     }
 
     /// Removes a state from the list of its puzzle, and all that come behind it.
-    fn cut(&mut self, puzzle: usize, link: Link) {
+    fn cut_list(&mut self, puzzle: usize, link: Link) {
         if link == NONE {
             return;
         }
@@ -717,11 +693,11 @@ impl<W: Word> Engine<W> {
     /// The node limit is reached. If lanes have shared the puzzle it is searched again by one alone, because which nodes
     /// they visited before a solution depended on what else there was to do.
     #[cold]
-    fn give_up(&mut self, puzzle: usize, job: &mut Job<'_>) {
+    fn give_up(&mut self, puzzle: usize, job: &mut SearchJob<'_>) {
         let Progress { first, is_shared, is_alone, .. } = self.progress[puzzle];
-        self.cut(puzzle, first);
+        self.cut_list(puzzle, first);
         if is_shared && !is_alone {
-            self.again.push(puzzle as u32);
+            self.restarts.push(puzzle as u32);
         } else {
             job.searches[puzzle].stop = Stop::Nodes;
             self.given_up.push(puzzle as u32);
@@ -785,10 +761,10 @@ impl<W: Word> Engine<W> {
     }
 
     /// Says of what is not finished that it was cancelled.
-    fn report_cancelled(&self, job: &mut Job<'_>) {
+    fn report_cancelled(&self, job: &mut SearchJob<'_>) {
         let (begun, others) = job.searches.split_at_mut(self.progress.len());
         others.fill(Search::CANCELLED);
-        for &puzzle in &self.again {
+        for &puzzle in &self.restarts {
             begun[puzzle as usize].stop = Stop::Cancelled;
         }
         if !self.busy.is_empty() {
@@ -801,18 +777,10 @@ impl<W: Word> Engine<W> {
     }
 }
 
-/// The first puzzle of `rest` in as many bytes as are read at once, which may reach beyond the last puzzle: then that is copied to `last`.
-#[inline(always)]
-pub(super) fn word_of_bytes<'a>(rest: &'a [u8], last: &'a mut [u8; 96]) -> &'a [u8; 96] {
-    if let Some(digits) = rest.first_chunk() {
-        return digits;
-    }
-    last[..81].copy_from_slice(rest);
-    last
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
+
     use super::super::portable::Portable;
     use super::*;
 
@@ -844,7 +812,7 @@ mod tests {
         engine.least_limit_for_dives = 40;
         let mut found = vec![Search::NO_SOLUTION; puzzles.len()];
         for (puzzles, searches) in puzzles.chunks(size).zip(found.chunks_mut(size)) {
-            engine.run(&mut Job {
+            engine.run(&mut SearchJob {
                 puzzles,
                 solutions: &mut vec![[0; 81]; puzzles.len()],
                 searches,

@@ -19,12 +19,12 @@
 
 use std::sync::atomic::{Ordering, compiler_fence};
 
-use super::transpose::CANDIDATES;
+use super::packing::{CANDIDATES, SlicedPlanes};
 use super::word::Word;
 
 /// The sliced state of a search in each lane.
 #[repr(align(64))]
-pub(super) struct State<W> {
+pub(super) struct SlicedState<W> {
     /// The candidates: `81 * digit + cell`.
     pub(super) candidates: [W; CANDIDATES],
     /// The cells with one candidate, as the last look at the cells found them.
@@ -98,7 +98,7 @@ fn permutations_with_singles<W: Word>(lines: &[W; 9], singles: &[W; 9]) -> ([W; 
     permutations(&possible)
 }
 
-impl<W: Word> State<W> {
+impl<W: Word> SlicedState<W> {
     pub(super) fn new() -> Box<Self> {
         let none = W::splat(0);
         Box::new(Self {
@@ -120,7 +120,7 @@ impl<W: Word> State<W> {
     /// Sets the candidates of some lanes to those of a puzzle each: its clues, and every digit in the blanks. `planes` has
     /// the lanes whose cell's digit, in binary, has the ones, the twos, the fours and the eights: `81 * plane + cell`.
     #[inline(always)]
-    pub(super) fn begin(&mut self, lanes: W, planes: &[W; 324]) {
+    pub(super) fn begin(&mut self, lanes: W, planes: &SlicedPlanes<W>) {
         for cell in 0..81 {
             let [ones, twos] = [planes[cell], planes[81 + cell]];
             let [fours, eights] = [planes[162 + cell], planes[243 + cell]];
@@ -139,7 +139,7 @@ impl<W: Word> State<W> {
 
     /// The planes of the solution in each lane that has one: the opposite of [`Self::begin`].
     #[inline(always)]
-    pub(super) fn solutions(&self, planes: &mut [W; 324]) {
+    pub(super) fn solutions(&self, planes: &mut SlicedPlanes<W>) {
         for cell in 0..81 {
             let mut x = [W::splat(0); 10];
             for digit in 0..9 {
@@ -221,7 +221,7 @@ impl<W: Word> State<W> {
     #[inline(always)]
     fn digit<const IS_FIRST: bool>(&mut self, digit: usize) {
         let (digits, _) = self.candidates.as_chunks_mut::<81>();
-        let mut work = Digit::<_, IS_FIRST> {
+        let mut work = DigitPass::<_, IS_FIRST> {
             cells: &mut digits[digit],
             singles: &self.singles,
             taken: &mut self.taken,
@@ -242,7 +242,7 @@ impl<W: Word> State<W> {
 }
 
 /// One digit's part of a pass.
-struct Digit<'a, W, const IS_FIRST: bool> {
+struct DigitPass<'a, W, const IS_FIRST: bool> {
     cells: &'a mut [W; 81],
     singles: &'a [W; 81],
     taken: &'a mut [W; 81],
@@ -251,7 +251,7 @@ struct Digit<'a, W, const IS_FIRST: bool> {
     changed: W,
 }
 
-impl<W: Word, const IS_FIRST: bool> Digit<'_, W, IS_FIRST> {
+impl<W: Word, const IS_FIRST: bool> DigitPass<'_, W, IS_FIRST> {
     #[inline(always)]
     fn band(&mut self, band: usize) {
         let none = W::splat(0);
@@ -304,7 +304,7 @@ impl<W: Word, const IS_FIRST: bool> Digit<'_, W, IS_FIRST> {
             self.scratch.single_minicolumns[9 * band + 3 * stack + i] =
                 W::or3(single[i], single[3 + i], single[6 + i]);
         }
-        step_by_step();
+        scheduling_fence();
     }
 
     #[inline(always)]
@@ -340,7 +340,7 @@ impl<W: Word, const IS_FIRST: bool> Digit<'_, W, IS_FIRST> {
                     W::or_and(self.taken[cell], only_row[row], only_column[column])
                 };
             }
-            step_by_step();
+            scheduling_fence();
         }
     }
 }
@@ -348,7 +348,7 @@ impl<W: Word, const IS_FIRST: bool> Digit<'_, W, IS_FIRST> {
 /// Has the compiler finish one box, or row of a box, before it begins the next. Left to itself it loads far ahead and runs out of registers: a
 /// hundred words a digit went to memory and back, and a pass took a sixth to a third longer. No instruction comes of it.
 #[inline(always)]
-fn step_by_step() {
+fn scheduling_fence() {
     compiler_fence(Ordering::SeqCst);
 }
 
@@ -394,7 +394,7 @@ mod tests {
     /// The candidates of one lane, by cell.
     type Cells = [Vec<usize>; 81];
 
-    fn lane(state: &State<Portable>, lane: usize) -> Cells {
+    fn lane(state: &SlicedState<Portable>, lane: usize) -> Cells {
         std::array::from_fn(|cell| {
             (0..9).filter(|digit| has(state.candidates[81 * digit + cell], lane)).collect()
         })
@@ -425,8 +425,8 @@ mod tests {
         known.iter().cycle().take(LANES).cloned().collect()
     }
 
-    fn begin(puzzles: &[Grid]) -> Box<State<Portable>> {
-        let mut state = State::new();
+    fn begin(puzzles: &[Grid]) -> Box<SlicedState<Portable>> {
+        let mut state = SlicedState::new();
         let mut planes = [Portable::splat(0); 324];
         for (bit, planes) in planes.as_chunks_mut::<81>().0.iter_mut().enumerate() {
             for (cell, plane) in planes.iter_mut().enumerate() {
@@ -438,7 +438,7 @@ mod tests {
     }
 
     /// Passes until nothing changes in any lane that is alive.
-    fn exhaust(state: &mut State<Portable>) {
+    fn exhaust(state: &mut SlicedState<Portable>) {
         state.changed = Portable::splat(!0);
         for _ in 0..500 {
             state.look_at_cells();

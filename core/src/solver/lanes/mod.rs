@@ -37,6 +37,8 @@ mod branch;
 mod dives;
 mod engine;
 mod inference;
+mod job;
+mod packing;
 #[cfg(any(test, not(target_arch = "x86_64")))]
 mod portable;
 mod scalar;
@@ -48,12 +50,15 @@ mod word;
 use std::fmt;
 use std::str::FromStr;
 
-use self::engine::{Engine, Job};
+use self::engine::Engine;
+use self::job::SearchJob;
 #[cfg(not(target_arch = "x86_64"))]
 use self::portable::Portable as Baseline;
 #[cfg(target_arch = "x86_64")]
 use self::sse2::Sse2 as Baseline;
 use super::{Limit, Search};
+#[cfg(target_arch = "x86_64")]
+use crate::simd;
 
 pub use engine::LaneStats;
 pub(super) use scalar::Scalar;
@@ -85,11 +90,11 @@ impl Backend {
     pub fn is_available(self) -> bool {
         match self {
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => avx512::is_available(),
+            Self::Avx512 => simd::has_avx512(),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512Vl => avx512vl::is_available(),
+            Self::Avx512Vl => simd::has_avx512(),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => avx2::is_available(),
+            Self::Avx2 => simd::has_avx2(),
             #[cfg(not(target_arch = "x86_64"))]
             Self::Avx512 | Self::Avx512Vl | Self::Avx2 => false,
             Self::Portable => true,
@@ -106,7 +111,7 @@ impl Backend {
     pub fn available() -> impl Iterator<Item = Self> {
         let mut all = Self::ALL.map(|(_, backend)| backend);
         #[cfg(target_arch = "x86_64")]
-        if avx512vl::is_native() {
+        if simd::prefers_256_bits() {
             // The two with AVX-512 stand first.
             all.swap(0, 1);
         }
@@ -139,34 +144,6 @@ impl FromStr for Backend {
         let (_, backend) = known.ok_or_else(|| NoBackend::Unknown(text.to_owned()))?;
         if backend.is_available() { Ok(backend) } else { Err(NoBackend::Unavailable(backend)) }
     }
-}
-
-/// Has all of `bytes` brought near, for reading them soon, where the machine can be told so. Changes nothing.
-pub fn prefetch(bytes: &[u8]) {
-    #[cfg(target_arch = "x86_64")]
-    avx2::prefetch(bytes);
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = bytes;
-}
-
-/// A task on many bytes of which the compiler makes vector code by itself, for whatever words it may. Reading and writing puzzles is
-/// such, and would take the longer the faster the kernel is.
-pub trait SimdTask {
-    /// What comes of it.
-    type Output;
-
-    /// Does it. It is compiled for each kind of words if it is inlined, always, and so is what it calls.
-    fn work(self) -> Self::Output;
-}
-
-/// Does some work with the longest words that this machine has, of those that are worth it.
-#[inline(always)]
-pub fn dispatch<T: SimdTask>(work: T) -> T::Output {
-    #[cfg(target_arch = "x86_64")]
-    if avx2::is_available() {
-        return avx2::dispatch(work);
-    }
-    work.work()
 }
 
 /// Lanes do not share a puzzle where more solutions than this are wanted. They would find them out of order, and putting
@@ -249,7 +226,7 @@ impl Lanes {
         searches: &mut [Search],
     ) {
         assert!(puzzles.len() == solutions.len() && puzzles.len() == searches.len());
-        let mut job = Job {
+        let mut job = SearchJob {
             puzzles,
             solutions,
             searches,

@@ -1,5 +1,6 @@
 //! The back end for every machine: plain 64-bit arithmetic, which the compiler makes vectors of where it can.
 
+use super::packing::Packing;
 use super::word::Word;
 
 /// 128 lanes: the width that a machine has at least, be it by SSE2 or by NEON.
@@ -54,3 +55,5 @@ impl Word for Portable {
         Self([self.0[0] >> N, self.0[1] >> N])
     }
 }
+
+impl Packing for Portable {}

@@ -16,8 +16,8 @@
 
 use super::super::propagation::Board;
 use super::super::watch::{Watch, Watchable};
-use super::{SimdTask, dispatch};
 use crate::grid::{Grid, Order};
+use crate::simd::{SimdTask, dispatch};
 use crate::solver::{Limit, Metrics, Search, Stop};
 
 /// The candidates of a 9x9 puzzle, closed four digits at a time.
@@ -45,7 +45,7 @@ pub(in crate::solver) struct Scalar {
 }
 
 /// For each digit, its minirows or minicolumns that have a candidate.
-type Lines = [u32; 9];
+type MiniLines = [u32; 9];
 
 /// A guess: of the minirows or minicolumns of a row or column, one holds the digit.
 struct Guess {
@@ -72,12 +72,12 @@ impl Watchable for Scalar {
         solution: &mut Grid,
         watch: &mut W,
     ) -> Search {
-        dispatch(Run { scalar: self, puzzle, limit, solution, watch })
+        dispatch(ScalarTask { scalar: self, puzzle, limit, solution, watch })
     }
 }
 
 /// A search, compiled for the longest words of the machine.
-struct Run<'a, 'b, W> {
+struct ScalarTask<'a, 'b, W> {
     scalar: &'a mut Scalar,
     puzzle: &'a Grid,
     limit: &'a Limit<'b>,
@@ -85,12 +85,12 @@ struct Run<'a, 'b, W> {
     watch: &'a mut W,
 }
 
-impl<W: Watch> SimdTask for Run<'_, '_, W> {
+impl<W: Watch> SimdTask for ScalarTask<'_, '_, W> {
     type Output = Search;
 
     #[inline(always)]
     fn work(self) -> Search {
-        let Run { scalar, puzzle, limit, solution, watch } = self;
+        let ScalarTask { scalar, puzzle, limit, solution, watch } = self;
         scalar.search_watched(puzzle, limit, solution, watch)
     }
 }
@@ -114,7 +114,7 @@ impl Scalar {
                 found.stop = Stop::Cancelled;
                 return found;
             }
-            match entered.and_then(|()| rest(&mut self.board, watch)) {
+            match entered.and_then(|()| infer(&mut self.board, watch)) {
                 Ok(Some(lines)) => {
                     let guess = choose(&lines);
                     metrics.guesses += 1;
@@ -158,12 +158,12 @@ impl Scalar {
 }
 
 /// The lines of a board that are possible.
-struct AllLines {
-    minirows: Lines,
-    minicolumns: Lines,
+struct AllMiniLines {
+    minirows: MiniLines,
+    minicolumns: MiniLines,
 }
 
-impl AllLines {
+impl AllMiniLines {
     #[inline(always)]
     fn of(board: &Nine) -> Self {
         Self { minirows: minirows(board), minicolumns: minicolumns(board) }
@@ -173,7 +173,7 @@ impl AllLines {
 /// Infers all that singles, locked candidates and triads tell. Returns what lines are left, or `None` if the board is
 /// solved.
 #[inline(always)]
-fn rest<W: Watch>(board: &mut Nine, watch: &mut W) -> Result<Option<AllLines>, DeadEnd> {
+fn infer<W: Watch>(board: &mut Nine, watch: &mut W) -> Result<Option<AllMiniLines>, DeadEnd> {
     loop {
         let before = board.filled;
         board.propagate(watch).map_err(|_| DeadEnd)?;
@@ -183,7 +183,7 @@ fn rest<W: Watch>(board: &mut Nine, watch: &mut W) -> Result<Option<AllLines>, D
         if board.is_solved() {
             return Ok(None);
         }
-        let lines = AllLines::of(board);
+        let lines = AllMiniLines::of(board);
         if !rule_out_by_triads(board, &lines)? {
             return Ok(Some(lines));
         }
@@ -192,8 +192,8 @@ fn rest<W: Watch>(board: &mut Nine, watch: &mut W) -> Result<Option<AllLines>, D
 
 /// Rules out what triads and full lines do, see [`branch`](super::branch). Returns whether there were any.
 #[inline(always)]
-fn rule_out_by_triads(board: &mut Nine, lines: &AllLines) -> Result<bool, DeadEnd> {
-    let AllLines { minirows, minicolumns } = lines;
+fn rule_out_by_triads(board: &mut Nine, lines: &AllMiniLines) -> Result<bool, DeadEnd> {
+    let AllMiniLines { minirows, minicolumns } = lines;
     let (by_rows, in_rows) = ruled_out(minirows, next_box, last_box)?;
     let (by_columns, in_columns) = ruled_out(minicolumns, next_band, last_band)?;
     if in_rows | in_columns == 0 {
@@ -219,10 +219,10 @@ fn rule_out_by_triads(board: &mut Nine, lines: &AllLines) -> Result<bool, DeadEn
 /// neighbours.
 #[inline(always)]
 fn ruled_out(
-    lines: &Lines,
+    lines: &MiniLines,
     next: impl Fn(u32) -> u32,
     last: impl Fn(u32) -> u32,
-) -> Result<(Lines, u32), DeadEnd> {
+) -> Result<(MiniLines, u32), DeadEnd> {
     let mut certain = [0; 9];
     for digit in 0..9 {
         certain[digit] = lines[digit] & !next(lines[digit]) & !last(lines[digit]);
@@ -242,7 +242,7 @@ fn ruled_out(
 
 /// Where exactly three of nine are set, and where more.
 #[inline(always)]
-fn three_and_more(nine: &Lines) -> (u32, u32) {
+fn three_and_more(nine: &MiniLines) -> (u32, u32) {
     let [a, b, c, d, e, f, g, h, i] = *nine;
     let add = |a: u32, b: u32, c: u32| (a ^ b ^ c, (a & b) | (c & (a | b)));
     let ((s0, c0), (s1, c1), (s2, c2)) = (add(a, b, c), add(d, e, f), add(g, h, i));
@@ -275,7 +275,7 @@ const fn last_band(minicolumns: u32) -> u32 {
 }
 
 #[inline(always)]
-fn minirows(board: &Nine) -> Lines {
+fn minirows(board: &Nine) -> MiniLines {
     let mut lines = [0; 9];
     for (band, layers) in board.layers.iter().enumerate() {
         for digit in 0..9 {
@@ -287,7 +287,7 @@ fn minirows(board: &Nine) -> Lines {
 }
 
 #[inline(always)]
-fn minicolumns(board: &Nine) -> Lines {
+fn minicolumns(board: &Nine) -> MiniLines {
     let mut lines = [0; 9];
     for (band, layers) in board.layers.iter().enumerate() {
         for digit in 0..9 {
@@ -332,8 +332,8 @@ static PERMUTATIONS: [u8; 512] = {
 /// What to guess: the digit with the fewest permutations in the band or stack with the fewest over all digits, of those
 /// that are not decided, and of its first row or column that is not decided the first minirow or minicolumn.
 #[inline(always)]
-fn choose(lines: &AllLines) -> Guess {
-    let AllLines { minirows, minicolumns } = lines;
+fn choose(lines: &AllMiniLines) -> Guess {
+    let AllMiniLines { minirows, minicolumns } = lines;
     let mut fewest = (u8::MAX, 0);
     let mut counts = [[0; 9]; 6];
     for (band, counts) in counts.iter_mut().enumerate() {

@@ -8,6 +8,7 @@ use std::arch::x86_64::{
     _mm_set_epi64x, _mm_sll_epi64, _mm_srl_epi64, _mm_unpackhi_epi64, _mm_xor_si128,
 };
 
+use super::packing::Packing;
 use super::word::Word;
 
 /// 128 lanes.
@@ -70,6 +71,8 @@ impl Word for Sse2 {
         unsafe { Self(_mm_srl_epi64(self.0, distance::<N>())) }
     }
 }
+
+impl Packing for Sse2 {}
 
 #[cfg(test)]
 mod tests {

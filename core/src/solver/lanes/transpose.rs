@@ -1,112 +1,14 @@
 //! Between the two shapes of what lanes hold: *sliced*, one word for each bit with a part for each lane, and in *rows*,
 //! all bits of a lane together.
 
+use super::packing::{PLANES_PARTS, SlicedPlanes};
 use super::word::Word;
-
-/// The candidates of one puzzle: bit `81 * digit + cell`, digits and cells from 0. The bits from
-/// [`CANDIDATES`] on are free.
-pub(super) type Row = [u64; ROW_PARTS];
-
-/// How many 64-bit parts a row has.
-pub(super) const ROW_PARTS: usize = 12;
-
-/// 9 digits in 81 cells.
-pub(super) const CANDIDATES: usize = 729;
-
-/// The digits of one grid in binary: 81 bits for each of ones, twos, fours and eights. The first 64 cells of each stand
-/// in a part of their own; the other 17 of ones and twos share the fifth part, those of fours and eights the sixth.
-pub(super) type Planes = [u64; PLANES_PARTS];
-
-/// How many 64-bit parts the planes have.
-pub(super) const PLANES_PARTS: usize = 6;
-
-/// Packs the planes of a grid.
-#[inline(always)]
-pub(super) fn pack(planes: [u128; 4]) -> Planes {
-    let [ones, twos, fours, eights] = planes;
-    [ones as u64, twos as u64, fours as u64, eights as u64, tails(ones, twos), tails(fours, eights)]
-}
-
-/// The last 17 cells of two planes; what stands behind them is left out.
-#[inline(always)]
-const fn tails(low: u128, high: u128) -> u64 {
-    (low >> 64) as u64 & TAIL | ((high >> 64) as u64 & TAIL) << 17
-}
-
-const TAIL: u64 = (1 << 17) - 1;
-
-/// The opposite of [`pack`].
-#[inline(always)]
-pub(super) fn unpack(planes: Planes) -> [u128; 4] {
-    let mut unpacked = [0; 4];
-    for plane in 0..4 {
-        let tail = planes[4 + plane / 2] >> (17 * (plane % 2)) & TAIL;
-        unpacked[plane] = u128::from(tail) << 64 | u128::from(planes[plane]);
-    }
-    unpacked
-}
-
-/// The candidates of a puzzle: its clues, and every digit in the blanks.
-#[inline(always)]
-pub(super) fn row_of_puzzle(planes: [u128; 4]) -> Row {
-    let [ones, twos, fours, eights] = planes;
-    let blank = !(ones | twos | fours | eights);
-    let mut digits = [0; 9];
-    for digit in 0..9 {
-        let is = |plane: u128, bit: usize| if (digit + 1) >> bit & 1 == 1 { plane } else { !plane };
-        digits[digit] = (is(ones, 0) & is(twos, 1) & is(fours, 2) & is(eights, 3) | blank) & ((1 << 81) - 1);
-    }
-    row_of_digits(&digits)
-}
-
-/// The planes of the solution in a row that has one candidate in each cell.
-#[inline(always)]
-pub(super) fn planes_of_solution(row: &Row) -> [u128; 4] {
-    let mut planes = [0; 4];
-    for (digit, cells) in digits_of_row(row).into_iter().enumerate() {
-        for (bit, plane) in planes.iter_mut().enumerate() {
-            if (digit + 1) >> bit & 1 == 1 {
-                *plane |= cells & ((1 << 81) - 1);
-            }
-        }
-    }
-    planes
-}
-
-/// A row out of the cells of each digit, of which only 81 bits may be set.
-#[inline(always)]
-pub(super) fn row_of_digits(digits: &[u128; 9]) -> Row {
-    let mut row = [0; ROW_PARTS];
-    for digit in 0..9 {
-        let (part, bit, cells) = (81 * digit / 64, 81 * digit % 64, digits[digit]);
-        row[part] |= (cells << bit) as u64;
-        row[part + 1] |= (cells >> (64 - bit)) as u64;
-        if bit + 81 > 128 {
-            row[part + 2] |= (cells >> (128 - bit)) as u64;
-        }
-    }
-    row
-}
-
-/// The opposite of [`row_of_digits`]. What stands behind the 81 bits is unspecified.
-#[inline(always)]
-pub(super) fn digits_of_row(row: &Row) -> [u128; 9] {
-    let mut digits = [0; 9];
-    for digit in 0..9 {
-        let (part, bit) = (81 * digit / 64, 81 * digit % 64);
-        digits[digit] = (u128::from(row[part]) | u128::from(row[part + 1]) << 64) >> bit;
-        if bit + 81 > 128 {
-            digits[digit] |= u128::from(row[part + 2]) << (128 - bit);
-        }
-    }
-    digits
-}
 
 /// The rows of all lanes, part by part: all first parts, then all second parts.
 ///
 /// The lanes are in the order of [`Mask`](super::word::Mask), so that what is transposed is contiguous: lane
 /// `PARTS * n + q` is part `q` of the `n`th word of a part of the rows, and bit `n` of part `q` of each word of a slice.
-pub(super) struct Rows<const PARTS: usize> {
+pub(super) struct LaneRows<const PARTS: usize> {
     parts: Vec<u64>,
     /// Where the first row begins: at a line of the cache, since a vector across two of them takes twice as long.
     first: usize,
@@ -121,7 +23,7 @@ const fn stride<W: Word>() -> usize {
 /// How many parts lie in one line of the cache.
 const LINE: usize = 8;
 
-impl<const PARTS: usize> Rows<PARTS> {
+impl<const PARTS: usize> LaneRows<PARTS> {
     /// For `64 * W::PARTS` lanes.
     pub(super) fn new<W: Word>() -> Self {
         let parts = vec![0; PARTS * stride::<W>() + LINE];
@@ -225,10 +127,10 @@ impl<const PARTS: usize> Rows<PARTS> {
     }
 }
 
-impl Rows<PLANES_PARTS> {
+impl LaneRows<PLANES_PARTS> {
     /// The planes of all lanes: `81 * plane + cell`.
     #[inline(always)]
-    pub(super) fn slice_planes<W: Word>(&self, planes: &mut [W; 324]) {
+    pub(super) fn slice_planes<W: Word>(&self, planes: &mut SlicedPlanes<W>) {
         let mut words = [W::splat(0); 64];
         for part in 0..PLANES_PARTS {
             self.slice(part, &mut words);
@@ -243,7 +145,7 @@ impl Rows<PLANES_PARTS> {
 
     /// The opposite of [`Self::slice_planes`].
     #[inline(always)]
-    pub(super) fn set_planes<W: Word>(&mut self, planes: &[W; 324]) {
+    pub(super) fn set_planes<W: Word>(&mut self, planes: &SlicedPlanes<W>) {
         let mut half = [W::splat(0); 64];
         for part in 0..PLANES_PARTS {
             if part < 4 {

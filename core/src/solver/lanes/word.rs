@@ -1,7 +1,5 @@
 //! The vector vocabulary: all that the kernel needs of a machine.
 
-use super::transpose::{Row, planes_of_solution, row_of_puzzle};
-
 /// A vector of single bits, one for each lane. All of the kernel is written over this, once.
 ///
 /// The methods that take three words have a default in terms of those that take two; a machine that does them in one
@@ -88,54 +86,6 @@ pub(super) trait Word: Copy {
     fn exchange<const N: u32>(a: Self, b: Self) -> (Self, Self) {
         exchange_by_shifts::<Self, N>(a, b)
     }
-
-    /// Has the first byte brought near, where the machine can be told so. Changes nothing.
-    #[inline(always)]
-    fn prefetch(_bytes: &[u8]) {}
-
-    /// The cells of a grid whose digit, in binary, has the ones, the twos, the fours and the eights.
-    #[inline(always)]
-    fn planes(digits: &[u8; 96]) -> [u128; 4] {
-        let mut planes = [0; 4];
-        for (group, eight) in digits.as_chunks::<8>().0.iter().enumerate() {
-            let eight = u64::from_le_bytes(*eight);
-            for (bit, plane) in planes.iter_mut().enumerate() {
-                // The product has in its highest byte one bit of each byte.
-                let bits = ((eight >> bit) & LOWEST_BITS).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-                *plane |= u128::from(bits) << (8 * group);
-            }
-        }
-        planes
-    }
-
-    /// The opposite of [`Self::planes`].
-    #[inline(always)]
-    fn digits(planes: &[u128; 4], digits: &mut [u8; 81]) {
-        let mut bytes = [0; 88];
-        for (group, eight) in bytes.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-            let mut sum = 0;
-            for (bit, plane) in planes.iter().enumerate() {
-                // Byte k gets the byte's bit k alone, which then carries into the byte's highest bit.
-                let byte = (plane >> (8 * group)) as u64 & 0xFF;
-                let spread = byte.wrapping_mul(LOWEST_BITS) & 0x8040_2010_0804_0201;
-                sum |= ((spread + 0x7F7F_7F7F_7F7F_7F7F) >> 7 & LOWEST_BITS) << bit;
-            }
-            *eight = sum.to_le_bytes();
-        }
-        digits.copy_from_slice(&bytes[..81]);
-    }
-
-    /// The candidates of a puzzle: its clues, and every digit in the blanks.
-    #[inline(always)]
-    fn row(digits: &[u8; 96]) -> Row {
-        row_of_puzzle(Self::planes(digits))
-    }
-
-    /// The digits of the solution in a row that has one candidate in each cell.
-    #[inline(always)]
-    fn solution(row: &Row, digits: &mut [u8; 81]) {
-        Self::digits(&planes_of_solution(row), digits);
-    }
 }
 
 /// [`Word::exchange`] where the machine has nothing better.
@@ -144,9 +94,6 @@ pub(super) fn exchange_by_shifts<W: Word, const N: u32>(a: W, b: W) -> (W, W) {
     let lower = W::splat(!0 / ((1 << N) + 1));
     (W::select(lower, a, b.shift_left::<N>()), W::select(lower, a.shift_right::<N>(), b))
 }
-
-/// The lowest bit of each byte.
-const LOWEST_BITS: u64 = 0x0101_0101_0101_0101;
 
 /// A set of lanes: the parts of a word on the scalar side.
 ///
