@@ -14,10 +14,10 @@
 //! minicolumns   bit 9 * band + column                        neighbours in the column: 9 bits on, within 27
 //! ```
 
-use super::super::propagation::Board;
-use super::super::watch::{Watch, Watchable};
 use crate::grid::{Grid, Order};
 use crate::simd::{SimdTask, dispatch};
+use crate::solver::propagation::Board;
+use crate::solver::watch::{Watch, Watchable};
 use crate::solver::{Limit, Metrics, Search, Stop};
 
 /// The candidates of a 9x9 puzzle, closed four digits at a time.
@@ -178,7 +178,7 @@ fn infer<W: Watch>(board: &mut Nine, watch: &mut W) -> Result<Option<AllMiniLine
         let before = board.filled;
         board.propagate(watch).map_err(|_| DeadEnd)?;
         if W::IS_ON {
-            board.tell_filled(before, None, watch);
+            board.report_filled(before, None, watch);
         }
         if board.is_solved() {
             return Ok(None);
