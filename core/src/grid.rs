@@ -449,7 +449,7 @@ impl Grid {
     pub fn keeps_rules(&self) -> bool {
         match <&[u8; 81]>::try_from(self.digits.as_slice()) {
             Ok(digits) if self.order == Order::NINE => {
-                nine_keeps_rules(digits, |&digit| NINE_ONE[usize::from(digit & 15)])
+                keeps_rules_9x9(digits, |&digit| HOUSE_SUM[usize::from(digit & 15)])
             }
             _ => any_order_keeps_rules(self.order, &self.digits),
         }
@@ -528,9 +528,9 @@ fn any_order_keeps_rules(order: Order, digits: &[u8]) -> bool {
     true
 }
 
-/// What a digit adds to its houses in [`nine_keeps_rules`]; a table of 16, so that four bits of any byte
+/// What a digit adds to its houses in [`keeps_rules_9x9`]; a table of 16, so that four bits of any byte
 /// are an index.
-pub const NINE_ONE: [u64; 16] = {
+pub(crate) const HOUSE_SUM: [u64; 16] = {
     let mut one = [0; 16];
     let mut digit = 1;
     while digit <= 9 {
@@ -540,11 +540,11 @@ pub const NINE_ONE: [u64; 16] = {
     one
 };
 
-/// What stands for a cell that must not be there in [`nine_keeps_rules`].
-pub const NINE_BROKEN: u64 = 1 << 60;
+/// What stands for a cell that must not be there in [`keeps_rules_9x9`].
+pub(crate) const HOUSE_SUM_INVALID: u64 = 1 << 60;
 
 /// The rules for 9x9 without branches, for bulk validation. `one` says what a cell is worth: the entry of its
-/// digit in [`NINE_ONE`], 0 for a blank, [`NINE_BROKEN`] for what must not be there.
+/// digit in [`HOUSE_SUM`], 0 for a blank, [`HOUSE_SUM_INVALID`] for what must not be there.
 ///
 /// A house is the sum of its cells, in a word with four bits a digit, which hold the nine that there can be:
 ///
@@ -556,7 +556,7 @@ pub const NINE_BROKEN: u64 = 1 << 60;
 /// so a digit that stands twice shows as a bit above the lowest of its field. The cells are walked stack by
 /// stack, because then all sums on hand fit into registers.
 #[inline]
-pub fn nine_keeps_rules(cells: &[u8; 81], one: impl Fn(&u8) -> u64) -> bool {
+pub(crate) fn keeps_rules_9x9(cells: &[u8; 81], one: impl Fn(&u8) -> u64) -> bool {
     const REPEATED: u64 = 0xF000_000E_EEEE_EEEE;
     let mut bad = 0;
     let mut rows = [0; 9];

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use crate::answer::{Answer, Block, Found, Task, Workers, single_error};
 use crate::grid::Grid;
 use crate::solver::Question;
-use crate::text::{Format, FormatError, Hint, Opening, Problem, PuzzleError, Records, sniff};
+use crate::text::{Format, FormatError, Hint, Preamble, Problem, PuzzleError, Records, sniff};
 
 /// Why a puzzle was not solved. Prints as the sentence that the programs print, such as `The puzzle has no solution.`
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -36,17 +36,17 @@ impl From<FormatError> for SolveError {
 const EMPTY: PuzzleError = PuzzleError { problem: Problem::Empty, line: None };
 
 /// A text whose notation is known.
-struct Opened<'a> {
+struct Parsed<'a> {
     format: Format,
     text: &'a [u8],
     /// The number of the line on which `text` begins.
     first_line: u64,
 }
 
-impl<'a> Opened<'a> {
+impl<'a> Parsed<'a> {
     fn new(text: &'a str) -> Result<Self, FormatError> {
         let text = text.as_bytes();
-        let Opening { format, body, lines } = sniff(text, &Hint::default(), true)?.ok_or(EMPTY)?;
+        let Preamble { format, body, lines } = sniff(text, &Hint::default(), true)?.ok_or(EMPTY)?;
         Ok(Self { format, text: &text[body..], first_line: 1 + lines })
     }
 
@@ -116,7 +116,7 @@ pub fn solve_unique(text: &str) -> Result<Grid, SolveError> {
 }
 
 fn solution(text: &str, question: Question) -> Result<Grid, SolveError> {
-    match Opened::new(text)?.answer(question)? {
+    match Parsed::new(text)?.answer(question)? {
         Answered::Solution(solution) => Ok(solution),
         Answered::Count(_) => unreachable!("nobody asked for a count"),
     }
@@ -133,7 +133,7 @@ fn solution(text: &str, question: Question) -> Result<Grid, SolveError> {
 /// # Ok::<(), sudoku_core::SolveError>(())
 /// ```
 pub fn count_solutions(text: &str, limit: u64) -> Result<u64, SolveError> {
-    match Opened::new(text)?.answer(Question::Count { limit: limit.max(1) })? {
+    match Parsed::new(text)?.answer(Question::Count { limit: limit.max(1) })? {
         Answered::Count(count) => Ok(count),
         Answered::Solution(_) => unreachable!("a count was asked for"),
     }
@@ -166,7 +166,7 @@ pub fn count_solutions(text: &str, limit: u64) -> Result<u64, SolveError> {
 /// # Ok::<(), sudoku_core::text::FormatError>(())
 /// ```
 pub fn answers(text: &str) -> Result<Answers<'_>, FormatError> {
-    Ok(Answers::of(Opened::new(text)?, Task::default()))
+    Ok(Answers::of(Parsed::new(text)?, Task::default()))
 }
 
 /// The answers to the puzzles of a text, made by [`answers`].
@@ -182,8 +182,8 @@ pub struct Answers<'a> {
 const BLOCK_BYTES: usize = 512 * 1024;
 
 impl<'a> Answers<'a> {
-    fn of(opened: Opened<'a>, task: Task) -> Self {
-        let Opened { format, text, first_line } = opened;
+    fn of(parsed: Parsed<'a>, task: Task) -> Self {
+        let Parsed { format, text, first_line } = parsed;
         Self { workers: Workers::new(format, task), rest: text, line: first_line, ready: VecDeque::new() }
     }
 
@@ -239,7 +239,7 @@ impl FromStr for Grid {
     type Err = SolveError;
 
     fn from_str(text: &str) -> Result<Self, SolveError> {
-        Opened::new(text)?.single()
+        Parsed::new(text)?.single()
     }
 }
 

@@ -41,11 +41,11 @@ impl Cancel for AtomicBool {
 #[derive(Debug, Default)]
 pub struct PerPuzzleCancel {
     flag: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<PuzzleState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct PuzzleState {
     /// How many puzzles have been begun.
     begun: u64,
     /// Is the last of them being searched? Between two puzzles, and while many are searched together, there is none that
@@ -58,7 +58,7 @@ struct State {
 }
 
 impl PerPuzzleCancel {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, PuzzleState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

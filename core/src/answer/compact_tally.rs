@@ -6,14 +6,14 @@ use crate::solver::Metrics;
 
 /// What a search cost, in a third of the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ShortMetrics {
+pub struct CompactMetrics {
     nodes: u32,
     guesses: u32,
     backtracks: u32,
     depth: u32,
 }
 
-impl ShortMetrics {
+impl CompactMetrics {
     /// None if it was too much, or has been counted in full.
     #[must_use]
     pub fn of(metrics: &Metrics) -> Option<Self> {
@@ -46,7 +46,7 @@ pub enum CompactTally {
         /// How many.
         answers: u32,
         /// What their searches cost together.
-        metrics: ShortMetrics,
+        metrics: CompactMetrics,
     },
     /// One that says more.
     Long(Box<Tally>),
@@ -57,7 +57,7 @@ impl CompactTally {
     #[must_use]
     pub fn take(tally: &mut Tally) -> Self {
         let is_good = tally.errors.is_empty() && tally.costs.is_none();
-        match (u32::try_from(tally.answers), ShortMetrics::of(&tally.metrics)) {
+        match (u32::try_from(tally.answers), CompactMetrics::of(&tally.metrics)) {
             (Ok(answers), Some(metrics)) if is_good => {
                 (tally.answers, tally.metrics) = (0, Metrics::default());
                 Self::Good { answers, metrics }

@@ -68,7 +68,7 @@ impl Entries {
 
     /// Those from `first` on, at most so many, that can be read as lines of 81 characters: a text has no line end in it unless
     /// the reader stops at it.
-    pub(super) fn like_lines(&self, first: usize, most: usize) -> &[u8] {
+    pub(super) fn plain_9x9_lines(&self, first: usize, most: usize) -> &[u8] {
         const LINE: usize = 82;
         let begin = self.begin(first);
         let ends = self.ends[first..].iter().take(most);

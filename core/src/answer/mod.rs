@@ -12,9 +12,9 @@ mod check;
 mod compact_tally;
 mod costs;
 mod entries;
+mod next_step;
 mod render;
 mod single;
-mod step;
 mod validate;
 mod worker;
 mod workers;
@@ -28,16 +28,16 @@ use crate::text::{Problem, PuzzleError};
 
 pub use cancel::{Cancel, PerPuzzleCancel};
 pub use check::{Check, Flaw, check_block, check_grid};
-pub use compact_tally::{CompactTally, ShortMetrics};
+pub use compact_tally::{CompactMetrics, CompactTally};
 pub use costs::{Cost, Costs};
 pub use entries::Entries;
+pub use next_step::{NextStep, Reason, Stuck, next_step};
 pub use render::{NoOutputForm, OutputForm, paint_grid};
 pub use single::single_error;
-pub use step::{Reason, Step, Stuck, next_step};
 pub use validate::{Validation, validate_block};
 pub use worker::{Visitor, Worker};
 pub use workers::{IdleWorkers, Workers};
-pub use write::{Part, Written, WrittenParts, write_solutions};
+pub use write::{Written, WrittenPart, WrittenParts, write_solutions};
 
 /// What is asked of every puzzle, and how the answers are written.
 #[derive(Clone, Copy)]

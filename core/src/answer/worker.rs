@@ -12,28 +12,28 @@ use crate::text::{Format, Problem, PuzzleError, Records};
 pub(super) const BATCH_PUZZLES: usize = 8192;
 
 /// Room is made for so many puzzles at a time.
-const AT_ONCE: usize = 64;
+const GROWTH: usize = 64;
 
 /// So many lines are read, then some of the text further on is brought near.
-const TOGETHER: usize = 8;
+const PREFETCH_LINES: usize = 8;
 
 /// Reads everyday lines as long as there are such and room for them. Returns how many.
-struct ReadEveryday<'a, 'b> {
+struct ReadPlain9x9<'a, 'b> {
     records: &'a mut Records<'b>,
     digits: &'a mut [u8],
 }
 
-impl SimdTask for ReadEveryday<'_, '_> {
+impl SimdTask for ReadPlain9x9<'_, '_> {
     type Output = usize;
 
     #[inline(always)]
     fn work(self) -> usize {
         let mut count = 0;
-        for digits in self.digits.chunks_mut(81 * TOGETHER) {
+        for digits in self.digits.chunks_mut(81 * PREFETCH_LINES) {
             prefetch(self.records.rest());
             let read = self.records.read_plain_9x9(digits);
             count += read;
-            if read < TOGETHER {
+            if read < PREFETCH_LINES {
                 break;
             }
         }
@@ -46,7 +46,7 @@ impl SimdTask for ReadEveryday<'_, '_> {
 fn prefetch(text: &[u8]) {
     /// Two pages.
     const PREFETCH_DISTANCE: usize = 8192;
-    if let Some(later) = text.get(PREFETCH_DISTANCE..PREFETCH_DISTANCE + 82 * TOGETHER) {
+    if let Some(later) = text.get(PREFETCH_DISTANCE..PREFETCH_DISTANCE + 82 * PREFETCH_LINES) {
         simd::prefetch(later);
     }
 }
@@ -137,8 +137,8 @@ impl Worker {
             if self.lines.len() == most {
                 self.answer_kept(task, cancel, visitor)?;
             }
-            let room = AT_ONCE.min(most - self.lines.len());
-            if self.keep_everyday(&mut records, room) < room {
+            let room = GROWTH.min(most - self.lines.len());
+            if self.keep_plain_9x9(&mut records, room) < room {
                 let Some(record) = records.read(&mut self.puzzle) else { return Ok(()) };
                 self.keep(record.line, record.error);
             }
@@ -167,11 +167,11 @@ impl Worker {
                 self.answer_kept(task, cancel, visitor)?;
             }
             let line = first_line + at as u64;
-            let room = TOGETHER.min(most - self.lines.len());
-            let mut records = Records::new(format, entries.like_lines(at, room), line);
-            let read = self.keep_everyday(&mut records, room);
+            let room = PREFETCH_LINES.min(most - self.lines.len());
+            let mut records = Records::new(format, entries.plain_9x9_lines(at, room), line);
+            let read = self.keep_plain_9x9(&mut records, room);
             at += read;
-            if read < TOGETHER && self.lines.len() < most && at < entries.len() {
+            if read < PREFETCH_LINES && self.lines.len() < most && at < entries.len() {
                 let line = first_line + at as u64;
                 let error = format.read_line(entries.get(at), line, &mut self.puzzle).err();
                 self.keep(line, error);
@@ -182,9 +182,9 @@ impl Worker {
     }
 
     /// Reads everyday lines, at most so many, and keeps their puzzles. Returns how many.
-    fn keep_everyday(&mut self, records: &mut Records<'_>, room: usize) -> usize {
+    fn keep_plain_9x9(&mut self, records: &mut Records<'_>, room: usize) -> usize {
         let first = records.line();
-        let read = self.batch.push_up_to(room, |digits| dispatch(ReadEveryday { records, digits }));
+        let read = self.batch.push_up_to(room, |digits| dispatch(ReadPlain9x9 { records, digits }));
         self.lines.extend(first..first + read as u64);
         read
     }

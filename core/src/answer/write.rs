@@ -24,12 +24,12 @@ pub struct WrittenParts {
     /// The text of all answers, whole lines.
     pub text: Vec<u8>,
     /// The parts, in order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<WrittenPart>,
 }
 
 /// The answers to a part of a block.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Part {
+pub struct WrittenPart {
     /// Where they end in the text of all.
     pub end: usize,
     /// What they are.
@@ -69,12 +69,16 @@ pub(super) struct PartWriter<'a, E: Iterator> {
     /// The first lines behind the part on hand and behind those after it.
     ends: Peekable<E>,
     /// Those that are done.
-    parts: Vec<Part>,
+    parts: Vec<WrittenPart>,
 }
 
 impl<'a, E: Iterator<Item = u64>> PartWriter<'a, E> {
     /// `ends` are the numbers of the first lines behind the parts, ascending; `parts` is where these go.
-    pub(super) fn new(writer: Writer<'a>, parts: Vec<Part>, ends: impl IntoIterator<IntoIter = E>) -> Self {
+    pub(super) fn new(
+        writer: Writer<'a>,
+        parts: Vec<WrittenPart>,
+        ends: impl IntoIterator<IntoIter = E>,
+    ) -> Self {
         Self { writer, ends: ends.into_iter().peekable(), parts }
     }
 
@@ -88,7 +92,7 @@ impl<'a, E: Iterator<Item = u64>> PartWriter<'a, E> {
     fn go_on(&mut self, line: u64, end: usize) {
         while self.ends.next_if(|&behind| behind <= line).is_some() {
             let tally = CompactTally::take(&mut self.writer.written.tally);
-            self.parts.push(Part { end, tally });
+            self.parts.push(WrittenPart { end, tally });
         }
     }
 

@@ -30,7 +30,7 @@ use rand::rngs::ChaCha8Rng;
 use crate::answer::Cancelled;
 use crate::grid::{Grid, Order};
 use crate::solver::{
-    Batch, DEFAULT_NODE_LIMIT, Limit, Question, Search, Solver, Stop, Verdict as Found, default_strategy,
+    Batch, DEFAULT_NODE_LIMIT, Limit, Question, Search, Solver, Stop, Verdict, default_strategy,
 };
 
 pub use difficulty::{Difficulty, NoGuesses, guesses};
@@ -38,15 +38,15 @@ pub use full_grid::Grids;
 pub use symmetry::{NoSymmetry, Symmetry};
 
 use difficulty::Rater;
-use remove_clues::{ClueRemoval, Verdict};
+use remove_clues::{ClueRemoval, Soundness};
 use vicinity_search::VicinitySearch;
 
 /// The attempts at a puzzle where nothing else is said.
 pub const DEFAULT_ATTEMPTS: u64 = 1000;
 
-/// From this many clues down, 9x9 puzzles without symmetry are walked to: removals alone get there once in 400 attempts,
+/// From this many clues down, 9x9 puzzles without symmetry are nearby to: removals alone get there once in 400 attempts,
 /// and each clue less is some twenty times as rare.
-const WALKED_CLUES: usize = 21;
+const VICINITY_CLUES: usize = 21;
 
 /// What is wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,7 +120,7 @@ impl Recipe {
         let most = match (&self.kind, self.order.box_side()) {
             (_, 5) => 1,
             (_, 4) => 8,
-            (Kind::Puzzle(constraints), _) if self.walks(constraints) => 1,
+            (Kind::Puzzle(constraints), _) if self.uses_vicinity_search(constraints) => 1,
             (Kind::Puzzle(constraints), _)
                 if constraints.clues.is_some() || constraints.difficulty != Difficulty::Any =>
             {
@@ -132,11 +132,11 @@ impl Recipe {
         usize::try_from(share).unwrap_or(most).clamp(1, most)
     }
 
-    /// Are puzzles walked to?
-    fn walks(&self, constraints: &Constraints) -> bool {
+    /// Are puzzles nearby to?
+    fn uses_vicinity_search(&self, constraints: &Constraints) -> bool {
         self.order == Order::NINE
             && constraints.symmetry == Symmetry::None
-            && constraints.clues.is_some_and(|clues| clues <= WALKED_CLUES)
+            && constraints.clues.is_some_and(|clues| clues <= VICINITY_CLUES)
     }
 }
 
@@ -366,7 +366,7 @@ impl Making {
         self.stage = Stage::Filling;
     }
 
-    fn begin_thinning(&mut self, orbits: &[Vec<usize>], least: usize) {
+    fn begin_removal(&mut self, orbits: &[Vec<usize>], least: usize) {
         self.removal.begin(&self.solution, orbits, least, &mut self.random);
         self.stage = Stage::ClueRemoval;
     }
@@ -462,7 +462,7 @@ impl<'a> BatchGenerator<'a> {
             }
             if self.constraints.grids == Grids::Shuffled || making.fills == MOST_FILLS {
                 making.solution = full_grid::disguise(order, &full_grid::base(order), &mut making.random);
-                making.begin_thinning(&self.generator.orbits, least);
+                making.begin_removal(&self.generator.orbits, least);
                 continue;
             }
             making.fills += 1;
@@ -476,7 +476,7 @@ impl<'a> BatchGenerator<'a> {
                 let making = &mut open[index];
                 // What the solver finds first is not any solution; a disguise takes its habits out of where things are.
                 making.solution = full_grid::disguise(order, self.batch.solution(place), &mut making.random);
-                making.begin_thinning(&self.generator.orbits, least);
+                making.begin_removal(&self.generator.orbits, least);
             }
         }
         Ok(())
@@ -501,8 +501,8 @@ impl<'a> BatchGenerator<'a> {
         }
         self.search(2, TEST_NODES[self.order.box_side() - 1])?;
         for place in 0..self.owners.len() {
-            let verdict = self.verdict(place)?;
-            open[self.owners[place]].removal.learn(&self.generator.orbits, verdict);
+            let soundness = self.soundness(place)?;
+            open[self.owners[place]].removal.learn(&self.generator.orbits, soundness);
         }
         Ok(())
     }
@@ -523,25 +523,25 @@ impl<'a> BatchGenerator<'a> {
     }
 
     /// Is a puzzle of the batch as it may be?
-    fn verdict(&mut self, place: usize) -> Result<Verdict, Cancelled> {
+    fn soundness(&mut self, place: usize) -> Result<Soundness, Cancelled> {
         match Question::Unique.verdict(&self.batch.searches()[place]) {
-            Found::Solved => {}
-            Found::GaveUp { .. } => return Ok(Verdict::Undecided),
-            _ => return Ok(Verdict::Unsound),
+            Verdict::Solved => {}
+            Verdict::GaveUp { .. } => return Ok(Soundness::Undecided),
+            _ => return Ok(Soundness::Unsound),
         }
         let Some(rater) = self.rater.as_mut().filter(|_| !self.constraints.minimal) else {
-            return Ok(Verdict::Sound);
+            return Ok(Soundness::Sound);
         };
         let difficulty = &self.constraints.difficulty;
         if !difficulty.is_bound() {
-            return Ok(Verdict::Sound);
+            return Ok(Soundness::Sound);
         }
         let nodes = TEST_NODES[self.order.box_side() - 1];
         let rating = rater.rate(self.batch.puzzle(place), nodes, self.cancel)?;
         Ok(match rating {
-            Some(rating) if difficulty.bounds(rating) => Verdict::Sound,
-            Some(_) => Verdict::Unsound,
-            None => Verdict::Undecided,
+            Some(rating) if difficulty.bounds(rating) => Soundness::Sound,
+            Some(_) => Soundness::Unsound,
+            None => Soundness::Undecided,
         })
     }
 
@@ -565,11 +565,11 @@ impl<'a> BatchGenerator<'a> {
         if *minimal && removal.is_undecided {
             return Ok(None);
         }
-        let mut walked = None;
+        let mut nearby = None;
         if let Some(clues) = *clues
             && removal.clues != clues
         {
-            if removal.clues < clues || !self.generator.recipe.walks(self.constraints) {
+            if removal.clues < clues || !self.generator.recipe.uses_vicinity_search(self.constraints) {
                 return Ok(None);
             }
             let mut search = VicinitySearch {
@@ -578,12 +578,12 @@ impl<'a> BatchGenerator<'a> {
                 // Its own: the other one is being filled.
                 batch: Batch::new(self.order),
             };
-            walked = search.run(&removal.puzzle, clues, *minimal, &mut making.random)?;
-            if walked.is_none() {
+            nearby = search.run(&removal.puzzle, clues, *minimal, &mut making.random)?;
+            if nearby.is_none() {
                 return Ok(None);
             }
         }
-        let digits = walked.as_deref().unwrap_or(&removal.puzzle);
+        let digits = nearby.as_deref().unwrap_or(&removal.puzzle);
         if let Some(rater) = &mut self.rater {
             let rating = rater.rate(digits, DEFAULT_NODE_LIMIT, self.cancel)?;
             if !rating.is_some_and(|rating| difficulty.fits(rating)) {
@@ -592,7 +592,7 @@ impl<'a> BatchGenerator<'a> {
         }
         let clues = Grid::from_digits(self.order, digits);
         let mut solution = Grid::from_digits(self.order, &making.solution);
-        if walked.is_some() {
+        if nearby.is_some() {
             // The walk has come to another solution.
             let limit = Limit { solutions: 1, nodes: DEFAULT_NODE_LIMIT, cancel: self.cancel };
             if self.solver.search(&clues, &limit, &mut solution).solutions == 0 {

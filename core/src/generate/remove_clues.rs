@@ -14,7 +14,7 @@ use rand::seq::SliceRandom as _;
 
 /// What was found of a puzzle with fewer clues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum Soundness {
     /// The solution is single, and the puzzle not too hard.
     Sound,
     /// One of the two fails.
@@ -133,10 +133,10 @@ impl ClueRemoval {
     }
 
     /// Takes note of what was found of the puzzle proposed last.
-    pub(super) fn learn(&mut self, orbits: &[Vec<usize>], verdict: Verdict) {
+    pub(super) fn learn(&mut self, orbits: &[Vec<usize>], soundness: Soundness) {
         let is_single = self.end == self.at + 1;
-        match verdict {
-            Verdict::Sound => {
+        match soundness {
+            Soundness::Sound => {
                 let mut puzzle = std::mem::take(&mut self.puzzle);
                 self.clues = self.remove(orbits, &mut puzzle);
                 self.puzzle = puzzle;
@@ -144,15 +144,15 @@ impl ClueRemoval {
                 self.step = self.step.div_ceil(3);
             }
             // Nothing follows for its parts from what could not be decided of the whole.
-            Verdict::Undecided if !is_single => {
+            Soundness::Undecided if !is_single => {
                 self.step = (self.end - self.at) / 2;
                 self.fails = None;
             }
-            Verdict::Unsound | Verdict::Undecided if is_single => {
-                self.is_undecided |= verdict == Verdict::Undecided;
+            Soundness::Unsound | Soundness::Undecided if is_single => {
+                self.is_undecided |= soundness == Soundness::Undecided;
                 self.keep();
             }
-            Verdict::Unsound | Verdict::Undecided => self.fails = Some(self.end),
+            Soundness::Unsound | Soundness::Undecided => self.fails = Some(self.end),
         }
     }
 }
@@ -211,8 +211,8 @@ mod tests {
             let mut proposed = Vec::new();
             while removal.propose(&orbits, &mut proposed) {
                 assert_eq!(proposed.len(), order.cells());
-                let verdict = if is_sound(&proposed) { Verdict::Sound } else { Verdict::Unsound };
-                removal.learn(&orbits, verdict);
+                let soundness = if is_sound(&proposed) { Soundness::Sound } else { Soundness::Unsound };
+                removal.learn(&orbits, soundness);
                 proposed.clear();
                 tests += 1;
             }
@@ -235,7 +235,7 @@ mod tests {
         let mut proposed = Vec::new();
         let mut tests = 0;
         while removal.propose(&orbits, &mut proposed) {
-            removal.learn(&orbits, Verdict::Undecided);
+            removal.learn(&orbits, Soundness::Undecided);
             proposed.clear();
             tests += 1;
         }

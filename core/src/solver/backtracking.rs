@@ -29,11 +29,11 @@ impl Strategy for Backtracking {
     }
 
     fn solver(&self, order: Order) -> Box<dyn Solver> {
-        Box::new(State { digits: Vec::new(), blanks: Vec::new(), houses: Houses::new(order) })
+        Box::new(BacktrackingSolver { digits: Vec::new(), blanks: Vec::new(), houses: Houses::new(order) })
     }
 }
 
-struct State {
+struct BacktrackingSolver {
     /// The grid being filled; at a blank, the digit tried last.
     digits: Vec<u8>,
     /// The indices of the blank cells; those before the current one are the stack.
@@ -41,7 +41,7 @@ struct State {
     houses: Houses,
 }
 
-impl Watchable for State {
+impl Watchable for BacktrackingSolver {
     fn run<W: Watch>(
         &mut self,
         puzzle: &Grid,
@@ -102,7 +102,7 @@ impl Watchable for State {
     }
 }
 
-impl State {
+impl BacktrackingSolver {
     /// Lifts the digit placed last, so that the search goes on with the next one there. False if none is left.
     fn take_back<W: Watch>(&mut self, depth: &mut usize, metrics: &mut Metrics, watch: &mut W) -> bool {
         if *depth == 0 {

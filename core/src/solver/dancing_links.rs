@@ -36,7 +36,7 @@ impl Strategy for DancingLinks {
     }
 
     fn solver(&self, order: Order) -> Box<dyn Solver> {
-        Box::new(State::new(order))
+        Box::new(DancingLinksSolver::new(order))
     }
 }
 
@@ -51,7 +51,7 @@ const COVERED: u8 = 0x80;
 
 /// A member of the list of an item.
 #[derive(Clone, Copy, Debug)]
-struct Node {
+struct ListNode {
     up: Index,
     down: Index,
     item: Index,
@@ -65,7 +65,7 @@ struct Node {
 /// ```
 #[derive(Clone, Debug)]
 struct Matrix {
-    nodes: Vec<Node>,
+    nodes: Vec<ListNode>,
     /// How many options each item has, and whether it is covered.
     sizes: Vec<u8>,
 }
@@ -75,8 +75,8 @@ impl Matrix {
     fn new(order: Order) -> Self {
         let (side, cells) = (order.side(), order.cells());
         let items = ITEMS_OF_AN_OPTION * cells;
-        let head = |item| Node { up: index(item), down: index(item), item: index(item) };
-        let mut nodes: Vec<Node> = (0..items).map(head).collect();
+        let head = |item| ListNode { up: index(item), down: index(item), item: index(item) };
+        let mut nodes: Vec<ListNode> = (0..items).map(head).collect();
         for cell in order.all_cells() {
             let [row, column, of_boxes] = [cell.row(), cell.column(), cell.box_number()].map(|n| n - 1);
             for digit in 0..side {
@@ -86,7 +86,7 @@ impl Matrix {
                 {
                     let item = kind * cells + item;
                     let (node, last) = (index(nodes.len()), nodes[item].up);
-                    nodes.push(Node { up: last, down: index(item), item: index(item) });
+                    nodes.push(ListNode { up: last, down: index(item), item: index(item) });
                     nodes[usize::from(last)].down = node;
                     nodes[item].up = node;
                 }
@@ -132,7 +132,7 @@ impl Matrix {
         let mut node = usize::from(self.nodes[item].down);
         while node != item {
             for other in Self::others(node) {
-                let Node { up, down, item } = self.nodes[other];
+                let ListNode { up, down, item } = self.nodes[other];
                 self.nodes[usize::from(up)].down = down;
                 self.nodes[usize::from(down)].up = up;
                 self.sizes[usize::from(item)] -= 1;
@@ -147,7 +147,7 @@ impl Matrix {
         let mut node = usize::from(self.nodes[item].up);
         while node != item {
             for other in Self::others(node).into_iter().rev() {
-                let Node { up, down, item } = self.nodes[other];
+                let ListNode { up, down, item } = self.nodes[other];
                 self.nodes[usize::from(up)].down = index(other);
                 self.nodes[usize::from(down)].up = index(other);
                 self.sizes[usize::from(item)] += 1;
@@ -183,7 +183,7 @@ const fn index(node: usize) -> Index {
     node as Index
 }
 
-struct State {
+struct DancingLinksSolver {
     order: Order,
     /// Of a grid of blanks.
     blank: Matrix,
@@ -194,7 +194,7 @@ struct State {
     digits: Vec<u8>,
 }
 
-impl State {
+impl DancingLinksSolver {
     fn new(order: Order) -> Self {
         let blank = Matrix::new(order);
         Self { order, matrix: blank.clone(), blank, stack: Vec::new(), digits: Vec::new() }
@@ -247,7 +247,7 @@ impl State {
     }
 }
 
-impl Watchable for State {
+impl Watchable for DancingLinksSolver {
     fn run<W: Watch>(
         &mut self,
         puzzle: &Grid,

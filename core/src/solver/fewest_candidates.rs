@@ -29,7 +29,7 @@ impl Strategy for FewestCandidates {
     }
 
     fn solver(&self, order: Order) -> Box<dyn Solver> {
-        Box::new(State {
+        Box::new(FewestCandidatesSolver {
             digits: Vec::new(),
             blanks: Vec::new(),
             stack: Vec::new(),
@@ -38,7 +38,7 @@ impl Strategy for FewestCandidates {
     }
 }
 
-struct State {
+struct FewestCandidatesSolver {
     digits: Vec<u8>,
     /// The cells that are still blank, in no order.
     blanks: Vec<usize>,
@@ -51,14 +51,14 @@ struct State {
 struct Choice {
     cell: usize,
     /// Where it stood among the blanks.
-    place: usize,
+    position: usize,
     /// The digit tried at present; 0 for none.
     digit: u8,
     /// The candidates that are yet to be tried, bit `d` for digit `d`.
     left: u32,
 }
 
-impl Watchable for State {
+impl Watchable for FewestCandidatesSolver {
     fn run<W: Watch>(
         &mut self,
         puzzle: &Grid,
@@ -107,24 +107,24 @@ impl Watchable for State {
     }
 }
 
-impl State {
+impl FewestCandidatesSolver {
     /// Takes the blank with the fewest candidates, of which there may be none. There is a blank.
     fn choose<W: Watch>(&mut self, watch: &mut W) {
         let mut best = (u32::MAX, usize::MAX, 0, 0);
-        for (place, &cell) in self.blanks.iter().enumerate() {
+        for (position, &cell) in self.blanks.iter().enumerate() {
             let free = self.houses.free(cell);
-            let next = (free.count_ones(), cell, place, free);
+            let next = (free.count_ones(), cell, position, free);
             if (next.0, next.1) < (best.0, best.1) {
                 best = next;
             }
         }
         watch.compare(self.blanks.len() as u64);
-        let (candidates, cell, place, left) = best;
+        let (candidates, cell, position, left) = best;
         if W::IS_ON && candidates == 0 {
             watch.conflict(Contradiction::NoDigit { cell: self.houses.order().cell_at(cell) });
         }
-        self.blanks.swap_remove(place);
-        self.stack.push(Choice { cell, place, digit: 0, left });
+        self.blanks.swap_remove(position);
+        self.stack.push(Choice { cell, position, digit: 0, left });
     }
 
     /// Goes back to the last choice that has something left to be tried. False if there is none.
@@ -146,7 +146,7 @@ impl State {
             }
             let last = self.blanks.len();
             self.blanks.push(top.cell);
-            self.blanks.swap(top.place, last);
+            self.blanks.swap(top.position, last);
             self.stack.pop();
         }
         false

@@ -1,6 +1,6 @@
-//! Searches that are watched: every step told, comparisons and placements counted.
+//! Searches that are watched: every step observer, comparisons and placements counted.
 //!
-//! A strategy is written once, over [`Watch`]. With [`Nobody`] for a watcher the compiler leaves all of it out, so that
+//! A strategy is written once, over [`Watch`]. With [`NoWatch`] for a watcher the compiler leaves all of it out, so that
 //! a search costs nothing for the possibility that someone might have wanted to see it.
 
 use std::fmt;
@@ -102,15 +102,15 @@ impl fmt::Display for Contradiction {
     }
 }
 
-/// Whoever is told each step, with the grid as it stands after it. `Break` ends the search.
+/// Whoever is observer each step, with the grid as it stands after it. `Break` ends the search.
 pub type StepObserver<'a> = dyn FnMut(&Step, &Grid) -> ControlFlow<()> + 'a;
 
 /// What is wanted of a watched search.
 pub struct Watcher<'a> {
-    told: Option<&'a mut StepObserver<'a>>,
+    observer: Option<&'a mut StepObserver<'a>>,
     comparisons: u64,
     placements: u64,
-    /// The grid as it stands, and what was placed in it, oldest first. Only kept where steps are told.
+    /// The grid as it stands, and what was placed in it, oldest first. Only kept where steps are observer.
     grid: Grid,
     placed: Vec<(usize, bool)>,
     /// The blanks of each band.
@@ -123,7 +123,7 @@ impl<'a> Watcher<'a> {
     #[must_use]
     pub fn counting() -> Self {
         Self {
-            told: None,
+            observer: None,
             comparisons: 0,
             placements: 0,
             grid: Grid::empty(Order::NINE),
@@ -135,21 +135,21 @@ impl<'a> Watcher<'a> {
 
     /// Tells every step, and counts.
     #[must_use]
-    pub fn telling(told: &'a mut StepObserver<'a>) -> Self {
-        Self { told: Some(told), ..Self::counting() }
+    pub fn observing(observer: &'a mut StepObserver<'a>) -> Self {
+        Self { observer: Some(observer), ..Self::counting() }
     }
 
-    fn tell(&mut self, step: &Step) {
-        if let Some(told) = &mut self.told
+    fn notify(&mut self, step: &Step) {
+        if let Some(observer) = &mut self.observer
             && !self.is_over
         {
-            self.is_over = told(step, &self.grid).is_break();
+            self.is_over = observer(step, &self.grid).is_break();
         }
     }
 
     fn begin(&mut self, puzzle: &Grid) {
         (self.comparisons, self.placements, self.is_over) = (0, 0, false);
-        if self.told.is_some() {
+        if self.observer.is_some() {
             self.grid = puzzle.clone();
             self.placed.clear();
             self.blanks = [0; MAX_ORDER];
@@ -162,8 +162,8 @@ impl<'a> Watcher<'a> {
 
     fn end(&mut self, search: &Search) {
         match search.stop {
-            Stop::Exhausted if search.solutions == 0 => self.tell(&Step::NoSolution),
-            Stop::Nodes => self.tell(&Step::GaveUp { nodes: search.metrics.nodes }),
+            Stop::Exhausted if search.solutions == 0 => self.notify(&Step::NoSolution),
+            Stop::Nodes => self.notify(&Step::GaveUp { nodes: search.metrics.nodes }),
             Stop::Exhausted | Stop::Solutions | Stop::Cancelled => {}
         }
     }
@@ -185,7 +185,7 @@ pub(super) fn digit_of(order: Order, value: u8) -> Digit {
 
 /// What a strategy says of its search while it is at it. Cells are indices in reading order, digits count from 1.
 pub(super) trait Watch {
-    /// Is anybody there? What is only done to be told is left out where nobody is.
+    /// Is anybody there? What is only done to be observer is left out where nobody is.
     const IS_ON: bool;
 
     /// So many things were compared.
@@ -215,10 +215,10 @@ pub(super) trait Watch {
     }
 }
 
-/// Nobody is watching.
-pub(super) struct Nobody;
+/// A watch that sees nothing: the search is compiled without any of it.
+pub(super) struct NoWatch;
 
-impl Watch for Nobody {
+impl Watch for NoWatch {
     const IS_ON: bool = false;
 
     #[inline(always)]
@@ -228,7 +228,7 @@ impl Watch for Nobody {
     fn place(&mut self, _cell: usize, _digit: u8, _is_guess: bool) {}
 
     #[inline(always)]
-    fn conflict(&mut self, _clash: Contradiction) {}
+    fn conflict(&mut self, _contradiction: Contradiction) {}
 
     #[inline(always)]
     fn backtrack(&mut self, _cell: usize) {}
@@ -251,7 +251,7 @@ impl Watch for Watcher<'_> {
 
     fn place(&mut self, cell: usize, digit: u8, is_guess: bool) {
         self.placements += 1;
-        if self.told.is_none() {
+        if self.observer.is_none() {
             return;
         }
         self.grid.digits_mut()[cell] = digit;
@@ -259,18 +259,18 @@ impl Watch for Watcher<'_> {
         let band = self.band(cell);
         self.blanks[band] -= 1;
         let (at, digit) = self.at(cell);
-        self.tell(&Step::Place { cell: at, digit, is_guess });
+        self.notify(&Step::Place { cell: at, digit, is_guess });
         if self.blanks[band] == 0 {
-            self.tell(&Step::BandComplete { band: band + 1 });
+            self.notify(&Step::BandComplete { band: band + 1 });
         }
     }
 
     fn conflict(&mut self, contradiction: Contradiction) {
-        self.tell(&Step::Conflict(contradiction));
+        self.notify(&Step::Conflict(contradiction));
     }
 
     fn backtrack(&mut self, cell: usize) {
-        if self.told.is_none() {
+        if self.observer.is_none() {
             return;
         }
         let (at, digit) = self.at(cell);
@@ -282,11 +282,11 @@ impl Watch for Watcher<'_> {
                 break;
             }
         }
-        self.tell(&Step::Backtrack { cell: at, digit });
+        self.notify(&Step::Backtrack { cell: at, digit });
     }
 
     fn solved(&mut self) {
-        self.tell(&Step::Solved);
+        self.notify(&Step::Solved);
     }
 
     fn is_over(&self) -> bool {
@@ -308,7 +308,7 @@ pub(super) trait Watchable: Send {
 
 impl<T: Watchable> Solver for T {
     fn search(&mut self, puzzle: &Grid, limit: &Limit<'_>, solution: &mut Grid) -> Search {
-        self.run(puzzle, limit, solution, &mut Nobody)
+        self.run(puzzle, limit, solution, &mut NoWatch)
     }
 
     fn watch(

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::Notation;
-use crate::grid::{MAX_SIDE, NINE_BROKEN, NINE_ONE, Order, nine_keeps_rules};
+use crate::grid::{HOUSE_SUM, HOUSE_SUM_INVALID, MAX_SIDE, Order, keeps_rules_9x9};
 
 /// Characters that stand for a blank cell, unless the alphabet uses them for a value.
 const BLANKS: &[u8] = b".0_*-";
@@ -122,10 +122,10 @@ pub(super) struct Codec {
     /// Does the byte end the cells?
     delimiter: [bool; 256],
     pub(super) shortcut: Shortcut,
-    /// For 9x9: what each byte is worth to [`nine_keeps_rules`].
+    /// For 9x9: what each byte adds to the house sums of [`keeps_rules_9x9`].
     ///
-    /// [`nine_keeps_rules`]: crate::grid::nine_keeps_rules
-    worth: Option<Box<[u64; 256]>>,
+    /// [`keeps_rules_9x9`]: crate::grid::keeps_rules_9x9
+    house_sums: Option<Box<[u64; 256]>>,
 }
 
 /// Is this the everyday 9x9 in digits, for which there is a faster way than the tables?
@@ -179,13 +179,13 @@ impl Codec {
             Alphabet::Letters | Alphabet::Ascii if order == Order::NINE => Shortcut::Digits,
             _ => Shortcut::None,
         };
-        let worth = (order == Order::NINE).then(|| {
+        let house_sums = (order == Order::NINE).then(|| {
             Box::new(decode.map(|digit| match digit {
-                INVALID => NINE_BROKEN,
-                digit => NINE_ONE[usize::from(digit)],
+                INVALID => HOUSE_SUM_INVALID,
+                digit => HOUSE_SUM[usize::from(digit)],
             }))
         });
-        Self { decode, encode, delimiter, shortcut, worth }
+        Self { decode, encode, delimiter, shortcut, house_sums }
     }
 
     pub(super) const fn decode(&self, byte: u8) -> u8 {
@@ -197,9 +197,9 @@ impl Codec {
     }
 
     /// Are these 81 bytes a 9x9 puzzle that keeps the rules? Characters and rules in one pass.
-    pub(super) fn is_sound_nine(&self, cells: &[u8; 81]) -> bool {
-        let Some(worth) = &self.worth else { return false };
-        nine_keeps_rules(cells, |&byte| worth[usize::from(byte)])
+    pub(super) fn is_valid_9x9(&self, cells: &[u8; 81]) -> bool {
+        let Some(house_sums) = &self.house_sums else { return false };
+        keeps_rules_9x9(cells, |&byte| house_sums[usize::from(byte)])
     }
 
     /// The cells of a line: what stands before the first delimiter.

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use super::alphabet::Codec;
 use super::lines::{fields, is_no_puzzle, puzzle_lines, trim_end};
 use super::readings::{are_rows, check_letters, written_cells};
-use super::rows::{Line, classify, read_cell, tokens};
+use super::rows::{LineKind, classify, read_cell, tokens};
 use super::{
     Alphabet, BYTE_ORDER_MARK, CsvColumns, Format, FormatError, Hint, Notation, Problem, PuzzleError, triples,
 };
@@ -20,7 +20,7 @@ const MAX_BLOCK_SIZE_DIGITS: usize = 15;
 
 /// What detection found.
 #[derive(Clone, Debug)]
-pub struct Opening {
+pub struct Preamble {
     /// How the text is written.
     pub format: Format,
     /// The length of what stands before the first puzzle: a header or a heading, and what was skipped above it.
@@ -44,7 +44,7 @@ pub struct Opening {
 /// assert_eq!(&text[opening.body..], b"12....1.........\n");
 /// # Ok::<(), sudoku_core::text::FormatError>(())
 /// ```
-pub fn sniff(text: &[u8], hint: &Hint, at_start: bool) -> Result<Option<Opening>, FormatError> {
+pub fn sniff(text: &[u8], hint: &Hint, at_start: bool) -> Result<Option<Preamble>, FormatError> {
     let mark = if at_start && text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     let (blank, blank_lines) = skip_blank_lines(&text[mark..], true);
     let skipped = mark + blank;
@@ -52,8 +52,8 @@ pub fn sniff(text: &[u8], hint: &Hint, at_start: bool) -> Result<Option<Opening>
     if rest.is_empty() {
         return Ok(None);
     }
-    let Opening { format, body, lines } = detect(&rest[..rest.len().min(SAMPLE_BYTES)], hint)?;
-    Ok(Some(Opening { format, body: skipped + body, lines: blank_lines + lines }))
+    let Preamble { format, body, lines } = detect(&rest[..rest.len().min(SAMPLE_BYTES)], hint)?;
+    Ok(Some(Preamble { format, body: skipped + body, lines: blank_lines + lines }))
 }
 
 /// The length of the whole lines at the start of `text` that are blank or comments, and how many they
@@ -84,7 +84,7 @@ pub fn skip_blank_lines(text: &[u8], at_end: bool) -> (usize, u64) {
 /// # Errors
 /// `Invalid block size.` for a header that is no `2` or `3`, an alphabet that does not fit the
 /// size, and a text that fits two different readings equally well.
-pub fn detect(sample: &[u8], hint: &Hint) -> Result<Opening, FormatError> {
+pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
     let first_end = memchr::memchr(b'\n', sample).map_or(sample.len(), |end| end + 1);
     let (first, below) = sample.split_at(first_end);
     let first = trim_end(first);
@@ -141,7 +141,7 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Opening, FormatError> {
         best
     };
     format.columns = columns;
-    Ok(Opening { format, body, lines: u64::from(body > 0) })
+    Ok(Preamble { format, body, lines: u64::from(body > 0) })
 }
 
 fn detect_notation(sample: &[u8], first: &[u8], below: &[u8], hint: &Hint) -> Result<Notation, FormatError> {
@@ -259,7 +259,7 @@ fn is_grid(text: &[u8], hint: &Hint) -> bool {
     for line in puzzle_lines(text) {
         if puzzle_order(codec.cells(line)).is_some() {
             others += 1;
-        } else if classify(line) == Line::Ruler {
+        } else if classify(line) == LineKind::Ruler {
             rulers += 1;
         } else if row_order(line).is_some_and(|order| order.side() > 1) {
             rows += 1;
@@ -298,7 +298,7 @@ fn detect_order<'a>(
     alphabet: &Alphabet,
 ) -> Option<Order> {
     if notation == Notation::Grid {
-        return most_frequent(lines.filter(|line| classify(line) == Line::Row).filter_map(row_order));
+        return most_frequent(lines.filter(|line| classify(line) == LineKind::Row).filter_map(row_order));
     }
     let codec = delimiting(alphabet, notation);
     let orders = lines.filter_map(|line| Order::from_cells(codec.cells(line).len()));

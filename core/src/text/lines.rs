@@ -45,24 +45,24 @@ fn line_9x9<'a>(records: &Records<'a>) -> Option<&'a [u8; 81]> {
 
 /// Goes on to the line behind [`nine`].
 #[inline(always)]
-fn pass_nine(records: &mut Records<'_>) {
+fn skip_9x9_line(records: &mut Records<'_>) {
     records.text = &records.text[82..];
     records.line += 1;
 }
 
 /// Passes over the next line if it is a 9x9 puzzle with nothing behind it and nothing wrong with it.
 pub(super) fn skip_if_valid(records: &mut Records<'_>) -> bool {
-    let is_sound = line_9x9(records).is_some_and(|cells| records.format.codec.is_sound_nine(cells));
-    if is_sound {
-        pass_nine(records);
+    let is_valid = line_9x9(records).is_some_and(|cells| records.format.codec.is_valid_9x9(cells));
+    if is_valid {
+        skip_9x9_line(records);
     }
-    is_sound
+    is_valid
 }
 
 /// Reads the next line, if it is an everyday one: 9x9 in digits, with nothing behind the cells and nothing wrong with
 /// them. It needs no search for its end. If it is not, the digits are unspecified.
 #[inline(always)]
-fn read_nine(records: &mut Records<'_>, digits: &mut [u8; 81]) -> bool {
+fn read_one_9x9(records: &mut Records<'_>, digits: &mut [u8; 81]) -> bool {
     let Some(cells) = line_9x9(records) else { return false };
     let is_good = match records.format.codec.shortcut {
         Shortcut::None => false,
@@ -71,7 +71,7 @@ fn read_nine(records: &mut Records<'_>, digits: &mut [u8; 81]) -> bool {
         Shortcut::DigitsAndDots => read_digits_and_dots(cells, digits),
     };
     if is_good {
-        pass_nine(records);
+        skip_9x9_line(records);
     }
     is_good
 }
@@ -82,7 +82,7 @@ fn read_nine(records: &mut Records<'_>, digits: &mut [u8; 81]) -> bool {
 pub(super) fn read_plain_9x9(records: &mut Records<'_>, digits: &mut [u8]) -> usize {
     let mut count = 0;
     for digits in digits.as_chunks_mut().0 {
-        if !read_nine(records, digits) {
+        if !read_one_9x9(records, digits) {
             break;
         }
         count += 1;
@@ -93,7 +93,7 @@ pub(super) fn read_plain_9x9(records: &mut Records<'_>, digits: &mut [u8]) -> us
 pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<Record<'a>> {
     let (format, line) = (records.format, records.line);
     if let Ok(digits) = puzzle.digits_mut().try_into()
-        && read_nine(records, digits)
+        && read_one_9x9(records, digits)
     {
         return Some(Record { line, given: None, error: None });
     }
@@ -161,7 +161,7 @@ pub(super) fn fields(row: &[u8]) -> impl Iterator<Item = &[u8]> {
 #[expect(clippy::needless_bitwise_bool, reason = "a lazy operator is a branch")]
 #[inline(always)]
 fn read_digits(cells: &[u8; 81], digits: &mut [u8; 81]) -> bool {
-    map_nine(cells, digits, |byte| {
+    map_9x9(cells, digits, |byte| {
         let value = byte.wrapping_sub(b'0');
         let is_value = value <= 9;
         let is_blank = (byte == b'.') | (byte == b'_') | (byte == b'*') | (byte == b'-');
@@ -173,7 +173,7 @@ fn read_digits(cells: &[u8; 81], digits: &mut [u8; 81]) -> bool {
 #[expect(clippy::needless_bitwise_bool, reason = "a lazy operator is a branch")]
 #[inline(always)]
 fn read_digits_and_dots(cells: &[u8; 81], digits: &mut [u8; 81]) -> bool {
-    map_nine(cells, digits, |byte| {
+    map_9x9(cells, digits, |byte| {
         let is_value = byte.wrapping_sub(b'1') <= 8;
         (if is_value { byte.wrapping_sub(b'0') } else { 0 }, !(is_value | (byte == b'.')))
     })
@@ -183,7 +183,7 @@ fn read_digits_and_dots(cells: &[u8; 81], digits: &mut [u8; 81]) -> bool {
 /// vector code of it: for words of 32 bytes at most, so that all goes through three of them, the last two of which overlap. A rest
 /// that is no word would take as long as the words.
 #[inline(always)]
-pub(super) fn map_nine(from: &[u8; 81], to: &mut [u8; 81], map: impl Fn(u8) -> (u8, bool)) -> bool {
+pub(super) fn map_9x9(from: &[u8; 81], to: &mut [u8; 81], map: impl Fn(u8) -> (u8, bool)) -> bool {
     const WORD: usize = 32;
     let mut bad = [0; WORD];
     let mut map_word = |from: &[u8; WORD], to: &mut [u8; WORD]| {

@@ -22,7 +22,7 @@ use std::str::FromStr;
 use crate::grid::{Grid, Order};
 
 pub use alphabet::{Alphabet, NoAlphabet};
-pub use detect::{Opening, SAMPLE_BYTES, detect, skip_blank_lines, sniff};
+pub use detect::{Preamble, SAMPLE_BYTES, detect, skip_blank_lines, sniff};
 pub use error::{Problem, PuzzleError};
 pub use lines::MAX_LINE_BYTES;
 pub use triples::MAX_TRIPLES_BYTES;

@@ -5,7 +5,7 @@
 //! the same solutions then, written in the same characters.
 
 use super::lines::{self, is_no_puzzle, puzzle_lines};
-use super::rows::{self, Line, classify};
+use super::rows::{self, LineKind, classify};
 use super::{Alphabet, Format, FormatError, Hint, Notation};
 use crate::grid::{Grid, Order};
 
@@ -27,7 +27,7 @@ const SIXTEEN: Order = Order::ALL[3];
 /// blanks, or clues from 1 to 4 that keep the rules of both sizes.
 pub(super) fn are_rows(text: &[u8], goes_on: bool, hint: &Hint) -> Result<bool, FormatError> {
     let all = || puzzle_lines(text);
-    let sixteens = || all().filter(|line| line.len() == SIXTEEN.side() && classify(line) == Line::Row);
+    let sixteens = || all().filter(|line| line.len() == SIXTEEN.side() && classify(line) == LineKind::Row);
     let rows = sixteens().count();
     if let Some(order) = hint.order {
         return Ok(order == SIXTEEN && rows > 0);
@@ -117,10 +117,10 @@ fn has_layout(text: &[u8]) -> bool {
     let (mut runs, mut run) = (Vec::new(), 0_usize);
     for line in text.split(|&byte| byte == b'\n') {
         match classify(line) {
-            Line::Ruler if is_no_puzzle(line) => {}
-            Line::Ruler => return true,
-            Line::Row => run += 1,
-            Line::Blank => runs.push(std::mem::take(&mut run)),
+            LineKind::Ruler if is_no_puzzle(line) => {}
+            LineKind::Ruler => return true,
+            LineKind::Row => run += 1,
+            LineKind::Blank => runs.push(std::mem::take(&mut run)),
         }
     }
     runs.push(run);
@@ -182,7 +182,7 @@ pub(super) fn written_cells<'a>(format: &Format, line: &'a [u8]) -> Vec<&'a [u8]
         let cells = lines::cells(format, line);
         return if cells.len() == format.order.cells() { cells.chunks(1).collect() } else { Vec::new() };
     }
-    if classify(line) == Line::Row {
+    if classify(line) == LineKind::Row {
         rows::cells(line, format.order.side()).unwrap_or_default()
     } else {
         Vec::new()

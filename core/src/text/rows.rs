@@ -15,20 +15,20 @@ use crate::grid::{Grid, Order};
 
 /// What a line of a `grid` text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum LineKind {
     Blank,
     Ruler,
     Row,
 }
 
-pub(super) fn classify(line: &[u8]) -> Line {
+pub(super) fn classify(line: &[u8]) -> LineKind {
     if is_no_puzzle(line) {
         // A comment must not end a puzzle as a blank line may.
-        if line.trim_ascii().is_empty() { Line::Blank } else { Line::Ruler }
+        if line.trim_ascii().is_empty() { LineKind::Blank } else { LineKind::Ruler }
     } else if line.iter().all(|b| b"-+|= \t\r".contains(b)) {
-        Line::Ruler
+        LineKind::Ruler
     } else {
-        Line::Row
+        LineKind::Row
     }
 }
 
@@ -53,21 +53,21 @@ impl Boundaries {
 
     /// True if the puzzle at hand ends with this line, which `rest` follows. `None` if that depends on what follows
     /// `rest`; if nothing does (`at_end`), there is always an answer.
-    fn ends_with(&mut self, line: Line, rest: &[u8], at_end: bool) -> Option<bool> {
+    fn ends_with(&mut self, line: LineKind, rest: &[u8], at_end: bool) -> Option<bool> {
         let missing = self.order.side() - self.rows;
         let ends = match line {
-            Line::Row => {
+            LineKind::Row => {
                 self.rows += 1;
                 self.run += 1;
                 missing == 1
             }
             // Of several blank lines the first has the say.
-            Line::Blank if self.run > 0 => {
+            LineKind::Blank if self.run > 0 => {
                 let run = std::mem::take(&mut self.run);
                 let inside_band = !self.rows.is_multiple_of(self.order.box_side());
                 (inside_band && run > 1) || run_exceeds(rest, missing, at_end)?
             }
-            Line::Blank | Line::Ruler => false,
+            LineKind::Blank | LineKind::Ruler => false,
         };
         if ends {
             (self.rows, self.run) = (0, 0);
@@ -82,10 +82,10 @@ fn run_exceeds(text: &[u8], limit: usize, at_end: bool) -> Option<bool> {
     for line in text.split_inclusive(|&b| b == b'\n') {
         let line = line.strip_suffix(b"\n").or(at_end.then_some(line))?;
         match classify(looked_at(line)) {
-            Line::Row if rows == limit => return Some(true),
-            Line::Row => rows += 1,
-            Line::Blank if rows > 0 => return Some(false),
-            Line::Blank | Line::Ruler => {}
+            LineKind::Row if rows == limit => return Some(true),
+            LineKind::Row => rows += 1,
+            LineKind::Blank if rows > 0 => return Some(false),
+            LineKind::Blank | LineKind::Ruler => {}
         }
     }
     at_end.then_some(false)
@@ -99,7 +99,7 @@ pub(super) fn cut(format: &Format, text: &[u8]) -> usize {
         let kind = classify(looked_at(&text[at..newline]));
         at = newline + 1;
         let Some(ends) = boundaries.ends_with(kind, &text[at..], false) else { break };
-        if ends || (boundaries.rows == 0 && kind != Line::Row) {
+        if ends || (boundaries.rows == 0 && kind != LineKind::Row) {
             end = at;
         }
     }
@@ -123,7 +123,7 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
             break;
         };
         let kind = classify(line);
-        if kind == Line::Row {
+        if kind == LineKind::Row {
             first.get_or_insert(number);
             last = number;
             let cells = &mut puzzle.digits_mut()[row * side..][..side];
@@ -132,7 +132,7 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
             }
         }
         if boundaries.ends_with(kind, records.text, true) == Some(true) {
-            if kind == Line::Blank {
+            if kind == LineKind::Blank {
                 fail(Problem::WrongLength, last);
             }
             break;
@@ -151,7 +151,7 @@ pub(super) fn puzzles<'a>(format: &Format, text: &'a [u8], at_end: bool) -> Vec<
         at += line.len();
         let line = looked_at(line.strip_suffix(b"\n").unwrap_or(line));
         let kind = classify(line);
-        if kind == Line::Row {
+        if kind == LineKind::Row {
             rows.push(line);
         }
         match boundaries.ends_with(kind, &text[at..], at_end) {
@@ -278,12 +278,12 @@ mod tests {
     #[test]
     fn lines_are_rows_rulers_or_blank() {
         let cases = [
-            ("", Line::Blank),
-            (" \t\r", Line::Blank),
-            ("# 1 2", Line::Ruler),
-            ("|---+===|\r", Line::Ruler),
-            ("- 1", Line::Row),
-            (". .", Line::Row),
+            ("", LineKind::Blank),
+            (" \t\r", LineKind::Blank),
+            ("# 1 2", LineKind::Ruler),
+            ("|---+===|\r", LineKind::Ruler),
+            ("- 1", LineKind::Row),
+            (". .", LineKind::Row),
         ];
         for (line, wanted) in cases {
             assert_eq!(classify(line.as_bytes()), wanted, "{line:?}");

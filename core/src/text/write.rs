@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::Write as _;
 
 use super::alphabet::Shortcut;
-use super::lines::map_nine;
+use super::lines::map_9x9;
 use super::{Alphabet, Format, Notation};
 use crate::grid::Grid;
 
@@ -37,7 +37,7 @@ impl Format {
 
     /// The same for the digits of a grid of this format's order.
     pub fn write_digits(&self, digits: &[u8], out: &mut Vec<u8>) {
-        match self.everyday_line(digits) {
+        match self.plain_9x9_line(digits) {
             Some([cells @ .., _]) => out.extend_from_slice(&cells),
             None => out.extend(digits.iter().map(|&d| self.codec.encode(d))),
         }
@@ -45,7 +45,7 @@ impl Format {
 
     /// The same with a line end.
     pub fn write_line(&self, digits: &[u8], out: &mut Vec<u8>) {
-        match self.everyday_line(digits) {
+        match self.plain_9x9_line(digits) {
             Some(line) => out.extend_from_slice(&line),
             None => {
                 self.write_digits(digits, out);
@@ -67,7 +67,7 @@ impl Format {
             out.resize(first + 82 * grids.len(), b'\n');
             for (line, digits) in out[first..].as_chunks_mut::<82>().0.iter_mut().zip(grids) {
                 if let Some(cells) = line.first_chunk_mut() {
-                    map_nine(digits, cells, |digit| (b'0'.wrapping_add(digit), false));
+                    map_9x9(digits, cells, |digit| (b'0'.wrapping_add(digit), false));
                 }
             }
         }
@@ -75,7 +75,7 @@ impl Format {
 
     /// The line of a 9x9 grid in digits, its end included: arithmetic on an array, instead of a table, becomes vector
     /// code. `None` for any other.
-    fn everyday_line(&self, digits: &[u8]) -> Option<[u8; 82]> {
+    fn plain_9x9_line(&self, digits: &[u8]) -> Option<[u8; 82]> {
         let digits: &[u8; 81] = digits.try_into().ok().filter(|_| self.codec.shortcut != Shortcut::None)?;
         let mut line = [b'\n'; 82];
         for (symbol, &digit) in line.iter_mut().zip(digits) {

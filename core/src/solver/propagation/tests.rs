@@ -4,7 +4,7 @@ use super::bands::{BandWord, Bits};
 use super::board::Candidate;
 use super::*;
 use crate::grid::{Cell, Grid, House};
-use crate::solver::watch::Nobody;
+use crate::solver::watch::NoWatch;
 use crate::solver::{
     Backtracking, Limit, Metrics, NODES_BETWEEN_CANCEL_CHECKS, Question, Search, Stop, Verdict,
 };
@@ -312,7 +312,7 @@ fn rests<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, con
         for _ in 0..8 {
             let puzzle = random.puzzle(order, clues);
             let mut board = Board::<W, N, SIDE, SLOTS, GROUP>::new();
-            assert!(board.load(puzzle.digits()).is_ok() && board.propagate(&mut Nobody).is_ok());
+            assert!(board.load(puzzle.digits()).is_ok() && board.propagate(&mut NoWatch).is_ok());
             let split = |cell: Cell| (cell.index() / (N * SIDE), cell.index() % (N * SIDE));
             let is_filled = |cell: Cell| Bits(board.filled[split(cell).0]).any(|bit| bit == split(cell).1);
             for cell in order.all_cells() {

@@ -6,7 +6,7 @@ use std::vec;
 use bytes::Bytes;
 use tonic::Status;
 
-use crate::answer::{Block, Cancel, Cancelled, CompactTally, Part, Tally, Workers, Written, WrittenParts};
+use crate::answer::{Block, Cancel, Cancelled, CompactTally, WrittenPart, Tally, Workers, Written, WrittenParts};
 use crate::service::context::Context;
 use crate::service::metrics;
 use crate::service::rpc::options::unreadable;
@@ -129,7 +129,7 @@ pub(crate) struct Responses {
     text: Bytes,
     /// Where that begins in the text of all.
     begin: usize,
-    parts: vec::IntoIter<Part>,
+    parts: vec::IntoIter<WrittenPart>,
 }
 
 impl Responses {
@@ -140,7 +140,7 @@ impl Responses {
 
     /// To one message, in a text to send.
     fn one(Written { text, mut tally }: Written) -> Self {
-        let parts = vec![Part { end: text.len(), tally: CompactTally::take(&mut tally) }];
+        let parts = vec![WrittenPart { end: text.len(), tally: CompactTally::take(&mut tally) }];
         Self::of(WrittenParts { text, parts })
     }
 
@@ -159,7 +159,7 @@ impl Iterator for Responses {
     type Item = proto::SolveLinesResponse;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let Part { end, tally } = self.parts.next()?;
+        let WrittenPart { end, tally } = self.parts.next()?;
         let lines = self.text.split_to(end - self.begin);
         self.begin = end;
         Some(proto::SolveLinesResponse { lines, tally: Some(convert::compact_tally(&tally)) })

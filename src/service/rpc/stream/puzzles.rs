@@ -7,7 +7,7 @@ use bytes::Bytes;
 use tonic::Status;
 
 use crate::answer::{
-    Answer, Cancel, Cancelled, Entries, Found, ShortMetrics, Tally, Task, Visitor, Workers, write_solutions,
+    Answer, Cancel, Cancelled, Entries, Found, CompactMetrics, Tally, Task, Visitor, Workers, write_solutions,
 };
 use crate::service::context::Context;
 use crate::service::metrics;
@@ -65,7 +65,7 @@ pub(crate) struct Responses {
 /// An answer that is kept.
 enum Kept {
     /// It is the next solution, and this is what its search cost.
-    Solution(ShortMetrics),
+    Solution(CompactMetrics),
     /// The same, where that is more than is usual.
     LongSearch(Box<Metrics>),
     /// It is something else.
@@ -76,7 +76,7 @@ impl Kept {
     /// The next solution.
     fn solution(metrics: &Metrics) -> Self {
         let long = || Self::LongSearch(Box::new(*metrics));
-        ShortMetrics::of(metrics).map_or_else(long, Self::Solution)
+        CompactMetrics::of(metrics).map_or_else(long, Self::Solution)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::text::{Problem, PuzzleError};
 
 /// What to do next. Prints as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum NextStep {
     /// A cell that can be filled in.
     Fill {
         /// Where.
@@ -65,20 +65,20 @@ pub struct Stuck {
 /// Finds the next step on `board`, a grid of which `clues` is what the puzzle began with. `solver` is one for its order.
 ///
 /// A search runs first, so that nothing is told of a board that has no solution; `limit.solutions` does not matter.
-pub fn next_step(board: &Grid, clues: &Grid, solver: &mut dyn Solver, limit: &Limit<'_>) -> Step {
+pub fn next_step(board: &Grid, clues: &Grid, solver: &mut dyn Solver, limit: &Limit<'_>) -> NextStep {
     if board.is_solved() {
-        return Step::Finished;
+        return NextStep::Finished;
     }
     let limit = Limit { solutions: 2, ..*limit };
     let mut solution = Grid::empty(board.order());
     let search = search(board, solver, &limit, &mut solution);
     match search {
-        Search { stop: Stop::Cancelled, .. } => return Step::Cancelled,
+        Search { stop: Stop::Cancelled, .. } => return NextStep::Cancelled,
         Search { solutions: 0, stop: Stop::Exhausted, .. } => return stuck(board, clues, solver, &limit),
         _ => {}
     }
     if let Some((cell, digit, reason)) = plain_step(board) {
-        return Step::Fill { cell, digit, reason };
+        return NextStep::Fill { cell, digit, reason };
     }
     let blanks = board.order().all_cells().filter(|&cell| board.get(cell).is_none());
     let narrowest = blanks.min_by_key(|&cell| board.candidates(cell).len());
@@ -86,9 +86,9 @@ pub fn next_step(board: &Grid, clues: &Grid, solver: &mut dyn Solver, limit: &Li
     match found.and_then(|cell| Some((cell, solution.get(cell)?))) {
         Some((cell, digit)) => {
             let is_only = search.solutions == 1 && search.stop == Stop::Exhausted;
-            Step::Fill { cell, digit, reason: Reason::Search { is_only } }
+            NextStep::Fill { cell, digit, reason: Reason::Search { is_only } }
         }
-        None => Step::GaveUp { nodes: search.metrics.nodes },
+        None => NextStep::GaveUp { nodes: search.metrics.nodes },
     }
 }
 
@@ -97,11 +97,11 @@ fn search(grid: &Grid, solver: &mut dyn Solver, limit: &Limit<'_>, solution: &mu
     if grid.keeps_rules() { solver.search(grid, limit, solution) } else { Search::NO_SOLUTION }
 }
 
-fn stuck(board: &Grid, clues: &Grid, solver: &mut dyn Solver, limit: &Limit<'_>) -> Step {
+fn stuck(board: &Grid, clues: &Grid, solver: &mut dyn Solver, limit: &Limit<'_>) -> NextStep {
     let mut solution = Grid::empty(board.order());
     let search = search(clues, solver, limit, &mut solution);
     if search.stop == Stop::Cancelled {
-        return Step::Cancelled;
+        return NextStep::Cancelled;
     }
     let mut wrong = Vec::new();
     if search.solutions == 1 && search.stop == Stop::Exhausted {
@@ -112,7 +112,7 @@ fn stuck(board: &Grid, clues: &Grid, solver: &mut dyn Solver, limit: &Limit<'_>)
         wrong = board.order().all_cells().filter_map(differs).collect();
     }
     let is_hopeless = search.solutions == 0 && search.stop == Stop::Exhausted;
-    Step::Stuck(Stuck { conflict: board.first_conflict(), wrong, is_hopeless })
+    NextStep::Stuck(Stuck { conflict: board.first_conflict(), wrong, is_hopeless })
 }
 
 /// A step that can be seen without a search.
@@ -151,7 +151,7 @@ fn plain_step(board: &Grid) -> Option<(Cell, Digit, Reason)> {
     order.all_cells().find_map(|cell| Some((cell, only_digit(cell)?, Reason::OnlyDigit)))
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for NextStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Fill { cell, digit, reason } => match reason {
@@ -215,13 +215,13 @@ mod tests {
         grid
     }
 
-    fn step_within(board: &Grid, clues: &Grid, nodes: u64) -> Step {
+    fn step_within(board: &Grid, clues: &Grid, nodes: u64) -> NextStep {
         let mut solver = Propagation.solver(board.order());
         let limit = Limit { solutions: 1, nodes, cancel: &AtomicBool::new(false) };
         next_step(board, clues, solver.as_mut(), &limit)
     }
 
-    fn step(board: &str, clues: &str) -> Step {
+    fn step(board: &str, clues: &str) -> NextStep {
         step_within(&grid(board), &grid(clues), 10_000)
     }
 
@@ -256,13 +256,13 @@ mod tests {
         let mut searched = 0;
         loop {
             match step_within(&board, &clues, 100_000) {
-                Step::Fill { cell, digit, reason } => {
+                NextStep::Fill { cell, digit, reason } => {
                     assert_eq!(board.get(cell), None);
                     board.set(cell, Some(digit));
                     searched += usize::from(reason == Reason::Search { is_only: true });
                     assert_ne!(reason, Reason::Search { is_only: false });
                 }
-                Step::Finished => break,
+                NextStep::Finished => break,
                 other => panic!("{other:?}"),
             }
         }
@@ -299,10 +299,10 @@ mod tests {
             "The puzzle has no solution: 1 appears twice in row 1, at (1, 1) and (1, 2)."
         );
         assert_eq!(step("123...4.........", "123...4.........").to_string(), "The puzzle has no solution.");
-        assert_eq!(step("1234341221434321", "................"), Step::Finished);
+        assert_eq!(step("1234341221434321", "................"), NextStep::Finished);
         let several = step("................", "................");
         assert!(
-            matches!(several, Step::Fill { reason: Reason::Search { is_only: false }, .. }),
+            matches!(several, NextStep::Fill { reason: Reason::Search { is_only: false }, .. }),
             "{several:?}"
         );
         let cancelled = {
@@ -310,8 +310,8 @@ mod tests {
             let empty = Grid::empty(Order::ALL[4]);
             next_step(&empty, &empty, Propagation.solver(empty.order()).as_mut(), &limit)
         };
-        assert_eq!(cancelled, Step::Cancelled);
+        assert_eq!(cancelled, NextStep::Cancelled);
         let given_up = step_within(&grid(HARD), &grid(HARD), 1);
-        assert!(matches!(given_up, Step::GaveUp { .. }), "{given_up:?}");
+        assert!(matches!(given_up, NextStep::GaveUp { .. }), "{given_up:?}");
     }
 }
