@@ -385,73 +385,17 @@ const fn cell_of_box(band: usize, stack: usize, i: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::super::portable::Portable;
-    use super::super::word::Mask;
+    use super::super::testing::{CellCandidates, LANES, begin, exhaust, has, known_puzzles, lane, only};
     use super::*;
     use crate::grid::{Cell, Grid, Order};
 
-    const LANES: usize = 64 * Portable::PARTS;
-
-    /// The candidates of one lane, by cell.
-    type Cells = [Vec<usize>; 81];
-
-    fn lane(state: &SlicedState<Portable>, lane: usize) -> Cells {
-        std::array::from_fn(|cell| {
-            (0..9).filter(|digit| has(state.candidates[81 * digit + cell], lane)).collect()
-        })
-    }
-
-    fn has(word: Portable, lane: usize) -> bool {
-        let mut one = Mask::default();
-        one.insert::<Portable>(lane);
-        !Mask::of(word.and(one.word())).is_empty()
-    }
-
-    fn only(lanes: impl Iterator<Item = usize>) -> Portable {
-        let mut mask = Mask::default();
-        lanes.for_each(|lane| mask.insert::<Portable>(lane));
-        mask.word()
-    }
-
-    /// The puzzles of the strategies' fixture, each in some lanes.
-    fn puzzles() -> Vec<Grid> {
-        let known: Vec<Grid> = include_str!("../../../../tests/fixtures/strategies.txt")
-            .lines()
-            .filter_map(|line| line.split(' ').next().filter(|text| text.len() == 81))
-            .map(|text| {
-                let digit = |byte: u8| if byte.is_ascii_digit() { byte - b'0' } else { 0 };
-                Grid::from_digits(Order::NINE, &text.bytes().map(digit).collect::<Vec<_>>())
-            })
-            .collect();
-        known.iter().cycle().take(LANES).cloned().collect()
-    }
-
-    fn begin(puzzles: &[Grid]) -> Box<SlicedState<Portable>> {
-        let mut state = SlicedState::new();
-        let mut planes = [Portable::splat(0); 324];
-        for (bit, planes) in planes.as_chunks_mut::<81>().0.iter_mut().enumerate() {
-            for (cell, plane) in planes.iter_mut().enumerate() {
-                *plane = only((0..LANES).filter(|&k| puzzles[k].digits()[cell] >> bit & 1 == 1));
-            }
-        }
-        state.begin(Portable::splat(!0), &planes);
-        state
-    }
-
-    /// Passes until nothing changes in any lane that is alive.
-    fn exhaust(state: &mut SlicedState<Portable>) {
-        state.changed = Portable::splat(!0);
-        for _ in 0..500 {
-            state.look_at_cells();
-            if Mask::of(state.alive.and(state.changed)).is_empty() {
-                return;
-            }
-            state.pass();
-        }
-        panic!("no end of passes");
+    /// The known puzzles, in turns, one in each lane.
+    fn puzzles() -> Vec<[u8; 81]> {
+        known_puzzles().iter().map(|known| known.digits).cycle().take(LANES).collect()
     }
 
     /// Where inference has not done all that it promises, found the slow way.
-    fn left_over(cells: &Cells) -> Option<String> {
+    fn left_over(cells: &CellCandidates) -> Option<String> {
         let houses: Vec<Vec<usize>> =
             Order::NINE.houses().map(|house| house.cells(Order::NINE).map(Cell::index).collect()).collect();
         for (number, house) in houses.iter().enumerate() {
@@ -496,21 +440,21 @@ mod tests {
                     dead += 1;
                     continue;
                 }
-                let cells = lane(&state, k);
+                let cells = lane(&state.candidates, k);
                 assert_eq!(left_over(&cells), None, "lane {k}: {cells:?}");
                 stalls += usize::from(has(state.open, k));
             }
             // Other states: in each lane take some candidate away, whatever that leads to.
             for k in 0..LANES {
-                let open: Vec<usize> = (0..81).filter(|&c| lane(&state, k)[c].len() > 1).collect();
+                let open: Vec<usize> = (0..81).filter(|&c| lane(&state.candidates, k)[c].len() > 1).collect();
                 if open.is_empty() {
                     continue;
                 }
                 seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 let cell = open[(seed >> 33) as usize % open.len()];
-                let digit = lane(&state, k)[cell][(seed >> 20) as usize % 2];
+                let digit = lane(&state.candidates, k)[cell][(seed >> 20) as usize % 2];
                 let candidate = &mut state.candidates[81 * digit + cell];
-                *candidate = candidate.and_not(only(std::iter::once(k)));
+                *candidate = candidate.and_not(only([k]));
             }
         }
         assert!(stalls > LANES && dead > 0, "{stalls} stalls, {dead} contradictions");
@@ -529,18 +473,18 @@ mod tests {
             for &(a, b) in pairs {
                 digits.swap(a, b);
             }
-            Grid::from_digits(Order::NINE, &digits)
+            <[u8; 81]>::try_from(digits).unwrap()
         };
         let rows: Vec<_> = (0..9).map(|column| (column, 27 + column)).collect();
         let kinds = [
             (exchanged(&[]), true),
-            (exchanged(&[(0, 9)]), false),    // rows
-            (exchanged(&[(0, 1)]), false),    // columns
-            (exchanged(&rows), false),        // boxes
-            (exchanged(&[(72, 80)]), false),  // columns and boxes
-            (Grid::empty(Order::NINE), true), // not closed, so it is left alone
+            (exchanged(&[(0, 9)]), false),   // rows
+            (exchanged(&[(0, 1)]), false),   // columns
+            (exchanged(&rows), false),       // boxes
+            (exchanged(&[(72, 80)]), false), // columns and boxes
+            ([0; 81], true),                 // not closed, so it is left alone
         ];
-        let grids: Vec<Grid> = (0..LANES).map(|k| kinds[k % kinds.len()].0.clone()).collect();
+        let grids: Vec<[u8; 81]> = (0..LANES).map(|k| kinds[k % kinds.len()].0).collect();
         let mut state = begin(&grids);
         state.look_at_cells();
         state.check_closed();
@@ -559,12 +503,12 @@ mod tests {
         let mut state = begin(&puzzles);
         exhaust(&mut state);
         for (k, puzzle) in puzzles.iter().enumerate() {
-            let mut solution = Grid::empty(Order::NINE);
-            if solver.search(puzzle, &limit, &mut solution).solutions == 0 {
+            let (puzzle, mut solution) = (Grid::from_digits(Order::NINE, puzzle), Grid::empty(Order::NINE));
+            if solver.search(&puzzle, &limit, &mut solution).solutions == 0 {
                 continue;
             }
             assert!(has(state.alive, k), "{puzzle:?}");
-            for (cell, candidates) in lane(&state, k).iter().enumerate() {
+            for (cell, candidates) in lane(&state.candidates, k).iter().enumerate() {
                 assert!(
                     candidates.contains(&usize::from(solution.digits()[cell] - 1)),
                     "{puzzle:?} at {cell}"

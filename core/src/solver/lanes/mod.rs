@@ -44,6 +44,8 @@ mod portable;
 mod scalar;
 #[cfg(target_arch = "x86_64")]
 mod sse2;
+#[cfg(test)]
+mod testing;
 mod transpose;
 mod word;
 

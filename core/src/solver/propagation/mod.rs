@@ -38,8 +38,6 @@ mod guess;
 mod locked;
 mod report;
 mod search;
-#[cfg(test)]
-mod tests;
 
 use super::{Solver, Strategy};
 use crate::grid::Order;
@@ -82,3 +80,6 @@ impl Strategy for Propagation {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
