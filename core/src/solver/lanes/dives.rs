@@ -47,11 +47,11 @@ pub(super) struct Dives<W> {
     has_guessed: W,
     /// The puzzle in each lane.
     puzzles: Box<[u32; MOST_LANES]>,
-    guessed: LaneCounter<W>,
-    taken_back: LaneCounter<W>,
+    guessed: Counter<W>,
+    taken_back: Counter<W>,
     /// The guesses that stand, and the most that have.
-    standing: LaneCounter<W>,
-    depth: LaneCounter<W>,
+    standing: Counter<W>,
+    depth: Counter<W>,
 }
 
 /// Other sides of guesses.
@@ -59,7 +59,7 @@ pub(super) struct Dives<W> {
 struct Alternative<W> {
     candidates: [W; CANDIDATES],
     /// The guesses that stand before that one.
-    standing: LaneCounter<W>,
+    standing: Counter<W>,
     /// The lanes that have one.
     lanes: W,
 }
@@ -77,7 +77,7 @@ impl<W: Packing> Dives<W> {
     pub(super) fn new() -> Self {
         let none = W::splat(0);
         let alternative =
-            || Alternative { candidates: [none; CANDIDATES], standing: LaneCounter::new(), lanes: none };
+            || Alternative { candidates: [none; CANDIDATES], standing: Counter::new(), lanes: none };
         Self {
             state: SlicedState::new(),
             guesses: Guesses::new(),
@@ -87,10 +87,10 @@ impl<W: Packing> Dives<W> {
             has_solution: none,
             has_guessed: none,
             puzzles: Box::new([0; MOST_LANES]),
-            guessed: LaneCounter::new(),
-            taken_back: LaneCounter::new(),
-            standing: LaneCounter::new(),
-            depth: LaneCounter::new(),
+            guessed: Counter::new(),
+            taken_back: Counter::new(),
+            standing: Counter::new(),
+            depth: Counter::new(),
         }
     }
 
@@ -329,9 +329,9 @@ impl<W: Packing> Dives<W> {
 }
 
 /// A number of six bits for each lane, in binary from the lowest bit up.
-struct LaneCounter<W>([W; 6]);
+struct Counter<W>([W; 6]);
 
-impl<W: Word> LaneCounter<W> {
+impl<W: Word> Counter<W> {
     fn new() -> Self {
         Self([W::splat(0); 6])
     }

@@ -384,7 +384,6 @@ const fn cell_of_box(band: usize, stack: usize, i: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::portable::Portable;
     use super::super::testing::{CellCandidates, LANES, begin, exhaust, has, known_puzzles, lane, only};
     use super::*;
     use crate::grid::{Cell, Grid, Order};

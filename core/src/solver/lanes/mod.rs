@@ -38,6 +38,8 @@ mod dives;
 mod engine;
 mod inference;
 mod job;
+#[cfg(test)]
+mod miri_tests;
 mod packing;
 #[cfg(any(test, not(target_arch = "x86_64")))]
 mod portable;
@@ -263,3 +265,6 @@ impl Lanes {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
