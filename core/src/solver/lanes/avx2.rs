@@ -2,8 +2,8 @@
 #![expect(unsafe_code, reason = "vector instructions that not every machine has")]
 #![expect(
     clippy::undocumented_unsafe_blocks,
-    reason = "one reason for all: a word is only made and used inside `run`, which is only entered where the \
-              processor has these instructions. Pointers come from slices whose length is checked"
+    reason = "one reason for all: words exist only inside the functions compiled for these instructions, which are \
+              entered only after a check for them. Pointers come from slices whose length is checked"
 )]
 
 use std::arch::x86_64::{
@@ -32,8 +32,8 @@ pub(super) fn engine() -> Engine<Avx2> {
     unsafe { compiled() }
 }
 
-/// What the engine does by itself where most puzzles have several solutions. Apart from the search, as that is of one piece, and
-/// whatever stands in it changes how all of it is compiled.
+/// [`Engine::dive`], compiled apart from the search, because whatever is inlined into the search
+/// changes how all of it is compiled.
 ///
 /// # Panics
 /// If the machine does not have the instructions.
@@ -62,7 +62,8 @@ pub(super) fn run(engine: &mut Engine<Avx2>, job: &mut SearchJob<'_>) {
 #[derive(Clone, Copy)]
 pub(super) struct Avx2(__m256i);
 
-/// What words of 256 bits have in common, whatever else there is for them. The intrinsics have to be at hand where this is used.
+/// The methods that words of 256 bits share in all back ends. The intrinsics must be imported where
+/// this is used.
 macro_rules! words_of_256_bits {
     () => {
         const PARTS: usize = 4;
@@ -133,7 +134,8 @@ impl Packing for Avx2 {
         for (k, digits) in digits.as_chunks::<32>().0.iter().enumerate() {
             for (bit, plane) in (0..).zip(&mut planes) {
                 let bits = unsafe {
-                    // To the highest bit of each byte, which is what is gathered.
+                    // `movemask` gathers the highest bit of each byte, so the wanted bit is moved
+                    // there.
                     let digits = _mm256_loadu_si256(digits.as_ptr().cast());
                     _mm256_movemask_epi8(_mm256_sll_epi64(digits, _mm_cvtsi32_si128(7 - bit)))
                 };

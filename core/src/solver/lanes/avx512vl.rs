@@ -1,12 +1,13 @@
 //! The back end for x86-64 with AVX-512 on words of 256 bits: 256 lanes.
 //!
-//! It is for processors that do 512 bits in two steps, where longer words spare instructions but no time, and the state of twice as many
-//! lanes does not fit into the nearest cache.
+//! It is for processors that execute 512 bits in two steps, such as Zen 4: there longer words save
+//! instructions but no time, and the state of twice as many lanes does not fit into the first-level
+//! cache.
 #![expect(unsafe_code, reason = "vector instructions that not every machine has")]
 #![expect(
     clippy::undocumented_unsafe_blocks,
-    reason = "one reason for all: a word is only made and used inside `run`, which is only entered where the \
-              processor has these instructions. Pointers come from slices whose length is checked"
+    reason = "one reason for all: words exist only inside the functions compiled for these instructions, which are \
+              entered only after a check for them. Pointers come from slices whose length is checked"
 )]
 
 use std::arch::asm;
@@ -39,8 +40,8 @@ pub(super) fn engine() -> Engine<Avx512Vl> {
     unsafe { compiled() }
 }
 
-/// What the engine does by itself where most puzzles have several solutions. Apart from the search, as that is of one piece, and
-/// whatever stands in it changes how all of it is compiled.
+/// [`Engine::dive`], compiled apart from the search, because whatever is inlined into the search
+/// changes how all of it is compiled.
 ///
 /// # Panics
 /// If the machine does not have the instructions.
@@ -69,7 +70,7 @@ pub(super) fn run(engine: &mut Engine<Avx512Vl>, job: &mut SearchJob<'_>) {
 #[derive(Clone, Copy)]
 pub(super) struct Avx512Vl(__m256i);
 
-/// As in `avx512.rs`.
+/// The `exchange_bytes` of `avx512.rs` for words of 256 bits.
 #[inline(always)]
 fn exchange_bytes<const UPPER: u64>(a: Avx512Vl, b: Avx512Vl, order: [u8; 8]) -> (Avx512Vl, Avx512Vl) {
     let low = u64::from_le_bytes(order).cast_signed();
@@ -83,7 +84,7 @@ fn exchange_bytes<const UPPER: u64>(a: Avx512Vl, b: Avx512Vl, order: [u8; 8]) ->
     }
 }
 
-/// As in `avx512.rs`.
+/// The `shuffle_some` of `avx512.rs` for words of 256 bits.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn shuffle_some(mut to: __m256i, from: __m256i, mask: u32, order: __m256i) -> __m256i {
@@ -100,7 +101,7 @@ fn shuffle_some(mut to: __m256i, from: __m256i, mask: u32, order: __m256i) -> __
     to
 }
 
-/// The same word, but the compiler does not see that: it cannot make one instruction of what comes before and after.
+/// The same word behind a barrier: the compiler cannot merge the instructions before and after it.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn opaque(mut word: __m256i) -> __m256i {
@@ -115,15 +116,17 @@ impl Word for Avx512Vl {
 
     functions_of_three!(_mm256_ternarylogic_epi64);
 
-    /// In two instructions where one would do. On Zen 4 an instruction with three operands gets in the way of a store: one store
-    /// and two of them take 1.1 to 1.7 cycles, a store and four with two operands take one. A pass stores more than it can hide, so
-    /// it is a ninth shorter with these apart. With more functions apart it gains no more.
+    /// Two instructions where one would do, because on Zen 4 an instruction with three operands
+    /// delays stores: a store and two of them take 1.1 to 1.7 cycles, a store and four with two
+    /// operands take one. A pass is bound by its stores, so this makes it a ninth shorter.
+    /// Splitting more functions gains nothing.
     #[inline(always)]
     fn and3(a: Self, b: Self, c: Self) -> Self {
         a.and(Self(unsafe { opaque(b.and(c).0) }))
     }
 
-    // Groups of 16 bits without a mask, on other ports than the shuffles: moving states in and out takes 5 % less.
+    // Groups of 16 bits are blended, on other ports than the shuffles: loading and unloading take 5
+    // % less time.
     exchange!(a, b, 16 => unsafe {
         const ODD: i32 = 0b1010_1010;
         (
@@ -133,7 +136,7 @@ impl Word for Avx512Vl {
     });
 }
 
-/// One puzzle at a time is packed, so the instructions of the longer words serve here too.
+/// Packing handles one puzzle at a time, so the instructions for 512 bits serve here too.
 impl Packing for Avx512Vl {
     #[inline(always)]
     fn prefetch(bytes: &[u8]) {

@@ -1,40 +1,45 @@
-//! Jobs: what the lanes are given to search, whether by the engine or by dives.
+//! Jobs: the puzzles of one call, their limits, and where the answers go. Engine and dives work on
+//! them.
 
 use std::sync::atomic::AtomicBool;
 
 use crate::solver::{Metrics, Search};
 
-/// Puzzles to be searched, and where the answers go.
+/// Puzzles to search, limits, and where the answers go.
 pub(super) struct SearchJob<'a> {
-    /// 81 digits for each puzzle, 0 for a blank.
+    /// The puzzles, 81 digits each, 0 for a blank.
     pub(super) puzzles: &'a [[u8; 81]],
-    /// Where each puzzle's first solution goes.
+    /// The first solution of each puzzle.
     pub(super) solutions: &'a mut [[u8; 81]],
-    /// What was found, for each puzzle.
+    /// The result of each puzzle.
     pub(super) searches: &'a mut [Search],
-    /// Stop a puzzle after this many solutions.
+    /// A puzzle is finished after this many solutions.
     pub(super) solution_limit: u64,
-    /// Stop a puzzle before visiting more than this many nodes.
+    /// A puzzle is given up before it takes more than this many nodes.
     pub(super) node_limit: u64,
-    /// Stop soon after this becomes true.
+    /// The whole job stops soon after this becomes true.
     pub(super) cancel: &'a AtomicBool,
-    /// May idle lanes take states of a puzzle that another lane works on?
+    /// Whether idle lanes may take states of a puzzle that another lane works on.
     pub(super) sharing: bool,
-    /// Is each puzzle to be dived in, however few there are and however many were in vain?
+    /// Whether dives try every puzzle, however few there are and however many dives have failed.
     pub(super) dives_in_all: bool,
 }
 
-/// What is found of a puzzle when it is begun: its first node. It stays like this if there is nothing else.
+/// The result of a puzzle that has just begun: one node. It is final if that node is a
+/// contradiction.
 pub(super) const BEGUN: Search =
     Search { metrics: Metrics { nodes: 1, ..Search::NO_SOLUTION.metrics }, ..Search::NO_SOLUTION };
 
-/// The puzzle this many behind the one that is begun is brought near: a few thousand bytes, which the machine does not
-/// do by itself because most of the time none is read.
+/// When a puzzle begins, the one this many further on is prefetched, a few thousand bytes ahead.
+/// The processor does not prefetch it by itself, because between two puzzles there is a long time
+/// without a read.
 pub(super) const PREFETCH_DISTANCE: usize = 48;
 
-/// The first puzzle of `rest` in as many bytes as are read at once, which may reach beyond the last puzzle: then that is copied to `last`.
+/// The first puzzle of `rest` in 96 bytes, as [`Packing`](super::packing::Packing) reads them. They
+/// reach into the puzzles behind it; the last puzzles of a job, which have too few bytes behind
+/// them, are copied to `last`.
 #[inline(always)]
-pub(super) fn word_of_bytes<'a>(rest: &'a [u8], last: &'a mut [u8; 96]) -> &'a [u8; 96] {
+pub(super) fn padded_digits<'a>(rest: &'a [u8], last: &'a mut [u8; 96]) -> &'a [u8; 96] {
     if let Some(digits) = rest.first_chunk() {
         return digits;
     }

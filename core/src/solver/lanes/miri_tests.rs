@@ -1,4 +1,5 @@
-//! Small tests of packing, transposition, branch, dives and engine: few enough passes for Miri to run them.
+//! Small tests of packing, transposition, branch, dives and engine: few enough passes for Miri to
+//! run them.
 
 use std::sync::atomic::AtomicBool;
 
@@ -84,7 +85,8 @@ fn rows_become_words_and_words_rows() {
     assert!((0..LANES).all(|lane| back.get::<Portable>(lane) == given[lane]));
 }
 
-/// A guess: in a row or column the digit is in this minirow or minicolumn, and so not in the others.
+/// A guess: in a row or column the digit is in this minirow or minicolumn, and so not in the
+/// others.
 struct SlowGuess {
     digit: usize,
     line: [usize; 3],
@@ -114,8 +116,8 @@ fn slow_band(cells: &CellCandidates) -> usize {
     (0..6).filter(|band| sum(band) != 9).min_by_key(sum).unwrap()
 }
 
-/// The guess in a band or stack: the digit with the fewest permutations, the first row where it has a choice. `None` if
-/// all is decided there.
+/// The guess in a band or stack: the digit with the fewest permutations, the first row where it has
+/// a choice. `None` if all is decided there.
 fn slow_guess(cells: &CellCandidates, band: usize) -> Option<SlowGuess> {
     let open = (0..9).filter(|&digit| permutations(cells, digit, band) > 1);
     let digit = open.min_by_key(|&digit| permutations(cells, digit, band))?;
@@ -185,7 +187,8 @@ fn a_guess_is_the_choice_with_the_fewest_permutations() {
     assert!(guesses > 10 && others > 0, "{guesses} guesses, {others} others");
 }
 
-/// A dive guesses in three bands or stacks at once, and keeps what there is if the first guess is wrong.
+/// A dive guesses in three bands or stacks at once, and keeps what there is if the first guess is
+/// wrong.
 #[test]
 fn several_guesses_are_those_of_each_band() {
     let (_, mut state, stalled) = stalled();
@@ -277,7 +280,7 @@ fn assert_solves(solution: &[u8; 81], known: &KnownPuzzle) {
 fn the_engine_finds_the_known_numbers_of_solutions() {
     let puzzles = known_with(0..=4);
     for limit in [1, 3] {
-        let found = with_engine(&puzzles, limit, 100_000, |engine, job| engine.run(job));
+        let found = with_engine(&puzzles, limit, 100_000, Engine::run);
         for ((search, solution), known) in found.iter().zip(&puzzles) {
             let count = known.solutions.min(limit);
             let stop = if count == limit { Stop::Solutions } else { Stop::Exhausted };
@@ -289,12 +292,13 @@ fn the_engine_finds_the_known_numbers_of_solutions() {
     }
 }
 
-/// A search that reaches the node limit has visited as many nodes, and dives do not help where there is one solution.
+/// A search that reaches the node limit has visited as many nodes, and dives do not help where
+/// there is one solution.
 #[test]
 fn the_engine_gives_up_at_the_node_limit() {
     let puzzles = known_with(1..=1);
     let mut given_up = 0;
-    for (search, _) in with_engine(&puzzles, 3, 5, |engine, job| engine.run(job)) {
+    for (search, _) in with_engine(&puzzles, 3, 5, Engine::run) {
         assert!(search.metrics.nodes <= 5);
         if search.stop == Stop::Nodes {
             assert_eq!(search.metrics.nodes, 5);
@@ -304,7 +308,8 @@ fn the_engine_gives_up_at_the_node_limit() {
     assert!(given_up > 3);
 }
 
-/// A dive answers a puzzle with several solutions, or leaves it as it was begun; without a second solution it leaves it.
+/// A dive answers a puzzle with several solutions, or leaves it as it was begun; without a second
+/// solution it leaves it.
 #[test]
 fn dives_find_two_solutions_or_leave_a_puzzle_to_the_search() {
     let full = digits("534678912672195348198342567859761423426853791713924856961537284287419635345286179");

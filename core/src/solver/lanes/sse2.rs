@@ -1,5 +1,5 @@
-//! Words of 128 bits for the portable back end on x86-64, all of which have SSE2. By itself the compiler makes plain arithmetic of
-//! half of what stands in `portable`, which takes twice as long.
+//! The portable back end on x86-64, where every processor has SSE2: words of 128 bits. From
+//! `portable.rs` the compiler makes scalar code in half of the places, which takes twice as long.
 #![expect(unsafe_code, reason = "vector instructions")]
 #![expect(clippy::undocumented_unsafe_blocks, reason = "one reason for all: every x86-64 has SSE2")]
 
@@ -15,7 +15,8 @@ use super::word::Word;
 #[derive(Clone, Copy)]
 pub(super) struct Sse2(__m128i);
 
-/// A shift's distance where the instruction takes it: the compiler makes a constant of it again.
+/// The distance of a shift, in a vector register as the instruction takes it. The compiler folds it
+/// to a constant.
 #[inline(always)]
 pub(super) fn distance<const N: u32>() -> __m128i {
     unsafe { _mm_cvtsi32_si128(N.cast_signed()) }

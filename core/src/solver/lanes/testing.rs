@@ -25,7 +25,8 @@ impl KnownPuzzle {
     }
 }
 
-/// The puzzles of `known_puzzles.txt`: with one solution, several and none, with 17 clues and 81, easy and hard.
+/// The puzzles of `known_puzzles.txt`: with one solution, several and none, with 17 clues and 81,
+/// easy and hard.
 pub(super) fn known_puzzles() -> Vec<KnownPuzzle> {
     let lines = include_str!("known_puzzles.txt").lines().filter(|line| !line.starts_with('#'));
     lines

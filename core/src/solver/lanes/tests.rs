@@ -1,4 +1,5 @@
-//! Every back end of this machine against known numbers of solutions, the plain backtracker and the scalar search.
+//! Every back end of this machine against known numbers of solutions, the plain backtracker and the
+//! scalar search.
 
 use std::sync::atomic::AtomicBool;
 
@@ -17,8 +18,8 @@ const fn up_to(solutions: u64) -> Limit<'static> {
 const UNANSWERED: Search =
     Search { solutions: u64::MAX, stop: Stop::Cancelled, metrics: Search::CANCELLED.metrics };
 
-/// Searches all puzzles in one call. Solutions are checked by the verifier, which shares no code with a solver; what
-/// stands where there is none is replaced by zeros.
+/// Searches all puzzles in one call. Solutions are checked by the verifier, which shares no code
+/// with a solver; what stands where there is none is replaced by zeros.
 fn search(lanes: &mut Lanes, puzzles: &[[u8; 81]], limit: &Limit<'_>) -> Vec<(Search, [u8; 81])> {
     let mut solutions = vec![[0; 81]; puzzles.len()];
     let mut searches = vec![UNANSWERED; puzzles.len()];
@@ -84,8 +85,8 @@ fn every_back_end_finds_the_known_numbers_of_solutions() {
     }
 }
 
-/// Three times as many puzzles as lanes, easy and hard ones in turns: each lane is refilled several times, and its puzzles
-/// end in any order.
+/// Three times as many puzzles as lanes, easy and hard ones in turns: each lane is refilled several
+/// times, and its puzzles end in any order.
 #[test]
 fn lanes_are_refilled_until_no_puzzle_is_left() {
     let puzzles: Vec<KnownPuzzle> = known_puzzles().into_iter().cycle().take(3 * 512 + 7).collect();
@@ -105,7 +106,7 @@ fn no_lane_is_idle_while_there_are_puzzles_to_begin() {
     for backend in Backend::available() {
         let mut lanes = Lanes::new(backend);
         lanes.share_puzzles(false);
-        let puzzles = [hard; 4 * 512];
+        let puzzles = vec![hard; 4 * 512];
         assert_finds(backend, &search(&mut lanes, &all_digits(&puzzles), &up_to(2)), &puzzles, 2);
         let LaneStats { passes, busy_lanes, lanes, .. } = lanes.stats();
         assert!(passes > 0 && busy_lanes <= lanes && lanes.is_multiple_of(passes));
@@ -113,7 +114,8 @@ fn no_lane_is_idle_while_there_are_puzzles_to_begin() {
     }
 }
 
-/// The scalar search makes the same inferences and guesses by other code: every figure is the same, under any limit.
+/// The scalar search makes the same inferences and guesses by other code: every figure is the same,
+/// under any limit.
 #[test]
 fn a_lane_searches_node_for_node_as_the_scalar_search_does() {
     let mut scalar = Scalar::new();
@@ -164,7 +166,8 @@ fn lanes_that_share_a_puzzle_find_what_one_lane_finds() {
     }
 }
 
-/// Where most puzzles have several solutions, dives answer them, and the search those in which dives fail.
+/// Where most puzzles have several solutions, dives answer them, and the search those in which
+/// dives fail.
 #[test]
 fn dives_find_what_the_search_finds() {
     let full = digits("534678912672195348198342567859761423426853791713924856961537284287419635345286179");
@@ -174,7 +177,8 @@ fn dives_find_what_the_search_finds() {
         (random >> 33) % n
     };
     let known = known_puzzles();
-    // A third of the clues of a full grid have many solutions; every twentieth puzzle is a known one.
+    // A third of the clues of a full grid have many solutions; every twentieth puzzle is a known
+    // one.
     let mut puzzles: Vec<[u8; 81]> =
         (0..2400).map(|_| full.map(|digit| if below(3) == 0 { digit } else { 0 })).collect();
     for (index, known) in (0..puzzles.len()).step_by(20).zip(known.iter().cycle()) {
@@ -216,7 +220,7 @@ fn a_raised_flag_cancels_every_puzzle() {
     let stop = AtomicBool::new(true);
     for backend in Backend::available() {
         let limit = Limit { cancel: &stop, ..up_to(COUNTED) };
-        for (found, _) in search(&mut Lanes::new(backend), &[[0; 81]; 600], &limit) {
+        for (found, _) in search(&mut Lanes::new(backend), &vec![[0; 81]; 600], &limit) {
             assert_eq!((found.stop, found.solutions), (Stop::Cancelled, 0));
         }
     }

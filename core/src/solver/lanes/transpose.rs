@@ -1,33 +1,37 @@
-//! Between the two shapes of what lanes hold: *sliced*, one word for each bit with a part for each lane, and in *rows*,
-//! all bits of a lane together.
+//! Transposition of what lanes hold: *rows*, all bits of one lane together, to *sliced* words, one
+//! bit of all lanes together, and back.
 
 use super::packing::{PLANES_PARTS, SlicedPlanes};
 use super::word::Word;
 
-/// The rows of all lanes, part by part: all first parts, then all second parts.
+/// The rows of all lanes, part by part: the first parts of all lanes, then the second parts, and so
+/// on.
 ///
-/// The lanes are in the order of [`Mask`](super::word::Mask), so that what is transposed is contiguous: lane
-/// `PARTS * n + q` is part `q` of the `n`th word of a part of the rows, and bit `n` of part `q` of each word of a slice.
+/// Lanes are in the order of [`Mask`](super::word::Mask), so that what is transposed together is
+/// contiguous: lane `PARTS * n + q` is part `q` of the `n`th word of a part of the rows, and bit
+/// `n` of part `q` of every sliced word.
 pub(super) struct LaneRows<const PARTS: usize> {
     parts: Vec<u64>,
-    /// Where the first row begins: at a line of the cache, since a vector across two of them takes twice as long.
+    /// Where the first row begins: at a cache line, because a vector across two of them takes twice
+    /// as long.
     first: usize,
 }
 
-/// From one part of the rows to the next: somewhat more than the lanes, since at a power of two all parts of a row
-/// would want the same line of the cache.
+/// The distance from one part of the rows to the next: more than the lanes by one cache line,
+/// because at a power of two all parts of a row would compete for the same set of the cache.
 const fn stride<W: Word>() -> usize {
     64 * W::PARTS + LINE
 }
 
-/// How many parts lie in one line of the cache.
+/// The parts in one cache line.
 const LINE: usize = 8;
 
 impl<const PARTS: usize> LaneRows<PARTS> {
-    /// For `64 * W::PARTS` lanes.
+    /// Rows for `64 * W::PARTS` lanes, all zero.
     pub(super) fn new<W: Word>() -> Self {
         let parts = vec![0; PARTS * stride::<W>() + LINE];
-        // If that cannot be found out, any place is right.
+        // Alignment is for speed only, so any offset is correct, as where it cannot be computed
+        // (Miri).
         let first = parts.as_ptr().align_offset(size_of::<u64>() * LINE).min(LINE);
         Self { parts, first }
     }
@@ -35,7 +39,7 @@ impl<const PARTS: usize> LaneRows<PARTS> {
     /// The row of a lane.
     #[inline(always)]
     pub(super) fn get<W: Word>(&self, lane: usize) -> [u64; PARTS] {
-        // One check for all parts.
+        // One bounds check for all parts.
         let parts = &self.parts[self.first + lane..][..=(PARTS - 1) * stride::<W>()];
         let mut row = [0; PARTS];
         for part in 0..PARTS {
@@ -59,7 +63,7 @@ impl<const PARTS: usize> LaneRows<PARTS> {
         }
     }
 
-    /// The words of 64 bits of every row, from bit `64 * part` on.
+    /// Transposes one part of all rows to 64 words.
     #[inline(always)]
     pub(super) fn slice<W: Word>(&self, part: usize, words: &mut [W; 64]) {
         self.half_slice(part, words);
@@ -68,8 +72,9 @@ impl<const PARTS: usize> LaneRows<PARTS> {
         }
     }
 
-    /// The same for some lanes: in the others the words stay as they are. There may be fewer words than 64, or more,
-    /// which stay as they are too. `half` is room to work in.
+    /// Transposes one part of the rows of some lanes; the words keep their bits of the other lanes.
+    /// Words beyond the 64th stay as they are, and there may be fewer than 64. `half` is scratch
+    /// space.
     #[inline(always)]
     pub(super) fn slice_of<W: Word>(&self, part: usize, lanes: W, words: &mut [W], half: &mut [W; 64]) {
         self.half_slice(part, half);
@@ -100,7 +105,8 @@ impl<const PARTS: usize> LaneRows<PARTS> {
         }
     }
 
-    /// The opposite of [`Self::slice`]. There may be fewer words; what is missing is zero. `half` is room to work in.
+    /// Transposes up to 64 words to one part of all rows, the inverse of [`Self::slice`]. Missing
+    /// words count as zero. `half` is scratch space.
     #[inline(always)]
     pub(super) fn set_slice<W: Word>(&mut self, part: usize, words: &[W], half: &mut [W; 64]) {
         for first in 0..8 {
@@ -117,7 +123,7 @@ impl<const PARTS: usize> LaneRows<PARTS> {
         }
         let parts = &mut self.parts[self.first + part * stride::<W>()..][..64 * W::PARTS];
         for first in 0..8 {
-            // A copy, which stays in registers: in place, each word would be stored twice.
+            // The copy stays in registers; in place, each word would be stored twice.
             let mut eight = half.as_chunks().0[first];
             transpose_near(&mut eight);
             for k in 0..8 {
@@ -128,7 +134,7 @@ impl<const PARTS: usize> LaneRows<PARTS> {
 }
 
 impl LaneRows<PLANES_PARTS> {
-    /// The planes of all lanes: `81 * plane + cell`.
+    /// Transposes the planes of all lanes to words.
     #[inline(always)]
     pub(super) fn slice_planes<W: Word>(&self, planes: &mut SlicedPlanes<W>) {
         let mut words = [W::splat(0); 64];
@@ -143,7 +149,7 @@ impl LaneRows<PLANES_PARTS> {
         }
     }
 
-    /// The opposite of [`Self::slice_planes`].
+    /// Transposes words to the planes of all lanes, the inverse of [`Self::slice_planes`].
     #[inline(always)]
     pub(super) fn set_planes<W: Word>(&mut self, planes: &SlicedPlanes<W>) {
         let mut half = [W::splat(0); 64];
@@ -161,11 +167,11 @@ impl LaneRows<PLANES_PARTS> {
     }
 }
 
-/// The first half of transposing the 64 x 64 bits of each part, so that bit `i` of word `k` becomes bit `k` of word `i`:
-/// of every eighth word.
+/// The first half of the transposition of 64 x 64 bits in each part, on every eighth word. After
+/// both halves, bit `i` of word `k` has become bit `k` of word `i`.
 ///
-/// Six rounds of exchanging halves, quarters and so on, as in *Hacker's Delight*, section 7-3. Three rounds at a time
-/// work on eight words, which stay in registers.
+/// The algorithm exchanges halves, quarters and so on in six rounds (H. Warren, *Hacker's Delight*,
+/// section 7-3). Three rounds at a time work on eight words, which stay in registers.
 #[inline(always)]
 fn transpose_far<W: Word>(words: &mut [W; 8]) {
     exchange::<W, 32, 4>(words);
@@ -173,7 +179,7 @@ fn transpose_far<W: Word>(words: &mut [W; 8]) {
     exchange::<W, 8, 1>(words);
 }
 
-/// The second half: of eight words in a row.
+/// The second half of the transposition, on eight neighbouring words.
 #[inline(always)]
 fn transpose_near<W: Word>(words: &mut [W; 8]) {
     exchange::<W, 4, 4>(words);
@@ -181,7 +187,8 @@ fn transpose_near<W: Word>(words: &mut [W; 8]) {
     exchange::<W, 1, 1>(words);
 }
 
-/// Exchanges the upper `SHIFT` bits of each group in one word with the lower ones in the word `STEP` further on.
+/// Exchanges the upper `SHIFT` bits of each group in one word with the lower ones of the word
+/// `STEP` further on.
 #[inline(always)]
 fn exchange<W: Word, const SHIFT: u32, const STEP: usize>(words: &mut [W; 8]) {
     for k in 0..8 {

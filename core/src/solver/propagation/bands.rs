@@ -1,8 +1,8 @@
-//! The cells of a band as the bits of a word, and what is asked of them all at once.
+//! Band words: the cells of a band as the bits of one word, and operations on all of them at once.
 
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, Not, Shl, Shr};
 
-/// The cells of a band, or anything else with a bit a cell.
+/// A set of cells of a band, one bit each: an integer with at least as many bits.
 pub(in crate::solver) trait BandWord:
     Copy
     + Eq
@@ -18,7 +18,7 @@ pub(in crate::solver) trait BandWord:
     + 'static
 {
     const ZERO: Self;
-    /// The low bits of a mask.
+    /// The low bits of a mask, as many as fit.
     fn of(mask: u128) -> Self;
     fn minus(self, other: Self) -> Self;
     fn lowest(self) -> usize;
@@ -67,7 +67,7 @@ impl<W: BandWord> Iterator for Bits<W> {
     }
 }
 
-/// Where things lie in a band word of order `N`: row by row, as in a grid. At order 3:
+/// The layout of a band word of order `N`: row by row, as in a grid. At order 3:
 ///
 /// ```text
 /// bit  26     ..     18   17     ..      9   8  7  6   5  4  3   2  1  0
@@ -103,8 +103,8 @@ pub(super) const fn every(step: usize, times: usize) -> u128 {
     mask
 }
 
-/// Looks along a line of `N` bits that are `step` apart, from every bit on: is at least one of them set,
-/// are at least two? Only the answers at the start of a line mean anything.
+/// Whether at least one, and at least two, of the `N` bits are set that begin at each bit and are
+/// `step` apart. Only the results at the start of a line are meaningful.
 #[inline(always)]
 pub(super) fn along<W: BandWord, const N: usize>(word: W, step: usize) -> (W, W) {
     let (mut one, mut two) = (word, W::ZERO);
@@ -126,13 +126,14 @@ pub(super) fn spread<W: BandWord, const N: usize>(starts: W, step: usize) -> W {
     all
 }
 
-/// [`spread`] with step 1, that is from the first cell of minirows to all of their cells, in two operations.
+/// [`spread`] with step 1 in two operations: from the first cell of minirows to all of their cells.
 #[inline(always)]
 pub(super) fn minirows_at<W: BandWord, const N: usize>(starts: W) -> W {
     (starts << N).minus(starts)
 }
 
-/// Takes everything but `cells` out of the boxes that have one of them. Second, not zero if some box has two.
+/// Clears the boxes of `cells` but for these. The second word is not zero if some box has two of
+/// them.
 #[inline(always)]
 pub(super) fn place_in_boxes<W: BandWord, const N: usize>(word: W, cells: W) -> (W, W) {
     let (row, boxes) = (W::of(Layout::<N>::ROW), W::of(Layout::<N>::BOXES));

@@ -1,20 +1,20 @@
-//! The board: the candidates of a puzzle by digit and band, and the inference over them.
+//! The board: the candidates of a puzzle by digit and band, and inference over them.
 
 use super::bands::{BandWord, Bits, Layout, minirows_at, place_in_boxes, spread};
 use super::locked::lock_all;
 use crate::grid::Grid;
 use crate::solver::watch::Watch;
 
-/// Why a search state has no solution.
+/// Where a search state has a contradiction.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::solver) enum Culprit {
     /// A cell has no candidate left, or is claimed by two digits.
     Cells,
-    /// A digit of this group lacks a place.
+    /// A digit of this group lacks a place in some house.
     Group(usize),
 }
 
-/// A digit in a cell. Digits count from 0 here, and so do bands and the cells of a band.
+/// A digit in a cell. Digits, bands and the cells of a band count from 0.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
     pub(super) digit: usize,
@@ -22,7 +22,7 @@ pub(super) struct Candidate {
     pub(super) bit: usize,
 }
 
-/// A search state: what is known of the grid. `SLOTS` is the number of digits rounded up to whole groups.
+/// A search state. `SLOTS` is the number of digits rounded up to whole groups.
 ///
 /// ```text
 ///            slot 0     slot 1     ...        slot 8     slot 9 .. 11 (order 3)
@@ -32,7 +32,7 @@ pub(super) struct Candidate {
 ///            digit 1    digit 2               digit 9
 /// ```
 ///
-/// An idle slot holds one cell a row, column and box, so that there is nothing to infer from it.
+/// An idle slot holds one cell for each row, column and box, so nothing follows from it.
 #[derive(Clone, Copy)]
 pub(in crate::solver) struct Board<
     W,
@@ -41,15 +41,17 @@ pub(in crate::solver) struct Board<
     const SLOTS: usize,
     const GROUP: usize,
 > {
-    /// The cells that may take a digit. A filled cell may linger in layers that are yet to be closed.
+    /// The cells that may take a digit. A filled cell may linger in layers that are yet to be
+    /// closed.
     pub(in crate::solver) layers: [[W; SLOTS]; N],
     /// The cells that hold the digit.
     placed: [[W; SLOTS]; N],
     /// The cells that hold any digit.
     pub(in crate::solver) filled: [W; N],
-    /// Groups in which a layer was changed since it was closed, a bit each.
+    /// The groups with a layer that has changed since it was closed, a bit each.
     touched: u32,
-    /// Groups to look at: those, and where a layer may hold a cell that another has filled.
+    /// The groups to close: those, and the ones where a layer may hold a cell that another has
+    /// filled.
     pending: u32,
 }
 
@@ -73,7 +75,7 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
         Self { layers, placed, filled: [W::ZERO; N], touched: Self::ALL_GROUPS, pending: Self::ALL_GROUPS }
     }
 
-    /// Fills in the clues. They need not keep the rules.
+    /// Begins with the clues of a puzzle, which may break the rules.
     pub(in crate::solver) fn load(&mut self, clues: &[u8]) -> Result<(), Culprit> {
         *self = Self::new();
         for (band, clues) in clues.chunks_exact(Self::BAND_CELLS).enumerate() {
@@ -121,7 +123,8 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
         self.pending |= 1 << (digit / GROUP);
     }
 
-    /// Infers all that singles and locked candidates tell. A comparison is one look at all places of a digit.
+    /// Applies singles and locked candidates until nothing changes. A comparison is one look at all
+    /// places of a digit.
     #[inline(always)]
     pub(in crate::solver) fn propagate(&mut self, watch: &mut impl Watch) -> Result<(), Culprit> {
         loop {
@@ -133,7 +136,7 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
                 self.close(group)?;
                 round = self.pending & (u32::MAX << group << 1);
             }
-            // Naked singles are cheap, so they are not left until every layer is closed.
+            // Naked singles are cheap, so they do not wait until every layer is closed.
             let closed = self.pending == 0;
             self.naked_singles(closed)?;
             if closed && self.pending == 0 {
@@ -164,7 +167,8 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
         self.touched &= !(1 << group);
 
         let locked = lock_all(&mut layers);
-        // Written back in either case: whoever asks what went wrong looks for the empty houses.
+        // Written back even after a contradiction, because `blame` and `explain` look for empty
+        // houses.
         for (mine, closed) in self.layers.iter_mut().zip(&layers) {
             mine[slots.clone()].copy_from_slice(closed);
         }
@@ -175,7 +179,8 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
         let mut found = [W::ZERO; N];
         for slot in 0..GROUP {
             for band in 0..N {
-                // One row and one column left: one cell. Both bits are at the first column of the box.
+                // One row and one column left are one cell. Both bits are at the first column of
+                // the box.
                 let boxes = (one_row[slot] >> band) & (one_column[slot] >> (band * SIDE));
                 let boxes = minirows_at::<W, N>(boxes & W::of(Layout::<N>::BOXES));
                 let cells = layers[band][slot] & spread::<W, N>(boxes, SIDE);
@@ -190,13 +195,13 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
             any |= found[band];
         }
         if any != W::ZERO {
-            // The digits of a group do not see each other's new cells; a single digit is done.
+            // Digits of a group do not see each other's new cells, but a single digit is closed.
             self.pending = if GROUP == 1 { Self::ALL_GROUPS & !(1 << group) } else { Self::ALL_GROUPS };
         }
         Ok(())
     }
 
-    /// Fills the cells with one candidate left. `closed` says that no layer still holds a cell that
+    /// Fills the cells with one candidate left. `closed` means that no layer holds a cell that
     /// another has filled.
     #[inline(always)]
     fn naked_singles(&mut self, closed: bool) -> Result<(), Culprit> {
@@ -237,7 +242,7 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
         (0..SIDE).map(move |digit| Candidate { digit, band, bit }).filter(|&at| self.has(at))
     }
 
-    /// The places of a digit that it has not taken yet.
+    /// The places of a digit in cells that are not filled.
     pub(super) fn places(&self, digit: usize) -> impl Iterator<Item = Candidate> {
         (0..N).flat_map(move |band| {
             Bits(self.layers[band][digit] & !self.filled[band]).map(move |bit| Candidate { digit, band, bit })
@@ -255,7 +260,7 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
         [at.band * N + at.bit / SIDE, column, at.band * N + column / N]
     }
 
-    /// Writes a solved grid down.
+    /// Writes a solved board to a grid.
     pub(in crate::solver) fn write(&self, solution: &mut Grid) {
         for (band, digits) in solution.digits_mut().chunks_exact_mut(Self::BAND_CELLS).enumerate() {
             for (value, &layer) in (1..).zip(&self.layers[band][..SIDE]) {

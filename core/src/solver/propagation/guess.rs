@@ -1,4 +1,4 @@
-//! What to guess, and learning from guesses that failed.
+//! Guesses: what to guess, and learning from guesses that failed.
 
 use super::bands::{BandWord, Bits, Layout, along, minirows_at, spread};
 use super::board::{Board, Candidate, Culprit};
@@ -7,8 +7,8 @@ use crate::grid::{MAX_CELLS, MAX_SIDE};
 impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const GROUP: usize>
     Board<W, N, SIDE, SLOTS, GROUP>
 {
-    /// What to guess in a grid that is not solved: of the cells with two candidates the one of the greatest
-    /// weight, its own and its digits', and of its digits the heavier.
+    /// The guess in a board that is not solved: of the cells with two candidates the one with the
+    /// greatest weight (its own and that of its digits), and the heavier of its digits.
     pub(super) fn choose(&self, weights: &Weights) -> Candidate {
         let mut best: Option<(u32, usize, usize)> = None;
         for band in 0..N {
@@ -32,8 +32,9 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
         }
     }
 
-    /// What to guess where every blank cell has three candidates or more: a place of a digit in the house
-    /// where it has the fewest, or a candidate of the cell that has the fewest, whichever are fewer.
+    /// The guess where every blank cell has three candidates or more: a place of a digit in the
+    /// house where it has the fewest, or a candidate of the cell that has the fewest, whichever are
+    /// fewer.
     #[cold]
     fn choose_among_all(&self, weights: &Weights) -> Candidate {
         #[derive(Clone, Copy)]
@@ -41,7 +42,8 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
             Cell(usize),
             House { digit: usize, kind: usize, index: usize },
         }
-        // Lower is better: how many alternatives, and the weight upside down.
+        // The number of alternatives, then the weight subtracted from the maximum: the lowest rank
+        // wins.
         let mut best = ((u8::MAX, 0), Target::Cell(0));
         let mut consider = |alternatives: u8, weight: u32, choice| {
             let rank = (alternatives, u32::MAX - weight);
@@ -82,7 +84,7 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
         heaviest(self.candidates(band, bit), |at| weights.digits[at.digit])
     }
 
-    /// The cells of all houses in which a digit has no place, a word a band.
+    /// The cells of all houses in which a digit has no place, one word for each band.
     fn empty_houses(&self, digit: usize) -> [W; N] {
         let (row, rows) = (W::of(Layout::<N>::ROW), W::of(Layout::<N>::ROWS));
         let boxes = W::of(Layout::<N>::BOXES);
@@ -101,8 +103,8 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
         cells
     }
 
-    /// Adds weight where a guess has failed: to digits that lack a place and the cells of the house where
-    /// they do, or to cells without a candidate.
+    /// Adds weight where a guess has failed: to digits that lack a place in a house and to its
+    /// cells, or to cells without a candidate.
     #[cold]
     pub(super) fn blame(&self, culprit: Culprit, weights: &mut Weights) {
         match culprit {
@@ -116,8 +118,8 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
             }
             Culprit::Group(group) => {
                 for digit in group * GROUP..((group + 1) * GROUP).min(SIDE) {
-                    // With a single digit in the group there is no doubt which it was, even if no house is
-                    // empty yet but two are after the same cells.
+                    // A group of one digit is to blame even if no house is empty yet, because two
+                    // houses need the same cells.
                     let mut empty = GROUP == 1;
                     for (band, &cells) in self.empty_houses(digit).iter().enumerate() {
                         empty |= cells != W::ZERO;
@@ -132,21 +134,23 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
     }
 }
 
-/// The first of the candidates that have the greatest weight.
+/// The first candidate with the greatest weight.
 fn heaviest(candidates: impl Iterator<Item = Candidate>, weight: impl Fn(Candidate) -> u32) -> Candidate {
     candidates
         .reduce(|best, next| if weight(next) > weight(best) { next } else { best })
         .expect("a choice has alternatives")
 }
 
-/// How often guesses failed where, in the puzzle at hand. A cell that runs out of candidates points at one
-/// cell; a house without a place for a digit points at all of its cells, and at the digit.
+/// Weights: where guesses have failed in the current puzzle, and how often. A cell without a
+/// candidate adds to that cell; a house without a place for a digit adds to all of its cells and to
+/// the digit.
 pub(super) struct Weights {
     pub(super) cells: [u32; MAX_CELLS],
     pub(super) digits: [u32; MAX_SIDE],
 }
 
 impl Weights {
+    /// The weight of a cell without a candidate, which is more specific than a house.
     const EMPTY_CELL: u32 = 3;
 
     pub(super) fn clear<const SIDE: usize>(&mut self) {

@@ -2,23 +2,25 @@
 
 use super::bands::{BandWord, Layout, along, minirows_at, spread};
 
-/// What [`lock`] infers.
+/// The result of [`lock`].
 struct Locked<W> {
-    /// What is left of the matrices.
+    /// The bits of the matrices that are left.
     kept: W,
-    /// At the start of each line down: is one bit alone in it?
+    /// The lines down with a single bit, marked at their start.
     alone_down: W,
-    /// At the start of each line across: is one bit alone in it?
+    /// The lines across with a single bit, marked at their start.
     alone_across: W,
     /// Not zero if a line is empty, or if two bits that are alone need the same line.
     contradiction: W,
 }
 
-/// One step of locked candidates, in `N` matrices of `N` by `N` bits that lie side by side in a word.
+/// One step of locked candidates, in `N` matrices of `N` by `N` bits that lie side by side in a
+/// word.
 ///
-/// A bit says that a digit has a place in the cells it stands for, and in a finished grid every matrix is a
-/// permutation: one bit is left in each line. So a bit that is alone in its line down clears the rest of
-/// its line across, and the other way round. Lines down step by a whole row; lines across step by `step`:
+/// A bit means that a digit has a place in its three, four or five cells. In a solved grid every
+/// matrix is a permutation, with one bit in each line. So a bit that is alone in its line down
+/// clears the rest of its line across, and vice versa. Lines down step by a whole row, lines across
+/// by `step`:
 ///
 /// ```text
 /// rows (step N), bit row * SIDE + box * N + band          columns (step 1), bit band * SIDE + column
@@ -57,12 +59,12 @@ fn lock<W: BandWord, const N: usize>(matrices: W, step: usize) -> Locked<W> {
     }
 }
 
-/// The layers of `GROUP` digits, closed together: bands outside, so that a band's words of all of them lie
-/// side by side.
+/// The layers of `GROUP` digits, closed together. Bands are the outer array, so that the words of
+/// one band are contiguous.
 type Group<W, const N: usize, const GROUP: usize> = [[W; GROUP]; N];
 
-/// Locks the rows of each layer. Returns at which boxes one row is left (bit box * N + band), and whether
-/// anything changed.
+/// Locks the rows of each layer. Returns the boxes with one row left (bit `box * N + band`), and
+/// whether anything changed.
 #[inline(always)]
 fn lock_rows<W: BandWord, const N: usize, const GROUP: usize>(
     layers: &mut Group<W, N, GROUP>,
@@ -86,8 +88,8 @@ fn lock_rows<W: BandWord, const N: usize, const GROUP: usize>(
     if contradiction == W::ZERO { Ok((one_row, changed != W::ZERO)) } else { Err(Unplaceable) }
 }
 
-/// Locks the columns of each layer. Returns at which boxes one column is left (bit band * SIDE + box * N),
-/// and whether anything changed.
+/// Locks the columns of each layer. Returns the boxes with one column left (bit
+/// `band * SIDE + box * N`), and whether anything changed.
 #[inline(always)]
 fn lock_columns<W: BandWord, const N: usize, const GROUP: usize>(
     layers: &mut Group<W, N, GROUP>,
@@ -111,8 +113,8 @@ fn lock_columns<W: BandWord, const N: usize, const GROUP: usize>(
     if contradiction == W::ZERO { Ok((one_column, changed != W::ZERO)) } else { Err(Unplaceable) }
 }
 
-/// Locks rows and columns in turn until neither changes. Returns, for each digit, at which boxes one row is
-/// left and at which one column is left.
+/// Locks rows and columns in turn until neither changes. Returns, for each digit, the boxes with
+/// one row left and those with one column left.
 #[inline(always)]
 pub(super) fn lock_all<W: BandWord, const N: usize, const GROUP: usize>(
     layers: &mut Group<W, N, GROUP>,
@@ -130,5 +132,5 @@ pub(super) fn lock_all<W: BandWord, const N: usize, const GROUP: usize>(
     }
 }
 
-/// Some digit has no place left in a house, or two houses need the same one.
+/// A contradiction: some digit has no place left in a house, or two houses need the same place.
 pub(super) struct Unplaceable;

@@ -1,4 +1,5 @@
-//! Steps of a watched search, for people.
+//! Steps of a watched search: the cells that inference fills, and contradictions in words for
+//! people.
 
 use super::bands::{BandWord, Bits};
 use super::board::{Board, Candidate};
@@ -8,7 +9,7 @@ use crate::solver::watch::{self, Watch, digit_of};
 impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const GROUP: usize>
     Board<W, N, SIDE, SLOTS, GROUP>
 {
-    /// Tells which cells were filled since `before`, apart from the one that was reported already.
+    /// Reports the cells filled since `before`, except `reported`, the cell of a guess.
     #[cold]
     pub(in crate::solver) fn report_filled(
         &self,
@@ -28,7 +29,8 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
         }
     }
 
-    /// What is wrong with a state in which something clashed, in words for people.
+    /// The contradiction of a state, for people: the first empty cell, else the first house without
+    /// a place.
     #[cold]
     pub(super) fn explain(&self, order: Order) -> watch::Contradiction {
         for cell in order.all_cells() {

@@ -1,4 +1,4 @@
-//! The search: depth first over boards, with restarts while no solution is found.
+//! The search: depth first over boards, with restarts while there is no solution.
 
 use super::bands::BandWord;
 use super::board::Board;
@@ -7,10 +7,10 @@ use crate::grid::{Grid, MAX_CELLS, MAX_SIDE};
 use crate::solver::watch::{Watch, Watchable};
 use crate::solver::{Limit, Metrics, Search, Stop};
 
-/// A search that has found nothing after this many backtracks starts again from the root, with the weights
-/// it has learnt: an early guess that cannot succeed may otherwise cost millions of nodes below it. Each
-/// further start has half as much again, so that the last one gets to the end. Once there is a solution the
-/// search goes on without, as the next start would find that one again.
+/// The backtracks before the first restart: a search without a solution starts again from the root,
+/// with the weights it has learnt, because an early wrong guess may otherwise cost millions of
+/// nodes below it. Each start may take half as many backtracks again as the one before, so the last
+/// one ends. After a solution there are no restarts, because the next start would find it again.
 const FIRST_RESTART: u64 = 500;
 
 pub(super) struct PropagationSolver<
@@ -21,14 +21,14 @@ pub(super) struct PropagationSolver<
     const GROUP: usize,
 > {
     board: Board<W, N, SIDE, SLOTS, GROUP>,
-    /// The state before the first guess on the stack: what holds whatever is guessed.
+    /// The board before the first guess on the stack, which holds whatever is guessed.
     root: Board<W, N, SIDE, SLOTS, GROUP>,
-    /// For each guess that stands: the state without the candidate that was guessed.
+    /// For each guess that stands, the board without the candidate that was guessed.
     stack: Vec<Board<W, N, SIDE, SLOTS, GROUP>>,
-    /// The cells of those guesses, in a search that is watched.
+    /// The cells of those guesses, in a watched search.
     guesses: Vec<usize>,
     weights: Box<Weights>,
-    /// [`FIRST_RESTART`]; tests have less.
+    /// [`FIRST_RESTART`], or less in tests.
     pub(super) patience: u64,
 }
 
@@ -65,7 +65,7 @@ impl<B: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
         let mut entered = self.board.load(puzzle.digits());
         let mut patience = self.patience;
         let mut restart_at = patience;
-        // The cell of a guess that was just made: it is not filled yet, but reported.
+        // The cell of the last guess, which has been reported but is not filled yet.
         let mut reported: Option<usize> = None;
         loop {
             if metrics.nodes == limit.nodes {

@@ -13,7 +13,8 @@ fn byte(digit: usize) -> u8 {
     u8::try_from(digit).unwrap()
 }
 
-/// A small generator of random numbers (xorshift64, G. Marsaglia 2003), so that every run is the same.
+/// A small generator of random numbers (xorshift64, G. Marsaglia 2003), so that every run is the
+/// same.
 struct Random(u64);
 
 impl Random {
@@ -39,7 +40,7 @@ impl Random {
         bands.into_iter().flat_map(|band| self.shuffled(b).into_iter().map(move |r| band * b + r)).collect()
     }
 
-    /// The same puzzle under another name: digits relabelled, lines permuted, perhaps transposed.
+    /// The puzzle in disguise: digits relabelled, lines permuted, perhaps transposed.
     fn disguised(&mut self, grid: &Grid) -> Grid {
         let (order, side) = (grid.order(), grid.order().side());
         let (rows, columns, digits) = (self.lines(order), self.lines(order), self.shuffled(side));
@@ -67,8 +68,8 @@ impl Random {
         self.disguised(&grid)
     }
 
-    /// A random solved grid with only so many clues left. Where digits repeat every few columns there is
-    /// more than one way to complete it, so all verdicts come up.
+    /// A random solved grid with `clues` cells left. Where digits repeat every few columns there
+    /// are several ways to complete it, so all verdicts occur.
     fn puzzle(&mut self, order: Order, clues: usize) -> Grid {
         let mut grid = self.solved(order);
         for index in self.shuffled(order.cells()).into_iter().skip(clues) {
@@ -77,7 +78,7 @@ impl Random {
         grid
     }
 
-    /// The same with some clues changed, which mostly leaves no solution.
+    /// A [`puzzle`](Self::puzzle) with some clues changed, which mostly has no solution.
     fn broken_puzzle(&mut self, order: Order, clues: usize) -> Grid {
         let mut grid = self.puzzle(order, clues);
         for _ in 0..=self.below(2) {
@@ -94,7 +95,7 @@ const fn up_to(solutions: u64) -> Limit<'static> {
     Limit { solutions, nodes: 1_000_000, cancel: &GO_ON }
 }
 
-/// Searches, and checks what can be checked without another solver.
+/// Searches, and checks the result as far as that takes no other solver.
 fn search(solver: &mut dyn Solver, puzzle: &Grid, limit: &Limit<'_>) -> (Search, Grid) {
     let mut solution = Grid::empty(puzzle.order());
     let search = solver.search(puzzle, limit, &mut solution);
@@ -251,7 +252,7 @@ fn stops_when_cancelled() {
     }
 }
 
-/// No matter which puzzle came before, in what state it was left.
+/// Whichever puzzle came before, and in whatever state its search ended.
 #[test]
 fn a_solver_forgets_the_puzzle_before() {
     let mut random = Random(4);
@@ -268,7 +269,7 @@ fn a_solver_forgets_the_puzzle_before() {
     }
 }
 
-/// Puzzles that take hundreds of guesses, with a solver that starts again after the first failures.
+/// Puzzles that take hundreds of guesses, with a solver that restarts after the first failures.
 #[test]
 fn starting_again_loses_no_solution() {
     let mut random = Random(6);
@@ -299,8 +300,8 @@ fn starting_again_loses_no_solution() {
     }
 }
 
-/// Where propagation rests there is no single and no locked candidate left to be found, says a search
-/// that looks at one house after the other.
+/// At the fixed point of propagation no single and no locked candidate is left, by a check of one
+/// house after the other.
 fn rests<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const GROUP: usize>(
     order: Order,
     clues: &[usize],
