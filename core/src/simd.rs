@@ -1,26 +1,31 @@
-//! SIMD support: which vector instructions this processor has, loops compiled for them, and prefetching.
+//! SIMD support: which vector instructions this processor has, loops compiled for them, and
+//! prefetching.
 //!
-//! The crate is compiled for any processor of its architecture. Code that gains from newer instructions is compiled a
-//! second time for them and chosen at run time: the back ends of the kernel in [`lanes`](crate::solver::lanes), which are
-//! written over vectors, and [tasks](SimdTask), plain loops that the compiler vectorises by itself.
+//! The crate is compiled for any processor of its architecture. Code that gains from newer
+//! instructions is compiled a second time for them and chosen at run time: the back ends of the
+//! kernel in [`lanes`](crate::solver::lanes), which are written over vectors, and
+//! [tasks](SimdTask), plain loops that the compiler vectorises by itself.
 #![cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "instructions that not every processor has")
 )]
 
-/// A loop over many bytes or words that the compiler vectorises, such as reading and writing puzzles.
+/// A loop over many bytes or words that the compiler vectorises, such as reading and writing
+/// puzzles.
 pub(crate) trait SimdTask {
     /// The result.
     type Output;
 
     /// Runs the task.
     ///
-    /// It is compiled for the instructions that [`dispatch`] chooses only if it is `inline(always)`, and so is everything
-    /// that it calls. A closure would not do, because it is not inlined where it is called twice.
+    /// It is compiled for the instructions that [`dispatch`] chooses only if it is
+    /// `inline(always)`, and so is everything that it calls. A closure would not do, because it is
+    /// not inlined where it is called twice.
     fn work(self) -> Self::Output;
 }
 
-/// Runs a task with the widest vectors of this processor, up to the 256 bits of AVX2: text gains nothing from more.
+/// Runs a task with the widest vectors of this processor, up to the 256 bits of AVX2: text gains
+/// nothing from more.
 #[inline(always)]
 pub(crate) fn dispatch<T: SimdTask>(task: T) -> T::Output {
     #[cfg(target_arch = "x86_64")]
@@ -30,8 +35,8 @@ pub(crate) fn dispatch<T: SimdTask>(task: T) -> T::Output {
     task.work()
 }
 
-/// Prefetches all of `bytes` into the caches, because they are read soon. A hint without any other effect; does nothing
-/// where the architecture has no such instruction in stable Rust.
+/// Prefetches all of `bytes` into the caches, because they are read soon. A hint without any other
+/// effect; does nothing where the architecture has no such instruction in stable Rust.
 pub(crate) fn prefetch(bytes: &[u8]) {
     #[cfg(target_arch = "x86_64")]
     x86::prefetch(bytes);
@@ -49,7 +54,8 @@ mod x86 {
 
     use super::SimdTask;
 
-    /// Whether the processor has AVX2 and what came with it: the features that code for AVX2 is compiled with.
+    /// Whether the processor has AVX2 and what came with it: the features that code for AVX2 is
+    /// compiled with.
     pub(crate) fn has_avx2() -> bool {
         is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi1")
@@ -58,8 +64,8 @@ mod x86 {
             && is_x86_feature_detected!("popcnt")
     }
 
-    /// Whether the processor has AVX-512 F, BW and VL and what came with them: the features that code for AVX-512 is
-    /// compiled with.
+    /// Whether the processor has AVX-512 F, BW and VL and what came with them: the features that
+    /// code for AVX-512 is compiled with.
     pub(crate) fn has_avx512() -> bool {
         is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
@@ -70,10 +76,12 @@ mod x86 {
             && is_x86_feature_detected!("popcnt")
     }
 
-    /// Whether the processor executes vectors of 256 bits at once and those of 512 in two steps, as Zen 4 does.
+    /// Whether the processor executes vectors of 256 bits at once and those of 512 in two steps, as
+    /// Zen 4 does.
     ///
-    /// AMD's processors report it under "performance optimization identifiers": AMD64 Architecture Programmer's Manual,
-    /// volume 3, E.4. The answer is kept, because a virtual machine stops at each `cpuid`.
+    /// AMD's processors report it under "performance optimization identifiers": AMD64 Architecture
+    /// Programmer's Manual, volume 3, E.4. The answer is kept, because a virtual machine stops at
+    /// each `cpuid`.
     pub(crate) fn prefers_256_bits() -> bool {
         const IDENTIFIERS: u32 = 0x8000_001A;
         const BITS_256: u32 = 1 << 2;

@@ -1,10 +1,11 @@
-//! Figures in little memory. Where messages have one easy puzzle each, there are thousands of tallies and costs a
-//! batch, and what was written on one core is slow to read on another.
+//! Compact tallies and metrics, for messages with one easy puzzle each: a batch has thousands of
+//! them, and what one core has written is slow to read on another.
 
 use super::Tally;
 use crate::solver::Metrics;
 
-/// What a search cost, in a third of the memory.
+/// [`Metrics`] in a third of the memory.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompactMetrics {
     nodes: u32,
@@ -14,7 +15,8 @@ pub struct CompactMetrics {
 }
 
 impl CompactMetrics {
-    /// None if it was too much, or has been counted in full.
+    /// The compact form. `None` if a figure exceeds 32 bits, or comparisons and placements were
+    /// counted.
     #[must_use]
     pub fn of(metrics: &Metrics) -> Option<Self> {
         let Metrics { nodes, guesses, backtracks, depth, comparisons: 0, placements: 0 } = *metrics else {
@@ -29,7 +31,7 @@ impl CompactMetrics {
         })
     }
 
-    /// The same, as all others know it.
+    /// The full form.
     #[must_use]
     pub fn metrics(self) -> Metrics {
         let Self { nodes, guesses, backtracks, depth } = self;
@@ -38,22 +40,23 @@ impl CompactMetrics {
     }
 }
 
-/// A tally in a third of the memory, if there is no error in it, as in most.
+/// A [`Tally`], in a third of the memory if it has no errors, as most.
+#[doc(hidden)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum CompactTally {
-    /// Nothing but good answers.
+    /// Good answers only.
     Good {
-        /// How many.
+        /// The number of answers.
         answers: u32,
-        /// What their searches cost together.
+        /// The cost of all their searches.
         metrics: CompactMetrics,
     },
-    /// One that says more.
+    /// Any tally.
     Long(Box<Tally>),
 }
 
 impl CompactTally {
-    /// Takes all out of a tally.
+    /// Takes everything out of a tally.
     #[must_use]
     pub fn take(tally: &mut Tally) -> Self {
         let is_good = tally.errors.is_empty() && tally.costs.is_none();
@@ -66,7 +69,7 @@ impl CompactTally {
         }
     }
 
-    /// Adds it to another.
+    /// Adds it to a tally.
     pub fn add_to(&self, total: &mut Tally) {
         match self {
             Self::Good { answers, metrics } => {

@@ -1,7 +1,8 @@
-//! The next step by hand: which cell can be filled in, and why.
+//! The next step by hand: a cell that can be filled in, and the reason.
 //!
-//! What a person sees without trying comes first: the only blank cell of a house, the only place for a digit in a house, the
-//! only digit for a cell. Where there is none of these, a cell comes out of a search, and the reason says so.
+//! Steps that a person sees without trying come first: the only blank cell of a house, the only
+//! place for a digit in a house, the only digit for a cell. Where there is none of these, a search
+//! finds a cell, and the reason says so.
 
 use std::fmt;
 
@@ -9,23 +10,24 @@ use crate::grid::{Candidates, Cell, Conflict, Digit, Grid, House, HouseKind};
 use crate::solver::{Limit, Search, Solver, Stop};
 use crate::text::{Problem, PuzzleError};
 
-/// What to do next. Prints as a sentence.
+/// The next step on a board. Prints as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum NextStep {
     /// A cell that can be filled in.
     Fill {
-        /// Where.
+        /// The cell.
         cell: Cell,
-        /// With what.
+        /// Its digit.
         digit: Digit,
-        /// Why.
+        /// The reason.
         reason: Reason,
     },
     /// Every cell is filled and every rule kept.
     Finished,
     /// There is no solution from here.
     Stuck(Stuck),
-    /// The node limit came before an answer, and there was nothing to see without a search.
+    /// The search reached its node limit, and there is no step without a search.
     GaveUp {
         /// The nodes visited.
         nodes: u64,
@@ -36,16 +38,17 @@ pub enum NextStep {
 
 /// Why a cell takes a digit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Reason {
     /// It is the only blank cell of the house.
     OnlyBlank(House),
     /// The digit fits nowhere else in the house.
     OnlyPlace(House),
-    /// Every other digit stands in the cell's row, column or box.
+    /// Every other digit is in the row, column or box of the cell.
     OnlyDigit,
-    /// A search found a solution in which it does.
+    /// A search found a solution with it.
     Search {
-        /// There is no other solution.
+        /// Whether there is no other solution.
         is_only: bool,
     },
 }
@@ -53,18 +56,19 @@ pub enum Reason {
 /// Why there is no solution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
-    /// A rule that is broken already.
+    /// A rule that the board breaks.
     pub conflict: Option<Conflict>,
-    /// Filled cells in which the puzzle's only solution has another digit; empty if there is no such solution, or if
-    /// looking for it was given up.
+    /// Filled cells in which the only solution of the puzzle has another digit; empty if there is
+    /// no single solution, or if the search for it was given up.
     pub wrong: Vec<(Cell, Digit)>,
-    /// The puzzle itself has no solution, whatever was filled in.
+    /// Whether the puzzle itself has no solution, whatever was filled in.
     pub is_hopeless: bool,
 }
 
-/// Finds the next step on `board`, a grid of which `clues` is what the puzzle began with. `solver` is one for its order.
+/// The next step on `board`, a grid that began as `clues`, with a solver for its order.
 ///
-/// A search runs first, so that nothing is told of a board that has no solution; `limit.solutions` does not matter.
+/// A search runs first, because reasoning on a board without a solution would mislead.
+/// `limit.solutions` is ignored.
 pub fn next_step(board: &Grid, clues: &Grid, solver: &mut dyn Solver, limit: &Limit<'_>) -> NextStep {
     if board.is_solved() {
         return NextStep::Finished;
@@ -92,7 +96,7 @@ pub fn next_step(board: &Grid, clues: &Grid, solver: &mut dyn Solver, limit: &Li
     }
 }
 
-/// A grid that breaks the rules costs no search.
+/// Searches a grid, but not one that breaks the rules.
 fn search(grid: &Grid, solver: &mut dyn Solver, limit: &Limit<'_>, solution: &mut Grid) -> Search {
     if grid.keeps_rules() { solver.search(grid, limit, solution) } else { Search::NO_SOLUTION }
 }
@@ -115,7 +119,7 @@ fn stuck(board: &Grid, clues: &Grid, solver: &mut dyn Solver, limit: &Limit<'_>)
     NextStep::Stuck(Stuck { conflict: board.first_conflict(), wrong, is_hopeless })
 }
 
-/// A step that can be seen without a search.
+/// A step without a search.
 fn plain_step(board: &Grid) -> Option<(Cell, Digit, Reason)> {
     let order = board.order();
     let open: Vec<Option<Candidates>> = order
@@ -137,7 +141,7 @@ fn plain_step(board: &Grid) -> Option<(Cell, Digit, Reason)> {
             return Some((cell, digit, Reason::OnlyBlank(house)));
         }
     }
-    // Boxes first: they are what the eye takes in at once.
+    // Boxes first, because people see them at a glance.
     let (boxes, lines): (Vec<House>, Vec<House>) = order.houses().partition(|h| h.kind() == HouseKind::Box);
     for house in boxes.into_iter().chain(lines) {
         for digit in Candidates::all(order).iter() {

@@ -1,10 +1,11 @@
-//! Backtracking that fills the cell with the fewest candidates first.
+//! Fewest candidates: backtracking that fills the cell with the fewest candidates first.
 //!
-//! Row-by-row search with one idea more, and the idea is worth a factor of thousands: where there is one candidate there is
-//! nothing to guess, and where there is none the search turns back at once (first-fail, R. Haralick and G. Elliott,
-//! *Increasing tree search efficiency for constraint satisfaction problems*, Artificial Intelligence 14, 1980). Of cells
-//! with equally many it takes the first in reading order. A node is one placed digit; it is a guess if there was another
-//! one to place. A comparison is one look at how many candidates a cell has.
+//! One idea more than row-by-row search, worth a factor of thousands: a cell with one candidate
+//! takes no guess, and a cell with none ends a branch at once (first-fail; R. Haralick and G.
+//! Elliott, *Increasing tree search efficiency for constraint satisfaction problems*, Artificial
+//! Intelligence 14, 1980). Of cells with equally many candidates it takes the first in reading
+//! order. A node is one placed digit, and a guess if there was another candidate. A comparison is
+//! one look at the number of candidates of a cell.
 
 use super::houses::Houses;
 use super::watch::{Contradiction, Watch, Watchable};
@@ -40,7 +41,7 @@ impl Strategy for FewestCandidates {
 
 struct FewestCandidatesSolver {
     digits: Vec<u8>,
-    /// The cells that are still blank, in no order.
+    /// The blank cells, in no order.
     blanks: Vec<usize>,
     /// The cells that the search has chosen, in that order.
     stack: Vec<Choice>,
@@ -50,11 +51,11 @@ struct FewestCandidatesSolver {
 /// A cell that the search has chosen.
 struct Choice {
     cell: usize,
-    /// Where it stood among the blanks.
+    /// Its position among the blanks.
     position: usize,
-    /// The digit tried at present; 0 for none.
+    /// The digit being tried; 0 for none.
     digit: u8,
-    /// The candidates that are yet to be tried, bit `d` for digit `d`.
+    /// The candidates not tried yet, bit `d` for digit `d`.
     left: u32,
 }
 
@@ -108,7 +109,7 @@ impl Watchable for FewestCandidatesSolver {
 }
 
 impl FewestCandidatesSolver {
-    /// Takes the blank with the fewest candidates, of which there may be none. There is a blank.
+    /// Chooses the blank with the fewest candidates, be it none. There must be a blank.
     fn choose<W: Watch>(&mut self, watch: &mut W) {
         let mut best = (u32::MAX, usize::MAX, 0, 0);
         for (position, &cell) in self.blanks.iter().enumerate() {
@@ -127,14 +128,14 @@ impl FewestCandidatesSolver {
         self.stack.push(Choice { cell, position, digit: 0, left });
     }
 
-    /// Goes back to the last choice that has something left to be tried. False if there is none.
+    /// Goes back to the last choice with a candidate left. Returns false if there is none.
     fn turn_back<W: Watch>(&mut self, guesses: &mut u64, metrics: &mut Metrics, watch: &mut W) -> bool {
         while let Some(top) = self.stack.last_mut() {
             if top.digit != 0 {
                 self.houses.flip(top.cell, top.digit);
                 self.digits[top.cell] = 0;
                 top.digit = 0;
-                // The last digit that is tried in a cell is no guess: all others are ruled out.
+                // The last candidate of a cell is no guess, because all others are ruled out.
                 if top.left != 0 {
                     watch.backtrack(top.cell);
                     metrics.backtracks += 1;
@@ -152,7 +153,7 @@ impl FewestCandidatesSolver {
         false
     }
 
-    /// Places the lowest digit that is left to the last choice.
+    /// Places the lowest candidate left of the last choice.
     fn try_next<W: Watch>(&mut self, guesses: &mut u64, metrics: &mut Metrics, watch: &mut W) {
         let Some(top) = self.stack.last_mut() else { return };
         // Bit d stands for digit d, and a digit is a byte.

@@ -1,9 +1,12 @@
-//! Row-by-row backtracking by recursion: the first solver that most people write.
+//! Recursive: row-by-row backtracking as a function that calls itself, the first solver that most
+//! people write.
 //!
-//! The same search as [`Backtracking`](super::Backtracking), with the calls of one function for its stack: what is in a blank cell is
-//! tried in a loop, and what comes behind it in a call. It visits the same nodes in the same order.
+//! The search of [`Backtracking`](super::Backtracking) with the call stack for its stack: a loop
+//! over the digits of a blank cell, and a call for the cells behind it. It visits the same nodes in
+//! the same order.
 //!
-//! A call goes no deeper than there are blank cells, 625 at most, and takes some hundred bytes of the thread's stack.
+//! Calls are no deeper than there are blank cells, 625 at most, and take some hundred bytes of the
+//! thread's stack each.
 
 use super::houses::Houses;
 use super::watch::{Watch, Watchable};
@@ -37,7 +40,7 @@ struct RecursiveSolver {
     houses: Houses,
 }
 
-/// What all calls of a search share.
+/// The state that all calls of a search share.
 struct SharedState<'a, W> {
     limit: &'a Limit<'a>,
     solution: &'a mut Grid,
@@ -70,7 +73,7 @@ impl RecursiveSolver {
     /// Fills the blanks from `cell` on in every way, with `depth` of them filled before it.
     ///
     /// # Errors
-    /// Why the whole search has to stop.
+    /// The reason why the whole search stops.
     fn fill<W: Watch>(
         &mut self,
         cell: usize,
