@@ -14,7 +14,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`solve`], [`solve_unique`], [`count_solutions`] and [`answers`] take text in any notation and
+//! [`solve()`], [`solve_unique`], [`count_solutions`] and [`answers`] take text in any notation and
 //! of any size from 1x1 to 25x25. The modules offer more control. Each uses only those above it:
 //!
 //! | module | content |
