@@ -18,7 +18,7 @@ pub struct ClueList(BTreeSet<Amount>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Amount {
     Clues(usize),
-    /// Of the cells.
+    /// A percentage of the cells.
     Percent(usize),
 }
 

@@ -94,7 +94,7 @@ pub enum Kind {
 /// clues stay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Constraints {
-    /// Where full grids come from.
+    /// The source of full grids.
     pub grids: Grids,
     /// The number of clues; default: as few as removals reach.
     pub clues: Option<usize>,

@@ -202,7 +202,7 @@ pub struct Search {
     pub solutions: u64,
     /// Why it ended.
     pub stop: Stop,
-    /// What it cost.
+    /// The cost of the search.
     pub metrics: Metrics,
 }
 

@@ -103,7 +103,7 @@ fn line(band: usize, row: usize, across: usize) -> [usize; 3] {
     [first, first + step, first + 2 * step]
 }
 
-/// How many permutations of a digit in a band or stack are possible.
+/// The number of possible permutations of a digit in a band or stack.
 fn permutations(cells: &CellCandidates, digit: usize, band: usize) -> usize {
     let is_possible = |row, across| line(band, row, across).iter().any(|&cell| cells[cell].contains(&digit));
     let six = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1], [1, 0, 2], [2, 1, 0]];

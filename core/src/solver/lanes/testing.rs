@@ -1,4 +1,4 @@
-//! For the tests of the kernel: puzzles with known answers, and single lanes of sliced words.
+//! Helpers for the tests of the kernel: puzzles with known answers, and single lanes of sliced words.
 
 use super::inference::SlicedState;
 use super::packing::SlicedPlanes;
@@ -51,7 +51,7 @@ pub(super) fn digits(cells: &str) -> [u8; 81] {
 /// The candidates of one lane, by cell.
 pub(super) type CellCandidates = [Vec<usize>; 81];
 
-/// What a lane holds.
+/// The candidates in one lane of sliced words.
 pub(super) fn lane(candidates: &[Portable; 729], lane: usize) -> CellCandidates {
     std::array::from_fn(|cell| (0..9).filter(|digit| has(candidates[81 * digit + cell], lane)).collect())
 }

@@ -14,7 +14,7 @@ const fn up_to(solutions: u64) -> Limit<'static> {
     Limit { solutions, nodes: 1_000_000, cancel: &NEVER }
 }
 
-/// What stands in place of the answers before a search, so that a puzzle nobody has searched shows.
+/// The results before a search, so that a puzzle that is never searched is noticed.
 const UNANSWERED: Search =
     Search { solutions: u64::MAX, stop: Stop::Cancelled, metrics: Search::CANCELLED.metrics };
 
