@@ -52,11 +52,11 @@ pub(super) struct Dives<W> {
     has_guessed: W,
     /// The puzzle in each lane.
     puzzles: Box<[u32; MOST_LANES]>,
-    guessed: Counter<W>,
-    taken_back: Counter<W>,
+    guessed: Count<W>,
+    taken_back: Count<W>,
     /// The guesses that stand, and the most that have stood at once.
-    standing: Counter<W>,
-    depth: Counter<W>,
+    standing: Count<W>,
+    depth: Count<W>,
 }
 
 /// The states in which a guess is wrong, one for each lane.
@@ -64,7 +64,7 @@ pub(super) struct Dives<W> {
 struct Alternative<W> {
     candidates: [W; CANDIDATES],
     /// The guesses that stood before that one.
-    standing: Counter<W>,
+    standing: Count<W>,
     /// The lanes that have a state here.
     lanes: W,
 }
@@ -82,7 +82,7 @@ impl<W: Packing> Dives<W> {
     pub(super) fn new() -> Self {
         let none = W::splat(0);
         let alternative =
-            || Alternative { candidates: [none; CANDIDATES], standing: Counter::new(), lanes: none };
+            || Alternative { candidates: [none; CANDIDATES], standing: Count::new(), lanes: none };
         Self {
             state: SlicedState::new(),
             guesses: Guesses::new(),
@@ -92,10 +92,10 @@ impl<W: Packing> Dives<W> {
             has_solution: none,
             has_guessed: none,
             puzzles: Box::new([0; MOST_LANES]),
-            guessed: Counter::new(),
-            taken_back: Counter::new(),
-            standing: Counter::new(),
-            depth: Counter::new(),
+            guessed: Count::new(),
+            taken_back: Count::new(),
+            standing: Count::new(),
+            depth: Count::new(),
         }
     }
 
@@ -335,10 +335,10 @@ impl<W: Packing> Dives<W> {
     }
 }
 
-/// A counter of six bits for each lane, in binary from the lowest bit up.
-struct Counter<W>([W; 6]);
+/// A count of six bits for each lane, in binary from the lowest bit up.
+struct Count<W>([W; 6]);
 
-impl<W: Word> Counter<W> {
+impl<W: Word> Count<W> {
     fn new() -> Self {
         Self([W::splat(0); 6])
     }
@@ -350,7 +350,7 @@ impl<W: Word> Counter<W> {
         }
     }
 
-    /// Copies the counts of some lanes from another counter.
+    /// Copies the counts of some lanes from another count.
     #[inline(always)]
     fn copy(&mut self, lanes: W, from: &Self) {
         for bit in 0..6 {
