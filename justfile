@@ -65,9 +65,9 @@ fuzz TARGET *FLAGS:
 sanitize:
     bash .ci/sanitize
 
-# The kernel's portable back end under Miri; needs a nightly compiler with Miri
+# The small tests of the kernel (packing, branch, dives, engine) under Miri; needs a nightly compiler with Miri
 miri:
-    cargo +nightly miri test -p sudoku-core --lib solver::lanes
+    cargo +nightly miri test -p sudoku-core --lib solver::lanes::miri_tests
 
 # Makes every fault happen that the programs must survive, and writes docs/reliability.md; with a ROW only shows what was seen
 faults ROW="":

@@ -228,7 +228,7 @@ fn watch(strategy: &dyn Strategy, puzzle: &Grid, solutions: u64, nodes: u64) -> 
     };
     let mut solution = Grid::empty(puzzle.order());
     let limit = Limit { solutions, nodes, cancel: &GO_ON };
-    let mut watcher = Watcher::telling(&mut told);
+    let mut watcher = Watcher::observing(&mut told);
     let search = strategy.solver(puzzle.order()).watch(puzzle, &limit, &mut solution, &mut watcher);
     if search.solutions > 0 {
         assert!(solution.solves(puzzle), "{}: {puzzle:?} gave {solution:?}", strategy.name());
@@ -357,7 +357,7 @@ fn whoever_watches_can_end_the_search() {
             };
             let limit = Limit { solutions: u64::MAX, nodes: u64::MAX, cancel: &GO_ON };
             let mut solution = Grid::empty(Order::NINE);
-            let mut watcher = Watcher::telling(&mut told);
+            let mut watcher = Watcher::observing(&mut told);
             let found = strategy.solver(Order::NINE).watch(&empty, &limit, &mut solution, &mut watcher);
             assert_eq!(found.stop, Stop::Cancelled, "{}", strategy.name());
             assert_eq!(count, wanted, "{}", strategy.name());

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules in the order in which they may use each other.
-const ORDER: [&str; 14] = [
+const ORDER: [&str; 15] = [
     "grid",
+    "simd",
     "text",
     "solver",
     "answer",

@@ -1,15 +1,26 @@
-//! The domain: orders, digits, cells, houses, grids and the rules.
+//! Grids: orders, digits, cells, houses, grids and the rules of Sudoku.
 //!
-//! Everything here is plain data over `std`. A [`Grid`] promises nothing about the rules; the functions
-//! at the end of the file say which of them it keeps:
+//! Everything here is plain data over `std`. A [`Grid`] may break the rules; these functions check
+//! them:
 //!
 //! | question | function |
 //! |---|---|
 //! | do two equal digits share a house? | [`Grid::first_conflict`], [`Grid::conflicts`] |
 //! | is every cell filled and every rule kept? | [`Grid::is_solved`] |
-//! | is it a solution of that puzzle? | [`Grid::solves`] |
+//! | is it a solution of a puzzle? | [`Grid::solves`] |
 //!
 //! Digits are stored as bytes: 0 is a blank, 1 to `side` a value.
+//!
+//! ```
+//! use sudoku_core::grid::{Grid, Order};
+//!
+//! let mut grid: Grid = "12..34..2...4...".parse()?;
+//! let cell = Order::ALL[1].cell(1, 3)?; // row 1, column 3
+//! assert_eq!(grid.candidates(cell).iter().map(|digit| digit.value()).collect::<Vec<_>>(), [3, 4]);
+//! grid.set(cell, Some(Order::ALL[1].digit(2)?));
+//! assert_eq!(grid.first_conflict().unwrap().to_string(), "2 appears twice in row 1");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::fmt;
 
@@ -33,7 +44,7 @@ pub const MAX_CELLS: usize = MAX_SIDE * MAX_SIDE;
 pub struct Order(u8);
 
 impl Order {
-    /// The everyday 9x9 puzzle.
+    /// The order of 9x9 puzzles.
     pub const NINE: Self = Self(3);
     /// Every supported order, smallest first.
     pub const ALL: [Self; MAX_ORDER] = [Self(1), Self(2), Self(3), Self(4), Self(5)];
@@ -131,13 +142,13 @@ impl fmt::Display for Order {
     }
 }
 
-/// A row, column or value that a puzzle of this size does not have.
+/// The error of a row, column or value outside a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("The {what} {value} is outside 1 to {side}.")]
 pub struct OutOfRange {
     /// `row`, `column` or `value`.
     pub what: &'static str,
-    /// What was given.
+    /// The given number.
     pub value: usize,
     /// The largest that is allowed; the smallest is 1.
     pub side: usize,
@@ -211,18 +222,19 @@ impl fmt::Display for Cell {
     }
 }
 
-/// What kind of house it is.
+/// The kind of a house.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum HouseKind {
-    /// Cells side by side.
+    /// A horizontal line of cells.
     Row,
-    /// Cells one below the other.
+    /// A vertical line of cells.
     Column,
     /// A square of `order` by `order` cells.
     Box,
 }
 
-/// A row, a column or a box: `side` cells in which every digit stands once. Prints as `row 2`.
+/// A row, a column or a box: `side` cells, in a solved grid with every digit once. Prints as
+/// `row 2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct House {
     kind: HouseKind,
@@ -298,24 +310,24 @@ impl Candidates {
         Self((1 << order.side()) - 1)
     }
 
-    /// Is the digit among them?
+    /// Whether the digit is among them.
     #[must_use]
     pub const fn contains(self, digit: Digit) -> bool {
         self.0 & (1 << (digit.0 - 1)) != 0
     }
 
-    /// Takes the digit out.
+    /// Removes the digit.
     pub const fn remove(&mut self, digit: Digit) {
         self.0 &= !(1 << (digit.0 - 1));
     }
 
-    /// How many digits are left.
+    /// The number of digits.
     #[must_use]
     pub const fn len(self) -> usize {
         self.0.count_ones() as usize
     }
 
-    /// Is no digit left?
+    /// Whether there are no digits.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
@@ -332,7 +344,7 @@ impl Candidates {
 pub struct Conflict {
     /// The digit that appears twice.
     pub digit: Digit,
-    /// Where it does.
+    /// The house in which it does.
     pub house: House,
     /// The first of the two cells in reading order.
     pub first: Cell,
@@ -346,7 +358,7 @@ impl fmt::Display for Conflict {
     }
 }
 
-/// A square of cells, each blank or holding a digit. It promises nothing about the rules.
+/// A square of cells, each blank or with a digit. It may break the rules.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Grid {
     order: Order,
@@ -371,13 +383,13 @@ impl Grid {
         grid
     }
 
-    /// Overwrites all cells, with the promises of [`Grid::from_digits`] and no allocation.
+    /// Overwrites all cells without allocation.
     ///
     /// # Panics
-    /// As [`Grid::from_digits`].
+    /// If there are not [`Order::cells`] bytes or one is above [`Order::side`].
     pub fn set_digits(&mut self, digits: &[u8]) {
         let side = self.order.side();
-        // The greatest is found without branches, sixteen digits at a time.
+        // A maximum instead of a check of each digit, because it is vectorised.
         let greatest = digits.iter().fold(0, |greatest, &digit| digit.max(greatest));
         assert!(usize::from(greatest) <= side, "a digit above {side}");
         self.digits.copy_from_slice(digits);
@@ -402,8 +414,8 @@ impl Grid {
         &self.digits
     }
 
-    /// The same bytes for writing. A byte above [`Order::side`] is a bug of the caller: what reads the
-    /// grid afterwards may panic on it.
+    /// The bytes of [`Self::digits`] for writing. The caller must not write a byte above
+    /// [`Order::side`]: functions that read the grid afterwards may panic.
     pub fn digits_mut(&mut self) -> &mut [u8] {
         &mut self.digits
     }
@@ -428,8 +440,8 @@ impl Grid {
         self.digits.iter().filter(|&&d| d != 0).count()
     }
 
-    /// The digits that a blank cell may take without meeting an equal one in its houses. For a filled
-    /// cell: the same question asked as if it were blank.
+    /// The digits that none of the cell's houses holds elsewhere: those that a blank cell may take,
+    /// or that a filled one could take if it were blank.
     #[must_use]
     pub fn candidates(&self, cell: Cell) -> Candidates {
         let mut left = Candidates::all(self.order);
@@ -443,27 +455,27 @@ impl Grid {
         left
     }
 
-    /// Does no digit stand twice in a house? One pass over the cells, meant for bulk validation;
-    /// [`Grid::first_conflict`] says what is wrong.
+    /// Whether no digit appears twice in a house: one pass over the cells, for bulk validation.
+    /// [`Grid::first_conflict`] finds the broken rule.
     #[must_use]
     pub fn keeps_rules(&self) -> bool {
         match <&[u8; 81]>::try_from(self.digits.as_slice()) {
             Ok(digits) if self.order == Order::NINE => {
-                nine_keeps_rules(digits, |&digit| NINE_ONE[usize::from(digit & 15)])
+                keeps_rules_9x9(digits, |&digit| HOUSE_SUM[usize::from(digit & 15)])
             }
             _ => any_order_keeps_rules(self.order, &self.digits),
         }
     }
 
-    /// The first broken rule: rows before columns before boxes, each from its first house on, and in a
-    /// house the first cell in reading order that repeats an earlier one.
+    /// The first broken rule: of rows before columns before boxes, and in a house the first cell in
+    /// reading order that repeats an earlier one.
     #[must_use]
     pub fn first_conflict(&self) -> Option<Conflict> {
         if self.keeps_rules() { None } else { self.conflicts().next() }
     }
 
-    /// Every broken rule in the order of [`Grid::first_conflict`]: one for each cell of a house that
-    /// repeats a digit, paired with the nearest equal one before it.
+    /// All broken rules, in the order of [`Grid::first_conflict`]: one for each cell of a house
+    /// that repeats a digit, with the nearest equal cell before it.
     pub fn conflicts(&self) -> impl Iterator<Item = Conflict> {
         self.order.houses().flat_map(move |house| {
             let mut last = [None; MAX_SIDE + 1];
@@ -475,14 +487,14 @@ impl Grid {
         })
     }
 
-    /// Is every cell filled and every rule kept?
+    /// Whether every cell is filled and every rule kept.
     #[must_use]
     pub fn is_solved(&self) -> bool {
         self.digits.iter().all(|&d| d != 0) && self.keeps_rules()
     }
 
-    /// Is this a solution of `puzzle`: solved, of the same order, with every clue in its place? This is
-    /// the verifier that tests and the demonstration lean on; it shares no code with a solver.
+    /// Whether this is a solution of `puzzle`: solved, of the same order, and with all of its
+    /// clues. Tests verify solutions with this function, because it shares no code with a solver.
     #[must_use]
     pub fn solves(&self, puzzle: &Self) -> bool {
         self.order == puzzle.order
@@ -506,7 +518,7 @@ impl fmt::Debug for Grid {
     }
 }
 
-/// The rules for any order, a bit set a house.
+/// Whether a grid of any order keeps the rules, with a bit set for each house.
 fn any_order_keeps_rules(order: Order, digits: &[u8]) -> bool {
     let (side, b) = (order.side(), order.box_side());
     let mut rows = [0u32; MAX_SIDE];
@@ -528,9 +540,9 @@ fn any_order_keeps_rules(order: Order, digits: &[u8]) -> bool {
     true
 }
 
-/// What a digit adds to its houses in [`nine_keeps_rules`]; a table of 16, so that four bits of any byte
-/// are an index.
-pub const NINE_ONE: [u64; 16] = {
+/// The addend of a digit to the sums of its houses in [`keeps_rules_9x9`]. There are 16, so that
+/// four bits of any byte are a valid index.
+pub(crate) const HOUSE_SUM: [u64; 16] = {
     let mut one = [0; 16];
     let mut digit = 1;
     while digit <= 9 {
@@ -540,23 +552,23 @@ pub const NINE_ONE: [u64; 16] = {
     one
 };
 
-/// What stands for a cell that must not be there in [`nine_keeps_rules`].
-pub const NINE_BROKEN: u64 = 1 << 60;
+/// The addend of an invalid cell in [`keeps_rules_9x9`].
+pub(crate) const HOUSE_SUM_INVALID: u64 = 1 << 60;
 
-/// The rules for 9x9 without branches, for bulk validation. `one` says what a cell is worth: the entry of its
-/// digit in [`NINE_ONE`], 0 for a blank, [`NINE_BROKEN`] for what must not be there.
+/// Whether a 9x9 grid keeps the rules, without branches, for bulk validation. `one` maps a cell to
+/// the entry of its digit in [`HOUSE_SUM`], 0 for a blank, or [`HOUSE_SUM_INVALID`].
 ///
-/// A house is the sum of its cells, in a word with four bits a digit, which hold the nine that there can be:
+/// A house is the sum of its cells, in a word with four bits for each digit, enough for nine:
 ///
 /// ```text
 /// bit  63..60  ...  35..32  ...   7..4    3..0
 ///      broken       nines   ...   twos    ones
 /// ```
 ///
-/// so a digit that stands twice shows as a bit above the lowest of its field. The cells are walked stack by
-/// stack, because then all sums on hand fit into registers.
+/// so a repeated digit sets a bit above the lowest of its field. Cells are visited stack by stack,
+/// because then all current sums fit into registers.
 #[inline]
-pub fn nine_keeps_rules(cells: &[u8; 81], one: impl Fn(&u8) -> u64) -> bool {
+pub(crate) fn keeps_rules_9x9(cells: &[u8; 81], one: impl Fn(&u8) -> u64) -> bool {
     const REPEATED: u64 = 0xF000_000E_EEEE_EEEE;
     let mut bad = 0;
     let mut rows = [0; 9];
@@ -659,8 +671,8 @@ mod tests {
         assert_eq!(grid.first_conflict().unwrap().to_string(), "7 appears twice in row 2");
     }
 
-    /// The branch-free 9x9 check against the plain one, on every way to overwrite one cell of a solved
-    /// grid and on grids thinned out by a fixed pattern.
+    /// The branch-free 9x9 check against the plain one, on every way to overwrite one cell of a
+    /// solved grid, and on grids with blanks in a fixed pattern.
     #[test]
     fn both_rule_checks_agree() {
         let solved = nine(SOLVED);

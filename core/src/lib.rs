@@ -1,11 +1,12 @@
-//! A Sudoku solver for many puzzles at once: everything that needs no files, sockets, clock or threads.
+//! A Sudoku solver for single puzzles and for millions of them: notations, search strategies, a
+//! bit-sliced 9x9 kernel, puzzle making. It needs no files, sockets, clock or threads.
 //!
 //! ```
 //! let puzzle = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
 //! let solution = sudoku_core::solve_unique(puzzle)?;
 //! println!("{solution:#}"); // nine rows with rulers; `{}` is one line
 //!
-//! // Hundreds of puzzles are searched side by side: a text of many is answered far faster than one after another.
+//! // Hundreds of puzzles are searched at once, far faster than one after another.
 //! let list = format!("{puzzle}\n{}\n", puzzle.replace('5', "."));
 //! for answer in sudoku_core::answers(&list)? {
 //!     println!("{}", answer?);
@@ -13,24 +14,22 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! [`solve()`], [`solve_unique`], [`count_solutions`] and [`answers`] take text in any notation and
+//! of any size from 1x1 to 25x25. The modules offer more control. Each uses only those above it:
 //!
-//! ```text
-//! bytes ─ text ─▶ puzzles ─ solver ─▶ outcomes ─ text ─▶ bytes
-//!         (answer: one line in, one answer out)
-//! ```
-//!
-//! The modules in reading order; each may use those before it and none after it.
-//!
-//! | module | what it is |
+//! | module | content |
 //! |---|---|
 //! | [`grid`] | orders, cells, houses, grids, the rules |
-//! | [`text`] | every notation in and out, the sentences of errors |
-//! | [`solver`] | strategies |
-//! | [`answer`] | a puzzle in, an answer out |
+//! | [`text`] | notations, auto-detection, errors of puzzles |
+//! | [`solver`] | search strategies; [`solver::lanes`] is the 9x9 kernel |
+//! | [`answer`] | text in, answers out; validation, checks, the next step by hand |
 //! | [`generate`] | puzzle making |
-//! | [`explore`] | experiments over boards that are made for them |
+//! | [`explore`] | experiments: what searches cost, on boards made for them |
 //!
-//! [`solve`], [`solve_unique`], [`count_solutions`] and [`answers`] are the short way through them.
+//! ```text
+//! bytes ─ text ─▶ puzzles ─ solver ─▶ results ─ text ─▶ bytes
+//!         (answer: all three steps for a block of text)
+//! ```
 
 #![warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
@@ -38,6 +37,7 @@ pub mod answer;
 pub mod explore;
 pub mod generate;
 pub mod grid;
+mod simd;
 mod solve;
 pub mod solver;
 pub mod text;

@@ -1,4 +1,4 @@
-//! The short way for programs with a text and a question: one call, no set-up.
+//! Simple functions for a text of puzzles: solve one, count its solutions, answer a list.
 
 use std::collections::VecDeque;
 use std::str::FromStr;
@@ -7,16 +7,16 @@ use std::sync::atomic::AtomicBool;
 use crate::answer::{Answer, Block, Found, Task, Workers, single_error};
 use crate::grid::Grid;
 use crate::solver::Question;
-use crate::text::{Format, FormatError, Hint, Opening, Problem, PuzzleError, Records, sniff};
+use crate::text::{Format, FormatError, Hint, Preamble, Problem, PuzzleError, Records, sniff};
 
-/// Why a puzzle was not solved. Prints as the sentence that the programs print, such as `The puzzle has no solution.`
+/// Why a puzzle was not solved. Prints as a sentence, such as `The puzzle has no solution.`
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SolveError {
-    /// The text cannot be read: nobody knows in which notation or alphabet.
+    /// The text cannot be read, because its notation or alphabet is ambiguous.
     #[error(transparent)]
     Format(FormatError),
-    /// The puzzle is at fault, or was given up.
+    /// The puzzle is bad, or was given up.
     #[error(transparent)]
     Puzzle(#[from] PuzzleError),
     /// There are several puzzles where one was expected.
@@ -35,18 +35,18 @@ impl From<FormatError> for SolveError {
 
 const EMPTY: PuzzleError = PuzzleError { problem: Problem::Empty, line: None };
 
-/// A text whose notation is known.
-struct Opened<'a> {
+/// A text with its format.
+struct Parsed<'a> {
     format: Format,
     text: &'a [u8],
     /// The number of the line on which `text` begins.
     first_line: u64,
 }
 
-impl<'a> Opened<'a> {
+impl<'a> Parsed<'a> {
     fn new(text: &'a str) -> Result<Self, FormatError> {
         let text = text.as_bytes();
-        let Opening { format, body, lines } = sniff(text, &Hint::default(), true)?.ok_or(EMPTY)?;
+        let Preamble { format, body, lines } = sniff(text, &Hint::default(), true)?.ok_or(EMPTY)?;
         Ok(Self { format, text: &text[body..], first_line: 1 + lines })
     }
 
@@ -68,7 +68,7 @@ impl<'a> Opened<'a> {
     fn answer(self, question: Question) -> Result<Answered, SolveError> {
         self.single()?;
         let answer = Answers::of(self, Task { question, ..Task::default() }).next_answer();
-        // What is wrong with its text was told above; the rest is said without a line.
+        // Errors of the text were returned above; those of the search name no line either.
         Ok(answer.unwrap_or(Err(EMPTY)).map_err(|error| PuzzleError { line: None, ..error })?)
     }
 }
@@ -81,10 +81,11 @@ enum Answered {
 
 /// Solves one puzzle, in any notation and of any size from 1x1 to 25x25.
 ///
-/// Of a puzzle with several solutions it returns the first that the search comes to; [`solve_unique`] tells.
+/// For a puzzle with several solutions it returns the first one found; [`solve_unique`] returns an
+/// error instead.
 ///
 /// # Errors
-/// [`SolveError`], with the sentence that says what is wrong with the puzzle.
+/// [`SolveError`]: the puzzle is bad, has no solution, or was given up after a million nodes.
 ///
 /// ```
 /// let solution = sudoku_core::solve(
@@ -102,10 +103,10 @@ pub fn solve(text: &str) -> Result<Grid, SolveError> {
     solution(text, Question::First)
 }
 
-/// Solves one puzzle and makes sure that there is no other solution.
+/// Solves one puzzle and proves that there is no other solution.
 ///
 /// # Errors
-/// As [`solve`]; `The puzzle has more than one solution.`
+/// Like [`solve`], and if there is more than one solution.
 ///
 /// ```
 /// let error = sudoku_core::solve_unique("12..34..........").unwrap_err();
@@ -116,16 +117,16 @@ pub fn solve_unique(text: &str) -> Result<Grid, SolveError> {
 }
 
 fn solution(text: &str, question: Question) -> Result<Grid, SolveError> {
-    match Opened::new(text)?.answer(question)? {
+    match Parsed::new(text)?.answer(question)? {
         Answered::Solution(solution) => Ok(solution),
-        Answered::Count(_) => unreachable!("nobody asked for a count"),
+        Answered::Count(_) => unreachable!("the question was not a count"),
     }
 }
 
-/// Counts the solutions of one puzzle, up to `limit`, which is at least 1.
+/// Counts the solutions of one puzzle, up to `limit`, where 0 counts as 1.
 ///
 /// # Errors
-/// As [`solve`]. A puzzle without a solution is no error: it has 0.
+/// Like [`solve`], but a puzzle without a solution is no error: the count is 0.
 ///
 /// ```
 /// assert_eq!(sudoku_core::count_solutions("................", 1_000)?, 288);
@@ -133,16 +134,18 @@ fn solution(text: &str, question: Question) -> Result<Grid, SolveError> {
 /// # Ok::<(), sudoku_core::SolveError>(())
 /// ```
 pub fn count_solutions(text: &str, limit: u64) -> Result<u64, SolveError> {
-    match Opened::new(text)?.answer(Question::Count { limit: limit.max(1) })? {
+    match Parsed::new(text)?.answer(Question::Count { limit: limit.max(1) })? {
         Answered::Count(count) => Ok(count),
-        Answered::Solution(_) => unreachable!("a count was asked for"),
+        Answered::Solution(_) => unreachable!("the question was a count"),
     }
 }
 
-/// Solves every puzzle of a text, in order: a solution for each, or what is wrong with it and on which line.
+/// Solves every puzzle of a text, in order: an iterator over a solution for each, or its error with
+/// the line.
 ///
-/// Puzzles are searched hundreds at a time, which is far faster than one by one. For any other question, a time-out,
-/// several threads or files of any length see [`answer::Workers`](crate::answer::Workers).
+/// Hundreds of puzzles are searched at once, which is far faster than one by one. For other
+/// questions, cancellation, several threads or files of any length see
+/// [`answer::Workers`](crate::answer::Workers).
 ///
 /// # Errors
 /// [`FormatError`] if the text cannot be read at all.
@@ -166,28 +169,28 @@ pub fn count_solutions(text: &str, limit: u64) -> Result<u64, SolveError> {
 /// # Ok::<(), sudoku_core::text::FormatError>(())
 /// ```
 pub fn answers(text: &str) -> Result<Answers<'_>, FormatError> {
-    Ok(Answers::of(Opened::new(text)?, Task::default()))
+    Ok(Answers::of(Parsed::new(text)?, Task::default()))
 }
 
-/// The answers to the puzzles of a text, made by [`answers`].
+/// The iterator of [`answers`].
 pub struct Answers<'a> {
     workers: Workers,
-    /// What has not been read yet.
+    /// The text that has not been read yet.
     rest: &'a [u8],
     line: u64,
     ready: VecDeque<Result<Answered, PuzzleError>>,
 }
 
-/// How many bytes are answered at a time: some thousand 9x9 puzzles.
+/// The bytes that are answered at a time: some thousand 9x9 puzzles.
 const BLOCK_BYTES: usize = 512 * 1024;
 
 impl<'a> Answers<'a> {
-    fn of(opened: Opened<'a>, task: Task) -> Self {
-        let Opened { format, text, first_line } = opened;
+    fn of(parsed: Parsed<'a>, task: Task) -> Self {
+        let Parsed { format, text, first_line } = parsed;
         Self { workers: Workers::new(format, task), rest: text, line: first_line, ready: VecDeque::new() }
     }
 
-    /// Answers the next block, if there is any.
+    /// Answers the next block.
     fn refill(&mut self) {
         let (format, task) = (self.workers.format(), *self.workers.task());
         let (text, rest) = self.rest.split_at(format.cut_about(self.rest, BLOCK_BYTES));
@@ -202,7 +205,7 @@ impl<'a> Answers<'a> {
             });
         };
         let answered = self.workers.with(|worker| worker.answer_block(format, &task, block, &never, take));
-        debug_assert!(answered.is_ok(), "nobody cancels it");
+        debug_assert!(answered.is_ok(), "the flag is never raised");
         self.rest = rest;
         self.line += memchr::memchr_iter(b'\n', text).count() as u64;
     }
@@ -221,12 +224,12 @@ impl Iterator for Answers<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         Some(self.next_answer()?.map(|answer| match answer {
             Answered::Solution(solution) => solution,
-            Answered::Count(_) => unreachable!("nobody asked for a count"),
+            Answered::Count(_) => unreachable!("the question was not a count"),
         }))
     }
 }
 
-/// Reads one puzzle or solution, in any notation and of any size. The rules are not looked at.
+/// Reads one puzzle or solution, in any notation and of any size. The rules are not checked.
 ///
 /// ```
 /// use sudoku_core::grid::Grid;
@@ -239,7 +242,7 @@ impl FromStr for Grid {
     type Err = SolveError;
 
     fn from_str(text: &str) -> Result<Self, SolveError> {
-        Opened::new(text)?.single()
+        Parsed::new(text)?.single()
     }
 }
 
@@ -293,7 +296,7 @@ mod tests {
             let line = grid.to_string();
             assert_eq!(line.len(), cells);
             assert_eq!(line.parse::<Grid>(), Ok(grid.clone()));
-            // A row of one cell says nothing of its size.
+            // The size of a row of one cell is ambiguous.
             if cells > 1 {
                 assert_eq!(format!("{grid:#}").parse::<Grid>(), Ok(grid));
             }

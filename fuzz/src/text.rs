@@ -62,6 +62,7 @@ fn assert_is_refusal(error: &InputError, lines: u64) {
                 F::AmbiguousAlphabet | F::AmbiguousLines => {
                     assert!(error.to_string().contains("Say which with --"), "{error}");
                 }
+                _ => panic!("{error:?}"),
             }
         }
         // What looks compressed and is not.

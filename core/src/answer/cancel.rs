@@ -1,27 +1,29 @@
-//! How work on puzzles is told to stop while it is being done.
+//! Cancellation of puzzle searches, of all work or of the current puzzle.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What work on puzzles goes by. A plain flag stops all of it; [`PerPuzzleCancel`] can also make it give up the
-/// puzzle on hand and go on.
+/// Cancellation of work on puzzles. A plain [`AtomicBool`] cancels all of it; [`PerPuzzleCancel`]
+/// can also give up the current puzzle and continue with the next.
 pub trait Cancel: Send + Sync {
-    /// The flag that searches look at: raised when the search on hand has to stop.
+    /// The flag that searches check: true when the current search has to stop.
     fn flag(&self) -> &AtomicBool;
 
-    /// Stops all of the work.
+    /// Cancels all of the work.
     fn cancel(&self);
 
-    /// Are puzzles to be searched one by one, so that each can be given up alone? Strategies that search many
-    /// together do so all the same: their puzzles take microseconds, and the node limit bounds them.
+    /// Whether puzzles are searched one by one, so that each can be given up alone; default: false.
+    /// Strategies that search many together ignore it, because their puzzles take microseconds and
+    /// the node limit bounds them.
     fn is_by_puzzle(&self) -> bool {
         false
     }
 
-    /// The search of a single puzzle begins. Where puzzles are not searched one by one this is never said.
+    /// Called when the search of a single puzzle begins, if puzzles are searched one by one.
     fn begin(&self) {}
 
-    /// The search that was begun has ended. If it was stopped: is only its puzzle given up, and not all of the work?
+    /// Called when that search has ended. Returns whether only its puzzle was given up, and not all
+    /// work cancelled.
     fn end(&self) -> bool {
         false
     }
@@ -37,39 +39,42 @@ impl Cancel for AtomicBool {
     }
 }
 
-/// For puzzles that may take long: whoever holds it sees which one is being searched, and can give that one up.
+/// Cancellation of single puzzles: a watchdog sees which puzzle is being searched, and can give
+/// that one up.
 #[derive(Debug, Default)]
 pub struct PerPuzzleCancel {
     flag: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<PuzzleState>,
 }
 
+/// The state of the current puzzle.
 #[derive(Debug, Default)]
-struct State {
-    /// How many puzzles have been begun.
+struct PuzzleState {
+    /// The number of puzzles that have begun.
     begun: u64,
-    /// Is the last of them being searched? Between two puzzles, and while many are searched together, there is none that
-    /// could be given up.
+    /// Whether the last of them is being searched. Between two puzzles, and while many are searched
+    /// together, none can be given up.
     is_on_hand: bool,
-    /// Is it given up?
+    /// Whether it has been given up.
     is_given_up: bool,
-    /// Is all of the work to stop?
+    /// Whether all work has been cancelled.
     is_cancelled: bool,
 }
 
 impl PerPuzzleCancel {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, PuzzleState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The puzzle that is being searched, as the number of puzzles begun so far; `None` if there is none.
+    /// The number of the puzzle that is being searched, counted from 1; `None` if there is none.
     #[must_use]
     pub fn on_hand(&self) -> Option<u64> {
         let state = self.state();
         state.is_on_hand.then_some(state.begun)
     }
 
-    /// Gives up the puzzle that is being searched, if it is still the one that was begun as the `number`-th.
+    /// Gives up the puzzle that is being searched, if it is still the one with this
+    /// [number](Self::on_hand).
     pub fn give_up(&self, number: u64) {
         let mut state = self.state();
         if state.is_on_hand && state.begun == number {
@@ -98,7 +103,7 @@ impl Cancel for PerPuzzleCancel {
         let mut state = self.state();
         state.begun += 1;
         state.is_on_hand = true;
-        // A search that panicked has not been ended.
+        // A search that panicked has never ended.
         state.is_given_up = false;
         self.flag.store(state.is_cancelled, Ordering::Relaxed);
     }
@@ -141,7 +146,7 @@ mod tests {
         cancel.begin();
         assert!(!cancel.end());
         assert_eq!(cancel.on_hand(), None);
-        // A watch that has seen it looks again, while many puzzles are searched together.
+        // A watchdog that has seen it acts late, while many puzzles are searched together.
         cancel.give_up(1);
         assert!(!cancel.flag().load(Ordering::Relaxed));
     }

@@ -1,4 +1,4 @@
-//! Checking: is a grid, full or part-filled, right so far?
+//! Checks of grids, full or partly filled: broken rules and changed clues.
 
 use std::fmt;
 
@@ -6,16 +6,16 @@ use super::Block;
 use crate::grid::{Cell, Conflict, Digit, Grid};
 use crate::text::{Format, Problem, PuzzleError, Record, Records};
 
-/// What is wrong with a grid that was checked.
+/// A fault of a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flaw {
     /// Two cells break a rule.
     Conflict(Conflict),
     /// The solution changes a clue of its puzzle.
     ClueChanged {
-        /// Where.
+        /// The cell.
         cell: Cell,
-        /// What the puzzle has there.
+        /// The clue of the puzzle.
         clue: Digit,
     },
 }
@@ -31,22 +31,22 @@ impl fmt::Display for Flaw {
     }
 }
 
-/// The result of checking one grid. Prints as `Line 3 is correctly solved.` or `Line 3 is NOT solved.`,
-/// and as `The puzzle` without a line.
+/// The result of checking one grid. Prints as `Line 3 is correctly solved.` or
+/// `Line 3 is NOT solved.`, and as `The puzzle` without a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
     /// The physical line, from 1; `None` for a grid that did not come from a file.
     pub line: Option<u64>,
-    /// The cells that are still blank.
+    /// The number of blank cells.
     pub blanks: usize,
-    /// Everything that is wrong.
+    /// All faults.
     pub flaws: Vec<Flaw>,
-    /// Why it could not be read, where it could not.
+    /// The error if the grid could not be read.
     pub error: Option<PuzzleError>,
 }
 
 impl Check {
-    /// Is every cell filled and nothing wrong?
+    /// Whether every cell is filled and there are no faults.
     #[must_use]
     pub const fn is_solved(&self) -> bool {
         self.error.is_none() && self.blanks == 0 && self.flaws.is_empty()
@@ -66,7 +66,7 @@ impl fmt::Display for Check {
     }
 }
 
-/// Checks one grid; `clues`, where given, have to be kept.
+/// Checks one grid, which must keep `clues` if given.
 #[must_use]
 pub fn check_grid(grid: &Grid, clues: Option<&Grid>) -> Check {
     let changed = clues.into_iter().flat_map(|clues| {
@@ -84,8 +84,8 @@ pub fn check_grid(grid: &Grid, clues: Option<&Grid>) -> Check {
     }
 }
 
-/// Checks every grid of a block, each handed to `visit`. Where a solution stands beside a puzzle, the
-/// solution is what is checked, against the puzzle's clues.
+/// Checks every grid of a block, and passes each check to `visit`. Where the text has a solution
+/// beside a puzzle, the solution is checked against the clues of the puzzle.
 pub fn check_block(format: &Format, block: Block<'_>, mut visit: impl FnMut(&Check)) {
     let mut grid = Grid::empty(format.order());
     let mut solution = Grid::empty(format.order());

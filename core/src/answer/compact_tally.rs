@@ -1,20 +1,22 @@
-//! Figures in little memory. Where messages have one easy puzzle each, there are thousands of tallies and costs a
-//! batch, and what was written on one core is slow to read on another.
+//! Compact tallies and metrics, for messages with one easy puzzle each: a batch has thousands of
+//! them, and what one core has written is slow to read on another.
 
 use super::Tally;
 use crate::solver::Metrics;
 
-/// What a search cost, in a third of the memory.
+/// [`Metrics`] in a third of the memory.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ShortMetrics {
+pub struct CompactMetrics {
     nodes: u32,
     guesses: u32,
     backtracks: u32,
     depth: u32,
 }
 
-impl ShortMetrics {
-    /// None if it was too much, or has been counted in full.
+impl CompactMetrics {
+    /// The compact form. `None` if a figure exceeds 32 bits, or comparisons and placements were
+    /// counted.
     #[must_use]
     pub fn of(metrics: &Metrics) -> Option<Self> {
         let Metrics { nodes, guesses, backtracks, depth, comparisons: 0, placements: 0 } = *metrics else {
@@ -29,7 +31,7 @@ impl ShortMetrics {
         })
     }
 
-    /// The same, as all others know it.
+    /// The full form.
     #[must_use]
     pub fn metrics(self) -> Metrics {
         let Self { nodes, guesses, backtracks, depth } = self;
@@ -38,26 +40,27 @@ impl ShortMetrics {
     }
 }
 
-/// A tally in a third of the memory, if there is no error in it, as in most.
+/// A [`Tally`], in a third of the memory if it has no errors, as most.
+#[doc(hidden)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum CompactTally {
-    /// Nothing but good answers.
+    /// Good answers only.
     Good {
-        /// How many.
+        /// The number of answers.
         answers: u32,
-        /// What their searches cost together.
-        metrics: ShortMetrics,
+        /// The cost of all their searches.
+        metrics: CompactMetrics,
     },
-    /// One that says more.
+    /// Any tally.
     Long(Box<Tally>),
 }
 
 impl CompactTally {
-    /// Takes all out of a tally.
+    /// Takes everything out of a tally.
     #[must_use]
     pub fn take(tally: &mut Tally) -> Self {
         let is_good = tally.errors.is_empty() && tally.costs.is_none();
-        match (u32::try_from(tally.answers), ShortMetrics::of(&tally.metrics)) {
+        match (u32::try_from(tally.answers), CompactMetrics::of(&tally.metrics)) {
             (Ok(answers), Some(metrics)) if is_good => {
                 (tally.answers, tally.metrics) = (0, Metrics::default());
                 Self::Good { answers, metrics }
@@ -66,7 +69,7 @@ impl CompactTally {
         }
     }
 
-    /// Adds it to another.
+    /// Adds it to a tally.
     pub fn add_to(&self, total: &mut Tally) {
         match self {
             Self::Good { answers, metrics } => {

@@ -1,53 +1,55 @@
-//! How the costs of searches are distributed over the puzzles.
+//! Costs: the distribution of the cost of searches over puzzles.
 
 use hdrhistogram::Histogram;
 
 use crate::solver::Metrics;
 
-/// Histograms of what puzzles cost, exact to three digits however large the figures become.
+/// Histograms of the cost of puzzles, one for each figure of [`Metrics`], exact to three
+/// significant digits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Costs([Histogram<u64>; Metrics::COUNT]);
 
-/// One kind of cost.
+/// The distribution of one figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Cost {
-    /// What it is, in the plural: `nodes`.
+    /// Its name in the plural, such as `nodes`.
     pub name: &'static str,
-    /// For how many puzzles it was counted.
+    /// The number of puzzles for which it was counted.
     pub puzzles: u64,
-    /// What puzzles cost on average.
+    /// The arithmetic mean.
     pub mean: f64,
-    /// At most this much was enough for half of the puzzles.
+    /// The 50th percentile.
     pub median: u64,
-    /// The same for nine in ten.
+    /// The 90th percentile.
     pub ninety: u64,
-    /// The same for ninety-nine in a hundred.
+    /// The 99th percentile.
     pub ninety_nine: u64,
-    /// What the most expensive puzzle cost.
+    /// The maximum.
     pub greatest: u64,
 }
 
 impl Default for Costs {
     fn default() -> Self {
-        // One to five digits are allowed.
+        // Any precision of one to five digits is valid.
         let histogram = || Histogram::new(3).unwrap_or_else(|error| unreachable!("{error}"));
         Self(std::array::from_fn(|_| histogram()))
     }
 }
 
 impl Costs {
-    /// Records what one puzzle cost.
+    /// Records the cost of one puzzle.
     pub fn record(&mut self, metrics: &Metrics) {
         for (histogram, (name, value)) in self.0.iter_mut().zip(metrics.named()) {
             if metrics.are_complete() || !["comparisons", "placements"].contains(&name) {
-                // Histograms that grow take any value.
+                // Histograms that resize take any value.
                 let recorded = histogram.record(value);
                 debug_assert!(recorded.is_ok());
             }
         }
     }
 
-    /// Adds what other puzzles cost.
+    /// Adds the costs of other puzzles.
     pub fn add(&mut self, other: &Self) {
         for (mine, others) in self.0.iter_mut().zip(&other.0) {
             let added = mine.add(others);
@@ -55,7 +57,9 @@ impl Costs {
         }
     }
 
-    /// All that was recorded: the values of each cost, and how often each.
+    /// The recorded values of each figure and their counts, from which [`Self::from_recorded`]
+    /// restores the histograms.
+    #[doc(hidden)]
     #[must_use]
     pub fn recorded(&self) -> Vec<Vec<(u64, u64)>> {
         let of = |histogram: &Histogram<u64>| {
@@ -64,7 +68,8 @@ impl Costs {
         self.0.iter().map(of).collect()
     }
 
-    /// The same again. `None` if it is not what [`Self::recorded`] gives.
+    /// Histograms with these values and counts. `None` if they cannot come from [`Self::recorded`].
+    #[doc(hidden)]
     #[must_use]
     pub fn from_recorded(recorded: &[Vec<(u64, u64)>]) -> Option<Self> {
         let mut costs = Self::default();
@@ -80,13 +85,13 @@ impl Costs {
         Some(costs)
     }
 
-    /// How many puzzles were recorded.
+    /// The number of puzzles recorded.
     #[must_use]
     pub fn puzzles(&self) -> u64 {
         self.0[0].len()
     }
 
-    /// Each kind of cost, in the order in which people are told.
+    /// The distribution of each figure, in the order of [`Metrics::named`].
     pub fn each(&self) -> impl Iterator<Item = Cost> {
         self.0.iter().zip(Metrics::default().named()).map(|(histogram, (name, _))| Cost {
             name,

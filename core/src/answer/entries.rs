@@ -1,21 +1,22 @@
-//! Puzzles that come one by one.
+//! Entries: puzzles that arrive one by one, each in a text of its own.
 
 use std::ops::Range;
 
-/// Puzzles that came one by one, each in a text of its own.
+/// A list of texts with one puzzle each.
+#[doc(hidden)]
 #[derive(Clone, Debug, Default)]
 pub struct Entries {
-    /// One behind the other, with a line end after each.
+    /// All texts, with a line end after each.
     text: Vec<u8>,
-    /// Where each ends, its line end included.
+    /// The end of each, its line end included.
     ends: Vec<usize>,
 }
 
 impl Entries {
-    /// Adds a puzzle, whatever stands in its text.
+    /// Adds a puzzle, whatever its text contains.
     pub fn push(&mut self, text: &[u8]) {
         if self.text.capacity() == 0 {
-            // From here on it doubles: powers of two come again, which an allocator likes better than multiples of a line.
+            // Doubled from here on: allocators reuse powers of two better than multiples of a line.
             self.text.reserve((text.len() + 1).next_power_of_two());
         }
         self.text.extend_from_slice(text);
@@ -23,42 +24,42 @@ impl Entries {
         self.ends.push(self.text.len());
     }
 
-    /// How many there are.
+    /// The number of entries.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Are there none?
+    /// Whether there are no entries.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// How long they are together, with a line end after each.
+    /// The bytes of all entries, with a line end after each.
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.text.len()
     }
 
-    /// Where one begins.
+    /// The offset of an entry.
     fn begin(&self, index: usize) -> usize {
         index.checked_sub(1).map_or(0, |before| self.ends[before])
     }
 
-    /// The text of one.
+    /// The text of an entry.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If `index` is not below [`Self::len`].
     #[must_use]
     pub fn get(&self, index: usize) -> &[u8] {
         &self.text[self.begin(index)..self.ends[index] - 1]
     }
 
-    /// Some of them as a new list.
+    /// A copy of a range of entries.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If the range ends beyond [`Self::len`].
     #[must_use]
     pub fn part(&self, range: Range<usize>) -> Self {
         let mut part = Self::default();
@@ -66,9 +67,9 @@ impl Entries {
         part
     }
 
-    /// Those from `first` on, at most so many, that can be read as lines of 81 characters: a text has no line end in it unless
-    /// the reader stops at it.
-    pub(super) fn like_lines(&self, first: usize, most: usize) -> &[u8] {
+    /// The text of the entries from `first` on, at most `most`, that have 81 bytes each, to be read
+    /// as lines. An entry may contain a line end, at which the reader of plain lines stops.
+    pub(super) fn plain_9x9_lines(&self, first: usize, most: usize) -> &[u8] {
         const LINE: usize = 82;
         let begin = self.begin(first);
         let ends = self.ends[first..].iter().take(most);

@@ -1,20 +1,36 @@
-//! A puzzle in, an answer out: the one place where text meets solver.
+//! Answers: text of puzzles in, an answer for each puzzle out.
 //!
-//! Both binaries come through here, so that a file solved offline and the same lines sent over a stream
-//! give the same bytes. A [`Task`] is what is asked of every puzzle; a [`Worker`] holds what one thread
-//! needs to do it and is handed out by [`Workers`]; [`Worker::answer_block`] answers a block of text.
+//! This is the one place where text meets solver, for files and for streams, so that the same lines
+//! give the same bytes. A [`Task`] is the question and the form of the answers; a [`Worker`] holds
+//! the memory of one thread and is lent by [`Workers`]; [`Worker::answer_block`] answers a block of
+//! text.
 //!
 //! A bad puzzle is an answer too, never an `Err`. The order of checks is fixed: length, characters,
 //! rules, search.
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//! use sudoku_core::answer::{Block, Task, Workers};
+//! use sudoku_core::grid::Order;
+//! use sudoku_core::text::{Alphabet, Format, Notation};
+//!
+//! let format = Format::new(Notation::Lines, Order::ALL[1], Alphabet::Letters)?;
+//! let block = Block { text: b"1234341221..4321\n1234\n", first_line: 1 };
+//! let workers = Workers::new(format, Task::default());
+//! let written = workers.write_answers(block, &AtomicBool::new(false))?;
+//! assert_eq!(written.text, b"1234341221434321\nerror: Line 2 has the wrong length.\n");
+//! assert_eq!((written.tally.answers, written.tally.error_count()), (2, 1));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod cancel;
 mod check;
 mod compact_tally;
 mod costs;
 mod entries;
+mod next_step;
 mod render;
 mod single;
-mod step;
 mod validate;
 mod worker;
 mod workers;
@@ -28,29 +44,30 @@ use crate::text::{Problem, PuzzleError};
 
 pub use cancel::{Cancel, PerPuzzleCancel};
 pub use check::{Check, Flaw, check_block, check_grid};
-pub use compact_tally::{CompactTally, ShortMetrics};
+pub use compact_tally::{CompactMetrics, CompactTally};
 pub use costs::{Cost, Costs};
 pub use entries::Entries;
+pub use next_step::{NextStep, Reason, Stuck, next_step};
 pub use render::{NoOutputForm, OutputForm, paint_grid};
 pub use single::single_error;
-pub use step::{Reason, Step, Stuck, next_step};
 pub use validate::{Validation, validate_block};
 pub use worker::{Visitor, Worker};
 pub use workers::{IdleWorkers, Workers};
-pub use write::{Part, Written, WrittenParts, write_solutions};
+pub use write::{Written, WrittenPart, WrittenParts, write_solutions};
 
-/// What is asked of every puzzle, and how the answers are written.
+/// What to find out about every puzzle, and how to write the answers.
 #[derive(Clone, Copy)]
 pub struct Task {
-    /// How to search; the best way for the order, if none.
+    /// The strategy; default: the first that supports the order.
     pub strategy: Option<&'static dyn Strategy>,
-    /// What to find out.
+    /// What to find out; default: any solution.
     pub question: Question,
-    /// The most nodes a puzzle may take.
+    /// The most nodes that a puzzle may take; default: [`DEFAULT_NODE_LIMIT`].
     pub node_limit: u64,
-    /// How an answer looks.
+    /// The form of an answer; default: the solution.
     pub form: OutputForm,
-    /// Is it wanted what each search cost in full, comparisons and placements included? That takes time.
+    /// Whether to measure the full cost of each search, comparisons and placements included, which
+    /// takes time; default: false.
     pub measure: bool,
 }
 
@@ -67,28 +84,28 @@ impl Default for Task {
 }
 
 impl Task {
-    /// How puzzles of this order are searched.
+    /// The strategy for puzzles of this order.
     #[must_use]
     pub fn strategy_for(&self, order: Order) -> &'static dyn Strategy {
         self.strategy.unwrap_or_else(|| default_strategy(order))
     }
 }
 
-/// What was found out about one puzzle. It borrows from the worker that found it.
+/// The answer for one puzzle. It borrows from the worker.
 #[derive(Debug)]
 pub struct Answer<'a> {
     /// The physical line on which the puzzle begins, from 1.
     pub line: u64,
-    /// The puzzle, unless its text could not be read or nobody asks for it ([`Visitor::wants_puzzles`]).
+    /// The puzzle, unless its text could not be read or [`Visitor::wants_puzzles`] is false.
     pub puzzle: Option<&'a Grid>,
-    /// The answer, or what is wrong.
+    /// The answer, or the problem.
     pub result: Result<Found<'a>, PuzzleError>,
-    /// What the search cost; all zero where there was none.
+    /// The cost of the search; all zero where there was none.
     pub metrics: Metrics,
 }
 
 impl Answer<'_> {
-    /// Was there anything to search, or was it plain to see what is wrong?
+    /// Whether it is the result of a search, and not of a check before it.
     fn is_of_a_search(&self) -> bool {
         let is_plain = matches!(
             &self.result,
@@ -101,27 +118,27 @@ impl Answer<'_> {
 /// A good answer.
 #[derive(Clone, Copy, Debug)]
 pub enum Found<'a> {
-    /// A solution; the only one, where uniqueness was asked.
+    /// A solution; for [`Question::Unique`] the only one.
     Solution(&'a Grid),
     /// The number of solutions.
     Count {
-        /// As many as were counted.
+        /// The solutions counted.
         count: u64,
-        /// False if counting stopped at its limit and there may be more.
+        /// False if the search stopped at a limit, so that there may be more.
         exact: bool,
     },
 }
 
-/// How many answers of which kind there were.
+/// The numbers of answers by kind, and the cost of their searches.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
     /// All answers.
     pub answers: u64,
-    /// Answers that are an error, by their code.
+    /// The answers that are an error, by [code](PuzzleError::code).
     pub errors: BTreeMap<&'static str, u64>,
-    /// What the searches cost together.
+    /// The cost of all searches.
     pub metrics: Metrics,
-    /// How that is distributed over the puzzles that were searched, where [`Task::measure`] asks for it.
+    /// The distribution of that cost over the puzzles searched, if [`Task::measure`].
     pub costs: Option<Box<Costs>>,
 }
 
@@ -134,7 +151,7 @@ impl Tally {
         }
     }
 
-    /// Counts one answer of which this is known: the code of its error, if it is one, and what the search cost.
+    /// Counts one answer by the code of its error, if it is one, and the cost of its search.
     pub fn count_one(&mut self, error: Option<&'static str>, metrics: &Metrics) {
         self.answers += 1;
         if let Some(code) = error {
@@ -155,19 +172,19 @@ impl Tally {
         }
     }
 
-    /// The answers that are an error, of any kind.
+    /// The number of answers that are an error.
     #[must_use]
     pub fn error_count(&self) -> u64 {
         self.errors.values().sum()
     }
 }
 
-/// Raised by the caller; work on hand stops soon after.
+/// Cancelled by the caller, before all answers were given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("The work was cancelled.")]
 pub struct Cancelled;
 
-/// A part of a text that holds whole puzzles.
+/// A part of a text that consists of whole puzzles.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'a> {
     /// The text.

@@ -1,4 +1,4 @@
-//! Answers as text.
+//! Forms of output: answers as text.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,10 +10,11 @@ use crate::grid::Grid;
 use crate::solver::Question;
 use crate::text::{Format, PuzzleError};
 
-/// What every error line begins with.
+/// The beginning of every error line.
 const ERROR_PREFIX: &str = "error: ";
 
-/// How an answer looks. In each form an answer takes whole lines, so that answers can be put one after another.
+/// The form of an answer. In every form an answer takes whole lines, so answers can be
+/// concatenated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum OutputForm {
     /// The solution, or the count, or an error line.
@@ -21,18 +22,18 @@ pub enum OutputForm {
     Solution,
     /// The puzzle, a comma and the solution.
     Pair,
-    /// The same as a table with a heading row; errors stand in the second column.
+    /// A table with a heading row: the puzzle, and the solution or the error.
     Csv,
     /// A JSON object.
     Jsonl,
-    /// Rows with rulers, and a blank line behind.
+    /// Rows with rulers, then a blank line.
     Grid,
-    /// The same for a person at a terminal: clues in bold, found cells in colour. It has no name.
+    /// [`Self::Grid`] for a terminal: clues in bold, found cells in colour. It has no name.
     PaintedGrid,
 }
 
 impl OutputForm {
-    /// All of them, by the name users type.
+    /// All forms with a name, each with that name.
     pub const ALL: [(&'static str, Self); 5] = [
         ("solution", Self::Solution),
         ("pair", Self::Pair),
@@ -41,7 +42,7 @@ impl OutputForm {
         ("grid", Self::Grid),
     ];
 
-    /// What stands above all answers to this question, line end included.
+    /// The line above all answers to this question, line end included, or nothing.
     #[must_use]
     pub const fn heading(self, question: Question) -> &'static str {
         match (self, question) {
@@ -51,7 +52,7 @@ impl OutputForm {
         }
     }
 
-    /// Does an answer look different for another puzzle with the same answer?
+    /// Whether the form contains the puzzle.
     pub(super) const fn shows_puzzles(self) -> bool {
         !matches!(self, Self::Solution | Self::Grid)
     }
@@ -80,7 +81,7 @@ impl OutputForm {
                 match &answer.result {
                     Ok(found) => write_found(*found, format, out),
                     Err(error) => {
-                        // The sentence may quote a character of the input, so it is quoted itself.
+                        // Quoted, because the sentence may contain any character of the input.
                         let sentence = format!("{ERROR_PREFIX}{error}").replace('"', "\"\"");
                         out.extend_from_slice(format!("\"{sentence}\"\n").as_bytes());
                     }
@@ -110,7 +111,7 @@ impl fmt::Display for OutputForm {
     }
 }
 
-/// A name that is no output form.
+/// The error of an unknown output form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no form of output. Use solution, pair, csv, jsonl or grid.")]
 pub struct NoOutputForm(String);
@@ -124,7 +125,8 @@ impl FromStr for OutputForm {
     }
 }
 
-/// Writes a grid with the escape sequences of a terminal: bold where `clues` has a digit, green elsewhere.
+/// Writes a grid with the escape sequences of a terminal: bold where `clues` has a digit, green
+/// elsewhere.
 pub fn paint_grid(format: &Format, grid: &Grid, clues: &Grid, out: &mut Vec<u8>) {
     format.write_grid_with(grid, out, |index, symbol, out| {
         let style: &[u8] = match (clues.digits()[index], grid.digits()[index]) {
@@ -191,7 +193,7 @@ fn write_json(answer: &Answer<'_>, format: &Format, out: &mut Vec<u8>) {
         Ok(Found::Count { count, exact }) => (json.count, json.exact) = (Some(*count), Some(*exact)),
         Err(error) => json.error = Some(JsonError { code: error.code(), message: error.to_string() }),
     }
-    // Strings and numbers always serialise, and writing to a vector cannot fail.
+    // Cannot fail: strings and numbers always serialise, and the writer is a vector.
     let _ = serde_json::to_writer(&mut *out, &json);
     out.push(b'\n');
 }

@@ -1,10 +1,10 @@
-//! A puzzle by itself, which has no line to be named by.
+//! Errors of a single puzzle, which are worded without a line.
 
 use crate::grid::Order;
 use crate::text::{Format, Notation, Problem, PuzzleError};
 
-/// The error of the only puzzle of `text`, in the words for a puzzle by itself: no line is named, and one that no
-/// size fits is told how many cells it has.
+/// The error of the only puzzle of `text`, as for a puzzle by itself: without its line, and with
+/// the number of cells if no size has as many.
 #[must_use]
 pub fn single_error(format: &Format, text: &[u8], error: &PuzzleError) -> PuzzleError {
     let mut problem = error.problem.clone();

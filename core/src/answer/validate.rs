@@ -1,22 +1,22 @@
-//! Validation: is every puzzle of a text well formed?
+//! Validation: length, characters and rules of every puzzle of a text, without a search.
 
 use super::Block;
 use crate::grid::Grid;
 use crate::text::{Format, Problem, PuzzleError, Records};
 
-/// What validation found in a block, or in several put together with [`Validation::add`].
+/// The result of validation of a block, or of several with [`Validation::add`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Validation {
-    /// The puzzles seen, bad ones included.
+    /// The number of puzzles, bad ones included.
     pub puzzles: u64,
-    /// The bad ones among them.
+    /// The number of bad ones.
     pub bad: u64,
-    /// The first of them, as many as were asked for.
+    /// The errors of the first bad ones, up to a limit.
     pub errors: Vec<PuzzleError>,
 }
 
 impl Validation {
-    /// Adds what was found in the block that follows, keeping at most `limit` errors.
+    /// Adds the result of the next block, and keeps at most `limit` errors.
     pub fn add(&mut self, next: Self, limit: usize) {
         self.puzzles += next.puzzles;
         self.bad += next.bad;
@@ -25,7 +25,8 @@ impl Validation {
     }
 }
 
-/// Looks at length, characters and rules of every puzzle of a block and keeps the first `limit` errors.
+/// Checks length, characters and rules of every puzzle of a block, and keeps the first `limit`
+/// errors.
 #[must_use]
 pub fn validate_block(format: &Format, block: Block<'_>, limit: usize) -> Validation {
     let mut found = Validation::default();

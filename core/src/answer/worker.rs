@@ -1,39 +1,40 @@
-//! Reads puzzles, has them searched together, and says what was found of each, in order.
+//! The worker of one thread: reads puzzles, searches them together, and answers each in order.
 
 use super::entries::Entries;
 use super::{Answer, Block, Cancel, Cancelled, Found, Task};
 use crate::grid::{Grid, Order};
-use crate::solver::lanes::{self, SimdTask, dispatch};
+use crate::simd::{self, SimdTask, dispatch};
 use crate::solver::{Batch, Limit, Metrics, Question, Search, Solver, Verdict};
 use crate::text::{Format, Problem, PuzzleError, Records};
 
-/// How many puzzles are searched together. More would be faster by little: a batch has few idle lanes only at its
-/// end.
+/// The puzzles that are searched together. More would be hardly faster, because lanes are idle only
+/// at the end of a batch.
 pub(super) const BATCH_PUZZLES: usize = 8192;
 
-/// Room is made for so many puzzles at a time.
-const AT_ONCE: usize = 64;
+/// The batch grows by this many puzzles at a time.
+const GROWTH: usize = 64;
 
-/// So many lines are read, then some of the text further on is brought near.
-const TOGETHER: usize = 8;
+/// Lines decoded between two prefetches.
+const PREFETCH_LINES: usize = 8;
 
-/// Reads everyday lines as long as there are such and room for them. Returns how many.
-struct ReadEveryday<'a, 'b> {
+/// A task that reads plain 9x9 lines while there are any and `digits` has space. Returns their
+/// number.
+struct ReadPlain9x9<'a, 'b> {
     records: &'a mut Records<'b>,
     digits: &'a mut [u8],
 }
 
-impl SimdTask for ReadEveryday<'_, '_> {
+impl SimdTask for ReadPlain9x9<'_, '_> {
     type Output = usize;
 
     #[inline(always)]
     fn work(self) -> usize {
         let mut count = 0;
-        for digits in self.digits.chunks_mut(81 * TOGETHER) {
+        for digits in self.digits.chunks_mut(81 * PREFETCH_LINES) {
             prefetch(self.records.rest());
             let read = self.records.read_plain_9x9(digits);
             count += read;
-            if read < TOGETHER {
+            if read < PREFETCH_LINES {
                 break;
             }
         }
@@ -41,17 +42,17 @@ impl SimdTask for ReadEveryday<'_, '_> {
     }
 }
 
-/// Has a part of the text that is read later brought near. The machine does that by itself within a page of memory, but
-/// at the next page it has to wait, about as long as reading ten puzzles takes.
+/// Prefetches text that is read later. The processor does so itself within a page of memory, but
+/// stalls at the next page for about the time of ten puzzles.
 fn prefetch(text: &[u8]) {
-    /// Two pages.
+    /// Two pages, in bytes.
     const PREFETCH_DISTANCE: usize = 8192;
-    if let Some(later) = text.get(PREFETCH_DISTANCE..PREFETCH_DISTANCE + 82 * TOGETHER) {
-        lanes::prefetch(later);
+    if let Some(later) = text.get(PREFETCH_DISTANCE..PREFETCH_DISTANCE + 82 * PREFETCH_LINES) {
+        simd::prefetch(later);
     }
 }
 
-/// What one thread needs to answer puzzles of one format by one strategy.
+/// The solver and buffers with which one thread answers puzzles of one order by one strategy.
 pub struct Worker {
     solver: Box<dyn Solver>,
     puzzle: Grid,
@@ -60,7 +61,7 @@ pub struct Worker {
     batch: Batch,
     /// The lines on which these begin, and those of puzzles that could not be read.
     lines: Vec<u64>,
-    /// What is wrong with those, by their place in `lines`.
+    /// The errors of the latter, by their index in `lines`.
     errors: Vec<(usize, PuzzleError)>,
     searches_together: bool,
 }
@@ -69,8 +70,8 @@ impl Worker {
     pub(super) fn new(order: Order, task: &Task) -> Self {
         let strategy = task.strategy_for(order);
         let searches_together = strategy.searches_together();
-        // What grows piece by piece leaves its former pieces to the allocator of whatever thread it grows on. Memory that is never
-        // written to costs nothing.
+        // At full size from the start, because a buffer that grows leaves its former memory to the
+        // allocator of whichever thread it grows on. Memory that is never written to costs nothing.
         let room = if searches_together { BATCH_PUZZLES } else { 0 };
         Self {
             solver: strategy.solver(order),
@@ -83,20 +84,20 @@ impl Worker {
         }
     }
 
-    /// Is each puzzle searched by itself, so that it can be given up alone?
+    /// Whether each puzzle is searched alone, so that it can be given up alone.
     fn is_by_puzzle(&self, cancel: &dyn Cancel) -> bool {
         cancel.is_by_puzzle() && !self.searches_together
     }
 
-    /// How many puzzles are kept before they are answered.
+    /// The most puzzles that are kept before they are answered.
     fn most_kept(&self, cancel: &dyn Cancel) -> usize {
         if self.is_by_puzzle(cancel) { 1 } else { BATCH_PUZZLES }
     }
 
-    /// Answers every puzzle of a block, in order, each handed to `visit`.
+    /// Answers every puzzle of a block, in order, and passes each answer to `visit`.
     ///
     /// # Errors
-    /// [`Cancelled`], with some answers not given, if `rein` said so.
+    /// [`Cancelled`], with some answers not given, if `cancel` was raised.
     pub fn answer_block(
         &mut self,
         format: &Format,
@@ -108,7 +109,7 @@ impl Worker {
         self.visit_block(format, task, block, cancel, &mut EachAnswer(visit))
     }
 
-    /// The same for a visitor of any kind.
+    /// [`Self::answer_block`] for any visitor.
     pub(super) fn visit_block(
         &mut self,
         format: &Format,
@@ -122,7 +123,7 @@ impl Worker {
         self.answer_kept(task, cancel, visitor)
     }
 
-    /// Reads a block to its end. What does not fit is answered, the rest is kept.
+    /// Reads a block to its end. Full batches are answered, the rest is kept.
     fn keep_block(
         &mut self,
         format: &Format,
@@ -137,19 +138,20 @@ impl Worker {
             if self.lines.len() == most {
                 self.answer_kept(task, cancel, visitor)?;
             }
-            let room = AT_ONCE.min(most - self.lines.len());
-            if self.keep_everyday(&mut records, room) < room {
+            let room = GROWTH.min(most - self.lines.len());
+            if self.keep_plain_9x9(&mut records, room) < room {
                 let Some(record) = records.read(&mut self.puzzle) else { return Ok(()) };
                 self.keep(record.line, record.error);
             }
         }
     }
 
-    /// Answers each entry, whatever it holds, as one puzzle of a notation with one puzzle a line. They count as lines from
-    /// `first_line` on.
+    /// Answers each entry, whatever its text, as one puzzle of a notation with one puzzle a line.
+    /// Entries count as lines from `first_line` on.
     ///
     /// # Errors
-    /// [`Cancelled`] if `rein` said so.
+    /// [`Cancelled`] if `cancel` was raised.
+    #[doc(hidden)]
     pub fn answer_entries(
         &mut self,
         format: &Format,
@@ -167,11 +169,11 @@ impl Worker {
                 self.answer_kept(task, cancel, visitor)?;
             }
             let line = first_line + at as u64;
-            let room = TOGETHER.min(most - self.lines.len());
-            let mut records = Records::new(format, entries.like_lines(at, room), line);
-            let read = self.keep_everyday(&mut records, room);
+            let room = PREFETCH_LINES.min(most - self.lines.len());
+            let mut records = Records::new(format, entries.plain_9x9_lines(at, room), line);
+            let read = self.keep_plain_9x9(&mut records, room);
             at += read;
-            if read < TOGETHER && self.lines.len() < most && at < entries.len() {
+            if read < PREFETCH_LINES && self.lines.len() < most && at < entries.len() {
                 let line = first_line + at as u64;
                 let error = format.read_line(entries.get(at), line, &mut self.puzzle).err();
                 self.keep(line, error);
@@ -181,10 +183,10 @@ impl Worker {
         self.answer_kept(task, cancel, visitor)
     }
 
-    /// Reads everyday lines, at most so many, and keeps their puzzles. Returns how many.
-    fn keep_everyday(&mut self, records: &mut Records<'_>, room: usize) -> usize {
+    /// Reads plain 9x9 lines, at most `room`, and keeps their puzzles. Returns their number.
+    fn keep_plain_9x9(&mut self, records: &mut Records<'_>, room: usize) -> usize {
         let first = records.line();
-        let read = self.batch.push_up_to(room, |digits| dispatch(ReadEveryday { records, digits }));
+        let read = self.batch.push_up_to(room, |digits| dispatch(ReadPlain9x9 { records, digits }));
         self.lines.extend(first..first + read as u64);
         read
     }
@@ -198,14 +200,14 @@ impl Worker {
         self.lines.push(line);
     }
 
-    /// Forgets what was kept; an earlier block may have ended in the middle.
+    /// Forgets kept puzzles, of which a block that was cancelled may have left some.
     fn forget(&mut self) {
         self.batch.clear();
         self.lines.clear();
         self.errors.clear();
     }
 
-    /// Answers what was kept.
+    /// Answers the kept puzzles.
     fn answer_kept(
         &mut self,
         task: &Task,
@@ -242,7 +244,7 @@ impl Worker {
             let search = &self.batch.searches()[searched];
             let verdict = task.question.verdict(search);
             if verdict == Verdict::Solved && visitor.wants_only_solutions() {
-                // All up to the next that has another answer.
+                // All up to the next one with another kind of answer.
                 let end = searched + errors.peek().map_or(self.lines.len(), |(of, _)| *of) - place;
                 let count = solved(task.question, &self.batch.searches()[searched..end]);
                 let these = searched..searched + count;
@@ -256,7 +258,8 @@ impl Worker {
                 continue;
             }
             let mut metrics = search.metrics;
-            // A puzzle with a solution keeps the rules, and where they are broken nobody guesses.
+            // A puzzle with a solution keeps the rules, and one that breaks them is answered
+            // without a guess.
             let may_break_rules = search.solutions == 0 && search.metrics.guesses == 0;
             if may_break_rules || wants_puzzles {
                 self.puzzle.set_digits(self.batch.puzzle(searched));
@@ -264,7 +267,8 @@ impl Worker {
             let conflict = if may_break_rules { self.puzzle.first_conflict() } else { None };
             let result = match (verdict, conflict) {
                 (Verdict::Cancelled, _) if !is_given_up => return Err(Cancelled),
-                // One that breaks them has none; but that is not what is said of it, nor what it took to find out.
+                // A puzzle that breaks the rules has no solution, but the broken rule is its error,
+                // and it has no cost.
                 (_, Some(conflict)) => {
                     metrics = Metrics::default();
                     Err(Problem::RuleBroken(conflict))
@@ -291,23 +295,24 @@ impl Worker {
     }
 }
 
-/// Whoever is given the answers.
+/// A receiver of answers.
 pub trait Visitor {
     /// The next answer.
     fn answer(&mut self, answer: &Answer<'_>);
 
-    /// Are the puzzles wanted with the answers? What has not been looked at for a while has left the caches.
+    /// Whether answers shall carry their puzzles, which costs time because these have left the
+    /// caches; default: true.
     fn wants_puzzles(&self) -> bool {
         true
     }
 
-    /// Of an answer that is a solution, is nothing else wanted? Then [`Self::solutions`] is given it.
+    /// Whether answers that are a solution shall go to [`Self::solutions`]; default: false.
     fn wants_only_solutions(&self) -> bool {
         false
     }
 
-    /// A shortcut for solutions that follow each other: their lines, their searches, and their digits, one grid behind the
-    /// other.
+    /// The next answers, which are all solutions: their lines, their searches, and the digits of
+    /// their grids, contiguous.
     fn solutions(&mut self, _lines: &[u64], _searches: &[Search], _digits: &[u8]) {}
 }
 
@@ -319,7 +324,7 @@ impl<F: FnMut(&Answer<'_>)> Visitor for EachAnswer<F> {
     }
 }
 
-/// How many of the searches, from the first on, found what `question` takes for a solution.
+/// The number of searches, from the first on, whose verdict is [`Verdict::Solved`].
 fn solved(question: Question, searches: &[Search]) -> usize {
     let is_solved = |search: &&Search| question.verdict(search) == Verdict::Solved;
     searches.iter().take_while(is_solved).count()

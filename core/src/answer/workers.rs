@@ -1,4 +1,4 @@
-//! Workers for a format and a task, lent to whatever thread has something to answer.
+//! Worker pools: workers for a format and a task, lent to whichever thread has puzzles to answer.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,17 +9,17 @@ use crate::grid::{Grid, Order};
 use crate::solver::Metrics;
 use crate::text::{Format, Problem, PuzzleError, Records};
 
-/// Workers that have nothing to do, for puzzles of any order and by any strategy. Whoever has many tasks and does few at a time
-/// shares them, since a worker takes some hundred kilobytes and the one that was used last is still in the caches.
+/// Idle workers of any order and strategy, shared by the tasks of a process, because a worker takes
+/// some hundred kilobytes, and the one used last is still in the caches.
 pub struct IdleWorkers {
     workers: Mutex<Vec<(WorkerKind, Worker)>>,
     most_of_a_kind: usize,
 }
 
-/// What a worker can be used for: puzzles of an order, by the strategy of this name.
+/// The puzzles that a worker is for: their order, and the name of their strategy.
 type WorkerKind = (Order, &'static str);
 
-/// For more threads than most machines have cores.
+/// Up to 64 workers of each kind, which is more than most machines have cores.
 impl Default for IdleWorkers {
     fn default() -> Self {
         Self::new(64)
@@ -27,10 +27,11 @@ impl Default for IdleWorkers {
 }
 
 impl IdleWorkers {
-    /// The kinds of which as many are kept as there may be of one.
+    /// The limit on all workers together, as a multiple of the limit on one kind.
     const KINDS: usize = 8;
 
-    /// Keeps so many of each kind. One for each core is enough: more are only needed while threads wait for each other's cores.
+    /// No workers yet; up to `most_of_a_kind` of each kind will be kept. One for each core is
+    /// enough, because more are only used while threads wait for a core.
     #[must_use]
     pub fn new(most_of_a_kind: usize) -> Self {
         Self { workers: Mutex::default(), most_of_a_kind }
@@ -40,14 +41,15 @@ impl IdleWorkers {
         self.workers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The one of this kind that was used last.
+    /// Takes the worker of this kind that was used last.
     fn take(&self, kind: WorkerKind) -> Option<Worker> {
         let mut idle = self.lock();
         let place = idle.iter().rposition(|(of, _)| *of == kind)?;
         Some(idle.remove(place).1)
     }
 
-    /// Keeps one more. If that is too many, the one of its kind that was not used for longest goes, or else the one of all.
+    /// Returns a worker. If there are too many of its kind, or of all kinds, the one idle for
+    /// longest is dropped.
     fn put(&self, kind: WorkerKind, worker: Worker) {
         let mut idle = self.lock();
         let mut alike = idle.iter().enumerate().filter(|(_, (of, _))| *of == kind).map(|(place, _)| place);
@@ -60,12 +62,12 @@ impl IdleWorkers {
         let surplus = surplus.map(|place| idle.remove(place));
         idle.push((kind, worker));
         drop(idle);
-        // It may take a while to clear away.
+        // Outside the lock, because freeing it may take a while.
         drop(surplus);
     }
 }
 
-/// A format and a task, with the workers that serve them. Jobs on any thread borrow one.
+/// A format and a task, and the workers for them. Any thread may borrow one.
 pub struct Workers {
     format: Format,
     task: Task,
@@ -73,19 +75,16 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// For answering puzzles of this format.
+    /// Workers of their own for puzzles of this format.
     ///
-    /// # Panics
-    /// If the strategy does not support the order; [`Strategy::supports`](crate::solver::Strategy::supports) tells.
+    /// A worker is made when first needed; that panics if the strategy does not
+    /// [support](crate::solver::Strategy::supports) the order.
     #[must_use]
     pub fn new(format: Format, task: Task) -> Self {
         Self::sharing(&Arc::default(), format, task)
     }
 
-    /// The same, with workers that others use too.
-    ///
-    /// # Panics
-    /// As [`Self::new`].
+    /// Workers from a shared pool, like [`Self::new`] otherwise.
     #[must_use]
     pub fn sharing(idle: &Arc<IdleWorkers>, format: Format, task: Task) -> Self {
         Self { format, task, idle: Arc::clone(idle) }
@@ -103,13 +102,13 @@ impl Workers {
         &self.task
     }
 
-    /// Are many puzzles searched together?
+    /// Whether many puzzles are searched together.
     #[must_use]
     pub fn search_together(&self) -> bool {
         self.task.strategy_for(self.format.order()).searches_together()
     }
 
-    /// Runs `job` with a worker. One that panics is not used again.
+    /// Runs `job` with a worker. After a panic the worker is not used again.
     pub fn with<R>(&self, job: impl FnOnce(&mut Worker) -> R) -> R {
         let order = self.format.order();
         let kind = (order, self.task.strategy_for(order).name());
@@ -122,21 +121,23 @@ impl Workers {
     /// Answers a block and writes the answers in the task's form.
     ///
     /// # Errors
-    /// [`Cancelled`] if `rein` said so.
+    /// [`Cancelled`] if `cancel` was raised.
     pub fn write_answers(&self, block: Block<'_>, cancel: &dyn Cancel) -> Result<Written, Cancelled> {
         self.write_answers_into(block, cancel, Vec::with_capacity(Self::room_for(block)))
     }
 
-    /// The bytes that answers take, more or less: an answer is about as long as its puzzle in every form but the widest.
+    /// An estimate of the bytes of the answers to a block: in most forms an answer is about as long
+    /// as its puzzle.
+    #[doc(hidden)]
     #[must_use]
     pub const fn room_for(block: Block<'_>) -> usize {
         block.text.len() + 1024
     }
 
-    /// The same as [`Self::write_answers`], into memory that was had beforehand, behind what stands there.
+    /// [`Self::write_answers`], appended to `text`.
     ///
     /// # Errors
-    /// [`Cancelled`] if `rein` said so.
+    /// [`Cancelled`] if `cancel` was raised.
     pub fn write_answers_into(
         &self,
         block: Block<'_>,
@@ -148,12 +149,14 @@ impl Workers {
         Ok(writer.finish())
     }
 
-    /// Answers a block and writes the answers in the task's form, those to each part for themselves. `ends` are the numbers of
-    /// the first lines behind the parts: ascending, the last one that of the block. The answers stand behind what is in the text of
-    /// `room`, whose parts should be none, and the parts end where they do in all of it.
+    /// Answers a block and writes the answers in the task's form, divided into parts. `ends` are
+    /// the numbers of the first lines behind the parts, ascending, the last one that of the block.
+    /// The answers are appended to the text of `room`, which should have no parts; ends of parts
+    /// are offsets in that text.
     ///
     /// # Errors
-    /// [`Cancelled`] if `rein` said so.
+    /// [`Cancelled`] if `cancel` was raised.
+    #[doc(hidden)]
     pub fn write_parts(
         &self,
         block: Block<'_>,
@@ -167,7 +170,9 @@ impl Workers {
         Ok(writer.finish())
     }
 
-    /// The answers to a block on which the work broke down: an error line for every puzzle, behind what is in `text`.
+    /// The answers to a block whose work panicked: [`Problem::Internal`] for every puzzle, appended
+    /// to `text`.
+    #[doc(hidden)]
     #[must_use]
     pub fn write_internal_errors(&self, block: Block<'_>, text: Vec<u8>) -> Written {
         let mut written = Written { text, ..Written::default() };

@@ -1,42 +1,45 @@
-//! Answers written out, those to a block in one piece or in parts.
+//! Writing of answers, those to a block in one piece or in parts.
 
 use std::iter::Peekable;
 
 use super::compact_tally::CompactTally;
 use super::worker::Visitor;
 use super::{Answer, OutputForm, Tally, Task};
+use crate::simd::{SimdTask, dispatch};
 use crate::solver::Search;
-use crate::solver::lanes::{SimdTask, dispatch};
 use crate::text::Format;
 
-/// Answers written out.
+/// Written answers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Written {
     /// The text of the answers, whole lines.
     pub text: Vec<u8>,
-    /// What they are.
+    /// Their tally.
     pub tally: Tally,
 }
 
-/// Answers to a block, written out in parts.
+/// Written answers to a block, divided into parts.
+#[doc(hidden)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WrittenParts {
     /// The text of all answers, whole lines.
     pub text: Vec<u8>,
     /// The parts, in order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<WrittenPart>,
 }
 
 /// The answers to a part of a block.
+#[doc(hidden)]
 #[derive(Clone, Debug, PartialEq)]
-pub struct Part {
-    /// Where they end in the text of all.
+pub struct WrittenPart {
+    /// Their end in the text of all.
     pub end: usize,
-    /// What they are.
+    /// Their tally.
     pub tally: CompactTally,
 }
 
-/// As [`Format::write_solutions`], which is a good part of what answers to easy puzzles take.
+/// [`Format::write_solutions`], compiled for the widest vectors of the processor.
+#[doc(hidden)]
 pub fn write_solutions(format: &Format, digits: &[u8], out: &mut Vec<u8>) {
     dispatch(WriteSolutions { format, digits, out });
 }
@@ -66,29 +69,34 @@ pub(super) struct Writer<'a> {
 /// Writes the answers to a block in parts.
 pub(super) struct PartWriter<'a, E: Iterator> {
     writer: Writer<'a>,
-    /// The first lines behind the part on hand and behind those after it.
+    /// The first lines behind the current part and those after it.
     ends: Peekable<E>,
-    /// Those that are done.
-    parts: Vec<Part>,
+    /// The finished parts.
+    parts: Vec<WrittenPart>,
 }
 
 impl<'a, E: Iterator<Item = u64>> PartWriter<'a, E> {
-    /// `ends` are the numbers of the first lines behind the parts, ascending; `parts` is where these go.
-    pub(super) fn new(writer: Writer<'a>, parts: Vec<Part>, ends: impl IntoIterator<IntoIter = E>) -> Self {
+    /// `ends` are the numbers of the first lines behind the parts, ascending; finished parts are
+    /// appended to `parts`.
+    pub(super) fn new(
+        writer: Writer<'a>,
+        parts: Vec<WrittenPart>,
+        ends: impl IntoIterator<IntoIter = E>,
+    ) -> Self {
         Self { writer, ends: ends.into_iter().peekable(), parts }
     }
 
-    /// What has been written, when all answers have been given.
+    /// Finishes the last parts, after all answers.
     pub(super) fn finish(mut self) -> WrittenParts {
         self.go_on(u64::MAX, self.end());
         WrittenParts { text: self.writer.written.text, parts: self.parts }
     }
 
-    /// Goes on to the part that this line is in; all answers before it end at `end` in the text.
+    /// Finishes the parts before this line; the answers so far end at `end`.
     fn go_on(&mut self, line: u64, end: usize) {
         while self.ends.next_if(|&behind| behind <= line).is_some() {
             let tally = CompactTally::take(&mut self.writer.written.tally);
-            self.parts.push(Part { end, tally });
+            self.parts.push(WrittenPart { end, tally });
         }
     }
 
@@ -125,12 +133,12 @@ impl<E: Iterator<Item = u64>> Visitor for PartWriter<'_, E> {
 }
 
 impl<'a> Writer<'a> {
-    /// Writes to `text`, behind what is there.
+    /// A writer that appends to `text`.
     pub(super) fn new(format: &'a Format, task: &'a Task, text: Vec<u8>) -> Self {
         Self { format, task, written: Written { text, ..Written::default() } }
     }
 
-    /// What has been written.
+    /// The written answers.
     pub(super) fn finish(self) -> Written {
         self.written
     }

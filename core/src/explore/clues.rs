@@ -1,4 +1,4 @@
-//! Clue counts as they are typed: `10,20,30`, `0..40:5`, `0%..50%:10%`.
+//! Clue counts on the command line: `10,20,30`, `0..40:5`, `0%..50%:10%`.
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
@@ -8,8 +8,9 @@ use crate::grid::{MAX_CELLS, Order};
 
 /// Clue counts for boards of any size: numbers, or shares of the cells.
 ///
-/// A list has numbers and ranges, separated by commas. A range has both its ends in it, and a step after a colon unless that
-/// is 1: `0..40:5` is 0, 5, and so on up to 40. With a `%` behind every number, these are shares of the cells.
+/// A list consists of numbers and ranges, separated by commas. A range includes both ends, and may
+/// have a step after a colon (default: 1): `0..40:5` is 0, 5 and so on up to 40. With a `%` behind
+/// every number, these are shares of the cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClueList(BTreeSet<Amount>);
 
@@ -17,7 +18,7 @@ pub struct ClueList(BTreeSet<Amount>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Amount {
     Clues(usize),
-    /// Of the cells.
+    /// A percentage of the cells.
     Percent(usize),
 }
 
@@ -38,17 +39,18 @@ impl ClueList {
         counts.into_iter().collect()
     }
 
-    /// Are all of them shares of the cells, which mean the same for every size?
+    /// Whether all of them are shares of the cells, which suit every size.
     #[must_use]
     pub fn is_relative(&self) -> bool {
         self.0.iter().all(|amount| matches!(amount, Amount::Percent(_)))
     }
 }
 
-/// The clue counts that are tried where none are given.
+/// The default clue counts.
 ///
-/// Of random values these are 0 to 40 in steps of 5 for 9x9, and the same shares of the cells for the other sizes. Puzzles
-/// begin where most are found without a long search: at 25 for 9x9, and at half of the cells for the larger sizes.
+/// For random values: 0 to 40 in steps of 5 for 9x9, and the same shares of the cells for other
+/// sizes. For puzzles they begin where most are found quickly: at 25 for 9x9, and at half of the
+/// cells for larger sizes.
 #[must_use]
 pub fn usual_clues(source: Source, order: Order) -> Vec<usize> {
     let of_nine = match (source, order.box_side()) {
@@ -61,13 +63,14 @@ pub fn usual_clues(source: Source, order: Order) -> Vec<usize> {
     counts.into_iter().collect()
 }
 
-/// So many of `whole`, in cells of a board, rounded.
+/// The share `part / whole` of the cells of a board, rounded.
 fn scaled(part: usize, whole: usize, order: Order) -> usize {
     (2 * part * order.cells() + whole) / (2 * whole)
 }
 
-/// What is wrong with a list.
+/// The error of a list of clue counts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ClueListError {
     /// Neither a number nor a range.
     #[error(
@@ -84,7 +87,7 @@ pub enum ClueListError {
     /// A range that would have no end.
     #[error("`{0}` has a step of 0.")]
     NoStep(String),
-    /// More than there can be.
+    /// More than the cells of the largest board.
     #[error("`{0}` is more than there are cells.")]
     TooMany(String),
 }
@@ -108,7 +111,7 @@ fn range(item: &str, amounts: &mut BTreeSet<Amount>) -> Result<(), ClueListError
         amounts.insert(amount(item)?);
         return Ok(());
     };
-    // `..=` says the same, and is what some are used to.
+    // `..=` is accepted too, because it is the syntax of Rust.
     let rest = rest.strip_prefix('=').unwrap_or(rest);
     let (last, step) = match rest.split_once(':') {
         Some((last, step)) => (last, Some(amount(step).map_err(|_| wrong())?)),
@@ -146,7 +149,7 @@ fn amount(text: &str) -> Result<Amount, ClueListError> {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(ClueListError::NoCount(text.to_owned()));
     }
-    // What does not even fit into a number is too many as well.
+    // A number that overflows is too many as well.
     match digits.parse() {
         Ok(number) if number <= most => Ok(make(number)),
         _ => Err(ClueListError::TooMany(text.to_owned())),

@@ -1,17 +1,19 @@
-//! Experiments: many boards, searched by several strategies, and what the searches cost.
+//! Experiments: the cost of searches over many boards, by several strategies.
 //!
 //! ```text
 //!   Experiment ── jobs ─▶ run (on any thread) ─▶ Done ─▶ Results ─▶ Figures, Correlation
 //! ```
 //!
-//! Boards come from [`generate`](crate::generate). A board depends on the seed, its size, its number of clues and its own
-//! number, and on nothing else; so the same seed gives the same results, in whatever order and on however many threads the
-//! jobs are done. Only times differ: they are read from a clock that the caller brings along, because nothing here has one.
+//! Boards come from [`generate`](crate::generate). A board depends only on the seed, its size, its
+//! number of clues and its own number, so the same seed gives the same results, in whatever order
+//! and on however many threads the jobs run. Only times differ: they are read from a clock of the
+//! caller.
 //!
-//! Every strategy searches every board by itself, and each search is timed, but for those that search boards side by side,
-//! such as `fast`: they are given all boards of a kind at once, several times, and each board counts with the same share of
-//! the median time. Idle lanes of `fast` help others, which makes nodes that a search by itself would not have; how many
-//! depends on the boards beside it and on the vector instructions of the machine, wherever a search ends with a solution.
+//! Each strategy searches each board alone, and each search is timed. Strategies that search boards
+//! side by side, such as `fast`, get all boards of a condition at once, several times, and each
+//! board counts with an equal share of the median time. Idle lanes of `fast` help others and visit
+//! nodes that one lane would not: in searches that end with a solution, their number depends on the
+//! other boards and on the vector instructions of the processor.
 
 mod clues;
 mod statistics;
@@ -27,23 +29,24 @@ use crate::solver::{Batch, Limit, Metrics, Question, Search, Stop, Strategy, Ver
 pub use clues::{ClueList, ClueListError, usual_clues};
 pub use statistics::{NoCorrelation, Spread, pearson, quantile, spearman};
 
-/// The boards for each clue count where nothing else is said.
+/// The default number of boards for each condition.
 pub const DEFAULT_BOARDS: u32 = 100;
 
-/// The node limit of a search where nothing else is said: low enough for plain backtracking to come to an end.
+/// The default node limit of a search, low enough for plain backtracking to end.
 pub const DEFAULT_NODE_LIMIT: u64 = 100_000;
 
-/// The boards of a job where they are searched one by one: few, so that all threads end at about the same time.
+/// The boards of a job that searches them one by one: few, so that all threads end at about the
+/// same time.
 const BOARDS_ONE_BY_ONE: u32 = 8;
 
-/// The boards of a job where they are searched together: as many as there are, within bounds.
+/// The most boards of a job that searches them together.
 const BOARDS_TOGETHER: u32 = 8192;
 
-/// How often boards are searched together: the median time counts. There are no other searches that would make up for one
-/// during which the machine was busy.
+/// The number of times that boards are searched together, of which the median counts, because a
+/// single time would suffer from other load.
 const TIMES_TOGETHER: usize = 5;
 
-/// Where boards come from.
+/// The source of boards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
 pub enum Source {
     /// Random values that keep the rules. A board may have one solution, several, or none.
@@ -53,7 +56,7 @@ pub enum Source {
     Puzzles,
 }
 
-/// A kind of board that is tried.
+/// A condition of an experiment: the boards of one size and number of clues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Condition {
     /// The size.
@@ -70,35 +73,36 @@ impl Condition {
     }
 }
 
-/// What is tried on every kind of board.
+/// The settings of an experiment, the same for every condition.
 #[derive(Clone)]
 pub struct Settings {
-    /// Where boards come from.
+    /// The source of boards.
     pub source: Source,
-    /// How many boards of each kind.
+    /// The number of boards for each condition.
     pub boards: u32,
-    /// The strategies. One that does not support the size of a board leaves it out.
+    /// The strategies. One that does not support a size skips its boards.
     pub strategies: Vec<&'static dyn Strategy>,
-    /// What is asked of a board.
+    /// What to find out about a board.
     pub question: Question,
-    /// Give a board up after this many nodes.
+    /// The nodes after which a board is given up.
     pub node_limit: u64,
-    /// Count comparisons and placements too, in a second search of each board, which is not timed. Strategies that search
-    /// boards together do not count them.
+    /// Whether to count comparisons and placements, in a second search of each board, which is not
+    /// timed. Strategies that search boards together do not count them.
     pub counts_steps: bool,
     /// Equal seeds give equal boards.
     pub seed: u64,
 }
 
-/// An experiment. It is only read while it runs, so that threads can share it.
+/// An experiment. It is immutable while it runs, so threads can share it.
 pub struct Experiment {
     settings: Settings,
     conditions: Vec<Condition>,
-    /// One for each condition.
+    /// A generator for each condition.
     generators: Vec<Generator>,
 }
 
-/// Some boards of one kind, for all strategies that search one by one, or for all that search boards together.
+/// A part of an experiment: some boards of a condition, for all strategies that search them one by
+/// one or for all that search them together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Job {
     condition: usize,
@@ -109,77 +113,77 @@ pub struct Job {
 }
 
 impl Job {
-    /// How many searches it is.
+    /// The number of searches.
     #[must_use]
     pub const fn searches(&self) -> u64 {
         self.searches
     }
 }
 
-/// What a job found.
+/// The results of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Done {
     /// The job.
     pub job: Job,
-    /// Of its boards, the numbers of those that could not be made: so many random values seldom keep the rules, or so few
-    /// clues seldom have a single solution.
+    /// The numbers of boards that could not be made, because that many random values seldom keep
+    /// the rules, or that few clues seldom have a single solution.
     unmade: Vec<u32>,
-    /// The searches of each strategy, in the order of the settings.
+    /// The samples of each strategy, in the order of the settings.
     samples: Vec<Vec<Sample>>,
 }
 
-/// The search of one board.
+/// The search of one board by one strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// The number of the board among those of its kind.
+    /// The number of the board within its condition.
     pub board: u32,
-    /// What came out.
+    /// The outcome.
     pub outcome: Outcome,
     /// Search states visited.
     pub nodes: u64,
     /// Guesses taken back.
     pub backtracks: u64,
-    /// What it took to decide, where that was counted.
+    /// Comparisons and placements, if counted.
     pub steps: Option<Steps>,
-    /// On the caller's clock.
+    /// Nanoseconds on the clock of the caller.
     pub time_ns: u64,
 }
 
-/// What a search was at pains to do: see [`Metrics`].
+/// Comparisons and placements of a search, see [`Metrics`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Steps {
-    /// How often something was looked at in order to decide.
+    /// Looks at something in order to decide.
     pub comparisons: u64,
     /// Digits put into cells.
     pub placements: u64,
 }
 
-/// What came out of a search.
+/// The outcome of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Outcome {
-    /// Solved; where that was asked, also proven to have no other solution.
+    /// Solved; for [`Question::Unique`] also proven to have no other solution.
     Solved,
-    /// More than one solution, where that was asked.
+    /// More than one solution, if the question asks for that.
     Several,
     /// No solution.
     NoSolution,
-    /// The node limit came first.
+    /// The search reached its node limit.
     GaveUp,
 }
 
-/// Why a job was not done.
+/// Why a job failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
-    /// The caller wanted it to stop.
+    /// Cancelled by the caller.
     #[error("The work was cancelled.")]
     Cancelled,
-    /// A strategy was found to be wrong: a bug.
+    /// A strategy gave a wrong result, which is a bug.
     #[error("{0}")]
     Wrong(String),
 }
 
 impl Experiment {
-    /// Under these conditions.
+    /// An experiment under these conditions.
     ///
     /// # Errors
     /// [`RecipeError`] if there are no such boards.
@@ -197,19 +201,19 @@ impl Experiment {
         Ok(Self { settings, conditions, generators })
     }
 
-    /// What is tried on every kind of board.
+    /// The settings.
     #[must_use]
     pub const fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// The kinds of board.
+    /// The conditions.
     #[must_use]
     pub fn conditions(&self) -> &[Condition] {
         &self.conditions
     }
 
-    /// The sizes among them, each once, in the order in which they come.
+    /// The sizes of the conditions, each once, in order.
     #[must_use]
     pub fn orders(&self) -> Vec<Order> {
         let mut orders: Vec<Order> = self.conditions.iter().map(|condition| condition.order).collect();
@@ -217,7 +221,7 @@ impl Experiment {
         orders
     }
 
-    /// All that there is to do. Jobs do not depend on the number of threads.
+    /// All jobs, which do not depend on the number of threads.
     pub fn jobs(self: Arc<Self>) -> impl Iterator<Item = Job> + Send {
         let kinds = (0..self.conditions.len()).flat_map(|condition| [(condition, true), (condition, false)]);
         kinds.flat_map(move |(condition, is_together)| {
@@ -232,7 +236,7 @@ impl Experiment {
         })
     }
 
-    /// How many searches there are in all jobs.
+    /// The number of searches in all jobs.
     #[must_use]
     pub fn searches(&self) -> u64 {
         let strategies = |condition: &Condition| {
@@ -241,7 +245,8 @@ impl Experiment {
         u64::from(self.settings.boards) * self.conditions.iter().map(strategies).sum::<u64>()
     }
 
-    /// The strategies for boards of an order that search them together, or one by one, with their indices.
+    /// The strategies for boards of an order that search them together, or one by one, with their
+    /// indices.
     fn strategies_of(
         &self,
         order: Order,
@@ -251,12 +256,12 @@ impl Experiment {
         all.filter(move |(_, s)| s.supports(order) && s.searches_together() == is_together)
     }
 
-    /// Does a job. `clock` says how many nanoseconds have gone by since some moment.
+    /// Runs a job. `clock` returns the nanoseconds since some fixed moment.
     ///
-    /// Solutions are held against the rules while no time is taken.
+    /// Solutions are verified outside of the measured time.
     ///
     /// # Errors
-    /// [`Failure`]: `cancel` was raised, or a strategy is wrong.
+    /// [`Failure`] if `cancel` becomes true, or a strategy gives a wrong solution.
     pub fn run(&self, job: &Job, cancel: &AtomicBool, clock: impl Fn() -> u64) -> Result<Done, Failure> {
         let order = self.conditions[job.condition].order;
         let made = self.generators[job.condition]
@@ -344,7 +349,7 @@ impl Experiment {
         samples.collect()
     }
 
-    /// What a search found, if it is right.
+    /// The sample of a search, after its solution is verified.
     fn sample(
         &self,
         strategy: &dyn Strategy,
@@ -368,8 +373,8 @@ impl Experiment {
     }
 }
 
-/// A seed for the boards of one kind, so that those of one kind are not the beginnings of those of another
-/// (the mixing of `SplitMix64` by G. Steele and others, 2014).
+/// The seed for the boards of one condition, mixed as in `SplitMix64` (G. Steele and others, 2014),
+/// so that boards of one condition are unrelated to those of another.
 fn seed_of(seed: u64, condition: &Condition) -> u64 {
     let kind = (condition.order.cells() * 1024 + condition.clues) as u64;
     let mut z = seed.wrapping_add(kind.wrapping_mul(0x9E37_79B9_7F4A_7C15));
@@ -378,19 +383,19 @@ fn seed_of(seed: u64, condition: &Condition) -> u64 {
     z ^ (z >> 31)
 }
 
-/// What the jobs found. Every search is kept, in some 60 bytes.
+/// The results of the jobs. Each search is kept, in some 60 bytes.
 pub struct Results {
     experiment: Arc<Experiment>,
-    /// By condition and strategy.
+    /// The samples by condition and strategy.
     samples: Vec<Vec<Vec<Sample>>>,
-    /// The numbers of boards, by condition.
+    /// The numbers of boards that could not be made, by condition.
     unmade: Vec<BTreeSet<u32>>,
-    /// What is known of each board, and by which strategy, by condition and number.
+    /// The known outcome of each board, and the strategy that found it, by condition and number.
     known: Vec<Vec<Option<(Outcome, usize)>>>,
 }
 
 impl Results {
-    /// Nothing yet.
+    /// No results yet.
     #[must_use]
     pub fn new(experiment: Arc<Experiment>) -> Self {
         let conditions = experiment.conditions.len();
@@ -399,7 +404,7 @@ impl Results {
         Self { experiment, samples, unmade: vec![BTreeSet::new(); conditions], known }
     }
 
-    /// Adds what a job found. Figures do not depend on the order in which that is done.
+    /// Adds the results of a job. Figures do not depend on the order of jobs.
     ///
     /// # Errors
     /// [`Failure::Wrong`] if two strategies disagree about a board.
@@ -436,14 +441,14 @@ impl Results {
         &self.experiment
     }
 
-    /// The boards of a condition, by its index, that could not be made.
+    /// The number of boards of a condition, by its index, that could not be made.
     #[must_use]
     pub fn unmade(&self, condition: usize) -> usize {
         self.unmade[condition].len()
     }
 
-    /// The figures of a condition and a strategy, by their indices. `None` if nothing was searched: the strategy does not
-    /// support the size, or no board could be made.
+    /// The figures of a condition and a strategy, by their indices. `None` if nothing was searched,
+    /// because the strategy does not support the size or no board could be made.
     #[must_use]
     pub fn figures(&self, condition: usize, strategy: usize) -> Option<Figures> {
         Figures::of(&self.samples[condition][strategy])
@@ -456,7 +461,7 @@ impl Results {
         Figures::of(&samples)
     }
 
-    /// How backtracks go along with the clue ratio, over all boards of a size.
+    /// The correlation of backtracks with the clue ratio, over all boards of a size.
     #[must_use]
     pub fn correlation(&self, order: Order, strategy: usize) -> Correlation {
         let (mut pairs, mut gave_up) = (Vec::new(), 0);
@@ -480,15 +485,15 @@ impl Results {
 
 /// The figures of some searches.
 ///
-/// A search that was given up counts with the nodes, backtracks and time it had taken by then. So its own cost is at least
-/// that, and means are too low where there are any; medians are right as long as fewer than half were given up.
+/// A search that was given up counts with its nodes, backtracks and time so far. So means are too
+/// low where there are any; medians are right as long as fewer than half were given up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figures {
     /// The boards searched.
     pub boards: u64,
     /// Of these, solved.
     pub solved: u64,
-    /// Of these, with more than one solution, where that was asked.
+    /// Of these, with more than one solution, if the question asks for that.
     pub several: u64,
     /// Of these, without a solution.
     pub no_solution: u64,
@@ -498,16 +503,16 @@ pub struct Figures {
     pub nodes: Spread,
     /// Guesses taken back.
     pub backtracks: Spread,
-    /// Things compared, where they were counted.
+    /// Comparisons, if counted.
     pub comparisons: Option<Spread>,
-    /// Digits placed, where they were counted.
+    /// Digits placed, if counted.
     pub placements: Option<Spread>,
-    /// Nanoseconds on the caller's clock.
+    /// Nanoseconds on the clock of the caller.
     pub time_ns: Spread,
 }
 
 impl Figures {
-    /// Of these searches, unless there are none.
+    /// The figures of these samples. `None` if there are none.
     fn of(samples: &[Sample]) -> Option<Self> {
         if samples.is_empty() {
             return None;
@@ -538,13 +543,13 @@ impl Figures {
     }
 }
 
-/// How the backtracks of searches go along with the clue ratio of their boards.
+/// The correlation of the backtracks of searches with the clue ratio of their boards.
 ///
-/// A search that was given up counts with the backtracks it had made by then, which is fewer than it would have taken: with
-/// many of them the correlation of Pearson is too close to 0. That of Spearman only knows that they were the most.
+/// A search that was given up counts with its backtracks so far, which are too few: with many of
+/// them Pearson's correlation is too close to 0, while Spearman's only uses their rank.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Correlation {
-    /// The searches.
+    /// The number of searches.
     pub n: u64,
     /// Of these, given up.
     pub gave_up: u64,

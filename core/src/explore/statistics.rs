@@ -1,20 +1,20 @@
-//! Figures of many searches: quantiles and correlations.
+//! Statistics of many searches: quantiles and correlations.
 
-/// How a quantity is spread over searches.
+/// The distribution of a quantity over searches.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spread {
-    /// As many are below as above: [`quantile`] one half.
+    /// The [`quantile`] 0.5.
     pub median: f64,
     /// The arithmetic mean.
     pub mean: f64,
-    /// Nine in ten are below: [`quantile`] 0.9.
+    /// The [`quantile`] 0.9.
     pub p90: f64,
-    /// The greatest.
+    /// The maximum.
     pub max: u64,
 }
 
 impl Spread {
-    /// Of these values; all zero if there are none.
+    /// The distribution of these values; all zero if there are none.
     #[must_use]
     pub fn of(mut values: Vec<u64>) -> Self {
         values.sort_unstable();
@@ -23,15 +23,15 @@ impl Spread {
         else {
             return Self::default();
         };
-        // Summed as floats, which cannot overflow.
+        // Summed as floats, because integers could overflow.
         let mean = values.iter().map(|&value| value as f64).sum::<f64>() / values.len() as f64;
         Self { median, mean, p90, max }
     }
 }
 
-/// The value that a share of all values lies below, from values in ascending order. Between two of them it lies on the
-/// straight line that joins them: type 7 of R. Hyndman and Y. Fan (*Sample Quantiles in Statistical Packages*, 1996), which is
-/// what R and `NumPy` do unless told otherwise. `None` of no values.
+/// The quantile of a share from 0 to 1 of values in ascending order, interpolated linearly: type 7
+/// of R. Hyndman and Y. Fan (*Sample Quantiles in Statistical Packages*, 1996), the default of R
+/// and `NumPy`. `None` if there are no values.
 #[must_use]
 pub fn quantile(ascending: &[u64], share: f64) -> Option<f64> {
     let last = ascending.len().checked_sub(1)?;
@@ -54,7 +54,8 @@ pub enum NoCorrelation {
     SecondIsConstant,
 }
 
-/// How closely pairs follow a straight line: the product-moment correlation of K. Pearson, from -1 to 1.
+/// The product-moment correlation of pairs (K. Pearson), from -1 to 1: how closely they follow a
+/// straight line.
 ///
 /// # Errors
 /// [`NoCorrelation`] where it is not defined.
@@ -79,8 +80,8 @@ pub fn pearson(pairs: &[(f64, f64)]) -> Result<f64, NoCorrelation> {
     Ok((xy / (xx.sqrt() * yy.sqrt())).clamp(-1.0, 1.0))
 }
 
-/// How closely pairs follow any rising or falling line: the rank correlation of C. Spearman, which is [`pearson`] of the ranks.
-/// Equal values share the mean of their ranks.
+/// The rank correlation of pairs (C. Spearman), which is [`pearson`] of their ranks: how closely
+/// they follow any rising or falling line. Equal values share the mean of their ranks.
 ///
 /// # Errors
 /// [`NoCorrelation`] where it is not defined.
@@ -90,7 +91,7 @@ pub fn spearman(pairs: &[(f64, f64)]) -> Result<f64, NoCorrelation> {
     pearson(&ranked)
 }
 
-/// The place of each value among all, from 1.
+/// The rank of each value, from 1.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));

@@ -1,4 +1,4 @@
-//! How hard a puzzle is: by what it takes to solve it.
+//! Difficulty: how hard a puzzle is, by the techniques and guesses that solve it.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -9,27 +9,28 @@ use crate::answer::Cancelled;
 use crate::grid::{Cell, Grid, MAX_CELLS, MAX_SIDE, Order};
 use crate::solver::{Limit, Propagation, Question, Solver, Stop, Strategy as _, Verdict};
 
-/// How hard a puzzle has to be.
+/// The difficulty of a puzzle.
 ///
-/// Guesses are those that the strategy `propagation` takes to prove the solution unique. It finds all naked and hidden
-/// singles and locked candidates before it guesses, so a puzzle without guesses needs nothing beyond these.
+/// Guesses are those of the strategy `propagation` to prove the solution unique. It applies all
+/// naked and hidden singles and locked candidates before it guesses, so a puzzle without guesses
+/// needs nothing else.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Hash)]
 pub enum Difficulty {
-    /// As it comes.
+    /// Any difficulty.
     #[default]
     Any,
     /// Naked and hidden singles solve it.
     Easy,
-    /// It takes locked candidates as well, and no guess.
+    /// It takes locked candidates too, but no guess.
     Medium,
     /// It takes at least one guess.
     Hard,
-    /// It takes so many guesses.
+    /// It takes a number of guesses in this range.
     Guesses(RangeInclusive<u64>),
 }
 
 impl Difficulty {
-    /// Those with a name, by the name users type.
+    /// The difficulties with a name, each with that name on the command line.
     pub const ALL: [(&'static str, Self); 4] =
         [("any", Self::Any), ("easy", Self::Easy), ("medium", Self::Medium), ("hard", Self::Hard)];
 
@@ -45,7 +46,7 @@ impl Difficulty {
         }
     }
 
-    /// Is a puzzle of this rating what is wanted?
+    /// Whether a puzzle of this rating has this difficulty.
     pub(super) fn fits(&self, rating: Rating) -> bool {
         match self {
             Self::Any => true,
@@ -56,7 +57,7 @@ impl Difficulty {
         }
     }
 
-    /// Is it at least not too hard?
+    /// Whether a puzzle of this rating is not too hard.
     pub(super) fn bounds(&self, rating: Rating) -> bool {
         match self {
             Self::Any | Self::Hard => true,
@@ -66,7 +67,7 @@ impl Difficulty {
         }
     }
 
-    /// Is there a puzzle that is too hard?
+    /// Whether any puzzle is too hard.
     pub(super) fn is_bound(&self) -> bool {
         match self {
             Self::Any | Self::Hard => false,
@@ -89,7 +90,7 @@ impl fmt::Display for Difficulty {
     }
 }
 
-/// What is no range of guesses.
+/// The error of a text that is no range of guesses.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no range of guesses. Write 3, 3..10, 3.. or ..10.")]
 pub struct NoGuesses(String);
@@ -97,7 +98,7 @@ pub struct NoGuesses(String);
 /// Reads a range of guesses, both ends included: `3`, `3..10`, `3..` or `..10`.
 ///
 /// # Errors
-/// [`NoGuesses`]; so is a range that ends before it begins.
+/// [`NoGuesses`], also for a range that ends before it begins.
 pub fn guesses(text: &str) -> Result<RangeInclusive<u64>, NoGuesses> {
     let bad = || NoGuesses(text.to_owned());
     let number = |part: &str, empty| {
@@ -114,16 +115,16 @@ pub fn guesses(text: &str) -> Result<RangeInclusive<u64>, NoGuesses> {
     if range.is_empty() { Err(bad()) } else { Ok(range) }
 }
 
-/// What it takes to solve a puzzle.
+/// The rating of a puzzle: what solves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rating {
-    /// Do naked and hidden singles solve it?
+    /// Whether naked and hidden singles solve it.
     by_singles: bool,
     /// The guesses of `propagation`.
     guesses: u64,
 }
 
-/// Finds out what it takes to solve puzzles of one order.
+/// Rates puzzles of one order.
 pub(super) struct Rater {
     singles: Singles,
     propagation: Box<dyn Solver>,
@@ -141,7 +142,7 @@ impl Rater {
         }
     }
 
-    /// Rates a puzzle that has one solution. `None` if that takes more than `nodes` nodes.
+    /// Rates a puzzle with a single solution. `None` if that takes more than `nodes` nodes.
     ///
     /// # Errors
     /// [`Cancelled`].
@@ -153,7 +154,7 @@ impl Rater {
     ) -> Result<Option<Rating>, Cancelled> {
         self.puzzle.set_digits(digits);
         if self.singles.solve(digits) {
-            // What singles solve, propagation solves without a guess.
+            // Propagation solves it without a guess too.
             return Ok(Some(Rating { by_singles: true, guesses: 0 }));
         }
         let limit = Limit { solutions: 2, nodes, cancel };
@@ -166,16 +167,16 @@ impl Rater {
     }
 }
 
-/// Solves by naked and hidden singles alone, as a beginner would: the plain way, cell by cell and house by house.
+/// A solver by naked and hidden singles alone, cell by cell and house by house.
 struct Singles {
     order: Order,
     /// The cells of each house.
     houses: Vec<Vec<usize>>,
-    /// The houses of each cell, by their place in `houses`.
+    /// The houses of each cell, as indices of `houses`.
     of_cell: Vec<[usize; 3]>,
     /// Bit `d - 1` for each digit that a cell may still take; none for a filled cell.
     candidates: [u32; MAX_CELLS],
-    /// Cells to be filled, and by what.
+    /// Cells to fill, and the bit of their digit.
     found: Vec<(usize, u32)>,
 }
 
@@ -192,7 +193,7 @@ impl Singles {
         Self { order, houses, of_cell, candidates: [0; MAX_CELLS], found: Vec::new() }
     }
 
-    /// Is every cell filled in the end? The puzzle has a solution.
+    /// Whether singles fill every cell of a puzzle that has a solution.
     fn solve(&mut self, digits: &[u8]) -> bool {
         let mut left = self.order.cells();
         self.candidates[..left].fill((1 << self.order.side()) - 1);
@@ -227,7 +228,7 @@ impl Singles {
         }
     }
 
-    /// Digits with one place left in a house.
+    /// Finds digits with one place left in a house.
     fn find_hidden(&mut self) {
         for house in &self.houses {
             let (mut once, mut twice) = (0, 0);

@@ -1,4 +1,4 @@
-//! Full grids, which puzzles are cut from.
+//! Full grids, from which puzzles are made by removing clues.
 
 use rand::RngExt as _;
 use rand::rngs::ChaCha8Rng;
@@ -6,19 +6,20 @@ use rand::seq::{IndexedRandom as _, SliceRandom as _};
 
 use crate::grid::{MAX_SIDE, Order};
 
-/// Where full grids come from.
+/// The source of full grids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
 pub enum Grids {
-    /// Each is searched for: random values are placed, a solver finds the rest, and the whole is disguised. Every grid
-    /// can come out. Grids that are the same but for a disguise come out equally often; others nearly so.
+    /// Random values, completed by a solver and disguised. Every grid is possible. Grids that
+    /// differ only by a disguise are equally frequent, others nearly so.
     #[default]
     Random,
-    /// Each is one base grid, disguised: digits renamed, rows, columns, bands and stacks exchanged, transposed.
+    /// One base grid, disguised: digits relabelled, rows, columns, bands and stacks permuted,
+    /// perhaps transposed.
     Shuffled,
 }
 
 impl Grids {
-    /// All of them, by the name users type.
+    /// All sources, each with its name on the command line.
     pub const ALL: [(&'static str, Self); 2] = [("random", Self::Random), ("shuffled", Self::Shuffled)];
 
     /// One line for a list of sources.
@@ -44,7 +45,7 @@ impl Houses {
         Self { order, rows: [0; MAX_SIDE], columns: [0; MAX_SIDE], boxes: [0; MAX_SIDE] }
     }
 
-    /// Of a grid that keeps the rules.
+    /// The houses of a grid that keeps the rules.
     pub(super) fn of(order: Order, digits: &[u8]) -> Self {
         let mut houses = Self::new(order);
         for (cell, &digit) in digits.iter().enumerate() {
@@ -61,7 +62,7 @@ impl Houses {
         [row, column, row / b * b + column / b]
     }
 
-    /// Enters a digit, or takes it out again.
+    /// Adds a digit to the houses of a cell, or removes it.
     pub(super) fn flip(&mut self, cell: usize, digit: u8) {
         let [row, column, whole_box] = self.places(cell);
         self.rows[row] ^= 1 << digit;
@@ -69,7 +70,7 @@ impl Houses {
         self.boxes[whole_box] ^= 1 << digit;
     }
 
-    /// The digits that none of a cell's houses holds.
+    /// The digits that no house of the cell holds.
     pub(super) fn free(&self, cell: usize) -> u32 {
         let [row, column, whole_box] = self.places(cell);
         let all = ((1 << self.order.side()) - 1) << 1;
@@ -77,7 +78,7 @@ impl Houses {
     }
 }
 
-/// One of the digits in a set, which has one.
+/// A random digit of a set, which must not be empty.
 pub(super) fn any_digit(set: u32, random: &mut ChaCha8Rng) -> u8 {
     let mut left = set;
     for _ in 0..random.random_range(0..set.count_ones()) {
@@ -87,12 +88,13 @@ pub(super) fn any_digit(set: u32, random: &mut ChaCha8Rng) -> u8 {
     u8::try_from(left.trailing_zeros()).unwrap_or_default()
 }
 
-/// How many values are placed at random besides the boxes on the diagonal, by order from 1. With more of them grids would
-/// be more even in their frequency, but fewer beginnings have a solution: of 9x9 ones it is three in four.
+/// The random values besides the boxes on the diagonal, by order from 1. With more of them grids
+/// would be more evenly frequent, but fewer beginnings would have a solution; for 9x9 three in four
+/// have one.
 const PLACED: [usize; 5] = [0, 1, 8, 10, 10];
 
-/// The beginning of a random grid: the boxes on the diagonal, which do not see each other, and a few values more. They keep
-/// the rules, but need not have a solution.
+/// The beginning of a random grid: the boxes on the diagonal, which share no house, and a few more
+/// values. It keeps the rules, but may have no solution.
 pub(super) fn beginning(order: Order, random: &mut ChaCha8Rng) -> Vec<u8> {
     let (side, b) = (order.side(), order.box_side());
     let mut digits = vec![0; order.cells()];
@@ -117,7 +119,7 @@ pub(super) fn beginning(order: Order, random: &mut ChaCha8Rng) -> Vec<u8> {
     digits
 }
 
-/// A grid that is easy to write down: every row is the one above it, moved on.
+/// The base grid: every row is the one above it, shifted.
 pub(super) fn base(order: Order) -> Vec<u8> {
     let (side, b) = (order.side(), order.box_side());
     let digit = |cell: usize| {
@@ -128,8 +130,8 @@ pub(super) fn base(order: Order) -> Vec<u8> {
     (0..order.cells()).map(digit).collect()
 }
 
-/// The same grid seen differently, in one of all ways that keep the rules: digits renamed, rows exchanged within bands and
-/// bands with each other, columns likewise, transposed or not.
+/// A random disguise of a grid, of all those that keep the rules: digits relabelled, rows permuted
+/// within bands, bands permuted, likewise columns, transposed or not.
 pub(super) fn disguise(order: Order, digits: &[u8], random: &mut ChaCha8Rng) -> Vec<u8> {
     let (side, b) = (order.side(), order.box_side());
     let mut labels: Vec<u8> = (1..=u8::MAX).take(side).collect();
@@ -147,7 +149,7 @@ pub(super) fn disguise(order: Order, digits: &[u8], random: &mut ChaCha8Rng) -> 
     disguised
 }
 
-/// The rows or columns of a grid, exchanged within their bands or stacks, and those with each other.
+/// A random order of the rows or columns of a grid that keeps bands or stacks together.
 fn lines(b: usize, random: &mut ChaCha8Rng) -> Vec<usize> {
     let mut groups: Vec<usize> = (0..b).collect();
     groups.shuffle(random);
@@ -160,8 +162,8 @@ fn lines(b: usize, random: &mut ChaCha8Rng) -> Vec<usize> {
     all
 }
 
-/// Places `clues` random values, each in any cell and any digit that its houses do not hold yet. `None` if they ran into
-/// cells that can take none.
+/// Places `clues` random values, each a digit that the houses of its cell do not hold. `None` if no
+/// cell is left that can take one.
 pub(super) fn scatter(order: Order, clues: usize, random: &mut ChaCha8Rng) -> Option<Vec<u8>> {
     let mut digits = vec![0; order.cells()];
     let mut houses = Houses::new(order);

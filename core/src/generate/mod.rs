@@ -1,19 +1,36 @@
-//! Puzzle making: full grids, and clues taken out of them while the solution stays single.
+//! Puzzle making: full grids, and removal of clues while there is a single solution.
 //!
 //! ```text
 //!   Recipe, seed ─▶ Generator ── make(numbers 0..1000) ─▶ 1000 puzzles
 //!
-//!   of each puzzle:   fill ──▶ thin ──▶ walk (9x9, very few clues) ──▶ is it as wanted? ──▶ puzzle
-//!                       ▲                                                │ no
-//!                       └───────────── another attempt ◀─────────────────┘
+//!   each puzzle:   full grid ──▶ removal of clues ──▶ vicinity search ──▶ constraints met? ──▶ puzzle
+//!                      ▲                         (9x9, very few clues)       │ no
+//!                      └────────────────── another attempt ◀─────────────────┘
 //! ```
 //!
-//! A puzzle depends on the recipe, the seed and its own number, and on nothing else: each has a stream of random numbers
-//! of its own. So it does not matter how many are made at once, or on which thread. They are made in lock step, many
-//! together, because the kernel for 9x9 searches hundreds of puzzles as fast as a few: it is given one removal of each.
+//! A puzzle depends only on the recipe, the seed and its own number: each has its own stream of
+//! random numbers. So it does not matter how many are made at once, or on which thread. Many are
+//! made in lock step, because the 9x9 kernel searches hundreds of puzzles as fast as a few: each
+//! step tests one removal of each.
 //!
-//! Whether a solution is single is found out by the default strategy of the order. Nothing here looks at a clock; what
-//! might take too long has a number of attempts, and says when they are used up.
+//! The default strategy of the order tests uniqueness. Nothing here reads a clock: attempts are
+//! limited by number.
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//! use sudoku_core::generate::{Constraints, DEFAULT_ATTEMPTS, Generator, Kind, Recipe};
+//! use sudoku_core::grid::Order;
+//!
+//! let kind = Kind::Puzzle(Constraints { clues: Some(28), ..Constraints::default() });
+//! let recipe = Recipe { order: Order::NINE, kind, attempts: DEFAULT_ATTEMPTS };
+//! let generator = Generator::new(recipe, 7)?; // equal seeds give equal puzzles
+//! for puzzle in generator.make(0, 3, &AtomicBool::new(false))? {
+//!     let puzzle = puzzle.expect("28 clues take few attempts");
+//!     assert_eq!(puzzle.clues.filled(), 28);
+//!     assert!(puzzle.solution.expect("it has one").solves(&puzzle.clues));
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod difficulty;
 mod full_grid;
@@ -30,7 +47,7 @@ use rand::rngs::ChaCha8Rng;
 use crate::answer::Cancelled;
 use crate::grid::{Grid, Order};
 use crate::solver::{
-    Batch, DEFAULT_NODE_LIMIT, Limit, Question, Search, Solver, Stop, Verdict as Found, default_strategy,
+    Batch, DEFAULT_NODE_LIMIT, Limit, Question, Search, Solver, Stop, Verdict, default_strategy,
 };
 
 pub use difficulty::{Difficulty, NoGuesses, guesses};
@@ -38,56 +55,61 @@ pub use full_grid::Grids;
 pub use symmetry::{NoSymmetry, Symmetry};
 
 use difficulty::Rater;
-use remove_clues::{ClueRemoval, Verdict};
+use remove_clues::{ClueRemoval, Soundness};
 use vicinity_search::VicinitySearch;
 
-/// The attempts at a puzzle where nothing else is said.
+/// The default number of attempts at a puzzle.
 pub const DEFAULT_ATTEMPTS: u64 = 1000;
 
-/// From this many clues down, 9x9 puzzles without symmetry are walked to: removals alone get there once in 400 attempts,
-/// and each clue less is some twenty times as rare.
-const WALKED_CLUES: usize = 21;
+/// 9x9 puzzles without symmetry and with at most this many clues are made by vicinity search,
+/// because removals alone get there once in 400 attempts, and each clue less is some twenty times
+/// as rare.
+const VICINITY_CLUES: usize = 21;
 
-/// What is wanted.
+/// A recipe: what to make, and how many attempts to spend on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipe {
     /// The size.
     pub order: Order,
-    /// What is made.
+    /// The kind of puzzle.
     pub kind: Kind,
-    /// How many full grids are tried for one puzzle before it is given up; at least 1.
+    /// The full grids that are tried for one puzzle before it is given up; at least 1.
     pub attempts: u64,
 }
 
-/// What is made.
+/// The kind of puzzle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Puzzles with a single solution.
     Puzzle(Constraints),
-    /// So many random values that keep the rules. They may have one solution, several, or none.
+    /// Boards with this number of random values that keep the rules. They may have one solution,
+    /// several, or none.
     RandomClues(usize),
 }
 
-/// What a puzzle has to be like, besides having a single solution.
+/// The constraints of a puzzle, besides a single solution.
 ///
-/// Unless told otherwise, every orbit of cells is tried once and blanked where the solution stays single. What is left is
-/// minimal, but for tests that took too long, which happens with 16x16 and 25x25 puzzles: there the clues stay.
+/// By default every orbit of cells is tried once and blanked if the solution stays single. The rest
+/// is minimal, except where a test took too many nodes, as happens for 16x16 and 25x25: there the
+/// clues stay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Constraints {
-    /// Where full grids come from.
+    /// The source of full grids.
     pub grids: Grids,
-    /// The number of clues. If none is given, as few as removals come to.
+    /// The number of clues; default: as few as removals reach.
     pub clues: Option<usize>,
-    /// Can no clue be taken away, or with a symmetry no whole orbit? This is proven, or there is no puzzle.
+    /// Whether no clue, or with a symmetry no whole orbit, may be removable. Proven, or there is no
+    /// puzzle.
     pub minimal: bool,
     /// The pattern of the clues.
     pub symmetry: Symmetry,
-    /// How hard it is. Unless the puzzle has to be minimal, no clue is taken away that would make it too hard.
+    /// The difficulty. Unless the puzzle must be minimal, no clue is removed that would make it too
+    /// hard.
     pub difficulty: Difficulty,
 }
 
 impl Recipe {
-    /// Looks for wishes that nothing can fulfil.
+    /// Checks for constraints that nothing can meet.
     ///
     /// # Errors
     /// [`RecipeError`].
@@ -113,14 +135,15 @@ impl Recipe {
         if self.attempts == 0 { Err(RecipeError::NoAttempts) } else { Ok(()) }
     }
 
-    /// How many puzzles are best made as one job, if there are `count` for `threads` threads: enough to keep the kernel
-    /// busy, and few enough for all threads to have work and for puzzles to come out steadily.
+    /// The best number of puzzles for one call of [`Generator::make`], if `threads` threads make
+    /// `count` of them: enough to keep the kernel busy, and few enough for all threads to have work
+    /// and for a steady output.
     #[must_use]
     pub fn job(&self, count: u64, threads: usize) -> usize {
         let most = match (&self.kind, self.order.box_side()) {
             (_, 5) => 1,
             (_, 4) => 8,
-            (Kind::Puzzle(constraints), _) if self.walks(constraints) => 1,
+            (Kind::Puzzle(constraints), _) if self.uses_vicinity_search(constraints) => 1,
             (Kind::Puzzle(constraints), _)
                 if constraints.clues.is_some() || constraints.difficulty != Difficulty::Any =>
             {
@@ -132,15 +155,15 @@ impl Recipe {
         usize::try_from(share).unwrap_or(most).clamp(1, most)
     }
 
-    /// Are puzzles walked to?
-    fn walks(&self, constraints: &Constraints) -> bool {
+    /// Whether puzzles are made by vicinity search.
+    fn uses_vicinity_search(&self, constraints: &Constraints) -> bool {
         self.order == Order::NINE
             && constraints.symmetry == Symmetry::None
-            && constraints.clues.is_some_and(|clues| clues <= WALKED_CLUES)
+            && constraints.clues.is_some_and(|clues| clues <= VICINITY_CLUES)
     }
 }
 
-/// What is made, in words: `minimal 9x9 puzzle with 24 clues and the symmetry rotational`.
+/// The recipe in words: `minimal 9x9 puzzle with 24 clues and the symmetry rotational`.
 impl fmt::Display for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let clues = |clues: usize, what: &str| format!("{clues} {what}{}", if clues == 1 { "" } else { "s" });
@@ -173,11 +196,11 @@ impl fmt::Display for Recipe {
     }
 }
 
-/// No puzzle with fewer clues has a single solution.
+/// The fewest clues of a puzzle with a single solution.
 ///
-/// For 9x9 that is what Gary Mc Guire, Bastian Tugemann and Gilles Civario found by trying them all (*There is no 16-clue
-/// Sudoku*, 2012).
-/// For the larger sizes it is only that no two digits may be missing, else they could be exchanged.
+/// For 9x9 this was proven by exhaustive search (G. Mc Guire, B. Tugemann and G. Civario, *There is
+/// no 16-clue Sudoku*, 2012). For the larger sizes it is a lower bound: two missing digits could be
+/// exchanged.
 const fn least_clues(order: Order) -> usize {
     match order.box_side() {
         2 => 4,
@@ -186,38 +209,39 @@ const fn least_clues(order: Order) -> usize {
     }
 }
 
-/// Constraints that nothing can fulfil.
+/// Why nothing can meet the constraints of a recipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum RecipeError {
-    /// There are not so many cells.
+    /// More clues than cells.
     #[error("A {order} puzzle has {} cells, so it cannot have {clues} clues.", order.cells())]
     TooManyClues {
         /// The size.
         order: Order,
-        /// What was asked for.
+        /// The clues of the recipe.
         clues: usize,
     },
-    /// There would be several solutions.
+    /// Too few clues for a single solution.
     #[error("No {order} puzzle with fewer than {least} clues has a single solution.")]
     TooFewClues {
         /// The size.
         order: Order,
-        /// What was asked for.
+        /// The clues of the recipe.
         clues: usize,
-        /// What it takes at least.
+        /// The fewest possible clues.
         least: usize,
     },
-    /// The pattern cannot have that many.
+    /// No pattern of the symmetry has that number of clues.
     #[error("No {order} pattern of the symmetry {symmetry} has {clues} clues.")]
     Symmetry {
         /// The size.
         order: Order,
-        /// What was asked for.
+        /// The clues of the recipe.
         clues: usize,
-        /// The pattern.
+        /// The symmetry.
         symmetry: Symmetry,
     },
-    /// Nothing may be tried.
+    /// No attempts.
     #[error("A puzzle takes at least one attempt.")]
     NoAttempts,
 }
@@ -227,15 +251,15 @@ pub enum RecipeError {
 pub struct Puzzle {
     /// The clues.
     pub clues: Grid,
-    /// The solution. Random clues come without one.
+    /// The solution; `None` for random clues.
     pub solution: Option<Grid>,
 }
 
-/// All attempts at a puzzle came to nothing.
+/// All attempts at a puzzle have failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GaveUp;
 
-/// Makes puzzles by a recipe.
+/// A generator of puzzles by a recipe.
 #[derive(Clone, Debug)]
 pub struct Generator {
     recipe: Recipe,
@@ -245,10 +269,10 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// For this recipe. Equal seeds give equal puzzles.
+    /// A generator for this recipe. Equal seeds give equal puzzles.
     ///
     /// # Errors
-    /// [`RecipeError`] if the recipe asks for what cannot be.
+    /// [`RecipeError`] if nothing can meet the constraints.
     pub fn new(recipe: Recipe, seed: u64) -> Result<Self, RecipeError> {
         recipe.check()?;
         let symmetry = match &recipe.kind {
@@ -271,10 +295,11 @@ impl Generator {
         self.seed
     }
 
-    /// Makes the puzzles with the numbers from `first` on, `count` of them.
+    /// Makes the `count` puzzles with the numbers from `first` on, each of which may have been
+    /// given up.
     ///
     /// # Errors
-    /// [`Cancelled`] soon after `cancel` was raised.
+    /// [`Cancelled`] soon after `cancel` becomes true.
     pub fn make(
         &self,
         first: u64,
@@ -316,7 +341,7 @@ impl Generator {
     }
 }
 
-/// A seed that nobody has chosen, short enough to be typed again.
+/// A random seed, short enough to be typed.
 #[must_use]
 pub fn any_seed() -> u64 {
     rand::random::<u32>().into()
@@ -324,12 +349,12 @@ pub fn any_seed() -> u64 {
 
 /// A puzzle that is being made.
 struct Making {
-    /// Its place among those that were asked for.
+    /// Its index among the results.
     place: usize,
     random: ChaCha8Rng,
-    /// The grids that were tried.
+    /// The full grids tried.
     attempts: u64,
-    /// The beginnings of the present grid that had no solution.
+    /// The beginnings tried for the current full grid.
     fills: usize,
     solution: Vec<u8>,
     removal: ClueRemoval,
@@ -337,9 +362,9 @@ struct Making {
 }
 
 enum Stage {
-    /// A full grid is wanted.
+    /// It needs a full grid.
     Filling,
-    /// Clues are being taken out.
+    /// Clues are being removed.
     ClueRemoval,
     Done(Result<Puzzle, GaveUp>),
 }
@@ -357,7 +382,7 @@ impl Making {
         }
     }
 
-    /// The next puzzle, in the room of this one.
+    /// Begins the next puzzle in the memory of this one.
     fn begin_next(&mut self, place: usize, random: ChaCha8Rng) {
         self.place = place;
         self.random = random;
@@ -366,27 +391,27 @@ impl Making {
         self.stage = Stage::Filling;
     }
 
-    fn begin_thinning(&mut self, orbits: &[Vec<usize>], least: usize) {
+    fn begin_removal(&mut self, orbits: &[Vec<usize>], least: usize) {
         self.removal.begin(&self.solution, orbits, least, &mut self.random);
         self.stage = Stage::ClueRemoval;
     }
 }
 
-/// How many puzzles are made in lock step. The kernel idles at the end of each batch, so there is a lot in one: with 2,048 it
-/// takes a third longer for each puzzle.
+/// The puzzles that are made in lock step. Many, because the kernel idles at the end of each batch:
+/// with 2,048 a puzzle takes a third longer.
 const TOGETHER: usize = 8192;
 
-/// How many nodes a test of uniqueness may take, by order from 1. For 9x9 and below no test comes near it. Above, a test in
-/// a few hundred would otherwise take as long as all others together.
+/// The node limit of a test of uniqueness, by order from 1. Up to 9x9 no test comes near it. Above,
+/// one test in a few hundred would otherwise take as long as all others together.
 const TEST_NODES: [u64; 5] = [DEFAULT_NODE_LIMIT, DEFAULT_NODE_LIMIT, DEFAULT_NODE_LIMIT, 1000, 100];
 
-/// How many nodes finding the rest of a full grid may take, by order from 1.
+/// The node limit of the completion of a full grid, by order from 1.
 const FILL_NODES: [u64; 5] = [DEFAULT_NODE_LIMIT, DEFAULT_NODE_LIMIT, DEFAULT_NODE_LIMIT, 2000, 2000];
 
-/// After so many beginnings without a solution the base grid is taken.
+/// After this many beginnings without a solution the base grid is used.
 const MOST_FILLS: usize = 100;
 
-/// What it takes to make puzzles, many at once.
+/// Makes a batch of puzzles in lock step.
 struct BatchGenerator<'a> {
     generator: &'a Generator,
     order: Order,
@@ -394,7 +419,7 @@ struct BatchGenerator<'a> {
     cancel: &'a AtomicBool,
     solver: Box<dyn Solver>,
     rater: Option<Rater>,
-    /// What is searched together, and for which of the open puzzles.
+    /// The puzzles searched together, and the index of the open puzzle that each belongs to.
     batch: Batch,
     owners: Vec<usize>,
 }
@@ -445,14 +470,14 @@ impl<'a> BatchGenerator<'a> {
         Ok(results)
     }
 
-    /// Gives a full grid to each puzzle that wants one, if its beginning has a solution.
+    /// Gives a full grid to each puzzle that needs one and whose beginning has a solution.
     fn full_grids(&mut self, open: &mut [Making]) -> Result<(), Cancelled> {
         let order = self.order;
-        // Minimal puzzles are thinned to the end, and then counted.
+        // Clues of minimal puzzles are removed to the end, and then counted.
         let least = self.constraints.clues.filter(|_| !self.constraints.minimal).unwrap_or(0);
         self.begin_batch();
         let filling = open.iter().filter(|making| matches!(making.stage, Stage::Filling)).count();
-        // A few at a time would cost as much as many.
+        // A search of a few takes as long as one of many.
         if filling < open.len().div_ceil(4) {
             return Ok(());
         }
@@ -462,7 +487,7 @@ impl<'a> BatchGenerator<'a> {
             }
             if self.constraints.grids == Grids::Shuffled || making.fills == MOST_FILLS {
                 making.solution = full_grid::disguise(order, &full_grid::base(order), &mut making.random);
-                making.begin_thinning(&self.generator.orbits, least);
+                making.begin_removal(&self.generator.orbits, least);
                 continue;
             }
             making.fills += 1;
@@ -474,9 +499,9 @@ impl<'a> BatchGenerator<'a> {
         for (place, &index) in self.owners.iter().enumerate() {
             if self.batch.searches()[place].solutions > 0 {
                 let making = &mut open[index];
-                // What the solver finds first is not any solution; a disguise takes its habits out of where things are.
+                // The solver finds solutions of a certain kind first, so the grid is disguised.
                 making.solution = full_grid::disguise(order, self.batch.solution(place), &mut making.random);
-                making.begin_thinning(&self.generator.orbits, least);
+                making.begin_removal(&self.generator.orbits, least);
             }
         }
         Ok(())
@@ -501,8 +526,8 @@ impl<'a> BatchGenerator<'a> {
         }
         self.search(2, TEST_NODES[self.order.box_side() - 1])?;
         for place in 0..self.owners.len() {
-            let verdict = self.verdict(place)?;
-            open[self.owners[place]].removal.learn(&self.generator.orbits, verdict);
+            let soundness = self.soundness(place)?;
+            open[self.owners[place]].removal.learn(&self.generator.orbits, soundness);
         }
         Ok(())
     }
@@ -512,7 +537,7 @@ impl<'a> BatchGenerator<'a> {
         self.owners.clear();
     }
 
-    /// Searches what is in the batch.
+    /// Searches the batch.
     fn search(&mut self, solutions: u64, nodes: u64) -> Result<(), Cancelled> {
         if self.batch.is_empty() {
             return Ok(());
@@ -522,30 +547,31 @@ impl<'a> BatchGenerator<'a> {
         if self.batch.searches().iter().any(is_cancelled) { Err(Cancelled) } else { Ok(()) }
     }
 
-    /// Is a puzzle of the batch as it may be?
-    fn verdict(&mut self, place: usize) -> Result<Verdict, Cancelled> {
+    /// Tests a puzzle of the batch: a single solution, and not too hard.
+    fn soundness(&mut self, place: usize) -> Result<Soundness, Cancelled> {
         match Question::Unique.verdict(&self.batch.searches()[place]) {
-            Found::Solved => {}
-            Found::GaveUp { .. } => return Ok(Verdict::Undecided),
-            _ => return Ok(Verdict::Unsound),
+            Verdict::Solved => {}
+            Verdict::GaveUp { .. } => return Ok(Soundness::Undecided),
+            _ => return Ok(Soundness::Unsound),
         }
         let Some(rater) = self.rater.as_mut().filter(|_| !self.constraints.minimal) else {
-            return Ok(Verdict::Sound);
+            return Ok(Soundness::Sound);
         };
         let difficulty = &self.constraints.difficulty;
         if !difficulty.is_bound() {
-            return Ok(Verdict::Sound);
+            return Ok(Soundness::Sound);
         }
         let nodes = TEST_NODES[self.order.box_side() - 1];
         let rating = rater.rate(self.batch.puzzle(place), nodes, self.cancel)?;
         Ok(match rating {
-            Some(rating) if difficulty.bounds(rating) => Verdict::Sound,
-            Some(_) => Verdict::Unsound,
-            None => Verdict::Undecided,
+            Some(rating) if difficulty.bounds(rating) => Soundness::Sound,
+            Some(_) => Soundness::Unsound,
+            None => Soundness::Undecided,
         })
     }
 
-    /// No clue can be taken out any more: keeps the puzzle if it is as wanted, else begins another attempt.
+    /// Finishes a puzzle without removable clues: keeps it if it meets the constraints, else begins
+    /// another attempt.
     fn finish(&mut self, making: &mut Making) -> Result<(), Cancelled> {
         making.attempts += 1;
         making.stage = if let Some(puzzle) = self.wanted(making)? {
@@ -565,25 +591,25 @@ impl<'a> BatchGenerator<'a> {
         if *minimal && removal.is_undecided {
             return Ok(None);
         }
-        let mut walked = None;
+        let mut nearby = None;
         if let Some(clues) = *clues
             && removal.clues != clues
         {
-            if removal.clues < clues || !self.generator.recipe.walks(self.constraints) {
+            if removal.clues < clues || !self.generator.recipe.uses_vicinity_search(self.constraints) {
                 return Ok(None);
             }
             let mut search = VicinitySearch {
                 solver: self.solver.as_mut(),
                 cancel: self.cancel,
-                // Its own: the other one is being filled.
+                // Not `self.batch`, which is being filled.
                 batch: Batch::new(self.order),
             };
-            walked = search.run(&removal.puzzle, clues, *minimal, &mut making.random)?;
-            if walked.is_none() {
+            nearby = search.run(&removal.puzzle, clues, *minimal, &mut making.random)?;
+            if nearby.is_none() {
                 return Ok(None);
             }
         }
-        let digits = walked.as_deref().unwrap_or(&removal.puzzle);
+        let digits = nearby.as_deref().unwrap_or(&removal.puzzle);
         if let Some(rater) = &mut self.rater {
             let rating = rater.rate(digits, DEFAULT_NODE_LIMIT, self.cancel)?;
             if !rating.is_some_and(|rating| difficulty.fits(rating)) {
@@ -592,8 +618,8 @@ impl<'a> BatchGenerator<'a> {
         }
         let clues = Grid::from_digits(self.order, digits);
         let mut solution = Grid::from_digits(self.order, &making.solution);
-        if walked.is_some() {
-            // The walk has come to another solution.
+        if nearby.is_some() {
+            // Vicinity search changes the solution.
             let limit = Limit { solutions: 1, nodes: DEFAULT_NODE_LIMIT, cancel: self.cancel };
             if self.solver.search(&clues, &limit, &mut solution).solutions == 0 {
                 return Err(Cancelled);

@@ -1,46 +1,46 @@
-//! Taking clues out of a full grid while the solution stays single.
+//! Removal of clues from a full grid while the solution stays single.
 //!
-//! Orbits of cells, single ones where no symmetry is asked for, are taken out in a random order, one after another; one
-//! whose removal would bring in a second solution stays. That is the definition, and what comes out. The way there is
-//! shorter: a puzzle with fewer clues never has fewer solutions, so several orbits in a row can be tried at once. If the
-//! solution is still single, each of them could have gone by itself; if it is not, halves of them are tried, until the one
-//! that has to stay is found.
+//! By definition, orbits of cells (single cells without a symmetry) are removed one after another
+//! in a random order, and one whose removal would add a second solution stays. The result is the
+//! same with fewer tests: a puzzle with fewer clues never has fewer solutions, so several orbits in
+//! a row can be tried at once. If the solution is still single, all of them can go; if not, halves
+//! of them are tried until the one that must stay is found.
 //!
-//! One test depends on the one before it, but puzzles do not depend on each other: what is tested together is one removal
-//! of each of many puzzles.
+//! A test depends on the one before it, but puzzles are independent: one removal of each of many
+//! puzzles is tested at once.
 
 use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom as _;
 
-/// What was found of a puzzle with fewer clues.
+/// The result of a test of a puzzle with fewer clues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum Soundness {
     /// The solution is single, and the puzzle not too hard.
     Sound,
-    /// One of the two fails.
+    /// Several solutions, or too hard.
     Unsound,
-    /// It would have taken too long to find out.
+    /// The test reached its node limit.
     Undecided,
 }
 
-/// A puzzle on its way down.
+/// The removal of clues from one puzzle.
 pub(super) struct ClueRemoval {
     /// The clues that are left.
     pub(super) puzzle: Vec<u8>,
-    /// How many.
+    /// Their number.
     pub(super) clues: usize,
-    /// Did a clue stay because a test was not decided?
+    /// Whether a clue stayed because its test was undecided.
     pub(super) is_undecided: bool,
-    /// The orbits in the order in which they are tried, and the first that is not decided.
+    /// The orbits in the order in which they are tried, and the index of the first undecided one.
     sequence: Vec<u16>,
     at: usize,
-    /// What is tried now ends here.
+    /// The end of the orbits that are being tried.
     end: usize,
-    /// All up to here are known not to be removable together.
+    /// All orbits up to here are known not to be removable together.
     fails: Option<usize>,
-    /// How many orbits to try next while nothing is known of them.
+    /// The number of orbits to try next while nothing is known about them.
     step: usize,
-    /// No fewer clues than these are wanted.
+    /// The fewest clues to keep.
     least: usize,
 }
 
@@ -78,19 +78,19 @@ impl ClueRemoval {
         self.at = 0;
         self.end = 0;
         self.fails = None;
-        // Of a random third of the clues there is seldom one that has to stay.
+        // A random third of the clues seldom contains one that must stay.
         self.step = orbits.len().div_ceil(3);
         self.least = least;
     }
 
-    /// Appends the next puzzle to be tested to `out`. False if there is none any more.
+    /// Appends the next puzzle to test to `out`. Returns false if there is none.
     pub(super) fn propose(&mut self, orbits: &[Vec<usize>], out: &mut Vec<u8>) -> bool {
         if self.fails == Some(self.at + 1) {
             // Known without a test.
             self.keep();
         }
         let size = |orbit: u16| orbits[usize::from(orbit)].len();
-        // Clues become only fewer, so what does not fit now never will.
+        // The number of clues only falls, so an orbit that is too large now always will be.
         while self.at < self.sequence.len() && self.clues - size(self.sequence[self.at]) < self.least {
             self.advance(self.at + 1);
         }
@@ -110,14 +110,15 @@ impl ClueRemoval {
         self.fails = self.fails.filter(|&fails| fails > to);
     }
 
-    /// The next orbit has to stay. If something was known not to be removable, this is why: nothing is known any more.
+    /// Keeps the next orbit. It is the reason for `fails`, if that was known, so nothing is known
+    /// after it.
     const fn keep(&mut self) {
         self.at += 1;
         self.fails = None;
         self.step = 1;
     }
 
-    /// Blanks what is tried now. Returns the number of clues left.
+    /// Blanks the orbits that are being tried. Returns the number of clues left.
     fn remove(&self, orbits: &[Vec<usize>], digits: &mut [u8]) -> usize {
         let mut clues = self.clues;
         for &orbit in &self.sequence[self.at..self.end] {
@@ -132,27 +133,27 @@ impl ClueRemoval {
         clues
     }
 
-    /// Takes note of what was found of the puzzle proposed last.
-    pub(super) fn learn(&mut self, orbits: &[Vec<usize>], verdict: Verdict) {
+    /// Applies the result of the puzzle proposed last.
+    pub(super) fn learn(&mut self, orbits: &[Vec<usize>], soundness: Soundness) {
         let is_single = self.end == self.at + 1;
-        match verdict {
-            Verdict::Sound => {
+        match soundness {
+            Soundness::Sound => {
                 let mut puzzle = std::mem::take(&mut self.puzzle);
                 self.clues = self.remove(orbits, &mut puzzle);
                 self.puzzle = puzzle;
                 self.advance(self.end);
                 self.step = self.step.div_ceil(3);
             }
-            // Nothing follows for its parts from what could not be decided of the whole.
-            Verdict::Undecided if !is_single => {
+            // An undecided test of several orbits implies nothing for some of them.
+            Soundness::Undecided if !is_single => {
                 self.step = (self.end - self.at) / 2;
                 self.fails = None;
             }
-            Verdict::Unsound | Verdict::Undecided if is_single => {
-                self.is_undecided |= verdict == Verdict::Undecided;
+            Soundness::Unsound | Soundness::Undecided if is_single => {
+                self.is_undecided |= soundness == Soundness::Undecided;
                 self.keep();
             }
-            Verdict::Unsound | Verdict::Undecided => self.fails = Some(self.end),
+            Soundness::Unsound | Soundness::Undecided => self.fails = Some(self.end),
         }
     }
 }
@@ -169,7 +170,7 @@ mod tests {
     use crate::grid::{Grid, Order};
     use crate::solver::{Limit, Propagation, Strategy as _};
 
-    /// What is left when orbits go one by one, in the same order.
+    /// The puzzle that is left when orbits are removed one by one, in the same order.
     fn one_by_one(
         solution: &[u8],
         sequence: &[u16],
@@ -211,8 +212,8 @@ mod tests {
             let mut proposed = Vec::new();
             while removal.propose(&orbits, &mut proposed) {
                 assert_eq!(proposed.len(), order.cells());
-                let verdict = if is_sound(&proposed) { Verdict::Sound } else { Verdict::Unsound };
-                removal.learn(&orbits, verdict);
+                let soundness = if is_sound(&proposed) { Soundness::Sound } else { Soundness::Unsound };
+                removal.learn(&orbits, soundness);
                 proposed.clear();
                 tests += 1;
             }
@@ -235,7 +236,7 @@ mod tests {
         let mut proposed = Vec::new();
         let mut tests = 0;
         while removal.propose(&orbits, &mut proposed) {
-            removal.learn(&orbits, Verdict::Undecided);
+            removal.learn(&orbits, Soundness::Undecided);
             proposed.clear();
             tests += 1;
         }

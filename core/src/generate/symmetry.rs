@@ -1,37 +1,38 @@
-//! Patterns that clues can be asked to keep.
+//! Symmetries of the pattern of clues.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::grid::Order;
 
-/// What turns or mirrors a puzzle's pattern of clues into itself.
+/// A symmetry of the pattern of clues: the moves that map it to itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
 pub enum Symmetry {
-    /// Nothing.
+    /// No symmetry.
     #[default]
     None,
-    /// Half a turn.
+    /// Rotation by 180 degrees.
     Rotational,
-    /// A quarter of a turn.
+    /// Rotation by 90 degrees.
     Rotational90,
-    /// Exchanging left and right.
+    /// Reflection of left and right.
     Horizontal,
-    /// Exchanging top and bottom.
+    /// Reflection of top and bottom.
     Vertical,
-    /// Mirroring on the diagonal from the top left.
+    /// Reflection at the diagonal from the top left.
     Diagonal,
-    /// Mirroring on the diagonal from the top right.
+    /// Reflection at the diagonal from the top right.
     Antidiagonal,
-    /// All of them.
+    /// All rotations and reflections.
     Full,
 }
 
-/// Where a cell goes, (row, column) from 0. First comes the last row, which is also the last column.
+/// The image of a cell as (row, column) from 0, by the index of the last row and column, and its
+/// row and column.
 type Move = fn(usize, usize, usize) -> (usize, usize);
 
 impl Symmetry {
-    /// All of them, by the name users type.
+    /// All symmetries, each with its name on the command line.
     pub const ALL: [(&'static str, Self); 8] = [
         ("none", Self::None),
         ("rotational", Self::Rotational),
@@ -58,7 +59,7 @@ impl Symmetry {
         }
     }
 
-    /// The moves that make up the symmetry.
+    /// The moves that generate the symmetry.
     fn moves(self) -> &'static [Move] {
         match self {
             Self::None => &[],
@@ -72,8 +73,8 @@ impl Symmetry {
         }
     }
 
-    /// The orbits of the cells: sets, 1 to 8 cells each, that are clues together or not at all. In the order of their
-    /// first cells.
+    /// The orbits: sets of 1 to 8 cells, by index, that are clues together or not at all, in the
+    /// order of their first cells.
     #[must_use]
     pub fn orbits(self, order: Order) -> Vec<Vec<usize>> {
         let side = order.side();
@@ -102,7 +103,7 @@ impl Symmetry {
         orbits
     }
 
-    /// Can a pattern of this symmetry have so many clues?
+    /// Whether a pattern of this symmetry can have this number of clues.
     #[must_use]
     pub fn allows(self, order: Order, clues: usize) -> bool {
         let mut reachable = vec![false; order.cells() + 1];
@@ -122,7 +123,7 @@ impl fmt::Display for Symmetry {
     }
 }
 
-/// A name that is no symmetry.
+/// The error of an unknown symmetry.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is no symmetry. Use none, rotational, rotational90, horizontal, vertical, diagonal, antidiagonal or full."

@@ -1,13 +1,14 @@
-//! 9x9 puzzles with very few clues, by walking from puzzle to puzzle.
+//! Vicinity search: 9x9 puzzles with very few clues, by a walk from puzzle to puzzle.
 //!
-//! Taking clues out of full grids ends at 24 or 25 of them, and hardly ever at 20. But puzzles with few clues have others
-//! like them nearby. So from where the removals ended a walk begins. In each step one clue is taken away and another one,
-//! anywhere and of any value, put in, in a few thousand ways that are searched together. Those with a single solution are
-//! neighbours, and if one of them has a clue that it can spare, the walk has come down by one; else it goes on from any of
-//! them. The solution may change on the way.
+//! Removing clues from full grids ends at 24 or 25 of them, and hardly ever at 20. But puzzles with
+//! few clues have similar ones nearby. So a walk begins where the removals ended. Each step
+//! exchanges one clue for another, of any cell and value, in a few thousand ways that are searched
+//! together. Those with a single solution are neighbours. If one of them has a removable clue, the
+//! walk has come down by one; else it continues from any of them. The solution may change on the
+//! way.
 //!
-//! Looking for puzzles with 17 clues in the neighbourhood of others is what the collectors of the Players' Forum did
-//! (G. Royle's list and after it); theirs is the name "vicinity search".
+//! Collectors of 17-clue puzzles in the Players' Forum searched the neighbourhood of known ones (G.
+//! Royle's list and its successors) and named it "vicinity search".
 
 use std::sync::atomic::AtomicBool;
 
@@ -20,16 +21,17 @@ use crate::answer::Cancelled;
 use crate::grid::Order;
 use crate::solver::{Batch, DEFAULT_NODE_LIMIT, Limit, Question, Solver, Stop, Verdict};
 
-/// Ways to exchange a clue that are tried in a step.
+/// The exchanges of a clue that are tried in a step.
 const EXCHANGES: usize = 4096;
 
-/// Neighbours of a step that are searched for clues to spare.
+/// The neighbours of a step that are searched for removable clues.
 const NEIGHBOURS: usize = 64;
 
-/// The steps of a walk. One that has come no further after them had better begin elsewhere.
+/// The steps without progress after which a walk is given up, because a new one elsewhere is
+/// faster.
 const STEPS: usize = 64;
 
-/// Walks from puzzle to puzzle.
+/// A walk from puzzle to puzzle.
 pub(super) struct VicinitySearch<'a> {
     pub(super) solver: &'a mut dyn Solver,
     pub(super) cancel: &'a AtomicBool,
@@ -37,8 +39,8 @@ pub(super) struct VicinitySearch<'a> {
 }
 
 impl VicinitySearch<'_> {
-    /// A puzzle with `wanted` clues, or one less where it has to be passed by, in the neighbourhood of `puzzle`; with
-    /// `is_minimal` one that can spare none. `None` if the walk did not come there.
+    /// A puzzle with `wanted` clues in the vicinity of `puzzle`, with `is_minimal` one without a
+    /// removable clue. `None` if the walk did not reach one.
     ///
     /// # Errors
     /// [`Cancelled`].
@@ -58,7 +60,7 @@ impl VicinitySearch<'_> {
             let mut spared = self.spare(&neighbours)?;
             let clues = count(&here);
             if clues == wanted {
-                // Where minimal ones are wanted: those from which no clue can be spared.
+                // Reached only for minimal puzzles: those without a removable clue.
                 let minimal = neighbours.iter().zip(&spared).find(|(_, spared)| spared.is_empty());
                 if let Some((minimal, _)) = minimal {
                     return Ok(Some(minimal.clone()));
@@ -105,7 +107,7 @@ impl VicinitySearch<'_> {
         Ok(found.into_iter().map(|index| self.batch.puzzle(index).to_vec()).collect())
     }
 
-    /// Of each puzzle those with one clue less that still have a single solution.
+    /// For each puzzle, those with one clue less that still have a single solution.
     fn spare(&mut self, puzzles: &[Vec<u8>]) -> Result<Vec<Vec<Vec<u8>>>, Cancelled> {
         let mut owners = Vec::new();
         self.batch.clear();

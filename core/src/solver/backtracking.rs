@@ -1,10 +1,11 @@
-//! Row-by-row backtracking with an explicit stack: the oracle that every other strategy is tested against.
+//! Backtracking: row by row with an explicit stack, the oracle that every other strategy is tested
+//! against.
 //!
-//! It walks the blank cells in reading order, tries the digits from 1 up, goes on at the first that no
-//! house holds yet and back where none is left: the textbook depth-first search (D. Knuth, *The Art of
-//! Computer Programming*, volume 4B, section 7.2.2, Algorithm B). Nothing is inferred, so a node is one
-//! placed digit. A comparison holds one digit against the three houses of a cell. It is slow on purpose: short enough
-//! to be seen to be right.
+//! It goes through the blank cells in reading order, tries the digits from 1 up, continues with the
+//! first that no house holds and goes back where none is left: the textbook depth-first search (D.
+//! Knuth, *The Art of Computer Programming*, volume 4B, section 7.2.2, Algorithm B). Nothing is
+//! inferred, so a node is one placed digit. A comparison checks one digit against the three houses
+//! of a cell. It is slow and so short that it is obviously correct.
 
 use super::houses::Houses;
 use super::watch::{Watch, Watchable};
@@ -29,19 +30,19 @@ impl Strategy for Backtracking {
     }
 
     fn solver(&self, order: Order) -> Box<dyn Solver> {
-        Box::new(State { digits: Vec::new(), blanks: Vec::new(), houses: Houses::new(order) })
+        Box::new(BacktrackingSolver { digits: Vec::new(), blanks: Vec::new(), houses: Houses::new(order) })
     }
 }
 
-struct State {
-    /// The grid being filled; at a blank, the digit tried last.
+struct BacktrackingSolver {
+    /// The grid; a blank cell holds the digit tried last.
     digits: Vec<u8>,
     /// The indices of the blank cells; those before the current one are the stack.
     blanks: Vec<usize>,
     houses: Houses,
 }
 
-impl Watchable for State {
+impl Watchable for BacktrackingSolver {
     fn run<W: Watch>(
         &mut self,
         puzzle: &Grid,
@@ -102,8 +103,9 @@ impl Watchable for State {
     }
 }
 
-impl State {
-    /// Lifts the digit placed last, so that the search goes on with the next one there. False if none is left.
+impl BacktrackingSolver {
+    /// Removes the digit placed last, so that the search continues with the next one there. Returns
+    /// false if there is none.
     fn take_back<W: Watch>(&mut self, depth: &mut usize, metrics: &mut Metrics, watch: &mut W) -> bool {
         if *depth == 0 {
             return false;

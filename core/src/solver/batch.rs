@@ -1,33 +1,33 @@
-//! Puzzles that are searched together.
+//! Batches: puzzles that are searched together, and their results.
 
 use std::ops::Range;
 
 use super::Search;
 use crate::grid::{Grid, Order};
 
-/// Puzzles of one order, and what was found. It is filled, searched, read and cleared, again and again.
+/// Puzzles of one order and their results: filled, searched, read, cleared and filled again.
 ///
-/// Puzzles and solutions lie one behind the other, one byte a cell: its value, or 0 for a blank.
+/// Puzzles and solutions are contiguous, one byte a cell: its digit, or 0 for a blank.
 #[derive(Debug)]
 pub struct Batch {
     order: Order,
-    /// How many puzzles there are.
+    /// The number of puzzles.
     len: usize,
-    /// At least as many as that, and so are solutions and searches: what earlier puzzles have left stays, because clearing
-    /// it would take as long as reading a puzzle.
+    /// The cells of at least `len` puzzles, as are solutions and searches. Data of earlier puzzles
+    /// stays, because clearing it would take as long as reading a puzzle.
     puzzles: Vec<u8>,
     solutions: Vec<u8>,
     searches: Vec<Search>,
 }
 
 impl Batch {
-    /// None yet, for puzzles of this order.
+    /// An empty batch for puzzles of this order.
     #[must_use]
     pub const fn new(order: Order) -> Self {
         Self { order, len: 0, puzzles: Vec::new(), solutions: Vec::new(), searches: Vec::new() }
     }
 
-    /// The same, with room for so many.
+    /// An empty batch with capacity for a number of puzzles.
     #[must_use]
     pub fn with_capacity(order: Order, puzzles: usize) -> Self {
         Self {
@@ -44,13 +44,13 @@ impl Batch {
         self.order
     }
 
-    /// How many puzzles there are.
+    /// The number of puzzles.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Are there none?
+    /// Whether there are no puzzles.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
@@ -61,10 +61,10 @@ impl Batch {
         self.len = 0;
     }
 
-    /// Adds a puzzle. Until it is searched, what is found of it is unspecified.
+    /// Adds a puzzle. Until it is searched, its result is unspecified.
     ///
     /// # Panics
-    /// If it is of another order.
+    /// If it has another order.
     pub fn push(&mut self, puzzle: &Grid) {
         assert_eq!(puzzle.order(), self.order);
         self.push_up_to(1, |cells| {
@@ -73,26 +73,26 @@ impl Batch {
         });
     }
 
-    /// Adds puzzles: whatever `add` appends to the cells of those that are there.
+    /// Adds the puzzles whose cells `add` appends.
     ///
     /// # Panics
-    /// If `add` takes something away, or does not append whole puzzles.
+    /// If `add` removes cells, or does not append whole puzzles.
     pub fn push_many(&mut self, add: impl FnOnce(&mut Vec<u8>)) {
         self.puzzles.truncate(self.len * self.order.cells());
         add(&mut self.puzzles);
         let count = self.puzzles.len() / self.order.cells();
         assert!(count >= self.len() && count * self.order.cells() == self.puzzles.len());
-        self.make_room(count);
+        self.reserve_puzzles(count);
         self.len = count;
     }
 
-    /// Adds at most so many puzzles: `fill` writes the cells of some to the front of the room that it is given, and returns
-    /// how many those are, as this does. What the room holds before is unspecified.
+    /// Adds at most `most` puzzles: `fill` writes their cells to the front of a buffer for `most`
+    /// puzzles, whose content is unspecified, and returns their number, which is returned.
     ///
     /// # Panics
-    /// If `fill` says that they are more.
+    /// If `fill` returns more than `most`.
     pub fn push_up_to(&mut self, most: usize, fill: impl FnOnce(&mut [u8]) -> usize) -> usize {
-        self.make_room(self.len + most);
+        self.reserve_puzzles(self.len + most);
         let cells = self.order.cells();
         let count = fill(&mut self.puzzles[self.len * cells..][..most * cells]);
         assert!(count <= most);
@@ -100,8 +100,8 @@ impl Batch {
         count
     }
 
-    /// Makes room for so many puzzles in all.
-    fn make_room(&mut self, puzzles: usize) {
+    /// Grows the buffers to this many puzzles in all.
+    fn reserve_puzzles(&mut self, puzzles: usize) {
         let cells = puzzles * self.order.cells();
         if self.puzzles.len() < cells {
             self.puzzles.resize(cells, 0);
@@ -115,7 +115,7 @@ impl Batch {
     /// The cells of puzzle `index`.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If `index` is not below [`Self::len`].
     #[must_use]
     pub fn puzzle(&self, index: usize) -> &[u8] {
         assert!(index < self.len);
@@ -126,33 +126,33 @@ impl Batch {
     /// The cells of the first solution of puzzle `index`; unspecified where none was found.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If `index` is not below [`Self::len`].
     #[must_use]
     pub fn solution(&self, index: usize) -> &[u8] {
         let cells = self.order.cells();
         &self.solutions[index * cells..][..cells]
     }
 
-    /// The same for several that follow each other, one behind the other.
+    /// The cells of the first solutions of a range of puzzles, contiguous.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If the range ends beyond [`Self::len`].
     #[must_use]
     pub fn solutions(&self, puzzles: Range<usize>) -> &[u8] {
         let cells = self.order.cells();
         &self.solutions[puzzles.start * cells..puzzles.end * cells]
     }
 
-    /// What was found of each puzzle.
+    /// The result of each puzzle.
     #[must_use]
     pub fn searches(&self) -> &[Search] {
         &self.searches[..self.len]
     }
 
-    /// Sets what was found of puzzle `index`, and its first solution.
+    /// Sets the result of puzzle `index` and its first solution.
     ///
     /// # Panics
-    /// If there are not so many puzzles, or the solution has another number of cells.
+    /// If `index` is not below [`Self::len`], or the solution has another number of cells.
     pub fn set(&mut self, index: usize, search: Search, solution: &[u8]) {
         assert!(index < self.len);
         let cells = self.order.cells();
@@ -160,8 +160,8 @@ impl Batch {
         self.solutions[index * cells..][..cells].copy_from_slice(solution);
     }
 
-    /// All puzzles, and where all solutions and all that is found go, for searching them together. `None` if a puzzle
-    /// does not have `CELLS` cells.
+    /// All puzzles, solutions and results, for searching them together. `None` unless a puzzle has
+    /// `CELLS` cells.
     pub(super) fn all_at_once<const CELLS: usize>(&mut self) -> Option<AllAtOnce<'_, CELLS>> {
         (self.order.cells() == CELLS).then(|| {
             let (puzzles, _) = self.puzzles.as_chunks();
@@ -186,7 +186,7 @@ mod tests {
         let fill = |batch: &mut Batch, most: usize, values: &[u8]| {
             batch.push_up_to(most, |room| {
                 assert_eq!(room.len(), 16 * most);
-                // More is written than is said to be.
+                // More is written than is returned.
                 room.fill(9);
                 let cells = values.iter().flat_map(|&value| four(value));
                 room.iter_mut().zip(cells).for_each(|(room, cell)| *room = cell);

@@ -1,18 +1,20 @@
 //! Dancing links: D. Knuth's Algorithm X over Sudoku as an exact cover.
 //!
-//! An *item* is something that has to be so exactly once: a cell is filled, or a digit stands in a row, a column or a box. An
-//! *option* is a digit in a cell, and brings about four items. A solution is a set of options that brings about every item
-//! once. The search takes the item with the fewest options that are left, tries each of them, and *covers* the four items of
-//! the one it tries: it unlinks every other option that has one of them. Whatever is unlinked keeps its own links, so that going back
-//! puts it in its place again in the reverse order. (*Dancing links*, arXiv cs/0011047, 2000; *The Art of Computer
-//! Programming*, volume 4B, section 7.2.2.1.)
+//! An *item* must be covered exactly once: a cell is filled, or a digit is in a row, a column or a
+//! box. An *option* is a digit in a cell and covers four items. A solution is a set of options that
+//! covers every item once. The search takes the item with the fewest options left, tries each of
+//! them, and *covers* the four items of the option: it unlinks every other option of these.
+//! Unlinked nodes keep their own links, so that backtracking relinks them in reverse order.
+//! (*Dancing links*, arXiv cs/0011047, 2000; *The Art of Computer Programming*, volume 4B, section
+//! 7.2.2.1.)
 //!
-//! A node is one option tried; it is a guess if there was another one left. A comparison is one look at how many options an
-//! item has.
+//! A node of the search is one option tried, and a guess if another one was left. A comparison is
+//! one look at the number of options of an item.
 //!
-//! Three things make it fast. Links are 16 bits wide, so that all of them stay in the first-level cache at 9x9. The nodes of an
-//! option lie side by side, and need no links to each other. And the items have no list: how many options each has is a
-//! byte in an array, in which the least is found faster by vector instructions than by following links.
+//! Three things make it fast. Links have 16 bits, so that all of them fit into the first-level
+//! cache at 9x9. The nodes of an option are adjacent and need no links to each other. And items
+//! have no list: their numbers of options are bytes in an array, whose minimum is found faster by
+//! vector instructions than by following links.
 
 use super::watch::{Contradiction, Watch, Watchable, digit_of};
 use super::{Limit, Metrics, Search, Solver, Stop, Strategy};
@@ -36,47 +38,49 @@ impl Strategy for DancingLinks {
     }
 
     fn solver(&self, order: Order) -> Box<dyn Solver> {
-        Box::new(State::new(order))
+        Box::new(DancingLinksSolver::new(order))
     }
 }
 
-/// The index of a node: of an item, the head of its list, or of an option in one. At 25x25 there are 65,000.
+/// The index of a list node: an item, which is the head of its list, or an option in that list.
+/// 65,000 at 25x25.
 type Index = u16;
 
-/// How many items an option has.
+/// The items of an option.
 const ITEMS_OF_AN_OPTION: usize = 4;
 
-/// Stands in [`Matrix::sizes`] beside the number of options of an item that is covered.
+/// The bit in [`Matrix::sizes`] of an item that is covered.
 const COVERED: u8 = 0x80;
 
 /// A member of the list of an item.
 #[derive(Clone, Copy, Debug)]
-struct Node {
+struct ListNode {
     up: Index,
     down: Index,
     item: Index,
 }
 
-/// Which options every item has.
+/// The options of every item.
 ///
 /// ```text
-/// nodes   [ items: cells | rows x digits | columns x digits | boxes x digits ][ option 0: 4 nodes ][ option 1 ] ..
-///           side^2         side^2          side^2             side^2            cell 0, digit 1      cell 0, digit 2
+/// nodes: items                                            | option 0: 4 nodes | option 1 ...
+///        cells | rows x digits | columns x d. | boxes x d. | cell 0, digit 1   | cell 0, digit 2
+///        side^2  side^2          side^2         side^2
 /// ```
 #[derive(Clone, Debug)]
 struct Matrix {
-    nodes: Vec<Node>,
-    /// How many options each item has, and whether it is covered.
+    nodes: Vec<ListNode>,
+    /// The number of options of each item, with [`COVERED`].
     sizes: Vec<u8>,
 }
 
 impl Matrix {
-    /// Of a grid of blanks.
+    /// The matrix of a grid of blanks.
     fn new(order: Order) -> Self {
         let (side, cells) = (order.side(), order.cells());
         let items = ITEMS_OF_AN_OPTION * cells;
-        let head = |item| Node { up: index(item), down: index(item), item: index(item) };
-        let mut nodes: Vec<Node> = (0..items).map(head).collect();
+        let head = |item| ListNode { up: index(item), down: index(item), item: index(item) };
+        let mut nodes: Vec<ListNode> = (0..items).map(head).collect();
         for cell in order.all_cells() {
             let [row, column, of_boxes] = [cell.row(), cell.column(), cell.box_number()].map(|n| n - 1);
             for digit in 0..side {
@@ -86,7 +90,7 @@ impl Matrix {
                 {
                     let item = kind * cells + item;
                     let (node, last) = (index(nodes.len()), nodes[item].up);
-                    nodes.push(Node { up: last, down: index(item), item: index(item) });
+                    nodes.push(ListNode { up: last, down: index(item), item: index(item) });
                     nodes[usize::from(last)].down = node;
                     nodes[item].up = node;
                 }
@@ -96,13 +100,13 @@ impl Matrix {
         Self { nodes, sizes: vec![u8::try_from(side).unwrap_or(0); items] }
     }
 
-    /// Makes it the same as another of the same order.
+    /// Copies another matrix of the same order.
     fn restore(&mut self, from: &Self) {
         self.nodes.copy_from_slice(&from.nodes);
         self.sizes.copy_from_slice(&from.sizes);
     }
 
-    /// The node of the option that a digit in a cell is, in the list of the cell.
+    /// The node of the option "digit in cell" in the list of the cell.
     fn option(&self, cell: usize, digit: u8, side: usize) -> usize {
         self.sizes.len() + ITEMS_OF_AN_OPTION * (cell * side + usize::from(digit) - 1)
     }
@@ -110,12 +114,12 @@ impl Matrix {
     /// The other nodes of an option.
     #[inline(always)]
     fn others(node: usize) -> [usize; ITEMS_OF_AN_OPTION - 1] {
-        // The items come first, and there are a multiple of four of them. (Written out: a `map` is not inlined.)
+        // Items come first and are a multiple of four. Written out, because a `map` is not inlined.
         let first = node & !3;
         [first | ((node + 1) & 3), first | ((node + 2) & 3), first | ((node + 3) & 3)]
     }
 
-    /// The item with the fewest options among those that are not covered. `None` if all are.
+    /// The uncovered item with the fewest options. `None` if all are covered.
     #[inline(always)]
     fn smallest(&self) -> Option<(usize, u8)> {
         let least = self.sizes.iter().fold(u8::MAX, |least, &size| least.min(size));
@@ -125,14 +129,14 @@ impl Matrix {
         memchr::memchr(least, &self.sizes).map(|item| (item, least))
     }
 
-    /// Takes the options of an item out of the lists of all other items.
+    /// Covers an item: unlinks its options from the lists of all other items.
     #[inline(always)]
     fn cover(&mut self, item: usize) {
         self.sizes[item] |= COVERED;
         let mut node = usize::from(self.nodes[item].down);
         while node != item {
             for other in Self::others(node) {
-                let Node { up, down, item } = self.nodes[other];
+                let ListNode { up, down, item } = self.nodes[other];
                 self.nodes[usize::from(up)].down = down;
                 self.nodes[usize::from(down)].up = up;
                 self.sizes[usize::from(item)] -= 1;
@@ -141,13 +145,13 @@ impl Matrix {
         }
     }
 
-    /// Puts them back, as if [`Self::cover`] had not been.
+    /// Relinks the options of an item, the inverse of [`Self::cover`].
     #[inline(always)]
     fn uncover(&mut self, item: usize) {
         let mut node = usize::from(self.nodes[item].up);
         while node != item {
             for other in Self::others(node).into_iter().rev() {
-                let Node { up, down, item } = self.nodes[other];
+                let ListNode { up, down, item } = self.nodes[other];
                 self.nodes[usize::from(up)].down = index(other);
                 self.nodes[usize::from(down)].up = index(other);
                 self.sizes[usize::from(item)] += 1;
@@ -157,7 +161,7 @@ impl Matrix {
         self.sizes[item] &= !COVERED;
     }
 
-    /// Covers the items that an option has besides the one in whose list `node` is.
+    /// Covers the items of an option but the one in whose list `node` is.
     #[inline(always)]
     fn cover_others(&mut self, node: usize) {
         for other in Self::others(node) {
@@ -183,24 +187,24 @@ const fn index(node: usize) -> Index {
     node as Index
 }
 
-struct State {
+struct DancingLinksSolver {
     order: Order,
-    /// Of a grid of blanks.
+    /// The matrix of a grid of blanks.
     blank: Matrix,
     matrix: Matrix,
-    /// For each choice that stands the node that is tried; that of the item itself before the first.
+    /// For each choice that stands, the node being tried; before the first one the item itself.
     stack: Vec<usize>,
-    /// The grid; cells that are blank at present hold what was tried in them last.
+    /// The grid; a blank cell holds the digit tried last.
     digits: Vec<u8>,
 }
 
-impl State {
+impl DancingLinksSolver {
     fn new(order: Order) -> Self {
         let blank = Matrix::new(order);
         Self { order, matrix: blank.clone(), blank, stack: Vec::new(), digits: Vec::new() }
     }
 
-    /// Covers what the clues bring about. False if two of them bring about the same.
+    /// Covers the items of the clues. Returns false if two clues have an item in common.
     fn load(&mut self, puzzle: &Grid) -> bool {
         assert_eq!(puzzle.order(), self.order, "a solver takes puzzles of its own order");
         self.matrix.restore(&self.blank);
@@ -232,7 +236,7 @@ impl State {
         (cell, u8::try_from(digit + 1).unwrap_or(0))
     }
 
-    /// What it means that an item has no option left.
+    /// The contradiction of an item without options.
     fn contradiction(&self, item: usize) -> Contradiction {
         let (side, cells) = (self.order.side(), self.order.cells());
         let (kind, item) = (item / cells, item % cells);
@@ -247,7 +251,7 @@ impl State {
     }
 }
 
-impl Watchable for State {
+impl Watchable for DancingLinksSolver {
     fn run<W: Watch>(
         &mut self,
         puzzle: &Grid,
@@ -263,7 +267,7 @@ impl Watchable for State {
         let metrics = &mut found.metrics;
         let mut guesses_standing = 0;
         loop {
-            // Every choice covers four items.
+            // The uncovered items: each clue and each choice covers four.
             let open = ITEMS_OF_AN_OPTION * (self.order.cells() - clues - self.stack.len());
             watch.compare(open as u64);
             match self.matrix.smallest() {
@@ -288,14 +292,14 @@ impl Watchable for State {
                     self.stack.push(item);
                 }
             }
-            // On to the next option of the last item that has one.
+            // Continue with the next option of the last item that has one.
             let (node, is_guess) = loop {
                 let Some(tried) = self.stack.pop() else { return found };
                 let item = usize::from(self.matrix.nodes[tried].item);
                 let next = usize::from(self.matrix.nodes[tried].down);
                 if tried != item {
                     self.matrix.uncover_others(tried);
-                    // The last option of an item is no guess: all others are ruled out.
+                    // The last option of an item is no guess, because all others are ruled out.
                     if next != item {
                         metrics.backtracks += 1;
                         guesses_standing -= 1;

@@ -1,4 +1,4 @@
-//! The strategy for 9x9 puzzles in bulk: the kernel of [`lanes`](super::lanes).
+//! Fast: 9x9 puzzles in bulk by the kernel of [`lanes`](super::lanes), a few by its scalar search.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -6,25 +6,25 @@ use super::lanes::{Backend, Lanes, MOST_SHARED_SOLUTIONS, Scalar};
 use super::{Batch, Limit, Propagation, Search, Solver, Stop, Strategy, Watcher};
 use crate::grid::{Grid, Order};
 
-/// Hundreds of 9x9 puzzles at once, one for each bit of a vector register.
+/// The strategy `fast`: hundreds of 9x9 puzzles at once, one in each bit of a vector register.
 ///
-/// The kernel takes about as long for one puzzle as for hundreds. So a few puzzles are first tried one by one, by the same
-/// search on plain words, which is done with most of them sooner; what remains goes to the kernel, where one hard puzzle
-/// can have all lanes. Both visit the same search states, so that what is found of a puzzle, and whether it is given up,
-/// does not depend on how many others there are.
+/// The kernel takes about as long for one puzzle as for hundreds. So a few puzzles are first tried
+/// one by one with the scalar form of the same search, which finishes most of them sooner. The
+/// others go to the kernel, where all lanes can work on one hard puzzle. Both visit the same search
+/// states, so results, and whether a puzzle is given up, do not depend on the number of puzzles.
 ///
-/// Neither has steps to tell of a puzzle. A search that is watched is that of [`Propagation`].
+/// Neither has steps to report. A watched search is that of [`Propagation`].
 #[derive(Clone, Copy, Debug)]
 pub struct Fast {
-    /// The fastest of the machine, if none.
+    /// `None` for the fastest of the processor.
     backend: Option<Backend>,
 }
 
 impl Fast {
-    /// With the fastest back end of the machine.
+    /// The strategy with the fastest back end of the processor.
     pub const BEST: Self = Self { backend: None };
 
-    /// With this back end.
+    /// The strategy with this back end.
     #[must_use]
     pub const fn with(backend: Backend) -> &'static Self {
         match backend {
@@ -72,22 +72,24 @@ impl Strategy for Fast {
 struct FastSolver {
     backend: Backend,
     scalar: Scalar,
-    /// Searches what is watched.
+    /// The solver of watched searches.
     watched: Box<dyn Solver>,
-    /// What a few puzzles leave for the kernel.
+    /// The puzzles of a small batch that go to the kernel.
     rest: Batch,
 }
 
-/// From this many puzzles on a batch goes to the kernel at once.
+/// A batch of at least this many puzzles goes straight to the kernel.
 const MANY: usize = 32;
 
-/// How many nodes fewer puzzles are given before they go to the kernel, all together.
+/// The nodes that all puzzles of a smaller batch together may take before they go to the kernel.
 const NODES_FOR_A_FEW: u64 = 1024;
 
 impl FastSolver {
-    /// Tries a puzzle with at most `nodes` nodes. `None` if that is not enough, and the kernel may do better.
+    /// Tries a puzzle with at most `nodes` nodes. `None` if that is not enough and the kernel may
+    /// be faster.
     ///
-    /// Where more than two solutions are wanted lanes would not share the puzzle, and one alone is slower than this.
+    /// For more than two solutions there is no such limit, because lanes would not share the
+    /// puzzle, and a single lane is slower than this search.
     fn try_alone(
         &mut self,
         puzzle: &Grid,
@@ -139,15 +141,15 @@ impl FastSolver {
     }
 }
 
-/// Are comparisons and placements counted, where they can be?
+/// Whether comparisons and placements are counted, where they can be.
 #[derive(Clone, Copy, Debug)]
 enum Effort {
     Counted,
     Uncounted,
 }
 
-/// Kernels that nobody is using. Each is several hundred KiB, and there are as many as there have been searches at the
-/// same time, where one for each solver would be as many as there are open streams.
+/// Idle kernels, several hundred KiB each: as many as there were searches at the same time. One for
+/// each solver would be as many as there are open streams.
 static IDLE: Mutex<Vec<Lanes>> = Mutex::new(Vec::new());
 
 fn search_together(backend: Backend, batch: &mut Batch, limit: &Limit<'_>) {

@@ -1,10 +1,11 @@
-//! Backtracking that fills the cell with the fewest candidates first.
+//! Fewest candidates: backtracking that fills the cell with the fewest candidates first.
 //!
-//! Row-by-row search with one idea more, and the idea is worth a factor of thousands: where there is one candidate there is
-//! nothing to guess, and where there is none the search turns back at once (first-fail, R. Haralick and G. Elliott,
-//! *Increasing tree search efficiency for constraint satisfaction problems*, Artificial Intelligence 14, 1980). Of cells
-//! with equally many it takes the first in reading order. A node is one placed digit; it is a guess if there was another
-//! one to place. A comparison is one look at how many candidates a cell has.
+//! One idea more than row-by-row search, worth a factor of thousands: a cell with one candidate
+//! takes no guess, and a cell with none ends a branch at once (first-fail; R. Haralick and G.
+//! Elliott, *Increasing tree search efficiency for constraint satisfaction problems*, Artificial
+//! Intelligence 14, 1980). Of cells with equally many candidates it takes the first in reading
+//! order. A node is one placed digit, and a guess if there was another candidate. A comparison is
+//! one look at the number of candidates of a cell.
 
 use super::houses::Houses;
 use super::watch::{Contradiction, Watch, Watchable};
@@ -29,7 +30,7 @@ impl Strategy for FewestCandidates {
     }
 
     fn solver(&self, order: Order) -> Box<dyn Solver> {
-        Box::new(State {
+        Box::new(FewestCandidatesSolver {
             digits: Vec::new(),
             blanks: Vec::new(),
             stack: Vec::new(),
@@ -38,9 +39,9 @@ impl Strategy for FewestCandidates {
     }
 }
 
-struct State {
+struct FewestCandidatesSolver {
     digits: Vec<u8>,
-    /// The cells that are still blank, in no order.
+    /// The blank cells, in no order.
     blanks: Vec<usize>,
     /// The cells that the search has chosen, in that order.
     stack: Vec<Choice>,
@@ -50,15 +51,15 @@ struct State {
 /// A cell that the search has chosen.
 struct Choice {
     cell: usize,
-    /// Where it stood among the blanks.
-    place: usize,
-    /// The digit tried at present; 0 for none.
+    /// Its position among the blanks.
+    position: usize,
+    /// The digit being tried; 0 for none.
     digit: u8,
-    /// The candidates that are yet to be tried, bit `d` for digit `d`.
+    /// The candidates not tried yet, bit `d` for digit `d`.
     left: u32,
 }
 
-impl Watchable for State {
+impl Watchable for FewestCandidatesSolver {
     fn run<W: Watch>(
         &mut self,
         puzzle: &Grid,
@@ -107,34 +108,34 @@ impl Watchable for State {
     }
 }
 
-impl State {
-    /// Takes the blank with the fewest candidates, of which there may be none. There is a blank.
+impl FewestCandidatesSolver {
+    /// Chooses the blank with the fewest candidates, be it none. There must be a blank.
     fn choose<W: Watch>(&mut self, watch: &mut W) {
         let mut best = (u32::MAX, usize::MAX, 0, 0);
-        for (place, &cell) in self.blanks.iter().enumerate() {
+        for (position, &cell) in self.blanks.iter().enumerate() {
             let free = self.houses.free(cell);
-            let next = (free.count_ones(), cell, place, free);
+            let next = (free.count_ones(), cell, position, free);
             if (next.0, next.1) < (best.0, best.1) {
                 best = next;
             }
         }
         watch.compare(self.blanks.len() as u64);
-        let (candidates, cell, place, left) = best;
+        let (candidates, cell, position, left) = best;
         if W::IS_ON && candidates == 0 {
             watch.conflict(Contradiction::NoDigit { cell: self.houses.order().cell_at(cell) });
         }
-        self.blanks.swap_remove(place);
-        self.stack.push(Choice { cell, place, digit: 0, left });
+        self.blanks.swap_remove(position);
+        self.stack.push(Choice { cell, position, digit: 0, left });
     }
 
-    /// Goes back to the last choice that has something left to be tried. False if there is none.
+    /// Goes back to the last choice with a candidate left. Returns false if there is none.
     fn turn_back<W: Watch>(&mut self, guesses: &mut u64, metrics: &mut Metrics, watch: &mut W) -> bool {
         while let Some(top) = self.stack.last_mut() {
             if top.digit != 0 {
                 self.houses.flip(top.cell, top.digit);
                 self.digits[top.cell] = 0;
                 top.digit = 0;
-                // The last digit that is tried in a cell is no guess: all others are ruled out.
+                // The last candidate of a cell is no guess, because all others are ruled out.
                 if top.left != 0 {
                     watch.backtrack(top.cell);
                     metrics.backtracks += 1;
@@ -146,13 +147,13 @@ impl State {
             }
             let last = self.blanks.len();
             self.blanks.push(top.cell);
-            self.blanks.swap(top.place, last);
+            self.blanks.swap(top.position, last);
             self.stack.pop();
         }
         false
     }
 
-    /// Places the lowest digit that is left to the last choice.
+    /// Places the lowest candidate left of the last choice.
     fn try_next<W: Watch>(&mut self, guesses: &mut u64, metrics: &mut Metrics, watch: &mut W) {
         let Some(top) = self.stack.last_mut() else { return };
         // Bit d stands for digit d, and a digit is a byte.

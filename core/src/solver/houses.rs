@@ -1,4 +1,4 @@
-//! Which digits the rows, columns and boxes of a grid hold.
+//! Houses: the digits that the rows, columns and boxes of a grid hold.
 
 use super::watch::{Contradiction, Watch};
 use crate::grid::{Grid, House, MAX_CELLS, MAX_SIDE, Order};
@@ -9,12 +9,13 @@ pub(super) struct Houses {
     rows: [u32; MAX_SIDE],
     columns: [u32; MAX_SIDE],
     boxes: [u32; MAX_SIDE],
-    /// Row, column and box of each cell: looked up, as a division takes longer than all the rest.
+    /// Row, column and box of each cell, because computing them takes longer than everything else
+    /// here.
     of_cell: [[u8; 3]; MAX_CELLS],
 }
 
 impl Houses {
-    /// Of a grid of blanks.
+    /// The houses of a grid of blanks.
     pub(super) fn new(order: Order) -> Self {
         let mut of_cell = [[0; 3]; MAX_CELLS];
         for cell in order.all_cells() {
@@ -30,7 +31,7 @@ impl Houses {
         self.order
     }
 
-    /// Takes in the clues of a puzzle. False if some clash.
+    /// Loads the clues of a puzzle. Returns false if they break the rules.
     pub(super) fn load(&mut self, puzzle: &Grid) -> bool {
         assert_eq!(puzzle.order(), self.order, "a solver takes puzzles of its own order");
         (self.rows, self.columns, self.boxes) = ([0; MAX_SIDE], [0; MAX_SIDE], [0; MAX_SIDE]);
@@ -57,7 +58,7 @@ impl Houses {
         self.rows[row] | self.columns[column] | self.boxes[of_boxes]
     }
 
-    /// Does a house of the cell hold the digit?
+    /// Whether a house of the cell holds the digit.
     #[inline]
     pub(super) fn hold(&self, cell: usize, digit: u8) -> bool {
         self.held(cell) & (1 << digit) != 0
@@ -79,7 +80,8 @@ impl Houses {
         self.boxes[of_boxes] ^= 1 << digit;
     }
 
-    /// The lowest digit of at least `from` that no house of the cell holds; each one that is looked at is a comparison.
+    /// The lowest digit of at least `from` that no house of the cell holds. Each digit tried is a
+    /// comparison.
     #[inline]
     pub(super) fn next_free<W: Watch>(&self, cell: usize, from: u8, watch: &mut W) -> Option<u8> {
         // A digit is a byte; a side is 25 at most.
@@ -96,7 +98,7 @@ impl Houses {
         None
     }
 
-    /// Why the digit cannot stand in the cell, where it cannot.
+    /// The house that holds a digit which was tried in the cell.
     fn taken(&self, cell: usize, digit: u8) -> Contradiction {
         let [row, column, of_boxes] = self.indices(cell);
         let house = if self.rows[row] & (1 << digit) != 0 {

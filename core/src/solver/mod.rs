@@ -1,11 +1,34 @@
-//! Strategies: interchangeable ways to search for the solutions of a puzzle.
+//! Strategies: interchangeable algorithms that search for the solutions of a puzzle.
 //!
-//! A [`Strategy`] is a name and a factory; a [`Solver`] is one worker's reusable state. Whatever is asked
-//! of a puzzle, a solver answers one question: *how many solutions are there, up to a limit, and what is
-//! the first?* [`Question`] turns that into what a user wanted to know. Many puzzles at once are a [`Batch`].
+//! A [`Strategy`] is a name and a factory; a [`Solver`] is the reusable state of one worker. A
+//! solver always answers the same question: *how many solutions are there, up to a limit, and what
+//! is the first?* [`Question`] turns that into a [`Verdict`]. A [`Batch`] is many puzzles that are
+//! searched together.
+//!
+//! | strategy | orders | algorithm |
+//! |---|---|---|
+//! | [`Fast`] | 9x9 | bit-sliced inference over hundreds of puzzles at once, see [`lanes`] |
+//! | [`Propagation`] | all | singles and locked candidates on bit masks, weighted guesses |
+//! | [`DancingLinks`] | all | D. Knuth's Algorithm X |
+//! | [`FewestCandidates`] | all | backtracking, the cell with the fewest candidates first |
+//! | [`Recursive`], [`Backtracking`] | all | row by row, by recursion and with a stack |
 //!
 //! A new strategy is one file in this folder and one line in [`STRATEGIES`]. The shared suite in
 //! `tests/strategies.rs` runs everything in the registry.
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//! use sudoku_core::grid::{Grid, Order};
+//! use sudoku_core::solver::{Limit, Question, Verdict, strategy};
+//!
+//! let puzzle: Grid = "12..34..........".parse()?;
+//! let mut solver = strategy("dancing-links").expect("registered").solver(puzzle.order());
+//! let mut solution = Grid::empty(puzzle.order());
+//! let limit = Limit { solutions: 2, nodes: 10_000, cancel: &AtomicBool::new(false) };
+//! let search = solver.search(&puzzle, &limit, &mut solution);
+//! assert_eq!(Question::Unique.verdict(&search), Verdict::NotUnique);
+//! # Ok::<(), sudoku_core::SolveError>(())
+//! ```
 
 mod backtracking;
 mod batch;
@@ -31,42 +54,43 @@ pub use propagation::Propagation;
 pub use recursive::Recursive;
 pub use watch::{Contradiction, Step, StepObserver, Watcher};
 
-/// Every strategy. Where none is named, the first that supports the order is used.
+/// All strategies. Where none is named, the first that supports the order is used.
 pub static STRATEGIES: &[&dyn Strategy] =
     &[&Fast::BEST, &Propagation, &DancingLinks, &FewestCandidates, &Recursive, &Backtracking];
 
-/// The node limit of a puzzle where none is given.
+/// The default node limit of a puzzle.
 pub const DEFAULT_NODE_LIMIT: u64 = 1_000_000;
 
-/// The limit of a count where none is given.
+/// The default limit of a count.
 pub const DEFAULT_COUNT_LIMIT: u64 = 1_000;
 
-/// How many nodes a solver may visit between two looks at the cancel flag.
+/// The most nodes that a solver visits between two checks of the cancel flag.
 pub const NODES_BETWEEN_CANCEL_CHECKS: u64 = 256;
 
-/// A way to search, registered under its name.
+/// A search algorithm, registered under its name.
 pub trait Strategy: Send + Sync {
-    /// The name users type, in lower case.
+    /// The name on the command line, in lower case.
     fn name(&self) -> &'static str;
 
     /// One line for a list of strategies.
     fn summary(&self) -> &'static str;
 
-    /// Can it solve puzzles of this order?
+    /// Whether it solves puzzles of this order.
     fn supports(&self, order: Order) -> bool;
 
-    /// Does it search the puzzles of a batch side by side? Then one alone shows nothing of its speed.
+    /// Whether it searches the puzzles of a batch side by side. Then a single puzzle says nothing
+    /// about its speed.
     fn searches_together(&self) -> bool {
         false
     }
 
-    /// Is it quick with whatever comes? A list of hard or large puzzles may take the others for ever, and they are not timed
-    /// unless they are named.
+    /// Whether it is fast on every list. Other strategies may take practically forever on hard or
+    /// large puzzles, so benchmarks run them only by name.
     fn is_for_bulk(&self) -> bool {
         false
     }
 
-    /// A solver for puzzles of `order`, to be used for one puzzle after another.
+    /// A solver for puzzles of `order`, reusable for any number of them.
     ///
     /// # Panics
     /// If the strategy does not support the order.
@@ -79,30 +103,32 @@ pub fn strategy(name: &str) -> Option<&'static dyn Strategy> {
     STRATEGIES.iter().copied().find(|s| s.name() == name)
 }
 
-/// The strategy that is used for puzzles of this order where none is named.
+/// The default strategy for puzzles of this order.
 #[must_use]
 pub fn default_strategy(order: Order) -> &'static dyn Strategy {
     // Propagation takes every order, so there is always one.
     STRATEGIES.iter().copied().find(|s| s.supports(order)).unwrap_or(&Propagation)
 }
 
-/// One worker's state for a strategy and an order. Reusing it costs no allocation.
+/// The state of one worker for a strategy and an order. Reusing it costs no allocation.
 pub trait Solver: Send {
-    /// Searches for up to `limit.solutions` solutions of `puzzle` and writes the first one found into
-    /// `solution`.
+    /// Searches for up to `limit.solutions` solutions of `puzzle` and writes the first one found
+    /// into `solution`.
     ///
-    /// `solution` has the puzzle's order; its cells are unspecified where no solution was found. The clues
-    /// need not keep the rules: a puzzle whose clues clash has no solution.
+    /// `solution` has the order of the puzzle; its cells are unspecified where no solution was
+    /// found. The clues may break the rules: such a puzzle has no solution.
     ///
     /// # Panics
-    /// May panic if the order of `puzzle` or `solution` is not the one the solver was made for.
+    /// May panic if the order of `puzzle` or `solution` is not the one that the solver was made
+    /// for.
     fn search(&mut self, puzzle: &Grid, limit: &Limit<'_>, solution: &mut Grid) -> Search;
 
-    /// The same search, watched: its metrics are complete, and `watcher` is told the steps if it wants them. It is
-    /// slower, and looks at the cancel flag at every node. A strategy without steps to tell just searches.
+    /// [`Self::search`] with complete metrics, and with each step reported to the observer of
+    /// `watcher`, if it has one. It is slower, and checks the cancel flag at every node. The
+    /// default, for strategies without steps, just searches.
     ///
     /// # Panics
-    /// As [`Self::search`].
+    /// Like [`Self::search`].
     fn watch(
         &mut self,
         puzzle: &Grid,
@@ -114,19 +140,19 @@ pub trait Solver: Send {
         self.search(puzzle, limit, solution)
     }
 
-    /// Searches every puzzle of a batch. Each is answered as [`Self::search`] would, but for its metrics; and on a puzzle
-    /// whose clues clash no guess is made.
+    /// Searches every puzzle of a batch. Each has the result of [`Self::search`] except for its
+    /// metrics. A puzzle whose clues break the rules is answered without a guess.
     ///
     /// # Panics
-    /// May panic if the order of the batch is not the one the solver was made for.
+    /// May panic if the order of the batch is not the one that the solver was made for.
     fn search_batch(&mut self, batch: &mut Batch, limit: &Limit<'_>) {
         search_each(batch, limit, |puzzle, solution| self.search(puzzle, limit, solution));
     }
 
-    /// Searches every puzzle of a batch as [`Self::watch`] would, to have complete metrics.
+    /// [`Self::search_batch`] with complete metrics, as [`Self::watch`] counts them.
     ///
     /// # Panics
-    /// As [`Self::search_batch`].
+    /// Like [`Self::search_batch`].
     fn measure_batch(&mut self, batch: &mut Batch, limit: &Limit<'_>) {
         search_each(batch, limit, |puzzle, solution| {
             self.watch(puzzle, limit, solution, &mut Watcher::counting())
@@ -150,7 +176,7 @@ fn search_each(batch: &mut Batch, limit: &Limit<'_>, mut search: impl FnMut(&Gri
     }
 }
 
-/// Where a search has to stop.
+/// The limits of a search. Construct it as a literal: strategies and callers need every field.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit<'a> {
     /// Stop after this many solutions; at least 1.
@@ -162,50 +188,53 @@ pub struct Limit<'a> {
 }
 
 impl Limit<'_> {
-    /// Has the caller asked to stop?
+    /// Whether the caller has asked to stop.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)
     }
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Search {
     /// The number of solutions found, at most [`Limit::solutions`].
     pub solutions: u64,
     /// Why it ended.
     pub stop: Stop,
-    /// What it cost.
+    /// The cost of the search.
     pub metrics: Metrics,
 }
 
 impl Search {
-    /// There is no solution, and that was plain to see.
+    /// No solution, found without a search.
     pub const NO_SOLUTION: Self = Self {
         solutions: 0,
         stop: Stop::Exhausted,
         metrics: Metrics { nodes: 0, guesses: 0, backtracks: 0, depth: 0, comparisons: 0, placements: 0 },
     };
 
-    /// The search was not begun.
+    /// Cancelled before it began.
     pub const CANCELLED: Self = Self { stop: Stop::Cancelled, ..Self::NO_SOLUTION };
 }
 
 /// Why a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// There are no further solutions.
+    /// The search space is exhausted: there are no further solutions.
     Exhausted,
-    /// The limit of solutions was reached; there may be more.
+    /// The search reached its limit of solutions; there may be more.
     Solutions,
-    /// The limit of nodes was reached.
+    /// The search reached its limit of nodes.
     Nodes,
     /// The cancel flag was raised.
     Cancelled,
 }
 
-/// What a search cost.
+/// The cost of a search, as counts without unit.
+///
+/// Not `non_exhaustive`, because strategies outside this crate construct it, and because what sends
+/// it over the wire must not compile when a figure is added and forgotten there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Metrics {
     /// Search states visited: the puzzle itself and one for each guess followed.
@@ -214,21 +243,21 @@ pub struct Metrics {
     pub guesses: u64,
     /// Guesses taken back.
     pub backtracks: u64,
-    /// The most guesses that stood at one time.
+    /// The most guesses that stood at once.
     pub depth: u64,
-    /// How often the search looked at something in order to decide: at a digit in its houses, at the candidates of a cell, at
-    /// the size of a column, at the places of a digit. What that is each strategy says, so this compares searches of one
-    /// strategy. Only counted in searches that are watched.
+    /// Looks at something in order to decide: at a digit in its houses, at the candidates of a
+    /// cell, at the options of an item, at the places of a digit. Each strategy defines its own, so
+    /// this compares searches of one strategy. Counted only in watched searches.
     pub comparisons: u64,
-    /// Digits put into cells, guessed or inferred. Only counted in searches that are watched.
+    /// Digits put into cells, guessed or inferred. Counted only in watched searches.
     pub placements: u64,
 }
 
 impl Metrics {
-    /// How many figures there are.
+    /// The number of figures.
     pub const COUNT: usize = 6;
 
-    /// Each figure with its name, in the order in which people are told.
+    /// All figures with their names, in the order in which they are shown.
     #[must_use]
     pub const fn named(&self) -> [(&'static str, u64); Self::COUNT] {
         let Self { nodes, guesses, backtracks, depth, comparisons, placements } = *self;
@@ -242,13 +271,14 @@ impl Metrics {
         ]
     }
 
-    /// Were comparisons and placements counted? Whatever visits a node compares something.
+    /// Whether comparisons and placements were counted: a search that counts compares something at
+    /// each node.
     #[must_use]
     pub const fn are_complete(&self) -> bool {
         self.comparisons > 0 || self.nodes == 0
     }
 
-    /// Adds another puzzle's cost: sums, and the greater depth.
+    /// Adds the cost of another puzzle: the sum of each figure, but the greater depth.
     pub fn add(&mut self, other: &Self) {
         self.nodes += other.nodes;
         self.guesses += other.guesses;
@@ -259,7 +289,7 @@ impl Metrics {
     }
 }
 
-/// What is asked of a puzzle.
+/// What to find out about a puzzle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Question {
     /// Any solution.
@@ -269,13 +299,13 @@ pub enum Question {
     Unique,
     /// The number of solutions up to a limit of at least 1.
     Count {
-        /// Where counting stops.
+        /// The count at which the search stops.
         limit: u64,
     },
 }
 
 impl Question {
-    /// How many solutions have to be seen to answer.
+    /// The number of solutions to search for: 1, 2 or the limit of the count.
     #[must_use]
     pub const fn solutions(self) -> u64 {
         match self {
@@ -285,7 +315,7 @@ impl Question {
         }
     }
 
-    /// The answer that a finished search gives to this question.
+    /// The answer to this question by a search for [`Self::solutions`] solutions.
     #[must_use]
     pub const fn verdict(self, search: &Search) -> Verdict {
         match (self, search.stop, search.solutions) {
@@ -313,12 +343,12 @@ pub enum Verdict {
     NotUnique,
     /// The number of solutions.
     Counted {
-        /// As many as were counted.
+        /// The solutions counted.
         count: u64,
-        /// False if counting stopped at its limit and there may be more.
+        /// False if the search stopped at a limit, so that there may be more.
         exact: bool,
     },
-    /// The node limit came first.
+    /// The search reached its node limit first.
     GaveUp {
         /// The nodes visited.
         nodes: u64,

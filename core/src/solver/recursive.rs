@@ -1,9 +1,12 @@
-//! Row-by-row backtracking by recursion: the first solver that most people write.
+//! Recursive: row-by-row backtracking as a function that calls itself, the first solver that most
+//! people write.
 //!
-//! The same search as [`Backtracking`](super::Backtracking), with the calls of one function for its stack: what is in a blank cell is
-//! tried in a loop, and what comes behind it in a call. It visits the same nodes in the same order.
+//! The search of [`Backtracking`](super::Backtracking) with the call stack for its stack: a loop
+//! over the digits of a blank cell, and a call for the cells behind it. It visits the same nodes in
+//! the same order.
 //!
-//! A call goes no deeper than there are blank cells, 625 at most, and takes some hundred bytes of the thread's stack.
+//! Calls are no deeper than there are blank cells, 625 at most, and take some hundred bytes of the
+//! thread's stack each.
 
 use super::houses::Houses;
 use super::watch::{Watch, Watchable};
@@ -28,24 +31,24 @@ impl Strategy for Recursive {
     }
 
     fn solver(&self, order: Order) -> Box<dyn Solver> {
-        Box::new(State { digits: Vec::new(), houses: Houses::new(order) })
+        Box::new(RecursiveSolver { digits: Vec::new(), houses: Houses::new(order) })
     }
 }
 
-struct State {
+struct RecursiveSolver {
     digits: Vec<u8>,
     houses: Houses,
 }
 
-/// What all calls of a search share.
-struct Run<'a, W> {
+/// The state that all calls of a search share.
+struct SharedState<'a, W> {
     limit: &'a Limit<'a>,
     solution: &'a mut Grid,
     watch: &'a mut W,
     found: Search,
 }
 
-impl Watchable for State {
+impl Watchable for RecursiveSolver {
     fn run<W: Watch>(
         &mut self,
         puzzle: &Grid,
@@ -54,52 +57,61 @@ impl Watchable for State {
         watch: &mut W,
     ) -> Search {
         let found = Search { solutions: 0, stop: Stop::Exhausted, metrics: Metrics::default() };
-        let mut run = Run { limit, solution, watch, found };
+        let mut shared = SharedState { limit, solution, watch, found };
         if self.houses.load(puzzle) {
             self.digits.clear();
             self.digits.extend_from_slice(puzzle.digits());
-            if let Err(stop) = self.fill(0, 0, &mut run) {
-                run.found.stop = stop;
+            if let Err(stop) = self.fill(0, 0, &mut shared) {
+                shared.found.stop = stop;
             }
         }
-        run.found
+        shared.found
     }
 }
 
-impl State {
+impl RecursiveSolver {
     /// Fills the blanks from `cell` on in every way, with `depth` of them filled before it.
     ///
     /// # Errors
-    /// Why the whole search has to stop.
-    fn fill<W: Watch>(&mut self, cell: usize, depth: u64, run: &mut Run<'_, W>) -> Result<(), Stop> {
+    /// The reason why the whole search stops.
+    fn fill<W: Watch>(
+        &mut self,
+        cell: usize,
+        depth: u64,
+        shared: &mut SharedState<'_, W>,
+    ) -> Result<(), Stop> {
         let Some(cell) = (cell..self.digits.len()).find(|&cell| self.digits[cell] == 0) else {
-            run.found.solutions += 1;
-            run.watch.solved();
-            if run.found.solutions == 1 {
-                run.solution.set_digits(&self.digits);
+            shared.found.solutions += 1;
+            shared.watch.solved();
+            if shared.found.solutions == 1 {
+                shared.solution.set_digits(&self.digits);
             }
-            return if run.found.solutions == run.limit.solutions { Err(Stop::Solutions) } else { Ok(()) };
+            return if shared.found.solutions == shared.limit.solutions {
+                Err(Stop::Solutions)
+            } else {
+                Ok(())
+            };
         };
         let mut last = 0;
-        while let Some(digit) = self.houses.next_free(cell, last + 1, run.watch) {
-            let metrics = &mut run.found.metrics;
-            if metrics.nodes == run.limit.nodes {
+        while let Some(digit) = self.houses.next_free(cell, last + 1, shared.watch) {
+            let metrics = &mut shared.found.metrics;
+            if metrics.nodes == shared.limit.nodes {
                 return Err(Stop::Nodes);
             }
             metrics.nodes += 1;
             metrics.guesses += 1;
-            if run.watch.is_cancelled(metrics.nodes, run.limit) {
+            if shared.watch.is_cancelled(metrics.nodes, shared.limit) {
                 return Err(Stop::Cancelled);
             }
             metrics.depth = metrics.depth.max(depth + 1);
             self.digits[cell] = digit;
             self.houses.flip(cell, digit);
-            run.watch.place(cell, digit, true);
-            self.fill(cell + 1, depth + 1, run)?;
+            shared.watch.place(cell, digit, true);
+            self.fill(cell + 1, depth + 1, shared)?;
             self.digits[cell] = 0;
             self.houses.flip(cell, digit);
-            run.watch.backtrack(cell);
-            run.found.metrics.backtracks += 1;
+            shared.watch.backtrack(cell);
+            shared.found.metrics.backtracks += 1;
             last = digit;
         }
         Ok(())

@@ -1,7 +1,8 @@
-//! Searches that are watched: every step told, comparisons and placements counted.
+//! Watched searches: comparisons and placements are counted, and each step is reported to an
+//! observer.
 //!
-//! A strategy is written once, over [`Watch`]. With [`Nobody`] for a watcher the compiler leaves all of it out, so that
-//! a search costs nothing for the possibility that someone might have wanted to see it.
+//! A strategy is written once, generic over [`Watch`]. With [`NoWatch`] the compiler removes all of
+//! it, so an unwatched search costs nothing extra.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -18,10 +19,10 @@ pub enum Step {
         cell: Cell,
         /// The digit.
         digit: Digit,
-        /// Is it a choice that may be taken back, or does it follow from what stands?
+        /// Whether it is a guess, which may be taken back, or follows from the grid.
         is_guess: bool,
     },
-    /// What was tried cannot be.
+    /// The last guess leads to a contradiction.
     Conflict(Contradiction),
     /// A guess is taken back, and with it all that was placed after it.
     Backtrack {
@@ -35,7 +36,7 @@ pub enum Step {
         /// The band, from 1.
         band: usize,
     },
-    /// A solution stands.
+    /// The grid is a solution.
     Solved,
     /// The search is over, and there is no solution.
     NoSolution,
@@ -46,10 +47,10 @@ pub enum Step {
     },
 }
 
-/// Why something cannot be.
+/// A contradiction that a search has met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contradiction {
-    /// The digit that was tried in the cell stands in a house of it already.
+    /// The digit tried in the cell is in one of its houses already.
     Taken {
         /// The cell.
         cell: Cell,
@@ -102,15 +103,17 @@ impl fmt::Display for Contradiction {
     }
 }
 
-/// Whoever is told each step, with the grid as it stands after it. `Break` ends the search.
+/// An observer of searches, called with each step and the grid after it. `Break` ends the search.
 pub type StepObserver<'a> = dyn FnMut(&Step, &Grid) -> ControlFlow<()> + 'a;
 
-/// What is wanted of a watched search.
+/// The watcher of a search: counts comparisons and placements, and may report each step to an
+/// observer.
 pub struct Watcher<'a> {
-    told: Option<&'a mut StepObserver<'a>>,
+    observer: Option<&'a mut StepObserver<'a>>,
     comparisons: u64,
     placements: u64,
-    /// The grid as it stands, and what was placed in it, oldest first. Only kept where steps are told.
+    /// The current grid, and the cells placed in it with whether each was a guess, oldest first.
+    /// Kept only for an observer.
     grid: Grid,
     placed: Vec<(usize, bool)>,
     /// The blanks of each band.
@@ -119,11 +122,11 @@ pub struct Watcher<'a> {
 }
 
 impl<'a> Watcher<'a> {
-    /// Counts comparisons and placements.
+    /// A watcher that counts comparisons and placements.
     #[must_use]
     pub fn counting() -> Self {
         Self {
-            told: None,
+            observer: None,
             comparisons: 0,
             placements: 0,
             grid: Grid::empty(Order::NINE),
@@ -133,23 +136,23 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    /// Tells every step, and counts.
+    /// A watcher that counts, and reports each step to `observer`.
     #[must_use]
-    pub fn telling(told: &'a mut StepObserver<'a>) -> Self {
-        Self { told: Some(told), ..Self::counting() }
+    pub fn observing(observer: &'a mut StepObserver<'a>) -> Self {
+        Self { observer: Some(observer), ..Self::counting() }
     }
 
-    fn tell(&mut self, step: &Step) {
-        if let Some(told) = &mut self.told
+    fn notify(&mut self, step: &Step) {
+        if let Some(observer) = &mut self.observer
             && !self.is_over
         {
-            self.is_over = told(step, &self.grid).is_break();
+            self.is_over = observer(step, &self.grid).is_break();
         }
     }
 
     fn begin(&mut self, puzzle: &Grid) {
         (self.comparisons, self.placements, self.is_over) = (0, 0, false);
-        if self.told.is_some() {
+        if self.observer.is_some() {
             self.grid = puzzle.clone();
             self.placed.clear();
             self.blanks = [0; MAX_ORDER];
@@ -162,13 +165,13 @@ impl<'a> Watcher<'a> {
 
     fn end(&mut self, search: &Search) {
         match search.stop {
-            Stop::Exhausted if search.solutions == 0 => self.tell(&Step::NoSolution),
-            Stop::Nodes => self.tell(&Step::GaveUp { nodes: search.metrics.nodes }),
+            Stop::Exhausted if search.solutions == 0 => self.notify(&Step::NoSolution),
+            Stop::Nodes => self.notify(&Step::GaveUp { nodes: search.metrics.nodes }),
             Stop::Exhausted | Stop::Solutions | Stop::Cancelled => {}
         }
     }
 
-    /// The digit at a cell of the grid, which has one.
+    /// A filled cell of the grid, and its digit.
     fn at(&self, cell: usize) -> (Cell, Digit) {
         let order = self.grid.order();
         (order.cell_at(cell), digit_of(order, self.grid.digits()[cell]))
@@ -183,31 +186,33 @@ pub(super) fn digit_of(order: Order, value: u8) -> Digit {
     order.digit(value.into()).unwrap_or_else(|_| unreachable!("searches place digits of their order"))
 }
 
-/// What a strategy says of its search while it is at it. Cells are indices in reading order, digits count from 1.
+/// The events of a search, as a strategy reports them. Cells are indices in reading order, digits
+/// count from 1.
 pub(super) trait Watch {
-    /// Is anybody there? What is only done to be told is left out where nobody is.
+    /// Whether anything is recorded. Strategies skip what they would compute only to report it.
     const IS_ON: bool;
 
-    /// So many things were compared.
+    /// `times` comparisons were made.
     fn compare(&mut self, times: u64);
 
     /// A digit is put into a blank cell.
     fn place(&mut self, cell: usize, digit: u8, is_guess: bool);
 
-    /// What was tried cannot be.
+    /// The last guess leads to a contradiction.
     fn conflict(&mut self, contradiction: Contradiction);
 
     /// The guess at this cell is taken back, and with it all that was placed after it.
     fn backtrack(&mut self, cell: usize);
 
-    /// A solution stands.
+    /// The grid is a solution.
     fn solved(&mut self);
 
-    /// Does the watcher want the search to end?
+    /// Whether the observer has ended the search.
     fn is_over(&self) -> bool;
 
-    /// Has a search that visits node `nodes` to stop now? The flag is looked at from time to time, and at every node where
-    /// somebody is watching: a watched search may wait long at each.
+    /// Whether a search that visits node number `nodes` must stop. The cancel flag is checked every
+    /// [`NODES_BETWEEN_CANCEL_CHECKS`] nodes, in a watched search at every node, because its
+    /// observer may take long.
     #[inline(always)]
     fn is_cancelled(&self, nodes: u64, limit: &Limit<'_>) -> bool {
         (Self::IS_ON || nodes.is_multiple_of(NODES_BETWEEN_CANCEL_CHECKS))
@@ -215,10 +220,10 @@ pub(super) trait Watch {
     }
 }
 
-/// Nobody is watching.
-pub(super) struct Nobody;
+/// A watch that sees nothing: the search is compiled without any of it.
+pub(super) struct NoWatch;
 
-impl Watch for Nobody {
+impl Watch for NoWatch {
     const IS_ON: bool = false;
 
     #[inline(always)]
@@ -228,7 +233,7 @@ impl Watch for Nobody {
     fn place(&mut self, _cell: usize, _digit: u8, _is_guess: bool) {}
 
     #[inline(always)]
-    fn conflict(&mut self, _clash: Contradiction) {}
+    fn conflict(&mut self, _contradiction: Contradiction) {}
 
     #[inline(always)]
     fn backtrack(&mut self, _cell: usize) {}
@@ -251,7 +256,7 @@ impl Watch for Watcher<'_> {
 
     fn place(&mut self, cell: usize, digit: u8, is_guess: bool) {
         self.placements += 1;
-        if self.told.is_none() {
+        if self.observer.is_none() {
             return;
         }
         self.grid.digits_mut()[cell] = digit;
@@ -259,18 +264,18 @@ impl Watch for Watcher<'_> {
         let band = self.band(cell);
         self.blanks[band] -= 1;
         let (at, digit) = self.at(cell);
-        self.tell(&Step::Place { cell: at, digit, is_guess });
+        self.notify(&Step::Place { cell: at, digit, is_guess });
         if self.blanks[band] == 0 {
-            self.tell(&Step::BandComplete { band: band + 1 });
+            self.notify(&Step::BandComplete { band: band + 1 });
         }
     }
 
     fn conflict(&mut self, contradiction: Contradiction) {
-        self.tell(&Step::Conflict(contradiction));
+        self.notify(&Step::Conflict(contradiction));
     }
 
     fn backtrack(&mut self, cell: usize) {
-        if self.told.is_none() {
+        if self.observer.is_none() {
             return;
         }
         let (at, digit) = self.at(cell);
@@ -282,11 +287,11 @@ impl Watch for Watcher<'_> {
                 break;
             }
         }
-        self.tell(&Step::Backtrack { cell: at, digit });
+        self.notify(&Step::Backtrack { cell: at, digit });
     }
 
     fn solved(&mut self) {
-        self.tell(&Step::Solved);
+        self.notify(&Step::Solved);
     }
 
     fn is_over(&self) -> bool {
@@ -294,9 +299,9 @@ impl Watch for Watcher<'_> {
     }
 }
 
-/// A solver that can be watched: it is written once, for any watcher.
+/// A solver whose search is written once, for any [`Watch`].
 pub(super) trait Watchable: Send {
-    /// As [`Solver::search`].
+    /// [`Solver::search`] under a watch.
     fn run<W: Watch>(
         &mut self,
         puzzle: &Grid,
@@ -308,7 +313,7 @@ pub(super) trait Watchable: Send {
 
 impl<T: Watchable> Solver for T {
     fn search(&mut self, puzzle: &Grid, limit: &Limit<'_>, solution: &mut Grid) -> Search {
-        self.run(puzzle, limit, solution, &mut Nobody)
+        self.run(puzzle, limit, solution, &mut NoWatch)
     }
 
     fn watch(

@@ -1,42 +1,42 @@
-//! Alphabets: which character stands for which value.
+//! Alphabets: the characters of blanks and values.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::Notation;
-use crate::grid::{MAX_SIDE, NINE_BROKEN, NINE_ONE, Order, nine_keeps_rules};
+use crate::grid::{HOUSE_SUM, HOUSE_SUM_INVALID, MAX_SIDE, Order, keeps_rules_9x9};
 
 /// Characters that stand for a blank cell, unless the alphabet uses them for a value.
 const BLANKS: &[u8] = b".0_*-";
-/// The same in `grid`, where a row of `-` would be a ruler.
+/// The blanks in `grid`, where a row of `-` would be a ruler.
 const GRID_BLANKS: &[u8] = b".0";
-/// The same in `header`, and with `hex`, which needs the `0`.
+/// The blanks in `header`, and with `hex`, where `0` is a value.
 const STRICT_BLANKS: &[u8] = b".";
 /// Characters that end the cells of a line and begin a comment, unless the alphabet uses them.
 const DELIMITERS: &[u8] = b" \t,;#";
-/// Characters that a custom alphabet cannot have: in one notation or another they are a blank, the beginning of a
-/// comment, the end or the quotes of a field, or a ruler.
+/// Characters that a custom alphabet cannot have, because in some notation they are a blank, the
+/// beginning of a comment, the end or the quotes of a field, or a ruler.
 const RESERVED: &[u8] = b".#,\"|-+=";
 
-/// Which character stands for which value. The names are those of the command line.
+/// The characters of the values 1 to 25. The names are those of the command line.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum Alphabet {
     /// `letters`: `1` to `9`, then `A` to `P`, upper or lower case.
     #[default]
     Letters,
-    /// `ascii`: the character code of `0` plus the value, so that `:` is 10, `@` 16 and `I` 25.
+    /// `ascii`: the code of `0` plus the value, so that `:` is 10, `@` 16 and `I` 25.
     Ascii,
     /// `alpha`: `A` is 1, `Y` is 25, upper or lower case.
     Alpha,
     /// `hex`: `0` is the value 1, `F` is 16, upper or lower case.
     Hex,
-    /// Any distinct printable ASCII characters but `.` `#` `,` `"` `|` `-` `+` `=`, the first for 1, as many as the
-    /// puzzle has values.
+    /// Distinct printable ASCII characters except `.` `#` `,` `"` `|` `-` `+` `=`, the first for 1,
+    /// as many as the puzzle has values.
     Custom(String),
 }
 
 impl Alphabet {
-    /// The symbols of the values 1, 2, 3 and so on, as many as the alphabet has.
+    /// The symbols of the values 1, 2, 3 and so on.
     #[must_use]
     pub fn symbols(&self) -> Vec<u8> {
         match self {
@@ -48,12 +48,12 @@ impl Alphabet {
         }
     }
 
-    /// Do upper and lower case mean the same?
+    /// Whether upper and lower case are the same value.
     const fn ignores_case(&self) -> bool {
         matches!(self, Self::Letters | Self::Alpha | Self::Hex)
     }
 
-    /// Can puzzles of this order be written with it?
+    /// Whether puzzles of this order can be written with it.
     #[must_use]
     pub fn fits(&self, order: Order) -> bool {
         match self {
@@ -81,7 +81,7 @@ impl fmt::Display for Alphabet {
     }
 }
 
-/// A string that cannot be an alphabet.
+/// The error of a string that is no alphabet.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is no alphabet. Use letters, ascii, alpha, hex, or 1, 4, 9, 16 or 25 distinct printable ASCII characters without spaces and . # , \" | - + ="
@@ -109,38 +109,38 @@ impl FromStr for Alphabet {
     }
 }
 
-/// What a byte means inside the cells of a line.
+/// The decoded byte that is neither a blank nor a value.
 pub(super) const INVALID: u8 = 0xFF;
 
-/// An alphabet made ready for puzzles of one order: tables from byte to digit and back.
+/// An alphabet for puzzles of one order, as tables from byte to digit and back.
 #[derive(Clone)]
 pub(super) struct Codec {
     /// 0 for a blank, 1 to `side` for a value, [`INVALID`] for anything else.
     decode: [u8; 256],
     /// The byte that is written for each digit; a `.` for 0.
     encode: [u8; MAX_SIDE + 1],
-    /// Does the byte end the cells?
+    /// Whether the byte ends the cells of a line.
     delimiter: [bool; 256],
     pub(super) shortcut: Shortcut,
-    /// For 9x9: what each byte is worth to [`nine_keeps_rules`].
+    /// For 9x9: what each byte adds to the house sums of [`keeps_rules_9x9`].
     ///
-    /// [`nine_keeps_rules`]: crate::grid::nine_keeps_rules
-    worth: Option<Box<[u64; 256]>>,
+    /// [`keeps_rules_9x9`]: crate::grid::keeps_rules_9x9
+    house_sums: Option<Box<[u64; 256]>>,
 }
 
-/// Is this the everyday 9x9 in digits, for which there is a faster way than the tables?
+/// Whether cells are 9x9 in digits, which arithmetic decodes faster than tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shortcut {
-    /// It is not.
+    /// They are not.
     None,
-    /// It is, with all the usual blanks.
+    /// 9x9 in digits, with all usual blanks.
     Digits,
-    /// It is, with `.` for the one blank.
+    /// 9x9 in digits, with `.` as the only blank.
     DigitsAndDots,
 }
 
 impl Codec {
-    /// The notation says which characters are blanks. The alphabet must fit the order.
+    /// A codec with the blanks of the notation. The alphabet must fit the order.
     pub(super) fn new(alphabet: &Alphabet, order: Order, notation: Notation) -> Self {
         let symbols = alphabet.symbols();
         let mut decode = [INVALID; 256];
@@ -159,8 +159,8 @@ impl Codec {
             decode[usize::from(byte)] = 0;
         }
         for (value, &symbol) in (1u8..).zip(&symbols) {
-            // A symbol of the whole alphabet is never a blank, even where this order is too small to use it. A
-            // delimiter it stays there: no puzzle of this order can have it.
+            // A symbol of the alphabet is never a blank, even where this order is too small to use
+            // it. There it stays a delimiter, because no puzzle of this order has it.
             let used = if usize::from(value) <= order.side() { value } else { INVALID };
             let cases = [symbol, symbol.to_ascii_lowercase()];
             let cases = if alphabet.ignores_case() { &cases[..] } else { &cases[..1] };
@@ -179,13 +179,13 @@ impl Codec {
             Alphabet::Letters | Alphabet::Ascii if order == Order::NINE => Shortcut::Digits,
             _ => Shortcut::None,
         };
-        let worth = (order == Order::NINE).then(|| {
+        let house_sums = (order == Order::NINE).then(|| {
             Box::new(decode.map(|digit| match digit {
-                INVALID => NINE_BROKEN,
-                digit => NINE_ONE[usize::from(digit)],
+                INVALID => HOUSE_SUM_INVALID,
+                digit => HOUSE_SUM[usize::from(digit)],
             }))
         });
-        Self { decode, encode, delimiter, shortcut, worth }
+        Self { decode, encode, delimiter, shortcut, house_sums }
     }
 
     pub(super) const fn decode(&self, byte: u8) -> u8 {
@@ -196,13 +196,14 @@ impl Codec {
         self.encode[digit as usize]
     }
 
-    /// Are these 81 bytes a 9x9 puzzle that keeps the rules? Characters and rules in one pass.
-    pub(super) fn is_sound_nine(&self, cells: &[u8; 81]) -> bool {
-        let Some(worth) = &self.worth else { return false };
-        nine_keeps_rules(cells, |&byte| worth[usize::from(byte)])
+    /// Whether these 81 bytes are a 9x9 puzzle that keeps the rules: characters and rules in one
+    /// pass.
+    pub(super) fn is_valid_9x9(&self, cells: &[u8; 81]) -> bool {
+        let Some(house_sums) = &self.house_sums else { return false };
+        keeps_rules_9x9(cells, |&byte| house_sums[usize::from(byte)])
     }
 
-    /// The cells of a line: what stands before the first delimiter.
+    /// The cells of a line: everything before the first delimiter.
     pub(super) fn cells<'a>(&self, line: &'a [u8]) -> &'a [u8] {
         let end = line.iter().position(|&b| self.delimiter[usize::from(b)]);
         &line[..end.unwrap_or(line.len())]
@@ -213,7 +214,7 @@ impl Codec {
 mod tests {
     use super::*;
 
-    /// The bytes that mean a blank or a value, as `symbols of 0, 1, 2, ...`.
+    /// The bytes of blanks and of the values 1, 2, 3 and so on, separated by spaces.
     fn meanings(alphabet: &str, order: usize, notation: Notation) -> String {
         let order = Order::new(order).unwrap();
         let codec = Codec::new(&alphabet.parse().unwrap(), order, notation);

@@ -1,39 +1,40 @@
-//! Detection: what a text is, seen from its beginning.
+//! Auto-detection: the format of a text from its beginning.
 
 use std::cmp::Reverse;
 
 use super::alphabet::Codec;
-use super::lines::{fields, is_no_puzzle, trim_end};
+use super::lines::{fields, is_no_puzzle, puzzle_lines, trim_end};
 use super::readings::{are_rows, check_letters, written_cells};
-use super::rows::{Line, classify, read_cell, tokens};
+use super::rows::{LineKind, classify, read_cell, tokens};
 use super::{
     Alphabet, BYTE_ORDER_MARK, CsvColumns, Format, FormatError, Hint, Notation, Problem, PuzzleError, triples,
 };
 use crate::grid::Order;
 
-/// How much of a text detection looks at.
+/// The bytes of a text that detection reads.
 pub const SAMPLE_BYTES: usize = 64 * 1024;
 
-/// A whole number on the first line with more digits than this is a puzzle, not a block size: the
-/// smallest puzzle that can be mistaken for one has 16 cells.
+/// A whole number on the first line with more digits than this is a puzzle and no block size,
+/// because the smallest puzzle that could be mistaken for one has 16 cells.
 const MAX_BLOCK_SIZE_DIGITS: usize = 15;
 
-/// What detection found.
+/// What precedes the puzzles of a text, and their detected format.
 #[derive(Clone, Debug)]
-pub struct Opening {
-    /// How the text is written.
+#[non_exhaustive]
+pub struct Preamble {
+    /// The format.
     pub format: Format,
-    /// The length of what stands before the first puzzle: a header or a heading, and what was skipped above it.
+    /// The offset of the first puzzle, behind a header or heading and what was skipped above it.
     pub body: usize,
-    /// The lines that this takes up.
+    /// The lines before that offset.
     pub lines: u64,
 }
 
-/// Finds out how a text is written, from all that is at hand of it: past a byte-order mark, which only stands `at_start`,
-/// blank lines and comments. `None` if there is no puzzle in it.
+/// Detects the format of a text from its beginning, of which the more is given the better: skips a
+/// byte-order mark, if `at_start`, blank lines and comments. `None` if nothing else is in it.
 ///
 /// # Errors
-/// As [`detect`].
+/// Like [`detect`].
 ///
 /// ```
 /// use sudoku_core::text::{Hint, Notation, sniff};
@@ -44,7 +45,7 @@ pub struct Opening {
 /// assert_eq!(&text[opening.body..], b"12....1.........\n");
 /// # Ok::<(), sudoku_core::text::FormatError>(())
 /// ```
-pub fn sniff(text: &[u8], hint: &Hint, at_start: bool) -> Result<Option<Opening>, FormatError> {
+pub fn sniff(text: &[u8], hint: &Hint, at_start: bool) -> Result<Option<Preamble>, FormatError> {
     let mark = if at_start && text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     let (blank, blank_lines) = skip_blank_lines(&text[mark..], true);
     let skipped = mark + blank;
@@ -52,12 +53,13 @@ pub fn sniff(text: &[u8], hint: &Hint, at_start: bool) -> Result<Option<Opening>
     if rest.is_empty() {
         return Ok(None);
     }
-    let Opening { format, body, lines } = detect(&rest[..rest.len().min(SAMPLE_BYTES)], hint)?;
-    Ok(Some(Opening { format, body: skipped + body, lines: blank_lines + lines }))
+    let Preamble { format, body, lines } = detect(&rest[..rest.len().min(SAMPLE_BYTES)], hint)?;
+    Ok(Some(Preamble { format, body: skipped + body, lines: blank_lines + lines }))
 }
 
-/// The length of the whole lines at the start of `text` that are blank or comments, and how many they
-/// are. Detection wants them gone. At the end of the text (`at_end`) the last line needs no newline.
+/// The length and number of the whole lines at the start of `text` that are blank or comments,
+/// which must be skipped before detection. The last line of a text (`at_end`) needs no newline.
+#[doc(hidden)]
 #[must_use]
 pub fn skip_blank_lines(text: &[u8], at_end: bool) -> (usize, u64) {
     let (mut at, mut lines) = (0, 0);
@@ -76,15 +78,16 @@ pub fn skip_blank_lines(text: &[u8], at_end: bool) -> (usize, u64) {
     (at, lines)
 }
 
-/// Finds out how a text is written. `sample` is its beginning: [`SAMPLE_BYTES`] of it or all there is,
-/// after [`skip_blank_lines`] and without a byte-order mark. `hint` is obeyed where it says something.
+/// Detects the format of a text from a sample: its first [`SAMPLE_BYTES`], or all of it, without a
+/// byte-order mark, blank lines and comments at its start. [`sniff`] does that. What `hint` gives
+/// is not detected.
 ///
-/// What most of the lines speak for wins, so that one bad line, be it the first, does not spoil the others.
+/// The majority of lines wins, so one bad line, be it the first, does not spoil the others.
 ///
 /// # Errors
-/// `Invalid block size.` for a header that is no `2` or `3`, an alphabet that does not fit the
-/// size, and a text that fits two different readings equally well.
-pub fn detect(sample: &[u8], hint: &Hint) -> Result<Opening, FormatError> {
+/// [`FormatError`]: a header other than `2` or `3`, an alphabet that does not fit the order, or a
+/// text that fits two readings equally well.
+pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
     let first_end = memchr::memchr(b'\n', sample).map_or(sample.len(), |end| end + 1);
     let (first, below) = sample.split_at(first_end);
     let first = trim_end(first);
@@ -126,14 +129,14 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Opening, FormatError> {
         let total_fit = |format: &Format| lines().map(|line| fit(format, line)).sum::<isize>();
         let mut best = with(&Alphabet::Letters)?;
         for other in [Alphabet::Ascii, Alphabet::Alpha] {
-            // Where a text fits more than one, the earlier wins.
+            // Where several fit equally well, the earlier one wins.
             if let Ok(format) = with(&other)
                 && total_fit(&format) > total_fit(&best)
             {
                 best = format;
             }
         }
-        // Most texts have one kind of blank, and need no second look.
+        // Most texts have one kind of blank, which is unambiguous.
         let has = |byte| memchr::memchr(byte, text).is_some();
         if has(b'0') && (has(b'.') || best.order == Order::ALL[3]) {
             check_letters(&best, lines())?;
@@ -141,7 +144,7 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Opening, FormatError> {
         best
     };
     format.columns = columns;
-    Ok(Opening { format, body, lines: u64::from(body > 0) })
+    Ok(Preamble { format, body, lines: u64::from(body > 0) })
 }
 
 fn detect_notation(sample: &[u8], first: &[u8], below: &[u8], hint: &Hint) -> Result<Notation, FormatError> {
@@ -161,9 +164,9 @@ fn detect_notation(sample: &[u8], first: &[u8], below: &[u8], hint: &Hint) -> Re
     Ok(if is_grid { Notation::Grid } else { Notation::Lines })
 }
 
-/// Is a number on the first line a 1x1 puzzle above others, and no block size? It is if the size is
-/// given, or if it is a cell of such a puzzle (`1` or `0`, neither of which is a good block size)
-/// and every line has only one character.
+/// Whether a number on the first line is a 1x1 puzzle above others, and no block size. It is if the
+/// size is given as 1x1, or if it is a cell of such a puzzle (`1` or `0`, neither of which is a
+/// valid block size) and every line has one character.
 fn is_list_of_cells(first: &[u8], text: &[u8], hint: &Hint) -> bool {
     let one = Order::ALL[0];
     if hint.order.is_some() {
@@ -175,7 +178,7 @@ fn is_list_of_cells(first: &[u8], text: &[u8], hint: &Hint) -> bool {
         && puzzle_lines(text).all(|line| line.len() == 1)
 }
 
-/// A whole number by itself, good or bad.
+/// Whether the first line is a block size, valid or not: a whole number alone.
 fn is_block_size(first: &[u8], below: &[u8], hint: &Hint) -> bool {
     let number = first.trim_ascii();
     let digits = number.strip_prefix(b"-").unwrap_or(number);
@@ -184,10 +187,10 @@ fn is_block_size(first: &[u8], below: &[u8], hint: &Hint) -> bool {
     }
     let Some(second) = below.split(|&b| b == b'\n').map(<[u8]>::trim_ascii).find(|line| !line.is_empty())
     else {
-        // With nothing below it, a number is a 1x1 puzzle; but `2` or `3` would be a bad one.
+        // With nothing below it, a number is a 1x1 puzzle; but `2` or `3` would be an invalid one.
         return hint.order.is_none() && matches!(number, b"2" | b"3");
     };
-    // Four or nine digits above as many cells are rows.
+    // A number above a line of the same length is a row, if a grid has rows of that length.
     let is_row = Order::from_side(number.len()).is_some_and(|order| order.side() > 1);
     !(is_row && second.len() == number.len())
 }
@@ -195,7 +198,8 @@ fn is_block_size(first: &[u8], below: &[u8], hint: &Hint) -> bool {
 const PUZZLE_HEADINGS: &[&str] = &["puzzle", "puzzles", "quiz", "quizzes", "question", "sudoku"];
 const SOLUTION_HEADINGS: &[&str] = &["solution", "solutions", "answer", "answers"];
 
-/// A row of names: one of them is known, or all of them are words and none is a puzzle.
+/// Whether a `csv` row is a heading: one of its names is known, or all of its fields are words and
+/// none is a puzzle.
 fn is_heading(row: &[u8]) -> bool {
     let is_word = |field: &[u8]| field.iter().any(u8::is_ascii_alphabetic) && puzzle_order(field).is_none();
     csv_column(row, PUZZLE_HEADINGS).is_some() || fields(row).all(is_word)
@@ -209,7 +213,8 @@ fn csv_column(heading: &[u8], names: &[&str]) -> Option<usize> {
     fields(heading).position(|field| names.iter().any(|name| field.eq_ignore_ascii_case(name.as_bytes())))
 }
 
-/// Which columns hold what: by their names where those are known, else by what stands in the rows of `text`.
+/// The columns of puzzle and solution: by their names if known, else by the content of the rows of
+/// `text`.
 fn csv_columns(heading: &[u8], text: &[u8]) -> CsvColumns {
     let order = |row, column| fields(row).nth(column).and_then(|field| Order::from_cells(field.len()));
     let by_length =
@@ -221,7 +226,7 @@ fn csv_columns(heading: &[u8], text: &[u8]) -> CsvColumns {
     CsvColumns { puzzle, solution }
 }
 
-/// The part of a line in which a puzzle is written.
+/// The part of a line that contains the puzzle.
 fn field(line: &[u8], csv_column: Option<usize>) -> &[u8] {
     match csv_column {
         Some(column) => fields(line).nth(column).unwrap_or_default(),
@@ -229,23 +234,18 @@ fn field(line: &[u8], csv_column: Option<usize>) -> &[u8] {
     }
 }
 
-/// What can be looked at of a sample: the last line of a full one may be cut off and is left out, unless there is
-/// no other.
+/// The whole lines of a sample: the last line of a full sample may be cut off and is dropped,
+/// unless it is the only one.
 fn whole_lines(sample: &[u8]) -> &[u8] {
     let cut_off = sample.len() >= SAMPLE_BYTES;
     let end = if cut_off { memchr::memrchr(b'\n', sample) } else { None };
     &sample[..end.unwrap_or(sample.len())]
 }
 
-/// The lines that are neither blank nor comments, without white space at their ends.
-pub(super) fn puzzle_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    text.split(|&b| b == b'\n').filter(|line| !is_no_puzzle(line)).map(trim_end)
-}
-
-/// How many lines are looked at to tell triples.
+/// The lines that decide whether a text is in triples.
 const TRIPLES_SEEN: usize = 16;
 
-/// Three numbers a line, most of the time. Three groups of three digits are a row of a grid.
+/// Whether most lines are three numbers. Three groups of three digits are a row of a grid instead.
 fn is_triples(text: &[u8]) -> bool {
     let is_triple = |line: &&[u8]| {
         let is_row = || tokens(line).all(|token| token.len() == 3);
@@ -253,18 +253,18 @@ fn is_triples(text: &[u8]) -> bool {
     };
     let seen = || puzzle_lines(text).take(TRIPLES_SEEN);
     let triples = seen().filter(is_triple).count();
-    // As many good as bad lines will do where the first is good.
+    // If the first line is a triple, half of the lines are enough.
     2 * triples + usize::from(seen().next().is_some_and(|line| is_triple(&line))) > seen().count()
 }
 
-/// Are there more rows of cells than other lines?
+/// Whether there are more rows of cells than other lines.
 fn is_grid(text: &[u8], hint: &Hint) -> bool {
     let codec = delimiting(&hint.alphabet.clone().unwrap_or_default(), Notation::Lines);
     let (mut rows, mut rulers, mut others) = (0, 0, 0);
     for line in puzzle_lines(text) {
         if puzzle_order(codec.cells(line)).is_some() {
             others += 1;
-        } else if classify(line) == Line::Ruler {
+        } else if classify(line) == LineKind::Ruler {
             rulers += 1;
         } else if row_order(line).is_some_and(|order| order.side() > 1) {
             rows += 1;
@@ -275,20 +275,20 @@ fn is_grid(text: &[u8], hint: &Hint) -> bool {
     rows > others || (others == 0 && rulers > 0)
 }
 
-/// The order of a puzzle with the length of this text. A lone character says nothing.
+/// The order of puzzles of this length. A single character is inconclusive.
 fn puzzle_order(cells: &[u8]) -> Option<Order> {
     Order::from_cells(cells.len()).filter(|order| order.cells() > 1)
 }
 
-/// A codec to find the end of cells with while their order is not known: that of the largest puzzles takes no
-/// symbol of the alphabet for the beginning of a comment.
+/// A codec that finds the end of cells while their order is unknown: that of the largest order,
+/// which takes no symbol of the alphabet for the beginning of a comment.
 fn delimiting(alphabet: &Alphabet, notation: Notation) -> Codec {
     Codec::new(alphabet, alphabet.largest_order().unwrap_or(Order::NINE), notation)
 }
 
-/// The order that a row of a `grid` text speaks for.
+/// The order that a row of a `grid` text suggests.
 fn row_order(row: &[u8]) -> Option<Order> {
-    // Cells apart have two characters at most; longer groups are several cells each.
+    // Separate cells have two characters at most; longer groups are several cells each.
     let are_apart = tokens(row).all(|token| token.len() <= 2);
     let count = tokens(row).count();
     let width = tokens(row).map(<[u8]>::len).sum();
@@ -296,21 +296,21 @@ fn row_order(row: &[u8]) -> Option<Order> {
     apart.or_else(|| Order::from_side(width))
 }
 
-/// The order that most of the puzzles at hand speak for.
+/// The order that most lines suggest.
 fn detect_order<'a>(
     notation: Notation,
     lines: impl Iterator<Item = &'a [u8]>,
     alphabet: &Alphabet,
 ) -> Option<Order> {
     if notation == Notation::Grid {
-        return most_frequent(lines.filter(|line| classify(line) == Line::Row).filter_map(row_order));
+        return most_frequent(lines.filter(|line| classify(line) == LineKind::Row).filter_map(row_order));
     }
     let codec = delimiting(alphabet, notation);
     let orders = lines.filter_map(|line| Order::from_cells(codec.cells(line).len()));
     most_frequent(orders.filter(|&order| alphabet.fits(order)))
 }
 
-/// The order that appears most often; of several the one that appears first.
+/// The most frequent order; of several the one that appears first.
 fn most_frequent(orders: impl Iterator<Item = Order>) -> Option<Order> {
     let orders: Vec<Order> = orders.collect();
     let count = |order| orders.iter().filter(|&&other| other == order).count();
@@ -319,8 +319,8 @@ fn most_frequent(orders: impl Iterator<Item = Order>) -> Option<Order> {
     seen.max_by_key(|&order| (count(order), Reverse(place(order))))
 }
 
-/// How well a format fits a line: the share of its cells that can be read less the share of those that cannot, in
-/// thousandths. 0 if the length is wrong.
+/// How well a format fits a line: the share of readable cells minus the share of others, in
+/// thousandths. 0 for a wrong length.
 fn fit(format: &Format, line: &[u8]) -> isize {
     let cells = written_cells(format, line);
     if cells.is_empty() {

@@ -1,4 +1,4 @@
-//! What can be wrong with a puzzle, as exact sentences and stable codes.
+//! Errors of puzzles: exact sentences and stable codes.
 
 use std::fmt;
 use std::io::Write as _;
@@ -7,28 +7,29 @@ use crate::grid::{Cell, Conflict, OutOfRange};
 
 /// What is wrong with one puzzle.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Problem {
     /// The first line of a `header` file is neither `2` nor `3`.
     InvalidBlockSize,
     /// There is nothing to read.
     Empty,
-    /// The line is not as long as its notation wants.
+    /// The line has another length than its notation requires.
     WrongLength,
     /// A puzzle by itself that has no possible number of cells.
     CellCount {
-        /// How many it has.
+        /// The number of cells.
         cells: usize,
     },
     /// A character that is neither a blank nor a value of this size.
     InvalidCharacter {
-        /// The offender, printable.
+        /// The character in quotes, or its number where a terminal would not show it.
         character: String,
-        /// Its place in the line, from 1.
+        /// Its column in the line, from 1.
         column: usize,
     },
-    /// A number, in a notation of numbers, that this size of puzzle does not have.
+    /// A number, in a notation of numbers, that puzzles of this size do not have.
     OutOfRange(OutOfRange),
-    /// Two clues contradict each other.
+    /// Two equal clues share a house.
     RuleBroken(Conflict),
     /// A notation that names cells names this one twice.
     SetTwice(Cell),
@@ -36,14 +37,14 @@ pub enum Problem {
     NoSolution,
     /// Uniqueness was asked for and there is a second solution.
     NotUnique,
-    /// The given solution, where a puzzle comes with one, is not one.
+    /// The text has a solution beside the puzzle that cannot be read.
     WrongSolution,
-    /// The node limit came before an answer.
+    /// The search reached its node limit before an answer.
     GaveUp {
         /// The nodes visited.
         nodes: u64,
     },
-    /// A bug of ours: the work on this puzzle was cut short.
+    /// A bug in this software: the work on this puzzle panicked.
     Internal,
 }
 
@@ -81,7 +82,7 @@ impl Problem {
 }
 
 impl Problem {
-    /// How the sentence ends, where it always does so.
+    /// The end of the sentence, where it is constant.
     const fn words(&self) -> Option<&'static str> {
         Some(match self {
             Self::Empty => "is empty.",
@@ -94,7 +95,7 @@ impl Problem {
         })
     }
 
-    /// Where it comes in the order of checks: length, characters, rules, search.
+    /// Its rank in the order of checks: length, characters, rules, search.
     const fn rank(&self) -> u8 {
         match self {
             Self::InvalidBlockSize | Self::Empty | Self::WrongLength | Self::CellCount { .. } => 0,
@@ -106,8 +107,8 @@ impl Problem {
     }
 }
 
-/// A [`Problem`] and the line it is on. Prints as the exact sentence: `Line 6 has no solution.` with a
-/// line, `The puzzle has no solution.` without.
+/// A [`Problem`] and its line. Prints as the exact sentence: `Line 6 has no solution.` with a line,
+/// `The puzzle has no solution.` without.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct PuzzleError {
     /// What is wrong.
@@ -123,8 +124,8 @@ impl PuzzleError {
         self.problem.code()
     }
 
-    /// Appends the sentence. It is that of [`fmt::Display`], but the most frequent ones take a fraction of the time: in a list of bad
-    /// puzzles each answer is one.
+    /// Appends the sentence of [`fmt::Display`], the most frequent ones in a fraction of the time,
+    /// because in a list of bad puzzles each answer is one.
     pub fn write_to(&self, out: &mut Vec<u8>) {
         if let (Some(line), Some(words)) = (self.line, self.problem.words()) {
             out.extend_from_slice(b"Line ");
@@ -137,7 +138,7 @@ impl PuzzleError {
         }
     }
 
-    /// Of the problems of a puzzle of several lines, keeps the first of those that come first in the order of checks.
+    /// Keeps one problem of a puzzle on several lines: the first of those with the lowest rank.
     pub(super) fn keep_first(kept: &mut Option<Self>, problem: Problem, line: u64) {
         if kept.as_ref().is_none_or(|kept| problem.rank() < kept.problem.rank()) {
             *kept = Some(Self { problem, line: Some(line) });

@@ -1,11 +1,11 @@
-//! One puzzle a line: `lines`, `header` and `csv`.
+//! `lines`, `header` and `csv`: notations with one puzzle a line.
 
 use super::alphabet::{INVALID, Shortcut};
 use super::{Format, Notation, Problem, PuzzleError, Record, Records};
 use crate::grid::Grid;
 
-/// The longest part of a line that is looked at. A reader may cut longer lines to this length, and the answer stays
-/// the same.
+/// The most bytes of a line that are read. A longer line may be cut to this length without changing
+/// its answer.
 pub const MAX_LINE_BYTES: usize = 64 * 1024;
 
 /// The length of the whole lines in `text`.
@@ -18,18 +18,23 @@ pub(super) const fn trim_end(line: &[u8]) -> &[u8] {
     line.trim_ascii_end()
 }
 
-/// As much of a line as is looked at.
+/// The part of a line that is read.
 pub(super) fn looked_at(line: &[u8]) -> &[u8] {
     &line[..line.len().min(MAX_LINE_BYTES)]
 }
 
-/// Is it a blank line or a comment, and so no puzzle?
+/// Whether it is a blank line or a comment, and so no puzzle.
 pub(super) fn is_no_puzzle(line: &[u8]) -> bool {
     matches!(line.trim_ascii_start().first(), None | Some(b'#'))
 }
 
-/// The next line, if it is 81 characters long. It may end earlier: whoever takes it has to make sure that each
-/// character is a cell, which a newline is not.
+/// The lines that are neither blank nor comments, without white space at their ends.
+pub(super) fn puzzle_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|&b| b == b'\n').filter(|line| !is_no_puzzle(line)).map(trim_end)
+}
+
+/// The next line, if a newline follows 81 bytes. It may end earlier: the caller must check that
+/// each byte is a cell, which a newline is not.
 #[inline(always)]
 fn line_9x9<'a>(records: &Records<'a>) -> Option<&'a [u8; 81]> {
     match records.text.get(..82)?.split_first_chunk() {
@@ -38,46 +43,46 @@ fn line_9x9<'a>(records: &Records<'a>) -> Option<&'a [u8; 81]> {
     }
 }
 
-/// Goes on to the line behind [`nine`].
+/// Skips the line of [`line_9x9`].
 #[inline(always)]
-fn pass_nine(records: &mut Records<'_>) {
+fn skip_9x9_line(records: &mut Records<'_>) {
     records.text = &records.text[82..];
     records.line += 1;
 }
 
-/// Passes over the next line if it is a 9x9 puzzle with nothing behind it and nothing wrong with it.
+/// Skips the next line if it is a valid 9x9 puzzle without a comment.
 pub(super) fn skip_if_valid(records: &mut Records<'_>) -> bool {
-    let is_sound = line_9x9(records).is_some_and(|cells| records.format.codec.is_sound_nine(cells));
-    if is_sound {
-        pass_nine(records);
+    let is_valid = line_9x9(records).is_some_and(|cells| records.format.codec.is_valid_9x9(cells));
+    if is_valid {
+        skip_9x9_line(records);
     }
-    is_sound
+    is_valid
 }
 
-/// Reads the next line, if it is an everyday one: 9x9 in digits, with nothing behind the cells and nothing wrong with
-/// them. It needs no search for its end. If it is not, the digits are unspecified.
+/// Reads the next line, if it is a plain 9x9 line: 81 digits and blanks without a comment, whose
+/// end is known without a search. If it is not, the digits are unspecified.
 #[inline(always)]
-fn read_nine(records: &mut Records<'_>, digits: &mut [u8; 81]) -> bool {
+fn read_one_9x9(records: &mut Records<'_>, digits: &mut [u8; 81]) -> bool {
     let Some(cells) = line_9x9(records) else { return false };
     let is_good = match records.format.codec.shortcut {
         Shortcut::None => false,
-        // Nearly all lines have no other blank than these have, and are read twice as fast like this.
+        // Nearly all lines have `.` as the only blank, and are read twice as fast like this.
         Shortcut::Digits => read_digits_and_dots(cells, digits) || read_digits(cells, digits),
         Shortcut::DigitsAndDots => read_digits_and_dots(cells, digits),
     };
     if is_good {
-        pass_nine(records);
+        skip_9x9_line(records);
     }
     is_good
 }
 
-/// Reads everyday lines into `digits`, one behind the other. Stops at any other line, and where there is no room for
-/// another. Returns how many.
+/// Reads plain 9x9 lines into `digits`, contiguously. Stops at any other line, and where `digits`
+/// is full. Returns their number.
 #[inline(always)]
 pub(super) fn read_plain_9x9(records: &mut Records<'_>, digits: &mut [u8]) -> usize {
     let mut count = 0;
     for digits in digits.as_chunks_mut().0 {
-        if !read_nine(records, digits) {
+        if !read_one_9x9(records, digits) {
             break;
         }
         count += 1;
@@ -88,7 +93,7 @@ pub(super) fn read_plain_9x9(records: &mut Records<'_>, digits: &mut [u8]) -> us
 pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<Record<'a>> {
     let (format, line) = (records.format, records.line);
     if let Ok(digits) = puzzle.digits_mut().try_into()
-        && read_nine(records, digits)
+        && read_one_9x9(records, digits)
     {
         return Some(Record { line, given: None, error: None });
     }
@@ -106,7 +111,7 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
     }
 }
 
-/// The cells of a line. `header` takes all that stands on it, the others what stands before a comment.
+/// The cells of a line: in `header` all of it, in the others everything before a comment.
 pub(super) fn cells<'a>(format: &Format, line: &'a [u8]) -> &'a [u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     match format.notation {
@@ -127,7 +132,7 @@ pub(super) fn read_csv<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Opti
         let given = format.columns.solution.and_then(field).filter(|given| !given.is_empty());
         let mut error = read_cells(format, cells, puzzle).err();
         if let Some(Problem::InvalidCharacter { column, .. }) = &mut error {
-            // It was counted in the field.
+            // The column was counted within the field.
             *column += characters(&line[..offset(line, cells)]).count();
         }
         return Some(Record {
@@ -138,7 +143,8 @@ pub(super) fn read_csv<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Opti
     }
 }
 
-/// The fields of a `csv` row, without white space and quotes around them. A comma between quotes ends no field.
+/// The fields of a `csv` row, without white space and quotes around them. A comma between quotes
+/// ends no field.
 pub(super) fn fields(row: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut quoted = false;
     row.split(move |&byte| {
@@ -151,12 +157,12 @@ pub(super) fn fields(row: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Reads the cells of a 9x9 line whose values are `1` to `9`. False, with the digits unspecified, if any
-/// byte is something else.
+/// Reads the cells of a 9x9 line whose values are `1` to `9`. False, with the digits unspecified,
+/// if any byte is something else.
 #[expect(clippy::needless_bitwise_bool, reason = "a lazy operator is a branch")]
 #[inline(always)]
 fn read_digits(cells: &[u8; 81], digits: &mut [u8; 81]) -> bool {
-    map_nine(cells, digits, |byte| {
+    map_9x9(cells, digits, |byte| {
         let value = byte.wrapping_sub(b'0');
         let is_value = value <= 9;
         let is_blank = (byte == b'.') | (byte == b'_') | (byte == b'*') | (byte == b'-');
@@ -164,21 +170,21 @@ fn read_digits(cells: &[u8; 81], digits: &mut [u8; 81]) -> bool {
     })
 }
 
-/// The same where `.` is the only blank.
+/// [`read_digits`] with `.` as the only blank.
 #[expect(clippy::needless_bitwise_bool, reason = "a lazy operator is a branch")]
 #[inline(always)]
 fn read_digits_and_dots(cells: &[u8; 81], digits: &mut [u8; 81]) -> bool {
-    map_nine(cells, digits, |byte| {
+    map_9x9(cells, digits, |byte| {
         let is_value = byte.wrapping_sub(b'1') <= 8;
         (if is_value { byte.wrapping_sub(b'0') } else { 0 }, !(is_value | (byte == b'.')))
     })
 }
 
-/// Makes of each byte of a 9x9 grid another, and says whether none is bad. No branch depends on the data, so the compiler makes
-/// vector code of it: for words of 32 bytes at most, so that all goes through three of them, the last two of which overlap. A rest
-/// that is no word would take as long as the words.
+/// Maps each byte of a 9x9 grid, and returns whether none is bad. No branch depends on the data, so
+/// the compiler vectorises it, with words of 32 bytes at most: 81 bytes are three words, the last
+/// two of which overlap, because a scalar remainder would take as long as the words.
 #[inline(always)]
-pub(super) fn map_nine(from: &[u8; 81], to: &mut [u8; 81], map: impl Fn(u8) -> (u8, bool)) -> bool {
+pub(super) fn map_9x9(from: &[u8; 81], to: &mut [u8; 81], map: impl Fn(u8) -> (u8, bool)) -> bool {
     const WORD: usize = 32;
     let mut bad = [0; WORD];
     let mut map_word = |from: &[u8; WORD], to: &mut [u8; WORD]| {
@@ -199,7 +205,7 @@ pub(super) fn map_nine(from: &[u8; 81], to: &mut [u8; 81], map: impl Fn(u8) -> (
     bad == [0; WORD]
 }
 
-/// Reads the cells of one puzzle, given without a comment. Length comes before characters.
+/// Reads the cells of one puzzle, without a comment. Its length is checked before its characters.
 pub(super) fn read_cells(format: &Format, cells: &[u8], grid: &mut Grid) -> Result<(), Problem> {
     let order = format.order;
     if grid.order() != order {
@@ -217,7 +223,8 @@ pub(super) fn read_cells(format: &Format, cells: &[u8], grid: &mut Grid) -> Resu
     if worst == INVALID { Err(what_is_wrong(format, cells)) } else { Ok(()) }
 }
 
-/// Tells the wrong length from a bad character. Length is measured in characters, as the writer sees it.
+/// Whether cells have a wrong length or a bad character. Length counts characters and not bytes, as
+/// people do.
 fn what_is_wrong(format: &Format, cells: &[u8]) -> Problem {
     let is_bad = |character: &[u8]| match character {
         [byte] => format.codec.decode(*byte) == INVALID,
@@ -231,7 +238,7 @@ fn what_is_wrong(format: &Format, cells: &[u8]) -> Problem {
     }
 }
 
-/// The characters of a text. A byte that is no part of one, where the text is not UTF-8, counts as one.
+/// The characters of a text. Where it is not UTF-8, each byte counts as one.
 pub(super) fn characters(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.utf8_chunks().flat_map(|chunk| {
         let (valid, bytes) = (chunk.valid(), chunk.valid().as_bytes());
@@ -240,13 +247,14 @@ pub(super) fn characters(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Where `part`, a part of `line`, begins in it.
+/// The offset of `part`, a subslice of `line`.
 pub(super) fn offset(line: &[u8], part: &[u8]) -> usize {
     (part.as_ptr() as usize).saturating_sub(line.as_ptr() as usize).min(line.len())
 }
 
 impl Problem {
-    /// The character that begins at `offset` of a line is neither a blank nor a value.
+    /// The problem of the character at byte `offset` of a line, which is neither a blank nor a
+    /// value.
     pub(super) fn invalid_character(line: &[u8], offset: usize) -> Self {
         let (before, rest) = line.split_at(offset);
         let character = characters(rest).next().map_or_else(String::new, printable);

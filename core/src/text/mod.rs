@@ -1,11 +1,25 @@
-//! Notations: every way a puzzle is written, in and out.
+//! Notations: reading and writing of puzzles as text, and the errors of bad ones.
 //!
-//! A text is read in three steps. [`detect`] looks at its beginning and finds the [`Format`]: notation,
-//! order and alphabet. [`Format::cut`] splits what follows into blocks of whole puzzles, so that blocks can be
-//! read side by side. [`Records`] reads one block, puzzle by puzzle, and says of each bad one what is
-//! wrong with it.
+//! A text is read in three steps. [`sniff`] detects its [`Format`] (notation, order and alphabet)
+//! from its beginning. [`Format::cut`] splits the rest into blocks of whole puzzles, which can be
+//! read in parallel. [`Records`] reads one block, puzzle by puzzle, with the error of each bad one.
 //!
-//! Lines are numbered from 1 through the whole text, whatever they hold.
+//! Lines are numbered from 1 through the whole text, whatever they contain.
+//!
+//! ```
+//! use sudoku_core::grid::{Grid, Order};
+//! use sudoku_core::text::{Hint, Records, sniff};
+//!
+//! let text = b"12....1.........\n12x...1.........\n";
+//! let preamble = sniff(text, &Hint::default(), true)?.expect("the text has puzzles");
+//! let mut records = Records::new(&preamble.format, &text[preamble.body..], 1 + preamble.lines);
+//! let mut puzzle = Grid::empty(Order::NINE); // takes on the order of the text
+//! assert_eq!(records.read(&mut puzzle).expect("a first puzzle").error, None);
+//! assert_eq!(puzzle.to_string(), "12....1.........");
+//! let error = records.read(&mut puzzle).expect("a second one").error.expect("an x is no cell");
+//! assert_eq!(error.to_string(), "Line 2 has an invalid character. It is 'x' in column 3.");
+//! # Ok::<(), sudoku_core::text::FormatError>(())
+//! ```
 
 mod alphabet;
 mod detect;
@@ -22,22 +36,22 @@ use std::str::FromStr;
 use crate::grid::{Grid, Order};
 
 pub use alphabet::{Alphabet, NoAlphabet};
-pub use detect::{Opening, SAMPLE_BYTES, detect, skip_blank_lines, sniff};
+pub use detect::{Preamble, SAMPLE_BYTES, detect, skip_blank_lines, sniff};
 pub use error::{Problem, PuzzleError};
 pub use lines::MAX_LINE_BYTES;
 pub use triples::MAX_TRIPLES_BYTES;
 
 use alphabet::Codec;
 
-/// A UTF-8 byte-order mark, which may stand before any text.
+/// The UTF-8 byte-order mark, which may precede any text.
 pub const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// A way to write puzzles down.
+/// A way to write puzzles as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Notation {
     /// One puzzle a line.
     Lines,
-    /// The order on the first line, then one puzzle a line with `.` as the only blank.
+    /// The order (2 or 3) on the first line, then one puzzle a line with `.` as the only blank.
     Header,
     /// Rows of cells, with or without white space and rulers.
     Grid,
@@ -48,7 +62,7 @@ pub enum Notation {
 }
 
 impl Notation {
-    /// All of them, by the name users type.
+    /// All notations, each with its name on the command line.
     pub const ALL: [(&'static str, Self); 5] = [
         ("lines", Self::Lines),
         ("header", Self::Header),
@@ -65,7 +79,7 @@ impl fmt::Display for Notation {
     }
 }
 
-/// A name that is no notation.
+/// The error of an unknown notation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no notation. Use lines, header, grid, triples or csv.")]
 pub struct NoNotation(String);
@@ -79,7 +93,7 @@ impl FromStr for Notation {
     }
 }
 
-/// What the user said about a text; the rest is detected.
+/// What is known about a text; the rest is auto-detected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hint {
     /// The notation.
@@ -90,7 +104,8 @@ pub struct Hint {
     pub order: Option<Order>,
 }
 
-/// How a text is written: all that is needed to read any part of it, and to write answers the same way.
+/// The format of a text: everything needed to read any part of it, and to write answers the same
+/// way.
 #[derive(Clone)]
 pub struct Format {
     notation: Notation,
@@ -100,7 +115,7 @@ pub struct Format {
     columns: CsvColumns,
 }
 
-/// Where a `csv` text keeps what is read.
+/// The columns of a `csv` text, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct CsvColumns {
     puzzle: usize,
@@ -108,12 +123,12 @@ struct CsvColumns {
 }
 
 impl Format {
-    /// A format that is known without detection. A `csv` text has the puzzle in its first column and the
-    /// solution in its second.
+    /// A format without detection. A `csv` text has the puzzle in its first column and the solution
+    /// in its second.
     ///
     /// # Errors
-    /// [`FormatError`] if the alphabet has too few symbols for the order, or `header` is asked for an order
-    /// other than 2 and 3.
+    /// [`FormatError`] if the alphabet does not fit the order, or for `header` with an order other
+    /// than 2 and 3.
     pub fn new(notation: Notation, order: Order, alphabet: Alphabet) -> Result<Self, FormatError> {
         if !alphabet.fits(order) {
             return Err(FormatError::AlphabetSize { alphabet, order });
@@ -144,14 +159,15 @@ impl Format {
         &self.alphabet
     }
 
-    /// Is every puzzle on a line of its own?
+    /// Whether every puzzle is on a line of its own.
     #[must_use]
     pub const fn is_by_line(&self) -> bool {
         matches!(self.notation, Notation::Lines | Notation::Header | Notation::Csv)
     }
 
-    /// How much of `text` is whole puzzles: the length of the longest block at its start that may be read
-    /// by itself. All of it if `at_end`, that is, if no text follows. 0 if more text is needed.
+    /// The length in bytes of the longest block at the start of `text` that consists of whole
+    /// puzzles and can be read by itself: all of it if `at_end`, that is, if no text follows; 0 if
+    /// more text is needed.
     #[must_use]
     pub fn cut(&self, text: &[u8], at_end: bool) -> usize {
         match self.notation {
@@ -162,8 +178,8 @@ impl Format {
         }
     }
 
-    /// The length of a block of whole puzzles at the start of `text`, which ends the whole: about `bytes`, or more if the
-    /// first puzzle takes that.
+    /// The length of a block of whole puzzles at the start of `text`, which nothing follows: about
+    /// `bytes`, or more if the first puzzle is longer.
     #[must_use]
     pub fn cut_about(&self, text: &[u8], bytes: usize) -> usize {
         let mut room = bytes.max(1);
@@ -178,27 +194,27 @@ impl Format {
         }
     }
 
-    /// Reads `line`, all of it, as one puzzle written on a line, whatever it holds: blank lines and
-    /// comments are not passed over but answered as of the wrong length.
+    /// Reads `line` as one puzzle on a line, whatever it contains: blank lines and comments are not
+    /// skipped but have the wrong length.
     ///
     /// # Errors
-    /// The length, or the first bad character. `line_number` is only passed on.
+    /// A wrong length, or the first bad character, of line `line_number`.
     pub fn read_line(&self, line: &[u8], line_number: u64, puzzle: &mut Grid) -> Result<(), PuzzleError> {
         lines::read_cells(self, lines::cells(self, line), puzzle)
             .map_err(|problem| PuzzleError { problem, line: Some(line_number) })
     }
 
-    /// How many cells are written on `line`: its characters before a comment.
+    /// The number of cells on `line`: its characters before a comment.
     #[must_use]
     pub fn count_cells(&self, line: &[u8]) -> usize {
         let cells = self.codec.cells(lines::trim_end(line));
         std::str::from_utf8(cells).map_or(cells.len(), |text| text.chars().count())
     }
 
-    /// Reads the cells of `text`, which has no comment, as a grid of this format's order and alphabet.
+    /// Reads `text`, cells without a comment, as a grid of this format's order and alphabet.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A wrong length, or the first bad character.
     pub fn read_cells(&self, text: &[u8], grid: &mut Grid) -> Result<(), Problem> {
         lines::read_cells(self, text, grid)
     }
@@ -212,25 +228,26 @@ impl fmt::Debug for Format {
 
 /// Why a text cannot be read at all.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum FormatError {
     /// The text itself is at fault.
     #[error(transparent)]
     Puzzle(#[from] PuzzleError),
-    /// The alphabet that was asked for does not fit.
+    /// The given alphabet does not fit the order.
     #[error("The alphabet {alphabet} does not fit {order} puzzles.")]
     AlphabetSize {
-        /// What was asked for.
+        /// The given alphabet.
         alphabet: Alphabet,
         /// The order of the puzzles.
         order: Order,
     },
-    /// The text is 16x16 puzzles in `hex`, or in `letters` with `0` for a blank.
+    /// The text can be 16x16 puzzles in `hex`, or in `letters` with `0` for a blank.
     #[error(
         "The text fits the alphabets hex and letters, which read its 0 differently: as the value 1, or as a blank. \
          Say which with --alphabet hex or --alphabet letters."
     )]
     AmbiguousAlphabet,
-    /// The text is 4x4 puzzles, one a line, or the rows of 16x16 puzzles.
+    /// The text can be 4x4 puzzles, one a line, or the rows of 16x16 puzzles.
     #[error(
         "The lines of 16 characters fit 4x4 puzzles, one a line, and the rows of 16x16 puzzles. \
          Say which with --notation lines or --notation grid."
@@ -239,8 +256,8 @@ pub enum FormatError {
 }
 
 impl FormatError {
-    /// The option that does not fit or is missing, by the name that it has on the command line and
-    /// in the service. `None` if the text is at fault.
+    /// The option that does not fit or is missing, by its name on the command line and in the
+    /// service. `None` if the text is at fault.
     #[must_use]
     pub const fn option(&self) -> Option<&'static str> {
         match self {
@@ -250,7 +267,8 @@ impl FormatError {
         }
     }
 
-    /// The same where `lines` lines stand above what detection was shown.
+    /// The same error with its line number increased by `lines`, which precede the sample.
+    #[doc(hidden)]
     #[must_use]
     pub fn below(mut self, lines: u64) -> Self {
         if let Self::Puzzle(PuzzleError { line: Some(line), .. }) = &mut self {
@@ -260,40 +278,40 @@ impl FormatError {
     }
 }
 
-/// One puzzle of a text, or what stands in its place.
+/// One puzzle of a text, or an error in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
     /// The physical line on which it begins, from 1.
     pub line: u64,
-    /// The text of the solution that stands beside it, where the notation has one.
+    /// The text of the solution beside it, in `csv`.
     pub given: Option<&'a [u8]>,
-    /// What is wrong with its length or characters; where this is set, the grid's cells are unspecified.
+    /// The error of its length or characters, in which case the cells of the grid are unspecified.
     pub error: Option<PuzzleError>,
 }
 
-/// Reads the puzzles of a block, in order.
+/// A reader of the puzzles of a block, in order.
 ///
-/// The block has to begin at the start of a puzzle, as [`Format::cut`] makes sure.
+/// The block must begin at the start of a puzzle, as [`Format::cut`] ensures.
 #[derive(Debug)]
 pub struct Records<'a> {
     format: &'a Format,
-    /// What is not read yet.
+    /// The text not read yet.
     text: &'a [u8],
     /// The number of the line on which `text` begins.
     line: u64,
 }
 
 impl<'a> Records<'a> {
-    /// Over `text`, whose first line is line `first_line` of the whole.
+    /// A reader of `text`, whose first line has number `first_line`.
     #[must_use]
     pub const fn new(format: &'a Format, text: &'a [u8], first_line: u64) -> Self {
         Self { format, text, line: first_line }
     }
 
-    /// Reads the next puzzle into `puzzle`, which takes on the format's order. Lines that are no puzzle
-    /// are passed over. `None` at the end of the block.
+    /// Reads the next puzzle into `puzzle`, which takes on the order of the format. Lines without a
+    /// puzzle are skipped. `None` at the end of the block.
     ///
-    /// Length and characters are looked at here, the rules are not: [`Grid::first_conflict`] does that.
+    /// This checks length and characters, but not the rules, see [`Grid::first_conflict`].
     pub fn read(&mut self, puzzle: &mut Grid) -> Option<Record<'a>> {
         if puzzle.order() != self.format.order {
             puzzle.reset(self.format.order);
@@ -306,10 +324,11 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Reads 9x9 puzzles that are written as most are, one a line in digits and nothing else, as long as there are
-    /// such and room for them in `digits`: 81 digits each, one behind the other. Returns how many; what stands behind
-    /// them is unspecified. This is a shortcut, several times as fast as [`Self::read`]; what it stops at is still to be
-    /// read, be it only the end of the block.
+    /// Reads plain 9x9 lines, digits and blanks and nothing else, while there are any and `digits`
+    /// has space: 81 digits each, contiguous. Returns their number; `digits` behind them is
+    /// unspecified. Several times as fast as [`Self::read`], which must read whatever this stops
+    /// at, be it the end of the block.
+    #[doc(hidden)]
     #[inline(always)]
     pub fn read_plain_9x9(&mut self, digits: &mut [u8]) -> usize {
         match self.format.notation {
@@ -318,27 +337,27 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Passes over the next puzzle if it is plain to see that nothing is wrong with it, its rules included:
-    /// a shortcut for validation, which is several times as fast as reading. False says nothing: the puzzle, or
-    /// the end of the block, is still to be read.
+    /// Skips the next puzzle if it is a valid plain 9x9 line, rules included: several times as fast
+    /// as reading it. False proves nothing: the puzzle, or the end of the block, must be read.
+    #[doc(hidden)]
     pub fn skip_if_valid(&mut self) -> bool {
         matches!(self.format.notation, Notation::Lines | Notation::Header) && lines::skip_if_valid(self)
     }
 
-    /// What is not read yet.
+    /// The text not read yet.
     #[must_use]
     pub const fn rest(&self) -> &'a [u8] {
         self.text
     }
 
-    /// The number of the line that is read next.
+    /// The number of the next line.
     #[must_use]
     pub const fn line(&self) -> u64 {
         self.line
     }
 
-    /// Takes the next line, or as much of it as is looked at, without its end, and its number. `None` at the
-    /// end of the block.
+    /// Takes the next line without its end, cut to [`MAX_LINE_BYTES`], and its number. `None` at
+    /// the end of the block.
     fn take_line(&mut self) -> Option<(&'a [u8], u64)> {
         if self.text.is_empty() {
             return None;

@@ -1,12 +1,12 @@
-//! Texts that fit two readings: told apart by what stands in them, refused where nothing does that.
+//! Ambiguous texts, which fit two readings: decided by their content, refused where that is
+//! inconclusive.
 //!
 //! Two readings differ if a character is a blank in one and a value in the other, or if the cells
-//! make other puzzles. They do not differ if only the values of the characters do: the puzzles have
-//! the same solutions then, written in the same characters.
+//! form different puzzles. They do not differ if only the values of characters do, because then the
+//! puzzles have the same solutions in the same characters.
 
-use super::detect::puzzle_lines;
-use super::lines::{self, is_no_puzzle};
-use super::rows::{self, Line, classify};
+use super::lines::{self, is_no_puzzle, puzzle_lines};
+use super::rows::{self, LineKind, classify};
 use super::{Alphabet, Format, FormatError, Hint, Notation};
 use crate::grid::{Grid, Order};
 
@@ -15,20 +15,21 @@ const FOUR: Order = Order::ALL[1];
 /// 16x16.
 const SIXTEEN: Order = Order::ALL[3];
 
-/// Are lines of sixteen characters the rows of 16x16 puzzles, and not 4x4 puzzles? False where most
-/// lines have another length.
+/// Whether lines of sixteen characters are the rows of 16x16 puzzles, and not 4x4 puzzles. False
+/// where most lines have another length.
 ///
 /// Each reading is measured by its bad lines: those that are no 4x4 puzzle which keeps the rules,
-/// or those that break a rule below the other rows of a 16x16 puzzle. The one with fewer is right:
-/// a value above 4 is bad in a 4x4 puzzle, and a list of 4x4 puzzles soon has a value twice in a
-/// row, a column or a box of 16x16. `goes_on` if `text` is the beginning of a longer one.
+/// or those that break a rule together with the rows of a 16x16 puzzle above them. The reading with
+/// fewer is right, because a value above 4 is bad in a 4x4 puzzle, and a list of 4x4 puzzles soon
+/// repeats a value in a row, column or box of 16x16. `goes_on` if `text` is the beginning of a
+/// longer one.
 ///
 /// # Errors
 /// [`FormatError::AmbiguousLines`] if neither is better: where sixteen lines have nothing but
 /// blanks, or clues from 1 to 4 that keep the rules of both sizes.
 pub(super) fn are_rows(text: &[u8], goes_on: bool, hint: &Hint) -> Result<bool, FormatError> {
     let all = || puzzle_lines(text);
-    let sixteens = || all().filter(|line| line.len() == SIXTEEN.side() && classify(line) == Line::Row);
+    let sixteens = || all().filter(|line| line.len() == SIXTEEN.side() && classify(line) == LineKind::Row);
     let rows = sixteens().count();
     if let Some(order) = hint.order {
         return Ok(order == SIXTEEN && rows > 0);
@@ -63,8 +64,8 @@ pub(super) fn are_rows(text: &[u8], goes_on: bool, hint: &Hint) -> Result<bool, 
         return Ok(true);
     }
     if 2 * bad_puzzles > count {
-        // Both are bad, as is half a 16x16 puzzle. Its values tell: those above 4 are more
-        // frequent.
+        // Both readings are bad, as for half a 16x16 puzzle. In such a puzzle, values above 4 are
+        // more frequent than others.
         let is_value =
             |format: &Format, byte| rows::read_cell(format, &[byte]).is_some_and(|digit| digit > 0);
         let is_small = |&byte: &u8| as_puzzle.is_some_and(|format| is_value(format, byte));
@@ -78,7 +79,7 @@ pub(super) fn are_rows(text: &[u8], goes_on: bool, hint: &Hint) -> Result<bool, 
     if has_layout(text) { Ok(true) } else { Err(FormatError::AmbiguousLines) }
 }
 
-/// The lines that are no puzzle of this format, or one that breaks the rules.
+/// The number of lines that are no puzzle of this format, or one that breaks the rules.
 fn count_bad_puzzles(format: &Format, text: &[u8]) -> usize {
     let mut puzzle = Grid::empty(format.order());
     let mut is_good = |line| {
@@ -87,8 +88,8 @@ fn count_bad_puzzles(format: &Format, text: &[u8]) -> usize {
     puzzle_lines(text).filter(|line| !is_good(line)).count()
 }
 
-/// The rows that cannot be read, that break a rule with those above them, and that are missing from
-/// the last puzzle or too many for those before it. Counting stops above `limit`.
+/// The number of rows that cannot be read, that break a rule with those above them, and that are
+/// missing from a puzzle or too many for those before it. Counting stops above `limit`.
 fn count_bad_rows(format: &Format, text: &[u8], goes_on: bool, limit: usize) -> usize {
     let side = format.order().side();
     let mut bad = 0;
@@ -112,16 +113,16 @@ fn count_bad_rows(format: &Format, text: &[u8], goes_on: bool, limit: usize) -> 
     bad
 }
 
-/// Do rulers stand between the lines, or blank lines only where a band of a 16x16 puzzle ends? A
-/// list has no such layout.
+/// Whether the lines have the layout of 16x16 grids, which a list has not: rulers between them, or
+/// blank lines only where a band ends.
 fn has_layout(text: &[u8]) -> bool {
     let (mut runs, mut run) = (Vec::new(), 0_usize);
     for line in text.split(|&byte| byte == b'\n') {
         match classify(line) {
-            Line::Ruler if is_no_puzzle(line) => {}
-            Line::Ruler => return true,
-            Line::Row => run += 1,
-            Line::Blank => runs.push(std::mem::take(&mut run)),
+            LineKind::Ruler if is_no_puzzle(line) => {}
+            LineKind::Ruler => return true,
+            LineKind::Row => run += 1,
+            LineKind::Blank => runs.push(std::mem::take(&mut run)),
         }
     }
     runs.push(run);
@@ -131,22 +132,22 @@ fn has_layout(text: &[u8]) -> bool {
     !runs.is_empty() && runs.iter().all(|run| run.is_multiple_of(SIXTEEN.box_side()))
 }
 
-/// Makes sure that puzzles which are read in `letters` are not written in `hex`.
+/// Checks that puzzles which are read in `letters` are not written in `hex`.
 ///
-/// All characters of `hex` are read in `letters` too, but `0` is a value in one and a blank in the
-/// other. It has to be a blank if `hex` cannot read the line (for a `G`, another blank than `.`, or
-/// a number above 9), or if the line has more of it than a puzzle has of one value. Any other line
+/// `letters` can read all characters of `hex`, but `0` is a value in one and a blank in the other.
+/// It must be a blank if `hex` cannot read the line (because of a `G`, another blank than `.`, or a
+/// number above 9), or if the line has more of it than a puzzle has of one value. Any other line
 /// with a `0` fits both.
 ///
-/// Where there is no `0`, the readings do not differ: a clue has the same name in both, and so has
-/// every cell of a solution but those of the one value that no clue has, which is `G` in one and
-/// `0` in the other.
+/// Without a `0` the readings do not differ: clues have the same name in both, and so have the
+/// cells of a solution, except for one value without a clue, which is `G` in one and `0` in the
+/// other.
 ///
-/// For smaller puzzles hardly anybody uses `hex`, and files put together from several sources mix
-/// `.` and `0` for blanks. There a line fits both only if it has `.` as well as `0`.
+/// For smaller puzzles `hex` is rare, and files compiled from several sources mix `.` and `0` for
+/// blanks. There a line fits both only if it has `.` as well as `0`.
 ///
 /// # Errors
-/// [`FormatError::AmbiguousAlphabet`] if at least as many lines fit both as have to be `letters`.
+/// [`FormatError::AmbiguousAlphabet`] if at least as many lines fit both as must be `letters`.
 pub(super) fn check_letters<'a>(
     format: &Format,
     lines: impl Iterator<Item = &'a [u8]>,
@@ -166,7 +167,7 @@ pub(super) fn check_letters<'a>(
             continue;
         }
         let zeros = cells.iter().filter(|&&cell| cell == b"0").count();
-        // Each value stands once in a row, and as often in a puzzle as that has rows.
+        // Each value appears once in a row, and as often in a puzzle as that has rows.
         let is_hex = is_read(&hex)
             && cells.iter().all(|cell| cell.len() == 1)
             && zeros * side <= cells.len()
@@ -177,13 +178,13 @@ pub(super) fn check_letters<'a>(
     if both > 0 && both >= only_letters { Err(FormatError::AmbiguousAlphabet) } else { Ok(()) }
 }
 
-/// The cells of a line of a text in this format. None if it has the wrong length.
+/// The cells of a line of a text in this format; none for a wrong length.
 pub(super) fn written_cells<'a>(format: &Format, line: &'a [u8]) -> Vec<&'a [u8]> {
     if format.notation != Notation::Grid {
         let cells = lines::cells(format, line);
         return if cells.len() == format.order.cells() { cells.chunks(1).collect() } else { Vec::new() };
     }
-    if classify(line) == Line::Row {
+    if classify(line) == LineKind::Row {
         rows::cells(line, format.order.side()).unwrap_or_default()
     } else {
         Vec::new()

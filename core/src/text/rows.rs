@@ -1,46 +1,47 @@
 //! `grid`: a puzzle written as rows of cells.
 //!
-//! A row is `side` cells, apart (`5 3 . | . 7 .`) or together (`53..7....`). Where they are apart, values may be
-//! numbers. Rulers, blank lines and comment lines stand anywhere; after `side` rows the next puzzle begins.
+//! A row is `side` cells, separate (`5 3 . | . 7 .`) or together (`53..7....`). Separate values may
+//! be numbers. Rulers, blank lines and comment lines may appear anywhere. After `side` rows the
+//! next puzzle begins.
 //!
-//! Blank lines mean nothing as long as the rows on both sides of them make one puzzle. Where they cannot, the
-//! first rows were a puzzle that ended too early: it is of the wrong length, and the next one is read from
-//! its own first row. They cannot if the rows up to the next blank line are more than are missing, or if two or
-//! more rows side by side end where no band does.
+//! A blank line has no meaning if the rows before and after it can form one puzzle. If they cannot,
+//! the rows before it were a puzzle that ended too early: it has the wrong length, and the next
+//! puzzle begins after it. They cannot if more rows follow up to the next blank line than are
+//! missing, or if two or more adjacent rows end inside a band.
 
 use super::alphabet::INVALID;
 use super::lines::{characters, is_no_puzzle, looked_at, offset};
 use super::{Format, Problem, PuzzleError, Record, Records};
 use crate::grid::{Grid, Order};
 
-/// What a line of a `grid` text is.
+/// The kind of a line of a `grid` text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum LineKind {
     Blank,
     Ruler,
     Row,
 }
 
-pub(super) fn classify(line: &[u8]) -> Line {
+pub(super) fn classify(line: &[u8]) -> LineKind {
     if is_no_puzzle(line) {
-        // A comment must not end a puzzle as a blank line may.
-        if line.trim_ascii().is_empty() { Line::Blank } else { Line::Ruler }
+        // A comment is a ruler, because it must not end a puzzle as a blank line may.
+        if line.trim_ascii().is_empty() { LineKind::Blank } else { LineKind::Ruler }
     } else if line.iter().all(|b| b"-+|= \t\r".contains(b)) {
-        Line::Ruler
+        LineKind::Ruler
     } else {
-        Line::Row
+        LineKind::Row
     }
 }
 
-/// The groups of characters of a row, rulers and white space left out.
+/// The groups of characters of a row, without rulers and white space.
 pub(super) fn tokens(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|&b| b == b'|' || b.is_ascii_whitespace()).filter(|token| !token.is_empty())
 }
 
-/// Follows where puzzles begin and end. The same rule serves cutting, reading and detection.
+/// Tracks where puzzles begin and end. Cutting, reading and detection share this rule.
 struct Boundaries {
     order: Order,
-    /// The rows of the puzzle at hand.
+    /// The rows of the current puzzle.
     rows: usize,
     /// The rows since the last blank line.
     run: usize,
@@ -51,23 +52,23 @@ impl Boundaries {
         Self { order: format.order, rows: 0, run: 0 }
     }
 
-    /// True if the puzzle at hand ends with this line, which `rest` follows. `None` if that depends on what follows
-    /// `rest`; if nothing does (`at_end`), there is always an answer.
-    fn ends_with(&mut self, line: Line, rest: &[u8], at_end: bool) -> Option<bool> {
+    /// Whether the current puzzle ends with this line, which `rest` follows. `None` if that depends
+    /// on what follows `rest`, which is never so if nothing does (`at_end`).
+    fn ends_with(&mut self, line: LineKind, rest: &[u8], at_end: bool) -> Option<bool> {
         let missing = self.order.side() - self.rows;
         let ends = match line {
-            Line::Row => {
+            LineKind::Row => {
                 self.rows += 1;
                 self.run += 1;
                 missing == 1
             }
-            // Of several blank lines the first has the say.
-            Line::Blank if self.run > 0 => {
+            // Of several blank lines the first decides.
+            LineKind::Blank if self.run > 0 => {
                 let run = std::mem::take(&mut self.run);
                 let inside_band = !self.rows.is_multiple_of(self.order.box_side());
                 (inside_band && run > 1) || run_exceeds(rest, missing, at_end)?
             }
-            Line::Blank | Line::Ruler => false,
+            LineKind::Blank | LineKind::Ruler => false,
         };
         if ends {
             (self.rows, self.run) = (0, 0);
@@ -76,22 +77,22 @@ impl Boundaries {
     }
 }
 
-/// Has the text more than `limit` rows before the blank line that comes after its first row?
+/// Whether the text has more than `limit` rows before the first blank line behind a row.
 fn run_exceeds(text: &[u8], limit: usize, at_end: bool) -> Option<bool> {
     let mut rows = 0;
     for line in text.split_inclusive(|&b| b == b'\n') {
         let line = line.strip_suffix(b"\n").or(at_end.then_some(line))?;
         match classify(looked_at(line)) {
-            Line::Row if rows == limit => return Some(true),
-            Line::Row => rows += 1,
-            Line::Blank if rows > 0 => return Some(false),
-            Line::Blank | Line::Ruler => {}
+            LineKind::Row if rows == limit => return Some(true),
+            LineKind::Row => rows += 1,
+            LineKind::Blank if rows > 0 => return Some(false),
+            LineKind::Blank | LineKind::Ruler => {}
         }
     }
     at_end.then_some(false)
 }
 
-/// The length of the whole puzzles at the start of `text`, which goes on.
+/// The length of the whole puzzles at the start of `text`, which more text follows.
 pub(super) fn cut(format: &Format, text: &[u8]) -> usize {
     let mut boundaries = Boundaries::new(format);
     let (mut at, mut end) = (0, 0);
@@ -99,7 +100,7 @@ pub(super) fn cut(format: &Format, text: &[u8]) -> usize {
         let kind = classify(looked_at(&text[at..newline]));
         at = newline + 1;
         let Some(ends) = boundaries.ends_with(kind, &text[at..], false) else { break };
-        if ends || (boundaries.rows == 0 && kind != Line::Row) {
+        if ends || (boundaries.rows == 0 && kind != LineKind::Row) {
             end = at;
         }
     }
@@ -123,7 +124,7 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
             break;
         };
         let kind = classify(line);
-        if kind == Line::Row {
+        if kind == LineKind::Row {
             first.get_or_insert(number);
             last = number;
             let cells = &mut puzzle.digits_mut()[row * side..][..side];
@@ -132,7 +133,7 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
             }
         }
         if boundaries.ends_with(kind, records.text, true) == Some(true) {
-            if kind == Line::Blank {
+            if kind == LineKind::Blank {
                 fail(Problem::WrongLength, last);
             }
             break;
@@ -142,7 +143,7 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
 }
 
 /// The rows of each puzzle, as reading divides them, and whether the puzzle ends in `text`. The
-/// last one may go on behind it, unless nothing follows (`at_end`).
+/// last one may continue behind it, unless nothing follows (`at_end`).
 pub(super) fn puzzles<'a>(format: &Format, text: &'a [u8], at_end: bool) -> Vec<(Vec<&'a [u8]>, bool)> {
     let mut boundaries = Boundaries::new(format);
     let (mut puzzles, mut rows) = (Vec::new(), Vec::new());
@@ -151,7 +152,7 @@ pub(super) fn puzzles<'a>(format: &Format, text: &'a [u8], at_end: bool) -> Vec<
         at += line.len();
         let line = looked_at(line.strip_suffix(b"\n").unwrap_or(line));
         let kind = classify(line);
-        if kind == Line::Row {
+        if kind == LineKind::Row {
             rows.push(line);
         }
         match boundaries.ends_with(kind, &text[at..], at_end) {
@@ -166,7 +167,7 @@ pub(super) fn puzzles<'a>(format: &Format, text: &'a [u8], at_end: bool) -> Vec<
     puzzles
 }
 
-/// The cells of a row of `side` cells; `None` if it has more or fewer.
+/// The cells of a row; `None` if they are not `side`.
 pub(super) fn cells(line: &[u8], side: usize) -> Option<Vec<&[u8]>> {
     let apart: Vec<_> = tokens(line).collect();
     if apart.len() == side {
@@ -186,7 +187,7 @@ pub(super) fn read_row(format: &Format, line: &[u8], digits: &mut [u8]) -> Resul
     Ok(())
 }
 
-/// A cell by itself: a symbol, a blank, or a number.
+/// The digit of a single cell: a symbol, a blank, or a number.
 pub(super) fn read_cell(format: &Format, cell: &[u8]) -> Option<u8> {
     if let [byte] = cell {
         let digit = format.codec.decode(*byte);
@@ -206,8 +207,8 @@ mod tests {
         Format::new(Notation::Grid, Order::ALL[1], Alphabet::Letters).unwrap()
     }
 
-    /// Where puzzles end: the text has an `r` for a row, a `b` for a blank line and a `-` for a ruler, and what
-    /// comes back has a `|` behind each that ends a puzzle.
+    /// `lines` (`r` for a row, `b` for a blank line, `-` for a ruler) with a `|` behind each that
+    /// ends a puzzle.
     fn ends(lines: &str) -> String {
         let line = |kind: char| match kind {
             'r' => "1234\n",
@@ -262,7 +263,8 @@ mod tests {
             (row.repeat(4), 20),
             (row.repeat(3), 0),
             (row.repeat(5), 20),
-            // Half a puzzle and a blank line: the rows that come now may be the rest of it or another.
+            // Half a puzzle and a blank line: the rows that come now may be the rest of it or
+            // another.
             (format!("{row}{row}\n"), 0),
             (format!("{row}{row}\n{row}{row}"), 0),
             (format!("{row}{row}\n{row}{row}\n"), 22),
@@ -278,12 +280,12 @@ mod tests {
     #[test]
     fn lines_are_rows_rulers_or_blank() {
         let cases = [
-            ("", Line::Blank),
-            (" \t\r", Line::Blank),
-            ("# 1 2", Line::Ruler),
-            ("|---+===|\r", Line::Ruler),
-            ("- 1", Line::Row),
-            (". .", Line::Row),
+            ("", LineKind::Blank),
+            (" \t\r", LineKind::Blank),
+            ("# 1 2", LineKind::Ruler),
+            ("|---+===|\r", LineKind::Ruler),
+            ("- 1", LineKind::Row),
+            (". .", LineKind::Row),
         ];
         for (line, wanted) in cases {
             assert_eq!(classify(line.as_bytes()), wanted, "{line:?}");

@@ -1,10 +1,11 @@
-//! `triples`: `row column value` a line, one puzzle a text, blank cells left out.
+//! `triples`: `row column value` on each line, one puzzle a text, blank cells omitted.
 
 use super::lines::{is_no_puzzle, offset};
 use super::{Problem, PuzzleError, Record, Records};
 use crate::grid::{Cell, Digit, Grid, MAX_SIDE, Order, OutOfRange};
 
-/// The longest `triples` text that is read as one puzzle. The largest puzzle takes under 10 KiB.
+/// The most bytes of a `triples` text that are read as one puzzle. The largest puzzle takes under
+/// 10 KiB.
 pub const MAX_TRIPLES_BYTES: usize = 1 << 20;
 
 /// The fields of a line, before a comment.
@@ -22,7 +23,7 @@ fn number(field: &[u8]) -> Option<usize> {
 /// The three numbers of a line.
 ///
 /// # Errors
-/// The wrong length if there are not three fields, else the first that is no number.
+/// A wrong length if there are not three fields, else the first that is no number.
 pub(super) fn numbers(line: &[u8]) -> Result<[usize; 3], Problem> {
     let mut parts = fields(line);
     let (Some(row), Some(column), Some(value), None) =
@@ -33,7 +34,7 @@ pub(super) fn numbers(line: &[u8]) -> Result<[usize; 3], Problem> {
     let mut numbers = [0; 3];
     for (place, field) in numbers.iter_mut().zip([row, column, value]) {
         *place = number(field).ok_or_else(|| {
-            // A number that is too large for us begins the offence itself.
+            // A number that overflows is bad from its first character on.
             let bad = field.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(0);
             Problem::invalid_character(line, offset(line, field) + bad)
         })?;
@@ -41,7 +42,8 @@ pub(super) fn numbers(line: &[u8]) -> Result<[usize; 3], Problem> {
     Ok(numbers)
 }
 
-/// The smallest order, from 2 on, that has every number of the text which any order has.
+/// The smallest order, from 2 on, in which every number of the text is valid that is valid in any
+/// order.
 pub(super) fn smallest_order(text: &[u8]) -> Order {
     let all = text.split(|&b| b == b'\n').filter_map(|line| numbers(line).ok()).flatten();
     let largest = all.filter(|&number| number <= MAX_SIDE).max();
@@ -49,7 +51,7 @@ pub(super) fn smallest_order(text: &[u8]) -> Order {
     Order::ALL.into_iter().find(|order| largest.is_some() && fits(order)).unwrap_or(Order::NINE)
 }
 
-/// The whole text is one puzzle. What is wrong with it is what comes first in the order of checks.
+/// Reads the whole text as one puzzle. Its error is the first in the order of checks.
 pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<Record<'a>> {
     let order = records.format.order;
     puzzle.reset(order);

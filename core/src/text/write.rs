@@ -1,14 +1,15 @@
-//! Grids written out, in the alphabet they came in.
+//! Writing of grids, in the alphabet of their format.
 
 use std::fmt;
 use std::io::Write as _;
 
 use super::alphabet::Shortcut;
-use super::lines::map_nine;
+use super::lines::map_9x9;
 use super::{Alphabet, Format, Notation};
 use crate::grid::Grid;
 
-/// One line of cells, `.` for blanks and `letters` for values above 9; `{:#}` prints rows with rulers.
+/// One line of cells, `.` for blanks and `letters` for values above 9; `{:#}` prints rows with
+/// rulers.
 impl fmt::Display for Grid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Letters are enough for every order.
@@ -30,22 +31,22 @@ impl Format {
         self.codec.encode(digit).into()
     }
 
-    /// Appends the cells, one character each, without a line end.
+    /// Appends the cells of a grid, one character each, without a line end.
     pub fn write_cells(&self, grid: &Grid, out: &mut Vec<u8>) {
         self.write_digits(grid.digits(), out);
     }
 
-    /// The same for the digits of a grid of this format's order.
+    /// [`Self::write_cells`] for the digits of a grid of this format's order.
     pub fn write_digits(&self, digits: &[u8], out: &mut Vec<u8>) {
-        match self.everyday_line(digits) {
+        match self.plain_9x9_line(digits) {
             Some([cells @ .., _]) => out.extend_from_slice(&cells),
             None => out.extend(digits.iter().map(|&d| self.codec.encode(d))),
         }
     }
 
-    /// The same with a line end.
+    /// [`Self::write_digits`] with a line end.
     pub fn write_line(&self, digits: &[u8], out: &mut Vec<u8>) {
-        match self.everyday_line(digits) {
+        match self.plain_9x9_line(digits) {
             Some(line) => out.extend_from_slice(&line),
             None => {
                 self.write_digits(digits, out);
@@ -54,10 +55,12 @@ impl Format {
         }
     }
 
-    /// Appends a line for each of the grids, which are complete and of this format's order and lie one behind the other.
+    /// Appends a line for each of the grids, which are solved, of this format's order, and
+    /// contiguous.
+    #[doc(hidden)]
     #[inline(always)]
     pub fn write_solutions(&self, digits: &[u8], out: &mut Vec<u8>) {
-        /// Room is made for so many at a time, which stays in the nearest cache.
+        /// `out` grows by this many lines at a time, which fit into the first-level cache.
         const AT_ONCE: usize = 32;
         if self.codec.shortcut == Shortcut::None {
             return digits.chunks(self.order.cells()).for_each(|digits| self.write_line(digits, out));
@@ -67,15 +70,15 @@ impl Format {
             out.resize(first + 82 * grids.len(), b'\n');
             for (line, digits) in out[first..].as_chunks_mut::<82>().0.iter_mut().zip(grids) {
                 if let Some(cells) = line.first_chunk_mut() {
-                    map_nine(digits, cells, |digit| (b'0'.wrapping_add(digit), false));
+                    map_9x9(digits, cells, |digit| (b'0'.wrapping_add(digit), false));
                 }
             }
         }
     }
 
-    /// The line of a 9x9 grid in digits, its end included: arithmetic on an array, instead of a table, becomes vector
-    /// code. `None` for any other.
-    fn everyday_line(&self, digits: &[u8]) -> Option<[u8; 82]> {
+    /// The line of a 9x9 grid in digits, its end included, by arithmetic that the compiler
+    /// vectorises, unlike a table. `None` for other formats.
+    fn plain_9x9_line(&self, digits: &[u8]) -> Option<[u8; 82]> {
         let digits: &[u8; 81] = digits.try_into().ok().filter(|_| self.codec.shortcut != Shortcut::None)?;
         let mut line = [b'\n'; 82];
         for (symbol, &digit) in line.iter_mut().zip(digits) {
@@ -84,12 +87,12 @@ impl Format {
         Some(line)
     }
 
-    /// Appends the rows with rulers between the boxes, as [`super::Notation::Grid`] reads them.
+    /// Appends rows with rulers between the boxes, which [`super::Notation::Grid`] reads.
     pub fn write_grid(&self, grid: &Grid, out: &mut Vec<u8>) {
         self.write_grid_with(grid, out, |_, symbol, out| out.push(symbol));
     }
 
-    /// The same with the cells written by `write_cell`, which is given the cell's index and symbol.
+    /// [`Self::write_grid`] with each cell written by `write_cell`, from its index and symbol.
     pub fn write_grid_with(
         &self,
         grid: &Grid,
@@ -101,7 +104,7 @@ impl Format {
             let (row, column) = (index / side, index % side);
             if column == 0 && row > 0 && row % b == 0 {
                 let ruler = vec!["-".repeat(2 * b + 1); b].join("+");
-                // The outer parts are one narrower: nothing stands beside their outer cells.
+                // The outer parts are narrower by one, because there is no space outside of them.
                 out.extend_from_slice(&ruler.as_bytes()[1..ruler.len() - 1]);
                 out.push(b'\n');
             }
@@ -115,7 +118,7 @@ impl Format {
         }
     }
 
-    /// Appends `row column value` for each filled cell, as [`super::Notation::Triples`] reads them.
+    /// Appends `row column value` for each filled cell, which [`super::Notation::Triples`] reads.
     pub fn write_triples(&self, grid: &Grid, out: &mut Vec<u8>) {
         for cell in grid.order().all_cells() {
             if let Some(digit) = grid.get(cell) {

@@ -2,8 +2,8 @@
 #![expect(unsafe_code, reason = "vector instructions that not every machine has")]
 #![expect(
     clippy::undocumented_unsafe_blocks,
-    reason = "one reason for all: a word is only made and used inside `run`, which is only entered where the \
-              processor has these instructions. Pointers come from slices whose length is checked"
+    reason = "one reason for all: words exist only inside the functions compiled for these instructions, which are \
+              entered only after a check for them. Pointers come from slices whose length is checked"
 )]
 
 use std::arch::x86_64::{
@@ -12,19 +12,12 @@ use std::arch::x86_64::{
     _mm256_srl_epi64, _mm256_storeu_si256, _mm256_xor_si256,
 };
 
-use super::SimdTask;
-use super::engine::{Engine, Job};
+use super::engine::Engine;
+use super::job::SearchJob;
+use super::packing::Packing;
 use super::sse2::distance;
 use super::word::Word;
-
-/// Has this machine what [`run`] is compiled for?
-pub(super) fn is_available() -> bool {
-    is_x86_feature_detected!("avx2")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("bmi2")
-        && is_x86_feature_detected!("lzcnt")
-        && is_x86_feature_detected!("popcnt")
-}
+use crate::simd::has_avx2;
 
 /// An engine, which only [`run`] may run.
 ///
@@ -35,21 +28,21 @@ pub(super) fn engine() -> Engine<Avx2> {
     fn compiled() -> Engine<Avx2> {
         Engine::new(dive)
     }
-    assert!(is_available());
+    assert!(has_avx2());
     unsafe { compiled() }
 }
 
-/// What the engine does by itself where most puzzles have several solutions. Apart from the search, as that is of one piece, and
-/// whatever stands in it changes how all of it is compiled.
+/// [`Engine::dive`], compiled apart from the search, because whatever is inlined into the search
+/// changes how all of it is compiled.
 ///
 /// # Panics
 /// If the machine does not have the instructions.
-fn dive(engine: &mut Engine<Avx2>, job: &mut Job<'_>) {
+fn dive(engine: &mut Engine<Avx2>, job: &mut SearchJob<'_>) {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn compiled(engine: &mut Engine<Avx2>, job: &mut Job<'_>) {
+    fn compiled(engine: &mut Engine<Avx2>, job: &mut SearchJob<'_>) {
         engine.dive(job);
     }
-    assert!(is_available());
+    assert!(has_avx2());
     unsafe { compiled(engine, job) }
 }
 
@@ -57,40 +50,20 @@ fn dive(engine: &mut Engine<Avx2>, job: &mut Job<'_>) {
 ///
 /// # Panics
 /// If the machine does not have the instructions.
-pub(super) fn run(engine: &mut Engine<Avx2>, job: &mut Job<'_>) {
+pub(super) fn run(engine: &mut Engine<Avx2>, job: &mut SearchJob<'_>) {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn compiled(engine: &mut Engine<Avx2>, job: &mut Job<'_>) {
+    fn compiled(engine: &mut Engine<Avx2>, job: &mut SearchJob<'_>) {
         engine.run(job);
     }
-    assert!(is_available());
+    assert!(has_avx2());
     unsafe { compiled(engine, job) }
-}
-
-/// Does some work.
-///
-/// # Panics
-/// If the machine does not have the instructions.
-pub(super) fn dispatch<T: SimdTask>(work: T) -> T::Output {
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn compiled<T: SimdTask>(work: T) -> T::Output {
-        work.work()
-    }
-    assert!(is_available());
-    unsafe { compiled(work) }
-}
-
-/// See [`super::prefetch`].
-pub(super) fn prefetch(bytes: &[u8]) {
-    for line in bytes.chunks(64) {
-        // SAFETY: every x86-64 has this instruction, which only hints at an address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) }
-    }
 }
 
 #[derive(Clone, Copy)]
 pub(super) struct Avx2(__m256i);
 
-/// What words of 256 bits have in common, whatever else there is for them. The intrinsics have to be at hand where this is used.
+/// The methods that words of 256 bits share in all back ends. The intrinsics must be imported where
+/// this is used.
 macro_rules! words_of_256_bits {
     () => {
         const PARTS: usize = 4;
@@ -141,17 +114,19 @@ macro_rules! words_of_256_bits {
         fn shift_right<const N: u32>(self) -> Self {
             unsafe { Self(_mm256_srl_epi64(self.0, distance::<N>())) }
         }
-
-        #[inline(always)]
-        fn prefetch(bytes: &[u8]) {
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().cast()) }
-        }
     };
 }
 pub(super) use words_of_256_bits;
 
 impl Word for Avx2 {
     words_of_256_bits!();
+}
+
+impl Packing for Avx2 {
+    #[inline(always)]
+    fn prefetch(bytes: &[u8]) {
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().cast()) }
+    }
 
     #[inline(always)]
     fn planes(digits: &[u8; 96]) -> [u128; 4] {
@@ -159,7 +134,8 @@ impl Word for Avx2 {
         for (k, digits) in digits.as_chunks::<32>().0.iter().enumerate() {
             for (bit, plane) in (0..).zip(&mut planes) {
                 let bits = unsafe {
-                    // To the highest bit of each byte, which is what is gathered.
+                    // `movemask` gathers the highest bit of each byte, so the wanted bit is moved
+                    // there.
                     let digits = _mm256_loadu_si256(digits.as_ptr().cast());
                     _mm256_movemask_epi8(_mm256_sll_epi64(digits, _mm_cvtsi32_si128(7 - bit)))
                 };

@@ -1,9 +1,10 @@
-//! The back end for x86-64 with AVX-512: 512 lanes, and every function of three bits in one instruction.
+//! The back end for x86-64 with AVX-512: 512 lanes, and every function of three bits in one
+//! instruction.
 #![expect(unsafe_code, reason = "vector instructions that not every machine has")]
 #![expect(
     clippy::undocumented_unsafe_blocks,
-    reason = "one reason for all: a word is only made and used inside `run`, which is only entered where the \
-              processor has these instructions. Pointers come from slices whose length is checked"
+    reason = "one reason for all: words exist only inside the functions compiled for these instructions, which are \
+              entered only after a check for them. Pointers come from slices whose length is checked"
 )]
 
 use std::arch::asm;
@@ -17,20 +18,11 @@ use std::arch::x86_64::{
     _mm512_testn_epi8_mask, _mm512_xor_si512,
 };
 
-use super::engine::{Engine, Job};
-use super::transpose::{Row, digits_of_row, row_of_digits};
+use super::engine::Engine;
+use super::job::SearchJob;
+use super::packing::{CandidateRow, Packing, digits_of_row, row_of_digits};
 use super::word::{Word, exchange_by_shifts};
-
-/// Has this machine what [`run`] is compiled for?
-pub(super) fn is_available() -> bool {
-    is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512vl")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("bmi2")
-        && is_x86_feature_detected!("lzcnt")
-        && is_x86_feature_detected!("popcnt")
-}
+use crate::simd::has_avx512;
 
 /// An engine, which only [`run`] may run.
 ///
@@ -41,21 +33,21 @@ pub(super) fn engine() -> Engine<Avx512> {
     fn compiled() -> Engine<Avx512> {
         Engine::new(dive)
     }
-    assert!(is_available());
+    assert!(has_avx512());
     unsafe { compiled() }
 }
 
-/// What the engine does by itself where most puzzles have several solutions. Apart from the search, as that is of one piece, and
-/// whatever stands in it changes how all of it is compiled.
+/// [`Engine::dive`], compiled apart from the search, because whatever is inlined into the search
+/// changes how all of it is compiled.
 ///
 /// # Panics
 /// If the machine does not have the instructions.
-fn dive(engine: &mut Engine<Avx512>, job: &mut Job<'_>) {
+fn dive(engine: &mut Engine<Avx512>, job: &mut SearchJob<'_>) {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-    fn compiled(engine: &mut Engine<Avx512>, job: &mut Job<'_>) {
+    fn compiled(engine: &mut Engine<Avx512>, job: &mut SearchJob<'_>) {
         engine.dive(job);
     }
-    assert!(is_available());
+    assert!(has_avx512());
     unsafe { compiled(engine, job) }
 }
 
@@ -63,20 +55,21 @@ fn dive(engine: &mut Engine<Avx512>, job: &mut Job<'_>) {
 ///
 /// # Panics
 /// If the machine does not have the instructions.
-pub(super) fn run(engine: &mut Engine<Avx512>, job: &mut Job<'_>) {
+pub(super) fn run(engine: &mut Engine<Avx512>, job: &mut SearchJob<'_>) {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-    fn compiled(engine: &mut Engine<Avx512>, job: &mut Job<'_>) {
+    fn compiled(engine: &mut Engine<Avx512>, job: &mut SearchJob<'_>) {
         engine.run(job);
     }
-    assert!(is_available());
+    assert!(has_avx512());
     unsafe { compiled(engine, job) }
 }
 
 #[derive(Clone, Copy)]
 pub(super) struct Avx512(__m512i);
 
-/// The functions of three words, by the instruction for words of some length: each does any function of three bits, whose value for
-/// `a`, `b` and `c` is bit `4 * a + 2 * b + c` of its table. All but [`Word::and3`], unless that is asked for.
+/// Functions of three words by `vpternlog`, which computes any function of three bits: its value
+/// for `a`, `b` and `c` is bit `4 * a + 2 * b + c` of its table. All functions but [`Word::and3`],
+/// unless others are named.
 macro_rules! functions_of_three {
     ($ternary:ident) => {
         functions_of_three! {
@@ -95,7 +88,8 @@ macro_rules! functions_of_three {
 }
 pub(super) use functions_of_three;
 
-/// [`Word::exchange`] for words of some length, whole bytes by `exchange_bytes`, but groups of 16 bits as is said.
+/// [`Word::exchange`] with whole bytes by `exchange_bytes`, and groups of 16 bits by the given
+/// expression.
 macro_rules! exchange {
     ($a:ident, $b:ident, 16 => $sixteen:expr) => {
         #[inline(always)]
@@ -111,12 +105,12 @@ macro_rules! exchange {
 }
 pub(super) use exchange;
 
-/// Gives to `a` those bytes of `b` that `UPPER` has a bit for, and to `b` the other bytes of `a`, each at the place within
-/// its eight bytes that `order` says.
+/// Exchanges bytes: `a` takes the bytes of `b` whose bit is set in `UPPER`, and `b` the other bytes
+/// of `a`, permuted within each eight bytes by `order`.
 #[inline(always)]
 fn exchange_bytes<const UPPER: u64>(a: Avx512, b: Avx512, order: [u8; 8]) -> (Avx512, Avx512) {
     let low = u64::from_le_bytes(order).cast_signed();
-    // What is shuffled are sixteen bytes: in the upper half their numbers are greater by eight.
+    // The shuffle works on sixteen bytes: in the upper eight, indices are greater by eight.
     let high = low | 0x0808_0808_0808_0808;
     unsafe {
         let order = _mm512_set_epi64(high, low, high, low, high, low, high, low);
@@ -124,10 +118,10 @@ fn exchange_bytes<const UPPER: u64>(a: Avx512, b: Avx512, order: [u8; 8]) -> (Av
     }
 }
 
-/// The bytes of `to`, but those of `mask` are bytes of `from`.
+/// `to` with the bytes of `mask` replaced by shuffled bytes of `from`.
 ///
-/// The intrinsic for this would do, but the compiler sees through it and makes three instructions of it, which take half
-/// as long again as shifting and selecting.
+/// Not the intrinsic, because the compiler expands that to three instructions, which take half as
+/// long again as shifting and selecting.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn shuffle_some(mut to: __m512i, from: __m512i, mask: u64, order: __m512i) -> __m512i {
@@ -198,7 +192,9 @@ impl Word for Avx512 {
     functions_of_three!(_mm512_ternarylogic_epi64: and3 0b1000_0000);
 
     exchange!(a, b, 16 => exchange_bytes::<0xCCCC_CCCC_CCCC_CCCC>(a, b, [2, 3, 0, 1, 6, 7, 4, 5]));
+}
 
+impl Packing for Avx512 {
     #[inline(always)]
     fn prefetch(bytes: &[u8]) {
         unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().cast()) }
@@ -242,7 +238,7 @@ impl Word for Avx512 {
     }
 
     #[inline(always)]
-    fn row(digits: &[u8; 96]) -> Row {
+    fn row(digits: &[u8; 96]) -> CandidateRow {
         let mut cells = [0; 9];
         let (head, tail) = digits.split_at(64);
         unsafe {
@@ -260,7 +256,7 @@ impl Word for Avx512 {
     }
 
     #[inline(always)]
-    fn solution(row: &Row, digits: &mut [u8; 81]) {
+    fn solution(row: &CandidateRow, digits: &mut [u8; 81]) {
         let cells = digits_of_row(row);
         let (first, last) = digits.split_at_mut(64);
         unsafe {

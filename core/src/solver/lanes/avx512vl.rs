@@ -1,50 +1,31 @@
 //! The back end for x86-64 with AVX-512 on words of 256 bits: 256 lanes.
 //!
-//! It is for processors that do 512 bits in two steps, where longer words spare instructions but no time, and the state of twice as many
-//! lanes does not fit into the nearest cache.
+//! It is for processors that execute 512 bits in two steps, such as Zen 4: there longer words save
+//! instructions but no time, and the state of twice as many lanes does not fit into the first-level
+//! cache.
 #![expect(unsafe_code, reason = "vector instructions that not every machine has")]
 #![expect(
     clippy::undocumented_unsafe_blocks,
-    reason = "one reason for all: a word is only made and used inside `run`, which is only entered where the \
-              processor has these instructions. Pointers come from slices whose length is checked"
+    reason = "one reason for all: words exist only inside the functions compiled for these instructions, which are \
+              entered only after a check for them. Pointers come from slices whose length is checked"
 )]
 
 use std::arch::asm;
 use std::arch::x86_64::{
-    __cpuid, __m256i, _MM_HINT_T0, _mm_prefetch, _mm256_and_si256, _mm256_andnot_si256, _mm256_blend_epi16,
+    __m256i, _MM_HINT_T0, _mm_prefetch, _mm256_and_si256, _mm256_andnot_si256, _mm256_blend_epi16,
     _mm256_loadu_si256, _mm256_or_si256, _mm256_set_epi64x, _mm256_set1_epi64x, _mm256_sll_epi64,
     _mm256_slli_epi64, _mm256_srl_epi64, _mm256_srli_epi64, _mm256_storeu_si256, _mm256_ternarylogic_epi64,
     _mm256_xor_si256,
 };
-use std::sync::LazyLock;
 
 use super::avx2::words_of_256_bits;
-use super::avx512::{self, Avx512, exchange, functions_of_three};
-use super::engine::{Engine, Job};
+use super::avx512::{Avx512, exchange, functions_of_three};
+use super::engine::Engine;
+use super::job::SearchJob;
+use super::packing::{CandidateRow, Packing};
 use super::sse2::distance;
-use super::transpose::Row;
 use super::word::{Word, exchange_by_shifts};
-
-/// Has this machine what [`run`] is compiled for?
-pub(super) fn is_available() -> bool {
-    avx512::is_available()
-}
-
-/// Does the processor say that it does 256 bits at a time and not 512? Those of AMD do: "performance optimization identifiers" in
-/// their manual, AMD64 Architecture Programmer's Manual, volume 3, E.4.
-pub(super) fn is_native() -> bool {
-    const IDENTIFIERS: u32 = 0x8000_001A;
-    const BITS_256: u32 = 1 << 2;
-    const BITS_512: u32 = 1 << 3;
-    // Asked once: a virtual machine stops for each question.
-    static IS_NATIVE: LazyLock<bool> = LazyLock::new(|| {
-        #[allow(unused_unsafe, reason = "older compilers want it")]
-        // SAFETY: every x86-64 has this instruction.
-        let eax = |leaf| unsafe { __cpuid(leaf).eax };
-        eax(0x8000_0000) >= IDENTIFIERS && eax(IDENTIFIERS) & (BITS_256 | BITS_512) == BITS_256
-    });
-    *IS_NATIVE
-}
+use crate::simd::has_avx512;
 
 /// An engine, which only [`run`] may run.
 ///
@@ -55,21 +36,21 @@ pub(super) fn engine() -> Engine<Avx512Vl> {
     fn compiled() -> Engine<Avx512Vl> {
         Engine::new(dive)
     }
-    assert!(is_available());
+    assert!(has_avx512());
     unsafe { compiled() }
 }
 
-/// What the engine does by itself where most puzzles have several solutions. Apart from the search, as that is of one piece, and
-/// whatever stands in it changes how all of it is compiled.
+/// [`Engine::dive`], compiled apart from the search, because whatever is inlined into the search
+/// changes how all of it is compiled.
 ///
 /// # Panics
 /// If the machine does not have the instructions.
-fn dive(engine: &mut Engine<Avx512Vl>, job: &mut Job<'_>) {
+fn dive(engine: &mut Engine<Avx512Vl>, job: &mut SearchJob<'_>) {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-    fn compiled(engine: &mut Engine<Avx512Vl>, job: &mut Job<'_>) {
+    fn compiled(engine: &mut Engine<Avx512Vl>, job: &mut SearchJob<'_>) {
         engine.dive(job);
     }
-    assert!(is_available());
+    assert!(has_avx512());
     unsafe { compiled(engine, job) }
 }
 
@@ -77,19 +58,19 @@ fn dive(engine: &mut Engine<Avx512Vl>, job: &mut Job<'_>) {
 ///
 /// # Panics
 /// If the machine does not have the instructions.
-pub(super) fn run(engine: &mut Engine<Avx512Vl>, job: &mut Job<'_>) {
+pub(super) fn run(engine: &mut Engine<Avx512Vl>, job: &mut SearchJob<'_>) {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-    fn compiled(engine: &mut Engine<Avx512Vl>, job: &mut Job<'_>) {
+    fn compiled(engine: &mut Engine<Avx512Vl>, job: &mut SearchJob<'_>) {
         engine.run(job);
     }
-    assert!(is_available());
+    assert!(has_avx512());
     unsafe { compiled(engine, job) }
 }
 
 #[derive(Clone, Copy)]
 pub(super) struct Avx512Vl(__m256i);
 
-/// As in `avx512.rs`.
+/// The `exchange_bytes` of `avx512.rs` for words of 256 bits.
 #[inline(always)]
 fn exchange_bytes<const UPPER: u64>(a: Avx512Vl, b: Avx512Vl, order: [u8; 8]) -> (Avx512Vl, Avx512Vl) {
     let low = u64::from_le_bytes(order).cast_signed();
@@ -103,7 +84,7 @@ fn exchange_bytes<const UPPER: u64>(a: Avx512Vl, b: Avx512Vl, order: [u8; 8]) ->
     }
 }
 
-/// As in `avx512.rs`.
+/// The `shuffle_some` of `avx512.rs` for words of 256 bits.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn shuffle_some(mut to: __m256i, from: __m256i, mask: u32, order: __m256i) -> __m256i {
@@ -120,10 +101,10 @@ fn shuffle_some(mut to: __m256i, from: __m256i, mask: u32, order: __m256i) -> __
     to
 }
 
-/// The same word, but the compiler does not see that: it cannot make one instruction of what comes before and after.
+/// The same word behind a barrier: the compiler cannot merge the instructions before and after it.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-fn apart(mut word: __m256i) -> __m256i {
+fn opaque(mut word: __m256i) -> __m256i {
     unsafe {
         asm!("/* {word} */", word = inout(ymm_reg) word, options(pure, nomem, nostack, preserves_flags));
     }
@@ -135,15 +116,17 @@ impl Word for Avx512Vl {
 
     functions_of_three!(_mm256_ternarylogic_epi64);
 
-    /// In two instructions where one would do. On Zen 4 an instruction with three operands gets in the way of a store: one store
-    /// and two of them take 1.1 to 1.7 cycles, a store and four with two operands take one. A pass stores more than it can hide, so
-    /// it is a ninth shorter with these apart. With more functions apart it gains no more.
+    /// Two instructions where one would do, because on Zen 4 an instruction with three operands
+    /// delays stores: a store and two of them take 1.1 to 1.7 cycles, a store and four with two
+    /// operands take one. A pass is bound by its stores, so this makes it a ninth shorter.
+    /// Splitting more functions gains nothing.
     #[inline(always)]
     fn and3(a: Self, b: Self, c: Self) -> Self {
-        a.and(Self(unsafe { apart(b.and(c).0) }))
+        a.and(Self(unsafe { opaque(b.and(c).0) }))
     }
 
-    // Groups of 16 bits without a mask, on other ports than the shuffles: moving states in and out takes 5 % less.
+    // Groups of 16 bits are blended, on other ports than the shuffles: loading and unloading take 5
+    // % less time.
     exchange!(a, b, 16 => unsafe {
         const ODD: i32 = 0b1010_1010;
         (
@@ -151,8 +134,14 @@ impl Word for Avx512Vl {
             Self(_mm256_blend_epi16::<ODD>(_mm256_srli_epi64::<16>(a.0), b.0)),
         )
     });
+}
 
-    // One puzzle at a time, whatever the length of the words.
+/// Packing handles one puzzle at a time, so the instructions for 512 bits serve here too.
+impl Packing for Avx512Vl {
+    #[inline(always)]
+    fn prefetch(bytes: &[u8]) {
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().cast()) }
+    }
 
     #[inline(always)]
     fn planes(digits: &[u8; 96]) -> [u128; 4] {
@@ -165,12 +154,12 @@ impl Word for Avx512Vl {
     }
 
     #[inline(always)]
-    fn row(digits: &[u8; 96]) -> Row {
+    fn row(digits: &[u8; 96]) -> CandidateRow {
         Avx512::row(digits)
     }
 
     #[inline(always)]
-    fn solution(row: &Row, digits: &mut [u8; 81]) {
+    fn solution(row: &CandidateRow, digits: &mut [u8; 81]) {
         Avx512::solution(row, digits);
     }
 }

@@ -1,49 +1,51 @@
-//! What to do when a pass finds nothing more: look for triads, else guess. For all lanes at once.
+//! Branching: where passes find nothing more, triads for all lanes at once, else a guess in each.
 //!
-//! A *triad* is a minirow or minicolumn with candidates of three digits only. They need all its cells, so none of the
-//! three is anywhere else in that row or column. With fewer than three digits there is a contradiction. The other way
-//! round, a minirow or minicolumn is *full* if three digits have no other place in its row or column: then no other digit
-//! is in it. With more than three there is a contradiction. That is dearer to find than what a pass does, and seldom
-//! there, so it is only looked for here.
+//! A *triad* is a minirow or minicolumn with candidates of three digits only. They need all its
+//! cells, so none of the three is elsewhere in its row or column. Fewer than three digits are a
+//! contradiction. Conversely, a minirow or minicolumn is *full* if three digits have no other place
+//! in its row or column: then no other digit is in it. More than three are a contradiction. Triads
+//! are rare and cost more to find than what a pass infers, so they are only looked for here.
 //!
-//! A guess goes, as in tdoku (T. Dillon, 2019), to the band or stack with the fewest possible permutations over all its
-//! digits, and there to the digit with the fewest: a minirow holds that digit, or it does not.
+//! The guess follows tdoku (T. Dillon, 2019): in the band or stack with the fewest possible
+//! permutations over all its digits, the digit with the fewest. A minirow of it holds that digit,
+//! or it does not.
 
-use super::inference::{State, six_permutations};
-use super::transpose::{CANDIDATES, ROW_PARTS, Row, Rows};
+use super::inference::{SlicedState, six_permutations};
+use super::packing::{CANDIDATES, CandidateRow, ROW_PARTS};
+use super::transpose::LaneRows;
 use super::word::{Mask, Word};
 
 /// Bands and stacks.
 const BANDS: usize = 6;
 
-/// The minirows of a band, or minicolumns of a stack: `3 * line + box`, where a band has three rows and a stack three
-/// columns.
-type Lines<W> = [W; 9];
+/// The minirows of a band by `3 * row + box`, or the minicolumns of a stack by `3 * column + box`.
+type MiniLines<W> = [W; 9];
 
-/// What is known of all lanes at a stall.
+/// Triads and guesses of all lanes at a stall.
 pub(super) struct Branch<W> {
-    /// The minirows and minicolumns that have a candidate, by digit and band.
-    lines: [[Lines<W>; BANDS]; 9],
-    /// How many permutations there are, as a number of three bits, by digit and band.
+    /// The minirows and minicolumns that have a candidate, by digit and band or stack.
+    lines: [[MiniLines<W>; BANDS]; 9],
+    /// The number of possible permutations, three bits, by digit and band or stack.
     permutations: [[[W; 3]; BANDS]; 9],
-    /// Where a digit that is possible in the next line of the same row is ruled out of this one, and the same for the one
-    /// after the next: because that one is a triad, or this one is full. By band.
+    /// The lines from which a digit is ruled out if it is possible in the next line of the same
+    /// row, and if in the one after it: because that one is a triad, or this one is full. By band
+    /// or stack.
     owned: [[[W; 2]; 9]; BANDS],
     /// The lanes in which a triad or a full one rules something out.
     progress: W,
-    /// The band or stack in which is guessed.
+    /// The band or stack of the guess.
     band: [W; BANDS],
     guess: Guess<W>,
 }
 
 /// A guess in each lane.
 struct Guess<W> {
-    /// The digit that is guessed on.
+    /// The digit.
     digit: [W; 9],
-    /// The minirow or minicolumn that holds the digit, or does not.
-    line: Lines<W>,
-    /// Those that do not hold it if that one does.
-    other_lines: Lines<W>,
+    /// The minirow or minicolumn that is guessed to hold the digit.
+    line: MiniLines<W>,
+    /// The lines that do not hold it if that one does.
+    other_lines: MiniLines<W>,
 }
 
 impl<W: Word> Guess<W> {
@@ -53,7 +55,8 @@ impl<W: Word> Guess<W> {
     }
 }
 
-/// Where in the free bits of a row the guess stands: a bit for the digit, one for the band, and one for the line.
+/// The guess within the free bits of a row: one bit of nine for the digit, of six for the band or
+/// stack, and of nine for the line.
 const DIGIT_AT: usize = CANDIDATES % 64;
 const BAND_AT: usize = DIGIT_AT + 9;
 const LINE_AT: usize = BAND_AT + BANDS;
@@ -71,10 +74,10 @@ impl<W: Word> Branch<W> {
         })
     }
 
-    /// Finds triads in all lanes, and a guess for those of `stalled` where that brings nothing new. Returns the lanes
-    /// with a guess; lanes with a contradiction are no longer alive.
+    /// Finds triads in all lanes, and a guess in those of `stalled` where there are none. Returns
+    /// the lanes with a guess. Lanes with a contradiction are no longer alive.
     #[inline(always)]
-    pub(super) fn choose(&mut self, state: &mut State<W>, stalled: W) -> W {
+    pub(super) fn choose(&mut self, state: &mut SlicedState<W>, stalled: W) -> W {
         self.find_lines(state);
         self.progress = self.find_triads(state);
         let guessing = stalled.and(state.alive).and_not(self.progress);
@@ -85,11 +88,17 @@ impl<W: Word> Branch<W> {
         guessing
     }
 
-    /// Finds triads in all lanes, and guesses for those of `lanes` where that brings nothing new: in the band or stack that would be
-    /// chosen alone, and in the other two of its kind. Passes need not have found everything. Returns the lanes with a guess;
-    /// lanes with a contradiction are no longer alive.
+    /// Finds triads in all lanes, and guesses in those of `lanes` where there are none: in the band
+    /// or stack that [`Self::choose`] would take, and in the other two of its kind. Passes need not
+    /// have found everything. Returns the lanes with a guess. Lanes with a contradiction are no
+    /// longer alive.
     #[inline(always)]
-    pub(super) fn choose_several(&mut self, state: &mut State<W>, lanes: W, guesses: &mut Guesses<W>) -> W {
+    pub(super) fn choose_several(
+        &mut self,
+        state: &mut SlicedState<W>,
+        lanes: W,
+        guesses: &mut Guesses<W>,
+    ) -> W {
         let none = W::splat(0);
         self.find_lines(state);
         self.progress = self.find_triads(state);
@@ -120,12 +129,12 @@ impl<W: Word> Branch<W> {
     }
 
     #[inline(always)]
-    fn find_lines(&mut self, state: &State<W>) {
+    fn find_lines(&mut self, state: &SlicedState<W>) {
         for digit in 0..9 {
             let (digits, _) = state.candidates.as_chunks::<81>();
             let cells = &digits[digit];
             let lines = &mut self.lines[digit];
-            // Nested loops rather than tables or divisions: they unroll to constants.
+            // Nested loops, because they unroll to constants, unlike tables or divisions.
             for band in 0..3 {
                 for inner in 0..3 {
                     for across in 0..3 {
@@ -146,7 +155,7 @@ impl<W: Word> Branch<W> {
 
     /// Returns the lanes in which a triad or a full line rules something out.
     #[inline(always)]
-    fn find_triads(&mut self, state: &mut State<W>) -> W {
+    fn find_triads(&mut self, state: &mut SlicedState<W>) -> W {
         let mut progress = W::splat(0);
         for band in 0..BANDS {
             for row in [0, 3, 6] {
@@ -165,7 +174,8 @@ impl<W: Word> Branch<W> {
                     state.alive = state.alive.and(three_possible.or(more_possible)).and_not(more_certain);
                     triads[i] = three_possible;
                     full[i] = three_certain;
-                    // If both, the three digits are nowhere else, and no other is here.
+                    // If a line is both, its three digits are nowhere else and no other is in it:
+                    // nothing new.
                     progress = W::or_xor(progress, three_possible, three_certain);
                 }
                 for i in 0..3 {
@@ -177,7 +187,7 @@ impl<W: Word> Branch<W> {
         progress
     }
 
-    /// Marks the band or stack with the fewest permutations of those that are not decided.
+    /// Marks the undecided band or stack with the fewest permutations.
     #[inline(always)]
     fn choose_band(&mut self, guessing: W) {
         let (none, all) = (W::splat(0), W::splat(!0));
@@ -188,7 +198,7 @@ impl<W: Word> Branch<W> {
                 counts[digit] = self.permutations[digit][band];
             }
             let sum = sum_of_nine(&counts);
-            // Nine digits with one permutation each: decided.
+            // Undecided means more than nine permutations, which is one for each digit.
             let open = W::or3(W::or3(sum[1], sum[2], sum[4]), sum[5], all.and_not(sum[0].and(sum[3])));
             let fewer = less(&sum, &fewest).and(open);
             for bit in 0..6 {
@@ -204,7 +214,7 @@ impl<W: Word> Branch<W> {
         }
     }
 
-    /// The digit with the fewest permutations, of those that are not decided, in the one of `bands` that is marked.
+    /// The undecided digit with the fewest permutations in the marked one of `bands`.
     #[inline(always)]
     fn choose_digit<const N: usize>(&self, bands: [usize; N]) -> [W; 9] {
         let (none, all) = (W::splat(0), W::splat(!0));
@@ -229,10 +239,14 @@ impl<W: Word> Branch<W> {
         chosen
     }
 
-    /// Of that digit, in the one of `bands` that is marked, the first minirow of the first row that is not decided, and those that
-    /// are ruled out if it holds the digit.
+    /// The first possible line of the first undecided row of that digit, in the marked one of
+    /// `bands`, and the lines that are ruled out if it holds the digit.
     #[inline(always)]
-    fn choose_line<const N: usize>(&self, bands: [usize; N], digits: &[W; 9]) -> (Lines<W>, Lines<W>) {
+    fn choose_line<const N: usize>(
+        &self,
+        bands: [usize; N],
+        digits: &[W; 9],
+    ) -> (MiniLines<W>, MiniLines<W>) {
         let none = W::splat(0);
         let (mut line, mut other_lines) = ([none; 9], [none; 9]);
         let mut lines = [none; 9];
@@ -257,7 +271,7 @@ impl<W: Word> Branch<W> {
         (line, other_lines)
     }
 
-    /// The words that say in each row what the guess is. They go into the last part of the rows, from [`DIGIT_AT`] on.
+    /// Writes the guesses into the free words of the last part of the rows, from [`DIGIT_AT`] on.
     #[inline(always)]
     pub(super) fn mark(&self, last_part: &mut [W; 64]) {
         last_part[DIGIT_AT..][..9].copy_from_slice(&self.guess.digit);
@@ -265,9 +279,9 @@ impl<W: Word> Branch<W> {
         last_part[LINE_AT..][..9].copy_from_slice(&self.guess.line);
     }
 
-    /// Follows the guess that the line holds the digit, and rules out what triads and full lines do.
+    /// Follows the guess that the line holds the digit, and applies triads and full lines.
     #[inline(always)]
-    pub(super) fn follow(&self, state: &mut State<W>) {
+    pub(super) fn follow(&self, state: &mut SlicedState<W>) {
         let has_progress = !Mask::of(self.progress).is_empty();
         let (digits, _) = state.candidates.as_chunks_mut::<81>();
         for digit in 0..9 {
@@ -298,7 +312,7 @@ impl<W: Word> Branch<W> {
     }
 
     #[inline(always)]
-    fn rule_out_by_lines(&self, digit: usize, out: &mut [Lines<W>; BANDS]) {
+    fn rule_out_by_lines(&self, digit: usize, out: &mut [MiniLines<W>; BANDS]) {
         for band in 0..BANDS {
             let (lines, owned) = (&self.lines[digit][band], &self.owned[band]);
             for row in [0, 3, 6] {
@@ -313,11 +327,11 @@ impl<W: Word> Branch<W> {
     }
 }
 
-/// A guess in each of the three bands, or the three stacks, of some lanes.
+/// Guesses of dives: one in each of the three bands, or of the three stacks, of a lane.
 pub(super) struct Guesses<W> {
-    /// In the first band or stack, in the second and in the third.
+    /// The guesses in the first band or stack, in the second and in the third.
     of_band: [Guess<W>; 3],
-    /// The one of which the other side may be kept.
+    /// The band or stack whose guess is first: its alternative may be kept.
     first_band: [W; BANDS],
 }
 
@@ -327,13 +341,13 @@ impl<W: Word> Guesses<W> {
         Box::new(Self { of_band: [guess(), guess(), guess()], first_band: [W::splat(0); BANDS] })
     }
 
-    /// Follows the guesses, and rules out what triads and full lines do. In each of `kept`, in the lanes beside it, is kept what there is
-    /// if the guess in the first band is wrong.
+    /// Follows the guesses, and applies triads and full lines. Each of `kept` takes, in the lanes
+    /// beside it, the candidates if the guess in the first band is wrong.
     #[inline(always)]
     pub(super) fn follow<const N: usize>(
         &self,
         branch: &Branch<W>,
-        state: &mut State<W>,
+        state: &mut SlicedState<W>,
         mut kept: [(&mut [W; CANDIDATES], W); N],
     ) {
         let has_progress = !Mask::of(branch.progress).is_empty();
@@ -377,10 +391,10 @@ impl<W: Word> Guesses<W> {
     }
 }
 
-/// Copies the row of a lane to `row`, but takes the other side of the guess that stands in it: the line does not hold the
-/// digit. The free bits are cleared.
+/// Copies the row of a lane to `row` with the alternative of the guess that is marked in it: the
+/// line does not hold the digit. The free bits are cleared.
 #[inline(always)]
-pub(super) fn refuse<W: Word>(rows: &Rows<ROW_PARTS>, lane: usize, row: &mut Row) {
+pub(super) fn refuse<W: Word>(rows: &LaneRows<ROW_PARTS>, lane: usize, row: &mut CandidateRow) {
     const LAST: usize = CANDIDATES / 64;
     *row = rows.get::<W>(lane);
     let guess = rows.part::<W>(lane, LAST);
@@ -390,7 +404,8 @@ pub(super) fn refuse<W: Word>(rows: &Rows<ROW_PARTS>, lane: usize, row: &mut Row
     if digit < 9 && band < BANDS && line < 9 {
         let first = 81 * digit + usize::from(FIRST_OF_LINE[band][line]);
         let cells: u64 = if band < 3 { 0b111 } else { 1 | 1 << 9 | 1 << 18 };
-        // From the source: what has just been written to the copy cannot be read back at once.
+        // Read from the source, because reading back what has just been written to the copy would
+        // stall.
         let (part, bit) = (first / 64 % ROW_PARTS, first % 64);
         let next = (part + 1) % ROW_PARTS;
         let kept = |part: usize| if part == LAST { CANDIDATES_OF_LAST } else { !0 };
@@ -416,7 +431,7 @@ static FIRST_OF_LINE: [[u8; 9]; BANDS] = {
     table
 };
 
-/// Where exactly three of nine are set, and where more.
+/// The lanes in which exactly three of nine are set, and those with more.
 #[inline(always)]
 fn three_and_more<W: Word>(nine: &[W; 9]) -> (W, W) {
     let [a, b, c, d, e, f, g, h, i] = *nine;
@@ -429,9 +444,10 @@ fn three_and_more<W: Word>(nine: &[W; 9]) -> (W, W) {
     (ones.and(twos).and_not(more), more)
 }
 
-/// The sum of nine numbers of three bits, none of them more than six. All in binary from the lowest bit up.
+/// The sum of nine numbers of three bits, each six at most, in binary from the lowest bit up.
 ///
-/// Three bits of one place become one of that place and one of the next, until there is one of each.
+/// Full adders turn three bits of one place into one of it and one of the next, until one of each
+/// is left.
 #[inline(always)]
 fn sum_of_nine<W: Word>(numbers: &[[W; 3]; 9]) -> [W; 6] {
     let [a, b, c, d, e, f, g, h, i] = *numbers;
@@ -451,7 +467,7 @@ fn sum_of_nine<W: Word>(numbers: &[[W; 3]; 9]) -> [W; 6] {
     [ones, twos, fours, eights, sixteens, more]
 }
 
-/// Adds three numbers without carrying: the sum of each place, and what it adds to the next.
+/// Adds three numbers without propagating carries: the sum of each place, and its carry.
 #[inline(always)]
 fn add_bits<W: Word>(a: [W; 3], b: [W; 3], c: [W; 3]) -> ([W; 3], [W; 3]) {
     let (s0, c0) = add(a[0], b[0], c[0]);
@@ -466,9 +482,9 @@ fn add<W: Word>(a: W, b: W, c: W) -> (W, W) {
     (W::xor3(a, b, c), W::majority(a, b, c))
 }
 
-/// How many permutations there are of the lines of a band, in binary from the lowest bit up.
+/// The number of possible permutations of the lines of a band, in binary from the lowest bit up.
 #[inline(always)]
-fn count_permutations<W: Word>(lines: &Lines<W>) -> [W; 3] {
+fn count_permutations<W: Word>(lines: &MiniLines<W>) -> [W; 3] {
     let [a, b, c, d, e, f] = six_permutations(lines);
     let (s0, c0) = (W::xor3(a, b, c), W::majority(a, b, c));
     let (s1, c1) = (W::xor3(d, e, f), W::majority(d, e, f));
@@ -476,7 +492,7 @@ fn count_permutations<W: Word>(lines: &Lines<W>) -> [W; 3] {
     [s0.xor(s1), W::xor3(c0, c1, c2), W::majority(c0, c1, c2)]
 }
 
-/// Where is the number `a` less than `b`? Both in binary from the lowest bit up.
+/// The lanes in which `a` is less than `b`, both in binary from the lowest bit up.
 #[inline(always)]
 pub(super) fn less<W: Word, const BITS: usize>(a: &[W; BITS], b: &[W; BITS]) -> W {
     let mut less = W::splat(0);

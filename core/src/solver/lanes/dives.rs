@@ -1,46 +1,52 @@
-//! Dives: two solutions the short way, for puzzles that have many.
+//! Dives: a fast, incomplete search for two solutions of puzzles that have many.
 //!
-//! That a puzzle has more than one solution is shown by any two. Where there are many, nearly every guess is right, and what a search
-//! keeps in order to miss nothing is hardly ever looked at. So a dive goes without: it guesses on one digit in each of three bands, or
-//! three stacks, at once, after two passes, whether these have found everything or not; and of all the other sides it keeps the last
-//! two. They are kept as words like the state itself, so a guess costs a few instructions and none for each lane.
+//! Any two solutions prove that a puzzle has more than one. Where there are many, nearly every
+//! guess is right, and the states that a complete search keeps are hardly ever needed. A dive does
+//! without them: after two passes, whether these have found everything or not, it guesses on one
+//! digit in each of three bands or three stacks at once, and keeps only the last two
+//! *alternatives*, the states in which a guess is wrong. They are kept as words like the state
+//! itself, so a guess costs a few instructions and no work per lane.
 //!
-//! The states that a dive goes on with have no solution in common, so two that it finds are two. That it finds none says nothing: then the
-//! puzzle is left to the search.
+//! The states that a dive visits have no solution in common, so two solutions that it finds differ.
+//! A dive that finds fewer proves nothing: its puzzle is left to the search.
 //!
-//! Diving, going down by guesses and looking back little, is known from solvers of integer programs.
+//! Diving, going down by guesses and hardly ever back, is a primal heuristic of solvers for integer
+//! programs.
 
 use std::sync::atomic::Ordering;
 
 use super::branch::{Branch, Guesses, less};
-use super::engine::{BEGUN, Job, PREFETCH_DISTANCE, word_of_bytes};
-use super::inference::State;
-use super::transpose::{CANDIDATES, PLANES_PARTS, Rows, pack, unpack};
+use super::inference::SlicedState;
+use super::job::{BEGUN, PREFETCH_DISTANCE, SearchJob, padded_digits};
+use super::packing::{CANDIDATES, PLANES_PARTS, Packing, SlicedPlanes, pack, unpack};
+use super::transpose::LaneRows;
 use super::word::{LaneList, MOST_LANES, Mask, Word};
 use crate::solver::{Metrics, Search, Stop};
 
-/// The passes between two guesses. With one there are more guesses in vain, with three there is more to wait for.
+/// The passes between two guesses. With one more guesses are wrong, with three each guess waits
+/// longer.
 const PASSES: u64 = 2;
 
-/// Dives go on as long as no more than one of so many is in vain, with an allowance for the first.
-const IN_VAIN: usize = 4;
+/// Dives go on while at most one in this many fails, with an allowance for the first ones.
+const MAX_FAILURES: usize = 4;
 
-/// When no more than one lane of so many still has a puzzle, and there are no others, these are left to the search, which lets
-/// lanes help each other: 1.04.
-const FEW: usize = 4;
+/// When no puzzles are left to begin and at most one lane in this many still has one, these are
+/// left to the search, where lanes help each other: 1.04 times as fast.
+const FEW_LANES: usize = 4;
 
-/// What a dive cannot exceed, as guesses and those taken back are counted in six bits each.
+/// The bound on the nodes of a dive, because guesses and backtracks are counted in six bits each.
 pub(super) const MOST_NODES: u64 = 128;
 
-/// The lanes of one thread, diving.
+/// The dives in all lanes.
 pub(super) struct Dives<W> {
-    state: Box<State<W>>,
+    state: Box<SlicedState<W>>,
     guesses: Box<Guesses<W>>,
-    /// The last two other sides in each lane.
-    kept: Box<[Kept<W>; 2]>,
+    /// The last two alternatives in each lane.
+    alternatives: Box<[Alternative<W>; 2]>,
     /// The lanes in which the second of these two is the later one.
     second_is_later: W,
-    /// The lanes with a puzzle, and those of them with a solution, and with a guess.
+    /// The lanes with a puzzle, those of them that have found a solution, and those that have
+    /// guessed.
     busy: Mask,
     has_solution: W,
     has_guessed: W,
@@ -48,23 +54,23 @@ pub(super) struct Dives<W> {
     puzzles: Box<[u32; MOST_LANES]>,
     guessed: Count<W>,
     taken_back: Count<W>,
-    /// The guesses that stand, and the most that have.
+    /// The guesses that stand, and the most that have stood at once.
     standing: Count<W>,
     depth: Count<W>,
 }
 
-/// Other sides of guesses.
+/// The states in which a guess is wrong, one for each lane.
 #[repr(align(64))]
-struct Kept<W> {
+struct Alternative<W> {
     candidates: [W; CANDIDATES],
-    /// The guesses that stand before that one.
+    /// The guesses that stood before that one.
     standing: Count<W>,
-    /// The lanes that have one.
+    /// The lanes that have a state here.
     lanes: W,
 }
 
-/// What dives are to say besides the answers that they have found.
-pub(super) struct Dived {
+/// What dives report besides the answers of the job.
+pub(super) struct DiveReport {
     /// The first puzzle that no dive was tried on.
     pub(super) next: usize,
     /// The passes, and lanes with a puzzle, summed over them.
@@ -72,14 +78,15 @@ pub(super) struct Dived {
     pub(super) busy_lanes: u64,
 }
 
-impl<W: Word> Dives<W> {
+impl<W: Packing> Dives<W> {
     pub(super) fn new() -> Self {
         let none = W::splat(0);
-        let kept = || Kept { candidates: [none; CANDIDATES], standing: Count::new(), lanes: none };
+        let alternative =
+            || Alternative { candidates: [none; CANDIDATES], standing: Count::new(), lanes: none };
         Self {
-            state: State::new(),
+            state: SlicedState::new(),
             guesses: Guesses::new(),
-            kept: Box::new([kept(), kept()]),
+            alternatives: Box::new([alternative(), alternative()]),
             second_is_later: none,
             busy: Mask::default(),
             has_solution: none,
@@ -92,47 +99,49 @@ impl<W: Word> Dives<W> {
         }
     }
 
-    /// Dives in the puzzles of the job from `next` on, for two solutions. Those of which a dive finds two are answered, those it
-    /// does not are added to `others`. `branch`, `grids` and `planes` are room to work in.
+    /// Dives for two solutions of the puzzles of the job from `next` on. Puzzles with two are
+    /// answered, the others are appended to `others`. `branch`, `grids` and `planes` are scratch
+    /// space.
     #[inline(always)]
     pub(super) fn run(
         &mut self,
         branch: &mut Branch<W>,
-        grids: &mut Rows<PLANES_PARTS>,
-        planes: &mut [W; 324],
-        job: &mut Job<'_>,
+        grids: &mut LaneRows<PLANES_PARTS>,
+        planes: &mut SlicedPlanes<W>,
+        job: &mut SearchJob<'_>,
         next: usize,
         others: &mut Vec<u32>,
-    ) -> Dived {
-        let mut dived = Dived { next, passes: 0, busy_lanes: 0 };
+    ) -> DiveReport {
+        let mut report = DiveReport { next, passes: 0, busy_lanes: 0 };
         let mut is_worth_it = true;
         let (already, mut ended) = (others.len(), 0);
         let mut list: LaneList = [0; _];
         self.reset();
         loop {
             if is_worth_it {
-                self.begin(&mut dived.next, grids, planes, job);
+                self.begin(&mut report.next, grids, planes, job);
             }
             let busy = self.busy.len() as usize;
-            let are_few = !job.dives_in_all && busy <= Self::LANES / FEW && dived.next == job.puzzles.len();
+            let are_few =
+                !job.dives_in_all && busy <= Self::LANES / FEW_LANES && report.next == job.puzzles.len();
             if are_few || busy == 0 || job.cancel.load(Ordering::Relaxed) {
                 for &lane in self.busy.lanes::<W>(&mut list) {
                     self.leave(lane.into(), job, others);
                 }
-                return dived;
+                return report;
             }
             let solved = self.propagate();
-            dived.passes += PASSES;
-            dived.busy_lanes += PASSES * busy as u64;
+            report.passes += PASSES;
+            report.busy_lanes += PASSES * busy as u64;
             let too_many = self.guess(branch);
             let first = solved.and_not(self.has_solution);
             self.write_solutions(first, grids, planes, job);
             let enough = solved.and(self.has_solution);
             self.has_solution = self.has_solution.or(first);
             let dead = self.busy.word::<W>().and_not(self.state.alive);
-            let in_vain = self.go_back(first.or(dead).and_not(too_many)).or(too_many);
-            ended += self.end(enough, in_vain, job, others);
-            is_worth_it = job.dives_in_all || IN_VAIN * (others.len() - already) <= ended + Self::LANES;
+            let failed = self.go_back(first.or(dead).and_not(too_many)).or(too_many);
+            ended += self.end(enough, failed, job, others);
+            is_worth_it = job.dives_in_all || MAX_FAILURES * (others.len() - already) <= ended + Self::LANES;
         }
     }
 
@@ -142,17 +151,17 @@ impl<W: Word> Dives<W> {
         self.state.alive = W::splat(0);
         self.state.upwards = true;
         self.busy = Mask::default();
-        self.drop_kept(W::splat(!0));
+        self.drop_alternatives(W::splat(!0));
     }
 
-    /// Begins as many puzzles as there are lanes without one.
+    /// Begins a puzzle in every lane without one.
     #[inline(always)]
     fn begin(
         &mut self,
         next: &mut usize,
-        grids: &mut Rows<PLANES_PARTS>,
-        planes: &mut [W; 324],
-        job: &Job<'_>,
+        grids: &mut LaneRows<PLANES_PARTS>,
+        planes: &mut SlicedPlanes<W>,
+        job: &SearchJob<'_>,
     ) {
         let mut list: LaneList = [0; _];
         let mut free = Mask::all::<W>();
@@ -163,7 +172,7 @@ impl<W: Word> Dives<W> {
             let lane = usize::from(lane);
             let rest = job.puzzles[*next..].as_flattened();
             let mut last = [0; 96];
-            grids.set::<W>(lane, &pack(W::planes(word_of_bytes(rest, &mut last))));
+            grids.set::<W>(lane, &pack(W::planes(padded_digits(rest, &mut last))));
             if let Some(later) = rest.get(81 * PREFETCH_DISTANCE..) {
                 W::prefetch(later);
             }
@@ -186,7 +195,7 @@ impl<W: Word> Dives<W> {
         self.depth.clear(begun);
     }
 
-    /// Returns the lanes that are solved.
+    /// Does [`PASSES`] passes. Returns the lanes that are solved.
     #[inline(always)]
     fn propagate(&mut self) -> W {
         let state = &mut *self.state;
@@ -203,16 +212,16 @@ impl<W: Word> Dives<W> {
         busy.and(state.alive).and_not(state.open)
     }
 
-    /// Guesses in all lanes that have guessed before, or in which passes have found everything, and keeps the other sides. Returns the
-    /// lanes with more guesses than can be counted.
+    /// Guesses in the lanes that have guessed before, or in which passes have found everything, and
+    /// keeps the alternatives. Returns the lanes with more guesses than can be counted.
     #[inline(always)]
     fn guess(&mut self, branch: &mut Branch<W>) -> W {
         let state = &mut *self.state;
         let open = W::and3(self.busy.word(), state.alive, state.open);
         let unsettled = state.changed.and_not(self.has_guessed);
         let guessing = branch.choose_several(state, open.and_not(unsettled), &mut self.guesses);
-        let [first, second] = &mut *self.kept;
-        // In place of the earlier one.
+        let [first, second] = &mut *self.alternatives;
+        // The new alternative replaces the earlier of the two.
         let (to_first, to_second) =
             (guessing.and(self.second_is_later), guessing.and_not(self.second_is_later));
         self.guesses.follow(
@@ -231,10 +240,10 @@ impl<W: Word> Dives<W> {
         self.guessed.add(guessing)
     }
 
-    /// Goes back, in these lanes, to the other side that was kept last. Returns those of them that have none.
+    /// Backtracks in these lanes to the later alternative. Returns those of them that have none.
     #[inline(always)]
     fn go_back(&mut self, lanes: W) -> W {
-        let [first, second] = &mut *self.kept;
+        let [first, second] = &mut *self.alternatives;
         let from_second =
             W::and3(lanes, second.lanes, self.second_is_later.or(W::splat(!0).and_not(first.lanes)));
         let from_first = lanes.and(first.lanes).and_not(from_second);
@@ -246,7 +255,7 @@ impl<W: Word> Dives<W> {
             }
             first.lanes = first.lanes.and_not(from_first);
             second.lanes = second.lanes.and_not(from_second);
-            // Now it is the one that is left.
+            // The later one is now the one that is left.
             self.second_is_later = W::select(back, from_first, self.second_is_later);
             self.standing.copy(from_first, &first.standing);
             self.standing.copy(from_second, &second.standing);
@@ -260,9 +269,9 @@ impl<W: Word> Dives<W> {
     fn write_solutions(
         &self,
         lanes: W,
-        grids: &mut Rows<PLANES_PARTS>,
-        planes: &mut [W; 324],
-        job: &mut Job<'_>,
+        grids: &mut LaneRows<PLANES_PARTS>,
+        planes: &mut SlicedPlanes<W>,
+        job: &mut SearchJob<'_>,
     ) {
         let lanes = Mask::of(lanes);
         if lanes.is_empty() {
@@ -276,15 +285,16 @@ impl<W: Word> Dives<W> {
         }
     }
 
-    /// Ends the dives that have found two solutions, and those that were in vain. Returns how many.
+    /// Ends the dives that have found two solutions and those that have failed. Returns their
+    /// number.
     #[inline(always)]
-    fn end(&mut self, enough: W, in_vain: W, job: &mut Job<'_>, others: &mut Vec<u32>) -> usize {
+    fn end(&mut self, enough: W, failed: W, job: &mut SearchJob<'_>, others: &mut Vec<u32>) -> usize {
         let mut list: LaneList = [0; _];
-        let ended = Mask::of(enough.or(in_vain));
+        let ended = Mask::of(enough.or(failed));
         if ended.is_empty() {
             return 0;
         }
-        for &lane in Mask::of(in_vain).lanes::<W>(&mut list) {
+        for &lane in Mask::of(failed).lanes::<W>(&mut list) {
             self.leave(lane.into(), job, others);
         }
         let (guessed, taken_back, depth) =
@@ -304,28 +314,28 @@ impl<W: Word> Dives<W> {
                 },
             };
         }
-        self.drop_kept(enough.or(in_vain));
+        self.drop_alternatives(enough.or(failed));
         self.busy.subtract(&ended);
         ended.len() as usize
     }
 
-    /// Leaves a puzzle to the search.
+    /// Leaves the puzzle of a lane to the search.
     #[inline(always)]
-    fn leave(&self, lane: usize, job: &mut Job<'_>, others: &mut Vec<u32>) {
+    fn leave(&self, lane: usize, job: &mut SearchJob<'_>, others: &mut Vec<u32>) {
         let puzzle = self.puzzles[lane];
         job.searches[puzzle as usize] = BEGUN;
         others.push(puzzle);
     }
 
     #[inline(always)]
-    fn drop_kept(&mut self, lanes: W) {
-        for kept in &mut *self.kept {
-            kept.lanes = kept.lanes.and_not(lanes);
+    fn drop_alternatives(&mut self, lanes: W) {
+        for alternative in &mut *self.alternatives {
+            alternative.lanes = alternative.lanes.and_not(lanes);
         }
     }
 }
 
-/// A number of six bits for each lane, in binary from the lowest bit up.
+/// A count of six bits for each lane, in binary from the lowest bit up.
 struct Count<W>([W; 6]);
 
 impl<W: Word> Count<W> {
@@ -340,7 +350,7 @@ impl<W: Word> Count<W> {
         }
     }
 
-    /// Takes the numbers of some lanes from elsewhere.
+    /// Copies the counts of some lanes from another count.
     #[inline(always)]
     fn copy(&mut self, lanes: W, from: &Self) {
         for bit in 0..6 {
@@ -348,7 +358,7 @@ impl<W: Word> Count<W> {
         }
     }
 
-    /// Adds one in some lanes. Returns those in which the number has become too large, and begins at 0 again.
+    /// Adds one in some lanes. Returns those that overflow and begin at 0 again.
     #[inline(always)]
     fn add(&mut self, lanes: W) -> W {
         let mut carry = lanes;
@@ -368,7 +378,7 @@ impl<W: Word> Count<W> {
     }
 }
 
-/// The number of a lane.
+/// The count of one lane.
 #[inline(always)]
 fn number<W: Word>(bits: &[Mask; 6], lane: usize) -> u64 {
     let mut number = 0;

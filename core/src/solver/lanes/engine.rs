@@ -1,41 +1,26 @@
-//! The search: every lane a depth-first search of its own, refilled as soon as it is free.
+//! The engine: a depth-first search in every lane, refilled as soon as it is free.
 //!
-//! The search states of a puzzle that are not finished stand in a list, in the order in which a single
-//! depth-first search would visit them. Some of them are in lanes, the others wait. A guess puts the other side right
-//! behind its own; a lane whose state ends goes on with the one behind, or looks for work elsewhere:
-//! the next puzzle, or when there is none the last waiting state of some other puzzle. Because the order is kept, the
-//! solution that is found first in the list is the same whatever lanes worked on it.
+//! The unfinished search states of a puzzle form a list, in the order in which one depth-first
+//! search would visit them. Some are in lanes, the others wait. A guess inserts its alternative,
+//! the state in which the guess is wrong, right behind the lane's own. A lane whose state ends
+//! continues with the next of the list or finds other work: the next puzzle, or when all have
+//! begun, the last waiting state of another puzzle, the *donor*. Because the list keeps the order,
+//! the first solution does not depend on which lanes worked on it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use super::branch::{self, Branch};
 use super::dives::{self, Dives};
-use super::inference::State;
-use super::transpose::{CANDIDATES, PLANES_PARTS, ROW_PARTS, Row, Rows, pack, unpack};
-use super::word::{LaneList, MOST_LANES, Mask, Word};
-use crate::solver::{Metrics, Search, Stop};
+use super::inference::SlicedState;
+use super::job::{BEGUN, PREFETCH_DISTANCE, SearchJob, padded_digits};
+use super::packing::{
+    CANDIDATES, CandidateRow, PLANES_PARTS, Packing, ROW_PARTS, SlicedPlanes, pack, unpack,
+};
+use super::transpose::LaneRows;
+use super::word::{LaneList, MOST_LANES, Mask};
+use crate::solver::{Search, Stop};
 
-/// Puzzles to be searched, and where the answers go.
-pub(super) struct Job<'a> {
-    /// 81 digits for each puzzle, 0 for a blank.
-    pub(super) puzzles: &'a [[u8; 81]],
-    /// Where each puzzle's first solution goes.
-    pub(super) solutions: &'a mut [[u8; 81]],
-    /// What was found, for each puzzle.
-    pub(super) searches: &'a mut [Search],
-    /// Stop a puzzle after this many solutions.
-    pub(super) solution_limit: u64,
-    /// Stop a puzzle before visiting more than this many nodes.
-    pub(super) node_limit: u64,
-    /// Stop soon after this becomes true.
-    pub(super) cancel: &'a AtomicBool,
-    /// May idle lanes take states of a puzzle that another lane works on?
-    pub(super) sharing: bool,
-    /// Is each puzzle to be dived in, however few there are and however many were in vain?
-    pub(super) dives_in_all: bool,
-}
-
-/// How the lanes were used.
+/// Utilisation of the lanes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaneStats {
     /// Passes of inference over all lanes.
@@ -46,57 +31,59 @@ pub struct LaneStats {
     pub lanes: u64,
 }
 
-/// Refers to a [`Node`]: to that in lane `n`, to none, or from [`FIRST_WAITING`] on to one that waits.
+/// The index of a [`Node`]: of the one in lane `n`, [`NONE`], or from [`FIRST_WAITING`] on one that
+/// waits.
 ///
-/// There is a node for none, too, which may be written to: where the ends of lists are cannot be foreseen, so they are no
-/// special case. It stays marked as [`SOLVED`].
+/// `NONE` has a node too, which may be written to, because a branch for the ends of lists would
+/// often be mispredicted. Its depth stays [`SOLVED`].
 type Link = u32;
 const NONE: Link = MOST_LANES as Link;
 
-/// The first that waits.
+/// The index of the first node that waits.
 const FIRST_WAITING: usize = MOST_LANES + 1;
 
-/// A search state that is not finished.
+/// An unfinished search state.
 #[derive(Clone, Copy)]
 struct Node {
-    /// Its neighbours in the list of its puzzle.
+    /// The neighbours in the list of the puzzle.
     previous: Link,
     next: Link,
     puzzle: u32,
-    /// How many guesses stand; or [`SOLVED`].
+    /// The number of guesses that stand, or [`SOLVED`].
     depth: u32,
 }
 
-/// Marks a solution that is not counted yet, because what comes before it is not finished.
+/// The depth of a node that is a solution and not counted yet, because states before it are
+/// unfinished.
 const SOLVED: u32 = u32::MAX;
 
 impl Node {
-    /// The first of a puzzle.
+    /// The first node of a puzzle.
     const fn root(puzzle: usize) -> Self {
         Self { previous: NONE, next: NONE, puzzle: puzzle as u32, depth: 0 }
     }
 }
 
-/// How far the search of a puzzle is. What was found so far stands in its [`Search`].
+/// The progress of one puzzle. Its solutions and metrics so far are in its [`Search`].
 #[derive(Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
 struct Progress {
     first: Link,
     last: Link,
-    /// The states of the list that are in no lane.
+    /// The number of states in the list that are in no lane.
     waiting: u32,
-    /// Does it stand among the donors?
+    /// Whether it is among [`Engine::donors`].
     is_donor: bool,
-    /// Has another lane ever helped?
+    /// Whether a second lane has ever helped.
     is_shared: bool,
-    /// Is it to be searched by one lane?
+    /// Whether only one lane may search it.
     is_alone: bool,
-    /// Has there been a contradiction?
+    /// Whether there has been a contradiction.
     has_failed: bool,
 }
 
 impl Progress {
-    /// One search state, in a lane.
+    /// A puzzle with one search state, in a lane.
     const fn begun(link: Link) -> Self {
         Self {
             first: link,
@@ -110,92 +97,88 @@ impl Progress {
     }
 }
 
-/// What is found of a puzzle when it is begun: its first node. It stays like this if there is nothing else.
-pub(super) const BEGUN: Search =
-    Search { metrics: Metrics { nodes: 1, ..Search::NO_SOLUTION.metrics }, ..Search::NO_SOLUTION };
-
-/// The lanes of one thread, with all that they need to work.
+/// The kernel of one thread, generic over the words of a back end.
 pub(super) struct Engine<W> {
-    state: Box<State<W>>,
+    state: Box<SlicedState<W>>,
     branch: Box<Branch<W>>,
     /// Search states on their way into lanes and out of them.
-    rows: Rows<ROW_PARTS>,
+    rows: LaneRows<ROW_PARTS>,
     /// Puzzles on their way in, solutions on their way out.
-    grids: Rows<PLANES_PARTS>,
-    planes: Box<[W; 324]>,
-    /// Those in the lanes, and behind them those that wait.
+    grids: LaneRows<PLANES_PARTS>,
+    planes: Box<SlicedPlanes<W>>,
+    /// The nodes in lanes, and behind them those that wait.
     nodes: Vec<Node>,
-    /// The candidates of those that wait.
+    /// The candidates of the nodes that wait.
     ///
-    /// They are bounded: each guess takes a permutation from one of 54 pairs of a digit and a band, which have six at most. So
-    /// there are no more than 270 for each lane, 16 MiB in all for 512 lanes; a few for each lane are usual.
-    waiting: Vec<Row>,
-    /// The first of the waiting nodes that are not in use, each of which knows the next.
+    /// Their number is bounded, because each guess takes a permutation from one of 54 pairs of a
+    /// digit and a band or stack, which have six at most: 270 for each lane, 16 MiB for 512 lanes.
+    /// A few for each lane are usual.
+    waiting: Vec<CandidateRow>,
+    /// The first unused waiting node, whose `next` is the second.
     unused: Link,
-    /// Of the puzzles that have been begun.
+    /// The puzzles that have begun.
     progress: Vec<Progress>,
-    /// Puzzles that have, or had, waiting states that other lanes may take.
+    /// Puzzles that have, or had, waiting states for other lanes.
     donors: Vec<u32>,
-    /// Puzzles to be begun again: by one lane each if they were shared.
-    again: Vec<u32>,
+    /// Puzzles to begin again, by one lane each if they were shared.
+    restarts: Vec<u32>,
     /// Puzzles that reached the node limit.
     given_up: Vec<u32>,
-    /// The lanes whose puzzle is to be loaded.
+    /// The lanes whose planes are to be loaded.
     begun: Mask,
     /// The lanes whose row is to be loaded.
     taken: Mask,
     /// The lanes with a node, and those without.
     busy: Mask,
     free: Mask,
-    /// Made when they are wanted.
+    /// Allocated when first needed.
     dives: Option<Box<Dives<W>>>,
     /// [`Self::dive`], compiled for the same instructions but apart from the search.
-    dive: fn(&mut Self, &mut Job<'_>),
-    /// The puzzles that have as many solutions as were wanted, since [`Self::consider_dives`] was last asked, and how many had
-    /// been ended by then.
-    plenty: u64,
-    considered: usize,
-    /// From how many such puzzles on that is asked.
+    dive: fn(&mut Self, &mut SearchJob<'_>),
+    /// The puzzles that reached the limit of solutions since the last [`Self::consider_dives`], and
+    /// the number of puzzles that had ended by then.
+    saturated: u64,
+    sampled_at: usize,
+    /// When `saturated` reaches this, dives are considered.
     sample: u64,
-    /// [`LEAST_LIMIT_FOR_DIVES`]; tests have less.
+    /// [`LEAST_LIMIT_FOR_DIVES`], or less in tests.
     least_limit_for_dives: u64,
     stats: LaneStats,
 }
 
-/// The lanes go on with passes until at most this part of the busy ones is neither done nor stalled, in 256ths: then it
-/// pays to bring new work to the others.
+/// Passes go on until at most this share of the busy lanes, in 256ths, is neither done nor stalled.
+/// Then it pays to give new work to the others.
 const UNSETTLED: u32 = 96;
 
-/// The puzzle this many behind the one that is begun is brought near: a few thousand bytes, which the machine does not
-/// do by itself because most of the time none is read.
-pub(super) const PREFETCH_DISTANCE: usize = 48;
-
-/// From so many puzzles with two solutions on it is considered to dive for those of others. It pays if nearly all have two.
+/// Dives are considered after this many puzzles with two solutions. They pay if nearly all puzzles
+/// have two.
 const SAMPLE: u64 = 16;
 
-/// Under a lower node limit nobody dives: a dive visits nodes beside those of the search.
+/// Under a lower node limit there are no dives, because a dive visits nodes besides those of the
+/// search.
 const LEAST_LIMIT_FOR_DIVES: u64 = 100 * dives::MOST_NODES;
 
-/// A search that has made more guesses than this, and has met no contradiction, needs no help.
+/// A search that has made more guesses than this without a contradiction needs no help from other
+/// lanes.
 const RIGHT_GUESSES: u64 = 7;
 
-impl<W: Word> Engine<W> {
+impl<W: Packing> Engine<W> {
     const LANES: usize = 64 * W::PARTS;
 
-    /// `dive` is [`Self::dive`], compiled for the instructions of the words.
-    pub(super) fn new(dive: fn(&mut Self, &mut Job<'_>)) -> Self {
+    /// An engine; `dive` is [`Self::dive`], compiled for the instructions of the words.
+    pub(super) fn new(dive: fn(&mut Self, &mut SearchJob<'_>)) -> Self {
         Self {
-            state: State::new(),
+            state: SlicedState::new(),
             branch: Branch::new(),
-            rows: Rows::new::<W>(),
-            grids: Rows::new::<W>(),
+            rows: LaneRows::new::<W>(),
+            grids: LaneRows::new::<W>(),
             planes: Box::new([W::splat(0); 324]),
             nodes: vec![Node { depth: SOLVED, ..Node::root(0) }; FIRST_WAITING],
             waiting: Vec::new(),
             unused: NONE,
             progress: Vec::new(),
             donors: Vec::new(),
-            again: Vec::new(),
+            restarts: Vec::new(),
             given_up: Vec::new(),
             begun: Mask::default(),
             taken: Mask::default(),
@@ -203,8 +186,8 @@ impl<W: Word> Engine<W> {
             free: Mask::default(),
             dives: None,
             dive,
-            plenty: 0,
-            considered: 0,
+            saturated: 0,
+            sampled_at: 0,
             sample: 0,
             least_limit_for_dives: LEAST_LIMIT_FOR_DIVES,
             stats: LaneStats::default(),
@@ -217,18 +200,18 @@ impl<W: Word> Engine<W> {
 
     /// Searches all puzzles of the job.
     #[inline(always)]
-    pub(super) fn run(&mut self, job: &mut Job<'_>) {
+    pub(super) fn run(&mut self, job: &mut SearchJob<'_>) {
         self.reset(job);
         let mut list: LaneList = [0; _];
         loop {
-            if self.plenty >= self.sample {
+            if self.saturated >= self.sample {
                 self.consider_dives(job);
             }
             let free = self.free.lanes::<W>(&mut list);
             let (fresh, others) = free.split_at(free.len().min(job.puzzles.len() - self.progress.len()));
             self.begin_fresh(fresh, job);
             for &lane in others {
-                if !self.fill(lane.into(), job) {
+                if !self.refill(lane.into(), job) {
                     break;
                 }
             }
@@ -244,13 +227,13 @@ impl<W: Word> Engine<W> {
                 self.unload();
                 self.branch.follow(&mut self.state);
             }
-            // The rows of all lanes stand there already.
-            let by_rows = !stalled.is_empty();
-            if !by_rows && !solved.is_empty() {
+            // Unloading has written the rows of all lanes.
+            let in_rows = !stalled.is_empty();
+            if !in_rows && !solved.is_empty() {
                 self.unload_solutions();
             }
             for &lane in solved.lanes::<W>(&mut list) {
-                self.solved(lane.into(), by_rows, job);
+                self.solved(lane.into(), in_rows, job);
             }
             for &lane in guessing.lanes::<W>(&mut list) {
                 self.guess(lane.into(), job);
@@ -271,40 +254,43 @@ impl<W: Word> Engine<W> {
         );
     }
 
-    fn reset(&mut self, job: &Job<'_>) {
+    fn reset(&mut self, job: &SearchJob<'_>) {
         self.progress.clear();
-        // Sizes that come again, for the allocator's sake.
+        // Powers of two, because the allocator reuses sizes that recur.
         self.progress.reserve(job.puzzles.len().next_power_of_two());
         self.nodes.truncate(FIRST_WAITING);
         self.waiting.clear();
         self.unused = NONE;
         self.donors.clear();
-        self.again.clear();
+        self.restarts.clear();
         self.given_up.clear();
         self.begun = Mask::default();
         self.taken = Mask::default();
         self.busy = Mask::default();
         self.free = Mask::all::<W>();
-        // A run does not depend on those before it, so that its nodes are the same again.
+        // A run must not depend on earlier ones, so that it visits the same nodes.
         self.state.upwards = true;
-        (self.plenty, self.considered) = (0, 0);
+        (self.saturated, self.sampled_at) = (0, 0);
         self.sample = if self.may_dive(job) { SAMPLE } else { u64::MAX };
     }
 
-    const fn may_dive(&self, job: &Job<'_>) -> bool {
+    const fn may_dive(&self, job: &SearchJob<'_>) -> bool {
         job.solution_limit == 2 && job.node_limit >= self.least_limit_for_dives
     }
 
-    /// Dives in the puzzles that were given up. Whether one is dived in before it is searched depends on the others, and a
-    /// dive may find two solutions where a search does not come to the second; so that a puzzle is only given up if both
-    /// fail, whatever the others are.
+    /// Dives in the puzzles that were given up, so that a puzzle is only given up if search and
+    /// dive both fail.
+    ///
+    /// Otherwise the other puzzles would decide: they determine whether a puzzle is dived in before
+    /// it is searched, and a dive may find two solutions where a search reaches the node limit
+    /// before the second.
     #[cold]
     #[inline(never)]
-    fn dive_in_given_up(&mut self, job: &mut Job<'_>) {
+    fn dive_in_given_up(&mut self, job: &mut SearchJob<'_>) {
         let given_up = std::mem::take(&mut self.given_up);
         let puzzles: Vec<_> = given_up.iter().map(|&puzzle| job.puzzles[puzzle as usize]).collect();
         let (mut solutions, mut searches) = (puzzles.clone(), vec![BEGUN; puzzles.len()]);
-        let mut dived = Job {
+        let mut dived = SearchJob {
             puzzles: &puzzles,
             solutions: &mut solutions,
             searches: &mut searches,
@@ -313,7 +299,7 @@ impl<W: Word> Engine<W> {
         };
         self.progress.clear();
         (self.dive)(self, &mut dived);
-        self.again.clear();
+        self.restarts.clear();
         let is_cancelled = job.cancel.load(Ordering::Relaxed);
         for ((puzzle, solution), search) in given_up.iter().zip(solutions).zip(searches) {
             let puzzle = *puzzle as usize;
@@ -325,41 +311,41 @@ impl<W: Word> Engine<W> {
         }
     }
 
-    /// Dives if most puzzles have had two solutions of late.
+    /// Dives if most of the puzzles that ended since the last call had two solutions.
     #[cold]
     #[inline(never)]
-    fn consider_dives(&mut self, job: &mut Job<'_>) {
+    fn consider_dives(&mut self, job: &mut SearchJob<'_>) {
         if job.puzzles.len() - self.progress.len() <= Self::LANES {
-            // Too few to begin with it.
+            // Too few are left for dives to pay.
             self.sample = u64::MAX;
             return;
         }
-        // As long as there are puzzles to begin, each lane has one of its own.
+        // While there are puzzles to begin, each lane has one of its own.
         let ended = self.progress.len() - self.busy.len() as usize;
-        let is_usual = 8 * self.plenty >= 7 * (ended - self.considered) as u64;
-        (self.plenty, self.considered) = (0, ended);
+        let is_usual = 8 * self.saturated >= 7 * (ended - self.sampled_at) as u64;
+        (self.saturated, self.sampled_at) = (0, ended);
         if is_usual {
             (self.dive)(self, job);
         }
     }
 
-    /// Dives in the puzzles that have not been begun. Those that have to be searched are to be begun again.
+    /// Dives in the puzzles that have not begun. Those in which dives fail go to `restarts`.
     #[inline(always)]
-    pub(super) fn dive(&mut self, job: &mut Job<'_>) {
+    pub(super) fn dive(&mut self, job: &mut SearchJob<'_>) {
         let mut dives = self.dives.take().unwrap_or_else(|| Box::new(Dives::new()));
         let next = self.progress.len();
         let dived =
-            dives.run(&mut self.branch, &mut self.grids, &mut self.planes, job, next, &mut self.again);
+            dives.run(&mut self.branch, &mut self.grids, &mut self.planes, job, next, &mut self.restarts);
         self.dives = Some(dives);
         self.progress.resize(dived.next, Progress::begun(NONE));
-        // Either there is nothing left to dive for, or it was not worth it.
+        // Either no puzzles are left, or dives did not pay.
         self.sample = u64::MAX;
         self.stats.passes += dived.passes;
         self.stats.busy_lanes += dived.busy_lanes;
         self.stats.lanes += dived.passes * Self::LANES as u64;
     }
 
-    /// Brings what the lanes have begun and taken into the sliced state.
+    /// Loads what the lanes have begun and taken into the sliced state.
     #[inline(always)]
     fn load(&mut self) {
         if !self.begun.is_empty() {
@@ -379,14 +365,14 @@ impl<W: Word> Engine<W> {
         self.taken = Mask::default();
     }
 
-    /// Brings the solutions out of the sliced state.
+    /// Unloads the solutions from the sliced state.
     #[inline(always)]
     fn unload_solutions(&mut self) {
         self.state.solutions(&mut self.planes);
         self.grids.set_planes(&self.planes);
     }
 
-    /// Brings the sliced state, and the guesses that have been chosen, into the rows.
+    /// Unloads the sliced state and the chosen guesses into the rows.
     #[inline(always)]
     fn unload(&mut self) {
         let mut half = [W::splat(0); 64];
@@ -400,8 +386,8 @@ impl<W: Word> Engine<W> {
         self.rows.set_slice(part, &words, &mut half);
     }
 
-    /// Passes until most of the busy lanes are done or stalled. Returns the lanes that are solved, and those that are
-    /// stalled.
+    /// Does passes until most of the busy lanes are done or stalled. Returns the solved lanes and
+    /// the stalled ones.
     #[inline(always)]
     fn propagate(&mut self) -> (W, W) {
         let state = &mut *self.state;
@@ -411,7 +397,8 @@ impl<W: Word> Engine<W> {
         loop {
             state.look_at_cells();
             let (alive, open) = (busy.and(state.alive), state.open);
-            // Where the last pass has changed nothing, it has found nothing wrong with what there is now.
+            // A pass that changes nothing has checked the present state, so unchanged lanes need no
+            // further check.
             if Mask::of(W::and3(alive, open, state.changed)).len() <= enough {
                 let closed = alive.and_not(open);
                 if !Mask::of(closed.and(state.changed)).is_empty() {
@@ -427,19 +414,19 @@ impl<W: Word> Engine<W> {
         }
     }
 
-    /// Begins as many puzzles as there are `lanes`, which are all free.
+    /// Begins a puzzle in each of `lanes`, which are free.
     #[inline(always)]
-    fn begin_fresh(&mut self, lanes: &[u16], job: &mut Job<'_>) {
-        // Where the rows of all lanes go in anyway, a puzzle's own row spares transposing the planes.
-        let by_rows = !self.taken.is_empty();
+    fn begin_fresh(&mut self, lanes: &[u16], job: &mut SearchJob<'_>) {
+        // Where rows are loaded anyway, puzzles as rows save the transposition of planes.
+        let as_rows = !self.taken.is_empty();
         let mut begun = Mask::default();
         for &lane in lanes {
             let (lane, puzzle) = (usize::from(lane), self.progress.len());
-            self.bring(lane, puzzle, by_rows, job);
+            self.stage(lane, puzzle, as_rows, job);
             self.progress.push(Progress::begun(lane as Link));
             begun.insert::<W>(lane);
         }
-        if by_rows {
+        if as_rows {
             self.taken.add(&begun);
         } else {
             self.begun.add(&begun);
@@ -448,13 +435,13 @@ impl<W: Word> Engine<W> {
         self.free.subtract(&begun);
     }
 
-    /// Finds work for a free lane when no puzzle is left that has not been begun: one that is to be begun again, else a
-    /// part of one that another lane works on.
+    /// Refills a free lane when all puzzles have begun: with a puzzle to begin again, else with a
+    /// state of a puzzle that another lane works on. Returns false if there is neither.
     #[inline(always)]
-    fn fill(&mut self, lane: usize, job: &mut Job<'_>) -> bool {
+    fn refill(&mut self, lane: usize, job: &mut SearchJob<'_>) -> bool {
         loop {
-            if let Some(puzzle) = self.again.pop() {
-                self.bring(lane, puzzle as usize, false, job);
+            if let Some(puzzle) = self.restarts.pop() {
+                self.stage(lane, puzzle as usize, false, job);
                 self.begun.insert::<W>(lane);
                 self.occupy(lane);
                 let progress = &mut self.progress[puzzle as usize];
@@ -465,14 +452,15 @@ impl<W: Word> Engine<W> {
             let Some(&puzzle) = self.donors.last().filter(|_| job.sharing) else { return false };
             let progress = &mut self.progress[puzzle as usize];
             let guesses = job.searches[puzzle as usize].metrics.guesses;
-            // Where one guess after the other was right, a lane that helped would only find solutions that are not wanted.
+            // After a run of right guesses, a second lane would only find solutions beyond the
+            // limit.
             let needs_help = guesses <= RIGHT_GUESSES || progress.has_failed;
             if progress.waiting == 0 || progress.is_alone || !needs_help {
                 progress.is_donor = false;
                 self.donors.pop();
                 continue;
             }
-            // The last state of the list is the oldest, and likely the largest.
+            // The last state of the list is the oldest, and so probably the largest.
             progress.is_shared = true;
             let mut link = progress.last;
             while !self.waits(link) {
@@ -481,17 +469,17 @@ impl<W: Word> Engine<W> {
             if self.take(lane, link, job) {
                 return true;
             }
-            // The puzzle has been given up, or is to be begun again.
+            // The puzzle has been given up or goes to `restarts`.
         }
     }
 
-    /// Brings a puzzle on its way into a lane, whose row it goes to if `by_row`.
+    /// Prepares a puzzle for loading into a lane, as its row if `as_row`, else as its planes.
     #[inline(always)]
-    fn bring(&mut self, lane: usize, puzzle: usize, by_row: bool, job: &mut Job<'_>) {
+    fn stage(&mut self, lane: usize, puzzle: usize, as_row: bool, job: &mut SearchJob<'_>) {
         let rest = job.puzzles[puzzle..].as_flattened();
         let mut last = [0; 96];
-        let digits = word_of_bytes(rest, &mut last);
-        if by_row {
+        let digits = padded_digits(rest, &mut last);
+        if as_row {
             self.rows.set::<W>(lane, &W::row(digits));
         } else {
             self.grids.set::<W>(lane, &pack(W::planes(digits)));
@@ -499,16 +487,17 @@ impl<W: Word> Engine<W> {
         if let Some(later) = rest.get(81 * PREFETCH_DISTANCE..) {
             W::prefetch(later);
         }
-        // Where the solution goes, which may begin in one line of the cache and end in the next.
+        // The solution may begin in one cache line and end in the next.
         W::prefetch(&job.solutions[puzzle]);
         W::prefetch(&job.solutions[puzzle][80..]);
         job.searches[puzzle] = BEGUN;
         self.nodes[lane] = Node::root(puzzle);
     }
 
-    /// Takes a waiting state into a lane. False if that would be a node too many: then the puzzle has been given up.
+    /// Takes a waiting state into a lane. Returns false if that exceeds the node limit: then the
+    /// puzzle is given up.
     #[inline(always)]
-    fn take(&mut self, lane: usize, link: Link, job: &mut Job<'_>) -> bool {
+    fn take(&mut self, lane: usize, link: Link, job: &mut SearchJob<'_>) -> bool {
         let node = self.nodes[link as usize];
         let puzzle = node.puzzle as usize;
         let metrics = &mut job.searches[puzzle].metrics;
@@ -527,11 +516,11 @@ impl<W: Word> Engine<W> {
         true
     }
 
-    /// Keeps the other side of the guess that a lane follows.
+    /// Inserts the alternative of the guess that a lane follows.
     #[inline(always)]
-    fn guess(&mut self, lane: usize, job: &mut Job<'_>) {
+    fn guess(&mut self, lane: usize, job: &mut SearchJob<'_>) {
         if !self.busy.contains::<W>(lane) {
-            return; // The puzzle has been ended by another lane.
+            return; // Another lane has ended the puzzle.
         }
         let Node { next, puzzle, depth, .. } = self.nodes[lane];
         let metrics = &mut job.searches[puzzle as usize].metrics;
@@ -555,52 +544,53 @@ impl<W: Word> Engine<W> {
         self.join(puzzle as usize, other, next);
     }
 
-    /// A lane has found a solution, which stands in its row if `by_row`.
+    /// Records the solution that a lane has found, which is in its row if `in_row`, else in its
+    /// planes.
     #[inline(always)]
-    fn solved(&mut self, lane: usize, by_row: bool, job: &mut Job<'_>) {
+    fn solved(&mut self, lane: usize, in_row: bool, job: &mut SearchJob<'_>) {
         if !self.busy.contains::<W>(lane) {
             return;
         }
         let Node { previous, next, puzzle, .. } = self.nodes[lane];
         let puzzle = puzzle as usize;
         if previous != NONE {
-            return self.solved_out_of_order(lane, puzzle, by_row, job);
+            return self.solved_out_of_order(lane, puzzle, in_row, job);
         }
         let search = &mut job.searches[puzzle];
         search.solutions += 1;
         let is_enough = search.solutions >= job.solution_limit;
         if is_enough {
             search.stop = Stop::Solutions;
-            self.plenty += 1;
+            self.saturated += 1;
         }
         if search.solutions == 1 {
-            self.write_solution(lane, by_row, &mut job.solutions[puzzle]);
+            self.write_solution(lane, in_row, &mut job.solutions[puzzle]);
         }
         if next == NONE {
-            // The usual case for most puzzles: there is nothing else in the list.
+            // The usual case: nothing else is in the list.
             let progress = &mut self.progress[puzzle];
             (progress.first, progress.last) = (NONE, NONE);
             self.release(lane);
         } else if is_enough {
-            self.cut(puzzle, lane as Link);
+            self.cut_list(puzzle, lane as Link);
         } else {
             self.end(lane, job);
         }
     }
 
     #[inline(always)]
-    fn write_solution(&self, lane: usize, by_row: bool, digits: &mut [u8; 81]) {
-        if by_row {
+    fn write_solution(&self, lane: usize, in_row: bool, digits: &mut [u8; 81]) {
+        if in_row {
             W::solution(&self.rows.get::<W>(lane), digits);
         } else {
             W::digits(&unpack(self.grids.get::<W>(lane)), digits);
         }
     }
 
-    /// The same where other lanes work on states that come before this one: they may have solutions too, which then are
-    /// the first ones. So this one is marked and waits until it is the first of the list.
+    /// Records a solution while other lanes work on states before this one, which may have earlier
+    /// solutions: it becomes a marked node that is counted when it is the first of the list.
     #[cold]
-    fn solved_out_of_order(&mut self, lane: usize, puzzle: usize, by_row: bool, job: &mut Job<'_>) {
+    fn solved_out_of_order(&mut self, lane: usize, puzzle: usize, in_row: bool, job: &mut SearchJob<'_>) {
         let Node { previous, next, .. } = self.nodes[lane];
         let mut is_first = job.searches[puzzle].solutions == 0;
         let mut link = previous;
@@ -609,13 +599,13 @@ impl<W: Word> Engine<W> {
             link = self.nodes[link as usize].previous;
         }
         if is_first {
-            self.write_solution(lane, by_row, &mut job.solutions[puzzle]);
+            self.write_solution(lane, in_row, &mut job.solutions[puzzle]);
         }
         let mark = self.add_waiting(Node { previous, next, puzzle: puzzle as u32, depth: SOLVED });
         self.join(puzzle, previous, mark);
         self.join(puzzle, mark, next);
         self.release(lane);
-        // What comes behind as many solutions as are wanted does not matter any more.
+        // States behind as many solutions as the limit are irrelevant.
         let mut solutions = job.searches[puzzle].solutions;
         let mut is_marked = false;
         let mut link = self.progress[puzzle].first;
@@ -624,21 +614,21 @@ impl<W: Word> Engine<W> {
             solutions += u64::from(depth == SOLVED);
             is_marked |= link == mark;
             if solutions >= job.solution_limit {
-                self.cut(puzzle, next);
+                self.cut_list(puzzle, next);
                 break;
             }
             link = next;
         }
-        // A state that waits is left to the lane before it, and behind a mark there would be none.
+        // A waiting state is continued by the lane before it, and a marked node has no lane.
         let next = self.nodes[mark as usize].next;
         if is_marked && self.waits(next) {
             self.take(lane, next, job);
         }
     }
 
-    /// The state in a lane is finished: the lane goes on with the one behind it, if that waits.
+    /// Ends the state of a lane, which continues with the next of the list if that waits.
     #[inline(always)]
-    fn end(&mut self, lane: usize, job: &mut Job<'_>) {
+    fn end(&mut self, lane: usize, job: &mut SearchJob<'_>) {
         if !self.busy.contains::<W>(lane) {
             return;
         }
@@ -665,9 +655,9 @@ impl<W: Word> Engine<W> {
         }
     }
 
-    /// Counts the marked solutions that have come to the front of the list.
+    /// Counts the marked solutions that have reached the front of the list.
     #[cold]
-    fn count_marked(&mut self, puzzle: usize, job: &mut Job<'_>) {
+    fn count_marked(&mut self, puzzle: usize, job: &mut SearchJob<'_>) {
         let search = &mut job.searches[puzzle];
         loop {
             let first = self.progress[puzzle].first;
@@ -677,7 +667,7 @@ impl<W: Word> Engine<W> {
             search.solutions += 1;
             if search.solutions >= job.solution_limit {
                 search.stop = Stop::Solutions;
-                return self.cut(puzzle, first);
+                return self.cut_list(puzzle, first);
             }
             let next = self.nodes[first as usize].next;
             self.join(puzzle, NONE, next);
@@ -685,15 +675,16 @@ impl<W: Word> Engine<W> {
         }
     }
 
-    /// Removes a state from the list of its puzzle, and all that come behind it.
-    fn cut(&mut self, puzzle: usize, link: Link) {
+    /// Removes a state and all behind it from the list of its puzzle.
+    fn cut_list(&mut self, puzzle: usize, link: Link) {
         if link == NONE {
             return;
         }
         let Progress { last, is_shared, .. } = self.progress[puzzle];
         self.join(puzzle, self.nodes[link as usize].previous, NONE);
         if !is_shared && link < NONE {
-            // All behind the one lane wait.
+            // Only one lane works on the puzzle, so all behind it wait: they join the unused ones
+            // as a whole.
             let next = std::mem::replace(&mut self.nodes[last as usize].next, self.unused);
             debug_assert_eq!(next, NONE);
             self.unused = self.nodes[link as usize].next;
@@ -714,21 +705,22 @@ impl<W: Word> Engine<W> {
         }
     }
 
-    /// The node limit is reached. If lanes have shared the puzzle it is searched again by one alone, because which nodes
-    /// they visited before a solution depended on what else there was to do.
+    /// Gives a puzzle up at the node limit. If lanes have shared it, one lane searches it again,
+    /// because which nodes several lanes visit before a solution depends on the other puzzles.
     #[cold]
-    fn give_up(&mut self, puzzle: usize, job: &mut Job<'_>) {
+    fn give_up(&mut self, puzzle: usize, job: &mut SearchJob<'_>) {
         let Progress { first, is_shared, is_alone, .. } = self.progress[puzzle];
-        self.cut(puzzle, first);
+        self.cut_list(puzzle, first);
         if is_shared && !is_alone {
-            self.again.push(puzzle as u32);
+            self.restarts.push(puzzle as u32);
         } else {
             job.searches[puzzle].stop = Stop::Nodes;
             self.given_up.push(puzzle as u32);
         }
     }
 
-    /// Makes two states neighbours in the list of a puzzle; none is the end of the list on that side.
+    /// Makes two states neighbours in the list of a puzzle; [`NONE`] is the end of the list on that
+    /// side.
     #[inline(always)]
     fn join(&mut self, puzzle: usize, before: Link, after: Link) {
         let progress = &mut self.progress[puzzle];
@@ -738,7 +730,7 @@ impl<W: Word> Engine<W> {
         self.nodes[after as usize].previous = before;
     }
 
-    /// Does this node, if there is one, wait for a lane?
+    /// Whether this node exists and waits for a lane.
     #[inline(always)]
     fn waits(&self, link: Link) -> bool {
         link > NONE && self.nodes[link as usize].depth != SOLVED
@@ -762,7 +754,7 @@ impl<W: Word> Engine<W> {
         self.unused = link;
     }
 
-    /// Brings the candidates of a waiting node, which is no longer one, to a lane.
+    /// Moves the candidates of a waiting node to a lane, and frees the node.
     #[inline(always)]
     fn load_waiting(&mut self, lane: usize, link: Link) {
         self.rows.set::<W>(lane, &self.waiting[link as usize - FIRST_WAITING]);
@@ -779,16 +771,16 @@ impl<W: Word> Engine<W> {
     #[inline(always)]
     fn release(&mut self, lane: usize) {
         self.busy.remove::<W>(lane);
-        // What it has taken since the last pass must not stand in the way of what it begins next.
+        // What it has taken since the last pass must not overwrite what it begins next.
         self.taken.remove::<W>(lane);
         self.free.insert::<W>(lane);
     }
 
-    /// Says of what is not finished that it was cancelled.
-    fn report_cancelled(&self, job: &mut Job<'_>) {
+    /// Reports every unfinished puzzle as cancelled.
+    fn report_cancelled(&self, job: &mut SearchJob<'_>) {
         let (begun, others) = job.searches.split_at_mut(self.progress.len());
         others.fill(Search::CANCELLED);
-        for &puzzle in &self.again {
+        for &puzzle in &self.restarts {
             begun[puzzle as usize].stop = Stop::Cancelled;
         }
         if !self.busy.is_empty() {
@@ -801,25 +793,18 @@ impl<W: Word> Engine<W> {
     }
 }
 
-/// The first puzzle of `rest` in as many bytes as are read at once, which may reach beyond the last puzzle: then that is copied to `last`.
-#[inline(always)]
-pub(super) fn word_of_bytes<'a>(rest: &'a [u8], last: &'a mut [u8; 96]) -> &'a [u8; 96] {
-    if let Some(digits) = rest.first_chunk() {
-        return digits;
-    }
-    last[..81].copy_from_slice(rest);
-    last
-}
-
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
+
     use super::super::portable::Portable;
     use super::*;
 
     const FULL: &[u8; 81] =
         b"534678912672195348198342567859761423426853791713924856961537284287419635345286179";
 
-    /// Puzzles with some clues of a full grid each: mostly enough of them in the first 200, too few in the others.
+    /// Puzzles with some clues of a full grid: mostly enough for one solution in the first 200, too
+    /// few in the others.
     fn puzzles() -> Vec<[u8; 81]> {
         let mut random = 1u64;
         let mut below = |n: u64| {
@@ -838,13 +823,13 @@ mod tests {
         (0..700).map(puzzle).collect()
     }
 
-    /// What is found of puzzles, so many at a time, under a node limit.
+    /// The results of puzzles, `size` at a time, under a node limit.
     fn verdicts(puzzles: &[[u8; 81]], size: usize, nodes: u64, solutions: u64) -> Vec<(u64, Stop)> {
         let mut engine = Engine::<Portable>::new(Engine::dive);
         engine.least_limit_for_dives = 40;
         let mut found = vec![Search::NO_SOLUTION; puzzles.len()];
         for (puzzles, searches) in puzzles.chunks(size).zip(found.chunks_mut(size)) {
-            engine.run(&mut Job {
+            engine.run(&mut SearchJob {
                 puzzles,
                 solutions: &mut vec![[0; 81]; puzzles.len()],
                 searches,
@@ -858,7 +843,8 @@ mod tests {
         found.into_iter().map(|search| (search.solutions, search.stop)).collect()
     }
 
-    /// Where others have two solutions a puzzle is dived in, alone it is searched; whether it is given up is the same.
+    /// Among puzzles with two solutions a puzzle is dived in, alone it is searched: whether it is
+    /// given up is the same.
     #[test]
     fn whether_a_puzzle_is_given_up_does_not_depend_on_dives_for_others() {
         let puzzles = puzzles();

@@ -1,48 +1,48 @@
-//! One pass of inference over all lanes at once.
+//! Inference: the sliced state of all lanes, and one pass of inference over it.
 //!
-//! The state of a search is *sliced*: for each candidate, that is for each digit and cell, there is a word with one
-//! bit for each lane. So rules are plain Boolean algebra between words, without a shift or a branch.
+//! The state is *sliced*: each of the 729 candidates is one word with a bit for each lane, so rules
+//! are Boolean algebra between words, without shifts or branches.
 //!
-//! A *minirow* is the three cells in which a row meets a box, a *minicolumn* the same for a column. A band has nine
-//! minirows. Where one digit goes in a band is a choice of three of them, one in each row and each box: one of
-//! six permutations. What is in none of the permutations that are still possible cannot hold the digit. For a stack and
-//! minicolumns it is the same. That one rule covers locked candidates in both directions, and hidden singles up to
-//! the minirow. A cell is a hidden single of its box if both its minirow and its minicolumn are the only ones there; one
-//! that is alone in its row or column is alone in its box as soon as the rule has been applied.
+//! A *minirow* is the three cells where a row meets a box, a *minicolumn* the three where a column
+//! meets one. A band has nine minirows. A digit is in three of them, one in each row and each box,
+//! which is one of six permutations. A minirow that is in none of the permutations still possible
+//! cannot hold the digit. The same holds for a stack and its minicolumns. This one rule covers
+//! locked candidates in both directions, and hidden singles down to the minirow. A cell is a hidden
+//! single of its box if its minirow and its minicolumn are the only ones left there; a hidden
+//! single of a row or column is one of its box as soon as the rule has been applied.
 //!
-//! Everything here has to be inlined into the one function of a back end that is compiled for its instructions. The
-//! compiler promises that for functions that say so, and for nothing else: hence no closures over words, and no iterator
-//! adapters.
+//! Everything here must be inlined into the one function of a back end that is compiled for its
+//! instructions. The compiler guarantees that only for functions marked `inline(always)`: hence no
+//! closures over words and no iterator adapters.
 //!
-//! The rule is that of tdoku (T. Dillon, 2019), who keeps it in a vector for one puzzle; slicing by bits is known from
-//! implementations of DES (E. Biham, 1997).
+//! The rule comes from tdoku (T. Dillon, 2019), which applies it within a vector for one puzzle.
 
 use std::sync::atomic::{Ordering, compiler_fence};
 
-use super::transpose::CANDIDATES;
+use super::packing::{CANDIDATES, SlicedPlanes};
 use super::word::Word;
 
-/// The sliced state of a search in each lane.
+/// The search state of all lanes, sliced.
 #[repr(align(64))]
-pub(super) struct State<W> {
+pub(super) struct SlicedState<W> {
     /// The candidates: `81 * digit + cell`.
     pub(super) candidates: [W; CANDIDATES],
-    /// The cells with one candidate, as the last look at the cells found them.
+    /// The cells with one candidate, as of the last [`Self::look_at_cells`].
     pub(super) singles: [W; 81],
-    /// The cells that a hidden single of this pass's digits so far has taken.
+    /// The cells that hidden singles have taken in this pass so far.
     taken: [W; 81],
     scratch: Scratch<W>,
     /// The lanes without a contradiction so far.
     pub(super) alive: W,
-    /// The lanes in which something has changed since the last look at the cells.
+    /// The lanes in which something has changed since the last [`Self::look_at_cells`].
     pub(super) changed: W,
-    /// The lanes that had a cell with more than one candidate at the last look.
+    /// The lanes with a cell of several candidates, as of the last [`Self::look_at_cells`].
     pub(super) open: W,
-    /// Do the digits go upwards in the next pass?
+    /// Whether the next pass goes through the digits upwards.
     pub(super) upwards: bool,
 }
 
-/// What the rows of a band find out for the columns, by `9 * band + ...`.
+/// What the rows of a band leave for its columns, by `9 * band + ...`.
 struct Scratch<W> {
     /// The minirows that are possible: `3 * row + box`.
     minirows: [W; 27],
@@ -52,8 +52,8 @@ struct Scratch<W> {
     single_minicolumns: [W; 27],
 }
 
-/// Which of the six permutations are possible: the box of the first row, of the second and of the third is 012, 120,
-/// 201, 021, 102 or 210.
+/// Which of the six permutations are possible, in this order: the boxes of the first, second and
+/// third row are 012, 120, 201, 021, 102 and 210.
 #[inline(always)]
 pub(super) fn six_permutations<W: Word>(lines: &[W; 9]) -> [W; 6] {
     [
@@ -66,8 +66,9 @@ pub(super) fn six_permutations<W: Word>(lines: &[W; 9]) -> [W; 6] {
     ]
 }
 
-/// The minirows or minicolumns that the possible permutations of `lines` leave: rows of minirows, three boxes
-/// each; or boxes of minicolumns, three columns each. Second, whether there is any permutation.
+/// The lines (minirows, or minicolumns) that are in a possible permutation, and whether there is
+/// any. A band has three rows of three minirows each, a stack three boxes of three minicolumns
+/// each.
 #[inline(always)]
 fn permutations<W: Word>(lines: &[W; 9]) -> ([W; 9], W) {
     let [p012, p120, p201, p021, p102, p210] = six_permutations(lines);
@@ -85,7 +86,8 @@ fn permutations<W: Word>(lines: &[W; 9]) -> ([W; 9], W) {
     (left, W::or3(left[0], left[1], left[2]))
 }
 
-/// The same where `singles` says which of the lines hold a cell that is decided: they leave no other in their row.
+/// [`permutations`] where `singles` are the lines with a decided cell, which leave no other line in
+/// their row.
 #[inline(always)]
 fn permutations_with_singles<W: Word>(lines: &[W; 9], singles: &[W; 9]) -> ([W; 9], W) {
     let mut possible = *lines;
@@ -98,7 +100,7 @@ fn permutations_with_singles<W: Word>(lines: &[W; 9], singles: &[W; 9]) -> ([W; 
     permutations(&possible)
 }
 
-impl<W: Word> State<W> {
+impl<W: Word> SlicedState<W> {
     pub(super) fn new() -> Box<Self> {
         let none = W::splat(0);
         Box::new(Self {
@@ -117,10 +119,9 @@ impl<W: Word> State<W> {
         })
     }
 
-    /// Sets the candidates of some lanes to those of a puzzle each: its clues, and every digit in the blanks. `planes` has
-    /// the lanes whose cell's digit, in binary, has the ones, the twos, the fours and the eights: `81 * plane + cell`.
+    /// Begins a puzzle in some lanes: its clues, and all digits in its blanks.
     #[inline(always)]
-    pub(super) fn begin(&mut self, lanes: W, planes: &[W; 324]) {
+    pub(super) fn begin(&mut self, lanes: W, planes: &SlicedPlanes<W>) {
         for cell in 0..81 {
             let [ones, twos] = [planes[cell], planes[81 + cell]];
             let [fours, eights] = [planes[162 + cell], planes[243 + cell]];
@@ -137,9 +138,9 @@ impl<W: Word> State<W> {
         self.alive = self.alive.or(lanes);
     }
 
-    /// The planes of the solution in each lane that has one: the opposite of [`Self::begin`].
+    /// The planes of the solutions, in the lanes that have one: the inverse of [`Self::begin`].
     #[inline(always)]
-    pub(super) fn solutions(&self, planes: &mut [W; 324]) {
+    pub(super) fn solutions(&self, planes: &mut SlicedPlanes<W>) {
         for cell in 0..81 {
             let mut x = [W::splat(0); 10];
             for digit in 0..9 {
@@ -152,15 +153,16 @@ impl<W: Word> State<W> {
         }
     }
 
-    /// Looks at the cells: which have no candidate, which have one.
+    /// Finds the cells without a candidate, which end a lane, and those with one.
     ///
-    /// Before, `changed` has the lanes in which the last pass changed a minirow or minicolumn; after, those in which
-    /// it changed anything. A hidden single shows in that its cell has become a single, or soon will.
+    /// On entry `changed` has the lanes in which the last pass changed a minirow or minicolumn, on
+    /// return those in which it changed anything. A hidden single shows as a cell that has become a
+    /// single or is about to.
     #[inline(always)]
     pub(super) fn look_at_cells(&mut self) {
         let (mut alive, mut changed, mut open) = (self.alive, self.changed, W::splat(0));
         for cell in 0..81 {
-            // At least one and at least two of three digits, and of three times three.
+            // At least one and at least two candidates of three digits, then of all nine.
             let (one0, two0) = one_and_two(&self.candidates, cell);
             let (one1, two1) = one_and_two(&self.candidates, 3 * 81 + cell);
             let (one2, two2) = one_and_two(&self.candidates, 6 * 81 + cell);
@@ -176,8 +178,9 @@ impl<W: Word> State<W> {
         (self.alive, self.changed, self.open) = (alive, changed, open);
     }
 
-    /// Looks whether the lanes without an open cell have a place for every digit in every house. So they are solved;
-    /// the others have a contradiction. A pass would find out too, but takes ten times as long.
+    /// Checks the lanes without an open cell: those with a place for every digit in every house are
+    /// solved, the others have a contradiction. A pass would find the same, but takes ten times as
+    /// long.
     #[inline(always)]
     pub(super) fn check_closed(&mut self) {
         let mut complete = W::splat(!0);
@@ -204,10 +207,11 @@ impl<W: Word> State<W> {
         self.alive = self.alive.and(complete.or(self.open));
     }
 
-    /// One pass over the digits: singles leave nothing else in their houses, permutations are looked at in bands and
-    /// stacks, hidden singles take their cells.
+    /// One pass over the digits: singles clear their houses, permutations rule out lines of bands
+    /// and stacks, hidden singles take their cells.
     ///
-    /// What a hidden single takes from the digits before its own is left to the next pass, which goes the other way.
+    /// What a hidden single takes from the digits before its own is left to the next pass, which
+    /// goes in the other direction.
     #[inline(always)]
     pub(super) fn pass(&mut self) {
         self.changed = W::splat(0);
@@ -221,7 +225,7 @@ impl<W: Word> State<W> {
     #[inline(always)]
     fn digit<const IS_FIRST: bool>(&mut self, digit: usize) {
         let (digits, _) = self.candidates.as_chunks_mut::<81>();
-        let mut work = Digit::<_, IS_FIRST> {
+        let mut work = DigitPass::<_, IS_FIRST> {
             cells: &mut digits[digit],
             singles: &self.singles,
             taken: &mut self.taken,
@@ -229,8 +233,8 @@ impl<W: Word> State<W> {
             alive: self.alive,
             changed: self.changed,
         };
-        // Written out because the compiler does not unroll loops of this size, and indices it does not know cost
-        // a store and a load each.
+        // Unrolled by hand, because the compiler does not unroll loops of this size, and each index
+        // that is no constant costs a store and a load.
         work.band(0);
         work.band(1);
         work.band(2);
@@ -242,7 +246,7 @@ impl<W: Word> State<W> {
 }
 
 /// One digit's part of a pass.
-struct Digit<'a, W, const IS_FIRST: bool> {
+struct DigitPass<'a, W, const IS_FIRST: bool> {
     cells: &'a mut [W; 81],
     singles: &'a [W; 81],
     taken: &'a mut [W; 81],
@@ -251,7 +255,7 @@ struct Digit<'a, W, const IS_FIRST: bool> {
     changed: W,
 }
 
-impl<W: Word, const IS_FIRST: bool> Digit<'_, W, IS_FIRST> {
+impl<W: Word, const IS_FIRST: bool> DigitPass<'_, W, IS_FIRST> {
     #[inline(always)]
     fn band(&mut self, band: usize) {
         let none = W::splat(0);
@@ -265,7 +269,7 @@ impl<W: Word, const IS_FIRST: bool> Digit<'_, W, IS_FIRST> {
         for i in 0..9 {
             self.scratch.minirows[9 * band + i] = left[i];
         }
-        // The columns see what the rows have left. The cells themselves are written once, by `stack`.
+        // Columns work on what rows have left. The cells themselves are written once, by `stack`.
         for stack in 0..3 {
             for column in 0..3 {
                 let mut minicolumn = none;
@@ -278,7 +282,8 @@ impl<W: Word, const IS_FIRST: bool> Digit<'_, W, IS_FIRST> {
         }
     }
 
-    /// Takes from a box what hidden singles have taken, and looks at its minirows and minicolumns.
+    /// Applies the hidden singles of earlier digits to a box, and finds its minirows and
+    /// minicolumns.
     #[inline(always)]
     fn lines_of_box(
         &mut self,
@@ -304,7 +309,7 @@ impl<W: Word, const IS_FIRST: bool> Digit<'_, W, IS_FIRST> {
             self.scratch.single_minicolumns[9 * band + 3 * stack + i] =
                 W::or3(single[i], single[3 + i], single[6 + i]);
         }
-        step_by_step();
+        scheduling_fence();
     }
 
     #[inline(always)]
@@ -318,7 +323,7 @@ impl<W: Word, const IS_FIRST: bool> Digit<'_, W, IS_FIRST> {
         self.cells_of_box(2, stack, &left);
     }
 
-    /// Writes back the cells of a box, and takes them for hidden singles.
+    /// Writes back the cells of a box, and finds its hidden singles.
     #[inline(always)]
     fn cells_of_box(&mut self, band: usize, stack: usize, minicolumns: &[W; 9]) {
         let minirows = &self.scratch.minirows[9 * band..];
@@ -332,7 +337,8 @@ impl<W: Word, const IS_FIRST: bool> Digit<'_, W, IS_FIRST> {
                 let old = self.cells[cell];
                 let new = W::and3(old, rows[row], columns[column]);
                 self.cells[cell] = new;
-                // A line that is ruled out has lost a cell. To compare lines takes fewer instructions, but keeps them in registers.
+                // A line that is ruled out has lost a cell. Comparing lines would take fewer
+                // instructions, but more registers.
                 self.changed = W::or_xor(self.changed, old, new);
                 self.taken[cell] = if IS_FIRST {
                     only_row[row].and(only_column[column])
@@ -340,33 +346,34 @@ impl<W: Word, const IS_FIRST: bool> Digit<'_, W, IS_FIRST> {
                     W::or_and(self.taken[cell], only_row[row], only_column[column])
                 };
             }
-            step_by_step();
+            scheduling_fence();
         }
     }
 }
 
-/// Has the compiler finish one box, or row of a box, before it begins the next. Left to itself it loads far ahead and runs out of registers: a
-/// hundred words a digit went to memory and back, and a pass took a sixth to a third longer. No instruction comes of it.
+/// Makes the compiler finish one box, or one row of a box, before it begins the next. Without the
+/// fence it loads far ahead and runs out of registers: a hundred words a digit were spilled, and a
+/// pass took a sixth to a third longer. The fence itself is no instruction.
 #[inline(always)]
-fn step_by_step() {
+fn scheduling_fence() {
     compiler_fence(Ordering::SeqCst);
 }
 
-/// In which lanes a cell has at least one, and at least two, of three digits.
+/// The lanes in which a cell has at least one, and at least two, of three digits.
 #[inline(always)]
 fn one_and_two<W: Word>(candidates: &[W; CANDIDATES], first: usize) -> (W, W) {
     let [a, b, c] = [candidates[first], candidates[first + 81], candidates[first + 162]];
     (W::or3(a, b, c), W::majority(a, b, c))
 }
 
-/// Which of three is the only one?
+/// For each of three: the lanes in which it alone is set.
 #[inline(always)]
 fn alone<W: Word>(three: &[W; 3]) -> [W; 3] {
     let [a, b, c] = *three;
     [W::and_nor(a, b, c), W::and_nor(b, a, c), W::and_nor(c, a, b)]
 }
 
-/// The minicolumns of a stack out of all: three columns for each band.
+/// The nine minicolumns of a stack, three columns for each band.
 #[inline(always)]
 fn of_stack<W: Word>(lines: &[W; 27], stack: usize) -> [W; 9] {
     let mut of_stack = [W::splat(0); 9];
@@ -384,74 +391,17 @@ const fn cell_of_box(band: usize, stack: usize, i: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::portable::Portable;
-    use super::super::word::Mask;
+    use super::super::testing::{CellCandidates, LANES, begin, exhaust, has, known_puzzles, lane, only};
     use super::*;
     use crate::grid::{Cell, Grid, Order};
 
-    const LANES: usize = 64 * Portable::PARTS;
-
-    /// The candidates of one lane, by cell.
-    type Cells = [Vec<usize>; 81];
-
-    fn lane(state: &State<Portable>, lane: usize) -> Cells {
-        std::array::from_fn(|cell| {
-            (0..9).filter(|digit| has(state.candidates[81 * digit + cell], lane)).collect()
-        })
+    /// The known puzzles, in turns, one in each lane.
+    fn puzzles() -> Vec<[u8; 81]> {
+        known_puzzles().iter().map(|known| known.digits).cycle().take(LANES).collect()
     }
 
-    fn has(word: Portable, lane: usize) -> bool {
-        let mut one = Mask::default();
-        one.insert::<Portable>(lane);
-        !Mask::of(word.and(one.word())).is_empty()
-    }
-
-    fn only(lanes: impl Iterator<Item = usize>) -> Portable {
-        let mut mask = Mask::default();
-        lanes.for_each(|lane| mask.insert::<Portable>(lane));
-        mask.word()
-    }
-
-    /// The puzzles of the strategies' fixture, each in some lanes.
-    fn puzzles() -> Vec<Grid> {
-        let known: Vec<Grid> = include_str!("../../../../tests/fixtures/strategies.txt")
-            .lines()
-            .filter_map(|line| line.split(' ').next().filter(|text| text.len() == 81))
-            .map(|text| {
-                let digit = |byte: u8| if byte.is_ascii_digit() { byte - b'0' } else { 0 };
-                Grid::from_digits(Order::NINE, &text.bytes().map(digit).collect::<Vec<_>>())
-            })
-            .collect();
-        known.iter().cycle().take(LANES).cloned().collect()
-    }
-
-    fn begin(puzzles: &[Grid]) -> Box<State<Portable>> {
-        let mut state = State::new();
-        let mut planes = [Portable::splat(0); 324];
-        for (bit, planes) in planes.as_chunks_mut::<81>().0.iter_mut().enumerate() {
-            for (cell, plane) in planes.iter_mut().enumerate() {
-                *plane = only((0..LANES).filter(|&k| puzzles[k].digits()[cell] >> bit & 1 == 1));
-            }
-        }
-        state.begin(Portable::splat(!0), &planes);
-        state
-    }
-
-    /// Passes until nothing changes in any lane that is alive.
-    fn exhaust(state: &mut State<Portable>) {
-        state.changed = Portable::splat(!0);
-        for _ in 0..500 {
-            state.look_at_cells();
-            if Mask::of(state.alive.and(state.changed)).is_empty() {
-                return;
-            }
-            state.pass();
-        }
-        panic!("no end of passes");
-    }
-
-    /// Where inference has not done all that it promises, found the slow way.
-    fn left_over(cells: &Cells) -> Option<String> {
+    /// An inference that was missed, found cell by cell and house by house.
+    fn left_over(cells: &CellCandidates) -> Option<String> {
         let houses: Vec<Vec<usize>> =
             Order::NINE.houses().map(|house| house.cells(Order::NINE).map(Cell::index).collect()).collect();
         for (number, house) in houses.iter().enumerate() {
@@ -496,27 +446,28 @@ mod tests {
                     dead += 1;
                     continue;
                 }
-                let cells = lane(&state, k);
+                let cells = lane(&state.candidates, k);
                 assert_eq!(left_over(&cells), None, "lane {k}: {cells:?}");
                 stalls += usize::from(has(state.open, k));
             }
-            // Other states: in each lane take some candidate away, whatever that leads to.
+            // On to other states: each lane loses some candidate, whatever that leads to.
             for k in 0..LANES {
-                let open: Vec<usize> = (0..81).filter(|&c| lane(&state, k)[c].len() > 1).collect();
+                let open: Vec<usize> = (0..81).filter(|&c| lane(&state.candidates, k)[c].len() > 1).collect();
                 if open.is_empty() {
                     continue;
                 }
                 seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 let cell = open[(seed >> 33) as usize % open.len()];
-                let digit = lane(&state, k)[cell][(seed >> 20) as usize % 2];
+                let digit = lane(&state.candidates, k)[cell][(seed >> 20) as usize % 2];
                 let candidate = &mut state.candidates[81 * digit + cell];
-                *candidate = candidate.and_not(only(std::iter::once(k)));
+                *candidate = candidate.and_not(only([k]));
             }
         }
         assert!(stalls > LANES && dead > 0, "{stalls} stalls, {dead} contradictions");
     }
 
-    /// Whichever kind of house lacks a digit while each cell has one, and whatever stands in the lanes beside it.
+    /// Whichever kind of house lacks a digit while each cell has one, and whatever the neighbouring
+    /// lanes hold.
     #[test]
     fn lanes_without_an_open_cell_are_alive_only_if_every_house_is_complete() {
         let solution: Vec<u8> =
@@ -529,18 +480,18 @@ mod tests {
             for &(a, b) in pairs {
                 digits.swap(a, b);
             }
-            Grid::from_digits(Order::NINE, &digits)
+            <[u8; 81]>::try_from(digits).unwrap()
         };
         let rows: Vec<_> = (0..9).map(|column| (column, 27 + column)).collect();
         let kinds = [
             (exchanged(&[]), true),
-            (exchanged(&[(0, 9)]), false),    // rows
-            (exchanged(&[(0, 1)]), false),    // columns
-            (exchanged(&rows), false),        // boxes
-            (exchanged(&[(72, 80)]), false),  // columns and boxes
-            (Grid::empty(Order::NINE), true), // not closed, so it is left alone
+            (exchanged(&[(0, 9)]), false),   // rows
+            (exchanged(&[(0, 1)]), false),   // columns
+            (exchanged(&rows), false),       // boxes
+            (exchanged(&[(72, 80)]), false), // columns and boxes
+            ([0; 81], true),                 // not closed, so it is left alone
         ];
-        let grids: Vec<Grid> = (0..LANES).map(|k| kinds[k % kinds.len()].0.clone()).collect();
+        let grids: Vec<[u8; 81]> = (0..LANES).map(|k| kinds[k % kinds.len()].0).collect();
         let mut state = begin(&grids);
         state.look_at_cells();
         state.check_closed();
@@ -559,12 +510,12 @@ mod tests {
         let mut state = begin(&puzzles);
         exhaust(&mut state);
         for (k, puzzle) in puzzles.iter().enumerate() {
-            let mut solution = Grid::empty(Order::NINE);
-            if solver.search(puzzle, &limit, &mut solution).solutions == 0 {
+            let (puzzle, mut solution) = (Grid::from_digits(Order::NINE, puzzle), Grid::empty(Order::NINE));
+            if solver.search(&puzzle, &limit, &mut solution).solutions == 0 {
                 continue;
             }
             assert!(has(state.alive, k), "{puzzle:?}");
-            for (cell, candidates) in lane(&state, k).iter().enumerate() {
+            for (cell, candidates) in lane(&state.candidates, k).iter().enumerate() {
                 assert!(
                     candidates.contains(&usize::from(solution.digits()[cell] - 1)),
                     "{puzzle:?} at {cell}"

@@ -1,24 +1,45 @@
-//! The 9x9 kernel: hundreds of puzzles in one register.
+//! The bit-sliced 9x9 kernel: hundreds of puzzles searched at once, one in each bit of a vector.
 //!
-//! Fast solvers have spent vector instructions *inside* one puzzle. Here they are spent *across* puzzles, in the
-//! smallest unit there is: each puzzle has one bit in every register, its *lane*. The state of all lanes is a word for
-//! each of the 729 candidates, and the rules are Boolean algebra between words. Nothing is shifted and nothing
-//! branches; no lane waits for another for long, because one that is done is given the next puzzle.
+//! Most fast solvers use vector instructions *inside* one puzzle. This one uses them *across*
+//! puzzles: each puzzle has one bit in every vector, its *lane*. The state of all lanes is one word
+//! for each of the 729 candidates, and the rules of Sudoku are Boolean algebra between words,
+//! without shifts or branches. A lane that has finished is refilled with the next puzzle, so no
+//! lane waits for another.
 //!
-//! | file | what |
+//! Each file uses only those above it:
+//!
+//! | file | content |
 //! |---|---|
-//! | `word.rs` | the vector vocabulary: all that is asked of a machine |
-//! | `inference.rs` | the sliced state, and one pass of inference over it |
-//! | `branch.rs` | what to do when passes find nothing more: triads, else a guess |
-//! | `transpose.rs` | between the sliced state and a row of bits for each lane |
-//! | `engine.rs` | the searches of the lanes: what they do next, and what was found |
-//! | `dives.rs` | a shorter way to two solutions, where puzzles have many |
-//! | `scalar.rs` | the same search for one puzzle at a time |
-//! | `portable.rs`, `avx2.rs`, `avx512vl.rs`, `avx512.rs` | the back ends |
-//! | `sse2.rs` | stands in for `portable.rs` on x86-64 |
+//! | `word.rs` | `Word`: a vector of lanes and its bit algebra; `Mask`: a set of lanes |
+//! | `packing.rs` | `Packing`: 81 digits to the bits that lanes are loaded from, and back |
+//! | `transpose.rs` | `LaneRows`: the bits of each lane to words, and back |
+//! | `inference.rs` | `SlicedState`: the candidates of all lanes, and one pass of inference |
+//! | `branch.rs` | where passes find nothing more: triads, then a guess |
+//! | `job.rs` | `SearchJob`: the puzzles to search and the answers |
+//! | `dives.rs` | fast search for two solutions of puzzles that have many |
+//! | `engine.rs` | depth-first search in every lane, refilling, sharing of puzzles |
+//! | `avx512.rs`, `avx512vl.rs`, `avx2.rs`, `portable.rs` | back ends: implementations of `Word` |
+//! | `sse2.rs` | takes the place of `portable.rs` on x86-64 |
+//! | `scalar.rs` | the same search for one puzzle on 32-bit words |
 //!
-//! The search is written once, over the vocabulary. Each back end compiles it for its instructions; which one is used is
-//! found out at run time, so the program itself is built for any processor.
+//! The search is written once, generic over `Word`. Each back end compiles it for its instructions,
+//! and [`Backend::best`] chooses one at run time, so one binary runs on any processor.
+//!
+//! Bit slicing comes from implementations of DES (E. Biham, *A fast new DES implementation in
+//! software*, 1997); the inference from [tdoku](https://github.com/t-dillon/tdoku) (T. Dillon,
+//! 2019).
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//! use sudoku_core::solver::lanes::{Backend, Lanes};
+//! use sudoku_core::solver::{Limit, Search};
+//!
+//! let puzzles = [[0; 81]; 3]; // digits in reading order, 0 for a blank
+//! let (mut solutions, mut searches) = ([[0; 81]; 3], [Search::NO_SOLUTION; 3]);
+//! let limit = Limit { solutions: 1, nodes: 1_000, cancel: &AtomicBool::new(false) };
+//! Lanes::new(Backend::best()).search(&puzzles, &limit, &mut solutions, &mut searches);
+//! assert!(searches.iter().all(|search| search.solutions == 1));
+//! ```
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -37,42 +58,53 @@ mod branch;
 mod dives;
 mod engine;
 mod inference;
+mod job;
+#[cfg(test)]
+mod miri_tests;
+mod packing;
 #[cfg(any(test, not(target_arch = "x86_64")))]
 mod portable;
 mod scalar;
 #[cfg(target_arch = "x86_64")]
 mod sse2;
+#[cfg(test)]
+mod testing;
 mod transpose;
 mod word;
 
 use std::fmt;
 use std::str::FromStr;
 
-use self::engine::{Engine, Job};
+use self::engine::Engine;
+use self::job::SearchJob;
 #[cfg(not(target_arch = "x86_64"))]
 use self::portable::Portable as Baseline;
 #[cfg(target_arch = "x86_64")]
 use self::sse2::Sse2 as Baseline;
 use super::{Limit, Search};
+#[cfg(target_arch = "x86_64")]
+use crate::simd;
 
 pub use engine::LaneStats;
 pub(super) use scalar::Scalar;
 
-/// The instructions that the kernel is compiled for.
+/// An instruction set that the kernel is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Backend {
-    /// x86-64 with AVX-512 F, BW and VL: 512 lanes.
+    /// x86-64 with AVX-512 F, BW and VL, words of 512 bits: 512 lanes.
     Avx512,
-    /// The same instructions on words of 256 bits: 256 lanes. Faster where the processor does 512 bits in two steps.
+    /// x86-64 with AVX-512 F, BW and VL, words of 256 bits: 256 lanes. Faster on processors that
+    /// execute 512 bits in two steps, such as Zen 4.
     Avx512Vl,
     /// x86-64 with AVX2: 256 lanes.
     Avx2,
-    /// Any machine: 128 lanes.
+    /// Any processor: 128 lanes.
     Portable,
 }
 
 impl Backend {
-    /// All of them by the name users type.
+    /// All back ends, each with its name on the command line.
     pub const ALL: [(&'static str, Self); 4] = [
         ("avx512", Self::Avx512),
         ("avx512vl", Self::Avx512Vl),
@@ -80,34 +112,34 @@ impl Backend {
         ("portable", Self::Portable),
     ];
 
-    /// Can this machine run it?
+    /// Whether this processor has the instructions.
     #[must_use]
     pub fn is_available(self) -> bool {
         match self {
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => avx512::is_available(),
+            Self::Avx512 => simd::has_avx512(),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512Vl => avx512vl::is_available(),
+            Self::Avx512Vl => simd::has_avx512(),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => avx2::is_available(),
+            Self::Avx2 => simd::has_avx2(),
             #[cfg(not(target_arch = "x86_64"))]
             Self::Avx512 | Self::Avx512Vl | Self::Avx2 => false,
             Self::Portable => true,
         }
     }
 
-    /// The fastest that this machine can run.
+    /// The fastest back end of this processor.
     #[must_use]
     pub fn best() -> Self {
         Self::available().next().unwrap_or(Self::Portable)
     }
 
-    /// All that this machine can run, the fastest first.
+    /// The back ends of this processor, the fastest first.
     pub fn available() -> impl Iterator<Item = Self> {
         let mut all = Self::ALL.map(|(_, backend)| backend);
         #[cfg(target_arch = "x86_64")]
-        if avx512vl::is_native() {
-            // The two with AVX-512 stand first.
+        if simd::prefers_256_bits() {
+            // The two for AVX-512 come first in `ALL`.
             all.swap(0, 1);
         }
         all.into_iter().filter(|backend| backend.is_available())
@@ -122,11 +154,12 @@ impl fmt::Display for Backend {
 
 /// Why a back end cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum NoBackend {
-    /// There is none of this name.
+    /// No back end has this name.
     #[error("`{0}` is no back end. Use avx512, avx512vl, avx2 or portable.")]
     Unknown(String),
-    /// This machine cannot run it.
+    /// This processor lacks the instructions.
     #[error("This machine does not have the instructions of the back end {0}.")]
     Unavailable(Backend),
 }
@@ -141,39 +174,11 @@ impl FromStr for Backend {
     }
 }
 
-/// Has all of `bytes` brought near, for reading them soon, where the machine can be told so. Changes nothing.
-pub fn prefetch(bytes: &[u8]) {
-    #[cfg(target_arch = "x86_64")]
-    avx2::prefetch(bytes);
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = bytes;
-}
-
-/// A task on many bytes of which the compiler makes vector code by itself, for whatever words it may. Reading and writing puzzles is
-/// such, and would take the longer the faster the kernel is.
-pub trait SimdTask {
-    /// What comes of it.
-    type Output;
-
-    /// Does it. It is compiled for each kind of words if it is inlined, always, and so is what it calls.
-    fn work(self) -> Self::Output;
-}
-
-/// Does some work with the longest words that this machine has, of those that are worth it.
-#[inline(always)]
-pub fn dispatch<T: SimdTask>(work: T) -> T::Output {
-    #[cfg(target_arch = "x86_64")]
-    if avx2::is_available() {
-        return avx2::dispatch(work);
-    }
-    work.work()
-}
-
-/// Lanes do not share a puzzle where more solutions than this are wanted. They would find them out of order, and putting
-/// them in order takes longer the more there are.
+/// Lanes share a puzzle only for searches up to this many solutions, because they find them out of
+/// order, and sorting takes longer the more there are.
 pub(super) const MOST_SHARED_SOLUTIONS: u64 = 2;
 
-/// The kernel, ready to search many puzzles at once. One for each thread.
+/// The kernel with its working memory of several hundred KiB. Each thread needs its own.
 pub struct Lanes {
     engine: AnyEngine,
     sharing: bool,
@@ -190,10 +195,10 @@ enum AnyEngine {
 }
 
 impl Lanes {
-    /// With this back end.
+    /// A kernel with this back end.
     ///
     /// # Panics
-    /// If this machine does not have it.
+    /// If the processor lacks its instructions, see [`Backend::is_available`].
     #[must_use]
     pub fn new(backend: Backend) -> Self {
         assert!(backend.is_available(), "{}", NoBackend::Unavailable(backend));
@@ -223,21 +228,22 @@ impl Lanes {
         }
     }
 
-    /// May lanes that have nothing else to do take parts of a puzzle that another lane works on? They do, unless told
-    /// otherwise.
+    /// Whether idle lanes take search states of a puzzle that another lane works on; default: true.
+    #[doc(hidden)]
     pub const fn share_puzzles(&mut self, sharing: bool) {
         self.sharing = sharing;
     }
 
-    /// Searches each puzzle, 81 digits with 0 for a blank, and writes its first solution and what was found in the same
-    /// place of the other two slices.
+    /// Searches puzzles of 81 digits, 0 for a blank. The first solution and the result of puzzle
+    /// `i` go to `solutions[i]` and `searches[i]`.
     ///
-    /// A solution's digits are unspecified where none was found. The first solution of a puzzle that has several is the
-    /// same whatever stands around it and on any back end, unless two solutions are asked for: where most puzzles have two, what
-    /// stands there is some solution. Everything in [`Search`] is the same too, but for the metrics of puzzles with as many solutions
-    /// as were asked for: lanes that share a puzzle visit states that one lane would not, and some need fewer.
+    /// Where no solution was found, the digits of `solutions[i]` are unspecified. Results do not
+    /// depend on the other puzzles or the back end, with two exceptions. With a limit of two
+    /// solutions, the solution of a puzzle that has several is any of them. And the metrics of a
+    /// search that stopped at the limit of solutions vary, because lanes that share a puzzle visit
+    /// states that one lane would not.
     ///
-    /// What is found of a puzzle with a number above 9 is unspecified.
+    /// A puzzle with a number above 9 has an unspecified result.
     ///
     /// # Panics
     /// If the slices differ in length.
@@ -249,7 +255,7 @@ impl Lanes {
         searches: &mut [Search],
     ) {
         assert!(puzzles.len() == solutions.len() && puzzles.len() == searches.len());
-        let mut job = Job {
+        let mut job = SearchJob {
             puzzles,
             solutions,
             searches,
@@ -270,7 +276,8 @@ impl Lanes {
         }
     }
 
-    /// How the lanes have been used so far.
+    /// Utilisation of the lanes since the kernel was made.
+    #[doc(hidden)]
     #[must_use]
     pub const fn stats(&self) -> LaneStats {
         match &self.engine {
@@ -284,3 +291,6 @@ impl Lanes {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

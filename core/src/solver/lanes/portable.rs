@@ -1,8 +1,9 @@
-//! The back end for every machine: plain 64-bit arithmetic, which the compiler makes vectors of where it can.
+//! The portable back end: 64-bit arithmetic, which the compiler vectorises where it can. 128 lanes.
 
+use super::packing::Packing;
 use super::word::Word;
 
-/// 128 lanes: the width that a machine has at least, be it by SSE2 or by NEON.
+/// Words of 128 bits, the vectors of SSE2 and NEON.
 #[derive(Clone, Copy)]
 pub(super) struct Portable([u64; 2]);
 
@@ -54,3 +55,5 @@ impl Word for Portable {
         Self([self.0[0] >> N, self.0[1] >> N])
     }
 }
+
+impl Packing for Portable {}

@@ -1,23 +1,24 @@
-//! The kernel's search for one puzzle at a time, on plain machine words.
+//! The scalar search: the search of the kernel for one puzzle at a time, on 32-bit words.
 //!
-//! It visits the same search states as the kernel, in the order in which a single lane does: the same singles, locked
-//! candidates and triads are found before each guess, and the guess is chosen by the rule of [`branch`](super::branch).
-//! Inference only ever takes candidates away, so where it rests does not depend on the order in which it is done, and
-//! neither does the guess. Hence a puzzle takes as many nodes here as in the kernel, under any limit, and its first
-//! solution is the same: whoever has few puzzles may use this, and nobody can tell but by the clock.
+//! It visits the same search states as a single lane, in the same order: it finds the same singles,
+//! locked candidates and triads before each guess, and guesses by the rule of
+//! [`branch`](super::branch). Inference only removes candidates, so its fixed point does not depend
+//! on the order of inferences, and neither does the guess. Hence a puzzle takes as many nodes here
+//! as in the kernel, under any limit, and has the same first solution: for a few puzzles this
+//! search replaces the kernel, and only the time differs.
 //!
-//! The inference is that of [`propagation`](crate::solver::Propagation); triads and the choice of a guess work on all
-//! minirows, or all minicolumns, of a digit as one word of 27 bits:
+//! The inference is that of [`propagation`](crate::solver::Propagation). Triads and the choice of a
+//! guess work on all minirows, or all minicolumns, of a digit as one word of 27 bits:
 //!
 //! ```text
-//! minirows      bit 9 * row of its band + 3 * box + band     neighbours in the row:    3 bits on, within 9
-//! minicolumns   bit 9 * band + column                        neighbours in the column: 9 bits on, within 27
+//! minirows      bit 9 * row in the band + 3 * box + band   neighbours in the row:    + 3, within 9
+//! minicolumns   bit 9 * band + column                      neighbours in the column: + 9, within 27
 //! ```
 
-use super::super::propagation::Board;
-use super::super::watch::{Watch, Watchable};
-use super::{SimdTask, dispatch};
 use crate::grid::{Grid, Order};
+use crate::simd::{SimdTask, dispatch};
+use crate::solver::propagation::Board;
+use crate::solver::watch::{Watch, Watchable};
 use crate::solver::{Limit, Metrics, Search, Stop};
 
 /// The candidates of a 9x9 puzzle, closed four digits at a time.
@@ -35,17 +36,17 @@ const ALL: u32 = (1 << 27) - 1;
 /// A contradiction: the board has no solution.
 struct DeadEnd;
 
-/// One worker's state. Reusing it costs no allocation.
+/// The solver of one worker. Reusing it costs no allocation.
 ///
-/// A watcher may have it count, but cannot be told its steps: what is guessed is no digit in a cell.
+/// A watcher can count with it, but gets no steps, because a guess here is not a digit in a cell.
 pub(in crate::solver) struct Scalar {
     board: Nine,
-    /// The other side of each guess that stands.
+    /// For each guess that stands, the board in which it is wrong.
     stack: Vec<Nine>,
 }
 
-/// For each digit, its minirows or minicolumns that have a candidate.
-type Lines = [u32; 9];
+/// For each digit, the minirows or minicolumns that have a candidate.
+type MiniLines = [u32; 9];
 
 /// A guess: of the minirows or minicolumns of a row or column, one holds the digit.
 struct Guess {
@@ -72,12 +73,12 @@ impl Watchable for Scalar {
         solution: &mut Grid,
         watch: &mut W,
     ) -> Search {
-        dispatch(Run { scalar: self, puzzle, limit, solution, watch })
+        dispatch(ScalarTask { scalar: self, puzzle, limit, solution, watch })
     }
 }
 
-/// A search, compiled for the longest words of the machine.
-struct Run<'a, 'b, W> {
+/// A search as a task, compiled for the widest vectors of the processor.
+struct ScalarTask<'a, 'b, W> {
     scalar: &'a mut Scalar,
     puzzle: &'a Grid,
     limit: &'a Limit<'b>,
@@ -85,12 +86,12 @@ struct Run<'a, 'b, W> {
     watch: &'a mut W,
 }
 
-impl<W: Watch> SimdTask for Run<'_, '_, W> {
+impl<W: Watch> SimdTask for ScalarTask<'_, '_, W> {
     type Output = Search;
 
     #[inline(always)]
     fn work(self) -> Search {
-        let Run { scalar, puzzle, limit, solution, watch } = self;
+        let ScalarTask { scalar, puzzle, limit, solution, watch } = self;
         scalar.search_watched(puzzle, limit, solution, watch)
     }
 }
@@ -114,7 +115,7 @@ impl Scalar {
                 found.stop = Stop::Cancelled;
                 return found;
             }
-            match entered.and_then(|()| rest(&mut self.board, watch)) {
+            match entered.and_then(|()| infer(&mut self.board, watch)) {
                 Ok(Some(lines)) => {
                     let guess = choose(&lines);
                     metrics.guesses += 1;
@@ -157,43 +158,43 @@ impl Scalar {
     }
 }
 
-/// The lines of a board that are possible.
-struct AllLines {
-    minirows: Lines,
-    minicolumns: Lines,
+/// The minirows and minicolumns of a board that have a candidate.
+struct AllMiniLines {
+    minirows: MiniLines,
+    minicolumns: MiniLines,
 }
 
-impl AllLines {
+impl AllMiniLines {
     #[inline(always)]
     fn of(board: &Nine) -> Self {
         Self { minirows: minirows(board), minicolumns: minicolumns(board) }
     }
 }
 
-/// Infers all that singles, locked candidates and triads tell. Returns what lines are left, or `None` if the board is
-/// solved.
+/// Applies singles, locked candidates and triads until nothing changes. Returns the lines that are
+/// left, or `None` if the board is solved.
 #[inline(always)]
-fn rest<W: Watch>(board: &mut Nine, watch: &mut W) -> Result<Option<AllLines>, DeadEnd> {
+fn infer<W: Watch>(board: &mut Nine, watch: &mut W) -> Result<Option<AllMiniLines>, DeadEnd> {
     loop {
         let before = board.filled;
         board.propagate(watch).map_err(|_| DeadEnd)?;
         if W::IS_ON {
-            board.tell_filled(before, None, watch);
+            board.report_filled(before, None, watch);
         }
         if board.is_solved() {
             return Ok(None);
         }
-        let lines = AllLines::of(board);
+        let lines = AllMiniLines::of(board);
         if !rule_out_by_triads(board, &lines)? {
             return Ok(Some(lines));
         }
     }
 }
 
-/// Rules out what triads and full lines do, see [`branch`](super::branch). Returns whether there were any.
+/// Applies triads and full lines, see [`branch`](super::branch). Returns whether there were any.
 #[inline(always)]
-fn rule_out_by_triads(board: &mut Nine, lines: &AllLines) -> Result<bool, DeadEnd> {
-    let AllLines { minirows, minicolumns } = lines;
+fn rule_out_by_triads(board: &mut Nine, lines: &AllMiniLines) -> Result<bool, DeadEnd> {
+    let AllMiniLines { minirows, minicolumns } = lines;
     let (by_rows, in_rows) = ruled_out(minirows, next_box, last_box)?;
     let (by_columns, in_columns) = ruled_out(minicolumns, next_band, last_band)?;
     if in_rows | in_columns == 0 {
@@ -215,14 +216,14 @@ fn rule_out_by_triads(board: &mut Nine, lines: &AllLines) -> Result<bool, DeadEn
     Ok(true)
 }
 
-/// Where each digit is ruled out, and the lines in which something is; `next` and `last` give for each line its two
-/// neighbours.
+/// The lines from which each digit is ruled out, and the lines that rule something out. `next` and
+/// `last` map each line to its two neighbours.
 #[inline(always)]
 fn ruled_out(
-    lines: &Lines,
+    lines: &MiniLines,
     next: impl Fn(u32) -> u32,
     last: impl Fn(u32) -> u32,
-) -> Result<(Lines, u32), DeadEnd> {
+) -> Result<(MiniLines, u32), DeadEnd> {
     let mut certain = [0; 9];
     for digit in 0..9 {
         certain[digit] = lines[digit] & !next(lines[digit]) & !last(lines[digit]);
@@ -240,9 +241,9 @@ fn ruled_out(
     Ok((out, three_possible ^ three_certain))
 }
 
-/// Where exactly three of nine are set, and where more.
+/// The lines in which exactly three of nine are set, and those with more.
 #[inline(always)]
-fn three_and_more(nine: &Lines) -> (u32, u32) {
+fn three_and_more(nine: &MiniLines) -> (u32, u32) {
     let [a, b, c, d, e, f, g, h, i] = *nine;
     let add = |a: u32, b: u32, c: u32| (a ^ b ^ c, (a & b) | (c & (a | b)));
     let ((s0, c0), (s1, c1), (s2, c2)) = (add(a, b, c), add(d, e, f), add(g, h, i));
@@ -275,7 +276,7 @@ const fn last_band(minicolumns: u32) -> u32 {
 }
 
 #[inline(always)]
-fn minirows(board: &Nine) -> Lines {
+fn minirows(board: &Nine) -> MiniLines {
     let mut lines = [0; 9];
     for (band, layers) in board.layers.iter().enumerate() {
         for digit in 0..9 {
@@ -287,7 +288,7 @@ fn minirows(board: &Nine) -> Lines {
 }
 
 #[inline(always)]
-fn minicolumns(board: &Nine) -> Lines {
+fn minicolumns(board: &Nine) -> MiniLines {
     let mut lines = [0; 9];
     for (band, layers) in board.layers.iter().enumerate() {
         for digit in 0..9 {
@@ -298,7 +299,8 @@ fn minicolumns(board: &Nine) -> Lines {
     lines
 }
 
-/// The nine minirows of a band as `3 * row + box`, or the nine minicolumns of a stack as `3 * band + column`.
+/// The nine minirows of a band by `3 * row + box`, or the nine minicolumns of a stack by
+/// `3 * band + column`.
 #[inline(always)]
 const fn nine_of(minirows: u32, minicolumns: u32, band: usize) -> usize {
     let groups = if band < 3 {
@@ -310,12 +312,12 @@ const fn nine_of(minirows: u32, minicolumns: u32, band: usize) -> usize {
     ((groups | groups >> 6 | groups >> 12) & ROW) as usize
 }
 
-/// How many permutations there are of three by three lines of which these are possible.
+/// The number of possible permutations, by the set of the possible ones of nine lines.
 static PERMUTATIONS: [u8; 512] = {
     let mut table = [0; 512];
     let mut lines = 0;
     while lines < 512 {
-        // The places of the three lines of each permutation.
+        // The lines of each permutation.
         let six = [0o421, 0o142, 0o214, 0o241, 0o412, 0o124];
         let mut k = 0;
         while k < 6 {
@@ -329,11 +331,12 @@ static PERMUTATIONS: [u8; 512] = {
     table
 };
 
-/// What to guess: the digit with the fewest permutations in the band or stack with the fewest over all digits, of those
-/// that are not decided, and of its first row or column that is not decided the first minirow or minicolumn.
+/// The guess: in the undecided band or stack with the fewest permutations over all digits, the
+/// undecided digit with the fewest; of its first undecided row or column, the first possible
+/// minirow or minicolumn.
 #[inline(always)]
-fn choose(lines: &AllLines) -> Guess {
-    let AllLines { minirows, minicolumns } = lines;
+fn choose(lines: &AllMiniLines) -> Guess {
+    let AllMiniLines { minirows, minicolumns } = lines;
     let mut fewest = (u8::MAX, 0);
     let mut counts = [[0; 9]; 6];
     for (band, counts) in counts.iter_mut().enumerate() {
@@ -342,7 +345,7 @@ fn choose(lines: &AllLines) -> Guess {
             counts[digit] = PERMUTATIONS[nine_of(minirows[digit], minicolumns[digit], band)];
             sum += counts[digit];
         }
-        // Nine digits with one permutation each: decided.
+        // Nine permutations, one for each digit, mean decided.
         if sum != 9 && sum < fewest.0 {
             fewest = (sum, band);
         }
@@ -356,7 +359,7 @@ fn choose(lines: &AllLines) -> Guess {
         }
     }
     let nine = nine_of(minirows[digit], minicolumns[digit], band);
-    // Its lines in a row of the band are next to each other, those in a column of the stack three apart.
+    // The lines in a row of a band are adjacent, those in a column of a stack are three apart.
     let at = |row: usize, across: usize| if band < 3 { 3 * row + across } else { 3 * across + row };
     let is_possible = |row: usize, across: usize| nine >> at(row, across) & 1 == 1;
     let is_open = |&row: &usize| (0..3).filter(|&across| is_possible(row, across)).count() > 1;
@@ -366,7 +369,7 @@ fn choose(lines: &AllLines) -> Guess {
 }
 
 impl Guess {
-    /// The three cells of the line in its row or column that lies in this box, and the band of these.
+    /// The band and the three cells of the line of the guess's row or column in this box.
     const fn cells(&self, across: usize) -> (usize, u32) {
         match self.band {
             band @ 0..3 => (band, 0o7 << (9 * self.row + 3 * across)),
@@ -375,7 +378,7 @@ impl Guess {
     }
 }
 
-/// The digit is in that line, so it is not in the other two.
+/// Follows the guess: the digit is not in the other two lines of the row or column.
 #[inline(always)]
 fn follow(board: &mut Nine, guess: &Guess) {
     for across in (0..3).filter(|&across| across != guess.across) {
@@ -385,7 +388,7 @@ fn follow(board: &mut Nine, guess: &Guess) {
     board.touch(guess.digit);
 }
 
-/// The digit is not in that line.
+/// Takes the alternative of the guess: the digit is not in its line.
 #[inline(always)]
 fn refuse(board: &mut Nine, guess: &Guess) {
     let (band, cells) = guess.cells(guess.across);

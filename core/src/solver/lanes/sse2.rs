@@ -1,5 +1,5 @@
-//! Words of 128 bits for the portable back end on x86-64, all of which have SSE2. By itself the compiler makes plain arithmetic of
-//! half of what stands in `portable`, which takes twice as long.
+//! The portable back end on x86-64, where every processor has SSE2: words of 128 bits. From
+//! `portable.rs` the compiler makes scalar code in half of the places, which takes twice as long.
 #![expect(unsafe_code, reason = "vector instructions")]
 #![expect(clippy::undocumented_unsafe_blocks, reason = "one reason for all: every x86-64 has SSE2")]
 
@@ -8,13 +8,15 @@ use std::arch::x86_64::{
     _mm_set_epi64x, _mm_sll_epi64, _mm_srl_epi64, _mm_unpackhi_epi64, _mm_xor_si128,
 };
 
+use super::packing::Packing;
 use super::word::Word;
 
 /// 128 lanes.
 #[derive(Clone, Copy)]
 pub(super) struct Sse2(__m128i);
 
-/// A shift's distance where the instruction takes it: the compiler makes a constant of it again.
+/// The distance of a shift, in a vector register as the instruction takes it. The compiler folds it
+/// to a constant.
 #[inline(always)]
 pub(super) fn distance<const N: u32>() -> __m128i {
     unsafe { _mm_cvtsi32_si128(N.cast_signed()) }
@@ -70,6 +72,8 @@ impl Word for Sse2 {
         unsafe { Self(_mm_srl_epi64(self.0, distance::<N>())) }
     }
 }
+
+impl Packing for Sse2 {}
 
 #[cfg(test)]
 mod tests {

@@ -1,19 +1,19 @@
-//! The vector vocabulary: all that the kernel needs of a machine.
+//! Words: vectors of single bits, one for each lane, and the bit algebra that the kernel is written
+//! in.
 
-use super::transpose::{Row, planes_of_solution, row_of_puzzle};
-
-/// A vector of single bits, one for each lane. All of the kernel is written over this, once.
+/// A vector of single bits, one for each lane. The kernel is generic over it.
 ///
-/// The methods that take three words have a default in terms of those that take two; a machine that does them in one
-/// instruction overrides them.
+/// Functions of three words have defaults in terms of those of two; a back end overrides them where
+/// the processor has one instruction for them.
 ///
-/// A type may stand for instructions that not every machine has. Its values are made and used only inside the
-/// function of its back end that is compiled for those instructions, and that is entered only where they are found.
+/// An implementation may use instructions that not every processor has. Its values exist only
+/// inside the functions of its back end that are compiled for these instructions, and those
+/// functions check for them.
 pub(super) trait Word: Copy {
-    /// How many 64-bit parts it has.
+    /// The number of 64-bit parts.
     const PARTS: usize;
 
-    /// Every part is `part`.
+    /// The word with `part` in every part.
     fn splat(part: u64) -> Self;
 
     /// The first [`Self::PARTS`] parts of a slice that is at least as long.
@@ -47,13 +47,13 @@ pub(super) trait Word: Copy {
         a.and(b).and(c)
     }
 
-    /// `a ^ b ^ c`, which is the sum of three bits.
+    /// `a ^ b ^ c`, the sum of three bits.
     #[inline(always)]
     fn xor3(a: Self, b: Self, c: Self) -> Self {
         a.xor(b).xor(c)
     }
 
-    /// Two or three of them, which is the carry of three bits.
+    /// Where at least two of the three are set, the carry of three bits.
     #[inline(always)]
     fn majority(a: Self, b: Self, c: Self) -> Self {
         a.and(b).or(c.and(a.or(b)))
@@ -83,81 +83,31 @@ pub(super) trait Word: Copy {
         a.and(mask).or(b.and_not(mask))
     }
 
-    /// Exchanges the upper `N` bits of each group of `2 * N` in `a` with the lower ones in `b`.
+    /// Exchanges the upper `N` bits of each group of `2 * N` in `a` with the lower `N` in `b`.
     #[inline(always)]
     fn exchange<const N: u32>(a: Self, b: Self) -> (Self, Self) {
         exchange_by_shifts::<Self, N>(a, b)
     }
-
-    /// Has the first byte brought near, where the machine can be told so. Changes nothing.
-    #[inline(always)]
-    fn prefetch(_bytes: &[u8]) {}
-
-    /// The cells of a grid whose digit, in binary, has the ones, the twos, the fours and the eights.
-    #[inline(always)]
-    fn planes(digits: &[u8; 96]) -> [u128; 4] {
-        let mut planes = [0; 4];
-        for (group, eight) in digits.as_chunks::<8>().0.iter().enumerate() {
-            let eight = u64::from_le_bytes(*eight);
-            for (bit, plane) in planes.iter_mut().enumerate() {
-                // The product has in its highest byte one bit of each byte.
-                let bits = ((eight >> bit) & LOWEST_BITS).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-                *plane |= u128::from(bits) << (8 * group);
-            }
-        }
-        planes
-    }
-
-    /// The opposite of [`Self::planes`].
-    #[inline(always)]
-    fn digits(planes: &[u128; 4], digits: &mut [u8; 81]) {
-        let mut bytes = [0; 88];
-        for (group, eight) in bytes.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-            let mut sum = 0;
-            for (bit, plane) in planes.iter().enumerate() {
-                // Byte k gets the byte's bit k alone, which then carries into the byte's highest bit.
-                let byte = (plane >> (8 * group)) as u64 & 0xFF;
-                let spread = byte.wrapping_mul(LOWEST_BITS) & 0x8040_2010_0804_0201;
-                sum |= ((spread + 0x7F7F_7F7F_7F7F_7F7F) >> 7 & LOWEST_BITS) << bit;
-            }
-            *eight = sum.to_le_bytes();
-        }
-        digits.copy_from_slice(&bytes[..81]);
-    }
-
-    /// The candidates of a puzzle: its clues, and every digit in the blanks.
-    #[inline(always)]
-    fn row(digits: &[u8; 96]) -> Row {
-        row_of_puzzle(Self::planes(digits))
-    }
-
-    /// The digits of the solution in a row that has one candidate in each cell.
-    #[inline(always)]
-    fn solution(row: &Row, digits: &mut [u8; 81]) {
-        Self::digits(&planes_of_solution(row), digits);
-    }
 }
 
-/// [`Word::exchange`] where the machine has nothing better.
+/// [`Word::exchange`] by shifts, for processors without a faster instruction.
 #[inline(always)]
 pub(super) fn exchange_by_shifts<W: Word, const N: u32>(a: W, b: W) -> (W, W) {
     let lower = W::splat(!0 / ((1 << N) + 1));
     (W::select(lower, a, b.shift_left::<N>()), W::select(lower, a.shift_right::<N>(), b))
 }
 
-/// The lowest bit of each byte.
-const LOWEST_BITS: u64 = 0x0101_0101_0101_0101;
-
-/// A set of lanes: the parts of a word on the scalar side.
+/// A set of lanes: the parts of a word in scalar registers or memory.
 ///
-/// Lane `PARTS * n + q` is bit `n` of part `q`: in this order the rows of lanes that follow each other lie side by side.
+/// Lane `PARTS * n + q` is bit `n` of part `q`. In this order the rows of neighbouring lanes are
+/// contiguous in [`LaneRows`](super::transpose::LaneRows).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mask {
     parts: [u64; Self::MOST_PARTS],
 }
 
 impl Mask {
-    /// As many parts as the widest word has.
+    /// The parts of the widest word.
     const MOST_PARTS: usize = 8;
 
     /// All lanes of a word `W`.
@@ -234,8 +184,9 @@ impl Mask {
             let bit = any.trailing_zeros() as usize;
             any &= any - 1;
             for part in 0..W::PARTS {
-                // Written in any case, and kept only if it is one: no branch that cannot be foreseen.
-                // Before each lane there are fewer than all, so the remainder changes nothing but spares a check.
+                // Written always and kept only if the bit is set, because a branch would often be
+                // mispredicted. `len` is below the length here, so the remainder only saves a
+                // bounds check.
                 list[len % list.len()] = (W::PARTS * bit + part) as u16;
                 len += (self.parts[part] >> bit & 1) as usize;
             }
@@ -244,8 +195,8 @@ impl Mask {
     }
 }
 
-/// Room for all lanes of the widest word.
+/// A buffer for the numbers of all lanes of the widest word.
 pub(super) type LaneList = [u16; MOST_LANES];
 
-/// As many lanes as the widest word has.
+/// The lanes of the widest word.
 pub(super) const MOST_LANES: usize = 64 * Mask::MOST_PARTS;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail};
-use sudoku_stream::answer::{Step, Tally, Task, Workers, check_grid, next_step};
+use sudoku_stream::answer::{NextStep, Tally, Task, Workers, check_grid, next_step};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::input::Pick;
 use sudoku_stream::pipeline::{self, ThreadPool};
@@ -614,7 +614,7 @@ impl Session {
         let mut solver = default_strategy(grid.order()).solver(grid.order());
         let limit = Limit { solutions: 2, nodes: self.node_limit, cancel: &self.cancel };
         let step = next_step(&grid, &clues, solver.as_mut(), &limit);
-        if step == Step::Cancelled {
+        if step == NextStep::Cancelled {
             return Err(Interrupted.into());
         }
         Ok(format!("{step}\n"))

@@ -136,7 +136,7 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<ExitCode> {
     let mut solution = Grid::empty(puzzle.order());
     let begin = Instant::now();
     let mut solver = strategy.solver(puzzle.order());
-    let search = solver.watch(&puzzle, &limit, &mut solution, &mut Watcher::telling(&mut observe));
+    let search = solver.watch(&puzzle, &limit, &mut solution, &mut Watcher::observing(&mut observe));
     let time = begin.elapsed();
     let is_interrupted = cancel.load(Ordering::Relaxed);
     let result = match failed {

@@ -6,7 +6,7 @@ use std::vec;
 use bytes::Bytes;
 use tonic::Status;
 
-use crate::answer::{Block, Cancel, Cancelled, CompactTally, Part, Tally, Workers, Written, WrittenParts};
+use crate::answer::{Block, Cancel, Cancelled, CompactTally, WrittenPart, Tally, Workers, Written, WrittenParts};
 use crate::service::context::Context;
 use crate::service::metrics;
 use crate::service::rpc::options::unreadable;
@@ -134,7 +134,7 @@ pub(crate) struct LinesResponses {
     text: Bytes,
     /// The offset of that in the text of all responses.
     begin: usize,
-    parts: vec::IntoIter<Part>,
+    parts: vec::IntoIter<WrittenPart>,
 }
 
 impl LinesResponses {
@@ -145,7 +145,7 @@ impl LinesResponses {
 
     /// The response to one message, written to a send buffer.
     fn one(Written { text, mut tally }: Written) -> Self {
-        let parts = vec![Part { end: text.len(), tally: CompactTally::take(&mut tally) }];
+        let parts = vec![WrittenPart { end: text.len(), tally: CompactTally::take(&mut tally) }];
         Self::of(WrittenParts { text, parts })
     }
 
@@ -164,7 +164,7 @@ impl Iterator for LinesResponses {
     type Item = proto::SolveLinesResponse;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let Part { end, tally } = self.parts.next()?;
+        let WrittenPart { end, tally } = self.parts.next()?;
         let lines = self.text.split_to(end - self.begin);
         self.begin = end;
         Some(proto::SolveLinesResponse { lines, tally: Some(convert::compact_tally(&tally)) })

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use tonic::Status;
 
 use crate::answer::{
-    Answer, Cancel, Cancelled, Entries, Found, ShortMetrics, Tally, Task, Visitor, Workers, write_solutions,
+    Answer, Cancel, Cancelled, Entries, Found, CompactMetrics, Tally, Task, Visitor, Workers, write_solutions,
 };
 use crate::service::context::Context;
 use crate::service::metrics;
@@ -65,8 +65,8 @@ pub(crate) struct PuzzlesResponses {
 /// An answer in little memory, from which the message is built later.
 enum PackedAnswer {
     /// The next solution, and the metrics of its search.
-    Solution(ShortMetrics),
-    /// The next solution, with metrics that are too large for [`ShortMetrics`].
+    Solution(CompactMetrics),
+    /// The next solution, with metrics that are too large for [`CompactMetrics`].
     LongSearch(Box<Metrics>),
     /// Any other answer.
     Other(Box<proto::Answer>),
@@ -76,7 +76,7 @@ impl PackedAnswer {
     /// The next solution.
     fn solution(metrics: &Metrics) -> Self {
         let long = || Self::LongSearch(Box::new(*metrics));
-        ShortMetrics::of(metrics).map_or_else(long, Self::Solution)
+        CompactMetrics::of(metrics).map_or_else(long, Self::Solution)
     }
 }
 

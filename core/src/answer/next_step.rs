@@ -1,7 +1,8 @@
-//! The next step by hand: which cell can be filled in, and why.
+//! The next step by hand: a cell that can be filled in, and the reason.
 //!
-//! What a person sees without trying comes first: the only blank cell of a house, the only place for a digit in a house, the
-//! only digit for a cell. Where there is none of these, a cell comes out of a search, and the reason says so.
+//! Steps that a person sees without trying come first: the only blank cell of a house, the only
+//! place for a digit in a house, the only digit for a cell. Where there is none of these, a search
+//! finds a cell, and the reason says so.
 
 use std::fmt;
 
@@ -9,23 +10,24 @@ use crate::grid::{Candidates, Cell, Conflict, Digit, Grid, House, HouseKind};
 use crate::solver::{Limit, Search, Solver, Stop};
 use crate::text::{Problem, PuzzleError};
 
-/// What to do next. Prints as a sentence.
+/// The next step on a board. Prints as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+#[non_exhaustive]
+pub enum NextStep {
     /// A cell that can be filled in.
     Fill {
-        /// Where.
+        /// The cell.
         cell: Cell,
-        /// With what.
+        /// Its digit.
         digit: Digit,
-        /// Why.
+        /// The reason.
         reason: Reason,
     },
     /// Every cell is filled and every rule kept.
     Finished,
     /// There is no solution from here.
     Stuck(Stuck),
-    /// The node limit came before an answer, and there was nothing to see without a search.
+    /// The search reached its node limit, and there is no step without a search.
     GaveUp {
         /// The nodes visited.
         nodes: u64,
@@ -36,16 +38,17 @@ pub enum Step {
 
 /// Why a cell takes a digit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Reason {
     /// It is the only blank cell of the house.
     OnlyBlank(House),
     /// The digit fits nowhere else in the house.
     OnlyPlace(House),
-    /// Every other digit stands in the cell's row, column or box.
+    /// Every other digit is in the row, column or box of the cell.
     OnlyDigit,
-    /// A search found a solution in which it does.
+    /// A search found a solution with it.
     Search {
-        /// There is no other solution.
+        /// Whether there is no other solution.
         is_only: bool,
     },
 }
@@ -53,32 +56,33 @@ pub enum Reason {
 /// Why there is no solution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
-    /// A rule that is broken already.
+    /// A rule that the board breaks.
     pub conflict: Option<Conflict>,
-    /// Filled cells in which the puzzle's only solution has another digit; empty if there is no such solution, or if
-    /// looking for it was given up.
+    /// Filled cells in which the only solution of the puzzle has another digit; empty if there is
+    /// no single solution, or if the search for it was given up.
     pub wrong: Vec<(Cell, Digit)>,
-    /// The puzzle itself has no solution, whatever was filled in.
+    /// Whether the puzzle itself has no solution, whatever was filled in.
     pub is_hopeless: bool,
 }
 
-/// Finds the next step on `board`, a grid of which `clues` is what the puzzle began with. `solver` is one for its order.
+/// The next step on `board`, a grid that began as `clues`, with a solver for its order.
 ///
-/// A search runs first, so that nothing is told of a board that has no solution; `limit.solutions` does not matter.
-pub fn next_step(board: &Grid, clues: &Grid, solver: &mut dyn Solver, limit: &Limit<'_>) -> Step {
+/// A search runs first, because reasoning on a board without a solution would mislead.
+/// `limit.solutions` is ignored.
+pub fn next_step(board: &Grid, clues: &Grid, solver: &mut dyn Solver, limit: &Limit<'_>) -> NextStep {
     if board.is_solved() {
-        return Step::Finished;
+        return NextStep::Finished;
     }
     let limit = Limit { solutions: 2, ..*limit };
     let mut solution = Grid::empty(board.order());
     let search = search(board, solver, &limit, &mut solution);
     match search {
-        Search { stop: Stop::Cancelled, .. } => return Step::Cancelled,
+        Search { stop: Stop::Cancelled, .. } => return NextStep::Cancelled,
         Search { solutions: 0, stop: Stop::Exhausted, .. } => return stuck(board, clues, solver, &limit),
         _ => {}
     }
     if let Some((cell, digit, reason)) = plain_step(board) {
-        return Step::Fill { cell, digit, reason };
+        return NextStep::Fill { cell, digit, reason };
     }
     let blanks = board.order().all_cells().filter(|&cell| board.get(cell).is_none());
     let narrowest = blanks.min_by_key(|&cell| board.candidates(cell).len());
@@ -86,22 +90,22 @@ pub fn next_step(board: &Grid, clues: &Grid, solver: &mut dyn Solver, limit: &Li
     match found.and_then(|cell| Some((cell, solution.get(cell)?))) {
         Some((cell, digit)) => {
             let is_only = search.solutions == 1 && search.stop == Stop::Exhausted;
-            Step::Fill { cell, digit, reason: Reason::Search { is_only } }
+            NextStep::Fill { cell, digit, reason: Reason::Search { is_only } }
         }
-        None => Step::GaveUp { nodes: search.metrics.nodes },
+        None => NextStep::GaveUp { nodes: search.metrics.nodes },
     }
 }
 
-/// A grid that breaks the rules costs no search.
+/// Searches a grid, but not one that breaks the rules.
 fn search(grid: &Grid, solver: &mut dyn Solver, limit: &Limit<'_>, solution: &mut Grid) -> Search {
     if grid.keeps_rules() { solver.search(grid, limit, solution) } else { Search::NO_SOLUTION }
 }
 
-fn stuck(board: &Grid, clues: &Grid, solver: &mut dyn Solver, limit: &Limit<'_>) -> Step {
+fn stuck(board: &Grid, clues: &Grid, solver: &mut dyn Solver, limit: &Limit<'_>) -> NextStep {
     let mut solution = Grid::empty(board.order());
     let search = search(clues, solver, limit, &mut solution);
     if search.stop == Stop::Cancelled {
-        return Step::Cancelled;
+        return NextStep::Cancelled;
     }
     let mut wrong = Vec::new();
     if search.solutions == 1 && search.stop == Stop::Exhausted {
@@ -112,10 +116,10 @@ fn stuck(board: &Grid, clues: &Grid, solver: &mut dyn Solver, limit: &Limit<'_>)
         wrong = board.order().all_cells().filter_map(differs).collect();
     }
     let is_hopeless = search.solutions == 0 && search.stop == Stop::Exhausted;
-    Step::Stuck(Stuck { conflict: board.first_conflict(), wrong, is_hopeless })
+    NextStep::Stuck(Stuck { conflict: board.first_conflict(), wrong, is_hopeless })
 }
 
-/// A step that can be seen without a search.
+/// A step without a search.
 fn plain_step(board: &Grid) -> Option<(Cell, Digit, Reason)> {
     let order = board.order();
     let open: Vec<Option<Candidates>> = order
@@ -137,7 +141,7 @@ fn plain_step(board: &Grid) -> Option<(Cell, Digit, Reason)> {
             return Some((cell, digit, Reason::OnlyBlank(house)));
         }
     }
-    // Boxes first: they are what the eye takes in at once.
+    // Boxes first, because people see them at a glance.
     let (boxes, lines): (Vec<House>, Vec<House>) = order.houses().partition(|h| h.kind() == HouseKind::Box);
     for house in boxes.into_iter().chain(lines) {
         for digit in Candidates::all(order).iter() {
@@ -151,7 +155,7 @@ fn plain_step(board: &Grid) -> Option<(Cell, Digit, Reason)> {
     order.all_cells().find_map(|cell| Some((cell, only_digit(cell)?, Reason::OnlyDigit)))
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for NextStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Fill { cell, digit, reason } => match reason {
@@ -215,13 +219,13 @@ mod tests {
         grid
     }
 
-    fn step_within(board: &Grid, clues: &Grid, nodes: u64) -> Step {
+    fn step_within(board: &Grid, clues: &Grid, nodes: u64) -> NextStep {
         let mut solver = Propagation.solver(board.order());
         let limit = Limit { solutions: 1, nodes, cancel: &AtomicBool::new(false) };
         next_step(board, clues, solver.as_mut(), &limit)
     }
 
-    fn step(board: &str, clues: &str) -> Step {
+    fn step(board: &str, clues: &str) -> NextStep {
         step_within(&grid(board), &grid(clues), 10_000)
     }
 
@@ -256,13 +260,13 @@ mod tests {
         let mut searched = 0;
         loop {
             match step_within(&board, &clues, 100_000) {
-                Step::Fill { cell, digit, reason } => {
+                NextStep::Fill { cell, digit, reason } => {
                     assert_eq!(board.get(cell), None);
                     board.set(cell, Some(digit));
                     searched += usize::from(reason == Reason::Search { is_only: true });
                     assert_ne!(reason, Reason::Search { is_only: false });
                 }
-                Step::Finished => break,
+                NextStep::Finished => break,
                 other => panic!("{other:?}"),
             }
         }
@@ -299,10 +303,10 @@ mod tests {
             "The puzzle has no solution: 1 appears twice in row 1, at (1, 1) and (1, 2)."
         );
         assert_eq!(step("123...4.........", "123...4.........").to_string(), "The puzzle has no solution.");
-        assert_eq!(step("1234341221434321", "................"), Step::Finished);
+        assert_eq!(step("1234341221434321", "................"), NextStep::Finished);
         let several = step("................", "................");
         assert!(
-            matches!(several, Step::Fill { reason: Reason::Search { is_only: false }, .. }),
+            matches!(several, NextStep::Fill { reason: Reason::Search { is_only: false }, .. }),
             "{several:?}"
         );
         let cancelled = {
@@ -310,8 +314,8 @@ mod tests {
             let empty = Grid::empty(Order::ALL[4]);
             next_step(&empty, &empty, Propagation.solver(empty.order()).as_mut(), &limit)
         };
-        assert_eq!(cancelled, Step::Cancelled);
+        assert_eq!(cancelled, NextStep::Cancelled);
         let given_up = step_within(&grid(HARD), &grid(HARD), 1);
-        assert!(matches!(given_up, Step::GaveUp { .. }), "{given_up:?}");
+        assert!(matches!(given_up, NextStep::GaveUp { .. }), "{given_up:?}");
     }
 }

@@ -1,0 +1,55 @@
+//! Steps of a watched search: the cells that inference fills, and contradictions in words for
+//! people.
+
+use super::bands::{BandWord, Bits};
+use super::board::{Board, Candidate};
+use crate::grid::Order;
+use crate::solver::watch::{self, Watch, digit_of};
+
+impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const GROUP: usize>
+    Board<W, N, SIDE, SLOTS, GROUP>
+{
+    /// Reports the cells filled since `before`, except `reported`, the cell of a guess.
+    #[cold]
+    pub(in crate::solver) fn report_filled(
+        &self,
+        before: [W; N],
+        reported: Option<usize>,
+        watch: &mut impl Watch,
+    ) {
+        for (band, filled) in before.into_iter().enumerate() {
+            for (value, &layer) in (1..).zip(&self.layers[band][..SIDE]) {
+                for bit in Bits(layer & self.filled[band] & !filled) {
+                    let cell = band * Self::BAND_CELLS + bit;
+                    if reported != Some(cell) {
+                        watch.place(cell, value, false);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The contradiction of a state, for people: the first empty cell, else the first house without
+    /// a place.
+    #[cold]
+    pub(super) fn explain(&self, order: Order) -> watch::Contradiction {
+        for cell in order.all_cells() {
+            let (band, bit) = (cell.index() / Self::BAND_CELLS, cell.index() % Self::BAND_CELLS);
+            if self.candidates(band, bit).next().is_none() {
+                return watch::Contradiction::NoDigit { cell };
+            }
+        }
+        for house in order.houses() {
+            for (value, digit) in (1..).zip(0..SIDE) {
+                let has_place = house.cells(order).any(|cell| {
+                    let (band, bit) = (cell.index() / Self::BAND_CELLS, cell.index() % Self::BAND_CELLS);
+                    self.has(Candidate { digit, band, bit })
+                });
+                if !has_place {
+                    return watch::Contradiction::NoPlace { digit: digit_of(order, value), house };
+                }
+            }
+        }
+        watch::Contradiction::Rivals
+    }
+}
