@@ -24,9 +24,10 @@ use tonic::{Code, Request, Status};
 use tonic_prost::ProstCodec;
 use tonic_types::{ErrorDetails, StatusExt as _};
 
-use crate::harness::{
-    Fault, Faulty, PATIENCE, Running, all_of, by, config, config_with, easy, eventually, lines, start,
+use crate::harness::server::{
+    Fault, Faulty, Running, all_of, config, config_with, eventually, nearly_solved, start,
 };
+use crate::harness::{PATIENCE, by, lines};
 use crate::streams::batch;
 
 const CONTRACT: &str = include_str!("../../proto/sudoku/v1/sudoku.proto");
@@ -50,7 +51,7 @@ fn fact<'a>(details: &'a ErrorDetails, name: &str) -> &'a str {
 }
 
 fn puzzle() -> Bytes {
-    Bytes::from(easy(1).remove(0))
+    Bytes::from(nearly_solved(1).remove(0))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -187,11 +188,11 @@ async fn solve_dataset(server: &Running, name: &str) -> Status {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn data_sets_are_named_as_resources() {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("bad.txt"), format!("{}12\n", lines(&easy(3)))).unwrap();
+    fs::write(folder.path().join("bad.txt"), format!("{}12\n", lines(&nearly_solved(3)))).unwrap();
     fs::write(folder.path().join("packed.gz"), b"\x1f\x8b\x08\0\0\0\0\0\0\x03\x03\0\0\0\0\0\0\0\0\0")
         .unwrap();
-    fs::write(folder.path().join("many.txt"), lines(&easy(20_000))).unwrap();
-    let slow = Faulty::new(Fault::Slow(Duration::from_millis(1)));
+    fs::write(folder.path().join("many.txt"), lines(&nearly_solved(20_000))).unwrap();
+    let slow = Faulty::new(Fault::Slow(Duration::from_micros(100)));
     let counters = slow.counters.clone();
     let server = start(Config { data_dir: Some(folder.path().to_owned()), ..config_with(slow) }).await;
 

@@ -5,7 +5,7 @@
 //! the first?* [`Question`] turns that into what a user wanted to know. Many puzzles at once are a [`Batch`].
 //!
 //! A new strategy is one file in this folder and one line in [`STRATEGIES`]. The shared suite in
-//! `tests/strategies.rs` runs everything in the registry.
+//! `tests/it/strategies.rs` runs everything in the registry.
 
 mod backtracking;
 mod batch;

@@ -197,11 +197,7 @@ fn alone(request: &proto::GenerateRequest) -> Result<(), String> {
         && request.difficulty == 0
         && request.grid_source == 0
         && request.least_guesses.or(request.most_guesses).is_none();
-    if is_alone {
-        Ok(())
-    } else {
-        Err("Random clues cannot be combined with other constraints.".to_owned())
-    }
+    if is_alone { Ok(()) } else { Err("Random clues cannot be combined with other constraints.".to_owned()) }
 }
 
 fn symmetry(number: i32) -> Result<Symmetry, String> {

@@ -1,24 +1,18 @@
 //! `sudoku solve --server` when servers are killed, drained, slow, busy or not there, and connections are cut: every line is
 //! answered once and in its place.
 
-mod common;
-
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use assert_cmd::cargo::cargo_bin;
-use common::daemon::{Daemon, signal};
-use common::{Random, list, stderr, succeeded};
-use tempfile::TempDir;
-
-/// How long something may take that happens at once unless it never does.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::harness::daemon::Daemon;
+use crate::harness::{Folder, PATIENCE, Random, list, signal, stderr, succeeded, sudoku, wait_for};
+use std::ops::Deref;
 
 /// Nobody is ever there.
 const NOBODY: &str = "http://127.0.0.1:1";
@@ -26,56 +20,31 @@ const NOBODY: &str = "http://127.0.0.1:1";
 /// SIGKILL, and another one at the same address.
 fn replace(server: &mut Daemon, flags: &[&str]) {
     server.kill();
-    *server = eventually("the port is free", || Daemon::start_at(server.address, flags));
-}
-
-/// Waits until something is there.
-#[track_caller]
-#[expect(clippy::disallowed_methods, reason = "nothing tells when another process has come so far")]
-fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let begin = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(begin.elapsed() < PATIENCE, "waited in vain: {what}");
-        thread::sleep(Duration::from_millis(2));
-    }
-}
-
-fn sudoku(args: &[&str]) -> Command {
-    let mut command = Command::new(cargo_bin!("sudoku"));
-    command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
+    *server = wait_for("a free port", || Daemon::start_at(server.address, flags));
 }
 
 /// A folder with a list in it, and what is said to that offline.
 struct Bench {
-    folder: TempDir,
+    folder: Folder,
     offline: Output,
+}
+
+impl Deref for Bench {
+    type Target = Folder;
+
+    fn deref(&self) -> &Folder {
+        &self.folder
+    }
 }
 
 impl Bench {
     /// `more` are the options that answers depend on.
     fn new(text: &str, more: &[&str]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let input = folder.path().join("in.txt");
-        fs::write(&input, text).unwrap();
-        let offline = sudoku(&[&["solve", input.to_str().unwrap()], more].concat()).output().unwrap();
+        let folder = Folder::new();
+        let input = folder.write("in.txt", text);
+        let offline = sudoku(&[&["solve", &input], more].concat()).output().unwrap();
         succeeded(&offline);
         Self { folder, offline }
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.folder.path().join(name).to_str().unwrap().to_owned()
-    }
-
-    fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.folder.path()).unwrap();
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
     }
 
     /// Starts a run that writes to `out.txt`.
@@ -88,7 +57,7 @@ impl Bench {
     /// Waits until a run has written so much of its answers.
     fn wait_for(&self, child: &mut Child, percent: usize) {
         let enough = (self.offline.stdout.len() * percent / 100) as u64;
-        eventually("answers", || {
+        wait_for("enough answers", || {
             assert_eq!(
                 child.try_wait().unwrap(),
                 None,
