@@ -17,6 +17,37 @@ use std::ops::Deref;
 /// Nobody is ever there.
 const NOBODY: &str = "http://127.0.0.1:1";
 
+/// A text that a run is fed with, piece by piece.
+struct Feed(std::vec::IntoIter<String>);
+
+impl Feed {
+    fn new(text: &str) -> Self {
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        let pieces: Vec<String> =
+            lines.chunks(lines.len().div_ceil(Self::PIECES)).map(<[&str]>::concat).collect();
+        Self(pieces.into_iter())
+    }
+
+    /// Four for a hundredth of the text.
+    const PIECES: usize = 400;
+
+    /// Feeds so many hundredths more, or what is left.
+    fn give(&mut self, run: &mut Child, hundredths: usize) {
+        let stdin = run.stdin.as_mut().unwrap();
+        for piece in self.0.by_ref().take(hundredths * Self::PIECES / 100) {
+            stdin.write_all(piece.as_bytes()).unwrap();
+        }
+    }
+
+    /// Feeds until a server has sent some answers.
+    fn give_until_used(&mut self, run: &mut Child, server: &Daemon) {
+        wait_for("a part in the work", || {
+            self.give(run, 1);
+            (server.figure("sudoku_sent_bytes_total") > 200_000).then_some(())
+        });
+    }
+}
+
 /// SIGKILL, and another one at the same address.
 fn replace(server: &mut Daemon, flags: &[&str]) {
     server.kill();
@@ -52,6 +83,13 @@ impl Bench {
         sudoku(&[&["solve", &self.path("in.txt"), "-o", &self.path("out.txt")][..], more].concat())
             .spawn()
             .unwrap()
+    }
+
+    /// Starts a run that is fed through a pipe and writes to `out.txt`: it cannot end before it has been fed everything,
+    /// however long a test is kept from what it does next.
+    fn start_fed(&self, more: &[&str]) -> Child {
+        let mut command = sudoku(&[&["solve", "-", "-o", &self.path("out.txt")][..], more].concat());
+        command.stdin(Stdio::piped()).spawn().unwrap()
     }
 
     /// Waits until a run has written so much of its answers.
@@ -95,14 +133,18 @@ const ONE_THREAD: [&str; 2] = ["--threads", "1"];
 
 #[test]
 fn a_server_that_is_killed_again_and_again_costs_no_line() {
-    let bench = Bench::new(&list(60_000), &SLOWLY);
+    let text = list(60_000);
+    let (bench, mut feed) = (Bench::new(&text, &SLOWLY), Feed::new(&text));
     let mut server = Daemon::start(&ONE_THREAD);
     let url = server.url();
-    let mut run = bench.start(&[&["--server", &url][..], &SLOWLY].concat());
+    let mut run = bench.start_fed(&[&["--server", &url][..], &SLOWLY].concat());
+    feed.give(&mut run, 10);
     for percent in [1, 20, 30, 50, 70] {
+        feed.give(&mut run, 15);
         bench.wait_for(&mut run, percent);
         replace(&mut server, &ONE_THREAD);
     }
+    feed.give(&mut run, 100);
     let output = run.wait_with_output().unwrap();
     bench.assert_done(&output);
     let said = stderr(&output);
@@ -112,15 +154,17 @@ fn a_server_that_is_killed_again_and_again_costs_no_line() {
 
 #[test]
 fn another_server_takes_over_from_one_that_is_drained_or_killed() {
-    let bench = Bench::new(&list(60_000), &SLOWLY);
-    let [first, second, mut third] = [&ONE_THREAD; 3].map(|flags| Daemon::start(flags));
+    let text = list(60_000);
+    let (bench, mut feed) = (Bench::new(&text, &SLOWLY), Feed::new(&text));
+    let [first, second, mut third] = [&ONE_THREAD; 3].map(|flags| Daemon::with_figures(flags));
     let all = [first.url(), second.url(), third.url()];
     let flags = ["--server", &all[..2].join(","), "--server", &all[2], "--retries", "2"];
-    let mut run = bench.start(&[&flags[..], &SLOWLY].concat());
-    bench.wait_for(&mut run, 10);
+    let mut run = bench.start_fed(&[&flags[..], &SLOWLY].concat());
+    feed.give_until_used(&mut run, &first);
     signal(&first.child, "-TERM");
-    bench.wait_for(&mut run, 40);
+    feed.give_until_used(&mut run, &third);
     third.kill();
+    feed.give(&mut run, 100);
     let output = run.wait_with_output().unwrap();
     bench.assert_done(&output);
     let said = stderr(&output);
@@ -290,9 +334,11 @@ fn a_run_that_tries_in_vain_says_how_far_it_got_and_can_be_gone_on_with() {
 
 #[test]
 fn without_retries_the_first_loss_ends_the_run() {
-    let bench = Bench::new(&list(60_000), &SLOWLY);
+    let text = list(60_000);
+    let (bench, mut feed) = (Bench::new(&text, &SLOWLY), Feed::new(&text));
     let mut server = Daemon::start(&ONE_THREAD);
-    let mut run = bench.start(&[&["--server", &server.url(), "--retries", "0"][..], &SLOWLY].concat());
+    let mut run = bench.start_fed(&[&["--server", &server.url(), "--retries", "0"][..], &SLOWLY].concat());
+    feed.give(&mut run, 30);
     bench.wait_for(&mut run, 10);
     server.kill();
     let output = run.wait_with_output().unwrap();
