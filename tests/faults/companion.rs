@@ -172,7 +172,7 @@ pub fn memory_of(process: u32) -> Option<u64> {
     Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
 }
 
-/// Waits a while on purpose.
+/// Lets time pass where the moment of what follows is what is tested.
 pub fn pause(time: Duration) {
     thread::sleep(time);
 }

@@ -344,6 +344,7 @@ fn shared() -> Seen {
         while !clients.iter().all(tokio::task::JoinHandle::is_finished) {
             most_own = most_own.max(memory_of(process).unwrap());
             most_mapped = most_mapped.max(mapped_bytes(process, &path));
+            // The pause between two looks at the server.
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         for client in clients {

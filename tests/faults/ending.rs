@@ -297,6 +297,7 @@ fn killed() -> Seen {
     while landed < KILLS {
         resumed += usize::from(folder.exists(JOURNAL));
         let running = slow(&input, &out, &["--resume"]);
+        // The moment of the kill is what is tested.
         pause(Duration::from_millis(20 + random.below(130) as u64));
         // One that had ended is not killed any more.
         landed += usize::from(running.kill().signal().is_some());

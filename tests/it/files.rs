@@ -108,6 +108,7 @@ fn a_run_that_is_killed_again_and_again_gives_the_same_bytes() {
             fs::remove_file(bench.path("out.txt")).unwrap();
         }
         child = bench.solve("in.txt", &["--resume"]).stderr(Stdio::null()).spawn().unwrap();
+        // The moment of the kill is what is tested.
         thread::sleep(Duration::from_millis(random.below(500) as u64));
     }
     child.kill().unwrap();

@@ -113,6 +113,7 @@ fn a_stall_counts_for_all_that_was_due() {
     let child = load(&server.url(), &args).spawn().unwrap();
     wait_for_work(&server, Duration::from_millis(20));
     signal(&server.child, "-STOP");
+    // The length of the stall is what is tested.
     thread::sleep(Duration::from_millis(800));
     signal(&server.child, "-CONT");
     let output = child.wait_with_output().unwrap();

@@ -75,11 +75,10 @@ async fn bad_options_name_their_fields() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn limits_are_named_with_their_values() {
-    let mut config = config();
-    config.limits.message_bytes = 5_000;
-    config.limits.message_lines = 10;
-    config.limits.streams = 1;
-    let server = start(config).await;
+    let mut small = config();
+    small.limits.message_bytes = 5_000;
+    small.limits.message_lines = 10;
+    let server = start(small).await;
     let client = server.client().await;
     let check = |status: &Status, reason: &str, limit: &str, value: &str| {
         let details = details(status, Code::ResourceExhausted, reason);
@@ -107,6 +106,11 @@ async fn limits_are_named_with_their_values() {
     let status = client.solve(request).await.unwrap_err();
     assert!(!check(&status, "MESSAGE_LINES_REACHED", "message-lines", "10"));
 
+    // On a server of its own, because a call that has ended counts for an instant longer than its client waits.
+    let mut narrow = config();
+    narrow.limits.streams = 1;
+    let server = start(narrow).await;
+    let mut client = server.client().await;
     let (_sender, requests) = mpsc::channel::<SolveLinesRequest>(1);
     let _open = client.solve_lines(ReceiverStream::new(requests)).await.unwrap();
     let status = client.solve(SolveRequest::default()).await.unwrap_err();
