@@ -12,7 +12,8 @@ mod targets;
 /// Fewer seeds than this are none to speak of.
 const LEAST_SEEDS: usize = 15;
 
-/// The files that have `unsafe` in them, and the tests of `it` that `.ci/sanitize` runs for their sake.
+/// The files that have `unsafe` in them, and the tests of `it` that `.ci/sanitize` runs for their
+/// sake.
 const UNSAFE: [(&str, &str); 5] = [
     ("src/input/map.rs", "input::"),
     ("core/src/solver/lanes/avx2.rs", "lanes::"),

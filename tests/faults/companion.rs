@@ -95,7 +95,8 @@ impl Running {
         self.child.try_wait().unwrap().is_none()
     }
 
-    /// Are all its threads asleep, now and for some time before? It has written all that there is room for.
+    /// Are all its threads asleep, now and for some time before? It has written all that there is
+    /// room for.
     #[expect(clippy::disallowed_methods, reason = "that nothing happens shows after a while only")]
     pub fn is_waiting(&self) -> bool {
         let switches = || {

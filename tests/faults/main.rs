@@ -36,8 +36,8 @@ use libtest_mimic::Arguments;
 
 use row::Row;
 
-/// All rows, by what they are about. Those that want the machine for themselves stand behind all others, because none starts
-/// while one of them waits. The table is in the order of their numbers.
+/// All rows, by what they are about. Those that want the machine for themselves stand behind all
+/// others, because none starts while one of them waits. The table is in the order of their numbers.
 fn rows() -> Vec<Row> {
     [
         input::rows(),

@@ -85,8 +85,8 @@ impl Bench {
             .unwrap()
     }
 
-    /// Starts a run that is fed through a pipe and writes to `out.txt`: it cannot end before it has been fed everything,
-    /// however long a test is kept from what it does next.
+    /// Starts a run that is fed through a pipe and writes to `out.txt`: it cannot end before it has
+    /// been fed everything, however long a test is kept from what it does next.
     fn start_fed(&self, more: &[&str]) -> Child {
         let mut command = sudoku(&[&["solve", "-", "-o", &self.path("out.txt")][..], more].concat());
         command.stdin(Stdio::piped()).spawn().unwrap()
@@ -284,11 +284,13 @@ fn connections_that_are_cut_anywhere_cost_no_line() {
     let header = format!("3\n{}", list(40_000).replace('0', "."));
     let table = format!("id,puzzle\n{}", list(40_000).replace('\n', "\n7,").trim_end_matches("7,"));
     let server = Daemon::start(&ONE_THREAD);
-    for (text, options) in [
+    // Side by side, because most of the time is pauses before the next attempt.
+    let cases = [
         (&marked, &["--output", "jsonl"][..]),
         (&header, &["--question", "unique"]),
         (&table, &["--output", "csv"]),
-    ] {
+    ];
+    let run = &|text: &str, options: &[&str]| {
         let bench = Bench::new(text, options);
         for seeds in [&[1][..], &[2, 3]] {
             let proxies: Vec<Proxy> = seeds.iter().map(|&seed| cutting(&server, seed)).collect();
@@ -300,7 +302,12 @@ fn connections_that_are_cut_anywhere_cost_no_line() {
             assert!(cuts >= 5, "only {cuts} cuts");
             fs::remove_file(bench.path("out.txt")).unwrap();
         }
-    }
+    };
+    thread::scope(|scope| {
+        for (text, options) in cases {
+            scope.spawn(move || run(text, options));
+        }
+    });
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Harness of all integration tests: the programs, servers, folders, puzzles, waiting for conditions.
+//! Harness of all integration tests: the programs, servers, folders, puzzles, waiting for
+//! conditions.
 
 #![allow(dead_code, reason = "each binary uses a part")]
 
@@ -118,7 +119,8 @@ pub fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
-/// A large list, which only some machines have beside the repository. What needs it is skipped elsewhere.
+/// A large list, which only some machines have beside the repository. What needs it is skipped
+/// elsewhere.
 pub fn large_list(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data").join(name);
     if path.exists() {
@@ -128,7 +130,8 @@ pub fn large_list(name: &str) -> Option<PathBuf> {
     None
 }
 
-/// Reports that this test, or a part of it, cannot run on this machine. `.ci/run` counts these lines.
+/// Reports that this test, or a part of it, cannot run on this machine. `.ci/run` counts these
+/// lines.
 pub fn skipped(reason: &str) {
     let thread = thread::current();
     // Directly to the stream, because the print macros are captured where a test passes.
@@ -190,8 +193,9 @@ pub fn by(name: &str) -> proto::SolveOptions {
     proto::SolveOptions { strategy: name.to_owned(), ..Default::default() }
 }
 
-/// The same puzzle seen differently: digits relabelled, rows and columns exchanged within their bands and
-/// stacks, bands and stacks exchanged, transposed. The number of solutions stays the same.
+/// The same puzzle seen differently: digits relabelled, rows and columns exchanged within their
+/// bands and stacks, bands and stacks exchanged, transposed. The number of solutions stays the
+/// same.
 pub fn disguise(grid: &Grid, seed: u64) -> Grid {
     let mut random = Random(seed);
     let (side, b) = (grid.order().side(), grid.order().box_side());
@@ -217,7 +221,8 @@ pub fn disguise(grid: &Grid, seed: u64) -> Grid {
     disguised
 }
 
-/// Easy puzzles, and a line that is too short in every 97th place: the errors, which name their lines, tell the places apart.
+/// Easy puzzles, and a line that is too short in every 97th place: the errors, which name their
+/// lines, tell the places apart.
 pub fn list(lines: usize) -> String {
     let known = fs::read_to_string(fixture("strategies.txt")).unwrap();
     let unique: Vec<Grid> = known
@@ -232,7 +237,8 @@ pub fn list(lines: usize) -> String {
         .collect()
 }
 
-/// A small generator with a seed, so that a failure can be run again (`SplitMix64` by G. Steele et al., 2014).
+/// A small generator with a seed, so that a failure can be run again (`SplitMix64` by G. Steele et
+/// al., 2014).
 pub struct Random(pub u64);
 
 impl Random {

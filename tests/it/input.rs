@@ -440,7 +440,8 @@ fn set_len(path: &Path, length: u64) {
     OpenOptions::new().write(true).open(path).unwrap().set_len(length).unwrap();
 }
 
-/// Waits until a change of the file gets another time: times of change are as fine as the clock's ticks.
+/// Waits until a change of the file gets another time: times of change are as fine as the clock's
+/// ticks.
 fn wait_for_tick(path: &Path) {
     let probe = path.with_extension("tick");
     let modified = |path: &Path| fs::metadata(path).unwrap().modified().unwrap();

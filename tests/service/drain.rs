@@ -41,7 +41,8 @@ async fn with_idle_and_silent_connections() {
     let mut client = server.client().await;
     client.solve(SolveRequest::default()).await.unwrap();
     let silent = TcpStream::connect(server.address).await.unwrap();
-    // Connections are accepted in order: once this one is served, the silent one is not merely queued by the system.
+    // Connections are accepted in order: once this one is served, the silent one is not merely
+    // queued by the system.
     server.client().await.solve(SolveRequest::default()).await.unwrap();
     stops_promptly(server).await;
     drop((client, silent));

@@ -106,7 +106,8 @@ async fn limits_are_named_with_their_values() {
     let status = client.solve(request).await.unwrap_err();
     assert!(!check(&status, "MESSAGE_LINES_REACHED", "message-lines", "10"));
 
-    // On a server of its own, because a call that has ended counts for an instant longer than its client waits.
+    // On a server of its own, because a call that has ended counts for an instant longer than its
+    // client waits.
     let mut narrow = config();
     narrow.limits.streams = 1;
     let server = start(narrow).await;

@@ -78,7 +78,8 @@ impl Running {
 
 const SOLVED: &str = "534678912672195348198342567859761423426853791713924856961537284287419635345286179";
 
-/// 9x9 puzzles, all different: a solved grid with its digits renamed and some three cells in eight blank.
+/// 9x9 puzzles, all different: a solved grid with its digits renamed and some three cells in eight
+/// blank.
 pub fn nearly_solved(count: usize) -> Vec<String> {
     // The finaliser of splitmix64, so that the blanks are scattered.
     let mix = |k: usize, index: usize| {
