@@ -15,11 +15,12 @@ use tokio_stream::StreamExt as _;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Request};
 
-use crate::common::daemon::Daemon;
+use crate::harness::daemon::Daemon;
+use crate::harness::{PATIENCE, assert_solves, by, eventually, lines, solution};
 use crate::row::{Row, Seen};
 use crate::traffic::{
-    Holdings, PATIENCE, assert_serving, assert_solves, batch, by, client, cpu_over, easy, endless,
-    eventually, grown, hard, lines, mib, runtime, serves, solve,
+    Holdings, assert_serving, batch, client, cpu_over, easy, endless, grown, hard, mib, runtime, serves,
+    settled, solve,
 };
 use crate::wire::{CANCEL, DATA, END_STREAM, Frame, RST_STREAM, Wire, frame, message};
 
@@ -100,7 +101,7 @@ fn single_puzzles() -> Seen {
                 let mut answered = 0;
                 while let Some(response) = stream.message().await.unwrap() {
                     assert_eq!((response.batch_id, response.answers.len()), (answered as u64, 1));
-                    assert_solves(&response.answers[0], &puzzles[answered % 100]);
+                    assert_solves(solution(&response.answers[0]), &puzzles[answered % 100]);
                     answered += 1;
                 }
                 assert_eq!(answered, PUZZLES);
@@ -143,6 +144,7 @@ fn clients_that_do_not_read() -> Seen {
             worst = worst.max(solve(&mut other, puzzle).await);
             most = most.max(daemon.memory());
             assert!(begin.elapsed() < PATIENCE, "it was not ended");
+            // The pause between two looks at the server.
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
         let ended = begin.elapsed();
@@ -211,12 +213,13 @@ fn clients_that_leave() -> Seen {
     const EACH: usize = 25;
     /// What 100 clients may leave behind, in bytes: 10 KiB each, much less than any buffer of a connection or a stream.
     const LEFT_BEHIND: u64 = 1 << 20;
-    let flags = ["--keepalive-interval", "1", "--keepalive-timeout", "1", "--max-streams", "600"];
+    let flags = ["--keepalive-interval", "0.5", "--keepalive-timeout", "0.5", "--max-streams", "600"];
     let daemon = Daemon::with_figures(&flags);
-    let puzzles = hard(50);
-    let work: Vec<u8> = (0..20).flat_map(|k| message(&batch(k, &puzzles))).collect();
-    let all_gone = |patience| {
-        eventually("the end of all calls and connections", patience, || {
+    // Short messages: a client that waits for its first answer has it soon, beside all others.
+    let puzzles = hard(5);
+    let work: Vec<u8> = (0..200).flat_map(|k| message(&batch(k, &puzzles))).collect();
+    let all_gone = || {
+        eventually("the end of all calls and connections", || {
             daemon.figure("sudoku_calls_open") == 0 && daemon.figure("sudoku_connections_open") == 0
         })
     };
@@ -230,7 +233,7 @@ fn clients_that_leave() -> Seen {
             leave(wire, how)
         };
         let vanished: Vec<Wire> = (0..EACH).flat_map(|_| WAYS).filter_map(meet).collect();
-        let took = all_gone(PATIENCE);
+        let took = all_gone();
         drop(vanished);
         took
     };
@@ -242,7 +245,7 @@ fn clients_that_leave() -> Seen {
         took = took.max(round());
         memory.push(daemon.memory());
     }
-    let files = eventually("the end of the sockets", PATIENCE, || daemon.open_files() <= before.files);
+    let files = eventually("the end of the sockets", || daemon.open_files() <= before.files);
     let cpu = cpu_over(&daemon, Duration::from_millis(500));
     // What leaks does so each time. What is taken once and kept, by threads that had not searched yet or when more clients than
     // ever were there at a time, comes in some of the rounds only.
@@ -251,9 +254,7 @@ fn clients_that_leave() -> Seen {
     let grown = mib(daemon.memory().saturating_sub(before.memory));
     assert!(grown < 64, "{grown} MiB");
     // Threads for long work come with it and leave when there is none; which of them stay is chance.
-    eventually("the end of the threads for long work", PATIENCE, || {
-        daemon.threads().len() <= before.threads.len()
-    });
+    eventually("the end of the threads for long work", || daemon.threads().len() <= before.threads.len());
     let kinds = |mut names: Vec<String>| {
         names.dedup();
         names
@@ -268,15 +269,15 @@ fn clients_that_leave() -> Seen {
 }
 
 fn work_of_clients_that_leave() -> Seen {
-    let daemon = Daemon::with_figures(&["--keepalive-interval", "1", "--keepalive-timeout", "1"]);
+    let daemon = Daemon::with_figures(&["--keepalive-interval", "0.5", "--keepalive-timeout", "0.5"]);
     let (puzzle, options) = endless();
     let request = SolveStreamRequest { options: Some(options), ..batch(0, &vec![puzzle; 50]) };
     let mut longest = Duration::ZERO;
     for how in WAYS {
         let wire = begin(&daemon, &message(&request).repeat(4));
-        eventually("work", PATIENCE, || daemon.figure("sudoku_batches_running") > 0);
+        eventually("work", || daemon.figure("sudoku_batches_running") > 0);
         let _left = leave(wire, how);
-        let took = eventually("the end of the work", PATIENCE, || {
+        let took = eventually("the end of the work", || {
             daemon.figure("sudoku_calls_open") == 0 && daemon.figure("sudoku_batches_running") == 0
         });
         longest = longest.max(took);
@@ -288,7 +289,6 @@ fn work_of_clients_that_leave() -> Seen {
     Seen::good(format!("all searches stopped within {:.1} s", longest.as_secs_f64()))
 }
 
-#[expect(clippy::disallowed_methods, reason = "a client that waits is what is tested")]
 fn half_close() -> Seen {
     const MESSAGES: usize = 200;
     let daemon = Daemon::start(&[]);
@@ -297,12 +297,17 @@ fn half_close() -> Seen {
         let requests: Vec<_> = (0..MESSAGES).map(|k| batch(k as u64, &puzzles)).collect();
         let mut client = client(&daemon.url()).await;
         let mut stream = client.solve_stream(tokio_stream::iter(requests)).await.unwrap().into_inner();
-        thread::sleep(Duration::from_secs(1));
+        // All is answered that the client's windows have room for.
+        settled(&daemon);
         let mut answered = 0;
         while let Some(response) = timeout(PATIENCE, stream.message()).await.unwrap().unwrap() {
             assert_eq!(response.batch_id, answered);
             assert_eq!(response.answers.len(), puzzles.len());
-            response.answers.iter().zip(&puzzles).for_each(|(answer, puzzle)| assert_solves(answer, puzzle));
+            response
+                .answers
+                .iter()
+                .zip(&puzzles)
+                .for_each(|(answer, puzzle)| assert_solves(solution(answer), puzzle));
             answered += 1;
         }
         answered
@@ -378,7 +383,7 @@ fn deadline() -> Seen {
         assert_eq!(status.code(), Code::DeadlineExceeded, "{status:?}");
         assert!(took < Duration::from_secs(3), "{took:?}");
         let idle = || daemon.figure("sudoku_batches_running") == 0 && daemon.figure("sudoku_calls_open") == 0;
-        (took, eventually("the end of the work", PATIENCE, idle))
+        (took, eventually("the end of the work", idle))
     });
     let cpu = cpu_over(&daemon, Duration::from_millis(500));
     assert!(cpu <= Duration::from_millis(50), "{cpu:?} in half a second for nobody");
@@ -413,7 +418,7 @@ fn idle_clients() -> Seen {
     }
     let daemon = Daemon::with_figures(&["--max-connections", "1100"]);
     let settle = |connections: u64, calls: u64| {
-        eventually("all of them", PATIENCE, || {
+        eventually("all of them", || {
             daemon.figure("sudoku_connections_open") >= connections
                 && daemon.figure("sudoku_calls_open") == calls
         });

@@ -4,7 +4,6 @@ use std::fs;
 use std::process::Command;
 use std::time::Instant;
 
-use assert_cmd::cargo::cargo_bin;
 use sudoku_stream::service::proto::SolveStreamRequest;
 use tempfile::TempDir;
 use tokio::sync::mpsc;
@@ -12,9 +11,10 @@ use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Request};
 
-use crate::common::daemon::Daemon;
+use crate::harness::daemon::Daemon;
+use crate::harness::{PATIENCE, SUDOKUD};
 use crate::row::{Row, Seen};
-use crate::traffic::{PATIENCE, assert_serving, batch, client, endless, runtime};
+use crate::traffic::{assert_serving, batch, client, endless, runtime};
 use crate::wire::Wire;
 
 pub fn rows() -> Vec<Row> {
@@ -54,7 +54,7 @@ fn clock_jumps() -> Seen {
     let Some(library) = build(&folder) else {
         return Seen::Skipped("this machine has no C compiler".to_owned());
     };
-    let mut command = Command::new(cargo_bin!("sudokud"));
+    let mut command = Command::new(SUDOKUD);
     command.args(["--handshake-timeout", "1"]).env("LD_PRELOAD", library).env("RUST_LOG", "debug");
     let daemon = Daemon::from_command(&mut command);
     assert_serving(&daemon);

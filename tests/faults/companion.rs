@@ -1,19 +1,18 @@
-//! `sudoku` as a process: a folder for its files, how it ended, and what it took.
+//! `sudoku` as a process: how it ended, and what it took.
 
 #![expect(clippy::disallowed_methods, reason = "a process is looked at until it ends")]
 
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Read;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use assert_cmd::cargo::cargo_bin;
-use tempfile::TempDir;
+use crate::harness::{SUDOKU, piped, signal};
 
 /// How long a run may take that takes seconds at most on a machine with nothing else to do.
-pub const PATIENCE: Duration = Duration::from_secs(100);
+const LONGEST_RUN: Duration = Duration::from_secs(100);
 
 /// How often a process is looked at.
 const LOOK: Duration = Duration::from_millis(2);
@@ -22,57 +21,10 @@ const LOOK: Duration = Duration::from_millis(2);
 /// and as much again.
 pub const FLAT: u64 = 64 << 20;
 
-/// A folder that goes with everything in it.
-pub struct Folder(TempDir);
-
-impl Folder {
-    pub fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    pub fn root(&self) -> String {
-        self.0.path().to_str().unwrap().to_owned()
-    }
-
-    pub fn path(&self, name: &str) -> String {
-        self.0.path().join(name).to_str().unwrap().to_owned()
-    }
-
-    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> String {
-        fs::write(self.0.path().join(name), content).unwrap();
-        self.path(name)
-    }
-
-    /// A FIFO with this name.
-    pub fn pipe(&self, name: &str) -> String {
-        let path = self.path(name);
-        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
-        path
-    }
-
-    pub fn exists(&self, name: &str) -> bool {
-        self.0.path().join(name).exists()
-    }
-
-    pub fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().file_name());
-        let mut names: Vec<String> = entries.map(|name| name.into_string().unwrap()).collect();
-        names.sort();
-        names
-    }
-}
-
-/// The companion with these arguments and nothing to read.
-pub fn sudoku(arguments: &[&str]) -> Command {
-    let mut command = Command::new(cargo_bin!("sudoku"));
-    command.args(arguments);
-    piped(command)
-}
-
 /// The companion, started by a line of the shell in which it and its arguments are `"$0" "$@"`: with limits, say.
 pub fn sudoku_in_shell(script: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new("sh");
-    command.args(["-c", script]).arg(cargo_bin!("sudoku")).args(arguments);
+    command.args(["-c", script]).arg(SUDOKU).args(arguments);
     piped(command)
 }
 
@@ -90,12 +42,6 @@ pub fn without(capabilities: &str, command: &Command) -> Option<Command> {
         lesser.args(command.get_args());
         lesser
     })
-}
-
-/// Nothing to read, and what it says is taken.
-pub fn piped(mut command: Command) -> Command {
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).env_remove("RUST_BACKTRACE");
-    command
 }
 
 /// A process that is killed when this is dropped.
@@ -136,8 +82,7 @@ fn all_of(mut pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
 
 impl Running {
     pub fn signal(&self, name: &str) {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
+        signal(&self.child, name);
     }
 
     /// Kills it, and says how it ended.
@@ -150,6 +95,30 @@ impl Running {
         self.child.try_wait().unwrap().is_none()
     }
 
+    /// Are all its threads asleep, now and for some time before? It has written all that there is
+    /// room for.
+    #[expect(clippy::disallowed_methods, reason = "that nothing happens shows after a while only")]
+    pub fn is_waiting(&self) -> bool {
+        let switches = || {
+            let tasks = fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
+            let statuses =
+                tasks.filter_map(|task| fs::read_to_string(task.unwrap().path().join("schedstat")).ok());
+            statuses.collect::<Vec<String>>()
+        };
+        let before = switches();
+        thread::sleep(Duration::from_millis(100));
+        switches() == before
+    }
+
+    /// Has every signal that was sent to it reached its handler?
+    pub fn has_taken_all_signals(&self) -> bool {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        status
+            .lines()
+            .filter_map(|line| line.strip_prefix("ShdPnd:"))
+            .all(|pending| pending.trim().bytes().all(|digit| digit == b'0'))
+    }
+
     /// Waits for its end.
     pub fn finish(mut self) -> Ended {
         let mut memory = 0;
@@ -158,7 +127,7 @@ impl Running {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status;
             }
-            assert!(self.begin.elapsed() < PATIENCE, "it goes on and on");
+            assert!(self.begin.elapsed() < LONGEST_RUN, "it goes on and on");
             thread::sleep(LOOK);
         };
         let [stdout, stderr] =
@@ -204,7 +173,7 @@ pub fn memory_of(process: u32) -> Option<u64> {
     Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
 }
 
-/// Waits a while on purpose.
+/// Lets time pass where the moment of what follows is what is tested.
 pub fn pause(time: Duration) {
     thread::sleep(time);
 }

@@ -15,10 +15,11 @@ use tokio::time::timeout;
 use tonic::transport::Channel;
 use tonic::{Code, Status, Streaming};
 
-use crate::common::daemon::Daemon;
-use crate::companion::{FLAT, Folder, memory_of};
+use crate::companion::{FLAT, memory_of};
+use crate::harness::daemon::Daemon;
+use crate::harness::{Folder, PATIENCE, is_solution, lines};
 use crate::row::{Row, Seen};
-use crate::traffic::{PATIENCE, assert_serving, client, easy, is_solution, lines, mib, runtime};
+use crate::traffic::{assert_serving, client, easy, mib, runtime};
 
 pub fn rows() -> Vec<Row> {
     let row = |number, fault, expected, run| Row { number, fault, expected, run };
@@ -343,6 +344,7 @@ fn shared() -> Seen {
         while !clients.iter().all(tokio::task::JoinHandle::is_finished) {
             most_own = most_own.max(memory_of(process).unwrap());
             most_mapped = most_mapped.max(mapped_bytes(process, &path));
+            // The pause between two looks at the server.
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         for client in clients {

@@ -12,11 +12,12 @@ use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::Code;
 
-use crate::common::Random;
-use crate::common::daemon::Daemon;
-use crate::companion::{Folder, Running, pause, run, start, sudoku};
+use crate::companion::{Running, pause, run, start};
+use crate::harness::Random;
+use crate::harness::daemon::Daemon;
+use crate::harness::{Folder, PATIENCE, eventually, is_solution, lines, sudoku};
 use crate::row::{Row, Seen};
-use crate::traffic::{self, PATIENCE, batch, client, easy, eventually, is_solution, lines, runtime};
+use crate::traffic::{self, batch, client, easy, runtime};
 use crate::wire::Wire;
 
 pub fn rows() -> Vec<Row> {
@@ -53,7 +54,7 @@ const PROMPT: Duration = Duration::from_secs(6);
 fn end_of(daemon: &mut Daemon) -> (ExitStatus, Duration) {
     let begin = Instant::now();
     let mut status = None;
-    eventually("the end", PATIENCE, || {
+    eventually("the end", || {
         status = daemon.child.try_wait().unwrap();
         status.is_some()
     });
@@ -66,7 +67,7 @@ fn stops(mut daemon: Daemon) -> Duration {
     let (status, time) = end_of(&mut daemon);
     assert!(status.success(), "{status}");
     assert!(time < PROMPT, "{time:?}");
-    eventually("the last words", PATIENCE, || daemon.log().contains("all calls have ended"));
+    eventually("the last words", || daemon.log().contains("all calls have ended"));
     time
 }
 
@@ -138,7 +139,7 @@ fn terminated_busy() -> Seen {
     });
     // It is at work on it.
     let idle = daemon.cpu();
-    eventually("work", PATIENCE, || daemon.cpu() > idle + Duration::from_millis(20));
+    eventually("work", || daemon.cpu() > idle + Duration::from_millis(20));
     daemon.signal("-TERM");
     let (response, status) = runtime.block_on(async {
         let response = timeout(PATIENCE, stream.message()).await.unwrap().unwrap().unwrap();
@@ -192,7 +193,7 @@ fn terminated_hot() -> Seen {
                 }
             }));
         }
-        // Every time at another moment.
+        // Every time at another moment, because the moment is what is tested.
         pause(Duration::from_millis(60 + 7 * time as u64));
         slowest = slowest.max(stops(daemon));
         for client in clients {
@@ -223,14 +224,14 @@ fn twice() -> Seen {
         client(&daemon.url()).await.solve_stream(ReceiverStream::new(requests)).await.unwrap()
     });
     let idle = daemon.cpu();
-    eventually("work", PATIENCE, || daemon.cpu() > idle + Duration::from_millis(20));
+    eventually("work", || daemon.cpu() > idle + Duration::from_millis(20));
     daemon.signal("-TERM");
-    eventually("the drain", PATIENCE, || daemon.log().contains("shutting down: no new calls"));
+    eventually("the drain", || daemon.log().contains("shutting down: no new calls"));
     assert!(daemon.child.try_wait().unwrap().is_none(), "it does not wait for the work");
     daemon.signal("-TERM");
     let (status, time) = end_of(&mut daemon);
     assert!(time < PROMPT, "{time:?}");
-    eventually("the last words", PATIENCE, || daemon.log().contains("stopped at once; calls were cut off"));
+    eventually("the last words", || daemon.log().contains("stopped at once; calls were cut off"));
     drop((stream, sender));
 
     // A run that waits for a reader of its answers cannot end by itself.
@@ -238,9 +239,9 @@ fn twice() -> Seen {
     let pipe = folder.pipe("pipe");
     let running = start(&mut sudoku(&["solve", &input, "-o", &pipe]));
     let reader = fs::File::open(&pipe).unwrap();
-    pause(Duration::from_millis(200));
+    eventually("a run that waits for its reader", || running.is_waiting());
     running.signal("-TERM");
-    pause(Duration::from_millis(200));
+    eventually("the signal's arrival", || running.has_taken_all_signals() && running.is_waiting());
     running.signal("-TERM");
     let ended = running.finish();
     ended.assert_code(143);
@@ -273,7 +274,7 @@ fn slow(input: &str, out: &str, more: &[&str]) -> Running {
 fn interrupted() -> Seen {
     let (folder, input) = list(100_000);
     let running = slow(&input, &folder.path("out.txt"), &[]);
-    eventually("a mark", PATIENCE, || folder.exists(JOURNAL));
+    eventually("a mark", || folder.exists(JOURNAL));
     running.signal("-INT");
     let ended = running.finish();
     ended.assert_code(130);
@@ -296,6 +297,7 @@ fn killed() -> Seen {
     while landed < KILLS {
         resumed += usize::from(folder.exists(JOURNAL));
         let running = slow(&input, &out, &["--resume"]);
+        // The moment of the kill is what is tested.
         pause(Duration::from_millis(20 + random.below(130) as u64));
         // One that had ended is not killed any more.
         landed += usize::from(running.kill().signal().is_some());

@@ -9,10 +9,11 @@ use sudoku_stream::service::proto::{SolveLinesRequest, SolveOptions};
 use tokio::runtime::Runtime;
 use tokio_stream::StreamExt as _;
 
-use crate::common::daemon::Daemon;
 use crate::cores::apart;
+use crate::harness::daemon::Daemon;
+use crate::harness::lines;
 use crate::row::{Row, Seen, alone};
-use crate::traffic::{client, easy, endless, hard, lines, runtime, solve};
+use crate::traffic::{client, easy, endless, hard, runtime, solve};
 
 /// How much slower the slowest hundredth of a small client's calls may become.
 const TIMES: f64 = 3.0;
@@ -153,6 +154,7 @@ fn streams_beside_each_other() -> Seen {
     let pace = || {
         let stream = Greedy::start(&runtime, &daemon.url(), None, &small);
         let begin = Instant::now();
+        // The time over which the rate is measured.
         runtime.block_on(async { tokio::time::sleep(TIME).await });
         stream.answered.load(Ordering::SeqCst) as f64 / begin.elapsed().as_secs_f64()
     };

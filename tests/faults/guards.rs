@@ -6,19 +6,18 @@ use std::io::Read as _;
 use std::net::SocketAddr;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use assert_cmd::cargo::cargo_bin;
 use bytes::Bytes;
 use rcgen::ExtendedKeyUsagePurpose;
 use sudoku_stream::client::{ClientError, Endpoint, RetryPolicy, ServerError, SolveJob, solve_lines};
 use tempfile::TempDir;
 use tokio::sync::mpsc;
 
-use crate::common::authority::Authority;
-use crate::common::daemon::Daemon;
+use crate::harness::authority::Authority;
+use crate::harness::daemon::Daemon;
+use crate::harness::{PATIENCE, SUDOKUD, eventually, is_solution, lines};
 use crate::row::{Row, Seen};
-use crate::traffic::{PATIENCE, easy, eventually, is_solution, lines, runtime};
+use crate::traffic::{easy, runtime};
 use crate::wire::Wire;
 
 pub fn rows() -> Vec<Row> {
@@ -88,7 +87,7 @@ fn intruders() -> Seen {
         path.to_str().unwrap().to_owned()
     };
     let (certificate, key) = authority.sign(ExtendedKeyUsagePurpose::ServerAuth, false);
-    let mut command = Command::new(cargo_bin!("sudokud"));
+    let mut command = Command::new(SUDOKUD);
     command
         .args(["--tls-cert", &file("server.pem", &certificate), "--tls-key", &file("server.key", &key)])
         .args(["--client-ca", &file("clients.pem", &authority.pem)])
@@ -136,7 +135,7 @@ fn intruders() -> Seen {
     Wire::bare(daemon.address).wait_for_end(PATIENCE);
     runtime().block_on(call(&good, &puzzles[..10])).unwrap();
 
-    eventually("a log", Duration::from_secs(10), || daemon.log().contains("SolveLines"));
+    eventually("a log", || daemon.log().contains("SolveLines"));
     let log = daemon.log();
     for secret in [TOKEN, WRONG_TOKEN].into_iter().chain(puzzles.iter().map(String::as_str)) {
         assert!(!log.contains(secret), "the log has {secret}");

@@ -11,11 +11,12 @@ use flate2::write::GzEncoder;
 use sudoku_stream::service::proto::{SolveOptions, SolveRequest};
 use tonic::{Code, Request};
 
-use crate::common::daemon::Daemon;
-use crate::common::fixture;
-use crate::companion::{Ended, Folder, run, start, sudoku, sudoku_in_shell, without};
+use crate::companion::{Ended, run, start, sudoku_in_shell, without};
+use crate::harness::daemon::Daemon;
+use crate::harness::fixture;
+use crate::harness::{Folder, is_solution, lines, sudoku};
 use crate::row::{Row, Seen};
-use crate::traffic::{self, assert_serving, easy, is_solution, lines, runtime};
+use crate::traffic::{self, assert_serving, easy, runtime};
 
 pub fn rows() -> Vec<Row> {
     let row = |number, fault, expected, run| Row { number, fault, expected, run };

@@ -5,12 +5,11 @@ use std::net::TcpStream;
 use std::process::Command;
 use std::time::Duration;
 
-use assert_cmd::cargo::cargo_bin;
-
-use crate::common::daemon::Daemon;
-use crate::companion::{Folder, PATIENCE, piped, run, start, sudoku, sudoku_in_shell};
+use crate::companion::{run, start, sudoku_in_shell};
+use crate::harness::daemon::Daemon;
+use crate::harness::{Folder, SUDOKUD, eventually, lines, piped, sudoku};
 use crate::row::{Row, Seen};
-use crate::traffic::{assert_serving, cpu_over, easy, eventually, lines};
+use crate::traffic::{assert_serving, cpu_over, easy};
 
 pub fn rows() -> Vec<Row> {
     let row = |number, fault, expected, run| Row { number, fault, expected, run };
@@ -25,7 +24,7 @@ pub fn rows() -> Vec<Row> {
 fn limited(limit: &str, flags: &[&str]) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", &format!("ulimit {limit}; exec \"$0\" \"$@\"")]);
-    command.arg(cargo_bin!("sudokud")).args(flags);
+    command.arg(SUDOKUD).args(flags);
     command
 }
 
@@ -35,9 +34,7 @@ fn descriptors() -> Seen {
     // The system takes those that the server cannot.
     let silent: Vec<TcpStream> =
         (0..2 * LIMIT).map(|_| TcpStream::connect(daemon.address).unwrap()).collect();
-    eventually("an end of descriptors", Duration::from_secs(10), || {
-        daemon.log().contains("cannot accept a connection")
-    });
+    eventually("an end of descriptors", || daemon.log().contains("cannot accept a connection"));
     let time = Duration::from_secs(2);
     let said = daemon.log().lines().count();
     let cpu = cpu_over(&daemon, time);
@@ -119,14 +116,15 @@ fn server_memory() -> Seen {
         let mut command = piped(limited(&limit, &["--listen", "127.0.0.1:0", "--threads", "2"]));
         let mut running = start(command.stderr(File::create(&log).unwrap()));
         let said = || fs::read_to_string(&log).unwrap();
-        eventually("a word", PATIENCE, || said().contains("listening on ") || !running.is_running());
+        eventually("a word", || said().contains("listening on ") || !running.is_running());
         let Some(address) = said().split("listening on ").nth(1).map(|rest| rest.trim_end().to_owned())
         else {
             assert!(!said().is_empty(), "{mib} MiB");
             refused += 1;
             continue;
         };
-        let ended = run(&mut sudoku(&["solve", &input, "--server", &format!("http://{address}")]));
+        let ended =
+            run(&mut sudoku(&["solve", &input, "--server", &format!("http://{address}"), "--retries", "1"]));
         if ended.status.success() {
             assert_eq!(ended.text().lines().count(), 20_000);
             served += 1;

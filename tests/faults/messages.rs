@@ -15,9 +15,10 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tonic::Code;
 
-use crate::common::daemon::Daemon;
+use crate::harness::daemon::Daemon;
+use crate::harness::{PATIENCE, lines};
 use crate::row::{Row, Seen};
-use crate::traffic::{PATIENCE, assert_serving, easy, grown, lines, mib, runtime, serves};
+use crate::traffic::{assert_serving, easy, grown, mib, runtime, serves};
 use crate::wire::{claim, message};
 
 pub fn rows() -> Vec<Row> {

@@ -4,11 +4,10 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::process::Command;
 
-use assert_cmd::cargo::cargo_bin;
-
-use crate::companion::{Ended, Folder, piped, run, sudoku, sudoku_in_shell};
+use crate::companion::{Ended, run, sudoku_in_shell};
+use crate::harness::{Folder, SUDOKU, is_solution, lines, piped, sudoku};
 use crate::row::{Row, Seen};
-use crate::traffic::{easy, is_solution, lines};
+use crate::traffic::easy;
 
 pub fn rows() -> Vec<Row> {
     let row = |number, fault, expected, run| Row { number, fault, expected, run };
@@ -40,7 +39,7 @@ fn mounted(script: &str, arguments: &[&str]) -> Option<Ended> {
         ]))
     })?;
     let mut command = Command::new("unshare");
-    command.args([flags, "sh", "-c", script]).arg(cargo_bin!("sudoku")).args(arguments);
+    command.args([flags, "sh", "-c", script]).arg(SUDOKU).args(arguments);
     Some(run(&mut piped(command)))
 }
 

@@ -7,17 +7,18 @@ use std::panic;
 use std::thread;
 
 use bytes::Bytes;
-use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::service::proto::{
     self, CountRequest, ErrorCode, SolveDatasetRequest, SolveLinesRequest, SolveOptions, SolveRequest,
     SolveStreamRequest,
 };
 use sudoku_stream::service::{Config, Server};
-use sudoku_stream::solver::{Limit, STRATEGIES, Search, Solver, Strategy};
+use sudoku_stream::solver::{STRATEGIES, Strategy};
 use tokio::time::timeout;
 
+use crate::harness::server::{Fault, Faulty};
+use crate::harness::{PATIENCE, by, eventually, lines};
 use crate::row::{Row, Seen};
-use crate::traffic::{PATIENCE, batch, by, client, easy, eventually, lines, runtime, serves};
+use crate::traffic::{batch, client, easy, runtime, serves};
 
 pub fn rows() -> Vec<Row> {
     vec![Row {
@@ -26,33 +27,6 @@ pub fn rows() -> Vec<Row> {
         expected: "each line is an error line; the pool keeps its threads; serving",
         run: panics,
     }]
-}
-
-/// A strategy that panics.
-struct Panicking;
-
-impl Strategy for Panicking {
-    fn name(&self) -> &'static str {
-        "panicking"
-    }
-
-    fn summary(&self) -> &'static str {
-        "for tests"
-    }
-
-    fn supports(&self, _: Order) -> bool {
-        true
-    }
-
-    fn solver(&self, _: Order) -> Box<dyn Solver> {
-        Box::new(Self)
-    }
-}
-
-impl Solver for Panicking {
-    fn search(&mut self, _: &Grid, _: &Limit<'_>, _: &mut Grid) -> Search {
-        panic!("injected")
-    }
 }
 
 /// How the threads that search are called.
@@ -93,8 +67,9 @@ fn panics() -> Seen {
     let puzzles = easy(PUZZLES);
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("list"), lines(&puzzles)).unwrap();
+    let panicking: &'static Faulty = Box::leak(Box::new(Faulty::new(Fault::Panic)));
     let strategies: Vec<&'static dyn Strategy> =
-        STRATEGIES.iter().copied().chain([&Panicking as &'static dyn Strategy]).collect();
+        STRATEGIES.iter().copied().chain([panicking as &'static dyn Strategy]).collect();
     let config = Config {
         listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
         threads: NonZeroUsize::new(THREADS),
@@ -110,9 +85,9 @@ fn panics() -> Seen {
         serves(&url).await;
         // A thread has its name once it runs: quick, bulk and background ones.
         let searchers = before + 3 * THREADS;
-        eventually("the start of all threads", PATIENCE, || workers() == searchers);
+        eventually("the start of all threads", || workers() == searchers);
 
-        let panicking: Option<SolveOptions> = Some(by("panicking"));
+        let panicking: Option<SolveOptions> = Some(by("faulty"));
         let text = Bytes::from(lines(&puzzles));
         let mut client = client(&url).await;
         let mut answered = 0;
@@ -150,7 +125,7 @@ fn panics() -> Seen {
 
             let call = client.count(CountRequest {
                 text: Bytes::from(puzzles[0].clone()),
-                strategy: "panicking".to_owned(),
+                strategy: "faulty".to_owned(),
                 ..CountRequest::default()
             });
             let count = timeout(PATIENCE, call).await.unwrap().unwrap().into_inner();
@@ -162,7 +137,7 @@ fn panics() -> Seen {
         }
         serves(&url).await;
         // Those that came to help end when there is nothing left to do.
-        eventually("as many threads as before", PATIENCE, || workers() == searchers);
+        eventually("as many threads as before", || workers() == searchers);
         (answered, searchers - before)
     });
     Seen::good(format!("{answered} error lines for {answered} lines, all {threads} threads there"))

@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use sudoku_stream::service::proto::SolveLinesRequest;
 
-use crate::common::Random;
-use crate::common::daemon::Daemon;
+use crate::harness::Random;
+use crate::harness::daemon::Daemon;
+use crate::harness::{PATIENCE, eventually, lines};
 use crate::row::{Row, Seen};
-use crate::traffic::{PATIENCE, assert_serving, easy, eventually, grown, lines, settled};
+use crate::traffic::{assert_serving, easy, grown, settled};
 use crate::wire::{
     ACK, COMPRESSION_ERROR, CONTINUATION, DATA, END_HEADERS, END_STREAM, ENHANCE_YOUR_CALM, Flood, Frame,
     GOAWAY, HEADERS, PING, PREFACE, PRIORITY, REFUSED_STREAM, REMEMBERED, RST_STREAM, SETTINGS,
@@ -291,7 +292,7 @@ fn unread_data_flood() -> Seen {
     assert!(most < UNREAD, "{end}, {most} MiB");
     drop(wire);
     // The allocator gives back what is free when it is next asked for some.
-    eventually("the memory's return", PATIENCE, || {
+    eventually("the memory's return", || {
         assert_serving(&daemon);
         grown(&daemon, memory) < 2 * FLAT
     });

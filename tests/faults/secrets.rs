@@ -5,7 +5,6 @@ use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::Command;
 
-use assert_cmd::cargo::cargo_bin;
 use sudoku_stream::service::proto::sudoku_service_client::SudokuServiceClient;
 use sudoku_stream::service::proto::{self, GetPuzzleRequest, SolveRequest};
 use tonic::codegen::http::uri::PathAndQuery;
@@ -13,10 +12,11 @@ use tonic::transport::{Certificate, ClientTlsConfig, Endpoint};
 use tonic::{Code, Request};
 use tonic_prost::ProstCodec;
 
-use crate::common::daemon::Daemon;
-use crate::companion::{Ended, Folder, run, sudoku};
+use crate::companion::{Ended, run};
+use crate::harness::daemon::Daemon;
+use crate::harness::{Folder, SUDOKUD, eventually, is_solution, lines, sudoku};
 use crate::row::{Row, Seen};
-use crate::traffic::{PATIENCE, easy, eventually, is_solution, lines, runtime};
+use crate::traffic::{easy, runtime};
 
 pub fn rows() -> Vec<Row> {
     let row = |number, fault, expected, run| Row { number, fault, expected, run };
@@ -71,7 +71,7 @@ impl Secrets {
 
     /// A server with these secrets.
     fn daemon(&self, more: &[&str], log: &str) -> Daemon {
-        let mut command = Command::new(cargo_bin!("sudokud"));
+        let mut command = Command::new(SUDOKUD);
         command.env("RUST_LOG", log).args(more);
         command.args(["--tls-cert", &self.path("server.pem"), "--tls-key", &self.path("server.key")]);
         command.args(["--token-file", &self.path("tokens")]);
@@ -115,7 +115,7 @@ fn replaced() -> Seen {
     // Nobody has asked for them yet.
     secrets.assert_let_in(&daemon, "ca1", "first");
     daemon.signal("-HUP");
-    eventually("reading", PATIENCE, || daemon.log().contains("certificates and tokens were read again"));
+    eventually("reading", || daemon.log().contains("certificates and tokens were read again"));
     secrets.assert_let_in(&daemon, "ca2", "second");
     secrets.assert_kept_out(&daemon, "ca2", "first", no_token);
     secrets.assert_kept_out(&daemon, "ca1", "second", no_trust);
@@ -124,9 +124,7 @@ fn replaced() -> Seen {
     let mut stays = |what: &str| {
         complaints += 2;
         daemon.signal("-HUP");
-        eventually(what, PATIENCE, || {
-            daemon.log().matches("What was in use stays in use.").count() == complaints
-        });
+        eventually(what, || daemon.log().matches("What was in use stays in use.").count() == complaints);
         secrets.assert_let_in(&daemon, "ca2", "second");
     };
     secrets.folder.write("server.pem", "nonsense");
@@ -147,7 +145,7 @@ fn replaced() -> Seen {
     secrets.renew("ca3");
     secrets.folder.write("tokens", FIRST);
     daemon.signal("-HUP");
-    eventually("reading", PATIENCE, || daemon.log().matches("were read again").count() == 2);
+    eventually("reading", || daemon.log().matches("were read again").count() == 2);
     secrets.assert_let_in(&daemon, "ca3", "first");
     Seen::good("`What was in use stays in use.`, and it does; good ones are used after the next SIGHUP")
 }
@@ -228,7 +226,7 @@ fn told_to_nobody() -> Seen {
     assert!(!many.to_lowercase().contains("zebra"), "a client's word is a label");
 
     daemon.signal("-HUP");
-    eventually("reading", PATIENCE, || daemon.log().contains("were read again"));
+    eventually("reading", || daemon.log().contains("were read again"));
     let log = daemon.log();
     assert!(log.contains("SolveLines") && log.contains("DEBUG"), "calls are not logged");
     let key = fs::read_to_string(secrets.path("server.key")).unwrap();

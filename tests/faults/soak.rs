@@ -19,13 +19,11 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tonic::{Status, Streaming};
 
-use crate::common::Random;
-use crate::common::daemon::Daemon;
+use crate::harness::Random;
+use crate::harness::daemon::Daemon;
+use crate::harness::{PATIENCE, eventually, is_solution, lines};
 use crate::row::{Row, Seen, alone};
-use crate::traffic::{
-    PATIENCE, assert_serving, batch, client, easy, endless, eventually, hard, is_solution, lines, mib,
-    runtime, sixteen,
-};
+use crate::traffic::{assert_serving, batch, client, easy, endless, hard, mib, runtime, sixteen};
 use crate::wire::{
     CANCEL, DATA, END_HEADERS, HEADERS, RST_STREAM, Wire, call_headers, claim, frame, message,
 };
@@ -423,7 +421,7 @@ fn soak() -> Seen {
         ended.expect("a good client ends").unwrap();
     }
     drop(saboteur);
-    eventually("the end of all calls", PATIENCE, || daemon.figure("sudoku_calls_open") == 0);
+    eventually("the end of all calls", || daemon.figure("sudoku_calls_open") == 0);
     assert_serving(&daemon);
     daemon.signal("-TERM");
     assert!(daemon.child.wait().unwrap().success(), "{}", daemon.log());

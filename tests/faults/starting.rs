@@ -3,9 +3,8 @@
 use std::net::TcpListener;
 use std::process::Command;
 
-use assert_cmd::cargo::cargo_bin;
-
-use crate::companion::{Folder, piped, run, without};
+use crate::companion::{run, without};
+use crate::harness::{Folder, SUDOKUD, piped};
 use crate::row::{Row, Seen};
 
 pub fn rows() -> Vec<Row> {
@@ -19,7 +18,7 @@ pub fn rows() -> Vec<Row> {
 
 fn start_refused() -> Seen {
     let sudokud = |flags: &[&str]| {
-        let mut command = Command::new(cargo_bin!("sudokud"));
+        let mut command = Command::new(SUDOKUD);
         command.args(flags);
         piped(command)
     };

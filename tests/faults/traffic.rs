@@ -6,16 +6,13 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use sudoku_stream::service::proto::sudoku_service_client::SudokuServiceClient;
-use sudoku_stream::service::proto::{self, SolveOptions, SolveRequest, SolveStreamRequest};
+use sudoku_stream::service::proto::{SolveOptions, SolveRequest, SolveStreamRequest};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 use tonic::transport::{Channel, Endpoint};
 
-use crate::common::daemon::Daemon;
-use crate::common::{disguise, grid, text};
-
-/// How long anything may take before a row gives up on it.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+use crate::harness::daemon::Daemon;
+use crate::harness::{PATIENCE, assert_solves, disguise, eventually, grid, solution, text};
 
 /// Puzzles with long chains of singles and no guesses, one of the hardest known, and the same for other sizes.
 const EASY: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
@@ -64,30 +61,10 @@ pub fn endless() -> (String, SolveOptions) {
     (cells.into_iter().collect(), options)
 }
 
-/// Each on a line of its own.
-pub fn lines(puzzles: &[String]) -> String {
-    puzzles.iter().map(|puzzle| format!("{puzzle}\n")).collect()
-}
-
 /// A message of `SolveStream`.
 pub fn batch(batch_id: u64, puzzles: &[String]) -> SolveStreamRequest {
     let puzzles = puzzles.iter().map(|puzzle| Bytes::from(puzzle.clone())).collect();
     SolveStreamRequest { options: None, batch_id, puzzles }
-}
-
-/// Does this solve the puzzle, by the rules?
-pub fn is_solution(solution: &str, puzzle: &str) -> bool {
-    solution.len() == puzzle.len() && grid(solution).solves(&grid(puzzle))
-}
-
-#[track_caller]
-pub fn assert_solves(answer: &proto::Answer, puzzle: &str) {
-    match &answer.result {
-        Some(proto::answer::Result::Solution(solution)) => {
-            assert!(is_solution(solution, puzzle), "{solution} does not solve {puzzle}");
-        }
-        other => panic!("not a solution: {other:?}"),
-    }
 }
 
 /// A client on a connection of its own.
@@ -103,7 +80,7 @@ pub async fn solve(client: &mut SudokuServiceClient<Channel>, puzzle: &str) -> D
     let answers = timeout(PATIENCE, call).await.unwrap().unwrap().into_inner().answers;
     let took = begin.elapsed();
     assert_eq!(answers.len(), 1);
-    assert_solves(&answers[0], puzzle);
+    assert_solves(solution(&answers[0]), puzzle);
     took
 }
 
@@ -117,17 +94,6 @@ pub fn assert_serving(daemon: &Daemon) {
     runtime().block_on(serves(&daemon.url()));
 }
 
-/// Waits until `condition` holds, and returns how long that took.
-#[expect(clippy::disallowed_methods, reason = "another process is looked at until it is as it has to be")]
-pub fn eventually(what: &str, patience: Duration, mut condition: impl FnMut() -> bool) -> Duration {
-    let begin = Instant::now();
-    while !condition() {
-        assert!(begin.elapsed() < patience, "{what} did not happen within {patience:?}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    begin.elapsed()
-}
-
 /// How much processor time a server takes in this much time.
 #[expect(clippy::disallowed_methods, reason = "what a server does by itself shows after a while only")]
 pub fn cpu_over(daemon: &Daemon, time: Duration) -> Duration {
@@ -139,7 +105,7 @@ pub fn cpu_over(daemon: &Daemon, time: Duration) -> Duration {
 /// Waits until a server has nothing left to do: what it has received is handled, or it reads no further.
 pub fn settled(daemon: &Daemon) {
     const WHILE: Duration = Duration::from_millis(100);
-    eventually("the end of the work", PATIENCE, || cpu_over(daemon, WHILE).is_zero());
+    eventually("the end of the work", || cpu_over(daemon, WHILE).is_zero());
 }
 
 /// What a server holds, to be compared before and after.
@@ -162,9 +128,4 @@ pub fn grown(daemon: &Daemon, before: u64) -> u64 {
 
 pub const fn mib(bytes: u64) -> u64 {
     bytes >> 20
-}
-
-/// Options that name a strategy.
-pub fn by(name: &str) -> SolveOptions {
-    SolveOptions { strategy: name.to_owned(), ..SolveOptions::default() }
 }

@@ -17,10 +17,10 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status};
 use tonic_types::StatusExt as _;
 
-use crate::harness::{
-    Fault, Faulty, Running, all_of, assert_solves, by, config, config_with, easy, grid, lines, offline,
-    offline_task, start,
+use crate::harness::server::{
+    Fault, Faulty, Running, all_of, config, config_with, nearly_solved, offline, offline_task, start,
 };
+use crate::harness::{assert_solves, by, grid, lines};
 
 /// Sends all requests and returns all responses and how the stream ended.
 async fn exchange(
@@ -61,7 +61,7 @@ fn mixed(puzzles: &[String]) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn answers_are_the_bytes_of_the_offline_path() {
     let server = start(config()).await;
-    let puzzles = easy(1500);
+    let puzzles = nearly_solved(1500);
     let csv: String = puzzles.iter().map(|puzzle| format!("{puzzle},\n")).collect();
     let texts = [
         mixed(&puzzles),
@@ -106,7 +106,7 @@ async fn no_line_is_given_up_because_of_those_around_it() {
     let limits = Limits { puzzle_time: Duration::from_millis(8), ..config().limits };
     let server = start(Config { limits, threads: NonZeroUsize::new(1), ..config() }).await;
     // Some take longer to be counted than many others take together.
-    let puzzles: Vec<String> = easy(700)
+    let puzzles: Vec<String> = nearly_solved(210)
         .iter()
         .enumerate()
         .map(|(k, puzzle)| {
@@ -116,7 +116,7 @@ async fn no_line_is_given_up_because_of_those_around_it() {
         .collect();
     let task = Task { question: Count { limit: 20_000 }, ..Task::default() };
     let expected = offline_task(&lines(&puzzles), task);
-    let sizes = [200, 1, 400, 99];
+    let sizes = [60, 1, 120, 29];
     let orders = [[0, 1, 2, 3], [1, 2, 0, 3], [2, 1, 3, 0], [3, 2, 1, 0], [1, 0, 3, 2]];
     for order in orders {
         let options =
@@ -141,7 +141,7 @@ async fn no_line_is_given_up_because_of_those_around_it() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_message_has_a_response_and_every_line_a_number() {
     let server = start(config()).await;
-    let puzzles = easy(2);
+    let puzzles = nearly_solved(2);
     let messages = [
         "\u{feff}# a comment\n".to_owned(),
         String::new(),
@@ -192,7 +192,7 @@ async fn lines_that_fit_two_alphabets_end_the_stream() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn puzzles_of_several_lines_come_whole_in_a_message() {
     let server = start(config()).await;
-    let puzzles = easy(4);
+    let puzzles = nearly_solved(4);
     let rows = |puzzle: &String| -> String {
         puzzle.as_bytes().chunks(9).map(|row| format!("{}\n", str::from_utf8(row).unwrap())).collect()
     };
@@ -210,7 +210,7 @@ async fn puzzles_of_several_lines_come_whole_in_a_message() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn options_are_those_of_the_last_message_that_has_them() {
     let server = start(config()).await;
-    let puzzle = &easy(1)[0];
+    let puzzle = &nearly_solved(1)[0];
     let line = format!("{puzzle}\n");
     let with = |options, text: &str| SolveLinesRequest { options: Some(options), ..message(text) };
     let count = SolveOptions { question: Question::Count.into(), ..Default::default() };
@@ -243,7 +243,7 @@ async fn options_are_those_of_the_last_message_that_has_them() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_panic_answers_each_of_its_lines_and_the_stream_lives() {
     let server = start(config_with(Faulty::new(Fault::Panic))).await;
-    let puzzles = easy(3);
+    let puzzles = nearly_solved(3);
     let sound = by("backtracking");
     let (responses, end) = exchange(
         &server,
@@ -264,7 +264,7 @@ async fn a_panic_answers_each_of_its_lines_and_the_stream_lives() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_panic_among_messages_that_are_searched_together_is_of_one_of_them() {
-    let puzzles = easy(60);
+    let puzzles = nearly_solved(60);
     let server = start(config_with(Faulty::new(Fault::PanicOn(grid(&puzzles[31]))))).await;
     // The first says how puzzles are written, so the others are what can go together.
     let mut texts = vec![format!("{}\n", puzzles[0])];
@@ -289,7 +289,7 @@ async fn a_panic_among_messages_that_are_searched_together_is_of_one_of_them() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn small_messages_are_answered_the_same_whether_they_come_together_or_one_by_one() {
     let server = start(config()).await;
-    let puzzles = easy(400);
+    let puzzles = nearly_solved(400);
     let message_of = |(k, puzzle): (usize, &String)| {
         let text = match k % 11 {
             1 => puzzle.clone(),
@@ -376,7 +376,7 @@ async fn by_client(url: &str, text: &str) -> Result<(String, u64), ClientError<I
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_companions_client_gets_the_offline_answers() {
     let server = start(config()).await;
-    let text = mixed(&easy(1234));
+    let text = mixed(&nearly_solved(1234));
     let (answers, count) = by_client(&server.url(), &text).await.unwrap();
     assert_eq!(count, 1234);
     assert!(answers.as_bytes() == offline(&text, OutputForm::Solution));

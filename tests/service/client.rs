@@ -13,7 +13,8 @@ use sudoku_stream::text::{Hint, Notation};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use crate::harness::{Fault, Faulty, PATIENCE, config, config_with, easy, lines, offline, start};
+use crate::harness::server::{Fault, Faulty, config, config_with, nearly_solved, offline, start};
+use crate::harness::{PATIENCE, lines};
 
 /// Loses patience soon.
 const HASTY: RetryPolicy = RetryPolicy {
@@ -81,31 +82,33 @@ const SETTINGS: &[u8] = &[0, 0, 0, 4, 0, 0, 0, 0, 0];
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_falls_silent_is_noticed_and_others_have_its_blocks() {
     let server = start(config()).await;
-    let text = lines(&easy(2000));
-    for greeting in [&b""[..], SETTINGS] {
+    let text = lines(&nearly_solved(2000));
+    // Nobody answers here who could be late by chance.
+    let once = RetryPolicy { retries: 1, ping_timeout: Duration::from_millis(500), ..HASTY };
+    let noticed = async |greeting| {
         let dumb = silent(greeting);
         let seen = solve(&[dumb.clone(), server.url()], &HASTY, &text).await;
         assert_eq!(seen.result.unwrap().answers, 2000);
         assert!(seen.answers.as_bytes() == offline(&text, OutputForm::Solution));
 
         let begin = Instant::now();
-        let once = RetryPolicy { retries: 1, ..HASTY };
         let seen = solve(std::slice::from_ref(&dumb), &once, &text).await;
         let Err(ClientError::RetriesExhausted { retries: 1, errors }) = seen.result else {
             panic!("{:?}", seen.result)
         };
         assert!(matches!(&errors[..], [ServerError::Lost { answered: 0, .. }]), "{errors:?}");
         assert!(seen.answers.is_empty());
-        assert!(begin.elapsed() >= 2 * HASTY.ping_timeout, "{:?}", begin.elapsed());
-    }
+        assert!(begin.elapsed() >= 2 * once.ping_timeout, "{:?}", begin.elapsed());
+    };
+    tokio::join!(noticed(&b""[..]), noticed(SETTINGS));
 }
 
 /// A search that takes longer than a silent server is waited for is no silence: the transport answers.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_long_search_is_waited_for() {
     let server = start(config_with(Faulty::new(Fault::Slow(Duration::from_millis(400))))).await;
-    let seen = solve(&[server.url()], &HASTY, &lines(&easy(10))).await;
-    assert_eq!(seen.result.unwrap().answers, 10);
+    let seen = solve(&[server.url()], &HASTY, &lines(&nearly_solved(6))).await;
+    assert_eq!(seen.result.unwrap().answers, 6);
     assert_eq!(seen.notices, []);
 }
 
@@ -137,7 +140,7 @@ async fn what_one_server_cannot_take_is_said_once() {
     let mut small = config();
     small.limits.message_lines = 9;
     let server = start(small).await;
-    let seen = solve(&[server.url()], &HASTY, &lines(&easy(100))).await;
+    let seen = solve(&[server.url()], &HASTY, &lines(&nearly_solved(100))).await;
     let Err(ClientError::Server(ServerError::Refused { answered: 0, message })) = seen.result else {
         panic!("{:?}", seen.result)
     };

@@ -18,10 +18,10 @@ use tokio::time::timeout;
 use tonic::{Code, Status};
 use tonic_types::StatusExt as _;
 
-use crate::harness::{
-    Fault, Faulty, PATIENCE, Running, assert_solves, by, config, config_with, easy, eventually, grid, lines,
-    offline, start,
+use crate::harness::server::{
+    Fault, Faulty, Running, config, config_with, eventually, nearly_solved, offline, start,
 };
+use crate::harness::{PATIENCE, assert_solves, by, grid, lines};
 
 async fn start_with(folder: &Path) -> Running {
     start(Config { data_dir: Some(folder.to_owned()), ..config() }).await
@@ -58,7 +58,7 @@ fn field(status: &Status) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_data_set_gives_the_offline_answers_and_a_running_summary() {
-    let puzzles = easy(4000);
+    let puzzles = nearly_solved(4000);
     let with_comments = format!("# from a test\n\n{}", lines(&puzzles));
     let folder =
         folder_with(&[("many.txt", &with_comments), ("header.txt", &format!("3\n{}", lines(&puzzles)))]);
@@ -80,7 +80,7 @@ async fn a_data_set_gives_the_offline_answers_and_a_running_summary() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_range_of_lines_is_solved() {
-    let puzzles = easy(3000);
+    let puzzles = nearly_solved(3000);
     let folder = folder_with(&[("many.txt", &format!("3\n{}", lines(&puzzles)))]);
     let server = start_with(folder.path()).await;
     // Line k + 1 is puzzle k.
@@ -105,11 +105,11 @@ async fn a_range_of_lines_is_solved() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_outside_the_folder_is_a_data_set_and_nothing_but_files_is() {
-    let outside = folder_with(&[("secret.txt", &lines(&easy(1)))]);
-    let folder = folder_with(&[("good.txt", &lines(&easy(1))), (".hidden", "x")]);
+    let outside = folder_with(&[("secret.txt", &lines(&nearly_solved(1)))]);
+    let folder = folder_with(&[("good.txt", &lines(&nearly_solved(1))), (".hidden", "x")]);
     let path = folder.path();
     fs::create_dir(path.join("below")).unwrap();
-    fs::write(path.join("below/deep.txt"), lines(&easy(1))).unwrap();
+    fs::write(path.join("below/deep.txt"), lines(&nearly_solved(1))).unwrap();
     symlink(outside.path().join("secret.txt"), path.join("link-out")).unwrap();
     symlink(outside.path(), path.join("folder-out")).unwrap();
     symlink("good.txt", path.join("link-in")).unwrap();
@@ -147,7 +147,7 @@ async fn nothing_outside_the_folder_is_a_data_set_and_nothing_but_files_is() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn lists_come_in_pages() {
-    let one = lines(&easy(1));
+    let one = lines(&nearly_solved(1));
     let folder = folder_with(&[("c", &one), ("a", &one), ("e", &one), ("b", &one), ("d", &one)]);
     let server = start_with(folder.path()).await;
     let mut client = server.client().await;
@@ -174,7 +174,7 @@ fn maps_of(path: &Path) -> usize {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_with_several_names_is_one_data_set() {
-    let puzzles = easy(3000);
+    let puzzles = nearly_solved(3000);
     let bad = format!("{}{}\n", lines(&puzzles), &puzzles[0][1..]);
     let folder = folder_with(&[("good.txt", &lines(&puzzles)), ("bad.txt", &bad)]);
     fs::create_dir(folder.path().join("below")).unwrap();
@@ -204,7 +204,7 @@ async fn a_file_with_several_names_is_one_data_set() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_data_set_with_a_bad_line_is_not_served() {
-    let puzzles = easy(3000);
+    let puzzles = nearly_solved(3000);
     let bad = format!("{}{}\n", lines(&puzzles), &puzzles[0][1..]);
     let folder = folder_with(&[("bad.txt", &bad), ("empty.txt", ""), ("header.txt", "4\n.\n")]);
     fs::write(folder.path().join("packed.gz"), b"\x1F\x8B\x08").unwrap();
@@ -233,7 +233,7 @@ async fn a_data_set_with_a_bad_line_is_not_served() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_puzzle_is_given_by_its_number_or_at_random() {
-    let puzzles = easy(5000);
+    let puzzles = nearly_solved(5000);
     let folder = folder_with(&[("many.txt", &format!("# top\n{}", lines(&puzzles)))]);
     let server = start_with(folder.path()).await;
     let mut client = server.client().await;
@@ -288,7 +288,7 @@ async fn what_is_said_about_a_data_set_is_obeyed() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stream_goes_on_with_the_file_it_began_with() {
-    let old = easy(20_000);
+    let old = nearly_solved(20_000);
     let folder = folder_with(&[("many.txt", &lines(&old))]);
     let path = folder.path().join("many.txt");
     let server = start_with(folder.path()).await;
@@ -310,7 +310,7 @@ async fn a_stream_goes_on_with_the_file_it_began_with() {
 async fn a_file_that_is_cut_short_ends_its_streams_with_aborted() {
     let slow = Faulty::new(Fault::Slow(Duration::from_micros(100)));
     let counters = slow.counters.clone();
-    let folder = folder_with(&[("many.txt", &lines(&easy(20_000)))]);
+    let folder = folder_with(&[("many.txt", &lines(&nearly_solved(20_000)))]);
     let server = start(Config { data_dir: Some(folder.path().to_owned()), ..config_with(slow) }).await;
     // Mapped by one name, and streamed by another.
     let get = GetPuzzleRequest { name: "many.txt".to_owned(), ..Default::default() };
@@ -333,7 +333,7 @@ async fn a_file_that_is_cut_short_ends_its_streams_with_aborted() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_panic_answers_each_line_of_a_data_set() {
-    let folder = folder_with(&[("two.txt", &lines(&easy(2)))]);
+    let folder = folder_with(&[("two.txt", &lines(&nearly_solved(2)))]);
     let config = config_with(Faulty::new(Fault::Panic));
     let server = start(Config { data_dir: Some(folder.path().to_owned()), ..config }).await;
     let answers = String::from_utf8(text(&solve(&server, whole("two.txt")).await.unwrap())).unwrap();
@@ -350,11 +350,11 @@ async fn data_sets_that_nobody_reads_make_room_for_others() {
     const LINES: usize = 3000;
     let folder = TempDir::new().unwrap();
     let name = |k: usize| format!("set{k}.txt");
-    let many = lines(&easy(LINES));
+    let many = lines(&nearly_solved(LINES));
     for k in 0..MAPPED {
         fs::write(folder.path().join(name(k)), &many).unwrap();
     }
-    fs::write(folder.path().join(name(MAPPED)), lines(&easy(1))).unwrap();
+    fs::write(folder.path().join(name(MAPPED)), lines(&nearly_solved(1))).unwrap();
     let endless = Faulty::new(Fault::Endless);
     let counters = endless.counters.clone();
     let mut config = config_with(endless);

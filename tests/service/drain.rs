@@ -1,5 +1,7 @@
 //! Shutting down.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -14,9 +16,8 @@ use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
 
-use crate::harness::{
-    Fault, Faulty, PATIENCE, Running, assert_solves, config, config_with, easy, eventually, lines, start,
-};
+use crate::harness::server::{Fault, Faulty, Running, config, config_with, eventually, nearly_solved, start};
+use crate::harness::{PATIENCE, assert_solves, lines};
 use crate::streams::batch;
 
 /// Far below the drain time-out of ten seconds.
@@ -40,8 +41,9 @@ async fn with_idle_and_silent_connections() {
     let mut client = server.client().await;
     client.solve(SolveRequest::default()).await.unwrap();
     let silent = TcpStream::connect(server.address).await.unwrap();
-    // So that it has been accepted, and not merely queued by the system.
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    // Connections are accepted in order: once this one is served, the silent one is not merely
+    // queued by the system.
+    server.client().await.solve(SolveRequest::default()).await.unwrap();
     stops_promptly(server).await;
     drop((client, silent));
 }
@@ -83,12 +85,14 @@ async fn watchers_of_the_health_are_told_and_let_go() {
 async fn busy_streams_get_what_was_accepted_and_a_clear_end() {
     for _ in 0..5 {
         let server = start(config()).await;
-        let puzzles = easy(64);
+        let puzzles = nearly_solved(64);
         let message = Bytes::from(lines(&puzzles));
+        let answered = Arc::new(AtomicUsize::new(0));
         let mut clients = Vec::new();
         for _ in 0..8 {
             let mut client = server.client().await;
             let (puzzles, message) = (puzzles.clone(), message.clone());
+            let counter = Arc::clone(&answered);
             clients.push(tokio::spawn(async move {
                 let requests = std::iter::repeat_with(move || SolveLinesRequest {
                     lines: message.clone(),
@@ -102,6 +106,7 @@ async fn busy_streams_get_what_was_accepted_and_a_clear_end() {
                             let text = str::from_utf8(&response.lines).unwrap();
                             assert_eq!(text.lines().count(), puzzles.len());
                             if std::mem::take(&mut first) {
+                                counter.fetch_add(1, Ordering::SeqCst);
                                 for (answer, puzzle) in text.lines().zip(&puzzles) {
                                     assert_solves(answer, puzzle);
                                 }
@@ -113,7 +118,8 @@ async fn busy_streams_get_what_was_accepted_and_a_clear_end() {
                 }
             }));
         }
-        tokio::time::sleep(Duration::from_millis(150)).await;
+        let streams = clients.len();
+        eventually("busy streams", || answered.load(Ordering::SeqCst) == streams).await;
         stops_promptly(server).await;
         for client in clients {
             let status = timeout(PATIENCE, client).await.unwrap().unwrap();
@@ -128,7 +134,7 @@ async fn what_was_read_is_answered_however_long_it_takes_within_the_time_out() {
     let slow = Faulty::new(Fault::Slow(Duration::from_millis(200)));
     let counters = slow.counters.clone();
     let server = start(config_with(slow)).await;
-    let puzzle = easy(1).remove(0);
+    let puzzle = nearly_solved(1).remove(0);
     let (sender, requests) = mpsc::channel(4);
     sender.send(batch(1, &[puzzle.as_bytes(); 3])).await.unwrap();
     let mut stream =

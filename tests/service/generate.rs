@@ -10,7 +10,8 @@ use tokio::time::timeout;
 use tonic::{Code, Status};
 use tonic_types::StatusExt as _;
 
-use crate::harness::{PATIENCE, Running, all_of, config, grid, start};
+use crate::harness::server::{Running, all_of, config, start};
+use crate::harness::{PATIENCE, grid};
 
 async fn generate(server: &Running, request: GenerateRequest) -> Result<Vec<GenerateResponse>, Status> {
     let stream = server.client().await.generate(request).await?.into_inner();

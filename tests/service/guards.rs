@@ -12,12 +12,17 @@ use sudoku_stream::service::proto::SolveRequest;
 use sudoku_stream::service::{Config, Server, StartError, TlsFiles};
 use tempfile::TempDir;
 use tokio::sync::mpsc;
-use tonic::{Code, Request};
+use tonic::{Code, Request, Status};
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
+use tonic_reflection::pb::v1::ServerReflectionRequest;
+use tonic_reflection::pb::v1::server_reflection_client::ServerReflectionClient;
+use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
+use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
 
-use crate::authority::Authority;
-use crate::harness::{Running, assert_solves, config, easy, lines, start};
+use crate::harness::authority::Authority;
+use crate::harness::server::{Running, config, nearly_solved, start};
+use crate::harness::{assert_solves, lines};
 
 const TOKEN: &str = "correct-horse-battery-staple";
 const OTHER_TOKEN: &str = "another-token-of-some-length";
@@ -72,7 +77,7 @@ impl Secrets {
 
 /// Solves some puzzles and checks the answers.
 async fn call(access: &Endpoint) -> Result<(), ClientError<Infallible>> {
-    let puzzles = easy(20);
+    let puzzles = nearly_solved(20);
     let (sender, blocks) = mpsc::channel(1);
     let text = Bytes::from(lines(&puzzles));
     tokio::spawn(async move { sender.send(text).await });
@@ -159,6 +164,46 @@ async fn calls_need_a_token_and_probes_do_not() {
 
     let mut health = HealthClient::new(server.channel().await);
     assert!(health.check(HealthCheckRequest::default()).await.is_ok());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_token_of_the_file_lets_in() {
+    let secrets = Secrets::new();
+    let third = "yet-another-long-enough-token";
+    secrets.write("tokens", &format!("{TOKEN}\n# of a colleague\n\n  {OTHER_TOKEN} \r\n{third}"));
+    let server = start(Config { token_file: Some(secrets.path("tokens")), ..config() }).await;
+    let with = |token: &str| Endpoint { token: Some(token.to_owned()), ..Endpoint::new(&server.url()) };
+    for token in [TOKEN, OTHER_TOKEN, third] {
+        call(&with(token)).await.unwrap_or_else(|error| panic!("{token}: {error}"));
+    }
+    for wrong in ["# of a colleague", "of a colleague", &format!("{TOKEN}{OTHER_TOKEN}")] {
+        assert!(call(&with(wrong)).await.is_err(), "{wrong}");
+    }
+}
+
+/// How reflection answers the question for all services.
+async fn reflect(server: &Running, token: Option<&str>) -> Result<MessageResponse, Status> {
+    let question = MessageRequest::ListServices(String::new());
+    let question = ServerReflectionRequest { host: String::new(), message_request: Some(question) };
+    let mut request = Request::new(tokio_stream::once(question));
+    if let Some(token) = token {
+        request.metadata_mut().insert("authorization", format!("Bearer {token}").parse().unwrap());
+    }
+    let mut client = ServerReflectionClient::new(server.channel().await);
+    let mut answers = client.server_reflection_info(request).await?.into_inner();
+    Ok(answers.message().await?.unwrap().message_response.unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reflection_needs_a_token_too() {
+    let secrets = Secrets::new();
+    let server = start(Config { token_file: Some(secrets.path("tokens")), ..config() }).await;
+    for token in [None, Some(OTHER_TOKEN)] {
+        let status = reflect(&server, token).await.expect_err("reflection answers whoever asks");
+        assert_eq!(status.code(), Code::Unauthenticated, "{token:?}");
+    }
+    let answer = reflect(&server, Some(TOKEN)).await.unwrap();
+    assert!(matches!(answer, MessageResponse::ListServicesResponse(_)), "{answer:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

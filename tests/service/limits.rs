@@ -10,7 +10,8 @@ use tonic::transport::Channel;
 use tonic::{Code, Status};
 use tonic_types::StatusExt as _;
 
-use crate::harness::{Running, config, easy, lines, start};
+use crate::harness::lines;
+use crate::harness::server::{Running, config, nearly_solved, start};
 
 async fn clients(server: &Running) -> Vec<SudokuServiceClient<Channel>> {
     let client = server.client().await;
@@ -40,7 +41,7 @@ async fn a_message_that_is_too_large_is_one_status_plain_or_packed() {
     let mut config = config();
     config.limits.message_bytes = 10_000;
     let server = start(config).await;
-    let good = Bytes::from(lines(&easy(100)));
+    let good = Bytes::from(lines(&nearly_solved(100)));
     assert!(good.len() < 9_000);
     let large = Bytes::from(vec![b'.'; 10_001]);
     for mut client in clients(&server).await {

@@ -2,8 +2,6 @@
 
 #![expect(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "a panic is how a test fails")]
 
-#[path = "../common/authority.rs"]
-mod authority;
 mod bulk;
 mod client;
 mod datasets;
@@ -11,6 +9,7 @@ mod drain;
 mod errors;
 mod generate;
 mod guards;
+#[path = "../it/harness.rs"]
 mod harness;
 mod limits;
 mod methods;
@@ -19,3 +18,22 @@ mod pressure;
 mod streams;
 mod trace;
 mod transport;
+
+use sudoku_stream::solver::strategy;
+
+use harness::grid;
+use harness::server::nearly_solved;
+
+#[test]
+fn the_puzzles_of_these_tests_are_different_and_sound() {
+    let puzzles = nearly_solved(500);
+    let mut distinct = puzzles.clone();
+    distinct.sort();
+    distinct.dedup();
+    assert_eq!(distinct.len(), 500);
+    for puzzle in &puzzles {
+        assert!(grid(puzzle).keeps_rules());
+        assert!((35..70).contains(&grid(puzzle).filled()), "{puzzle}");
+    }
+    assert!(strategy("faulty").is_none());
+}

@@ -8,9 +8,8 @@ use sudoku_stream::service::proto::{
 use tonic::{Code, Status};
 use tonic_types::StatusExt as _;
 
-use crate::harness::{
-    Fault, Faulty, Running, assert_solves, by, config, config_with, easy, error, lines, solution, start,
-};
+use crate::harness::server::{Fault, Faulty, Running, config, config_with, nearly_solved, start};
+use crate::harness::{assert_solves, by, error, lines, solution};
 
 async fn solve(server: &Running, options: SolveOptions, text: &str) -> Result<Vec<proto::Answer>, Status> {
     let text = Bytes::copy_from_slice(text.as_bytes());
@@ -25,7 +24,7 @@ fn rows(puzzle: &str) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn solve_answers_a_puzzle_in_any_notation() {
     let server = start(config()).await;
-    let puzzle = &easy(1)[0];
+    let puzzle = &nearly_solved(1)[0];
     let triples: String = (0..81)
         .filter(|&i| &puzzle[i..=i] != ".")
         .map(|i| format!("{} {} {}\n", i / 9 + 1, i % 9 + 1, &puzzle[i..=i]))
@@ -50,7 +49,7 @@ async fn solve_answers_a_puzzle_in_any_notation() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_bad_puzzle_is_an_answer_in_exact_words() {
     let server = start(config()).await;
-    let puzzle = &easy(1)[0];
+    let puzzle = &nearly_solved(1)[0];
     let clash = format!("55{}", ".".repeat(79));
     // Row 1 leaves only 9 for its last cell, which column 9 holds.
     let unsolvable = format!("12345678.{}9{}", ".".repeat(8), ".".repeat(63));
@@ -99,7 +98,7 @@ async fn questions_and_limits_are_obeyed() {
     }
 
     let few = SolveOptions { node_limit: 3, strategy: "backtracking".to_owned(), ..Default::default() };
-    let answers = solve(&server, few, &easy(1)[0]).await.unwrap();
+    let answers = solve(&server, few, &nearly_solved(1)[0]).await.unwrap();
     assert_eq!(error(&answers[0]).message, "The puzzle was given up after 3 nodes.");
 }
 
@@ -110,7 +109,7 @@ async fn a_node_limit_above_the_servers_is_lowered() {
     let server = start(config).await;
     for node_limit in [0, u64::MAX] {
         let options = SolveOptions { node_limit, strategy: "backtracking".to_owned(), ..Default::default() };
-        let answers = solve(&server, options, &easy(1)[0]).await.unwrap();
+        let answers = solve(&server, options, &nearly_solved(1)[0]).await.unwrap();
         assert_eq!(error(&answers[0]).message, "The puzzle was given up after 4 nodes.");
     }
 }
@@ -167,7 +166,7 @@ async fn bad_options_are_refused_by_the_name_of_the_field() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_panic_in_a_unary_call_is_an_answer_to_each_puzzle() {
     let server = start(config_with(Faulty::new(Fault::Panic))).await;
-    let puzzles = easy(3);
+    let puzzles = nearly_solved(3);
     let answers = solve(&server, SolveOptions::default(), &lines(&puzzles)).await.unwrap();
     let messages: Vec<_> = answers.iter().map(|answer| error(answer).message.clone()).collect();
     let sentence = "was not answered because of an internal error.";
@@ -186,7 +185,7 @@ async fn a_panic_in_a_unary_call_is_an_answer_to_each_puzzle() {
 async fn validate_tells_all_errors_up_to_a_limit() {
     let server = start(config()).await;
     let mut client = server.client().await;
-    let puzzles = easy(3);
+    let puzzles = nearly_solved(3);
     let text = format!("{}\n{}x\n\n{}\n{}z\n", puzzles[0], &puzzles[1], puzzles[2], &puzzles[0][1..]);
     let request = |error_limit| ValidateRequest {
         options: None,
@@ -212,7 +211,7 @@ async fn validate_tells_all_errors_up_to_a_limit() {
 async fn check_names_what_is_wrong_and_where() {
     let server = start(config()).await;
     let mut client = server.client().await;
-    let puzzle = &easy(1)[0];
+    let puzzle = &nearly_solved(1)[0];
     let solved = solve(&server, SolveOptions::default(), puzzle).await.unwrap();
     let solved = solution(&solved[0]).to_owned();
     let mut wrong = solved.clone().into_bytes();

@@ -14,7 +14,8 @@ use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-use crate::harness::{Fault, Faulty, all_of, by, config, config_with, easy, eventually, start};
+use crate::harness::by;
+use crate::harness::server::{Fault, Faulty, all_of, config, config_with, eventually, nearly_solved, start};
 use crate::streams::batch;
 
 /// The log of all tests in this process.
@@ -82,7 +83,7 @@ fn with_id<T>(message: T, id: &str) -> Request<T> {
 }
 
 fn puzzle() -> SolveRequest {
-    SolveRequest { text: Bytes::from(easy(1).remove(0)), ..Default::default() }
+    SolveRequest { text: Bytes::from(nearly_solved(1).remove(0)), ..Default::default() }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -128,7 +129,7 @@ async fn the_log_tells_how_a_call_ended_and_not_what_was_in_it() {
     let log = Log::start();
     let server = start(config()).await;
     let mut client = server.client().await;
-    let puzzles = easy(30);
+    let puzzles = nearly_solved(30);
     let message: Vec<&[u8]> = puzzles.iter().map(String::as_bytes).collect();
     let requests = tokio_stream::iter([batch(1, &message[..10]), batch(2, &message[10..])]);
     let stream = client.solve_stream(with_id(requests, "log-stream")).await.unwrap();

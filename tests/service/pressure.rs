@@ -14,10 +14,8 @@ use tokio_stream::StreamExt as _;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Request, Status};
 
-use crate::harness::{
-    Fault, Faulty, PATIENCE, assert_solves, by, config, config_with, easy, error, eventually, lines,
-    solution, start,
-};
+use crate::harness::server::{Fault, Faulty, config, config_with, eventually, nearly_solved, start};
+use crate::harness::{PATIENCE, assert_solves, by, error, lines, solution};
 use crate::streams::batch;
 
 /// With small windows h2 ends the connection: too many small frames lie unread.
@@ -27,7 +25,7 @@ async fn sixteen_streams_of_single_puzzles_to_a_slow_handler_lose_nothing() {
     const PUZZLES: usize = 3000;
     let server = start(config_with(Faulty::new(Fault::Slow(Duration::from_micros(50))))).await;
     let client = server.client().await;
-    let puzzles = Arc::new(easy(100));
+    let puzzles = Arc::new(nearly_solved(100));
     let mut tasks = Vec::new();
     for _ in 0..STREAMS {
         let (mut client, puzzles) = (client.clone(), Arc::clone(&puzzles));
@@ -54,7 +52,7 @@ async fn sixteen_streams_of_single_puzzles_to_a_slow_handler_lose_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_does_not_read_is_not_read_and_others_are_served() {
     let server = start(config()).await;
-    let message = Bytes::from(lines(&easy(1000)));
+    let message = Bytes::from(lines(&nearly_solved(1000)));
     let produced = Arc::new(AtomicUsize::new(0));
     let requests = {
         let produced = Arc::clone(&produced);
@@ -70,6 +68,7 @@ async fn a_client_that_does_not_read_is_not_read_and_others_are_served() {
     let held_back = async {
         while before != produced.load(Ordering::SeqCst) {
             before = produced.load(Ordering::SeqCst);
+            // Being held back is that nothing happens for a while.
             tokio::time::sleep(Duration::from_millis(300)).await;
         }
     };
@@ -77,7 +76,7 @@ async fn a_client_that_does_not_read_is_not_read_and_others_are_served() {
     assert!(before < 1000, "{before} messages of 82 KB were taken from a client that reads none");
 
     let mut other = server.client().await;
-    let puzzle = &easy(1)[0];
+    let puzzle = &nearly_solved(1)[0];
     for _ in 0..20 {
         let call = SolveRequest { options: None, text: Bytes::copy_from_slice(puzzle.as_bytes()) };
         let answers = timeout(PATIENCE, other.solve(call)).await.unwrap().unwrap().into_inner().answers;
@@ -98,7 +97,7 @@ async fn work_stops_when_its_client_leaves() {
     let counters = endless.counters.clone();
     let server = start(config_with(endless)).await;
     let mut client = server.client().await;
-    let puzzle = easy(1).remove(0);
+    let puzzle = nearly_solved(1).remove(0);
 
     let (sender, requests) = mpsc::channel(8);
     for k in 0..8 {
@@ -130,7 +129,7 @@ async fn a_deadline_ends_streams_and_their_work() {
     let counters = endless.counters.clone();
     let server = start(config_with(endless)).await;
     let mut client = server.client().await;
-    let puzzle = easy(1).remove(0);
+    let puzzle = nearly_solved(1).remove(0);
     let sound = SolveStreamRequest { options: Some(by("backtracking")), ..batch(1, &[puzzle.as_bytes()]) };
     let stuck = SolveStreamRequest { options: Some(by("faulty")), ..batch(2, &[puzzle.as_bytes()]) };
 
@@ -164,7 +163,7 @@ async fn endless_work_of_one_stream_holds_up_nobody_else() {
     let endless = Faulty::new(Fault::Endless);
     let counters = endless.counters.clone();
     let server = start(config_with(endless)).await;
-    let puzzles = easy(2000);
+    let puzzles = nearly_solved(2000);
     let (sender, requests) = mpsc::channel(8);
     for k in 0..8 {
         // So long that each message is a batch by itself.
@@ -204,7 +203,7 @@ async fn a_puzzle_that_takes_too_long_is_given_up_and_the_next_follows() {
     config.limits.puzzle_time = Duration::from_millis(200);
     let server = start(config).await;
     let mut client = server.client().await;
-    let puzzles = easy(3);
+    let puzzles = nearly_solved(3);
     let sound =
         SolveStreamRequest { options: Some(by("backtracking")), ..batch(2, &[puzzles[0].as_bytes()]) };
     let texts: Vec<&[u8]> = puzzles.iter().map(String::as_bytes).collect();
@@ -228,17 +227,20 @@ async fn a_client_that_does_not_take_its_answers_loses_its_connection() {
     let mut config = config();
     config.limits.idle_timeout = Duration::from_millis(400);
     let server = start(config).await;
-    let message = Bytes::from(lines(&easy(1000)));
-    // Far more than fits into its windows.
-    let requests = tokio_stream::iter(
-        (0..1000).map(move |_| SolveLinesRequest { lines: message.clone(), ..SolveLinesRequest::default() }),
-    );
+    let message = Bytes::from(lines(&nearly_solved(1000)));
+    // Far more than fits into its windows. The requests are dropped with their connection.
+    let requests_left = Arc::new(());
+    let left = Arc::clone(&requests_left);
+    let requests = tokio_stream::iter((0..1000).map(move |_| {
+        debug_assert_eq!(Arc::strong_count(&left), 2);
+        SolveLinesRequest { lines: message.clone(), ..SolveLinesRequest::default() }
+    }));
     let mut idle = server.client().await.solve_lines(requests).await.unwrap().into_inner();
     // A stream without anything to say is not idle in this sense.
     let (sender, requests) = mpsc::channel(1);
     let mut quiet =
         server.client().await.solve_stream(ReceiverStream::new(requests)).await.unwrap().into_inner();
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    eventually("the end of the connection", || Arc::strong_count(&requests_left) == 1).await;
     let mut taken = 0;
     let status = loop {
         match timeout(PATIENCE, idle.message()).await.unwrap() {
@@ -248,7 +250,7 @@ async fn a_client_that_does_not_take_its_answers_loses_its_connection() {
         }
     };
     assert!(taken < 1000, "{status}");
-    let puzzle = &easy(1)[0];
+    let puzzle = &nearly_solved(1)[0];
     sender.send(batch(1, &[puzzle.as_bytes()])).await.unwrap();
     let response = timeout(PATIENCE, quiet.message()).await.unwrap().unwrap().unwrap();
     assert_solves(solution(&response.answers[0]), puzzle);

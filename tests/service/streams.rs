@@ -6,10 +6,8 @@ use sudoku_stream::service::proto::{
 };
 use tonic::{Code, Status};
 
-use crate::harness::{
-    Fault, Faulty, Running, all_of, assert_solves, by, config, config_with, easy, error, grid, solution,
-    start,
-};
+use crate::harness::server::{Fault, Faulty, Running, all_of, config, config_with, nearly_solved, start};
+use crate::harness::{assert_solves, by, error, grid, solution};
 
 pub fn batch(batch_id: u64, puzzles: &[&[u8]]) -> SolveStreamRequest {
     let puzzles = puzzles.iter().map(|puzzle| Bytes::copy_from_slice(puzzle)).collect();
@@ -28,7 +26,7 @@ pub async fn exchange(
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_batch_comes_back_in_order_with_its_id() {
     let server = start(config()).await;
-    let puzzles = easy(2000);
+    let puzzles = nearly_solved(2000);
     let mut requests = Vec::new();
     let mut rest = &puzzles[..];
     for k in 0.. {
@@ -59,7 +57,7 @@ async fn every_batch_comes_back_in_order_with_its_id() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_entry_gets_one_answer_whatever_it_holds() {
     let server = start(config()).await;
-    let puzzle = &easy(1)[0];
+    let puzzle = &nearly_solved(1)[0];
     let mut not_utf8 = puzzle.clone().into_bytes();
     not_utf8[7] = 0xFF;
     let nul = [0; 81];
@@ -107,7 +105,7 @@ async fn every_entry_gets_one_answer_whatever_it_holds() {
 async fn the_first_puzzle_sets_the_size() {
     let server = start(config()).await;
     let small: &[u8] = b"12.4............";
-    let nine = easy(1).remove(0);
+    let nine = nearly_solved(1).remove(0);
     let (responses, end) =
         exchange(&server, vec![batch(1, &[b""]), batch(2, &[small]), batch(3, &[nine.as_bytes(), small])])
             .await;
@@ -147,7 +145,7 @@ async fn options_change_in_mid_stream() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_panic_among_batches_that_are_searched_together_is_of_one_of_them() {
-    let puzzles = easy(60);
+    let puzzles = nearly_solved(60);
     let server = start(config_with(Faulty::new(Fault::PanicOn(grid(&puzzles[31]))))).await;
     let entries: Vec<_> = puzzles.iter().map(String::as_bytes).collect();
     let requests: Vec<_> = entries.chunks(3).zip(100..).map(|(three, id)| batch(id, three)).collect();
@@ -172,7 +170,7 @@ async fn a_panic_among_batches_that_are_searched_together_is_of_one_of_them() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_panic_answers_each_puzzle_of_its_batch() {
     let server = start(config_with(Faulty::new(Fault::Panic))).await;
-    let puzzle = easy(1).remove(0);
+    let puzzle = nearly_solved(1).remove(0);
     let entries = [puzzle.as_bytes(); 3];
     let sound = by("backtracking");
     let last = SolveStreamRequest { options: Some(sound), ..batch(8, &entries) };

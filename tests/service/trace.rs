@@ -9,10 +9,10 @@ use sudoku_stream::service::proto::{
 };
 use tonic::{Code, Status};
 
-use crate::harness::{
-    Counters, Fault, Faulty, Running, assert_solves, by, config, config_with, easy, error, eventually, grid,
-    solution, start,
+use crate::harness::server::{
+    Counters, Fault, Faulty, Running, config, config_with, eventually, nearly_solved, start,
 };
+use crate::harness::{assert_solves, by, error, grid, solution};
 
 const EMPTY: &str = ".................................................................................";
 
@@ -82,7 +82,7 @@ fn follow(puzzle: &str, steps: &[TraceStep]) -> Grid {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_steps_lead_to_the_solution() {
     let server = start(config()).await;
-    let puzzle = &easy(1)[0];
+    let puzzle = &nearly_solved(1)[0];
     for name in ["backtracking", "recursive", "fewest-candidates", "dancing-links", "propagation", "fast", ""]
     {
         let (steps, end, _) = trace(&server, by(name), puzzle, 0).await.unwrap();
@@ -125,7 +125,7 @@ async fn parts_fit_together() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_end_is_told() {
     let server = start(config()).await;
-    let puzzle = &easy(1)[0];
+    let puzzle = &nearly_solved(1)[0];
     // Row 1 leaves only 9 for its last cell, which column 9 holds.
     let unsolvable = format!("12345678.{}9{}", ".".repeat(8), ".".repeat(63));
     let (steps, end, _) = trace(&server, by("propagation"), &unsolvable, 0).await.unwrap();
@@ -184,7 +184,7 @@ async fn clients_that_do_not_read_cost_no_thread() {
     for _ in 0..8 {
         idle.push(client.trace(request()).await.unwrap().into_inner());
     }
-    let puzzle = &easy(1)[0];
+    let puzzle = &nearly_solved(1)[0];
     let (_, end, _) = trace(&server, by(""), puzzle, 0).await.unwrap();
     assert_solves(solution(answer_of(&end)), puzzle);
     drop(idle);
@@ -203,7 +203,7 @@ async fn clients_that_do_not_read_cost_no_thread() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_search_that_breaks_down_ends_the_call_only() {
     let server = start(config_with(Faulty::new(Fault::Panic))).await;
-    let puzzle = &easy(1)[0];
+    let puzzle = &nearly_solved(1)[0];
     let broken = trace(&server, by("faulty"), puzzle, 0).await.unwrap_err();
     assert_eq!(broken.code(), Code::Internal);
     assert!(trace(&server, by("propagation"), puzzle, 0).await.is_ok());

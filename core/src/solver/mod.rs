@@ -14,7 +14,7 @@
 //! | [`Recursive`], [`Backtracking`] | all | row by row, by recursion and with a stack |
 //!
 //! A new strategy is one file in this folder and one line in [`STRATEGIES`]. The shared suite in
-//! `tests/strategies.rs` runs everything in the registry.
+//! `tests/it/strategies.rs` runs everything in the registry.
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;

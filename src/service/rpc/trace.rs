@@ -146,7 +146,8 @@ impl TracedSearch {
         cancel.begin();
         let mut solution = Grid::empty(order);
         let mut solver = self.task.strategy_for(order).solver(order);
-        let search = solver.watch(&self.puzzle, &limit, &mut solution, &mut Watcher::observing(&mut observer));
+        let search =
+            solver.watch(&self.puzzle, &limit, &mut solution, &mut Watcher::observing(&mut observer));
         let is_given_up = cancel.end();
         let end = if !is_cut {
             let verdict = match question.verdict(&search) {

@@ -6,7 +6,9 @@ use std::vec;
 use bytes::Bytes;
 use tonic::Status;
 
-use crate::answer::{Block, Cancel, Cancelled, CompactTally, WrittenPart, Tally, Workers, Written, WrittenParts};
+use crate::answer::{
+    Block, Cancel, Cancelled, CompactTally, Tally, Workers, Written, WrittenPart, WrittenParts,
+};
 use crate::service::context::Context;
 use crate::service::metrics;
 use crate::service::rpc::options::unreadable;

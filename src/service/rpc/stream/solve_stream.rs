@@ -7,7 +7,7 @@ use bytes::Bytes;
 use tonic::Status;
 
 use crate::answer::{
-    Answer, Cancel, Cancelled, Entries, Found, CompactMetrics, Tally, Task, Visitor, Workers, write_solutions,
+    Answer, Cancel, Cancelled, CompactMetrics, Entries, Found, Tally, Task, Visitor, Workers, write_solutions,
 };
 use crate::service::context::Context;
 use crate::service::metrics;

@@ -1,12 +1,10 @@
 //! The 9x9 kernel on every back end of this machine: against the plain backtracker, against each other, and against
 //! itself in other company.
 
-mod common;
-
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use common::{Random, disguise, fixture, grid, large_list};
+use crate::harness::{Random, disguise, fixture, grid, large_list};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::solver::lanes::{Backend, Lanes, NoBackend};
 use sudoku_stream::solver::{Batch, Fast, Limit, STRATEGIES, Search, Solver, Stop, Strategy as _, strategy};

@@ -2,8 +2,6 @@
 
 #![expect(clippy::disallowed_methods, reason = "a run is killed at a moment that nobody has chosen")]
 
-mod common;
-
 use std::fs::{self, File};
 use std::io::{Cursor, Write as _};
 use std::path::{Path, PathBuf};
@@ -11,18 +9,16 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use assert_cmd::cargo::cargo_bin;
-use common::{Random, fixture, list, stderr, stdout, succeeded};
+use crate::harness::{
+    Folder, Random, SUDOKU, eventually, fixture, list, signal, skipped, stderr, stdout, succeeded, sudoku,
+};
+use std::ops::Deref;
 use sudoku_stream::answer::{OutputForm, Task, Workers};
 use sudoku_stream::grid::Grid;
 use sudoku_stream::input::{Mapped, Prefix, Reader, Shard, Source};
 use sudoku_stream::text::{Hint, Notation, Records};
-use tempfile::TempDir;
-
-/// How long something may take that happens at once unless it never does.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// One way to search that takes its time, on one thread: marks are made on the way.
 const SLOWLY: [&str; 4] = ["--strategy", "propagation", "--threads", "1"];
@@ -30,51 +26,28 @@ const SLOWLY: [&str; 4] = ["--strategy", "propagation", "--threads", "1"];
 const PARTIAL: &str = ".out.txt.sudoku-partial";
 const JOURNAL: &str = ".out.txt.sudoku-journal";
 
-fn sudoku(args: &[&str]) -> Command {
-    let mut command = Command::new(cargo_bin!("sudoku"));
-    command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
-}
-
 fn run(args: &[&str]) -> Output {
     sudoku(args).output().unwrap()
 }
 
-fn signal(child: &Child, name: &str) {
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
-}
-
 /// A folder with a list in it, and the answers to that, once they are asked for.
 struct Bench {
-    folder: TempDir,
+    folder: Folder,
+}
+
+impl Deref for Bench {
+    type Target = Folder;
+
+    fn deref(&self) -> &Folder {
+        &self.folder
+    }
 }
 
 impl Bench {
     fn new(lines: usize) -> Self {
-        let bench = Self { folder: tempfile::tempdir().unwrap() };
-        bench.write("in.txt", list(lines).as_bytes());
+        let bench = Self { folder: Folder::new() };
+        bench.write("in.txt", list(lines));
         bench
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.folder.path().join(name).to_str().unwrap().to_owned()
-    }
-
-    fn write(&self, name: &str, content: &[u8]) -> String {
-        fs::write(self.folder.path().join(name), content).unwrap();
-        self.path(name)
-    }
-
-    fn exists(&self, name: &str) -> bool {
-        self.folder.path().join(name).exists()
-    }
-
-    fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
-        let mut names: Vec<String> = entries.map(|name| name.into_string().unwrap()).collect();
-        names.sort();
-        names
     }
 
     /// `solve FILE -o out.txt`, slowly, with more arguments.
@@ -86,12 +59,10 @@ impl Bench {
     /// Starts a run and waits until a part of its work has been remembered.
     fn start_and_wait_for_a_mark(&self, file: &str, more: &[&str]) -> Child {
         let mut child = self.solve(file, more).spawn().unwrap();
-        let begin = Instant::now();
-        while !self.exists(JOURNAL) {
+        eventually("a mark", || {
             assert_eq!(child.try_wait().unwrap(), None, "the run ended before it was marked");
-            assert!(begin.elapsed() < PATIENCE, "no mark was made");
-            thread::sleep(Duration::from_millis(1));
-        }
+            self.exists(JOURNAL)
+        });
         child
     }
 
@@ -137,6 +108,7 @@ fn a_run_that_is_killed_again_and_again_gives_the_same_bytes() {
             fs::remove_file(bench.path("out.txt")).unwrap();
         }
         child = bench.solve("in.txt", &["--resume"]).stderr(Stdio::null()).spawn().unwrap();
+        // The moment of the kill is what is tested.
         thread::sleep(Duration::from_millis(random.below(500) as u64));
     }
     child.kill().unwrap();
@@ -278,7 +250,7 @@ fn forge_version(bench: &Bench, file: &str) {
         "changed": [found.ctime(), found.ctime_nsec()],
         "inode": found.ino(),
     });
-    bench.write(JOURNAL, &serde_json::to_vec(&journal).unwrap());
+    bench.write(JOURNAL, serde_json::to_vec(&journal).unwrap());
 }
 
 #[test]
@@ -286,8 +258,8 @@ fn an_input_with_other_content_where_it_was_read_is_not_gone_on_with() {
     let bench = Bench::new(60_000);
     let text = list(60_000).into_bytes();
     let pack = |text: &[u8]| zstd::encode_all(text, 1).unwrap();
-    bench.write("in.zst", &pack(&text));
-    bench.write("in.grid", &grids(&text));
+    bench.write("in.zst", pack(&text));
+    bench.write("in.grid", grids(&text));
     for (file, more) in [
         ("in.txt", &[][..]),
         ("in.txt", &["--no-mmap"]),
@@ -394,10 +366,10 @@ fn a_plain_run_leaves_nothing_behind() {
 #[test]
 fn compressed_files_and_parts_are_gone_on_with_too() {
     let bench = Bench::new(60_000);
-    bench.write("in.zst", &zstd::encode_all(list(60_000).as_bytes(), 1).unwrap());
+    bench.write("in.zst", zstd::encode_all(list(60_000).as_bytes(), 1).unwrap());
     let grids = grids(list(60_000).as_bytes());
     bench.write("in.grid", &grids);
-    bench.write("grid.zst", &zstd::encode_all(&grids[..], 1).unwrap());
+    bench.write("grid.zst", zstd::encode_all(&grids[..], 1).unwrap());
     for (file, more) in [
         ("in.zst", &[][..]),
         ("grid.zst", &["--strict"]),
@@ -440,11 +412,7 @@ fn two_runs_cannot_write_the_same_file() {
     // More than detection looks at, and then nothing for a while.
     let mut stdin = first.stdin.take().unwrap();
     stdin.write_all(list(2_000).as_bytes()).unwrap();
-    let begin = Instant::now();
-    while !bench.exists(PARTIAL) {
-        assert!(begin.elapsed() < PATIENCE);
-        thread::sleep(Duration::from_millis(1));
-    }
+    eventually("the beginning of the answers", || bench.exists(PARTIAL));
     let link = bench.path("link.txt");
     for (name, extra) in
         [(&out, &[][..]), (&out, &["--resume"]), (&bench.path("./out.txt"), &["--shard", "1/2"])]
@@ -464,9 +432,7 @@ fn two_runs_cannot_write_the_same_file() {
     let mut first = sudoku(&["solve", "-", "-o", &out]).stdin(Stdio::piped()).spawn().unwrap();
     let mut stdin = first.stdin.take().unwrap();
     stdin.write_all(list(2_000).as_bytes()).unwrap();
-    while !bench.exists(PARTIAL) {
-        thread::sleep(Duration::from_millis(1));
-    }
+    eventually("the beginning of the answers", || bench.exists(PARTIAL));
     assert_eq!(run(&["solve", &bench.path("in.txt"), "-o", &link]).status.code(), Some(2));
     // A lock goes with its process.
     first.kill().unwrap();
@@ -480,14 +446,14 @@ fn two_runs_cannot_write_the_same_file() {
 fn the_input_is_never_written_over() {
     let bench = Bench::new(50);
     let text = fs::read(bench.path("in.txt")).unwrap();
-    let packed = bench.write("in.zst", &zstd::encode_all(&text[..], 1).unwrap());
+    let packed = bench.write("in.zst", zstd::encode_all(&text[..], 1).unwrap());
     fs::hard_link(bench.path("in.txt"), bench.path("hard.txt")).unwrap();
     std::os::unix::fs::symlink("in.txt", bench.path("soft.txt")).unwrap();
     fs::create_dir(bench.path("below")).unwrap();
     bench.write("empty.txt", b"");
     let before = (bench.names(), fs::read(&packed).unwrap());
     let refused = |command: &mut Command, name: &str| {
-        let output = command.current_dir(bench.folder.path()).output().unwrap();
+        let output = command.current_dir(bench.root()).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{command:?}");
         assert_eq!(stderr(&output), format!("{name} is the input itself. Name another file with -o.\n"));
         assert_eq!((bench.names(), fs::read(&packed).unwrap()), before, "{command:?}");
@@ -553,12 +519,7 @@ fn a_full_disk_leaves_no_half_written_file() {
     let (input, out) = (bench.path("in.txt"), bench.path("out.txt"));
     let limited = |more: &str| {
         let script = format!("ulimit -f 2000; exec \"$0\" solve \"$1\" -o \"$2\" {more}");
-        Command::new("sh")
-            .args(["-c", &script])
-            .arg(cargo_bin!("sudoku"))
-            .args([&input, &out])
-            .output()
-            .unwrap()
+        Command::new("sh").args(["-c", &script]).arg(SUDOKU).args([&input, &out]).output().unwrap()
     };
     let full = limited("");
     assert_eq!(full.status.code(), Some(2), "{:?} {}", full.status, stderr(&full));
@@ -580,11 +541,11 @@ fn a_full_disk_leaves_no_half_written_file() {
 fn a_folder_that_cannot_be_written_to_is_an_error() {
     use std::os::unix::fs::PermissionsExt as _;
     let bench = Bench::new(10);
-    let folder = bench.folder.path().join("locked");
+    let folder = Path::new(&bench.path("locked")).to_owned();
     fs::create_dir(&folder).unwrap();
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o555)).unwrap();
     if File::create(folder.join("probe")).is_ok() {
-        eprintln!("SKIPPED: this user may write anywhere");
+        skipped("this user may write anywhere");
         return;
     }
     let out = folder.join("out.txt");
@@ -597,7 +558,7 @@ fn a_folder_that_cannot_be_written_to_is_an_error() {
 fn what_can_be_neither_cut_nor_gone_on_with_is_refused() {
     let bench = Bench::new(100);
     let (input, out) = (bench.path("in.txt"), bench.path("out.txt"));
-    let packed = bench.write("in.zst", &zstd::encode_all(list(100).as_bytes(), 1).unwrap());
+    let packed = bench.write("in.zst", zstd::encode_all(list(100).as_bytes(), 1).unwrap());
     for (args, sentence) in [
         (
             &["solve", "-", "--shard", "1/2"][..],

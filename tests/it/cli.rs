@@ -1,7 +1,5 @@
 //! `sudoku` as a user runs it: the built binary, real files, real pipes.
 
-mod common;
-
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
@@ -9,18 +7,13 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
 use assert_cmd::cargo::cargo_bin;
-use common::{Random, fixture, grid, large_list, stderr, stdout, succeeded, text};
+
+use crate::harness::{Random, fixture, grid, large_list, skipped, stderr, stdout, succeeded, sudoku, text};
 use sudoku_stream::grid::Grid;
 use tempfile::TempDir;
 
-fn sudoku(args: &[&str]) -> Command {
-    let mut command = Command::new(cargo_bin!("sudoku"));
-    command.args(args);
-    command
-}
-
 fn run(args: &[&str]) -> Output {
-    sudoku(args).stdin(Stdio::null()).output().unwrap()
+    sudoku(args).output().unwrap()
 }
 
 /// Runs with `input` on standard input.
@@ -52,8 +45,9 @@ impl Bench {
             .filter(|line| line.contains(" 1 ") && line.find(' ') == Some(81))
             .map(|line| grid(&line[..81]))
             .collect();
-        let puzzles =
-            (0..count).map(|k| text(&common::disguise(&unique[k % unique.len()], k as u64))).collect();
+        let puzzles = (0..count)
+            .map(|k| text(&crate::harness::disguise(&unique[k % unique.len()], k as u64)))
+            .collect();
         let bench = Self { folder: tempfile::tempdir().unwrap(), puzzles };
         bench.write("puzzles.txt", bench.puzzles.join("\n").as_bytes());
         bench
@@ -595,7 +589,7 @@ fn answers_on_a_terminal_have_no_bar_between_them() {
         Command::new("script").args(["-qec", &command, "/dev/null"]).stdin(Stdio::null()).output()
     };
     let Ok(solved) = terminal(&format!("solve '{input}'")) else {
-        eprintln!("SKIPPED: there is no `script` on this machine");
+        skipped("there is no `script` on this machine");
         return;
     };
     succeeded(&solved);

@@ -1,8 +1,6 @@
 //! What holds for every grid and every text: grids are read back as they were written, and nothing depends on how
 //! a text is cut into pieces.
 
-#![expect(clippy::unwrap_used, reason = "tests panic")]
-
 use std::io::{self, Read};
 
 use proptest::prelude::*;

@@ -1,16 +1,13 @@
 //! `sudoku shell` driven through a pipe, and what the programs tell shells and manuals about themselves.
 
-mod common;
-
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, Command, Output, Stdio};
 
-use assert_cmd::cargo::cargo_bin;
-use common::{Random, fixture, grid, stderr, stdout, succeeded};
+use crate::harness::{Random, SUDOKU, SUDOKUD, fixture, grid, skipped, stderr, stdout, succeeded};
 
 fn shell(arguments: &[&str]) -> Child {
-    Command::new(cargo_bin!("sudoku"))
+    Command::new(SUDOKU)
         .arg("shell")
         .args(arguments)
         .stdin(Stdio::piped())
@@ -270,8 +267,7 @@ fn a_list_is_opened_and_solved() {
         assert!(answer.contains("and 16 more\n"), "{answer}");
         assert!(answer.contains(": 25 answered, 1 error line (1 wrong_length)."), "{answer}");
     }
-    let output =
-        Command::new(cargo_bin!("sudoku")).args(["shell", plain]).stdin(Stdio::null()).output().unwrap();
+    let output = Command::new(SUDOKU).args(["shell", plain]).stdin(Stdio::null()).output().unwrap();
     succeeded(&output);
     assert!(stdout(&output).contains("Puzzle 1 of "), "{}", stdout(&output));
 }
@@ -398,7 +394,7 @@ fn a_listener_that_leaves_is_no_error() {
 }
 
 fn subcommands() -> Vec<String> {
-    let help = Command::new(cargo_bin!("sudoku")).arg("--help").output().unwrap();
+    let help = Command::new(SUDOKU).arg("--help").output().unwrap();
     let help = stdout(&help);
     let commands = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
     let name =
@@ -412,14 +408,14 @@ fn completions_and_the_manual_name_every_command() {
     assert!(commands.len() > 8, "{commands:?}");
     let mut texts = Vec::new();
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
-        let output = Command::new(cargo_bin!("sudoku")).args(["completions", shell]).output().unwrap();
+        let output = Command::new(SUDOKU).args(["completions", shell]).output().unwrap();
         succeeded(&output);
         texts.push((shell, stdout(&output)));
-        let output = Command::new(cargo_bin!("sudokud")).args(["--completions", shell]).output().unwrap();
+        let output = Command::new(SUDOKUD).args(["--completions", shell]).output().unwrap();
         succeeded(&output);
         assert!(stdout(&output).contains("drain-timeout"), "{shell}");
     }
-    let manual = Command::new(cargo_bin!("sudoku")).arg("man").output().unwrap();
+    let manual = Command::new(SUDOKU).arg("man").output().unwrap();
     succeeded(&manual);
     assert!(stdout(&manual).contains("EXIT STATUS"));
     texts.push(("man", stdout(&manual)));
@@ -430,14 +426,13 @@ fn completions_and_the_manual_name_every_command() {
     }
     let folder = tempfile::tempdir().unwrap();
     let pages = folder.path().join("pages");
-    let output =
-        Command::new(cargo_bin!("sudoku")).args(["man", "--dir", pages.to_str().unwrap()]).output().unwrap();
+    let output = Command::new(SUDOKU).args(["man", "--dir", pages.to_str().unwrap()]).output().unwrap();
     succeeded(&output);
     for command in commands.iter().filter(|&command| command != "help") {
         let page = fs::read_to_string(pages.join(format!("sudoku-{command}.1"))).unwrap();
         assert!(page.contains(".SH NAME"), "{command}");
     }
-    let manual = Command::new(cargo_bin!("sudokud")).arg("--man").output().unwrap();
+    let manual = Command::new(SUDOKUD).arg("--man").output().unwrap();
     succeeded(&manual);
     assert!(stdout(&manual).contains("drain"));
 
@@ -450,6 +445,6 @@ fn completions_and_the_manual_name_every_command() {
     );
     match Command::new("bash").args(["--norc", "-c", &test]).output() {
         Ok(output) => assert_eq!(stdout(&output).trim(), "show shell", "{}", stderr(&output)),
-        Err(_) => eprintln!("SKIPPED: there is no bash on this machine"),
+        Err(_) => skipped("there is no bash on this machine"),
     }
 }

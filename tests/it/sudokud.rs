@@ -1,14 +1,11 @@
 //! The server as a process: how it starts, and how it ends.
 
-#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
-#![expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "figures of tests are small")]
-
+use crate::harness::{self, SUDOKU, SUDOKUD, eventually, signal};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use assert_cmd::cargo::cargo_bin;
 use opentelemetry_proto::tonic::collector::trace::v1::trace_service_server::{
     TraceService, TraceServiceServer,
 };
@@ -31,7 +28,7 @@ use tonic_health::pb::health_client::HealthClient;
 const PROMPT: Duration = Duration::from_secs(5);
 
 fn sudokud(arguments: &[&str]) -> Command {
-    let mut command = Command::new(cargo_bin!("sudokud"));
+    let mut command = Command::new(SUDOKUD);
     command.args(arguments).env_remove("RUST_LOG").stderr(Stdio::piped());
     command
 }
@@ -46,10 +43,6 @@ fn running(arguments: &[&str]) -> (Child, String) {
     let address = address.trim_end().trim_end_matches(['"', '}']).to_owned();
     child.stderr = Some(log.into_inner());
     (child, address)
-}
-
-fn signal(child: &Child, name: &str) {
-    assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
 }
 
 #[test]
@@ -98,7 +91,7 @@ fn the_environment_and_a_file_say_the_same_as_flags() {
     let folder = tempfile::TempDir::new().unwrap();
     let file = folder.path().join("sudokud.toml");
     std::fs::write(&file, "listen = '127.0.0.1:0'\nlog = 'json'\ndrain-timeout = 1\n").unwrap();
-    let mut child = Command::new(cargo_bin!("sudokud"))
+    let mut child = Command::new(SUDOKUD)
         .env("SUDOKUD_CONFIG", &file)
         .env("SUDOKUD_THREADS", "1")
         .stderr(Stdio::piped())
@@ -119,7 +112,6 @@ fn the_environment_and_a_file_say_the_same_as_flags() {
 
 /// Even a log of everything has no token in it, and a hangup replaces tokens.
 #[test]
-#[expect(clippy::disallowed_methods, reason = "a log is looked at until it says what is waited for")]
 fn tokens_are_replaced_by_a_hangup_and_never_logged() {
     const FIRST: &str = "correct-horse-battery-staple";
     const SECOND: &str = "another-token-of-some-length";
@@ -139,18 +131,12 @@ fn tokens_are_replaced_by_a_hangup_and_never_logged() {
         .spawn()
         .unwrap();
     let log = || std::fs::read_to_string(&log).unwrap();
-    let wait_for = |words: &str| {
-        let begin = Instant::now();
-        while !log().contains(words) {
-            assert!(begin.elapsed() < PROMPT, "the log has no `{words}`");
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    };
+    let wait_for = |words: &str| eventually(words, || log().contains(words));
     wait_for("listening on 127.0.0.1:");
     let address = log().split("listening on ").nth(1).unwrap().lines().next().unwrap().to_owned();
     let url = format!("http://{address}");
     let code = |token: &str| {
-        let mut command = Command::new(cargo_bin!("sudoku"));
+        let mut command = Command::new(SUDOKU);
         command.args(["solve", &puzzle, "--server", &url, "--token-file", token]).env("RUST_LOG", "trace");
         let output = command.output().unwrap();
         let said = [output.stdout, output.stderr].concat();
@@ -219,7 +205,7 @@ fn figures_tell_what_the_server_did() {
     let folder = tempfile::tempdir().unwrap();
     let puzzles = folder.path().join("puzzles");
     std::fs::write(&puzzles, "1...............\n12\n11..............\n....1...........\n").unwrap();
-    let mut command = Command::new(cargo_bin!("sudoku"));
+    let mut command = Command::new(SUDOKU);
     let solve = command.arg("solve").arg(&puzzles).args(["--server", &url]).output().unwrap();
     assert!(solve.status.success());
 
@@ -262,7 +248,6 @@ fn figures_tell_what_the_server_did() {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "it is asked until it says what is waited for")]
 fn readiness_and_health_end_when_it_shuts_down() {
     let (mut child, admin, url) = running_with_metrics(&["--drain-timeout", "60"]);
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -279,11 +264,7 @@ fn readiness_and_health_end_when_it_shuts_down() {
 
         signal(&child, "-TERM");
         assert_eq!(watch.message().await.unwrap().unwrap().status(), ServingStatus::NotServing);
-        let begin = Instant::now();
-        while get(&admin, "GET /readyz").0 == 200 {
-            assert!(begin.elapsed() < PROMPT, "it stays ready");
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        eventually("the end of its readiness", || get(&admin, "GET /readyz").0 != 200);
         assert_eq!(get(&admin, "GET /readyz").0, 503);
         assert_eq!(get(&admin, "GET /healthz").0, 200);
         let figures = get(&admin, "GET /metrics").1;
@@ -367,17 +348,8 @@ fn the_most_detailed_log_is_json_and_tells_no_secrets() {
 
 /// Waits until a log has these words.
 #[track_caller]
-#[expect(clippy::disallowed_methods, reason = "a log is looked at until it says what is waited for")]
 fn wait_for(log: impl Fn() -> String, words: &str) -> String {
-    let begin = Instant::now();
-    loop {
-        let log = log();
-        if log.contains(words) {
-            return log;
-        }
-        assert!(begin.elapsed() < PROMPT, "the log has no `{words}`: {log}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    harness::wait_for(words, || Some(log()).filter(|log| log.contains(words)))
 }
 
 /// A collector of spans that keeps what it is sent.
@@ -492,7 +464,7 @@ fn a_collector_that_is_away_costs_nothing_but_a_line_in_the_log() {
 
 #[test]
 fn the_long_version_says_what_it_was_built_from() {
-    for program in [cargo_bin!("sudokud"), cargo_bin!("sudoku")] {
+    for program in [SUDOKUD, SUDOKU] {
         let output = Command::new(program).arg("--version").output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         let lines: Vec<_> = text.lines().collect();
@@ -512,7 +484,7 @@ fn limits_beyond_measure_are_no_limits() {
     let (child, address) = running(&flags);
     let url = format!("http://{address}");
     let list = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/good/nine.header");
-    let solved = Command::new(cargo_bin!("sudoku")).args(["solve", list, "--server", &url]).output().unwrap();
+    let solved = Command::new(SUDOKU).args(["solve", list, "--server", &url]).output().unwrap();
     assert!(solved.status.success(), "{}", String::from_utf8_lossy(&solved.stderr));
     signal(&child, "-TERM");
     assert!({ child }.wait().unwrap().success());

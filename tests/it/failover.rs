@@ -1,81 +1,81 @@
 //! `sudoku solve --server` when servers are killed, drained, slow, busy or not there, and connections are cut: every line is
 //! answered once and in its place.
 
-mod common;
-
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use assert_cmd::cargo::cargo_bin;
-use common::daemon::{Daemon, signal};
-use common::{Random, list, stderr, succeeded};
-use tempfile::TempDir;
-
-/// How long something may take that happens at once unless it never does.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::harness::daemon::Daemon;
+use crate::harness::{Folder, PATIENCE, Random, list, signal, stderr, succeeded, sudoku, wait_for};
+use std::ops::Deref;
 
 /// Nobody is ever there.
 const NOBODY: &str = "http://127.0.0.1:1";
 
-/// SIGKILL, and another one at the same address.
-fn replace(server: &mut Daemon, flags: &[&str]) {
-    server.kill();
-    *server = eventually("the port is free", || Daemon::start_at(server.address, flags));
-}
+/// A text that a run is fed with, piece by piece.
+struct Feed(std::vec::IntoIter<String>);
 
-/// Waits until something is there.
-#[track_caller]
-#[expect(clippy::disallowed_methods, reason = "nothing tells when another process has come so far")]
-fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let begin = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
+impl Feed {
+    fn new(text: &str) -> Self {
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        let pieces: Vec<String> =
+            lines.chunks(lines.len().div_ceil(Self::PIECES)).map(<[&str]>::concat).collect();
+        Self(pieces.into_iter())
+    }
+
+    /// Four for a hundredth of the text.
+    const PIECES: usize = 400;
+
+    /// Feeds so many hundredths more, or what is left.
+    fn give(&mut self, run: &mut Child, hundredths: usize) {
+        let stdin = run.stdin.as_mut().unwrap();
+        for piece in self.0.by_ref().take(hundredths * Self::PIECES / 100) {
+            stdin.write_all(piece.as_bytes()).unwrap();
         }
-        assert!(begin.elapsed() < PATIENCE, "waited in vain: {what}");
-        thread::sleep(Duration::from_millis(2));
+    }
+
+    /// Feeds until a server has sent some answers.
+    fn give_until_used(&mut self, run: &mut Child, server: &Daemon) {
+        wait_for("a part in the work", || {
+            self.give(run, 1);
+            (server.figure("sudoku_sent_bytes_total") > 200_000).then_some(())
+        });
     }
 }
 
-fn sudoku(args: &[&str]) -> Command {
-    let mut command = Command::new(cargo_bin!("sudoku"));
-    command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
+/// SIGKILL, and another one at the same address.
+fn replace(server: &mut Daemon, flags: &[&str]) {
+    server.kill();
+    *server = wait_for("a free port", || Daemon::start_at(server.address, flags));
 }
 
 /// A folder with a list in it, and what is said to that offline.
 struct Bench {
-    folder: TempDir,
+    folder: Folder,
     offline: Output,
+}
+
+impl Deref for Bench {
+    type Target = Folder;
+
+    fn deref(&self) -> &Folder {
+        &self.folder
+    }
 }
 
 impl Bench {
     /// `more` are the options that answers depend on.
     fn new(text: &str, more: &[&str]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let input = folder.path().join("in.txt");
-        fs::write(&input, text).unwrap();
-        let offline = sudoku(&[&["solve", input.to_str().unwrap()], more].concat()).output().unwrap();
+        let folder = Folder::new();
+        let input = folder.write("in.txt", text);
+        let offline = sudoku(&[&["solve", &input], more].concat()).output().unwrap();
         succeeded(&offline);
         Self { folder, offline }
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.folder.path().join(name).to_str().unwrap().to_owned()
-    }
-
-    fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.folder.path()).unwrap();
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
     }
 
     /// Starts a run that writes to `out.txt`.
@@ -85,10 +85,17 @@ impl Bench {
             .unwrap()
     }
 
+    /// Starts a run that is fed through a pipe and writes to `out.txt`: it cannot end before it has
+    /// been fed everything, however long a test is kept from what it does next.
+    fn start_fed(&self, more: &[&str]) -> Child {
+        let mut command = sudoku(&[&["solve", "-", "-o", &self.path("out.txt")][..], more].concat());
+        command.stdin(Stdio::piped()).spawn().unwrap()
+    }
+
     /// Waits until a run has written so much of its answers.
     fn wait_for(&self, child: &mut Child, percent: usize) {
         let enough = (self.offline.stdout.len() * percent / 100) as u64;
-        eventually("answers", || {
+        wait_for("enough answers", || {
             assert_eq!(
                 child.try_wait().unwrap(),
                 None,
@@ -126,14 +133,18 @@ const ONE_THREAD: [&str; 2] = ["--threads", "1"];
 
 #[test]
 fn a_server_that_is_killed_again_and_again_costs_no_line() {
-    let bench = Bench::new(&list(60_000), &SLOWLY);
+    let text = list(60_000);
+    let (bench, mut feed) = (Bench::new(&text, &SLOWLY), Feed::new(&text));
     let mut server = Daemon::start(&ONE_THREAD);
     let url = server.url();
-    let mut run = bench.start(&[&["--server", &url][..], &SLOWLY].concat());
+    let mut run = bench.start_fed(&[&["--server", &url][..], &SLOWLY].concat());
+    feed.give(&mut run, 10);
     for percent in [1, 20, 30, 50, 70] {
+        feed.give(&mut run, 15);
         bench.wait_for(&mut run, percent);
         replace(&mut server, &ONE_THREAD);
     }
+    feed.give(&mut run, 100);
     let output = run.wait_with_output().unwrap();
     bench.assert_done(&output);
     let said = stderr(&output);
@@ -143,15 +154,17 @@ fn a_server_that_is_killed_again_and_again_costs_no_line() {
 
 #[test]
 fn another_server_takes_over_from_one_that_is_drained_or_killed() {
-    let bench = Bench::new(&list(60_000), &SLOWLY);
-    let [first, second, mut third] = [&ONE_THREAD; 3].map(|flags| Daemon::start(flags));
+    let text = list(60_000);
+    let (bench, mut feed) = (Bench::new(&text, &SLOWLY), Feed::new(&text));
+    let [first, second, mut third] = [&ONE_THREAD; 3].map(|flags| Daemon::with_figures(flags));
     let all = [first.url(), second.url(), third.url()];
     let flags = ["--server", &all[..2].join(","), "--server", &all[2], "--retries", "2"];
-    let mut run = bench.start(&[&flags[..], &SLOWLY].concat());
-    bench.wait_for(&mut run, 10);
+    let mut run = bench.start_fed(&[&flags[..], &SLOWLY].concat());
+    feed.give_until_used(&mut run, &first);
     signal(&first.child, "-TERM");
-    bench.wait_for(&mut run, 40);
+    feed.give_until_used(&mut run, &third);
     third.kill();
+    feed.give(&mut run, 100);
     let output = run.wait_with_output().unwrap();
     bench.assert_done(&output);
     let said = stderr(&output);
@@ -271,11 +284,13 @@ fn connections_that_are_cut_anywhere_cost_no_line() {
     let header = format!("3\n{}", list(40_000).replace('0', "."));
     let table = format!("id,puzzle\n{}", list(40_000).replace('\n', "\n7,").trim_end_matches("7,"));
     let server = Daemon::start(&ONE_THREAD);
-    for (text, options) in [
+    // Side by side, because most of the time is pauses before the next attempt.
+    let cases = [
         (&marked, &["--output", "jsonl"][..]),
         (&header, &["--question", "unique"]),
         (&table, &["--output", "csv"]),
-    ] {
+    ];
+    let run = &|text: &str, options: &[&str]| {
         let bench = Bench::new(text, options);
         for seeds in [&[1][..], &[2, 3]] {
             let proxies: Vec<Proxy> = seeds.iter().map(|&seed| cutting(&server, seed)).collect();
@@ -287,7 +302,12 @@ fn connections_that_are_cut_anywhere_cost_no_line() {
             assert!(cuts >= 5, "only {cuts} cuts");
             fs::remove_file(bench.path("out.txt")).unwrap();
         }
-    }
+    };
+    thread::scope(|scope| {
+        for (text, options) in cases {
+            scope.spawn(move || run(text, options));
+        }
+    });
 }
 
 #[test]
@@ -321,9 +341,11 @@ fn a_run_that_tries_in_vain_says_how_far_it_got_and_can_be_gone_on_with() {
 
 #[test]
 fn without_retries_the_first_loss_ends_the_run() {
-    let bench = Bench::new(&list(60_000), &SLOWLY);
+    let text = list(60_000);
+    let (bench, mut feed) = (Bench::new(&text, &SLOWLY), Feed::new(&text));
     let mut server = Daemon::start(&ONE_THREAD);
-    let mut run = bench.start(&[&["--server", &server.url(), "--retries", "0"][..], &SLOWLY].concat());
+    let mut run = bench.start_fed(&[&["--server", &server.url(), "--retries", "0"][..], &SLOWLY].concat());
+    feed.give(&mut run, 30);
     bench.wait_for(&mut run, 10);
     server.kill();
     let output = run.wait_with_output().unwrap();

@@ -1,14 +1,14 @@
-//! `sudokud` as a process, and what can be seen of it from outside.
+//! `sudokud` as a process, observed from outside.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use assert_cmd::cargo::cargo_bin;
+use super::{SUDOKUD, signal};
 
 /// The ticks of `/proc/PID/stat` in a second; the same on all machines with Linux today.
 const TICKS_PER_SECOND: u64 = 100;
@@ -24,23 +24,17 @@ pub struct Daemon {
 impl Daemon {
     /// A server on a free port with these flags.
     pub fn start(flags: &[&str]) -> Self {
-        Self::from_command(Command::new(cargo_bin!("sudokud")).args(flags))
+        Self::from_command(Command::new(SUDOKUD).args(flags))
     }
 
     /// The same; it can be asked for its figures.
     pub fn with_figures(flags: &[&str]) -> Self {
-        // The exporter takes no port 0, so one is found for it.
-        let metrics = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let mut command = Command::new(cargo_bin!("sudokud"));
-        command.args(flags).args(["--metrics-listen", &metrics.to_string()]);
-        let mut daemon = Self::from_command(&mut command);
-        daemon.metrics = Some(metrics);
-        daemon
+        Self::from_command(Command::new(SUDOKUD).args(flags).args(["--metrics-listen", "127.0.0.1:0"]))
     }
 
     /// A server at an address, or `None` if something else has it.
     pub fn start_at(address: SocketAddr, flags: &[&str]) -> Option<Self> {
-        Self::listen(Command::new(cargo_bin!("sudokud")).args(flags), &address.to_string()).ok()
+        Self::listen(Command::new(SUDOKUD).args(flags), &address.to_string()).ok()
     }
 
     /// A server on a free port that is started in its own way: under `prlimit`, say, or with an environment.
@@ -58,6 +52,7 @@ impl Daemon {
             command.args(["--listen", address]).stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let mut words = String::new();
+        let mut metrics = None;
         let address = loop {
             let Some(line) = lines.next().map(Result::unwrap) else {
                 child.wait().unwrap();
@@ -65,6 +60,9 @@ impl Daemon {
             };
             words.push_str(&line);
             words.push('\n');
+            if let Some((_, url)) = line.rsplit_once("serving metrics on http://") {
+                metrics = url.strip_suffix("/metrics").map(|address| address.parse().unwrap());
+            }
             if let Some((_, address)) = line.rsplit_once("listening on ") {
                 break address.trim_end_matches(['"', '}']).parse().unwrap();
             }
@@ -79,7 +77,7 @@ impl Daemon {
                 log.push('\n');
             }
         });
-        Ok(Self { address, child, log, metrics: None })
+        Ok(Self { address, child, log, metrics })
     }
 
     pub fn url(&self) -> String {
@@ -162,10 +160,6 @@ impl Daemon {
         let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
         value.map_or(0, |value| value.parse().unwrap())
     }
-}
-
-pub fn signal(child: &Child, name: &str) {
-    assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
 }
 
 impl Drop for Daemon {

@@ -1,14 +1,12 @@
 //! Every notation, in and out, and every sentence about bad input, through the path that both binaries take.
 
-mod common;
-
+use crate::harness::large_list;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use common::large_list;
 use sudoku_stream::answer::{Block, OutputForm, Task, Workers, check_block, validate_block};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::input::{InputError, Reader, Source};

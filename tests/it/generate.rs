@@ -1,15 +1,12 @@
 //! Puzzle making: what is made is checked by solvers and by `Grid`, never by what made it.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::AtomicBool;
 
-use assert_cmd::cargo::cargo_bin;
-use common::{grid, stderr, stdout, succeeded, text};
+use crate::harness::{SUDOKU, grid, stderr, stdout, succeeded, sudoku, text};
 use sudoku_stream::generate::{Constraints, Difficulty, Generator, Grids, Kind, Puzzle, Recipe, Symmetry};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::solver::{Backtracking, Limit, Propagation, Solver, Stop, Strategy, default_strategy};
@@ -331,17 +328,13 @@ fn making_stops_when_it_is_told_to() {
     assert!(Generator::new(recipe(3, constraints), 1).unwrap().make(0, 1, &stop).is_err());
 }
 
-fn sudoku(args: &[&str]) -> Output {
-    Command::new(cargo_bin!("sudoku")).args(args).stdin(Stdio::null()).output().unwrap()
-}
-
 fn generate(args: &[&str]) -> Output {
-    sudoku(&[&["generate"], args].concat())
+    sudoku(&[&["generate"], args].concat()).output().unwrap()
 }
 
 /// Has a text solved from a pipe.
 fn solve(args: &[&str], input: &[u8]) -> Output {
-    let mut child = Command::new(cargo_bin!("sudoku"))
+    let mut child = Command::new(SUDOKU)
         .args(args)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -467,7 +460,7 @@ fn out_is_whole_or_absent() {
     assert!(written.stdout.is_empty());
     let puzzles = fs::read_to_string(&out).unwrap();
     assert_eq!(puzzles, stdout(&generate(&["--count", "1000", "--seed", "15"])));
-    let solved = sudoku(&["solve", path, "--question", "unique"]);
+    let solved = sudoku(&["solve", path, "--question", "unique"]).output().unwrap();
     succeeded(&solved);
     assert!(stderr(&solved).contains(": 1,000 answered."), "{}", stderr(&solved));
 

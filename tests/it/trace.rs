@@ -1,24 +1,15 @@
 //! `sudoku trace` and `--stats`: what a search does and what it costs, as a user sees it.
 
-mod common;
-
 use std::io::Read as _;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
-use assert_cmd::cargo::cargo_bin;
-use common::{fixture, grid, stderr, stdout, succeeded, text};
+use crate::harness::{fixture, grid, stderr, stdout, succeeded, sudoku, text};
 use sudoku_stream::grid::Grid;
 use sudoku_stream::solver::STRATEGIES;
 
 const EASY: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
 /// Row 1 leaves only 9 for its last cell, which column 9 holds.
 const UNSOLVABLE: &str = "12345678.........9...............................................................";
-
-fn sudoku(args: &[&str]) -> Command {
-    let mut command = Command::new(cargo_bin!("sudoku"));
-    command.args(args).stdin(Stdio::null());
-    command
-}
 
 fn run(args: &[&str]) -> Output {
     sudoku(args).output().unwrap()

@@ -1,21 +1,18 @@
 //! `sudoku bench` as a user runs it. Nothing here looks at how fast anything was.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Output, Stdio};
 
-use assert_cmd::cargo::cargo_bin;
-use common::{fixture, grid, stderr, stdout, succeeded, text};
+use crate::harness::{SUDOKU, fixture, grid, stderr, stdout, succeeded, text};
 use serde_json::{Value, json};
 use sudoku_stream::solver::lanes::Backend;
 use tempfile::TempDir;
 
 fn sudoku(args: &[&str]) -> Command {
-    let mut command = Command::new(cargo_bin!("sudoku"));
+    let mut command = Command::new(SUDOKU);
     command.arg("bench").args(args).stdin(Stdio::null());
     command
 }
@@ -64,7 +61,8 @@ impl Folder {
         let known = fs::read_to_string(fixture("strategies.txt")).unwrap();
         let first = known.lines().find(|line| line.contains(" 1 ") && line.find(' ') == Some(81)).unwrap();
         let puzzle = grid(&first[..81]);
-        let mut lines: Vec<String> = (0..100).map(|seed| text(&common::disguise(&puzzle, seed))).collect();
+        let mut lines: Vec<String> =
+            (0..100).map(|seed| text(&crate::harness::disguise(&puzzle, seed))).collect();
         lines.insert(1, ".".repeat(80));
         lines.insert(30, "x".repeat(81));
         lines.insert(50, format!("11{}", ".".repeat(79)));
@@ -351,7 +349,7 @@ const LONG_TIME: &str = r#"{"wall": 1e9, "processor": 1e9}"#;
 fn a_comparison_is_told_as_json_and_as_a_table() {
     let folder = Folder::new();
     let mixed = folder.mixed();
-    let this = cargo_bin!("sudoku").to_str().unwrap();
+    let this = SUDOKU;
     let output = compared(&mixed, this, &["--json"]);
     succeeded(&output);
     let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
@@ -425,7 +423,7 @@ fn programs_that_cannot_be_compared_are_refused() {
     refused(&nothing, 2, "nothing in common");
     let gone = impostor(&folder, &mixed, "no turn", |_| {});
     refused(&gone, 2, "ended in its turn");
-    let this = cargo_bin!("sudoku").to_str().unwrap();
+    let this = SUDOKU;
     for (args, part) in [
         (&["-", "--compare", this][..], "Standard input cannot be read by two programs."),
         (&[&mixed, "--max-regression", "5%"], "--compare <PROGRAM>"),

@@ -1,7 +1,5 @@
 //! Experiments: what the library finds, and `sudoku explore` as a user runs it.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -9,8 +7,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use assert_cmd::cargo::cargo_bin;
-use common::{stderr, stdout, succeeded};
+use crate::harness::{SUDOKU, stderr, stdout, succeeded};
 use sudoku_stream::explore::{
     ClueList, Condition, Experiment, Failure, Figures, Job, NoCorrelation, Results, Settings, Source, Spread,
     pearson, quantile, spearman, usual_clues,
@@ -339,7 +336,7 @@ fn usual_clues_are_the_same_shares_of_every_size() {
 }
 
 fn sudoku(args: &[&str]) -> Command {
-    let mut command = Command::new(cargo_bin!("sudoku"));
+    let mut command = Command::new(SUDOKU);
     command.arg("explore").args(args).stdin(Stdio::null());
     command
 }

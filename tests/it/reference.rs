@@ -1,13 +1,11 @@
 //! docs/reference.md, and the help that it is written from.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::harness::{stdout, succeeded};
 use assert_cmd::cargo::cargo_bin;
-use common::{stdout, succeeded};
 
 /// The terminal that short help fits.
 const COLUMNS: usize = 80;

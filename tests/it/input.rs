@@ -1,11 +1,5 @@
 //! Inputs of every kind, and what becomes of them when they are huge, damaged, odd, or changed while they are read.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "tests panic, and read small files whole"
-)]
-
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Cursor, Read, Write as _};
@@ -13,7 +7,8 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+
+use crate::harness::eventually;
 
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::input::{
@@ -446,6 +441,18 @@ fn set_len(path: &Path, length: u64) {
     OpenOptions::new().write(true).open(path).unwrap().set_len(length).unwrap();
 }
 
+/// Waits until a change of the file gets another time: times of change are as fine as the clock's
+/// ticks.
+fn wait_for_tick(path: &Path) {
+    let probe = path.with_extension("tick");
+    let modified = |path: &Path| fs::metadata(path).unwrap().modified().unwrap();
+    let before = modified(path);
+    eventually("a tick of the clock of the file system", || {
+        fs::write(&probe, "x").unwrap();
+        modified(&probe) > before
+    });
+}
+
 #[test]
 fn a_file_that_changes_while_it_is_read_is_an_error() {
     let folder = Folder::new();
@@ -456,8 +463,7 @@ fn a_file_that_changes_while_it_is_read_is_an_error() {
             let mut reader = read(&path, may_map).unwrap();
             let first = reader.next_chunk().unwrap().unwrap();
             let lines = memchr::memchr_iter(b'\n', first.block().text).count() as u64;
-            // Times of change are as fine as the clock's ticks.
-            std::thread::sleep(Duration::from_millis(30));
+            wait_for_tick(&path);
             change(&path);
             let (found, error) = drain(&mut reader);
             let error = error.unwrap_or_else(|| panic!("{name}, mapped: {may_map}: no error"));
@@ -489,7 +495,7 @@ fn an_index_of_a_file_that_changes_is_an_error() {
         let path = folder.file("changing", mixed(20_000).as_bytes());
         let mut index = index(&path);
         assert_eq!(index.puzzle(3).unwrap().unwrap().line, 3);
-        std::thread::sleep(Duration::from_millis(30));
+        wait_for_tick(&path);
         change(&path);
         for number in [1, 15_000] {
             let error = index.puzzle(number).unwrap_err();

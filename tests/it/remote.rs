@@ -1,17 +1,14 @@
 //! Both binaries together: `sudoku solve --server` against a running `sudokud`, and the demonstration.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
-use assert_cmd::cargo::cargo_bin;
-use common::daemon::Daemon;
-use common::fixture;
+use crate::harness::daemon::Daemon;
+use crate::harness::{fixture, sudoku};
 
-fn sudoku(args: &[&str]) -> Output {
-    Command::new(cargo_bin!("sudoku")).args(args).stdin(Stdio::null()).output().unwrap()
+fn run(args: &[&str]) -> Output {
+    sudoku(args).output().unwrap()
 }
 
 /// The files of the project in every notation, good and bad, and the sample.
@@ -43,9 +40,9 @@ fn a_server_gives_the_same_bytes_as_this_machine() {
             &["--output", "grid", "--strict"],
             &["--output", "csv", "--shard", "2/3"],
         ] {
-            let here = sudoku(&[&["solve", "--quiet", file][..], extra].concat());
+            let here = run(&[&["solve", "--quiet", file][..], extra].concat());
             let url = if extra.contains(&"csv") { &both } else { &server.url() };
-            let there = sudoku(&[&["solve", "--quiet", file, "--server", url][..], extra].concat());
+            let there = run(&[&["solve", "--quiet", file, "--server", url][..], extra].concat());
             let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
             assert_eq!(text(&here.stdout), text(&there.stdout), "{file} {extra:?}");
             assert_eq!(text(&here.stderr), text(&there.stderr), "{file} {extra:?}");
@@ -76,9 +73,9 @@ fn a_server_counts_as_this_machine_does() {
         let (_, counts) = text.split_once(" a second: ").unwrap();
         counts.split("; time ").next().unwrap().to_owned()
     };
-    let here = without_time(&sudoku(&args));
+    let here = without_time(&run(&args));
     assert!(here.starts_with("2,987 answered, 13 error lines (2 invalid_character, 4 no_solution"), "{here}");
-    let there = without_time(&sudoku(&[&args[..], &["--server", &server.url()]].concat()));
+    let there = without_time(&run(&[&args[..], &["--server", &server.url()]].concat()));
     assert_eq!(here.lines().next(), there.lines().next());
     assert_eq!(figures(&here).len(), 5, "{here}");
     assert_eq!(figures(&here), figures(&there));
@@ -104,7 +101,7 @@ fn a_server_that_is_not_there_is_named() {
         ),
     ] {
         let args = ["solve", four.to_str().unwrap(), "-o", out.to_str().unwrap(), "--server", url];
-        let output = sudoku(&[&args[..], &["--retries", "1"]].concat());
+        let output = run(&[&args[..], &["--retries", "1"]].concat());
         assert_eq!(output.status.code(), Some(2));
         assert_eq!(String::from_utf8(output.stderr).unwrap(), words);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -113,7 +110,7 @@ fn a_server_that_is_not_there_is_named() {
 
 #[test]
 fn the_demonstration_checks_itself() {
-    let output = sudoku(&["demo", "--repeat", "2"]);
+    let output = run(&["demo", "--repeat", "2"]);
     let page = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(page.matches("\n  error: Line ").count(), 13, "{page}");

@@ -1,12 +1,10 @@
 //! One suite for every strategy in the registry, over one file of puzzles with known answers. No answer is
 //! believed: solutions are checked against the rules and the clues.
 
-mod common;
-
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
-use common::{Random, disguise, fixture, grid, large_list};
+use crate::harness::{Random, disguise, fixture, grid, large_list};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::solver::{
     Batch, Contradiction, DEFAULT_NODE_LIMIT, Limit, Metrics, Question, STRATEGIES, Search, Step, Stop,

@@ -1,0 +1,280 @@
+//! Harness of all integration tests: the programs, servers, folders, puzzles, waiting for
+//! conditions.
+
+#![allow(dead_code, reason = "each binary uses a part")]
+
+#[path = "harness/authority.rs"]
+pub mod authority;
+#[path = "harness/daemon.rs"]
+pub mod daemon;
+#[path = "harness/server.rs"]
+pub mod server;
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use sudoku_stream::grid::{Grid, Order};
+use sudoku_stream::service::proto;
+use sudoku_stream::text::{Alphabet, Format, Notation};
+use tempfile::TempDir;
+
+/// The built programs.
+pub const SUDOKU: &str = env!("CARGO_BIN_EXE_sudoku");
+pub const SUDOKUD: &str = env!("CARGO_BIN_EXE_sudokud");
+
+/// How long to wait for something that happens at once on an idle machine.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How often a condition is checked.
+const POLL: Duration = Duration::from_millis(2);
+
+/// Waits until `condition` holds, and returns how long that took.
+#[track_caller]
+pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) -> Duration {
+    let begin = Instant::now();
+    wait_for(what, || condition().then_some(()));
+    begin.elapsed()
+}
+
+/// Waits until `look` finds something, and returns that.
+#[track_caller]
+#[expect(clippy::disallowed_methods, reason = "the pause between two checks of a condition")]
+pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let begin = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(begin.elapsed() < PATIENCE, "{what} did not happen within {PATIENCE:?}");
+        thread::sleep(POLL);
+    }
+}
+
+/// `sudoku` with these arguments and nothing to read; what it writes is captured.
+pub fn sudoku(args: &[&str]) -> Command {
+    let mut command = Command::new(SUDOKU);
+    command.args(args);
+    piped(command)
+}
+
+/// A command with nothing to read, whose output is captured.
+pub fn piped(mut command: Command) -> Command {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).env_remove("RUST_BACKTRACE");
+    command
+}
+
+/// Sends a signal, by its name as `kill` knows it.
+#[track_caller]
+pub fn signal(child: &Child, name: &str) {
+    assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
+}
+
+/// A folder that is removed on drop with everything in it.
+pub struct Folder(TempDir);
+
+impl Folder {
+    pub fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub fn root(&self) -> String {
+        self.0.path().to_str().unwrap().to_owned()
+    }
+
+    pub fn path(&self, name: &str) -> String {
+        self.0.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        fs::write(self.0.path().join(name), content).unwrap();
+        self.path(name)
+    }
+
+    /// A FIFO with this name.
+    pub fn pipe(&self, name: &str) -> String {
+        let path = self.path(name);
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        path
+    }
+
+    pub fn exists(&self, name: &str) -> bool {
+        self.0.path().join(name).exists()
+    }
+
+    /// The names in it, in order.
+    pub fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<String> = entries.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+/// A file of the project's own fixtures.
+pub fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+}
+
+/// A large list, which only some machines have beside the repository. What needs it is skipped
+/// elsewhere.
+pub fn large_list(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data").join(name);
+    if path.exists() {
+        return Some(path);
+    }
+    skipped(&format!("the list {name} is not on this machine"));
+    None
+}
+
+/// Reports that this test, or a part of it, cannot run on this machine. `.ci/run` counts these
+/// lines.
+pub fn skipped(reason: &str) {
+    let thread = thread::current();
+    // Directly to the stream, because the print macros are captured where a test passes.
+    let mut stream = io::stderr().lock();
+    writeln!(stream, "SKIPPED: {}: {reason}", thread.name().unwrap_or("a test")).unwrap();
+}
+
+/// A grid in letters.
+pub fn grid(text: &str) -> Grid {
+    let order = Order::from_cells(text.len()).unwrap_or_else(|| panic!("{} cells", text.len()));
+    let mut grid = Grid::empty(order);
+    let format = Format::new(Notation::Lines, order, Alphabet::Letters).unwrap();
+    format.read_cells(text.as_bytes(), &mut grid).unwrap();
+    grid
+}
+
+/// A grid in letters, written.
+pub fn text(grid: &Grid) -> String {
+    let mut out = Vec::new();
+    Format::new(Notation::Lines, grid.order(), Alphabet::Letters).unwrap().write_cells(grid, &mut out);
+    String::from_utf8(out).unwrap()
+}
+
+/// Each on a line of its own.
+pub fn lines(puzzles: &[String]) -> String {
+    puzzles.iter().map(|puzzle| format!("{puzzle}\n")).collect()
+}
+
+/// Does this solve the puzzle, by the rules?
+pub fn is_solution(solution: &str, puzzle: &str) -> bool {
+    solution.len() == puzzle.len() && grid(solution).solves(&grid(puzzle))
+}
+
+/// The solution that an answer has to be.
+#[track_caller]
+pub fn solution(answer: &proto::Answer) -> &str {
+    match &answer.result {
+        Some(proto::answer::Result::Solution(solution)) => solution,
+        other => panic!("not a solution: {other:?}"),
+    }
+}
+
+/// The error that an answer has to be.
+#[track_caller]
+pub fn error(answer: &proto::Answer) -> &proto::PuzzleError {
+    match &answer.result {
+        Some(proto::answer::Result::Error(error)) => error,
+        other => panic!("not an error: {other:?}"),
+    }
+}
+
+#[track_caller]
+pub fn assert_solves(solution: &str, puzzle: &str) {
+    assert!(is_solution(solution, puzzle), "{solution} does not solve {puzzle}");
+}
+
+/// Options that name a strategy.
+pub fn by(name: &str) -> proto::SolveOptions {
+    proto::SolveOptions { strategy: name.to_owned(), ..Default::default() }
+}
+
+/// The same puzzle seen differently: digits relabelled, rows and columns exchanged within their
+/// bands and stacks, bands and stacks exchanged, transposed. The number of solutions stays the
+/// same.
+pub fn disguise(grid: &Grid, seed: u64) -> Grid {
+    let mut random = Random(seed);
+    let (side, b) = (grid.order().side(), grid.order().box_side());
+    let labels = random.permutation(side);
+    let mut lines = || -> Vec<usize> {
+        random
+            .permutation(b)
+            .into_iter()
+            .flat_map(|band| random.permutation(b).into_iter().map(move |k| band * b + k))
+            .collect()
+    };
+    let (rows, columns) = (lines(), lines());
+    let is_transposed = random.below(2) == 1;
+    let mut disguised = Grid::empty(grid.order());
+    for row in 0..side {
+        for column in 0..side {
+            let digit = usize::from(grid.digits()[rows[row] * side + columns[column]]);
+            let at = if is_transposed { column * side + row } else { row * side + column };
+            let label = if digit == 0 { 0 } else { labels[digit - 1] + 1 };
+            disguised.digits_mut()[at] = u8::try_from(label).unwrap();
+        }
+    }
+    disguised
+}
+
+/// Easy puzzles, and a line that is too short in every 97th place: the errors, which name their
+/// lines, tell the places apart.
+pub fn list(lines: usize) -> String {
+    let known = fs::read_to_string(fixture("strategies.txt")).unwrap();
+    let unique: Vec<Grid> = known
+        .lines()
+        .filter(|line| line.contains(" 1 ") && line.find(' ') == Some(81))
+        .map(|line| grid(&line[..81]))
+        .collect();
+    let puzzles: Vec<String> =
+        (0..1_000).map(|k| text(&disguise(&unique[k % unique.len()], k as u64))).collect();
+    (0..lines)
+        .map(|k| if k % 97 == 96 { "12\n".to_owned() } else { puzzles[k % 1_000].clone() + "\n" })
+        .collect()
+}
+
+/// A small generator with a seed, so that a failure can be run again (`SplitMix64` by G. Steele et
+/// al., 2014).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.next() % bound as u64).unwrap()
+    }
+
+    pub fn permutation(&mut self, length: usize) -> Vec<usize> {
+        let mut items: Vec<usize> = (0..length).collect();
+        for last in (1..length).rev() {
+            items.swap(last, self.below(last + 1));
+        }
+        items
+    }
+}
+
+/// What a program wrote on standard output.
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// What it wrote on standard error.
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// Panics with its standard error unless it ended well.
+#[track_caller]
+pub fn succeeded(output: &Output) {
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
+}
