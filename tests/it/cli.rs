@@ -6,8 +6,6 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
-use assert_cmd::cargo::cargo_bin;
-
 use crate::harness::{Random, fixture, grid, large_list, skipped, stderr, stdout, succeeded, sudoku, text};
 use sudoku_stream::grid::Grid;
 use tempfile::TempDir;
@@ -583,7 +581,7 @@ fn a_large_list_is_solved_in_order() {
 #[test]
 fn answers_on_a_terminal_have_no_bar_between_them() {
     let bench = Bench::new(2_000);
-    let (program, input) = (cargo_bin!("sudoku"), bench.path("puzzles.txt"));
+    let (program, input) = (Path::new(env!("CARGO_BIN_EXE_sudoku")), bench.path("puzzles.txt"));
     let terminal = |arguments: &str| {
         let command = format!("'{}' {arguments}", program.display());
         Command::new("script").args(["-qec", &command, "/dev/null"]).stdin(Stdio::null()).output()

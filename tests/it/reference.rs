@@ -5,7 +5,6 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::harness::{stdout, succeeded};
-use assert_cmd::cargo::cargo_bin;
 
 /// The terminal that short help fits.
 const COLUMNS: usize = 80;
@@ -18,11 +17,11 @@ fn output(program: &Path, args: &[&str]) -> String {
 }
 
 fn sudoku(args: &[&str]) -> String {
-    output(cargo_bin!("sudoku").as_ref(), args)
+    output(env!("CARGO_BIN_EXE_sudoku").as_ref(), args)
 }
 
 fn sudokud(args: &[&str]) -> String {
-    output(cargo_bin!("sudokud").as_ref(), args)
+    output(env!("CARGO_BIN_EXE_sudokud").as_ref(), args)
 }
 
 #[test]
