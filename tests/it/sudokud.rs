@@ -131,7 +131,7 @@ fn tokens_are_replaced_by_a_hangup_and_never_logged() {
         .spawn()
         .unwrap();
     let log = || std::fs::read_to_string(&log).unwrap();
-    let wait_for = |words: &str| eventually(words, || log().contains(words));
+    let wait_for = |words: &str| assert!(eventually(words, || log().contains(words)) < PROMPT, "{words}");
     wait_for("listening on 127.0.0.1:");
     let address = log().split("listening on ").nth(1).unwrap().lines().next().unwrap().to_owned();
     let url = format!("http://{address}");
@@ -264,7 +264,8 @@ fn readiness_and_health_end_when_it_shuts_down() {
 
         signal(&child, "-TERM");
         assert_eq!(watch.message().await.unwrap().unwrap().status(), ServingStatus::NotServing);
-        eventually("the end of its readiness", || get(&admin, "GET /readyz").0 != 200);
+        let took = eventually("the end of its readiness", || get(&admin, "GET /readyz").0 != 200);
+        assert!(took < PROMPT, "{took:?}");
         assert_eq!(get(&admin, "GET /readyz").0, 503);
         assert_eq!(get(&admin, "GET /healthz").0, 200);
         let figures = get(&admin, "GET /metrics").1;
@@ -349,7 +350,10 @@ fn the_most_detailed_log_is_json_and_tells_no_secrets() {
 /// Waits until a log has these words.
 #[track_caller]
 fn wait_for(log: impl Fn() -> String, words: &str) -> String {
-    harness::wait_for(words, || Some(log()).filter(|log| log.contains(words)))
+    let begin = Instant::now();
+    let log = harness::wait_for(words, || Some(log()).filter(|log| log.contains(words)));
+    assert!(begin.elapsed() < PROMPT, "`{words}` after {:?}", begin.elapsed());
+    log
 }
 
 /// A collector of spans that keeps what it is sent.
