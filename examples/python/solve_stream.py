@@ -141,7 +141,7 @@ def main():
         with file:
             solve(args, file, sys.stdout.buffer)
     except BrokenPipeError:
-        # Whoever reads the answers has seen enough. Python would complain once more when it closes the pipe.
+        # The reader has stopped reading. Python would report the broken pipe again when it closes it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (Failure, LookupError, OSError) as error:
         print(error, file=sys.stderr)
