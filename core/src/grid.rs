@@ -172,6 +172,15 @@ impl fmt::Display for Digit {
     }
 }
 
+impl Digit {
+    /// The digit with this index from 0. The caller vouches for its being below the side.
+    pub(crate) const fn at(index: usize) -> Self {
+        debug_assert!(index < MAX_SIDE);
+        #[expect(clippy::cast_possible_truncation, reason = "a side is 25 at most")]
+        Self(index as u8 + 1)
+    }
+}
+
 /// One cell of a grid of a known order. Prints as `(row, column)`, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cell {
@@ -308,6 +317,16 @@ impl Candidates {
     #[must_use]
     pub const fn all(order: Order) -> Self {
         Self((1 << order.side()) - 1)
+    }
+
+    /// The set with these bits, bit `d - 1` for digit `d`.
+    pub(crate) const fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    /// The bits of the set, bit `d - 1` for digit `d`.
+    pub(crate) const fn bits(self) -> u32 {
+        self.0
     }
 
     /// Whether the digit is among them.
@@ -497,10 +516,12 @@ impl Grid {
     /// clues. Tests verify solutions with this function, because it shares no code with a solver.
     #[must_use]
     pub fn solves(&self, puzzle: &Self) -> bool {
-        self.order == puzzle.order
-            && self.digits.iter().zip(&puzzle.digits).all(|(&mine, &clue)| clue == 0 || clue == mine)
-            && self.digits.iter().all(|&d| d != 0)
-            && any_order_keeps_rules(self.order, &self.digits)
+        // A maximum instead of an early end, because it is vectorised.
+        let side = u8::try_from(self.order.side()).unwrap_or(u8::MAX);
+        let is_digit = |digit: u8| digit.wrapping_sub(1) < side;
+        let is_wrong = |(&mine, &clue): (&u8, &u8)| u8::from(!is_digit(mine)) | (clue ^ mine) & mask(clue);
+        let is_kept = self.digits.iter().zip(&puzzle.digits).map(is_wrong).fold(0, u8::max) == 0;
+        self.order == puzzle.order && is_kept && self.keeps_rules()
     }
 }
 
@@ -518,23 +539,33 @@ impl fmt::Debug for Grid {
     }
 }
 
+/// All bits for a digit, none for a blank.
+const fn mask(digit: u8) -> u8 {
+    if digit == 0 { 0 } else { !0 }
+}
+
 /// Whether a grid of any order keeps the rules, with a bit set for each house.
 fn any_order_keeps_rules(order: Order, digits: &[u8]) -> bool {
     let (side, b) = (order.side(), order.box_side());
-    let mut rows = [0u32; MAX_SIDE];
     let mut columns = [0u32; MAX_SIDE];
-    let mut boxes = [0u32; MAX_SIDE];
-    for (index, &digit) in digits.iter().enumerate() {
-        if digit == 0 {
-            continue;
-        }
-        let (row, column) = (index / side, index % side);
-        let bit = 1u32 << digit;
-        for seen in [&mut rows[row], &mut columns[column], &mut boxes[row / b * b + column / b]] {
-            if *seen & bit != 0 {
-                return false;
+    for band in digits.chunks_exact(b * side) {
+        let mut boxes = [0u32; MAX_ORDER];
+        for cells in band.chunks_exact(side) {
+            let mut row = 0;
+            for ((minirow, columns), whole_box) in
+                cells.chunks_exact(b).zip(columns.chunks_exact_mut(b)).zip(&mut boxes)
+            {
+                for (&digit, column) in minirow.iter().zip(columns) {
+                    // A blank has no bit.
+                    let bit = (1u32 << digit) & !1;
+                    if (row | *column | *whole_box) & bit != 0 {
+                        return false;
+                    }
+                    row |= bit;
+                    *column |= bit;
+                    *whole_box |= bit;
+                }
             }
-            *seen |= bit;
         }
     }
     true
@@ -653,6 +684,16 @@ mod tests {
             assert!(!broken.is_solved());
             assert!(!broken.solves(&grid));
         }
+        assert!(grid.solves(&grid) && grid.solves(&Grid::empty(Order::NINE)));
+        for (cell, digit) in [(0, 0), (7, 10), (80, 15), (40, 255)] {
+            let mut broken = grid.clone();
+            broken.digits_mut()[cell] = digit;
+            assert!(!broken.solves(&Grid::empty(Order::NINE)), "{digit}");
+        }
+        // Another solution of another puzzle.
+        let mut clues = Grid::empty(Order::NINE);
+        clues.digits_mut()[80] = grid.digits()[80] % 9 + 1;
+        assert!(!grid.solves(&clues) && !grid.solves(&Grid::empty(Order::ALL[1])));
     }
 
     #[test]

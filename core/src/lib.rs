@@ -14,7 +14,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`solve()`], [`solve_unique`], [`count_solutions`] and [`answers`] take text in any notation and
+//! [`solve()`], [`solve_unique`], [`count_solutions`], [`solutions`] and [`answers`] take text in any notation and
 //! of any size from 1x1 to 25x25. The modules offer more control. Each uses only those above it:
 //!
 //! | module | content |
@@ -22,6 +22,8 @@
 //! | [`grid`] | orders, cells, houses, grids, the rules |
 //! | [`text`] | notations, auto-detection, errors of puzzles |
 //! | [`solver`] | search strategies; [`solver::lanes`] is the 9x9 kernel |
+//! | [`techniques`] | the steps of a person, their reasons and ratings |
+//! | [`canon`] | canonical forms: the same text for puzzles that are the same but for symmetry |
 //! | [`answer`] | text in, answers out; validation, checks, the next step by hand |
 //! | [`generate`] | puzzle making |
 //! | [`explore`] | experiments: what searches cost, on boards made for them |
@@ -34,12 +36,14 @@
 #![warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 pub mod answer;
+pub mod canon;
 pub mod explore;
 pub mod generate;
 pub mod grid;
 mod simd;
 mod solve;
 pub mod solver;
+pub mod techniques;
 pub mod text;
 
-pub use solve::{Answers, SolveError, answers, count_solutions, solve, solve_unique};
+pub use solve::{Answers, SolveError, answers, count_solutions, solutions, solve, solve_unique};

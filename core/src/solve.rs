@@ -1,10 +1,13 @@
 //! Simple functions for a text of puzzles: solve one, count its solutions, answer a list.
 
 use std::collections::VecDeque;
+use std::ops::ControlFlow;
 use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 
-use crate::answer::{Answer, Block, Found, Task, Workers, single_error};
+use crate::answer::{
+    Answer, Block, EnumerateTask, Enumerators, Found, SolutionEvent, Task, Workers, single_error,
+};
 use crate::grid::Grid;
 use crate::solver::Question;
 use crate::text::{Format, FormatError, Hint, Preamble, Problem, PuzzleError, Records, sniff};
@@ -46,7 +49,7 @@ struct Parsed<'a> {
 impl<'a> Parsed<'a> {
     fn new(text: &'a str) -> Result<Self, FormatError> {
         let text = text.as_bytes();
-        let Preamble { format, body, lines } = sniff(text, &Hint::default(), true)?.ok_or(EMPTY)?;
+        let Preamble { format, body, lines, .. } = sniff(text, &Hint::default(), true)?.ok_or(EMPTY)?;
         Ok(Self { format, text: &text[body..], first_line: 1 + lines })
     }
 
@@ -114,6 +117,43 @@ pub fn solve(text: &str) -> Result<Grid, SolveError> {
 /// ```
 pub fn solve_unique(text: &str) -> Result<Grid, SolveError> {
     solution(text, Question::Unique)
+}
+
+/// Lists the solutions of one puzzle, the first `limit` of them, where 0 counts as 1. Their order is
+/// that of [`Enumerator`](crate::solver::Enumerator): always the same, but not that of their digits.
+///
+/// All are kept in memory. [`Enumerator`](crate::solver::Enumerator) passes them on one by one.
+///
+/// # Errors
+/// Like [`solve`], but a puzzle without a solution is no error: the list is empty.
+///
+/// ```
+/// let solutions = sudoku_core::solutions("1234............", 5)?;
+/// assert_eq!(solutions.len(), 5);
+/// assert!(solutions.iter().all(|solution| solution.to_string().starts_with("1234")));
+/// assert!(sudoku_core::solutions("123...4.........", 5)?.is_empty());
+/// # Ok::<(), sudoku_core::SolveError>(())
+/// ```
+pub fn solutions(text: &str, limit: u64) -> Result<Vec<Grid>, SolveError> {
+    let parsed = Parsed::new(text)?;
+    parsed.single()?;
+    let Parsed { format, text, first_line } = parsed;
+    let enumerators = Enumerators::new(format, EnumerateTask { limit, ..EnumerateTask::default() });
+    let (mut solutions, mut failed) = (Vec::new(), None);
+    let never = AtomicBool::new(false);
+    let listed = enumerators.enumerate(Block { text, first_line }, &never, |row| {
+        match &row.event {
+            SolutionEvent::Solution { solution, .. } => solutions.push((*solution).clone()),
+            SolutionEvent::Error(error) => failed = Some(error.problem.clone()),
+            SolutionEvent::End { .. } => {}
+        }
+        ControlFlow::Continue(())
+    });
+    debug_assert!(listed.is_ok(), "the flag is never raised");
+    match failed {
+        None | Some(Problem::NoSolution) => Ok(solutions),
+        Some(problem) => Err(PuzzleError { problem, line: None }.into()),
+    }
 }
 
 fn solution(text: &str, question: Question) -> Result<Grid, SolveError> {
@@ -277,8 +317,8 @@ mod tests {
         assert_eq!(sentence(""), "The puzzle is empty.");
         assert_eq!(sentence("\n# nothing\n"), "The puzzle is empty.");
         assert_eq!(
-            sentence("123x............"),
-            "The puzzle has an invalid character. It is 'x' in column 4."
+            sentence("123q............"),
+            "The puzzle has an invalid character. It is 'q' in column 4."
         );
         assert_eq!(sentence("11.............."), "The puzzle breaks the rules: 1 appears twice in row 1.");
         assert_eq!(sentence("123...4........."), "The puzzle has no solution.");

@@ -24,13 +24,32 @@
 //! ```
 
 mod cancel;
+mod candidate_grid;
+mod canon_form;
+mod canonizer;
 mod check;
+mod check_form;
+mod checker;
+mod columns;
 mod compact_tally;
 mod costs;
+mod disguiser;
 mod entries;
+mod enumerators;
+mod idle;
+mod minimal;
+mod minimizer;
 mod next_step;
+mod position_search;
+mod puzzle_reader;
+mod puzzle_rows;
+mod rate_form;
+mod rater;
 mod render;
+mod result_rows;
+mod row_batch;
 mod single;
+mod solution_form;
 mod validate;
 mod worker;
 mod workers;
@@ -38,18 +57,36 @@ mod write;
 
 use std::collections::BTreeMap;
 
+use crate::canon::CanonicalForm;
 use crate::grid::{Grid, Order};
 use crate::solver::{DEFAULT_NODE_LIMIT, Metrics, Question, Strategy, default_strategy};
-use crate::text::{Problem, PuzzleError};
+use crate::techniques::Rating;
+use crate::text::{Format, Problem, PuzzleError};
 
 pub use cancel::{Cancel, PerPuzzleCancel};
+pub use candidate_grid::{
+    CandidateGrid, MAX_POSITION_BYTES, Positions, StepMarks, has_length_of_pencil_marks, read_positions,
+};
+pub use canon_form::CanonWriter;
+pub use canonizer::{CanonRow, CanonTally, CanonTask, Canonizers, IdleCanonizers};
 pub use check::{Check, Flaw, check_block, check_grid};
+pub use check_form::{CheckForm, CheckWriter};
+pub use checker::{CheckTally, CheckTask, CheckedRow, Checkers, Finding, Mistake};
+pub use columns::{AddedColumn, AddedColumns, NoAddedColumn, RowBuilder, RowForm, RowWriter};
 pub use compact_tally::{CompactMetrics, CompactTally};
 pub use costs::{Cost, Costs};
+pub use disguiser::{DisguiseTally, DisguiseTask, write_disguises};
 pub use entries::Entries;
-pub use next_step::{NextStep, Reason, Stuck, next_step};
+pub use enumerators::{EnumerateTally, EnumerateTask, Enumerators, SolutionEvent, SolutionRow};
+pub use minimizer::{MinimizeTally, MinimizeTask, Minimizers};
+pub use next_step::{HINT_EFFORT, NextStep, Outlook, Stuck, next_step, outlook};
+pub use puzzle_reader::{DigitReader, PuzzleReader, TextReader};
+pub use puzzle_rows::{PuzzleRow, read_rows};
+pub use rate_form::RateWriter;
+pub use rater::{RateTally, RateTask, RatedPuzzle, RatedRow, Raters, verdict};
 pub use render::{NoOutputForm, OutputForm, paint_grid};
 pub use single::single_error;
+pub use solution_form::SolutionWriter;
 pub use validate::{Validation, validate_block};
 pub use worker::{Visitor, Worker};
 pub use workers::{IdleWorkers, Workers};
@@ -66,6 +103,12 @@ pub struct Task {
     pub node_limit: u64,
     /// The form of an answer; default: the solution.
     pub form: OutputForm,
+    /// The columns that are added in the forms that are tables; default: those of
+    /// [`Self::added_columns`].
+    pub columns: Option<AddedColumns>,
+    /// Where the column `solutions` stops counting, unless the question is a count with a limit of
+    /// its own; default: 2.
+    pub count_limit: u64,
     /// Whether to measure the full cost of each search, comparisons and placements included, which
     /// takes time; default: false.
     pub measure: bool,
@@ -78,6 +121,8 @@ impl Default for Task {
             question: Question::First,
             node_limit: DEFAULT_NODE_LIMIT,
             form: OutputForm::Solution,
+            columns: None,
+            count_limit: 2,
             measure: false,
         }
     }
@@ -88,6 +133,61 @@ impl Task {
     #[must_use]
     pub fn strategy_for(&self, order: Order) -> &'static dyn Strategy {
         self.strategy.unwrap_or_else(|| default_strategy(order))
+    }
+
+    /// Whether puzzles of this order are searched many at a time and not rated. Otherwise each of
+    /// them may take seconds, so a caller with several threads gives each thread a few.
+    #[must_use]
+    pub fn answers_together(&self, order: Order) -> bool {
+        self.strategy_for(order).searches_together()
+            && !self.columns.is_some_and(|columns| columns.have_ratings())
+    }
+
+    /// The columns that are added to what the input has, if answers to an input in this format are
+    /// rows with columns: those asked for, or for a table the answer and the code of the error.
+    /// `None` if they have the form that they have for a list.
+    #[must_use]
+    pub fn added_columns(&self, format: &Format) -> Option<AddedColumns> {
+        let form = self.form.row_form()?;
+        let answer = match self.question {
+            Question::Count { .. } => AddedColumn::Solutions,
+            Question::First | Question::Unique => AddedColumn::Solution,
+        };
+        let default = || {
+            let has_columns = RowWriter::keeps_columns(format, form) || form == RowForm::Columns;
+            has_columns.then(|| AddedColumns::new(&[answer, AddedColumn::Error]))
+        };
+        self.columns.or_else(default)
+    }
+
+    /// The line above all answers to an input in this format, line end included, or nothing.
+    #[must_use]
+    pub fn heading(&self, format: &Format) -> Vec<u8> {
+        let mut heading = Vec::new();
+        match write::AnswerRows::new(self, format) {
+            Some(rows) => rows.write_heading(format, &mut heading),
+            None => heading.extend_from_slice(self.form.heading(self.question).as_bytes()),
+        }
+        heading
+    }
+
+    /// Whether puzzles are rated.
+    fn rates(&self) -> bool {
+        self.columns.is_some_and(|columns| columns.have_ratings())
+    }
+
+    /// The number of solutions to search for.
+    fn solutions(&self) -> u64 {
+        let asked = self.question.solutions();
+        let has = |column| self.columns.is_some_and(|columns| columns.contains(column));
+        match self.question {
+            Question::Count { .. } => asked,
+            _ if has(AddedColumn::Solutions) => asked.max(self.count_limit),
+            // Only a puzzle with a single solution can be minimal, is rated, or has its canonical
+            // form by it.
+            _ if has(AddedColumn::Minimal) || has(AddedColumn::Canonical) || self.rates() => asked.max(2),
+            _ => asked,
+        }
     }
 }
 
@@ -102,6 +202,32 @@ pub struct Answer<'a> {
     pub result: Result<Found<'a>, PuzzleError>,
     /// The cost of the search; all zero where there was none.
     pub metrics: Metrics,
+    /// More about it, for answers that are rows of a table.
+    pub row: RowFacts<'a>,
+}
+
+/// What a row of a table tells besides the answer. Without [`Visitor::wants_rows`], nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RowFacts<'a> {
+    /// The row of the input as it is written, without the newline at its end; empty if the input is
+    /// no table.
+    pub text: &'a [u8],
+    /// Whether the puzzle could be read.
+    pub is_read: bool,
+    /// The first solution that was found.
+    pub solution: Option<&'a Grid>,
+    /// The number of solutions, up to the limit of the search; `None` if the search was given up.
+    pub solutions: Option<u64>,
+    /// Whether every clue is needed for the single solution. `None` if there is no single solution,
+    /// if the search was given up, or if the task has no column [`AddedColumn::Minimal`].
+    pub is_minimal: Option<bool>,
+    /// How hard the solution by hand is. `None` if there is no single solution, or if the task has
+    /// no column for it.
+    pub rating: Option<&'a Rating>,
+    /// The canonical form, by the solution if there is exactly one and else by the clues. `None` if
+    /// the puzzle is not 9x9, if it breaks the rules, if the search was given up, or if the task has
+    /// no column [`AddedColumn::Canonical`].
+    pub canonical: Option<&'a CanonicalForm>,
 }
 
 impl Answer<'_> {
@@ -124,7 +250,7 @@ pub enum Found<'a> {
     Count {
         /// The solutions counted.
         count: u64,
-        /// False if the search stopped at a limit, so that there may be more.
+        /// False if the search stopped at its limit, so that there may be more.
         exact: bool,
     },
 }
@@ -163,9 +289,7 @@ impl Tally {
     /// Adds another tally.
     pub fn add(&mut self, other: &Self) {
         self.answers += other.answers;
-        for (code, count) in &other.errors {
-            *self.errors.entry(code).or_default() += count;
-        }
+        add_counts(&mut self.errors, &other.errors);
         self.metrics.add(&other.metrics);
         if let Some(others) = &other.costs {
             self.costs.get_or_insert_default().add(others);
@@ -176,6 +300,38 @@ impl Tally {
     #[must_use]
     pub fn error_count(&self) -> u64 {
         self.errors.values().sum()
+    }
+}
+
+/// Adds counts by what they count.
+fn add_counts<K: Copy + Ord>(to: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
+    for (key, count) in from {
+        *to.entry(*key).or_default() += count;
+    }
+}
+
+/// What the names of the counts of errors begin with, in a record of an unfinished run.
+const ERROR: &str = "error ";
+
+/// The counts of errors under names.
+fn named_errors(errors: &BTreeMap<&'static str, u64>) -> impl Iterator<Item = (String, u64)> {
+    errors.iter().map(|(code, &count)| (format!("{ERROR}{code}"), count))
+}
+
+/// The counts of errors among these, without those of unknown errors.
+fn errors_among(named: &BTreeMap<String, u64>) -> BTreeMap<&'static str, u64> {
+    let code = |name: &str| {
+        let code = name.strip_prefix(ERROR)?;
+        Problem::CODES.into_iter().find(|known| *known == code)
+    };
+    named.iter().filter_map(|(name, &count)| Some((code(name)?, count))).collect()
+}
+
+/// Appends the text of a row as it is, with a newline at its end.
+fn copy_row(text: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(text);
+    if !text.ends_with(b"\n") {
+        out.push(b'\n');
     }
 }
 

@@ -1,99 +1,269 @@
-//! The next step by hand: a cell that can be filled in, and the reason.
+//! The next step by hand: what a person can tell next about a position, and the reason.
 //!
-//! Steps that a person sees without trying come first: the only blank cell of a house, the only
-//! place for a digit in a house, the only digit for a cell. Where there is none of these, a search
-//! finds a cell, and the reason says so.
+//! A search runs first, because reasoning on a position without a solution looks just as good. Then
+//! the easiest technique that applies makes the step. Where none does, a cell comes from the
+//! search, and the reason says so.
 
 use std::fmt;
 
-use crate::grid::{Candidates, Cell, Conflict, Digit, Grid, House, HouseKind};
+use super::position_search::{self, Found, is_reduced, narrowest};
+use crate::grid::{Cell, Conflict, Digit, Grid};
 use crate::solver::{Limit, Search, Solver, Stop};
+use crate::techniques::{self, Candidate, Ending, Family, Options, Position, Step, TechniqueSet};
 use crate::text::{Problem, PuzzleError};
 
-/// The next step on a board. Prints as a sentence.
+/// The inferences that a hint may take by default: at most a second. Only nested chains take more
+/// than some tens of milliseconds.
+pub const HINT_EFFORT: u64 = 250_000_000;
+
+/// The inferences where there may be no step: at most a fifth of a second.
+const SEVERAL_EFFORT: u64 = 50_000_000;
+
+/// The next step of a position. Prints as one or two sentences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NextStep {
-    /// A cell that can be filled in.
-    Fill {
+    /// The step of a technique: a digit for a cell, or candidates that go.
+    Technique(Box<Step>),
+    /// A cell that a search has filled in, where no technique applies.
+    Search {
         /// The cell.
         cell: Cell,
         /// Its digit.
         digit: Digit,
-        /// The reason.
-        reason: Reason,
+        /// Whether there is no other solution.
+        is_only: bool,
     },
     /// Every cell is filled and every rule kept.
     Finished,
     /// There is no solution from here.
     Stuck(Stuck),
-    /// The search reached its node limit, and there is no step without a search.
+    /// The search reached its node limit, and no technique applies.
     GaveUp {
         /// The nodes visited.
         nodes: u64,
     },
     /// The caller asked to stop.
-    Cancelled,
-}
-
-/// Why a cell takes a digit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Reason {
-    /// It is the only blank cell of the house.
-    OnlyBlank(House),
-    /// The digit fits nowhere else in the house.
-    OnlyPlace(House),
-    /// Every other digit is in the row, column or box of the cell.
-    OnlyDigit,
-    /// A search found a solution with it.
-    Search {
-        /// Whether there is no other solution.
-        is_only: bool,
+    Cancelled {
+        /// The nodes visited.
+        nodes: u64,
+        /// What can be told without the work that was stopped: what a search that reaches its node
+        /// limit would have led to, if not [`Self::GaveUp`].
+        known: Option<Box<Self>>,
     },
 }
 
+impl NextStep {
+    /// The name of the technique that finds the step, or `search`; empty if there is no step.
+    #[must_use]
+    pub fn technique(&self) -> &'static str {
+        match self {
+            Self::Technique(step) => step.technique.title(),
+            Self::Search { .. } => "search",
+            _ => "",
+        }
+    }
+}
+
 /// Why there is no solution.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stuck {
     /// A rule that the board breaks.
     pub conflict: Option<Conflict>,
     /// Filled cells in which the only solution of the puzzle has another digit; empty if there is
     /// no single solution, or if the search for it was given up.
     pub wrong: Vec<(Cell, Digit)>,
+    /// Candidates of the only solution that were taken away.
+    pub missing: Vec<Candidate>,
     /// Whether the puzzle itself has no solution, whatever was filled in.
     pub is_hopeless: bool,
 }
 
-/// The next step on `board`, a grid that began as `clues`, with a solver for its order.
-///
-/// A search runs first, because reasoning on a board without a solution would mislead.
+/// What lies ahead of a position: whether it has a solution, and how many.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outlook {
+    /// Every cell is filled and every rule kept.
+    Finished,
+    /// The digits have one solution, and every candidate that it takes is there.
+    One(Grid),
+    /// There is a solution, but the digits alone have several, so nothing may rest on uniqueness.
+    Several {
+        /// One of the solutions.
+        solution: Grid,
+        /// Whether it is the only one that the candidates leave.
+        is_only: bool,
+    },
+    /// There is no solution.
+    Stuck(Stuck),
+    /// The search was given up.
+    Unknown {
+        /// The nodes visited.
+        nodes: u64,
+    },
+    /// The caller asked to stop.
+    Cancelled {
+        /// The nodes visited.
+        nodes: u64,
+        /// Why there is no solution, where only the search for wrong entries was stopped.
+        stuck: Option<Stuck>,
+    },
+}
+
+impl Outlook {
+    /// The techniques among these that are right here: those that rest on uniqueness need to know
+    /// of it.
+    #[must_use]
+    pub fn allowed(&self, techniques: TechniqueSet) -> TechniqueSet {
+        match self {
+            Self::One(_) => techniques,
+            _ => techniques.iter().filter(|technique| !technique.rests_on_uniqueness()).collect(),
+        }
+    }
+
+    /// The inferences to spend of `effort`: not many where there is no single solution, because what
+    /// several solutions share can be found soon or not at all, and the last search is in vain.
+    #[must_use]
+    pub fn effort(&self, effort: u64) -> u64 {
+        match self {
+            Self::One(_) => effort,
+            _ => effort.min(SEVERAL_EFFORT),
+        }
+    }
+}
+
+/// What lies ahead of a position that began as `clues`, by a solver for its order.
 /// `limit.solutions` is ignored.
-pub fn next_step(board: &Grid, clues: &Grid, solver: &mut dyn Solver, limit: &Limit<'_>) -> NextStep {
+pub fn outlook(position: &Position, clues: &Grid, solver: &mut dyn Solver, limit: &Limit<'_>) -> Outlook {
+    let board = position.grid();
     if board.is_solved() {
-        return NextStep::Finished;
+        return Outlook::Finished;
     }
     let limit = Limit { solutions: 2, ..*limit };
     let mut solution = Grid::empty(board.order());
-    let search = search(board, solver, &limit, &mut solution);
-    match search {
-        Search { stop: Stop::Cancelled, .. } => return NextStep::Cancelled,
-        Search { solutions: 0, stop: Stop::Exhausted, .. } => return stuck(board, clues, solver, &limit),
+    let search = search(&board, solver, &limit, &mut solution);
+    let nodes = search.metrics.nodes;
+    match (search.stop, search.solutions) {
+        (Stop::Cancelled, _) => return Outlook::Cancelled { nodes, stuck: None },
+        (Stop::Exhausted, 0) => return stuck(&board, clues, solver, &limit),
+        (Stop::Exhausted, 1) => {
+            let is_missing = |cell: &Cell| {
+                let digit = solution.get(*cell);
+                board.get(*cell).is_none()
+                    && digit.is_some_and(|digit| !position.candidates(*cell).contains(digit))
+            };
+            let missing: Vec<Candidate> = board
+                .order()
+                .all_cells()
+                .filter(is_missing)
+                .filter_map(|cell| solution.get(cell).map(|digit| Candidate { cell, digit }))
+                .collect();
+            return if missing.is_empty() {
+                Outlook::One(solution)
+            } else {
+                Outlook::Stuck(Stuck { missing, ..Stuck::default() })
+            };
+        }
         _ => {}
     }
-    if let Some((cell, digit, reason)) = plain_step(board) {
-        return NextStep::Fill { cell, digit, reason };
+    if is_reduced(position) {
+        return match position_search::search(position, limit.cancel) {
+            Found::None => Outlook::Stuck(Stuck::default()),
+            Found::One(solution) => Outlook::Several { solution, is_only: true },
+            Found::Several(solution) => Outlook::Several { solution, is_only: false },
+            Found::GaveUp => Outlook::Unknown { nodes },
+            Found::Cancelled => Outlook::Cancelled { nodes, stuck: None },
+        };
     }
-    let blanks = board.order().all_cells().filter(|&cell| board.get(cell).is_none());
-    let narrowest = blanks.min_by_key(|&cell| board.candidates(cell).len());
-    let found = narrowest.filter(|_| search.solutions > 0);
-    match found.and_then(|cell| Some((cell, solution.get(cell)?))) {
-        Some((cell, digit)) => {
-            let is_only = search.solutions == 1 && search.stop == Stop::Exhausted;
-            NextStep::Fill { cell, digit, reason: Reason::Search { is_only } }
+    if search.solutions > 0 {
+        Outlook::Several { solution, is_only: false }
+    } else {
+        Outlook::Unknown { nodes }
+    }
+}
+
+/// The next step of a position that began as `clues`, by these techniques, with a solver for its
+/// order. `limit.solutions` is ignored, and `effort` is that of [`Options`].
+///
+/// ```
+/// use std::sync::atomic::AtomicBool;
+/// use sudoku_core::answer::{HINT_EFFORT, NextStep, next_step};
+/// use sudoku_core::grid::Grid;
+/// use sudoku_core::solver::{Limit, default_strategy};
+/// use sudoku_core::techniques::{Position, TechniqueSet};
+///
+/// let clues: Grid = ".1....2.3..4....".parse()?;
+/// let mut position = Position::new(&clues);
+/// let mut solver = default_strategy(clues.order()).solver(clues.order());
+/// let limit = Limit { solutions: 2, nodes: 10_000, cancel: &AtomicBool::new(false) };
+/// let mut hint = || match next_step(&position, &clues, TechniqueSet::ALL, HINT_EFFORT, solver.as_mut(), &limit) {
+///     NextStep::Technique(step) => {
+///         position.apply(&step);
+///         Some(step.to_string())
+///     }
+///     _ => None,
+/// };
+/// while let Some(sentence) = hint() {
+///     println!("{sentence}");
+/// }
+/// assert!(position.grid().solves(&clues));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn next_step(
+    position: &Position,
+    clues: &Grid,
+    techniques: TechniqueSet,
+    effort: u64,
+    solver: &mut dyn Solver,
+    limit: &Limit<'_>,
+) -> NextStep {
+    let ahead = outlook(position, clues, solver, limit);
+    let (allowed, effort) = (ahead.allowed(techniques), ahead.effort(effort));
+    let (solution, is_only, nodes) = match ahead {
+        Outlook::Finished => return NextStep::Finished,
+        Outlook::Stuck(stuck) => return NextStep::Stuck(stuck),
+        Outlook::Cancelled { nodes, stuck: Some(stuck) } => {
+            return NextStep::Cancelled { nodes, known: Some(Box::new(NextStep::Stuck(stuck))) };
         }
-        None => NextStep::GaveUp { nodes: search.metrics.nodes },
+        Outlook::Cancelled { nodes, stuck: None } => {
+            // These take no longer than a moment, whatever the position.
+            let singles = TechniqueSet::of_family(Family::Singles);
+            let options = Options { techniques: singles, ..Options::default() };
+            let known = techniques::next_step(position, &options).ok();
+            let known = known.map(|step| Box::new(NextStep::Technique(Box::new(step))));
+            return NextStep::Cancelled { nodes, known };
+        }
+        Outlook::One(solution) => (Some(solution), true, 0),
+        Outlook::Several { solution, is_only } => (Some(solution), is_only, 0),
+        Outlook::Unknown { nodes } => (None, false, nodes),
+    };
+    let options = Options { techniques: allowed, up_to: None, effort, cancel: Some(limit.cancel) };
+    let step = techniques::next_step(position, &options);
+    if step == Err(Ending::Cancelled) {
+        let known = solution.and_then(|solution| by_search(position, &solution, is_only)).map(Box::new);
+        return NextStep::Cancelled { nodes, known };
     }
+    // A step that contradicts the only solution is a bug, and no hint.
+    let is_right = |step: &Step| {
+        let solution = solution.as_ref().filter(|_| is_only);
+        solution.is_none_or(|solution| {
+            let holds = |candidate: &Candidate| solution.get(candidate.cell) == Some(candidate.digit);
+            step.placement.as_ref().is_none_or(holds) && !step.eliminations.iter().any(holds)
+        })
+    };
+    if let Ok(step) = step
+        && is_right(&step)
+    {
+        return NextStep::Technique(Box::new(step));
+    }
+    let found = solution.and_then(|solution| by_search(position, &solution, is_only));
+    found.unwrap_or(NextStep::GaveUp { nodes })
+}
+
+/// The step of a search that has found this solution.
+fn by_search(position: &Position, solution: &Grid, is_only: bool) -> Option<NextStep> {
+    let cell = narrowest(position)?;
+    let digit = solution.get(cell)?;
+    Some(NextStep::Search { cell, digit, is_only })
 }
 
 /// Searches a grid, but not one that breaks the rules.
@@ -101,12 +271,9 @@ fn search(grid: &Grid, solver: &mut dyn Solver, limit: &Limit<'_>, solution: &mu
     if grid.keeps_rules() { solver.search(grid, limit, solution) } else { Search::NO_SOLUTION }
 }
 
-fn stuck(board: &Grid, clues: &Grid, solver: &mut dyn Solver, limit: &Limit<'_>) -> NextStep {
+fn stuck(board: &Grid, clues: &Grid, solver: &mut dyn Solver, limit: &Limit<'_>) -> Outlook {
     let mut solution = Grid::empty(board.order());
     let search = search(clues, solver, limit, &mut solution);
-    if search.stop == Stop::Cancelled {
-        return NextStep::Cancelled;
-    }
     let mut wrong = Vec::new();
     if search.solutions == 1 && search.stop == Stop::Exhausted {
         let differs = |cell: Cell| {
@@ -116,72 +283,31 @@ fn stuck(board: &Grid, clues: &Grid, solver: &mut dyn Solver, limit: &Limit<'_>)
         wrong = board.order().all_cells().filter_map(differs).collect();
     }
     let is_hopeless = search.solutions == 0 && search.stop == Stop::Exhausted;
-    NextStep::Stuck(Stuck { conflict: board.first_conflict(), wrong, is_hopeless })
-}
-
-/// A step without a search.
-fn plain_step(board: &Grid) -> Option<(Cell, Digit, Reason)> {
-    let order = board.order();
-    let open: Vec<Option<Candidates>> = order
-        .all_cells()
-        .map(|cell| if board.get(cell).is_none() { Some(board.candidates(cell)) } else { None })
-        .collect();
-    let candidates = |cell: Cell| open[cell.index()];
-    let blanks = |house: House| house.cells(order).filter(|&cell| candidates(cell).is_some());
-    let only_digit = |cell: Cell| {
-        let left = candidates(cell).filter(|left| left.len() == 1)?;
-        left.iter().next()
-    };
-
-    for house in order.houses() {
-        let mut blanks = blanks(house);
-        if let (Some(cell), None) = (blanks.next(), blanks.next())
-            && let Some(digit) = only_digit(cell)
-        {
-            return Some((cell, digit, Reason::OnlyBlank(house)));
+    let stuck = Stuck { conflict: board.first_conflict(), wrong, missing: Vec::new(), is_hopeless };
+    match search {
+        Search { stop: Stop::Cancelled, metrics, .. } => {
+            Outlook::Cancelled { nodes: metrics.nodes, stuck: Some(stuck) }
         }
+        _ => Outlook::Stuck(stuck),
     }
-    // Boxes first, because people see them at a glance.
-    let (boxes, lines): (Vec<House>, Vec<House>) = order.houses().partition(|h| h.kind() == HouseKind::Box);
-    for house in boxes.into_iter().chain(lines) {
-        for digit in Candidates::all(order).iter() {
-            let mut places =
-                blanks(house).filter(|&cell| candidates(cell).is_some_and(|left| left.contains(digit)));
-            if let (Some(cell), None) = (places.next(), places.next()) {
-                return Some((cell, digit, Reason::OnlyPlace(house)));
-            }
-        }
-    }
-    order.all_cells().find_map(|cell| Some((cell, only_digit(cell)?, Reason::OnlyDigit)))
 }
 
 impl fmt::Display for NextStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Fill { cell, digit, reason } => match reason {
-                Reason::OnlyBlank(house) => {
-                    write!(f, "{cell} must be {digit}: it is the only blank cell of {house}.")
-                }
-                Reason::OnlyPlace(house) => {
-                    write!(f, "{cell} must be {digit}: in {house}, {digit} fits nowhere else.")
-                }
-                Reason::OnlyDigit => write!(
-                    f,
-                    "{cell} must be {digit}: every other digit stands in its row, column or box already."
-                ),
-                Reason::Search { is_only: true } => {
-                    write!(f, "{cell} must be {digit}, as a search found. There is no simple reason for it.")
-                }
-                Reason::Search { is_only: false } => {
-                    write!(f, "{cell} can be {digit}, as a search found. It may not be the only way.")
-                }
-            },
+            Self::Technique(step) => step.fmt(f),
+            Self::Search { cell, digit, is_only: true } => {
+                write!(f, "{cell} is {digit}, as a search found: no technique known here leads on.")
+            }
+            Self::Search { cell, digit, is_only: false } => {
+                write!(f, "{cell} can be {digit}, as a search found. It may not be the only way.")
+            }
             Self::Finished => f.write_str("The puzzle is solved: nothing is left to fill in."),
             Self::Stuck(stuck) => stuck.fmt(f),
             Self::GaveUp { nodes } => {
                 PuzzleError { problem: Problem::GaveUp { nodes: *nodes }, line: None }.fmt(f)
             }
-            Self::Cancelled => f.write_str("The search was stopped."),
+            Self::Cancelled { .. } => f.write_str("The search was stopped."),
         }
     }
 }
@@ -197,6 +323,9 @@ impl fmt::Display for Stuck {
         f.write_str(".")?;
         for (cell, digit) in &self.wrong {
             write!(f, " The {digit} at {cell} is wrong.")?;
+        }
+        for Candidate { cell, digit } in &self.missing {
+            write!(f, " The candidate {digit} is missing at {cell}.")?;
         }
         Ok(())
     }
@@ -220,9 +349,13 @@ mod tests {
     }
 
     fn step_within(board: &Grid, clues: &Grid, nodes: u64) -> NextStep {
-        let mut solver = Propagation.solver(board.order());
+        step_of(&Position::new(board), clues, nodes)
+    }
+
+    fn step_of(position: &Position, clues: &Grid, nodes: u64) -> NextStep {
+        let mut solver = Propagation.solver(position.order());
         let limit = Limit { solutions: 1, nodes, cancel: &AtomicBool::new(false) };
-        next_step(board, clues, solver.as_mut(), &limit)
+        next_step(position, clues, TechniqueSet::ALL, HINT_EFFORT, solver.as_mut(), &limit)
     }
 
     fn step(board: &str, clues: &str) -> NextStep {
@@ -235,43 +368,72 @@ mod tests {
     #[test]
     fn the_simplest_reason_is_told() {
         let cases = [
-            ("123.............", "(1, 4) must be 4: it is the only blank cell of row 1."),
-            ("1..........1....", "(2, 3) must be 1: in box 2, 1 fits nowhere else."),
+            ("123.............", "(1, 4) is 4", "last cell"),
+            ("1..........1....", "(2, 3) is 1", "hidden single"),
         ];
-        for (board, words) in cases {
-            assert_eq!(step(board, board).to_string(), words);
+        for (board, words, technique) in cases {
+            let step = step(board, board);
+            assert!(step.to_string().starts_with(words), "{step}");
+            assert_eq!(step.technique(), technique);
         }
-        // Eight digits around a cell, in three houses.
-        let mut board = Grid::empty(Order::NINE);
-        for (row, column, value) in
-            [(1, 2, 1), (1, 5, 2), (1, 8, 3), (4, 1, 4), (6, 1, 5), (9, 1, 6), (2, 2, 7), (3, 3, 8)]
-        {
-            let cell = Order::NINE.cell(row, column).unwrap();
-            board.set(cell, Some(Order::NINE.digit(value).unwrap()));
-        }
-        let said = step_within(&board, &board, 10_000).to_string();
-        assert!(said.starts_with("(1, 1) must be 9: "), "{said}");
     }
 
     #[test]
     fn every_step_leads_to_the_only_solution() {
         let clues = grid(HARD);
-        let mut board = clues.clone();
-        let mut searched = 0;
+        let mut position = Position::new(&clues);
+        let mut by_technique = 0;
         loop {
-            match step_within(&board, &clues, 100_000) {
-                NextStep::Fill { cell, digit, reason } => {
-                    assert_eq!(board.get(cell), None);
-                    board.set(cell, Some(digit));
-                    searched += usize::from(reason == Reason::Search { is_only: true });
-                    assert_ne!(reason, Reason::Search { is_only: false });
+            match step_of(&position, &clues, 100_000) {
+                NextStep::Technique(step) => {
+                    position.apply(&step);
+                    by_technique += 1;
+                }
+                NextStep::Search { cell, digit, is_only } => {
+                    assert!(is_only && position.get(cell).is_none());
+                    position.place(cell, digit);
                 }
                 NextStep::Finished => break,
                 other => panic!("{other:?}"),
             }
         }
-        assert!(board.solves(&clues));
-        assert!(searched > 0, "singles alone do not solve this one");
+        assert!(position.grid().solves(&clues));
+        assert!(by_technique > 10, "{by_technique}");
+    }
+
+    #[test]
+    fn a_candidate_that_is_missing_is_named() {
+        let clues = grid(HARD);
+        let mut position = Position::new(&clues);
+        let cell = Order::NINE.cell(1, 2).unwrap();
+        let digit = Order::NINE.digit(1).unwrap();
+        assert!(position.eliminate(Candidate { cell, digit }), "the solution has a 1 here");
+        let said = step_of(&position, &clues, 100_000).to_string();
+        assert_eq!(said, "There is no solution any more. The candidate 1 is missing at (1, 2).");
+    }
+
+    #[test]
+    fn a_position_without_digits_is_told_by_its_candidates() {
+        let solution = grid("1234341221434321");
+        let mut marks = String::new();
+        for (cell, digit) in solution.digits().iter().enumerate() {
+            // Two candidates a cell: that of the solution, and the next one.
+            for value in 1..=4_u8 {
+                let is_there = value == *digit || (cell % 3 == 0 && value == digit % 4 + 1);
+                marks.push(if is_there { char::from(b'0' + value) } else { '.' });
+            }
+        }
+        let mut position: Position = marks.parse().unwrap();
+        let clues = position.grid();
+        for _ in 0..64 {
+            match step_of(&position, &clues, 10_000) {
+                NextStep::Technique(step) => position.apply(&step),
+                NextStep::Search { cell, digit, .. } => position.place(cell, digit),
+                NextStep::Finished => break,
+                other => panic!("{other:?}"),
+            }
+        }
+        assert!(position.grid().is_solved());
     }
 
     #[test]
@@ -305,17 +467,33 @@ mod tests {
         assert_eq!(step("123...4.........", "123...4.........").to_string(), "The puzzle has no solution.");
         assert_eq!(step("1234341221434321", "................"), NextStep::Finished);
         let several = step("................", "................");
-        assert!(
-            matches!(several, NextStep::Fill { reason: Reason::Search { is_only: false }, .. }),
-            "{several:?}"
-        );
-        let cancelled = {
+        assert!(matches!(several, NextStep::Search { is_only: false, .. }), "{several:?}");
+        let cancelled = |board: &Grid, clues: &Grid| {
             let limit = Limit { solutions: 1, nodes: 10_000, cancel: &AtomicBool::new(true) };
-            let empty = Grid::empty(Order::ALL[4]);
-            next_step(&empty, &empty, Propagation.solver(empty.order()).as_mut(), &limit)
+            let mut solver = Propagation.solver(board.order());
+            let position = Position::new(board);
+            match next_step(&position, clues, TechniqueSet::ALL, HINT_EFFORT, solver.as_mut(), &limit) {
+                NextStep::Cancelled { known, .. } => known.map(|known| known.to_string()),
+                other => panic!("{other:?}"),
+            }
         };
-        assert_eq!(cancelled, NextStep::Cancelled);
-        let given_up = step_within(&grid(HARD), &grid(HARD), 1);
+        let mut board = Grid::empty(Order::ALL[4]);
+        let empty = board.clone();
+        let put = |board: &mut Grid, column, value| {
+            let cell = board.order().cell(1, column).unwrap();
+            board.set(cell, Some(board.order().digit(value).unwrap()));
+        };
+        assert_eq!(cancelled(&board, &empty), None);
+        for value in 1..=24 {
+            put(&mut board, value, value);
+        }
+        let told = cancelled(&board, &empty).unwrap();
+        assert!(told.starts_with("(1, 25) is 25: "), "{told}");
+        put(&mut board, 2, 1);
+        let told = cancelled(&board, &empty).unwrap();
+        assert!(told.starts_with("There is no solution any more: 1 appears twice in row 1"), "{told}");
+        let blank = grid("................");
+        let given_up = step_within(&blank, &blank, 1);
         assert!(matches!(given_up, NextStep::GaveUp { .. }), "{given_up:?}");
     }
 }

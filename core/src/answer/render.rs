@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-use super::{Answer, Found};
+use super::{Answer, Found, RowForm};
 use crate::grid::Grid;
 use crate::solver::Question;
 use crate::text::{Format, PuzzleError};
@@ -17,47 +17,76 @@ const ERROR_PREFIX: &str = "error: ";
 /// concatenated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum OutputForm {
-    /// The solution, or the count, or an error line.
+    /// The solution, or the count, or an error line. A count that stopped at its limit has a `+`
+    /// behind it.
     #[default]
     Solution,
     /// The puzzle, a comma and the solution.
     Pair,
-    /// A table with a heading row: the puzzle, and the solution or the error.
+    /// A table with a heading row: the puzzle, and the solution or the error. For an input that is
+    /// a table: its rows, with columns added.
     Csv,
-    /// A JSON object.
+    /// [`Self::Csv`] with tabs instead of commas.
+    Tsv,
+    /// A JSON object; for an input that is a table with the fields of its row.
     Jsonl,
     /// Rows with rulers, then a blank line.
     Grid,
     /// [`Self::Grid`] for a terminal: clues in bold, found cells in colour. It has no name.
     PaintedGrid,
+    /// No text: the digits of the solution, one byte a cell, as arrays of NumPy have them; zeros in
+    /// place of an error or a count. It takes no lines, and only files can be written so.
+    Digits,
+    /// [`Self::Csv`] as the columns of a file are made from: the heading is there even where the
+    /// input has none, and a list has the columns of a table.
+    Parquet,
 }
 
 impl OutputForm {
     /// All forms with a name, each with that name.
-    pub const ALL: [(&'static str, Self); 5] = [
+    pub const ALL: [(&'static str, Self); 6] = [
         ("solution", Self::Solution),
         ("pair", Self::Pair),
         ("csv", Self::Csv),
+        ("tsv", Self::Tsv),
         ("jsonl", Self::Jsonl),
         ("grid", Self::Grid),
     ];
 
-    /// The line above all answers to this question, line end included, or nothing.
+    /// The forms that only files can have, each with its name.
+    pub const OF_FILES: [(&'static str, Self); 2] = [("npy", Self::Digits), ("parquet", Self::Parquet)];
+
+    /// The line above all answers to this question about the puzzles of a list, line end included,
+    /// or nothing.
     #[must_use]
     pub const fn heading(self, question: Question) -> &'static str {
         match (self, question) {
             (Self::Csv, Question::Count { .. }) => "puzzle,count\n",
             (Self::Csv, _) => "puzzle,solution\n",
+            (Self::Tsv, Question::Count { .. }) => "puzzle\tcount\n",
+            (Self::Tsv, _) => "puzzle\tsolution\n",
             _ => "",
+        }
+    }
+
+    /// The form of rows with columns, if it is one.
+    #[must_use]
+    pub const fn row_form(self) -> Option<RowForm> {
+        match self {
+            Self::Csv => Some(RowForm::Delimited(b',')),
+            Self::Tsv => Some(RowForm::Delimited(b'\t')),
+            Self::Jsonl => Some(RowForm::Json),
+            Self::Parquet => Some(RowForm::Columns),
+            Self::Solution | Self::Pair | Self::Grid | Self::PaintedGrid | Self::Digits => None,
         }
     }
 
     /// Whether the form contains the puzzle.
     pub(super) const fn shows_puzzles(self) -> bool {
-        !matches!(self, Self::Solution | Self::Grid)
+        !matches!(self, Self::Solution | Self::Grid | Self::Digits)
     }
 
-    /// Appends an answer to `out`.
+    /// Appends an answer to `out`, as for the puzzles of a list.
     pub fn write(self, answer: &Answer<'_>, format: &Format, out: &mut Vec<u8>) {
         match self {
             Self::Solution => match &answer.result {
@@ -73,11 +102,11 @@ impl OutputForm {
                 (Ok(found), None) => write_found(*found, format, out),
                 (Err(error), _) => write_error_line(error, out),
             },
-            Self::Csv => {
+            Self::Csv | Self::Tsv | Self::Parquet => {
                 if let Some(puzzle) = answer.puzzle {
                     format.write_cells(puzzle, out);
                 }
-                out.push(b',');
+                out.push(if self == Self::Tsv { b'\t' } else { b',' });
                 match &answer.result {
                     Ok(found) => write_found(*found, format, out),
                     Err(error) => {
@@ -88,6 +117,10 @@ impl OutputForm {
                 }
             }
             Self::Jsonl => write_json(answer, format, out),
+            Self::Digits => match &answer.result {
+                Ok(Found::Solution(solution)) => out.extend_from_slice(solution.digits()),
+                Ok(Found::Count { .. }) | Err(_) => out.resize(out.len() + format.order().cells(), 0),
+            },
             Self::Grid | Self::PaintedGrid => {
                 match &answer.result {
                     Ok(Found::Solution(solution)) => match answer.puzzle {
@@ -107,13 +140,14 @@ impl OutputForm {
 
 impl fmt::Display for OutputForm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(Self::ALL.iter().find(|(_, form)| form == self).map_or("", |(name, _)| name))
+        let mut named = Self::ALL.iter().chain(&Self::OF_FILES);
+        f.write_str(named.find(|(_, form)| form == self).map_or("", |(name, _)| name))
     }
 }
 
 /// The error of an unknown output form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no form of output. Use solution, pair, csv, jsonl or grid.")]
+#[error("`{0}` is no form of output. Use solution, pair, csv, tsv, jsonl or grid.")]
 pub struct NoOutputForm(String);
 
 impl FromStr for OutputForm {
@@ -149,7 +183,10 @@ fn write_error_line(error: &PuzzleError, out: &mut Vec<u8>) {
 fn write_found(found: Found<'_>, format: &Format, out: &mut Vec<u8>) {
     match found {
         Found::Solution(solution) => format.write_line(solution.digits(), out),
-        Found::Count { count, .. } => out.extend_from_slice(format!("{count}\n").as_bytes()),
+        Found::Count { count, exact } => {
+            let more = if exact { "" } else { "+" };
+            out.extend_from_slice(format!("{count}{more}\n").as_bytes());
+        }
     }
 }
 

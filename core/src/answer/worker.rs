@@ -1,11 +1,18 @@
 //! The worker of one thread: reads puzzles, searches them together, and answers each in order.
 
+use std::ops::Range;
+
 use super::entries::Entries;
-use super::{Answer, Block, Cancel, Cancelled, Found, Task};
+use super::minimal::are_minimal;
+use super::puzzle_reader::{PuzzleReader, read_plain};
+use super::rater::{RateTask, rate_one};
+use super::{AddedColumn, Answer, Block, Cancel, Cancelled, Found, RowFacts, Task};
+use crate::canon::Canonizer;
 use crate::grid::{Grid, Order};
 use crate::simd::{self, SimdTask, dispatch};
-use crate::solver::{Batch, Limit, Metrics, Question, Search, Solver, Verdict};
-use crate::text::{Format, Problem, PuzzleError, Records};
+use crate::solver::{Batch, Limit, Metrics, Question, Search, Solver, Stop, Verdict};
+use crate::techniques::Rater;
+use crate::text::{Format, MAX_LINE_BYTES, Problem, PuzzleError, Records, row_within};
 
 /// The puzzles that are searched together. More would be hardly faster, because lanes are idle only
 /// at the end of a batch.
@@ -63,7 +70,13 @@ pub struct Worker {
     lines: Vec<u64>,
     /// The errors of the latter, by their index in `lines`.
     errors: Vec<(usize, PuzzleError)>,
+    /// The rows of a table in which they all are, as ranges of the block, if they are wanted.
+    rows: Vec<Range<usize>>,
     searches_together: bool,
+    /// Made for the first puzzle that is rated.
+    rater: Option<Box<Rater>>,
+    /// Made for the first canonical form.
+    canonizer: Option<Box<Canonizer>>,
 }
 
 impl Worker {
@@ -80,7 +93,10 @@ impl Worker {
             batch: Batch::with_capacity(order, room),
             lines: Vec::with_capacity(room),
             errors: Vec::new(),
+            rows: Vec::new(),
             searches_together,
+            rater: None,
+            canonizer: None,
         }
     }
 
@@ -120,7 +136,7 @@ impl Worker {
     ) -> Result<(), Cancelled> {
         self.forget();
         self.keep_block(format, task, block, cancel, visitor)?;
-        self.answer_kept(task, cancel, visitor)
+        self.answer_kept(task, block.text, cancel, visitor)
     }
 
     /// Reads a block to its end. Full batches are answered, the rest is kept.
@@ -134,14 +150,23 @@ impl Worker {
     ) -> Result<(), Cancelled> {
         let mut records = Records::new(format, block.text, block.first_line);
         let most = self.most_kept(cancel);
+        let wants_rows = visitor.wants_rows() && format.is_table();
         loop {
             if self.lines.len() == most {
-                self.answer_kept(task, cancel, visitor)?;
+                self.answer_kept(task, block.text, cancel, visitor)?;
             }
             let room = GROWTH.min(most - self.lines.len());
             if self.keep_plain_9x9(&mut records, room) < room {
                 let Some(record) = records.read(&mut self.puzzle) else { return Ok(()) };
-                self.keep(record.line, record.error);
+                let (line, mut error) = (record.line, record.error);
+                if wants_rows {
+                    self.rows.push(row_within(block.text, record.row));
+                    // Its end is lost, so it cannot be written as it is.
+                    if record.row.len() >= MAX_LINE_BYTES && error.is_none() {
+                        error = Some(PuzzleError { problem: Problem::WrongLength, line: Some(line) });
+                    }
+                }
+                self.keep(line, error);
             }
         }
     }
@@ -166,7 +191,7 @@ impl Worker {
         let mut at = 0;
         while at < entries.len() {
             if self.lines.len() == most {
-                self.answer_kept(task, cancel, visitor)?;
+                self.answer_kept(task, &[], cancel, visitor)?;
             }
             let line = first_line + at as u64;
             let room = PREFETCH_LINES.min(most - self.lines.len());
@@ -180,7 +205,44 @@ impl Worker {
                 at += 1;
             }
         }
-        self.answer_kept(task, cancel, visitor)
+        self.answer_kept(task, &[], cancel, visitor)
+    }
+
+    /// Answers every puzzle of a reader, in order, as if each stood on a line of its own, from
+    /// `first_line` on.
+    ///
+    /// # Errors
+    /// [`Cancelled`], with some answers not given, if `cancel` was raised.
+    ///
+    /// # Panics
+    /// If the puzzles have another order than the worker is for.
+    pub fn answer_puzzles(
+        &mut self,
+        task: &Task,
+        reader: &mut impl PuzzleReader,
+        first_line: u64,
+        cancel: &dyn Cancel,
+        visitor: &mut impl Visitor,
+    ) -> Result<(), Cancelled> {
+        assert_eq!(reader.order(), self.batch.order());
+        let most = self.most_kept(cancel);
+        self.forget();
+        let mut line = first_line;
+        loop {
+            if self.lines.len() == most {
+                self.answer_kept(task, &[], cancel, visitor)?;
+            }
+            let room = GROWTH.min(most - self.lines.len());
+            let read = self.batch.push_up_to(room, |cells| read_plain(reader, cells));
+            self.lines.extend(line..line + read as u64);
+            line += read as u64;
+            if read < room {
+                let Some(result) = reader.read(&mut self.puzzle) else { break };
+                self.keep(line, result.err().map(|problem| PuzzleError { problem, line: Some(line) }));
+                line += 1;
+            }
+        }
+        self.answer_kept(task, &[], cancel, visitor)
     }
 
     /// Reads plain 9x9 lines, at most `room`, and keeps their puzzles. Returns their number.
@@ -205,17 +267,18 @@ impl Worker {
         self.batch.clear();
         self.lines.clear();
         self.errors.clear();
+        self.rows.clear();
     }
 
-    /// Answers the kept puzzles.
+    /// Answers the kept puzzles. `text` is the block that they were read from.
     fn answer_kept(
         &mut self,
         task: &Task,
+        text: &[u8],
         cancel: &dyn Cancel,
         visitor: &mut impl Visitor,
     ) -> Result<(), Cancelled> {
-        let limit =
-            Limit { solutions: task.question.solutions(), nodes: task.node_limit, cancel: cancel.flag() };
+        let limit = Limit { solutions: task.solutions(), nodes: task.node_limit, cancel: cancel.flag() };
         let is_by_puzzle = self.is_by_puzzle(cancel) && !self.batch.is_empty();
         if is_by_puzzle {
             cancel.begin();
@@ -226,17 +289,28 @@ impl Worker {
             self.solver.search_batch(&mut self.batch, &limit);
         }
         let is_given_up = is_by_puzzle && cancel.end();
-        let wants_puzzles = visitor.wants_puzzles();
+        let (wants_puzzles, wants_rows) = (visitor.wants_puzzles(), visitor.wants_rows());
+        let is_minimal =
+            if wants_rows && task.columns.is_some_and(|columns| columns.contains(AddedColumn::Minimal)) {
+                are_minimal(&mut *self.solver, &self.batch, &limit)?
+            } else {
+                Vec::new()
+            };
+        let has_forms = wants_rows
+            && self.puzzle.order() == Order::NINE
+            && task.columns.is_some_and(|columns| columns.contains(AddedColumn::Canonical));
         let mut errors = self.errors.drain(..).peekable();
         let mut searched = 0;
         let mut place = 0;
         while let Some(&line) = self.lines.get(place) {
+            let row = self.rows.get(place).and_then(|row| text.get(row.clone())).unwrap_or_default();
             if let Some((_, error)) = errors.next_if(|(of, _)| *of == place) {
                 visitor.answer(&Answer {
                     line,
                     puzzle: None,
                     result: Err(error),
                     metrics: Metrics::default(),
+                    row: RowFacts { text: row, ..RowFacts::default() },
                 });
                 place += 1;
                 continue;
@@ -264,6 +338,9 @@ impl Worker {
             if may_break_rules || wants_puzzles {
                 self.puzzle.set_digits(self.batch.puzzle(searched));
             }
+            if search.solutions > 0 && (wants_rows || verdict == Verdict::Solved) {
+                self.solution.set_digits(self.batch.solution(searched));
+            }
             let conflict = if may_break_rules { self.puzzle.first_conflict() } else { None };
             let result = match (verdict, conflict) {
                 (Verdict::Cancelled, _) if !is_given_up => return Err(Cancelled),
@@ -273,10 +350,7 @@ impl Worker {
                     metrics = Metrics::default();
                     Err(Problem::RuleBroken(conflict))
                 }
-                (Verdict::Solved, None) => {
-                    self.solution.set_digits(self.batch.solution(searched));
-                    Ok(Found::Solution(&self.solution))
-                }
+                (Verdict::Solved, None) => Ok(Found::Solution(&self.solution)),
                 (Verdict::Counted { count, exact }, None) => Ok(Found::Count { count, exact }),
                 (Verdict::NoSolution, None) => Err(Problem::NoSolution),
                 (Verdict::NotUnique, None) => Err(Problem::NotUnique),
@@ -284,8 +358,39 @@ impl Worker {
                 (Verdict::Cancelled, None) => Err(Problem::GaveUp { nodes: metrics.nodes }),
             };
             let result = result.map_err(|problem| PuzzleError { problem, line: Some(line) });
+            let is_single = search.stop == Stop::Exhausted && search.solutions == 1;
+            let rating = if wants_rows && task.rates() && is_single && conflict.is_none() {
+                self.puzzle.set_digits(self.batch.puzzle(searched));
+                let rater = self.rater.get_or_insert_default();
+                Some(rate_one(rater, &self.puzzle, &RateTask::default(), cancel)?)
+            } else {
+                None
+            };
+            let is_known = search.stop != Stop::Nodes || search.solutions >= limit.solutions;
+            // A count up to 1 leaves open whether there is exactly one.
+            let is_decided = search.stop == Stop::Exhausted || search.solutions >= 2;
+            let canonical = if has_forms && is_decided && conflict.is_none() {
+                self.puzzle.set_digits(self.batch.puzzle(searched));
+                let canonizer = self.canonizer.get_or_insert_default();
+                Some(if is_single {
+                    canonizer.by_solution(&self.puzzle, &self.solution)
+                } else {
+                    canonizer.by_puzzle(&self.puzzle)
+                })
+            } else {
+                None
+            };
             let puzzle = wants_puzzles.then_some(&self.puzzle);
-            visitor.answer(&Answer { line, puzzle, result, metrics });
+            let row = RowFacts {
+                text: row,
+                is_read: true,
+                solution: (wants_rows && search.solutions > 0).then_some(&self.solution),
+                solutions: is_known.then_some(search.solutions),
+                is_minimal: is_minimal.get(searched).copied().flatten(),
+                rating: rating.as_ref(),
+                canonical: canonical.as_ref(),
+            };
+            visitor.answer(&Answer { line, puzzle, result, metrics, row });
             searched += 1;
             place += 1;
         }
@@ -304,6 +409,11 @@ pub trait Visitor {
     /// caches; default: true.
     fn wants_puzzles(&self) -> bool {
         true
+    }
+
+    /// Whether answers shall carry [`RowFacts`]; default: false.
+    fn wants_rows(&self) -> bool {
+        false
     }
 
     /// Whether answers that are a solution shall go to [`Self::solutions`]; default: false.

@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::worker::Worker;
+use super::worker::{Visitor as _, Worker};
 use super::write::{PartWriter, Writer};
-use super::{Answer, Block, Cancel, Cancelled, Task, Written, WrittenParts};
+use super::{Answer, Block, Cancel, Cancelled, PuzzleReader, RowFacts, Task, Written, WrittenParts};
 use crate::grid::{Grid, Order};
 use crate::solver::Metrics;
 use crate::text::{Format, Problem, PuzzleError, Records};
@@ -149,6 +149,25 @@ impl Workers {
         Ok(writer.finish())
     }
 
+    /// Answers every puzzle of a reader, as if each stood on a line of its own, from `first_line`
+    /// on, and writes the answers in the task's form.
+    ///
+    /// # Errors
+    /// [`Cancelled`] if `cancel` was raised.
+    ///
+    /// # Panics
+    /// If the puzzles have another order than the format.
+    pub fn write_puzzles(
+        &self,
+        reader: &mut impl PuzzleReader,
+        first_line: u64,
+        cancel: &dyn Cancel,
+    ) -> Result<Written, Cancelled> {
+        let mut writer = Writer::new(&self.format, &self.task, Vec::new());
+        self.with(|worker| worker.answer_puzzles(&self.task, reader, first_line, cancel, &mut writer))?;
+        Ok(writer.finish())
+    }
+
     /// Answers a block and writes the answers in the task's form, divided into parts. `ends` are
     /// the numbers of the first lines behind the parts, ascending, the last one that of the block.
     /// The answers are appended to the text of `room`, which should have no parts; ends of parts
@@ -175,17 +194,20 @@ impl Workers {
     #[doc(hidden)]
     #[must_use]
     pub fn write_internal_errors(&self, block: Block<'_>, text: Vec<u8>) -> Written {
-        let mut written = Written { text, ..Written::default() };
+        let mut writer = Writer::new(&self.format, &self.task, text);
         let mut puzzle = Grid::empty(self.format.order());
         let mut records = Records::new(&self.format, block.text, block.first_line);
         while let Some(record) = records.read(&mut puzzle) {
             let error = PuzzleError { problem: Problem::Internal, line: Some(record.line) };
-            let answer =
-                Answer { line: record.line, puzzle: None, result: Err(error), metrics: Metrics::default() };
-            written.tally.count(&self.task, &answer);
-            self.task.form.write(&answer, &self.format, &mut written.text);
+            writer.answer(&Answer {
+                line: record.line,
+                puzzle: None,
+                result: Err(error),
+                metrics: Metrics::default(),
+                row: RowFacts { text: record.row, ..RowFacts::default() },
+            });
         }
-        written
+        writer.finish()
     }
 }
 

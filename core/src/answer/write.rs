@@ -3,10 +3,12 @@
 use std::iter::Peekable;
 
 use super::compact_tally::CompactTally;
+use super::rater::verdict;
 use super::worker::Visitor;
-use super::{Answer, OutputForm, Tally, Task};
+use super::{AddedColumn, AddedColumns, Answer, OutputForm, RowForm, RowWriter, Tally, Task};
 use crate::simd::{SimdTask, dispatch};
 use crate::solver::Search;
+use crate::techniques::Rating;
 use crate::text::Format;
 
 /// Written answers.
@@ -59,10 +61,113 @@ impl SimdTask for WriteSolutions<'_> {
     }
 }
 
+/// Answers as rows with columns.
+pub(super) struct AnswerRows {
+    writer: RowWriter,
+    added: AddedColumns,
+    /// Whether the input is no table, so that the puzzle is the only column to keep.
+    is_list: bool,
+    has_lines: bool,
+}
+
+impl AnswerRows {
+    /// `None` if the answers to this task are no such rows.
+    pub(super) fn new(task: &Task, format: &Format) -> Option<Self> {
+        let (form, added) = (task.form.row_form()?, task.added_columns(format)?);
+        let is_list = !RowWriter::keeps_columns(format, form);
+        let has_lines = is_list && form == RowForm::Json;
+        let line = has_lines.then_some("line");
+        let puzzle = is_list.then_some("puzzle");
+        let names = line.into_iter().chain(puzzle).chain(added.iter().map(AddedColumn::name));
+        Some(Self { writer: RowWriter::new(format, form, names), added, is_list, has_lines })
+    }
+
+    pub(super) fn write_heading(&self, format: &Format, out: &mut Vec<u8>) {
+        self.writer.write_heading(format, out);
+    }
+
+    fn shows_puzzles(&self) -> bool {
+        self.is_list || self.added.contains(AddedColumn::Clues)
+    }
+
+    fn write(&self, answer: &Answer<'_>, format: &Format, out: &mut Vec<u8>) {
+        let facts = &answer.row;
+        let mut row = self.writer.row(facts.text, out);
+        if self.has_lines {
+            row.number(answer.line);
+        }
+        if self.is_list {
+            match answer.puzzle {
+                Some(puzzle) => row.cells(puzzle, format),
+                None => row.nothing(),
+            }
+        }
+        for column in self.added.iter() {
+            let number = match column {
+                AddedColumn::Solution => {
+                    match facts.solution.filter(|_| answer.result.is_ok()) {
+                        Some(solution) => row.cells(solution, format),
+                        None => row.nothing(),
+                    }
+                    continue;
+                }
+                AddedColumn::Error => {
+                    match &answer.result {
+                        Ok(_) => row.nothing(),
+                        Err(error) => row.text(error.code().as_bytes()),
+                    }
+                    continue;
+                }
+                AddedColumn::Minimal => {
+                    match facts.is_minimal {
+                        Some(is_minimal) => row.flag(is_minimal),
+                        None => row.nothing(),
+                    }
+                    continue;
+                }
+                AddedColumn::Rating => {
+                    match facts.rating.filter(|rating| rating.is_complete()).and_then(|rating| rating.er) {
+                        Some(score) => row.score(score),
+                        None => row.nothing(),
+                    }
+                    continue;
+                }
+                AddedColumn::Technique => {
+                    match facts.rating {
+                        Some(rating) if !rating.is_complete() => row.text(verdict(rating).as_bytes()),
+                        Some(Rating { hardest: Some(technique), .. }) => {
+                            row.text(technique.name().as_bytes());
+                        }
+                        _ => row.nothing(),
+                    }
+                    continue;
+                }
+                AddedColumn::Canonical => {
+                    match facts.canonical {
+                        Some(form) => row.cells(&form.puzzle, format),
+                        None => row.nothing(),
+                    }
+                    continue;
+                }
+                AddedColumn::Solutions => facts.solutions,
+                AddedColumn::Clues => answer.puzzle.map(|puzzle| puzzle.filled() as u64),
+                AddedColumn::Nodes => facts.is_read.then_some(answer.metrics.nodes),
+                AddedColumn::Guesses => facts.is_read.then_some(answer.metrics.guesses),
+            };
+            match number {
+                Some(number) => row.number(number),
+                None => row.nothing(),
+            }
+        }
+        row.end();
+    }
+}
+
 /// Writes answers.
 pub(super) struct Writer<'a> {
     format: &'a Format,
     task: &'a Task,
+    rows: Option<AnswerRows>,
     written: Written,
 }
 
@@ -115,6 +220,10 @@ impl<E: Iterator<Item = u64>> Visitor for PartWriter<'_, E> {
         self.writer.wants_puzzles()
     }
 
+    fn wants_rows(&self) -> bool {
+        self.writer.wants_rows()
+    }
+
     fn wants_only_solutions(&self) -> bool {
         self.writer.wants_only_solutions()
     }
@@ -135,7 +244,8 @@ impl<E: Iterator<Item = u64>> Visitor for PartWriter<'_, E> {
 impl<'a> Writer<'a> {
     /// A writer that appends to `text`.
     pub(super) fn new(format: &'a Format, task: &'a Task, text: Vec<u8>) -> Self {
-        Self { format, task, written: Written { text, ..Written::default() } }
+        let rows = AnswerRows::new(task, format);
+        Self { format, task, rows, written: Written { text, ..Written::default() } }
     }
 
     /// The written answers.
@@ -153,20 +263,34 @@ impl<'a> Writer<'a> {
 impl Visitor for Writer<'_> {
     fn answer(&mut self, answer: &Answer<'_>) {
         self.written.tally.count(self.task, answer);
-        self.task.form.write(answer, self.format, &mut self.written.text);
+        match &self.rows {
+            Some(rows) => rows.write(answer, self.format, &mut self.written.text),
+            None => self.task.form.write(answer, self.format, &mut self.written.text),
+        }
     }
 
     fn wants_puzzles(&self) -> bool {
-        self.task.form.shows_puzzles() || self.task.measure
+        let shows_puzzles = match &self.rows {
+            Some(rows) => rows.shows_puzzles(),
+            None => self.task.form.shows_puzzles(),
+        };
+        shows_puzzles || self.task.measure
+    }
+
+    fn wants_rows(&self) -> bool {
+        self.rows.is_some()
     }
 
     fn wants_only_solutions(&self) -> bool {
-        self.task.form == OutputForm::Solution && !self.task.measure
+        matches!(self.task.form, OutputForm::Solution | OutputForm::Digits) && !self.task.measure
     }
 
     fn solutions(&mut self, _lines: &[u64], searches: &[Search], digits: &[u8]) {
         for search in searches {
             self.count(search);
+        }
+        if self.task.form == OutputForm::Digits {
+            return self.written.text.extend_from_slice(digits);
         }
         write_solutions(self.format, digits, &mut self.written.text);
     }

@@ -141,8 +141,12 @@ pub struct Sample {
     pub outcome: Outcome,
     /// Search states visited.
     pub nodes: u64,
+    /// Guesses made.
+    pub guesses: u64,
     /// Guesses taken back.
     pub backtracks: u64,
+    /// The most guesses that stood at once.
+    pub depth: u64,
     /// Comparisons and placements, if counted.
     pub steps: Option<Steps>,
     /// Nanoseconds on the clock of the caller.
@@ -368,8 +372,8 @@ impl Experiment {
         if outcome == Outcome::Solved && !solution.solves(board) {
             return Err(Failure::Wrong(format!("{} got the wrong solution of {board:?}", strategy.name())));
         }
-        let Metrics { nodes, backtracks, .. } = search.metrics;
-        Ok(Sample { board: number, outcome, nodes, backtracks, steps: None, time_ns })
+        let Metrics { nodes, guesses, backtracks, depth, .. } = search.metrics;
+        Ok(Sample { board: number, outcome, nodes, guesses, backtracks, depth, steps: None, time_ns })
     }
 }
 
@@ -383,7 +387,7 @@ fn seed_of(seed: u64, condition: &Condition) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The results of the jobs. Each search is kept, in some 60 bytes.
+/// The results of the jobs. Each search is kept, in some 80 bytes.
 pub struct Results {
     experiment: Arc<Experiment>,
     /// The samples by condition and strategy.
@@ -485,7 +489,7 @@ impl Results {
 
 /// The figures of some searches.
 ///
-/// A search that was given up counts with its nodes, backtracks and time so far. So means are too
+/// A search that was given up counts with its cost so far. So means are too
 /// low where there are any; medians are right as long as fewer than half were given up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figures {
@@ -501,8 +505,12 @@ pub struct Figures {
     pub gave_up: u64,
     /// Search states visited.
     pub nodes: Spread,
+    /// Guesses made.
+    pub guesses: Spread,
     /// Guesses taken back.
     pub backtracks: Spread,
+    /// The most guesses that stood at once.
+    pub depth: Spread,
     /// Comparisons, if counted.
     pub comparisons: Option<Spread>,
     /// Digits placed, if counted.
@@ -529,7 +537,9 @@ impl Figures {
             no_solution: count(Outcome::NoSolution),
             gave_up: count(Outcome::GaveUp),
             nodes: spread(|sample| sample.nodes),
+            guesses: spread(|sample| sample.guesses),
             backtracks: spread(|sample| sample.backtracks),
+            depth: spread(|sample| sample.depth),
             comparisons: of_steps(|steps| steps.comparisons),
             placements: of_steps(|steps| steps.placements),
             time_ns: spread(|sample| sample.time_ns),

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use crate::answer::Cancelled;
 use crate::grid::{Cell, Grid, MAX_CELLS, MAX_SIDE, Order};
 use crate::solver::{Limit, Propagation, Question, Solver, Stop, Strategy as _, Verdict};
+use crate::techniques::{self, Ending, Options, Score, Technique};
 
 /// The difficulty of a puzzle.
 ///
@@ -165,6 +166,78 @@ impl Rater {
         let is_unique = Question::Unique.verdict(&search) == Verdict::Solved;
         Ok(is_unique.then_some(Rating { by_singles: false, guesses: search.metrics.guesses }))
     }
+}
+
+/// Tests puzzles by the steps of a person.
+#[derive(Debug)]
+pub(super) struct HandTest {
+    rater: techniques::Rater,
+}
+
+/// The inferences that one puzzle may take, fewer than by default, because there are many puzzles
+/// to choose from.
+const EFFORT: u64 = 10_000_000;
+
+/// The lowest rating of puzzles that may take more, because there are no others to choose from.
+const HARD: Score = Score::from_tenths(90);
+
+impl HandTest {
+    pub(super) fn new() -> Self {
+        Self { rater: techniques::Rater::default() }
+    }
+
+    /// Whether the solution by hand of a puzzle with one solution has this rating, and takes this
+    /// technique. Nothing that is given up fits.
+    ///
+    /// # Errors
+    /// [`Cancelled`].
+    pub(super) fn fits(
+        &mut self,
+        puzzle: &Grid,
+        rating: Option<&RangeInclusive<Score>>,
+        technique: Option<Technique>,
+        cancel: &AtomicBool,
+    ) -> Result<bool, Cancelled> {
+        let up_to = rating.map(|range| *range.end());
+        let is_hard = rating.is_some_and(|range| *range.start() >= HARD)
+            || technique.is_some_and(|technique| technique.base_rating() >= HARD);
+        let effort = if is_hard { techniques::DEFAULT_EFFORT } else { EFFORT };
+        let options = Options { up_to, effort, cancel: Some(cancel), ..Options::default() };
+        let found = self.rater.rate(puzzle, &options);
+        if found.ending == Ending::Cancelled {
+            return Err(Cancelled);
+        }
+        let has_rating =
+            rating.is_none_or(|range| found.is_complete() && found.er.is_some_and(|er| range.contains(&er)));
+        let has_technique = technique.is_none_or(|technique| found.count(technique) > 0);
+        Ok(found.is_complete() && has_rating && has_technique)
+    }
+}
+
+/// The error of a text that is no range of ratings.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no range of ratings. Write 3.0..4.5, 3.4, 3.0.. or ..4.5; ratings are 1.0 to 20.0.")]
+pub struct NoRatings(String);
+
+/// Reads a range of ratings, both ends included: `3.0..4.5`, `3.4`, `3.0..` or `..4.5`.
+///
+/// # Errors
+/// [`NoRatings`], also for a range that ends before it begins.
+pub fn ratings(text: &str) -> Result<RangeInclusive<Score>, NoRatings> {
+    let bad = || NoRatings(text.to_owned());
+    let score = |part: &str, empty: u16| match part {
+        "" => Ok(Score::from_tenths(empty)),
+        part => part.parse::<Score>().map_err(|_| bad()),
+    };
+    let range = match text.split_once("..") {
+        Some(("", "")) => return Err(bad()),
+        Some((least, most)) => score(least, 10)?..=score(most, 200)?,
+        None => {
+            let exact = text.parse().map_err(|_| bad())?;
+            exact..=exact
+        }
+    };
+    if range.is_empty() { Err(bad()) } else { Ok(range) }
 }
 
 /// A solver by naked and hidden singles alone, cell by cell and house by house.

@@ -130,38 +130,6 @@ pub(super) fn base(order: Order) -> Vec<u8> {
     (0..order.cells()).map(digit).collect()
 }
 
-/// A random disguise of a grid, of all those that keep the rules: digits relabelled, rows permuted
-/// within bands, bands permuted, likewise columns, transposed or not.
-pub(super) fn disguise(order: Order, digits: &[u8], random: &mut ChaCha8Rng) -> Vec<u8> {
-    let (side, b) = (order.side(), order.box_side());
-    let mut labels: Vec<u8> = (1..=u8::MAX).take(side).collect();
-    labels.shuffle(random);
-    let rows = lines(b, random);
-    let columns = lines(b, random);
-    let (row_step, column_step) = if random.random() { (1, side) } else { (side, 1) };
-    let mut disguised = Vec::with_capacity(digits.len());
-    for row in rows {
-        disguised.extend(columns.iter().map(|column| match digits[row * row_step + column * column_step] {
-            0 => 0,
-            digit => labels[usize::from(digit) - 1],
-        }));
-    }
-    disguised
-}
-
-/// A random order of the rows or columns of a grid that keeps bands or stacks together.
-fn lines(b: usize, random: &mut ChaCha8Rng) -> Vec<usize> {
-    let mut groups: Vec<usize> = (0..b).collect();
-    groups.shuffle(random);
-    let mut all = Vec::with_capacity(b * b);
-    for group in groups {
-        let begin = all.len();
-        all.extend(group * b..(group + 1) * b);
-        all[begin..].shuffle(random);
-    }
-    all
-}
-
 /// Places `clues` random values, each a digit that the houses of its cell do not hold. `None` if no
 /// cell is left that can take one.
 pub(super) fn scatter(order: Order, clues: usize, random: &mut ChaCha8Rng) -> Option<Vec<u8>> {
@@ -182,6 +150,7 @@ mod tests {
     use rand::SeedableRng as _;
 
     use super::*;
+    use crate::canon::Disguise;
     use crate::grid::Grid;
 
     #[test]
@@ -191,7 +160,9 @@ mod tests {
             let base = base(order);
             assert!(Grid::from_digits(order, &base).is_solved());
             for _ in 0..20 {
-                assert!(Grid::from_digits(order, &disguise(order, &base, &mut random)).is_solved());
+                assert!(
+                    Disguise::draw(order, &mut random).apply(&Grid::from_digits(order, &base)).is_solved()
+                );
             }
         }
     }

@@ -39,22 +39,25 @@ mod symmetry;
 mod vicinity_search;
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rand::SeedableRng as _;
 use rand::rngs::ChaCha8Rng;
 
 use crate::answer::Cancelled;
+use crate::canon::Disguise;
 use crate::grid::{Grid, Order};
 use crate::solver::{
     Batch, DEFAULT_NODE_LIMIT, Limit, Question, Search, Solver, Stop, Verdict, default_strategy,
 };
+use crate::techniques::{Score, Technique};
 
-pub use difficulty::{Difficulty, NoGuesses, guesses};
+pub use difficulty::{Difficulty, NoGuesses, NoRatings, guesses, ratings};
 pub use full_grid::Grids;
 pub use symmetry::{NoSymmetry, Symmetry};
 
-use difficulty::Rater;
+use difficulty::{HandTest, Rater};
 use remove_clues::{ClueRemoval, Soundness};
 use vicinity_search::VicinitySearch;
 
@@ -106,6 +109,17 @@ pub struct Constraints {
     /// The difficulty. Unless the puzzle must be minimal, no clue is removed that would make it too
     /// hard.
     pub difficulty: Difficulty,
+    /// The rating of the hardest step by hand, as [`crate::techniques`] rates; default: any.
+    pub rating: Option<RangeInclusive<Score>>,
+    /// A technique that the solution by hand takes at least once; default: any.
+    pub technique: Option<Technique>,
+}
+
+impl Constraints {
+    /// Whether puzzles are solved by hand, to see whether they are wanted.
+    const fn tests_by_hand(&self) -> bool {
+        self.rating.is_some() || self.technique.is_some()
+    }
 }
 
 impl Recipe {
@@ -145,7 +159,9 @@ impl Recipe {
             (_, 4) => 8,
             (Kind::Puzzle(constraints), _) if self.uses_vicinity_search(constraints) => 1,
             (Kind::Puzzle(constraints), _)
-                if constraints.clues.is_some() || constraints.difficulty != Difficulty::Any =>
+                if constraints.clues.is_some()
+                    || constraints.difficulty != Difficulty::Any
+                    || constraints.tests_by_hand() =>
             {
                 512
             }
@@ -186,6 +202,15 @@ impl fmt::Display for Recipe {
             Difficulty::Guesses(_) => with.push(format!("{} guesses", constraints.difficulty)),
             named => write!(f, "{named} ")?,
         }
+        if let Some(rating) = &constraints.rating {
+            let (least, most) = (rating.start(), rating.end());
+            with.push(if least == most {
+                format!("a rating of {least}")
+            } else {
+                format!("a rating of {least} to {most}")
+            });
+        }
+        with.extend(constraints.technique.map(|technique| format!("a step by {technique}")));
         write!(f, "{} puzzle", self.order)?;
         let last = with.pop();
         match last {
@@ -419,6 +444,7 @@ struct BatchGenerator<'a> {
     cancel: &'a AtomicBool,
     solver: Box<dyn Solver>,
     rater: Option<Rater>,
+    hand_test: Option<HandTest>,
     /// The puzzles searched together, and the index of the open puzzle that each belongs to.
     batch: Batch,
     owners: Vec<usize>,
@@ -434,6 +460,7 @@ impl<'a> BatchGenerator<'a> {
             cancel,
             solver: default_strategy(order).solver(order),
             rater: (constraints.difficulty != Difficulty::Any).then(|| Rater::new(order)),
+            hand_test: constraints.tests_by_hand().then(HandTest::new),
             batch: Batch::new(order),
             owners: Vec::new(),
         }
@@ -486,7 +513,9 @@ impl<'a> BatchGenerator<'a> {
                 continue;
             }
             if self.constraints.grids == Grids::Shuffled || making.fills == MOST_FILLS {
-                making.solution = full_grid::disguise(order, &full_grid::base(order), &mut making.random);
+                let base = full_grid::base(order);
+                making.solution.resize(base.len(), 0);
+                Disguise::draw(order, &mut making.random).apply_to(&base, &mut making.solution);
                 making.begin_removal(&self.generator.orbits, least);
                 continue;
             }
@@ -500,7 +529,9 @@ impl<'a> BatchGenerator<'a> {
             if self.batch.searches()[place].solutions > 0 {
                 let making = &mut open[index];
                 // The solver finds solutions of a certain kind first, so the grid is disguised.
-                making.solution = full_grid::disguise(order, self.batch.solution(place), &mut making.random);
+                let disguise = Disguise::draw(order, &mut making.random);
+                making.solution.resize(order.cells(), 0);
+                disguise.apply_to(self.batch.solution(place), &mut making.solution);
                 making.begin_removal(&self.generator.orbits, least);
             }
         }
@@ -617,6 +648,12 @@ impl<'a> BatchGenerator<'a> {
             }
         }
         let clues = Grid::from_digits(self.order, digits);
+        if let Some(test) = &mut self.hand_test {
+            let Constraints { rating, technique, .. } = self.constraints;
+            if !test.fits(&clues, rating.as_ref(), *technique, self.cancel)? {
+                return Ok(None);
+            }
+        }
         let mut solution = Grid::from_digits(self.order, &making.solution);
         if nearby.is_some() {
             // Vicinity search changes the solution.

@@ -165,8 +165,9 @@ mod tests {
     use rand::SeedableRng as _;
 
     use super::*;
+    use crate::canon::Disguise;
     use crate::generate::Symmetry;
-    use crate::generate::full_grid::{base, disguise};
+    use crate::generate::full_grid::base;
     use crate::grid::{Grid, Order};
     use crate::solver::{Limit, Propagation, Strategy as _};
 
@@ -205,7 +206,8 @@ mod tests {
                 let puzzle = Grid::from_digits(order, digits);
                 solver.search(&puzzle, &limit, &mut Grid::empty(order)).solutions == 1
             };
-            let solution = disguise(order, &base(order), &mut random);
+            let mut solution = base(order);
+            Disguise::draw(order, &mut random).apply_to(&base(order), &mut solution);
             let mut removal = ClueRemoval::new();
             removal.begin(&solution, &orbits, least, &mut random);
             let sequence = removal.sequence.clone();

@@ -3,11 +3,12 @@
 //! A [`Strategy`] is a name and a factory; a [`Solver`] is the reusable state of one worker. A
 //! solver always answers the same question: *how many solutions are there, up to a limit, and what
 //! is the first?* [`Question`] turns that into a [`Verdict`]. A [`Batch`] is many puzzles that are
-//! searched together.
+//! searched together. An [`Enumerator`] tells of every solution.
 //!
 //! | strategy | orders | algorithm |
 //! |---|---|---|
 //! | [`Fast`] | 9x9 | bit-sliced inference over hundreds of puzzles at once, see [`lanes`] |
+//! | [`Boxes`] | 9x9 | the same inference on one puzzle, a vector lane for each of its boxes |
 //! | [`Propagation`] | all | singles and locked candidates on bit masks, weighted guesses |
 //! | [`DancingLinks`] | all | D. Knuth's Algorithm X |
 //! | [`FewestCandidates`] | all | backtracking, the cell with the fewest candidates first |
@@ -32,7 +33,9 @@
 
 mod backtracking;
 mod batch;
+mod boxes;
 mod dancing_links;
+mod enumerate;
 mod fast;
 mod fewest_candidates;
 mod houses;
@@ -47,7 +50,9 @@ use crate::grid::{Grid, Order};
 
 pub use backtracking::Backtracking;
 pub use batch::Batch;
+pub use boxes::Boxes;
 pub use dancing_links::DancingLinks;
+pub use enumerate::{Enumerator, SolutionVisitor};
 pub use fast::Fast;
 pub use fewest_candidates::FewestCandidates;
 pub use propagation::Propagation;
@@ -56,7 +61,7 @@ pub use watch::{Contradiction, Step, StepObserver, Watcher};
 
 /// All strategies. Where none is named, the first that supports the order is used.
 pub static STRATEGIES: &[&dyn Strategy] =
-    &[&Fast::BEST, &Propagation, &DancingLinks, &FewestCandidates, &Recursive, &Backtracking];
+    &[&Fast::BEST, &Boxes, &Propagation, &DancingLinks, &FewestCandidates, &Recursive, &Backtracking];
 
 /// The default node limit of a puzzle.
 pub const DEFAULT_NODE_LIMIT: u64 = 1_000_000;

@@ -142,6 +142,19 @@ impl<'a> Watcher<'a> {
         Self { observer: Some(observer), ..Self::counting() }
     }
 
+    /// Counts the comparisons and placements of a search.
+    pub(super) fn count(search: impl FnOnce(&mut Self) -> Search) -> Search {
+        let mut watcher = Self::counting();
+        let search = search(&mut watcher);
+        watcher.complete(search)
+    }
+
+    /// The search with what was counted.
+    const fn complete(&self, search: Search) -> Search {
+        let (comparisons, placements) = (self.comparisons, self.placements);
+        Search { metrics: Metrics { comparisons, placements, ..search.metrics }, ..search }
+    }
+
     fn notify(&mut self, step: &Step) {
         if let Some(observer) = &mut self.observer
             && !self.is_over
@@ -193,19 +206,31 @@ pub(super) trait Watch {
     const IS_ON: bool;
 
     /// `times` comparisons were made.
-    fn compare(&mut self, times: u64);
+    #[inline(always)]
+    fn compare(&mut self, _times: u64) {}
 
     /// A digit is put into a blank cell.
-    fn place(&mut self, cell: usize, digit: u8, is_guess: bool);
+    #[inline(always)]
+    fn place(&mut self, _cell: usize, _digit: u8, _is_guess: bool) {}
 
     /// The last guess leads to a contradiction.
-    fn conflict(&mut self, contradiction: Contradiction);
+    #[inline(always)]
+    fn conflict(&mut self, _contradiction: Contradiction) {}
 
     /// The guess at this cell is taken back, and with it all that was placed after it.
-    fn backtrack(&mut self, cell: usize);
+    #[inline(always)]
+    fn backtrack(&mut self, _cell: usize) {}
 
     /// The grid is a solution.
-    fn solved(&mut self);
+    #[inline(always)]
+    fn solved(&mut self) {}
+
+    /// Whether [`Self::solution`] wants every solution.
+    const WANTS_SOLUTIONS: bool = false;
+
+    /// The digits of a solution, if they are wanted.
+    #[inline(always)]
+    fn solution(&mut self, _digits: &[u8]) {}
 
     /// Whether the observer has ended the search.
     fn is_over(&self) -> bool;
@@ -225,21 +250,6 @@ pub(super) struct NoWatch;
 
 impl Watch for NoWatch {
     const IS_ON: bool = false;
-
-    #[inline(always)]
-    fn compare(&mut self, _times: u64) {}
-
-    #[inline(always)]
-    fn place(&mut self, _cell: usize, _digit: u8, _is_guess: bool) {}
-
-    #[inline(always)]
-    fn conflict(&mut self, _contradiction: Contradiction) {}
-
-    #[inline(always)]
-    fn backtrack(&mut self, _cell: usize) {}
-
-    #[inline(always)]
-    fn solved(&mut self) {}
 
     #[inline(always)]
     fn is_over(&self) -> bool {
@@ -326,7 +336,6 @@ impl<T: Watchable> Solver for T {
         watcher.begin(puzzle);
         let search = self.run(puzzle, limit, solution, watcher);
         watcher.end(&search);
-        let Watcher { comparisons, placements, .. } = *watcher;
-        Search { metrics: Metrics { comparisons, placements, ..search.metrics }, ..search }
+        watcher.complete(search)
     }
 }

@@ -7,9 +7,9 @@ use super::Notation;
 use crate::grid::{HOUSE_SUM, HOUSE_SUM_INVALID, MAX_SIDE, Order, keeps_rules_9x9};
 
 /// Characters that stand for a blank cell, unless the alphabet uses them for a value.
-const BLANKS: &[u8] = b".0_*-";
-/// The blanks in `grid`, where a row of `-` would be a ruler.
-const GRID_BLANKS: &[u8] = b".0";
+const BLANKS: &[u8] = b".0_*-?xX";
+/// The middle dot `\u{B7}` in UTF-8: a blank wherever [`BLANKS`] are.
+pub(super) const MIDDLE_DOT: &[u8] = "\u{B7}".as_bytes();
 /// The blanks in `header`, and with `hex`, where `0` is a value.
 const STRICT_BLANKS: &[u8] = b".";
 /// Characters that end the cells of a line and begin a comment, unless the alphabet uses them.
@@ -121,6 +121,8 @@ pub(super) struct Codec {
     encode: [u8; MAX_SIDE + 1],
     /// Whether the byte ends the cells of a line.
     delimiter: [bool; 256],
+    /// Whether a middle dot is a blank.
+    has_middle_dot: bool,
     pub(super) shortcut: Shortcut,
     /// For 9x9: what each byte adds to the house sums of [`keeps_rules_9x9`].
     ///
@@ -152,8 +154,7 @@ impl Codec {
         let blanks = match notation {
             Notation::Header => STRICT_BLANKS,
             _ if *alphabet == Alphabet::Hex => STRICT_BLANKS,
-            Notation::Grid => GRID_BLANKS,
-            Notation::Lines | Notation::Triples | Notation::Csv => BLANKS,
+            _ => BLANKS,
         };
         for &byte in blanks {
             decode[usize::from(byte)] = 0;
@@ -185,11 +186,21 @@ impl Codec {
                 digit => HOUSE_SUM[usize::from(digit)],
             }))
         });
-        Self { decode, encode, delimiter, shortcut, house_sums }
+        let has_middle_dot = blanks == BLANKS;
+        Self { decode, encode, delimiter, has_middle_dot, shortcut, house_sums }
     }
 
     pub(super) const fn decode(&self, byte: u8) -> u8 {
         self.decode[byte as usize]
+    }
+
+    /// The digit of a character, which may be of several bytes.
+    pub(super) fn character(&self, character: &[u8]) -> u8 {
+        match character {
+            [byte] => self.decode(*byte),
+            MIDDLE_DOT if self.has_middle_dot => 0,
+            _ => INVALID,
+        }
     }
 
     pub(super) const fn encode(&self, digit: u8) -> u8 {
@@ -227,16 +238,16 @@ mod tests {
     #[test]
     fn bytes_mean_what_the_alphabet_and_the_notation_say() {
         let cases = [
-            ("letters", 2, Notation::Lines, "*-.0_ 1 2 3 4"),
-            ("letters", 2, Notation::Csv, "*-.0_ 1 2 3 4"),
-            ("letters", 2, Notation::Grid, ".0 1 2 3 4"),
+            ("letters", 2, Notation::Lines, "*-.0?X_x 1 2 3 4"),
+            ("letters", 2, Notation::Csv, "*-.0?X_x 1 2 3 4"),
+            ("letters", 2, Notation::Grid, "*-.0?X_x 1 2 3 4"),
             ("letters", 2, Notation::Header, ". 1 2 3 4"),
-            ("letters", 4, Notation::Lines, "*-.0_ 1 2 3 4 5 6 7 8 9 Aa Bb Cc Dd Ee Ff Gg"),
-            ("ascii", 4, Notation::Lines, "*-.0_ 1 2 3 4 5 6 7 8 9 : ; < = > ? @"),
-            ("alpha", 2, Notation::Lines, "*-.0_ Aa Bb Cc Dd"),
+            ("letters", 4, Notation::Lines, "*-.0?X_x 1 2 3 4 5 6 7 8 9 Aa Bb Cc Dd Ee Ff Gg"),
+            ("ascii", 4, Notation::Lines, "*-.0X_x 1 2 3 4 5 6 7 8 9 : ; < = > ? @"),
+            ("alpha", 2, Notation::Lines, "*-.0?_ Aa Bb Cc Dd"),
             ("hex", 4, Notation::Lines, ". 0 1 2 3 4 5 6 7 8 9 Aa Bb Cc Dd Ee Ff"),
             ("hex", 2, Notation::Grid, ". 0 1 2 3"),
-            ("a*0B", 2, Notation::Lines, "-._ a * 0 B"),
+            ("a*0B", 2, Notation::Lines, "-.?X_x a * 0 B"),
         ];
         for (alphabet, order, notation, wanted) in cases {
             assert_eq!(meanings(alphabet, order, notation), wanted, "{alphabet} {order} {notation}");

@@ -1,13 +1,18 @@
 //! Auto-detection: the format of a text from its beginning.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 
-use super::alphabet::Codec;
-use super::lines::{fields, is_no_puzzle, puzzle_lines, trim_end};
+use super::alphabet::{Codec, Shortcut};
+use super::json::{self, Keys};
+use super::lines::{characters, is_no_puzzle, puzzle_lines, trim_end};
+use super::misfit::Misfit;
 use super::readings::{are_rows, check_letters, written_cells};
-use super::rows::{LineKind, classify, read_cell, tokens};
+use super::rows::{LineKind, RowStyle, classify, read_cell, separated, tokens};
+use super::table::{self, Columns, Table, fields};
 use super::{
-    Alphabet, BYTE_ORDER_MARK, CsvColumns, Format, FormatError, Hint, Notation, Problem, PuzzleError, triples,
+    Alphabet, BYTE_ORDER_MARK, Column, Delimiter, Format, FormatError, Hint, Notation, Problem, PuzzleError,
+    apart, triples,
 };
 use crate::grid::Order;
 
@@ -28,6 +33,31 @@ pub struct Preamble {
     pub body: usize,
     /// The lines before that offset.
     pub lines: u64,
+    /// Why none of the first lines is a puzzle, if none is. Then the format is a guess, and every
+    /// line would be an error; so a file is better refused. `None` if the notation, size or column
+    /// was given.
+    pub misfit: Option<Misfit>,
+}
+
+/// How a text is laid out.
+struct Layout {
+    notation: Notation,
+    /// The length of a header or heading.
+    body: usize,
+    order: Option<Order>,
+    columns: Columns,
+    keys: Keys,
+    style: RowStyle,
+    /// Whether nothing but a puzzle can be where puzzles are read.
+    names_puzzles: bool,
+}
+
+impl Layout {
+    fn new(notation: Notation) -> Self {
+        let (columns, keys, style) = (Columns::default(), Keys::default(), RowStyle::default());
+        let names_puzzles = notation != Notation::Csv;
+        Self { notation, body: 0, order: None, columns, keys, style, names_puzzles }
+    }
 }
 
 /// Detects the format of a text from its beginning, of which the more is given the better: skips a
@@ -53,8 +83,32 @@ pub fn sniff(text: &[u8], hint: &Hint, at_start: bool) -> Result<Option<Preamble
     if rest.is_empty() {
         return Ok(None);
     }
-    let Preamble { format, body, lines } = detect(&rest[..rest.len().min(SAMPLE_BYTES)], hint)?;
-    Ok(Some(Preamble { format, body: skipped + body, lines: blank_lines + lines }))
+    let found = detect(&rest[..rest.len().min(SAMPLE_BYTES)], hint)?;
+    let misfit = found.misfit.map(|misfit| misfit.below(blank_lines));
+    Ok(Some(Preamble { body: skipped + found.body, lines: blank_lines + found.lines, misfit, ..found }))
+}
+
+/// [`sniff`] for the rest of a text whose beginning was read before. Nothing is detected if the
+/// hint says everything, as [`Hint::of`] the format of the beginning does if one puzzle is on each
+/// line; then no line is taken for a header or heading, whatever it looks like.
+///
+/// # Errors
+/// Like [`detect`].
+///
+/// ```
+/// use sudoku_core::text::{Hint, sniff, sniff_part};
+///
+/// let beginning = sniff(b"puzzle\n12....1.........\n", &Hint::default(), true)?.expect("a puzzle");
+/// let rest = b"puzzle\n....3......4....\n";
+/// let hint = Hint::of(&beginning.format);
+/// let part = sniff_part(rest, &hint)?.expect("lines that are not blank");
+/// assert_eq!(part.body, 0, "the first row is bad, but a row");
+/// # Ok::<(), sudoku_core::text::FormatError>(())
+/// ```
+pub fn sniff_part(text: &[u8], hint: &Hint) -> Result<Option<Preamble>, FormatError> {
+    let Some(format) = hint.format()? else { return sniff(text, hint, false) };
+    // Blank lines are left to the reader, because in `header` they are bad puzzles.
+    Ok((!text.is_empty()).then_some(Preamble { format, body: 0, lines: 0, misfit: None }))
 }
 
 /// The length and number of the whole lines at the start of `text` that are blank or comments,
@@ -91,18 +145,13 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
     let first_end = memchr::memchr(b'\n', sample).map_or(sample.len(), |end| end + 1);
     let (first, below) = sample.split_at(first_end);
     let first = trim_end(first);
-    let notation = match hint.notation {
-        Some(notation) => notation,
-        None => detect_notation(sample, first, below, hint)?,
+    let goes_on = sample.len() >= SAMPLE_BYTES;
+    let layout = match hint.notation {
+        Some(notation) => lay_out(notation, sample, first_end, hint)?,
+        None => detect_layout(sample, first, below, hint)?,
     };
-    let body = match notation {
-        Notation::Header => first_end,
-        Notation::Csv if is_heading(first) => first_end,
-        _ => 0,
-    };
+    let Layout { notation, body, .. } = layout;
     let text = whole_lines(sample).get(body..).unwrap_or_default();
-    let columns = csv_columns(first, text);
-
     let named_order = match notation {
         Notation::Header => match first.trim_ascii() {
             b"2" => Order::new(2),
@@ -113,27 +162,47 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
             }
         },
         Notation::Triples => hint.order.or_else(|| Some(triples::smallest_order(text))),
-        _ => hint.order,
+        _ => hint.order.or(layout.order),
     };
-    let lines = || {
-        let column = (notation == Notation::Csv).then_some(columns.puzzle);
-        puzzle_lines(text).map(move |line| field(line, column))
+    // The cells of each puzzle, or of each row.
+    let cells: Vec<Cow<'_, [u8]>> = match notation {
+        Notation::Csv => {
+            let Columns { delimiter, puzzle, .. } = layout.columns;
+            let field = |row| fields(row, delimiter).nth(puzzle).unwrap_or_default();
+            puzzle_lines(text).map(|row| Cow::Borrowed(field(row))).collect()
+        }
+        Notation::Jsonl => json::texts(text, &layout.keys).into_iter().map(Cow::Owned).collect(),
+        Notation::Cells => Vec::new(),
+        _ => puzzle_lines(text).map(Cow::Borrowed).collect(),
     };
+    let lines = || cells.iter().map(|cells| &**cells);
+    // Anything short would be a list of the smallest puzzles, so those have to be all there is.
+    let may_be_one = layout.names_puzzles && !cells.is_empty() && lines().all(|line| line.len() == 1);
     let with = |alphabet: &Alphabet| {
-        let order = named_order.or_else(|| detect_order(notation, lines(), alphabet));
-        Format::new(notation, order.unwrap_or(Order::NINE), alphabet.clone())
+        let order =
+            named_order.or_else(|| detect_order(notation, lines(), alphabet, layout.style, may_be_one));
+        let mut format = Format::new(notation, order.unwrap_or(Order::NINE), alphabet.clone())?;
+        format.columns = layout.columns;
+        format.style = layout.style.written_in(alphabet, Some(format.order));
+        format.keys.clone_from(&layout.keys);
+        Ok::<_, FormatError>(format)
     };
     let mut format = if let Some(alphabet) = &hint.alphabet {
         with(alphabet)?
     } else {
         let total_fit = |format: &Format| lines().map(|line| fit(format, line)).sum::<isize>();
         let mut best = with(&Alphabet::Letters)?;
+        let mut best_fit = total_fit(&best);
         for other in [Alphabet::Ascii, Alphabet::Alpha] {
-            // Where several fit equally well, the earlier one wins.
-            if let Ok(format) = with(&other)
-                && total_fit(&format) > total_fit(&best)
-            {
-                best = format;
+            // Where several fit equally well, the earlier one wins. None fits better than wholly.
+            if best_fit == WHOLE * cells.len().cast_signed() {
+                break;
+            }
+            if let Ok(format) = with(&other) {
+                let fit = total_fit(&format);
+                if fit > best_fit {
+                    (best, best_fit) = (format, fit);
+                }
             }
         }
         // Most texts have one kind of blank, which is unambiguous.
@@ -143,25 +212,114 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
         }
         best
     };
-    format.columns = columns;
-    Ok(Preamble { format, body, lines: u64::from(body > 0) })
+    if format.delimiter().is_some() && body > 0 {
+        let heading = sample[..body].strip_suffix(b"\n").unwrap_or(&sample[..body]);
+        format.heading = Some(heading.into());
+    }
+    let lines_above = u64::from(body > 0);
+    let is_told = hint.notation.is_some() || hint.order.is_some() || hint.column.is_some();
+    let is_good = |line| fit(&format, line) > 0;
+    // What follows an overlong line has not been seen.
+    let sees_enough = !goes_on || sample.contains(&b'\n');
+    let misfit =
+        if is_told || may_be_one || !sees_enough || lines().any(is_good) && notation != Notation::Grid {
+            None
+        } else {
+            Misfit::find(&format, text, goes_on).map(|misfit| misfit.below(lines_above))
+        };
+    Ok(Preamble { format, body, lines: lines_above, misfit })
 }
 
-fn detect_notation(sample: &[u8], first: &[u8], below: &[u8], hint: &Hint) -> Result<Notation, FormatError> {
+/// The layout of a text that is in this notation.
+fn lay_out(notation: Notation, sample: &[u8], first_end: usize, hint: &Hint) -> Result<Layout, FormatError> {
     let text = whole_lines(sample);
-    if is_block_size(first, below, hint) && !is_list_of_cells(first, text, hint) {
-        return Ok(Notation::Header);
+    let heading = |is_there: bool| if is_there { first_end } else { 0 };
+    let mut layout = Layout::new(notation);
+    match notation {
+        Notation::Header => layout.body = first_end,
+        Notation::Csv => {
+            if let Some(table) = table::find(text, hint)? {
+                (layout.columns, layout.body) = (table.columns, heading(table.has_heading));
+                layout.names_puzzles = table.names_puzzles;
+            } else if let Some(delimiter) = hint.delimiter {
+                layout.columns.delimiter = delimiter;
+            }
+        }
+        Notation::Cells => {
+            if let Some((columns, order, has_heading)) = apart::find(text, hint) {
+                (layout.columns, layout.order) = (columns, Some(order));
+                layout.body = heading(has_heading);
+            } else {
+                layout.columns.delimiter = hint.delimiter.unwrap_or(Delimiter::COMMA);
+                if let Some(Column::Number(number)) = hint.column {
+                    layout.columns.puzzle = number.saturating_sub(1);
+                }
+            }
+        }
+        Notation::Jsonl => (layout.keys, layout.order) = json::find(text, hint)?,
+        Notation::Grid => {
+            let has_heading;
+            (layout.style, has_heading) = row_style(text, sample.len() >= SAMPLE_BYTES, hint);
+            layout.body = heading(has_heading);
+        }
+        Notation::Lines | Notation::Triples => {}
     }
-    let names_puzzles = csv_column(first, PUZZLE_HEADINGS).is_some();
-    let heads_puzzles = || puzzle_lines(text).nth(1).is_some_and(has_puzzle_field);
-    if names_puzzles || (first.contains(&b',') && is_heading(first) && heads_puzzles()) {
-        return Ok(Notation::Csv);
+    Ok(layout)
+}
+
+fn detect_layout(sample: &[u8], first: &[u8], below: &[u8], hint: &Hint) -> Result<Layout, FormatError> {
+    let text = whole_lines(sample);
+    let first_end = sample.len() - below.len();
+    let as_notation = |notation| lay_out(notation, sample, first_end, hint);
+    let is_table = hint.column.is_some() || hint.delimiter.is_some();
+    if !is_table && is_plain_list(text) {
+        return as_notation(Notation::Lines);
+    }
+    if json::is_jsonl(text) {
+        return as_notation(Notation::Jsonl);
+    }
+    if is_table {
+        return as_notation(Notation::Csv);
+    }
+    if is_block_size(first, below, hint) && !is_list_of_cells(first, text, hint) {
+        return as_notation(Notation::Header);
+    }
+    if let Some(Table { columns, has_heading, names_puzzles, .. }) =
+        table::find(text, hint)?.filter(|table| table.is_likely(text))
+    {
+        let body = if has_heading { first_end } else { 0 };
+        return Ok(Layout { body, columns, names_puzzles, ..Layout::new(Notation::Csv) });
+    }
+    if let Some((columns, order, has_heading)) = apart::find(text, hint) {
+        let body = if has_heading { first_end } else { 0 };
+        return Ok(Layout { body, columns, order: Some(order), ..Layout::new(Notation::Cells) });
     }
     if is_triples(text) {
-        return Ok(Notation::Triples);
+        return as_notation(Notation::Triples);
     }
-    let is_grid = is_grid(text, hint) || are_rows(text, sample.len() >= SAMPLE_BYTES, hint)?;
-    Ok(if is_grid { Notation::Grid } else { Notation::Lines })
+    let grid = as_notation(Notation::Grid)?;
+    let rows = &text[grid.body.min(text.len())..];
+    if is_grid(rows, hint, grid.style) || are_rows(rows, sample.len() >= SAMPLE_BYTES, hint, grid.style)? {
+        return Ok(grid);
+    }
+    as_notation(Notation::Lines)
+}
+
+/// Whether a text is a list of puzzles and nothing else, which all other checks would find too, in
+/// many times the time: each line has the length of a puzzle, the same one, above that of any row,
+/// and nothing that could separate fields.
+fn is_plain_list(text: &[u8]) -> bool {
+    const SEPARATORS: &[u8] = b" \t,;|{";
+    let mut separates = [false; 256];
+    for &byte in SEPARATORS {
+        separates[usize::from(byte)] = true;
+    }
+    let mut lines = text.split(|&byte| byte == b'\n').map(trim_end).filter(|line| !line.is_empty());
+    let Some(first) = lines.next() else { return false };
+    let is_puzzle = Order::from_cells(first.len()).is_some_and(|order| order.side() >= 9);
+    let is_plain =
+        |line: &[u8]| line.len() == first.len() && !line.iter().any(|&b| separates[usize::from(b)]);
+    is_puzzle && is_plain(first) && lines.all(is_plain)
 }
 
 /// Whether a number on the first line is a 1x1 puzzle above others, and no block size. It is if the
@@ -190,48 +348,9 @@ fn is_block_size(first: &[u8], below: &[u8], hint: &Hint) -> bool {
         // With nothing below it, a number is a 1x1 puzzle; but `2` or `3` would be an invalid one.
         return hint.order.is_none() && matches!(number, b"2" | b"3");
     };
-    // A number above a line of the same length is a row, if a grid has rows of that length.
-    let is_row = Order::from_side(number.len()).is_some_and(|order| order.side() > 1);
-    !(is_row && second.len() == number.len())
-}
-
-const PUZZLE_HEADINGS: &[&str] = &["puzzle", "puzzles", "quiz", "quizzes", "question", "sudoku"];
-const SOLUTION_HEADINGS: &[&str] = &["solution", "solutions", "answer", "answers"];
-
-/// Whether a `csv` row is a heading: one of its names is known, or all of its fields are words and
-/// none is a puzzle.
-fn is_heading(row: &[u8]) -> bool {
-    let is_word = |field: &[u8]| field.iter().any(u8::is_ascii_alphabetic) && puzzle_order(field).is_none();
-    csv_column(row, PUZZLE_HEADINGS).is_some() || fields(row).all(is_word)
-}
-
-fn has_puzzle_field(row: &[u8]) -> bool {
-    fields(row).any(|field| puzzle_order(field).is_some())
-}
-
-fn csv_column(heading: &[u8], names: &[&str]) -> Option<usize> {
-    fields(heading).position(|field| names.iter().any(|name| field.eq_ignore_ascii_case(name.as_bytes())))
-}
-
-/// The columns of puzzle and solution: by their names if known, else by the content of the rows of
-/// `text`.
-fn csv_columns(heading: &[u8], text: &[u8]) -> CsvColumns {
-    let order = |row, column| fields(row).nth(column).and_then(|field| Order::from_cells(field.len()));
-    let by_length =
-        || puzzle_lines(text).find_map(|row| fields(row).position(|field| puzzle_order(field).is_some()));
-    let puzzle = csv_column(heading, PUZZLE_HEADINGS).or_else(by_length).unwrap_or(0);
-    let is_solution = |row| order(row, puzzle).is_some() && order(row, puzzle) == order(row, puzzle + 1);
-    let solution = csv_column(heading, SOLUTION_HEADINGS)
-        .or_else(|| puzzle_lines(text).any(is_solution).then_some(puzzle + 1));
-    CsvColumns { puzzle, solution }
-}
-
-/// The part of a line that contains the puzzle.
-fn field(line: &[u8], csv_column: Option<usize>) -> &[u8] {
-    match csv_column {
-        Some(column) => fields(line).nth(column).unwrap_or_default(),
-        None => line,
-    }
+    // A long number above a line of the same length is a row: of a grid, or of a size that is none.
+    let is_row = number.len() > 2 && second.len() == number.len();
+    !is_row
 }
 
 /// The whole lines of a sample: the last line of a full sample may be cut off and is dropped,
@@ -258,21 +377,49 @@ fn is_triples(text: &[u8]) -> bool {
 }
 
 /// Whether there are more rows of cells than other lines.
-fn is_grid(text: &[u8], hint: &Hint) -> bool {
+fn is_grid(text: &[u8], hint: &Hint, style: RowStyle) -> bool {
     let codec = delimiting(&hint.alphabet.clone().unwrap_or_default(), Notation::Lines);
     let (mut rows, mut rulers, mut others) = (0, 0, 0);
     for line in puzzle_lines(text) {
         if puzzle_order(codec.cells(line)).is_some() {
             others += 1;
-        } else if classify(line) == LineKind::Ruler {
-            rulers += 1;
-        } else if row_order(line).is_some_and(|order| order.side() > 1) {
-            rows += 1;
-        } else {
-            others += 1;
+            continue;
+        }
+        match classify(line, style) {
+            LineKind::Row if row_order(line, style).is_some_and(|order| order.side() > 1) => rows += 1,
+            LineKind::Row | LineKind::Blank => others += 1,
+            LineKind::Ruler | LineKind::Title | LineKind::Section(_) => rulers += 1,
         }
     }
     rows > others || (others == 0 && rulers > 0)
+}
+
+/// What the rows of a text look like if they are those of a grid, and whether the first line is a
+/// heading of columns, as spreadsheets and pandas write it.
+fn row_style(text: &[u8], goes_on: bool, hint: &Hint) -> (RowStyle, bool) {
+    let mut style = RowStyle::default();
+    if let Some(alphabet) = &hint.alphabet {
+        style = style.written_in(alphabet, hint.order);
+    }
+    let is_row = |line: &[u8], style| {
+        classify(line, style) == LineKind::Row && row_order(line, style).is_some_and(|order| order.side() > 1)
+    };
+    style.dashes =
+        puzzle_lines(text).any(|line| tokens(line).any(|token| token.contains(&b'-')) && is_row(line, style));
+    let as_seen = style;
+    let widths = || puzzle_lines(text).filter_map(|line| separated(line, as_seen)).map(|row| row.len());
+    let Some(width) = widths().last() else { return (style, false) };
+    let is_side = |width: usize| Order::from_side(width).is_some_and(|order| order.side() > 1);
+    style.numbered =
+        !is_side(width) && is_side(width - 1) && hint.order.is_none_or(|o| o.side() == width - 1);
+    let side = if style.numbered { width - 1 } else { width };
+    let first = puzzle_lines(text).next().and_then(|line| separated(line, style)).unwrap_or_default();
+    let is_numbers = first.iter().enumerate().all(|(at, name)| *name == at.to_string().as_bytes());
+    let is_words = first.iter().all(|name| name.len() > 1 && name.iter().any(u8::is_ascii_alphabetic));
+    // A row of a puzzle may have the same numbers.
+    let is_one_too_many = || goes_on || widths().count() % side.max(1) == 1;
+    let has_heading = first.len() == side && (is_words || is_numbers && is_one_too_many());
+    (style, has_heading)
 }
 
 /// The order of puzzles of this length. A single character is inconclusive.
@@ -287,11 +434,18 @@ fn delimiting(alphabet: &Alphabet, notation: Notation) -> Codec {
 }
 
 /// The order that a row of a `grid` text suggests.
-fn row_order(row: &[u8]) -> Option<Order> {
+fn row_order(row: &[u8], style: RowStyle) -> Option<Order> {
+    if let Some(cells) = separated(row, style)
+        && cells.iter().all(|cell| cell.len() <= 2 || apart::number(cell).is_some())
+        && let Some(order) = Order::from_side(cells.len())
+    {
+        return Some(order);
+    }
     // Separate cells have two characters at most; longer groups are several cells each.
-    let are_apart = tokens(row).all(|token| token.len() <= 2);
+    let length = |token: &[u8]| if token.is_ascii() { token.len() } else { characters(token).count() };
+    let are_apart = tokens(row).all(|token| length(token) <= 2 || apart::number(token).is_some());
     let count = tokens(row).count();
-    let width = tokens(row).map(<[u8]>::len).sum();
+    let width = tokens(row).map(length).sum();
     let apart = if are_apart { Order::from_side(count) } else { None };
     apart.or_else(|| Order::from_side(width))
 }
@@ -301,17 +455,22 @@ fn detect_order<'a>(
     notation: Notation,
     lines: impl Iterator<Item = &'a [u8]>,
     alphabet: &Alphabet,
+    style: RowStyle,
+    may_be_one: bool,
 ) -> Option<Order> {
+    let is_possible = |order: &Order| (order.side() > 1 || may_be_one) && alphabet.fits(*order);
     if notation == Notation::Grid {
-        return most_frequent(lines.filter(|line| classify(line) == LineKind::Row).filter_map(row_order));
+        let rows = lines.filter(|line| classify(line, style) == LineKind::Row);
+        return most_frequent(rows.filter_map(|row| row_order(row, style)).filter(is_possible));
     }
     let codec = delimiting(alphabet, notation);
-    let orders = lines.filter_map(|line| Order::from_cells(codec.cells(line).len()));
-    most_frequent(orders.filter(|&order| alphabet.fits(order)))
+    let count = |cells: &[u8]| if cells.is_ascii() { cells.len() } else { characters(cells).count() };
+    let orders = lines.filter_map(|line| Order::from_cells(count(codec.cells(line))));
+    most_frequent(orders.filter(is_possible))
 }
 
 /// The most frequent order; of several the one that appears first.
-fn most_frequent(orders: impl Iterator<Item = Order>) -> Option<Order> {
+pub(super) fn most_frequent(orders: impl Iterator<Item = Order>) -> Option<Order> {
     let orders: Vec<Order> = orders.collect();
     let count = |order| orders.iter().filter(|&&other| other == order).count();
     let place = |order| orders.iter().position(|&other| other == order);
@@ -319,15 +478,27 @@ fn most_frequent(orders: impl Iterator<Item = Order>) -> Option<Order> {
     seen.max_by_key(|&order| (count(order), Reverse(place(order))))
 }
 
+/// [`fit`] of a line all of whose cells are readable.
+pub(super) const WHOLE: isize = 1000;
+
 /// How well a format fits a line: the share of readable cells minus the share of others, in
 /// thousandths. 0 for a wrong length.
-fn fit(format: &Format, line: &[u8]) -> isize {
+pub(super) fn fit(format: &Format, line: &[u8]) -> isize {
+    let is_plain = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
+    // Nearly all lists: there, looking at one cell after another takes as long as solving.
+    if line.len() == Order::NINE.cells()
+        && matches!(format.notation, Notation::Lines | Notation::Csv)
+        && format.codec.shortcut == Shortcut::Digits
+        && line.iter().all(is_plain)
+    {
+        return WHOLE;
+    }
     let cells = written_cells(format, line);
     if cells.is_empty() {
         return 0;
     }
     let readable = cells.iter().filter(|cell| read_cell(format, cell).is_some()).count();
-    (2000 * readable / cells.len()).cast_signed() - 1000
+    (2000 * readable / cells.len()).cast_signed() - WHOLE
 }
 
 #[cfg(test)]

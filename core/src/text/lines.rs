@@ -1,6 +1,7 @@
 //! `lines`, `header` and `csv`: notations with one puzzle a line.
 
-use super::alphabet::{INVALID, Shortcut};
+use super::alphabet::{INVALID, MIDDLE_DOT, Shortcut};
+use super::table::fields;
 use super::{Format, Notation, Problem, PuzzleError, Record, Records};
 use crate::grid::Grid;
 
@@ -64,16 +65,23 @@ pub(super) fn skip_if_valid(records: &mut Records<'_>) -> bool {
 #[inline(always)]
 fn read_one_9x9(records: &mut Records<'_>, digits: &mut [u8; 81]) -> bool {
     let Some(cells) = line_9x9(records) else { return false };
-    let is_good = match records.format.codec.shortcut {
-        Shortcut::None => false,
-        // Nearly all lines have `.` as the only blank, and are read twice as fast like this.
-        Shortcut::Digits => read_digits_and_dots(cells, digits) || read_digits(cells, digits),
-        Shortcut::DigitsAndDots => read_digits_and_dots(cells, digits),
-    };
+    let is_good = read_plain_cells(records.format, cells, digits);
     if is_good {
         skip_9x9_line(records);
     }
     is_good
+}
+
+/// Reads 81 cells that are digits and blanks of one byte. False, with the digits unspecified, if
+/// any is something else.
+#[inline(always)]
+pub(super) fn read_plain_cells(format: &Format, cells: &[u8; 81], digits: &mut [u8; 81]) -> bool {
+    match format.codec.shortcut {
+        Shortcut::None => false,
+        // Nearly all lines have `.` as the only blank, and are read twice as fast like this.
+        Shortcut::Digits => read_digits_and_dots(cells, digits) || read_digits(cells, digits),
+        Shortcut::DigitsAndDots => read_digits_and_dots(cells, digits),
+    }
 }
 
 /// Reads plain 9x9 lines into `digits`, contiguously. Stops at any other line, and where `digits`
@@ -95,7 +103,7 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
     if let Ok(digits) = puzzle.digits_mut().try_into()
         && read_one_9x9(records, digits)
     {
-        return Some(Record { line, given: None, error: None });
+        return Some(Record { line, given: None, row: &[], error: None });
     }
     loop {
         let (line, number) = records.take_line()?;
@@ -106,6 +114,7 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
         return Some(Record {
             line: number,
             given: None,
+            row: &[],
             error: error.map(|problem| PuzzleError { problem, line: Some(number) }),
         });
     }
@@ -122,46 +131,36 @@ pub(super) fn cells<'a>(format: &Format, line: &'a [u8]) -> &'a [u8] {
 
 pub(super) fn read_csv<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<Record<'a>> {
     let format = records.format;
+    let columns = format.columns;
     loop {
         let (line, number) = records.take_line()?;
         if is_no_puzzle(line) {
             continue;
         }
-        let field = |column: usize| fields(line).nth(column);
-        let cells = field(format.columns.puzzle).unwrap_or_default();
-        let given = format.columns.solution.and_then(field).filter(|given| !given.is_empty());
-        let mut error = read_cells(format, cells, puzzle).err();
-        if let Some(Problem::InvalidCharacter { column, .. }) = &mut error {
-            // The column was counted within the field.
-            *column += characters(&line[..offset(line, cells)]).count();
+        let (mut cells, mut given) = (&[][..], None);
+        let last = columns.puzzle.max(columns.solution.unwrap_or(0));
+        for (column, field) in fields(line, columns.delimiter).take(last + 1).enumerate() {
+            if column == columns.puzzle {
+                cells = field;
+            } else if Some(column) == columns.solution {
+                given = Some(field).filter(|given| !given.is_empty());
+            }
         }
+        let error = read_cells(format, cells, puzzle).err().map(|problem| problem.within(line, cells));
         return Some(Record {
             line: number,
             given,
+            row: line,
             error: error.map(|problem| PuzzleError { problem, line: Some(number) }),
         });
     }
-}
-
-/// The fields of a `csv` row, without white space and quotes around them. A comma between quotes
-/// ends no field.
-pub(super) fn fields(row: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut quoted = false;
-    row.split(move |&byte| {
-        quoted ^= byte == b'"';
-        byte == b',' && !quoted
-    })
-    .map(|field| {
-        let field = field.trim_ascii();
-        field.strip_prefix(b"\"").and_then(|f| f.strip_suffix(b"\"")).unwrap_or(field)
-    })
 }
 
 /// Reads the cells of a 9x9 line whose values are `1` to `9`. False, with the digits unspecified,
 /// if any byte is something else.
 #[expect(clippy::needless_bitwise_bool, reason = "a lazy operator is a branch")]
 #[inline(always)]
-fn read_digits(cells: &[u8; 81], digits: &mut [u8; 81]) -> bool {
+pub(super) fn read_digits(cells: &[u8; 81], digits: &mut [u8; 81]) -> bool {
     map_9x9(cells, digits, |byte| {
         let value = byte.wrapping_sub(b'0');
         let is_value = value <= 9;
@@ -173,7 +172,7 @@ fn read_digits(cells: &[u8; 81], digits: &mut [u8; 81]) -> bool {
 /// [`read_digits`] with `.` as the only blank.
 #[expect(clippy::needless_bitwise_bool, reason = "a lazy operator is a branch")]
 #[inline(always)]
-fn read_digits_and_dots(cells: &[u8; 81], digits: &mut [u8; 81]) -> bool {
+pub(super) fn read_digits_and_dots(cells: &[u8; 81], digits: &mut [u8; 81]) -> bool {
     map_9x9(cells, digits, |byte| {
         let is_value = byte.wrapping_sub(b'1') <= 8;
         (if is_value { byte.wrapping_sub(b'0') } else { 0 }, !(is_value | (byte == b'.')))
@@ -213,6 +212,12 @@ pub(super) fn read_cells(format: &Format, cells: &[u8], grid: &mut Grid) -> Resu
     }
     let length = cells.len();
     let mut worst = INVALID;
+    if let (Ok(cells), Ok(digits)) = (cells.try_into(), <&mut [u8; 81]>::try_from(grid.digits_mut()))
+        && format.codec.shortcut == Shortcut::Digits
+        && read_digits(cells, digits)
+    {
+        return Ok(());
+    }
     if length == order.cells() {
         worst = 0;
         for (digit, &byte) in grid.digits_mut().iter_mut().zip(cells) {
@@ -220,16 +225,29 @@ pub(super) fn read_cells(format: &Format, cells: &[u8], grid: &mut Grid) -> Resu
             worst = worst.max(*digit);
         }
     }
-    if worst == INVALID { Err(what_is_wrong(format, cells)) } else { Ok(()) }
+    if worst != INVALID {
+        return Ok(());
+    }
+    if length > order.cells() && cells.contains(&MIDDLE_DOT[0]) {
+        return read_characters(format, cells, grid);
+    }
+    Err(what_is_wrong(format, cells))
+}
+
+/// Reads cells, some of which may be characters of several bytes.
+fn read_characters(format: &Format, cells: &[u8], grid: &mut Grid) -> Result<(), Problem> {
+    let is_read = characters(cells).count() == grid.order().cells()
+        && grid.digits_mut().iter_mut().zip(characters(cells)).all(|(digit, character)| {
+            *digit = format.codec.character(character);
+            *digit != INVALID
+        });
+    if is_read { Ok(()) } else { Err(what_is_wrong(format, cells)) }
 }
 
 /// Whether cells have a wrong length or a bad character. Length counts characters and not bytes, as
 /// people do.
 fn what_is_wrong(format: &Format, cells: &[u8]) -> Problem {
-    let is_bad = |character: &[u8]| match character {
-        [byte] => format.codec.decode(*byte) == INVALID,
-        _ => true,
-    };
+    let is_bad = |character: &[u8]| format.codec.character(character) == INVALID;
     match characters(cells).find(|character| is_bad(character)) {
         Some(bad) if characters(cells).count() == format.order.cells() => {
             Problem::invalid_character(cells, offset(cells, bad))
@@ -260,11 +278,38 @@ impl Problem {
         let character = characters(rest).next().map_or_else(String::new, printable);
         Self::InvalidCharacter { character, column: characters(before).count() + 1 }
     }
+
+    /// The same problem of cells that are a part of a line, whose columns count from its start.
+    pub(super) fn within(mut self, line: &[u8], cells: &[u8]) -> Self {
+        if let Self::InvalidCharacter { column, .. } = &mut self {
+            *column += characters(&line[..offset(line, cells)]).count();
+        }
+        self
+    }
+}
+
+/// The first of the characters that stand for values: private ones, which no text has.
+const FIRST_UNWRITABLE: u32 = 0x10_F000;
+
+/// The character that stands for a value of an array that no symbol has, so that its puzzle is told
+/// as one with that value.
+#[doc(hidden)]
+#[must_use]
+pub fn unwritable_value(value: u8) -> char {
+    char::from_u32(FIRST_UNWRITABLE + u32::from(value)).unwrap_or(char::REPLACEMENT_CHARACTER)
+}
+
+/// The value that a character stands for, if it is one of those.
+fn unwritable(character: char) -> Option<u8> {
+    u8::try_from(u32::from(character).checked_sub(FIRST_UNWRITABLE)?).ok()
 }
 
 /// The character in quotes, or its number where a terminal would not show it.
 fn printable(character: &[u8]) -> String {
     let c = std::str::from_utf8(character).ok().and_then(|text| text.chars().next());
+    if let Some(value) = c.and_then(unwritable) {
+        return format!("the value {value}");
+    }
     match c {
         Some(c) if c.is_ascii_graphic() || c == ' ' || (!c.is_ascii() && c.is_alphanumeric()) => {
             format!("'{c}'")
@@ -277,15 +322,6 @@ fn printable(character: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn fields_end_at_commas_outside_quotes() {
-        let split = |row: &str| -> Vec<String> {
-            fields(row.as_bytes()).map(|field| String::from_utf8(field.to_vec()).unwrap()).collect()
-        };
-        assert_eq!(split("a, b ,\"c\",\" d,e\" ,,\""), ["a", "b", "c", " d,e", "", "\""]);
-        assert_eq!(split(""), [""]);
-    }
 
     #[test]
     fn characters_are_those_of_the_text_or_bytes() {

@@ -10,38 +10,52 @@
 //! use sudoku_core::grid::{Grid, Order};
 //! use sudoku_core::text::{Hint, Records, sniff};
 //!
-//! let text = b"12....1.........\n12x...1.........\n";
+//! let text = b"12....1.........\n12q...1.........\n";
 //! let preamble = sniff(text, &Hint::default(), true)?.expect("the text has puzzles");
 //! let mut records = Records::new(&preamble.format, &text[preamble.body..], 1 + preamble.lines);
 //! let mut puzzle = Grid::empty(Order::NINE); // takes on the order of the text
 //! assert_eq!(records.read(&mut puzzle).expect("a first puzzle").error, None);
 //! assert_eq!(puzzle.to_string(), "12....1.........");
 //! let error = records.read(&mut puzzle).expect("a second one").error.expect("an x is no cell");
-//! assert_eq!(error.to_string(), "Line 2 has an invalid character. It is 'x' in column 3.");
+//! assert_eq!(error.to_string(), "Line 2 has an invalid character. It is 'q' in column 3.");
 //! # Ok::<(), sudoku_core::text::FormatError>(())
 //! ```
 
 mod alphabet;
+mod apart;
+mod columns;
 mod detect;
 mod error;
+mod json;
 mod lines;
+mod misfit;
 mod readings;
+mod rewrite;
 mod rows;
+mod table;
 mod triples;
 mod write;
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use crate::grid::{Grid, Order};
 
 pub use alphabet::{Alphabet, NoAlphabet};
-pub use detect::{Preamble, SAMPLE_BYTES, detect, skip_blank_lines, sniff};
+pub(crate) use columns::{row_within, unquoted, write_field};
+pub use detect::{Preamble, SAMPLE_BYTES, detect, skip_blank_lines, sniff, sniff_part};
 pub use error::{Problem, PuzzleError};
-pub use lines::MAX_LINE_BYTES;
+pub use lines::{MAX_LINE_BYTES, unwritable_value};
+pub use misfit::Misfit;
+pub(crate) use table::raw_fields;
+pub use table::{Column, Delimiter, NoColumnName, NoDelimiter};
 pub use triples::MAX_TRIPLES_BYTES;
 
 use alphabet::Codec;
+use json::Keys;
+use rows::RowStyle;
+use table::Columns;
 
 /// The UTF-8 byte-order mark, which may precede any text.
 pub const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -57,18 +71,24 @@ pub enum Notation {
     Grid,
     /// `row column value` a line, one puzzle a text.
     Triples,
-    /// A heading row, then `puzzle,solution` a line.
+    /// A table, with or without a heading: fields between delimiters, one of which is the puzzle.
     Csv,
+    /// One puzzle a line, its cells apart as numbers.
+    Cells,
+    /// A JSON object a line.
+    Jsonl,
 }
 
 impl Notation {
     /// All notations, each with its name on the command line.
-    pub const ALL: [(&'static str, Self); 5] = [
+    pub const ALL: [(&'static str, Self); 7] = [
         ("lines", Self::Lines),
         ("header", Self::Header),
         ("grid", Self::Grid),
         ("triples", Self::Triples),
         ("csv", Self::Csv),
+        ("cells", Self::Cells),
+        ("jsonl", Self::Jsonl),
     ];
 }
 
@@ -81,7 +101,7 @@ impl fmt::Display for Notation {
 
 /// The error of an unknown notation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no notation. Use lines, header, grid, triples or csv.")]
+#[error("`{0}` is no notation. Use lines, header, grid, triples, csv, cells or jsonl.")]
 pub struct NoNotation(String);
 
 impl FromStr for Notation {
@@ -102,6 +122,61 @@ pub struct Hint {
     pub alphabet: Option<Alphabet>,
     /// The order.
     pub order: Option<Order>,
+    /// The column of the puzzle in a table, that of the first cell in `cells`, or the member in JSON
+    /// objects.
+    pub column: Option<Column>,
+    /// What separates the fields of a table.
+    pub delimiter: Option<Delimiter>,
+    /// Whether the first row of a table is a heading, whatever it has; otherwise that is detected.
+    pub has_heading: bool,
+}
+
+impl Hint {
+    /// Everything that decides how the puzzles of a format are read, for a reader that sees only a
+    /// part of its text.
+    #[must_use]
+    pub fn of(format: &Format) -> Self {
+        let is_table = matches!(format.notation, Notation::Csv | Notation::Cells);
+        let column = match format.notation {
+            Notation::Csv | Notation::Cells => Some(Column::Number(format.columns.puzzle + 1)),
+            Notation::Jsonl => Some(Column::Name(format.keys.puzzle.clone())),
+            _ => None,
+        };
+        Self {
+            notation: Some(format.notation),
+            alphabet: Some(format.alphabet.clone()),
+            order: Some(format.order),
+            column,
+            delimiter: is_table.then_some(format.columns.delimiter),
+            has_heading: false,
+        }
+    }
+
+    /// The format, if nothing is left to detect in any text: one puzzle is on each line, and all
+    /// that [`Self::of`] sets is set.
+    ///
+    /// It finds the same puzzles and errors as the format that the hint is [of](Self::of), but knows
+    /// no heading and no solutions beside the puzzles, because a hint does not name them.
+    ///
+    /// # Errors
+    /// Like [`Format::new`].
+    pub fn format(&self) -> Result<Option<Format>, FormatError> {
+        let Self { notation: Some(notation), alphabet: Some(alphabet), order: Some(order), .. } = self else {
+            return Ok(None);
+        };
+        let mut format = Format::new(*notation, *order, alphabet.clone())?;
+        match (notation, &self.column, self.delimiter) {
+            (Notation::Lines | Notation::Header, ..) => {}
+            (Notation::Csv | Notation::Cells, Some(Column::Number(number)), Some(delimiter)) => {
+                format.columns = Columns { delimiter, puzzle: number.saturating_sub(1), solution: None };
+            }
+            (Notation::Jsonl, Some(column), _) => {
+                format.keys = Keys { puzzle: column.to_string(), solution: None };
+            }
+            _ => return Ok(None),
+        }
+        Ok(Some(format))
+    }
 }
 
 /// The format of a text: everything needed to read any part of it, and to write answers the same
@@ -112,19 +187,19 @@ pub struct Format {
     order: Order,
     alphabet: Alphabet,
     codec: Codec,
-    columns: CsvColumns,
-}
-
-/// The columns of a `csv` text, from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct CsvColumns {
-    puzzle: usize,
-    solution: Option<usize>,
+    /// The columns of a table.
+    columns: Columns,
+    /// The members of JSON objects.
+    keys: Keys,
+    /// What the rows of a grid look like.
+    style: RowStyle,
+    /// The heading row of a table, without its line end.
+    heading: Option<Arc<[u8]>>,
 }
 
 impl Format {
-    /// A format without detection. A `csv` text has the puzzle in its first column and the solution
-    /// in its second.
+    /// A format without detection. A `csv` text has commas, the puzzle in its first column and the
+    /// solution in its second; JSON objects have them as `puzzle` and `solution`.
     ///
     /// # Errors
     /// [`FormatError`] if the alphabet does not fit the order, or for `header` with an order other
@@ -138,7 +213,9 @@ impl Format {
             return Err(FormatError::Puzzle(PuzzleError { problem: Problem::InvalidBlockSize, line: None }));
         }
         let codec = Codec::new(&alphabet, order, notation);
-        Ok(Self { notation, order, alphabet, codec, columns: CsvColumns { puzzle: 0, solution: Some(1) } })
+        let style = RowStyle::default().written_in(&alphabet, Some(order));
+        let (columns, keys) = (Columns::default(), Keys::default());
+        Ok(Self { notation, order, alphabet, codec, columns, keys, style, heading: None })
     }
 
     /// The notation.
@@ -162,7 +239,28 @@ impl Format {
     /// Whether every puzzle is on a line of its own.
     #[must_use]
     pub const fn is_by_line(&self) -> bool {
-        matches!(self.notation, Notation::Lines | Notation::Header | Notation::Csv)
+        !matches!(self.notation, Notation::Grid | Notation::Triples)
+    }
+
+    /// What separates the fields of a `csv` or `cells` text.
+    #[must_use]
+    pub const fn delimiter(&self) -> Option<Delimiter> {
+        match self.notation {
+            Notation::Csv | Notation::Cells => Some(self.columns.delimiter),
+            _ => None,
+        }
+    }
+
+    /// Whether every puzzle is in a row that may have further columns: of a table, or a JSON object.
+    #[must_use]
+    pub const fn is_table(&self) -> bool {
+        matches!(self.notation, Notation::Csv | Notation::Cells | Notation::Jsonl)
+    }
+
+    /// The heading row of a table as it is written, without its line end, if it has one.
+    #[must_use]
+    pub fn heading(&self) -> Option<&[u8]> {
+        self.heading.as_deref()
     }
 
     /// The length in bytes of the longest block at the start of `text` that consists of whole
@@ -172,9 +270,9 @@ impl Format {
     pub fn cut(&self, text: &[u8], at_end: bool) -> usize {
         match self.notation {
             _ if at_end => text.len(),
-            Notation::Lines | Notation::Header | Notation::Csv => lines::cut(text),
             Notation::Grid => rows::cut(self, text),
             Notation::Triples => 0,
+            _ => lines::cut(text),
         }
     }
 
@@ -202,6 +300,15 @@ impl Format {
     pub fn read_line(&self, line: &[u8], line_number: u64, puzzle: &mut Grid) -> Result<(), PuzzleError> {
         lines::read_cells(self, lines::cells(self, line), puzzle)
             .map_err(|problem| PuzzleError { problem, line: Some(line_number) })
+    }
+
+    /// Reads 81 cells, if the puzzles are 9x9 and these are nothing but digits and blanks of one
+    /// byte. False, with the digits unspecified, if they are not.
+    #[doc(hidden)]
+    #[inline(always)]
+    #[must_use]
+    pub fn read_plain_9x9(&self, cells: &[u8; 81], digits: &mut [u8; 81]) -> bool {
+        lines::read_plain_cells(self, cells, digits)
     }
 
     /// The number of cells on `line`: its characters before a comment.
@@ -253,6 +360,14 @@ pub enum FormatError {
          Say which with --notation lines or --notation grid."
     )]
     AmbiguousLines,
+    /// There is no such column as was asked for.
+    #[error("There is no column {column}. The first row is: {first}.")]
+    NoColumn {
+        /// The column asked for.
+        column: Column,
+        /// The fields of the first row, or the names of members.
+        first: String,
+    },
 }
 
 impl FormatError {
@@ -264,6 +379,7 @@ impl FormatError {
             Self::Puzzle(_) => None,
             Self::AlphabetSize { .. } | Self::AmbiguousAlphabet => Some("alphabet"),
             Self::AmbiguousLines => Some("notation"),
+            Self::NoColumn { .. } => Some("column"),
         }
     }
 
@@ -283,8 +399,11 @@ impl FormatError {
 pub struct Record<'a> {
     /// The physical line on which it begins, from 1.
     pub line: u64,
-    /// The text of the solution beside it, in `csv`.
+    /// The text of the solution beside it, in `csv` and `jsonl`.
     pub given: Option<&'a [u8]>,
+    /// The row of a table that it is in, or the line of a JSON object, as it is written, without the
+    /// newline at its end. Cut to [`MAX_LINE_BYTES`]. Empty in other notations.
+    pub row: &'a [u8],
     /// The error of its length or characters, in which case the cells of the grid are unspecified.
     pub error: Option<PuzzleError>,
 }
@@ -319,6 +438,8 @@ impl<'a> Records<'a> {
         match self.format.notation {
             Notation::Lines | Notation::Header => lines::read(self, puzzle),
             Notation::Csv => lines::read_csv(self, puzzle),
+            Notation::Cells => apart::read(self, puzzle),
+            Notation::Jsonl => json::read(self, puzzle),
             Notation::Grid => rows::read(self, puzzle),
             Notation::Triples => triples::read(self, puzzle),
         }
@@ -333,7 +454,7 @@ impl<'a> Records<'a> {
     pub fn read_plain_9x9(&mut self, digits: &mut [u8]) -> usize {
         match self.format.notation {
             Notation::Lines | Notation::Header => lines::read_plain_9x9(self, digits),
-            Notation::Csv | Notation::Grid | Notation::Triples => 0,
+            _ => 0,
         }
     }
 
@@ -342,6 +463,14 @@ impl<'a> Records<'a> {
     #[doc(hidden)]
     pub fn skip_if_valid(&mut self) -> bool {
         matches!(self.format.notation, Notation::Lines | Notation::Header) && lines::skip_if_valid(self)
+    }
+
+    /// Reads the next row of a 9x9 table if the solution in it solves the puzzle in it: returns the
+    /// row, and the digits of the puzzle. Several times as fast as reading it. `None` proves
+    /// nothing: the row, or the end of the block, must be read.
+    #[inline(always)]
+    pub(crate) fn read_solved_9x9(&mut self, puzzle: &mut [u8; 81]) -> Option<&'a [u8]> {
+        if self.format.notation == Notation::Csv { columns::read_solved_9x9(self, puzzle) } else { None }
     }
 
     /// The text not read yet.

@@ -6,7 +6,7 @@
 //! puzzles have the same solutions in the same characters.
 
 use super::lines::{self, is_no_puzzle, puzzle_lines};
-use super::rows::{self, LineKind, classify};
+use super::rows::{self, LineKind, RowStyle, classify};
 use super::{Alphabet, Format, FormatError, Hint, Notation};
 use crate::grid::{Grid, Order};
 
@@ -27,9 +27,15 @@ const SIXTEEN: Order = Order::ALL[3];
 /// # Errors
 /// [`FormatError::AmbiguousLines`] if neither is better: where sixteen lines have nothing but
 /// blanks, or clues from 1 to 4 that keep the rules of both sizes.
-pub(super) fn are_rows(text: &[u8], goes_on: bool, hint: &Hint) -> Result<bool, FormatError> {
+pub(super) fn are_rows(
+    text: &[u8],
+    goes_on: bool,
+    hint: &Hint,
+    style: RowStyle,
+) -> Result<bool, FormatError> {
     let all = || puzzle_lines(text);
-    let sixteens = || all().filter(|line| line.len() == SIXTEEN.side() && classify(line) == LineKind::Row);
+    let sixteens =
+        || all().filter(|line| line.len() == SIXTEEN.side() && classify(line, style) == LineKind::Row);
     let rows = sixteens().count();
     if let Some(order) = hint.order {
         return Ok(order == SIXTEEN && rows > 0);
@@ -76,7 +82,7 @@ pub(super) fn are_rows(text: &[u8], goes_on: bool, hint: &Hint) -> Result<bool, 
     if bad_puzzles < bad_rows {
         return Ok(false);
     }
-    if has_layout(text) { Ok(true) } else { Err(FormatError::AmbiguousLines) }
+    if has_layout(text, style) { Ok(true) } else { Err(FormatError::AmbiguousLines) }
 }
 
 /// The number of lines that are no puzzle of this format, or one that breaks the rules.
@@ -115,12 +121,12 @@ fn count_bad_rows(format: &Format, text: &[u8], goes_on: bool, limit: usize) -> 
 
 /// Whether the lines have the layout of 16x16 grids, which a list has not: rulers between them, or
 /// blank lines only where a band ends.
-fn has_layout(text: &[u8]) -> bool {
+fn has_layout(text: &[u8], style: RowStyle) -> bool {
     let (mut runs, mut run) = (Vec::new(), 0_usize);
     for line in text.split(|&byte| byte == b'\n') {
-        match classify(line) {
+        match classify(line, style) {
             LineKind::Ruler if is_no_puzzle(line) => {}
-            LineKind::Ruler => return true,
+            LineKind::Ruler | LineKind::Title | LineKind::Section(_) => return true,
             LineKind::Row => run += 1,
             LineKind::Blank => runs.push(std::mem::take(&mut run)),
         }
@@ -180,13 +186,15 @@ pub(super) fn check_letters<'a>(
 
 /// The cells of a line of a text in this format; none for a wrong length.
 pub(super) fn written_cells<'a>(format: &Format, line: &'a [u8]) -> Vec<&'a [u8]> {
-    if format.notation != Notation::Grid {
-        let cells = lines::cells(format, line);
-        return if cells.len() == format.order.cells() { cells.chunks(1).collect() } else { Vec::new() };
-    }
-    if classify(line) == LineKind::Row {
-        rows::cells(line, format.order.side()).unwrap_or_default()
-    } else {
-        Vec::new()
+    match format.notation {
+        Notation::Grid if classify(line, format.style) == LineKind::Row => {
+            rows::cells(format, line).unwrap_or_default()
+        }
+        Notation::Grid => Vec::new(),
+        _ => {
+            let cells = lines::cells(format, line);
+            let whole: Vec<_> = lines::characters(cells).collect();
+            if whole.len() == format.order.cells() { whole } else { Vec::new() }
+        }
     }
 }

@@ -66,7 +66,7 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
             PuzzleError::keep_first(&mut error, problem, number);
         }
     }
-    Some(Record { line: first?, given: None, error })
+    Some(Record { line: first?, given: None, row: &[], error })
 }
 
 fn read_triple(order: Order, line: &[u8], puzzle: &mut Grid) -> Result<(), Problem> {

@@ -118,6 +118,17 @@ impl Format {
         }
     }
 
+    /// Appends the cells of a grid as numbers between commas, 0 for a blank, without a line end,
+    /// which [`super::Notation::Cells`] reads.
+    pub fn write_numbers(&self, grid: &Grid, out: &mut Vec<u8>) {
+        for (index, &digit) in grid.digits().iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            out.extend_from_slice(itoa::Buffer::new().format(digit).as_bytes());
+        }
+    }
+
     /// Appends `row column value` for each filled cell, which [`super::Notation::Triples`] reads.
     pub fn write_triples(&self, grid: &Grid, out: &mut Vec<u8>) {
         for cell in grid.order().all_cells() {

@@ -226,16 +226,17 @@ fn triads_rule_out_no_solution() {
     let mut branch = Branch::new();
     let guessing = branch.choose(&mut state, stalled);
     branch.follow(&mut state);
-    let mut solver = super::Scalar::new();
+    let mut solver = crate::solver::boxes::BoxSolver::new(super::Backend::Portable);
     let never = AtomicBool::new(false);
     let mut checked = 0;
     for (k, known) in puzzles.iter().enumerate().filter(|(_, known)| known.solutions == 1) {
         if !has(stalled, k) || has(guessing, k) {
             continue;
         }
-        let mut solution = Grid::empty(Order::NINE);
+        let mut digits = [0; 81];
         let limit = crate::solver::Limit { solutions: 1, nodes: 10_000, cancel: &never };
-        crate::solver::Solver::search(&mut solver, &known.grid(), &limit, &mut solution);
+        solver.search_as_lanes(&known.digits, &limit, &mut digits, &mut crate::solver::watch::NoWatch);
+        let solution = Grid::from_digits(Order::NINE, &digits);
         assert!(has(state.alive, k) && solution.solves(&known.grid()));
         for (cell, candidates) in lane(&state.candidates, k).iter().enumerate() {
             assert!(candidates.contains(&usize::from(solution.digits()[cell] - 1)), "lane {k}, cell {cell}");

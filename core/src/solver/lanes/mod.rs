@@ -18,9 +18,8 @@
 //! | `job.rs` | `SearchJob`: the puzzles to search and the answers |
 //! | `dives.rs` | fast search for two solutions of puzzles that have many |
 //! | `engine.rs` | depth-first search in every lane, refilling, sharing of puzzles |
-//! | `avx512.rs`, `avx512vl.rs`, `avx2.rs`, `portable.rs` | back ends: implementations of `Word` |
+//! | `avx512.rs`, `avx512vl.rs`, `avx2.rs`, `neon.rs`, `portable.rs` | back ends: implementations of `Word` |
 //! | `sse2.rs` | takes the place of `portable.rs` on x86-64 |
-//! | `scalar.rs` | the same search for one puzzle on 32-bit words |
 //!
 //! The search is written once, generic over `Word`. Each back end compiles it for its instructions,
 //! and [`Backend::best`] chooses one at run time, so one binary runs on any processor.
@@ -61,10 +60,11 @@ mod inference;
 mod job;
 #[cfg(test)]
 mod miri_tests;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod packing;
 #[cfg(any(test, not(target_arch = "x86_64")))]
 mod portable;
-mod scalar;
 #[cfg(target_arch = "x86_64")]
 mod sse2;
 #[cfg(test)]
@@ -86,7 +86,6 @@ use super::{Limit, Search};
 use crate::simd;
 
 pub use engine::LaneStats;
-pub(super) use scalar::Scalar;
 
 /// An instruction set that the kernel is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -99,16 +98,19 @@ pub enum Backend {
     Avx512Vl,
     /// x86-64 with AVX2: 256 lanes.
     Avx2,
+    /// 64-bit Arm, every one of which has NEON: 128 lanes.
+    Neon,
     /// Any processor: 128 lanes.
     Portable,
 }
 
 impl Backend {
     /// All back ends, each with its name on the command line.
-    pub const ALL: [(&'static str, Self); 4] = [
+    pub const ALL: [(&'static str, Self); 5] = [
         ("avx512", Self::Avx512),
         ("avx512vl", Self::Avx512Vl),
         ("avx2", Self::Avx2),
+        ("neon", Self::Neon),
         ("portable", Self::Portable),
     ];
 
@@ -124,6 +126,7 @@ impl Backend {
             Self::Avx2 => simd::has_avx2(),
             #[cfg(not(target_arch = "x86_64"))]
             Self::Avx512 | Self::Avx512Vl | Self::Avx2 => false,
+            Self::Neon => cfg!(target_arch = "aarch64"),
             Self::Portable => true,
         }
     }
@@ -136,9 +139,12 @@ impl Backend {
 
     /// The back ends of this processor, the fastest first.
     pub fn available() -> impl Iterator<Item = Self> {
-        let mut all = Self::ALL.map(|(_, backend)| backend);
         #[cfg(target_arch = "x86_64")]
-        if simd::prefers_256_bits() {
+        let prefers_256_bits = simd::prefers_256_bits();
+        #[cfg(not(target_arch = "x86_64"))]
+        let prefers_256_bits = false;
+        let mut all = Self::ALL.map(|(_, backend)| backend);
+        if prefers_256_bits {
             // The two for AVX-512 come first in `ALL`.
             all.swap(0, 1);
         }
@@ -157,7 +163,7 @@ impl fmt::Display for Backend {
 #[non_exhaustive]
 pub enum NoBackend {
     /// No back end has this name.
-    #[error("`{0}` is no back end. Use avx512, avx512vl, avx2 or portable.")]
+    #[error("`{0}` is no back end. Use avx512, avx512vl, avx2, neon or portable.")]
     Unknown(String),
     /// This processor lacks the instructions.
     #[error("This machine does not have the instructions of the back end {0}.")]
@@ -191,6 +197,8 @@ enum AnyEngine {
     Avx512Vl(Engine<avx512vl::Avx512Vl>),
     #[cfg(target_arch = "x86_64")]
     Avx2(Engine<avx2::Avx2>),
+    #[cfg(target_arch = "aarch64")]
+    Neon(Engine<neon::Neon>),
     Portable(Engine<Baseline>),
 }
 
@@ -209,6 +217,8 @@ impl Lanes {
             Backend::Avx512Vl => AnyEngine::Avx512Vl(avx512vl::engine()),
             #[cfg(target_arch = "x86_64")]
             Backend::Avx2 => AnyEngine::Avx2(avx2::engine()),
+            #[cfg(target_arch = "aarch64")]
+            Backend::Neon => AnyEngine::Neon(Engine::new(Engine::dive)),
             _ => AnyEngine::Portable(Engine::new(Engine::dive)),
         };
         Self { engine, sharing: true }
@@ -224,6 +234,8 @@ impl Lanes {
             AnyEngine::Avx512Vl(_) => Backend::Avx512Vl,
             #[cfg(target_arch = "x86_64")]
             AnyEngine::Avx2(_) => Backend::Avx2,
+            #[cfg(target_arch = "aarch64")]
+            AnyEngine::Neon(_) => Backend::Neon,
             AnyEngine::Portable(_) => Backend::Portable,
         }
     }
@@ -272,6 +284,8 @@ impl Lanes {
             AnyEngine::Avx512Vl(engine) => avx512vl::run(engine, &mut job),
             #[cfg(target_arch = "x86_64")]
             AnyEngine::Avx2(engine) => avx2::run(engine, &mut job),
+            #[cfg(target_arch = "aarch64")]
+            AnyEngine::Neon(engine) => engine.run(&mut job),
             AnyEngine::Portable(engine) => engine.run(&mut job),
         }
     }
@@ -287,6 +301,8 @@ impl Lanes {
             AnyEngine::Avx512Vl(engine) => engine.stats(),
             #[cfg(target_arch = "x86_64")]
             AnyEngine::Avx2(engine) => engine.stats(),
+            #[cfg(target_arch = "aarch64")]
+            AnyEngine::Neon(engine) => engine.stats(),
             AnyEngine::Portable(engine) => engine.stats(),
         }
     }

@@ -1,12 +1,14 @@
 //! Every back end of this machine against known numbers of solutions, the plain backtracker and the
-//! scalar search.
+//! search of one puzzle in vectors of boxes.
 
 use std::sync::atomic::AtomicBool;
 
 use super::testing::{COUNTED, KnownPuzzle, digits, known_puzzles, known_with};
 use super::*;
 use crate::grid::{Grid, Order};
-use crate::solver::{Backtracking, Metrics, Solver as _, Stop, Strategy as _};
+use crate::solver::boxes::BoxSolver;
+use crate::solver::watch::NoWatch;
+use crate::solver::{Backtracking, Metrics, Stop, Strategy as _};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
@@ -114,25 +116,25 @@ fn no_lane_is_idle_while_there_are_puzzles_to_begin() {
     }
 }
 
-/// The scalar search makes the same inferences and guesses by other code: every figure is the same,
-/// under any limit.
+/// The search in vectors of boxes makes the same inferences and guesses by other code: every figure
+/// is the same, under any limit.
 #[test]
-fn a_lane_searches_node_for_node_as_the_scalar_search_does() {
-    let mut scalar = Scalar::new();
+fn a_lane_searches_node_for_node_as_vectors_of_boxes_do() {
     let puzzles: Vec<_> = known_puzzles().into_iter().filter(|known| known.grid().keeps_rules()).collect();
     for backend in Backend::available() {
         let mut lanes = Lanes::new(backend);
+        let mut boxes = BoxSolver::new(backend);
         lanes.share_puzzles(false);
         for (solutions, nodes) in [(1, 1_000_000), (3, 1_000_000), (COUNTED, 100), (3, 7), (1, 2), (1, 1)] {
             let limit = Limit { nodes, ..up_to(solutions) };
             for (known, (found, first)) in
                 puzzles.iter().zip(search(&mut lanes, &all_digits(&puzzles), &limit))
             {
-                let mut solution = Grid::empty(Order::NINE);
-                let expected = scalar.search(&known.grid(), &limit, &mut solution);
+                let mut solution = [0; 81];
+                let expected = boxes.search_as_lanes(&known.digits, &limit, &mut solution, &mut NoWatch);
                 assert_eq!(found, expected, "{backend}, {limit:?}: {:?}", known.grid());
                 if found.solutions > 0 {
-                    assert_eq!(first, solution.digits(), "{backend}, {limit:?}: {:?}", known.grid());
+                    assert_eq!(first, solution, "{backend}, {limit:?}: {:?}", known.grid());
                 }
             }
         }
@@ -184,13 +186,12 @@ fn dives_find_what_the_search_finds() {
     for (index, known) in (0..puzzles.len()).step_by(20).zip(known.iter().cycle()) {
         puzzles[index] = known.digits;
     }
-    let mut scalar = Scalar::new();
+    let mut boxes = BoxSolver::new(Backend::Portable);
     let expected: Vec<_> = puzzles
         .iter()
         .map(|puzzle| {
-            let puzzle = Grid::from_digits(Order::NINE, puzzle);
-            let found = scalar.search(&puzzle, &up_to(2), &mut Grid::empty(Order::NINE));
-            if puzzle.keeps_rules() { (found.solutions, found.stop) } else { (0, Stop::Exhausted) }
+            let found = boxes.search_as_lanes(puzzle, &up_to(2), &mut [0; 81], &mut NoWatch);
+            (found.solutions, found.stop)
         })
         .collect();
     assert!(expected.iter().filter(|found| found.0 == 2).count() * 10 > 9 * puzzles.len());

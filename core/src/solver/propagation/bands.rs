@@ -3,7 +3,7 @@
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, Not, Shl, Shr};
 
 /// A set of cells of a band, one bit each: an integer with at least as many bits.
-pub(in crate::solver) trait BandWord:
+pub(super) trait BandWord:
     Copy
     + Eq
     + Send

@@ -7,7 +7,7 @@ use crate::solver::watch::Watch;
 
 /// Where a search state has a contradiction.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::solver) enum Culprit {
+pub(super) enum Culprit {
     /// A cell has no candidate left, or is claimed by two digits.
     Cells,
     /// A digit of this group lacks a place in some house.
@@ -34,20 +34,14 @@ pub(super) struct Candidate {
 ///
 /// An idle slot holds one cell for each row, column and box, so nothing follows from it.
 #[derive(Clone, Copy)]
-pub(in crate::solver) struct Board<
-    W,
-    const N: usize,
-    const SIDE: usize,
-    const SLOTS: usize,
-    const GROUP: usize,
-> {
+pub(super) struct Board<W, const N: usize, const SIDE: usize, const SLOTS: usize, const GROUP: usize> {
     /// The cells that may take a digit. A filled cell may linger in layers that are yet to be
     /// closed.
-    pub(in crate::solver) layers: [[W; SLOTS]; N],
+    pub(super) layers: [[W; SLOTS]; N],
     /// The cells that hold the digit.
     placed: [[W; SLOTS]; N],
     /// The cells that hold any digit.
-    pub(in crate::solver) filled: [W; N],
+    pub(super) filled: [W; N],
     /// The groups with a layer that has changed since it was closed, a bit each.
     touched: u32,
     /// The groups to close: those, and the ones where a layer may hold a cell that another has
@@ -63,7 +57,7 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
     pub(super) const BAND_CELLS: usize = N * SIDE;
 
     /// A grid of blanks.
-    pub(in crate::solver) fn new() -> Self {
+    pub(super) fn new() -> Self {
         const { assert!(SIDE == N * N && SLOTS.is_multiple_of(GROUP) && SLOTS >= SIDE && SLOTS < 32) };
         let mut layers = [[W::of(Layout::<N>::BAND); SLOTS]; N];
         let mut placed = [[W::ZERO; SLOTS]; N];
@@ -76,7 +70,7 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
     }
 
     /// Begins with the clues of a puzzle, which may break the rules.
-    pub(in crate::solver) fn load(&mut self, clues: &[u8]) -> Result<(), Culprit> {
+    pub(super) fn load(&mut self, clues: &[u8]) -> Result<(), Culprit> {
         *self = Self::new();
         for (band, clues) in clues.chunks_exact(Self::BAND_CELLS).enumerate() {
             for (bit, &clue) in clues.iter().enumerate() {
@@ -118,7 +112,7 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
     }
 
     #[inline(always)]
-    pub(in crate::solver) fn touch(&mut self, digit: usize) {
+    pub(super) fn touch(&mut self, digit: usize) {
         self.touched |= 1 << (digit / GROUP);
         self.pending |= 1 << (digit / GROUP);
     }
@@ -126,7 +120,7 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
     /// Applies singles and locked candidates until nothing changes. A comparison is one look at all
     /// places of a digit.
     #[inline(always)]
-    pub(in crate::solver) fn propagate(&mut self, watch: &mut impl Watch) -> Result<(), Culprit> {
+    pub(super) fn propagate(&mut self, watch: &mut impl Watch) -> Result<(), Culprit> {
         loop {
             let mut round = self.pending;
             while round != 0 {
@@ -229,7 +223,7 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
     }
 
     #[inline(always)]
-    pub(in crate::solver) fn is_solved(&self) -> bool {
+    pub(super) fn is_solved(&self) -> bool {
         self.filled.iter().all(|&filled| filled == W::of(Layout::<N>::BAND))
     }
 
@@ -261,7 +255,7 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
     }
 
     /// Writes a solved board to a grid.
-    pub(in crate::solver) fn write(&self, solution: &mut Grid) {
+    pub(super) fn write(&self, solution: &mut Grid) {
         for (band, digits) in solution.digits_mut().chunks_exact_mut(Self::BAND_CELLS).enumerate() {
             for (value, &layer) in (1..).zip(&self.layers[band][..SIDE]) {
                 for bit in Bits(layer) {

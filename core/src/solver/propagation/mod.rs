@@ -19,6 +19,8 @@
 //!    house or the cell with the fewest candidates. Ties go to the digits and cells where guesses
 //!    failed before (`Weights`), and a search without progress restarts with these weights. On
 //!    25x25 this decides between thousands of nodes and millions.
+//! 4. **Learn** (`learning.rs`): what large puzzles leave after some hundred nodes goes to a SAT
+//!    solver.
 //!
 //! # Sources
 //! Layers by digit and band come from the bit-board solvers of the Players' Forum (Brian Turner's
@@ -37,14 +39,14 @@
 mod bands;
 mod board;
 mod guess;
+mod learning;
 mod locked;
 mod report;
 mod search;
 
+use super::enumerate::Enumerate;
 use super::{Solver, Strategy};
 use crate::grid::Order;
-
-pub(in crate::solver) use board::Board;
 
 use search::PropagationSolver;
 
@@ -70,16 +72,21 @@ impl Strategy for Propagation {
     }
 
     fn solver(&self, order: Order) -> Box<dyn Solver> {
-        // Measured: with 32-bit words, groups of four fill a vector and pay for the digits that are
-        // closed needlessly; with wider words they do not.
-        match order.box_side() {
-            1 => Box::new(PropagationSolver::<u32, 1, 1, 1, 1>::new()),
-            2 => Box::new(PropagationSolver::<u32, 2, 4, 4, 4>::new()),
-            3 => Box::new(PropagationSolver::<u32, 3, 9, 12, 4>::new()),
-            4 => Box::new(PropagationSolver::<u64, 4, 16, 16, 1>::new()),
-            5 => Box::new(PropagationSolver::<u128, 5, 25, 25, 1>::new()),
-            _ => unreachable!("orders are 1 to 5"),
-        }
+        searcher(order)
+    }
+}
+
+/// The solver of one worker.
+pub(super) fn searcher(order: Order) -> Box<dyn Enumerate> {
+    // Measured: with 32-bit words, groups of four fill a vector and pay for the digits that are
+    // closed needlessly; with wider words they do not.
+    match order.box_side() {
+        1 => Box::new(PropagationSolver::<u32, 1, 1, 1, 1>::new()),
+        2 => Box::new(PropagationSolver::<u32, 2, 4, 4, 4>::new()),
+        3 => Box::new(PropagationSolver::<u32, 3, 9, 12, 4>::new()),
+        4 => Box::new(PropagationSolver::<u64, 4, 16, 16, 1>::new()),
+        5 => Box::new(PropagationSolver::<u128, 5, 25, 25, 1>::new()),
+        _ => unreachable!("orders are 1 to 5"),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::bands::{BandWord, Bits};
 use super::board::{Board, Candidate};
-use crate::grid::Order;
+use crate::grid::{Grid, Order};
 use crate::solver::watch::{self, Watch, digit_of};
 
 impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const GROUP: usize>
@@ -11,12 +11,7 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
 {
     /// Reports the cells filled since `before`, except `reported`, the cell of a guess.
     #[cold]
-    pub(in crate::solver) fn report_filled(
-        &self,
-        before: [W; N],
-        reported: Option<usize>,
-        watch: &mut impl Watch,
-    ) {
+    pub(super) fn report_filled(&self, before: [W; N], reported: Option<usize>, watch: &mut impl Watch) {
         for (band, filled) in before.into_iter().enumerate() {
             for (value, &layer) in (1..).zip(&self.layers[band][..SIDE]) {
                 for bit in Bits(layer & self.filled[band] & !filled) {
@@ -27,6 +22,18 @@ impl<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
                 }
             }
         }
+    }
+
+    /// Reports a solution that was found otherwise: what it adds to the filled cells.
+    #[cold]
+    pub(super) fn report_solution(&self, solution: &Grid, watch: &mut impl Watch) {
+        for (cell, &digit) in solution.digits().iter().enumerate() {
+            let (band, bit) = (cell / Self::BAND_CELLS, cell % Self::BAND_CELLS);
+            if (self.filled[band] >> bit) & W::of(1) == W::ZERO {
+                watch.place(cell, digit, false);
+            }
+        }
+        watch.solved();
     }
 
     /// The contradiction of a state, for people: the first empty cell, else the first house without

@@ -1,8 +1,10 @@
-//! The search: depth first over boards, with restarts while there is no solution.
+//! The search: depth first over boards, with restarts while there is no solution, and learning as
+//! the last resort.
 
 use super::bands::BandWord;
 use super::board::Board;
 use super::guess::Weights;
+use super::learning;
 use crate::grid::{Grid, MAX_CELLS, MAX_SIDE};
 use crate::solver::watch::{Watch, Watchable};
 use crate::solver::{Limit, Metrics, Search, Stop};
@@ -65,6 +67,7 @@ impl<B: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
         let mut entered = self.board.load(puzzle.digits());
         let mut patience = self.patience;
         let mut restart_at = patience;
+        let learn_at = learning::patience(N);
         // The cell of the last guess, which has been reported but is not filled yet.
         let mut reported: Option<usize> = None;
         loop {
@@ -86,8 +89,15 @@ impl<B: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
                 Ok(()) if self.board.is_solved() => {
                     found.solutions += 1;
                     watch.solved();
-                    if found.solutions == 1 {
+                    if found.solutions == 1 || W::WANTS_SOLUTIONS {
                         self.board.write(solution);
+                    }
+                    if W::WANTS_SOLUTIONS {
+                        watch.solution(solution.digits());
+                        if watch.is_over() {
+                            found.stop = Stop::Cancelled;
+                            return found;
+                        }
                     }
                     if found.solutions == limit.solutions {
                         found.stop = Stop::Solutions;
@@ -139,10 +149,28 @@ impl<B: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
                 patience += patience / 2 + 1;
                 restart_at = metrics.backtracks + patience;
             }
+            let learns = !W::WANTS_SOLUTIONS
+                && metrics.nodes >= learn_at
+                && limit.solutions <= learning::MOST_SOLUTIONS
+                && !self.stack.is_empty()
+                && learning::suits(&self.root);
+            if learns {
+                metrics.backtracks += self.stack.len() as u64;
+                self.stack.clear();
+                self.board = self.root;
+            }
             if W::IS_ON {
                 for cell in self.guesses.drain(self.stack.len()..).rev() {
                     watch.backtrack(cell);
                 }
+            }
+            if learns {
+                let before = found.solutions;
+                learning::search(&self.root, limit, &mut found, solution);
+                if W::IS_ON && before == 0 && found.solutions > 0 {
+                    self.root.report_solution(solution, watch);
+                }
+                return found;
             }
         }
     }

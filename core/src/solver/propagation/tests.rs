@@ -1,7 +1,7 @@
 use std::sync::atomic::AtomicBool;
 
 use super::bands::{BandWord, Bits};
-use super::board::Candidate;
+use super::board::{Board, Candidate};
 use super::*;
 use crate::grid::{Cell, Grid, House};
 use crate::solver::watch::NoWatch;
@@ -298,6 +298,83 @@ fn starting_again_loses_no_solution() {
         }
         assert!(starts_again);
     }
+}
+
+/// The answers of learning from the start, for the board of a puzzle after propagation.
+fn learn<W: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const GROUP: usize>(
+    puzzle: &Grid,
+    limit: &Limit<'_>,
+    known: Option<&Grid>,
+) -> Option<(Search, Grid)> {
+    let mut board = Board::<W, N, SIDE, SLOTS, GROUP>::new();
+    board.load(puzzle.digits()).and_then(|()| board.propagate(&mut NoWatch)).ok()?;
+    assert!(learning::suits(&board));
+    let mut found = Search { solutions: u64::from(known.is_some()), ..Search::NO_SOLUTION };
+    let mut solution = known.unwrap_or(puzzle).clone();
+    learning::search(&board, limit, &mut found, &mut solution);
+    if found.solutions > 0 {
+        assert!(solution.solves(puzzle), "{puzzle:?} gave {solution:?}");
+    }
+    Some((found, solution))
+}
+
+#[test]
+fn learning_agrees_with_the_oracle() {
+    let mut random = Random(8);
+    let order = Order::NINE;
+    let mut seen = [0; 3];
+    for round in 0..150 {
+        let clues = 24 + round / 3;
+        let puzzle =
+            if round % 3 == 0 { random.broken_puzzle(order, clues) } else { random.puzzle(order, clues) };
+        let expected = Backtracking.solver(order).search(&puzzle, &up_to(2), &mut Grid::empty(order));
+        if expected.stop == Stop::Nodes {
+            continue;
+        }
+        let Some((found, first)) = learn::<u32, 3, 9, 12, 4>(&puzzle, &up_to(2), None) else {
+            assert_eq!(expected.solutions, 0, "{puzzle:?}");
+            seen[0] += 1;
+            continue;
+        };
+        assert_eq!((found.solutions, found.stop), (expected.solutions, expected.stop), "{puzzle:?}");
+        assert_eq!(learn::<u32, 3, 9, 12, 4>(&puzzle, &up_to(2), None), Some((found, first.clone())));
+        seen[usize::try_from(found.solutions).unwrap()] += 1;
+        if found.solutions > 0 {
+            // The solution that is known already is not found again.
+            let (again, _) = learn::<u32, 3, 9, 12, 4>(&puzzle, &up_to(2), Some(&first)).unwrap();
+            assert_eq!((again.solutions, again.stop), (expected.solutions, expected.stop), "{puzzle:?}");
+        }
+    }
+    assert!(seen[1] > 5 && seen[2] > 5, "{seen:?}");
+}
+
+/// A puzzle that guesses do not finish: learning does, under a limit of nodes, and when it is not
+/// cancelled.
+#[test]
+fn learning_is_the_last_resort() {
+    let order = Order::ALL[4];
+    let mut random = Random(11);
+    let mut learnt = 0;
+    for _ in 0..40 {
+        let puzzle = random.puzzle(order, order.cells() * 47 / 100);
+        let (found, _) = search(&mut *propagation(order), &puzzle, &up_to(2));
+        assert!(found.solutions > 0 && found.stop != Stop::Nodes, "{puzzle:?}");
+        let patience = learning::patience(5);
+        if found.metrics.nodes <= patience {
+            continue;
+        }
+        learnt += 1;
+        let limit = Limit { nodes: patience, ..up_to(2) };
+        let (found, _) = search(&mut *propagation(order), &puzzle, &limit);
+        assert_eq!((found.stop, found.metrics.nodes), (Stop::Nodes, patience), "{puzzle:?}");
+    }
+    assert!(learnt > 0, "no puzzle is hard enough");
+    let puzzle = random.puzzle(order, order.cells() * 47 / 100);
+    let stop = |limit: &Limit<'_>| learn::<u128, 5, 25, 25, 1>(&puzzle, limit, None).unwrap().0;
+    let found = stop(&Limit { nodes: 0, ..up_to(2) });
+    assert_eq!((found.stop, found.metrics.nodes), (Stop::Nodes, 0));
+    let cancel = AtomicBool::new(true);
+    assert_eq!(stop(&Limit { cancel: &cancel, ..up_to(2) }).stop, Stop::Cancelled);
 }
 
 /// At the fixed point of propagation no single and no locked candidate is left, by a check of one

@@ -1,0 +1,599 @@
+//! Checks of many grids: a finding about each row, with a search only where one is needed.
+//!
+//! A row is a puzzle with a solution beside it, or a grid by itself. A solution that keeps the
+//! rules and the clues is right without a search. Where it is not, the puzzle is searched, because
+//! only its solution tells which cell is wrong, and whether there is a solution at all.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+use std::sync::atomic::AtomicBool;
+
+use super::idle::Idle;
+use super::puzzle_reader::PuzzleReader;
+use super::{Block, Cancelled, add_counts};
+use crate::grid::{Cell, Conflict, Digit, Grid, Order};
+use crate::simd::{SimdTask, dispatch};
+use crate::solver::{Batch, DEFAULT_NODE_LIMIT, Limit, Search, Solver, Stop, Strategy, default_strategy};
+use crate::text::{Format, MAX_LINE_BYTES, Problem, PuzzleError, Record, Records, row_within};
+
+/// The puzzles that are searched together.
+const BATCH_PUZZLES: usize = 8192;
+
+/// How rows are checked.
+#[derive(Clone, Copy)]
+pub struct CheckTask {
+    /// Whether a puzzle must have no second solution, which takes a search for every row; default:
+    /// false.
+    pub is_unique: bool,
+    /// The most nodes that a puzzle may take; default: [`DEFAULT_NODE_LIMIT`].
+    pub node_limit: u64,
+    /// The strategy; default: the first that supports the order.
+    pub strategy: Option<&'static dyn Strategy>,
+}
+
+impl Default for CheckTask {
+    fn default() -> Self {
+        Self { is_unique: false, node_limit: DEFAULT_NODE_LIMIT, strategy: None }
+    }
+}
+
+/// What is found about a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// Every cell is filled, every rule kept, and no clue changed.
+    Right,
+    /// A cell is wrong.
+    Wrong(Mistake),
+    /// Some cells are blank, and no other is known to be wrong.
+    Incomplete {
+        /// The number of blank cells.
+        blanks: usize,
+    },
+    /// The puzzle has no solution.
+    NoSolution,
+    /// The puzzle has more than one solution, and must not.
+    NotUnique,
+    /// The search reached its node limit before it could tell whether there is another solution.
+    GaveUp {
+        /// The nodes visited.
+        nodes: u64,
+    },
+    /// The row cannot be read, or the clues of its puzzle break the rules.
+    Bad(Problem),
+}
+
+/// What is wrong with a solution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mistake {
+    /// A clue of the puzzle has become another digit.
+    ClueChanged {
+        /// The cell.
+        cell: Cell,
+        /// The clue.
+        clue: Digit,
+        /// The digit in the solution.
+        digit: Digit,
+    },
+    /// A digit is another one than in the only solution of the puzzle.
+    Differs {
+        /// The cell.
+        cell: Cell,
+        /// The digit.
+        digit: Digit,
+        /// The digit in the only solution.
+        right: Digit,
+    },
+    /// Two cells break a rule. Which of them is wrong is not known, because the puzzle has more
+    /// than one solution, or is the grid itself.
+    Conflict(Conflict),
+}
+
+impl Mistake {
+    /// The wrong cell; of two that break a rule the second.
+    #[must_use]
+    pub const fn cell(&self) -> Cell {
+        match self {
+            Self::ClueChanged { cell, .. } | Self::Differs { cell, .. } => *cell,
+            Self::Conflict(conflict) => conflict.second,
+        }
+    }
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ClueChanged { cell, clue, digit } => {
+                write!(f, "the clue {clue} at {cell} was changed to {digit}")
+            }
+            Self::Differs { cell, digit, right } => {
+                write!(f, "{cell} is {digit}, and the only solution has {right} there")
+            }
+            Self::Conflict(conflict) => {
+                write!(f, "{conflict}, at {} and {}", conflict.first, conflict.second)
+            }
+        }
+    }
+}
+
+impl Finding {
+    /// The codes of all findings but [`Self::Bad`], which has those of [`Problem`].
+    pub const CODES: [&str; 6] = ["right", "wrong", "incomplete", "no_solution", "not_unique", "gave_up"];
+
+    /// The stable code that programs match on.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Right => "right",
+            Self::Wrong(_) => "wrong",
+            Self::Incomplete { .. } => "incomplete",
+            Self::NoSolution => "no_solution",
+            Self::NotUnique => "not_unique",
+            Self::GaveUp { .. } => "gave_up",
+            Self::Bad(problem) => problem.code(),
+        }
+    }
+
+    /// The wrong cell, if one is.
+    #[must_use]
+    pub const fn cell(&self) -> Option<Cell> {
+        match self {
+            Self::Wrong(mistake) => Some(mistake.cell()),
+            _ => None,
+        }
+    }
+
+    /// The sentence about a row of this line, or about a puzzle by itself.
+    #[must_use]
+    pub fn sentence(&self, line: Option<u64>) -> String {
+        let problem = match self {
+            Self::Right | Self::Wrong(_) | Self::Incomplete { .. } => {
+                let subject = line.map_or_else(|| "The puzzle".to_owned(), |line| format!("Line {line}"));
+                return match self {
+                    Self::Wrong(mistake) => format!("{subject} is wrong: {mistake}."),
+                    Self::Incomplete { blanks: 1 } => format!("{subject} is incomplete: 1 cell is blank."),
+                    Self::Incomplete { blanks } => {
+                        format!("{subject} is incomplete: {blanks} cells are blank.")
+                    }
+                    _ => format!("{subject} is correctly solved."),
+                };
+            }
+            Self::NoSolution => Problem::NoSolution,
+            Self::NotUnique => Problem::NotUnique,
+            Self::GaveUp { nodes } => Problem::GaveUp { nodes: *nodes },
+            Self::Bad(problem) => problem.clone(),
+        };
+        PuzzleError { problem, line }.to_string()
+    }
+}
+
+/// One row that was checked.
+#[derive(Clone, Copy, Debug)]
+pub struct CheckedRow<'a> {
+    /// The physical line on which it begins, from 1.
+    pub line: u64,
+    /// The row of a table as it is written, without the newline at its end; empty in other
+    /// notations.
+    pub row: &'a [u8],
+    /// All of its text, which can be read again.
+    pub text: &'a [u8],
+    /// What was found.
+    pub finding: &'a Finding,
+}
+
+/// The numbers of rows by what was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckTally {
+    /// The number of rows.
+    pub rows: u64,
+    /// The rows that are not right, by [code](Finding::code).
+    pub failures: BTreeMap<&'static str, u64>,
+}
+
+impl CheckTally {
+    /// Adds another tally.
+    pub fn add(&mut self, other: &Self) {
+        self.rows += other.rows;
+        add_counts(&mut self.failures, &other.failures);
+    }
+
+    /// The number of rows that are not right.
+    #[must_use]
+    pub fn failure_count(&self) -> u64 {
+        self.failures.values().sum()
+    }
+
+    fn count(&mut self, finding: &Finding) {
+        self.rows += 1;
+        if *finding != Finding::Right {
+            *self.failures.entry(finding.code()).or_default() += 1;
+        }
+    }
+}
+
+/// Checkers for a format and a task. Any thread may borrow one.
+pub struct Checkers {
+    format: Format,
+    task: CheckTask,
+    idle: Idle<Checker>,
+}
+
+impl Checkers {
+    /// Checkers for rows of this format.
+    #[must_use]
+    pub const fn new(format: Format, task: CheckTask) -> Self {
+        Self { format, task, idle: Idle::new() }
+    }
+
+    /// The format.
+    #[must_use]
+    pub const fn format(&self) -> &Format {
+        &self.format
+    }
+
+    /// The tally of a block whose check panicked: no row of it is known to be right. Each is passed
+    /// to `visit`.
+    #[doc(hidden)]
+    pub fn internal_errors(&self, block: Block<'_>, mut visit: impl FnMut(&CheckedRow<'_>)) -> CheckTally {
+        let mut tally = CheckTally::default();
+        let finding = Finding::Bad(Problem::Internal);
+        let mut puzzle = Grid::empty(self.format.order());
+        let mut records = Records::new(&self.format, block.text, block.first_line);
+        while let Some(record) = records.read(&mut puzzle) {
+            tally.count(&finding);
+            visit(&CheckedRow { line: record.line, row: record.row, text: &[], finding: &finding });
+        }
+        tally
+    }
+
+    /// Checks every row of a block, and passes to `visit`, in order, each row that is not right, and
+    /// with `with_right` the others too.
+    ///
+    /// # Errors
+    /// [`Cancelled`] if `cancel` was raised.
+    pub fn check(
+        &self,
+        block: Block<'_>,
+        with_right: bool,
+        cancel: &AtomicBool,
+        visit: impl FnMut(&CheckedRow<'_>),
+    ) -> Result<CheckTally, Cancelled> {
+        let mut run = Run { format: &self.format, task: &self.task, block, with_right, cancel, visit };
+        self.with(|checker| checker.check(&mut run))
+    }
+
+    /// Checks every puzzle of a reader, with the solution at the same place of `solutions` if there
+    /// are any, as if each stood on a line of its own, from `first_line` on. Passes to `visit`, in
+    /// order, each row that is not right, and with `with_right` the others too. A puzzle without a
+    /// solution beside it is checked by itself; a solution without a puzzle is not looked at.
+    ///
+    /// # Errors
+    /// [`Cancelled`] if `cancel` was raised.
+    ///
+    /// # Panics
+    /// If the puzzles or the solutions have another order than the format.
+    pub fn check_puzzles<P: PuzzleReader, S: PuzzleReader>(
+        &self,
+        puzzles: &mut P,
+        solutions: Option<&mut S>,
+        first_line: u64,
+        with_right: bool,
+        cancel: &AtomicBool,
+        visit: impl FnMut(&CheckedRow<'_>),
+    ) -> Result<CheckTally, Cancelled> {
+        let order = self.format.order();
+        assert_eq!(puzzles.order(), order);
+        assert!(solutions.as_ref().is_none_or(|solutions| solutions.order() == order));
+        let block = Block { text: &[], first_line };
+        let mut run = Run { format: &self.format, task: &self.task, block, with_right, cancel, visit };
+        self.with(|checker| checker.check_puzzles(&mut run, puzzles, solutions))
+    }
+
+    fn with<R>(&self, job: impl FnOnce(&mut Checker) -> R) -> R {
+        self.idle.with(|| Checker::new(self.format.order(), &self.task), job)
+    }
+}
+
+/// A block that is checked.
+struct Run<'a, V> {
+    format: &'a Format,
+    task: &'a CheckTask,
+    block: Block<'a>,
+    with_right: bool,
+    cancel: &'a AtomicBool,
+    visit: V,
+}
+
+/// The solver and buffers with which one thread checks rows.
+struct Checker {
+    solver: Box<dyn Solver>,
+    puzzle: Grid,
+    solution: Grid,
+    /// The rows whose findings are not visited yet.
+    waiting: Vec<WaitingRow>,
+    /// The puzzles of those that are searched.
+    batch: Batch,
+    /// The solutions beside some of these.
+    given: Vec<u8>,
+}
+
+struct WaitingRow {
+    line: u64,
+    row: Range<usize>,
+    text: Range<usize>,
+    state: State,
+}
+
+enum State {
+    Known(Finding),
+    /// The search of a puzzle of the batch decides.
+    Searched(usize, Candidate),
+}
+
+/// What the result of a search is about.
+enum Candidate {
+    /// A right solution, which may not be the only one.
+    Right,
+    /// A grid with blank cells.
+    Partial { blanks: usize },
+    /// The solution with this index among the given ones, which is not right.
+    Given(usize),
+}
+
+/// A task that passes over rows whose solution is right. Returns their number.
+struct PassSolved<'a, 'b>(&'a mut Records<'b>);
+
+impl SimdTask for PassSolved<'_, '_> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn work(self) -> u64 {
+        let mut puzzle = [0; 81];
+        let mut count = 0;
+        while self.0.read_solved_9x9(&mut puzzle).is_some() {
+            count += 1;
+        }
+        count
+    }
+}
+
+/// A task that reads one such row, and its puzzle.
+struct ReadSolved<'a, 'b>(&'a mut Records<'b>, &'a mut [u8; 81]);
+
+impl<'b> SimdTask for ReadSolved<'_, 'b> {
+    type Output = Option<&'b [u8]>;
+
+    #[inline(always)]
+    fn work(self) -> Option<&'b [u8]> {
+        self.0.read_solved_9x9(self.1)
+    }
+}
+
+impl Checker {
+    fn new(order: Order, task: &CheckTask) -> Self {
+        let strategy = task.strategy.unwrap_or_else(|| default_strategy(order));
+        Self {
+            solver: strategy.solver(order),
+            puzzle: Grid::empty(order),
+            solution: Grid::empty(order),
+            waiting: Vec::new(),
+            batch: Batch::new(order),
+            given: Vec::new(),
+        }
+    }
+
+    fn check<V: FnMut(&CheckedRow<'_>)>(&mut self, run: &mut Run<'_, V>) -> Result<CheckTally, Cancelled> {
+        // A block that was cancelled may have left some.
+        self.forget();
+        let mut tally = CheckTally::default();
+        let text = run.block.text;
+        let mut records = Records::new(run.format, text, run.block.first_line);
+        loop {
+            if self.waiting.len() >= BATCH_PUZZLES {
+                self.settle(run, &mut tally)?;
+            }
+            if !(run.task.is_unique || run.with_right) {
+                tally.rows += dispatch(PassSolved(&mut records));
+            } else if let Some(row) = self.keep_solved(run, &mut records) {
+                self.waiting.push(row);
+                continue;
+            }
+            let begin = text.len() - records.rest().len();
+            let Some(record) = records.read(&mut self.puzzle) else { break };
+            let end = text.len() - records.rest().len();
+            let row = if record.row.is_empty() { 0..0 } else { row_within(text, record.row) };
+            let line = record.line;
+            let state = self.look_at(run, record);
+            self.waiting.push(WaitingRow { line, row, text: begin..end, state });
+        }
+        self.settle(run, &mut tally)?;
+        Ok(tally)
+    }
+
+    fn check_puzzles<V: FnMut(&CheckedRow<'_>)>(
+        &mut self,
+        run: &mut Run<'_, V>,
+        puzzles: &mut impl PuzzleReader,
+        mut solutions: Option<&mut impl PuzzleReader>,
+    ) -> Result<CheckTally, Cancelled> {
+        // A block that was cancelled may have left some.
+        self.forget();
+        let mut tally = CheckTally::default();
+        let mut line = run.block.first_line;
+        while let Some(read) = puzzles.read(&mut self.puzzle) {
+            if self.waiting.len() >= BATCH_PUZZLES {
+                self.settle(run, &mut tally)?;
+            }
+            let given = solutions.as_mut().and_then(|solutions| solutions.read(&mut self.solution));
+            let state = match (read, given) {
+                (Err(problem), _) => State::Known(Finding::Bad(problem)),
+                (Ok(()), None) => self.look_at_grid(run),
+                (Ok(()), Some(given)) => match self.puzzle.first_conflict() {
+                    Some(conflict) => State::Known(Finding::Bad(Problem::RuleBroken(conflict))),
+                    None if given.is_err() => State::Known(Finding::Bad(Problem::WrongSolution)),
+                    None => self.look_at_solution(run),
+                },
+            };
+            self.waiting.push(WaitingRow { line, row: 0..0, text: 0..0, state });
+            line += 1;
+        }
+        self.settle(run, &mut tally)?;
+        Ok(tally)
+    }
+
+    fn forget(&mut self) {
+        self.waiting.clear();
+        self.batch.clear();
+        self.given.clear();
+    }
+
+    /// Reads the next row, if its solution is right.
+    fn keep_solved<V>(&mut self, run: &Run<'_, V>, records: &mut Records<'_>) -> Option<WaitingRow> {
+        let (line, begin) = (records.line(), run.block.text.len() - records.rest().len());
+        let mut puzzle = [0; 81];
+        let row = dispatch(ReadSolved(records, &mut puzzle))?;
+        let state = if run.task.is_unique {
+            self.puzzle.set_digits(&puzzle);
+            self.search(Candidate::Right)
+        } else {
+            State::Known(Finding::Right)
+        };
+        let row = begin..begin + row.len();
+        Some(WaitingRow { line, text: row.clone(), row, state })
+    }
+
+    /// The state of the row that has just been read.
+    fn look_at<V>(&mut self, run: &Run<'_, V>, record: Record<'_>) -> State {
+        if let Some(error) = record.error {
+            return State::Known(Finding::Bad(error.problem));
+        }
+        if record.row.len() >= MAX_LINE_BYTES {
+            // What is behind that is not read.
+            return State::Known(Finding::Bad(Problem::WrongLength));
+        }
+        let Some(given) = record.given else { return self.look_at_grid(run) };
+        if let Some(conflict) = self.puzzle.first_conflict() {
+            return State::Known(Finding::Bad(Problem::RuleBroken(conflict)));
+        }
+        if run.format.read_cells(given, &mut self.solution).is_err() {
+            return State::Known(Finding::Bad(Problem::WrongSolution));
+        }
+        self.look_at_solution(run)
+    }
+
+    /// The state of a grid by itself, which has just been read.
+    fn look_at_grid<V>(&mut self, run: &Run<'_, V>) -> State {
+        let blanks = blanks(&self.puzzle);
+        match self.puzzle.first_conflict() {
+            Some(conflict) => State::Known(Finding::Wrong(Mistake::Conflict(conflict))),
+            None if blanks == 0 => State::Known(Finding::Right),
+            None if run.task.is_unique => self.search(Candidate::Partial { blanks }),
+            None => State::Known(Finding::Incomplete { blanks }),
+        }
+    }
+
+    /// The state of a puzzle that keeps the rules and the solution beside it, which have just been
+    /// read.
+    fn look_at_solution<V>(&mut self, run: &Run<'_, V>) -> State {
+        if !self.solution.solves(&self.puzzle) {
+            let index = self.given.len() / self.solution.digits().len();
+            self.given.extend_from_slice(self.solution.digits());
+            return self.search(Candidate::Given(index));
+        }
+        if run.task.is_unique { self.search(Candidate::Right) } else { State::Known(Finding::Right) }
+    }
+
+    /// Adds the puzzle to those that are searched.
+    fn search(&mut self, candidate: Candidate) -> State {
+        let index = self.batch.len();
+        self.batch.push(&self.puzzle);
+        State::Searched(index, candidate)
+    }
+
+    /// Searches what has to be searched, and visits all rows that wait.
+    fn settle<V: FnMut(&CheckedRow<'_>)>(
+        &mut self,
+        run: &mut Run<'_, V>,
+        tally: &mut CheckTally,
+    ) -> Result<(), Cancelled> {
+        let limit = Limit { solutions: 2, nodes: run.task.node_limit, cancel: run.cancel };
+        if limit.is_cancelled() {
+            return Err(Cancelled);
+        }
+        self.solver.search_batch(&mut self.batch, &limit);
+        let text = run.block.text;
+        let mut rows = std::mem::take(&mut self.waiting);
+        for waiting in rows.drain(..) {
+            let WaitingRow { line, row, text: all, state } = waiting;
+            let finding = match state {
+                State::Known(finding) => finding,
+                State::Searched(index, candidate) => self.finding(index, &candidate, run.task.is_unique)?,
+            };
+            tally.count(&finding);
+            if run.with_right || finding != Finding::Right {
+                (run.visit)(&CheckedRow { line, row: &text[row], text: &text[all], finding: &finding });
+            }
+        }
+        self.waiting = rows;
+        self.forget();
+        Ok(())
+    }
+
+    /// The finding that the search of a puzzle of the batch has led to.
+    fn finding(
+        &mut self,
+        index: usize,
+        candidate: &Candidate,
+        is_unique: bool,
+    ) -> Result<Finding, Cancelled> {
+        let search = self.batch.searches()[index];
+        let many = match search {
+            Search { stop: Stop::Cancelled, .. } => return Err(Cancelled),
+            Search { solutions: 2.., .. } => Some(Finding::NotUnique),
+            Search { stop: Stop::Nodes, metrics, .. } => Some(Finding::GaveUp { nodes: metrics.nodes }),
+            _ => None,
+        };
+        let has_none = many.is_none() && search.solutions == 0;
+        Ok(match *candidate {
+            // The search has missed the solution that is there.
+            Candidate::Right if has_none => Finding::Bad(Problem::Internal),
+            Candidate::Right => many.unwrap_or(Finding::Right),
+            _ if has_none => Finding::NoSolution,
+            Candidate::Partial { blanks } => many.unwrap_or(Finding::Incomplete { blanks }),
+            Candidate::Given(given) => {
+                let cells = self.solution.digits().len();
+                self.puzzle.set_digits(self.batch.puzzle(index));
+                self.solution.set_digits(&self.given[given * cells..][..cells]);
+                let only = many.is_none().then(|| self.batch.solution(index));
+                match self.mistake(only) {
+                    Some(mistake) => Finding::Wrong(mistake),
+                    None => {
+                        let incomplete = Finding::Incomplete { blanks: blanks(&self.solution) };
+                        many.filter(|_| is_unique).unwrap_or(incomplete)
+                    }
+                }
+            }
+        })
+    }
+
+    /// What is wrong with the solution of the puzzle, whose only solution is known or not.
+    fn mistake(&self, only: Option<&[u8]>) -> Option<Mistake> {
+        let order = self.puzzle.order();
+        let changed = order.all_cells().find_map(|cell| {
+            let (clue, digit) = (self.puzzle.get(cell)?, self.solution.get(cell)?);
+            (clue != digit).then_some(Mistake::ClueChanged { cell, clue, digit })
+        });
+        let differs = || {
+            let only = Grid::from_digits(order, only?);
+            order.all_cells().find_map(|cell| {
+                let (digit, right) = (self.solution.get(cell)?, only.get(cell)?);
+                (digit != right).then_some(Mistake::Differs { cell, digit, right })
+            })
+        };
+        changed.or_else(differs).or_else(|| self.solution.first_conflict().map(Mistake::Conflict))
+    }
+}
+
+fn blanks(grid: &Grid) -> usize {
+    grid.order().cells() - grid.filled()
+}

@@ -1,0 +1,112 @@
+//! Disguises of many puzzles, each with its solution.
+
+use std::collections::BTreeMap;
+
+use super::{Block, add_counts, copy_row, read_rows};
+use crate::canon::Disguise;
+use crate::grid::Grid;
+use crate::text::{Format, Problem, PuzzleError};
+
+/// How puzzles are disguised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DisguiseTask {
+    /// The disguises of each puzzle, at most [`MAX_TIMES`](Self::MAX_TIMES).
+    pub times: u32,
+    /// The seed. A disguise depends on it, on the line of the puzzle and on its own number.
+    pub seed: u64,
+    /// Whether each puzzle stands before its disguises.
+    pub with_original: bool,
+}
+
+impl DisguiseTask {
+    /// The most disguises of a puzzle.
+    pub const MAX_TIMES: u32 = 1_000_000;
+
+    /// The disguise of the puzzle on this line with this number.
+    fn disguise(&self, format: &Format, line: u64, number: u32) -> Disguise {
+        // A million numbers take 20 bits.
+        Disguise::random(format.order(), self.seed, line << 20 | u64::from(number))
+    }
+}
+
+/// The numbers of rows that were disguised.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DisguiseTally {
+    /// All rows of the input.
+    pub puzzles: u64,
+    /// The rows written.
+    pub written: u64,
+    /// The rows that were copied as they are because they are bad, by the code of the error.
+    pub errors: BTreeMap<&'static str, u64>,
+}
+
+impl DisguiseTally {
+    /// Adds another tally.
+    pub fn add(&mut self, other: &Self) {
+        self.puzzles += other.puzzles;
+        self.written += other.written;
+        add_counts(&mut self.errors, &other.errors);
+    }
+
+    /// The number of rows that are bad.
+    #[must_use]
+    pub fn error_count(&self) -> u64 {
+        self.errors.values().sum()
+    }
+}
+
+/// Appends every row of a block as often as the task says, each time with its puzzle and the
+/// solution beside it in another disguise and everything else as it is. A bad row is copied once.
+///
+/// ```
+/// use sudoku_core::answer::{Block, DisguiseTask, write_disguises};
+/// use sudoku_core::text::{Hint, sniff};
+///
+/// let text = b"id,puzzle,solution\n7,12..34..........,1234341221434321\n";
+/// let preamble = sniff(text, &Hint::default(), true)?.expect("a puzzle");
+/// let block = Block { text: &text[preamble.body..], first_line: 1 + preamble.lines };
+/// let task = DisguiseTask { times: 2, seed: 1, with_original: false };
+/// let mut out = Vec::new();
+/// let tally = write_disguises(&preamble.format, &task, block, &mut out);
+/// assert_eq!((tally.puzzles, tally.written), (1, 2));
+/// assert!(String::from_utf8(out)?.lines().all(|row| row.starts_with("7,") && row.len() == 35));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn write_disguises(
+    format: &Format,
+    task: &DisguiseTask,
+    block: Block<'_>,
+    out: &mut Vec<u8>,
+) -> DisguiseTally {
+    let mut tally = DisguiseTally::default();
+    let mut given = Grid::empty(format.order());
+    read_rows(format, block, |row| {
+        tally.puzzles += 1;
+        let solution = match row.given.map(|text| format.read_cells(text, &mut given)) {
+            None => Ok(None),
+            Some(Ok(())) => Ok(Some(&given)),
+            Some(Err(_)) => Err(Problem::WrongSolution),
+        };
+        let pair = row.puzzle.clone().and_then(|puzzle| Ok((puzzle, solution?)));
+        let (puzzle, solution) = match pair {
+            Ok(pair) => pair,
+            Err(problem) => {
+                let code = PuzzleError { problem, line: None }.code();
+                *tally.errors.entry(code).or_default() += 1;
+                tally.written += 1;
+                return copy_row(row.text, out);
+            }
+        };
+        if task.with_original {
+            tally.written += 1;
+            copy_row(row.text, out);
+        }
+        for number in 0..task.times {
+            tally.written += 1;
+            let disguise = task.disguise(format, row.line, number);
+            let solution = solution.map(|solution| disguise.apply(solution));
+            format.rewrite(row.text, puzzle, &disguise.apply(puzzle), solution.as_ref(), out);
+        }
+    });
+    tally
+}

@@ -1,0 +1,330 @@
+//! All solutions of many puzzles.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
+
+use super::idle::Idle;
+use super::row_batch::{RowBatch, WaitingRow};
+use super::{Block, Cancelled, add_counts, read_rows};
+use crate::grid::{Grid, Order};
+use crate::solver::{Batch, DEFAULT_NODE_LIMIT, Enumerator, Limit, Search, Solver, Stop, default_strategy};
+use crate::text::{Format, Problem, PuzzleError};
+
+/// How the solutions of puzzles are listed.
+#[derive(Clone, Copy, Debug)]
+pub struct EnumerateTask {
+    /// The most solutions of a puzzle; 0 counts as 1, and [`u64::MAX`] is all of them; default: 10.
+    pub limit: u64,
+    /// The most nodes that a puzzle may take; default: [`DEFAULT_NODE_LIMIT`].
+    pub node_limit: u64,
+}
+
+impl EnumerateTask {
+    /// The default limit.
+    pub const DEFAULT_LIMIT: u64 = 10;
+}
+
+impl Default for EnumerateTask {
+    fn default() -> Self {
+        Self { limit: Self::DEFAULT_LIMIT, node_limit: DEFAULT_NODE_LIMIT }
+    }
+}
+
+/// One of the events of a puzzle: its solutions, then perhaps an error, then its end.
+#[derive(Clone, Debug)]
+pub struct SolutionRow<'a> {
+    /// The physical line on which the puzzle begins, from 1.
+    pub line: u64,
+    /// The row of a table as it is written, without the newline at its end; empty in other
+    /// notations.
+    pub row: &'a [u8],
+    /// The puzzle, unless it is bad.
+    pub puzzle: Option<&'a Grid>,
+    /// What is found.
+    pub event: SolutionEvent<'a>,
+}
+
+/// What is found of a puzzle.
+#[derive(Clone, Debug)]
+pub enum SolutionEvent<'a> {
+    /// A solution.
+    Solution {
+        /// Its number, from 1.
+        number: u64,
+        /// The solution.
+        solution: &'a Grid,
+    },
+    /// Why there is none, or why there are no more: the puzzle is bad, has no solution, or was given
+    /// up, in which case solutions may stand before this.
+    Error(PuzzleError),
+    /// Nothing more is told of this puzzle.
+    End {
+        /// Whether the list has as many solutions as were asked for, and more were not ruled out.
+        is_cut_off: bool,
+    },
+}
+
+/// The numbers of solutions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EnumerateTally {
+    /// All puzzles.
+    pub puzzles: u64,
+    /// Their solutions that were listed.
+    pub solutions: u64,
+    /// The puzzles with more solutions than were asked for.
+    pub cut_off: u64,
+    /// The puzzles with an error, by its [code](PuzzleError::code).
+    pub errors: BTreeMap<&'static str, u64>,
+}
+
+impl EnumerateTally {
+    /// Counts an event.
+    pub fn count(&mut self, row: &SolutionRow<'_>) {
+        match &row.event {
+            SolutionEvent::Solution { .. } => self.solutions += 1,
+            SolutionEvent::Error(error) => *self.errors.entry(error.code()).or_default() += 1,
+            SolutionEvent::End { is_cut_off } => {
+                self.puzzles += 1;
+                self.cut_off += u64::from(*is_cut_off);
+            }
+        }
+    }
+
+    /// Adds another tally.
+    pub fn add(&mut self, other: &Self) {
+        self.puzzles += other.puzzles;
+        self.solutions += other.solutions;
+        self.cut_off += other.cut_off;
+        add_counts(&mut self.errors, &other.errors);
+    }
+
+    /// The number of puzzles with an error.
+    #[must_use]
+    pub fn error_count(&self) -> u64 {
+        self.errors.values().sum()
+    }
+}
+
+/// Searches that list the solutions of puzzles, for a format and a task. Any thread may borrow one.
+///
+/// The solutions of a puzzle come in the order of [`Enumerator`], whatever the limit is. Puzzles
+/// with a single solution, or none, are found out together, as fast as they are solved.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use std::sync::atomic::AtomicBool;
+/// use sudoku_core::answer::{Block, EnumerateTask, EnumerateTally, Enumerators, SolutionEvent};
+/// use sudoku_core::grid::Order;
+/// use sudoku_core::text::{Alphabet, Format, Notation};
+///
+/// let format = Format::new(Notation::Lines, Order::ALL[1], Alphabet::Letters)?;
+/// let enumerators = Enumerators::new(format, EnumerateTask { limit: 100, ..Default::default() });
+/// let block = Block { text: b"1234............\n123...4.........\n", first_line: 1 };
+/// let mut tally = EnumerateTally::default();
+/// enumerators.enumerate(block, &AtomicBool::new(false), |row| {
+///     if let SolutionEvent::Solution { solution, .. } = row.event {
+///         assert!(solution.to_string().starts_with("1234"));
+///     }
+///     tally.count(row);
+///     ControlFlow::Continue(())
+/// })?;
+/// assert_eq!((tally.puzzles, tally.solutions, tally.errors["no_solution"]), (2, 12, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Enumerators {
+    format: Format,
+    task: EnumerateTask,
+    idle: Idle<BlockEnumerator>,
+}
+
+impl Enumerators {
+    /// Searches for puzzles of this format.
+    #[must_use]
+    pub fn new(format: Format, task: EnumerateTask) -> Self {
+        let task = EnumerateTask { limit: task.limit.max(1), ..task };
+        Self { format, task, idle: Idle::new() }
+    }
+
+    /// The format.
+    #[must_use]
+    pub const fn format(&self) -> &Format {
+        &self.format
+    }
+
+    /// The task.
+    #[must_use]
+    pub const fn task(&self) -> &EnumerateTask {
+        &self.task
+    }
+
+    /// Passes the events of every puzzle of a block to `visit`, in order, which may end it.
+    ///
+    /// # Errors
+    /// [`Cancelled`] if `cancel` was raised, or `visit` returned `Break`.
+    pub fn enumerate(
+        &self,
+        block: Block<'_>,
+        cancel: &AtomicBool,
+        visit: impl FnMut(&SolutionRow<'_>) -> ControlFlow<()>,
+    ) -> Result<(), Cancelled> {
+        let make = || BlockEnumerator::new(self.format.order());
+        self.idle
+            .with(make, |enumerator| enumerator.enumerate(&self.format, &self.task, block, cancel, visit))
+    }
+
+    /// The events of a block whose work panicked, but for the first puzzles, which were told of:
+    /// every puzzle has that error.
+    #[doc(hidden)]
+    pub fn internal_errors(&self, block: Block<'_>, done: u64, mut visit: impl FnMut(&SolutionRow<'_>)) {
+        let mut index = 0;
+        read_rows(&self.format, block, |row| {
+            index += 1;
+            if index > done {
+                let error = PuzzleError { problem: Problem::Internal, line: Some(row.line) };
+                for event in [SolutionEvent::Error(error), SolutionEvent::End { is_cut_off: false }] {
+                    visit(&SolutionRow { line: row.line, row: row.row, puzzle: None, event });
+                }
+            }
+        });
+    }
+}
+
+/// The solver and buffers with which one thread lists solutions.
+struct BlockEnumerator {
+    rows: RowBatch,
+    lister: Lister,
+}
+
+impl BlockEnumerator {
+    fn new(order: Order) -> Self {
+        Self { rows: RowBatch::for_strategy(order, default_strategy(order)), lister: Lister::new(order) }
+    }
+
+    fn enumerate(
+        &mut self,
+        format: &Format,
+        task: &EnumerateTask,
+        block: Block<'_>,
+        cancel: &AtomicBool,
+        mut visit: impl FnMut(&SolutionRow<'_>) -> ControlFlow<()>,
+    ) -> Result<(), Cancelled> {
+        self.rows
+            .read_block(format, block, |rows| self.lister.settle(rows, task, block.text, cancel, &mut visit))
+    }
+}
+
+/// What lists the solutions of puzzles that were read.
+struct Lister {
+    solver: Box<dyn Solver>,
+    /// Made for the first puzzle with several solutions.
+    enumerator: Option<Enumerator>,
+    puzzle: Grid,
+    solution: Grid,
+}
+
+impl Lister {
+    fn new(order: Order) -> Self {
+        Self {
+            solver: default_strategy(order).solver(order),
+            enumerator: None,
+            puzzle: Grid::empty(order),
+            solution: Grid::empty(order),
+        }
+    }
+
+    /// Searches the puzzles for second solutions, and tells of all rows.
+    fn settle(
+        &mut self,
+        rows: &mut RowBatch,
+        task: &EnumerateTask,
+        text: &[u8],
+        cancel: &AtomicBool,
+        visit: &mut impl FnMut(&SolutionRow<'_>) -> ControlFlow<()>,
+    ) -> Result<(), Cancelled> {
+        let limit = Limit { solutions: 2, nodes: task.node_limit, cancel };
+        if limit.is_cancelled() {
+            return Err(Cancelled);
+        }
+        self.solver.search_batch(&mut rows.batch, &limit);
+        for WaitingRow { line, row, state, .. } in rows.take_rows() {
+            let row = &text[row];
+            let mut tell = |puzzle: Option<&Grid>, event: SolutionEvent<'_>| {
+                visit(&SolutionRow { line, row, puzzle, event })
+            };
+            let error = |problem| SolutionEvent::Error(PuzzleError { problem, line: Some(line) });
+            let (told, is_cut_off) = match state {
+                Err(problem) => (tell(None, error(problem)), false),
+                Ok(place) => self.tell_of(task, &rows.batch, place, cancel, |puzzle, found| {
+                    let event = match found {
+                        Ok((number, solution)) => SolutionEvent::Solution { number, solution },
+                        Err(problem) => error(problem),
+                    };
+                    tell(Some(puzzle), event)
+                })?,
+            };
+            if told.is_break() || tell(None, SolutionEvent::End { is_cut_off }).is_break() {
+                return Err(Cancelled);
+            }
+        }
+        rows.clear();
+        Ok(())
+    }
+
+    /// Tells of the puzzle at this place of the batch, which was searched for a second solution.
+    /// Returns whether its list was cut off.
+    fn tell_of(
+        &mut self,
+        task: &EnumerateTask,
+        batch: &Batch,
+        place: usize,
+        cancel: &AtomicBool,
+        mut tell: impl FnMut(&Grid, Result<(u64, &Grid), Problem>) -> ControlFlow<()>,
+    ) -> Result<(ControlFlow<()>, bool), Cancelled> {
+        self.puzzle.set_digits(batch.puzzle(place));
+        let puzzle = &self.puzzle;
+        match batch.searches()[place] {
+            Search { stop: Stop::Cancelled, .. } => return Err(Cancelled),
+            Search { stop: Stop::Exhausted, solutions: 0, .. } => {
+                return Ok((tell(puzzle, Err(Problem::NoSolution)), false));
+            }
+            Search { stop: Stop::Exhausted, solutions: 1, .. } => {
+                self.solution.set_digits(batch.solution(place));
+                let is_right = self.solution.solves(puzzle);
+                let found = if is_right { Ok((1, &self.solution)) } else { Err(Problem::Internal) };
+                return Ok((tell(puzzle, found), false));
+            }
+            // Which of several solutions that search finds first is another matter than their order,
+            // and what it gives up need not be given up by the next one.
+            _ => {}
+        }
+        // One more, to know whether the list is complete.
+        let limit = Limit { solutions: task.limit.saturating_add(1), nodes: task.node_limit, cancel };
+        let enumerator = self.enumerator.get_or_insert_with(|| Enumerator::new(puzzle.order()));
+        let solution = &mut self.solution;
+        let (mut number, mut is_wrong, mut told) = (0, false, ControlFlow::Continue(()));
+        let search = enumerator.enumerate(puzzle, &limit, &mut |digits| {
+            if number == task.limit {
+                return ControlFlow::Continue(());
+            }
+            number += 1;
+            solution.set_digits(digits);
+            if solution.solves(puzzle) {
+                told = tell(puzzle, Ok((number, solution)));
+                told
+            } else {
+                is_wrong = true;
+                ControlFlow::Break(())
+            }
+        });
+        let problem = match search.stop {
+            _ if told.is_break() => return Ok((told, false)),
+            _ if is_wrong => Problem::Internal,
+            Stop::Cancelled => return Err(Cancelled),
+            Stop::Exhausted if number == 0 => Problem::NoSolution,
+            Stop::Nodes if number < task.limit => Problem::GaveUp { nodes: search.metrics.nodes },
+            stop => return Ok((told, stop != Stop::Exhausted)),
+        };
+        Ok((tell(puzzle, Err(problem)), false))
+    }
+}

@@ -1,0 +1,68 @@
+//! Puzzles of a block together with the text that each stands in.
+
+use super::Block;
+use crate::grid::Grid;
+use crate::text::{Format, MAX_LINE_BYTES, Notation, Problem, Records, row_within};
+
+/// A puzzle, and the text that it stands in.
+#[derive(Clone, Debug)]
+pub struct PuzzleRow<'a> {
+    /// The physical line on which it begins, from 1.
+    pub line: u64,
+    /// The row of a table as it is written, without the newline at its end; empty in other
+    /// notations.
+    pub row: &'a [u8],
+    /// Its line as it is written, without the newline at its end, of whatever length. Where a puzzle
+    /// has several lines: all of them, with what stands before them and their newlines.
+    pub text: &'a [u8],
+    /// The text of the solution beside it.
+    pub given: Option<&'a [u8]>,
+    /// The puzzle, which keeps the rules, or why it is bad.
+    pub puzzle: Result<&'a Grid, Problem>,
+}
+
+/// Reads every puzzle of a block and passes it to `visit`, in order. A line that is longer than
+/// what is read of one has the wrong length.
+///
+/// ```
+/// use sudoku_core::answer::{Block, read_rows};
+/// use sudoku_core::grid::Order;
+/// use sudoku_core::text::{Alphabet, Format, Notation};
+///
+/// let format = Format::new(Notation::Lines, Order::ALL[1], Alphabet::Letters)?;
+/// let mut seen = Vec::new();
+/// read_rows(&format, Block { text: b"# two\n.1....2.3..4.... easy\n11..\n", first_line: 1 }, |row| {
+///     seen.push((row.line, row.text.to_vec(), row.puzzle.is_ok()));
+/// });
+/// assert_eq!(seen, [(2, b".1....2.3..4.... easy".to_vec(), true), (3, b"11..".to_vec(), false)]);
+/// # Ok::<(), sudoku_core::text::FormatError>(())
+/// ```
+pub fn read_rows(format: &Format, block: Block<'_>, mut visit: impl FnMut(&PuzzleRow<'_>)) {
+    let mut puzzle = Grid::empty(format.order());
+    let mut records = Records::new(format, block.text, block.first_line);
+    loop {
+        let begin = block.text.len() - records.rest().len();
+        let Some(record) = records.read(&mut puzzle) else { return };
+        let end = block.text.len() - records.rest().len();
+        let row =
+            if record.row.is_empty() { &[][..] } else { &block.text[row_within(block.text, record.row)] };
+        let text = own_text(format.notation(), &block.text[begin..end]);
+        let problem = match record.error {
+            Some(error) => Some(error.problem),
+            // What is behind that is not read.
+            None if row.len() >= MAX_LINE_BYTES => Some(Problem::WrongLength),
+            None => puzzle.first_conflict().map(Problem::RuleBroken),
+        };
+        let puzzle = problem.map_or(Ok(&puzzle), Err);
+        visit(&PuzzleRow { line: record.line, row, text, given: record.given, puzzle });
+    }
+}
+
+/// The text of a puzzle, of which `taken` was read: blank lines and comments before it too.
+fn own_text(notation: Notation, taken: &[u8]) -> &[u8] {
+    if matches!(notation, Notation::Grid | Notation::Triples) {
+        return taken;
+    }
+    let lines = taken.strip_suffix(b"\n").unwrap_or(taken);
+    memchr::memrchr(b'\n', lines).map_or(lines, |end| &lines[end + 1..])
+}

@@ -1,0 +1,503 @@
+//! Ratings of many puzzles: how hard each is for a person, its clues, and whether each is needed.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+use super::idle::Idle;
+use super::minimal::are_minimal;
+use super::puzzle_reader::PuzzleReader;
+use super::row_batch::{RowBatch, WaitingRow, unique_problem};
+use super::{Block, Cancel, Cancelled, add_counts, errors_among, named_errors, read_rows};
+use crate::grid::{Grid, Order};
+use crate::solver::{
+    DEFAULT_NODE_LIMIT, Limit, Metrics, Propagation, Solver, Stop, Strategy as _, default_strategy,
+};
+use crate::techniques::{DEFAULT_EFFORT, Ending, Options, Rater, Rating, Score, Technique, TechniqueSet};
+use crate::text::{Format, Problem, PuzzleError};
+
+/// How puzzles are rated.
+#[derive(Clone, Copy, Debug)]
+pub struct RateTask {
+    /// The techniques that may be used; default: all.
+    pub techniques: TechniqueSet,
+    /// The highest rating that is told apart; default: no limit. A puzzle with a harder step takes
+    /// no longer than up to there.
+    pub up_to: Option<Score>,
+    /// The most inferences that a puzzle may take; default: [`DEFAULT_EFFORT`].
+    pub effort: u64,
+    /// The most nodes of the search for a second solution; default: [`DEFAULT_NODE_LIMIT`].
+    pub node_limit: u64,
+    /// Whether to find out which puzzles are minimal; default: true.
+    pub with_minimal: bool,
+}
+
+impl Default for RateTask {
+    fn default() -> Self {
+        Self {
+            techniques: TechniqueSet::ALL,
+            up_to: None,
+            effort: DEFAULT_EFFORT,
+            node_limit: DEFAULT_NODE_LIMIT,
+            with_minimal: true,
+        }
+    }
+}
+
+/// The rating of a puzzle with one solution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RatedPuzzle {
+    /// The rating.
+    pub rating: Rating,
+    /// Whether every clue is needed; `None` if that was not asked for or was given up.
+    pub is_minimal: Option<bool>,
+    /// The cost of the search by `propagation`, for a puzzle that is beyond the techniques.
+    pub search: Option<Metrics>,
+}
+
+/// One puzzle that was rated.
+#[derive(Clone, Debug)]
+pub struct RatedRow<'a> {
+    /// The physical line on which it begins, from 1.
+    pub line: u64,
+    /// The row of a table as it is written, without the newline at its end; empty in other
+    /// notations.
+    pub row: &'a [u8],
+    /// The puzzle, unless it could not be read.
+    pub puzzle: Option<&'a Grid>,
+    /// The rating, or why there is none: the puzzle is bad, or has none or several solutions.
+    pub result: Result<RatedPuzzle, PuzzleError>,
+}
+
+impl RatedRow<'_> {
+    /// The stable code of the result: `rated`, `above`, `beyond`, or that of the error.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match &self.result {
+            Ok(rated) => verdict(&rated.rating),
+            Err(error) => error.code(),
+        }
+    }
+}
+
+/// The code of a rating: `rated`, `above` the limit, or `beyond` the techniques or the effort.
+#[must_use]
+pub const fn verdict(rating: &Rating) -> &'static str {
+    match rating.ending {
+        Ending::Solved => "rated",
+        Ending::Above(_) => "above",
+        _ => "beyond",
+    }
+}
+
+/// The names of [`RateTally::named`] begin with these words where there are several.
+const RATING: &str = "rating ";
+const HARDEST: &str = "hardest ";
+
+/// The numbers of puzzles by rating.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RateTally {
+    /// All puzzles.
+    pub puzzles: u64,
+    /// The puzzles without a rating, by the [code](PuzzleError::code) of the error.
+    pub errors: BTreeMap<&'static str, u64>,
+    /// The puzzles with a rating, by ER in tenths.
+    pub ratings: BTreeMap<u16, u64>,
+    /// The same puzzles, by the technique of their hardest step.
+    pub hardest: BTreeMap<Technique, u64>,
+    /// The puzzles that are harder than the limit.
+    pub above: u64,
+    /// The puzzles that are beyond the techniques, or were given up.
+    pub beyond: u64,
+    /// The puzzles in which every clue is needed, of those where that is known.
+    pub minimal: u64,
+    /// The puzzles of which that is known.
+    pub minimal_known: u64,
+}
+
+impl RateTally {
+    /// Adds another tally.
+    pub fn add(&mut self, other: &Self) {
+        self.puzzles += other.puzzles;
+        add_counts(&mut self.errors, &other.errors);
+        add_counts(&mut self.ratings, &other.ratings);
+        add_counts(&mut self.hardest, &other.hardest);
+        self.above += other.above;
+        self.beyond += other.beyond;
+        self.minimal += other.minimal;
+        self.minimal_known += other.minimal_known;
+    }
+
+    /// Every number under a name, for a record of an unfinished run.
+    #[must_use]
+    pub fn named(&self) -> BTreeMap<String, u64> {
+        let Self { puzzles, errors, ratings, hardest, above, beyond, minimal, minimal_known } = self;
+        let single = [
+            ("puzzles", puzzles),
+            ("above", above),
+            ("beyond", beyond),
+            ("minimal", minimal),
+            ("minimal_known", minimal_known),
+        ];
+        let single = single.map(|(name, &count)| (name.to_owned(), count));
+        let errors = named_errors(errors);
+        let ratings = ratings.iter().map(|(er, &count)| (format!("{RATING}{er}"), count));
+        let hardest = hardest.iter().map(|(by, &count)| (format!("{HARDEST}{}", by.name()), count));
+        single.into_iter().chain(errors).chain(ratings).chain(hardest).collect()
+    }
+
+    /// The tally with these numbers. `None` if they are not those of [`Self::named`]: a name is
+    /// missing or unknown.
+    #[must_use]
+    pub fn from_named(named: &BTreeMap<String, u64>) -> Option<Self> {
+        let single = |name: &str| named.get(name).copied();
+        let mut tally = Self {
+            puzzles: single("puzzles")?,
+            above: single("above")?,
+            beyond: single("beyond")?,
+            minimal: single("minimal")?,
+            minimal_known: single("minimal_known")?,
+            errors: errors_among(named),
+            ..Self::default()
+        };
+        for (name, &count) in named {
+            if let Some(er) = name.strip_prefix(RATING) {
+                tally.ratings.insert(er.parse().ok()?, count);
+            } else if let Some(technique) = name.strip_prefix(HARDEST) {
+                tally.hardest.insert(technique.parse().ok()?, count);
+            }
+        }
+        // What was not understood is missing.
+        (tally.named() == *named).then_some(tally)
+    }
+
+    /// The number of puzzles without a rating because of an error.
+    #[must_use]
+    pub fn error_count(&self) -> u64 {
+        self.errors.values().sum()
+    }
+
+    /// Counts a puzzle.
+    pub fn count(&mut self, row: &RatedRow<'_>) {
+        self.puzzles += 1;
+        let rated = match &row.result {
+            Err(error) => return *self.errors.entry(error.code()).or_default() += 1,
+            Ok(rated) => rated,
+        };
+        match rated.rating.ending {
+            Ending::Solved => {
+                *self.ratings.entry(rated.rating.er.map_or(0, Score::tenths)).or_default() += 1;
+                if let Some(technique) = rated.rating.hardest {
+                    *self.hardest.entry(technique).or_default() += 1;
+                }
+            }
+            Ending::Above(_) => self.above += 1,
+            _ => self.beyond += 1,
+        }
+        self.minimal_known += u64::from(rated.is_minimal.is_some());
+        self.minimal += u64::from(rated.is_minimal == Some(true));
+    }
+}
+
+/// Raters for a format and a task. Any thread may borrow one.
+///
+/// ```
+/// use std::sync::atomic::AtomicBool;
+/// use sudoku_core::answer::{Block, RateTask, Raters};
+/// use sudoku_core::grid::Order;
+/// use sudoku_core::text::{Alphabet, Format, Notation};
+///
+/// let format = Format::new(Notation::Lines, Order::ALL[1], Alphabet::Letters)?;
+/// let raters = Raters::new(format, RateTask::default());
+/// let block = Block { text: b".1....2.3..4....\n1234\n", first_line: 1 };
+/// let mut said = Vec::new();
+/// raters.rate(block, &AtomicBool::new(false), |row| match &row.result {
+///     Ok(rated) => said.push(rated.rating.to_string()),
+///     Err(error) => said.push(error.to_string()),
+/// })?;
+/// assert!(said[0].ends_with("hidden single"), "{}", said[0]);
+/// assert_eq!(said[1], "Line 2 has the wrong length.");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Raters {
+    format: Format,
+    task: RateTask,
+    idle: Idle<BlockRater>,
+}
+
+impl Raters {
+    /// Raters for puzzles of this format.
+    #[must_use]
+    pub const fn new(format: Format, task: RateTask) -> Self {
+        Self { format, task, idle: Idle::new() }
+    }
+
+    /// The format.
+    #[must_use]
+    pub const fn format(&self) -> &Format {
+        &self.format
+    }
+
+    /// The tally of a block whose work panicked: every puzzle has that error, and is passed to
+    /// `visit`.
+    #[doc(hidden)]
+    pub fn internal_errors(&self, block: Block<'_>, mut visit: impl FnMut(&RatedRow<'_>)) -> RateTally {
+        let mut tally = RateTally::default();
+        read_rows(&self.format, block, |row| {
+            let error = PuzzleError { problem: Problem::Internal, line: Some(row.line) };
+            let row = RatedRow { line: row.line, row: row.row, puzzle: None, result: Err(error) };
+            tally.count(&row);
+            visit(&row);
+        });
+        tally
+    }
+
+    /// Rates every puzzle of a block, and passes each to `visit`, in order. A rating that takes too
+    /// long is given up alone, if `cancel` gives up single puzzles.
+    ///
+    /// # Errors
+    /// [`Cancelled`] if `cancel` was raised.
+    pub fn rate(
+        &self,
+        block: Block<'_>,
+        cancel: &dyn Cancel,
+        visit: impl FnMut(&RatedRow<'_>),
+    ) -> Result<RateTally, Cancelled> {
+        self.with(|rater| rater.rate(&self.format, &self.task, block, cancel, visit))
+    }
+
+    /// Rates every puzzle of a reader, as if each stood on a line of its own, from `first_line` on,
+    /// and passes each to `visit`, in order.
+    ///
+    /// # Errors
+    /// [`Cancelled`] if `cancel` was raised.
+    ///
+    /// # Panics
+    /// If the puzzles have another order than the format.
+    pub fn rate_puzzles(
+        &self,
+        reader: &mut impl PuzzleReader,
+        first_line: u64,
+        cancel: &dyn Cancel,
+        visit: impl FnMut(&RatedRow<'_>),
+    ) -> Result<RateTally, Cancelled> {
+        assert_eq!(reader.order(), self.format.order());
+        self.with(|rater| rater.rate_puzzles(&self.task, reader, first_line, cancel, visit))
+    }
+
+    fn with<R>(&self, job: impl FnOnce(&mut BlockRater) -> R) -> R {
+        self.idle.with(|| BlockRater::new(self.format.order()), job)
+    }
+}
+
+/// Rates a puzzle that has one solution, and can be given up alone. Shared with answers that add
+/// the rating as a column.
+///
+/// # Errors
+/// [`Cancelled`] if all work was cancelled.
+pub(super) fn rate_one(
+    rater: &mut Rater,
+    puzzle: &Grid,
+    task: &RateTask,
+    cancel: &dyn Cancel,
+) -> Result<Rating, Cancelled> {
+    let flag: &AtomicBool = cancel.flag();
+    let options =
+        Options { techniques: task.techniques, up_to: task.up_to, effort: task.effort, cancel: Some(flag) };
+    let is_by_puzzle = cancel.is_by_puzzle();
+    if is_by_puzzle {
+        cancel.begin();
+    }
+    let mut rating = rater.rate(puzzle, &options);
+    let is_given_up = is_by_puzzle && cancel.end();
+    if rating.ending == Ending::Cancelled {
+        if !is_given_up {
+            return Err(Cancelled);
+        }
+        rating.ending = Ending::GaveUp;
+    }
+    Ok(rating)
+}
+
+/// The solvers and buffers with which one thread rates puzzles.
+struct BlockRater {
+    rows: RowBatch,
+    rater: PuzzleRater,
+}
+
+impl BlockRater {
+    fn new(order: Order) -> Self {
+        Self { rows: RowBatch::new(order), rater: PuzzleRater::new(order) }
+    }
+
+    fn rate(
+        &mut self,
+        format: &Format,
+        task: &RateTask,
+        block: Block<'_>,
+        cancel: &dyn Cancel,
+        mut visit: impl FnMut(&RatedRow<'_>),
+    ) -> Result<RateTally, Cancelled> {
+        let mut tally = RateTally::default();
+        self.rows.read_block(format, block, |rows| {
+            self.rater.settle(rows, task, block.text, cancel, &mut tally, &mut visit)
+        })?;
+        Ok(tally)
+    }
+
+    fn rate_puzzles(
+        &mut self,
+        task: &RateTask,
+        reader: &mut impl PuzzleReader,
+        first_line: u64,
+        cancel: &dyn Cancel,
+        mut visit: impl FnMut(&RatedRow<'_>),
+    ) -> Result<RateTally, Cancelled> {
+        let mut tally = RateTally::default();
+        self.rows.read_puzzles(reader, first_line, |rows| {
+            self.rater.settle(rows, task, &[], cancel, &mut tally, &mut visit)
+        })?;
+        Ok(tally)
+    }
+}
+
+/// What rates puzzles that were read.
+struct PuzzleRater {
+    rater: Rater,
+    solver: Box<dyn Solver>,
+    propagation: Box<dyn Solver>,
+    puzzle: Grid,
+    solution: Grid,
+}
+
+impl PuzzleRater {
+    fn new(order: Order) -> Self {
+        Self {
+            rater: Rater::default(),
+            solver: default_strategy(order).solver(order),
+            propagation: Propagation.solver(order),
+            puzzle: Grid::empty(order),
+            solution: Grid::empty(order),
+        }
+    }
+
+    /// Searches the puzzles, and rates and visits all rows.
+    fn settle(
+        &mut self,
+        rows: &mut RowBatch,
+        task: &RateTask,
+        text: &[u8],
+        cancel: &dyn Cancel,
+        tally: &mut RateTally,
+        visit: &mut impl FnMut(&RatedRow<'_>),
+    ) -> Result<(), Cancelled> {
+        let limit = Limit { solutions: 2, nodes: task.node_limit, cancel: cancel.flag() };
+        if limit.is_cancelled() {
+            return Err(Cancelled);
+        }
+        self.solver.search_batch(&mut rows.batch, &limit);
+        let minimal = if task.with_minimal {
+            are_minimal(self.solver.as_mut(), &rows.batch, &limit)?
+        } else {
+            Vec::new()
+        };
+        for WaitingRow { line, row, text: _, state } in rows.take_rows() {
+            let error = |problem| PuzzleError { problem, line: Some(line) };
+            let (puzzle, result) = match state {
+                Err(problem) => (None, Err(error(problem))),
+                Ok(place) => {
+                    self.puzzle.set_digits(rows.batch.puzzle(place));
+                    let result = match unique_problem(&rows.batch.searches()[place])? {
+                        Some(problem) => Err(error(problem)),
+                        None => {
+                            let is_minimal = minimal.get(place).copied().flatten();
+                            Ok(self.rate(task, is_minimal, cancel, &limit)?)
+                        }
+                    };
+                    (Some(&self.puzzle), result)
+                }
+            };
+            let rated = RatedRow { line, row: &text[row], puzzle, result };
+            tally.count(&rated);
+            visit(&rated);
+        }
+        rows.clear();
+        Ok(())
+    }
+
+    /// The rating of the puzzle, which has one solution.
+    fn rate(
+        &mut self,
+        task: &RateTask,
+        is_minimal: Option<bool>,
+        cancel: &dyn Cancel,
+        limit: &Limit<'_>,
+    ) -> Result<RatedPuzzle, Cancelled> {
+        let rating = rate_one(&mut self.rater, &self.puzzle, task, cancel)?;
+        let is_beyond = matches!(rating.ending, Ending::Beyond | Ending::GaveUp);
+        let search = if is_beyond { self.search_alone(limit)? } else { None };
+        Ok(RatedPuzzle { rating, is_minimal, search })
+    }
+
+    /// The cost of the puzzle for `propagation`, which does not depend on other puzzles. `None` if
+    /// it was given up.
+    fn search_alone(&mut self, limit: &Limit<'_>) -> Result<Option<Metrics>, Cancelled> {
+        let search = self.propagation.search(&self.puzzle, limit, &mut self.solution);
+        match search.stop {
+            Stop::Cancelled => Err(Cancelled),
+            Stop::Nodes => Ok(None),
+            _ => Ok(Some(search.metrics)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tally() -> RateTally {
+        RateTally {
+            puzzles: 1_000,
+            errors: Problem::CODES.into_iter().zip(1..).collect(),
+            ratings: [(0, 1), (12, 500), (119, u64::MAX)].into_iter().collect(),
+            hardest: Technique::ALL.into_iter().zip(7..).collect(),
+            above: 2,
+            beyond: 3,
+            minimal: 4,
+            minimal_known: 5,
+        }
+    }
+
+    #[test]
+    fn a_tally_is_read_from_its_names() {
+        for tally in [tally(), RateTally::default()] {
+            assert_eq!(RateTally::from_named(&tally.named()), Some(tally));
+        }
+        let all = Problem::CODES.len() + 3 + Technique::ALL.len() + 5;
+        assert_eq!(tally().named().len(), all, "two numbers have the same name");
+    }
+
+    #[test]
+    fn names_that_are_unknown_or_missing_are_no_tally() {
+        for unknown in [
+            "no_such_name",
+            "",
+            "error no_such_code",
+            "rating x",
+            "rating 1.2",
+            "rating 012",
+            "rating 70000",
+            "hardest no-such-technique",
+            "hardest X-Wing",
+        ] {
+            let mut named = tally().named();
+            named.insert(unknown.to_owned(), 1);
+            assert_eq!(RateTally::from_named(&named), None, "{unknown}");
+        }
+        for missing in ["puzzles", "above", "beyond", "minimal", "minimal_known"] {
+            let mut named = tally().named();
+            named.remove(missing).unwrap();
+            assert_eq!(RateTally::from_named(&named), None, "{missing}");
+        }
+        assert_eq!(RateTally::from_named(&BTreeMap::new()), None);
+    }
+}

@@ -1,0 +1,239 @@
+//! Fast: 9x9 puzzles in bulk by the kernel of [`lanes`](super::lanes), a few by vectors of
+//! [`boxes`](super::boxes).
+
+mod costs;
+
+use std::sync::{Mutex, PoisonError};
+
+use self::costs::Experience;
+use super::boxes::BoxSolver;
+use super::lanes::{Backend, Lanes, MOST_SHARED_SOLUTIONS};
+use super::watch::NoWatch;
+use super::{Batch, Limit, Propagation, Search, Solver, Stop, Strategy, Watcher};
+use crate::grid::{Grid, Order};
+
+/// The strategy `fast`: hundreds of 9x9 puzzles at once, one in each bit of a vector register.
+///
+/// The kernel takes about as long for one puzzle as for a hundred. So smaller batches are searched
+/// one by one, with vectors inside of a puzzle, until what these took says that the kernel is faster
+/// for the rest. Very hard puzzles go to the kernel too, where all lanes can work on one. Both visit
+/// the same search states, so results, and whether a puzzle is given up, do not depend on the number
+/// of puzzles.
+///
+/// Neither has steps to report. A watched search is that of [`Propagation`].
+#[derive(Clone, Copy, Debug)]
+pub struct Fast {
+    /// `None` for the fastest of the processor.
+    backend: Option<Backend>,
+}
+
+impl Fast {
+    /// The strategy with the fastest back end of the processor.
+    pub const BEST: Self = Self { backend: None };
+
+    /// The strategy with this back end.
+    #[must_use]
+    pub const fn with(backend: Backend) -> &'static Self {
+        match backend {
+            Backend::Avx512 => &Self { backend: Some(Backend::Avx512) },
+            Backend::Avx512Vl => &Self { backend: Some(Backend::Avx512Vl) },
+            Backend::Avx2 => &Self { backend: Some(Backend::Avx2) },
+            Backend::Neon => &Self { backend: Some(Backend::Neon) },
+            Backend::Portable => &Self { backend: Some(Backend::Portable) },
+        }
+    }
+}
+
+impl Strategy for Fast {
+    fn name(&self) -> &'static str {
+        "fast"
+    }
+
+    fn summary(&self) -> &'static str {
+        "hundreds of 9x9 puzzles at once, one for each bit of a vector register"
+    }
+
+    fn supports(&self, order: Order) -> bool {
+        order == Order::NINE
+    }
+
+    fn searches_together(&self) -> bool {
+        true
+    }
+
+    fn is_for_bulk(&self) -> bool {
+        true
+    }
+
+    fn solver(&self, order: Order) -> Box<dyn Solver> {
+        assert!(self.supports(order));
+        let backend = self.backend.unwrap_or_else(Backend::best);
+        Box::new(FastSolver {
+            backend,
+            boxes: BoxSolver::new(backend),
+            watched: None,
+            rest: Batch::new(order),
+        })
+    }
+}
+
+struct FastSolver {
+    backend: Backend,
+    boxes: BoxSolver,
+    /// The solver of watched searches, made for the first of them.
+    watched: Option<Box<dyn Solver>>,
+    /// The puzzles of a small batch that go to the kernel.
+    rest: Batch,
+}
+
+/// The most nodes of a puzzle that is searched alone, before it goes to the kernel, where lanes share
+/// it. For a few puzzles the kernel costs as much as some 700 nodes each.
+const NODES_FOR_A_FEW: u64 = 1024;
+
+/// The fewest nodes of a puzzle that is searched alone, however many puzzles the batch has.
+const LEAST_NODES: u64 = 256;
+
+/// Each of N puzzles of a batch may take [`NODES_FOR_A_FEW`] / (N / [`A_FEW`]) nodes.
+const A_FEW: u64 = 4;
+
+/// The nodes of each puzzle that is searched alone, in a batch of `puzzles` puzzles. Out of line,
+/// because inlining it costs the loop of its caller 2 % by its layout.
+#[inline(never)]
+fn nodes_alone(puzzles: usize) -> u64 {
+    LEAST_NODES.max(NODES_FOR_A_FEW / (puzzles as u64 / A_FEW).max(1))
+}
+
+impl FastSolver {
+    /// Tries a puzzle with at most `nodes` nodes. `None` if that is not enough and the kernel may
+    /// be faster.
+    ///
+    /// For more than two solutions there is no such limit, because lanes would not share the
+    /// puzzle, and a single lane is slower than this search.
+    fn try_alone(
+        &mut self,
+        puzzle: &[u8; 81],
+        limit: &Limit<'_>,
+        nodes: u64,
+        effort: Effort,
+        solution: &mut [u8; 81],
+    ) -> Result<Search, Search> {
+        let is_shared = limit.solutions <= MOST_SHARED_SOLUTIONS;
+        let tried = Limit { nodes: if is_shared { nodes.min(limit.nodes) } else { limit.nodes }, ..*limit };
+        let boxes = &mut self.boxes;
+        let search = match effort {
+            Effort::Uncounted => boxes.search_as_lanes(puzzle, &tried, solution, &mut NoWatch),
+            Effort::Counted => {
+                Watcher::count(|watcher| boxes.search_as_lanes(puzzle, &tried, solution, watcher))
+            }
+        };
+        if search.stop == Stop::Nodes && tried.nodes < limit.nodes { Err(search) } else { Ok(search) }
+    }
+
+    fn search_many(&mut self, batch: &mut Batch, limit: &Limit<'_>, effort: Effort) {
+        let Some((puzzles, solutions, searches)) = batch.all_at_once() else { return };
+        let mut experience = Experience::new(self.backend, limit.solutions);
+        let nodes = nodes_alone(puzzles.len());
+        let mut left = Vec::new();
+        let mut next = 0;
+        while next < puzzles.len()
+            && !experience.kernel_pays(puzzles.len() - next + left.len())
+            && !limit.is_cancelled()
+        {
+            let before = self.boxes.passes();
+            let tried = self.try_alone(&puzzles[next], limit, nodes, effort, &mut solutions[next]);
+            let (Ok(search) | Err(search)) = tried;
+            experience.add(self.boxes.passes() - before, &search);
+            searches[next] = search;
+            if tried.is_err() {
+                left.push(next);
+            }
+            next += 1;
+        }
+        if left.is_empty() {
+            let (puzzles, solutions) = (&puzzles[next..], &mut solutions[next..]);
+            return search_together(self.backend, puzzles, limit, solutions, &mut searches[next..]);
+        }
+        left.extend(next..puzzles.len());
+        self.rest.clear();
+        self.rest.push_many(|cells| left.iter().for_each(|&index| cells.extend_from_slice(&puzzles[index])));
+        if let Some((puzzles, solutions, searches)) = self.rest.all_at_once() {
+            search_together(self.backend, puzzles, limit, solutions, searches);
+        }
+        for (of_rest, index) in left.into_iter().enumerate() {
+            batch.set(index, self.rest.searches()[of_rest], self.rest.solution(of_rest));
+        }
+    }
+}
+
+/// Whether comparisons and placements are counted, where they can be.
+#[derive(Clone, Copy, Debug)]
+enum Effort {
+    Counted,
+    Uncounted,
+}
+
+/// Idle kernels, several hundred KiB each: as many as there were searches at the same time. One for
+/// each solver would be as many as there are open streams.
+static IDLE: Mutex<Vec<Lanes>> = Mutex::new(Vec::new());
+
+fn search_together(
+    backend: Backend,
+    puzzles: &[[u8; 81]],
+    limit: &Limit<'_>,
+    solutions: &mut [[u8; 81]],
+    searches: &mut [Search],
+) {
+    if puzzles.is_empty() {
+        return;
+    }
+    let idle = || IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+    let kept = {
+        let mut idle = idle();
+        let place = idle.iter().position(|lanes| lanes.backend() == backend);
+        place.map(|place| idle.swap_remove(place))
+    };
+    let mut lanes = kept.unwrap_or_else(|| Lanes::new(backend));
+    lanes.search(puzzles, limit, solutions, searches);
+    idle().push(lanes);
+}
+
+impl Solver for FastSolver {
+    fn search(&mut self, puzzle: &Grid, limit: &Limit<'_>, solution: &mut Grid) -> Search {
+        let Ok(cells) = puzzle.digits().try_into() else { return Search::NO_SOLUTION };
+        let mut digits = [0; 81];
+        let search = match self.try_alone(cells, limit, NODES_FOR_A_FEW, Effort::Uncounted, &mut digits) {
+            Ok(search) => search,
+            Err(_) => {
+                let mut search = [Search::NO_SOLUTION];
+                let solutions = std::slice::from_mut(&mut digits);
+                search_together(self.backend, std::slice::from_ref(cells), limit, solutions, &mut search);
+                search[0]
+            }
+        };
+        if search.solutions > 0 {
+            solution.set_digits(&digits);
+        } else if search.metrics.nodes == 1 && !puzzle.keeps_rules() {
+            return Search::NO_SOLUTION;
+        }
+        search
+    }
+
+    fn watch(
+        &mut self,
+        puzzle: &Grid,
+        limit: &Limit<'_>,
+        solution: &mut Grid,
+        watcher: &mut Watcher<'_>,
+    ) -> Search {
+        let watched = self.watched.get_or_insert_with(|| Propagation.solver(puzzle.order()));
+        watched.watch(puzzle, limit, solution, watcher)
+    }
+
+    fn search_batch(&mut self, batch: &mut Batch, limit: &Limit<'_>) {
+        self.search_many(batch, limit, Effort::Uncounted);
+    }
+
+    fn measure_batch(&mut self, batch: &mut Batch, limit: &Limit<'_>) {
+        self.search_many(batch, limit, Effort::Counted);
+    }
+}

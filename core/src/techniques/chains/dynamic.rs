@@ -1,0 +1,503 @@
+//! Nishio and dynamic forcing chains: what an assumption leads to when everything counts that it
+//! has turned off so far.
+//!
+//! | kind | reasoning |
+//! |---|---|
+//! | contradiction | an assumption makes a candidate both on and off, so it is wrong |
+//! | double | a candidate is the same whether another one is on or off |
+//! | cell | a candidate is the same for every candidate of a cell |
+//! | region | a candidate is the same for every place of a digit in a house |
+//!
+//! Nishio chains know links of one digit and contradictions only.
+
+use super::closure::{CELLS, Closure, Nested, OFF, ON, Rules, SIDE, Scene, WORDS, Worker, has};
+use super::multiple::{CANDIDATES, conclude};
+use super::{IN_CELL, difficulty, nested, tenths};
+use crate::techniques::geometry::KINDS;
+use crate::techniques::hunt::{Hunt, Mark};
+use crate::techniques::position::bits;
+use crate::techniques::step::Kind;
+use crate::techniques::technique::Technique;
+
+/// The buffers of the search.
+#[derive(Debug, Default)]
+pub(super) struct Buffers {
+    worker: Worker,
+    /// The closure of each candidate when it is on.
+    on: Vec<Closure>,
+    /// The closure of one candidate when it is off.
+    off: Closure,
+    /// The nested chains that have been counted, and the number of the count.
+    counted: Vec<u32>,
+    count: u32,
+    /// The easiest step for each candidate, if all are wanted.
+    all: Vec<Option<Best>>,
+    /// The candidates that have one.
+    found: Vec<u16>,
+}
+
+/// What a step rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Proof {
+    /// The candidate is on, or off, and that leads to a contradiction.
+    Contradiction {
+        id: u16,
+        is_on: bool,
+    },
+    Double {
+        id: u16,
+    },
+    Cell {
+        cell: usize,
+    },
+    Region {
+        house: usize,
+        digit: usize,
+    },
+}
+
+/// The best step so far: the fewest statements, then the kind, then the first.
+#[derive(Clone, Copy, Debug)]
+struct Best {
+    complexity: usize,
+    sort: u8,
+    order: u32,
+    proof: Proof,
+    target: u16,
+    is_on: bool,
+}
+
+impl Best {
+    const fn technique(level: u8) -> Technique {
+        if level == 0 { Technique::DynamicForcingChains } else { Technique::DynamicForcingChainsPlus }
+    }
+}
+
+/// A contradiction of one digit.
+pub(in crate::techniques) fn nishio(hunt: &mut Hunt<'_>) -> bool {
+    let rules = Rules { is_nishio: true, level: 0, nested_level: 0 };
+    search(hunt, Technique::NishioForcingChains, rules, &[usize::MAX])
+}
+
+/// The rules of dynamic chains with techniques of a level inside.
+const fn rules(level: u8) -> Rules {
+    Rules { is_nishio: false, level, nested_level: 0 }
+}
+
+/// The easiest of dynamic chains.
+pub(in crate::techniques) fn dynamic(hunt: &mut Hunt<'_>) -> bool {
+    search(hunt, Technique::DynamicForcingChains, rules(0), &[16, 30, 60, usize::MAX])
+}
+
+/// The easiest of dynamic chains with other techniques inside.
+pub(in crate::techniques) fn dynamic_plus(hunt: &mut Hunt<'_>) -> bool {
+    search(hunt, Technique::DynamicForcingChainsPlus, rules(1), &[usize::MAX])
+}
+
+/// The easiest of dynamic chains with chains without branches inside.
+pub(in crate::techniques) fn nested(hunt: &mut Hunt<'_>) -> bool {
+    search(hunt, Technique::NestedForcingChains, rules(2), &[usize::MAX])
+}
+
+/// The easiest of dynamic chains with multiple chains inside.
+pub(in crate::techniques) fn nested_multiple(hunt: &mut Hunt<'_>) -> bool {
+    search(hunt, Technique::NestedMultipleChains, rules(3), &[usize::MAX])
+}
+
+/// The easiest of dynamic chains with dynamic chains inside.
+pub(in crate::techniques) fn nested_dynamic(hunt: &mut Hunt<'_>) -> bool {
+    (0..3).any(|nested_level| {
+        let rules = Rules { nested_level, ..rules(4) };
+        hunt.stopped.is_none() && search(hunt, Technique::NestedDynamicChains, rules, &[usize::MAX])
+    })
+}
+
+/// Searches with a bound on the statements of a step, which grows until there is a step.
+fn search(hunt: &mut Hunt<'_>, technique: Technique, rules: Rules, bounds: &[usize]) -> bool {
+    let position = hunt.position;
+    let mut buffers = std::mem::take(&mut hunt.work.dynamic);
+    buffers.worker.source.load(position);
+    buffers.worker.nested.clear();
+    buffers.on.resize_with(CANDIDATES, Closure::default);
+    let mut scene = Scene {
+        geometry: position.geometry,
+        blanks_in: &position.blanks_in,
+        rules,
+        most: hunt.budget.left,
+        cancel: hunt.budget.cancel,
+    };
+    let mut best = None;
+    for &bound in bounds {
+        let mut search =
+            Search { scene, bound, best: None, order: 0, wants_all: false, buffers: &mut buffers };
+        search.forget();
+        for cell in 0..CELLS {
+            search.search_cell(cell);
+            let inferences = std::mem::take(&mut search.buffers.worker.inferences);
+            if !hunt.spend(inferences) {
+                break;
+            }
+            scene.most = hunt.budget.left;
+            search.scene.most = scene.most;
+        }
+        best = search.best;
+        if best.is_some() || hunt.stopped.is_some() {
+            break;
+        }
+    }
+    let is_found = best.is_some() && hunt.stopped.is_none();
+    if let Some(best) = best.filter(|_| is_found) {
+        // What is shown has been found before, so it is not spent once more.
+        scene.most = u64::MAX;
+        write(hunt, technique, &scene, &best, &mut buffers);
+    }
+    hunt.work.dynamic = buffers;
+    is_found
+}
+
+/// Finds the easiest step for each candidate in what an assumption leaves. Returns the number of
+/// inferences.
+pub(super) fn find_all(buffers: &mut Buffers, scene: &Scene<'_>, sink: &mut nested::Sink<'_>) -> u64 {
+    buffers.worker.source.clone_from(sink.marks);
+    buffers.worker.nested.clear();
+    buffers.worker.inferences = 0;
+    buffers.on.resize_with(CANDIDATES, Closure::default);
+    buffers.all.resize(CANDIDATES, None);
+    for id in buffers.found.drain(..) {
+        buffers.all[usize::from(id)] = None;
+    }
+    let bound = usize::MAX;
+    let mut search = Search { scene: *scene, bound, best: None, order: 0, wants_all: true, buffers };
+    search.forget();
+    for cell in 0..CELLS {
+        search.search_cell(cell);
+        if search.buffers.worker.is_over(scene) {
+            return search.buffers.worker.inferences;
+        }
+    }
+    search.write_all(sink);
+    buffers.worker.inferences
+}
+
+struct Search<'a, 's> {
+    scene: Scene<'s>,
+    /// The most statements of a step.
+    bound: usize,
+    best: Option<Best>,
+    /// The steps that have been proposed.
+    order: u32,
+    /// Whether the easiest step for each candidate is wanted.
+    wants_all: bool,
+    buffers: &'a mut Buffers,
+}
+
+impl Search<'_, '_> {
+    /// Forgets what is known of another position.
+    fn forget(&mut self) {
+        for closure in &mut self.buffers.on {
+            closure.is_known = false;
+        }
+    }
+
+    fn candidates(&self, cell: usize) -> u32 {
+        u32::from(self.buffers.worker.source.cells[cell])
+    }
+
+    /// Looks at all steps that begin in a cell, and those of houses in which it comes first.
+    fn search_cell(&mut self, cell: usize) {
+        let geometry = self.scene.geometry;
+        let candidates = self.candidates(cell);
+        if candidates.count_ones() < 2 {
+            return;
+        }
+        for digit in bits(candidates) {
+            let id = (cell * SIDE + digit) as u16;
+            self.binary(id, candidates.count_ones() > 2);
+            if self.scene.rules.is_nishio {
+                continue;
+            }
+            for kind in 0..KINDS {
+                let house = geometry.house(cell, kind);
+                let places = u32::from(self.buffers.worker.source.places[house][digit]);
+                let first = places.trailing_zeros() as u8;
+                if places.count_ones() > 1 && first == geometry.position_in[cell][kind] {
+                    self.region(house, digit, places);
+                }
+            }
+        }
+        if !self.scene.rules.is_nishio {
+            let sources: Vec<u16> = bits(candidates).map(|digit| (cell * SIDE + digit) as u16).collect();
+            self.reduce(&sources, 5, Proof::Cell { cell });
+        }
+    }
+
+    /// The statements of several chains, with those of chains nested in them; `None` if they are more
+    /// than the bound.
+    fn complexity<'c>(
+        (nested, counted, count): (&Nested, &mut Vec<u32>, &mut u32),
+        chains: impl Iterator<Item = (&'c Closure, u16)> + Clone,
+        bound: usize,
+    ) -> Option<usize> {
+        let (mut flat, mut most_nested, mut total) = (0, 0, 0);
+        for (closure, node) in chains.clone() {
+            let (count, cost) = (closure.count(node), closure.cost(node));
+            flat += count;
+            total += cost;
+            most_nested = most_nested.max(cost - count);
+        }
+        if flat + most_nested > bound {
+            return None;
+        }
+        if total == flat || total - flat == most_nested {
+            return Some(total);
+        }
+        // The same nested chain counts once.
+        *count += 1;
+        counted.resize(nested.complexities.len(), 0);
+        let mut complexity = flat;
+        for number in chains.flat_map(|(closure, node)| closure.nested_in(node)) {
+            let counted = &mut counted[number as usize];
+            if *counted != *count {
+                *counted = *count;
+                complexity += nested.complexities[number as usize] as usize;
+            }
+        }
+        (complexity <= bound).then_some(complexity)
+    }
+
+    /// Proposes a step that several chains show.
+    fn propose(&mut self, complexity: Option<usize>, sort: u8, proof: Proof, target: u16, is_on: bool) {
+        let Some(complexity) = complexity else { return };
+        let cell = usize::from(target) / SIDE;
+        let candidates = self.candidates(cell);
+        // A cell with one candidate has nothing to lose.
+        if is_on && candidates.is_power_of_two() {
+            return;
+        }
+        self.order += 1;
+        let step = Best { complexity, sort, order: self.order, proof, target, is_on };
+        let is_better = |best: &Option<Best>| {
+            best.as_ref().is_none_or(|best| (complexity, sort) < (best.complexity, best.sort))
+        };
+        if !self.wants_all {
+            if is_better(&self.best) {
+                self.best = Some(step);
+                // Nothing longer is of use any more.
+                self.bound = complexity;
+            }
+            return;
+        }
+        let digit = 1 << (usize::from(target) % SIDE);
+        let gone = if is_on { candidates & !digit } else { candidates & digit };
+        for digit in bits(gone) {
+            let best = &mut self.buffers.all[cell * SIDE + digit];
+            if best.is_none() {
+                self.buffers.found.push((cell * SIDE + digit) as u16);
+            }
+            if is_better(best) {
+                *best = Some(step);
+            }
+        }
+    }
+
+    /// Computes the closure of a candidate that is on, once.
+    fn know(&mut self, id: u16) {
+        let closure = &mut self.buffers.on[usize::from(id)];
+        if !closure.is_known {
+            self.buffers.worker.run(&self.scene, (id, ON), self.bound, closure);
+        }
+    }
+
+    /// Contradictions of a candidate, and what is the same whether it is on or off.
+    fn binary(&mut self, id: u16, wants_double: bool) {
+        self.know(id);
+        self.contradiction(id, true);
+        let Buffers { worker, off, .. } = &mut *self.buffers;
+        worker.run(&self.scene, (id, OFF), self.bound, off);
+        self.contradiction(id, false);
+        if self.scene.rules.is_nishio || !wants_double {
+            return;
+        }
+        for state in [ON, OFF] {
+            for at in 0..self.buffers.on[usize::from(id)].lists[state].len() {
+                let Buffers { worker, on, off, counted, count, .. } = &mut *self.buffers;
+                let on = &on[usize::from(id)];
+                let target = on.lists[state][at];
+                if has(&off.sets[state], target) {
+                    let chains = [on, off].into_iter().map(|closure| (closure, closure.node(target, state)));
+                    let complexity = Self::complexity((&worker.nested, counted, count), chains, self.bound);
+                    self.propose(complexity, 1, Proof::Double { id }, target, state == ON);
+                }
+            }
+        }
+    }
+
+    /// Proposes what follows if the closure of a candidate ends in a contradiction.
+    fn contradiction(&mut self, id: u16, is_on: bool) {
+        let Buffers { worker, on, off, counted, count, .. } = &mut *self.buffers;
+        let closure = if is_on { &on[usize::from(id)] } else { &*off };
+        let Some(nodes) = closure.contradiction else { return };
+        let chains = nodes.iter().map(|&node| (closure, node));
+        let complexity = Self::complexity((&worker.nested, counted, count), chains, self.bound);
+        self.propose(complexity, 7, Proof::Contradiction { id, is_on }, id, !is_on);
+    }
+
+    fn region(&mut self, house: usize, digit: usize, places: u32) {
+        let geometry = self.scene.geometry;
+        let sources: Vec<u16> =
+            bits(places).map(|at| (geometry.cell_at(house, at) * SIDE + digit) as u16).collect();
+        for &source in &sources {
+            self.know(source);
+        }
+        self.reduce(&sources, 6, Proof::Region { house, digit });
+    }
+
+    /// Looks for what follows from all of several candidates.
+    fn reduce(&mut self, sources: &[u16], sort: u8, proof: Proof) {
+        for state in [ON, OFF] {
+            let mut common = self.buffers.on[usize::from(sources[0])].sets[state];
+            for &source in &sources[1..] {
+                let other = &self.buffers.on[usize::from(source)].sets[state];
+                for (word, other) in common.iter_mut().zip(other) {
+                    *word &= other;
+                }
+            }
+            if common == [0; WORDS] {
+                continue;
+            }
+            for at in 0..self.buffers.on[usize::from(sources[0])].lists[state].len() {
+                let Buffers { worker, on, counted, count, .. } = &mut *self.buffers;
+                let target = on[usize::from(sources[0])].lists[state][at];
+                if has(&common, target) {
+                    let chains = sources.iter().map(|&source| {
+                        let closure = &on[usize::from(source)];
+                        (closure, closure.node(target, state))
+                    });
+                    let complexity = Self::complexity((&worker.nested, counted, count), chains, self.bound);
+                    self.propose(complexity, sort, proof, target, state == ON);
+                }
+            }
+        }
+    }
+
+    /// Writes the easiest step for each candidate, the easiest first.
+    fn write_all(&mut self, sink: &mut nested::Sink<'_>) {
+        let geometry = self.scene.geometry;
+        let mut steps: Vec<(Best, u16)> = Vec::with_capacity(self.buffers.found.len());
+        for &id in &self.buffers.found {
+            steps.extend(self.buffers.all[usize::from(id)].map(|step| (step, id)));
+        }
+        steps.sort_unstable_by_key(|&(step, id)| (step.complexity, step.sort, step.order, id));
+        let technique = Best::technique(self.scene.rules.level);
+        for same in steps.chunk_by(|(one, _), (other, _)| one.order == other.order) {
+            let step = same[0].0;
+            let state = if step.is_on { ON } else { OFF };
+            let mut premises = nested::Premises::default();
+            let mut fingerprint = nested::Fingerprint::new();
+            let mut see = |closure: &Closure, node: u16, assumed: Option<(u16, u8)>| {
+                closure.ancestors(node, |id, is_on, kind| {
+                    fingerprint.statement(id, is_on);
+                    if let Some(kind) = kind.filter(|_| is_on) {
+                        premises.add(geometry, sink, id, kind);
+                    }
+                });
+                if let Some((id, kind)) = assumed {
+                    premises.add(geometry, sink, id, kind);
+                }
+                fingerprint.end();
+            };
+            let Buffers { worker, on, off, .. } = &mut *self.buffers;
+            match step.proof {
+                Proof::Contradiction { id, is_on } => {
+                    if !is_on {
+                        worker.run(&self.scene, (id, OFF), usize::MAX, off);
+                    }
+                    let closure = if is_on { &on[usize::from(id)] } else { &*off };
+                    for node in closure.contradiction.into_iter().flatten() {
+                        see(closure, node, None);
+                    }
+                }
+                Proof::Double { id } => {
+                    worker.run(&self.scene, (id, OFF), usize::MAX, off);
+                    for closure in [&on[usize::from(id)], &*off] {
+                        see(closure, closure.node(step.target, state), None);
+                    }
+                }
+                Proof::Cell { cell } => {
+                    for digit in bits(u32::from(sink.marks.cells[cell])) {
+                        let id = cell * SIDE + digit;
+                        see(&on[id], on[id].node(step.target, state), Some((id as u16, IN_CELL)));
+                    }
+                }
+                Proof::Region { house, digit } => {
+                    for at in bits(u32::from(sink.marks.places[house][digit])) {
+                        let id = geometry.cell_at(house, at) * SIDE + digit;
+                        let kind = (house / SIDE) as u8;
+                        see(&on[id], on[id].node(step.target, state), Some((id as u16, kind)));
+                    }
+                }
+            }
+            let gone = same.iter().map(|&(_, id)| id);
+            sink.add(technique, &premises, (fingerprint, step.complexity), gone);
+        }
+    }
+}
+
+/// Writes the best step.
+fn write(hunt: &mut Hunt<'_>, technique: Technique, scene: &Scene<'_>, best: &Best, buffers: &mut Buffers) {
+    let position = hunt.position;
+    let geometry = position.geometry;
+    let base = f64::from(technique.base_rating().tenths()) / 10.0;
+    hunt.found.begin(technique);
+    hunt.found.rating = tenths(difficulty(base, best.complexity));
+    hunt.found.kind = match best.proof {
+        Proof::Contradiction { .. } => Kind::Contradiction,
+        Proof::Double { .. } => Kind::Double,
+        Proof::Cell { .. } => Kind::Cell,
+        Proof::Region { .. } => Kind::Region,
+    };
+    conclude(hunt, best.target, best.is_on);
+    if !hunt.explains {
+        return;
+    }
+    let Buffers { worker, off: closure, .. } = buffers;
+    let state = if best.is_on { ON } else { OFF };
+    let mut sources: Vec<u16> = Vec::new();
+    match best.proof {
+        Proof::Contradiction { id, is_on } => {
+            worker.run(scene, (id, if is_on { ON } else { OFF }), usize::MAX, closure);
+            let nodes = closure.contradiction.into_iter().flatten();
+            hunt.found.chains = nodes.map(|node| closure.chain(geometry, node)).collect();
+            sources.push(id);
+        }
+        Proof::Double { id } => {
+            for assumed in [ON, OFF] {
+                worker.run(scene, (id, assumed), usize::MAX, closure);
+                hunt.found.chains.push(closure.chain(geometry, closure.node(best.target, state)));
+            }
+            sources.push(id);
+        }
+        Proof::Cell { cell } => {
+            sources.extend(bits(position.candidates[cell]).map(|digit| (cell * SIDE + digit) as u16));
+        }
+        Proof::Region { house, digit } => {
+            let places = bits(position.places(house, digit));
+            sources.extend(places.map(|at| (geometry.cell_at(house, at) * SIDE + digit) as u16));
+            hunt.found.houses.push(house as u16);
+        }
+    }
+    if matches!(best.proof, Proof::Cell { .. } | Proof::Region { .. }) {
+        for &source in &sources {
+            worker.run(scene, (source, ON), usize::MAX, closure);
+            hunt.found.chains.push(closure.chain(geometry, closure.node(best.target, state)));
+        }
+    }
+    for source in sources {
+        let mark = Mark::new(usize::from(source) / SIDE, usize::from(source) % SIDE);
+        hunt.found.candidates.push(mark);
+        if !hunt.found.cells.contains(&mark.cell) {
+            hunt.found.cells.push(mark.cell);
+        }
+        hunt.found.digits |= 1 << mark.digit;
+    }
+}

@@ -1,0 +1,649 @@
+//! Chains that are nested in dynamic chains: what chains take away from what an assumption leaves.
+//!
+//! Where a search for a step wants the easiest chain, a nested search wants for every candidate the
+//! easiest chain that takes it away. Most of the time there is none at all, so a look at the graph
+//! of links comes first: a candidate is refuted by a chain if it leads to its own contrary, and
+//! what several candidates lead to is what the sets of all that they lead to have in common. The
+//! sets come from strongly connected components (R. E. Tarjan, "Depth-first search and linear graph
+//! algorithms", 1972), which are found in the order in which the sets can be added up.
+
+use super::advanced::{Advance, sort_as_hashed};
+use super::closure::{Marks, Nested, OFF, ON, SIDE, WORDS};
+use super::multiple::{self, CANDIDATES};
+use super::single::{self, Key};
+use super::{IN_CELL, Links, Mode};
+use crate::techniques::geometry::{Geometry, KINDS};
+use crate::techniques::position::bits;
+use crate::techniques::technique::Technique;
+
+/// What nested chains read, and where they write what they take away.
+pub(super) struct Sink<'a> {
+    /// The candidates of the position.
+    pub source: &'a Marks,
+    /// Those that the assumption leaves.
+    pub marks: &'a Marks,
+    pub advances: &'a mut Vec<Advance>,
+    /// Parents of all advances.
+    pub premises: &'a mut Vec<u16>,
+    pub nested: &'a mut Nested,
+}
+
+/// The candidates that were gone before a chain could be seen.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Premises([u64; WORDS]);
+
+impl Premises {
+    /// Adds what had to be gone so that a candidate is the last of its cell, or of its digit in a
+    /// house of a kind.
+    pub(super) fn add(&mut self, geometry: &Geometry, sink: &Sink<'_>, id: u16, kind: u8) {
+        let (cell, digit) = (usize::from(id) / SIDE, usize::from(id) % SIDE);
+        let mut set = |id: usize| self.0[id / 64] |= 1 << (id % 64);
+        if kind == IN_CELL {
+            let gone = sink.source.cells[cell] & !sink.marks.cells[cell];
+            bits(u32::from(gone)).for_each(|digit| set(cell * SIDE + digit));
+        } else {
+            let house = geometry.house(cell, usize::from(kind));
+            let gone = sink.source.places[house][digit] & !sink.marks.places[house][digit];
+            bits(u32::from(gone)).for_each(|at| set(geometry.cell_at(house, at) * SIDE + digit));
+        }
+    }
+}
+
+/// A number that stands for the statements of a chain. Two chains with the same one would have to
+/// be sought for among more than 2^60.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fingerprint([u64; 2]);
+
+impl Fingerprint {
+    pub(super) const fn new() -> Self {
+        Self([0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7344])
+    }
+
+    fn push(&mut self, value: u64) {
+        let factors = [0x9e37_79b9_7f4a_7c15_u64, 0xd1b5_4a32_d192_ed03];
+        for (half, factor) in self.0.iter_mut().zip(factors) {
+            *half = (half.rotate_left(23) ^ value).wrapping_mul(factor);
+            *half ^= *half >> 29;
+        }
+    }
+
+    /// Adds a statement.
+    pub(super) fn statement(&mut self, id: u16, is_on: bool) {
+        self.push(u64::from(id) << 1 | u64::from(is_on));
+    }
+
+    /// Ends one of several chains.
+    pub(super) fn end(&mut self) {
+        self.push(u64::MAX);
+    }
+
+    pub(super) const fn value(self) -> u128 {
+        (self.0[0] as u128) << 64 | self.0[1] as u128
+    }
+}
+
+impl Sink<'_> {
+    /// Adds the candidates that a chain takes away. A chain that needs no premise was there before
+    /// the assumption.
+    pub(super) fn add(
+        &mut self,
+        technique: Technique,
+        premises: &Premises,
+        (fingerprint, complexity): (Fingerprint, usize),
+        gone: impl Iterator<Item = u16>,
+    ) {
+        let from = self.premises.len();
+        for (at, &word) in premises.0.iter().enumerate() {
+            let mut word = word;
+            while word != 0 {
+                self.premises.push((64 * at) as u16 + word.trailing_zeros() as u16);
+                word &= word - 1;
+            }
+        }
+        let parents = (from, self.premises.len());
+        if parents.0 == parents.1 {
+            return;
+        }
+        let nested = Some(self.nested.number(fingerprint.value(), complexity as u32));
+        self.advances.extend(gone.map(|id| Advance { id, technique, parents, nested }));
+    }
+}
+
+/// What a candidate can be taken away by.
+#[derive(Clone, Copy, Debug)]
+enum Shape {
+    /// The path of a chain.
+    Chain { mode: Mode, ends_on: bool },
+    /// The path of a cycle.
+    Cycle { mode: Mode },
+    /// The candidates of a cell, or the places of a digit in a house of a kind.
+    Multiple { source: u16, kind: u8, target: u16, state: u8 },
+}
+
+/// A chain that is the easiest so far for some candidate.
+#[derive(Clone, Copy, Debug)]
+struct Hint {
+    key: Key,
+    /// The place in the order in which the reference looks for them.
+    order: u32,
+    technique: Technique,
+    shape: Shape,
+    /// Its path and what it takes away, as ranges.
+    path: (usize, usize),
+    gone: (usize, usize),
+}
+
+const NONE: u32 = u32::MAX;
+
+/// The easiest chain for each candidate.
+#[derive(Debug)]
+pub(super) struct Collector {
+    /// The chain that takes each candidate away.
+    best: Vec<u32>,
+    hints: Vec<Hint>,
+    paths: Vec<u16>,
+    gone: Vec<u16>,
+}
+
+impl Default for Collector {
+    fn default() -> Self {
+        Self { best: vec![NONE; CANDIDATES], hints: Vec::new(), paths: Vec::new(), gone: Vec::new() }
+    }
+}
+
+impl Collector {
+    fn clear(&mut self) {
+        for &id in &self.gone {
+            self.best[usize::from(id)] = NONE;
+        }
+        self.hints.clear();
+        self.paths.clear();
+        self.gone.clear();
+    }
+
+    fn rank(hint: &Hint) -> (Key, u32) {
+        (hint.key, hint.order)
+    }
+
+    /// Whether a chain would be the easiest for a candidate.
+    fn is_better(&self, key: Key, order: u32, id: u16) -> bool {
+        let best = self.best[usize::from(id)];
+        best == NONE || (key, order) < Self::rank(&self.hints[best as usize])
+    }
+
+    /// Takes a chain if it is the easiest for one of the candidates that it takes away.
+    fn offer(&mut self, mut hint: Hint, path: impl Iterator<Item = u16>, gone: &[u16]) {
+        if !gone.iter().any(|&id| self.is_better(hint.key, hint.order, id)) {
+            return;
+        }
+        let from = self.paths.len();
+        self.paths.extend(path);
+        hint.path = (from, self.paths.len());
+        let from = self.gone.len();
+        self.gone.extend_from_slice(gone);
+        hint.gone = (from, self.gone.len());
+        let number = self.hints.len() as u32;
+        for &id in gone {
+            if self.is_better(hint.key, hint.order, id) {
+                self.best[usize::from(id)] = number;
+            }
+        }
+        self.hints.push(hint);
+    }
+
+    /// Takes a chain without branches. `path` goes from its end to its beginning.
+    pub(super) fn chain(
+        &mut self,
+        (key, technique, mode): (Key, Technique, Mode),
+        ends_on: bool,
+        path: &[u16],
+        marks: &Marks,
+    ) {
+        let end = path[0];
+        let mut gone = [end; SIDE];
+        let mut count = 1;
+        if ends_on {
+            count = 0;
+            let (cell, digit) = (usize::from(end) / SIDE, usize::from(end) % SIDE);
+            for other in bits(u32::from(marks.cells[cell] & !(1 << digit))) {
+                gone[count] = (cell * SIDE + other) as u16;
+                count += 1;
+            }
+        }
+        let order = order(mode, end, if ends_on { 2 } else { 1 });
+        let shape = Shape::Chain { mode, ends_on };
+        let hint = Hint { key, order, technique, shape, path: (0, 0), gone: (0, 0) };
+        self.offer(hint, path.iter().copied(), &gone[..count]);
+    }
+
+    /// Takes a cycle. `path` goes from its beginning back to it.
+    pub(super) fn cycle(
+        &mut self,
+        (key, technique, mode): (Key, Technique, Mode),
+        path: impl Iterator<Item = u16>,
+        first: u16,
+        gone: &[u16],
+    ) {
+        let shape = Shape::Cycle { mode };
+        let order = order(mode, first, 0);
+        self.offer(Hint { key, order, technique, shape, path: (0, 0), gone: (0, 0) }, path, gone);
+    }
+
+    /// How easy the easiest chain for a candidate is.
+    pub(super) fn best(&self, id: u16) -> Option<Key> {
+        let best = self.best[usize::from(id)];
+        (best != NONE).then(|| self.hints[best as usize].key)
+    }
+
+    /// The worst of the chains that are the easiest for some candidate.
+    pub(super) fn worst(&self) -> Option<Key> {
+        let best = self.gone.iter().map(|&id| self.hints[self.best[usize::from(id)] as usize].key);
+        best.max_by(|one, other| one.partial_cmp(other).unwrap_or(std::cmp::Ordering::Equal))
+    }
+
+    /// The chains that are the easiest for some candidate, the easiest first.
+    fn sorted(&self) -> Vec<u32> {
+        let mut numbers: Vec<u32> = self.gone.iter().map(|&id| self.best[usize::from(id)]).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let rank = |&number: &u32| Self::rank(&self.hints[number as usize]);
+        numbers
+            .sort_by(|one, other| rank(one).partial_cmp(&rank(other)).unwrap_or(std::cmp::Ordering::Equal));
+        numbers
+    }
+}
+
+/// The place of a chain from a candidate in the order of search.
+fn order(mode: Mode, source: u16, part: u32) -> u32 {
+    let mode = match mode {
+        Mode::X => 0,
+        Mode::Y => 1,
+        Mode::Xy => 2,
+    };
+    (mode * CANDIDATES as u32 + u32::from(source)) * 4 + part
+}
+
+/// What each statement leads to. Statements have numbers: those of the n-th candidate that is left
+/// are 2n if it is on and 2n + 1 if it is off.
+#[derive(Debug, Default)]
+struct Graph {
+    live: Vec<u16>,
+    number: Vec<u16>,
+    /// The order in which statements are met, from 1 on; and the first met that each leads back to.
+    met: Vec<u16>,
+    low: Vec<u16>,
+    component: Vec<u16>,
+    stack: Vec<u16>,
+    /// Statements that are being followed, with the number of the next link.
+    calls: Vec<(u16, u16)>,
+    /// What each component leads to, itself too, `words` words each.
+    reach: Vec<u64>,
+    words: usize,
+    /// Whether each component has more than one statement.
+    is_loop: Vec<bool>,
+}
+
+impl Graph {
+    fn successor(&self, links: &Links, statement: u16, link: usize) -> Option<u16> {
+        let id = usize::from(self.live[usize::from(statement / 2)]);
+        if statement.is_multiple_of(2) {
+            let &next = links.weak(id, Mode::Xy).get(link)?;
+            Some(2 * self.number[usize::from(next)] + 1)
+        } else {
+            let &(next, _) = links.strong(id, Mode::Xy).get(link)?;
+            Some(2 * self.number[usize::from(next)])
+        }
+    }
+
+    /// Computes what leads to what. Returns the number of links.
+    fn explore(&mut self, links: &Links, marks: &Marks) -> u64 {
+        self.live.clear();
+        self.number.resize(CANDIDATES, 0);
+        for (cell, &candidates) in marks.cells.iter().enumerate() {
+            for digit in bits(u32::from(candidates)) {
+                self.number[cell * SIDE + digit] = self.live.len() as u16;
+                self.live.push((cell * SIDE + digit) as u16);
+            }
+        }
+        let count = 2 * self.live.len();
+        self.words = count.div_ceil(64);
+        for list in [&mut self.met, &mut self.low, &mut self.component] {
+            list.clear();
+            list.resize(count, 0);
+        }
+        self.reach.clear();
+        self.is_loop.clear();
+        let (mut met, mut followed) = (0, 0);
+        for root in 0..count as u16 {
+            if self.met[usize::from(root)] != 0 {
+                continue;
+            }
+            self.calls.push((root, 0));
+            while let Some(&(statement, link)) = self.calls.last() {
+                let at = usize::from(statement);
+                if link == 0 {
+                    met += 1;
+                    self.met[at] = met;
+                    self.low[at] = met;
+                    self.stack.push(statement);
+                }
+                let next = self.successor(links, statement, usize::from(link));
+                if let (Some(call), Some(_)) = (self.calls.last_mut(), next) {
+                    call.1 += 1;
+                    followed += 1;
+                }
+                match next.map(|next| (next, usize::from(next))) {
+                    Some((next, index)) if self.met[index] == 0 => self.calls.push((next, 0)),
+                    // On the stack.
+                    Some((_, index)) if self.low[index] != u16::MAX => {
+                        self.low[at] = self.low[at].min(self.met[index]);
+                    }
+                    Some(_) => {}
+                    None => {
+                        self.calls.pop();
+                        let low = self.low[at];
+                        if low == self.met[at] {
+                            self.close(links, statement);
+                        } else if let Some(&(before, _)) = self.calls.last() {
+                            let before = &mut self.low[usize::from(before)];
+                            *before = low.min(*before);
+                        }
+                    }
+                }
+            }
+        }
+        followed
+    }
+
+    /// Ends the component whose first statement is `first`.
+    fn close(&mut self, links: &Links, first: u16) {
+        let component = self.is_loop.len() as u16;
+        let start = self.stack.iter().rposition(|&statement| statement == first).unwrap_or(0);
+        self.is_loop.push(self.stack.len() - start > 1);
+        self.reach.resize(self.reach.len() + self.words, 0);
+        for at in start..self.stack.len() {
+            let statement = usize::from(self.stack[at]);
+            self.low[statement] = u16::MAX;
+            self.component[statement] = component;
+            let own = usize::from(component) * self.words;
+            self.reach[own + statement / 64] |= 1 << (statement % 64);
+        }
+        for at in start..self.stack.len() {
+            let mut link = 0;
+            while let Some(next) = self.successor(links, self.stack[at], link) {
+                link += 1;
+                let other = self.component[usize::from(next)];
+                if other != component {
+                    let (before, own) = self.reach.split_at_mut(usize::from(component) * self.words);
+                    let other = &before[usize::from(other) * self.words..][..self.words];
+                    own.iter_mut().zip(other).for_each(|(word, other)| *word |= other);
+                }
+            }
+        }
+        self.stack.truncate(start);
+    }
+
+    /// What a statement leads to.
+    fn reach(&self, statement: usize) -> &[u64] {
+        &self.reach[usize::from(self.component[statement]) * self.words..][..self.words]
+    }
+
+    fn leads_to(&self, from: usize, to: usize) -> bool {
+        self.reach(from)[to / 64] >> (to % 64) & 1 != 0
+    }
+}
+
+/// The search for nested chains, with its buffers.
+#[derive(Debug, Default)]
+pub(super) struct Finder {
+    links: Links,
+    graph: Graph,
+    single: single::Buffers,
+    collector: Collector,
+    closures: Vec<multiple::Closure>,
+    /// The closures that have been computed.
+    known: Vec<u16>,
+}
+
+impl Finder {
+    /// Finds what cycles and chains without branches take away, and if there are none, what
+    /// multiple chains take away if they are wanted. Returns the number of inferences.
+    pub(super) fn find(
+        &mut self,
+        geometry: &Geometry,
+        wants_multiple: bool,
+        most: u64,
+        sink: &mut Sink<'_>,
+    ) -> u64 {
+        self.links.load(geometry, sink.marks);
+        let mut inferences = self.graph.explore(&self.links, sink.marks);
+        self.collector.clear();
+        inferences += self.single(geometry, most, sink.marks);
+        if self.collector.hints.is_empty() && wants_multiple {
+            inferences += self.multiple(geometry, sink.marks);
+        }
+        self.write(geometry, sink);
+        inferences
+    }
+
+    /// Cycles and chains without branches.
+    fn single(&mut self, geometry: &Geometry, most: u64, marks: &Marks) -> u64 {
+        let Self { links, graph, single, collector, .. } = self;
+        let refuted = |at: usize, was_on: usize| graph.leads_to(2 * at + 1 - was_on, 2 * at + was_on);
+        if !(0..graph.live.len()).any(|at| refuted(at, 1) || refuted(at, 0)) {
+            return 0;
+        }
+        let mut search = single::Search::all(geometry, marks, links, single, most, collector);
+        for mode in [Mode::X, Mode::Xy] {
+            for (at, &id) in graph.live.iter().enumerate() {
+                for was_on in [true, false] {
+                    if refuted(at, usize::from(was_on)) && (mode == Mode::X || search.wants(id, was_on)) {
+                        search.chains(usize::from(id), was_on, mode);
+                    }
+                }
+            }
+        }
+        for mode in [Mode::X, Mode::Y, Mode::Xy] {
+            search.limit_cycles(mode);
+            for (at, &id) in graph.live.iter().enumerate() {
+                let is_in_loop = graph.is_loop[usize::from(graph.component[2 * at])];
+                let is_pair = marks.cells[usize::from(id) / SIDE].count_ones() == 2;
+                if is_in_loop && (mode != Mode::Y || is_pair) {
+                    search.cycles(usize::from(id), mode);
+                }
+            }
+        }
+        search.inferences
+    }
+
+    /// Multiple chains.
+    fn multiple(&mut self, geometry: &Geometry, marks: &Marks) -> u64 {
+        for id in self.known.drain(..) {
+            self.closures[usize::from(id)].is_known = false;
+        }
+        let mut inferences = 0;
+        let mut order = 0;
+        let mut sources: Vec<u16> = Vec::with_capacity(SIDE);
+        for cell in 0..marks.cells.len() {
+            let candidates = u32::from(marks.cells[cell]);
+            if candidates.count_ones() < 3 {
+                continue;
+            }
+            for digit in bits(candidates) {
+                for kind in 0..KINDS {
+                    let house = geometry.house(cell, kind);
+                    let places = u32::from(marks.places[house][digit]);
+                    let first = places.trailing_zeros() as u8;
+                    if places.count_ones() < 2 || first != geometry.position_in[cell][kind] {
+                        continue;
+                    }
+                    sources.clear();
+                    sources
+                        .extend(bits(places).map(|at| (geometry.cell_at(house, at) * SIDE + digit) as u16));
+                    inferences += self.reduce(marks, &sources, kind as u8, &mut order);
+                }
+            }
+            sources.clear();
+            sources.extend(bits(candidates).map(|digit| (cell * SIDE + digit) as u16));
+            inferences += self.reduce(marks, &sources, IN_CELL, &mut order);
+        }
+        inferences
+    }
+
+    /// Looks for what all of several candidates lead to.
+    fn reduce(&mut self, marks: &Marks, sources: &[u16], kind: u8, order: &mut u32) -> u64 {
+        let graph = &self.graph;
+        let statement = |&id: &u16| 2 * usize::from(graph.number[usize::from(id)]);
+        let common = |word: usize| {
+            let words = sources.iter().map(|id| graph.reach(statement(id))[word]);
+            words.fold(u64::MAX, |common, word| common & word)
+        };
+        if (0..graph.words).all(|word| common(word) == 0) {
+            return 4;
+        }
+        if self.closures.is_empty() {
+            self.closures.resize_with(CANDIDATES, multiple::Closure::default);
+        }
+        let mut inferences = 4;
+        for &source in sources {
+            let closure = &mut self.closures[usize::from(source)];
+            if !closure.is_known {
+                inferences += closure.compute(&self.links, source);
+                self.known.push(source);
+            }
+        }
+        let first = &self.closures[usize::from(sources[0])];
+        for state in [ON, OFF] {
+            for &target in &first.lists[state] {
+                let counts = sources.iter().map(|&source| {
+                    let closure = &self.closures[usize::from(source)];
+                    closure
+                        .has(state, target)
+                        .then(|| usize::from(closure.counts[state][usize::from(target)]))
+                });
+                let Some(complexity) = counts.sum::<Option<usize>>() else { continue };
+                let (is_cell, technique) = match kind {
+                    IN_CELL => (true, Technique::CellForcingChains),
+                    _ => (false, Technique::RegionForcingChains),
+                };
+                let mut gone = [target; SIDE];
+                let mut count = 1;
+                if state == ON {
+                    count = 0;
+                    let (cell, digit) = (usize::from(target) / SIDE, usize::from(target) % SIDE);
+                    for other in bits(u32::from(marks.cells[cell] & !(1 << digit))) {
+                        gone[count] = (cell * SIDE + other) as u16;
+                        count += 1;
+                    }
+                }
+                *order += 1;
+                let key = Key::new(8.0, complexity, if is_cell { 5 } else { 6 });
+                let shape = Shape::Multiple { source: sources[0], kind, target, state: state as u8 };
+                let hint = Hint { key, order: *order, technique, shape, path: (0, 0), gone: (0, 0) };
+                self.collector.offer(hint, std::iter::empty(), &gone[..count]);
+            }
+        }
+        inferences
+    }
+
+    /// Writes the easiest chain for each candidate.
+    fn write(&self, geometry: &Geometry, sink: &mut Sink<'_>) {
+        let collector = &self.collector;
+        for number in collector.sorted() {
+            let hint = &collector.hints[number as usize];
+            let path = &collector.paths[hint.path.0..hint.path.1];
+            let mut premises = Premises::default();
+            let mut fingerprint = Fingerprint::new();
+            match hint.shape {
+                Shape::Chain { mode, ends_on } => {
+                    self.follow(geometry, sink, (path, mode, ends_on), &mut premises, &mut fingerprint);
+                }
+                Shape::Cycle { mode } => {
+                    // The beginning stands at both ends, and counts where it is turned on.
+                    self.follow(geometry, sink, (path, mode, true), &mut premises, &mut fingerprint);
+                    fingerprint.end();
+                    // The other way round, what was off is on, and the reference takes the weak link
+                    // to it for the reason.
+                    let mut is_on = false;
+                    for (at, &id) in path.iter().enumerate().rev() {
+                        fingerprint.statement(id, is_on);
+                        if is_on {
+                            let kind = weak_kind(geometry, path[at + 1], id);
+                            premises.add(geometry, sink, id, kind);
+                        }
+                        is_on = !is_on;
+                    }
+                }
+                Shape::Multiple { source, kind, target, state } => {
+                    let (cell, digit) = (usize::from(source) / SIDE, usize::from(source) % SIDE);
+                    let each = |id: usize, premises: &mut Premises, fingerprint: &mut Fingerprint| {
+                        let closure = &self.closures[id];
+                        let path = closure.path(usize::from(state), target);
+                        let ends_on = usize::from(state) == ON;
+                        self.follow(geometry, sink, (&path, Mode::Xy, ends_on), premises, fingerprint);
+                        premises.add(geometry, sink, id as u16, kind);
+                        fingerprint.end();
+                    };
+                    if kind == IN_CELL {
+                        for digit in bits(u32::from(sink.marks.cells[cell])) {
+                            each(cell * SIDE + digit, &mut premises, &mut fingerprint);
+                        }
+                    } else {
+                        let house = geometry.house(cell, usize::from(kind));
+                        for at in bits(u32::from(sink.marks.places[house][digit])) {
+                            let id = geometry.cell_at(house, at) * SIDE + digit;
+                            each(id, &mut premises, &mut fingerprint);
+                        }
+                    }
+                }
+            }
+            let mut gone: Vec<(usize, u32)> = Vec::new();
+            for &id in &collector.gone[hint.gone.0..hint.gone.1] {
+                let (cell, digit) = (usize::from(id) / SIDE, 1 << (usize::from(id) % SIDE));
+                match gone.iter_mut().find(|(known, _)| *known == cell) {
+                    Some((_, digits)) => *digits |= digit,
+                    None => gone.push((cell, digit)),
+                }
+            }
+            sort_as_hashed(&mut gone);
+            let gone = gone
+                .into_iter()
+                .flat_map(|(cell, digits)| bits(digits).map(move |digit| (cell * SIDE + digit) as u16))
+                .filter(|&id| collector.best[usize::from(id)] == number);
+            sink.add(hint.technique, &premises, (fingerprint, hint.key.complexity), gone);
+        }
+    }
+
+    /// Goes through a path from its end to its beginning, which is what it assumes.
+    fn follow(
+        &self,
+        geometry: &Geometry,
+        sink: &Sink<'_>,
+        (path, mode, ends_on): (&[u16], Mode, bool),
+        premises: &mut Premises,
+        fingerprint: &mut Fingerprint,
+    ) {
+        let mut is_on = ends_on;
+        for (at, &id) in path.iter().enumerate() {
+            fingerprint.statement(id, is_on);
+            if let Some(&before) = path.get(at + 1).filter(|_| is_on) {
+                let strong = self.links.strong(usize::from(before), mode);
+                if let Some(&(_, kind)) = strong.iter().find(|&&(next, _)| next == id) {
+                    premises.add(geometry, sink, id, kind);
+                }
+            }
+            is_on = !is_on;
+        }
+    }
+}
+
+/// The kind of the weak link between two candidates: in a cell, or in the first house that they
+/// share.
+fn weak_kind(geometry: &Geometry, from: u16, to: u16) -> u8 {
+    let (from, to) = (usize::from(from) / SIDE, usize::from(to) / SIDE);
+    if from == to {
+        return IN_CELL;
+    }
+    let shared = (0..KINDS).find(|&kind| geometry.house(from, kind) == geometry.house(to, kind));
+    shared.map_or(IN_CELL, |kind| kind as u8)
+}

@@ -1,0 +1,69 @@
+//! Wings: a cell and two cells that it sees, with two or three candidates each of three digits.
+
+use super::hunt::Hunt;
+use super::technique::Technique;
+
+/// A pivot of two candidates and two pincers: one of the pincers holds the digit that they share.
+pub(super) fn xy_wing(hunt: &mut Hunt<'_>) -> bool {
+    wing(hunt, 2, Technique::XyWing)
+}
+
+/// A pivot of three candidates and two pincers: one of the three cells holds the digit that they
+/// share.
+pub(super) fn xyz_wing(hunt: &mut Hunt<'_>) -> bool {
+    wing(hunt, 3, Technique::XyzWing)
+}
+
+fn wing(hunt: &mut Hunt<'_>, degree: u32, technique: Technique) -> bool {
+    let (position, geometry) = (hunt.position, hunt.position.geometry);
+    let candidates = |cell: usize| position.candidates[cell];
+    for pivot in 0..geometry.cells {
+        let of_pivot = candidates(pivot);
+        if of_pivot.count_ones() != degree {
+            continue;
+        }
+        for &one in geometry.peers(pivot) {
+            let one = usize::from(one);
+            let of_one = candidates(one);
+            if of_one.count_ones() != 2 || (of_pivot & !of_one).count_ones() != 1 {
+                continue;
+            }
+            for &other in geometry.peers(pivot) {
+                let other = usize::from(other);
+                let of_other = candidates(other);
+                let shared = of_one & of_other;
+                let is_wing = of_other.count_ones() == 2
+                    && (of_pivot | of_one | of_other).count_ones() == 3
+                    && shared.is_power_of_two()
+                    && (of_pivot & shared).count_ones() == degree - 2;
+                if !is_wing {
+                    continue;
+                }
+                let digit = shared.trailing_zeros() as usize;
+                let is_victim = |cell: usize| {
+                    cell != pivot
+                        && position.has(cell, digit)
+                        && geometry.sees(cell, other)
+                        && (degree == 2 || geometry.sees(cell, pivot))
+                };
+                let mut victims = geometry.peers(one).iter().map(|&cell| usize::from(cell));
+                if !victims.clone().any(is_victim) {
+                    continue;
+                }
+                hunt.found.begin(technique);
+                for cell in victims.by_ref().filter(|&cell| is_victim(cell)) {
+                    hunt.eliminate(cell, digit);
+                }
+                if hunt.explains {
+                    hunt.found.cells.extend([pivot, one, other].map(|cell| cell as u16));
+                    for cell in [pivot, one, other] {
+                        hunt.show(cell, u32::MAX);
+                    }
+                    hunt.found.digits = shared;
+                }
+                return true;
+            }
+        }
+    }
+    false
+}

@@ -1,0 +1,212 @@
+//! `cells`: one puzzle a line, its cells apart, as numbers: what spreadsheets, pandas and `NumPy`
+//! write.
+//!
+//! A blank is `0`, an empty field, or any blank of other notations. A number may have a fraction of
+//! zeros and an exponent.
+
+use super::lines::{is_no_puzzle, offset, puzzle_lines};
+use super::rows::read_cell;
+use super::table::{Columns, Delimiter, fields};
+use super::{Alphabet, Column, Format, Hint, Notation, Problem, PuzzleError, Record, Records};
+use crate::grid::{Grid, Order};
+
+/// The lines that detection reads.
+const LINES_SEEN: usize = 64;
+
+/// The value of a number that is written like `5.0` or `5.000e+00`, or 0 for `nan`, which stands
+/// for a missing value.
+pub(super) fn number(cell: &[u8]) -> Option<u8> {
+    let text = std::str::from_utf8(cell).ok()?;
+    if text.eq_ignore_ascii_case("nan") || text.eq_ignore_ascii_case("na") {
+        return Some(0);
+    }
+    // Nothing but a plain decimal: Rust also parses words such as `infinity`.
+    if !text.bytes().all(|byte| byte.is_ascii_digit() || b".eE+-".contains(&byte))
+        || !cell.first().is_some_and(u8::is_ascii_digit)
+    {
+        return None;
+    }
+    let number: f64 = text.parse().ok()?;
+    // The largest value of any puzzle is 25.
+    (0..=25).find(|&value| (number - f64::from(value)).abs() < f64::EPSILON)
+}
+
+/// The cells of a row.
+fn cells<'a>(format: &Format, row: &'a [u8]) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+    let Columns { delimiter, puzzle, .. } = format.columns;
+    fields(row, delimiter).skip(puzzle)
+}
+
+/// Reads the next row.
+pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<Record<'a>> {
+    let format = records.format;
+    loop {
+        let (line, number) = records.take_line()?;
+        if is_no_puzzle(line) {
+            continue;
+        }
+        let error = read_row(format, line, puzzle).err();
+        let error = error.map(|problem| PuzzleError { problem, line: Some(number) });
+        return Some(Record { line: number, given: None, row: line, error });
+    }
+}
+
+fn read_row(format: &Format, line: &[u8], puzzle: &mut Grid) -> Result<(), Problem> {
+    let expected = puzzle.order().cells();
+    let count = cells(format, line).count();
+    let ends_in_delimiter = || cells(format, line).last().is_some_and(<[u8]>::is_empty);
+    if count != expected && !(count == expected + 1 && ends_in_delimiter()) {
+        return Err(Problem::WrongLength);
+    }
+    for (to, field) in puzzle.digits_mut().iter_mut().zip(cells(format, line)) {
+        *to =
+            read_cell(format, field).ok_or_else(|| Problem::invalid_character(line, offset(line, field)))?;
+    }
+    Ok(())
+}
+
+/// The columns and the order of a text whose lines are cells apart, and whether its first line is a
+/// heading. `None` if most lines are not.
+///
+/// A column before the cells is the number of the row, as pandas writes it. A hint may name any
+/// column as the first of the cells.
+pub(super) fn find(text: &[u8], hint: &Hint) -> Option<(Columns, Order, bool)> {
+    let seen = || puzzle_lines(text).take(LINES_SEEN);
+    let total = seen().count();
+    let firsts = match hint.column {
+        Some(Column::Number(number)) => {
+            let first = number.saturating_sub(1);
+            first..=first
+        }
+        _ => 0..=1,
+    };
+    let layouts = || Order::ALL.into_iter().flat_map(|order| firsts.clone().map(move |first| (order, first)));
+    for (_, delimiter) in Delimiter::ALL {
+        if hint.delimiter.is_some_and(|wanted| wanted != delimiter) || delimiter == Delimiter::BAR {
+            continue;
+        }
+        let width = seen().map(|row| fields(row, delimiter).count()).max().unwrap_or(0);
+        // 16 numbers are a row of 16x16 as well as a 4x4 puzzle.
+        for (order, puzzle) in layouts() {
+            let behind = width.checked_sub(puzzle);
+            let fits = order.cells() > 1
+                && behind.is_some_and(|cells| (order.cells()..=order.cells() + 1).contains(&cells));
+            if !fits || hint.order.is_some_and(|wanted| wanted != order) {
+                continue;
+            }
+            let columns = Columns { delimiter, puzzle, solution: None };
+            let rows = seen().filter(|row| !is_heading(row, columns));
+            if order.box_side() == 2 && hint.order.is_none() && is_row_of_16(rows, columns) {
+                continue;
+            }
+            let alphabet = hint.alphabet.clone().unwrap_or(Alphabet::Letters);
+            let Ok(mut format) = Format::new(Notation::Cells, order, alphabet) else { continue };
+            format.columns = columns;
+            let mut grid = Grid::empty(order);
+            let is_good: Vec<bool> = seen().map(|row| read_row(&format, row, &mut grid).is_ok()).collect();
+            let good = is_good.iter().filter(|&&is_good| is_good).count();
+            let is_heading = |row| fields(row, delimiter).count() == width && is_heading(row, columns);
+            let has_heading = is_good.first() == Some(&false) && seen().next().is_some_and(is_heading);
+            if 2 * good > total - usize::from(has_heading) {
+                return Some((columns, order, has_heading));
+            }
+        }
+    }
+    None
+}
+
+/// Whether the cells of a row are the numbers of columns, or names.
+fn is_heading(row: &[u8], columns: Columns) -> bool {
+    let names = || fields(row, columns.delimiter).skip(columns.puzzle);
+    let is_number = |(at, name): (usize, &[u8])| name == at.to_string().as_bytes();
+    names().enumerate().all(is_number)
+        || names().zip(1..).all(|(name, at)| is_number((at, name)))
+        || names().all(|name| name.iter().any(u8::is_ascii_alphabetic))
+}
+
+/// Whether most rows have numbers above 4, so that 16 of them are a row of 16x16.
+fn is_row_of_16<'a>(rows: impl Iterator<Item = &'a [u8]>, columns: Columns) -> bool {
+    let cells = |row| fields(row, columns.delimiter).skip(columns.puzzle);
+    let is_large = |row| cells(row).any(|field| number(field).is_some_and(|number| number > 4));
+    let (mut large, mut all) = (0, 0);
+    for row in rows {
+        large += usize::from(is_large(row));
+        all += 1;
+    }
+    2 * large > all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::detect;
+
+    fn read_all(text: &str) -> Vec<String> {
+        let preamble = detect(text.as_bytes(), &Hint::default()).unwrap();
+        assert_eq!(preamble.format.notation(), Notation::Cells, "{text}");
+        let mut records =
+            Records::new(&preamble.format, &text.as_bytes()[preamble.body..], 1 + preamble.lines);
+        let mut grid = Grid::empty(Order::NINE);
+        let mut found = Vec::new();
+        while let Some(record) = records.read(&mut grid) {
+            found.push(record.error.map_or_else(|| grid.to_string(), |error| error.to_string()));
+        }
+        found
+    }
+
+    #[test]
+    fn cells_are_numbers_in_fields() {
+        let puzzle = "12....1.........";
+        let cells = |blank: &str| -> Vec<String> {
+            puzzle.chars().map(|c| if c == '.' { blank.to_owned() } else { c.to_string() }).collect()
+        };
+        let floats: Vec<String> =
+            cells("0").iter().map(|cell| format!("{cell}.000000000000000000e+00")).collect();
+        let heading: Vec<String> = (0..16).map(|column| column.to_string()).collect();
+        let texts = [
+            cells("0").join(",") + "\n",
+            cells("").join(",") + ",\n",
+            cells(".").join(" ") + "\n",
+            cells("0").join("\t") + "\n",
+            cells("nan").join(";") + "\n",
+            floats.join(" ") + "\n",
+            format!("{}\n{}\n", heading.join(","), cells("0").join(",")),
+            format!(",{}\n0,{}\n", heading.join(","), cells("0.0").join(",")),
+        ];
+        for text in texts {
+            assert_eq!(read_all(&text), [puzzle], "{text}");
+        }
+        let bad = format!("{0}\n{0}\n{0}\n1,2,3\n5{1}\n", cells("0").join(","), &cells("0").join(",")[1..]);
+        assert_eq!(
+            read_all(&bad)[3..],
+            ["Line 4 has the wrong length.", "Line 5 has an invalid character. It is '5' in column 1."]
+        );
+    }
+
+    #[test]
+    fn a_hint_names_the_column_of_the_first_cell() {
+        let cells = ["1"; 16].join(",");
+        let text = format!("a,b,{cells}\n");
+        let hint = |number| Hint { column: Some(Column::Number(number)), ..Hint::default() };
+        let found = |text: &str, number| {
+            find(text.as_bytes(), &hint(number)).map(|(columns, order, _)| (columns.puzzle, order.side()))
+        };
+        assert_eq!(found(&text, 3), Some((2, 4)));
+        assert_eq!([found(&text, 1), found(&text, 2), found(&text, 100)], [None; 3]);
+        // Without a hint these are cells and an empty field behind them.
+        assert_eq!(found(&format!("{cells},\n"), 1), Some((0, 4)));
+        assert_eq!(found(&format!("7,{cells}\n"), 2), Some((1, 4)));
+    }
+
+    #[test]
+    fn numbers_are_whole_and_small() {
+        let cases =
+            [("5", Some(5)), ("5.0", Some(5)), ("1.2e+01", Some(12)), ("NaN", Some(0)), ("5.5", None)];
+        for (text, wanted) in cases {
+            assert_eq!(number(text.as_bytes()), wanted, "{text}");
+        }
+        for bad in ["inf", "-1", "+1", "256", "e", "1e9", "."] {
+            assert_eq!(number(bad.as_bytes()), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Misfits: why a text has no puzzles, said to whoever thought that it has.
+
+use std::fmt;
+
+use super::detect::{WHOLE, fit};
+use super::lines::{characters, puzzle_lines};
+use super::rows::{self, LineKind, classify, tokens};
+use super::{Format, Notation};
+use crate::grid::Order;
+
+/// Why none of the first lines of a text is a puzzle. Prints as a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misfit {
+    /// The first line with something on it, from 1.
+    line: u64,
+    what: What,
+}
+
+/// What the text seems to be instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum What {
+    /// Cells, but not as many as a puzzle has.
+    Cells { cells: usize, nearest: Order },
+    /// Rows of grids of another size, such as 6x6.
+    Rows { cells: usize },
+    /// Too few rows for a puzzle.
+    Grid { rows: usize, order: Order },
+    /// Cells with all candidates.
+    Candidates,
+    /// HTML or XML.
+    Markup,
+    /// JSON, but not an object a line.
+    Json,
+    /// Objects without a puzzle.
+    Objects,
+    /// Anything else, and how it begins.
+    Words { beginning: String },
+}
+
+/// The lines that are looked at.
+const LINES_SEEN: usize = 64;
+
+/// The characters of a line that are repeated to the user.
+const QUOTED: usize = 20;
+
+/// The characters of a 9x9 puzzle with all candidates of each cell.
+const CANDIDATES: usize = 729;
+
+impl Misfit {
+    /// The misfit of a text in this format. `None` if the text has a puzzle: a grid of enough rows,
+    /// most of whose cells can be read, or anything that detection recognises by its puzzles.
+    pub(super) fn find(format: &Format, text: &[u8], goes_on: bool) -> Option<Self> {
+        let has_puzzles = match format.notation {
+            Notation::Grid => has_grid(format, text, goes_on),
+            Notation::Cells | Notation::Triples | Notation::Header => true,
+            Notation::Lines | Notation::Csv | Notation::Jsonl => false,
+        };
+        // Texts of nothing but values may be the puzzles of an object.
+        let is_values = format.notation == Notation::Jsonl && text.contains(&b'[');
+        if has_puzzles || is_values || puzzle_lines(text).next().is_none() {
+            return None;
+        }
+        let index = text.split(|&byte| byte == b'\n').position(|line| puzzle_lines(line).next().is_some());
+        let line = 1 + index.unwrap_or(0) as u64;
+        Some(Self { line, what: What::find(format, text) })
+    }
+
+    /// The same misfit with its line number increased by `lines`, which precede the text.
+    #[must_use]
+    pub(super) const fn below(mut self, lines: u64) -> Self {
+        self.line += lines;
+        self
+    }
+
+    /// [`Self::below`] for the reader of a sample.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn after(self, lines: u64) -> Self {
+        self.below(lines)
+    }
+}
+
+/// Whether a grid has a puzzle of all its rows, at least half of which can be read.
+fn has_grid(format: &Format, text: &[u8], goes_on: bool) -> bool {
+    let side = format.order.side();
+    rows::puzzles(format, text, !goes_on).into_iter().any(|(rows, _)| {
+        let readable = rows.iter().filter(|row| fit(format, row) > 0 && !has_candidates(format, row)).count();
+        rows.len() == side && 2 * readable >= side
+    })
+}
+
+/// Whether a row has cells of several digits that are no number of this size.
+fn has_candidates(format: &Format, row: &[u8]) -> bool {
+    let is_candidates = |token: &[u8]| {
+        token.len() > 1
+            && token.iter().all(u8::is_ascii_digit)
+            && token.is_sorted()
+            && rows::read_cell(format, token).is_none()
+    };
+    let tokens: Vec<&[u8]> = tokens(row).collect();
+    tokens.len() == format.order.side() && tokens.into_iter().any(is_candidates)
+}
+
+impl What {
+    fn find(format: &Format, text: &[u8]) -> Self {
+        let lines = || puzzle_lines(text).take(LINES_SEEN);
+        let first = lines().next().unwrap_or_default();
+        let nine = Format::new(Notation::Grid, Order::NINE, super::Alphabet::Letters);
+        let is_candidates = |line: &[u8]| {
+            line.len() == CANDIDATES || nine.as_ref().is_ok_and(|format| has_candidates(format, line))
+        };
+        match first.trim_ascii_start() {
+            [b'<', ..] => return Self::Markup,
+            [b'{', ..] if format.notation == Notation::Jsonl => return Self::Objects,
+            [b'{', ..] | [b'[', b'{' | b'[' | b'"', ..] | [b'['] => return Self::Json,
+            _ => {}
+        }
+        if lines().filter(|line| is_candidates(line)).count() >= lines().count().min(3) {
+            return Self::Candidates;
+        }
+        if format.notation == Notation::Grid {
+            let is_row =
+                |line: &&[u8]| classify(line, format.style) == LineKind::Row && fit(format, line) == WHOLE;
+            let rows = lines().filter(is_row).count();
+            if rows > 0 {
+                return Self::Grid { rows, order: format.order };
+            }
+        }
+        // What a user may have meant as cells has nothing but values and blanks.
+        let count = |line: &[u8]| {
+            let cells = format.codec.cells(line);
+            let all: Vec<&[u8]> = characters(cells).collect();
+            let is_cell = |cell: &&[u8]| rows::read_cell(format, cell).is_some();
+            (!all.is_empty() && all.iter().all(is_cell)).then_some(all.len())
+        };
+        let row = |line: &[u8]| {
+            let apart = tokens(line).count();
+            let is_apart = tokens(line).all(|token| rows::read_cell(format, token).is_some());
+            let fields: Vec<&[u8]> = line.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).collect();
+            let is_fields =
+                fields.len() > 1 && fields.iter().all(|field| rows::read_cell(format, field).is_some());
+            match count(line) {
+                _ if is_fields => Some(fields.len()),
+                Some(cells) if apart == 1 => Some(cells),
+                _ => is_apart.then_some(apart),
+            }
+        };
+        let rows = |cells| lines().filter(|line| row(line) == Some(cells)).count();
+        match (row(first), count(first)) {
+            (Some(cells), _) if cells > 1 && cells < 32 && (rows(cells) >= cells || rows(cells) > 3) => {
+                Self::Rows { cells }
+            }
+            (_, Some(cells)) if cells > 1 => {
+                let nearest = Order::ALL[1..].iter().min_by_key(|order| order.cells().abs_diff(cells));
+                Self::Cells { cells, nearest: nearest.copied().unwrap_or(Order::NINE) }
+            }
+            _ => {
+                let beginning = String::from_utf8_lossy(first);
+                let shown = |c: char| if c.is_control() { ' ' } else { c };
+                Self::Words { beginning: beginning.chars().take(QUOTED).map(shown).collect() }
+            }
+        }
+    }
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { line, what } = self;
+        match what {
+            What::Cells { cells, nearest } => {
+                write!(f, "Line {line} has {cells} cells; a {nearest} puzzle has {}.", nearest.cells())
+            }
+            What::Rows { cells } => {
+                write!(f, "Line {line} is a row of {cells} cells; a row of a puzzle has 4, 9, 16 or 25.")
+            }
+            What::Grid { rows, order } => {
+                let there_are = if *rows == 1 { "is 1 row".to_owned() } else { format!("are {rows} rows") };
+                let side = order.side();
+                write!(
+                    f,
+                    "From line {line} on there {there_are} of {side} cells; a {order} puzzle has {side}."
+                )
+            }
+            What::Candidates => write!(
+                f,
+                "Line {line} has candidates, and only clues can be read here; hint, steps and show read both."
+            ),
+            What::Markup => write!(f, "Line {line} begins like HTML or XML."),
+            What::Json => f.write_str("It is JSON, but not one object a line, as jq -c '.[]' writes it."),
+            What::Objects => write!(f, "Line {line} is an object without a puzzle."),
+            What::Words { beginning } => write!(f, "Line {line} is no puzzle, but \"{beginning}\"."),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::text::{Hint, sniff};
+
+    fn misfit(text: &str) -> Option<String> {
+        sniff(text.as_bytes(), &Hint::default(), true)
+            .unwrap()
+            .unwrap()
+            .misfit
+            .map(|misfit| misfit.to_string())
+    }
+
+    #[test]
+    fn what_is_no_puzzle_is_said() {
+        let six = "1 . . 4 . .\n".repeat(6);
+        let marks = "5 3 4679 | 268 7 2468 | 1489 1249 248\n".repeat(9);
+        let cases = [
+            (".".repeat(80), "Line 1 has 80 cells; a 9x9 puzzle has 81."),
+            (format!("\n# a\n{}\n", "1".repeat(250)), "Line 3 has 250 cells; a 16x16 puzzle has 256."),
+            (six.clone(), "Line 1 is a row of 6 cells; a row of a puzzle has 4, 9, 16 or 25."),
+            (six.replace(' ', ""), "Line 1 is a row of 6 cells; a row of a puzzle has 4, 9, 16 or 25."),
+            (
+                "123456\n456123\n".to_owned() + &"......\n".repeat(4),
+                "Line 1 is a row of 6 cells; a row of a puzzle has 4, 9, 16 or 25.",
+            ),
+            (six.replace(' ', ","), "Line 1 is a row of 6 cells; a row of a puzzle has 4, 9, 16 or 25."),
+            ("53..7....\n".repeat(8), "From line 1 on there are 8 rows of 9 cells; a 9x9 puzzle has 9."),
+            (
+                marks,
+                "Line 1 has candidates, and only clues can be read here; hint, steps and show read both.",
+            ),
+            (
+                "123456789".repeat(81),
+                "Line 1 has candidates, and only clues can be read here; hint, steps and show read both.",
+            ),
+            ("<html>\n<body>\n".to_owned(), "Line 1 begins like HTML or XML."),
+            (
+                "[{\"puzzle\":\"1\"},\n{\"puzzle\":\"2\"}]\n".to_owned(),
+                "It is JSON, but not one object a line, as jq -c '.[]' writes it.",
+            ),
+            ("{\"a\":1}\n".to_owned(), "Line 1 is an object without a puzzle."),
+            (
+                "# Notes\nSome words of mine.\n".to_owned(),
+                "Line 2 is no puzzle, but \"Some words of mine.\".",
+            ),
+            ("a,b\n1,2\n".to_owned(), "Line 1 is no puzzle, but \"a,b\"."),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(misfit(&text).as_deref(), Some(wanted), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_with_a_puzzle_is_no_misfit() {
+        let puzzle = ".".repeat(81);
+        for text in [
+            format!("words\n{puzzle}\n"),
+            format!("53..7....\n{puzzle}\n"),
+            "53..7....\n".repeat(9),
+            "1\n.\n".to_owned(),
+            "1 1 5\n".to_owned(),
+            "2\n".to_owned() + "x\n",
+            format!("{{\"puzzle\":\"{puzzle}\"}}\n"),
+        ] {
+            assert_eq!(misfit(&text), None, "{text}");
+        }
+        let hint = Hint { order: Some(crate::grid::Order::NINE), ..Hint::default() };
+        assert!(sniff(b"53..7\n", &hint, true).unwrap().unwrap().misfit.is_none());
+    }
+}

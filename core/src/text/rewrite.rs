@@ -1,0 +1,222 @@
+//! Other cells in the place of a puzzle and its solution, with everything around them as it was.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::json::Keys;
+use super::lines::{self, offset};
+use super::table::fields;
+use super::{Format, Notation};
+use crate::grid::{Grid, MAX_SIDE};
+
+impl Format {
+    /// Appends the line `text`, in which `old` was read, with other cells in its place, and with
+    /// another solution in the place of the one beside it. Blanks are written as they were. What has
+    /// no line of its own becomes one. `text` has no newline at its end, what is written has one.
+    #[doc(hidden)]
+    pub fn rewrite(
+        &self,
+        text: &[u8],
+        old: &Grid,
+        puzzle: &Grid,
+        solution: Option<&Grid>,
+        out: &mut Vec<u8>,
+    ) {
+        let mut written = 0;
+        for (range, cells) in self.replaced(text, old, puzzle, solution) {
+            out.extend_from_slice(&text[written..range.start]);
+            out.extend_from_slice(&cells);
+            written = range.end;
+        }
+        out.extend_from_slice(&text[written..]);
+        if !out.ends_with(b"\n") {
+            out.push(b'\n');
+        }
+    }
+
+    /// What stands where in the line, in order.
+    fn replaced(
+        &self,
+        text: &[u8],
+        old: &Grid,
+        puzzle: &Grid,
+        solution: Option<&Grid>,
+    ) -> Vec<(Range<usize>, Vec<u8>)> {
+        let range = |part: &[u8]| offset(text, part)..offset(text, part) + part.len();
+        let mut parts = match self.notation {
+            Notation::Lines | Notation::Header => {
+                let cells = lines::cells(self, text);
+                vec![(range(cells), self.cells_like(cells, old, puzzle))]
+            }
+            Notation::Csv => {
+                let columns = self.columns;
+                let mut parts = Vec::with_capacity(2);
+                for (column, field) in fields(text, columns.delimiter).enumerate() {
+                    if column == columns.puzzle {
+                        parts.push((range(field), self.cells_like(field, old, puzzle)));
+                    } else if Some(column) == columns.solution
+                        && let Some(solution) = solution
+                    {
+                        parts.push((range(field), self.cells_like(field, solution, solution)));
+                    }
+                }
+                parts
+            }
+            Notation::Cells => {
+                let cells = || fields(text, self.columns.delimiter).skip(self.columns.puzzle);
+                // Values are written as the row writes them.
+                let mut written: [Vec<u8>; MAX_SIDE + 1] =
+                    std::array::from_fn(|value| value.to_string().into_bytes());
+                for (field, &digit) in cells().zip(old.digits()) {
+                    written[usize::from(digit)] = field.to_vec();
+                }
+                let cells = cells().zip(puzzle.digits());
+                cells.map(|(field, &digit)| (range(field), written[usize::from(digit)].clone())).collect()
+            }
+            Notation::Jsonl => {
+                let Some(found) = members(text, &self.keys) else { return Vec::new() };
+                let pairs = found.into_iter().zip([Some(puzzle), solution]);
+                let parts = pairs.filter_map(|(old, new)| old.zip(new));
+                parts.map(|(old, new)| (range(old.as_bytes()), self.json_like(old, new))).collect()
+            }
+            Notation::Grid | Notation::Triples => {
+                let mut line = Vec::new();
+                self.write_line(puzzle.digits(), &mut line);
+                vec![(0..text.len(), line)]
+            }
+        };
+        parts.sort_unstable_by_key(|(range, _)| range.start);
+        parts
+    }
+
+    /// The cells of `grid`, with the blank that stands for one in `text`, which `old` was read from.
+    fn cells_like(&self, text: &[u8], old: &Grid, grid: &Grid) -> Vec<u8> {
+        let mut cells = Vec::with_capacity(grid.digits().len());
+        self.write_digits(grid.digits(), &mut cells);
+        let blank = old.digits().iter().position(|&digit| digit == 0);
+        if let Some(&blank) = blank.and_then(|at| text.get(at)).filter(|_| text.len() == old.digits().len()) {
+            for (cell, &digit) in cells.iter_mut().zip(grid.digits()) {
+                if digit == 0 {
+                    *cell = blank;
+                }
+            }
+        }
+        cells
+    }
+
+    /// The cells of `grid` as a JSON value of the kind that `old` is: a string, or an array of
+    /// numbers or rows.
+    fn json_like(&self, old: &str, grid: &Grid) -> Vec<u8> {
+        if !old.starts_with('[') {
+            let mut cells = Vec::new();
+            self.write_digits(grid.digits(), &mut cells);
+            if let Ok(text) = serde_json::from_str::<&str>(old)
+                && let Some(blank) = text.bytes().find(|byte| b"0_*-?".contains(byte))
+                && self.codec.character(&[blank]) == 0
+            {
+                cells.iter_mut().filter(|cell| **cell == b'.').for_each(|cell| *cell = blank);
+            }
+            return serde_json::to_vec(&String::from_utf8_lossy(&cells)).unwrap_or_default();
+        }
+        let is_nested = old[1..].trim_ascii_start().starts_with('[');
+        if is_nested {
+            let rows: Vec<&[u8]> = grid.digits().chunks(grid.order().side()).collect();
+            serde_json::to_vec(&rows).unwrap_or_default()
+        } else {
+            serde_json::to_vec(grid.digits()).unwrap_or_default()
+        }
+    }
+}
+
+/// The values of the members that hold the puzzle and its solution, as they are written.
+fn members<'a>(text: &'a [u8], keys: &Keys) -> Option<[Option<&'a str>; 2]> {
+    struct Values<'k>(&'k Keys);
+    impl<'de> Visitor<'de> for Values<'_> {
+        type Value = [Option<&'de str>; 2];
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut values = [None; 2];
+            while let Some(key) = map.next_key::<String>()? {
+                if key == self.0.puzzle {
+                    values[0] = Some(map.next_value::<&'de RawValue>()?.get());
+                } else if Some(&key) == self.0.solution.as_ref() {
+                    values[1] = Some(map.next_value::<&'de RawValue>()?.get());
+                } else {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+            Ok(values)
+        }
+    }
+    serde_json::Deserializer::from_slice(text).deserialize_map(Values(keys)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Hint, Records, sniff};
+
+    /// The text with the puzzles and solutions of its rows exchanged for these.
+    fn rewritten(text: &str, puzzle: &str, solution: &str) -> String {
+        let preamble = sniff(text.as_bytes(), &Hint::default(), true).unwrap().unwrap();
+        let (format, body) = (preamble.format, &text.as_bytes()[preamble.body..]);
+        let [puzzle, solution]: [Grid; 2] = [puzzle, solution].map(|text| text.parse().unwrap());
+        let mut old = Grid::empty(format.order());
+        let mut records = Records::new(&format, body, 1);
+        let mut out = Vec::new();
+        while let Some(record) = records.read(&mut old) {
+            assert_eq!(record.error, None);
+            let line = if record.row.is_empty() { body.trim_ascii_end() } else { record.row };
+            let solution = record.given.is_some().then_some(&solution);
+            format.rewrite(line, &old, &puzzle, solution, &mut out);
+        }
+        String::from_utf8(out).unwrap()
+    }
+
+    const PUZZLE: &str = "..4...1.1.......";
+    const SOLUTION: &str = "2143341212344321";
+
+    #[test]
+    fn cells_take_the_place_of_others_and_nothing_else_changes() {
+        let zeros = PUZZLE.replace('.', "0");
+        let cases = [
+            ("1.34............ # easy, 3\n".to_owned(), format!("{PUZZLE} # easy, 3\n")),
+            ("1034000000000000\n".to_owned(), format!("{zeros}\n")),
+            (
+                "id,puzzle,solution,note\r\n7, 1.34............ ,1234341221434321,\"a,b\"\r\n".to_owned(),
+                format!("7, {PUZZLE} ,{SOLUTION},\"a,b\"\r\n"),
+            ),
+            (
+                "solution;puzzle\n\"1234341221434321\";\"1034000000000000\"\n".to_owned(),
+                format!("\"{SOLUTION}\";\"{zeros}\"\n"),
+            ),
+            (
+                "{\"x\": 1, \"puzzle\":\"1.34............\", \"solution\" : \"1234341221434321\", \"y\": [2]}\n"
+                    .to_owned(),
+                format!("{{\"x\": 1, \"puzzle\":\"{PUZZLE}\", \"solution\" : \"{SOLUTION}\", \"y\": [2]}}\n"),
+            ),
+            (
+                "{\"puzzle\":\"1034000000000000\"}\n".to_owned(),
+                format!("{{\"puzzle\":\"{zeros}\"}}\n"),
+            ),
+            (
+                "{\"puzzle\":[[1,0,3,4],[0,0,0,0],[0,0,0,0],[0,0,0,0]],\"n\":1}\n".to_owned(),
+                "{\"puzzle\":[[0,0,4,0],[0,0,1,0],[1,0,0,0],[0,0,0,0]],\"n\":1}\n".to_owned(),
+            ),
+            (
+                "1,0,3,4,0,0,0,0,0,0,0,0,0,0,0,0\n".to_owned(),
+                "0,0,4,0,0,0,1,0,1,0,0,0,0,0,0,0\n".to_owned(),
+            ),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(rewritten(&text, PUZZLE, SOLUTION), expected, "{text}");
+        }
+    }
+}

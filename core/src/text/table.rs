@@ -1,0 +1,494 @@
+//! Delimited tables: rows of fields, one of which is the puzzle.
+//!
+//! A field is what stands between two delimiters, without white space and quotes around it. Quotes
+//! matter only around a whole field, as in RFC 4180, except that a row always ends with its line.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::alphabet::INVALID;
+use super::lines::{characters, puzzle_lines};
+use super::{Alphabet, Format, FormatError, Hint, Notation};
+use crate::grid::Order;
+
+/// What separates the fields of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Delimiter {
+    /// This character: a comma, a semicolon, a tab or a vertical bar.
+    Byte(u8),
+    /// Any number of spaces and tabs.
+    Whitespace,
+}
+
+impl Delimiter {
+    /// The comma of `csv`.
+    pub const COMMA: Self = Self::Byte(b',');
+    /// The semicolon, where the comma is a decimal sign.
+    pub const SEMICOLON: Self = Self::Byte(b';');
+    /// The tab of `tsv`.
+    pub const TAB: Self = Self::Byte(b'\t');
+    /// The vertical bar.
+    pub const BAR: Self = Self::Byte(b'|');
+
+    /// All delimiters, each with its name on the command line; where several fit, the first wins.
+    pub const ALL: [(&'static str, Self); 5] = [
+        ("comma", Self::COMMA),
+        ("semicolon", Self::SEMICOLON),
+        ("tab", Self::TAB),
+        ("bar", Self::BAR),
+        ("space", Self::Whitespace),
+    ];
+}
+
+impl fmt::Display for Delimiter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Self::ALL.iter().find(|(_, delimiter)| delimiter == self).map_or("", |(name, _)| name))
+    }
+}
+
+/// The error of an unknown delimiter.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no delimiter. Use comma, semicolon, tab, bar or space, or the character itself.")]
+pub struct NoDelimiter(String);
+
+impl FromStr for Delimiter {
+    type Err = NoDelimiter;
+
+    fn from_str(text: &str) -> Result<Self, NoDelimiter> {
+        let by_character = match text {
+            "," => Some(Self::COMMA),
+            ";" => Some(Self::SEMICOLON),
+            "\t" | "\\t" => Some(Self::TAB),
+            "|" => Some(Self::BAR),
+            " " => Some(Self::Whitespace),
+            _ => None,
+        };
+        let by_name =
+            || Self::ALL.into_iter().find(|(name, _)| *name == text).map(|(_, delimiter)| delimiter);
+        by_character.or_else(by_name).ok_or_else(|| NoDelimiter(text.to_owned()))
+    }
+}
+
+/// A column of a table, as a user names it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Column {
+    /// Its number, from 1.
+    Number(usize),
+    /// Its name in the heading, in any case; the name of a member of JSON objects.
+    Name(String),
+}
+
+impl fmt::Display for Column {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Name(name) => name.fmt(f),
+        }
+    }
+}
+
+/// The error of a text that is no column.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("write the name of a column, or its number from 1")]
+pub struct NoColumnName;
+
+impl FromStr for Column {
+    type Err = NoColumnName;
+
+    fn from_str(text: &str) -> Result<Self, NoColumnName> {
+        match text.parse() {
+            Ok(0) => Err(NoColumnName),
+            Ok(number) => Ok(Self::Number(number)),
+            Err(_) if text.trim().is_empty() => Err(NoColumnName),
+            Err(_) => Ok(Self::Name(text.to_owned())),
+        }
+    }
+}
+
+/// Where a table has puzzles and solutions. Columns count from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Columns {
+    pub(super) delimiter: Delimiter,
+    /// The column of the puzzle; in [`Notation::Cells`] that of the first cell.
+    pub(super) puzzle: usize,
+    /// The column of the solution.
+    pub(super) solution: Option<usize>,
+}
+
+impl Default for Columns {
+    fn default() -> Self {
+        Self { delimiter: Delimiter::COMMA, puzzle: 0, solution: Some(1) }
+    }
+}
+
+/// The most columns of a table in which a puzzle is looked for.
+const MAX_COLUMNS: usize = 64;
+
+/// The rows that detection reads.
+const ROWS_SEEN: usize = 256;
+
+pub(super) const PUZZLE_NAMES: &[&str] =
+    &["puzzle", "puzzles", "quiz", "quizzes", "question", "questions", "sudoku", "unsolved", "givens"];
+pub(super) const SOLUTION_NAMES: &[&str] = &["solution", "solutions", "answer", "answers", "solved"];
+
+/// The fields of a row.
+pub(super) struct Fields<'a> {
+    rest: Option<&'a [u8]>,
+    delimiter: Delimiter,
+}
+
+/// The fields of a row, without white space and quotes around them.
+pub(super) const fn fields(row: &[u8], delimiter: Delimiter) -> Fields<'_> {
+    Fields { rest: Some(row), delimiter }
+}
+
+/// The fields of a row as they are written, with white space and quotes around them.
+pub(crate) fn raw_fields(row: &[u8], delimiter: Delimiter) -> impl Iterator<Item = &[u8]> {
+    let mut fields = fields(row, delimiter);
+    std::iter::from_fn(move || fields.next_raw())
+}
+
+impl<'a> Fields<'a> {
+    /// The next field with white space and quotes around it.
+    fn next_raw(&mut self) -> Option<&'a [u8]> {
+        let row = self.rest.take()?;
+        let (field, rest) = match self.delimiter {
+            Delimiter::Whitespace => {
+                let row = row.trim_ascii_start();
+                if row.is_empty() {
+                    return None;
+                }
+                let end = row.iter().position(u8::is_ascii_whitespace).unwrap_or(row.len());
+                (&row[..end], Some(&row[end..]))
+            }
+            Delimiter::Byte(delimiter) => {
+                let from = end_of_quotes(row, delimiter);
+                match memchr::memchr(delimiter, &row[from..]) {
+                    Some(end) => (&row[..from + end], Some(&row[from + end + 1..])),
+                    None => (row, None),
+                }
+            }
+        };
+        self.rest = rest;
+        Some(field)
+    }
+}
+
+impl<'a> Iterator for Fields<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let field = self.next_raw()?.trim_ascii();
+        Some(field.strip_prefix(b"\"").and_then(|field| field.strip_suffix(b"\"")).unwrap_or(field))
+    }
+}
+
+/// The offset behind the quotes around the first field of a row; 0 if it has none.
+fn end_of_quotes(row: &[u8], delimiter: u8) -> usize {
+    let is_space = |byte: &u8| *byte == b' ' && *byte != delimiter;
+    let Some(start) = row.iter().position(|byte| !is_space(byte)) else { return 0 };
+    if row[start] != b'"' {
+        return 0;
+    }
+    let mut at = start + 1;
+    // Two quotes inside of quotes are a character of the field.
+    while let Some(quote) = memchr::memchr(b'"', &row[at..]) {
+        at += quote + 1;
+        if row.get(at) != Some(&b'"') {
+            return at;
+        }
+        at += 1;
+    }
+    0
+}
+
+/// Tells whether a field is the cells of a puzzle.
+pub(super) struct CellsReader {
+    alphabets: Vec<Alphabet>,
+    order: Option<Order>,
+    /// The formats made so far, because most texts need one or two of them.
+    formats: Vec<Format>,
+}
+
+impl CellsReader {
+    pub(super) fn new(hint: &Hint) -> Self {
+        let alphabets = match &hint.alphabet {
+            Some(alphabet) => vec![alphabet.clone()],
+            None => vec![Alphabet::Letters, Alphabet::Ascii, Alphabet::Alpha, Alphabet::Hex],
+        };
+        Self { alphabets, order: hint.order, formats: Vec::new() }
+    }
+
+    /// The order of the puzzle whose cells these are, all of them readable. A single character is
+    /// inconclusive.
+    pub(super) fn order(&mut self, cells: &[u8]) -> Option<Order> {
+        let count = if cells.is_ascii() { cells.len() } else { characters(cells).count() };
+        let order = Order::from_cells(count).filter(|order| order.cells() > 1)?;
+        if self.order.is_some_and(|wanted| wanted != order) {
+            return None;
+        }
+        if !self.formats.iter().any(|format| format.order == order) {
+            let new = |alphabet: &Alphabet| Format::new(Notation::Csv, order, alphabet.clone()).ok();
+            self.formats.extend(self.alphabets.iter().filter_map(new));
+        }
+        let reads = |format: &Format| {
+            format.order == order && characters(cells).all(|cell| format.codec.character(cell) != INVALID)
+        };
+        self.formats.iter().any(reads).then_some(order)
+    }
+
+    /// Whether none of the cells is a blank.
+    fn is_filled(&self, cells: &[u8], order: Order) -> bool {
+        let fills = |format: &Format| {
+            let is_value = |cell| !matches!(format.codec.character(cell), 0 | INVALID);
+            format.order == order && characters(cells).all(is_value)
+        };
+        self.formats.iter().any(fills)
+    }
+}
+
+/// A table that detection has found.
+pub(super) struct Table {
+    pub(super) columns: Columns,
+    pub(super) has_heading: bool,
+    /// Whether the heading has a known name for the puzzle.
+    pub(super) names_puzzles: bool,
+    /// The rows that have a puzzle.
+    rows: usize,
+    /// Whether the puzzle is in another place than where `lines` reads it, or has a solution
+    /// beside it, or every row has as many fields.
+    is_certain: bool,
+}
+
+/// What one column holds.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    /// The number of puzzles by order.
+    orders: [usize; Order::ALL.len()],
+    /// How many of them have no blank.
+    filled: usize,
+    /// The number of small numbers: a column `solutions` may be how many there are.
+    counts: usize,
+}
+
+impl Seen {
+    fn best(&self) -> (usize, Order) {
+        let best =
+            Order::ALL.into_iter().zip(self.orders).max_by_key(|&(order, count)| (count, order.side()));
+        best.map_or((0, Order::NINE), |(order, count)| (count, order))
+    }
+}
+
+/// Finds the table that a text is, if it is one: the delimiter that shows most puzzles. The puzzle
+/// is in the column that is named for it, else in the first whose puzzles have blanks.
+///
+/// # Errors
+/// [`FormatError::NoColumn`] if there is no such column as `hint` names.
+pub(super) fn find(text: &[u8], hint: &Hint) -> Result<Option<Table>, FormatError> {
+    let mut best: Option<Table> = None;
+    let mut cells = CellsReader::new(hint);
+    for (_, delimiter) in Delimiter::ALL {
+        if hint.delimiter.is_some_and(|wanted| wanted != delimiter) {
+            continue;
+        }
+        let table = read(text, delimiter, hint, &mut cells);
+        if table.as_ref().is_some_and(|table| best.as_ref().is_none_or(|best| best.rows < table.rows)) {
+            best = table;
+        }
+    }
+    match (&best, &hint.column) {
+        (None, Some(column)) => Err(no_column(text, column, hint.delimiter)),
+        _ => Ok(best),
+    }
+}
+
+impl Table {
+    /// Whether the text is a table without being told so: most of its lines have a puzzle.
+    pub(super) fn is_likely(&self, text: &[u8]) -> bool {
+        let lines = puzzle_lines(text).take(ROWS_SEEN).count() - usize::from(self.has_heading);
+        (self.has_heading || self.is_certain) && 2 * self.rows > lines
+    }
+}
+
+/// The table with this delimiter. `None` if it has no puzzles, and no heading that names them.
+fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader) -> Option<Table> {
+    let first = puzzle_lines(text).next()?;
+    let mut columns = [Seen::default(); MAX_COLUMNS];
+    let (mut rows, mut widths) = (0, [usize::MAX, 0]);
+    let second = puzzle_lines(text).nth(1);
+    let is_heading = hint.has_heading || is_heading(first, second, delimiter, cells);
+    for row in puzzle_lines(text).take(ROWS_SEEN).skip(usize::from(is_heading)) {
+        let mut width = 0;
+        for field in fields(row, delimiter) {
+            if let Some(seen) = columns.get_mut(width) {
+                let is_count = (1..=4).contains(&field.len()) && field.iter().all(u8::is_ascii_digit);
+                seen.counts += usize::from(is_count);
+            }
+            if let Some(seen) = columns.get_mut(width)
+                && let Some(order) = cells.order(field)
+            {
+                seen.orders[order.box_side() - 1] += 1;
+                seen.filled += usize::from(cells.is_filled(field, order));
+            }
+            width += 1;
+        }
+        rows += 1;
+        widths = [widths[0].min(width), widths[1].max(width)];
+    }
+    let named = |names: &[&str]| {
+        let is_named = |field: &[u8]| names.iter().any(|name| field.eq_ignore_ascii_case(name.as_bytes()));
+        is_heading.then(|| fields(first, delimiter).position(is_named)).flatten()
+    };
+    let most = columns.iter().map(|seen| seen.best().0).max().unwrap_or(0);
+    let holds = |seen: &Seen| seen.best().0 > 0 && 2 * seen.best().0 > most;
+    // Where a column has blanks in some of its puzzles, they are puzzles and not solutions.
+    let by_content = || {
+        let has_blanks = |seen: &Seen| holds(seen) && seen.filled < seen.best().0;
+        columns.iter().position(has_blanks).or_else(|| columns.iter().position(holds))
+    };
+    let puzzle = match &hint.column {
+        Some(Column::Number(number)) => {
+            // A heading may come alone, when its rows follow in other messages.
+            let width = widths[1].max(fields(first, delimiter).count());
+            (*number <= width).then(|| number - 1)
+        }
+        Some(Column::Name(name)) => fields(first, delimiter)
+            .position(|field| is_heading && field.eq_ignore_ascii_case(name.as_bytes())),
+        None => named(PUZZLE_NAMES).or_else(by_content),
+    };
+    let puzzle = puzzle?;
+    let (count, order) = columns.get(puzzle).copied().unwrap_or_default().best();
+    let is_solution = |&(column, seen): &(usize, &Seen)| {
+        let (solutions, of) = seen.best();
+        column != puzzle && solutions > 0 && of == order && seen.filled == solutions
+    };
+    // `solutions` may be how many there are.
+    let holds_counts = |column: usize, name: &[u8]| {
+        let is_number = columns.get(column).is_some_and(|seen| seen.counts > 0 && seen.best().0 == 0);
+        is_number && name.last().is_some_and(|letter| letter.eq_ignore_ascii_case(&b's'))
+    };
+    let names_solution = |&(column, field): &(usize, &[u8])| {
+        let is_named = SOLUTION_NAMES.iter().any(|name| field.eq_ignore_ascii_case(name.as_bytes()));
+        is_heading && is_named && column != puzzle && !holds_counts(column, field)
+    };
+    let solution = fields(first, delimiter)
+        .enumerate()
+        .find(names_solution)
+        .map(|(column, _)| column)
+        .or_else(|| columns.iter().enumerate().find(is_solution).map(|(column, _)| column));
+    let is_regular = widths[0] == widths[1] && widths[0] > 1 && delimiter != Delimiter::Whitespace;
+    // The heading of an empty table names its puzzles.
+    let is_named = named(PUZZLE_NAMES) == Some(puzzle);
+    if count == 0 && !is_named && hint.column.is_none() {
+        return None;
+    }
+    Some(Table {
+        columns: Columns { delimiter, puzzle, solution },
+        has_heading: is_heading,
+        names_puzzles: is_named,
+        rows: if is_named { count.max(rows).max(1) } else { count },
+        is_certain: puzzle > 0 || solution.is_some() || is_regular || hint.column.is_some(),
+    })
+}
+
+/// Whether the first row is a heading: one of its names is known, or it has as many fields as the
+/// next row, at least two, of which all are words and none is a puzzle. Anything else is a puzzle
+/// that cannot be read, and must have an answer.
+fn is_heading(first: &[u8], second: Option<&[u8]>, delimiter: Delimiter, cells: &mut CellsReader) -> bool {
+    let known = |field: &[u8]| {
+        let mut names = PUZZLE_NAMES.iter().chain(SOLUTION_NAMES);
+        names.any(|name| field.eq_ignore_ascii_case(name.as_bytes()))
+    };
+    let width = fields(first, delimiter).count();
+    let is_aligned = second.is_some_and(|row| fields(row, delimiter).count() == width);
+    if fields(first, delimiter).any(known) {
+        // White space separates the words of a sentence too.
+        return delimiter != Delimiter::Whitespace || width == 1 || is_aligned;
+    }
+    let has_letter = |field: &[u8]| field.iter().any(u8::is_ascii_alphabetic);
+    let mut is_word = |field: &[u8]| (field.is_empty() || has_letter(field)) && cells.order(field).is_none();
+    width > 1 && is_aligned && fields(first, delimiter).all(&mut is_word) && has_letter(first)
+}
+
+fn no_column(text: &[u8], column: &Column, delimiter: Option<Delimiter>) -> FormatError {
+    let first = puzzle_lines(text).next().unwrap_or_default();
+    let widest = Delimiter::ALL.into_iter().map(|(_, delimiter)| delimiter).rev();
+    let widest = widest.max_by_key(|&delimiter| fields(first, delimiter).count());
+    let row = fields(first, delimiter.or(widest).unwrap_or(Delimiter::COMMA));
+    let names: Vec<String> = row
+        .take(MAX_COLUMNS)
+        .map(|field| String::from_utf8_lossy(&field[..field.len().min(32)]).into_owned())
+        .collect();
+    FormatError::NoColumn { column: column.clone(), first: names.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(row: &str, delimiter: Delimiter) -> Vec<String> {
+        fields(row.as_bytes(), delimiter).map(|field| String::from_utf8(field.to_vec()).unwrap()).collect()
+    }
+
+    #[test]
+    fn fields_end_at_delimiters_outside_quotes() {
+        let cases = [
+            ("a, b ,\"c\",\" d,e\" ,,\"", Delimiter::COMMA, vec!["a", "b", "c", " d,e", "", "\""]),
+            ("a;b,c;", Delimiter::SEMICOLON, vec!["a", "b,c", ""]),
+            ("a\t\tb", Delimiter::TAB, vec!["a", "", "b"]),
+            ("  a \t b\r", Delimiter::Whitespace, vec!["a", "b"]),
+            ("5\" pipe,b", Delimiter::COMMA, vec!["5\" pipe", "b"]),
+            ("\"a \"\"b\"\", c\",d", Delimiter::COMMA, vec!["a \"\"b\"\", c", "d"]),
+            ("", Delimiter::COMMA, vec![""]),
+            ("", Delimiter::Whitespace, vec![]),
+        ];
+        for (row, delimiter, wanted) in cases {
+            assert_eq!(split(row, delimiter), wanted, "{row:?}");
+        }
+    }
+
+    /// The delimiter, the columns of puzzle and solution and whether there is a heading.
+    fn table(text: &str) -> Option<(String, usize, Option<usize>, bool)> {
+        let found = find(text.as_bytes(), &Hint::default()).unwrap()?;
+        let Columns { delimiter, puzzle, solution } = found.columns;
+        found.is_likely(text.as_bytes()).then(|| (delimiter.to_string(), puzzle, solution, found.has_heading))
+    }
+
+    #[test]
+    fn the_puzzle_is_found_wherever_it_stands() {
+        let (p, s) = ("12....1.........", "1234341221434321");
+        let cases = [
+            (format!("1,{p},{s}\n2,{p},{s}\n"), Some(("comma", 1, Some(2), false))),
+            (format!("{s},{p}\n"), Some(("comma", 1, Some(0), false))),
+            (format!("1 {p}\n2 {p}\n"), Some(("space", 1, None, false))),
+            (format!("9.2;{p}\n"), Some(("semicolon", 1, None, false))),
+            (format!("id\tpuzzle\trating\n1\t{p}\t2\n"), Some(("tab", 1, None, true))),
+            (format!("a,b\n{s},{p}\n"), Some(("comma", 1, Some(0), true))),
+            (format!("Quizzes,Solutions\n{p},{s}\n"), Some(("comma", 0, Some(1), true))),
+            (format!("{p} rated 2\n{p} easy\n"), None),
+            (format!("{p}\n"), None),
+            ("Some words, and more\nof the same, too\n".to_owned(), None),
+        ];
+        for (text, wanted) in cases {
+            let wanted = wanted.map(|(d, p, s, h)| (d.to_owned(), p, s, h));
+            assert_eq!(table(&text), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_column_that_is_numbered_may_be_that_of_a_heading_alone() {
+        let hint = |number| Hint { column: Some(Column::Number(number)), ..Hint::default() };
+        let found = find(b"id,puzzle\n", &hint(2)).unwrap().unwrap();
+        assert_eq!((found.columns.puzzle, found.has_heading), (1, true));
+        let error = find(b"id,puzzle\n", &hint(3)).err().unwrap();
+        assert_eq!(error.to_string(), "There is no column 3. The first row is: id, puzzle.");
+    }
+
+    #[test]
+    fn a_column_that_is_not_there_is_named() {
+        let hint = Hint { column: Some("board".parse().unwrap()), ..Hint::default() };
+        let error = find(b"id,puzzle\n1,12....1.........\n", &hint).err().unwrap();
+        assert_eq!(error.to_string(), "There is no column board. The first row is: id, puzzle.");
+        assert!("0".parse::<Column>().is_err());
+    }
+}
