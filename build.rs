@@ -18,13 +18,21 @@ const PACKED_FIELDS: &[&str] = &[
     ".sudoku.v1.SolveLinesResponse.lines",
     ".sudoku.v1.SolveRequest.text",
     ".sudoku.v1.SolveDatasetResponse.lines",
+    ".sudoku.v1.GetPuzzleRequest.text",
     ".sudoku.v1.ValidateRequest.text",
     ".sudoku.v1.CheckRequest.text",
     ".sudoku.v1.CountRequest.text",
     ".sudoku.v1.TraceRequest.text",
+    ".sudoku.v1.HintRequest.text",
+    ".sudoku.v1.RateRequest.text",
+    ".sudoku.v1.StepsRequest.text",
+    ".sudoku.v1.CanonicalizeRequest.puzzles",
     ".sudoku.v1.GenerateResponse.puzzles",
     ".sudoku.v1.GenerateResponse.solutions",
 ];
+
+/// The files of the page.
+const PAGE: &str = "src/service/page";
 
 fn main() -> Result<(), Box<dyn Error>> {
     record_build_info();
@@ -40,6 +48,23 @@ fn main() -> Result<(), Box<dyn Error>> {
         config = config.bytes(field);
     }
     config.compile_fds(files)?;
+    list_page(&out)
+}
+
+/// Lists the files of the page, in a table that the service includes.
+fn list_page(out: &Path) -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed={PAGE}");
+    let mut names = Vec::new();
+    for entry in fs::read_dir(PAGE)? {
+        names.push(entry?.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    let mut table = "const FILES: &[(&str, &[u8])] = &[\n".to_owned();
+    for name in names {
+        let path = format!("/{PAGE}/{name}");
+        table += &format!("({name:?}, include_bytes!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {path:?}))),\n");
+    }
+    fs::write(out.join("page.rs"), table + "];\n")?;
     Ok(())
 }
 

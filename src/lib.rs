@@ -19,6 +19,8 @@
 //! | [`grid`] | orders, cells, houses, grids, the rules |
 //! | [`text`] | every notation in and out, the sentences of errors |
 //! | [`solver`] | strategies |
+//! | [`techniques`] | the steps of a person, their reasons and ratings |
+//! | [`canon`] | disguises, canonical forms |
 //! | [`answer`](mod@answer) | a puzzle in, an answer out |
 //! | [`generate`] | puzzle making |
 //! | [`explore`] | experiments over boards that are made for them |
@@ -32,8 +34,8 @@
 #![warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 pub use sudoku_core::{
-    Answers, SolveError, answer, answers, count_solutions, explore, generate, grid, solve, solve_unique,
-    solver, text,
+    Answers, SolveError, answer, answers, canon, count_solutions, explore, generate, grid, solutions, solve,
+    solve_unique, solver, techniques, text,
 };
 
 #[doc(hidden)]

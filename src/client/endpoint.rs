@@ -42,6 +42,7 @@ impl fmt::Debug for Endpoint {
 }
 
 /// A connector to one server, for any number of connections.
+#[derive(Clone)]
 pub(crate) struct Connector {
     pub(crate) url: String,
     transport: transport::Endpoint,

@@ -13,6 +13,7 @@
 //! | `queue.rs` | every block, until its answers are written |
 //! | `worker.rs` | one server: connects, sends, returns unanswered blocks when it is lost, retries |
 //! | `endpoint.rs` | the address of a server, and what it takes to connect |
+//! | `probe.rs` | whether a server serves |
 //! | `response_stream.rs` | responses, from before the server has accepted the call |
 //!
 //! **Invariant:** every stream begins with the options and the prelude, and every message carries
@@ -20,6 +21,7 @@
 //! it.
 
 pub(crate) mod endpoint;
+mod probe;
 mod queue;
 pub(crate) mod response_stream;
 mod worker;
@@ -35,6 +37,7 @@ use tonic::transport::Channel;
 
 use endpoint::Connector;
 pub use endpoint::Endpoint;
+pub use probe::{Probe, ProbeError};
 use worker::{ServerWorker, StreamHeader, WorkerEnd};
 
 use queue::Queue;

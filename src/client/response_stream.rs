@@ -21,16 +21,20 @@ impl<T> ResponseStream<T> {
         Self::Opening(Box::pin(call))
     }
 
+    /// Waits until the server has accepted the call. Cancel-safe.
+    pub(crate) async fn opened(&mut self) -> Result<&mut Streaming<T>, Status> {
+        if let Self::Opening(opening) = self {
+            let response = opening.as_mut().await?;
+            *self = Self::Open(Box::new(response.into_inner()));
+        }
+        match self {
+            Self::Open(stream) => Ok(stream),
+            Self::Opening(_) => Err(Status::internal("The call was not accepted.")),
+        }
+    }
+
     /// The next response. Cancel-safe: nothing is lost if the future is dropped.
     pub(crate) async fn message(&mut self) -> Result<Option<T>, Status> {
-        loop {
-            match self {
-                Self::Opening(opening) => {
-                    let response = opening.as_mut().await?;
-                    *self = Self::Open(Box::new(response.into_inner()));
-                }
-                Self::Open(stream) => return stream.message().await,
-            }
-        }
+        self.opened().await?.message().await
     }
 }

@@ -1,20 +1,30 @@
 //! Workers, one for each server: a stream of blocks and answers, reopened when it fails.
 //!
+//! A stream carries what its window holds in each round trip, so on a long line it is joined by
+//! further ones, the lanes, on the same connection. They come when the line has been measured and
+//! the first answer is there, are not retried, and end with the stream. A lane takes no block before
+//! the server has accepted its call, because a connection may allow fewer calls than there are lanes,
+//! and then some wait until others end.
+//!
 //! **Invariant:** a worker that ends or reconnects returns its unanswered blocks to the queue, so
 //! another server answers them.
 
 use std::collections::VecDeque;
 use std::future::pending;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
 use tokio::sync::mpsc;
-use tokio::time::sleep;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::Channel;
 use tonic::{Code, Request, Status};
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_client::HealthClient;
 use tonic_types::StatusExt as _;
 
 use crate::client::endpoint::{Connector, root};
@@ -25,11 +35,28 @@ use crate::service::wire::convert::tally_from;
 use crate::service::wire::line_count::count_lines;
 use crate::service::wire::proto::sudoku_service_client::SudokuServiceClient;
 use crate::service::wire::proto::{SolveLinesRequest, SolveLinesResponse, SolveOptions};
-use crate::service::wire::status::MAX_STREAMS;
+use crate::service::wire::status::PASSING_LIMITS;
 
 /// The most unanswered blocks of a server. Its flow control stops it long before, unless it has
 /// very many threads.
 const MAX_UNANSWERED: usize = 128;
+
+/// The round trip from which a line is a long one. A window of 1 MiB carries more than a server
+/// answers on a shorter one.
+const LONG_LINE: Duration = Duration::from_millis(10);
+
+/// The part of a round trip for which there is one stream, so that a long line carries some 330 MB/s.
+const STREAM_TIME: Duration = Duration::from_millis(3);
+
+/// The most streams on a long line. What is under way, at most 16 MiB in each direction, is half of
+/// what the queue holds.
+const MAX_STREAMS: u32 = 16;
+
+/// The time that lanes have to end properly.
+const END_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// The numbers of lanes in the queue, which are those of their servers and multiples of this.
+const LANE_NUMBERS: usize = 1 << 16;
 
 /// The largest answer to one block. The answers in the widest form are a few times the size of
 /// their block, and servers accept blocks of 1 MiB by default; this is far beyond that.
@@ -66,14 +93,14 @@ pub(crate) struct ServerWorker {
     queue: Arc<Queue>,
     header: Arc<StreamHeader>,
     notices: mpsc::UnboundedSender<Notice>,
-    /// The number of puzzles that the server has answered.
-    answered: u64,
+    /// The number of puzzles that the server has answered, on all streams.
+    answered: Arc<AtomicU64>,
     /// The last error of the server, if it has answered nothing since.
     last_error: Option<ServerError>,
 }
 
 impl ServerWorker {
-    pub(crate) const fn new(
+    pub(crate) fn new(
         number: usize,
         connector: Connector,
         retry: RetryPolicy,
@@ -81,7 +108,7 @@ impl ServerWorker {
         header: Arc<StreamHeader>,
         notices: mpsc::UnboundedSender<Notice>,
     ) -> Self {
-        Self { number, connector, retry, queue, header, notices, answered: 0, last_error: None }
+        Self { number, connector, retry, queue, header, notices, answered: Arc::default(), last_error: None }
     }
 
     /// Runs until all blocks are answered, or the server is given up.
@@ -136,15 +163,49 @@ impl ServerWorker {
             () = queue.answered() => return Ok(()),
             channel = self.connector.connect() => channel?,
         };
+        let mut lanes = Lanes::new(&self.queue);
+        let outcome = self.stream_on(channel, Some(&mut lanes)).await;
+        lanes.end(outcome.is_ok()).await;
+        outcome
+    }
+
+    /// Runs one stream on a connection, until all blocks are answered or it fails. It starts lanes
+    /// where that helps.
+    async fn stream_on(
+        &mut self,
+        channel: Channel,
+        mut lanes: Option<&mut Lanes>,
+    ) -> Result<(), ServerError> {
+        let queue = Arc::clone(&self.queue);
+        let mut line = pin!(round_trip(channel.clone()));
+        let mut waits_for_line = lanes.is_some();
+        let mut further_streams = 0;
+        let mut has_answered = false;
         // Capacity for one message, because a block that the server has no room for is better sent
         // to another server.
         let (requests, outbox) = mpsc::channel(1);
         let mut requests = Some(requests);
-        let mut responses = self.open(channel, outbox);
+        let mut responses = self.open(channel.clone(), outbox);
+        if lanes.is_none() {
+            tokio::select! {
+                () = queue.answered() => return Ok(()),
+                opened = responses.opened() => opened.map_err(|status| self.failure(&status))?,
+            };
+        }
         let mut is_first = true;
         let mut unanswered = VecDeque::new();
         loop {
+            if further_streams > 0
+                && has_answered
+                && let Some(lanes) = lanes.take()
+            {
+                lanes.start(self, further_streams, &channel);
+            }
             tokio::select! {
+                time = &mut line, if waits_for_line => {
+                    waits_for_line = false;
+                    further_streams = streams_for(time) - 1;
+                }
                 next = next(requests.as_ref(), &queue, self.number), if unanswered.len() < MAX_UNANSWERED => match next {
                     Some((number, block)) => {
                         unanswered.push_back(number);
@@ -164,6 +225,7 @@ impl ServerWorker {
                             return Err(self.lost("It answered what it was not asked."));
                         };
                         self.take_response(number, response);
+                        has_answered = true;
                     }
                     // All blocks are answered, so it does not matter how the stream ends.
                     _ if requests.is_none() => return Ok(()),
@@ -212,14 +274,14 @@ impl ServerWorker {
             self.notify(Notice::Back(self.connector.url.clone()));
         }
         let tally = response.tally.as_ref().map(tally_from).unwrap_or_default();
-        self.answered += tally.answers;
+        self.answered.fetch_add(tally.answers, Ordering::Relaxed);
         self.queue.answer(number, Answers { lines: response.lines, tally });
     }
 
     fn lost(&self, message: &str) -> ServerError {
         ServerError::Lost {
             url: self.connector.url.clone(),
-            answered: self.answered,
+            answered: self.answered.load(Ordering::Relaxed),
             message: message.to_owned(),
         }
     }
@@ -230,7 +292,7 @@ impl ServerWorker {
         let is_busy = || {
             let details = status.get_error_details();
             let quotas = details.quota_failure().map(|failure| &failure.violations);
-            quotas.is_some_and(|quotas| quotas.iter().any(|quota| quota.subject == MAX_STREAMS))
+            quotas.is_some_and(|quotas| quotas.iter().any(|quota| PASSING_LIMITS.contains(&&*quota.subject)))
         };
         // The transport makes statuses too, such as RESOURCE_EXHAUSTED for a connection that was
         // ended. They have a source, which those of a server have not.
@@ -251,9 +313,84 @@ impl ServerWorker {
             Code::ResourceExhausted if is_busy() => {
                 ServerError::Busy { url: self.connector.url.clone(), message }
             }
-            _ => ServerError::Refused { answered: self.answered, message },
+            _ => ServerError::Refused { answered: self.answered.load(Ordering::Relaxed), message },
         }
     }
+}
+
+/// The further streams of a worker.
+struct Lanes {
+    numbers: Vec<usize>,
+    queue: Arc<Queue>,
+    running: JoinSet<()>,
+}
+
+impl Lanes {
+    /// No lanes yet.
+    fn new(queue: &Arc<Queue>) -> Self {
+        Self { numbers: Vec::new(), queue: Arc::clone(queue), running: JoinSet::new() }
+    }
+
+    /// Starts so many of them beside the stream of a worker, on its connection.
+    fn start(&mut self, worker: &ServerWorker, lanes: usize, channel: &Channel) {
+        // What happens to lanes is not worth a notice: their blocks go to the other streams.
+        let (notices, _) = mpsc::unbounded_channel();
+        for lane in 1..=lanes {
+            let mut lane = ServerWorker {
+                number: worker.number + lane * LANE_NUMBERS,
+                connector: worker.connector.clone(),
+                retry: worker.retry,
+                queue: Arc::clone(&worker.queue),
+                header: Arc::clone(&worker.header),
+                notices: notices.clone(),
+                answered: Arc::clone(&worker.answered),
+                last_error: None,
+            };
+            self.numbers.push(lane.number);
+            let channel = channel.clone();
+            self.running.spawn(async move {
+                // The other streams go on without it.
+                let _ = Box::pin(lane.stream_on(channel, None)).await;
+                lane.queue.give_back(lane.number);
+            });
+        }
+    }
+
+    /// Ends them; properly, if all blocks `are_answered`. Otherwise theirs wait for others.
+    async fn end(mut self, are_answered: bool) {
+        if are_answered {
+            let all = async { while self.running.join_next().await.is_some() {} };
+            let _ = timeout(END_TIMEOUT, all).await;
+        }
+        self.running.shutdown().await;
+        self.numbers.iter().for_each(|&number| self.queue.give_back(number));
+    }
+}
+
+/// The number of streams on a line with this round trip.
+fn streams_for(round_trip: Duration) -> usize {
+    if round_trip < LONG_LINE {
+        return 1;
+    }
+    let streams = round_trip.as_micros().div_ceil(STREAM_TIME.as_micros());
+    streams.min(MAX_STREAMS.into()) as usize
+}
+
+/// Measures a round trip by calls that any server answers, be it by an error. The shortest of a few
+/// counts, because others have waited for something.
+async fn round_trip(channel: Channel) -> Duration {
+    const CALLS: usize = 3;
+    let mut client = HealthClient::new(channel);
+    let mut shortest = Duration::MAX;
+    for _ in 0..CALLS {
+        let begin = Instant::now();
+        let _ = client.check(HealthCheckRequest::default()).await;
+        shortest = shortest.min(begin.elapsed());
+        if shortest < LONG_LINE {
+            break;
+        }
+    }
+    shortest
 }
 
 /// Waits until the stream has room for a block, and then for a block. `None` if there will be none.
@@ -279,6 +416,12 @@ type Requests = mpsc::Sender<SolveLinesRequest>;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_longer_the_line_the_more_streams_up_to_a_bound() {
+        let streams = [0, 9, 10, 50, 100, u64::MAX].map(|time| streams_for(Duration::from_millis(time)));
+        assert_eq!(streams, [1, 1, 4, 16, 16, 16]);
+    }
 
     #[test]
     fn pauses_double_up_to_a_bound() {

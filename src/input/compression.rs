@@ -1,48 +1,71 @@
-//! Compression of inputs: gzip and Zstandard, known by their first bytes whatever a file is called.
+//! Compressed inputs: their content, decompressed as it is read.
 
-use std::fs::File;
 use std::io::{self, BufReader, Read};
 
-enum Compression {
-    Gzip,
-    Zstandard,
-}
+use super::kind::Compression;
 
-const GZIP_MAGIC: [u8; 2] = [0x1F, 0x8B];
-const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
+/// The most memory that a decompressor may take.
+///
+/// Its files say how far back they refer. `xz -9` and `zstd --ultra -22` take 64 MiB and 128 MiB.
+const MAX_WINDOW_BYTES: u32 = 256 << 20;
 
-fn compression(start: &[u8]) -> Option<Compression> {
-    if start.starts_with(&GZIP_MAGIC) {
-        Some(Compression::Gzip)
-    } else if start.starts_with(&ZSTD_MAGIC) {
-        Some(Compression::Zstandard)
-    } else {
-        None
+/// The compressed bytes that are read at a time.
+pub(super) const BUFFER_BYTES: usize = 64 * 1024;
+
+/// The refusal of an input that is found only while it is read; ends what follows its name.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Refusal(pub(super) String);
+
+impl Refusal {
+    pub(super) fn error(what: impl Into<String>) -> io::Error {
+        io::Error::other(Self(what.into()))
     }
 }
 
-/// Whether a file begins like one compressed by gzip or Zstandard.
+/// The content of a compressed stream. Several compressed one after another are read as one.
 ///
-/// The file must allow reads at any offset; its position does not move.
-#[must_use]
-pub(crate) fn is_compressed(file: &File) -> bool {
-    use std::os::unix::fs::FileExt as _;
-    let mut magic = [0; ZSTD_MAGIC.len()];
-    let length = file.read_at(&mut magic, 0).unwrap_or(0);
-    compression(&magic[..length]).is_some()
+/// # Errors
+/// Those of making the decompressor.
+pub(super) fn decompressed(
+    stream: impl Read + Send + 'static,
+    compression: Compression,
+) -> io::Result<Box<dyn Read + Send>> {
+    let stream = BufReader::with_capacity(BUFFER_BYTES, stream);
+    Ok(match compression {
+        Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(stream)),
+        Compression::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(stream)),
+        Compression::Zstandard => {
+            let mut decoder = zstd::stream::read::Decoder::with_buffer(stream)?;
+            decoder.window_log_max(MAX_WINDOW_BYTES.ilog2())?;
+            Box::new(Bounded { decoder, is_refusal: |error| error.to_string().contains("too much memory") })
+        }
+        Compression::Xz => {
+            // Beyond the window it takes some 64 KiB.
+            let limit = MAX_WINDOW_BYTES / 1024 + 1024;
+            let decoder = lzma_rust2::XzReader::new_mem_limit(stream, true, limit);
+            Box::new(Bounded { decoder, is_refusal: |error| error.kind() == io::ErrorKind::OutOfMemory })
+        }
+    })
 }
 
-/// The uncompressed content of a stream, and whether the stream is compressed.
-pub(super) fn decoder(mut stream: Box<dyn Read + Send>) -> io::Result<(Box<dyn Read + Send>, bool)> {
-    let mut magic = Vec::new();
-    stream.by_ref().take(ZSTD_MAGIC.len() as u64).read_to_end(&mut magic)?;
-    let kind = compression(&magic);
-    let is_compressed = kind.is_some();
-    let whole = io::Cursor::new(magic).chain(stream);
-    let content: Box<dyn Read + Send> = match kind {
-        None => Box::new(whole),
-        Some(Compression::Gzip) => Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::new(whole))),
-        Some(Compression::Zstandard) => Box::new(zstd::stream::read::Decoder::new(whole)?),
-    };
-    Ok((content, is_compressed))
+/// A decompressor that fails where it may take no more memory.
+struct Bounded<R> {
+    decoder: R,
+    is_refusal: fn(&io::Error) -> bool,
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.decoder.read(buffer).map_err(|error| {
+            if (self.is_refusal)(&error) {
+                Refusal::error(format!(
+                    "takes more than {} MiB of memory to decompress: decompress it into a file first.",
+                    MAX_WINDOW_BYTES >> 20
+                ))
+            } else {
+                error
+            }
+        })
+    }
 }

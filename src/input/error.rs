@@ -3,7 +3,8 @@
 use std::io;
 
 use super::MAX_PASSED_BYTES;
-use crate::text::{FormatError, MAX_TRIPLES_BYTES};
+use super::compression::Refusal;
+use crate::text::{FormatError, MAX_TRIPLES_BYTES, Misfit};
 
 /// The error of an input that cannot be read, or not to its end.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +23,14 @@ pub enum InputError {
     Empty {
         /// The input.
         name: String,
+    },
+    /// None of its first lines is a puzzle.
+    #[error("{name} has no puzzles: {misfit} If it has, say how with --notation, --size or --column.")]
+    NoPuzzle {
+        /// The input.
+        name: String,
+        /// What it has instead.
+        misfit: Misfit,
     },
     /// It became shorter while it was being read.
     #[error("{name} was cut short while it was being read. Run again when nothing writes to it.")]
@@ -44,6 +53,22 @@ pub enum InputError {
         good_bytes: u64,
         /// The decompressor's error.
         cause: io::Error,
+    },
+    /// It is something known that cannot be read, such as an image or an archive of several files.
+    #[error("{name} {what}")]
+    Foreign {
+        /// The input.
+        name: String,
+        /// What it is, and what to do about it.
+        what: String,
+    },
+    /// It is no text, although nothing known.
+    #[error("{name} is no text: it has a zero byte at offset {offset}.")]
+    NotText {
+        /// The input.
+        name: String,
+        /// The bytes before it, of the uncompressed input.
+        offset: u64,
     },
     /// One puzzle, in a notation with several lines a puzzle, is longer than any puzzle can be.
     #[error("{name} has a puzzle that does not end within {MAX_TRIPLES_BYTES} bytes of line {line}.")]
@@ -79,15 +104,27 @@ impl InputError {
         Self::Io { name: name.to_owned(), cause }
     }
 
+    /// The error of content that cannot be decoded further, behind `good_bytes` of text.
+    pub(super) fn decoding(name: &str, good_bytes: u64, cause: io::Error) -> Self {
+        let name = name.to_owned();
+        match cause.get_ref().and_then(|cause| cause.downcast_ref::<Refusal>()) {
+            Some(Refusal(what)) => Self::Foreign { name, what: what.clone() },
+            None => Self::Damaged { name, good_bytes, cause },
+        }
+    }
+
     /// Replaces the name of the input.
     #[must_use]
     pub fn renamed(mut self, other: &str) -> Self {
         match &mut self {
             Self::Io { name, .. }
             | Self::Empty { name }
+            | Self::NoPuzzle { name, .. }
             | Self::Shrunk { name }
             | Self::Changed { name }
             | Self::Damaged { name, .. }
+            | Self::Foreign { name, .. }
+            | Self::NotText { name, .. }
             | Self::TooLong { name, .. }
             | Self::Endless { name, .. }
             | Self::NotShardable { name, .. } => other.clone_into(name),

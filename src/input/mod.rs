@@ -12,13 +12,17 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `source.rs` | opening files and pipes; filling a buffer from them |
-//! | `compression.rs` | gzip and Zstandard |
+//! | `live.rs` | terminals, pipes and sockets: what can be read without waiting |
+//! | `kind.rs` | what an input is, by its first bytes |
+//! | `compression.rs`, `zip.rs`, `utf16.rs`, `opensudoku.rs`, `npy.rs` | what is not plain text, decoded as it is read |
+//! | `columnar/` | Parquet files as tables of text, with the cargo feature `parquet` |
 //! | `map.rs` | memory maps that survive a file which shrinks |
 //! | `stamp.rs` | identity and version of a file, to notice that it was changed |
 //! | `prefix.rs` | the hash of what has been read |
 //! | `sample.rs` | the first bytes, by which the format is detected |
 //! | `reader.rs`, `chunk.rs` | chunks of whole puzzles, and their buffers |
 //! | `seek.rs`, `shard.rs`, `resume.rs` | reading from another place than the start |
+//! | `fingerprint.rs` | by which runs over shards of one input are known to belong together |
 //! | `index.rs` | puzzle K of an input |
 //! | `rewindable.rs` | inputs that are read more than once |
 //! | `validate.rs` | a whole input validated on all cores |
@@ -33,10 +37,17 @@
 //! failure have been handed out.
 
 mod chunk;
+#[cfg(feature = "parquet")]
+mod columnar;
 mod compression;
 mod error;
+mod fingerprint;
 mod index;
+mod kind;
+mod live;
 mod map;
+mod npy;
+mod opensudoku;
 mod prefix;
 mod reader;
 mod resume;
@@ -46,14 +57,23 @@ mod seek;
 mod shard;
 mod source;
 mod stamp;
+mod utf16;
 mod validate;
+mod zip;
 
 pub use chunk::Chunk;
-pub(crate) use compression::is_compressed;
+#[cfg(feature = "parquet")]
+pub use columnar::ParquetFile;
+#[cfg(feature = "parquet")]
+pub(crate) use columnar::isolated;
 pub use error::InputError;
+pub use fingerprint::{InputFingerprint, ShardInput, ShardWitness};
 pub use index::{Pick, Picked, PuzzleIndex, pick};
+pub(crate) use kind::{Kind, Named};
 pub use map::Mapped;
+pub use npy::npy_header;
 pub use prefix::Prefix;
+pub(crate) use prefix::PrefixHasher;
 pub use reader::Reader;
 pub use rewindable::Rewindable;
 pub use shard::{NotAShard, Shard};

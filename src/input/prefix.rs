@@ -6,6 +6,9 @@
 //! cryptographic hash would cost as much as solving. It chains the hashes of blocks, because
 //! rapidhash is a quarter faster over a block than over a stream of bytes.
 
+use std::collections::VecDeque;
+use std::sync::{Arc, OnceLock};
+
 use rapidhash::v3::rapidhash_v3;
 use serde::{Deserialize, Serialize};
 
@@ -22,8 +25,11 @@ pub struct Prefix {
     pub hash: u64,
 }
 
+/// The hash at a length that somebody else waits for.
+pub(super) type Mark = Arc<OnceLock<Prefix>>;
+
 /// The incremental hash of an input; each byte counts once, however often it is read.
-pub(super) struct PrefixHasher {
+pub(crate) struct PrefixHasher {
     bytes: u64,
     /// The hash of all complete blocks.
     blocks: u64,
@@ -33,6 +39,8 @@ pub(super) struct PrefixHasher {
     checkpoint: Option<u64>,
     /// The hash that was remembered.
     remembered: Option<Prefix>,
+    /// The lengths at which the hash is noted for others, in order.
+    marks: VecDeque<(u64, Mark)>,
 }
 
 /// The hash of all blocks up to `block`, where those before it have the hash `before`.
@@ -44,25 +52,58 @@ fn chain(before: u64, block: &[u8]) -> u64 {
 }
 
 impl PrefixHasher {
-    pub(super) const fn new() -> Self {
-        Self { bytes: 0, blocks: 0, rest: Vec::new(), checkpoint: None, remembered: None }
+    pub(crate) const fn new() -> Self {
+        Self {
+            bytes: 0,
+            blocks: 0,
+            rest: Vec::new(),
+            checkpoint: None,
+            remembered: None,
+            marks: VecDeque::new(),
+        }
+    }
+
+    /// Notes the hash at each of these lengths, which must be in order, once it is reached.
+    pub(super) fn with_marks(marks: impl IntoIterator<Item = (u64, Mark)>) -> Self {
+        let mut hasher = Self { marks: marks.into_iter().collect(), ..Self::new() };
+        hasher.note();
+        hasher
     }
 
     /// Adds a piece of the input that begins at byte `offset`. Bytes that were added before are
     /// skipped. A piece behind a gap is ignored, because the bytes of the gap are not known.
-    pub(super) fn add(&mut self, offset: u64, piece: &[u8]) {
+    pub(crate) fn add(&mut self, offset: u64, piece: &[u8]) {
         let known = self.bytes.checked_sub(offset).and_then(|known| usize::try_from(known).ok());
         let Some(mut rest) = known.and_then(|known| piece.get(known..)) else { return };
-        if let Some(ahead) = self.checkpoint.and_then(|checkpoint| checkpoint.checked_sub(self.bytes)) {
-            let length = usize::try_from(ahead).unwrap_or(usize::MAX);
-            if length <= rest.len() {
-                let (before, behind) = rest.split_at(length);
-                self.write(before);
-                (self.remembered, self.checkpoint) = (Some(self.prefix()), None);
-                rest = behind;
-            }
+        while let Some(length) = self.next_stop().filter(|&length| length <= rest.len()) {
+            let (before, behind) = rest.split_at(length);
+            self.write(before);
+            self.note();
+            rest = behind;
         }
         self.write(rest);
+    }
+
+    /// The bytes up to the next length at which the hash is wanted.
+    fn next_stop(&self) -> Option<usize> {
+        let ahead = self.checkpoint.and_then(|checkpoint| checkpoint.checked_sub(self.bytes));
+        let mark = self.marks.front().map(|(at, _)| at - self.bytes);
+        let ahead = ahead.into_iter().chain(mark).min()?;
+        Some(usize::try_from(ahead).unwrap_or(usize::MAX))
+    }
+
+    /// Notes the hash wherever it is wanted at this length.
+    fn note(&mut self) {
+        if self.checkpoint == Some(self.bytes) {
+            (self.remembered, self.checkpoint) = (Some(self.prefix()), None);
+        }
+        while self.marks.front().is_some_and(|&(at, _)| at == self.bytes) {
+            let prefix = self.prefix();
+            if let Some((_, mark)) = self.marks.pop_front() {
+                // Nobody else sets it.
+                let _ = mark.set(prefix);
+            }
+        }
     }
 
     fn write(&mut self, piece: &[u8]) {
@@ -84,7 +125,7 @@ impl PrefixHasher {
     }
 
     /// The length and hash of all bytes added.
-    pub(super) fn prefix(&self) -> Prefix {
+    pub(crate) fn prefix(&self) -> Prefix {
         let hash = if self.rest.is_empty() { self.blocks } else { chain(self.blocks, &self.rest) };
         Prefix { bytes: self.bytes, hash }
     }
@@ -144,6 +185,26 @@ mod tests {
             hasher.add(begin as u64, &text[begin..end]);
         }
         assert_eq!(hasher.prefix(), of(&text[..20]));
+    }
+
+    #[test]
+    fn marks_note_the_hash_at_their_length() {
+        let text: Vec<u8> = (0..50_000_u32).map(|k| (k % 509 * k % 251).to_le_bytes()[0]).collect();
+        let ends = [0, 0, 1, 7, BLOCK_BYTES, BLOCK_BYTES, BLOCK_BYTES + 1, 49_999, 50_000, 50_001];
+        for length in [1, 7, 1_000, BLOCK_BYTES, 50_000] {
+            let marks: Vec<Mark> = ends.iter().map(|_| Mark::default()).collect();
+            let mut hasher =
+                PrefixHasher::with_marks(ends.iter().map(|&end| end as u64).zip(marks.iter().cloned()));
+            hasher.remember_at(7);
+            for (k, piece) in text.chunks(length).enumerate() {
+                hasher.add((k * length) as u64, piece);
+            }
+            assert_eq!(hasher.remembered(), Some(of(&text[..7])));
+            for (mark, end) in marks.iter().zip(ends) {
+                assert_eq!(mark.get().copied(), text.get(..end).map(of), "{end}");
+            }
+            assert_eq!(hasher.prefix(), of(&text));
+        }
     }
 
     #[test]

@@ -4,6 +4,8 @@ use std::io;
 use std::sync::{Arc, PoisonError};
 
 use super::chunk::{Buffers, Chunk};
+#[cfg(feature = "parquet")]
+use super::columnar::ParquetFile;
 use super::prefix::PrefixHasher;
 use super::{InputError, MAX_PASSED_BYTES, Source};
 use crate::answer::Block;
@@ -50,6 +52,13 @@ impl Reader {
         &self.prelude
     }
 
+    /// The Parquet file whose rows are read, if it is one.
+    #[cfg(feature = "parquet")]
+    #[must_use]
+    pub fn parquet(&self) -> Option<Arc<ParquetFile>> {
+        self.source.parquet().cloned()
+    }
+
     /// The name of the input in messages.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -60,6 +69,19 @@ impl Reader {
     #[must_use]
     pub fn len_bytes(&self) -> Option<u64> {
         self.source.len_bytes()
+    }
+
+    /// Whether somebody types the input at a terminal.
+    #[must_use]
+    pub fn is_typed(&self) -> bool {
+        self.source.is_typed()
+    }
+
+    /// Whether what is left to read is known to be at most `bytes` bytes, and is there already.
+    #[must_use]
+    pub fn has_at_most(&self, bytes: usize) -> bool {
+        let left = |(_, end): (u64, Option<u64>)| end.map(|end| end.saturating_sub(self.offset()));
+        !self.source.is_live() && left(self.span()).is_some_and(|left| left <= bytes as u64)
     }
 
     /// The offsets of the bytes that are read: of the whole input, or of a shard. The end is known
@@ -133,9 +155,17 @@ impl Reader {
             .map_err(|_| InputError::io(self.name(), io::ErrorKind::OutOfMemory.into()))?;
         buffer.append(&mut self.pending);
         let mut cut = 0;
-        if buffer.len() >= self.chunk_bytes {
-            cut = self.format.cut(&buffer, false);
-            if cut == 0 {
+        let is_full = buffer.len() >= self.chunk_bytes;
+        // Whoever wrote whole puzzles and no more may be waiting for their answers.
+        if is_full || (!buffer.is_empty() && self.source.is_drained()) {
+            // The beginning, from which the format is detected, may be worth many chunks.
+            let mut bytes = self.chunk_bytes.min(buffer.len());
+            cut = self.format.cut(&buffer[..bytes], false);
+            while cut == 0 && bytes < buffer.len() {
+                bytes = (2 * bytes).min(buffer.len());
+                cut = self.format.cut(&buffer[..bytes], false);
+            }
+            if cut == 0 && is_full {
                 self.bound(&mut buffer)?;
             }
         }

@@ -35,10 +35,9 @@ impl Rewindable {
                 let rewound =
                     file.try_clone().and_then(|mut file| file.rewind().map(|()| file)).map_err(fail)?;
                 let stamp = Stamp::of(&rewound).map_err(fail)?;
-                // The copy holds decompressed bytes, so it is read as it is even if these look
-                // compressed.
+                // The copy holds text, whatever it was made of.
                 let backing =
-                    Backing::Stream { stream: Box::new(rewound), is_compressed: false, file: Some(stamp) };
+                    Backing::Stream { stream: Box::new(rewound), decoding: None, file: Some(stamp) };
                 Ok(Source::new(name.clone(), backing))
             }
         }

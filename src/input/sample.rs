@@ -3,38 +3,116 @@
 use std::mem;
 
 use super::chunk::Buffers;
+use super::kind::{Named, TAR};
+use super::source::{Backing, Decoding};
 use super::{CHUNK_BYTES, InputError, MAX_PASSED_BYTES, Reader, Source};
-use crate::text::{BYTE_ORDER_MARK, Hint, SAMPLE_BYTES, detect, skip_blank_lines};
+use crate::grid::{Grid, Order};
+#[cfg(feature = "parquet")]
+use crate::text::Delimiter;
+use crate::text::{
+    Alphabet, BYTE_ORDER_MARK, Hint, Notation, Records, SAMPLE_BYTES, detect, skip_blank_lines,
+};
+
+/// The lines within which the first puzzle of a live input must end for it to be answered before
+/// the sample is full.
+const MAX_OPENING_LINES: usize = 100;
+
+/// What a tar archive has behind the name, owner and times of its first file.
+const TAR_MARK: &[u8] = b"ustar";
+const TAR_MARK_AT: usize = 257;
 
 impl Source {
+    /// The error of an input with a zero byte among its first bytes.
+    fn not_text(self, offset: u64, is_tar: bool) -> InputError {
+        if !is_tar {
+            return InputError::NotText { name: self.name, offset };
+        }
+        let (is_unpacked, is_file) = match &self.backing {
+            Backing::Map { .. } => (false, true),
+            Backing::Stream { decoding, file, .. } => {
+                (*decoding == Some(Decoding::Compressed), file.is_some())
+            }
+        };
+        TAR.error(&Named { name: &self.name, is_file }, is_unpacked)
+    }
+
     /// Detects the format of the input and makes a reader of it.
     ///
     /// # Errors
     /// Errors of reading, [`InputError::Empty`] if there is nothing but blank lines and comments,
-    /// and [`InputError::Format`] if no format fits.
-    pub fn read(mut self, hint: &Hint) -> Result<Reader, InputError> {
+    /// [`InputError::NotText`] if there is a zero byte, [`InputError::NoPuzzle`] if none of the first
+    /// lines is a puzzle, and [`InputError::Format`] if no format fits.
+    pub fn read(self, hint: &Hint) -> Result<Reader, InputError> {
+        self.detect(hint, true)
+    }
+
+    /// [`Self::read`] for a text that is taken for puzzles whatever it has, so that each bad one is
+    /// told what is wrong with it.
+    ///
+    /// # Errors
+    /// Those of [`Self::read`] but [`InputError::NoPuzzle`].
+    pub fn read_as_puzzles(self, hint: &Hint) -> Result<Reader, InputError> {
+        self.detect(hint, false)
+    }
+
+    /// What is known about the text besides what the user has said.
+    fn known(&self, hint: &Hint) -> Hint {
+        let mut hint = hint.clone();
+        if let Backing::Stream { decoding: Some(Decoding::Npy(order)), .. } = &self.backing {
+            hint.notation.get_or_insert(Notation::Lines);
+            hint.order.get_or_insert(*order);
+            hint.alphabet.get_or_insert(Alphabet::Letters);
+        }
+        #[cfg(feature = "parquet")]
+        if self.parquet().is_some() {
+            hint.notation.get_or_insert(Notation::Csv);
+            hint.delimiter.get_or_insert(Delimiter::COMMA);
+            hint.has_heading = true;
+        }
+        hint
+    }
+
+    fn detect(mut self, hint: &Hint, refuses_misfits: bool) -> Result<Reader, InputError> {
+        let hint = &self.known(hint);
         let mut sample = Vec::with_capacity(SAMPLE_BYTES);
         let (mut taken, mut line, mut at_end) = (0u64, 1u64, false);
         // The bytes skipped of a line that has not ended.
         let mut passed = 0u64;
+        // The offset of the first zero byte: no text has one.
+        let mut zero = None;
         // Only the very first bytes can be a byte-order mark.
         let mut is_begin = true;
         // The sample is filled whatever size a pipe's pieces have, because the same bytes must
-        // always be detected as the same format.
+        // always be detected as the same format. Where the first puzzle decides it, whoever wrote
+        // that may be waiting for the answer.
+        let is_eager = self.is_typed() || (self.is_live() && is_given(hint));
+        let mut opening_bytes;
         loop {
             while sample.len() < SAMPLE_BYTES && !at_end {
                 let room = SAMPLE_BYTES - sample.len();
                 match self.fill(&mut sample, room, taken) {
                     Ok(length) => {
+                        let news = &sample[sample.len() - length..];
+                        zero = zero.or_else(|| memchr::memchr(0, news).map(|at| taken + at as u64));
                         taken += length as u64;
                         at_end = length == 0;
                     }
-                    Err(failure) if sample.is_empty() => return Err(failure),
+                    // What turns out to be several files is refused as a whole, if it does so soon.
+                    Err(failure) if sample.is_empty() || matches!(failure, InputError::Foreign { .. }) => {
+                        return Err(failure);
+                    }
                     Err(failure) => {
                         self.deferred = Some(failure);
                         at_end = true;
                     }
                 }
+                if is_eager && !BYTE_ORDER_MARK.starts_with(&sample) {
+                    break;
+                }
+            }
+            if let Some(offset) = zero {
+                let is_tar = is_begin && sample[TAR_MARK_AT.min(sample.len())..].starts_with(TAR_MARK);
+                return Err(self.not_text(offset, is_tar));
             }
             let has_mark = mem::take(&mut is_begin) && sample.starts_with(BYTE_ORDER_MARK);
             let mark = if has_mark { BYTE_ORDER_MARK.len() } else { 0 };
@@ -42,6 +120,10 @@ impl Source {
             line += lines;
             passed = if lines > 0 { 0 } else { passed };
             sample.drain(..mark + skipped);
+            opening_bytes = if is_eager { first_puzzle_end(&sample, hint) } else { None };
+            if opening_bytes.is_some() {
+                break;
+            }
             if sample.len() < SAMPLE_BYTES {
                 if at_end {
                     break;
@@ -60,11 +142,20 @@ impl Source {
             }
         }
         let is_blank = |text: &[u8]| skip_blank_lines(text, true).0 == text.len();
-        let whole = sample.len() < SAMPLE_BYTES;
+        let whole = sample.len() < SAMPLE_BYTES && opening_bytes.is_none();
         if sample.is_empty() {
             return Err(self.deferred.unwrap_or(InputError::Empty { name: self.name }));
         }
-        let opening = detect(&sample, hint).map_err(|error| error.below(line - 1))?;
+        let seen = &sample[..opening_bytes.unwrap_or(sample.len())];
+        let opening = detect(seen, hint).map_err(|error| error.below(line - 1))?;
+        // A bad first line gets its answer where that is waited for.
+        if let Some(misfit) = opening.misfit.filter(|_| refuses_misfits && opening_bytes.is_none()) {
+            // A damaged text may have broken off before its first puzzle.
+            if let Some(failure) = self.deferred {
+                return Err(failure);
+            }
+            return Err(InputError::NoPuzzle { name: self.name, misfit: misfit.after(line - 1) });
+        }
         let prelude = sample.drain(..opening.body).collect();
         line += opening.lines;
         if whole && is_blank(&sample) {
@@ -85,4 +176,33 @@ impl Source {
             buffers: Buffers::default(),
         })
     }
+}
+
+/// Whether the first puzzle decides what the hint leaves open. Up to 9x9 that is enough for the
+/// alphabet too.
+fn is_given(hint: &Hint) -> bool {
+    let is_small = hint.order.is_none_or(|order| order <= Order::NINE);
+    let has_order = hint.order.is_some() || hint.notation == Some(Notation::Header);
+    hint.notation.is_some() && has_order && (is_small || hint.alphabet.is_some())
+}
+
+/// The end of the first puzzle, if it is there and decides the format: as far as that is not given,
+/// it has to be one that can be read.
+fn first_puzzle_end(text: &[u8], hint: &Hint) -> Option<usize> {
+    let decides = |text: &[u8]| {
+        let Ok(opening) = detect(text, hint) else { return false };
+        let (format, body) = (&opening.format, &text[opening.body..]);
+        let mut puzzle = Grid::empty(format.order());
+        // A single character is a puzzle of 1x1, or the beginning of something else.
+        let is_large = format.order() > Order::ALL[0];
+        let is_likely = opening.misfit.is_none() && is_large;
+        format.cut(body, false) > 0
+            && Records::new(format, body, 1)
+                .read(&mut puzzle)
+                .is_some_and(|record| is_given(hint) || (record.error.is_none() && is_likely))
+    };
+    memchr::memchr_iter(b'\n', text)
+        .take(MAX_OPENING_LINES)
+        .map(|end| end + 1)
+        .find(|&end| decides(&text[..end]))
 }

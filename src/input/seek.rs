@@ -30,7 +30,7 @@ impl Source {
 
     /// Appends up to `room` bytes from `offset` on to `buffer` without moving there; 0 only at the
     /// end. Only where the length is known.
-    fn peek(&self, offset: u64, room: usize, buffer: &mut Vec<u8>) -> Result<usize, InputError> {
+    pub(super) fn peek(&self, offset: u64, room: usize, buffer: &mut Vec<u8>) -> Result<usize, InputError> {
         match &self.backing {
             Backing::Map { map, .. } => {
                 let start = usize::try_from(offset).unwrap_or(usize::MAX).min(map.len());

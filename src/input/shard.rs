@@ -9,12 +9,13 @@
 //! Where every puzzle has a line of its own, a shard is read from its first byte on, and the bytes
 //! before it are only scanned to count lines. In other notations the puzzles before it are parsed
 //! too.
+
 use std::fmt;
 use std::num::NonZeroU64;
 use std::str::FromStr;
 
 use super::seek::LineStart;
-use super::source::Backing;
+use super::source::{Backing, Decoding};
 use super::{InputError, Reader, Source};
 
 /// One of the shards of an input. Written `2/5`: the second of five.
@@ -47,9 +48,21 @@ impl fmt::Display for Shard {
 }
 
 impl Shard {
+    /// Which one it is, from 1.
+    #[must_use]
+    pub const fn number(self) -> u64 {
+        self.number.get()
+    }
+
+    /// The number of shards that the input is cut into.
+    #[must_use]
+    pub const fn of(self) -> u64 {
+        self.of.get()
+    }
+
     /// The offsets, in an input of `length` bytes, at which the shard begins and ends, before they
     /// are moved to beginnings of lines. The end is `None` for the last shard.
-    fn targets(self, length: u64) -> (u64, Option<u64>) {
+    pub(super) fn targets(self, length: u64) -> (u64, Option<u64>) {
         let at = |parts: u64| {
             let bytes = u128::from(length) * u128::from(parts) / u128::from(self.of.get());
             // At most the length.
@@ -63,12 +76,25 @@ impl Source {
     /// Refuses a source that cannot be cut into shards.
     ///
     /// # Errors
-    /// [`InputError::NotShardable`] unless it is a file that is not compressed.
+    /// [`InputError::NotShardable`] unless it is a file of plain text.
     pub fn check_shardable(&self) -> Result<(), InputError> {
         let advice = match &self.backing {
             _ if self.len_bytes().is_some() => return Ok(()),
-            Backing::Stream { is_compressed: true, .. } => {
+            Backing::Stream { decoding: Some(Decoding::Compressed), .. } => {
                 "It is compressed: decompress it into a file first."
+            }
+            Backing::Stream { decoding: Some(Decoding::Utf16), .. } => {
+                "It is in UTF-16: convert it to UTF-8 first."
+            }
+            Backing::Stream { decoding: Some(Decoding::Xml), .. } => {
+                "It is XML: write its puzzles into a file first, one a line."
+            }
+            Backing::Stream { decoding: Some(Decoding::Npy(_)), .. } => {
+                "It is a NumPy array: write its puzzles into a file first, one a line."
+            }
+            #[cfg(feature = "parquet")]
+            Backing::Stream { decoding: Some(Decoding::Parquet), .. } => {
+                "It is a Parquet file: write its puzzles into a file first, one a line."
             }
             _ => "Write it to a file first.",
         };

@@ -1,4 +1,4 @@
-//! Sources of bytes: a memory map, standard input, a pipe, a compressed file.
+//! Sources of text: a memory map, standard input, a pipe, a compressed file.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
@@ -7,10 +7,18 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::compression::{decoder, is_compressed};
+#[cfg(feature = "parquet")]
+use super::columnar::{self, ParquetFile, ParquetText};
+use super::compression::decompressed;
+use super::kind::{Kind, Named, Peeked};
+use super::live::Live;
+use super::npy::{self, NpyText};
+use super::opensudoku::OpenSudoku;
 use super::prefix::PrefixHasher;
 use super::stamp::{FileId, Stamp, Version};
-use super::{InputError, Mapped, STANDARD_INPUT};
+use super::utf16::{ByteOrder, Utf16Reader};
+use super::{InputError, Mapped, STANDARD_INPUT, zip};
+use crate::grid::Order;
 
 /// A source of bytes, with a name for messages.
 pub struct Source {
@@ -24,6 +32,11 @@ pub struct Source {
     pub(super) deferred: Option<InputError>,
     /// Nothing from this byte on is read.
     pub(super) end: u64,
+    /// The terminal, pipe or socket that it is read from, uncompressed.
+    live: Option<Live>,
+    /// The Parquet file whose text it is.
+    #[cfg(feature = "parquet")]
+    parquet: Option<Arc<ParquetFile>>,
 }
 
 /// The two ways in which a source gets its bytes.
@@ -31,25 +44,42 @@ pub(super) enum Backing {
     /// A mapped file, and the offset of the next byte to read.
     Map { map: Arc<Mapped>, at: usize },
     /// A stream that can only be read in order.
-    Stream { stream: Box<dyn Read + Send>, is_compressed: bool, file: Option<Stamp> },
+    Stream { stream: Box<dyn Read + Send>, decoding: Option<Decoding>, file: Option<Stamp> },
+}
+
+/// The way in which the bytes of a source become text, where they are not text as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Decoding {
+    /// Decompressed, and then perhaps from UTF-16.
+    Compressed,
+    /// From UTF-16, and then perhaps from XML.
+    Utf16,
+    /// From the XML of OpenSudoku.
+    Xml,
+    /// From an array of puzzles of this order.
+    Npy(Order),
+    /// From the columns of a Parquet file.
+    #[cfg(feature = "parquet")]
+    Parquet,
 }
 
 impl Source {
     /// Opens the input that a user named: a file, or `-` for standard input.
     ///
-    /// Files compressed by gzip or Zstandard are decompressed, whatever they are called. A regular
-    /// file is mapped if `may_map`.
+    /// What is not plain text is known by its first bytes, whatever it is called: compressed files
+    /// and zip archives of one file are decompressed, and UTF-16 is read as UTF-8. A regular file of
+    /// plain text is mapped if `may_map`.
     ///
     /// # Errors
-    /// The system's, with the path.
+    /// The system's, with the path; [`InputError::Foreign`] for what cannot be read.
     pub fn open(path: &Path, may_map: bool) -> Result<Self, InputError> {
         if path.as_os_str() == STANDARD_INPUT {
-            let mut source = Self::reading("standard input".to_owned(), Box::new(io::stdin()))?;
-            // Without metadata, no file stands behind standard input.
-            let metadata =
-                io::stdin().as_fd().try_clone_to_owned().and_then(|file| File::from(file).metadata());
-            source.file_id = metadata.ok().as_ref().and_then(overwritable);
-            return Ok(source);
+            let name = "standard input".to_owned();
+            // The file itself, because `Stdin` has a buffer that hides how much can be read.
+            let file = io::stdin().as_fd().try_clone_to_owned().map(File::from);
+            let file = file.map_err(|error| InputError::io(&name, error))?;
+            let metadata = file.metadata().map_err(|error| InputError::io(&name, error))?;
+            return Self::of_file(name, file, &metadata);
         }
         let name = path.display().to_string();
         let file = File::open(path).map_err(|error| InputError::io(&name, error))?;
@@ -62,12 +92,16 @@ impl Source {
     /// The system's, with the name.
     pub fn file(name: String, file: File, may_map: bool) -> Result<Self, InputError> {
         let metadata = file.metadata().map_err(|error| InputError::io(&name, error))?;
-        let file_id = overwritable(&metadata);
         // Files of /proc claim to be regular and 0 bytes long, but have content.
         let is_regular = metadata.is_file() && metadata.len() > 0;
-        if is_regular && may_map && !is_compressed(&file) {
+        if !is_regular {
+            return Self::of_file(name, file, &metadata);
+        }
+        let fail = |error| InputError::io(&name, error);
+        let kind = Kind::of_file(&file).map_err(fail)?;
+        if kind == Kind::Text && may_map {
             match Mapped::open(&file, name.clone()) {
-                Ok(Some(map)) => return Ok(Self { file_id, ..Self::mapped(map) }),
+                Ok(Some(map)) => return Ok(Self { file_id: overwritable(&metadata), ..Self::mapped(map) }),
                 Ok(None) => tracing::debug!("{name} is read without a map: too many are mapped already"),
                 // Reading takes hardly any memory.
                 Err(error) if error.is_out_of_memory() => {
@@ -76,9 +110,32 @@ impl Source {
                 Err(error) => return Err(error),
             }
         }
-        let stamp =
-            if is_regular { Some(Stamp::of(&file).map_err(|e| InputError::io(&name, e))?) } else { None };
-        Ok(Self { file_id, ..Self::stream(name, Box::new(file), stamp)? })
+        let stamp = Stamp::of(&file).map_err(fail)?;
+        #[cfg(feature = "parquet")]
+        if kind == Kind::Parquet {
+            let mut source = Self::columns(name, file, Some(stamp))?;
+            source.file_id = overwritable(&metadata);
+            return Ok(source);
+        }
+        let input = Named { name: &name, is_file: true };
+        let listed = if kind == Kind::Zip { zip::open_file(&file, &input)? } else { None };
+        let (stream, decoding) = match listed {
+            Some(content) => (unpacked(content, &input)?, Some(Decoding::Compressed)),
+            None => decoded(Box::new(file), kind, &input)?,
+        };
+        let backing = Backing::Stream { stream, decoding, file: Some(stamp) };
+        Ok(Self { file_id: overwritable(&metadata), ..Self::new(name, backing) })
+    }
+
+    /// A source of a file that is read in order, from wherever it stands.
+    fn of_file(name: String, file: File, metadata: &Metadata) -> Result<Self, InputError> {
+        let file = Arc::new(file);
+        let live = Live::of(&file, metadata);
+        let mut source = Self::stream(name, Box::new(file))?;
+        source.file_id = overwritable(metadata);
+        // A decoder may hold text that the file no longer shows.
+        source.live = live.filter(|_| !source.is_decoded());
+        Ok(source)
     }
 
     /// A source of a mapped file, read from its start.
@@ -88,7 +145,37 @@ impl Source {
     }
 
     pub(super) const fn new(name: String, backing: Backing) -> Self {
-        Self { name, backing, file_id: None, hasher: None, deferred: None, end: u64::MAX }
+        Self {
+            name,
+            backing,
+            file_id: None,
+            hasher: None,
+            deferred: None,
+            end: u64::MAX,
+            live: None,
+            #[cfg(feature = "parquet")]
+            parquet: None,
+        }
+    }
+
+    /// A source of the rows of a Parquet file.
+    #[cfg(feature = "parquet")]
+    fn columns(name: String, file: File, stamp: Option<Stamp>) -> Result<Self, InputError> {
+        let opened =
+            ParquetFile::open(file).map_err(|error| match InputError::decoding(&name, 0, error) {
+                InputError::Damaged { name, cause, .. } => InputError::Io { name, cause },
+                other => other,
+            })?;
+        let parquet = Arc::new(opened);
+        let stream = Box::new(ParquetText::new(Arc::clone(&parquet)));
+        let backing = Backing::Stream { stream, decoding: Some(Decoding::Parquet), file: stamp };
+        Ok(Self { parquet: Some(parquet), ..Self::new(name, backing) })
+    }
+
+    /// The Parquet file whose text it is, if it is one.
+    #[cfg(feature = "parquet")]
+    pub(super) const fn parquet(&self) -> Option<&Arc<ParquetFile>> {
+        self.parquet.as_ref()
     }
 
     /// Hashes the source while it is read, so that a later run can tell whether it reads the same
@@ -100,17 +187,26 @@ impl Source {
         self
     }
 
-    /// A source of any stream, compressed or not; `name` is for messages.
+    /// A source of any stream, decoded as [`Source::open`] describes; `name` is for messages.
     ///
     /// # Errors
-    /// Errors of reading the first bytes.
+    /// Errors of reading the first bytes; [`InputError::Foreign`] for what cannot be read.
     pub fn reading(name: String, stream: Box<dyn Read + Send>) -> Result<Self, InputError> {
-        Self::stream(name, stream, None)
+        Self::stream(name, stream)
     }
 
-    fn stream(name: String, stream: Box<dyn Read + Send>, file: Option<Stamp>) -> Result<Self, InputError> {
-        let (stream, is_compressed) = decoder(stream).map_err(|error| InputError::io(&name, error))?;
-        Ok(Self::new(name, Backing::Stream { stream, is_compressed, file }))
+    fn stream(name: String, stream: Box<dyn Read + Send>) -> Result<Self, InputError> {
+        let (mut stream, kind) = Peeked::new(stream);
+        if let Some(error) = stream.failed_at_once() {
+            return Err(InputError::io(&name, error));
+        }
+        #[cfg(feature = "parquet")]
+        if kind == Kind::Parquet {
+            let file = columnar::spooled(stream).map_err(|error| InputError::io(&name, error))?;
+            return Self::columns(name, file, None);
+        }
+        let (stream, decoding) = decoded(Box::new(stream), kind, &Named { name: &name, is_file: false })?;
+        Ok(Self::new(name, Backing::Stream { stream, decoding, file: None }))
     }
 
     /// The name of the source in messages.
@@ -124,7 +220,7 @@ impl Source {
     pub fn len_bytes(&self) -> Option<u64> {
         match &self.backing {
             Backing::Map { map, .. } => Some(map.len() as u64),
-            Backing::Stream { is_compressed: false, file, .. } => file.as_ref().map(Stamp::len),
+            Backing::Stream { decoding: None, file, .. } => file.as_ref().map(Stamp::len),
             Backing::Stream { .. } => None,
         }
     }
@@ -143,6 +239,27 @@ impl Source {
     #[must_use]
     pub const fn file_id(&self) -> Option<FileId> {
         self.file_id
+    }
+
+    /// Whether somebody types it at a terminal.
+    #[must_use]
+    pub fn is_typed(&self) -> bool {
+        self.live.as_ref().is_some_and(Live::is_terminal)
+    }
+
+    /// Whether it is a terminal, pipe or socket.
+    pub(super) const fn is_live(&self) -> bool {
+        self.live.is_some()
+    }
+
+    /// Whether reading on would wait for somebody who writes, or find the end. False where that is
+    /// not known, and for files, whose bytes are all there.
+    pub(super) fn is_drained(&self) -> bool {
+        self.live.as_ref().is_some_and(Live::is_drained)
+    }
+
+    const fn is_decoded(&self) -> bool {
+        matches!(self.backing, Backing::Stream { decoding: Some(_), .. })
     }
 
     /// Appends up to `room` bytes to `buffer` and returns how many; 0 only at the end. `before` is
@@ -175,7 +292,7 @@ impl Source {
                 *at += length;
                 Ok(length)
             }
-            Backing::Stream { stream, is_compressed, file } => {
+            Backing::Stream { stream, decoding, file } => {
                 let old = buffer.len();
                 buffer.resize(old + room, 0);
                 let result = loop {
@@ -194,17 +311,82 @@ impl Source {
                 }
                 match result {
                     // A file that shrank and grew again looks like one that ends here.
-                    Ok(0) if !*is_compressed && file.as_ref().is_some_and(|stamp| before < stamp.len()) => {
+                    Ok(0)
+                        if decoding.is_none() && file.as_ref().is_some_and(|stamp| before < stamp.len()) =>
+                    {
                         Err(InputError::Shrunk { name: self.name.clone() })
                     }
                     Ok(length) => Ok(length),
-                    Err(cause) if *is_compressed => {
-                        let name = self.name.clone();
-                        Err(InputError::Damaged { name, good_bytes: before, cause })
-                    }
+                    Err(cause) if decoding.is_some() => Err(InputError::decoding(&self.name, before, cause)),
                     Err(cause) => Err(InputError::io(&self.name, cause)),
                 }
             }
+        }
+    }
+}
+
+#[cfg(feature = "parquet")]
+const PACKED_PARQUET: &str = "contains a Parquet file, which is read from its end: decompress it first.";
+
+/// The text of a stream of this kind.
+fn decoded(
+    stream: Box<dyn Read + Send>,
+    kind: Kind,
+    input: &Named<'_>,
+) -> Result<(Box<dyn Read + Send>, Option<Decoding>), InputError> {
+    let content = match kind {
+        Kind::Text => return Ok((stream, None)),
+        Kind::Xml => return Ok((Box::new(OpenSudoku::new(stream)), Some(Decoding::Xml))),
+        Kind::Utf16(order) => return Ok((converted(stream, order), Some(Decoding::Utf16))),
+        Kind::Npy => {
+            let (text, order) = array(stream, input)?;
+            return Ok((text, Some(Decoding::Npy(order))));
+        }
+        // It begins at its end, so whoever opens one has a file and not a stream.
+        #[cfg(feature = "parquet")]
+        Kind::Parquet => return Err(input.refused(PACKED_PARQUET)),
+        Kind::Foreign(foreign) => return Err(foreign.error(input, false)),
+        Kind::Compressed(compression) => decompressed(stream, compression),
+        Kind::Zip => zip::open_stream(stream, input),
+    };
+    let content = content.map_err(|error| InputError::decoding(input.name, 0, error))?;
+    Ok((unpacked(content, input)?, Some(Decoding::Compressed)))
+}
+
+/// The puzzles of an array of NumPy, a line each, and their order.
+fn array(
+    mut stream: impl Read + Send + 'static,
+    input: &Named<'_>,
+) -> Result<(Box<dyn Read + Send>, Order), InputError> {
+    let shape = npy::read_header(&mut stream).map_err(|error| {
+        match InputError::decoding(input.name, 0, error) {
+            // Advice names the file.
+            InputError::Foreign { what, .. } => input.refused(&what.replace("FILE", input.file())),
+            other => other,
+        }
+    })?;
+    Ok((Box::new(NpyText::new(stream, shape)), shape.order()))
+}
+
+/// The text of a stream in UTF-16.
+fn converted(stream: Box<dyn Read + Send>, order: ByteOrder) -> Box<dyn Read + Send> {
+    let (text, kind) = Peeked::new(Utf16Reader::new(stream, order));
+    if kind == Kind::Xml { Box::new(OpenSudoku::new(text)) } else { Box::new(text) }
+}
+
+/// The text of what came out of a compressed file.
+fn unpacked(content: Box<dyn Read + Send>, input: &Named<'_>) -> Result<Box<dyn Read + Send>, InputError> {
+    let (content, kind) = Peeked::new(content);
+    match kind {
+        Kind::Text => Ok(Box::new(content)),
+        Kind::Xml => Ok(Box::new(OpenSudoku::new(content))),
+        Kind::Utf16(order) => Ok(converted(Box::new(content), order)),
+        Kind::Npy => Ok(array(content, input)?.0),
+        #[cfg(feature = "parquet")]
+        Kind::Parquet => Err(input.refused(PACKED_PARQUET)),
+        Kind::Foreign(foreign) => Err(foreign.error(input, true)),
+        Kind::Compressed(_) | Kind::Zip => {
+            Err(input.refused("is compressed twice: decompress it once, and read what comes out."))
         }
     }
 }

@@ -7,20 +7,28 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Sender};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use rayon::ScopeFifo;
 
 use super::{Chunk, InputError, Reader};
 use crate::answer::{Validation, validate_block};
-use crate::pipeline::ThreadPool;
+use crate::pipeline::{ThreadPool, ThreadPoolError};
 use crate::text::{Format, Problem, PuzzleError};
+
+/// The size of a chunk: large enough that threads seldom wait for the reader, and small enough for
+/// the second-level cache.
+const CHUNK_BYTES: usize = 512 << 10;
 
 /// The chunks that a thread validates before it goes to the end of the pool's queue, because others
 /// share the pool.
-const CHUNKS_PER_JOB: usize = 16;
+const CHUNKS_PER_JOB: usize = 4;
+
+/// The time between two calls of `progress`.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The error of a validation that did not finish.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +36,9 @@ pub enum ValidateError {
     /// The input failed.
     #[error(transparent)]
     Input(#[from] InputError),
+    /// The threads of the pool cannot be started.
+    #[error("The worker threads cannot be started: {0}")]
+    Threads(#[from] ThreadPoolError),
     /// The caller's flag was set.
     #[error("The validation was cancelled.")]
     Cancelled,
@@ -39,34 +50,39 @@ pub enum ValidateError {
 /// # Errors
 /// Errors of reading, or that `cancel` was set.
 pub fn validate(
-    reader: Reader,
+    mut reader: Reader,
     pool: &Arc<ThreadPool>,
     cancel: &AtomicBool,
     limit: usize,
     mut progress: impl FnMut(u64),
 ) -> Result<Validation, ValidateError> {
+    reader.read_in_chunks_of(CHUNK_BYTES);
+    let is_short = reader.has_at_most(CHUNK_BYTES);
     let shared = Shared {
         format: reader.format().clone(),
         cancel,
         limit,
         input: Mutex::new(SharedReader { reader, taken: 0, end: None }),
         found: Mutex::default(),
+        furthest: AtomicU64::new(0),
     };
-    pool.as_rayon().in_place_scope_fifo(|scope| {
-        let (done, news) = mpsc::channel();
-        for _ in 0..pool.current_num_threads() {
-            spawn_job(scope, &shared, done.clone());
-        }
-        drop(done);
-        // Ends when the last job has dropped its sender. Chunks may be done out of order.
-        let mut furthest = 0;
-        for bytes in news {
-            if bytes > furthest {
-                furthest = bytes;
-                progress(bytes);
+    if is_short {
+        while shared.validate_next() {}
+    } else {
+        pool.as_rayon()?.in_place_scope_fifo(|scope| {
+            let (running, end) = mpsc::channel();
+            for _ in 0..pool.current_num_threads() {
+                spawn_job(scope, &shared, running.clone());
             }
-        }
-    });
+            drop(running);
+            // The last job drops its sender. There is no message for each chunk, because waking this
+            // thread takes as long as validating a thousand puzzles.
+            while end.recv_timeout(PROGRESS_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                progress(shared.furthest.load(Ordering::Relaxed));
+            }
+        });
+    }
+    progress(shared.furthest.load(Ordering::Relaxed));
     let input = shared.input.into_inner().unwrap_or_else(PoisonError::into_inner);
     match input.end {
         Some(End::Failed(error)) => Err(error.into()),
@@ -84,6 +100,9 @@ struct Shared<'a> {
     limit: usize,
     input: Mutex<SharedReader>,
     found: Mutex<Findings>,
+    /// The end of the last chunk, in the order of the input, that is done. Those before it may not
+    /// be.
+    furthest: AtomicU64,
 }
 
 /// The reader, from which threads take chunks one after another.
@@ -116,22 +135,25 @@ impl Shared<'_> {
         }
         None
     }
+
+    /// Validates the next chunk; false if there is none.
+    fn validate_next(&self) -> bool {
+        let Some((number, chunk)) = self.take() else { return false };
+        let look = AssertUnwindSafe(|| validate_block(&self.format, chunk.block(), self.limit));
+        let part = catch_unwind(look).unwrap_or_else(|_| internal_error(&chunk));
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).add(number, part, self.limit);
+        self.furthest.fetch_max(chunk.end(), Ordering::Relaxed);
+        true
+    }
 }
 
 /// Queues a job: some chunks, then another job, as long as there are chunks.
-fn spawn_job<'scope>(scope: &ScopeFifo<'scope>, shared: &'scope Shared<'_>, done: Sender<u64>) {
+#[expect(clippy::only_used_in_recursion, reason = "the last job is done when the last sender is gone")]
+fn spawn_job<'scope>(scope: &ScopeFifo<'scope>, shared: &'scope Shared<'_>, running: Sender<()>) {
     scope.spawn_fifo(move |scope| {
-        for _ in 0..CHUNKS_PER_JOB {
-            let Some((number, chunk)) = shared.take() else { return };
-            let look = AssertUnwindSafe(|| validate_block(&shared.format, chunk.block(), shared.limit));
-            let part = catch_unwind(look).unwrap_or_else(|_| internal_error(&chunk));
-            let mut found = shared.found.lock().unwrap_or_else(PoisonError::into_inner);
-            found.add(number, part, shared.limit);
-            drop(found);
-            // The receiver lives as long as the scope, so this cannot fail.
-            let _ = done.send(chunk.end());
+        if (0..CHUNKS_PER_JOB).all(|_| shared.validate_next()) {
+            spawn_job(scope, shared, running);
         }
-        spawn_job(scope, shared, done);
     });
 }
 

@@ -1,5 +1,5 @@
-//! The load generator: many connections and streams to one server, as fast as it answers or at a
-//! fixed rate, with every answer checked.
+//! The load generator: many connections and streams to one server or several, as fast as they
+//! answer or at a fixed rate, with every answer checked.
 //!
 //! ```text
 //!   Pacer ──SendPermit──▶ tasks: streams or calls, each with some messages in flight ⇄ server
@@ -17,6 +17,8 @@
 //!
 //! **Invariant:** every puzzle sent is counted once: as right, wrong, failed or missing. The
 //! client's own retries are not used, because a server's failures are to be counted and not hidden.
+//! With several servers a client is expected to go to another one, so what a lost server has not
+//! answered is sent to the next, and counted as resent on top.
 
 mod schedule;
 mod stream;
@@ -40,7 +42,7 @@ use crate::client::{RetryPolicy, ServerError};
 use crate::service::wire::proto;
 use crate::service::wire::status;
 use schedule::{Clock, Pacer, SendPermit};
-use stream::LoadClient;
+use stream::{LoadClient, LoadClients};
 use workload::Judgement;
 
 pub use workload::{MAX_PUZZLES, Workload, WorkloadError};
@@ -112,6 +114,8 @@ pub struct Figures {
     pub failed: u64,
     /// Answers beyond those requested.
     pub repeated: u64,
+    /// Puzzles that were sent to another server after one was lost, as often as that.
+    pub resent: u64,
     /// The statuses by which calls and streams were ended, by their names.
     pub statuses: BTreeMap<&'static str, u64>,
     /// Messages that were due by the rate and could not be sent in time.
@@ -136,6 +140,7 @@ impl Figures {
             wrong: 0,
             failed: 0,
             repeated: 0,
+            resent: 0,
             statuses: BTreeMap::new(),
             unsent_messages: 0,
             time: Duration::ZERO,
@@ -217,6 +222,10 @@ impl LoadRun {
         self.figures().failed += puzzles.len() as u64;
     }
 
+    fn count_resent(&self, puzzles: &Range<usize>) {
+        self.figures().resent += puzzles.len() as u64;
+    }
+
     fn count_repeated(&self, answers: u64) {
         self.figures().repeated += answers;
     }
@@ -275,7 +284,8 @@ pub enum LoadError {
     Clock(io::Error),
 }
 
-/// Runs a plan against a server. `cancel` ends it early. `watch` is called from time to time with
+/// Runs a plan against servers, each of which gets the plan's connections and a share of its
+/// streams. `cancel` ends it early. `watch` is called from time to time with
 /// the figures so far.
 ///
 /// A stream or a call that fails is counted, and another one is started; a connection that is lost
@@ -284,7 +294,7 @@ pub enum LoadError {
 /// # Errors
 /// [`LoadError`], if not even the first message can be sent.
 pub async fn run(
-    endpoint: &Endpoint,
+    endpoints: &[Endpoint],
     plan: &Plan,
     workload: &Arc<Workload>,
     cancel: &AtomicBool,
@@ -292,24 +302,30 @@ pub async fn run(
 ) -> Result<Figures, LoadError> {
     // Boxed, so that it is compiled with the library and not with each program.
     let loaded: Pin<Box<dyn Future<Output = _> + Send + '_>> =
-        Box::pin(load(endpoint, plan, workload, cancel, watch));
+        Box::pin(load(endpoints, plan, workload, cancel, watch));
     loaded.await
 }
 
 async fn load(
-    endpoint: &Endpoint,
+    endpoints: &[Endpoint],
     plan: &Plan,
     workload: &Arc<Workload>,
     cancel: &AtomicBool,
     watch: &mut (dyn FnMut(&Figures, Duration) + Send),
 ) -> Result<Figures, LoadError> {
-    let server = Connector::new(endpoint, &RetryPolicy::default())?;
+    let servers = endpoints.iter().map(|endpoint| Connector::new(endpoint, &RetryPolicy::default()));
+    let servers = servers.collect::<Result<Vec<_>, _>>()?;
+    // For each connection of the plan one client to every server.
     let mut clients = Vec::with_capacity(plan.connections);
     for _ in 0..plan.connections {
-        clients.push(LoadClient::new(server.connect().await?, server.bearer.clone()));
-        if cancel.load(Ordering::Relaxed) {
-            return Ok(Figures::new());
+        let mut of_servers = Vec::with_capacity(servers.len());
+        for server in &servers {
+            of_servers.push(LoadClient::new(server.connect().await?, server.bearer.clone()));
+            if cancel.load(Ordering::Relaxed) {
+                return Ok(Figures::new());
+            }
         }
+        clients.push(of_servers);
     }
 
     let message_rate = plan.rate.map(|rate| rate / plan.message_puzzles as f64);
@@ -325,19 +341,26 @@ async fn load(
     let clock = Clock::start(&pacer).map_err(LoadError::Clock)?;
     // Dropping the set aborts all tasks, however this function returns.
     let mut tasks = JoinSet::new();
-    for client in &clients {
+    let mut number = 0;
+    for of_servers in &clients {
         for _ in 0..plan.streams {
-            let shares = || (Arc::clone(&run), client.clone());
-            let (shared, client) = shares();
+            let mut shares = || {
+                number += 1;
+                (Arc::clone(&run), LoadClients::new(of_servers, number - 1))
+            };
             match plan.method {
-                Method::SolveLines => drop(tasks.spawn(stream::stream::<stream::SolveLines>(shared, client))),
+                Method::SolveLines => {
+                    let (shared, clients) = shares();
+                    tasks.spawn(stream::stream::<stream::SolveLines>(shared, clients));
+                }
                 Method::SolveStream => {
-                    drop(tasks.spawn(stream::stream::<stream::SolveStream>(shared, client)));
+                    let (shared, clients) = shares();
+                    tasks.spawn(stream::stream::<stream::SolveStream>(shared, clients));
                 }
                 Method::Solve => {
                     for _ in 0..plan.in_flight {
-                        let (shared, client) = shares();
-                        tasks.spawn(stream::calls(shared, client));
+                        let (shared, clients) = shares();
+                        tasks.spawn(stream::calls(shared, clients));
                     }
                 }
             }

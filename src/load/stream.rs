@@ -11,7 +11,7 @@ use tokio::time::sleep;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::Channel;
-use tonic::{Request, Response, Status, Streaming};
+use tonic::{Code, Request, Response, Status, Streaming};
 
 use crate::client::MAX_ANSWER_BYTES;
 use crate::client::response_stream::ResponseStream;
@@ -24,11 +24,43 @@ use crate::service::wire::proto::sudoku_service_client::SudokuServiceClient;
 /// The delay between a stream or call that failed and the next one.
 const RETRY_DELAY: Duration = Duration::from_millis(100);
 
+/// The most servers in a row that fail a call before it counts as failed.
+const MAX_ATTEMPTS: u32 = 100;
+
 /// A client on one connection.
 #[derive(Clone)]
 pub(crate) struct LoadClient {
     grpc: SudokuServiceClient<Channel>,
     bearer: Option<MetadataValue<Ascii>>,
+}
+
+/// The clients of a task, one for each server. Which one it begins with depends on its number, so
+/// tasks are spread over the servers; it goes to the next one when a server is lost.
+#[derive(Clone)]
+pub(crate) struct LoadClients {
+    clients: Vec<LoadClient>,
+    turn: usize,
+}
+
+impl LoadClients {
+    /// The clients of the task with this number; there must be one at least.
+    pub(crate) fn new(clients: &[LoadClient], number: usize) -> Self {
+        Self { clients: clients.to_vec(), turn: number }
+    }
+
+    fn current(&self) -> &LoadClient {
+        &self.clients[self.turn % self.clients.len()]
+    }
+
+    /// Goes to the next server after a failure. True if what was unanswered is to be sent there.
+    fn fail_over(&mut self, status: &Status) -> bool {
+        self.turn = self.turn.wrapping_add(1);
+        let is_lost = matches!(
+            status.code(),
+            Code::Unavailable | Code::Unknown | Code::Internal | Code::Cancelled | Code::ResourceExhausted
+        );
+        self.clients.len() > 1 && is_lost
+    }
 }
 
 impl LoadClient {
@@ -166,15 +198,31 @@ impl StreamMethod for SolveStream {
     }
 }
 
-/// Keeps a stream busy, and opens another if it ends too soon, until the run is over.
-pub(crate) async fn stream<D: StreamMethod>(run: Arc<LoadRun>, client: LoadClient) {
+/// Keeps a stream busy, and opens another if it ends too soon, until the run is over. With several
+/// servers, what a lost one has not answered is sent to the next.
+pub(crate) async fn stream<D: StreamMethod>(run: Arc<LoadRun>, mut clients: LoadClients) {
+    let mut left = VecDeque::new();
     loop {
-        match one_stream::<D>(&run, &client).await {
+        let (ended, unanswered) = one_stream::<D>(&run, clients.current(), left).await;
+        left = unanswered;
+        match ended {
             Ok(StreamEnd::Complete) => return,
-            Ok(StreamEnd::TooSoon) => {}
-            Err(status) => run.fail(&status),
+            Ok(StreamEnd::TooSoon) => left.clear(),
+            Err(status) => {
+                run.fail(&status);
+                if clients.fail_over(&status) {
+                    for message in &left {
+                        run.count_resent(&message.puzzles);
+                    }
+                } else {
+                    for message in left.drain(..) {
+                        run.count_failed(&message.puzzles);
+                    }
+                }
+            }
         }
-        if !retry_delay(&run).await {
+        // What was sent once has to be answered, if the run is over or not.
+        if !retry_delay(&run).await && left.is_empty() {
             return;
         }
     }
@@ -193,24 +241,19 @@ async fn retry_delay(run: &LoadRun) -> bool {
     !run.pacer.is_over() && Instant::now() < run.pacer.end()
 }
 
-async fn one_stream<D: StreamMethod>(run: &LoadRun, client: &LoadClient) -> Result<StreamEnd, Status> {
+/// One stream that begins with the messages that another one has left. Those without an answer are
+/// returned.
+async fn one_stream<D: StreamMethod>(
+    run: &LoadRun,
+    client: &LoadClient,
+    left: VecDeque<SentMessage>,
+) -> (Result<StreamEnd, Status>, VecDeque<SentMessage>) {
     let mut stream = LoadStream::<D>::open(run, client);
-    loop {
-        tokio::select! {
-            // Responses are read before more is sent.
-            biased;
-            response = stream.responses.message(), if !stream.is_idle() => match response {
-                Ok(Some(response)) => stream.take_response(&response),
-                Ok(None) if stream.requests.is_some() => return Ok(StreamEnd::TooSoon),
-                Ok(None) => return Ok(StreamEnd::Complete),
-                Err(status) => {
-                    stream.unanswered.iter().for_each(|message| run.count_failed(&message.puzzles));
-                    return Err(status);
-                }
-            },
-            permit = run.pacer.permit(), if stream.has_room() => stream.send(permit),
-        }
+    for message in left {
+        stream.send_again(message);
     }
+    let ended = stream.run().await;
+    (ended, stream.unanswered)
 }
 
 /// One stream under load.
@@ -244,6 +287,22 @@ impl<'a, D: StreamMethod> LoadStream<'a, D> {
         }
     }
 
+    /// Sends messages and takes responses until the stream ends.
+    async fn run(&mut self) -> Result<StreamEnd, Status> {
+        loop {
+            tokio::select! {
+                // Responses are read before more is sent.
+                biased;
+                response = self.responses.message(), if !self.is_idle() => match response? {
+                    Some(response) => self.take_response(&response),
+                    None if self.requests.is_some() => return Ok(StreamEnd::TooSoon),
+                    None => return Ok(StreamEnd::Complete),
+                },
+                permit = self.run.pacer.permit(), if self.has_room() => self.send(permit),
+            }
+        }
+    }
+
     /// Whether nothing is unanswered, while more may be sent.
     fn is_idle(&self) -> bool {
         self.unanswered.is_empty() && self.requests.is_some()
@@ -256,16 +315,22 @@ impl<'a, D: StreamMethod> LoadStream<'a, D> {
     /// Sends the next message, or ends the stream if there is none.
     fn send(&mut self, permit: Option<SendPermit>) {
         let next = permit.and_then(|permit| Some((permit, self.run.message(permit.number)?)));
-        let (Some((permit, puzzles)), Some(requests)) = (next, &self.requests) else {
+        let Some((permit, puzzles)) = next else {
             // The server ends its stream when we have ended ours.
             self.requests = None;
             return;
         };
-        let message = SentMessage { permit, puzzles, id: self.next_id, first_line: self.next_line };
+        self.run.count_sent(&puzzles);
+        self.send_again(SentMessage { permit, puzzles, id: 0, first_line: 0 });
+    }
+
+    /// Sends a message that is counted already, with the numbers of this stream.
+    fn send_again(&mut self, message: SentMessage) {
+        let Some(requests) = &self.requests else { return };
+        let message = SentMessage { id: self.next_id, first_line: self.next_line, ..message };
         self.next_id += 1;
         self.next_line += message.puzzles.len() as u64;
         let request = D::request(&self.run.workload, &message, self.options.take());
-        self.run.count_sent(&message.puzzles);
         self.unanswered.push_back(message);
         // The channel has room for all messages in flight. If the stream has ended, its responses
         // say why.
@@ -308,15 +373,32 @@ impl<'a, D: StreamMethod> LoadStream<'a, D> {
     }
 }
 
-/// Makes one call after another until the run is over.
-pub(crate) async fn calls(run: Arc<LoadRun>, mut client: LoadClient) {
+/// Makes one call after another until the run is over. With several servers, a call that a lost one
+/// has not answered is made to the next.
+pub(crate) async fn calls(run: Arc<LoadRun>, mut clients: LoadClients) {
     while let Some(permit) = run.pacer.permit().await {
         let Some(puzzles) = run.message(permit.number) else { return };
-        let message =
-            proto::SolveRequest { options: Some(run.options.clone()), text: run.workload.lines(&puzzles) };
+        let message = proto::SolveRequest {
+            options: Some(run.options.clone()),
+            text: run.workload.lines(&puzzles),
+            ..Default::default()
+        };
         run.count_sent(&puzzles);
-        let request = client.request(message);
-        match client.grpc.solve(request).await {
+        let mut attempts = 1;
+        let answered = loop {
+            let mut client = clients.current().clone();
+            let request = client.request(message.clone());
+            match client.grpc.solve(request).await {
+                Err(status) if clients.fail_over(&status) && attempts < MAX_ATTEMPTS => {
+                    run.fail(&status);
+                    run.count_resent(&puzzles);
+                    attempts += 1;
+                    sleep(RETRY_DELAY).await;
+                }
+                answered => break answered,
+            }
+        };
+        match answered {
             Ok(response) => {
                 let answers = response.into_inner().answers;
                 let is_checked = permit.number.is_multiple_of(run.plan.check_every);

@@ -197,6 +197,7 @@ impl Workload {
             notation: Some(Notation::Lines),
             alphabet: Some(self.format.alphabet().clone()),
             order: Some(self.format.order()),
+            ..Hint::default()
         };
         options_from(&Task::default(), &hint)
     }

@@ -54,6 +54,14 @@ impl CheckpointedFile {
         Ok(progress)
     }
 
+    /// Begins anew, and drops what an earlier run has left.
+    pub(super) fn begin_anew(&mut self) -> io::Result<()> {
+        self.partial.reset()?;
+        self.partial.continue_at(0)?;
+        (self.bytes, self.earlier) = (0, Duration::ZERO);
+        Ok(())
+    }
+
     /// The journal and the progress of the run that this one is to resume, if there is one.
     fn earlier_run(&self, name: &str) -> Result<Option<(Journal, Progress)>, OutputError> {
         let Some(run) = self.run.as_ref().filter(|_| self.keep) else { return Ok(None) };

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::answer::Cancelled;
 use crate::input::InputError;
-use crate::pipeline::NoReader;
+use crate::pipeline::NoThreads;
 
 /// The error of a run that did not finish.
 #[derive(Debug, thiserror::Error)]
@@ -19,10 +19,21 @@ pub enum OfflineError {
     Output(#[from] OutputError),
     /// The system refuses to start another thread.
     #[error(transparent)]
-    Threads(#[from] NoReader),
+    Threads(#[from] NoThreads),
     /// The system refuses more memory.
     #[error("there is no memory left for the answers. Allow this process more, or use fewer --threads.")]
     Memory,
+    /// Files for what does not fit into memory cannot be written or read.
+    #[error("{}: {cause}. Name another folder with --temp-dir, or allow more --memory.", folder.display())]
+    Spill {
+        /// Their folder.
+        folder: PathBuf,
+        /// The system's error.
+        cause: io::Error,
+    },
+    /// A job broke down, of which standard error has the message.
+    #[error("the program broke down; this is a bug. What was written is not complete.")]
+    Internal,
     /// The caller's flag was set.
     #[error("The run was interrupted.")]
     Cancelled,

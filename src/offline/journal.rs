@@ -16,6 +16,8 @@ use crate::text::Problem;
 pub struct RunIdentity {
     /// The program and its version.
     pub program: String,
+    /// The command, such as `solve`.
+    pub command: String,
     /// The path of the input.
     pub input: String,
     /// The version of the input, by which changes are noticed.
@@ -43,7 +45,7 @@ impl RunIdentity {
                 Some(value) => format!("{option} {value}"),
                 None => format!("no {option}"),
             });
-            [of.program.clone(), format!("the input {}", of.input)]
+            [of.program.clone(), format!("sudoku {}", of.command), format!("the input {}", of.input)]
                 .into_iter()
                 .chain(options)
                 .collect::<Vec<_>>()
@@ -77,6 +79,8 @@ pub(super) struct Journal {
     metrics: [u64; Metrics::COUNT],
     /// The histograms of costs: values, and how often each was counted.
     costs: Option<Vec<Vec<(u64, u64)>>>,
+    /// What the command counts beside that.
+    counts: BTreeMap<String, u64>,
 }
 
 impl Journal {
@@ -99,6 +103,7 @@ impl Journal {
             errors: tally.errors.iter().map(|(code, &count)| ((*code).to_owned(), count)).collect(),
             metrics: tally.metrics.named().map(|(_, value)| value),
             costs: tally.costs.as_ref().map(|costs| costs.recorded()),
+            counts: progress.counts.clone(),
         })
     }
 
@@ -130,7 +135,8 @@ impl Journal {
                 None => None,
             },
         };
-        Some(Progress { bytes: self.input_bytes, prefix: Some(self.input_prefix), tally })
+        let (bytes, prefix) = (self.input_bytes, Some(self.input_prefix));
+        Some(Progress { bytes, prefix, tally, counts: self.counts.clone() })
     }
 }
 
@@ -145,6 +151,7 @@ mod tests {
         let options = [("--question", Some("unique")), ("--shard", None)];
         RunIdentity {
             program: "sudoku 1.0.0".to_owned(),
+            command: "solve".to_owned(),
             input: "/lists/a.txt".to_owned(),
             version: VERSION,
             options: options.map(|(name, value)| (name.to_owned(), value.map(str::to_owned))).to_vec(),
@@ -160,7 +167,8 @@ mod tests {
             tally.costs.get_or_insert_default().record(&metrics);
         }
         let prefix = Some(Prefix { bytes: 400, hash: u64::MAX });
-        let progress = Progress { bytes: 328, prefix, tally };
+        let counts = [("puzzles".to_owned(), 4), ("rating 12".to_owned(), 3)].into_iter().collect();
+        let progress = Progress { bytes: 328, prefix, tally, counts };
         let journal = Journal::new(&run(), &progress, 400, Duration::from_millis(1_500)).unwrap();
         let text = serde_json::to_vec(&journal).unwrap();
         let read: Journal = serde_json::from_slice(&text).unwrap();
@@ -185,9 +193,13 @@ mod tests {
         let journal = Journal::new(&run(), &progress, 0, Duration::ZERO).unwrap();
         let text = serde_json::to_string(&journal).unwrap();
         assert!(serde_json::from_str::<Journal>(&text).is_ok());
-        for new in
-            [r#","input_prefix":{"bytes":9,"hash":1}"#, r#","changed":[1700000009,7]"#, r#","inode":12"#]
-        {
+        for new in [
+            r#","input_prefix":{"bytes":9,"hash":1}"#,
+            r#","changed":[1700000009,7]"#,
+            r#","inode":12"#,
+            r#","command":"solve""#,
+            r#","counts":{}"#,
+        ] {
             let older = text.replace(new, "");
             assert_ne!(older, text, "{new}");
             assert!(serde_json::from_str::<Journal>(&older).is_err(), "{older}");
@@ -208,6 +220,8 @@ mod tests {
         assert_eq!(run().difference(&other), words("--shard 2/5", "no --shard"));
         let other = RunIdentity { program: "sudoku 1.1.0".to_owned(), ..run() };
         assert_eq!(other.difference(&run()), words("sudoku 1.0.0", "sudoku 1.1.0"));
+        let other = RunIdentity { command: "rate".to_owned(), options: Vec::new(), ..run() };
+        assert_eq!(other.difference(&run()), words("sudoku solve", "sudoku rate"));
         let other = RunIdentity { input: "/lists/b.txt".to_owned(), ..run() };
         assert_eq!(other.difference(&run()), words("the input /lists/a.txt", "the input /lists/b.txt"));
         for version in [

@@ -2,32 +2,78 @@
 //!
 //! | file | what it holds |
 //! |---|---|
+//! | `check.rs` | a file checked on all cores |
+//! | `rate.rs` | a file rated on all cores |
+//! | `canon.rs` | the canonical forms of a file |
+//! | `dedup/` | puzzles that are the same dropped, in memory of bounded size |
+//! | `split.rs` | a training and a test set without common puzzles |
+//! | `keyed.rs` | what makes two puzzles the same |
+//! | `minimize.rs` | the puzzles of a file without clues that can be spared |
+//! | `solutions.rs` | the solutions of a file |
+//! | `disguise.rs` | the puzzles of a file in disguise |
+//! | `columnar.rs` | rows as a Parquet file, with the cargo feature `parquet` |
+//! | `job_size.rs` | how much of an input is one job, by how long jobs take |
 //! | `output.rs` | the output of a run |
+//! | `origin.rs` | which of several inputs an answer is about |
 //! | `partial.rs` | atomic output: written beside its target, renamed at the end |
 //! | `checkpoint.rs`, `journal.rs` | how far a run has come, so that another can resume it |
+//! | `manifest.rs` | what the output of a shard is part of |
+//! | `join.rs` | the outputs of shards put together |
 //! | `link.rs` | the file that a path leads to |
 //! | `error.rs` | why a run did not finish |
 //!
 //! **Invariant:** an output and a journal never mix two runs: a run resumes another only if
 //! program, options and input are the same, and the input begins with the same bytes.
 
+mod canon;
+mod check;
 mod checkpoint;
+#[cfg(feature = "parquet")]
+mod columnar;
+mod dedup;
+mod disguise;
 mod error;
+mod job_size;
+mod join;
 mod journal;
+mod keyed;
 mod link;
+mod manifest;
+mod minimize;
+mod origin;
 mod output;
 mod partial;
+mod rate;
+mod solutions;
+mod split;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use crate::answer::{Tally, Workers, Written};
 use crate::input::{Chunk, Prefix, Reader};
-use crate::pipeline::{Ended, ThreadPool, run_ordered};
+use crate::pipeline::{Ended, ThreadPool, run_here, run_ordered};
+use crate::solver::Question;
 
+use job_size::JobSize;
+
+pub use canon::{CanonPart, canon};
+pub use check::{CheckReport, CheckedPart, check};
+pub use dedup::{DedupTally, Deduplicator, MAX_DEDUP_INPUTS};
+pub use disguise::disguise;
 pub use error::{OfflineError, OutputError, is_closed_pipe};
+pub use join::{JoinError, JoinProblem, Joined, join};
 pub use journal::RunIdentity;
+pub use keyed::Sameness;
+pub use manifest::Manifest;
+pub use minimize::minimize;
+pub use origin::Origin;
 pub use output::Output;
+pub use rate::{RatedPart, rate};
+pub use solutions::{SolutionsPart, solutions};
+pub use split::{SplitTally, SplitTask, split};
 
 /// The progress of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -38,31 +84,40 @@ pub struct Progress {
     pub prefix: Option<Prefix>,
     /// The tally of the answers written.
     pub tally: Tally,
+    /// What a command counts of them beside that, by names of its own.
+    pub counts: BTreeMap<String, u64>,
 }
 
-/// The bytes answered as one job: about 6,400 puzzles of 81 cells. That is several times as many as
-/// the 9x9 kernel has lanes, so few of those are idle at the end of a job.
+/// The most bytes answered as one job: about 6,400 puzzles of 81 cells. That is several times as many
+/// as the 9x9 kernel has lanes, so few of those are idle at the end of a job.
 pub const CHUNK_BYTES: usize = 512 * 1024;
 
-/// Answers every puzzle of `reader` on the pool and writes the answers to `output` in order.
+/// The fewest bytes answered as one job where many puzzles are searched together.
+const MIN_BATCH_BYTES: usize = 64 * 1024;
+
+/// The fewest bytes of any other job: a dozen puzzles of 81 cells, or two of 625.
+const MIN_JOB_BYTES: usize = 1024;
+
+/// Answers every puzzle of `reader` on the pool, or a short file on this thread, and writes the
+/// answers to `output` in order.
 /// `watch` is called with the progress after each write. If the reader is at the start of its
-/// input, the heading of the task's form, if it has one, is written first.
+/// input, and `output` has no answers yet, the heading of the task's form, if it has one, is
+/// written first.
 ///
 /// # Errors
 /// Errors of reading and writing, or that `cancel` was set. The progress that `watch` has seen is
 /// written by then.
 pub fn solve(
-    mut reader: Reader,
+    reader: Reader,
     workers: &Arc<Workers>,
     pool: &Arc<ThreadPool>,
     cancel: &Arc<AtomicBool>,
     output: &mut Output,
     mut watch: impl FnMut(&Progress),
 ) -> Result<(), OfflineError> {
-    reader.read_in_chunks_of(CHUNK_BYTES);
     let task = workers.task();
-    if reader.is_at_start() {
-        output.write(task.form.heading(task.question).as_bytes())?;
+    if reader.is_at_start() && output.progress().tally.answers == 0 {
+        output.write(&task.heading(workers.format()))?;
     }
     let work = {
         let (workers, cancel) = (Arc::clone(workers), Arc::clone(cancel));
@@ -74,25 +129,78 @@ pub fn solve(
                 Ok(()) => workers.write_answers_into(block, &*cancel, room).map_err(OfflineError::from),
                 Err(_) => Err(OfflineError::Memory),
             };
-            (chunk.end(), chunk.prefix(), written)
+            Ok((chunk.end(), chunk.prefix(), written?))
         }
     };
     let recover = {
         let workers = Arc::clone(workers);
         move |chunk: &Chunk| {
             let written = workers.write_internal_errors(chunk.block(), Vec::new());
-            (chunk.end(), chunk.prefix(), Ok(written))
+            Ok((chunk.end(), chunk.prefix(), written))
         }
     };
-    let source = move || reader.next_chunk().map_err(OfflineError::from);
-    let sink = |(end, prefix, written): (u64, Option<Prefix>, Result<Written, OfflineError>)| {
-        let written = written?;
+    let sink = |(end, prefix, written): (u64, Option<Prefix>, Written)| {
         output.add(end, prefix, &written.text, &written.tally)?;
         watch(output.progress());
         Ok(())
     };
-    match run_ordered(pool, cancel, source, work, recover, sink)? {
+    let size = match task.question {
+        _ if !task.answers_together(workers.format().order()) => JobSize::growing(MIN_JOB_BYTES, CHUNK_BYTES),
+        // Where counts are given up may depend on the other puzzles of a small batch, so how a file is
+        // cut into jobs does not depend on time.
+        Question::Count { .. } => JobSize::fixed(CHUNK_BYTES),
+        _ => JobSize::shrinking(MIN_BATCH_BYTES, CHUNK_BYTES),
+    };
+    run(reader, size, pool, cancel, work, recover, sink)
+}
+
+/// Does `work` for every chunk of `reader`, of the bytes that `size` has by then or a little more, and
+/// passes the results to `sink` in order. An input of one chunk is done on this thread, any other on
+/// the pool. Where `work` panics, `recover` has the result.
+fn run<R: Send + 'static>(
+    mut reader: Reader,
+    size: JobSize,
+    pool: &Arc<ThreadPool>,
+    cancel: &AtomicBool,
+    work: impl Fn(&Chunk) -> Result<R, OfflineError> + Clone + Send + 'static,
+    recover: impl Fn(&Chunk) -> Result<R, OfflineError> + Clone + Send + 'static,
+    mut sink: impl FnMut(R) -> Result<(), OfflineError>,
+) -> Result<(), OfflineError> {
+    let is_short = reader.has_at_most(size.bytes());
+    let size = Arc::new(size);
+    let source = {
+        let size = Arc::clone(&size);
+        move || {
+            reader.read_in_chunks_of(size.bytes());
+            reader.next_chunk().map_err(OfflineError::from)
+        }
+    };
+    let work = move |chunk: &Chunk| {
+        let begin = Instant::now();
+        let result = work(chunk);
+        size.record(begin.elapsed());
+        result
+    };
+    let sink = |result: Result<R, OfflineError>| sink(result?);
+    let ended = if is_short {
+        run_here(cancel, source, work, recover, sink)
+    } else {
+        run_ordered(pool, cancel, source, work, recover, sink)
+    };
+    completed(ended?)
+}
+
+/// A run that was cancelled is an error here.
+const fn completed(ended: Ended) -> Result<(), OfflineError> {
+    match ended {
         Ended::Complete => Ok(()),
         Ended::Cancelled => Err(OfflineError::Cancelled),
+    }
+}
+
+/// Puts the heading of the output before the first part of its text, which is the one that finds it.
+fn put_before(text: &mut Vec<u8>, heading: &mut Option<Vec<u8>>) {
+    if let Some(heading) = heading.take() {
+        text.splice(0..0, heading);
     }
 }

@@ -1,5 +1,6 @@
 //! Outputs: standard output, a device, or a file that is complete or absent.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::fd::AsFd as _;
@@ -8,12 +9,18 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::checkpoint::CheckpointedFile;
+#[cfg(feature = "parquet")]
+use super::columnar::ParquetRows;
 use super::journal::RunIdentity;
 use super::link::resolve;
 use super::partial::{self, Partial, PartialError};
-use super::{OutputError, Progress};
-use crate::answer::Tally;
-use crate::input::{FileId, Prefix};
+use super::{Origin, OutputError, Progress};
+#[cfg(feature = "parquet")]
+use crate::answer::RowWriter;
+use crate::answer::{OutputForm, Tally};
+#[cfg(feature = "parquet")]
+use crate::input::Reader;
+use crate::input::{FileId, Prefix, PrefixHasher};
 
 /// The name of standard output in messages.
 const STANDARD_NAME: &str = "standard output";
@@ -28,6 +35,11 @@ pub struct Output {
     name: String,
     target: Target,
     progress: Progress,
+    /// The form of the answers that come next, and their origin, where it has to be named.
+    origin: Option<(OutputForm, Origin)>,
+    /// What makes a Parquet file of the rows that are written.
+    #[cfg(feature = "parquet")]
+    columns: Option<Box<ParquetRows<Box<dyn io::Write + Send>>>>,
 }
 
 /// The kinds of output.
@@ -66,8 +78,7 @@ impl Output {
     /// Standard output.
     #[must_use]
     pub fn standard() -> Self {
-        let target = Target::Standard(io::stdout());
-        Self { name: STANDARD_NAME.to_owned(), target, progress: Progress::default() }
+        Self::new(STANDARD_NAME.to_owned(), Target::Standard(io::stdout()), Progress::default())
     }
 
     /// The file at `path`, locked until the end, so that no other run can write it. With
@@ -114,7 +125,8 @@ impl Output {
             if is_resumed {
                 return Err(OutputError::NotResumable { name });
             }
-            return Ok(Self { name, target: Target::Direct(file), progress: Progress::default() });
+            let target = Target::Direct(file);
+            return Ok(Self::new(name, target, Progress::default()));
         }
         // An old file's permissions pass to the new one.
         let mode = old.ok().map(|old| old.permissions().mode() & 0o7777);
@@ -125,7 +137,57 @@ impl Output {
         })?;
         let mut output = CheckpointedFile::new(partial, run, is_resumed);
         let progress = output.start(&name)?;
-        Ok(Self { name, target: Target::Partial(Box::new(output)), progress })
+        Ok(Self::new(name, Target::Partial(Box::new(output)), progress))
+    }
+
+    const fn new(name: String, target: Target, progress: Progress) -> Self {
+        Self {
+            name,
+            target,
+            progress,
+            origin: None,
+            #[cfg(feature = "parquet")]
+            columns: None,
+        }
+    }
+
+    /// Makes a Parquet file of the rows of this input that are written: comma-separated values, of
+    /// which the first row is a heading. Where the input is such a file and the output `keeps_rows`,
+    /// each in its place, its columns are copied as they are.
+    ///
+    /// # Errors
+    /// The system's error, with the name of the output.
+    #[cfg(feature = "parquet")]
+    pub fn into_columns(mut self, input: &Reader, keeps_rows: bool) -> Result<Self, OutputError> {
+        let out: io::Result<Box<dyn io::Write + Send>> = match &self.target {
+            Target::Standard(_) => Ok(Box::new(io::stdout())),
+            Target::Direct(file) => file.try_clone().map(|file| Box::new(file) as _),
+            // The copy shares the position in the file.
+            Target::Partial(output) => output.partial.try_clone().map(|file| Box::new(file) as _),
+        };
+        let out = out.map_err(|cause| OutputError::Io { name: self.name.clone(), cause })?;
+        let own_columns = RowWriter::own_columns(input.format());
+        self.columns = Some(Box::new(ParquetRows::new(out, input.parquet(), own_columns, keeps_rows)));
+        Ok(self)
+    }
+
+    /// Whether it is a file that is complete or absent.
+    #[must_use]
+    pub const fn is_atomic(&self) -> bool {
+        matches!(self.target, Target::Partial(_))
+    }
+
+    /// The length and hash of everything that is written, read back from the file. `None` if it is
+    /// no regular file.
+    ///
+    /// # Errors
+    /// The system's error, with the name of the output.
+    pub fn content(&self) -> Result<Option<Prefix>, OutputError> {
+        let Target::Partial(output) = &self.target else { return Ok(None) };
+        let mut hasher = PrefixHasher::new();
+        let read = output.partial.read_back(|offset, piece| hasher.add(offset, piece));
+        read.map_err(|cause| OutputError::Io { name: self.name.clone(), cause })?;
+        Ok(Some(hasher.prefix()))
     }
 
     /// Writes text that is no answer: a heading.
@@ -133,12 +195,37 @@ impl Output {
     /// # Errors
     /// The system's error, with the name of the output.
     pub fn write(&mut self, text: &[u8]) -> Result<(), OutputError> {
+        #[cfg(feature = "parquet")]
+        if let Some(columns) = &mut self.columns {
+            return columns.write(text).map_err(|cause| OutputError::Io { name: self.name.clone(), cause });
+        }
         let result = match &mut self.target {
             Target::Standard(stdout) => stdout.write_all(text).and_then(|()| stdout.flush()),
             Target::Direct(file) => file.write_all(text),
             Target::Partial(output) => output.write(text),
         };
         result.map_err(|cause| OutputError::Io { name: self.name.clone(), cause })
+    }
+
+    /// Replaces the first bytes of a file that is complete or absent, because a heading may say what
+    /// is only known at the end: how many answers there are.
+    ///
+    /// # Errors
+    /// The system's error, with the name of the output; also if it is no such file.
+    pub fn replace_heading(&mut self, heading: &[u8]) -> Result<(), OutputError> {
+        let result = match &mut self.target {
+            Target::Standard(_) | Target::Direct(_) => Err(io::ErrorKind::NotSeekable.into()),
+            Target::Partial(output) => output.partial.write_at_start(heading),
+        };
+        result.map_err(|cause| OutputError::Io { name: self.name.clone(), cause })
+    }
+
+    /// Names the origin of the answers that come next in their error lines and JSON objects, or
+    /// stops to. `form` is the form of these answers.
+    pub fn set_origin(&mut self, form: OutputForm, origin: Option<Origin>) {
+        // What is no text has no lines to name it in.
+        let is_text = !matches!(form, OutputForm::Digits | OutputForm::Parquet);
+        self.origin = origin.filter(|_| is_text).map(|origin| (form, origin));
     }
 
     /// Writes the answers up to byte `end` of the input, and counts them. `prefix` is what had been
@@ -153,9 +240,39 @@ impl Output {
         text: &[u8],
         tally: &Tally,
     ) -> Result<(), OutputError> {
-        self.write(text)?;
-        (self.progress.bytes, self.progress.prefix) = (end, prefix);
+        match &self.origin {
+            Some((form, origin)) if origin.changes(*form, tally.error_count() > 0) => {
+                let named = origin.name_in(*form, text);
+                self.write(&named)?;
+            }
+            _ => self.write(text)?,
+        }
         self.progress.tally.add(tally);
+        self.record(end, prefix)
+    }
+
+    /// Writes a part of a report about the input up to byte `end`, which has `rows` answers. `counts`
+    /// is what the command has counted so far, including what earlier runs have.
+    ///
+    /// # Errors
+    /// The system's error, with the name of the output.
+    pub fn add_rows(
+        &mut self,
+        end: u64,
+        prefix: Option<Prefix>,
+        text: &[u8],
+        rows: u64,
+        counts: BTreeMap<String, u64>,
+    ) -> Result<(), OutputError> {
+        self.write(text)?;
+        self.progress.tally.answers += rows;
+        self.progress.counts = counts;
+        self.record(end, prefix)
+    }
+
+    /// Records that everything up to byte `end` of the input is answered.
+    fn record(&mut self, end: u64, prefix: Option<Prefix>) -> Result<(), OutputError> {
+        (self.progress.bytes, self.progress.prefix) = (end, prefix);
         if let Target::Partial(output) = &mut self.target {
             let recorded = output.checkpoint_if_due(&self.progress);
             recorded.map_err(|cause| OutputError::Io { name: self.name.clone(), cause })?;
@@ -167,6 +284,20 @@ impl Output {
     #[must_use]
     pub const fn progress(&self) -> &Progress {
         &self.progress
+    }
+
+    /// Begins a run anew whose progress the command does not understand.
+    ///
+    /// # Errors
+    /// The system's error, with the name of the output.
+    pub fn begin_anew(&mut self) -> Result<(), OutputError> {
+        self.progress = Progress::default();
+        match &mut self.target {
+            Target::Standard(_) | Target::Direct(_) => Ok(()),
+            Target::Partial(output) => {
+                output.begin_anew().map_err(|cause| OutputError::Io { name: self.name.clone(), cause })
+            }
+        }
     }
 
     /// The error of a resumed run whose input does not begin with what the earlier run has read.
@@ -210,6 +341,10 @@ impl Output {
     /// # Errors
     /// The system's error, with the path; an older file at the path is untouched.
     pub fn finish(mut self) -> Result<(), OutputError> {
+        #[cfg(feature = "parquet")]
+        if let Some(columns) = self.columns.take() {
+            columns.finish().map_err(|cause| OutputError::Io { name: self.name.clone(), cause })?;
+        }
         let Target::Partial(output) = &mut self.target else { return Ok(()) };
         let name = self.name.clone();
         let fail = |cause| OutputError::Io { name, cause };

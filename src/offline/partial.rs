@@ -30,6 +30,9 @@ const MAX_NAME_BYTES: usize = 255;
 /// value of a histogram.
 const MAX_JOURNAL_BYTES: u64 = 64 << 20;
 
+/// The size of the pieces in which a file is read back.
+const READ_BACK_BYTES: usize = 256 * 1024;
+
 /// The most attempts to lock a file that other runs rename or remove between opening and locking.
 const MAX_TRIES: usize = 1_000;
 
@@ -120,6 +123,33 @@ impl Partial {
 
     pub(super) fn write(&mut self, text: &[u8]) -> io::Result<()> {
         self.file.write_all(text)
+    }
+
+    /// Another handle of the file, which shares the position in it.
+    #[cfg(feature = "parquet")]
+    pub(super) fn try_clone(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+
+    /// Writes over the first bytes.
+    pub(super) fn write_at_start(&self, text: &[u8]) -> io::Result<()> {
+        self.file.write_all_at(text, 0)
+    }
+
+    /// Hands out the whole file in pieces, with their offsets.
+    pub(super) fn read_back(&self, mut add: impl FnMut(u64, &[u8])) -> io::Result<()> {
+        let (mut buffer, mut offset) = (vec![0; READ_BACK_BYTES], 0);
+        loop {
+            match self.file.read_at(&mut buffer, offset) {
+                Ok(0) => return Ok(()),
+                Ok(length) => {
+                    add(offset, &buffer[..length]);
+                    offset += length as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     /// Records how far the run has come. False if that failed; the checkpoint before it still holds
@@ -283,7 +313,7 @@ mod tests {
     fn journal(bytes: u64) -> Journal {
         let version = Version { bytes: 9, modified: (1, 2), changed: (3, 4), inode: 5 };
         let (program, input) = ("sudoku 1.0.0".to_owned(), "/lists/a.txt".to_owned());
-        let run = RunIdentity { program, input, version, options: Vec::new() };
+        let run = RunIdentity { program, command: "solve".to_owned(), input, version, options: Vec::new() };
         let progress = Progress { prefix: Some(Prefix { bytes: 9, hash: 1 }), ..Progress::default() };
         Journal::new(&run, &progress, bytes, Duration::ZERO).unwrap()
     }

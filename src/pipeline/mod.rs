@@ -6,8 +6,9 @@
 //!            └──────▶ pool: jobs in any order, each fills its own slot
 //! ```
 //!
-//! [`run_ordered`] runs a whole input, [`submit`] one job. Both work on a [`ThreadPool`]; the service
-//! has an `ElasticPool` for each kind of work, because calls arrive at any time.
+//! [`run_ordered`] runs a whole input, [`run_here`] a short one, [`submit`] one job. [`run_in_parts`]
+//! is for jobs whose answers may be longer than memory. All work on a [`ThreadPool`]; the service has
+//! an `ElasticPool` for each kind of work, because calls arrive at any time.
 //!
 //! **Invariant:** a job's slot in the queue is reserved before its work starts. Order,
 //! back-pressure and the bound on memory all follow from it: no more jobs are started than there
@@ -18,13 +19,14 @@
 //! dropped is skipped. What a job logs belongs to the span in which it was submitted.
 
 mod elastic_pool;
+mod parts;
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::thread;
 use std::time::Duration;
@@ -34,6 +36,7 @@ use tokio::sync::oneshot;
 use tracing::Span;
 
 pub(crate) use elastic_pool::ElasticPool;
+pub use parts::{PartTaker, run_in_parts, run_in_parts_here};
 
 use elastic_pool::lower_priority;
 
@@ -49,14 +52,29 @@ const CANCEL_POLL: Duration = Duration::from_millis(50);
 #[error("The job panicked.")]
 pub struct Panicked;
 
-/// The error of a run whose reading thread cannot be started.
+/// The error of a run whose threads cannot be started.
 #[derive(Debug, thiserror::Error)]
-#[error("no thread can be started to read the input: {0}. Allow this process more, or use fewer --threads.")]
-pub struct NoReader(#[from] io::Error);
+#[non_exhaustive]
+pub enum NoThreads {
+    /// The thread that reads.
+    #[error(
+        "no thread can be started to read the input: {0}. Allow this process more, or use fewer --threads."
+    )]
+    Reader(io::Error),
+    /// Those that work.
+    #[error("The worker threads cannot be started: {0}")]
+    Workers(#[from] ThreadPoolError),
+}
 
 /// A pool with a fixed number of threads.
 #[derive(Debug)]
-pub struct ThreadPool(rayon::ThreadPool);
+pub struct ThreadPool {
+    name: &'static str,
+    threads: usize,
+    niceness: i32,
+    /// Empty until the threads are needed.
+    started: OnceLock<rayon::ThreadPool>,
+}
 
 /// The error of a pool whose threads cannot be started.
 #[derive(Debug, thiserror::Error)]
@@ -66,13 +84,38 @@ pub struct ThreadPoolError(rayon::ThreadPoolBuildError);
 impl ThreadPool {
     /// The number of threads.
     #[must_use]
-    pub fn current_num_threads(&self) -> usize {
-        self.0.current_num_threads()
+    pub const fn current_num_threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Starts the threads, unless they run already.
+    ///
+    /// # Errors
+    /// [`ThreadPoolError`] if the system refuses to start a thread.
+    pub fn start(&self) -> Result<(), ThreadPoolError> {
+        self.as_rayon().map(|_| ())
     }
 
     /// The pool beneath, for work in scopes.
-    pub(crate) const fn as_rayon(&self) -> &rayon::ThreadPool {
-        &self.0
+    ///
+    /// # Errors
+    /// As [`ThreadPool::start`].
+    pub(crate) fn as_rayon(&self) -> Result<&rayon::ThreadPool, ThreadPoolError> {
+        if let Some(started) = self.started.get() {
+            return Ok(started);
+        }
+        let (name, niceness) = (self.name, self.niceness);
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(self.threads)
+            .thread_name(move |index| format!("{name}-{index}"))
+            .start_handler(move |_| lower_priority(niceness))
+            // Jobs catch their own panics. One that escapes must not abort the process: it drops the
+            // slot's sender, which the owner of the slot sees as `Panicked`.
+            .panic_handler(|_| {})
+            .build()
+            .map_err(ThreadPoolError)?;
+        // If another thread was faster, its pool is used, and the threads of this one end.
+        Ok(self.started.get_or_init(|| pool))
     }
 }
 
@@ -81,8 +124,17 @@ impl ThreadPool {
 /// # Errors
 /// [`ThreadPoolError`] if the system refuses to start a thread.
 pub fn pool(threads: Option<usize>) -> Result<ThreadPool, ThreadPoolError> {
+    let pool = lazy_pool(threads);
+    pool.start()?;
+    Ok(pool)
+}
+
+/// Makes a pool like [`pool`] does, whose threads start when they are first needed. A run over a
+/// short file never needs them.
+#[must_use]
+pub fn lazy_pool(threads: Option<usize>) -> ThreadPool {
     let threads = threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, Into::into));
-    named_pool("worker", threads, 0)
+    ThreadPool { name: "worker", threads, niceness: 0, started: OnceLock::new() }
 }
 
 /// Makes a pool of threads with a name and a priority lowered by `niceness`, as `nice` counts it,
@@ -95,16 +147,9 @@ pub(crate) fn named_pool(
     threads: usize,
     niceness: i32,
 ) -> Result<ThreadPool, ThreadPoolError> {
-    ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .thread_name(move |index| format!("{name}-{index}"))
-        .start_handler(move |_| lower_priority(niceness))
-        // Jobs catch their own panics. One that escapes must not abort the process: it drops the
-        // slot's sender, which the owner of the slot sees as `Panicked`.
-        .panic_handler(|_| {})
-        .build()
-        .map(ThreadPool)
-        .map_err(ThreadPoolError)
+    let pool = ThreadPool { name, threads, niceness, started: OnceLock::new() };
+    pool.start()?;
+    Ok(pool)
 }
 
 /// The slot of one answer, which a job fills.
@@ -137,7 +182,7 @@ fn slot<R>() -> (oneshot::Sender<R>, Slot<R>) {
 }
 
 /// Starts a job on the pool and returns its slot at once. Dropping the slot skips a job that has
-/// not begun.
+/// not begun. If the threads of the pool cannot be started, there is no answer.
 pub fn submit<R: Send + 'static>(pool: &ThreadPool, job: impl FnOnce() -> R + Send + 'static) -> Slot<R> {
     let (sender, slot) = slot();
     start(pool, sender, job);
@@ -184,7 +229,10 @@ fn start<R: Send + 'static>(
     job: impl FnOnce() -> R + Send + 'static,
 ) {
     let span = Span::current();
-    pool.0.spawn_fifo(move || span.in_scope(|| run(sender, job)));
+    // Without threads the sender is dropped, which the owner of the slot sees as `Panicked`.
+    if let Ok(pool) = pool.as_rayon() {
+        pool.spawn_fifo(move || span.in_scope(|| run(sender, job)));
+    }
 }
 
 /// Runs a job and fills its slot, unless the slot was dropped.
@@ -215,14 +263,14 @@ pub enum Ended {
 ///
 /// # Errors
 /// The first error of `source` or `sink`; jobs not begun by then are skipped. The jobs before an
-/// error of the source are all answered first. [`NoReader`], before anything is done.
+/// error of the source are all answered first. [`NoThreads`], before anything is done.
 ///
 /// # Panics
 /// If `recover` panics.
 pub fn run_ordered<J, R, E>(
     pool: &Arc<ThreadPool>,
     cancel: &AtomicBool,
-    mut source: impl FnMut() -> Result<Option<J>, E> + Send + 'static,
+    source: impl FnMut() -> Result<Option<J>, E> + Send + 'static,
     work: impl Fn(&J) -> R + Clone + Send + 'static,
     recover: impl Fn(&J) -> R + Clone + Send + 'static,
     mut sink: impl FnMut(R) -> Result<(), E>,
@@ -230,8 +278,42 @@ pub fn run_ordered<J, R, E>(
 where
     J: Send + 'static,
     R: Send + 'static,
-    E: From<NoReader> + Send + 'static,
+    E: From<NoThreads> + Send + 'static,
 {
+    let begin = move |pool: &ThreadPool, sender, job: J| {
+        let (work, recover) = (work.clone(), recover.clone());
+        start(pool, sender, move || {
+            catch_unwind(AssertUnwindSafe(|| work(&job))).unwrap_or_else(|_| recover(&job))
+        });
+    };
+    let queue = read_ahead(pool, source, slot, begin)?;
+    loop {
+        match receive(&queue, cancel) {
+            Received::Item(Ok(slot)) => match slot.wait() {
+                Ok(answer) => sink(answer)?,
+                // `recover` itself panicked: a bug that leaves no answer to write.
+                Err(Panicked) => panic!("no answer could be made for a job that panicked"),
+            },
+            Received::Item(Err(error)) => return Err(error),
+            Received::Gone => return Ok(Ended::Complete),
+            Received::Cancelled => return Ok(Ended::Cancelled),
+        }
+    }
+}
+
+/// Reads the source on a thread of its own. For each job it makes the two ends of its answer, queues
+/// the one to wait for, and has the job begin with the other one. Only so many jobs are queued.
+fn read_ahead<J, S, W, E>(
+    pool: &Arc<ThreadPool>,
+    mut source: impl FnMut() -> Result<Option<J>, E> + Send + 'static,
+    ends: impl Fn() -> (S, W) + Send + 'static,
+    begin: impl Fn(&ThreadPool, S, J) + Send + 'static,
+) -> Result<Receiver<Result<W, E>>, E>
+where
+    W: Send + 'static,
+    E: From<NoThreads> + Send + 'static,
+{
+    pool.start().map_err(NoThreads::from)?;
     let (reserve, queue) = mpsc::sync_channel(pool.current_num_threads() * JOBS_PER_THREAD);
     let pool = Arc::clone(pool);
     let reader = move || {
@@ -245,31 +327,60 @@ where
                     break;
                 }
             };
-            let (sender, slot) = slot();
-            if reserve.send(Ok(slot)).is_err() {
+            let (sender, answer) = ends();
+            if reserve.send(Ok(answer)).is_err() {
                 break;
             }
-            let (work, recover) = (work.clone(), recover.clone());
-            start(&pool, sender, move || {
-                catch_unwind(AssertUnwindSafe(|| work(&job))).unwrap_or_else(|_| recover(&job))
-            });
+            begin(&pool, sender, job);
         }
     };
     // Not joined, because it may be waiting for input that never comes when the sink fails.
-    thread::Builder::new().name("reader".to_owned()).spawn(reader).map_err(NoReader)?;
+    thread::Builder::new().name("reader".to_owned()).spawn(reader).map_err(NoThreads::Reader)?;
+    Ok(queue)
+}
+
+/// What comes of waiting for an item.
+enum Received<T> {
+    Item(T),
+    /// Whoever sends is gone.
+    Gone,
+    Cancelled,
+}
+
+/// Waits for the next item, and for the cancel flag.
+fn receive<T>(queue: &Receiver<T>, cancel: &AtomicBool) -> Received<T> {
     while !cancel.load(Ordering::Relaxed) {
         match queue.recv_timeout(CANCEL_POLL) {
-            Ok(Ok(slot)) => match slot.wait() {
-                Ok(answer) => sink(answer)?,
-                // `recover` itself panicked: a bug that leaves no answer to write.
-                Err(Panicked) => panic!("no answer could be made for a job that panicked"),
-            },
-            Ok(Err(error)) => return Err(error),
-            Err(RecvTimeoutError::Disconnected) => return Ok(Ended::Complete),
+            Ok(item) => return Received::Item(item),
+            Err(RecvTimeoutError::Disconnected) => return Received::Gone,
             Err(RecvTimeoutError::Timeout) => {}
         }
     }
-    Ok(Ended::Cancelled)
+    Received::Cancelled
+}
+
+/// Does all jobs of `source` one after another on this thread, for a source of a job or two: waking
+/// other threads takes longer. Otherwise it is like [`run_ordered`].
+///
+/// # Errors
+/// The first error of `source` or `sink`.
+///
+/// # Panics
+/// If `recover` panics.
+pub fn run_here<J, R, E>(
+    cancel: &AtomicBool,
+    mut source: impl FnMut() -> Result<Option<J>, E>,
+    work: impl Fn(&J) -> R,
+    recover: impl Fn(&J) -> R,
+    mut sink: impl FnMut(R) -> Result<(), E>,
+) -> Result<Ended, E> {
+    while let Some(job) = source()? {
+        if cancel.load(Ordering::Relaxed) {
+            return Ok(Ended::Cancelled);
+        }
+        sink(catch_unwind(AssertUnwindSafe(|| work(&job))).unwrap_or_else(|_| recover(&job)))?;
+    }
+    Ok(Ended::Complete)
 }
 
 #[cfg(test)]
@@ -283,8 +394,8 @@ mod tests {
     #[derive(Debug, PartialEq)]
     struct Failed(&'static str);
 
-    impl From<NoReader> for Failed {
-        fn from(_: NoReader) -> Self {
+    impl From<NoThreads> for Failed {
+        fn from(_: NoThreads) -> Self {
             Self("no thread")
         }
     }
@@ -358,6 +469,32 @@ mod tests {
         assert_eq!(submit(&pool, || panic!("injected")).wait(), Err::<(), _>(Panicked));
         assert_eq!(pool.current_num_threads(), 2);
         assert_eq!(submit(&pool, || 5).wait(), Ok(5));
+    }
+
+    #[test]
+    fn a_run_on_one_thread_is_like_one_on_many() {
+        let work = |&n: &u64| if n % 3 == 0 { panic!("injected") } else { n };
+        let mut answers = Vec::new();
+        let sink = |n| {
+            answers.push(n);
+            if n == 7 { Err(Failed("full")) } else { Ok(()) }
+        };
+        assert_eq!(run_here(&GO_ON, numbers(10), work, |&n| 1000 + n, sink), Err(Failed("full")));
+        assert_eq!(answers, [1000, 1, 2, 1003, 4, 5, 1006, 7]);
+        let here = thread::current().id();
+        let work = |_: &u64| assert_eq!(thread::current().id(), here);
+        assert_eq!(run_here(&GO_ON, numbers(3), work, |_| panic!(), |()| Ok(())), Ok(Ended::Complete));
+        let cancelled = AtomicBool::new(true);
+        let ended = run_here(&cancelled, numbers(3), |_| panic!(), |_| panic!(), |()| Ok(()));
+        assert_eq!(ended, Ok(Ended::Cancelled));
+    }
+
+    #[test]
+    fn threads_start_when_they_are_needed() {
+        let pool = Arc::new(lazy_pool(Some(2)));
+        assert!(pool.started.get().is_none() && pool.current_num_threads() == 2);
+        assert_eq!(submit(&pool, || 5).wait(), Ok(5));
+        assert!(pool.started.get().is_some());
     }
 
     #[test]

@@ -7,6 +7,9 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
+use crate::service::net::listen::ListenAddress;
+use crate::service::net::observe::CallObserver;
+use crate::service::net::origin::Origin;
 use crate::service::net::tls::TlsFiles;
 use crate::solver::{STRATEGIES, Strategy};
 
@@ -17,12 +20,12 @@ use crate::solver::{STRATEGIES, Strategy};
 ///
 /// let limits = Limits { connections: 16, ..Limits::default() };
 /// let config = Config { limits, ..Config::default() };
-/// assert!(config.listen.ip().is_loopback());
+/// assert_eq!(config.listen[0].to_string(), "127.0.0.1:50051");
 /// ```
 #[derive(Clone)]
 pub struct Config {
-    /// The address to listen on (default: 127.0.0.1:50051); port 0 takes a free one.
-    pub listen: SocketAddr,
+    /// The addresses to listen on (default: 127.0.0.1:50051); port 0 takes a free one.
+    pub listen: Vec<ListenAddress>,
     /// Whether it may listen beyond loopback without encryption (default: no).
     pub insecure: bool,
     /// The files for TLS (default: nothing is encrypted).
@@ -31,6 +34,10 @@ pub struct Config {
     pub token_file: Option<PathBuf>,
     /// The folder of the data sets (default: there are none).
     pub data_dir: Option<PathBuf>,
+    /// Whether the page is served at `/` (default: yes).
+    pub page: bool,
+    /// Origins whose pages may call from a browser, beside the server's own (default: none).
+    pub allowed_origins: Vec<Origin>,
     /// The threads of each worker pool (default: one for each core).
     pub threads: Option<NonZeroUsize>,
     /// The limits on clients.
@@ -39,20 +46,25 @@ pub struct Config {
     pub drain_timeout: Duration,
     /// The strategies that clients may name, the default first.
     pub strategies: &'static [&'static dyn Strategy],
+    /// Who is told of every call that has ended (default: nobody).
+    pub call_observer: Option<CallObserver>,
 }
 
 impl Default for Config {
     fn default() -> Self {
         Self {
-            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 50051)),
+            listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 50051)).into()],
             insecure: false,
             tls: None,
             token_file: None,
             data_dir: None,
+            page: true,
+            allowed_origins: Vec::new(),
             threads: None,
             limits: Limits::default(),
             drain_timeout: Duration::from_secs(10),
             strategies: STRATEGIES,
+            call_observer: None,
         }
     }
 }
@@ -68,7 +80,8 @@ pub struct Limits {
     /// answers; with the default, the answers to a message stay below the 4 MiB that clients accept
     /// by default.
     pub message_lines: usize,
-    /// The most time without another byte of an incomplete message (default: 30 s).
+    /// The most time until the first message of a call, and without another byte of an incomplete
+    /// message (default: 30 s).
     pub message_timeout: Duration,
     /// The most connections at once; further ones wait to be accepted (default: 4,096). An idle one
     /// takes about 30 KB.
@@ -86,8 +99,11 @@ pub struct Limits {
     /// The most calls of a connection that the client may reset before they were accepted (default:
     /// 20).
     pub reset_streams: usize,
-    /// The most open calls, streaming or not, over all connections (default: 256).
+    /// The most open calls of all services, streaming or not, over all connections (default: 256).
+    /// A connection may hold twice as many of them as are free for all others.
     pub streams: usize,
+    /// The time after which an idle stream may be ended because others wait (default: 30 s).
+    pub stream_idle_timeout: Duration,
     /// The most open calls on one connection (default: 128). Clients assume 100 until they receive
     /// the server's settings, so with less than that some of their first calls are refused.
     pub streams_per_connection: u32,
@@ -119,6 +135,50 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// The limits of a server that began with `old` and is to have these: those that can change
+    /// while it runs are new.
+    pub(crate) fn changed_from(&self, old: &Self) -> Self {
+        Self {
+            message_lines: self.message_lines,
+            message_timeout: self.message_timeout,
+            connections: self.connections,
+            streams: self.streams,
+            stream_idle_timeout: self.stream_idle_timeout,
+            idle_timeout: self.idle_timeout,
+            nodes: self.nodes,
+            trace_steps: self.trace_steps,
+            generated: self.generated,
+            attempts: self.attempts,
+            ..*old
+        }
+    }
+
+    /// The limits by the names of their flags, for metrics; times in seconds.
+    pub(crate) fn values(&self) -> [(&'static str, f64); 19] {
+        let time = |time: Duration| time.as_secs_f64();
+        [
+            ("max-message-bytes", self.message_bytes as f64),
+            ("max-message-lines", self.message_lines as f64),
+            ("message-timeout", time(self.message_timeout)),
+            ("max-connections", self.connections as f64),
+            ("handshake-timeout", time(self.handshake_timeout)),
+            ("max-connection-age", self.connection_age.map_or(f64::INFINITY, time)),
+            ("keepalive-interval", time(self.keepalive_interval)),
+            ("keepalive-timeout", time(self.keepalive_timeout)),
+            ("max-header-bytes", f64::from(self.header_bytes)),
+            ("max-reset-streams", self.reset_streams as f64),
+            ("max-streams", self.streams as f64),
+            ("max-streams-per-connection", f64::from(self.streams_per_connection)),
+            ("stream-idle-timeout", time(self.stream_idle_timeout)),
+            ("idle-timeout", time(self.idle_timeout)),
+            ("max-nodes", self.nodes as f64),
+            ("max-puzzle-time", time(self.puzzle_time)),
+            ("max-trace-steps", self.trace_steps as f64),
+            ("max-generated", self.generated as f64),
+            ("max-attempts", self.attempts as f64),
+        ]
+    }
+
     /// The most batches of one stream, with `threads` threads in a pool.
     pub(crate) fn in_flight_per_stream(&self, threads: usize) -> usize {
         self.in_flight_per_stream.map_or(2 * threads, Into::into).min(Semaphore::MAX_PERMITS)
@@ -139,6 +199,7 @@ impl Default for Limits {
             header_bytes: 16 << 10,
             reset_streams: 20,
             streams: 256,
+            stream_idle_timeout: Duration::from_secs(30),
             streams_per_connection: 128,
             idle_timeout: Duration::from_secs(300),
             in_flight: None,

@@ -1,22 +1,28 @@
 //! The context that all calls share: worker pools, strategies, data sets, limits, and the drain
 //! signal.
 //!
-//! **Invariant:** a call holds a permit from [`Context::admit`] until it has ended, so no more than
-//! `Limits::streams` calls are open, and [`Context::idle`] returns only when all have ended.
+//! **Invariant:** a call holds a permit from [`Context::admit`] until it has ended, so
+//! [`Context::idle`] returns only when all have. How many there may be is not decided here but
+//! before a call gets here, in [`crate::service::net::admission`].
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::sleep;
 use tonic::{Request, Status};
 
-use crate::answer::{Cancel, Cancelled, IdleWorkers, Task, Workers};
+use crate::answer::{Cancel, Cancelled, CanonTask, Canonizers, IdleCanonizers, IdleWorkers, Task, Workers};
 use crate::service::config::Limits;
 use crate::service::datasets::Datasets;
-use crate::service::metrics::{self, OpenCall};
+use crate::service::metrics;
+use crate::service::net::call::CallState;
 use crate::service::net::deadline::Deadline;
 use crate::service::net::handle::ConnectionHandle;
-use crate::service::sched::pools::{CancelOnDrop, Size, WorkerPools};
-use crate::service::wire::status::{MAX_STREAMS, busy, message_over_limit, shutting_down, work_broke_down};
+use crate::service::net::tokens::Caller;
+use crate::service::sched::pools::{CallWork, CancelOnDrop, Size, WorkerPools};
+use crate::service::sched::turns::Client;
+use crate::service::wire::status::{message_over_limit, over_quota, shutting_down, work_broke_down};
 use crate::solver::Strategy;
 use crate::text::Format;
 
@@ -26,40 +32,109 @@ pub(crate) struct Context {
     pub(crate) pools: Arc<WorkerPools>,
     /// The strategies that clients may name, the default first.
     pub(crate) strategies: &'static [&'static dyn Strategy],
-    /// The limits on clients.
-    pub(crate) limits: Limits,
+    /// The limits on clients, which can change.
+    limits: RwLock<Limits>,
     /// The data sets, if there is a data directory.
     pub(crate) datasets: Option<Datasets>,
     idle_workers: Arc<IdleWorkers>,
+    idle_canonizers: IdleCanonizers,
     calls: Arc<Semaphore>,
     draining: watch::Receiver<bool>,
 }
 
-/// An admitted call. Dropping it admits another one.
+/// The number of calls that can be counted, more than there are connections and memory for.
+const ALL_CALLS: u32 = u32::MAX >> 3;
+
+/// The longest wait for a quota of puzzles in a call with one response; beyond it is refused.
+const MAX_QUOTA_WAIT: Duration = Duration::from_secs(1);
+
+/// An open call of the service.
 pub(crate) struct Call {
     /// The client's deadline.
     pub(crate) deadline: Deadline,
-    /// The handle of its connection.
-    pub(crate) handle: Option<ConnectionHandle>,
+    /// What the layers around it know of it.
+    pub(crate) state: Arc<CallState>,
+    /// Whether it is a stream of messages, which waits for its client between them.
+    is_stream: bool,
     _permit: OwnedSemaphorePermit,
-    _meter: OpenCall,
 }
 
 impl Call {
+    /// Makes it a stream of messages. It may be ended for others while it waits for its client.
+    pub(crate) fn into_stream(mut self) -> Self {
+        if !std::mem::replace(&mut self.is_stream, true) {
+            self.state.gave(1);
+        }
+        self
+    }
+
+    /// Records that a message of a stream has its response.
+    pub(crate) fn gave(&self) {
+        if self.is_stream {
+            self.state.gave(1);
+        }
+    }
+
     /// Closes the connection of a client that does not take its answers.
     pub(crate) fn cut_off(&self) {
-        cut_off(self.handle.as_ref());
+        cut_off(&self.state.connection);
+    }
+
+    /// Takes the puzzles of a message off the quota of the call's token, and waits until it covers
+    /// them.
+    ///
+    /// # Errors
+    /// `RESOURCE_EXHAUSTED` if that takes longer than a second.
+    pub(crate) async fn take_puzzles(&self, puzzles: u64) -> Result<(), Status> {
+        self.state.read(1, puzzles);
+        let Some(caller) = self.state.caller() else { return Ok(()) };
+        count_puzzles(caller, puzzles);
+        let Some((wait, quota)) = caller.take_puzzles(puzzles) else { return Ok(()) };
+        if wait > MAX_QUOTA_WAIT {
+            caller.give_back_puzzles(puzzles);
+            metrics::refused("quota");
+            return Err(over_quota("puzzles-per-second", "puzzles a second", quota as usize));
+        }
+        if !wait.is_zero() {
+            self.deadline.limit(sleep(wait)).await?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        if !self.is_stream {
+            self.state.gave(1);
+        }
+    }
+}
+
+fn count_puzzles(caller: &Caller, puzzles: u64) {
+    if let Some(name) = caller.name() {
+        metrics::client_puzzles(name, puzzles);
+    }
+}
+
+/// Takes the puzzles of a batch of a stream off the quota of its token, and waits until it covers
+/// them.
+pub(crate) async fn pace(state: &CallState, puzzles: u64) {
+    let Some(caller) = state.caller() else { return };
+    count_puzzles(caller, puzzles);
+    if let Some((wait, _)) = caller.take_puzzles(puzzles)
+        && !wait.is_zero()
+    {
+        sleep(wait).await;
     }
 }
 
 /// Closes the connection of a client that does not take its answers, where the [`Call`] is not at
 /// hand.
-pub(crate) fn cut_off(handle: Option<&ConnectionHandle>) {
-    tracing::info!("closing the connection of a client that does not read its answers");
+pub(crate) fn cut_off(connection: &ConnectionHandle) {
+    let peer = connection.peer();
+    tracing::info!(%peer, "closing the connection of a client that does not read its answers");
     metrics::refused("idle_timeout");
-    if let Some(handle) = handle {
-        handle.close();
-    }
+    connection.close();
 }
 
 impl Context {
@@ -72,32 +147,39 @@ impl Context {
     ) -> Self {
         Self {
             idle_workers: Arc::new(IdleWorkers::new(pools.threads())),
+            idle_canonizers: IdleCanonizers::default(),
             pools: Arc::new(pools),
             strategies,
-            limits,
+            limits: RwLock::new(limits),
             datasets,
-            calls: Arc::new(Semaphore::new(limits.streams.min(Semaphore::MAX_PERMITS))),
+            calls: Arc::new(Semaphore::new(ALL_CALLS as usize)),
             draining,
         }
     }
 
-    /// Admits a call.
+    /// The limits on clients as they are now.
+    pub(crate) fn limits(&self) -> Limits {
+        *self.limits.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the limits for what comes from now on.
+    pub(crate) fn set_limits(&self, limits: Limits) {
+        *self.limits.write().unwrap_or_else(PoisonError::into_inner) = limits;
+    }
+
+    /// Begins a call that was let in.
     ///
     /// # Errors
-    /// `UNAVAILABLE` while the server is shutting down, `RESOURCE_EXHAUSTED` while too many calls
-    /// are open.
+    /// `UNAVAILABLE` while the server is shutting down.
     pub(crate) fn admit<T>(&self, request: &Request<T>) -> Result<Call, Status> {
-        if self.is_draining() {
+        let permit = Arc::clone(&self.calls).try_acquire_owned().ok().filter(|_| !self.is_draining());
+        let Some(permit) = permit else {
             metrics::refused("shutting_down");
             return Err(shutting_down());
-        }
-        let permit = Arc::clone(&self.calls).try_acquire_owned().map_err(|_| {
-            metrics::refused("max_streams");
-            busy(MAX_STREAMS, "calls open at once", self.limits.streams)
-        })?;
-        let deadline = Deadline::of(request.metadata());
-        let handle = request.extensions().get::<ConnectionHandle>().cloned();
-        Ok(Call { deadline, handle, _permit: permit, _meter: OpenCall::new() })
+        };
+        let state = request.extensions().get::<Arc<CallState>>().cloned().unwrap_or_default();
+        state.owes(1);
+        Ok(Call { deadline: state.deadline, state, is_stream: false, _permit: permit })
     }
 
     /// Refuses a message with too many lines.
@@ -105,7 +187,7 @@ impl Context {
     /// # Errors
     /// `RESOURCE_EXHAUSTED`.
     pub(crate) fn check_lines(&self, lines: usize) -> Result<(), Status> {
-        let limit = self.limits.message_lines;
+        let limit = self.limits().message_lines;
         if lines > limit {
             Err(message_over_limit("message-lines", "lines in a message", limit))
         } else {
@@ -124,10 +206,10 @@ impl Context {
         size: Size,
         job: impl Fn(&dyn Cancel) -> Result<R, Cancelled> + Send + Sync + 'static,
     ) -> Result<R, Status> {
-        let call_work = CancelOnDrop(self.pools.new_call());
+        let call_work = CancelOnDrop(self.new_work(&call.state));
         let work = async {
             let job = Arc::new(move |(): &(), cancel: &dyn Cancel| job(cancel));
-            let permit = self.pools.permit(size).await;
+            let permit = self.pools.permit(&call_work.0, size).await;
             let mut slots = self.pools.start(&call_work.0, permit, vec![()], job).await;
             match slots.pop() {
                 Some(slot) => slot.await.ok(),
@@ -140,10 +222,25 @@ impl Context {
         }
     }
 
+    /// The work of a call in the pools.
+    pub(crate) fn new_work(&self, state: &CallState) -> Arc<CallWork> {
+        self.pools.new_call(self.client(state))
+    }
+
+    /// The client of a call, whose turns its work takes.
+    pub(crate) fn client(&self, state: &CallState) -> Arc<Client> {
+        self.pools.client(state.turns())
+    }
+
     /// The workers for puzzles of this format. Calls share them, so calls that wait for their
     /// clients hold none.
     pub(crate) fn workers(&self, format: Format, task: Task) -> Workers {
         Workers::sharing(&self.idle_workers, format, task)
+    }
+
+    /// What makes canonical forms of 9x9 puzzles of this format. Calls share it too.
+    pub(crate) fn canonizers(&self, format: Format, task: CanonTask) -> Canonizers {
+        Canonizers::sharing(&self.idle_canonizers, format, task)
     }
 
     /// The idle workers that calls share.
@@ -164,7 +261,6 @@ impl Context {
 
     /// Returns when no call is open.
     pub(crate) async fn idle(&self) {
-        let all = u32::try_from(self.limits.streams).unwrap_or(u32::MAX);
-        let _ = self.calls.acquire_many(all).await;
+        let _ = self.calls.acquire_many(ALL_CALLS).await;
     }
 }

@@ -22,7 +22,9 @@ use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
 use tokio::task::spawn_blocking;
 use tonic::Status;
 
-use crate::input::{self, FileId, InputError, Mapped, Picked, PuzzleIndex, Reader, Source, Version};
+use crate::input::{
+    self, FileId, InputError, Kind, Mapped, Named, Picked, PuzzleIndex, Reader, Source, Version,
+};
 use crate::pipeline::ThreadPool;
 use crate::service::wire::convert::option_field;
 use crate::service::wire::proto;
@@ -75,7 +77,7 @@ impl Datasets {
     ///
     /// # Errors
     /// `NOT_FOUND` for anything but a regular file beneath the data directory,
-    /// `FAILED_PRECONDITION` for a compressed one.
+    /// `FAILED_PRECONDITION` for one that is no plain text.
     pub(crate) fn dataset(&self, name: String) -> Result<NamedDataset, Status> {
         let file = self.file(&name).map_err(|_| dataset_not_found(&name))?;
         let metadata = file.metadata().map_err(|_| dataset_not_found(&name))?;
@@ -97,10 +99,7 @@ impl Datasets {
         if mapped.len() >= MAX_MAPPED {
             return Err(too_many());
         }
-        if input::is_compressed(&file) {
-            let message = format!("{name} is compressed. Data sets are read at any place: unpack it.");
-            return Err(dataset_not_servable("DATASET_COMPRESSED", &name, &message));
-        }
+        refuse_what_is_no_text(&file, &name)?;
         let map = Mapped::open(&file, name.clone()).map_err(|error| failure(&name, error))?;
         let dataset = Arc::new(Dataset {
             map: map.ok_or_else(too_many)?,
@@ -117,12 +116,16 @@ impl Datasets {
         // Without this, opening a FIFO would wait for a writer. The kind of file is known only once
         // it is open.
         options.read(true).custom_flags(libc::O_NONBLOCK);
+        // Names that begin with a dot are hidden from the list, and so are those below such folders.
+        if name.split('/').any(|part| part.starts_with('.') && ![".", ".."].contains(&part)) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
         let file = self.root.open_with(name, &options)?.into_std();
         if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 
     /// The regular files of the data directory by name, without hidden ones, which may be
-    /// incomplete.
+    /// incomplete and are not served either.
     pub(crate) fn list(&self) -> io::Result<Vec<proto::Dataset>> {
         let mut list = Vec::new();
         for entry in self.root.entries()? {
@@ -167,7 +170,7 @@ impl NamedDataset {
             let reader = dataset.reader(&own_hint)?;
             input::validate(reader, &pool, &cancel, 1, |_| {}).map_err(|stopped| match stopped {
                 input::ValidateError::Input(error) => failure(&dataset.name, error),
-                input::ValidateError::Cancelled => work_broke_down(),
+                input::ValidateError::Threads(_) | input::ValidateError::Cancelled => work_broke_down(),
             })
         })
         .await?;
@@ -210,6 +213,42 @@ impl NamedDataset {
     }
 }
 
+/// Refuses a file that would have to be decoded, because a data set is read at any place.
+fn refuse_what_is_no_text(file: &File, name: &str) -> Result<(), Status> {
+    let kind = Kind::of_file(file).map_err(|error| dataset_unreadable(name, format!("{name}: {error}")))?;
+    Err(match kind {
+        Kind::Text => return Ok(()),
+        Kind::Compressed(_) | Kind::Zip => {
+            let message = format!("{name} is compressed. Data sets are read at any place: unpack it.");
+            dataset_not_servable("DATASET_COMPRESSED", name, &message)
+        }
+        Kind::Utf16(_) => {
+            let message =
+                format!("{name} is in UTF-16. Data sets are read at any place: convert it to UTF-8.");
+            dataset_not_servable("DATASET_MALFORMED", name, &message)
+        }
+        Kind::Xml => {
+            let message =
+                format!("{name} is XML. Data sets are read at any place: write its puzzles as lines.");
+            dataset_not_servable("DATASET_MALFORMED", name, &message)
+        }
+        Kind::Npy => {
+            let message = format!(
+                "{name} is a NumPy array. Data sets are read at any place: write its puzzles as lines."
+            );
+            dataset_not_servable("DATASET_MALFORMED", name, &message)
+        }
+        #[cfg(feature = "parquet")]
+        Kind::Parquet => {
+            let message = format!(
+                "{name} is a Parquet file. Data sets are read at any place: write its puzzles as lines."
+            );
+            dataset_not_servable("DATASET_MALFORMED", name, &message)
+        }
+        Kind::Foreign(foreign) => failure(name, foreign.error(&Named { name, is_file: true }, false)),
+    })
+}
+
 /// The status of a call whose data set cannot be read; `name` is the client's name for it.
 pub(crate) fn failure(name: &str, error: InputError) -> Status {
     let error = error.renamed(name);
@@ -220,9 +259,12 @@ pub(crate) fn failure(name: &str, error: InputError) -> Status {
             Some(field) => invalid(&field, message),
             None => dataset_not_servable("DATASET_MALFORMED", name, &message),
         },
-        InputError::Empty { .. } | InputError::TooLong { .. } | InputError::Endless { .. } => {
-            dataset_not_servable("DATASET_MALFORMED", name, &message)
-        }
+        InputError::Empty { .. }
+        | InputError::Foreign { .. }
+        | InputError::NoPuzzle { .. }
+        | InputError::NotText { .. }
+        | InputError::TooLong { .. }
+        | InputError::Endless { .. } => dataset_not_servable("DATASET_MALFORMED", name, &message),
         InputError::Io { .. } | InputError::Damaged { .. } | InputError::NotShardable { .. } => {
             dataset_unreadable(name, message)
         }

@@ -3,9 +3,10 @@
 //! They go to the recorder of the process, if it has one (`sudokud` has one with
 //! `--metrics-listen`); otherwise counting costs next to nothing.
 //!
-//! **Invariant:** labels take only values of ours (methods, outcomes, reasons), so no client can
-//! increase the number of time series.
+//! **Invariant:** labels take only values of ours (methods, outcomes, reasons) and names that the
+//! operator gave, so no client can increase the number of time series.
 
+use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use metrics::{
@@ -23,12 +24,18 @@ const GENERATED: &str = "sudoku_generated_puzzles_total";
 const MESSAGES: &str = "sudoku_messages_received_total";
 const CALLS: &str = "sudoku_calls_total";
 const CALLS_OPEN: &str = "sudoku_calls_open";
+const CALLS_ENDED_IDLE: &str = "sudoku_calls_ended_idle_total";
+const CLIENT_CALLS: &str = "sudoku_client_calls_total";
+const CLIENT_CALLS_OPEN: &str = "sudoku_client_calls_open";
+const CLIENT_PUZZLES: &str = "sudoku_client_puzzles_total";
 const CALL_SECONDS: &str = "sudoku_call_seconds";
 const REFUSED: &str = "sudoku_calls_refused_total";
 const BATCHES_WAITING: &str = "sudoku_batches_waiting";
 const BATCHES_RUNNING: &str = "sudoku_batches_running";
 const BATCH_SECONDS: &str = "sudoku_batch_seconds";
 const CONNECTIONS_OPEN: &str = "sudoku_connections_open";
+const CONNECTIONS_WAITING: &str = "sudoku_connections_waiting";
+const LIMIT: &str = "sudoku_limit";
 const RECEIVED: &str = "sudoku_received_bytes_total";
 const SENT: &str = "sudoku_sent_bytes_total";
 const HANDSHAKES_FAILED: &str = "sudoku_handshakes_failed_total";
@@ -41,20 +48,26 @@ const STARTED: &str = "process_start_time_seconds";
 /// codes of errors.
 const ANSWERED: &str = "answered";
 
-/// Describes each metric, and sets those that never change.
-pub(crate) fn describe() {
+/// Describes each metric, and sets those that never change. `methods` are the labels of calls.
+pub(crate) fn describe(methods: &[&'static str]) {
     describe_counter!(PUZZLES, "Puzzles by outcome: answered, or the code of the error");
     describe_counter!(NODES, "Search states visited for those puzzles");
     describe_counter!(GENERATED, "Puzzles requested from Generate by outcome: made, or given up");
     describe_counter!(MESSAGES, "Messages with puzzles received on streams, by method");
     describe_counter!(CALLS, "Calls that have ended, including refused ones, by method and status");
-    describe_gauge!(CALLS_OPEN, "Calls admitted and open");
+    describe_gauge!(CALLS_OPEN, "Calls admitted and open, of every service");
+    describe_counter!(CALLS_ENDED_IDLE, "Idle calls that were ended because others waited");
+    describe_counter!(CLIENT_CALLS, "Calls let in, by the name of their token");
+    describe_gauge!(CLIENT_CALLS_OPEN, "Calls open, by the name of their token");
+    describe_counter!(CLIENT_PUZZLES, "Puzzles asked for, by the name of the token");
     describe_histogram!(CALL_SECONDS, Unit::Seconds, "How long calls were open, by method");
     describe_counter!(REFUSED, "Calls refused, by reason");
     describe_gauge!(BATCHES_WAITING, "Batches of puzzles that wait for a thread");
     describe_gauge!(BATCHES_RUNNING, "Batches of puzzles in the worker pools");
     describe_histogram!(BATCH_SECONDS, Unit::Seconds, "Time from a batch's permit to its end");
     describe_gauge!(CONNECTIONS_OPEN, "Open connections");
+    describe_gauge!(CONNECTIONS_WAITING, "Connections that wait for the end of others, up to 64");
+    describe_gauge!(LIMIT, "Limits, by the names of their flags; times in seconds");
     describe_counter!(RECEIVED, Unit::Bytes, "Bytes received, after decryption");
     describe_counter!(SENT, Unit::Bytes, "Bytes sent, before encryption");
     describe_counter!(HANDSHAKES_FAILED, "TLS handshakes that failed, by reason");
@@ -69,6 +82,7 @@ pub(crate) fn describe() {
         [("version", build_info::VERSION), ("commit", build_info::COMMIT), ("rustc", build_info::RUSTC)];
     let labels = origin.iter().map(metrics::Label::from).chain([metrics::Label::new("backend", backend)]);
     gauge!(BUILD, labels.collect::<Vec<_>>()).set(1);
+    begin(methods);
 }
 
 /// Counts answers to puzzles.
@@ -130,13 +144,38 @@ impl Drop for GaugeGuard {
     }
 }
 
-/// The meter of a call that was admitted, for as long as it is open.
-pub(crate) struct OpenCall(#[expect(dead_code, reason = "held for its drop")] GaugeGuard);
-
-impl OpenCall {
-    pub(crate) fn new() -> Self {
-        Self(GaugeGuard::increment(gauge!(CALLS_OPEN)))
+/// Counts a call that was let in, also under the name of its token.
+pub(crate) fn call_opened(name: Option<&Arc<str>>) {
+    gauge!(CALLS_OPEN).increment(1);
+    if let Some(name) = name {
+        gauge!(CLIENT_CALLS_OPEN, "client" => Arc::clone(name)).increment(1);
+        counter!(CLIENT_CALLS, "client" => Arc::clone(name)).increment(1);
     }
+}
+
+/// Counts its end.
+pub(crate) fn call_closed(name: Option<&Arc<str>>) {
+    gauge!(CALLS_OPEN).decrement(1);
+    if let Some(name) = name {
+        gauge!(CLIENT_CALLS_OPEN, "client" => Arc::clone(name)).decrement(1);
+    }
+}
+
+/// Counts an idle call that was ended for another one.
+pub(crate) fn ended_idle() {
+    counter!(CALLS_ENDED_IDLE).increment(1);
+}
+
+/// Sets up the metrics of a client that the operator has named.
+pub(crate) fn add_client(name: &Arc<str>) {
+    gauge!(CLIENT_CALLS_OPEN, "client" => Arc::clone(name)).increment(0);
+    counter!(CLIENT_CALLS, "client" => Arc::clone(name)).increment(0);
+    counter!(CLIENT_PUZZLES, "client" => Arc::clone(name)).increment(0);
+}
+
+/// Counts puzzles of a client that the operator has named.
+pub(crate) fn client_puzzles(name: &Arc<str>, puzzles: u64) {
+    counter!(CLIENT_PUZZLES, "client" => Arc::clone(name)).increment(puzzles);
 }
 
 /// The meter of any call, admitted or refused.
@@ -183,6 +222,85 @@ impl RunningBatch {
 impl Drop for RunningBatch {
     fn drop(&mut self) {
         histogram!(BATCH_SECONDS).record(self.begun.elapsed());
+    }
+}
+
+/// The meter of a connection that waits for room, for as long as it does.
+pub(crate) struct WaitingConnection(#[expect(dead_code, reason = "held for its drop")] GaugeGuard);
+
+impl WaitingConnection {
+    pub(crate) fn new() -> Self {
+        Self(GaugeGuard::increment(gauge!(CONNECTIONS_WAITING)))
+    }
+}
+
+/// Sets the gauge of a limit.
+pub(crate) fn limit(name: &'static str, value: f64) {
+    gauge!(LIMIT, "name" => name).set(value);
+}
+
+/// The statuses with which calls can end.
+const STATUSES: [&str; 14] = [
+    "OK",
+    "CANCELLED",
+    "UNKNOWN",
+    "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED",
+    "NOT_FOUND",
+    "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "UNIMPLEMENTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "UNAUTHENTICATED",
+    "OUT_OF_RANGE",
+];
+
+/// The reasons for which calls, and requests that are none, can be refused.
+const REASONS: [&str; 11] = [
+    "max_streams",
+    "share",
+    "quota",
+    "token",
+    "content_type",
+    "method",
+    "timeout_header",
+    "shutting_down",
+    "idle_timeout",
+    "header_bytes",
+    "origin",
+];
+
+/// Makes every series appear that can be told beforehand, so that rates and alerts have something
+/// to begin with.
+fn begin(methods: &[&'static str]) {
+    let zero = |counter: Counter| counter.increment(0);
+    for &method in methods {
+        for status in STATUSES {
+            zero(counter!(CALLS, "method" => method, "status" => status));
+        }
+    }
+    for reason in REASONS.into_iter().chain(["host"]) {
+        zero(counter!(REFUSED, "reason" => reason));
+    }
+    for outcome in ["made", "given_up"] {
+        zero(counter!(GENERATED, "outcome" => outcome));
+    }
+    for reason in ["refused", "too_slow"] {
+        zero(counter!(HANDSHAKES_FAILED, "reason" => reason));
+    }
+    for method in ["SolveStream", "SolveLines", "Canonicalize"] {
+        zero(counter!(MESSAGES, "method" => method));
+    }
+    for outcome in Problem::CODES.into_iter().chain([ANSWERED]) {
+        zero(counter!(PUZZLES, "outcome" => outcome));
+    }
+    for name in [NODES, CALLS_ENDED_IDLE, RECEIVED, SENT] {
+        zero(counter!(name));
+    }
+    for name in [CALLS_OPEN, BATCHES_WAITING, BATCHES_RUNNING, CONNECTIONS_OPEN, CONNECTIONS_WAITING] {
+        gauge!(name).increment(0);
     }
 }
 

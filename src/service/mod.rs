@@ -1,10 +1,10 @@
-//! The gRPC service: an adapter between the wire and [`crate::answer`] or [`crate::generate`].
+//! The service: an adapter between the wire and [`crate::answer`] or [`crate::generate`].
 //!
 //! ```text
-//!   net ──────────▶ rpc ──────────▶ sched ─────────▶ answer, generate
-//!   connections,    one file a      worker pools,
-//!   TLS, tokens     method          time slices
-//!                    └── wire: messages and their conversions, statuses
+//!   http ─────────▶ net ──────────▶ rpc ──────────▶ sched ─────────▶ answer, generate
+//!   JSON, gRPC-Web  ids, tokens,    one file a      worker pools,
+//!   and the page    framing         method          time slices
+//!                                    └── wire: messages and their conversions, statuses
 //! ```
 //!
 //! | room | what it holds |
@@ -12,9 +12,10 @@
 //! | `wire` | messages, their codec, conversions to our own types, statuses |
 //! | `metrics` | what the server counts |
 //! | `flow_control` | HTTP/2 windows and frames, the same on both ends |
-//! | `net` | accepting, TLS, tokens, framing, deadlines, observation |
+//! | `net` | accepting, TLS, origins, tokens, framing, deadlines, observation |
 //! | `sched` | worker pools, time slices, fairness |
 //! | `datasets` | the data sets on the server's disk |
+//! | `http` | JSON and gRPC-Web as gRPC calls, the page |
 //! | `config` | the configuration and its defaults |
 //! | `context` | what all calls share, with the limits on them |
 //! | `rpc` | the methods; `rpc::ordered` keeps the answers of a stream in order |
@@ -29,6 +30,7 @@ mod config;
 mod context;
 mod datasets;
 pub(crate) mod flow_control;
+mod http;
 mod metrics;
 mod net;
 mod rpc;
@@ -37,10 +39,13 @@ mod server;
 pub(crate) mod wire;
 
 pub use config::{Config, Limits};
+pub use net::listen::ListenAddress;
+pub use net::observe::{CallObserver, CallRecord};
+pub use net::origin::Origin;
 pub use net::tls::{TlsError, TlsFiles};
 pub use net::tokens::TokenError;
 pub use sched::pools::PoolError;
 #[doc(hidden)]
 pub use server::transport;
-pub use server::{Readiness, Reloader, ServeError, Server, StartError, Stopped};
+pub use server::{Readiness, ReadyState, Reloader, ServeError, Server, StartError, Stopped};
 pub use wire::proto;

@@ -5,6 +5,7 @@
 //! answered; streams end with `UNAVAILABLE`; connections linger until their peers have read
 //! everything. The drain time-out ends what is left.
 
+use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -13,12 +14,14 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::body::Body;
 use tonic::codec::CompressionEncoding::{Deflate, Gzip, Zstd};
+use tonic::codegen::Service;
+use tonic::codegen::http;
 use tonic::server::NamedService;
 use tonic::service::Routes;
 use tonic::transport;
@@ -26,7 +29,7 @@ use tonic::{Request, Response, Status, Streaming};
 use tonic_health::ServingStatus;
 use tonic_health::pb::health_server::HealthServer;
 use tonic_health::server::{HealthReporter, HealthService};
-use tower_http::map_request_body::MapRequestBodyLayer;
+use tower::ServiceBuilder;
 
 use crate::service::config::{Config, Limits};
 use crate::service::context::Context;
@@ -34,14 +37,23 @@ use crate::service::datasets::Datasets;
 use crate::service::flow_control::{
     CONNECTION_WINDOW_BYTES, FRAME_BYTES, LOCAL_ERROR_RESETS, STREAM_WINDOW_BYTES,
 };
+use crate::service::http::gateway::{Gateway, GatewaySettings};
+use crate::service::http::json::Schema;
 use crate::service::metrics;
-use crate::service::net::connection::{ConnectionLimits, accept};
-use crate::service::net::framing::WholeMessages;
-use crate::service::net::observe::ObserveLayer;
+use crate::service::net::admission::{Admission, AdmissionLayer, AdmissionLimits};
+use crate::service::net::connection::{Accepted, ConnectionLimits, ConnectionRoom, accept};
+use crate::service::net::framing::Framing;
+use crate::service::net::http1::{self, Http1Limits};
+use crate::service::net::listen::{ListenAddress, ListenProblem, Listening};
+use crate::service::net::observe::{CallObserver, ObserveLayer, method_labels};
+use crate::service::net::origin::{BrowserAccess, Origin};
 use crate::service::net::tls::{Tls, TlsError};
-use crate::service::net::tokens::{TokenError, TokenLayer, Tokens};
+use crate::service::net::tokens::{TokenError, Tokens};
+use crate::service::net::unpack::Aside;
+use crate::service::rpc::by_hand;
 use crate::service::rpc::datasets;
 use crate::service::rpc::generate;
+use crate::service::rpc::hint;
 use crate::service::rpc::ordered::Answers;
 use crate::service::rpc::stream;
 use crate::service::rpc::trace;
@@ -64,18 +76,18 @@ pub enum StartError {
     Insecure(SocketAddr),
     /// Another program listens on the address.
     #[error("{0} is in use. Stop what listens there, or choose another address with --listen.")]
-    AddressInUse(SocketAddr),
+    AddressInUse(String),
     /// The address belongs to no interface of the machine.
     #[error("{0} is not an address of this machine. Choose another one with --listen.")]
-    AddressNotOurs(SocketAddr),
+    AddressNotOurs(String),
     /// The port needs privileges.
     #[error("{0} needs privileges. Choose a port above 1023 with --listen.")]
-    PortPrivileged(SocketAddr),
+    PortPrivileged(String),
     /// Listening failed for any other reason.
     #[error("{address} cannot be listened on: {error}.")]
     Listen {
         /// The address.
-        address: SocketAddr,
+        address: String,
         /// The system's error.
         error: io::Error,
     },
@@ -89,17 +101,38 @@ pub enum StartError {
     },
     /// The files for TLS cannot be used.
     #[error("{0}.")]
-    Tls(#[from] TlsError),
+    Tls(TlsError),
     /// The token file cannot be used.
     #[error("{0}.")]
-    Tokens(#[from] TokenError),
+    Tokens(TokenError),
     /// Threads cannot be started.
     #[error("The threads cannot be started: {0}. Ask for fewer with --threads.")]
-    Threads(#[from] PoolError),
+    Threads(PoolError),
     /// The description of the service is invalid, which is a bug.
     #[error("The description of the service is broken: {0}.")]
-    Reflection(#[from] tonic_reflection::server::Error),
+    Reflection(tonic_reflection::server::Error),
+    /// The description of the service cannot be read for JSON, which is a bug.
+    #[error("The description of the service is broken: {0}.")]
+    Schema(String),
 }
+
+// The messages say all that the errors beneath say, so these are no sources, which would be printed
+// once more.
+macro_rules! start_error {
+    ($($variant:ident($error:ty)),*) => {
+        $(impl From<$error> for StartError {
+            fn from(error: $error) -> Self {
+                Self::$variant(error)
+            }
+        })*
+    };
+}
+start_error!(
+    Tls(TlsError),
+    Tokens(TokenError),
+    Threads(PoolError),
+    Reflection(tonic_reflection::server::Error)
+);
 
 /// The end of a server that was shut down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,44 +150,90 @@ pub struct ServeError(transport::Error);
 
 /// A server that is bound to its address.
 pub struct Server {
-    listener: TcpListener,
-    address: SocketAddr,
+    listening: Vec<Listening>,
     context: Arc<Context>,
     draining: watch::Sender<bool>,
     drain_timeout: Duration,
     health: HealthReporter,
     routes: Routes,
     secrets: Reloader,
+    schema: Arc<Schema>,
+    page: bool,
+    allowed_origins: Vec<Origin>,
+    call_observer: Option<CallObserver>,
 }
 
-/// A handle to reload certificates and tokens while a server runs.
-#[derive(Clone, Debug)]
+/// A handle to reload certificates, tokens and limits while a server runs.
+#[derive(Clone)]
 pub struct Reloader {
     tls: Option<Arc<Tls>>,
     tokens: Option<Arc<Tokens>>,
+    admission: Arc<Admission>,
+    drain_timeout: Duration,
+    room: Arc<ConnectionRoom>,
+    context: Option<Arc<Context>>,
 }
 
 impl Reloader {
-    /// Reads the files again: certificates for new connections, tokens for new calls. Returns the
-    /// errors of files that cannot be used, whose old content stays in force.
+    /// Changes the limits for what comes from now on. Returns the names of those that have changed
+    /// and that only another start can put into force.
+    #[must_use]
+    pub fn set_limits(&self, limits: &Limits) -> Vec<&'static str> {
+        let Some(context) = &self.context else { return Vec::new() };
+        let old = context.limits();
+        let new = limits.changed_from(&old);
+        context.set_limits(new);
+        self.admission.set_limits(admission_limits(&new));
+        self.room.set_limit(new.connections);
+        show_limits(&new);
+        let waiting = new.values().into_iter().zip(limits.values());
+        waiting.filter(|(is, wanted)| is.1.to_bits() != wanted.1.to_bits()).map(|(is, _)| is.0).collect()
+    }
+
+    /// Reads the files again: certificates for new connections, tokens for new calls. Calls whose
+    /// token is gone end within the drain time-out. Returns the errors of files that cannot be used,
+    /// whose old content stays in force.
     #[must_use]
     pub fn reload(&self) -> Vec<StartError> {
         let tls = self.tls.as_ref().and_then(|tls| tls.reload().err()).map(StartError::from);
         let tokens = self.tokens.as_ref().and_then(|tokens| tokens.reload().err()).map(StartError::from);
+        self.admission.end_revoked(self.drain_timeout);
         tls.into_iter().chain(tokens).collect()
     }
 }
 
 /// A handle to ask whether a server admits calls.
-#[derive(Clone, Debug)]
-pub struct Readiness(watch::Receiver<bool>);
+#[derive(Clone)]
+pub struct Readiness {
+    draining: watch::Receiver<bool>,
+    room: Arc<ConnectionRoom>,
+    admission: Arc<Admission>,
+}
+
+/// Whether a server admits calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReadyState {
+    /// It does.
+    Ready,
+    /// It has all the connections, or all the calls, that it may have; others would do better
+    /// elsewhere.
+    Overloaded,
+    /// It shuts down, or is gone.
+    ShuttingDown,
+}
 
 impl Readiness {
-    /// Whether the server admits calls: until it shuts down.
+    /// Whether the server admits calls now.
     #[must_use]
-    pub fn is_ready(&self) -> bool {
-        // A server that is gone admits none either.
-        !*self.0.borrow() && self.0.has_changed().is_ok()
+    pub fn state(&self) -> ReadyState {
+        if *self.draining.borrow() || self.draining.has_changed().is_err() {
+            ReadyState::ShuttingDown
+        } else if self.room.is_full() || self.admission.is_crowded() {
+            ReadyState::Overloaded
+        } else {
+            ReadyState::Ready
+        }
     }
 }
 
@@ -173,14 +252,16 @@ impl Server {
     }
 
     async fn bind_now(config: Config) -> Result<Self, StartError> {
-        if !config.listen.ip().is_loopback() && !config.insecure && config.tls.is_none() {
-            return Err(StartError::Insecure(config.listen));
-        }
-        let secrets = Reloader {
+        metrics::describe(&method_labels());
+        show_limits(&config.limits);
+        let mut secrets = Reloader {
             tls: config.tls.map(Tls::open).transpose()?.map(Arc::new),
             tokens: config.token_file.map(Tokens::open).transpose()?.map(Arc::new),
+            admission: Admission::new(admission_limits(&config.limits)),
+            drain_timeout: config.drain_timeout,
+            room: ConnectionRoom::new(config.limits.connections),
+            context: None,
         };
-        metrics::describe();
         let cores = || thread::available_parallelism().map_or(1, Into::into);
         let threads = config.threads.map_or_else(cores, Into::into);
         let Limits { in_flight, puzzle_time, .. } = config.limits;
@@ -191,14 +272,32 @@ impl Server {
         let context = Arc::new(context);
         let health = HealthReporter::new();
         let routes = routes(&context, &health)?;
-        let listen_error = |error| listen_error(config.listen, error);
-        let listener = TcpListener::bind(config.listen).await.map_err(listen_error)?;
-        let address = listener.local_addr().map_err(listen_error)?;
+        let schema = Arc::new(Schema::new().map_err(|error| StartError::Schema(error.to_string()))?);
+        let may_expose = config.insecure || secrets.tls.is_some();
+        let mut listening = Vec::new();
+        for address in &config.listen {
+            let bound = address.listen(config.limits.connections, may_expose).await;
+            listening.extend(bound.map_err(listen_error)?);
+        }
+        secrets.context = Some(Arc::clone(&context));
         let drain_timeout = config.drain_timeout;
-        Ok(Self { listener, address, context, draining, drain_timeout, health, routes, secrets })
+        let Config { page, allowed_origins, call_observer, .. } = config;
+        Ok(Self {
+            listening,
+            context,
+            draining,
+            drain_timeout,
+            health,
+            routes,
+            secrets,
+            schema,
+            page,
+            allowed_origins,
+            call_observer,
+        })
     }
 
-    /// A handle to reload certificates and tokens.
+    /// A handle to reload certificates, tokens and limits.
     #[must_use]
     pub fn reloader(&self) -> Reloader {
         self.secrets.clone()
@@ -207,13 +306,24 @@ impl Server {
     /// A handle to ask whether the server admits calls.
     #[must_use]
     pub fn readiness(&self) -> Readiness {
-        Readiness(self.draining.subscribe())
+        Readiness {
+            draining: self.draining.subscribe(),
+            room: Arc::clone(&self.secrets.room),
+            admission: Arc::clone(&self.secrets.admission),
+        }
     }
 
-    /// The address that the server listens on, with the port that was assigned for port 0.
+    /// The first address in the network that the server listens on, with the port that was assigned
+    /// for port 0; `0.0.0.0:0` if it listens on none.
     #[must_use]
-    pub const fn local_addr(&self) -> SocketAddr {
-        self.address
+    pub fn local_addr(&self) -> SocketAddr {
+        let mut addresses = self.listening.iter().filter_map(|listening| listening.network);
+        addresses.next().unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0)))
+    }
+
+    /// All addresses that the server listens on.
+    pub fn local_addresses(&self) -> impl Iterator<Item = &ListenAddress> {
+        self.listening.iter().map(|listening| &listening.address)
     }
 
     /// The services without connections, for calls in the same process: fuzz targets. TLS, tokens
@@ -222,6 +332,18 @@ impl Server {
     #[must_use]
     pub fn routes(&self) -> Routes {
         self.routes.clone()
+    }
+
+    /// The answer to a request over HTTP, with all layers but without a connection: fuzz targets.
+    #[doc(hidden)]
+    pub fn answer(&self, request: http::Request<Body>) -> Boxed<http::Response<Body>> {
+        let answer = self.gateway().call(request);
+        Box::pin(async move {
+            match answer.await {
+                Ok(response) => response,
+                Err(never) => match never {},
+            }
+        })
     }
 
     /// Serves until `shutdown` is ready, then drains: health reports it, no connection is accepted
@@ -242,29 +364,43 @@ impl Server {
     }
 
     async fn run(self, shutdown: Boxed<()>) -> Result<Stopped, transport::Error> {
-        let Self { listener, context, draining, drain_timeout, health, routes, secrets, .. } = self;
+        let gateway = self.gateway();
+        let Self { listening, context, draining, drain_timeout, health, secrets, .. } = self;
+        let room = Arc::clone(&secrets.room);
         let service = <SudokuServiceServer<Sudoku> as NamedService>::NAME;
         health.set_service_status(service, ServingStatus::Serving).await;
 
-        let limits = context.limits;
-        let connection_limits =
-            ConnectionLimits { connections: limits.connections, handshake_timeout: limits.handshake_timeout };
-        let (accepted, connections) = mpsc::channel(ACCEPTED_WAITING);
-        let accepting =
-            tokio::spawn(accept(listener, secrets.tls, connection_limits, draining.subscribe(), accepted));
+        let limits = context.limits();
+        let connection_limits = ConnectionLimits {
+            handshake_timeout: limits.handshake_timeout,
+            idle_timeout: limits.idle_timeout,
+        };
+        let (http2, http2_connections) = mpsc::channel(ACCEPTED_WAITING);
+        let (http1, http1_connections) = mpsc::channel(ACCEPTED_WAITING);
+        let accepted = Accepted { http2, http1 };
+        let mut accepting = JoinSet::new();
+        for listening in listening {
+            let (tls, room, accepted) = (secrets.tls.clone(), Arc::clone(&room), accepted.clone());
+            accepting.spawn(accept(listening, tls, connection_limits, room, draining.subscribe(), accepted));
+        }
+        drop(accepted);
+        let http1_limits =
+            Http1Limits { head_timeout: limits.handshake_timeout, connection_age: limits.connection_age };
+        let http1 = tokio::spawn(http1::serve(
+            http1_connections,
+            gateway.clone(),
+            http1_limits,
+            draining.subscribe(),
+        ));
         let drain_begins = {
             let context = Arc::clone(&context);
             async move { context.draining().await }
         };
-        let whole_messages = move |body: Body| {
-            Body::new(WholeMessages::new(body, limits.message_bytes, limits.message_timeout))
-        };
-        let transport = transport(&limits)
-            .layer(ObserveLayer { message_bytes: limits.message_bytes })
-            .layer(TokenLayer(secrets.tokens))
-            .layer(MapRequestBodyLayer::new(whole_messages))
-            .add_routes(routes)
-            .serve_with_incoming_shutdown(ReceiverStream::new(connections), drain_begins);
+        let transport = transport(&limits).serve_with_incoming_shutdown(
+            gateway,
+            ReceiverStream::new(http2_connections),
+            drain_begins,
+        );
         let mut transport = std::pin::pin!(transport);
         tokio::select! {
             ended = &mut transport => return ended.map(|()| Stopped::Drained),
@@ -278,13 +414,14 @@ impl Server {
         // This ends accepting and reading, and sends GOAWAY to clients.
         draining.send_replace(true);
         let calls_end = async {
-            // The port is free once this task has ended, be it by a panic.
-            let _ = accepting.await;
+            // The ports are free once these tasks have ended, be it by a panic.
+            while accepting.join_next().await.is_some() {}
             context.idle().await;
             // Health watches would keep their connections open.
             for name in [service, ""] {
                 health.clone().clear_service_status(name).await;
             }
+            let _ = http1.await;
             Ok(())
         };
         let drained = async { tokio::try_join!(transport, calls_end) };
@@ -293,18 +430,80 @@ impl Server {
             Err(_) => Ok(Stopped::CutOff),
         }
     }
+
+    /// All services with the layers that every call goes through, behind the gateway.
+    fn gateway(
+        &self,
+    ) -> Gateway<
+        impl Service<
+            http::Request<Body>,
+            Response = http::Response<Body>,
+            Error = Infallible,
+            Future: Send + Unpin,
+        > + Clone
+        + Send
+        + Sync
+        + 'static,
+    > {
+        let limits = self.context.limits();
+        let admission = Arc::clone(&self.secrets.admission);
+        let pools = Arc::clone(&self.context.pools);
+        let aside: Aside = Arc::new(move |state, job| {
+            let (pools, client) = (Arc::clone(&pools), pools.client(state.turns()));
+            Box::pin(async move { pools.run_aside(&client, job).await })
+        });
+        let calls = ServiceBuilder::new()
+            .layer(ObserveLayer {
+                message_bytes: limits.message_bytes,
+                admission: Arc::clone(&admission),
+                observer: self.call_observer.clone(),
+            })
+            .layer(AdmissionLayer { tokens: self.secrets.tokens.clone(), admission, aside })
+            .service(self.routes.clone());
+        let access = BrowserAccess {
+            is_loopback: self
+                .listening
+                .iter()
+                .all(|listening| listening.network.is_none_or(|address| address.ip().is_loopback())),
+            allowed: self.allowed_origins.clone(),
+        };
+        let settings = GatewaySettings {
+            access,
+            has_page: self.page,
+            message_bytes: limits.message_bytes,
+            message_timeout: limits.message_timeout,
+            header_bytes: limits.header_bytes,
+        };
+        Gateway::new(calls, settings, Arc::clone(&self.schema))
+    }
+}
+
+/// The limits of calls from their headers on.
+fn admission_limits(limits: &Limits) -> AdmissionLimits {
+    let framing = Framing { message_bytes: limits.message_bytes, timeout: limits.message_timeout };
+    AdmissionLimits { calls: limits.streams, idle_timeout: limits.stream_idle_timeout, framing }
 }
 
 fn open_data_dir(path: PathBuf) -> Result<Datasets, StartError> {
     Datasets::open(&path).map_err(|error| StartError::DataDir { path, error })
 }
 
-fn listen_error(address: SocketAddr, error: io::Error) -> StartError {
-    match error.kind() {
-        io::ErrorKind::AddrInUse => StartError::AddressInUse(address),
-        io::ErrorKind::AddrNotAvailable => StartError::AddressNotOurs(address),
-        io::ErrorKind::PermissionDenied => StartError::PortPrivileged(address),
-        _ => StartError::Listen { address, error },
+fn listen_error(problem: ListenProblem) -> StartError {
+    match problem {
+        ListenProblem::Exposed(address) => StartError::Insecure(address),
+        ListenProblem::Refused(address, error) => match error.kind() {
+            io::ErrorKind::AddrInUse => StartError::AddressInUse(address),
+            io::ErrorKind::AddrNotAvailable => StartError::AddressNotOurs(address),
+            io::ErrorKind::PermissionDenied => StartError::PortPrivileged(address),
+            _ => StartError::Listen { address, error },
+        },
+    }
+}
+
+/// Sets the gauges of the limits.
+fn show_limits(limits: &Limits) {
+    for (name, value) in limits.values() {
+        metrics::limit(name, value);
     }
 }
 
@@ -317,6 +516,8 @@ fn routes(
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(proto::FILE_DESCRIPTOR_SET)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+            // The details of statuses.
+            .register_encoded_file_descriptor_set(tonic_types::pb::FILE_DESCRIPTOR_SET)
     };
     // A macro, because the services share no trait with these methods.
     macro_rules! compressed {
@@ -331,7 +532,7 @@ fn routes(
         };
     }
     let sudoku = SudokuServiceServer::new(Sudoku { context: Arc::clone(context) })
-        .max_decoding_message_size(context.limits.message_bytes);
+        .max_decoding_message_size(context.limits().message_bytes);
     let health = HealthServer::new(HealthService::from_health_reporter(health.clone()));
     Ok(Routes::new(compressed!(sudoku))
         .add_service(compressed!(health))
@@ -370,6 +571,7 @@ struct Sudoku {
 impl SudokuService for Sudoku {
     type SolveStreamStream = Answers<stream::AllResponses<stream::SolveStream>>;
     type SolveLinesStream = Answers<stream::AllResponses<stream::SolveLines>>;
+    type CanonicalizeStream = Answers<stream::AllResponses<stream::Canonicalize>>;
     type SolveDatasetStream = datasets::SolveDatasetStream;
     type TraceStream = trace::TraceStream;
     type GenerateStream = generate::GenerateStream;
@@ -386,6 +588,13 @@ impl SudokuService for Sudoku {
         request: Request<Streaming<proto::SolveLinesRequest>>,
     ) -> Result<Response<Self::SolveLinesStream>, Status> {
         stream::serve::<stream::SolveLines>(&self.context, request).map(Response::new)
+    }
+
+    async fn canonicalize(
+        &self,
+        request: Request<Streaming<proto::CanonicalizeRequest>>,
+    ) -> Result<Response<Self::CanonicalizeStream>, Status> {
+        stream::serve::<stream::Canonicalize>(&self.context, request).map(Response::new)
     }
 
     async fn solve(
@@ -442,6 +651,27 @@ impl SudokuService for Sudoku {
         request: Request<proto::TraceRequest>,
     ) -> Result<Response<Self::TraceStream>, Status> {
         trace::trace(&self.context, request).map(Response::new)
+    }
+
+    async fn hint(
+        &self,
+        request: Request<proto::HintRequest>,
+    ) -> Result<Response<proto::HintResponse>, Status> {
+        hint::hint(&self.context, request).await
+    }
+
+    async fn rate(
+        &self,
+        request: Request<proto::RateRequest>,
+    ) -> Result<Response<proto::RateResponse>, Status> {
+        by_hand::rate(&self.context, request).await
+    }
+
+    async fn steps(
+        &self,
+        request: Request<proto::StepsRequest>,
+    ) -> Result<Response<proto::StepsResponse>, Status> {
+        by_hand::steps(&self.context, request).await
     }
 
     async fn generate(

@@ -43,7 +43,10 @@ fn section(command: &Command, level: usize) -> String {
     let about = command.get_long_about().or(command.get_about()).map(ToString::to_string);
     text += &sentences(&about.unwrap_or_default(), "");
     let usage = command.clone().render_usage().to_string();
-    text += &format!("\n    {}\n", usage.trim_start_matches("Usage: ").trim());
+    text.push('\n');
+    for line in usage.trim_start_matches("Usage: ").lines() {
+        text += &format!("    {}\n", line.trim());
+    }
 
     let listed: Vec<&Command> = command.get_subcommands().filter(|command| is_listed(command)).collect();
     if !listed.is_empty() {

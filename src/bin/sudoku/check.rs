@@ -1,13 +1,25 @@
-//! `sudoku check`: which cells of full or partly filled grids break which rule.
+//! `sudoku check`: whether solutions are right, and which cells of grids break which rule.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
+use anyhow::bail;
 use clap::Args;
-use sudoku_stream::answer::{Check, check_block};
+use sudoku_stream::answer::{Check, CheckForm, CheckTally, CheckTask, Checkers, Finding, Mistake};
+use sudoku_stream::offline::{self, CheckReport, CheckedPart, OfflineError, Output};
+use sudoku_stream::pipeline::{self, ThreadPool};
+use sudoku_stream::solver::DEFAULT_NODE_LIMIT;
+use sudoku_stream::text::{Format, Problem};
 
-use crate::cli::input::InputArgs;
-use crate::cli::{exit, print};
+use crate::cli::input::{Input, InputArgs, check_row_form};
+use crate::cli::interrupt;
+use crate::cli::output::OutputArgs;
+use crate::cli::run::RunArgs;
+use crate::cli::value::{self, whole};
+use crate::cli::{exit, print, progress, rows};
 
 /// The most flaws of one grid that are printed.
 const MAX_FLAWS_SHOWN: usize = 10;
@@ -15,11 +27,13 @@ const MAX_FLAWS_SHOWN: usize = 10;
 const EXAMPLES: &str = "\
 Examples:
   sudoku check grids.txt
-  sudoku solve puzzles.txt --output csv | sudoku check -
+  sudoku check kaggle.csv --unique
+  sudoku check kaggle.csv --only-failures --format csv -o failures.csv
+  sudoku solve puzzles.txt -f csv | sudoku check
 
-In csv, each solution is checked against the puzzle beside it.
+In a table, each solution is checked against the puzzle beside it.
 
-Exit codes: 0, every grid is correctly solved; 1, some are not; 2, the input cannot be read.";
+Exit codes: 0, every grid is right; 1, some are not; 2, the input cannot be read.";
 
 /// Arguments of `sudoku check`.
 #[derive(Clone, Args)]
@@ -27,42 +41,270 @@ Exit codes: 0, every grid is correctly solved; 1, some are not; 2, the input can
 pub struct CheckArgs {
     #[command(flatten)]
     input: InputArgs,
+
+    /// Check that no puzzle has a second solution
+    ///
+    /// This takes a search for every row.
+    #[arg(long)]
+    unique: bool,
+
+    /// List all rows that are not right, and no summary
+    #[arg(long)]
+    only_failures: bool,
+
+    /// List at most N rows above the summary [range: 0 or more]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = whole::<usize>(0..))]
+    #[arg(conflicts_with = "only_failures")]
+    limit: usize,
+
+    /// Form of the report: text, or a row for every grid as csv, tsv, jsonl or parquet
+    ///
+    /// The columns of a table stay as they are; added are the line, the verdict, row and column of
+    /// the wrong cell, and the sentence.
+    #[arg(short, long, value_name = "FORM", value_parser = value::check_form(), default_value = "text")]
+    format: CheckForm,
+
+    /// Give up a search after N nodes
+    #[arg(long, hide_short_help = true, value_name = "N", default_value_t = DEFAULT_NODE_LIMIT)]
+    #[arg(value_parser = whole::<u64>(0..))]
+    node_limit: u64,
+
+    #[command(flatten)]
+    out: OutputArgs,
+
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+impl CheckArgs {
+    /// The form of the report: the one asked for, or that of a file by its name.
+    fn form(&self) -> CheckForm {
+        self.out.check_form(self.format)
+    }
+
+    /// The rows that are reported.
+    fn report(&self) -> CheckReport {
+        let form = self.form();
+        let is_text = form == CheckForm::Text;
+        let limit = if is_text && !self.only_failures { self.limit } else { usize::MAX };
+        CheckReport { form, with_right: !is_text && !self.only_failures, limit }
+    }
 }
 
 /// Runs `sudoku check`.
 pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
-    let mut reader = args.input.reader()?;
-    let format = reader.format().clone();
-    let mut all_solved = true;
-    // A single grid is called "The puzzle", so the first report waits for a second grid or the end.
-    let mut first: Option<Check> = None;
-    let mut grids = 0u64;
-    while let Some(chunk) = reader.next_chunk()? {
-        let mut report = String::new();
-        check_block(&format, chunk.block(), |check| {
-            grids += 1;
-            all_solved &= check.is_solved();
-            if grids == 1 {
-                first = Some(check.clone());
-                return;
-            }
-            if let Some(first) = first.take() {
-                describe(&first, &mut report);
-            }
-            describe(check, &mut report);
-        });
-        print::stdout(&report)?;
+    let begin = Instant::now();
+    let cancel = interrupt::flag()?;
+    let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
+    let inputs = args.input.all()?;
+    if inputs.len() > 1 && args.form() != CheckForm::Text {
+        let inputs = inputs.len();
+        bail!("A table reports on one input, and {inputs} were named. Name one, or use --format text.");
     }
-    if let Some(mut only) = first {
-        only.line = None;
-        if let Some(error) = &mut only.error {
-            error.line = None;
+    let mut run = Run { args, cancel, pool, begin, output: None, tally: CheckTally::default(), listed: 0 };
+    let mut unit = "grid";
+    for input in &inputs {
+        match run.check(input)? {
+            Checked::Whole { is_table: true } => unit = "row",
+            Checked::Whole { is_table: false } => {}
+            Checked::Stopped(code) => return Ok(code),
         }
-        let mut report = String::new();
-        describe(&only, &mut report);
-        print::stdout(&report)?;
     }
-    Ok(if all_solved { ExitCode::SUCCESS } else { ExitCode::from(exit::ERRORS_SEEN) })
+    let Run { output, tally, .. } = run;
+    if let Some(output) = output {
+        output.finish()?;
+    }
+    if !args.run.progress.quiet && tally.rows > 1 {
+        let (rows, time) = (print::counted(tally.rows, unit), begin.elapsed());
+        let rate = print::per_second(tally.rows, time);
+        print::status_line(&format!("{rows} in {:.3} s, {rate} a second.", time.as_secs_f64()));
+    }
+    Ok(exit_code(&tally))
+}
+
+/// A check of one input or several.
+struct Run<'a> {
+    args: &'a CheckArgs,
+    cancel: Arc<AtomicBool>,
+    pool: Arc<ThreadPool>,
+    begin: Instant,
+    /// Opened with the first input, because an input must not be the output.
+    output: Option<Output>,
+    /// What was found in the inputs that are done.
+    tally: CheckTally,
+    /// The failures listed for them.
+    listed: usize,
+}
+
+/// The end of one input.
+enum Checked {
+    /// Whether its grids are the rows of a table.
+    Whole { is_table: bool },
+    /// Nobody wants more, or an interrupt.
+    Stopped(ExitCode),
+}
+
+impl Run<'_> {
+    /// Checks one input.
+    fn check(&mut self, input: &Input) -> anyhow::Result<Checked> {
+        let args = self.args;
+        let opened = rows::open(input, &[args.out.path().map(ToOwned::to_owned)], &self.cancel)?;
+        let Some(reader) = opened else {
+            return Ok(Checked::Stopped(interrupt::report("Stopped before the first grid")));
+        };
+        check_row_form(reader.format(), args.form().row_form(), reader.name())?;
+        let output = match &mut self.output {
+            Some(output) => output,
+            none => none.insert(rows::output_in(&args.out, args.form(), &reader, !args.only_failures)?),
+        };
+        let (name, format) = (reader.name().to_owned(), reader.format().clone());
+        let task = CheckTask { is_unique: args.unique, node_limit: args.node_limit, ..CheckTask::default() };
+        let checkers = Arc::new(Checkers::new(format.clone(), task));
+        let bar = progress::beside(&args.out, || progress::of_bytes(&args.run.progress, &reader));
+        let mut report = args.report();
+        let most = report.limit;
+        report.limit = most.saturating_sub(self.listed);
+        let has_summary = report.form == CheckForm::Text && !args.only_failures;
+        let is_named = input.origin().is_some() && report.form == CheckForm::Text;
+        let named = |text: &[u8]| -> Vec<u8> {
+            if !is_named {
+                return text.to_vec();
+            }
+            let text = String::from_utf8_lossy(text);
+            text.lines().map(|line| input.sentence(line) + "\n").collect::<String>().into_bytes()
+        };
+        let mut tally = CheckTally::default();
+        // A single grid is described, so the first report waits for another grid or the end.
+        let mut first: Option<CheckedPart> = None;
+        let (begin, rows_before) = (self.begin, self.tally.rows);
+        let result = offline::check(reader, &checkers, report, &self.pool, &self.cancel, |part| {
+            tally.add(&part.tally);
+            bar.advance(part.end, rows_before + tally.rows, "rows", begin);
+            if has_summary && tally.rows == 1 && part.single.is_some() {
+                first = Some(part);
+                return Ok(());
+            }
+            if tally.rows > 1
+                && let Some(first) = first.take()
+            {
+                output.write(&named(&first.text))?;
+            }
+            Ok(output.write(&named(&part.text))?)
+        });
+        bar.finish_and_clear();
+        match result {
+            Ok(()) => {}
+            Err(OfflineError::Cancelled) => {
+                let checked = counted_rows(tally.rows, &format);
+                return Ok(Checked::Stopped(interrupt::report(&format!("Stopped after {checked}"))));
+            }
+            Err(error) if offline::is_closed_pipe(&error) => {
+                self.tally.add(&tally);
+                return Ok(Checked::Stopped(exit_code(&self.tally)));
+            }
+            Err(error) => return Err(error.into()),
+        }
+        if tally.rows == 0 {
+            bail!("{name} is empty.");
+        }
+        let is_told = !args.run.progress.quiet;
+        let failures = tally.failure_count();
+        match first.and_then(|part| part.single) {
+            Some((check, finding)) => {
+                let is_alone = input.origin().is_none() || input.is_by_itself();
+                let report = describe_single(&check, &finding, is_alone);
+                output_text(output, &named(report.as_bytes()))?;
+            }
+            None if has_summary => {
+                output_text(output, format!("{name}: {}.\n", summary(&tally, &format)).as_bytes())?;
+                let limit = report.limit as u64;
+                if failures > limit && is_told {
+                    let all = print::thousands(failures);
+                    print::status_line(&format!(
+                        "{} of {all} are listed; --only-failures lists all.",
+                        limit.min(failures)
+                    ));
+                }
+            }
+            None if is_told => print::status_line(&format!("{name}: {}.", summary(&tally, &format))),
+            None => {}
+        }
+        self.listed += usize::try_from(failures).unwrap_or(usize::MAX).min(report.limit);
+        self.tally.add(&tally);
+        Ok(Checked::Whole { is_table: format.is_table() })
+    }
+}
+
+fn exit_code(tally: &CheckTally) -> ExitCode {
+    if tally.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(exit::ERRORS_SEEN) }
+}
+
+/// Writes text to the output; a closed pipe is no error, because its reader has seen enough.
+fn output_text(output: &mut Output, text: &[u8]) -> anyhow::Result<()> {
+    match output.write(text) {
+        Err(error) if !error.is_closed_pipe() => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// `3 rows` of a table, `3 grids` of others.
+fn counted_rows(rows: u64, format: &Format) -> String {
+    print::counted(rows, if format.is_table() { "row" } else { "grid" })
+}
+
+/// `9 rows of 9x9: 5 right, 2 wrong, 2 badly formed (1 rule_broken, 1 wrong_length)`.
+fn summary(tally: &CheckTally, format: &Format) -> String {
+    let mut summary = format!("{} of {}", counted_rows(tally.rows, format), format.order());
+    let failures = tally.failure_count();
+    if failures == 0 {
+        return summary + ", all right";
+    }
+    let mut parts = vec![format!("{} right", print::thousands(tally.rows - failures))];
+    for (code, words) in [
+        ("wrong", "wrong"),
+        ("incomplete", "incomplete"),
+        ("no_solution", "without a solution"),
+        ("not_unique", "with more than one solution"),
+        ("gave_up", "given up"),
+    ] {
+        if let Some(count) = tally.failures.get(code) {
+            parts.push(format!("{} {words}", print::thousands(*count)));
+        }
+    }
+    let bad: Vec<(&str, u64)> = Problem::CODES
+        .into_iter()
+        .filter(|code| !Finding::CODES.contains(code))
+        .filter_map(|code| Some((code, *tally.failures.get(code)?)))
+        .collect();
+    if !bad.is_empty() {
+        let kinds: Vec<String> =
+            bad.iter().map(|(code, count)| format!("{} {code}", print::thousands(*count))).collect();
+        let all: u64 = bad.iter().map(|(_, count)| count).sum();
+        parts.push(format!("{} badly formed ({})", print::thousands(all), kinds.join(", ")));
+    }
+    summary += &format!(": {}", parts.join(", "));
+    summary
+}
+
+/// The report on the only grid of an input.
+fn describe_single(check: &Check, finding: &Finding, is_alone: bool) -> String {
+    let mut check = check.clone();
+    let line = check.line.filter(|_| !is_alone);
+    check.line = line;
+    if let Some(error) = &mut check.error {
+        error.line = error.line.filter(|_| !is_alone);
+    }
+    let mut report = String::new();
+    match finding {
+        Finding::NoSolution | Finding::NotUnique | Finding::GaveUp { .. } => {
+            report = finding.sentence(line) + "\n";
+        }
+        Finding::Wrong(mistake @ Mistake::Differs { .. }) if check.flaws.is_empty() => {
+            let _ = writeln!(report, "{check}\n  {mistake}");
+        }
+        _ => describe(&check, &mut report),
+    }
+    report
 }
 
 /// Appends the verdict on a grid, and below it its flaws and blank cells.

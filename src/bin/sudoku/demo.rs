@@ -8,19 +8,19 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use clap::Args;
 use sudoku_stream::answer::{Task, Workers};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::input::Source;
-use sudoku_stream::offline::{self, Output, Progress};
+use sudoku_stream::offline::{self, OfflineError, Output, Progress};
 use sudoku_stream::pipeline;
 use sudoku_stream::service::{Config, Server};
 use sudoku_stream::text::{Alphabet, Format, Hint, Notation, Records};
 
 use crate::cli::server::Servers;
 use crate::cli::value::whole;
-use crate::cli::{interrupt, print};
+use crate::cli::{exit, interrupt, print};
 use crate::solve::remote;
 
 /// The sample: 3,000 puzzles from easy to minimal, a few bad lines among them.
@@ -45,8 +45,27 @@ struct Pass {
     time: Duration,
 }
 
+/// What the comparison found to be wrong.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}. This is a bug.")]
+struct Wrong(String);
+
 /// Runs `sudoku demo`.
 pub fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
+    match demonstrate(args) {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(error) if matches!(error.downcast_ref(), Some(OfflineError::Cancelled)) => {
+            Ok(interrupt::report("The comparison did not come to its end"))
+        }
+        Err(error) if error.is::<Wrong>() => {
+            print::status_line(&error.to_string());
+            Ok(ExitCode::from(exit::DISAGREED))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn demonstrate(args: &DemoArgs) -> anyhow::Result<()> {
     let folder = tempfile::tempdir().context("There is no room for temporary files")?;
     let sample = folder.path().join("sample.txt");
     fs::write(&sample, SAMPLE)?;
@@ -75,7 +94,7 @@ pub fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
             print::per_second(pass.puzzles, pass.time),
         ))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Solves a file through the service and offline, and checks that the answers are equal.
@@ -110,8 +129,13 @@ fn both_ways(file: &Path, folder: &Path, server: &LocalServer) -> anyhow::Result
             Ok(output.progress().tally.answers)
         },
     )?;
-    ensure!(streamed.answers == offline.answers, "gRPC and offline gave different answers: this is a bug");
+    check(streamed.answers == offline.answers, || "gRPC and offline gave different answers".to_owned())?;
     Ok([streamed, offline])
+}
+
+/// Fails with [`Wrong`] unless something is as it has to be.
+fn check(is_right: bool, wrong: impl FnOnce() -> String) -> Result<(), Wrong> {
+    if is_right { Ok(()) } else { Err(Wrong(wrong())) }
 }
 
 /// Prints the first answers and all error lines.
@@ -146,17 +170,17 @@ fn verify(answers: &[u8]) -> anyhow::Result<(u64, u64)> {
     let (mut puzzle, mut solution) = (Grid::empty(format.order()), Grid::empty(format.order()));
     let (mut solved, mut refused) = (0, 0);
     while let Some(record) = records.read(&mut puzzle) {
-        let answer = answers.next().with_context(|| format!("Line {} was not answered", record.line))?;
+        let answer = answers.next().ok_or_else(|| Wrong(format!("Line {} was not answered", record.line)))?;
         if answer.starts_with("error: ") {
             refused += 1;
             continue;
         }
         let is_right =
             format.read_cells(answer.as_bytes(), &mut solution).is_ok() && solution.solves(&puzzle);
-        ensure!(is_right, "Line {} got a wrong answer: {answer}", record.line);
+        check(is_right, || format!("Line {} got a wrong answer: {answer}", record.line))?;
         solved += 1;
     }
-    ensure!(answers.next().is_none(), "There are more answers than puzzles");
+    check(answers.next().is_none(), || "There are more answers than puzzles".to_owned())?;
     Ok((solved, refused))
 }
 
@@ -174,7 +198,7 @@ struct LocalServer {
 impl LocalServer {
     fn start() -> anyhow::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let listen = vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()];
         let server = runtime.block_on(Server::bind(Config { listen, ..Config::default() }))?;
         let address = server.local_addr();
         let (stop, stopped) = tokio::sync::oneshot::channel();

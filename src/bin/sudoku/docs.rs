@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::CommandFactory as _;
+use clap::builder::Resettable;
 use sudoku_stream::grid::{Conflict, Grid, Order, OutOfRange};
 use sudoku_stream::text::{Problem, PuzzleError};
 
@@ -21,10 +22,13 @@ Every command and flag of `sudoku` and `sudokud`.
 
 /// Runs `sudoku docs`.
 pub fn run() -> anyhow::Result<ExitCode> {
+    // The exit codes have tables of their own here.
+    let command = CommandLine::command().after_long_help(Resettable::Reset);
     print::stdout(&format!(
-        "{INTRODUCTION}\n{}\n{}\n{}",
-        reference::commands(CommandLine::command()),
+        "{INTRODUCTION}\n{}\n{}\n{}\n{}",
+        reference::commands(command),
         reference::table("## Exit codes of `sudoku`", ["code", "meaning"], &exit::MEANINGS),
+        reference::table("What 1 means:", ["command", "meaning"], &exit::FINDINGS),
         error_codes(),
     ))?;
     Ok(ExitCode::SUCCESS)
@@ -52,7 +56,7 @@ fn samples() -> Vec<PuzzleError> {
         Problem::Empty,
         Problem::WrongLength,
         Problem::CellCount { cells: 80 },
-        Problem::InvalidCharacter { character: "'x'".to_owned(), column: 41 },
+        Problem::InvalidCharacter { character: "'q'".to_owned(), column: 41 },
         Problem::OutOfRange(OutOfRange { what: "row", value: 10, side: 9 }),
         Problem::NoSolution,
         Problem::NotUnique,

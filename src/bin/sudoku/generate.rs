@@ -1,5 +1,6 @@
 //! `sudoku generate`: makes puzzles with one solution, or boards of random values.
 
+use std::ops::RangeInclusive;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,10 +14,12 @@ use sudoku_stream::generate::{
     any_seed,
 };
 use sudoku_stream::grid::Order;
-use sudoku_stream::offline::{self, OfflineError, Output};
+use sudoku_stream::offline::{self, OfflineError};
 use sudoku_stream::pipeline::{self, Ended, run_ordered};
+use sudoku_stream::techniques::{Score, Technique};
 use sudoku_stream::text::{Alphabet, Format, Hint, Notation, detect};
 
+use crate::cli::by_hand;
 use crate::cli::output::OutputArgs;
 use crate::cli::run::RunArgs;
 use crate::cli::value::{self, whole};
@@ -24,10 +27,11 @@ use crate::cli::{exit, interrupt, print, progress};
 
 const EXAMPLES: &str = "\
 Examples:
-  sudoku generate --count 500000 --seed 7 -o puzzles.txt
-  sudoku generate --clues 20 --notation grid
+  sudoku generate -n 500000 --seed 7 -o puzzles.txt
+  sudoku generate --clues 20 -f grid
   sudoku generate --order 4 --difficulty easy --symmetry rotational
-  sudoku generate --random-clues 24 --count 1000 | sudoku count -
+  sudoku generate --technique swordfish --rating ..4.0 -n 5
+  sudoku generate --random-clues 24 -n 1000 | sudoku count
 
 Without --clues, clues are removed in random order as long as the solution stays unique.
 The same seed gives the same puzzles, whatever the number of threads.
@@ -75,6 +79,18 @@ pub struct GenerateArgs {
     #[arg(value_parser = guesses)]
     guesses: Option<Difficulty>,
 
+    /// Rating of the hardest step by hand, as in 3.0..4.5
+    ///
+    /// Ratings are those of `sudoku rate`; also 3.4, 3.0.. or ..4.5.
+    #[arg(long, value_name = "RANGE", value_parser = generate::ratings)]
+    rating: Option<RangeInclusive<Score>>,
+
+    /// Technique that the solution takes, as in x-wing
+    ///
+    /// It may take harder ones too; --rating limits that. `sudoku steps` shows where.
+    #[arg(long, value_name = "NAME", value_parser = by_hand::technique)]
+    technique: Option<Technique>,
+
     /// Source of the full grids that clues are removed from
     #[arg(long, hide_short_help = true, value_name = "NAME", value_parser = value::grids())]
     #[arg(default_value = "random")]
@@ -89,15 +105,16 @@ pub struct GenerateArgs {
     ///
     /// They keep the rules, and have any number of solutions, or none.
     #[arg(long, value_name = "N", value_parser = whole::<usize>(0..))]
-    #[arg(conflicts_with_all = ["clues", "minimal", "symmetry", "difficulty", "guesses", "grid"])]
+    #[arg(conflicts_with_all = ["clues", "minimal", "symmetry", "difficulty", "guesses", "grid", "rating", "technique"])]
     random_clues: Option<usize>,
 
     /// Seed of the puzzles [default: random, printed]
     #[arg(long, value_name = "S", value_parser = whole::<u64>(0..))]
     seed: Option<u64>,
 
-    /// Notation; csv includes the solutions
-    #[arg(long, value_parser = value::notation(), default_value = "lines")]
+    /// Form of the puzzles; csv includes the solutions
+    #[arg(short = 'f', long = "format", alias = "notation", value_name = "FORM")]
+    #[arg(value_parser = value::notation(), default_value = "lines", help_heading = "Output")]
     notation: Notation,
 
     /// Symbols of the values: letters, ascii, alpha, hex, or all of them in order [default:
@@ -125,6 +142,8 @@ impl GenerateArgs {
             minimal: self.minimal,
             symmetry: self.symmetry,
             difficulty: self.guesses.as_ref().unwrap_or(&self.difficulty).clone(),
+            rating: self.rating.clone(),
+            technique: self.technique,
         };
         Recipe {
             order: self.size.or(self.order).unwrap_or(Order::NINE),
@@ -142,10 +161,7 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<ExitCode> {
     let generator = Arc::new(Generator::new(args.recipe(), seed)?);
     let format = format_for(args, generator.recipe().order)?;
     let pool = Arc::new(pipeline::pool(args.run.threads)?);
-    let mut output = match args.out.path() {
-        Some(path) => Output::file(path, args.out.durable)?,
-        None => Output::standard(),
-    };
+    let mut output = args.out.open_text()?;
 
     let count = args.count;
     let job = generator.recipe().job(count, pool.current_num_threads());
@@ -274,7 +290,7 @@ fn heading(format: &Format) -> String {
     match format.notation() {
         Notation::Header => format!("{}\n", format.order().box_side()),
         Notation::Csv => "puzzle,solution\n".to_owned(),
-        Notation::Lines | Notation::Grid | Notation::Triples => String::new(),
+        _ => String::new(),
     }
 }
 
@@ -295,6 +311,20 @@ fn write(puzzle: &Puzzle, format: &Format, out: &mut Vec<u8>) {
                 format.write_cells(solution, out);
             }
             out.push(b'\n');
+        }
+        Notation::Cells => {
+            format.write_numbers(clues, out);
+            out.push(b'\n');
+        }
+        Notation::Jsonl => {
+            let cells = |grid| {
+                let mut text = Vec::new();
+                format.write_cells(grid, &mut text);
+                String::from_utf8_lossy(&text).into_owned()
+            };
+            let solution = solution.as_ref().map(cells);
+            let line = serde_json::json!({ "puzzle": cells(clues), "solution": solution });
+            out.extend_from_slice(format!("{line}\n").as_bytes());
         }
     }
 }

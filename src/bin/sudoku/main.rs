@@ -1,54 +1,111 @@
 //! `sudoku`: solves, checks, makes and times Sudoku puzzles in files of any length.
 
+mod argv;
 mod bench;
+mod canon;
 mod check;
 mod cli;
+mod dedup;
 mod demo;
+mod disguise;
 mod docs;
 mod explore;
 mod generate;
+mod hint;
+mod join;
 mod load;
 mod manual;
+#[path = "../shared/memory_limit.rs"]
+mod memory_limit;
+mod minimize;
 #[path = "../shared/number.rs"]
 mod number;
+mod page;
+mod rate;
 #[path = "../shared/reference.rs"]
 mod reference;
 mod shell;
 mod show;
+mod solutions;
 mod solve;
+mod split;
+mod steps;
 mod trace;
 mod validate;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{ArgAction, CommandFactory as _, Parser, Subcommand};
 use sudoku_stream::build_info;
 
 use cli::{exit, print};
 
+/// The ways to call it, the shortest first.
+const USAGE: &str = "\
+sudoku [PUZZLE|FILE]...
+       sudoku <COMMAND> [OPTIONS]";
+
+/// The help with a blank line less than clap's own, because the short one has to fit a screen.
+const HELP: &str = "{before-help}{about-with-newline}{usage-heading} {usage}\n\n{all-args}{after-help}";
+
+const EXAMPLES: &str = "\
+Examples:
+  sudoku 53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79
+  sudoku puzzles.txt > solutions.txt
+  zcat lists/*.gz | sudoku -f csv -o answers.csv
+  sudoku show puzzles.txt --index 4711 --solve";
+
 /// Solve Sudoku puzzles in bulk: one answer line for each puzzle line, in order
 ///
-/// Exit codes: 0, the run completed; 1, it found something, such as a wrong answer; 2, it could not
-/// start or end.
+/// Without a command it is `sudoku solve`, with all of its options.
 #[derive(Parser)]
 #[command(name = "sudoku", version, long_version = build_info::in_full(), max_term_width = 100)]
+#[command(override_usage = USAGE, after_long_help = format!("{EXAMPLES}\n\n{}", exit::help()))]
+// `argv` makes a flag of `help COMMAND`, which leaves a line for another command.
+#[command(disable_help_subcommand = true, disable_version_flag = true)]
+#[command(help_template = HELP)]
 struct CommandLine {
     #[command(subcommand)]
     command: Command,
+
+    // Not in the short help, which the commands fill.
+    /// Print version
+    #[arg(short = 'V', long, action = ArgAction::Version, hide_short_help = true)]
+    version: Option<bool>,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// Solve every puzzle of a file or of standard input
+    /// Solve every puzzle named, of files or of standard input
     Solve(solve::SolveArgs),
     /// Count the solutions of every puzzle
     Count(solve::CountArgs),
+    /// List the solutions of every puzzle
+    Solutions(solutions::SolutionsArgs),
     /// List badly formed puzzles: length, characters, rules
     Validate(validate::ValidateArgs),
     /// Check full or partly filled grids against the rules
     Check(check::CheckArgs),
+    /// Put the answers of all shards of an input together
+    Join(join::JoinArgs),
     /// Draw one puzzle of a file, by its number or at random
     Show(show::ShowArgs),
+    /// Put puzzles in canonical form: one text for all disguises
+    Canon(canon::CanonArgs),
+    /// Drop puzzles that are the same but for symmetry
+    Dedup(dedup::DedupArgs),
+    /// Divide puzzles into training and test sets without overlap
+    Split(split::SplitArgs),
+    /// Disguise puzzles and solutions by random symmetries
+    Disguise(disguise::DisguiseArgs),
+    /// Drop the clues that can be spared
+    Minimize(minimize::MinimizeArgs),
+    /// Give the next step by hand: where to look, technique, reason
+    Hint(hint::HintArgs),
+    /// Rate puzzles by the hardest step that a person has to take
+    Rate(rate::RateArgs),
+    /// Solve a puzzle by hand, every step with its reason
+    Steps(steps::StepsArgs),
     /// Show a search step by step, live on a terminal or as lines
     Trace(trace::TraceArgs),
     /// Make puzzles with one solution, or boards of random values
@@ -61,6 +118,8 @@ enum Command {
     Explore(explore::ExploreArgs),
     /// Solve a sample over gRPC and offline, compare the answers
     Demo(demo::DemoArgs),
+    /// Open the page in the browser, served on this machine
+    Page(page::PageArgs),
     /// Open the console for one puzzle at a time: edit, hint, solve
     Shell(shell::ShellArgs),
     /// Print the completion script for a shell
@@ -72,19 +131,86 @@ enum Command {
     Docs,
 }
 
+impl Command {
+    /// Is nothing but errors wanted on standard error? Asked of commands with old spellings only.
+    const fn is_quiet(&self) -> bool {
+        match self {
+            Self::Solve(args) => args.is_quiet(),
+            Self::Count(args) => args.is_quiet(),
+            _ => false,
+        }
+    }
+}
+
+/// The commands that the short help only names, because it has to fit a screen.
+const RARE: [&str; 12] = [
+    "solutions",
+    "join",
+    "canon",
+    "dedup",
+    "split",
+    "disguise",
+    "minimize",
+    "load",
+    "explore",
+    "demo",
+    "completions",
+    "man",
+];
+
+/// Prints the short help.
+fn short_help() -> ExitCode {
+    let hide = |command: clap::Command, name: &str| command.mut_subcommand(name, |rare| rare.hide(true));
+    let also = format!("Also {}: see 'sudoku --help'", RARE.join(", "));
+    let mut command = RARE.into_iter().fold(CommandLine::command(), hide).after_help(also);
+    let help = command.render_help();
+    let text = if print::has_colours() { help.ansi().to_string() } else { help.to_string() };
+    // Nobody reads a standard output that is closed.
+    let _ = print::stdout(&text);
+    ExitCode::SUCCESS
+}
+
 fn main() -> ExitCode {
-    let result = match CommandLine::parse().command {
+    memory_limit::with_whole_stack(run).unwrap_or_else(|error| {
+        print::status_line(&format!("there is no memory for a thread: {error}"));
+        ExitCode::from(exit::FAILED)
+    })
+}
+
+fn run() -> ExitCode {
+    let argv::CommandArgs { args, notes } = argv::prepare(std::env::args_os());
+    let is_short_help = args.len() == 2 && args[1] == "-h";
+    let command = match CommandLine::try_parse_from(args) {
+        Ok(line) => line.command,
+        Err(_) if is_short_help => return short_help(),
+        Err(error) => argv::explain(error).exit(),
+    };
+    for note in notes.iter().filter(|_| !command.is_quiet()) {
+        print::status_line(note);
+    }
+    let result = match command {
         Command::Solve(args) => solve::run(&args),
         Command::Count(args) => solve::run(&args.into()),
+        Command::Solutions(args) => solutions::run(&args),
         Command::Validate(args) => validate::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Join(args) => join::run(&args),
         Command::Show(args) => show::run(&args),
+        Command::Canon(args) => canon::run(&args),
+        Command::Dedup(args) => dedup::run(&args),
+        Command::Split(args) => split::run(&args),
+        Command::Disguise(args) => disguise::run(&args),
+        Command::Minimize(args) => minimize::run(&args),
+        Command::Hint(args) => hint::run(&args),
+        Command::Rate(args) => rate::run(&args),
+        Command::Steps(args) => steps::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Generate(args) => generate::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Load(args) => load::run(&args),
         Command::Explore(args) => explore::run(&args),
         Command::Demo(args) => demo::run(&args),
+        Command::Page(args) => page::run(&args),
         Command::Shell(args) => shell::run(&args),
         Command::Completions(args) => manual::completions(&args),
         Command::Man(args) => manual::page(&args),
@@ -98,8 +224,6 @@ fn main() -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use clap::{Args, CommandFactory as _};
+use clap::builder::Resettable;
+use clap::{Arg, Args, Command, CommandFactory as _, ValueHint};
 use clap_complete::Shell;
 use clap_mangen::roff::{Roff, bold, roman};
 
@@ -40,18 +41,32 @@ pub struct ManArgs {
     dir: Option<PathBuf>,
 }
 
+/// The program with the puzzles and files that can be named without a command.
+fn with_inputs(program: Command) -> Command {
+    let inputs = Arg::new("inputs").value_name("PUZZLE|FILE").value_hint(ValueHint::FilePath);
+    program.arg(inputs.num_args(0..).help("Puzzles, or files of them, to solve"))
+}
+
 /// Runs `sudoku completions`.
 pub fn completions(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut CommandLine::command(), "sudoku", &mut script);
-    print::stdout(&String::from_utf8_lossy(&script))?;
+    let mut command = CommandLine::command();
+    if args.shell == Shell::Fish {
+        command = with_inputs(command);
+    }
+    clap_complete::generate(args.shell, &mut command, "sudoku", &mut script);
+    let script = String::from_utf8_lossy(&script);
+    // Bash completes files where no command fits. In zsh, puzzles and files would be in the way of
+    // the commands as an argument of its own.
+    let files =
+        script.replacen("\":: :_sudoku_commands\"", "\"::command or file:{_sudoku_commands;_files}\"", 1);
+    print::stdout(if args.shell == Shell::Zsh { &files } else { &script })?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Runs `sudoku man`.
 pub fn page(args: &ManArgs) -> anyhow::Result<ExitCode> {
-    // The command `help` has no page of its own.
-    let command = CommandLine::command().disable_help_subcommand(true);
+    let command = with_inputs(CommandLine::command()).after_long_help(Resettable::Reset);
     if let Some(folder) = &args.dir {
         let pages = fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command, folder));
         pages.with_context(|| folder.display().to_string())?;
@@ -63,6 +78,10 @@ pub fn page(args: &ManArgs) -> anyhow::Result<ExitCode> {
     exit_codes.control("SH", ["EXIT STATUS"]);
     for (code, meaning) in exit::MEANINGS {
         exit_codes.control("TP", []).text([bold(code)]).text([roman(meaning)]);
+    }
+    exit_codes.control("PP", []).text([roman("What 1 means, command by command:")]);
+    for (commands, finding) in exit::FINDINGS {
+        exit_codes.control("TP", []).text([bold(commands)]).text([roman(finding)]);
     }
     exit_codes.to_writer(&mut page)?;
     print::stdout(&String::from_utf8_lossy(&page))?;

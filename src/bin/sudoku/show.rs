@@ -4,17 +4,26 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
 use clap::Args;
-use sudoku_stream::answer::{Block, Found, Task, Workers, paint_grid};
+use sudoku_stream::answer::{Block, CandidateGrid, Found, StepMarks, Task, Workers};
 use sudoku_stream::grid::Grid;
-use sudoku_stream::text::Format;
+use sudoku_stream::solver::{DEFAULT_NODE_LIMIT, Question};
+use sudoku_stream::text::{Problem, PuzzleError};
 
+use crate::cli::colour::ColourArgs;
+use crate::cli::output::ReportArgs;
 use crate::cli::pick::{Chosen, PickArgs};
-use crate::cli::print;
+use crate::cli::value::COUNT_LIMIT;
+use crate::cli::{draw, print};
 
 const EXAMPLES: &str = "\
 Examples:
   sudoku show puzzles.txt --index 4711
-  sudoku show puzzles.txt --random --solve";
+  sudoku show puzzles.txt --random --solve
+  sudoku show 53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79
+  zcat puzzles.txt.gz | sudoku show --index 3
+  sudoku show puzzles.txt --candidates
+
+On a terminal for UTF-8 the grid is in boxes; in colours, clues are bold and found cells green.";
 
 /// Arguments of `sudoku show`.
 #[derive(Clone, Args)]
@@ -23,59 +32,145 @@ pub struct ShowArgs {
     #[command(flatten)]
     pick: PickArgs,
 
-    /// Show the solution too
+    /// Show the solution too, and say whether there are more
     #[arg(long)]
     solve: bool,
+
+    /// Draw the candidates of every cell, as other programs read them
+    #[arg(long, conflicts_with = "solve")]
+    candidates: bool,
+
+    /// Write the candidates as one line, 729 characters for 9x9
+    #[arg(long, hide_short_help = true, conflicts_with_all = ["solve", "candidates"])]
+    pencil_marks: bool,
+
+    #[command(flatten)]
+    out: ReportArgs,
+
+    #[command(flatten)]
+    colour: ColourArgs,
 }
 
 /// Runs `sudoku show`.
 pub fn run(args: &ShowArgs) -> anyhow::Result<ExitCode> {
-    let Chosen { format, picked, puzzle, .. } = args.pick.choose()?;
+    args.colour.apply();
+    let mut out = args.out.open()?;
     let mut text = Vec::new();
-    text.extend_from_slice(
-        format!(
-            "Puzzle {} on line {}, {}, {}\n\n",
-            print::thousands(picked.number),
-            print::thousands(picked.line),
-            format.order(),
-            print::counted(puzzle.filled() as u64, "clue"),
-        )
-        .as_bytes(),
-    );
-    write_grid(&format, &puzzle, &puzzle, &mut text);
-    if args.solve {
-        text.push(b'\n');
-        let block = Block { text: &picked.text, first_line: picked.line };
-        write_solution(&format, block, &puzzle, &mut text)?;
+    let shows_candidates = args.candidates || args.pencil_marks;
+    if shows_candidates || !args.solve && args.pick.holds_candidates()? {
+        out.write(&candidates_of(args)?)?;
+        out.finish()?;
+        return Ok(ExitCode::SUCCESS);
     }
-    print::stdout(&String::from_utf8_lossy(&text))?;
+    for chosen in args.pick.choose_each()? {
+        if !text.is_empty() {
+            text.push(b'\n');
+        }
+        let Chosen { input, format, picked, puzzle } = &chosen;
+        let place = match input.origin() {
+            None => format!(
+                "Puzzle {} on line {}, ",
+                print::thousands(picked.number),
+                print::thousands(picked.line)
+            ),
+            Some(_) if input.is_by_itself() => String::new(),
+            Some(_) => format!("{}: ", input.name()),
+        };
+        let clues = print::counted(puzzle.filled() as u64, "clue");
+        text.extend_from_slice(format!("{place}{}, {clues}\n\n", format.order()).as_bytes());
+        draw::grid(format, puzzle, puzzle, &mut text);
+        if args.solve {
+            text.push(b'\n');
+            write_solution(&chosen, &mut text)?;
+        }
+    }
+    out.write(&String::from_utf8_lossy(&text))?;
+    out.finish()?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn write_solution(
-    format: &Format,
-    block: Block<'_>,
-    puzzle: &Grid,
-    text: &mut Vec<u8>,
-) -> anyhow::Result<()> {
-    let task = Task::default();
-    let workers = Workers::new(format.clone(), task);
-    let never = AtomicBool::new(false);
-    workers.with(|worker| {
-        worker.answer_block(format, &task, block, &never, |answer| match &answer.result {
-            Ok(Found::Solution(solution)) => write_grid(format, solution, puzzle, text),
-            Ok(Found::Count { count, .. }) => text.extend_from_slice(format!("{count}\n").as_bytes()),
-            Err(error) => text.extend_from_slice(format!("{error}\n").as_bytes()),
-        })
+/// The candidates of each position that is chosen.
+fn candidates_of(args: &ShowArgs) -> anyhow::Result<String> {
+    let mut text = String::new();
+    for chosen in args.pick.choose_each_position()? {
+        let position = &chosen.position;
+        if args.pencil_marks {
+            text += &format!("{position}\n");
+            continue;
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text += &CandidateGrid { position, step: None, marks: StepMarks::Characters }.to_string();
+        if let Some(dead_end) = position.dead_end() {
+            text += &format!("{dead_end}\n");
+        }
+    }
+    Ok(text)
+}
+
+/// Appends a solution, and whether there are more.
+fn write_solution(chosen: &Chosen, text: &mut Vec<u8>) -> anyhow::Result<()> {
+    let mut solution = None;
+    let error = ask(chosen, Question::First, |found| {
+        if let Found::Solution(found) = found {
+            solution = Some(Grid::clone(found));
+        }
     })?;
+    let Some(solution) = solution else {
+        text.extend(error.map_or(String::new(), |error| format!("{}\n", chosen.error(error))).bytes());
+        return Ok(());
+    };
+    draw::grid(&chosen.format, &solution, &chosen.puzzle, text);
+    if let Some(sentence) = others(chosen)? {
+        text.extend(format!("\n{sentence}\n").bytes());
+    }
     Ok(())
 }
 
-/// Appends a grid. On a terminal clues and solved cells have different colours.
-fn write_grid(format: &Format, grid: &Grid, clues: &Grid, text: &mut Vec<u8>) {
-    if print::has_colours() {
-        paint_grid(format, grid, clues, text);
-    } else {
-        format.write_grid(grid, text);
-    }
+/// What to say about solutions beside the one that is shown, if there are any.
+fn others(chosen: &Chosen) -> anyhow::Result<Option<String>> {
+    let mut counted = None;
+    ask(chosen, Question::Count { limit: COUNT_LIMIT }, |found| {
+        if let Found::Count { count, exact } = found {
+            counted = Some((*count, *exact));
+        }
+    })?;
+    Ok(match counted {
+        Some((1, true)) => None,
+        Some((count, true)) => Some(format!("This is one of {} solutions.", print::thousands(count))),
+        Some((count, false)) => {
+            Some(format!("This is one of {} solutions or more.", print::thousands(count)))
+        }
+        // The count was given up, but two solutions may be found sooner.
+        None => match ask(chosen, Question::Unique, |_| ())? {
+            None => None,
+            Some(PuzzleError { problem: Problem::NotUnique, .. }) => {
+                Some("There is more than this solution.".to_owned())
+            }
+            Some(_) => Some(format!(
+                "Whether there is another solution was not found within {} nodes.",
+                print::thousands(DEFAULT_NODE_LIMIT)
+            )),
+        },
+    })
+}
+
+/// Asks a question about the puzzle. Returns the error, if that is the answer.
+fn ask(
+    chosen: &Chosen,
+    question: Question,
+    mut visit: impl FnMut(&Found<'_>),
+) -> anyhow::Result<Option<PuzzleError>> {
+    let task = Task { question, ..Task::default() };
+    let block = Block { text: &chosen.picked.text, first_line: chosen.picked.line };
+    let never = AtomicBool::new(false);
+    let mut error = None;
+    Workers::new(chosen.format.clone(), task).with(|worker| {
+        worker.answer_block(&chosen.format, &task, block, &never, |answer| match &answer.result {
+            Ok(found) => visit(found),
+            Err(problem) => error = Some(problem.clone()),
+        })
+    })?;
+    Ok(error)
 }

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use clap::Args;
 use sudoku_stream::input::{self, ValidateError};
 use sudoku_stream::pipeline;
+use sudoku_stream::text::PuzzleError;
 
 use crate::cli::input::InputArgs;
-use crate::cli::interrupt::{self, interruptible};
+use crate::cli::interrupt;
+use crate::cli::output::ReportArgs;
 use crate::cli::run::RunArgs;
 use crate::cli::value::whole;
 use crate::cli::{exit, print, progress};
@@ -19,9 +21,11 @@ const NOT_TO_THE_END: &str = "The input was not validated to its end";
 const EXAMPLES: &str = "\
 Examples:
   sudoku validate puzzles.txt
-  sudoku validate puzzles.txt.gz --limit 100
+  sudoku validate puzzles.txt.gz -n 100
+  sudoku validate lists/*.txt -o errors.txt
+  zcat puzzles.txt.gz | sudoku validate && echo all well
 
-Exit codes: 0, every puzzle is well formed; 2, some are not, or the input cannot be read.";
+Exit codes: 0, every puzzle is well formed; 1, some are not; 2, the input cannot be read.";
 
 /// Arguments of `sudoku validate`.
 #[derive(Clone, Args)]
@@ -31,8 +35,11 @@ pub struct ValidateArgs {
     input: InputArgs,
 
     /// Print at most N errors
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole::<usize>(0..))]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = whole::<usize>(0..))]
     limit: usize,
+
+    #[command(flatten)]
+    out: ReportArgs,
 
     #[command(flatten)]
     run: RunArgs,
@@ -41,39 +48,51 @@ pub struct ValidateArgs {
 /// Runs `sudoku validate`.
 pub fn run(args: &ValidateArgs) -> anyhow::Result<ExitCode> {
     let cancel = interrupt::flag()?;
-    let pool = Arc::new(pipeline::pool(args.run.threads)?);
-    let input = args.input.clone();
-    let Some(reader) = interruptible(&cancel, move || input.reader())? else {
-        return Ok(interrupt::report(NOT_TO_THE_END));
-    };
-    let format = reader.format().clone();
-    let name = reader.name().to_owned();
-    let bar = progress::of_bytes(&args.run.progress, reader.len_bytes());
-    let result = input::validate(reader, &pool, &cancel, args.limit, |bytes| bar.set_position(bytes));
-    bar.finish_and_clear();
-    let found = match result {
-        Ok(found) => found,
-        Err(ValidateError::Input(error)) => return Err(error.into()),
-        Err(ValidateError::Cancelled) => return Ok(interrupt::report(NOT_TO_THE_END)),
-    };
-    if found.bad == 0 {
-        let puzzles = print::counted(found.puzzles, "puzzle");
-        print::stdout(&format!(
-            "{name}: {puzzles} of {} in the notation {}, all well formed.\n",
-            format.order(),
-            format.notation()
-        ))?;
+    let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
+    let mut report = args.out.open()?;
+    let inputs = args.input.all()?;
+    let (mut bad, mut puzzles, mut shown) = (0, 0, 0);
+    for input in inputs {
+        let opened = input.clone();
+        let Some(reader) = input.interruptibly(&cancel, move || opened.reader())? else {
+            return Ok(interrupt::report(NOT_TO_THE_END));
+        };
+        let format = reader.format().clone();
+        let bar = || progress::of_bytes(&args.run.progress, &reader);
+        let bar = if report.is_file() { bar() } else { progress::beside_stdout(bar) };
+        let limit = args.limit - shown;
+        let result = input::validate(reader, &pool, &cancel, limit, |bytes| bar.set_position(bytes));
+        bar.finish_and_clear();
+        let found = match result {
+            Ok(found) => found,
+            Err(ValidateError::Input(error)) => return Err(error.into()),
+            Err(error @ ValidateError::Threads(_)) => return Err(error.into()),
+            Err(ValidateError::Cancelled) => return Ok(interrupt::report(NOT_TO_THE_END)),
+        };
+        (bad, puzzles, shown) = (bad + found.bad, puzzles + found.puzzles, shown + found.errors.len());
+        if found.bad == 0 {
+            let puzzles = print::counted(found.puzzles, "puzzle");
+            report.write(&format!(
+                "{}: {puzzles} of {} in the notation {}, all well formed.\n",
+                input.name(),
+                format.order(),
+                format.notation()
+            ))?;
+        } else {
+            let sentence = |error: &PuzzleError| input.sentence(&error.to_string()) + "\n";
+            report.write(&found.errors.iter().map(sentence).collect::<String>())?;
+        }
+    }
+    report.finish()?;
+    if bad == 0 {
         return Ok(ExitCode::SUCCESS);
     }
-    let sentences: String = found.errors.iter().map(|error| format!("{error}\n")).collect();
-    print::stdout(&sentences)?;
-    if found.bad > found.errors.len() as u64 && !args.run.progress.quiet {
+    if bad > shown as u64 && !args.run.progress.quiet {
         print::status_line(&format!(
-            "{} of {} are bad; --limit shows more than {} of them.",
-            print::thousands(found.bad),
-            print::counted(found.puzzles, "puzzle"),
-            found.errors.len()
+            "{} of {} are bad; --limit shows more than {shown} of them.",
+            print::thousands(bad),
+            print::counted(puzzles, "puzzle"),
         ));
     }
-    Ok(ExitCode::from(exit::FAILED))
+    Ok(ExitCode::from(exit::ERRORS_SEEN))
 }

@@ -1,8 +1,8 @@
 //! The HTTP port for operators: Prometheus metrics, liveness, readiness.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -13,10 +13,12 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
-use sudoku_stream::service::Readiness;
+use sudoku_stream::service::{Readiness, ReadyState};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
+
+use crate::process;
 
 /// The buckets of histograms, in seconds: from a small call to the longest time-out.
 const SECONDS: [f64; 14] =
@@ -26,8 +28,9 @@ const SECONDS: [f64; 14] =
 /// metrics.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The most connections at once; further ones wait to be accepted.
-const MAX_CONNECTIONS: usize = 16;
+/// The most connections at once. A further one takes the place of the oldest, so that no number of
+/// silent ones keeps a probe from its answer.
+const MAX_CONNECTIONS: usize = 64;
 
 /// The time-out of a connection, from its first byte to its last.
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(10);
@@ -60,6 +63,7 @@ impl Admin {
             .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &SECONDS)
             .and_then(PrometheusBuilder::install_recorder)
             .with_context(cannot)?;
+        process::describe();
         tracing::info!("serving metrics on http://{address}/metrics");
         Ok(Self { listener, metrics })
     }
@@ -74,17 +78,22 @@ impl Admin {
                 upkeep.run_upkeep();
             }
         });
-        let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-        // The semaphore is never closed.
-        while let Ok(permit) = Arc::clone(&permits).acquire_owned().await {
+        let mut open: VecDeque<AbortHandle> = VecDeque::new();
+        loop {
             match listener.accept().await {
                 Ok((socket, _)) => {
                     let (metrics, readiness) = (metrics.clone(), readiness.clone());
-                    tokio::spawn(async move {
+                    open.retain(|connection| !connection.is_finished());
+                    if open.len() >= MAX_CONNECTIONS
+                        && let Some(oldest) = open.pop_front()
+                    {
+                        oldest.abort();
+                    }
+                    let answering = tokio::spawn(async move {
                         // A client that is slow or gone gets no answer.
                         let _ = timeout(CONNECTION_TIMEOUT, answer(socket, metrics, readiness)).await;
-                        drop(permit);
                     });
+                    open.push_back(answering.abort_handle());
                 }
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a connection for metrics");
@@ -118,10 +127,19 @@ fn respond(
         _ if ![Method::GET, Method::HEAD].contains(method) => {
             (StatusCode::METHOD_NOT_ALLOWED, TEXT_TYPE, "GET and HEAD only\n".to_owned())
         }
-        "/metrics" => (StatusCode::OK, METRICS_TYPE, metrics.render()),
+        "/metrics" => {
+            process::measure();
+            (StatusCode::OK, METRICS_TYPE, metrics.render())
+        }
         "/healthz" => (StatusCode::OK, TEXT_TYPE, "alive\n".to_owned()),
-        "/readyz" if readiness.is_ready() => (StatusCode::OK, TEXT_TYPE, "ready\n".to_owned()),
-        "/readyz" => (StatusCode::SERVICE_UNAVAILABLE, TEXT_TYPE, "shutting down\n".to_owned()),
+        "/readyz" => {
+            let (status, words) = match readiness.state() {
+                ReadyState::Ready => (StatusCode::OK, "ready\n"),
+                ReadyState::Overloaded => (StatusCode::SERVICE_UNAVAILABLE, "overloaded\n"),
+                _ => (StatusCode::SERVICE_UNAVAILABLE, "shutting down\n"),
+            };
+            (status, TEXT_TYPE, words.to_owned())
+        }
         _ => (StatusCode::NOT_FOUND, TEXT_TYPE, "There are /metrics, /healthz and /readyz.\n".to_owned()),
     };
     let mut response = Response::new(text);

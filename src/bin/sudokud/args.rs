@@ -2,7 +2,7 @@
 //! make up.
 
 use std::ffi::OsString;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail, ensure};
@@ -11,21 +11,24 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
 use sudoku_stream::build_info;
-use sudoku_stream::service::{Config, TlsFiles};
+use sudoku_stream::client::Probe;
+use sudoku_stream::service::{Config, Limits, ListenAddress, TlsFiles};
 use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{Fast, STRATEGIES, Strategy};
 
 use crate::flags::{self, Flag, LogForm, Setup};
 use crate::reference;
 
-const ABOUT: &str = "Serve a Sudoku solver over gRPC, for puzzles in bulk";
+const ABOUT: &str = "Serve a Sudoku solver: gRPC for puzzles in bulk, JSON, and a page for browsers";
 
 const DETAILS: &str = "\
-Serve a Sudoku solver over gRPC, for puzzles in bulk
+Serve a Sudoku solver: gRPC for puzzles in bulk, JSON, and a page for browsers
+
+One port takes gRPC, gRPC-Web and JSON over HTTP (the Connect protocol), and has a page for browsers at /.
 
 Every flag can also be set by an environment variable or in the configuration file. \
 SIGTERM and SIGINT stop the server after the calls that it has read; a second signal stops it at once. \
-SIGHUP reads certificates and tokens again.";
+SIGHUP reads certificates, tokens and the limits in the configuration file again.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,11 +41,13 @@ The environment variable of --max-nodes is SUDOKUD_MAX_NODES, and so on. \
 The configuration file is TOML with the flags' names, such as `max-nodes = 1000000` and `data-dir = \"puzzles\"`. \
 Flags win over the environment, the environment over the file.
 
-Exit codes: 0, the server was stopped; 2, it could not start or run.";
+Exit codes: 0, the server was stopped, or serves as --probe found; 1, --probe found none that serves; \
+2, it could not start or run.";
 
 /// Exit codes and their meanings, for the reference.
-const EXIT_CODES: [(&str, &str); 2] = [
-    ("0", "The server was stopped by a signal."),
+const EXIT_CODES: [(&str, &str); 3] = [
+    ("0", "The server was stopped by a signal, or serves: --probe."),
+    ("1", "--probe: no server serves there, or it cannot be asked; standard error says why."),
     ("2", "The server could not start or run; standard error says why."),
 ];
 
@@ -52,6 +57,8 @@ pub enum Request {
     Print(Vec<u8>),
     /// Serve.
     Serve(Box<Config>, Reports),
+    /// Ask a server whether it serves, and end.
+    Probe(Probe),
 }
 
 /// Log, metrics and spans: what the server reports about itself.
@@ -59,6 +66,8 @@ pub enum Request {
 pub struct Reports {
     /// The format of the log.
     pub log: LogForm,
+    /// The file of the access log, if there is one; `-` is standard output.
+    pub access_log: Option<PathBuf>,
     /// The address of metrics, if they are served.
     pub metrics: Option<SocketAddr>,
     /// The collector of spans, if they are sent.
@@ -85,13 +94,31 @@ pub fn read() -> anyhow::Result<Request> {
     if let Some(output) = static_output(&flags, &matches)? {
         return Ok(Request::Print(output));
     }
+    let is_probe = matches.contains_id("probe");
+    let probed = matches.remove_one::<String>("probe").filter(|address| !address.is_empty());
     let mut setup = Setup::default();
     if let Some(path) = matches.get_one::<PathBuf>("config") {
         read_file(path, &flags, &mut setup)?;
     }
     store(&flags, &mut matches, &mut setup);
     let (config, reports) = finish(setup)?;
+    if is_probe {
+        return Ok(Request::Probe(probe(probed.as_deref(), &config, &reports)?));
+    }
     Ok(Request::Serve(Box::new(config), reports))
+}
+
+/// Reads the configuration file again, for the limits. The command line and the environment are as
+/// they were.
+///
+/// # Errors
+/// As [`read`].
+pub fn limits_again() -> anyhow::Result<Limits> {
+    match read()? {
+        Request::Serve(config, _) => Ok(config.limits),
+        // It has neither printed nor asked at the start either.
+        Request::Print(_) | Request::Probe(_) => Ok(Limits::default()),
+    }
 }
 
 fn command(flags: &[Flag]) -> Command {
@@ -111,7 +138,62 @@ fn command(flags: &[Flag]) -> Command {
         .long_about(DETAILS)
         .after_long_help(EXAMPLES)
         .args(flags.iter().map(|flag| flag.arg.clone()))
-        .args([config, completions, man.help("Print the manual page"), docs])
+        .args([config, probe_arg(), completions, man.help("Print the manual page"), docs])
+}
+
+fn probe_arg() -> Arg {
+    Arg::new("probe")
+        .long("probe")
+        .value_name("ADDRESS")
+        .num_args(0..=1)
+        .default_missing_value("")
+        .hide_short_help(true)
+        .help("Ask a server whether it serves, and exit with 0 or 1 [default: the one of these settings]")
+}
+
+/// The question to a server: the named one, or the one that has these settings, on this machine.
+fn probe(address: Option<&str>, config: &Config, reports: &Reports) -> anyhow::Result<Probe> {
+    if let Some(address) = address {
+        let (address, is_encrypted) =
+            match (address.strip_prefix("http://"), address.strip_prefix("https://")) {
+                (Some(address), _) => (address, false),
+                (_, Some(address)) => (address, true),
+                _ => (address, config.tls.is_some()),
+            };
+        let port = address.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
+        ensure!(
+            port.is_some(),
+            "`{address}` is no address to probe. Write a host and a port, as in 127.0.0.1:50051."
+        );
+        return Ok(Probe::Health { address: address.to_owned(), is_encrypted });
+    }
+    let on_this_machine = |addresses: &[ListenAddress]| {
+        let probed = addresses.iter().find_map(|address| match address {
+            ListenAddress::Network(address) if address.port() > 0 => Some(reached(*address).to_string()),
+            ListenAddress::Name(name) if !name.ends_with(":0") => Some(name.clone()),
+            _ => None,
+        });
+        probed.context(
+            "The server takes a free port, or no port at all. Name an address of it: --probe ADDRESS.",
+        )
+    };
+    if config.tls.as_ref().is_some_and(|tls| tls.client_ca.is_some()) {
+        let metrics = reports.metrics.context(
+            "Clients of this server need a certificate, and a probe has none. With metrics-listen it asks /readyz there.",
+        )?;
+        return Ok(Probe::Readiness { address: on_this_machine(&[metrics.into()])? });
+    }
+    Ok(Probe::Health { address: on_this_machine(&config.listen)?, is_encrypted: config.tls.is_some() })
+}
+
+/// The address by which a server that listens at `address` is reached on its own machine.
+fn reached(mut address: SocketAddr) -> SocketAddr {
+    match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+        _ => {}
+    }
+    address
 }
 
 /// The output that is printed instead of serving, if any.
@@ -141,8 +223,10 @@ fn store(flags: &[Flag], matches: &mut ArgMatches, setup: &mut Setup) {
 }
 
 fn read_file(path: &Path, flags: &[Flag], setup: &mut Setup) -> anyhow::Result<()> {
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("The configuration file {} cannot be read", path.display()))?;
+    let cannot = || format!("The configuration file {} cannot be read", path.display());
+    // Opening a FIFO would wait for a writer.
+    ensure!(std::fs::metadata(path).with_context(cannot)?.is_file(), "{}: it is no regular file", cannot());
+    let text = std::fs::read_to_string(path).with_context(cannot)?;
     read_settings(&text, flags, setup)
         .with_context(|| format!("The configuration file {} is wrong", path.display()))
 }
@@ -151,6 +235,15 @@ fn read_file(path: &Path, flags: &[Flag], setup: &mut Setup) -> anyhow::Result<(
 fn read_settings(text: &str, flags: &[Flag], setup: &mut Setup) -> anyhow::Result<()> {
     let mut arguments = vec![OsString::from("sudokud")];
     for (name, value) in toml::from_str::<toml::Table>(text)? {
+        if let toml::Value::Array(values) = &value {
+            for value in values {
+                let Some(text) = value.as_str() else {
+                    bail!("`{name}` is a TOML array of other than strings.")
+                };
+                arguments.push(format!("--{name}={text}").into());
+            }
+            continue;
+        }
         let value = match value {
             toml::Value::String(text) => text,
             toml::Value::Integer(number) => number.to_string(),
@@ -197,14 +290,16 @@ fn strategies_with(backend: Backend) -> &'static [&'static dyn Strategy] {
 
 /// Checks the settings that depend on each other.
 fn finish(setup: Setup) -> anyhow::Result<(Config, Reports)> {
-    let Setup { mut config, tls_cert, tls_key, client_ca, backend, log, metrics, otlp_endpoint, otlp_sample } =
-        setup;
+    let Setup { mut config, tls_cert, tls_key, client_ca, backend, log, metrics, .. } = setup;
+    let Setup { access_log, insecure_metrics, otlp_endpoint, otlp_sample, .. } = setup;
     ensure!(otlp_sample.is_none() || otlp_endpoint.is_some(), "otlp-sample needs otlp-endpoint.");
     let share = otlp_sample.unwrap_or(1.0);
-    let reports = Reports { log, metrics, spans: otlp_endpoint.map(|endpoint| Spans { endpoint, share }) };
-    if let Some(address) = reports.metrics.filter(|address| !address.ip().is_loopback() && !config.insecure) {
+    let spans = otlp_endpoint.map(|endpoint| Spans { endpoint, share });
+    let reports = Reports { log, access_log, metrics, spans };
+    if let Some(address) = reports.metrics.filter(|address| !address.ip().is_loopback() && !insecure_metrics)
+    {
         bail!(
-            "{address} can be reached from other machines, and metrics are not encrypted. Serve them on 127.0.0.1, or add --insecure if that is what you want."
+            "{address} can be reached from other machines, and metrics are not encrypted. Serve them on 127.0.0.1, or add --insecure-metrics if that is what you want."
         );
     }
     config.tls = match (tls_cert, tls_key) {
@@ -245,6 +340,32 @@ mod tests {
     }
 
     #[test]
+    fn a_probe_asks_the_server_of_its_settings() {
+        let ask = |arguments: &[&str], address: Option<&str>, file: &str| {
+            let (config, reports) = finish(setup(arguments, file).unwrap()).unwrap();
+            probe(address, &config, &reports).map_err(|error| error.to_string())
+        };
+        let health =
+            |address: &str, is_encrypted| Ok(Probe::Health { address: address.to_owned(), is_encrypted });
+        let tls = "tls-cert = 'a'\ntls-key = 'b'\n";
+        let own = "tls-cert = 'a'\ntls-key = 'b'\nclient-ca = 'c'\n";
+        assert_eq!(ask(&[], None, ""), health("127.0.0.1:50051", false));
+        assert_eq!(ask(&[], None, tls), health("127.0.0.1:50051", true));
+        assert_eq!(ask(&["--listen", "[::]:7", "--insecure"], None, ""), health("[::1]:7", false));
+        assert_eq!(ask(&["--listen", "0.0.0.0:7"], None, tls), health("127.0.0.1:7", true));
+        assert_eq!(ask(&[], Some("localhost:7"), tls), health("localhost:7", true));
+        assert_eq!(ask(&[], Some("http://[::1]:7"), tls), health("[::1]:7", false));
+        assert_eq!(ask(&[], Some("https://a.b:7"), ""), health("a.b:7", true));
+        let readiness = Probe::Readiness { address: "127.0.0.1:9".to_owned() };
+        assert_eq!(ask(&["--metrics-listen", "127.0.0.1:9"], None, own), Ok(readiness));
+        assert!(ask(&[], None, own).unwrap_err().contains("With metrics-listen it asks"));
+        assert!(ask(&["--listen", "127.0.0.1:0"], None, "").unwrap_err().contains("--probe ADDRESS"));
+        for bad in ["localhost", "http://localhost", "127.0.0.1:port", "127.0.0.1:99999"] {
+            assert!(ask(&[], Some(bad), "").unwrap_err().contains("is no address to probe"), "{bad}");
+        }
+    }
+
+    #[test]
     fn the_flags_are_well_formed() {
         command(&flags::flags()).debug_assert();
     }
@@ -253,7 +374,7 @@ mod tests {
     fn every_setting_has_its_name_in_the_environment() {
         for flag in command(&flags::flags()).get_arguments() {
             let Some(long) = flag.get_long() else { continue };
-            if ["help", "version", "completions", "man", "docs"].contains(&long) {
+            if ["help", "version", "probe", "completions", "man", "docs"].contains(&long) {
                 continue;
             }
             let variable = format!("SUDOKUD_{}", long.replace('-', "_").to_uppercase());
@@ -269,7 +390,7 @@ mod tests {
         let (config, _) = finish(merged).unwrap();
         assert_eq!(config.limits.nodes, 5);
         assert_eq!(config.threads, NonZeroUsize::new(3));
-        assert_eq!(config.listen.port(), 4000);
+        assert_eq!(config.listen[0].to_string(), "127.0.0.1:4000");
         assert!(config.insecure);
         assert_eq!(config.limits.streams, Limits::default().streams);
     }
@@ -278,7 +399,8 @@ mod tests {
     fn without_settings_all_is_as_the_library_has_it() {
         let (config, default) = (config(&[], "").unwrap(), Config::default());
         assert_eq!(config.limits, default.limits);
-        assert_eq!((config.listen, config.drain_timeout), (default.listen, default.drain_timeout));
+        assert_eq!(config.listen[0].to_string(), default.listen[0].to_string());
+        assert_eq!((config.listen.len(), config.drain_timeout), (1, default.drain_timeout));
         assert_eq!((config.insecure, config.threads), (default.insecure, default.threads));
     }
 
@@ -287,9 +409,9 @@ mod tests {
     fn every_limit_has_a_flag() {
         let file = "max-connections = 7\nmax-streams = 7\nmax-streams-per-connection = 7\nmax-in-flight = 7\n\
                     max-in-flight-per-stream = 7\nmax-message-bytes = 7\nmax-message-lines = 7\n\
-                    max-header-bytes = 7\nmax-reset-streams = 7\nmax-nodes = 7\nmax-trace-steps = 7\n\
+                    max-header-bytes = 7000\nmax-reset-streams = 7\nmax-nodes = 7\nmax-trace-steps = 7\n\
                     max-generated = 7\nmax-attempts = 7\nmax-puzzle-time = 7\nhandshake-timeout = 7\n\
-                    message-timeout = 7\nidle-timeout = 7\nkeepalive-interval = 7\nkeepalive-timeout = 7.0\n\
+                    message-timeout = 7\nidle-timeout = 7\nstream-idle-timeout = 7\nkeepalive-interval = 7\nkeepalive-timeout = 7.0\n\
                     max-connection-age = '7'\n";
         let seven = std::time::Duration::from_secs(7);
         // Without `..`, so that a new limit does not compile before it is here.
@@ -302,11 +424,12 @@ mod tests {
             connection_age: Some(seven),
             keepalive_interval: seven,
             keepalive_timeout: seven,
-            header_bytes: 7,
+            header_bytes: 7000,
             reset_streams: 7,
             streams: 7,
             streams_per_connection: 7,
             idle_timeout: seven,
+            stream_idle_timeout: seven,
             in_flight: NonZeroUsize::new(7),
             in_flight_per_stream: NonZeroUsize::new(7),
             nodes: 7,
@@ -332,15 +455,18 @@ mod tests {
             ("config = 'other.toml'\n", "There is no setting `config`."),
             ("threads = 0\n", "give a whole number from 1 to 1024"),
             ("threads = 1025\n", "give a whole number from 1 to 1024"),
+            ("max-header-bytes = 1\n", "give a whole number from 4096 to 1048576"),
+            ("max-message-bytes = 99999999999999\n", "give a whole number from 1 to 1073741824"),
             ("max-nodes = 0\n", "0 is not in 1.."),
             ("max-streams = -1\n", "give a whole number from 1"),
             ("max-puzzle-time = 0\n", "give seconds above 0"),
             ("max-puzzle-time = nan\n", "give seconds above 0"),
             ("otlp-sample = 1.5\n", "give a number from 0 to 1"),
-            ("listen = 'here'\n", "write an IP address and a port"),
+            ("listen = 'here'\n", "write an address or a name and a port"),
             ("backend = 'abacus'\n", "`abacus` is no back end."),
             ("log = 'xml'\n", "[possible values: text, json]"),
-            ("listen = ['127.0.0.1:1']\n", "`listen` is a TOML array"),
+            ("listen = ['127.0.0.1:1', 2]\n", "`listen` is a TOML array of other than strings."),
+            ("threads = ['1', '2']\n", "cannot be used multiple times"),
             ("tls-cert = 'cert.pem'\n", "tls-cert and tls-key go together"),
             ("client-ca = 'ca.pem'\n", "client-ca needs tls-cert and tls-key."),
             ("otlp-sample = 0.5\n", "otlp-sample needs otlp-endpoint."),

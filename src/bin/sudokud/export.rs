@@ -16,9 +16,10 @@ use opentelemetry_sdk::trace::{
     BatchConfigBuilder, BatchSpanProcessor, Sampler, SdkTracerProvider, SpanData, SpanExporter,
 };
 use sudoku_stream::build_info;
+use tracing::level_filters::LevelFilter;
 use tracing::{Metadata, Subscriber};
 use tracing_subscriber::Layer;
-use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::filter::FilterFn;
 use tracing_subscriber::registry::LookupSpan;
 
 /// The most spans that wait to be sent; further ones are dropped.
@@ -89,7 +90,7 @@ impl Export {
             .with_threads(false)
             .with_tracked_inactivity(false)
             .with_location(false)
-            .with_filter(filter_fn(is_ours))
+            .with_filter(FilterFn::new(is_ours).with_max_level_hint(LevelFilter::INFO))
     }
 
     /// Sends the remaining spans, blocking up to the time-out.

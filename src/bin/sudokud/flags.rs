@@ -8,14 +8,14 @@
 use std::fmt::Display;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
-use std::ops::{RangeBounds, RangeFrom};
+use std::ops::{RangeBounds, RangeFrom, RangeInclusive};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
 use clap::builder::{BoolValueParser, IntoResettable, ValueParser};
-use clap::{Arg, ArgMatches, ValueEnum, value_parser};
-use sudoku_stream::service::Config;
+use clap::{Arg, ArgAction, ArgMatches, ValueEnum, value_parser};
+use sudoku_stream::service::{Config, ListenAddress, Origin};
 use sudoku_stream::solver::lanes::Backend;
 
 use crate::number::whole;
@@ -35,7 +35,9 @@ pub struct Setup {
     pub client_ca: Option<PathBuf>,
     pub backend: Option<Backend>,
     pub log: LogForm,
+    pub access_log: Option<PathBuf>,
     pub metrics: Option<SocketAddr>,
+    pub insecure_metrics: bool,
     pub otlp_endpoint: Option<String>,
     /// 1 by default.
     pub otlp_sample: Option<f64>,
@@ -124,6 +126,18 @@ fn with_default<T: Clone + Send + Sync + 'static>(
     flag
 }
 
+/// A flag of a list, which may be given several times.
+fn repeated<T: Clone + Send + Sync + 'static>(mut flag: Flag, place: Place<Vec<T>>) -> Flag {
+    let name = flag.arg.get_id().to_string();
+    flag.arg = flag.arg.action(ArgAction::Append);
+    flag.store = Box::new(move |matches, setup| {
+        if let Some(lists) = matches.remove_many::<Vec<T>>(&name) {
+            *place(setup) = lists.flatten().collect();
+        }
+    });
+    flag
+}
+
 /// A number from 1.
 fn count<T>(name: &'static str, place: Place<T>, help: &str) -> Flag
 where
@@ -133,12 +147,11 @@ where
     with_default(name, "N", whole(range), place, T::to_string, help.to_owned())
 }
 
-/// A number of bytes from 1.
-fn bytes<T>(name: &'static str, place: Place<T>, help: &str) -> Flag
+/// A number of bytes in a range.
+fn bytes<T>(name: &'static str, range: RangeInclusive<T>, place: Place<T>, help: &str) -> Flag
 where
-    T: FromStr + From<u8> + PartialOrd + Display + Clone + Send + Sync + 'static,
+    T: FromStr + PartialOrd + Display + Clone + Send + Sync + 'static,
 {
-    let range: RangeFrom<T> = T::from(1)..;
     with_default(name, "BYTES", whole(range), place, T::to_string, help.to_owned())
 }
 
@@ -166,13 +179,16 @@ fn path(name: &'static str, value_name: &'static str, place: Place<Option<PathBu
 /// All flags that are settings, in the order of the help.
 pub fn flags() -> Vec<Flag> {
     let mut flags = vec![
-        with_default(
-            "listen",
-            "ADDR",
-            parse_address,
+        repeated(
+            with_default::<Vec<ListenAddress>>(
+                "listen",
+                "ADDR",
+                parse_listen,
+                |s| &mut s.config.listen,
+                |addresses| addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(","),
+                "Address and port to listen on, or unix:PATH; can be repeated".to_owned(),
+            ),
             |s| &mut s.config.listen,
-            SocketAddr::to_string,
-            "Address and port to listen on".to_owned(),
         ),
         path(
             "data-dir",
@@ -192,7 +208,7 @@ pub fn flags() -> Vec<Flag> {
         "NAME",
         value_parser!(Backend),
         |s| &mut s.backend,
-        "Instructions of the strategy fast: avx512, avx512vl, avx2 or portable [default: fastest of this machine]"
+        "Instructions of the strategy fast: avx512, avx512vl, avx2, neon or portable [default: fastest of this machine]"
             .to_owned(),
     );
     flags.push(backend.rare());
@@ -202,11 +218,20 @@ pub fn flags() -> Vec<Flag> {
         "Let open calls end for this long after SIGTERM",
     );
     flags.push(drain.rare());
+    let mut page = flag::<bool, bool>(
+        "page",
+        "BOOL",
+        BoolValueParser::new(),
+        |s| &mut s.config.page,
+        "Serve the page for browsers at / [default: true]".to_owned(),
+    );
+    page.arg = page.arg.hide_possible_values(true);
+    flags.push(page.rare());
     flags.extend(reports());
     flags.extend(under("Security", security()));
-    flags.extend(under("Limits", limits()));
-    flags.extend(under("Time limits", time_limits()));
-    flags.extend(under("Tracing", tracing()));
+    flags.extend(under("Limits", limits()).map(Flag::rare));
+    flags.extend(under("Time limits", time_limits()).map(Flag::rare));
+    flags.extend(under("Tracing", tracing()).map(Flag::rare));
     flags
 }
 
@@ -219,19 +244,12 @@ fn under(heading: &'static str, flags: Vec<Flag>) -> impl Iterator<Item = Flag> 
 }
 
 fn security() -> Vec<Flag> {
-    let mut insecure = flag::<bool, bool>(
-        "insecure",
-        "BOOL",
-        BoolValueParser::new(),
-        |s| &mut s.config.insecure,
-        "Allow other machines without encryption".to_owned(),
-    );
-    insecure.arg = insecure
-        .arg
-        .hide_possible_values(true)
-        .num_args(0..=1)
-        .default_missing_value("true")
-        .require_equals(true);
+    let insecure = |name, place, help: &str| {
+        let mut flag = flag::<bool, bool>(name, "BOOL", BoolValueParser::new(), place, help.to_owned());
+        let arg = flag.arg.hide_possible_values(true).num_args(0..=1);
+        flag.arg = arg.default_missing_value("true").require_equals(true);
+        flag
+    };
     vec![
         path("tls-cert", "FILE", |s| &mut s.tls_cert, "Server certificate chain, in PEM; turns TLS on"),
         path("tls-key", "FILE", |s| &mut s.tls_key, "Private key of the certificate, in PEM"),
@@ -247,7 +265,17 @@ fn security() -> Vec<Flag> {
             |s| &mut s.config.token_file,
             "Tokens, one per line; clients must send one of them",
         ),
-        insecure,
+        insecure("insecure", |s| &mut s.config.insecure, "Allow other machines without encryption"),
+        insecure("insecure-metrics", |s| &mut s.insecure_metrics, "The same for --metrics-listen").rare(),
+        flag::<Vec<Origin>, Vec<Origin>>(
+            "allow-origin",
+            "ORIGINS",
+            parse_origins,
+            |s| &mut s.config.allowed_origins,
+            "Let pages from elsewhere call, such as `https://example.org`; several with commas between them"
+                .to_owned(),
+        )
+        .rare(),
     ]
 }
 
@@ -257,50 +285,51 @@ fn limits() -> Vec<Flag> {
             "max-connections",
             |s| &mut s.config.limits.connections,
             "Accept N connections; further ones wait",
-        )
-        .rare(),
-        count("max-streams", |s| &mut s.config.limits.streams, "Allow N open calls over all connections")
-            .rare(),
+        ),
+        count(
+            "max-streams",
+            |s| &mut s.config.limits.streams,
+            "Allow N open calls over all connections, and each client its share",
+        ),
         count(
             "max-streams-per-connection",
             |s| &mut s.config.limits.streams_per_connection,
             "Allow N open calls per connection; some clients need 100",
-        )
-        .rare(),
+        ),
         optional_count(
             "max-in-flight",
             NonZeroUsize::MIN..,
             |s| &mut s.config.limits.in_flight,
             "Run or queue N batches of many puzzles [default: twice the threads]",
-        )
-        .rare(),
+        ),
         optional_count(
             "max-in-flight-per-stream",
             NonZeroUsize::MIN..,
             |s| &mut s.config.limits.in_flight_per_stream,
             "Run or keep N batches of one stream until they are sent [default: twice the threads]",
-        )
-        .rare(),
-        bytes("max-message-bytes", |s| &mut s.config.limits.message_bytes, "Accept messages of up to BYTES")
-            .rare(),
+        ),
+        bytes(
+            "max-message-bytes",
+            1..=1 << 30,
+            |s| &mut s.config.limits.message_bytes,
+            "Accept messages of up to BYTES",
+        ),
         count(
             "max-message-lines",
             |s| &mut s.config.limits.message_lines,
             "Accept messages of up to N lines",
-        )
-        .rare(),
+        ),
         bytes(
             "max-header-bytes",
+            4096..=1 << 20,
             |s| &mut s.config.limits.header_bytes,
             "Accept up to BYTES of headers per call",
-        )
-        .rare(),
+        ),
         count(
             "max-reset-streams",
             |s| &mut s.config.limits.reset_streams,
             "Tolerate N calls per connection that the client cancels before they start",
-        )
-        .rare(),
+        ),
         with_default(
             "max-nodes",
             "N",
@@ -308,26 +337,22 @@ fn limits() -> Vec<Flag> {
             |s| &mut s.config.limits.nodes,
             u64::to_string,
             "Search at most N nodes per puzzle".to_owned(),
-        )
-        .rare(),
+        ),
         count(
             "max-trace-steps",
             |s| &mut s.config.limits.trace_steps,
             "Send at most N steps of a traced search",
-        )
-        .rare(),
+        ),
         count(
             "max-generated",
             |s| &mut s.config.limits.generated,
             "Make at most N puzzles per call; a 100th of it for 16x16, a 1000th for 25x25",
-        )
-        .rare(),
+        ),
         count(
             "max-attempts",
             |s| &mut s.config.limits.attempts,
             "Try at most N full grids per generated puzzle",
-        )
-        .rare(),
+        ),
     ]
 }
 
@@ -340,39 +365,38 @@ fn time_limits() -> Vec<Flag> {
         "Ask a client to reconnect after this long [default: never]".to_owned(),
     );
     vec![
-        seconds("max-puzzle-time", |s| &mut s.config.limits.puzzle_time, "Give up a puzzle after this long")
-            .rare(),
+        seconds("max-puzzle-time", |s| &mut s.config.limits.puzzle_time, "Give up a puzzle after this long"),
         seconds(
             "handshake-timeout",
             |s| &mut s.config.limits.handshake_timeout,
             "Close a connection whose first bytes or TLS handshake take this long",
-        )
-        .rare(),
+        ),
         seconds(
             "message-timeout",
             |s| &mut s.config.limits.message_timeout,
-            "End a call whose message stalls for this long",
-        )
-        .rare(),
+            "End a call whose first message does not come, or whose message stalls, for this long",
+        ),
+        seconds(
+            "stream-idle-timeout",
+            |s| &mut s.config.limits.stream_idle_timeout,
+            "End a stream that is idle for this long if others wait",
+        ),
         seconds(
             "idle-timeout",
             |s| &mut s.config.limits.idle_timeout,
             "Close a connection whose client leaves answers unread for this long",
-        )
-        .rare(),
+        ),
         seconds(
             "keepalive-interval",
             |s| &mut s.config.limits.keepalive_interval,
             "Ping a client that is silent for this long",
-        )
-        .rare(),
+        ),
         seconds(
             "keepalive-timeout",
             |s| &mut s.config.limits.keepalive_timeout,
             "Close a connection whose ping is unanswered for this long",
-        )
-        .rare(),
-        connection_age.rare(),
+        ),
+        connection_age,
     ]
 }
 
@@ -386,6 +410,13 @@ fn reports() -> Vec<Flag> {
             |form| form.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned()),
             "Form of the log on standard error".to_owned(),
         ),
+        path(
+            "access-log",
+            "FILE",
+            |s| &mut s.access_log,
+            "Append a line of JSON to FILE for each call; - is standard output",
+        )
+        .rare(),
         flag::<_, SocketAddr>(
             "metrics-listen",
             "ADDR",
@@ -405,22 +436,28 @@ fn tracing() -> Vec<Flag> {
             |s| &mut s.otlp_endpoint,
             "OpenTelemetry collector for spans of calls, over gRPC, such as `http://127.0.0.1:4317` [default: none]"
                 .to_owned(),
-        )
-        .rare(),
+        ),
         flag::<_, f64>(
             "otlp-sample",
             "SHARE",
             parse_share,
             |s| &mut s.otlp_sample,
             "Share of calls whose spans are sent, unless the caller decides [range: 0 to 1] [default: 1]".to_owned(),
-        )
-        .rare(),
+        ),
     ]
 }
 
 fn parse_address(text: &str) -> Result<SocketAddr, String> {
     text.parse()
         .map_err(|_| "write an IP address and a port, as in 127.0.0.1:50051 or [::1]:50051".to_owned())
+}
+
+fn parse_listen(text: &str) -> Result<Vec<ListenAddress>, String> {
+    text.split(',').map(|address| address.trim().parse()).collect()
+}
+
+fn parse_origins(text: &str) -> Result<Vec<Origin>, String> {
+    text.split(',').map(|origin| origin.trim().parse()).collect()
 }
 
 fn parse_seconds(text: &str) -> Result<Duration, String> {

@@ -2,13 +2,18 @@
 
 #![expect(clippy::print_stderr, reason = "the log starts after the command line is read")]
 
+mod access_log;
 mod admin;
 mod args;
 mod export;
 mod flags;
 mod log;
+mod manager;
+#[path = "../shared/memory_limit.rs"]
+mod memory_limit;
 #[path = "../shared/number.rs"]
 mod number;
+mod process;
 #[path = "../shared/reference.rs"]
 mod reference;
 
@@ -17,9 +22,10 @@ use std::process::ExitCode;
 use std::thread;
 
 use anyhow::Context as _;
-use sudoku_stream::service::{Config, Server, Stopped};
+use sudoku_stream::service::{Config, Reloader, Server, Stopped};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use access_log::AccessLog;
 use admin::Admin;
 use args::{Reports, Request};
 use export::Export;
@@ -29,35 +35,67 @@ use export::Export;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// The exit code of a probe that finds no server that serves.
+const NOT_SERVING: u8 = 1;
+
 /// The exit code of a server that could not start or run.
 const CANNOT_RUN: u8 = 2;
+
+/// The address space, in MiB, below which a server does not start. With less it comes to depend on the
+/// machine which allocation fails first, and the standard library, which ends the process then, can
+/// wait for itself for ever.
+const LEAST_ADDRESS_SPACE: u64 = 256;
 
 /// Cores per transport thread. Searches take most of the work and have threads of their own.
 const CORES_PER_TRANSPORT_THREAD: usize = 4;
 
 fn main() -> ExitCode {
-    match run() {
+    memory_limit::with_whole_stack(read_and_run).unwrap_or_else(|error| {
+        eprintln!("sudokud: there is no memory for a thread: {error}");
+        ExitCode::from(CANNOT_RUN)
+    })
+}
+
+fn read_and_run() -> ExitCode {
+    let request = args::read();
+    let is_probe = matches!(request, Ok(Request::Probe(_)));
+    match request.and_then(run) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("sudokud: {error:#}");
-            ExitCode::from(CANNOT_RUN)
+            ExitCode::from(if is_probe { NOT_SERVING } else { CANNOT_RUN })
         }
     }
 }
 
-fn run() -> anyhow::Result<()> {
-    match args::read()? {
+fn run(request: Request) -> anyhow::Result<()> {
+    match request {
         // A closed pipe is no error, because its reader has seen enough.
         Request::Print(text) => match std::io::stdout().write_all(&text) {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
             result => result.context("standard output"),
         },
         Request::Serve(config, reports) => start(*config, reports),
+        Request::Probe(probe) => {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            Ok(runtime.block_on(probe.ask())?)
+        }
     }
 }
 
 /// Starts the threads, the log and the exporter, serves, and ends them in order.
-fn start(config: Config, reports: Reports) -> anyhow::Result<()> {
+fn start(mut config: Config, reports: Reports) -> anyhow::Result<()> {
+    if let Some(allowed) = memory_limit::address_space().map(|bytes| bytes >> 20)
+        && allowed < LEAST_ADDRESS_SPACE
+    {
+        anyhow::bail!(
+            "The address space of this process is limited to {allowed} MiB. Allow {LEAST_ADDRESS_SPACE} MiB or more (ulimit -v {}).",
+            LEAST_ADDRESS_SPACE << 10
+        );
+    }
+    manager::take_sockets(&mut config)?;
+    let access_log = reports.access_log.map(AccessLog::open).transpose()?;
+    config.call_observer = access_log.as_ref().map(AccessLog::observer);
     let cores = thread::available_parallelism().map_or(1, Into::into);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(cores.div_ceil(CORES_PER_TRANSPORT_THREAD))
@@ -68,18 +106,20 @@ fn start(config: Config, reports: Reports) -> anyhow::Result<()> {
         let _entered = runtime.enter();
         reports.spans.map(|spans| Export::new(&spans.endpoint, spans.share)).transpose()?
     };
-    log::start(reports.log, export.as_ref());
+    let log = log::start(reports.log, export.as_ref());
     let result = runtime.block_on(async {
+        tokio::spawn(log.clone().report());
         let admin = match reports.metrics {
             Some(address) => Some(Admin::bind(address).await?),
             None => None,
         };
-        serve(config, admin).await
+        serve(config, admin, access_log).await
     });
     if let Some(export) = export {
         // The runtime moves its bytes, so this comes before the end of the runtime.
         export.flush();
     }
+    log.report_now();
     // The drain time-out is over, so nothing that is still open is waited for.
     runtime.shutdown_background();
     result
@@ -87,8 +127,9 @@ fn start(config: Config, reports: Reports) -> anyhow::Result<()> {
 
 /// Serves until a signal, then until all calls have ended, the drain time-out is over or a second
 /// signal comes.
-async fn serve(config: Config, admin: Option<Admin>) -> anyhow::Result<()> {
+async fn serve(config: Config, admin: Option<Admin>, access_log: Option<AccessLog>) -> anyhow::Result<()> {
     let mut signals = Signals::new().context("Signals cannot be caught")?;
+    let page = config.page.then_some(if config.tls.is_some() { "https" } else { "http" });
     let server = Server::bind(config).await?;
     if let Some(admin) = admin {
         tokio::spawn(admin.serve(server.readiness()));
@@ -97,17 +138,22 @@ async fn serve(config: Config, admin: Option<Admin>) -> anyhow::Result<()> {
     let mut hangups = signal(SignalKind::hangup()).context("Signals cannot be caught")?;
     tokio::spawn(async move {
         while hangups.recv().await.is_some() {
-            let problems = reloader.reload();
-            for problem in &problems {
-                tracing::error!("{problem} What was in use stays in use.");
-            }
-            if problems.is_empty() {
-                tracing::info!("certificates and tokens were read again");
-            }
+            manager::reloading();
+            reload(&reloader);
+            manager::ready();
+            access_log.iter().for_each(AccessLog::reopen);
         }
     });
-    tracing::info!("listening on {}", server.local_addr());
+    for address in server.local_addresses() {
+        tracing::info!("listening on {address}");
+    }
+    if let Some(scheme) = page
+        && server.local_addr().port() > 0
+    {
+        tracing::info!("the page for browsers is at {scheme}://{}/", server.local_addr());
+    }
 
+    manager::ready();
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let serving = server.serve(async move {
         // An error means that the sender is gone, which only happens at the end.
@@ -119,6 +165,7 @@ async fn serve(config: Config, admin: Option<Admin>) -> anyhow::Result<()> {
         () = signals.next() => {}
     }
 
+    manager::stopping();
     tracing::info!("shutting down: no new calls, calls on hand are finished");
     let _ = stop.send(());
     tokio::select! {
@@ -129,6 +176,27 @@ async fn serve(config: Config, admin: Option<Admin>) -> anyhow::Result<()> {
         () = signals.next() => tracing::warn!("stopped at once; calls were cut off"),
     }
     Ok(())
+}
+
+/// Reads certificates, tokens and limits again.
+fn reload(reloader: &Reloader) {
+    let problems = reloader.reload();
+    for problem in &problems {
+        tracing::error!("{problem} What was in use stays in use.");
+    }
+    if problems.is_empty() {
+        tracing::info!("certificates and tokens were read again");
+    }
+    match args::limits_again() {
+        Ok(limits) => {
+            let later = reloader.set_limits(&limits);
+            if !later.is_empty() {
+                let names = later.join(", ");
+                tracing::warn!("these limits have changed and need another start: {names}");
+            }
+        }
+        Err(error) => tracing::error!("{error:#}. The limits stay as they are."),
+    }
 }
 
 /// The signals that stop the server.

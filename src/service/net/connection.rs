@@ -7,27 +7,33 @@
 //!   when the server shuts down.
 //! - A connection that cannot be accepted, most likely for lack of file descriptors, makes
 //!   accepting pause, not spin.
+//! - The first bytes tell HTTP/2 from HTTP/1.1, which are served by different code.
 //! - A call can close its connection, if the client neither takes its answers nor disconnects.
+//! - An HTTP/1.1 connection whose peer takes no bytes is closed; HTTP/2 has pings for that.
 //! - A connection closes lingeringly: what was written arrives even if the peer is still sending.
 //!
 //! **Invariant:** every open connection and every handshake under way holds a permit, so there are
-//! never more than [`ConnectionLimits::connections`]; further peers wait in the system's backlog.
+//! never more than [`ConnectionLimits::connections`]. Some of the further peers wait here, so that
+//! they are counted, and the rest in the system's backlog.
 
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context as TaskContext, Poll, ready};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
-use tokio::time::{Sleep, sleep, timeout};
+use tokio::time::{Instant, Sleep, sleep, timeout};
+use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use tonic::transport::server::Connected;
 
-use crate::service::metrics::{self, OpenConnection};
-use crate::service::net::handle::ConnectionHandle;
+use crate::service::metrics::{self, OpenConnection, WaitingConnection};
+use crate::service::net::handle::{ConnectionHandle, Peer};
+use crate::service::net::listen::Listening;
 use crate::service::net::tls::Tls;
 
 /// The pause of accepting after an error.
@@ -36,88 +42,256 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// The length of the preface that an HTTP/2 client sends first.
 const PREFACE_BYTES: usize = 24;
 
+/// The beginning of that preface. No method of HTTP/1.1 is called so.
+const PREFACE_BEGINS: &[u8] = b"PRI ";
+
 /// The time for which the peer's bytes are read after our last byte was written.
 const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The limits on connections.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConnectionLimits {
-    /// The most connections open at once; further peers wait in the system's backlog.
-    pub(crate) connections: usize,
     /// The most time for the TLS handshake, and then for the HTTP/2 preface.
     pub(crate) handshake_timeout: Duration,
+    /// The most time for which the peer of an HTTP/1.1 connection takes no bytes.
+    pub(crate) idle_timeout: Duration,
+}
+
+/// The peers that wait here for the end of other connections. Those behind them are not accepted.
+const WAITING: usize = 64;
+
+/// The time between two lines in the log about peers that wait.
+const LOG_INTERVAL: Duration = Duration::from_secs(60);
+
+/// The room for connections.
+#[derive(Debug)]
+pub(crate) struct ConnectionRoom {
+    permits: Arc<Semaphore>,
+    limit: AtomicUsize,
+    waiting: Arc<Semaphore>,
+    /// When it was last logged that there is no room.
+    logged: Mutex<Option<Instant>>,
+}
+
+impl ConnectionRoom {
+    /// Room for so many connections.
+    pub(crate) fn new(connections: usize) -> Arc<Self> {
+        let connections = connections.min(Semaphore::MAX_PERMITS);
+        Arc::new(Self {
+            permits: Arc::new(Semaphore::new(connections)),
+            limit: AtomicUsize::new(connections),
+            waiting: Arc::new(Semaphore::new(WAITING)),
+            logged: Mutex::default(),
+        })
+    }
+
+    /// Changes the room. Connections that are open stay open.
+    pub(crate) fn set_limit(&self, connections: usize) {
+        let new = connections.min(Semaphore::MAX_PERMITS);
+        let old = self.limit.swap(new, Ordering::Relaxed);
+        if new >= old {
+            self.permits.add_permits(new - old);
+            return;
+        }
+        let permits = Arc::clone(&self.permits);
+        // Some may be taken; they are gone when they come back.
+        tokio::spawn(async move {
+            for _ in new..old {
+                if let Ok(permit) = permits.acquire().await {
+                    permit.forget();
+                }
+            }
+        });
+    }
+
+    /// Whether peers wait for room.
+    pub(crate) fn is_full(&self) -> bool {
+        self.waiting.available_permits() < WAITING
+    }
+
+    /// Logs once a minute that peers wait.
+    fn log(&self) {
+        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
+        if logged.is_none_or(|at| at.elapsed() >= LOG_INTERVAL) {
+            *logged = Some(Instant::now());
+            let limit = self.limit.load(Ordering::Relaxed);
+            tracing::warn!("all {limit} connections of --max-connections are open; further ones wait");
+        }
+    }
+}
+
+/// Where accepted connections go, by their protocol.
+#[derive(Clone)]
+pub(crate) struct Accepted {
+    /// Those that begin with the preface of HTTP/2.
+    pub(crate) http2: mpsc::Sender<io::Result<Connection>>,
+    /// All others.
+    pub(crate) http1: mpsc::Sender<Connection>,
 }
 
 /// Returns when the server begins to shut down.
-async fn drain_begins(mut draining: watch::Receiver<bool>) {
+pub(super) async fn drain_begins(mut draining: watch::Receiver<bool>) {
     // An error means that the server is gone, which ends everything as well.
     let _ = draining.wait_for(|&draining| draining).await;
 }
 
 /// Accepts connections until the receiver is gone.
 pub(crate) async fn accept(
-    listener: TcpListener,
+    listening: Listening,
     tls: Option<Arc<Tls>>,
     limits: ConnectionLimits,
+    room: Arc<ConnectionRoom>,
     draining: watch::Receiver<bool>,
-    accepted: mpsc::Sender<io::Result<Connection>>,
+    accepted: Accepted,
 ) {
-    let permits = Arc::new(Semaphore::new(limits.connections.min(Semaphore::MAX_PERMITS)));
-    // The semaphore is never closed.
-    while let Ok(permit) = Arc::clone(&permits).acquire_owned().await {
+    loop {
         let socket = tokio::select! {
-            () = accepted.closed() => return,
-            socket = listener.accept() => socket,
+            () = accepted.http2.closed() => return,
+            socket = listening.listener.accept() => socket,
         };
-        match socket {
-            Ok((socket, _)) => {
-                // Without it small answers wait for the peer's acknowledgement. A socket that
-                // refuses the option still works.
-                let _ = socket.set_nodelay(true);
-                let Some(tls) = &tls else {
-                    let connection = Connection::new(Socket::Plain(socket), permit, limits, draining.clone());
-                    if accepted.send(Ok(connection)).await.is_err() {
-                        return;
-                    }
-                    continue;
-                };
-                // A handshake takes as long as the peer does, so it has a task of its own. The
-                // permit bounds the number of these tasks.
-                let (acceptor, draining, accepted) = (tls.acceptor(), draining.clone(), accepted.clone());
-                tokio::spawn(async move {
-                    let shaken = tokio::select! {
-                        shaken = timeout(limits.handshake_timeout, acceptor.accept(socket)) => shaken,
-                        () = drain_begins(draining.clone()) => return,
-                    };
-                    match shaken {
-                        Ok(Ok(stream)) => {
-                            let socket = Socket::Encrypted(Box::new(stream));
-                            let connection = Connection::new(socket, permit, limits, draining);
-                            // The receiver may be gone, because the server has ended.
-                            let _ = accepted.send(Ok(connection)).await;
-                        }
-                        Ok(Err(error)) => {
-                            metrics::handshake_failed("refused");
-                            tracing::debug!(%error, "a handshake failed");
-                        }
-                        Err(_) => {
-                            metrics::handshake_failed("too_slow");
-                            tracing::debug!("a handshake took too long");
-                        }
-                    }
-                });
-            }
+        let (socket, peer) = match socket {
+            Ok(socket) => socket,
             Err(error) => {
                 tracing::warn!(%error, "cannot accept a connection");
                 sleep(ACCEPT_PAUSE).await;
+                continue;
+            }
+        };
+        let handle = ConnectionHandle::new(peer);
+        let acceptor = tls.as_ref().map(|tls| tls.acceptor());
+        let (draining, accepted) = (draining.clone(), accepted.clone());
+        let waits = match Arc::clone(&room.permits).try_acquire_owned() {
+            Ok(permit) => Ok(permit),
+            Err(_) => {
+                room.log();
+                // The semaphores are never closed.
+                tokio::select! {
+                    () = accepted.http2.closed() => return,
+                    place = Arc::clone(&room.waiting).acquire_owned() => Err(place),
+                }
+            }
+        };
+        let permits = Arc::clone(&room.permits);
+        // A greeting takes as long as the peer does, so it has a task of its own. The permits bound
+        // the number of these tasks.
+        tokio::spawn(async move {
+            let greeting = async {
+                let permit = match waits {
+                    Ok(permit) => permit,
+                    Err(place) => {
+                        let waiting = WaitingConnection::new();
+                        let permit = permits.acquire_owned().await;
+                        drop((place, waiting));
+                        let Ok(permit) = permit else { return };
+                        permit
+                    }
+                };
+                greet(socket, handle, acceptor, permit, limits, draining.clone(), accepted).await;
+            };
+            tokio::select! {
+                () = greeting => {}
+                () = drain_begins(draining.clone()) => {}
+            }
+        });
+    }
+}
+
+/// What connections come in by.
+pub(crate) enum Listener {
+    Tcp(TcpListener),
+    Unix(UnixListener),
+}
+
+/// An accepted socket.
+enum Accepting {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Listener {
+    async fn accept(&self) -> io::Result<(Accepting, Peer)> {
+        match self {
+            Self::Tcp(listener) => {
+                let (socket, peer) = listener.accept().await?;
+                // Without it small answers wait for the peer's acknowledgement. A socket that
+                // refuses the option still works.
+                let _ = socket.set_nodelay(true);
+                Ok((Accepting::Tcp(socket), Peer::Network(peer)))
+            }
+            Self::Unix(listener) => {
+                let (socket, _) = listener.accept().await?;
+                Ok((Accepting::Unix(socket), Peer::Local))
             }
         }
     }
 }
 
+/// What is wrong with a handshake, in words for the operator.
+fn handshake_problem(error: &io::Error) -> String {
+    let words = error.to_string();
+    if words.contains("UnsupportedCertVersion") {
+        "the client's certificate is X.509 version 1, and only version 3 can say what it is for".to_owned()
+    } else {
+        words
+    }
+}
+
+/// Encrypts a connection, reads its first bytes and passes it on.
+async fn greet(
+    socket: Accepting,
+    handle: ConnectionHandle,
+    acceptor: Option<TlsAcceptor>,
+    permit: OwnedSemaphorePermit,
+    limits: ConnectionLimits,
+    draining: watch::Receiver<bool>,
+    accepted: Accepted,
+) {
+    let socket = match (socket, acceptor) {
+        // Nobody else is on this machine's own sockets.
+        (Accepting::Unix(socket), _) => Socket::Unix(socket),
+        (Accepting::Tcp(socket), None) => Socket::Plain(socket),
+        (Accepting::Tcp(socket), Some(acceptor)) => {
+            match timeout(limits.handshake_timeout, acceptor.accept(socket)).await {
+                Ok(Ok(stream)) => Socket::Encrypted(Box::new(stream)),
+                Ok(Err(error)) => {
+                    metrics::handshake_failed("refused");
+                    let problem = handshake_problem(&error);
+                    tracing::info!(peer = %handle.peer(), "a TLS handshake failed: {problem}");
+                    return;
+                }
+                Err(_) => {
+                    metrics::handshake_failed("too_slow");
+                    tracing::debug!(peer = %handle.peer(), "a TLS handshake took too long");
+                    return;
+                }
+            }
+        }
+    };
+    let mut connection = Connection::new(socket, handle, permit);
+    match timeout(limits.handshake_timeout, connection.read_beginning()).await {
+        // A receiver may be gone, because the server has ended.
+        Ok(Ok(Protocol::Http2)) => {
+            connection.expect_preface(limits.handshake_timeout, draining);
+            let _ = accepted.http2.send(Ok(connection)).await;
+        }
+        Ok(Ok(Protocol::Http1)) => {
+            connection.stall = Some(Stall { limit: limits.idle_timeout, timer: None });
+            let _ = accepted.http1.send(connection).await;
+        }
+        Ok(Err(_)) | Err(_) => tracing::debug!("a connection was closed before it said anything"),
+    }
+}
+
+/// The protocol of a connection.
+enum Protocol {
+    Http1,
+    Http2,
+}
+
 /// A socket, encrypted or not.
 enum Socket {
     Plain(TcpStream),
+    Unix(UnixStream),
     Encrypted(Box<TlsStream<TcpStream>>),
 }
 
@@ -126,6 +300,7 @@ macro_rules! either {
     ($socket:expr, $stream:ident => $call:expr) => {
         match $socket {
             Socket::Plain($stream) => $call,
+            Socket::Unix($stream) => $call,
             Socket::Encrypted($stream) => $call,
         }
     };
@@ -134,11 +309,29 @@ macro_rules! either {
 /// An accepted connection.
 pub(crate) struct Connection {
     socket: Socket,
+    beginning: Beginning,
     preface: Option<Preface>,
+    stall: Option<Stall>,
     closing: Option<Closing>,
     handle: ConnectionHandle,
     meter: OpenConnection,
     _permit: OwnedSemaphorePermit,
+}
+
+/// The first bytes of a connection, which are read before anybody knows whom they are for.
+#[derive(Default)]
+struct Beginning {
+    bytes: [u8; PREFACE_BEGINS.len()],
+    /// How many have come.
+    len: usize,
+    /// How many have been passed on.
+    passed: usize,
+}
+
+impl Beginning {
+    fn rest(&self) -> &[u8] {
+        &self.bytes[self.passed..self.len]
+    }
 }
 
 /// The preface of a peer, while it is incomplete.
@@ -148,35 +341,78 @@ struct Preface {
     given_up: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
+/// The time for which a peer takes no bytes.
+struct Stall {
+    limit: Duration,
+    /// Runs while bytes wait.
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
 /// The lingering close: our last byte was written, and the peer's bytes are read and dropped.
 struct Closing {
     timeout: Pin<Box<Sleep>>,
 }
 
 impl Connection {
-    fn new(
-        socket: Socket,
-        permit: OwnedSemaphorePermit,
-        limits: ConnectionLimits,
-        draining: watch::Receiver<bool>,
-    ) -> Self {
-        // The transport waits for a preface even while it shuts down.
-        let given_up = async move {
-            let _ = timeout(limits.handshake_timeout, drain_begins(draining)).await;
-        };
-        let preface = Preface { missing: PREFACE_BYTES, given_up: Box::pin(given_up) };
-        let handle = ConnectionHandle::default();
-        let meter = OpenConnection::new();
-        Self { socket, preface: Some(preface), closing: None, handle, meter, _permit: permit }
-    }
-}
-
-impl Connection {
-    fn count_sent(&self, result: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        if let Poll::Ready(Ok(sent)) = &result {
-            self.meter.sent.increment(*sent as u64);
+    fn new(socket: Socket, handle: ConnectionHandle, permit: OwnedSemaphorePermit) -> Self {
+        Self {
+            socket,
+            beginning: Beginning::default(),
+            preface: None,
+            stall: None,
+            closing: None,
+            handle,
+            meter: OpenConnection::new(),
+            _permit: permit,
         }
-        result
+    }
+
+    /// Reads as many bytes as tell one protocol from the other.
+    async fn read_beginning(&mut self) -> io::Result<Protocol> {
+        let Beginning { bytes, len, .. } = &mut self.beginning;
+        while *len < bytes.len() {
+            let got = either!(&mut self.socket, stream => stream.read(&mut bytes[*len..]).await)?;
+            if got == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            *len += got;
+            self.meter.received.increment(got as u64);
+            if !PREFACE_BEGINS.starts_with(&bytes[..*len]) {
+                return Ok(Protocol::Http1);
+            }
+        }
+        Ok(Protocol::Http2)
+    }
+
+    /// Expects the rest of the preface within a time, and until the server shuts down: the
+    /// transport waits for it even then.
+    fn expect_preface(&mut self, within: Duration, draining: watch::Receiver<bool>) {
+        let given_up = async move {
+            let _ = timeout(within, drain_begins(draining)).await;
+        };
+        let missing = PREFACE_BYTES - self.beginning.len;
+        self.preface = Some(Preface { missing, given_up: Box::pin(given_up) });
+    }
+
+    /// Counts what was sent, and gives up a peer that takes nothing.
+    fn sent<T>(
+        &mut self,
+        cx: &mut TaskContext<'_>,
+        result: Poll<io::Result<T>>,
+        bytes: fn(&T) -> usize,
+    ) -> Poll<io::Result<T>> {
+        if let Poll::Ready(Ok(sent)) = &result {
+            self.meter.sent.increment(bytes(sent) as u64);
+        }
+        let Some(stall) = &mut self.stall else { return result };
+        if result.is_ready() {
+            stall.timer = None;
+            return result;
+        }
+        let timer = stall.timer.get_or_insert_with(|| Box::pin(sleep(stall.limit)));
+        ready!(timer.as_mut().poll(cx));
+        metrics::refused("idle_timeout");
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 }
 
@@ -197,6 +433,13 @@ impl AsyncRead for Connection {
         let this = &mut *self;
         if this.handle.is_closed(cx) {
             return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
+        }
+        let rest = this.beginning.rest();
+        if !rest.is_empty() {
+            let taken = rest.len().min(buffer.remaining());
+            buffer.put_slice(&rest[..taken]);
+            this.beginning.passed += taken;
+            return Poll::Ready(Ok(()));
         }
         let before = buffer.filled().len();
         let result = either!(&mut this.socket, stream => Pin::new(stream).poll_read(cx, buffer));
@@ -221,11 +464,12 @@ impl AsyncWrite for Connection {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let result = either!(&mut self.socket, stream => Pin::new(stream).poll_write(cx, bytes));
-        self.count_sent(result)
+        self.sent(cx, result, |&sent| sent)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<io::Result<()>> {
-        either!(&mut self.socket, stream => Pin::new(stream).poll_flush(cx))
+        let result = either!(&mut self.socket, stream => Pin::new(stream).poll_flush(cx));
+        self.sent(cx, result, |()| 0)
     }
 
     fn poll_write_vectored(
@@ -234,7 +478,7 @@ impl AsyncWrite for Connection {
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let result = either!(&mut self.socket, stream => Pin::new(stream).poll_write_vectored(cx, parts));
-        self.count_sent(result)
+        self.sent(cx, result, |&sent| sent)
     }
 
     fn is_write_vectored(&self) -> bool {

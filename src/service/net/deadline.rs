@@ -1,13 +1,13 @@
 //! Deadlines of calls, as the client sets them.
 //!
-//! Every call has a timer of its own, because the transport enforces a deadline only until the
-//! first response, and with the wrong status.
+//! Every call has timers of its own, because the transport enforces a deadline only until the first
+//! response, and with the wrong status.
 
 use std::time::Duration;
 
 use tokio::time::{Instant, Sleep, sleep_until, timeout_at};
 use tonic::Status;
-use tonic::metadata::MetadataMap;
+use tonic::codegen::http::HeaderMap;
 
 use crate::service::wire::status::deadline_passed;
 
@@ -15,18 +15,34 @@ use crate::service::wire::status::deadline_passed;
 /// transport cuts it off.
 const MARGIN: Duration = Duration::from_millis(5);
 
+/// The header of the time that a call has.
+const TIMEOUT: &str = "grpc-timeout";
+
 /// More digits than the protocol allows in a timeout.
 const TOO_MANY_DIGITS: usize = 9;
 
+/// Refuses a malformed time-out.
+///
+/// # Errors
+/// What a time-out is.
+pub(super) fn check(headers: &HeaderMap) -> Result<(), &'static str> {
+    match headers.get(TIMEOUT) {
+        Some(value) if value.to_str().ok().and_then(parse).is_none() => {
+            Err("A time-out is a number of up to 8 digits and a unit: H, M, S, m, u or n, as in `250m`.")
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The deadline of a call, if it has one.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Deadline(Option<Instant>);
 
 impl Deadline {
-    /// The deadline of the `grpc-timeout` header. A malformed header is ignored, as the transport
-    /// does.
-    pub(crate) fn of(metadata: &MetadataMap) -> Self {
-        let header = metadata.get("grpc-timeout").and_then(|value| value.to_str().ok());
+    /// The deadline of a call whose headers have just come. There is none with a time-out that
+    /// [`check`] refuses.
+    pub(super) fn of(headers: &HeaderMap) -> Self {
+        let header = headers.get(TIMEOUT).and_then(|value| value.to_str().ok());
         Self(header.and_then(parse).map(|timeout| Instant::now() + timeout.saturating_sub(MARGIN)))
     }
 
@@ -82,11 +98,11 @@ mod tests {
 
     #[tokio::test]
     async fn work_beyond_the_deadline_is_given_up_with_its_status() {
-        let mut metadata = MetadataMap::new();
-        metadata.insert("grpc-timeout", "30m".parse().unwrap());
-        let deadline = Deadline::of(&metadata);
+        let mut headers = HeaderMap::new();
+        headers.insert(TIMEOUT, "30m".parse().unwrap());
+        let deadline = Deadline::of(&headers);
         let status = deadline.limit(std::future::pending::<()>()).await.unwrap_err();
         assert_eq!(status.code(), tonic::Code::DeadlineExceeded);
-        assert_eq!(Deadline::of(&MetadataMap::new()).limit(async { 5 }).await.unwrap(), 5);
+        assert_eq!(Deadline::of(&HeaderMap::new()).limit(async { 5 }).await.unwrap(), 5);
     }
 }

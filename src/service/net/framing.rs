@@ -6,8 +6,11 @@
 //!
 //! **Invariant:** the transport sees the header of a message within the limit only once the whole
 //! message has arrived, so its memory is bounded by bytes that clients have really sent. The bytes
-//! of an incomplete message are kept here, without a copy. A message that stalls ends its call; one
-//! above the limit is refused by the transport before it allocates anything.
+//! of an incomplete message are kept here, without a copy. A message that stalls ends its call, and
+//! so does a first one that does not come; one above the limit is refused by the transport before
+//! it allocates anything.
+//!
+//! Here a request also ends when its call is told to end, or its client has left.
 //!
 //! ```text
 //!   a message:  | compressed? 1 byte | length 4 bytes, big-endian | length bytes |
@@ -15,6 +18,7 @@
 
 use std::collections::VecDeque;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, ready};
 use std::time::Duration;
 
@@ -24,7 +28,10 @@ use tokio::time::{Instant, Sleep, sleep};
 use tonic::Status;
 use tonic::body::Body;
 
-use crate::service::wire::status::stalled_message;
+use crate::service::net::call::CallState;
+use crate::service::wire::status::{
+    client_left, is_explained, message_missing, second_message, stalled_message,
+};
 
 /// The length of a message's header.
 const HEADER_BYTES: usize = 5;
@@ -34,13 +41,24 @@ const HEADER_BYTES: usize = 5;
 /// has of the message.
 const LONG_MESSAGE_BYTES: usize = 16 << 10;
 
+/// The limits on the messages of a request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Framing {
+    /// The most bytes of a message. A longer one is passed on at once, for the transport to refuse.
+    pub(crate) message_bytes: usize,
+    /// The most time until the first message, and without another byte of a message.
+    pub(crate) timeout: Duration,
+}
+
 /// The body of a request, which passes on only whole messages.
 pub(crate) struct WholeMessages {
     body: Body,
-    /// The most bytes of a message. A longer one is passed on at once, for the transport to refuse.
-    limit: usize,
-    /// The most time without another byte of a message.
-    timeout: Duration,
+    framing: Framing,
+    /// Whether the request is one message, behind which it ends.
+    is_single: bool,
+    call: Arc<CallState>,
+    /// Whether a whole message has come.
+    has_begun: bool,
     position: Position,
     /// The bytes of an incomplete message.
     partial: VecDeque<Bytes>,
@@ -68,12 +86,14 @@ enum Position {
 const AT_START: Position = Position::Header { have: 0, bytes: [0; HEADER_BYTES] };
 
 impl WholeMessages {
-    /// Wraps a body whose messages have at most `limit` bytes.
-    pub(crate) fn new(body: Body, limit: usize, timeout: Duration) -> Self {
+    /// Wraps the body of a call.
+    pub(crate) fn new(body: Body, framing: Framing, is_single: bool, call: Arc<CallState>) -> Self {
         Self {
             body,
-            limit,
-            timeout,
+            framing,
+            is_single,
+            call,
+            has_begun: false,
             position: AT_START,
             partial: VecDeque::new(),
             whole: VecDeque::new(),
@@ -83,14 +103,23 @@ impl WholeMessages {
     }
 
     /// Takes a piece of the body.
-    fn take(&mut self, mut data: Bytes) {
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` for a second message where there is one.
+    fn take(&mut self, mut data: Bytes) -> Result<(), Status> {
+        let limit = self.framing.message_bytes;
         // The bytes before this one end whole messages.
         let mut end = 0;
         let mut at = 0;
         while at < data.len() {
             if let Position::Header { have: 0, .. } = self.position {
-                at += short_messages(&data[at..], self.limit);
-                end = at;
+                if !self.is_single {
+                    at += short_messages(&data[at..], limit);
+                    self.has_begun |= at > end;
+                    end = at;
+                } else if self.has_begun {
+                    return Err(second_message());
+                }
             }
             let here = data.len() - at;
             match &mut self.position {
@@ -102,12 +131,12 @@ impl WholeMessages {
                     if *have == HEADER_BYTES {
                         let [_, length @ ..] = *bytes;
                         let length = usize::try_from(u32::from_be_bytes(length)).unwrap_or(usize::MAX);
-                        self.position = if length > self.limit {
+                        self.position = if length > limit {
                             Position::PassThrough
                         } else {
                             Position::Message { missing: length }
                         };
-                        if (LONG_MESSAGE_BYTES..=self.limit).contains(&length) {
+                        if (LONG_MESSAGE_BYTES..=limit).contains(&length) {
                             let message = data.split_off(at);
                             self.push(std::mem::replace(&mut data, message), end);
                             (at, end) = (0, 0);
@@ -123,6 +152,7 @@ impl WholeMessages {
             }
             match self.position {
                 Position::Message { missing: 0 } => {
+                    self.has_begun = true;
                     end = at;
                     self.position = AT_START;
                 }
@@ -131,6 +161,7 @@ impl WholeMessages {
             }
         }
         self.push(data, end);
+        Ok(())
     }
 
     /// Queues a piece: its first `end` bytes complete messages, the rest is partial.
@@ -150,16 +181,27 @@ impl WholeMessages {
         }
     }
 
-    /// Whether an incomplete message has stalled for the time-out.
+    /// Whether the client owes something: the rest of a message, the first one, or the end of the
+    /// request.
+    fn is_owed(&self) -> bool {
+        !self.partial.is_empty() || !self.has_begun || self.is_single
+    }
+
+    /// Whether a request that ends here would not be whole.
+    fn lacks_bytes(&self) -> bool {
+        !self.partial.is_empty() || (self.is_single && !self.has_begun)
+    }
+
+    /// Whether it has owed that for the time-out.
     fn is_overdue(&mut self, cx: &mut TaskContext<'_>) -> bool {
-        let timeout = self.timeout;
+        let timeout = self.framing.timeout;
         let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(timeout)));
         timer.as_mut().poll(cx).is_ready()
     }
 
     fn restart_timer(&mut self) {
         if let Some(timer) = &mut self.timer {
-            timer.as_mut().reset(Instant::now() + self.timeout);
+            timer.as_mut().reset(Instant::now() + self.framing.timeout);
         }
     }
 }
@@ -196,18 +238,38 @@ impl HttpBody for WholeMessages {
             if let Some(end) = this.end.take() {
                 return end;
             }
+            if let Some(ending) = this.call.request_ends(cx) {
+                return Poll::Ready(Some(Err(ending.status())));
+            }
             let polled = Pin::new(&mut this.body).poll_frame(cx);
-            if polled.is_pending() && !this.partial.is_empty() && this.is_overdue(cx) {
-                return Poll::Ready(Some(Err(stalled_message(this.timeout))));
+            if polled.is_pending() && this.is_owed() && this.is_overdue(cx) {
+                let timeout = this.framing.timeout;
+                let has_begun = this.has_begun || !this.partial.is_empty();
+                let status = if has_begun { stalled_message(timeout) } else { message_missing(timeout) };
+                return Poll::Ready(Some(Err(status)));
             }
             match ready!(polled) {
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(data) => {
+                        this.call.received();
                         this.restart_timer();
-                        this.take(data);
+                        let had_begun = this.has_begun;
+                        if let Err(status) = this.take(data) {
+                            return Poll::Ready(Some(Err(status)));
+                        }
+                        if this.has_begun && !had_begun {
+                            this.call.begun();
+                        }
                     }
                     Err(frame) => this.end_with(Some(Ok(frame))),
                 },
+                // The transport shows a call that its client has cancelled as one that has ended.
+                None if this.lacks_bytes() && !this.body.is_end_stream() => {
+                    this.partial.clear();
+                    this.client_left();
+                }
+                // What the transport says is about the connection, or about what the client did.
+                Some(Err(status)) if !is_explained(&status) => this.client_left(),
                 other => this.end_with(other),
             }
         }
@@ -219,6 +281,13 @@ impl HttpBody for WholeMessages {
 }
 
 impl WholeMessages {
+    /// Ends because the client has left. The transport takes this for the end of the request, so the
+    /// call is told apart from one that was asked for nothing.
+    fn client_left(&mut self) {
+        self.call.client_left();
+        self.end_with(Some(Err(client_left())));
+    }
+
     /// Passes on what is partial, for the transport to refuse, and then the end.
     fn end_with(&mut self, end: Option<Result<Frame<Bytes>, Status>>) {
         self.whole.append(&mut self.partial);
@@ -255,11 +324,16 @@ mod tests {
     fn body_up_to(limit: usize) -> (mpsc::Sender<Bytes>, WholeMessages) {
         let (sender, pieces) = mpsc::channel(1000);
         let pieces = ReceiverStream::new(pieces).map(|piece| Ok::<_, Status>(Frame::data(piece)));
-        let body = Body::new(Pieces(Box::pin(pieces)));
-        (sender, WholeMessages::new(body, limit, TIMEOUT))
+        let body = Body::new(Pieces { pieces: Box::pin(pieces), has_ended: false });
+        let framing = Framing { message_bytes: limit, timeout: TIMEOUT };
+        (sender, WholeMessages::new(body, framing, false, Arc::default()))
     }
 
-    struct Pieces(Pin<Box<dyn tokio_stream::Stream<Item = Result<Frame<Bytes>, Status>> + Send>>);
+    /// A body that ends as a client ends it who has sent all.
+    struct Pieces {
+        pieces: Pin<Box<dyn tokio_stream::Stream<Item = Result<Frame<Bytes>, Status>> + Send>>,
+        has_ended: bool,
+    }
 
     impl HttpBody for Pieces {
         type Data = Bytes;
@@ -269,7 +343,13 @@ mod tests {
             mut self: Pin<&mut Self>,
             cx: &mut TaskContext<'_>,
         ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-            self.0.as_mut().poll_next(cx)
+            let polled = self.pieces.as_mut().poll_next(cx);
+            self.has_ended |= matches!(polled, Poll::Ready(None));
+            polled
+        }
+
+        fn is_end_stream(&self) -> bool {
+            self.has_ended
         }
     }
 

@@ -1,10 +1,44 @@
-//! Connection handles, by which a call can close its connection.
+//! Connection handles: who is at the other end, and the means to close the connection.
 
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::task::Context as TaskContext;
 
 use atomic_waker::AtomicWaker;
+
+/// The other end of a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Peer {
+    /// An address of the network.
+    Network(SocketAddr),
+    /// A process of this machine, over a socket in the file system, or one that is not known.
+    #[default]
+    Local,
+}
+
+impl Peer {
+    /// The address whose connections have a share together. None for the machine itself, because a
+    /// proxy there speaks for clients that have nothing to do with each other.
+    pub(crate) fn shared_address(&self) -> Option<IpAddr> {
+        match self {
+            Self::Network(address) => {
+                Some(address.ip().to_canonical()).filter(|address| !address.is_loopback())
+            }
+            Self::Local => None,
+        }
+    }
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Network(address) => address.fmt(f),
+            Self::Local => f.write_str("unix"),
+        }
+    }
+}
 
 /// The handle of a connection, in the hands of its calls.
 #[derive(Clone, Debug, Default)]
@@ -12,11 +46,37 @@ pub(crate) struct ConnectionHandle(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
+    number: u64,
+    peer: Peer,
+    /// The calls that are open on it; counted by [`crate::service::net::admission`].
+    open_calls: AtomicUsize,
     is_closed: AtomicBool,
     reader: AtomicWaker,
 }
 
 impl ConnectionHandle {
+    /// The handle of a new connection, with a number of its own.
+    pub(crate) fn new(peer: Peer) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::new(Shared { number, peer, ..Shared::default() }))
+    }
+
+    /// The number of the connection; 0 for calls without one.
+    pub(crate) fn number(&self) -> u64 {
+        self.0.number
+    }
+
+    /// The other end.
+    pub(crate) fn peer(&self) -> Peer {
+        self.0.peer
+    }
+
+    /// The calls that are open on it.
+    pub(super) fn open_calls(&self) -> &AtomicUsize {
+        &self.0.open_calls
+    }
+
     /// Closes the connection, with all calls on it.
     pub(crate) fn close(&self) {
         self.0.is_closed.store(true, Ordering::Release);

@@ -2,20 +2,33 @@
 //!
 //! | file | what it holds |
 //! |---|---|
+//! | `listen.rs` | addresses to listen on |
 //! | `connection.rs` | accepting, handshake time-outs, lingering close |
-//! | `handle.rs` | the handle by which a call closes its connection |
-//! | `tls.rs` | certificates and keys |
+//! | `http1.rs` | HTTP/1.1 connections |
+//! | `origin.rs` | which pages of browsers may call |
+//! | `handle.rs` | who is at the other end of a connection; how a call closes it |
+//! | `tls.rs`, `files.rs` | certificates and keys; reading such files |
 //! | `observe.rs` | the outermost layer: request ids, spans, counting, completing statuses |
-//! | `tokens.rs` | the layer that checks tokens |
+//! | `admission.rs` | the layer that lets calls in: content types, tokens, limits and shares |
+//! | `tokens.rs` | who has which token, and how much they may have |
+//! | `call.rs` | what is known of a call that is open |
 //! | `framing.rs` | the layer that holds messages back until they are complete |
+//! | `unpack.rs` | the same for compressed messages, until they are unpacked |
 //! | `deadline.rs` | the client's deadline |
 //!
 //! **Invariant:** nothing here knows what a call asks for, so it holds for every method alike.
 
+pub(crate) mod admission;
+pub(crate) mod call;
 pub(crate) mod connection;
 pub(crate) mod deadline;
+mod files;
 pub(crate) mod framing;
 pub(crate) mod handle;
+pub(crate) mod http1;
+pub(crate) mod listen;
 pub(crate) mod observe;
+pub(crate) mod origin;
 pub(crate) mod tls;
 pub(crate) mod tokens;
+pub(crate) mod unpack;

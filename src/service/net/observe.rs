@@ -9,6 +9,7 @@
 //! **Invariant:** every call is counted exactly once, with the status that its client gets. A call
 //! that is dropped before it has ended counts as cancelled.
 
+use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,6 +22,7 @@ use opentelemetry::KeyValue;
 use opentelemetry::propagation::{Extractor, TextMapPropagator as _};
 use opentelemetry::trace::{Status as SpanStatus, TraceContextExt as _};
 use opentelemetry_sdk::propagation::TraceContextPropagator;
+use tokio::time::Sleep;
 use tonic::body::Body;
 use tonic::codegen::http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
 use tonic::{Code, Status};
@@ -30,6 +32,10 @@ use tracing::field::Empty;
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
 use crate::service::metrics::CallMeter;
+use crate::service::net::admission::Admission;
+use crate::service::net::call::CallState;
+use crate::service::net::deadline::Deadline;
+use crate::service::net::handle::ConnectionHandle;
 use crate::service::wire::status;
 
 /// The header of the request id.
@@ -49,7 +55,7 @@ const GRPC_STATUS: &str = "grpc-status";
 const SERVICE: &str = "sudoku.v1.SudokuService";
 
 /// The methods of the service, which are the labels of its calls.
-const METHODS: [&str; 11] = [
+const METHODS: [&str; 15] = [
     "SolveStream",
     "SolveLines",
     "Solve",
@@ -60,12 +66,21 @@ const METHODS: [&str; 11] = [
     "Check",
     "Count",
     "Trace",
+    "Hint",
+    "Rate",
+    "Steps",
+    "Canonicalize",
     "Generate",
 ];
 
 /// The prefixes of the paths of other services, and the labels of their calls.
 const OTHERS: [(&str, &str); 2] =
     [("/grpc.health.v1.Health/", "health"), ("/grpc.reflection.", "reflection")];
+
+/// The labels of calls.
+pub(crate) fn method_labels() -> Vec<&'static str> {
+    METHODS.into_iter().chain(OTHERS.map(|(_, name)| name)).chain(["unknown"]).collect()
+}
 
 /// The label of a path. There are few of them, whatever clients send.
 fn method_of(path: &str) -> &'static str {
@@ -76,23 +91,59 @@ fn method_of(path: &str) -> &'static str {
     .unwrap_or("unknown")
 }
 
+/// Whether a call of this path takes several messages, or may wait with its first one.
+pub(super) fn is_bidirectional(path: &str) -> bool {
+    matches!(method_of(path), "SolveStream" | "SolveLines" | "Canonicalize" | "reflection" | "unknown")
+}
+
+/// A call that has ended, for an access log.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub struct CallRecord<'a> {
+    /// The address of the client, or `unix`.
+    pub peer: &'a dyn fmt::Display,
+    /// The name of its token, if it has one with a name.
+    pub client: Option<&'a str>,
+    /// The method; `health`, `reflection` or `unknown` for those of other services.
+    pub method: &'static str,
+    /// The status, by its name in the protocol.
+    pub status: &'static str,
+    /// The reason of a status other than `OK`, as in the details that the client gets.
+    pub reason: Option<&'a str>,
+    /// How long it was open.
+    pub seconds: f64,
+    /// The messages that its method has read.
+    pub messages: u64,
+    /// The puzzle lines that it has read or made.
+    pub lines: u64,
+    /// The id of the call.
+    pub request_id: &'a str,
+}
+
+/// What is told of every call that has ended, refused ones included. It must not block.
+pub type CallObserver = Arc<dyn Fn(&CallRecord<'_>) + Send + Sync>;
+
 /// The layer that observes every call.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone)]
 pub(crate) struct ObserveLayer {
     /// The limit on messages, for the status of a call that exceeds it.
     pub(crate) message_bytes: usize,
+    /// The calls that are open.
+    pub(crate) admission: Arc<Admission>,
+    /// Who is told of each call that has ended.
+    pub(crate) observer: Option<CallObserver>,
 }
 
 impl<S> Layer<S> for ObserveLayer {
     type Service = ObserveService<S>;
 
     fn layer(&self, inner: S) -> ObserveService<S> {
-        ObserveService { settings: *self, inner }
+        ObserveService { settings: self.clone(), inner }
     }
 }
 
 /// The service inside an [`ObserveLayer`].
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct ObserveService<S> {
     settings: ObserveLayer,
     inner: S,
@@ -110,16 +161,22 @@ where
         self.inner.poll_ready(cx)
     }
 
-    fn call(&mut self, request: Request<B>) -> Self::Future {
-        let call = ObservedCall::begin(self.settings, &request);
+    fn call(&mut self, mut request: Request<B>) -> Self::Future {
+        let connection = request.extensions().get::<ConnectionHandle>().cloned().unwrap_or_default();
+        // From the headers on, because it is the client's: its message may be long under way.
+        let deadline = Deadline::of(request.headers());
+        let state = CallState::new(connection, deadline);
+        let call = ObservedCall::begin(&self.settings, Arc::clone(&state), &request);
+        request.extensions_mut().insert(state);
         let response = call.span.in_scope(|| Box::pin(self.inner.call(request)));
-        ObserveFuture { response, call: Some(call) }
+        ObserveFuture { response, timer: deadline.timer().map(Box::pin), call: Some(call) }
     }
 }
 
 /// The future of the response to a call.
 pub(crate) struct ObserveFuture<F> {
     response: Pin<Box<F>>,
+    timer: Option<Pin<Box<Sleep>>>,
     call: Option<ObservedCall>,
 }
 
@@ -130,9 +187,22 @@ where
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<F::Output> {
-        let Self { response, call } = &mut *self;
+        let Self { response, timer, call } = &mut *self;
+        if let Some(ending) = call.as_ref().and_then(|call| call.state.response_ends(cx))
+            && let Some(call) = call.take()
+        {
+            // The work of the call ends with this future.
+            return Poll::Ready(Ok(call.answered(ending.status().into_http())));
+        }
         let span = call.as_ref().map_or_else(Span::none, |call| call.span.clone());
-        let response = ready!(span.in_scope(|| response.as_mut().poll(cx)));
+        let Poll::Ready(response) = span.in_scope(|| response.as_mut().poll(cx)) else {
+            let Some(timer) = timer else { return Poll::Pending };
+            ready!(timer.as_mut().poll(cx));
+            return match call.take() {
+                Some(call) => Poll::Ready(Ok(call.answered(status::deadline_passed().into_http()))),
+                None => Poll::Pending,
+            };
+        };
         Poll::Ready(match (response, call.take()) {
             (Ok(response), Some(call)) => Ok(call.answered(response)),
             (response, _) => response,
@@ -142,7 +212,10 @@ where
 
 /// A call that is under way. If it is dropped before it has ended, the client is gone.
 struct ObservedCall {
-    settings: ObserveLayer,
+    message_bytes: usize,
+    admission: Arc<Admission>,
+    observer: Option<CallObserver>,
+    state: Arc<CallState>,
     id: HeaderValue,
     path: Arc<str>,
     method: &'static str,
@@ -152,7 +225,7 @@ struct ObservedCall {
 }
 
 impl ObservedCall {
-    fn begin<B>(settings: ObserveLayer, request: &Request<B>) -> Self {
+    fn begin<B>(settings: &ObserveLayer, state: Arc<CallState>, request: &Request<B>) -> Self {
         let path = request.uri().path();
         let method = method_of(path);
         let id = client_id(request.headers()).unwrap_or_else(fresh_id);
@@ -165,7 +238,18 @@ impl ObservedCall {
             // It fails where no traces are collected.
             let _ = span.set_parent(parent);
         }
-        Self { settings, path: path.into(), method, span, meter: CallMeter::of(method), id, has_ended: false }
+        Self {
+            message_bytes: settings.message_bytes,
+            admission: Arc::clone(&settings.admission),
+            observer: settings.observer.clone(),
+            state,
+            id,
+            path: path.into(),
+            method,
+            span,
+            meter: CallMeter::of(method),
+            has_ended: false,
+        }
     }
 
     /// Observes a response: one that has ended already, or whose messages follow.
@@ -173,7 +257,8 @@ impl ObservedCall {
         let (mut parts, body) = response.into_parts();
         parts.headers.insert(REQUEST_ID, self.id.clone());
         if parts.status != StatusCode::OK {
-            self.ended(Code::Unknown);
+            // It was no call at all.
+            self.ended(Code::InvalidArgument);
         } else if parts.headers.contains_key(GRPC_STATUS) {
             self.finish(&mut parts.headers);
         } else {
@@ -184,12 +269,16 @@ impl ObservedCall {
 
     /// Completes the status in headers or trailers.
     fn finish(&mut self, headers: &mut HeaderMap) {
+        if self.state.client_has_left() {
+            // Nobody reads the status.
+            return self.ended(Code::Cancelled);
+        }
         let Some(status) = Status::from_header_map(headers) else { return self.ended(Code::Unknown) };
         if status.code() == Code::Ok {
             return self.ended(Code::Ok);
         }
         let id = self.id.to_str().unwrap_or_default();
-        let status = status::complete(status, headers, &self.path, id, self.settings.message_bytes);
+        let status = status::complete(status, headers, &self.path, id, self.message_bytes);
         if status::is_own_fault(&status) {
             let span = self.span.clone();
             span.in_scope(|| tracing::error!(status = status::name(status.code()), "{}", status.message()));
@@ -197,16 +286,35 @@ impl ObservedCall {
         headers.insert(REQUEST_ID, self.id.clone());
         // It fails only for characters that no header can carry, and messages are escaped.
         let _ = status.add_header(headers);
-        self.ended(status.code());
+        let reason = self.observer.is_some().then(|| status::reason(&status)).flatten();
+        self.ended_with(status.code(), reason.as_deref());
     }
 
     fn ended(&mut self, code: Code) {
+        self.ended_with(code, None);
+    }
+
+    fn ended_with(&mut self, code: Code, reason: Option<&str>) {
         if std::mem::replace(&mut self.has_ended, true) {
             return;
         }
+        self.admission.leave(&self.state);
         let status = status::name(code);
         let seconds = self.meter.ended(status);
         self.record_in_trace(code);
+        if let Some(observer) = &self.observer {
+            observer(&CallRecord {
+                peer: &self.state.connection.peer(),
+                client: self.state.caller().and_then(|caller| caller.name()).map(|name| &**name),
+                method: self.method,
+                status,
+                reason,
+                seconds,
+                messages: self.state.messages.load(Ordering::Relaxed),
+                lines: self.state.lines.load(Ordering::Relaxed),
+                request_id: self.id.to_str().unwrap_or_default(),
+            });
+        }
         self.span.in_scope(|| tracing::debug!(status, seconds, "the call has ended"));
     }
 }
@@ -251,11 +359,24 @@ impl HttpBody for ObservedBody {
         cx: &mut TaskContext<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         let Self { body, call } = &mut *self;
+        if call.has_ended {
+            return Poll::Ready(None);
+        }
+        if let Some(ending) = call.state.response_ends(cx) {
+            // The work of the call ends with its body.
+            *body = Body::empty();
+            let mut trailers = HeaderMap::new();
+            let _ = ending.status().add_header(&mut trailers);
+            call.finish(&mut trailers);
+            return Poll::Ready(Some(Ok(Frame::trailers(trailers))));
+        }
         let mut frame = ready!(call.span.in_scope(|| Pin::new(body).poll_frame(cx)));
         match &mut frame {
             Some(Ok(frame)) => {
                 if let Some(trailers) = frame.trailers_mut() {
                     call.finish(trailers);
+                } else {
+                    call.state.sent();
                 }
             }
             Some(Err(status)) => call.ended(status.code()),

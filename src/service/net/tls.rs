@@ -5,7 +5,6 @@
 //! accepted.
 
 use std::fmt;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -16,8 +15,10 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 
-/// The application protocol of ALPN: HTTP/2.
-const ALPN: &[u8] = b"h2";
+use crate::service::net::files;
+
+/// The application protocols of ALPN: HTTP/2, or HTTP/1.1 for clients that know no better.
+const ALPN: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
 /// The files for TLS, all in PEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,7 +103,7 @@ fn read(files: &TlsFiles) -> Result<ServerConfig, TlsError> {
     let mut config = builder.with_single_cert(chain, key).map_err(|problem| {
         error(&files.certificate, format!("does not go with {}: {problem}", files.key.display()))
     })?;
-    config.alpn_protocols = vec![ALPN.to_vec()];
+    config.alpn_protocols = ALPN.map(<[u8]>::to_vec).into();
     Ok(config)
 }
 
@@ -116,7 +117,7 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
 }
 
 fn pem(path: &Path) -> Result<Vec<u8>, TlsError> {
-    fs::read(path).map_err(|problem| error(path, format!("cannot be read: {problem}")))
+    files::read(path).map_err(|problem| error(path, problem))
 }
 
 fn error(path: &Path, problem: String) -> TlsError {

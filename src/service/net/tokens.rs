@@ -1,36 +1,36 @@
-//! Tokens: the layer that lets only authorized calls pass, and refuses requests that are not gRPC.
+//! Tokens: who may call, by which name, and how much.
 //!
-//! A call carries its token as `authorization: Bearer TOKEN`.
+//! A call carries its token as `authorization: Bearer TOKEN`. The file has a token a line, alone or
+//! with a name and quotas, or is TOML with a table for each name:
+//!
+//! ```text
+//!   correct-horse-battery-staple
+//!   ada = another-token-of-some-length, streams = 8, puzzles_per_second = 100000
+//! ```
 //!
 //! **Invariant:** tokens are kept only as digests, and a call's token is compared with all of them
 //! in constant time, so neither memory nor timing reveals a token.
 
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
-use std::task::{Context as TaskContext, Poll};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use ring::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
-use subtle::{Choice, ConstantTimeEq as _};
-use tonic::body::Body;
-use tonic::codegen::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
-use tonic::codegen::http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
-use tower::{Layer, Service};
+use serde::Deserialize;
+use subtle::ConstantTimeEq as _;
 
 use crate::service::metrics;
-use crate::service::wire::status::unauthenticated;
+use crate::service::net::files;
 
-/// The scheme before the token in the header.
-const SCHEME: &str = "Bearer ";
+/// The scheme before the token in the header. Schemes are case-insensitive.
+const SCHEME: &str = "bearer ";
 
 /// The shortest token that is accepted, because shorter ones can be guessed.
 const MIN_TOKEN_BYTES: usize = 16;
 
-/// The health service, which needs no token, because probes have none.
-const HEALTH_SERVICE: &str = "/grpc.health.v1.Health/";
-
-/// The content types of gRPC. Other requests are refused unread, as the protocol demands.
-const CONTENT_TYPES: [&str; 2] = ["application/grpc", "application/grpc+proto"];
+/// The longest name, which is a label in metrics.
+const MAX_NAME_BYTES: usize = 64;
 
 /// The error of a token file that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -42,39 +42,168 @@ pub struct TokenError {
 
 type Digest = [u8; SHA256_OUTPUT_LEN];
 
+/// What the calls with one token may take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+struct Quotas {
+    /// The most calls open at once.
+    streams: Option<usize>,
+    /// The puzzles a second; a second's worth at a time.
+    puzzles_per_second: Option<u32>,
+}
+
+/// Those who have one token.
+#[derive(Debug)]
+pub(crate) struct Caller {
+    number: u64,
+    name: Option<Arc<str>>,
+    digest: Digest,
+    quotas: Quotas,
+    /// Its open calls; counted by [`crate::service::net::admission`].
+    open_calls: AtomicUsize,
+    /// Shared with those who had the same token before its quotas changed.
+    is_revoked: Arc<AtomicBool>,
+    puzzles: Mutex<Bucket>,
+}
+
+/// The puzzles that may be asked for now.
+#[derive(Debug)]
+struct Bucket {
+    level: f64,
+    at: Instant,
+}
+
+impl Caller {
+    fn new(entry: Entry, is_revoked: Arc<AtomicBool>) -> Arc<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let level = entry.quotas.puzzles_per_second.map_or(0.0, f64::from);
+        Arc::new(Self {
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
+            name: entry.name,
+            digest: entry.digest,
+            quotas: entry.quotas,
+            open_calls: AtomicUsize::new(0),
+            is_revoked,
+            puzzles: Mutex::new(Bucket { level, at: Instant::now() }),
+        })
+    }
+
+    fn is(&self, entry: &Entry) -> bool {
+        (&self.name, self.digest, self.quotas) == (&entry.name, entry.digest, entry.quotas)
+    }
+
+    /// A number that no other token of this process has.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The name, if the file has one.
+    pub(crate) fn name(&self) -> Option<&Arc<str>> {
+        self.name.as_ref()
+    }
+
+    pub(super) fn open_calls(&self) -> &AtomicUsize {
+        &self.open_calls
+    }
+
+    /// The most calls open at once, if there is a quota.
+    pub(super) fn streams(&self) -> Option<usize> {
+        self.quotas.streams
+    }
+
+    /// Whether the token is no longer in the file.
+    pub(super) fn is_revoked(&self) -> bool {
+        self.is_revoked.load(Ordering::Relaxed)
+    }
+
+    /// Takes puzzles off the quota. Returns how long to wait until it covers them, and the quota.
+    pub(crate) fn take_puzzles(&self, puzzles: u64) -> Option<(Duration, u32)> {
+        let quota = self.quotas.puzzles_per_second?;
+        let rate = f64::from(quota);
+        let mut bucket = self.puzzles.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        let filled = bucket.level + (now - bucket.at).as_secs_f64() * rate;
+        bucket.level = filled.min(rate) - puzzles as f64;
+        bucket.at = now;
+        let wait = if bucket.level < 0.0 { -bucket.level / rate } else { 0.0 };
+        Some((Duration::try_from_secs_f64(wait).unwrap_or(Duration::MAX), quota))
+    }
+
+    /// Gives puzzles back to the quota, because they were refused.
+    pub(crate) fn give_back_puzzles(&self, puzzles: u64) {
+        self.puzzles.lock().unwrap_or_else(PoisonError::into_inner).level += puzzles as f64;
+    }
+}
+
 /// The current tokens.
 #[derive(Debug)]
 pub(crate) struct Tokens {
     path: PathBuf,
-    current: RwLock<Vec<Digest>>,
+    current: RwLock<Vec<Arc<Caller>>>,
 }
 
 impl Tokens {
-    /// Reads a file with one token a line. Blank lines and lines that begin with `#` are ignored.
+    /// Reads a file of tokens. Blank lines and lines that begin with `#` are ignored.
     ///
     /// # Errors
     /// [`TokenError`].
     pub(crate) fn open(path: PathBuf) -> Result<Self, TokenError> {
-        let tokens = read(&path)?;
-        Ok(Self { path, current: RwLock::new(tokens) })
+        let new = |entry| Caller::new(entry, Arc::default());
+        let callers = read(&path)?.into_iter().map(new).collect::<Vec<_>>();
+        describe(&callers);
+        Ok(Self { path, current: RwLock::new(callers) })
     }
 
-    /// Reads the file again, for calls from now on.
+    /// Reads the file again, for calls from now on. The calls of tokens that are gone are for the
+    /// caller to end.
     ///
     /// # Errors
     /// [`TokenError`]; the old tokens stay in force.
     pub(crate) fn reload(&self) -> Result<(), TokenError> {
-        let tokens = read(&self.path)?;
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = tokens;
+        let entries = read(&self.path)?;
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = Vec::with_capacity(entries.len());
+        for entry in entries {
+            kept.push(match current.iter().find(|caller| caller.digest == entry.digest) {
+                // What it has open, and has used of its quota, stays counted.
+                Some(same) if same.is(&entry) => Arc::clone(same),
+                Some(other) => Caller::new(entry, Arc::clone(&other.is_revoked)),
+                None => Caller::new(entry, Arc::default()),
+            });
+        }
+        for caller in current.iter() {
+            let is_kept = kept.iter().any(|other| other.digest == caller.digest);
+            caller.is_revoked.store(!is_kept, Ordering::Relaxed);
+        }
+        describe(&kept);
+        *current = kept;
         Ok(())
     }
 
-    /// Whether this is one of the tokens, in constant time.
-    fn contain(&self, token: &[u8]) -> bool {
+    /// Whose token a header carries, in constant time.
+    pub(super) fn caller(&self, header: &[u8]) -> Option<Arc<Caller>> {
+        let (scheme, token) = header.split_at_checked(SCHEME.len())?;
+        if !scheme.eq_ignore_ascii_case(SCHEME.as_bytes()) {
+            return None;
+        }
         let given = digest_of(token);
-        let tokens = self.current.read().unwrap_or_else(PoisonError::into_inner);
-        let found = tokens.iter().fold(Choice::from(0), |found, known| found | known.ct_eq(&given));
-        found.into()
+        let callers = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        // All are looked at, whichever it is.
+        let found = callers.iter().fold(None, |found, caller| {
+            if bool::from(caller.digest.ct_eq(&given)) { Some(caller) } else { found }
+        });
+        found.cloned()
+    }
+
+    /// Whether there are several, which share the server.
+    pub(super) fn are_several(&self) -> bool {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).len() > 1
+    }
+}
+
+/// Sets up the metrics of each name.
+fn describe(callers: &[Arc<Caller>]) {
+    for name in callers.iter().filter_map(|caller| caller.name()) {
+        metrics::add_client(name);
     }
 }
 
@@ -84,142 +213,172 @@ fn digest_of(token: &[u8]) -> Digest {
     bytes
 }
 
-fn read(path: &Path) -> Result<Vec<Digest>, TokenError> {
+/// A token as the file has it.
+struct Entry {
+    name: Option<Arc<str>>,
+    digest: Digest,
+    quotas: Quotas,
+}
+
+fn read(path: &Path) -> Result<Vec<Entry>, TokenError> {
     let wrong = |problem: String| TokenError { path: path.to_owned(), problem };
-    let text = fs::read_to_string(path).map_err(|problem| wrong(format!("cannot be read: {problem}")))?;
-    let mut tokens = Vec::new();
+    let bytes = files::read(path).map_err(wrong)?;
+    let text = String::from_utf8(bytes).map_err(|_| wrong("is no text in UTF-8".to_owned()))?;
+    let entries = if is_toml(&text) { read_tables(&text) } else { read_lines(&text) }.map_err(wrong)?;
+    for (place, entry) in entries.iter().enumerate() {
+        if entries[..place].iter().any(|other| other.digest == entry.digest) {
+            return Err(wrong("has the same token twice".to_owned()));
+        }
+    }
+    if entries.is_empty() { Err(wrong("has no token".to_owned())) } else { Ok(entries) }
+}
+
+/// Whether a file is TOML: its first line of content is the head of a table.
+fn is_toml(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.next().is_some_and(|line| line.starts_with('[') && line.ends_with(']'))
+}
+
+/// What stands behind a name in TOML.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    token: String,
+    streams: Option<usize>,
+    puzzles_per_second: Option<u32>,
+}
+
+// The errors must not quote a token, because they go to the log.
+fn read_tables(text: &str) -> Result<Vec<Entry>, String> {
+    let tables: std::collections::BTreeMap<String, Table> = toml::from_str(text).map_err(|error| {
+        let before = error.span().map_or("", |span| &text[..span.start]);
+        format!("is wrong on line {}: {}", before.matches('\n').count() + 1, error.message())
+    })?;
+    let entry = |(name, table): (String, Table)| {
+        let Table { token, streams, puzzles_per_second } = table;
+        let wrong = |problem: &str| format!("has {problem} for `{name}`");
+        Ok(Entry {
+            digest: check_token(&token).map_err(|problem| wrong(&problem))?,
+            quotas: Quotas { streams, puzzles_per_second }.checked().map_err(|problem| wrong(&problem))?,
+            name: Some(check_name(&name).map_err(|problem| wrong(&problem))?),
+        })
+    };
+    tables.into_iter().map(entry).collect()
+}
+
+fn read_lines(text: &str) -> Result<Vec<Entry>, String> {
+    let mut entries = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
-        let token = line.trim();
-        if token.is_empty() || token.starts_with('#') {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        // The error must not quote the token, because it goes to the log.
-        if token.len() < MIN_TOKEN_BYTES {
-            return Err(wrong(format!(
-                "has a token of fewer than {MIN_TOKEN_BYTES} characters on line {number}"
-            )));
-        }
-        if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(wrong(format!("has a token that no header can carry on line {number}")));
-        }
-        tokens.push(digest_of(token.as_bytes()));
+        entries.push(read_line(line).map_err(|problem| format!("has {problem} on line {number}"))?);
     }
-    if tokens.is_empty() { Err(wrong("has no token".to_owned())) } else { Ok(tokens) }
+    Ok(entries)
 }
 
-/// The layer that lets authorized gRPC calls pass.
-#[derive(Clone, Debug)]
-pub(crate) struct TokenLayer(pub(crate) Option<Arc<Tokens>>);
-
-impl<S> Layer<S> for TokenLayer {
-    type Service = TokenService<S>;
-
-    fn layer(&self, inner: S) -> TokenService<S> {
-        TokenService { tokens: self.0.clone(), inner }
+/// Reads `token`, or `name = token, streams = N, puzzles_per_second = N`.
+fn read_line(line: &str) -> Result<Entry, String> {
+    let Some((name, rest)) = line.split_once(" = ") else {
+        return Ok(Entry { name: None, digest: check_token(line)?, quotas: Quotas::default() });
+    };
+    let mut parts = rest.split(',').map(str::trim);
+    let digest = check_token(parts.next().unwrap_or_default())?;
+    let mut quotas = Quotas::default();
+    for part in parts {
+        let (quota, value) = part.split_once('=').unwrap_or((part, ""));
+        let value = value.trim();
+        let wrong = || "a quota that is no whole number from 1".to_owned();
+        match quota.trim() {
+            "streams" => quotas.streams = Some(value.parse().map_err(|_| wrong())?),
+            "puzzles_per_second" => quotas.puzzles_per_second = Some(value.parse().map_err(|_| wrong())?),
+            _ => return Err("a quota other than `streams` and `puzzles_per_second`".to_owned()),
+        }
     }
+    Ok(Entry { name: Some(check_name(name.trim())?), digest, quotas: quotas.checked()? })
 }
 
-/// The service inside a [`TokenLayer`].
-#[derive(Clone, Debug)]
-pub(crate) struct TokenService<S> {
-    tokens: Option<Arc<Tokens>>,
-    inner: S,
-}
-
-impl<S, B> Service<Request<B>> for TokenService<S>
-where
-    S: Service<Request<B>, Response = Response<Body>>,
-{
-    type Response = S::Response;
-    type Error = S::Error;
-    type Future = TokenFuture<S::Future>;
-
-    fn poll_ready(&mut self, cx: &mut TaskContext<'_>) -> Poll<Result<(), S::Error>> {
-        self.inner.poll_ready(cx)
-    }
-
-    fn call(&mut self, mut request: Request<B>) -> Self::Future {
-        // Inner layers that log headers hide a sensitive one.
-        if let Some(header) = request.headers_mut().get_mut(AUTHORIZATION) {
-            header.set_sensitive(true);
+impl Quotas {
+    fn checked(self) -> Result<Self, String> {
+        if self.streams == Some(0) || self.puzzles_per_second == Some(0) {
+            return Err("a quota that is no whole number from 1".to_owned());
         }
-        if !is_grpc(request.headers()) {
-            metrics::refused("content_type");
-            return TokenFuture::Refused(Some(unsupported()));
-        }
-        match &self.tokens {
-            Some(tokens) if !is_authorized(tokens, &request) => {
-                metrics::refused("token");
-                let is_given = request.headers().contains_key(AUTHORIZATION);
-                TokenFuture::Refused(Some(unauthenticated(is_given).into_http()))
-            }
-            _ => TokenFuture::Admitted(Box::pin(self.inner.call(request))),
-        }
+        Ok(self)
     }
 }
 
-fn is_authorized<B>(tokens: &Tokens, request: &Request<B>) -> bool {
-    if request.uri().path().starts_with(HEALTH_SERVICE) {
-        return true;
+fn check_token(token: &str) -> Result<Digest, String> {
+    if token.len() < MIN_TOKEN_BYTES {
+        return Err(format!("a token of fewer than {MIN_TOKEN_BYTES} characters"));
     }
-    let header = request.headers().get(AUTHORIZATION).map_or(&b""[..], |header| header.as_bytes());
-    header.strip_prefix(SCHEME.as_bytes()).is_some_and(|token| tokens.contain(token))
-}
-
-/// The future of a call that was admitted, or of a refusal.
-pub(crate) enum TokenFuture<F> {
-    Admitted(std::pin::Pin<Box<F>>),
-    Refused(Option<Response<Body>>),
-}
-
-impl<F, E> Future for TokenFuture<F>
-where
-    F: Future<Output = Result<Response<Body>, E>>,
-{
-    type Output = F::Output;
-
-    fn poll(mut self: std::pin::Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<F::Output> {
-        match &mut *self {
-            Self::Admitted(response) => response.as_mut().poll(cx),
-            // A future is not polled again after it was ready, so there is a response.
-            Self::Refused(response) => Poll::Ready(Ok(response.take().unwrap_or_default())),
-        }
+    if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err("a token that no header can carry".to_owned());
     }
+    Ok(digest_of(token.as_bytes()))
 }
 
-/// Whether a request is gRPC, by its content type.
-fn is_grpc(headers: &HeaderMap) -> bool {
-    let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let kind = value.split(';').next().unwrap_or_default().trim();
-    CONTENT_TYPES.iter().any(|known| kind.eq_ignore_ascii_case(known))
-}
-
-/// The response to a request that is not gRPC: an HTTP status, because its client may know no gRPC
-/// ones.
-fn unsupported() -> Response<Body> {
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::UNSUPPORTED_MEDIA_TYPE;
-    response.headers_mut().insert(ACCEPT, HeaderValue::from_static(CONTENT_TYPES[0]));
-    response
+fn check_name(name: &str) -> Result<Arc<str>, String> {
+    let is_good = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    if (1..=MAX_NAME_BYTES).contains(&name.len()) && name.bytes().all(is_good) {
+        Ok(name.into())
+    } else {
+        Err(format!("a name that is not 1 to {MAX_NAME_BYTES} letters, digits, `-`, `_` and `.`"))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const TOKEN: &str = "correct-horse-battery-staple";
+
+    fn entries(text: &str) -> Result<Vec<(Option<String>, Quotas)>, String> {
+        let entries = if is_toml(text) { read_tables(text) } else { read_lines(text) }?;
+        Ok(entries.into_iter().map(|entry| (entry.name.map(|name| name.to_string()), entry.quotas)).collect())
+    }
+
     #[test]
-    fn grpc_is_known_by_its_content_type() {
-        let is_call = |kind: &str| {
-            let mut headers = HeaderMap::new();
-            headers.insert(CONTENT_TYPE, kind.parse().unwrap());
-            is_grpc(&headers)
-        };
-        for kind in ["application/grpc", "application/grpc+proto", "Application/gRPC; charset=utf-8"] {
-            assert!(is_call(kind), "{kind}");
+    fn tokens_have_names_and_quotas_if_the_file_says_so() {
+        let none = Quotas::default();
+        assert_eq!(entries(&format!("# plain\n\n {TOKEN}\n")), Ok(vec![(None, none)]));
+        let padded = "c29tZSB0b2tlbiB0aGF0IGlzIGxvbmc=";
+        assert_eq!(entries(padded), Ok(vec![(None, none)]));
+        let quotas = Quotas { streams: Some(8), puzzles_per_second: Some(100_000) };
+        let ada = || Some("ada".to_owned());
+        let line = format!("ada = {TOKEN}, streams = 8, puzzles_per_second=100000\nbob = {padded}");
+        assert_eq!(entries(&line), Ok(vec![(ada(), quotas), (Some("bob".to_owned()), none)]));
+        let toml = format!("# who\n[ada]\ntoken = '{TOKEN}'\nstreams = 8\npuzzles_per_second = 100000\n");
+        assert_eq!(entries(&toml), Ok(vec![(ada(), quotas)]));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_without_the_token() {
+        for (text, problem) in [
+            ("short".to_owned(), "a token of fewer than 16 characters on line 1"),
+            (format!("\nA b = {TOKEN}"), "a name that is not 1 to 64 letters"),
+            (format!("ada = {TOKEN}, streams = 0"), "a quota that is no whole number from 1 on line 1"),
+            (format!("ada = {TOKEN}, streams = many"), "a quota that is no whole number from 1 on line 1"),
+            (format!("ada = {TOKEN}, cores = 2"), "a quota other than `streams` and `puzzles_per_second`"),
+            (format!("[ada]\ntoken = '{TOKEN}'\ncores = 2"), "is wrong on line 3: unknown field `cores`"),
+            (format!("[ada]\ntokens = '{TOKEN}'"), "is wrong on line"),
+            (format!("[ada]\ntoken = '{TOKEN}'\nstreams = 0"), "a quota that is no whole number from 1 for"),
+            ("[ada]\ntoken = 'short'".to_owned(), "a token of fewer than 16 characters for `ada`"),
+        ] {
+            let error = entries(&text).unwrap_err();
+            assert!(error.contains(problem) && !error.contains(TOKEN), "{text}: {error}");
         }
-        for kind in ["", "application/grpc-web", "application/grpc+json", "application/json", "text/html"] {
-            assert!(!is_call(kind), "{kind}");
-        }
-        assert!(!is_grpc(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn a_quota_of_puzzles_is_a_rate() {
+        let quotas = Quotas { streams: None, puzzles_per_second: Some(100) };
+        let caller = Caller::new(Entry { name: None, digest: digest_of(b""), quotas }, Arc::default());
+        assert_eq!(caller.take_puzzles(90).unwrap().0, Duration::ZERO);
+        let (wait, quota) = caller.take_puzzles(60).unwrap();
+        assert!(wait > Duration::from_millis(400) && wait <= Duration::from_millis(500), "{wait:?}");
+        assert_eq!(quota, 100);
+        caller.give_back_puzzles(60);
+        assert_eq!(caller.take_puzzles(1).unwrap().0, Duration::ZERO);
     }
 }

@@ -1,27 +1,33 @@
-//! Methods on data sets: `ListDatasets`, `GetPuzzle` and `SolveDataset`.
+//! Methods on data sets: `ListDatasets`, `GetPuzzle`, which also takes a text, and `SolveDataset`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use bytes::Bytes;
 use tokio_stream::{Stream, StreamExt as _};
 use tonic::{Request, Status};
 
 use super::options::{Settings, text_hint};
 use super::ordered::{Submitter, answers};
+use super::text::{NotPicked, PickedPuzzle, Text, TextField, first_line};
 use crate::answer::{Cancel, Cancelled, Tally, Workers, Written};
 use crate::grid::Grid;
 use crate::input::{Chunk, Reader};
-use crate::service::context::Context;
+use crate::service::context::{Call, Context};
 use crate::service::datasets::{NamedDataset, blocking, failure};
 use crate::service::metrics;
+use crate::service::net::call::CallState;
 use crate::service::sched::pools::{CancelOnDrop, Size};
 use crate::service::wire::codec::{freeze_send_buffer, send_buffer};
 use crate::service::wire::convert::{self, wire_order};
+use crate::service::wire::line_count::count_lines;
 use crate::service::wire::proto;
-use crate::service::wire::status::{dataset_not_found, dataset_unreadable, invalid, shutting_down};
-use crate::text::{Hint, Records};
+use crate::service::wire::status::{
+    dataset_not_found, dataset_unreadable, invalid, puzzle_malformed, shutting_down,
+};
+use crate::text::{Format, Hint, PuzzleError, Records};
 
 /// The most data sets in one page of a list.
 const MAX_PAGE: usize = 1000;
@@ -34,7 +40,7 @@ async fn open_checked(context: &Arc<Context>, name: String, hint: &Hint) -> Resu
         None => Err(dataset_not_found(&name)),
     })
     .await?;
-    let work = CancelOnDrop(context.pools.new_call());
+    let work = CancelOnDrop(context.new_work(&CallState::default()));
     let cancel = Arc::new(AtomicBool::new(false));
     work.0.register(&cancel);
     dataset.check(hint, context.pools.checking_pool(), cancel).await?;
@@ -64,28 +70,104 @@ pub(crate) async fn list(
     Ok(proto::ListDatasetsResponse { datasets, next_page_token })
 }
 
-/// Returns one puzzle of a data set.
+/// The source of a puzzle.
+enum PuzzleSource {
+    Dataset(String),
+    Text(TextField),
+}
+
+impl PuzzleSource {
+    /// The source that is set.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` if there is none, or more than one.
+    fn of(name: String, text: Option<Bytes>, puzzle: Option<String>) -> Result<Self, Status> {
+        match (text, puzzle) {
+            (None, None) if name.is_empty() => {
+                Err(invalid("name", "There is nothing to read: send one of `name`, `text` and `puzzle`."))
+            }
+            (None, None) => Ok(Self::Dataset(name)),
+            (text, puzzle) => {
+                let field = match (text, puzzle) {
+                    (None, puzzle) => TextField::new("puzzle", puzzle.unwrap_or_default().into()),
+                    (Some(text), puzzle) => TextField::of(text, puzzle.unwrap_or_default())?,
+                };
+                if name.is_empty() {
+                    return Ok(Self::Text(field));
+                }
+                let other = field.name();
+                Err(invalid(
+                    other,
+                    format!("`name` names a data set, and `{other}` is a text: send one of them."),
+                ))
+            }
+        }
+    }
+}
+
+/// Returns one puzzle of a data set or a text.
 pub(crate) async fn puzzle(
     context: &Arc<Context>,
     request: Request<proto::GetPuzzleRequest>,
 ) -> Result<proto::GetPuzzleResponse, Status> {
     let call = context.admit(&request)?;
-    let proto::GetPuzzleRequest { name, options, index } = request.into_inner();
+    let proto::GetPuzzleRequest { name, options, index, text, puzzle, first_line: line } =
+        request.into_inner();
     let hint = text_hint(options.as_ref())?;
+    let first_line = first_line(line)?;
+    match PuzzleSource::of(name, text, puzzle)? {
+        PuzzleSource::Dataset(_) if first_line.is_some() => {
+            Err(invalid("first_line", "A data set begins with line 1. `first_line` is for texts."))
+        }
+        PuzzleSource::Dataset(name) => puzzle_of_dataset(context, &call, name, hint, index).await,
+        PuzzleSource::Text(field) => puzzle_of_text(context, &call, &field, &hint, index, first_line).await,
+    }
+}
+
+async fn puzzle_of_dataset(
+    context: &Arc<Context>,
+    call: &Call,
+    name: String,
+    hint: Hint,
+    index: Option<u64>,
+) -> Result<proto::GetPuzzleResponse, Status> {
     let work = async {
         let dataset = open_checked(context, name, &hint).await?;
         blocking(move || dataset.puzzle(&hint, index)).await
     };
     let (format, picked, count) = call.deadline.limit(work).await??;
-    let mut grid = Grid::empty(format.order());
-    Records::new(&format, &picked.text, picked.line).read(&mut grid);
-    Ok(proto::GetPuzzleResponse {
-        index: picked.number,
-        count,
-        line: picked.line,
-        puzzle: convert::cells(&grid, &format),
-        order: wire_order(format.order()),
+    let mut puzzle = Grid::empty(format.order());
+    Records::new(&format, &picked.text, picked.line).read(&mut puzzle);
+    let picked = PickedPuzzle { number: picked.number, count, line: picked.line, puzzle };
+    Ok(response(&picked, &format))
+}
+
+async fn puzzle_of_text(
+    context: &Arc<Context>,
+    call: &Call,
+    field: &TextField,
+    hint: &Hint,
+    index: Option<u64>,
+    first_line: Option<u64>,
+) -> Result<proto::GetPuzzleResponse, Status> {
+    let malformed = |error: &PuzzleError| puzzle_malformed(field.name(), error);
+    let text = Text::open(context, field, hint, first_line)?.map_err(|error| malformed(&error))?;
+    let pick = move |_: &dyn Cancel| Ok(text.pick(index).map(|picked| response(&picked, text.format())));
+    context.run(call, Size::of(field.len()), pick).await?.map_err(|not_picked| match not_picked {
+        NotPicked::Bad(error) => malformed(&error),
+        NotPicked::Beyond(count) => invalid("index", format!("The text has the puzzles 1 to {count}.")),
     })
+}
+
+fn response(picked: &PickedPuzzle, format: &Format) -> proto::GetPuzzleResponse {
+    proto::GetPuzzleResponse {
+        index: picked.number,
+        count: picked.count,
+        line: picked.line,
+        puzzle: convert::cells(&picked.puzzle, format),
+        order: wire_order(format.order()),
+        format: Some(convert::text_options(format)),
+    }
 }
 
 /// The answers to a data set, each message with the tally of all answers so far.
@@ -165,6 +247,9 @@ async fn submit_all(
         let work = move |chunk: &Chunk, cancel: &dyn Cancel| {
             answer(&workers, chunk, cancel).map(|written| [written])
         };
+        let lines = count_lines(chunk.block().text) as u64;
+        submitter.state().read(0, lines);
+        submitter.pace(lines).await;
         slot.start(Size::Large, vec![chunk], Arc::new(work)).await;
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! `Generate`: making puzzles for a client.
 
+use std::ops::RangeInclusive;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use crate::service::sched::pools::Size;
 use crate::service::wire::proto;
 use crate::service::wire::status::Fields;
 use crate::service::wire::status::{shutting_down, work_broke_down};
+use crate::techniques::{Score, Technique, TechniqueError};
 use crate::text::{Alphabet, Format, Notation};
 
 /// The most puzzles in a response, so that calls share the pools and a response stays below the
@@ -78,6 +80,8 @@ async fn submit_all(
             return Err(shutting_down());
         }
         let count = usize::try_from(asked.count - first).unwrap_or(job).min(job);
+        submitter.state().read(0, count as u64);
+        submitter.pace(count as u64).await;
         let asked = Arc::clone(&asked);
         let work =
             move |&job: &PuzzleRange, cancel: &dyn Cancel| make(&asked, job, cancel).map(|made| [made]);
@@ -139,6 +143,8 @@ impl Context {
                 minimal: request.minimal,
                 symmetry: fields.read("symmetry", symmetry(request.symmetry)).unwrap_or_default(),
                 difficulty: difficulty(request, &mut fields),
+                rating: ratings(request, &mut fields),
+                technique: fields.read("technique", technique(&request.technique)).unwrap_or_default(),
             }),
         };
         let parsed = match request.alphabet.as_str() {
@@ -151,7 +157,7 @@ impl Context {
         let format = fields.read("alphabet", format);
 
         let attempts = if request.attempts == 0 { DEFAULT_ATTEMPTS } else { request.attempts };
-        let recipe = Recipe { order, kind, attempts: attempts.min(self.limits.attempts) };
+        let recipe = Recipe { order, kind, attempts: attempts.min(self.limits().attempts) };
         let field = match (recipe.check(), &recipe.kind) {
             (Err(RecipeError::Symmetry { .. }), _) => "symmetry",
             (_, Kind::RandomClues(_)) => "random_clues",
@@ -170,9 +176,9 @@ impl Context {
     /// The number of puzzles to make: 1 by default.
     fn count(&self, asked: u64, order: Order) -> Result<u64, String> {
         let limit = match order.box_side() {
-            5 => self.limits.generated.div_ceil(1000),
-            4 => self.limits.generated.div_ceil(100),
-            _ => self.limits.generated,
+            5 => self.limits().generated.div_ceil(1000),
+            4 => self.limits().generated.div_ceil(100),
+            _ => self.limits().generated,
         };
         match asked {
             0 => Ok(1),
@@ -199,6 +205,9 @@ fn alone(request: &proto::GenerateRequest) -> Result<(), String> {
         && request.symmetry == 0
         && request.difficulty == 0
         && request.grid_source == 0
+        && request.least_rating_tenths == 0
+        && request.most_rating_tenths == 0
+        && request.technique.is_empty()
         && request.least_guesses.or(request.most_guesses).is_none();
     if is_alone { Ok(()) } else { Err("Random clues cannot be combined with other constraints.".to_owned()) }
 }
@@ -223,6 +232,33 @@ fn grids(number: i32) -> Result<Grids, String> {
         G::Unspecified | G::Random => Grids::Random,
         G::Shuffled => Grids::Shuffled,
     })
+}
+
+/// Reads the range of ratings.
+fn ratings(request: &proto::GenerateRequest, fields: &mut Fields) -> Option<RangeInclusive<Score>> {
+    let (least, most) = (request.least_rating_tenths, request.most_rating_tenths);
+    if (least, most) == (0, 0) {
+        return None;
+    }
+    let read = |tenths: u32, default: u16| match u16::try_from(tenths) {
+        Ok(0) => Ok(Score::from_tenths(default)),
+        Ok(tenths @ 10..=200) => Ok(Score::from_tenths(tenths)),
+        _ => Err("Ratings are 10 to 200 tenths.".to_owned()),
+    };
+    let least = fields.read("least_rating_tenths", read(least, 10))?;
+    let most = fields.read("most_rating_tenths", read(most, 200))?;
+    if least > most {
+        let what = format!("{most} is less than {least}, the lowest rating.");
+        fields.read::<()>("most_rating_tenths", Err(what));
+    }
+    Some(least..=most)
+}
+
+fn technique(name: &str) -> Result<Option<Technique>, String> {
+    if name.is_empty() {
+        return Ok(None);
+    }
+    name.parse().map(Some).map_err(|error: TechniqueError| error.to_string())
 }
 
 /// Reads the difficulty: a name, or a range of guesses.

@@ -2,23 +2,28 @@
 //!
 //! | file | methods |
 //! |---|---|
-//! | `stream/` | `SolveStream`, `SolveLines` |
+//! | `stream/` | `SolveStream`, `SolveLines`, `Canonicalize` |
 //! | `unary.rs` | `Solve`, `Validate`, `Check`, `Count` |
 //! | `datasets.rs` | `ListDatasets`, `GetPuzzle`, `SolveDataset` |
 //! | `trace.rs` | `Trace` |
+//! | `hint.rs` | `Hint` |
+//! | `by_hand.rs` | `Rate`, `Steps` |
 //! | `generate.rs` | `Generate` |
 //!
 //! `ordered.rs` keeps the responses of a stream in order; `options.rs` reads the options of a
-//! request.
+//! request, `text.rs` its text.
 //!
 //! **Invariant:** a method reads its request, submits its work to the pools of [`super::sched`],
 //! and converts the outcome; it neither searches nor touches sockets itself. The one exception is
 //! [`unary`]'s answer to a puzzle or two within a bound of nodes.
 
+pub(crate) mod by_hand;
 pub(crate) mod datasets;
 pub(crate) mod generate;
+pub(crate) mod hint;
 mod options;
 pub(crate) mod ordered;
 pub(crate) mod stream;
+mod text;
 pub(crate) mod trace;
 pub(crate) mod unary;

@@ -1,15 +1,19 @@
 //! The options of a request: the task, and the format of its text.
 
+use std::fmt::Display;
+use std::str::FromStr;
+
 use tonic::Status;
 
-use crate::answer::{OutputForm, Task};
+use crate::answer::{AddedColumn, AddedColumns, CanonTask, OutputForm, Task};
+use crate::canon::Basis;
 use crate::grid::Order;
 use crate::service::context::Context;
 use crate::service::wire::convert::option_field;
 use crate::service::wire::proto;
 use crate::service::wire::status::{Fields, invalid};
 use crate::solver::{DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Question, Strategy};
-use crate::text::{Alphabet, FormatError, Hint, Notation};
+use crate::text::{FormatError, Hint, Notation};
 
 /// The options of a call, read and checked.
 #[derive(Clone)]
@@ -30,12 +34,18 @@ impl Context {
         let strategy = fields.read("strategy", self.strategy(&options.strategy));
         let question = fields.read("question", question(options.question, options.count_limit));
         let form = fields.read("output", output_form(options.output));
-        let hint = hint(&mut fields, options.notation, &options.alphabet, options.order);
-        match (strategy, question, form) {
-            (Some(strategy), Some(question), Some(form)) if fields.are_good() => {
+        let columns = fields.read("added_columns", columns(&options.added_columns));
+        let hint = hint(&mut fields, &TextFields::from(options));
+        match (strategy, question, form, columns) {
+            (Some(strategy), Some(question), Some(form), Some(columns)) if fields.are_good() => {
                 let node_limit = self.node_limit(options.node_limit);
+                let count_limit = match options.count_limit {
+                    0 => Task::default().count_limit,
+                    limit => limit,
+                };
+                let measure = options.measure;
                 Ok(Settings {
-                    task: Task { strategy, question, node_limit, form, measure: options.measure },
+                    task: Task { strategy, question, node_limit, form, columns, count_limit, measure },
                     hint,
                 })
             }
@@ -74,9 +84,9 @@ impl Context {
     }
 
     /// The node limit in force: the one requested, or the default, but at most the server's.
-    fn node_limit(&self, asked: u64) -> u64 {
+    pub(crate) fn node_limit(&self, asked: u64) -> u64 {
         let asked = if asked == 0 { DEFAULT_NODE_LIMIT } else { asked };
-        asked.min(self.limits.nodes)
+        asked.min(self.limits().nodes)
     }
 
     /// Reads the options of a Count call, as those of a solving one.
@@ -92,8 +102,7 @@ impl Context {
             strategy,
             question: count_question(request.count_limit),
             node_limit: self.node_limit(request.node_limit),
-            form: OutputForm::Solution,
-            measure: false,
+            ..Task::default()
         };
         Ok(Settings { task, hint })
     }
@@ -106,8 +115,43 @@ impl Context {
 pub(crate) fn text_hint(options: Option<&proto::TextOptions>) -> Result<Hint, Status> {
     let Some(options) = options else { return Ok(Hint::default()) };
     let mut fields = Fields::below("options");
-    let hint = hint(&mut fields, options.notation, &options.alphabet, options.order);
+    let hint = hint(&mut fields, &TextFields::from(options));
     if fields.are_good() { Ok(hint) } else { Err(fields.into_status()) }
+}
+
+/// Reads the options of a Canonicalize stream: the task, and the format of its puzzles, which are 9x9.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` that names every bad field.
+pub(crate) fn canon_settings(
+    context: &Context,
+    options: &proto::CanonicalizeOptions,
+) -> Result<(CanonTask, Hint), Status> {
+    let mut fields = Fields::below("options");
+    let basis = fields.read("basis", basis(options.basis));
+    let text = TextFields {
+        notation: options.notation,
+        alphabet: &options.alphabet,
+        order: 0,
+        column: "",
+        delimiter: "",
+    };
+    let hint = Hint { order: Some(Order::NINE), ..hint(&mut fields, &text) };
+    match basis {
+        Some(basis) if fields.are_good() => {
+            Ok((CanonTask { basis, node_limit: context.node_limit(options.node_limit) }, hint))
+        }
+        _ => Err(fields.into_status()),
+    }
+}
+
+fn basis(number: i32) -> Result<Option<Basis>, String> {
+    use proto::CanonicalBasis as B;
+    Ok(match B::try_from(number).map_err(|_| unknown("basis of canonical forms", number))? {
+        B::Unspecified => None,
+        B::Solution => Some(Basis::Solution),
+        B::Puzzle => Some(Basis::Puzzle),
+    })
 }
 
 /// The status of a call whose text does not fit its options; `text_field` is the field of the text.
@@ -141,7 +185,27 @@ fn output_form(number: i32) -> Result<OutputForm, String> {
         F::Csv => OutputForm::Csv,
         F::Jsonl => OutputForm::Jsonl,
         F::Grid => OutputForm::Grid,
+        F::Tsv => OutputForm::Tsv,
     })
+}
+
+fn columns(numbers: &[i32]) -> Result<Option<AddedColumns>, String> {
+    use proto::AddedColumn as C;
+    let column = |&number: &i32| match C::try_from(number) {
+        Ok(C::Solution) => Ok(AddedColumn::Solution),
+        Ok(C::Solutions) => Ok(AddedColumn::Solutions),
+        Ok(C::Error) => Ok(AddedColumn::Error),
+        Ok(C::Clues) => Ok(AddedColumn::Clues),
+        Ok(C::Minimal) => Ok(AddedColumn::Minimal),
+        Ok(C::Nodes) => Ok(AddedColumn::Nodes),
+        Ok(C::Guesses) => Ok(AddedColumn::Guesses),
+        Ok(C::Rating) => Ok(AddedColumn::Rating),
+        Ok(C::Technique) => Ok(AddedColumn::Technique),
+        Ok(C::Canonical) => Ok(AddedColumn::Canonical),
+        Ok(C::Unspecified) | Err(_) => Err(unknown("column", number)),
+    };
+    let columns = AddedColumns::new(&numbers.iter().map(column).collect::<Result<Vec<_>, _>>()?);
+    Ok(Some(columns).filter(|columns| !columns.is_empty()))
 }
 
 fn notation(number: i32) -> Result<Option<Notation>, String> {
@@ -153,28 +217,59 @@ fn notation(number: i32) -> Result<Option<Notation>, String> {
         N::Grid => Some(Notation::Grid),
         N::Triples => Some(Notation::Triples),
         N::Csv => Some(Notation::Csv),
+        N::Cells => Some(Notation::Cells),
+        N::Jsonl => Some(Notation::Jsonl),
     })
 }
 
-/// Reads the three fields that describe the format of a text.
-fn hint(fields: &mut Fields, notation_number: i32, alphabet: &str, order: u32) -> Hint {
-    let parsed = if alphabet.is_empty() {
-        Ok(None)
-    } else {
-        alphabet.parse::<Alphabet>().map(Some).map_err(|error| error.to_string())
-    };
-    let known_order = match order {
+/// The fields that describe the format of a text.
+struct TextFields<'a> {
+    notation: i32,
+    alphabet: &'a str,
+    order: u32,
+    column: &'a str,
+    delimiter: &'a str,
+}
+
+impl<'a> From<&'a proto::SolveOptions> for TextFields<'a> {
+    fn from(options: &'a proto::SolveOptions) -> Self {
+        let proto::SolveOptions { notation, alphabet, order, column, delimiter, .. } = options;
+        Self { notation: *notation, alphabet, order: *order, column, delimiter }
+    }
+}
+
+impl<'a> From<&'a proto::TextOptions> for TextFields<'a> {
+    fn from(options: &'a proto::TextOptions) -> Self {
+        let proto::TextOptions { notation, alphabet, order, column, delimiter } = options;
+        Self { notation: *notation, alphabet, order: *order, column, delimiter }
+    }
+}
+
+/// The value that a text stands for; `None` for an empty one.
+fn parsed<T: FromStr<Err: Display>>(text: &str) -> Result<Option<T>, String> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    text.parse().map(Some).map_err(|error: T::Err| error.to_string())
+}
+
+/// Reads the fields that describe the format of a text.
+fn hint(fields: &mut Fields, text: &TextFields<'_>) -> Hint {
+    let known_order = match text.order {
         0 => Ok(None),
-        _ => usize::try_from(order)
+        order => usize::try_from(order)
             .ok()
             .and_then(Order::new)
             .map(Some)
             .ok_or_else(|| format!("{order} is no order. Use 1 to 5, the side of a box.")),
     };
     Hint {
-        notation: fields.read("notation", notation(notation_number)).flatten(),
-        alphabet: fields.read("alphabet", parsed).flatten(),
+        notation: fields.read("notation", notation(text.notation)).flatten(),
+        alphabet: fields.read("alphabet", parsed(text.alphabet)).flatten(),
         order: fields.read("order", known_order).flatten(),
+        column: fields.read("column", parsed(text.column)).flatten(),
+        delimiter: fields.read("delimiter", parsed(text.delimiter)).flatten(),
+        has_heading: false,
     }
 }
 
@@ -194,20 +289,28 @@ mod tests {
     use crate::service::sched::pools::WorkerPools;
     use crate::service::wire::convert::options_from;
     use crate::solver::STRATEGIES;
+    use crate::text::{Alphabet, Column, Delimiter};
 
     /// A task with its strategy as an index, if any; without colours, which never go over the wire.
-    type Asked = (Option<usize>, Question, u64, OutputForm, bool);
+    type Asked = (Option<usize>, Question, u64, OutputForm, bool, (Vec<usize>, u64));
 
     fn asked() -> impl Strategy<Value = Asked> {
         let counts = (1..=u64::MAX).prop_map(|limit| Question::Count { limit });
         let question = prop_oneof![Just(Question::First), Just(Question::Unique), counts];
         let forms = OutputForm::ALL.map(|(_, form)| form).to_vec();
         let nodes = 1..=Limits::default().nodes;
-        (prop::option::of(0..STRATEGIES.len()), question, nodes, select(forms), any::<bool>())
+        let columns = (prop::collection::vec(0..AddedColumn::COUNT, 0..9), 1..=u64::MAX);
+        (prop::option::of(0..STRATEGIES.len()), question, nodes, select(forms), any::<bool>(), columns)
     }
 
-    fn task((place, question, node_limit, form, measure): Asked) -> Task {
-        Task { strategy: place.map(|place| STRATEGIES[place]), question, node_limit, form, measure }
+    fn task((place, question, node_limit, form, measure, (columns, count_limit)): Asked) -> Task {
+        let strategy = place.map(|place| STRATEGIES[place]);
+        let columns =
+            AddedColumns::new(&columns.iter().map(|&place| AddedColumn::ALL[place].1).collect::<Vec<_>>());
+        let columns = Some(columns).filter(|columns| !columns.is_empty());
+        // A count has one limit for both.
+        let count_limit = if let Question::Count { limit } = question { limit } else { count_limit };
+        Task { strategy, question, node_limit, form, columns, count_limit, measure }
     }
 
     fn hints() -> impl Strategy<Value = Hint> {
@@ -215,8 +318,22 @@ mod tests {
         let alphabet = select(alphabets.to_vec()).prop_map(|name| name.parse::<Alphabet>().unwrap());
         let notation = select(Notation::ALL.map(|(_, notation)| notation).to_vec());
         let order = select(Order::ALL.to_vec());
-        (prop::option::of(notation), prop::option::of(alphabet), prop::option::of(order))
-            .prop_map(|(notation, alphabet, order)| Hint { notation, alphabet, order })
+        let column = select(vec!["puzzle", "3", "id,x"]).prop_map(|name| name.parse::<Column>().unwrap());
+        let delimiter = select(Delimiter::ALL.map(|(_, delimiter)| delimiter).to_vec());
+        let of = prop::option::of;
+        (of(notation), prop::option::of(alphabet), prop::option::of(order), prop::option::of(column))
+            .prop_map(|(notation, alphabet, order, column)| Hint {
+                notation,
+                alphabet,
+                order,
+                column,
+                delimiter: None,
+                has_heading: false,
+            })
+            .prop_flat_map(move |hint| {
+                prop::option::of(delimiter.clone())
+                    .prop_map(move |delimiter| Hint { delimiter, ..hint.clone() })
+            })
     }
 
     /// The server reads the options that a client has written.
@@ -236,6 +353,7 @@ mod tests {
                 (read.task.question, read.task.node_limit, read.task.form, read.task.measure),
                 (task.question, task.node_limit, task.form, task.measure)
             );
+            prop_assert_eq!((read.task.columns, read.task.count_limit), (task.columns, task.count_limit));
             // This compares the strategies too, by name.
             prop_assert_eq!(options_from(&read.task, &read.hint), options);
             Ok(())

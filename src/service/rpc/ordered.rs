@@ -29,7 +29,8 @@ use tracing::Instrument as _;
 
 use crate::answer::Cancelled;
 use crate::pipeline::Slot;
-use crate::service::context::{Call, Context, cut_off};
+use crate::service::context::{Call, Context, cut_off, pace};
+use crate::service::net::call::CallState;
 use crate::service::sched::pools::{CallWork, CancelOnDrop, Permit, Size, Work};
 use crate::service::wire::status::{deadline_passed, work_broke_down};
 
@@ -41,6 +42,7 @@ pub(crate) struct Submitter<R> {
     context: Arc<Context>,
     queue: mpsc::Sender<Batch<R>>,
     call: Arc<CallWork>,
+    state: Arc<CallState>,
 }
 
 /// A slot in the queue for one batch.
@@ -61,9 +63,22 @@ impl<R: Send + 'static> Submitter<R> {
         &self.call
     }
 
+    /// Waits until the quota of the call's token covers some puzzles, or the client has gone.
+    pub(crate) async fn pace(&self, puzzles: u64) {
+        tokio::select! {
+            () = pace(&self.state, puzzles) => {}
+            () = self.client_gone() => {}
+        }
+    }
+
+    /// What the layers around the call know of it.
+    pub(crate) fn state(&self) -> &Arc<CallState> {
+        &self.state
+    }
+
     /// Waits for a permit for a batch of some size.
     pub(crate) async fn permit(&self, size: Size) -> Permit {
-        self.context.pools.permit(size).await
+        self.context.pools.permit(&self.call, size).await
     }
 
     /// Returns when the client has gone.
@@ -117,7 +132,7 @@ pub(crate) struct Answers<R: IntoIterator> {
     activity: Arc<Activity>,
     /// Ends the reading task on drop.
     _wanted: oneshot::Sender<()>,
-    _call: Call,
+    call: Call,
 }
 
 /// Runs `read`, which reads a client's requests and submits their work, beside the stream of
@@ -132,15 +147,16 @@ where
     R: IntoIterator + Send + 'static,
     F: Future<Output = Result<(), Status>> + Send + 'static,
 {
-    let (sender, queue) = mpsc::channel(context.limits.in_flight_per_stream(context.pools.threads()));
+    let (sender, queue) = mpsc::channel(context.limits().in_flight_per_stream(context.pools.threads()));
     let (ended, end) = oneshot::channel();
-    let call_work = context.pools.new_call();
+    let call_work = context.new_work(&call.state);
     let cancel_on_drop = Some(CancelOnDrop(Arc::clone(&call_work)));
-    let reading = read(Submitter { context: Arc::clone(context), queue: sender, call: call_work });
+    let state = Arc::clone(&call.state);
+    let connection = state.connection.clone();
+    let reading = read(Submitter { context: Arc::clone(context), queue: sender, call: call_work, state });
     let activity = Arc::new(Activity::default());
-    let idle = idle(Arc::clone(&activity), context.limits.idle_timeout);
+    let idle = idle(Arc::clone(&activity), context.limits().idle_timeout);
     let (wanted, unwanted) = oneshot::channel();
-    let handle = call.handle.clone();
     let task = async move {
         let reading = async {
             let result = reading.await;
@@ -152,7 +168,7 @@ where
         tokio::select! {
             _ = unwanted => {}
             () = reading => {}
-            () = idle => cut_off(handle.as_ref()),
+            () = idle => cut_off(&connection),
         }
     };
     tokio::spawn(task.in_current_span());
@@ -167,7 +183,7 @@ where
         cancel_on_drop,
         activity,
         _wanted: wanted,
-        _call: call,
+        call,
     }
 }
 
@@ -214,6 +230,7 @@ impl<R: IntoIterator> Answers<R> {
         }
         loop {
             if let Some(response) = self.responses.as_mut().and_then(Iterator::next) {
+                self.call.gave();
                 return Poll::Ready(Some(Ok(response)));
             }
             if let Some(slot) = &mut self.oldest {

@@ -14,15 +14,14 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Status};
 use tracing::Instrument as _;
 
-use crate::answer::{Answer, Cancel, Cancelled, Found, Task};
+use crate::answer::{Answer, Cancel, Cancelled, Found, RowFacts, Task};
 use crate::grid::Grid;
 use crate::service::context::{Call, Context};
 use crate::service::rpc::options::Settings;
-use crate::service::rpc::unary::Text;
+use crate::service::rpc::text::{Text, TextField};
 use crate::service::sched::pools::Size;
 use crate::service::wire::convert;
 use crate::service::wire::proto;
-use crate::service::wire::status::invalid;
 use crate::service::wire::status::shutting_down;
 use crate::solver::{Limit, Search, Step, Verdict, Watcher};
 use crate::text::{Format, Problem, PuzzleError};
@@ -53,21 +52,22 @@ pub(crate) fn trace(
     request: Request<proto::TraceRequest>,
 ) -> Result<TraceStream, Status> {
     let call = context.admit(&request)?;
-    let proto::TraceRequest { options, text, step_limit } = request.into_inner();
+    let proto::TraceRequest { options, text, step_limit, puzzle } = request.into_inner();
     let Settings { task, hint } = context.settings(&options.unwrap_or_default())?;
+    let field = TextField::of(text, puzzle)?;
     let (sender, receiver) = mpsc::channel(MESSAGES_WAITING);
-    let puzzle = match Text::open(context, &text, &hint)? {
+    let puzzle = match Text::open(context, &field, &hint, None)? {
         Err(error) => Err(error),
         Ok(text) => {
             let task = context.for_order(task, text.format().order())?;
             let Some(puzzle) = text.single() else {
-                return Err(invalid("text", "Trace takes one puzzle."));
+                return Err(field.invalid("Trace takes one puzzle."));
             };
             puzzle.and_then(rule_keeping).map(|puzzle| (text.format().clone(), puzzle, task))
         }
     };
     let steps = if step_limit == 0 { DEFAULT_STEPS } else { step_limit };
-    let steps = steps.min(context.limits.trace_steps);
+    let steps = steps.min(context.limits().trace_steps);
     match puzzle {
         // The channel is empty, so this cannot fail.
         Err(error) => drop(sender.try_send(Ok(ended(Some(convert::error_answer(&error)), None)))),
@@ -104,7 +104,7 @@ async fn send_steps(
             }
         };
         let is_last = part.as_ref().map_or(true, |part| part.end.is_some());
-        let idle = context.limits.idle_timeout;
+        let idle = context.limits().idle_timeout;
         let sent = match call.deadline.limit(client.send_timeout(part, idle)).await {
             Ok(Err(SendTimeoutError::Timeout(_))) => return call.cut_off(),
             Ok(sent) => sent,
@@ -174,7 +174,8 @@ impl TracedSearch {
             Verdict::NotUnique => error(Problem::NotUnique),
             Verdict::GaveUp { nodes } => error(Problem::GaveUp { nodes }),
         };
-        let answer = Answer { line: 0, puzzle: Some(&self.puzzle), result, metrics: search.metrics };
+        let row = RowFacts::default();
+        let answer = Answer { line: 0, puzzle: Some(&self.puzzle), result, metrics: search.metrics, row };
         Ok(convert::answer(&answer, &self.format))
     }
 }

@@ -14,12 +14,13 @@
 //!
 //! Each pool has as many threads as there are cores, or more, and the system's scheduler divides
 //! the cores among them by priority: quick threads and those that move bytes first, then bulk, then
-//! background. Within a pool batches start in the order in which they asked for a permit.
+//! background. Within a pool clients take turns ([`super::turns`]). A client whose small batches
+//! take long, though each less than the slice, has them in the bulk pool, so that those of others
+//! find a thread.
 //!
 //! **Invariant:** answers do not depend on the pool that found them. Restarting relies on it.
 //!
-//! **Invariant:** a call waits for one permit at a time, so no call can fill the queue of a pool
-//! before others get their permit.
+//! **Invariant:** a call waits for one permit at a time.
 
 use std::io;
 use std::ops::RangeInclusive;
@@ -28,11 +29,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{Instant, sleep};
 use tracing::Instrument as _;
 
 use super::time_slice::TimeSlice;
+use super::turns::{Client, Clients, Turn, Turns};
 use crate::answer::{Cancel, Cancelled, PerPuzzleCancel};
 use crate::pipeline::{ElasticPool, Slot, SlottedJob, ThreadPool, ThreadPoolError, named_pool, with_slots};
 use crate::service::metrics::{RunningBatch, WaitingBatch};
@@ -124,6 +126,7 @@ pub(crate) struct WorkerPools {
     background: Pool,
     /// The pool that checks whole data sets, separate because no search may delay it.
     checking: Arc<ThreadPool>,
+    clients: Clients,
     puzzle_time: Duration,
     runtime: Handle,
 }
@@ -131,14 +134,27 @@ pub(crate) struct WorkerPools {
 /// The threads for one kind of work, and the bound on its batches.
 struct Pool {
     threads: ElasticPool,
-    permits: Arc<Semaphore>,
+    turns: Arc<Turns>,
 }
 
 /// The right to have one batch in a pool, until it is dropped.
 pub(crate) struct Permit {
+    /// The size of the batch.
     size: Size,
-    _semaphore: Option<OwnedSemaphorePermit>,
+    /// The pool in which it begins.
+    begins: Size,
+    turn: Turn,
     _meter: RunningBatch,
+}
+
+impl Permit {
+    /// Takes note of the time for which the batch has run.
+    fn took(&mut self, time: Duration) {
+        self.turn.took(time);
+        if self.size == Size::Small {
+            self.turn.client().note_cost(time);
+        }
+    }
 }
 
 impl Pool {
@@ -149,16 +165,15 @@ impl Pool {
         niceness: i32,
     ) -> io::Result<Self> {
         let threads = ElasticPool::start(name, threads, niceness)?;
-        Ok(Self { threads, permits: Arc::new(Semaphore::new(batches.min(Semaphore::MAX_PERMITS))) })
+        Ok(Self { threads, turns: Turns::new(batches) })
     }
 
-    /// Waits for a permit, first come, first served.
-    async fn permit(&self, size: Size) -> Permit {
+    /// Waits for a turn of a client.
+    async fn turn(&self, client: &Arc<Client>) -> Turn {
         let waiting = WaitingBatch::new();
-        // The semaphore is never closed, so this is never `None`.
-        let permit = Arc::clone(&self.permits).acquire_owned().await.ok();
+        let turn = self.turns.turn(client).await;
         drop(waiting);
-        Permit { size, _semaphore: permit, _meter: RunningBatch::new() }
+        turn
     }
 }
 
@@ -187,6 +202,7 @@ impl WorkerPools {
             ),
             background: Pool::new("background", threads..=background, background, BACKGROUND_NICENESS)?,
             checking: Arc::new(named_pool("check", threads, BULK_NICENESS)?),
+            clients: Clients::default(),
             puzzle_time,
             runtime: Handle::current(),
         })
@@ -197,9 +213,34 @@ impl WorkerPools {
         self.threads
     }
 
-    /// A call whose work the pools are to do.
-    pub(crate) fn new_call(&self) -> Arc<CallWork> {
-        CallWork::new(self.threads)
+    /// The client with the numbers of its token, or 0, and its connection.
+    pub(crate) fn client(&self, (token, connection): (u64, u64)) -> Arc<Client> {
+        self.clients.client(token, connection)
+    }
+
+    /// A call of a client, whose work the pools are to do.
+    pub(crate) fn new_call(&self, client: Arc<Client>) -> Arc<CallWork> {
+        CallWork::new(self.threads, client)
+    }
+
+    /// Runs a piece of work that takes long for the threads that move bytes, and is no search.
+    /// None if it panicked.
+    pub(crate) async fn run_aside<R: Send + 'static>(
+        &self,
+        client: &Arc<Client>,
+        work: impl FnOnce() -> R + Send + 'static,
+    ) -> Option<R> {
+        let mut turn = self.bulk.0.turn(client).await;
+        let (sender, receiver) = oneshot::channel();
+        self.bulk.0.threads.spawn(move || {
+            let start = Instant::now();
+            // The call may have ended in the meantime.
+            if !sender.is_closed() {
+                let _ = sender.send(work());
+            }
+            turn.took(start.elapsed());
+        });
+        receiver.await.ok()
     }
 
     /// The pool that checks whole data sets.
@@ -215,9 +256,11 @@ impl WorkerPools {
         }
     }
 
-    /// Waits for a permit for a batch of some size.
-    pub(crate) async fn permit(&self, size: Size) -> Permit {
-        self.pool(size).0.permit(size).await
+    /// Waits for a permit for a batch of a call.
+    pub(crate) async fn permit(&self, call: &CallWork, size: Size) -> Permit {
+        let begins = if call.client.is_costly() { Size::Large } else { size };
+        let turn = self.pool(begins).0.turn(&call.client).await;
+        Permit { size, begins, turn, _meter: RunningBatch::new() }
     }
 
     /// Starts a batch: its jobs run one after another, and each fills its slot as soon as it is
@@ -226,7 +269,7 @@ impl WorkerPools {
     pub(crate) async fn start<J, R>(
         self: &Arc<Self>,
         call: &Arc<CallWork>,
-        permit: Permit,
+        mut permit: Permit,
         jobs: Vec<J>,
         work: Arc<Work<J, R>>,
     ) -> Vec<Slot<Result<R, Cancelled>>>
@@ -235,7 +278,7 @@ impl WorkerPools {
         R: Send + 'static,
     {
         let (jobs, slots) = with_slots(jobs);
-        let (pool, time_slice) = self.pool(permit.size);
+        let (pool, time_slice) = self.pool(permit.begins);
         let time = time_slice.time;
         if call.is_slow.load(Ordering::Relaxed) {
             drop(permit);
@@ -249,7 +292,9 @@ impl WorkerPools {
             time_slice.start(&cancel);
             let start = Instant::now();
             let left = run_jobs(jobs, &*work, &*cancel, || !call.is_cancelled());
-            call.is_handover_bound.store(start.elapsed() < HANDOVER_BOUND_TIME, Ordering::Relaxed);
+            let took = start.elapsed();
+            call.is_handover_bound.store(took < HANDOVER_BOUND_TIME, Ordering::Relaxed);
+            permit.took(took);
             drop(permit);
             if !left.is_empty() {
                 call.is_slow.store(true, Ordering::Relaxed);
@@ -275,7 +320,8 @@ impl WorkerPools {
     {
         // Neither semaphore is ever closed.
         let own = Arc::clone(&call.background_batches).acquire_owned().await.ok();
-        let permit = self.background.permit(Size::Large).await;
+        let turn = self.background.turn(&call.client).await;
+        let mut permit = Permit { size: Size::Large, begins: Size::Large, turn, _meter: RunningBatch::new() };
         let cancel = Arc::new(PerPuzzleCancel::default());
         call.register(&cancel);
         self.runtime.spawn(give_up_slow_puzzles(Arc::downgrade(&cancel), self.puzzle_time));
@@ -283,9 +329,11 @@ impl WorkerPools {
         self.background.threads.spawn(move || {
             let start = Instant::now();
             drop(run_jobs(jobs, &*work, &*cancel, || false));
-            if start.elapsed() < time / 2 {
+            let took = start.elapsed();
+            if took < time / 2 {
                 call.is_slow.store(false, Ordering::Relaxed);
             }
+            permit.took(took);
             drop((own, permit));
         });
     }
@@ -313,6 +361,7 @@ async fn give_up_slow_puzzles(work: Weak<PerPuzzleCancel>, time: Duration) {
 /// The work of one call in the pools.
 pub(crate) struct CallWork {
     is_cancelled: AtomicBool,
+    client: Arc<Client>,
     /// Whether its last batch outlasted its time slice.
     is_slow: AtomicBool,
     /// Whether its last batch took less than [`HANDOVER_BOUND_TIME`].
@@ -325,8 +374,9 @@ pub(crate) struct CallWork {
 
 impl CallWork {
     /// A call that may have `batches` batches in the background pool at a time.
-    fn new(batches: usize) -> Arc<Self> {
+    fn new(batches: usize, client: Arc<Client>) -> Arc<Self> {
         Arc::new(Self {
+            client,
             is_cancelled: AtomicBool::new(false),
             is_slow: AtomicBool::new(false),
             is_handover_bound: AtomicBool::new(false),

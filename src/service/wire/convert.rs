@@ -1,9 +1,14 @@
 //! Conversions between messages and our own types.
 
-use crate::answer::{Answer, Check, CompactTally, Flaw, Found, OutputForm, Tally, Task};
+use crate::answer::{
+    AddedColumn, AddedColumns, Answer, Check, CompactTally, Flaw, Found, NextStep, OutputForm, RatedPuzzle,
+    RatedRow, Stuck, Tally, Task, verdict,
+};
+use crate::canon::Basis;
 use crate::grid::{Cell, Digit, Grid, House, HouseKind, Order};
 use crate::service::wire::proto;
 use crate::solver::{Contradiction, Metrics, Question, Step};
+use crate::techniques::{Candidate, Implication, Position, Score, Step as HandStep, Why};
 use crate::text::{Format, FormatError, Hint, Notation, Problem, PuzzleError};
 
 /// The path of the option that does not fit the text, or is needed to read it.
@@ -13,11 +18,47 @@ pub(crate) fn option_field(error: &FormatError) -> Option<String> {
 
 /// The options that stand for `task` and `hint`.
 pub(crate) fn options_from(task: &Task, hint: &Hint) -> proto::SolveOptions {
+    let limit = if task.count_limit == Task::default().count_limit { 0 } else { task.count_limit };
     let (question, count_limit) = match task.question {
-        Question::First => (proto::Question::First, 0),
-        Question::Unique => (proto::Question::Unique, 0),
+        Question::First => (proto::Question::First, limit),
+        Question::Unique => (proto::Question::Unique, limit),
         Question::Count { limit } => (proto::Question::Count, limit),
     };
+    let output = match task.form {
+        // No client asks for what is no text.
+        OutputForm::Solution | OutputForm::Digits => proto::OutputForm::Solution,
+        OutputForm::Pair => proto::OutputForm::Pair,
+        // A file of columns is made from rows where it is written.
+        OutputForm::Csv | OutputForm::Parquet => proto::OutputForm::Csv,
+        OutputForm::Tsv => proto::OutputForm::Tsv,
+        OutputForm::Jsonl => proto::OutputForm::Jsonl,
+        // Colour is for terminals, so servers send plain rows.
+        OutputForm::Grid | OutputForm::PaintedGrid => proto::OutputForm::Grid,
+    };
+    let proto::TextOptions { notation, alphabet, order, column, delimiter } = text_options_from(hint);
+    proto::SolveOptions {
+        strategy: task.strategy.map(|s| s.name().to_owned()).unwrap_or_default(),
+        question: question.into(),
+        count_limit,
+        node_limit: task.node_limit,
+        notation,
+        alphabet,
+        order,
+        output: output.into(),
+        measure: task.measure,
+        column,
+        delimiter,
+        added_columns: task
+            .columns
+            .iter()
+            .flat_map(AddedColumns::iter)
+            .map(|column| wire_column(column).into())
+            .collect(),
+    }
+}
+
+/// The options that stand for `hint`.
+fn text_options_from(hint: &Hint) -> proto::TextOptions {
     let notation = match hint.notation {
         None => proto::Notation::Unspecified,
         Some(Notation::Lines) => proto::Notation::Lines,
@@ -25,25 +66,40 @@ pub(crate) fn options_from(task: &Task, hint: &Hint) -> proto::SolveOptions {
         Some(Notation::Grid) => proto::Notation::Grid,
         Some(Notation::Triples) => proto::Notation::Triples,
         Some(Notation::Csv) => proto::Notation::Csv,
+        Some(Notation::Cells) => proto::Notation::Cells,
+        Some(Notation::Jsonl) => proto::Notation::Jsonl,
     };
-    let output = match task.form {
-        OutputForm::Solution => proto::OutputForm::Solution,
-        OutputForm::Pair => proto::OutputForm::Pair,
-        OutputForm::Csv => proto::OutputForm::Csv,
-        OutputForm::Jsonl => proto::OutputForm::Jsonl,
-        // Colour is for terminals, so servers send plain rows.
-        OutputForm::Grid | OutputForm::PaintedGrid => proto::OutputForm::Grid,
-    };
-    proto::SolveOptions {
-        strategy: task.strategy.map(|s| s.name().to_owned()).unwrap_or_default(),
-        question: question.into(),
-        count_limit,
-        node_limit: task.node_limit,
+    proto::TextOptions {
         notation: notation.into(),
         alphabet: hint.alphabet.as_ref().map(ToString::to_string).unwrap_or_default(),
         order: hint.order.map_or(0, wire_order),
-        output: output.into(),
-        measure: task.measure,
+        column: hint.column.as_ref().map(ToString::to_string).unwrap_or_default(),
+        delimiter: hint.delimiter.map(|delimiter| delimiter.to_string()).unwrap_or_default(),
+    }
+}
+
+/// The options with which the rest of a text is read like its beginning, which has this format.
+pub(crate) fn text_options(format: &Format) -> proto::TextOptions {
+    let options = text_options_from(&Hint::of(format));
+    // A member may have a name that is no option; then it is detected again.
+    if options.column.trim().is_empty() {
+        return proto::TextOptions { column: String::new(), ..options };
+    }
+    options
+}
+
+const fn wire_column(column: AddedColumn) -> proto::AddedColumn {
+    match column {
+        AddedColumn::Solution => proto::AddedColumn::Solution,
+        AddedColumn::Solutions => proto::AddedColumn::Solutions,
+        AddedColumn::Error => proto::AddedColumn::Error,
+        AddedColumn::Clues => proto::AddedColumn::Clues,
+        AddedColumn::Minimal => proto::AddedColumn::Minimal,
+        AddedColumn::Nodes => proto::AddedColumn::Nodes,
+        AddedColumn::Guesses => proto::AddedColumn::Guesses,
+        AddedColumn::Rating => proto::AddedColumn::Rating,
+        AddedColumn::Technique => proto::AddedColumn::Technique,
+        AddedColumn::Canonical => proto::AddedColumn::Canonical,
     }
 }
 
@@ -86,6 +142,14 @@ pub(crate) fn puzzle_error(error: &PuzzleError) -> proto::PuzzleError {
 pub(crate) const fn metrics(metrics: &Metrics) -> proto::Metrics {
     let Metrics { nodes, guesses, backtracks, depth, comparisons, placements } = *metrics;
     proto::Metrics { nodes, guesses, backtracks, depth, comparisons, placements }
+}
+
+/// What of a puzzle is in its least form.
+pub(crate) const fn canonical_basis(basis: Basis) -> proto::CanonicalBasis {
+    match basis {
+        Basis::Solution => proto::CanonicalBasis::Solution,
+        Basis::Puzzle => proto::CanonicalBasis::Puzzle,
+    }
 }
 
 /// The cells of a grid in reading order, one character each.
@@ -214,6 +278,149 @@ fn flaw(flaw: &Flaw) -> proto::Flaw {
 
 fn cell(cell: Cell) -> proto::Cell {
     proto::Cell { row: small(cell.row()), column: small(cell.column()) }
+}
+
+/// The hint that a board could not be read, or that there is no answer for another reason.
+pub(crate) fn hint_error(error: &PuzzleError) -> proto::HintResponse {
+    let result = proto::hint_response::Result::Error(puzzle_error(error));
+    proto::HintResponse { result: Some(result), message: error.to_string() }
+}
+
+/// The hint for a step by hand in a position.
+pub(crate) fn hint(step: &NextStep, position: &Position) -> proto::HintResponse {
+    use proto::hint_response::Result as R;
+    let result = match step {
+        NextStep::Technique(step) => {
+            let mut after = position.clone();
+            after.apply(step);
+            R::Step(step_by_hand(step, &after))
+        }
+        NextStep::Search { cell, digit, is_only } => {
+            let mut after = position.clone();
+            after.place(*cell, *digit);
+            R::Step(proto::Step {
+                technique: step.technique().to_owned(),
+                placements: vec![placement(*cell, *digit)],
+                is_forced: *is_only,
+                message: step.to_string(),
+                candidates_after: after.pencil_marks(),
+                ..proto::Step::default()
+            })
+        }
+        NextStep::Finished => R::Finished(proto::Finished {}),
+        NextStep::Stuck(found) => R::Stuck(stuck(found)),
+        NextStep::GaveUp { nodes } => {
+            return hint_error(&PuzzleError { problem: Problem::GaveUp { nodes: *nodes }, line: None });
+        }
+        // A call that was cancelled has no answer.
+        _ => return hint_error(&internal_error(None)),
+    };
+    proto::HintResponse { result: Some(result), message: step.to_string() }
+}
+
+/// Why there is no solution.
+pub(crate) fn stuck(stuck: &Stuck) -> proto::Stuck {
+    let Stuck { conflict, wrong, missing, is_hopeless } = stuck;
+    proto::Stuck {
+        is_hopeless: *is_hopeless,
+        conflict: conflict.map(|conflict| flaw(&Flaw::Conflict(conflict))),
+        wrong: wrong.iter().map(|&(cell, digit)| placement(cell, digit)).collect(),
+        missing: candidates(missing),
+    }
+}
+
+/// The step of a technique that leads to a position.
+pub(crate) fn step_by_hand(step: &HandStep, after: &Position) -> proto::Step {
+    proto::Step {
+        technique: step.technique.title().to_owned(),
+        house: step.houses.first().copied().map(wire_house),
+        placements: candidates(step.placement.as_slice()),
+        is_forced: true,
+        name: step.technique.name().to_owned(),
+        rating_tenths: step.rating.tenths().into(),
+        eliminations: candidates(&step.eliminations),
+        cells: step.cells.iter().map(|&at| cell(at)).collect(),
+        candidates: candidates(&step.candidates),
+        houses: step.houses.iter().copied().map(wire_house).collect(),
+        chains: step.chains.iter().map(|chain| wire_chain(chain)).collect(),
+        look_at: step.look_at(),
+        message: step.to_string(),
+        candidates_after: after.pencil_marks(),
+    }
+}
+
+fn wire_chain(chain: &[Implication]) -> proto::Chain {
+    let implication = |implication: &Implication| {
+        let Implication { node, parents, why } = implication;
+        proto::Implication {
+            cell: Some(cell(node.candidate.cell)),
+            digit: node.candidate.digit.value().into(),
+            is_on: node.is_on,
+            parents: parents.iter().map(|&parent| u32::try_from(parent).unwrap_or(u32::MAX)).collect(),
+            reason: match why {
+                Why::LastDigit => "last candidate of the cell".to_owned(),
+                Why::LastPlace(house) => format!("last place in {house}"),
+                Why::By(technique) => technique.title().to_owned(),
+                _ => String::new(),
+            },
+        }
+    };
+    proto::Chain { implications: chain.iter().map(implication).collect() }
+}
+
+fn candidates(candidates: &[Candidate]) -> Vec<proto::Placement> {
+    candidates.iter().map(|&Candidate { cell, digit }| placement(cell, digit)).collect()
+}
+
+fn placement(at: Cell, digit: Digit) -> proto::Placement {
+    proto::Placement { cell: Some(cell(at)), digit: digit.value().into() }
+}
+
+/// The rating of a puzzle.
+pub(crate) fn rating(row: &RatedRow<'_>) -> proto::Rating {
+    use proto::rating::Verdict;
+    let clues = row.puzzle.map_or(0, |puzzle| small(puzzle.filled()));
+    let RatedPuzzle { rating, is_minimal, search } = match &row.result {
+        Err(error) => return proto::Rating { clues, ..rating_error(error) },
+        Ok(rated) => rated,
+    };
+    let verdict = match verdict(rating) {
+        "rated" => Verdict::Rated,
+        "above" => Verdict::Above,
+        _ => Verdict::Beyond,
+    };
+    let is_complete = rating.is_complete();
+    let tenths =
+        |score: Option<Score>| score.filter(|_| is_complete).map_or(0, |score| score.tenths().into());
+    let hardest = rating.hardest.filter(|_| is_complete);
+    proto::Rating {
+        line: row.line,
+        verdict: verdict.into(),
+        error: None,
+        er_tenths: tenths(rating.er),
+        ep_tenths: tenths(rating.ep),
+        ed_tenths: tenths(rating.ed),
+        hardest: hardest.map(|technique| technique.name().to_owned()).unwrap_or_default(),
+        steps: rating.steps,
+        techniques: rating
+            .counts()
+            .map(|(technique, count)| proto::TechniqueCount { name: technique.name().to_owned(), count })
+            .collect(),
+        clues,
+        is_minimal: *is_minimal,
+        search: search.as_ref().map(metrics),
+        message: rating.to_string(),
+    }
+}
+
+/// The rating of a puzzle that has none.
+pub(crate) fn rating_error(error: &PuzzleError) -> proto::Rating {
+    proto::Rating {
+        line: error.line.unwrap_or(0),
+        error: Some(puzzle_error(error)),
+        message: error.to_string(),
+        ..proto::Rating::default()
+    }
 }
 
 /// A step of a search.

@@ -17,13 +17,22 @@ use tonic_health::pb::health_server::HealthServer;
 use tonic_types::{ErrorDetails, FieldViolation, StatusExt as _};
 
 use crate::service::wire::proto::sudoku_service_server::SudokuServiceServer;
+use crate::text::PuzzleError;
 
 /// The domain of our reasons.
 pub(crate) const DOMAIN: &str = "sudoku.v1";
 
-/// The name of the limit on open calls, by which our client recognizes it, because calls can be
-/// retried after it.
+/// The name of the limit on open calls.
 pub(crate) const MAX_STREAMS: &str = "max-streams";
+
+/// The name of the time for which a stream may be idle while others wait.
+const STREAM_IDLE: &str = "stream-idle-timeout";
+
+/// The name of a quota of open calls.
+pub(crate) const STREAMS_QUOTA: &str = "streams";
+
+/// The limits that may let a call in later, by which our client knows that it may try again.
+pub(crate) const PASSING_LIMITS: [&str; 3] = [MAX_STREAMS, STREAM_IDLE, STREAMS_QUOTA];
 
 /// The retry delay for a server that is busy, or for another server if this one is shutting down.
 const RETRY_DELAY: Duration = Duration::from_secs(1);
@@ -74,10 +83,79 @@ pub(crate) fn message_over_limit(name: &str, what: &str, limit: usize) -> Status
     status(Code::ResourceExhausted, message, details)
 }
 
+/// The status of a call that finds its client's share of the open calls taken: `whose` has `share`
+/// of `limit`.
+pub(crate) fn share_reached(whose: &str, share: usize, limit: usize) -> Status {
+    let message = format!(
+        "This {whose} has {share} of this server's {limit} calls open at once, and others have their share."
+    );
+    let metadata = [("limit", MAX_STREAMS), ("value", &limit.to_string()), ("share", &share.to_string())];
+    let mut details = error_info("MAX_STREAMS_REACHED", &metadata);
+    details.add_quota_failure_violation(MAX_STREAMS, message.clone());
+    details.set_retry_info(Some(RETRY_DELAY));
+    status(Code::ResourceExhausted, message, details)
+}
+
+/// The status of a call beyond a quota of its token.
+pub(crate) fn over_quota(name: &str, what: &str, quota: usize) -> Status {
+    let message = format!("This token's quota of {quota} {what} is reached.");
+    let metadata = [("limit", name), ("value", &*quota.to_string())];
+    let mut details = error_info("QUOTA_REACHED", &metadata);
+    details.add_quota_failure_violation(name, message.clone());
+    details.set_retry_info(Some(RETRY_DELAY));
+    status(Code::ResourceExhausted, message, details)
+}
+
+/// The status of a stream that was idle while others waited for a place.
+pub(crate) fn stream_idle() -> Status {
+    let message = "This stream was idle while others waited. What was sent on it has been answered.";
+    let mut details = error_info("STREAM_IDLE", &[("limit", STREAM_IDLE)]);
+    details.add_quota_failure_violation(STREAM_IDLE, message);
+    details.set_retry_info(Some(RETRY_DELAY));
+    status(Code::ResourceExhausted, message, details)
+}
+
+/// The status of a call whose token was valid when it began, and is not any more.
+pub(crate) fn token_revoked() -> Status {
+    let message = "The token of this call is no longer valid. What was read has been answered.";
+    status(Code::Unauthenticated, message, error_info("TOKEN_REVOKED", &[]))
+}
+
+/// The status of a call whose client left before its request was whole.
+pub(crate) fn client_left() -> Status {
+    let message = "The client left before its request was whole.";
+    status(Code::Cancelled, message, error_info("CLIENT_LEFT", &[]))
+}
+
+/// The status of a call with a message that cannot be read.
+pub(crate) fn message_unreadable(what: &str) -> Status {
+    status(Code::InvalidArgument, sanitize(what), error_info("MESSAGE_UNREADABLE", &[]))
+}
+
+/// The status of a call with a second message where there is one.
+pub(crate) fn second_message() -> Status {
+    message_unreadable("This method takes one message, and a second one came.")
+}
+
+/// The status of a call by another method of HTTP than POST.
+pub(crate) fn not_posted() -> Status {
+    let message = "A call of gRPC is a POST request.";
+    status(Code::InvalidArgument, message, error_info("METHOD_NOT_POST", &[]))
+}
+
+/// The status of a call whose first message did not come.
+pub(crate) fn message_missing(time: Duration) -> Status {
+    message_timeout(time, format!("No message has come for {} s.", time.as_secs_f64()))
+}
+
 /// The status of a call in which a message has stalled.
 pub(crate) fn stalled_message(time: Duration) -> Status {
     let seconds = time.as_secs_f64();
-    let message = format!("A message has begun and has not gone on for {seconds} s.");
+    message_timeout(time, format!("A message has begun and has not gone on for {seconds} s."))
+}
+
+fn message_timeout(time: Duration, message: String) -> Status {
+    let seconds = time.as_secs_f64();
     let metadata = [("limit", "message-timeout"), ("value", &*seconds.to_string())];
     let mut details = error_info("MESSAGE_TIMEOUT_REACHED", &metadata);
     details.add_quota_failure_violation("message-timeout", message.clone());
@@ -143,6 +221,23 @@ pub(crate) fn invalid(field: &str, what: impl Into<String>) -> Status {
     fields.into_status()
 }
 
+/// The status of a body that is no message: broken off, or not the JSON of the method.
+pub(crate) fn body_invalid(what: &str) -> Status {
+    status(Code::InvalidArgument, sanitize(what), error_info("BODY_INVALID", &[]))
+}
+
+/// The status of a header with a bad value.
+pub(crate) fn header_invalid(name: &str, what: &str) -> Status {
+    status(Code::InvalidArgument, sanitize(what), error_info("HEADER_INVALID", &[("header", name)]))
+}
+
+/// The status of a body in an encoding other than identity, over HTTP without gRPC.
+pub(crate) fn body_encoding_unknown(encoding: &str) -> Status {
+    let message =
+        format!("Bodies in the encoding `{}` are not read. Send them as they are.", short(encoding));
+    status(Code::Unimplemented, message, error_info("ENCODING_UNKNOWN", &[("accepted", "identity")]))
+}
+
 /// The longest message that quotes a client, because statuses travel in headers, which have a
 /// limit.
 const MAX_QUOTING_CHARS: usize = 400;
@@ -184,6 +279,16 @@ pub(crate) fn dataset_not_servable(reason: &str, name: &str, message: &str) -> S
     status(Code::FailedPrecondition, message, details)
 }
 
+/// The status for a puzzle of a text that cannot be returned, because it is bad or there is none;
+/// `field` is the field of the text.
+pub(crate) fn puzzle_malformed(field: &str, error: &PuzzleError) -> Status {
+    const REASON: &str = "PUZZLE_MALFORMED";
+    let message = error.to_string();
+    let mut details = error_info(REASON, &[("field", field), ("code", error.code())]);
+    details.add_precondition_failure_violation(REASON, field, message.clone());
+    status(Code::FailedPrecondition, message, details)
+}
+
 /// The status for a data set that changed while it was read.
 pub(crate) fn dataset_changed(name: &str, message: String) -> Status {
     dataset_status(Code::Aborted, "DATASET_CHANGED", name, message)
@@ -216,14 +321,20 @@ pub(crate) fn complete(
     request_id: &str,
     message_bytes: usize,
 ) -> Status {
-    let made = if made.get_details_error_info().is_some() {
-        made
-    } else {
-        explain(&made, headers, path, message_bytes)
-    };
+    let made = if is_explained(&made) { made } else { explain(&made, headers, path, message_bytes) };
     let mut details = made.get_error_details();
     details.set_request_info(request_id, "");
     status(made.code(), made.message(), details)
+}
+
+/// Whether a status is one of ours, and none of the transport's.
+pub(crate) fn is_explained(status: &Status) -> bool {
+    !status.details().is_empty() && status.get_details_error_info().is_some()
+}
+
+/// The reason in the details of a status.
+pub(crate) fn reason(status: &Status) -> Option<String> {
+    status.get_details_error_info().map(|info| info.reason)
 }
 
 /// A status of ours for one of the transport's.
@@ -244,9 +355,8 @@ fn explain(made: &Status, headers: &HeaderMap, path: &str, message_bytes: usize)
                 None => unknown_method(path),
             }
         }
-        Code::Internal => {
-            status(made.code(), sanitize(made.message()), error_info("MESSAGE_UNREADABLE", &[]))
-        }
+        // All that the transport calls so is what it could not read of a message.
+        Code::Internal => message_unreadable(made.message()),
         code => status(code, sanitize(made.message()), error_info(name(code), &[])),
     }
 }
@@ -291,10 +401,7 @@ pub(crate) const fn name(code: Code) -> &'static str {
 
 /// Whether a status is a fault of the server, which belongs in its log.
 pub(crate) fn is_own_fault(status: &Status) -> bool {
-    let unreadable = |status: &Status| {
-        status.get_details_error_info().is_some_and(|info| info.reason == "MESSAGE_UNREADABLE")
-    };
-    matches!(status.code(), Code::Internal | Code::DataLoss | Code::Unknown) && !unreadable(status)
+    matches!(status.code(), Code::Internal | Code::DataLoss | Code::Unknown)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use sudoku_stream::answer::{Block, Cancelled, OutputForm, Tally, Task, Workers};
+use sudoku_stream::answer::{Block, Cancelled, Tally, Task, Workers};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::pipeline::{Panicked, ThreadPool, submit};
 use sudoku_stream::solver::lanes::Backend;
@@ -147,13 +147,7 @@ impl Candidate {
         let work = match kind {
             Kind::Text => {
                 let (question, node_limit) = (context.question, context.node_limit);
-                let task = Task {
-                    strategy: Some(strategy),
-                    question,
-                    node_limit,
-                    form: OutputForm::Solution,
-                    measure: false,
-                };
+                let task = Task { strategy: Some(strategy), question, node_limit, ..Task::default() };
                 Work::Text(Arc::new(Workers::new(format.clone(), task)))
             }
             Kind::Search => {
@@ -357,9 +351,10 @@ fn check_text(
             continue;
         }
         let is_right = if counts(question) {
-            let count = std::str::from_utf8(answer).ok().and_then(|count| count.parse::<u64>().ok());
+            let (count, stopped) = answer.strip_suffix(b"+").map_or((answer, false), |count| (count, true));
+            let count = std::str::from_utf8(count).ok().and_then(|count| count.parse::<u64>().ok());
             counted += count.unwrap_or(0);
-            count.is_some()
+            count.is_some_and(|count| stopped == (count >= question.solutions()))
         } else {
             format.read_cells(answer, &mut solution).is_ok() && solution.solves(&puzzle)
         };

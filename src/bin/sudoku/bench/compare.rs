@@ -5,6 +5,7 @@
 //! distribution of the ratios. The memory layout of a process can make it some per cent faster or
 //! slower for its whole life, so both are started again after some pairs.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -13,7 +14,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
-use indicatif::ProgressBar;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sudoku_stream::input::STANDARD_INPUT;
@@ -21,7 +21,8 @@ use sudoku_stream::input::STANDARD_INPUT;
 use super::interval::Interval;
 use super::report::{Machine, Settings, rounded};
 use super::turns::{Handshake, PROTOCOL, TimedRow, Turn};
-use super::{BenchArgs, Percent};
+use super::{BenchArgs, Percent, ReportForm, warn_of_short_lists};
+use crate::cli::progress::Bar;
 use crate::cli::{exit, interrupt, print, progress};
 
 /// The version of the JSON. It changes when a field is removed or changes its meaning.
@@ -110,13 +111,14 @@ enum Verdict {
 
 /// Times both programs. Ends with [`exit::SLOWER`] if a list has a regression.
 pub fn run(args: &BenchArgs, other: &Path) -> anyhow::Result<ExitCode> {
-    if args.inputs().iter().any(|input| input.file.as_os_str() == STANDARD_INPUT) {
+    if args.files.iter().any(|file| file.as_os_str() == STANDARD_INPUT) {
         bail!("Standard input cannot be read by two programs. Write it to a file first.");
     }
+    let mut out = args.out.open()?;
     let cancel = interrupt::flag()?;
     let this = std::env::current_exe().context("This program cannot be found to be run again")?;
     let programs = [this, other.to_owned()];
-    let bar = progress::of_time(!args.quiet, millis(args.comparison.time));
+    let bar = progress::beside_stdout(|| progress::of_time(!args.quiet, millis(args.comparison.time)));
     let begin = Instant::now();
     let result = Comparison::new(args, &programs, begin).run(&cancel, &bar);
     bar.finish_and_clear();
@@ -130,12 +132,18 @@ pub fn run(args: &BenchArgs, other: &Path) -> anyhow::Result<ExitCode> {
         }
         report => report?,
     };
-    let text = match () {
-        () if args.json => serde_json::to_string_pretty(&report)? + "\n",
-        () if args.comparison.markdown => report.markdown(),
-        () => report.table(),
+    let text = match args.report_form() {
+        ReportForm::Json => serde_json::to_string_pretty(&report)? + "\n",
+        ReportForm::Markdown => report.markdown(),
+        ReportForm::Table => report.table(),
     };
-    print::stdout(&text)?;
+    out.write(&text)?;
+    out.finish()?;
+    if !args.quiet {
+        let lists: BTreeMap<&str, u64> =
+            report.results.iter().map(|row| (row.file.as_str(), row.puzzles)).collect();
+        warn_of_short_lists(lists.into_iter());
+    }
     Ok(if report.regressions > 0 { ExitCode::from(exit::SLOWER) } else { ExitCode::SUCCESS })
 }
 
@@ -154,7 +162,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Takes turns until the time is over, or every row is decided.
-    fn run(mut self, cancel: &AtomicBool, bar: &ProgressBar) -> anyhow::Result<ComparisonReport> {
+    fn run(mut self, cancel: &AtomicBool, bar: &Bar) -> anyhow::Result<ComparisonReport> {
         loop {
             bar.set_message("starting both");
             let (this, this_handshake) = Process::start(&self.programs[0], self.args)?;
@@ -551,7 +559,7 @@ mod tests {
             backend: None,
             kind: "text".to_owned(),
             puzzles: 1000,
-            errors: std::collections::BTreeMap::new(),
+            errors: BTreeMap::new(),
         }
     }
 

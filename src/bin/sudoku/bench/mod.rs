@@ -21,8 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::bail;
-use clap::{Args, ValueEnum};
-use indicatif::ProgressBar;
+use clap::{Args, ValueEnum, ValueHint};
 use serde::Serialize;
 use sudoku_stream::grid::Order;
 use sudoku_stream::pipeline;
@@ -32,10 +31,15 @@ use sudoku_stream::solver::{DEFAULT_NODE_LIMIT, Fast, Question, STRATEGIES, Stra
 use self::candidate::{Candidate, RunContext, RunError};
 use self::report::{Measured, Report};
 use self::subject::Subject;
-use crate::cli::input::{FormatArgs, InputArgs};
+use crate::cli::input::{FormatArgs, Input};
 use crate::cli::interrupt::{self, interruptible};
+use crate::cli::output::ReportArgs;
+use crate::cli::progress::Bar;
 use crate::cli::value::{self, AnyStrategy, COUNT_LIMIT, QuestionArg, whole};
 use crate::cli::{exit, print, progress};
+
+/// The fewest puzzles of a list that keep the lanes of the kernel busy and chance small.
+const FEW_PUZZLES: u64 = 1_000;
 
 /// The shortest run. A short file is answered again and again for this long, and the mean counts.
 const LEAST_RUN: Duration = Duration::from_millis(20);
@@ -43,7 +47,8 @@ const LEAST_RUN: Duration = Duration::from_millis(20);
 const EXAMPLES: &str = "\
 Examples:
   sudoku bench puzzles.txt
-  sudoku bench easy.txt hard.txt --strategy fast --kind search --json
+  sudoku bench easy.txt hard.txt --strategy fast --kind search -f json -o bench.json
+  sudoku bench puzzles.txt -j 4 --question count -n 2
   sudoku bench puzzles.txt --compare ./sudoku-before --max-regression 5%
 
 Exit codes: 0, all answers are right; 1, some are wrong, or there is a regression; 2, the run could not start or end.";
@@ -52,8 +57,8 @@ Exit codes: 0, all answers are right; 1, some are wrong, or there is a regressio
 #[derive(Clone, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct BenchArgs {
-    /// Files of puzzles, also as .gz or .zst; `-` is standard input
-    #[arg(value_name = "FILE", required = true)]
+    /// Files of puzzles, packed or not; `-` is standard input
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     files: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -67,8 +72,8 @@ pub struct BenchArgs {
     #[arg(long, hide_short_help = true, value_name = "NAME", value_parser = value::strategy())]
     strategy: Vec<AnyStrategy>,
 
-    /// Back end of the strategy fast: avx512, avx512vl, avx2 or portable; repeatable [default: all
-    /// of this machine]
+    /// Back end of the strategy fast: avx512, avx512vl, avx2, neon or portable; repeatable [default:
+    /// all of this machine]
     #[arg(long, hide_short_help = true, value_name = "NAME")]
     backend: Vec<Backend>,
 
@@ -77,7 +82,7 @@ pub struct BenchArgs {
     question: QuestionArg,
 
     /// Stop `--question count` at N solutions of a puzzle
-    #[arg(long, hide_short_help = true, value_name = "N", default_value_t = COUNT_LIMIT)]
+    #[arg(short = 'n', long, hide_short_help = true, value_name = "N", default_value_t = COUNT_LIMIT)]
     #[arg(value_parser = whole::<u64>(1..))]
     limit: u64,
 
@@ -90,13 +95,21 @@ pub struct BenchArgs {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<u32>(1..))]
     repeats: u32,
 
-    /// Worker threads [range: 1 to 1024]
-    #[arg(long, value_name = "N", default_value = "1", value_parser = value::threads())]
+    /// Threads [range: 1 to 1024]
+    #[arg(short = 'j', long, value_name = "N", default_value = "1", value_parser = value::threads())]
     threads: usize,
 
-    /// Print one JSON object instead of a table
-    #[arg(long)]
+    /// Form of the report; markdown is for --compare
+    #[arg(id = "form", short = 'f', long = "format", value_enum, value_name = "FORM")]
+    #[arg(default_value_t = ReportForm::Table)]
+    form: ReportForm,
+
+    /// Short for `--format json`
+    #[arg(long, hide_short_help = true, conflicts_with = "form")]
     json: bool,
+
+    #[command(flatten)]
+    out: ReportArgs,
 
     #[command(flatten)]
     comparison: CompareArgs,
@@ -127,14 +140,22 @@ struct CompareArgs {
     #[arg(value_parser = value::whole_seconds(1..=3600))]
     time: Duration,
 
-    /// Print the comparison as a Markdown table
+    /// Short for `--format markdown`
     #[arg(long, hide_short_help = true, help_heading = "Comparison")]
-    #[arg(requires = "compare", conflicts_with = "json")]
+    #[arg(requires = "compare", conflicts_with_all = ["json", "form"])]
     markdown: bool,
 
     /// One side of a comparison: time the rows that standard input names
     #[arg(long, hide = true, conflicts_with_all = ["compare", "json", "repeats"])]
     turns: bool,
+}
+
+/// The form of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ReportForm {
+    Table,
+    Json,
+    Markdown,
 }
 
 /// A share such as `5%`.
@@ -204,8 +225,17 @@ impl BenchArgs {
     }
 
     /// The files as inputs.
-    fn inputs(&self) -> Vec<InputArgs> {
-        self.files.iter().map(|file| InputArgs::mapped(file.clone(), self.format.clone())).collect()
+    fn inputs(&self) -> Vec<Input> {
+        self.files.iter().map(|file| Input::file(file, self.format.clone())).collect()
+    }
+
+    /// The form of the report.
+    const fn report_form(&self) -> ReportForm {
+        match (self.json, self.comparison.markdown) {
+            (true, _) => ReportForm::Json,
+            (_, true) => ReportForm::Markdown,
+            _ => self.form,
+        }
     }
 
     /// The parts to time, in the order of the table.
@@ -250,6 +280,11 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
     if let Some(other) = &args.comparison.compare {
         return compare::run(args, other);
     }
+    let form = args.report_form();
+    if form == ReportForm::Markdown {
+        bail!("--format markdown is for comparisons. Name the other program with --compare.");
+    }
+    let mut out = args.out.open()?;
     let cancel = interrupt::flag()?;
     let threads = args.threads;
     let inputs = args.inputs();
@@ -269,11 +304,15 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
         turns::serve(&context, work)?;
         return Ok(ExitCode::SUCCESS);
     }
+    if !args.quiet {
+        warn_of_short_lists(work.iter().map(|(subject, _)| (subject.name.as_str(), subject.puzzles())));
+    }
     let runs = |candidates: &Vec<Candidate>| candidates.len() as u64 * (1 + u64::from(args.repeats));
-    let bar = progress::of_runs(!args.quiet, work.iter().map(|(_, candidates)| runs(candidates)).sum());
+    let all_runs = work.iter().map(|(_, candidates)| runs(candidates)).sum();
+    let bar = progress::beside_stdout(|| progress::of_runs(!args.quiet, all_runs));
     let mut report = Report::new(args);
-    if !args.json {
-        print::stdout(&report.heading())?;
+    if form == ReportForm::Table {
+        out.write(&report.heading())?;
     }
     for (subject, candidates) in work {
         let measured = match measure(&context, &subject, candidates, args.repeats, &bar) {
@@ -294,17 +333,29 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
             }
         };
         let rows = report::rows(&subject, &measured);
-        if !args.json {
+        if form == ReportForm::Table {
             let table = report::table(&subject, &rows, &measured);
-            bar.suspend(|| print::stdout(&table))?;
+            bar.suspend(|| out.write(&table))?;
         }
         report.results.extend(rows);
     }
     bar.finish_and_clear();
-    if args.json {
-        print::stdout(&(serde_json::to_string_pretty(&report)? + "\n"))?;
+    if form == ReportForm::Json {
+        out.write(&(serde_json::to_string_pretty(&report)? + "\n"))?;
     }
+    out.finish()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prints a warning for each list that is too short for figures to be relied on.
+fn warn_of_short_lists<'a>(lists: impl Iterator<Item = (&'a str, u64)>) {
+    for (name, puzzles) in lists.filter(|&(_, puzzles)| puzzles < FEW_PUZZLES) {
+        print::status_line(&format!(
+            "{name} has {}; below {} the figures are rough. Time a longer list.",
+            print::counted(puzzles, "puzzle"),
+            print::thousands(FEW_PUZZLES)
+        ));
+    }
 }
 
 /// The candidates to time on a file.
@@ -347,7 +398,7 @@ fn measure(
     subject: &Arc<Subject>,
     candidates: Vec<Candidate>,
     repeats: u32,
-    bar: &ProgressBar,
+    bar: &Bar,
 ) -> Result<Vec<Measured>, RunError> {
     let in_turn = |candidate: &Candidate| bar.set_message(format!("{}: {candidate}", subject.name));
     let mut batches = subject.batches();
@@ -453,7 +504,7 @@ mod tests {
         };
         let candidate = |strategy| Candidate::new(kind, strategy, None, &subject.format, &context);
         let candidates = vec![candidate(&Propagation), candidate(strategy)];
-        measure(&context, &subject, candidates, 2, &ProgressBar::hidden())
+        measure(&context, &subject, candidates, 2, &Bar::hidden())
             .map(|measured| measured.iter().map(|measured| measured.times.len()).sum())
     }
 

@@ -1,8 +1,6 @@
 //! The report of a run: a table for people, JSON for programs.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::thread;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -13,7 +11,7 @@ use sudoku_stream::solver::{Propagation, Question, Strategy as _};
 use super::candidate::{Candidate, Outcome};
 use super::subject::Subject;
 use super::{BenchArgs, Kind};
-use crate::cli::{print, summary};
+use crate::cli::{machine, print, summary};
 
 /// The report. Programs rely on its names.
 #[derive(Serialize)]
@@ -60,10 +58,10 @@ impl Machine {
     /// The machine that this program runs on.
     pub fn this() -> Self {
         Self {
-            cpu: cpu().unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
+            cpu: machine::cpu(),
             architecture: std::env::consts::ARCH,
             os: std::env::consts::OS,
-            cores: thread::available_parallelism().map_or(1, Into::into),
+            cores: machine::cores(),
             best_backend: Backend::best().to_string(),
         }
     }
@@ -152,13 +150,6 @@ impl Report {
             },
         )
     }
-}
-
-/// The model of the processor, where the system has it in a file.
-fn cpu() -> Option<String> {
-    let text = fs::read_to_string("/proc/cpuinfo").ok()?;
-    let (_, model) = text.lines().find(|line| line.starts_with("model name"))?.split_once(':')?;
-    Some(model.trim().to_owned())
 }
 
 /// The table of one file.

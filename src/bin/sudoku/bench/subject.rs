@@ -8,7 +8,7 @@ use sudoku_stream::grid::Grid;
 use sudoku_stream::solver::{Batch, Metrics};
 use sudoku_stream::text::{Format, Problem, Records};
 
-use crate::cli::input::InputArgs;
+use crate::cli::input::Input;
 
 /// The size of a part: about as many puzzles of 81 cells as a worker searches together.
 const PART_BYTES: usize = 640 * 1024;
@@ -41,7 +41,7 @@ struct Part {
 
 impl Subject {
     /// Reads the whole input.
-    pub fn load(input: &InputArgs, threads: usize) -> anyhow::Result<Self> {
+    pub fn load(input: &Input, threads: usize) -> anyhow::Result<Self> {
         let mut reader = input.reader()?;
         let (name, format) = (reader.name().to_owned(), reader.format().clone());
         let first_line = reader.line();

@@ -1,50 +1,276 @@
-//! The input: its arguments, opening it, detecting its format.
+//! The inputs: their arguments, opening them, detecting their formats.
 
-use std::io::{self, IsTerminal as _};
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{self, Cursor, IsTerminal as _, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use anyhow::bail;
-use clap::Args;
+use anyhow::{Context as _, bail};
+use clap::{Args, ValueHint};
+use sudoku_stream::answer::{CheckForm, MAX_POSITION_BYTES, Positions, RowForm, RowWriter, read_positions};
 use sudoku_stream::grid::Order;
 use sudoku_stream::input::{Reader, STANDARD_INPUT, Source};
-use sudoku_stream::text::{Alphabet, Hint, Notation};
+use sudoku_stream::offline::Origin;
+use sudoku_stream::text::{Alphabet, Column, Delimiter, Format, Hint, Notation};
 
-use super::value;
+use super::interrupt::interruptible;
+use super::typed::{self, Typed};
+use super::{print, value};
 
-/// One input, and how it is read.
+/// The inputs, and how they are read.
 #[derive(Clone, Args)]
 pub struct InputArgs {
-    /// Puzzles, also as .gz or .zst [default: `-`, standard input]
-    #[arg(value_name = "FILE", default_value = STANDARD_INPUT, hide_default_value = true)]
-    pub file: PathBuf,
+    /// Puzzles, or files of them [default: `-`, standard input]
+    ///
+    /// An argument that is a file is read, also as .gz, .zst, .bz2, .xz or .zip.
+    /// Another one that has the 16, 81, 256 or 625 cells of a puzzle is the puzzle itself.
+    /// Several are read one after another.
+    #[arg(value_name = "PUZZLE|FILE", value_hint = ValueHint::FilePath)]
+    pub inputs: Vec<OsString>,
 
     #[command(flatten)]
     pub format: FormatArgs,
 
-    /// Read the file instead of mapping it into memory
+    /// Read files instead of mapping them into memory
     #[arg(long, hide_short_help = true, help_heading = "Input")]
     pub no_mmap: bool,
 }
 
-impl InputArgs {
-    /// A file in the format that was given.
-    pub fn mapped(file: PathBuf, format: FormatArgs) -> Self {
-        Self { file, format, no_mmap: false }
-    }
+/// One input: what was named, and how it is read.
+#[derive(Clone)]
+pub struct Input {
+    kind: Kind,
+    /// The number of its argument, where there are several.
+    argument: Option<usize>,
+    /// Its name in messages.
+    name: String,
+    /// How error lines name it; `None` for the only file, whose lines need no name.
+    origin: Option<Origin>,
+    format: FormatArgs,
+    may_map: bool,
+}
 
-    /// Opens the input.
+/// The kinds of inputs.
+#[derive(Clone)]
+enum Kind {
+    File(PathBuf),
+    Standard,
+    /// The text of an argument.
+    Typed(Vec<u8>),
+    /// Standard input, whose beginning has been read already.
+    Begun(Arc<[u8]>),
+}
+
+impl InputArgs {
+    /// All inputs, in the order in which they were named; standard input if there are none.
     ///
     /// # Errors
-    /// No file although standard input is a terminal, or the system's reasons.
-    pub fn source(&self) -> anyhow::Result<Source> {
-        let is_standard = self.file.as_os_str() == STANDARD_INPUT;
-        if is_standard && io::stdin().is_terminal() && !std::env::args().any(|arg| arg == STANDARD_INPUT) {
-            bail!("No file was named. Name one, or `-` to type puzzles and end with Ctrl-D.");
+    /// An argument that is neither a file nor a puzzle.
+    pub fn all(&self) -> anyhow::Result<Vec<Input>> {
+        if self.inputs.is_empty() {
+            if io::stdin().is_terminal() {
+                print::status_line("Type or paste puzzles; Ctrl-D ends them.");
+            }
+            return Ok(vec![self.input(Kind::Standard, None)]);
         }
-        Ok(Source::open(&self.file, !self.no_mmap)?)
+        let is_several = self.inputs.len() > 1;
+        let mut inputs = Vec::with_capacity(self.inputs.len());
+        let mut has_standard = false;
+        for (argument, number) in self.inputs.iter().zip(1..) {
+            let kind = self.kind(argument)?;
+            if matches!(kind, Kind::Standard) && std::mem::replace(&mut has_standard, true) {
+                bail!("`-` was named twice, but standard input can be read only once.");
+            }
+            inputs.push(self.input(kind, is_several.then_some(number)));
+        }
+        Ok(inputs)
     }
 
-    /// Opens the input and detects its format.
+    /// The only input.
+    ///
+    /// # Errors
+    /// Several were named, or the reasons of [`Self::all`].
+    pub fn only(&self) -> anyhow::Result<Input> {
+        let mut inputs = self.all()?;
+        match (inputs.len(), inputs.pop()) {
+            (1, Some(input)) => Ok(input),
+            (number, _) => bail!("{number} inputs were named. This takes one at a time."),
+        }
+    }
+
+    /// A puzzle that was typed as the value of an option.
+    pub fn typed(&self, text: &str) -> Input {
+        self.input(Kind::Typed(text.as_bytes().to_vec()), None)
+    }
+
+    fn kind(&self, argument: &OsStr) -> anyhow::Result<Kind> {
+        if argument == STANDARD_INPUT {
+            return Ok(Kind::Standard);
+        }
+        if argument.is_empty() {
+            bail!("An argument is empty. Name a puzzle or a file.");
+        }
+        let path = Path::new(argument);
+        let Err(error) = fs::metadata(path) else { return Ok(Kind::File(path.to_owned())) };
+        match typed::read(argument.as_bytes(), &self.format) {
+            Typed::Puzzle(text) => Ok(Kind::Typed(text)),
+            Typed::Nearly(hint) => bail!("{}: {error}. {hint}", path.display()),
+            Typed::Other => bail!("{}: {error}", path.display()),
+        }
+    }
+
+    /// An input; `number` is that of its argument where there are several.
+    fn input(&self, kind: Kind, number: Option<usize>) -> Input {
+        let name = match (&kind, number) {
+            (Kind::File(path), _) => path.display().to_string(),
+            (Kind::Standard | Kind::Begun(_), _) => "standard input".to_owned(),
+            (Kind::Typed(_), None) => "The puzzle".to_owned(),
+            (Kind::Typed(_), Some(number)) => format!("Argument {number}"),
+        };
+        let origin = match (&kind, number) {
+            // A text of several lines may hold several puzzles.
+            (Kind::Typed(text), _) if !text.contains(&b'\n') => Some(Origin::Puzzle(number)),
+            (Kind::Typed(_), Some(number)) => Some(Origin::File(format!("argument {number}"))),
+            (_, number) => number.map(|_| Origin::File(name.clone())),
+        };
+        Input { kind, argument: number, name, origin, format: self.format.clone(), may_map: !self.no_mmap }
+    }
+}
+
+impl Input {
+    /// A file in the format that was given.
+    pub fn file(path: &Path, format: FormatArgs) -> Self {
+        let args = InputArgs { inputs: Vec::new(), format, no_mmap: false };
+        let is_standard = path.as_os_str() == STANDARD_INPUT;
+        args.input(if is_standard { Kind::Standard } else { Kind::File(path.to_owned()) }, None)
+    }
+
+    /// Its name in messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How error lines name it; `None` for the only file.
+    pub const fn origin(&self) -> Option<&Origin> {
+        self.origin.as_ref()
+    }
+
+    /// The sentence about a line of it, with its name where it needs one.
+    pub fn sentence(&self, sentence: &str) -> String {
+        match &self.origin {
+            Some(origin) => origin.sentence(sentence).into_owned(),
+            None => sentence.to_owned(),
+        }
+    }
+
+    /// The text of answers with its name in every error line, where it needs one.
+    pub fn named(&self, form: CheckForm, text: Vec<u8>) -> Vec<u8> {
+        if self.origin.is_none() || form != CheckForm::Text {
+            return text;
+        }
+        let text = String::from_utf8_lossy(&text);
+        let line = |line: &str| match line.strip_prefix("error: ") {
+            Some(sentence) => format!("error: {}\n", self.sentence(sentence)),
+            None => format!("{line}\n"),
+        };
+        text.lines().map(line).collect::<String>().into_bytes()
+    }
+
+    /// The format, as far as it is given.
+    pub const fn format(&self) -> &FormatArgs {
+        &self.format
+    }
+
+    /// Was it typed as an argument?
+    pub const fn is_typed(&self) -> bool {
+        matches!(self.kind, Kind::Typed(_))
+    }
+
+    /// Is it the only input?
+    pub const fn is_only(&self) -> bool {
+        self.argument.is_none()
+    }
+
+    /// Is it the only input, and typed as an argument?
+    pub const fn is_by_itself(&self) -> bool {
+        self.is_typed() && self.is_only()
+    }
+
+    /// Its path, if it is a file by name.
+    pub fn path(&self) -> Option<&Path> {
+        match &self.kind {
+            Kind::File(path) => Some(path),
+            Kind::Standard | Kind::Begun(_) | Kind::Typed(_) => None,
+        }
+    }
+
+    /// Can it be opened as often as one likes, unlike standard input and FIFOs?
+    pub fn is_rereadable(&self) -> bool {
+        match &self.kind {
+            // Opening a folder is an error every time.
+            Kind::File(path) => fs::metadata(path).is_ok_and(|found| found.is_file() || found.is_dir()),
+            Kind::Standard | Kind::Begun(_) => false,
+            Kind::Typed(_) => true,
+        }
+    }
+
+    /// Does work that begins with opening it. Where that may wait for somebody who writes, it is
+    /// given up at an interrupt, and the result is `None`.
+    pub fn interruptibly<T: Send + 'static>(
+        &self,
+        flag: &AtomicBool,
+        work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
+    ) -> anyhow::Result<Option<T>> {
+        if self.is_rereadable() { work().map(Some) } else { interruptible(flag, work) }
+    }
+
+    /// Opens it.
+    ///
+    /// # Errors
+    /// The system's, with the path.
+    pub fn source(&self) -> anyhow::Result<Source> {
+        Ok(match &self.kind {
+            Kind::File(path) => Source::open(path, self.may_map)?,
+            Kind::Standard => Source::open(Path::new(STANDARD_INPUT), self.may_map)?,
+            Kind::Begun(text) => {
+                let rest = Cursor::new(text.to_vec()).chain(io::stdin());
+                Source::reading(self.name.clone(), Box::new(rest))?
+            }
+            Kind::Typed(text) => Source::reading(self.name.clone(), Box::new(Cursor::new(text.clone())))?,
+        })
+    }
+
+    /// The positions with candidates that it holds, if it has nothing else. Standard input is read
+    /// to its end, so that whoever calls this goes on with the input that it returns.
+    ///
+    /// # Errors
+    /// The system's, with the name of the input.
+    pub fn positions(mut self) -> anyhow::Result<(Self, Option<Positions>)> {
+        let most = MAX_POSITION_BYTES as u64;
+        let found = match &self.kind {
+            Kind::Typed(text) => read_positions(text),
+            Kind::File(path) => match fs::metadata(path) {
+                Ok(found) if found.is_file() && found.len() <= most => {
+                    read_positions(&fs::read(path).with_context(|| path.display().to_string())?)
+                }
+                _ => None,
+            },
+            Kind::Standard => {
+                let mut text = Vec::new();
+                io::stdin().take(most + 1).read_to_end(&mut text).context("standard input")?;
+                let found = read_positions(&text);
+                self.kind = Kind::Begun(Arc::from(text));
+                found
+            }
+            Kind::Begun(text) => read_positions(text),
+        };
+        Ok((self, found))
+    }
+
+    /// Opens it and detects its format.
     ///
     /// # Errors
     /// Those of opening and detection.
@@ -52,17 +278,52 @@ impl InputArgs {
         self.detect(self.source()?)
     }
 
-    /// Detects the format of an open input.
+    /// Detects the format of the open input.
     ///
     /// # Errors
-    /// Those of detection.
+    /// Those of detection, with the name of the input where it needs one.
     pub fn detect(&self, source: Source) -> anyhow::Result<Reader> {
-        Ok(source.read(&self.format.hint())?)
+        if let Kind::Typed(text) = &self.kind
+            && read_positions(text).is_some()
+        {
+            bail!(
+                "{} has candidates, and only clues can be read here; hint, steps and show read both.",
+                self.name
+            );
+        }
+        let hint = self.format.hint();
+        // What was typed as a puzzle is one, good or bad.
+        let read = if self.is_typed() { source.read_as_puzzles(&hint) } else { source.read(&hint) };
+        read.map_err(|error| match &self.origin {
+            Some(_) => {
+                let sentence = error.to_string();
+                let named = self.sentence(&sentence);
+                if named == sentence && !sentence.contains(&self.name) {
+                    anyhow::anyhow!("{}: {sentence}", self.name)
+                } else {
+                    anyhow::anyhow!(named)
+                }
+            }
+            None => error.into(),
+        })
+    }
+}
+
+/// Checks that rows of this form can keep what the input has in its rows.
+///
+/// # Errors
+/// The input is JSON objects, and the form is a table: objects may have members of their own.
+pub fn check_row_form(format: &Format, form: Option<RowForm>, name: &str) -> anyhow::Result<()> {
+    match form {
+        Some(form) if format.is_table() && !RowWriter::keeps_columns(format, form) => {
+            bail!("{name} has JSON objects, whose members have no columns in a table. Write jsonl instead.")
+        }
+        _ => Ok(()),
     }
 }
 
 /// The format, as far as the user gives it.
-#[derive(Clone, Args)]
+#[derive(Clone, Default, Args)]
 pub struct FormatArgs {
     /// Notation of the puzzles [default: auto-detected]
     #[arg(long, hide_short_help = true, help_heading = "Input", value_parser = value::notation())]
@@ -77,11 +338,39 @@ pub struct FormatArgs {
     #[arg(long, hide_short_help = true, help_heading = "Input")]
     #[arg(value_name = "SIDE", value_parser = value::side)]
     pub size: Option<Order>,
+
+    /// Column of the puzzle in a table: its name or its number from 1; in JSON objects the name of
+    /// the member [default: auto-detected]
+    #[arg(long, hide_short_help = true, help_heading = "Input", value_name = "NAME|N")]
+    pub column: Option<Column>,
+
+    /// What separates the fields of a table: comma, semicolon, tab, bar, space, or the character
+    /// [default: auto-detected]
+    #[arg(long, hide_short_help = true, help_heading = "Input", value_name = "CHAR")]
+    pub delimiter: Option<Delimiter>,
 }
 
 impl FormatArgs {
+    /// The options with their values; `None` for one that is not given.
+    pub fn options(&self) -> [(&'static str, Option<String>); 5] {
+        [
+            ("--notation", self.notation.map(|notation| notation.to_string())),
+            ("--alphabet", self.alphabet.as_ref().map(ToString::to_string)),
+            ("--size", self.size.map(|order| order.side().to_string())),
+            ("--column", self.column.as_ref().map(ToString::to_string)),
+            ("--delimiter", self.delimiter.map(|delimiter| delimiter.to_string())),
+        ]
+    }
+
     /// The hint for detection.
     pub fn hint(&self) -> Hint {
-        Hint { notation: self.notation, alphabet: self.alphabet.clone(), order: self.size }
+        Hint {
+            notation: self.notation,
+            alphabet: self.alphabet.clone(),
+            order: self.size,
+            column: self.column.clone(),
+            delimiter: self.delimiter,
+            has_heading: false,
+        }
     }
 }

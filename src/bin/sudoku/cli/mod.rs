@@ -1,20 +1,29 @@
 //! Code shared by the commands: arguments and their values, input, printing, interrupts, exit
 //! codes.
 
+pub mod by_hand;
+pub mod colour;
+pub mod draw;
+pub mod fit;
 pub mod input;
 pub mod interrupt;
+pub mod machine;
 pub mod output;
 pub mod pick;
 pub mod print;
 pub mod progress;
+pub mod resume;
+pub mod rows;
 pub mod run;
 pub mod server;
 pub mod summary;
+pub mod typed;
 pub mod value;
 
 /// Exit codes of `sudoku`.
 pub mod exit {
-    /// The run completed, but there were error lines and `--fail-on-error` was given.
+    /// Bad puzzles or grids were found by a command that looks for them, or error lines under
+    /// `--fail-on-error`.
     pub const ERRORS_SEEN: u8 = 1;
     /// Two ways to find the same thing gave different answers, or one gave a wrong one or none.
     pub const DISAGREED: u8 = 1;
@@ -25,19 +34,36 @@ pub mod exit {
     /// The run could not start or not come to its end.
     pub const FAILED: u8 = 2;
 
-    /// All of them with their meaning, for the manual page and the reference.
+    /// All of them with their meaning, for the help, the manual page and the reference.
     pub const MEANINGS: [(&str, &str); 4] = [
-        ("0", "The run completed, with or without error lines."),
-        (
-            "1",
-            "The run completed and found something: an error line under --fail-on-error, a grid that check does not \
-             accept, a wrong answer in bench, load or explore, a regression in bench --compare, or a puzzle that \
-             generate gave up.",
-        ),
-        (
-            "2",
-            "The run could not start or not come to its end, and standard error says why; or validate found a bad puzzle.",
-        ),
-        ("129, 130, 143", "The run was interrupted by SIGHUP, SIGINT or SIGTERM."),
+        ("0", "Done, with or without error lines."),
+        ("1", "Done, and something was found or was not found."),
+        ("2", "Could not run, or not to the end; standard error says why."),
+        ("129, 130, 143", "Stopped by SIGHUP, SIGINT or SIGTERM."),
     ];
+
+    /// What 1 means, command by command.
+    pub const FINDINGS: [(&str, &str); 10] = [
+        ("solve, count", "An answer is an error line, with --fail-on-error or to a typed puzzle."),
+        ("validate", "A puzzle is not well formed."),
+        ("check", "A grid is not correctly solved."),
+        ("rate, canon", "An answer is an error line, with --fail-on-error or to a typed puzzle."),
+        ("solutions", "An answer is an error line, with --fail-on-error or to a typed puzzle."),
+        ("hint, steps", "There is no step, or no solution by these techniques."),
+        ("generate", "A puzzle was given up."),
+        ("bench", "An answer is wrong, or this program is slower, with --max-regression."),
+        ("load", "A puzzle was not answered correctly, once."),
+        ("explore, demo", "An answer is wrong, or two ways to it disagree."),
+    ];
+
+    /// Both tables, for the help of all commands.
+    pub fn help() -> String {
+        let mut text = "Exit codes:".to_owned();
+        for (code, meaning) in MEANINGS {
+            text += &format!("\n  {code:<15}{meaning}");
+            let findings = if code == "1" { &FINDINGS[..] } else { &[] };
+            text.extend(findings.iter().map(|(commands, finding)| format!("\n    {commands:<15}{finding}")));
+        }
+        text
+    }
 }

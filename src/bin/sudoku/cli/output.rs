@@ -1,36 +1,202 @@
-//! Where answers and puzzles are written.
+//! Where answers, puzzles and reports are written.
 
+#[cfg(feature = "parquet")]
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use anyhow::bail;
+use clap::{Args, ValueHint};
+use sudoku_stream::answer::CheckForm;
+use sudoku_stream::input::Reader;
+use sudoku_stream::offline::{Output, OutputError};
 
-/// The OUT that stands for standard output.
+use super::print;
+
+/// The FILE that stands for standard output.
 const STANDARD_OUTPUT: &str = "-";
 
 /// The output file.
 #[derive(Clone, Args)]
 pub struct OutputArgs {
-    /// Write to OUT [default: standard output]
+    /// Write to FILE [default: standard output]
     ///
-    /// OUT is complete or absent, because the text is written beside it and renamed at the end.
+    /// FILE is complete or absent, because the text is written beside it and renamed at the end.
     /// `-` is standard output.
-    #[arg(short, long, value_name = "OUT")]
+    #[arg(short = 'o', long = "output", alias = "output-file", value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath, help_heading = "Output")]
     output_file: Option<PathBuf>,
 
-    /// Sync OUT and its folder to the disk before the end
-    #[arg(long, hide_short_help = true)]
+    /// Sync FILE and its folder to the disk before the end
+    #[arg(long, hide_short_help = true, help_heading = "Output")]
     pub durable: bool,
 }
 
 impl OutputArgs {
+    /// The form of a report: parquet for a file of that name, where text was asked for.
+    pub fn check_form(&self, form: CheckForm) -> CheckForm {
+        if self.is_parquet() && form == CheckForm::Text { CheckForm::Parquet } else { form }
+    }
+
+    /// Is it named as a Parquet file?
+    pub fn is_parquet(&self) -> bool {
+        self.path().is_some_and(is_parquet)
+    }
+
+    /// Opens the output: the file, or standard output.
+    ///
+    /// # Errors
+    /// The system's, with the path.
+    pub fn open(&self) -> Result<Output, OutputError> {
+        match self.path() {
+            Some(path) => Output::file(path, self.durable),
+            None => Ok(Output::standard()),
+        }
+    }
+
+    /// Opens the output for text.
+    ///
+    /// # Errors
+    /// Those of [`Self::open`]; the file is named as a Parquet file.
+    pub fn open_text(&self) -> anyhow::Result<Output> {
+        if let Some(path) = self.path() {
+            check_is_text(path)?;
+        }
+        Ok(self.open()?)
+    }
+
     /// The output file; `None` for standard output.
     pub fn path(&self) -> Option<&Path> {
         self.output_file.as_deref().filter(|path| path.as_os_str() != STANDARD_OUTPUT)
     }
+}
 
-    /// Does the output go to a terminal?
-    pub fn is_terminal(&self) -> bool {
-        self.path().is_none() && io::stdout().is_terminal()
+fn is_parquet(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end == "parquet")
+}
+
+/// Opens a file for text.
+///
+/// # Errors
+/// The system's, with the path; it is named as a Parquet file.
+pub fn text_file(path: &Path, is_durable: bool) -> anyhow::Result<Output> {
+    check_is_text(path)?;
+    Ok(Output::file(path, is_durable)?)
+}
+
+/// Checks that a file of text is not named as a Parquet file.
+pub fn check_is_text(path: &Path) -> anyhow::Result<()> {
+    if is_parquet(path) {
+        bail!(
+            "{} would be text. Only answers of solve, check, rate, canon and solutions are written as \
+             Parquet, by --format parquet; name a file of another kind.",
+            path.display()
+        );
+    }
+    Ok(())
+}
+
+/// How a program gets Parquet that was built without it.
+#[cfg(not(feature = "parquet"))]
+pub const NO_PARQUET: &str =
+    "This program was built without Parquet. Build it with --features parquet, or write csv instead.";
+
+/// Checks that rows can be written as a Parquet file where they are to be.
+///
+/// # Errors
+/// The program was built without Parquet, or it would be written to a terminal.
+pub fn check_columns(args: &OutputArgs) -> anyhow::Result<()> {
+    #[cfg(not(feature = "parquet"))]
+    {
+        let _ = args;
+        bail!(NO_PARQUET);
+    }
+    #[cfg(feature = "parquet")]
+    {
+        if args.path().is_none() && io::stdout().is_terminal() {
+            bail!("A Parquet file is no text for a terminal. Name a file with -o.");
+        }
+        Ok(())
+    }
+}
+
+/// Refuses flags that only text can have, for a form that is none. Each has whether it is given.
+pub fn refuse_what_is_for_text(flags: &[(bool, &str)]) -> anyhow::Result<()> {
+    match flags.iter().find(|(is_given, _)| *is_given) {
+        Some((_, flag)) => bail!("{flag} is for text. Use another --format, or leave {flag} out."),
+        None => Ok(()),
+    }
+}
+
+/// An output whose rows become a Parquet file. `keeps_rows` if each row of the input is one of the
+/// output, in its place.
+///
+/// # Errors
+/// The system's, with the path.
+pub fn into_columns(output: Output, input: &Reader, keeps_rows: bool) -> anyhow::Result<Output> {
+    #[cfg(not(feature = "parquet"))]
+    {
+        let _ = (output, input, keeps_rows);
+        bail!(NO_PARQUET);
+    }
+    #[cfg(feature = "parquet")]
+    Ok(output.into_columns(input, keeps_rows)?)
+}
+
+/// The output file of a report.
+#[derive(Clone, Args)]
+pub struct ReportArgs {
+    /// Write to FILE [default: standard output]
+    ///
+    /// FILE is complete or absent. `-` is standard output.
+    #[arg(short = 'o', long = "output", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    output_file: Option<PathBuf>,
+}
+
+/// A report that is being written: to standard output at once, or to a file at its end.
+pub enum Report {
+    Standard,
+    File(Box<Output>),
+}
+
+impl ReportArgs {
+    /// Opens the output, so that a wrong name is not reported after all the work.
+    ///
+    /// # Errors
+    /// Those of [`text_file`].
+    pub fn open(&self) -> anyhow::Result<Report> {
+        match self.output_file.as_deref().filter(|path| path.as_os_str() != STANDARD_OUTPUT) {
+            Some(path) => text_file(path, false).map(|output| Report::File(Box::new(output))),
+            None => Ok(Report::Standard),
+        }
+    }
+}
+
+impl Report {
+    /// Is it written to a file?
+    pub const fn is_file(&self) -> bool {
+        matches!(self, Self::File(_))
+    }
+
+    /// Writes a part of the report.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn write(&mut self, text: &str) -> anyhow::Result<()> {
+        match self {
+            Self::Standard => print::stdout(text)?,
+            Self::File(output) => output.write(text.as_bytes())?,
+        }
+        Ok(())
+    }
+
+    /// Ends the report.
+    ///
+    /// # Errors
+    /// The system's, with the path.
+    pub fn finish(self) -> Result<(), OutputError> {
+        match self {
+            Self::Standard => Ok(()),
+            Self::File(output) => output.finish(),
+        }
     }
 }

@@ -1,15 +1,15 @@
 //! One puzzle: by its number, at random, or typed on the command line.
 
-use std::io::Cursor;
-
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use clap::Args;
 use sudoku_stream::answer::single_error;
+use sudoku_stream::generate::any_seed;
 use sudoku_stream::grid::Grid;
-use sudoku_stream::input::{Pick, Picked, Source, pick};
-use sudoku_stream::text::{Format, PuzzleError, Records};
+use sudoku_stream::input::{Pick, Picked, pick};
+use sudoku_stream::techniques::Position;
+use sudoku_stream::text::{Alphabet, Format, Notation, PuzzleError, Records};
 
-use super::input::InputArgs;
+use super::input::{Input, InputArgs};
 use super::value::whole;
 
 /// The choice of one puzzle of an input.
@@ -18,64 +18,163 @@ pub struct PickArgs {
     #[command(flatten)]
     pub input: InputArgs,
 
-    /// Number of the puzzle, from 1
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = whole::<u64>(1..))]
-    pub index: u64,
+    /// Number of the puzzle in its file, from 1 [default: 1]
+    #[arg(long, value_name = "K", value_parser = whole::<u64>(1..))]
+    pub index: Option<u64>,
 
     /// Pick a random puzzle, all equally likely
     #[arg(long, conflicts_with = "index")]
     pub random: bool,
 
-    /// The puzzle itself, instead of a file
-    #[arg(long, value_name = "CELLS", conflicts_with_all = ["file", "index", "random"])]
+    /// The puzzle itself, which can be named as it is
+    #[arg(long, hide = true, value_name = "CELLS", conflicts_with_all = ["inputs", "index", "random"])]
     pub puzzle: Option<String>,
 }
 
 /// The puzzle that was chosen.
 pub struct Chosen {
+    pub input: Input,
     pub format: Format,
     pub picked: Picked,
     pub puzzle: Grid,
-    /// Was it typed, so that no file and no line can be named?
-    is_typed: bool,
 }
 
 impl Chosen {
-    /// The error with the sentence for a single puzzle, if it was typed.
-    pub fn error(&self, error: PuzzleError) -> PuzzleError {
-        if self.is_typed { single_error(&self.format, &self.picked.text, &error) } else { error }
+    /// The error in the words for its input: without a line if it was typed.
+    pub fn error(&self, error: PuzzleError) -> anyhow::Error {
+        if self.input.is_by_itself() {
+            single_error(&self.format, &self.picked.text, &error).into()
+        } else if self.input.origin().is_some() {
+            anyhow!(self.input.sentence(&error.to_string()))
+        } else {
+            error.into()
+        }
+    }
+}
+
+/// The position that was chosen: a puzzle, or digits with candidates.
+pub struct ChosenPosition {
+    pub format: Format,
+    pub position: Position,
+}
+
+impl ChosenPosition {
+    fn of_puzzle(chosen: Chosen) -> Self {
+        Self { position: Position::new(&chosen.puzzle), format: chosen.format }
     }
 }
 
 impl PickArgs {
+    /// Reads the position.
+    ///
+    /// # Errors
+    /// Those of the input; also that there is no such position, or that it is not well formed.
+    pub fn choose_position(&self) -> anyhow::Result<ChosenPosition> {
+        let input = match &self.puzzle {
+            Some(text) => self.input.typed(text),
+            None => self.input.only()?,
+        };
+        self.choose_position_from(input)
+    }
+
+    /// Reads a position of each input.
+    ///
+    /// # Errors
+    /// Those of [`Self::choose_position`], or that one was chosen from several inputs.
+    pub fn choose_each_position(&self) -> anyhow::Result<Vec<ChosenPosition>> {
+        if self.puzzle.is_some() {
+            return Ok(vec![self.choose_position()?]);
+        }
+        self.inputs()?.into_iter().map(|input| self.choose_position_from(input)).collect()
+    }
+
+    /// Whether an input that can be read twice holds positions with candidates.
+    ///
+    /// # Errors
+    /// Those of the inputs.
+    pub fn holds_candidates(&self) -> anyhow::Result<bool> {
+        if self.puzzle.is_some() || self.input.inputs.is_empty() {
+            return Ok(false);
+        }
+        let mut holds = false;
+        for input in self.inputs()?.into_iter().filter(Input::is_rereadable) {
+            holds |= input.positions()?.1.is_some();
+        }
+        Ok(holds)
+    }
+
+    fn choose_position_from(&self, input: Input) -> anyhow::Result<ChosenPosition> {
+        let (input, positions) = input.positions()?;
+        let Some(positions) = positions else {
+            return self.choose_from(input).map(ChosenPosition::of_puzzle);
+        };
+        let number = if self.random {
+            1 + any_seed() % positions.len().max(1) as u64
+        } else {
+            self.index.unwrap_or(1)
+        };
+        let count = positions.len();
+        let place = usize::try_from(number - 1).ok();
+        let Some((line, position)) = place.and_then(|place| positions.into_iter().nth(place)) else {
+            bail!("{} has no position {number}, but {count}.", input.name());
+        };
+        let position = position.map_err(|error| {
+            let line = if count == 1 { String::new() } else { format!("Line {line}: ") };
+            anyhow!(input.sentence(&format!("{line}{error}")))
+        })?;
+        let format = Format::new(Notation::Grid, position.order(), Alphabet::Letters)?;
+        Ok(ChosenPosition { format, position })
+    }
+
     /// Reads the puzzle.
     ///
     /// # Errors
     /// Those of the input; also that there is no such puzzle, or that it is not well formed.
     pub fn choose(&self) -> anyhow::Result<Chosen> {
-        let source = match &self.puzzle {
-            Some(text) => {
-                let text = Cursor::new(text.clone().into_bytes());
-                Source::reading("The puzzle".to_owned(), Box::new(text))?
-            }
-            None => self.input.source()?,
-        };
-        let mut reader = self.input.detect(source)?;
-        let name = reader.name().to_owned();
-        let choice = if self.random { Pick::Random } else { Pick::Number(self.index) };
+        match &self.puzzle {
+            Some(text) => self.choose_from(self.input.typed(text)),
+            None => self.choose_from(self.input.only()?),
+        }
+    }
+
+    /// Reads a puzzle of each input.
+    ///
+    /// # Errors
+    /// Those of [`Self::choose`], or that a puzzle was chosen from several inputs.
+    pub fn choose_each(&self) -> anyhow::Result<Vec<Chosen>> {
+        if self.puzzle.is_some() {
+            return Ok(vec![self.choose()?]);
+        }
+        self.inputs()?.into_iter().map(|input| self.choose_from(input)).collect()
+    }
+
+    /// The inputs, of which there is one if a puzzle is chosen from it.
+    fn inputs(&self) -> anyhow::Result<Vec<Input>> {
+        let inputs = self.input.all()?;
+        if inputs.len() > 1 && (self.index.is_some() || self.random) {
+            let flag = if self.random { "--random" } else { "--index" };
+            bail!("{flag} chooses from one file, and {} inputs were named. Name one.", inputs.len());
+        }
+        Ok(inputs)
+    }
+
+    fn choose_from(&self, input: Input) -> anyhow::Result<Chosen> {
+        let mut reader = input.reader()?;
+        let number = self.index.unwrap_or(1);
+        let choice = if self.random { Pick::Random } else { Pick::Number(number) };
         let Some(picked) = pick(&mut reader, choice)? else {
             if self.random {
-                bail!("{name} is empty.");
+                bail!("{} is empty.", input.name());
             }
-            bail!("{name} has no puzzle {}.", self.index);
+            bail!("{} has no puzzle {number}.", input.name());
         };
         let format = reader.format().clone();
         let mut puzzle = Grid::empty(format.order());
         let record = Records::new(&format, &picked.text, picked.line).read(&mut puzzle);
         let error = record.and_then(|record| record.error);
-        let chosen = Chosen { format, picked, puzzle, is_typed: self.puzzle.is_some() };
+        let chosen = Chosen { input, format, picked, puzzle };
         match error {
-            Some(error) => Err(chosen.error(error).into()),
+            Some(error) => Err(chosen.error(error)),
             None => Ok(chosen),
         }
     }

@@ -1,7 +1,9 @@
 //! Printing on standard output and standard error, and numbers for people.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
 use std::time::Duration;
+
+use super::colour;
 
 /// Prints a line on standard error: an error, a notice or a summary.
 pub fn status_line(line: &str) {
@@ -17,10 +19,9 @@ pub fn stdout(text: &str) -> io::Result<()> {
     }
 }
 
-/// Is standard output a terminal with colours? `NO_COLOR` and `TERM=dumb` turn them off.
+/// Are there colours on standard output?
 pub fn has_colours() -> bool {
-    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none() && !is_dumb
+    colour::on_standard_output()
 }
 
 /// `1234567` as `1,234,567`.

@@ -1,52 +1,226 @@
-//! Progress bars on standard error; hidden unless that is a terminal.
+//! Progress bars on standard error: where that is a terminal which shows no output, and once a run
+//! has taken longer than a moment.
 
+use std::borrow::Cow;
+use std::fs::{self, File};
 use std::io::{self, IsTerminal as _};
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt as _;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use sudoku_stream::input::Reader;
 
 use super::output::OutputArgs;
+use super::print;
 use super::run::ProgressArgs;
 
-/// The bar, unless the output goes to a terminal, because lines of output would mix with the bar.
-pub fn beside(out: &OutputArgs, bar: impl FnOnce() -> ProgressBar) -> ProgressBar {
-    if out.is_terminal() { ProgressBar::hidden() } else { bar() }
+/// A run that ends sooner shows no bar.
+const DELAY: Duration = Duration::from_millis(500);
+
+/// The longest wait for a terminal that takes no output.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// The bar on the terminal, for whoever has to clear it.
+static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+/// Whether a signal came, so that no bar is to be drawn any more.
+static IS_OVER: AtomicBool = AtomicBool::new(false);
+
+/// A progress bar. Dropping it clears it, so an error that ends a run leaves no half bar.
+pub struct Bar {
+    drawn: ProgressBar,
+    /// The time at which it is drawn first; `None` if it is drawn already, or never.
+    due: Mutex<Option<Instant>>,
+    /// The position, because a bar that is cleared counts as complete.
+    position: AtomicU64,
 }
 
-/// A bar over the bytes of an input, or a spinner where its length is unknown.
-pub fn of_bytes(args: &ProgressArgs, len_bytes: Option<u64>) -> ProgressBar {
+impl Bar {
+    fn new(is_shown: bool, len: Option<u64>, template: &str) -> Self {
+        let bar = ProgressBar::with_draw_target(len, ProgressDrawTarget::hidden());
+        // A template that indicatif refuses would cost the bar its looks, not the run.
+        let bar = ProgressStyle::with_template(template).map_or(bar.clone(), |style| bar.with_style(style));
+        let due = Mutex::new(is_shown.then(|| Instant::now() + DELAY));
+        Self { drawn: bar, due, position: AtomicU64::new(0) }
+    }
+
+    /// A bar that is never drawn.
+    pub fn hidden() -> Self {
+        Self::new(false, None, "")
+    }
+
+    /// Whether it is not drawn, so that nobody sees the message.
+    pub fn is_hidden(&self) -> bool {
+        self.draw_if_due();
+        self.drawn.is_hidden()
+    }
+
+    /// Has it drawn from now on, if it is time.
+    fn draw_if_due(&self) {
+        let mut due = lock(&self.due);
+        if due.is_some_and(|due| Instant::now() >= due) {
+            *due = None;
+            let mut shown = lock(&SHOWN);
+            if !IS_OVER.load(Ordering::Relaxed) {
+                self.drawn.set_draw_target(ProgressDrawTarget::stderr());
+                *shown = Some(self.drawn.clone());
+            }
+        }
+    }
+
+    /// Moves to a position.
+    pub fn set_position(&self, position: u64) {
+        self.position.store(position, Ordering::Relaxed);
+        self.draw_if_due();
+        self.drawn.set_position(position);
+    }
+
+    /// Moves to a position, and says how many of `things` a second there have been since `begin`.
+    pub fn advance(&self, position: u64, count: u64, things: &str, begin: Instant) {
+        if !self.is_hidden() {
+            self.set_position(position);
+            let rate = print::per_second(count, begin.elapsed());
+            self.set_message(format!("{rate} {things}/s"));
+        }
+    }
+
+    /// Moves on.
+    pub fn inc(&self, steps: u64) {
+        let before = self.position.fetch_add(steps, Ordering::Relaxed);
+        self.set_position(before + steps);
+    }
+
+    /// The position.
+    pub fn position(&self) -> u64 {
+        self.position.load(Ordering::Relaxed)
+    }
+
+    /// The position of the end, where it is known.
+    pub fn length(&self) -> Option<u64> {
+        self.drawn.length()
+    }
+
+    /// Sets the text behind the bar.
+    pub fn set_message(&self, message: impl Into<Cow<'static, str>>) {
+        self.draw_if_due();
+        self.drawn.set_message(message);
+    }
+
+    /// Estimates the time left from here on, because a resumed run did not take the time so far.
+    pub fn reset_eta(&self) {
+        self.drawn.reset_eta();
+    }
+
+    /// Takes the bar away while `print` writes to the terminal.
+    pub fn suspend<R>(&self, print: impl FnOnce() -> R) -> R {
+        self.drawn.suspend(print)
+    }
+
+    /// Takes the bar away for good.
+    pub fn finish_and_clear(&self) {
+        *lock(&self.due) = None;
+        *lock(&SHOWN) = None;
+        self.drawn.finish_and_clear();
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.finish_and_clear();
+    }
+}
+
+/// Takes the bar away after a signal, also where the run itself is too busy, or gone in a moment.
+pub fn end() {
+    IS_OVER.store(true, Ordering::Relaxed);
+    let Some(bar) = lock(&SHOWN).take() else { return };
+    let (sender, cleared) = mpsc::channel();
+    // On a thread of its own, because a terminal that was stopped by Ctrl-S takes nothing.
+    let clear = move || {
+        bar.finish_and_clear();
+        let _ = sender.send(());
+    };
+    if thread::Builder::new().name("progress".to_owned()).spawn(clear).is_ok() {
+        let _ = cleared.recv_timeout(PATIENCE);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The bar, unless the output goes to the terminal that would show it.
+pub fn beside(out: &OutputArgs, bar: impl FnOnce() -> Bar) -> Bar {
+    if out.path().is_some() { bar() } else { beside_stdout(bar) }
+}
+
+/// The bar, unless standard output is the terminal that would show it.
+pub fn beside_stdout(bar: impl FnOnce() -> Bar) -> Bar {
+    if is_one_terminal() { Bar::hidden() } else { bar() }
+}
+
+/// Are standard output and standard error the same terminal?
+fn is_one_terminal() -> bool {
+    let device = |stream: &dyn AsFd| {
+        let file = stream.as_fd().try_clone_to_owned().map(File::from)?;
+        file.metadata().map(|metadata| metadata.rdev())
+    };
+    if !io::stdout().is_terminal() || !io::stderr().is_terminal() {
+        return false;
+    }
+    let (Ok(out), Ok(err)) = (device(&io::stdout()), device(&io::stderr())) else { return true };
+    // By this name every terminal has the same number.
+    let alias = fs::metadata("/dev/tty").ok().map(|metadata| metadata.rdev());
+    out == err || [out, err].iter().any(|&device| Some(device) == alias)
+}
+
+/// A bar over the bytes of an input, or a spinner where its length is unknown. None while somebody
+/// types it, because the bar would be drawn between the lines.
+pub fn of_bytes(args: &ProgressArgs, reader: &Reader) -> Bar {
+    let (first, end) = reader.span();
+    of_inputs(args, reader, end.map(|end| end.saturating_sub(first)))
+}
+
+/// The same over several inputs of so many bytes, the first of which is open.
+pub fn of_inputs(args: &ProgressArgs, reader: &Reader, len_bytes: Option<u64>) -> Bar {
     let template = if len_bytes.is_some() {
         "{wide_bar} {percent:>3} %  {eta} left  {msg}"
     } else {
         "{spinner} {binary_bytes}  {elapsed}  {msg}"
     };
-    bar(args.wants_bar(), len_bytes, template)
+    bar(args.wants_bar() && !reader.is_typed(), len_bytes, template)
+}
+
+/// A bar over bytes that are copied.
+pub fn of_copy(args: &ProgressArgs, bytes: u64) -> Bar {
+    bar(args.wants_bar(), Some(bytes), "{wide_bar} {percent:>3} %  {eta} left")
 }
 
 /// A bar over puzzles that are made.
-pub fn of_puzzles(args: &ProgressArgs, puzzles: u64) -> ProgressBar {
+pub fn of_puzzles(args: &ProgressArgs, puzzles: u64) -> Bar {
     bar(args.wants_bar(), Some(puzzles), "{wide_bar} {human_pos} of {human_len} puzzles  {eta} left  {msg}")
 }
 
 /// A bar over timed runs.
-pub fn of_runs(is_wanted: bool, runs: u64) -> ProgressBar {
+pub fn of_runs(is_wanted: bool, runs: u64) -> Bar {
     bar(is_wanted, Some(runs), "{wide_bar} {pos} of {len} runs  {msg}")
 }
 
 /// A bar over searches.
-pub fn of_searches(args: &ProgressArgs, searches: u64) -> ProgressBar {
+pub fn of_searches(args: &ProgressArgs, searches: u64) -> Bar {
     let template = "{wide_bar} {human_pos} of {human_len} searches  {eta} left";
     bar(args.wants_bar(), Some(searches), template)
 }
 
 /// A bar over a time, in milliseconds.
-pub fn of_time(is_wanted: bool, milliseconds: u64) -> ProgressBar {
+pub fn of_time(is_wanted: bool, milliseconds: u64) -> Bar {
     bar(is_wanted, Some(milliseconds), "{wide_bar} {percent:>3} %  {msg}")
 }
 
-fn bar(is_wanted: bool, len: Option<u64>, template: &str) -> ProgressBar {
-    let is_shown = is_wanted && io::stderr().is_terminal();
-    let target = if is_shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let bar = ProgressBar::with_draw_target(len, target);
-    // A template that indicatif refuses would cost the bar its looks, not the run.
-    ProgressStyle::with_template(template).map_or(bar.clone(), |style| bar.with_style(style))
+fn bar(is_wanted: bool, len: Option<u64>, template: &str) -> Bar {
+    Bar::new(is_wanted && io::stderr().is_terminal(), len, template)
 }

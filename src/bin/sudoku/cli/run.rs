@@ -7,8 +7,8 @@ use super::value;
 /// Threads, and output on standard error.
 #[derive(Clone, Args)]
 pub struct RunArgs {
-    /// Worker threads [range: 1 to 1024] [default: one per core]
-    #[arg(long, value_name = "N", value_parser = value::threads())]
+    /// Threads [range: 1 to 1024] [default: one per core]
+    #[arg(short = 'j', long, value_name = "N", value_parser = value::threads())]
     pub threads: Option<usize>,
 
     #[command(flatten)]
@@ -20,7 +20,7 @@ pub struct RunArgs {
 pub struct ProgressArgs {
     /// Show no progress bar
     ///
-    /// There is one only where standard error is a terminal that shows no answers.
+    /// There is one after half a second, if standard error is a terminal that shows no answers.
     #[arg(long, hide_short_help = true)]
     no_progress: bool,
 

@@ -14,13 +14,15 @@ use super::value::whole;
 pub struct ServerArgs {
     /// Solve on a server; repeat for several, or use commas
     ///
-    /// A server is `http://127.0.0.1:50051` or `https://sudoku.example:50051`.
+    /// A server is `127.0.0.1:50051`, which is short for `http://127.0.0.1:50051`, or
+    /// `https://sudoku.example:50051`.
     /// It solves with its own threads and back end, and several servers share the work.
     #[arg(
         id = "server",
         long = "server",
-        value_name = "URL",
+        value_name = "ADDRESS",
         value_delimiter = ',',
+        value_parser = address,
         conflicts_with = "threads"
     )]
     pub urls: Vec<String>,
@@ -48,6 +50,22 @@ impl ServerArgs {
         let endpoint = |url: &String| Endpoint { url: url.clone(), ..known.clone() };
         Ok(Servers { endpoints: self.urls.iter().map(endpoint).collect(), retry })
     }
+}
+
+/// The URL of a server that was named by one, or by host and port.
+///
+/// # Errors
+/// Nothing was named.
+pub fn address(named: &str) -> Result<String, String> {
+    let named = named.trim();
+    if named.is_empty() {
+        return Err("name a server, as in 127.0.0.1:50051".to_owned());
+    }
+    let port = named.rsplit_once(':').map(|(_, port)| port);
+    let has_port =
+        port.is_some_and(|port| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()));
+    let is_short = has_port && !named.contains("://");
+    Ok(if is_short { format!("http://{named}") } else { named.to_owned() })
 }
 
 /// The servers of a run, and the policy for losing them.
@@ -112,5 +130,26 @@ impl TrustArgs {
             }
         };
         Ok(Endpoint { url: url.to_owned(), ca: self.tls_ca.as_ref().map(read).transpose()?, identity, token })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_without_a_scheme_is_plain_http() {
+        for (named, url) in [
+            ("127.0.0.1:50051", "http://127.0.0.1:50051"),
+            ("[::1]:50051", "http://[::1]:50051"),
+            ("localhost:7", "http://localhost:7"),
+            ("https://a.example:50051", "https://a.example:50051"),
+            // The client refuses these.
+            ("ftp://a", "ftp://a"),
+            ("nonsense", "nonsense"),
+        ] {
+            assert_eq!(address(named).as_deref(), Ok(url));
+        }
+        assert!(address("").is_err());
     }
 }

@@ -8,14 +8,15 @@ use super::print::{counted, per_second, thousands};
 
 /// The totals of a run in one line.
 pub fn summary(tally: &Tally, time: Duration) -> String {
+    let (puzzles, seconds) = (counted(tally.answers, "puzzle"), time.as_secs_f64());
+    let rate = per_second(tally.answers, time);
+    format!("{puzzles} in {seconds:.3} s, {rate} a second: {}", outcomes(tally))
+}
+
+/// `6,212 answered, 3 error lines (2 no_solution, 1 wrong_length).`
+pub fn outcomes(tally: &Tally) -> String {
     let errors = tally.error_count();
-    let mut line = format!(
-        "{} in {:.3} s, {} a second: {} answered",
-        counted(tally.answers, "puzzle"),
-        time.as_secs_f64(),
-        per_second(tally.answers, time),
-        thousands(tally.answers - errors),
-    );
+    let mut line = format!("{} answered", thousands(tally.answers.saturating_sub(errors)));
     if errors > 0 {
         line += &format!(", {}", error_lines(tally));
     }

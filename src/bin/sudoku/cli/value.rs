@@ -6,13 +6,16 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ValueEnum, value_parser};
-use sudoku_stream::answer::OutputForm;
+use sudoku_stream::answer::{AddedColumn, CheckForm, NoAddedColumn, OutputForm};
+use sudoku_stream::canon::Basis;
 use sudoku_stream::generate::{Difficulty, Grids, Symmetry};
 use sudoku_stream::grid::Order;
 use sudoku_stream::solver::{DEFAULT_COUNT_LIMIT, Question, STRATEGIES, Strategy};
 use sudoku_stream::text::Notation;
 
+use crate::hint::HintForm;
 pub use crate::number::whole;
+use crate::steps::StepsForm;
 
 /// A strategy of the registry.
 pub type AnyStrategy = &'static dyn Strategy;
@@ -83,8 +86,37 @@ pub fn notation() -> impl TypedValueParser<Value = Notation> {
     plain(Notation::ALL)
 }
 
+pub fn check_form() -> impl TypedValueParser<Value = CheckForm> {
+    plain(CheckForm::ALL)
+}
+
+pub fn basis() -> impl TypedValueParser<Value = Basis> {
+    plain(Basis::ALL)
+}
+
+pub fn hint_form() -> impl TypedValueParser<Value = HintForm> {
+    plain(HintForm::ALL)
+}
+
+pub fn steps_form() -> impl TypedValueParser<Value = StepsForm> {
+    plain(StepsForm::ALL)
+}
+
+/// A number of solutions from 1, or `all`, which is the greatest number.
+pub fn number_or_all(text: &str) -> Result<u64, String> {
+    match text {
+        "all" => Ok(u64::MAX),
+        _ => whole(1..)(text).map_err(|_| "give a whole number from 1, or `all`".to_owned()),
+    }
+}
+
+/// A column that answers add; the list of names is in the error, because some are planned only.
+pub fn column(text: &str) -> Result<AddedColumn, NoAddedColumn> {
+    text.parse()
+}
+
 pub fn form() -> impl TypedValueParser<Value = OutputForm> {
-    plain(OutputForm::ALL)
+    plain(OutputForm::ALL.into_iter().chain(OutputForm::OF_FILES))
 }
 
 pub fn strategy() -> impl TypedValueParser<Value = AnyStrategy> {
@@ -123,4 +155,30 @@ pub fn side(text: &str) -> Result<Order, String> {
 pub fn order(text: &str) -> Result<Order, String> {
     let order = text.parse().ok().and_then(Order::new);
     order.ok_or_else(|| "an order is 1, 2, 3, 4 or 5".to_owned())
+}
+
+/// The fewest bytes of memory that can be asked for.
+const MIN_MEMORY: usize = 1 << 20;
+
+/// A number of bytes with the unit K, M or G, which are powers of 1024.
+pub fn memory(text: &str) -> Result<usize, String> {
+    let upper = text.to_ascii_uppercase();
+    let number = upper.strip_suffix("IB").or_else(|| upper.strip_suffix('B')).unwrap_or(&upper);
+    let units = [('K', 1 << 10), ('M', 1 << 20), ('G', 1 << 30)];
+    let with_unit = units.into_iter().find_map(|(unit, bytes)| Some((number.strip_suffix(unit)?, bytes)));
+    let (number, unit) = with_unit.unwrap_or((number, 1));
+    let bytes = number.parse::<usize>().ok().and_then(|number| number.checked_mul(unit));
+    bytes
+        .filter(|&bytes| bytes >= MIN_MEMORY)
+        .ok_or_else(|| "give a size from 1M, as in 512M or 2G".to_owned())
+}
+
+/// A share from 0 to 1: as in `10%` or `0.1`.
+pub fn share(text: &str) -> Result<f64, String> {
+    let number = match text.strip_suffix('%') {
+        Some(percent) => percent.trim_end().parse::<f64>().map(|percent| percent / 100.0),
+        None => text.parse(),
+    };
+    let share = number.ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "give a share from 0% to 100%, as in 10% or 0.1".to_owned())
 }

@@ -2,6 +2,7 @@
 
 use sudoku_stream::explore::{Condition, Figures, Results, Settings, Spread};
 
+use super::metric::Metric;
 use super::table;
 
 const COLUMNS: &str = "size,order,cells,clues,clue_ratio,strategy,boards_from,question,node_limit,seed,\
@@ -9,12 +10,23 @@ const COLUMNS: &str = "size,order,cells,clues,clue_ratio,strategy,boards_from,qu
                        solved_share,several_share,no_solution_share,gave_up_share";
 
 /// The figures that vary over boards; each has a median, a mean, a 90th percentile and a maximum.
-const SPREADS: [&str; 5] = ["nodes", "backtracks", "comparisons", "placements", "time_us"];
+/// New ones come last, so that columns keep their places.
+const SPREADS: [Metric; 7] = [
+    Metric::Nodes,
+    Metric::Backtracks,
+    Metric::Comparisons,
+    Metric::Placements,
+    Metric::Time,
+    Metric::Guesses,
+    Metric::Depth,
+];
 
 /// The heading and all rows. Figures that were not measured are blank.
 pub fn write(results: &Results) -> String {
     let mut text = COLUMNS.to_owned();
-    for name in SPREADS {
+    for metric in SPREADS {
+        let unit = if metric == Metric::Time { "_us" } else { "" };
+        let name = format!("{}{unit}", metric.name());
         text += &format!(",{name}_median,{name}_mean,{name}_p90,{name}_max");
     }
     text.push('\n');
@@ -50,16 +62,18 @@ fn row(figures: &Figures, unmade: usize) -> String {
     for boards in [solved, several, no_solution, gave_up] {
         row += &format!(",{:.6}", figures.share(boards));
     }
-    let Figures { nodes, backtracks, comparisons, placements, time_ns, .. } = figures;
-    for spread in [Some(nodes), Some(backtracks), comparisons.as_ref(), placements.as_ref()] {
-        match spread {
+    for metric in SPREADS {
+        match metric.of(figures) {
+            Some(Spread { median, mean, p90, max }) if metric == Metric::Time => {
+                let us = |ns: f64| ns / 1e3;
+                row +=
+                    &format!(",{:.3},{:.3},{:.3},{:.3}", us(*median), us(*mean), us(*p90), us(*max as f64));
+            }
             Some(Spread { median, mean, p90, max }) => {
                 row += &format!(",{median:.3},{mean:.3},{p90:.3},{max}");
             }
             None => row += ",,,,",
         }
     }
-    let us = |ns: f64| ns / 1e3;
-    let Spread { median, mean, p90, max } = *time_ns;
-    row + &format!(",{:.3},{:.3},{:.3},{:.3}", us(median), us(mean), us(p90), us(max as f64))
+    row
 }

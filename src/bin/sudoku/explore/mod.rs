@@ -8,6 +8,7 @@
 mod canvas;
 mod csv;
 mod letters;
+mod metric;
 mod plot;
 mod table;
 
@@ -21,24 +22,26 @@ use std::time::Instant;
 use anyhow::bail;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, ValueEnum, value_parser};
-use indicatif::ProgressBar;
 use sudoku_stream::explore::{
     self, ClueList, Condition, DEFAULT_BOARDS, Done, Experiment, Failure, Job, Results, Settings, Source,
 };
 use sudoku_stream::generate::any_seed;
 use sudoku_stream::grid::Order;
 use sudoku_stream::offline::Output;
-use sudoku_stream::pipeline::{self, Ended, NoReader, ThreadPool};
-use sudoku_stream::solver::{Question, STRATEGIES};
+use sudoku_stream::pipeline::{self, Ended, NoThreads, ThreadPool};
+use sudoku_stream::solver::{Boxes, Question, STRATEGIES, Strategy as _};
 
+use crate::cli::progress::Bar;
 use crate::cli::run::RunArgs;
 use crate::cli::value::{self, AnyStrategy, whole};
-use crate::cli::{exit, interrupt, print, progress};
+use crate::cli::{exit, fit, interrupt, machine, print, progress};
+use metric::Metric;
 
 const EXAMPLES: &str = "\
 Examples:
   sudoku explore
   sudoku explore --size 4,9,16 --clues 0%..50%:10% --plot explore.svg
+  sudoku explore --clues 20..30 --metric guesses,comparisons
   sudoku explore --boards-from puzzles --question unique --csv > figures.csv
 
 Exit codes: 0, the experiment is done; 1, two strategies disagree; 2, it could not start or end.";
@@ -90,9 +93,14 @@ pub struct ExploreArgs {
     #[arg(long, value_name = "S", value_parser = whole::<u64>(0..))]
     seed: Option<u64>,
 
-    /// Count comparisons and placements too; --csv shows them
+    /// Metrics to tabulate and plot side by side [default: nodes,backtracks,time]
     ///
-    /// They are counted in a second search of each board, which is not timed.
+    /// Comparisons and placements are counted in a second search of each board, which is not timed,
+    /// and by strategies that search boards one by one.
+    #[arg(long, hide_short_help = true, value_enum, value_name = "LIST", value_delimiter = ',')]
+    metric: Vec<Metric>,
+
+    /// Count comparisons and placements for --csv, as --metric does where it names them
     #[arg(long, hide_short_help = true)]
     steps: bool,
 
@@ -159,16 +167,29 @@ impl ExploreArgs {
                 BoardQuestion::Unique => Question::Unique,
             },
             node_limit: self.node_limit,
-            counts_steps: self.steps,
+            counts_steps: self.steps || self.metrics().iter().any(|metric| metric.is_step()),
             seed: self.seed.unwrap_or_else(any_seed),
         };
         Ok(Experiment::new(conditions.collect(), settings)?)
     }
 
+    /// The metrics to show, each once, in the order of the command line.
+    fn metrics(&self) -> Vec<Metric> {
+        let mut metrics = Vec::new();
+        for &metric in if self.metric.is_empty() { &Metric::USUAL[..] } else { &self.metric } {
+            if !metrics.contains(&metric) {
+                metrics.push(metric);
+            }
+        }
+        metrics
+    }
+
     /// The strategies for boards of these orders, in the order of the registry.
     fn strategies(&self, orders: &[Order]) -> anyhow::Result<Vec<AnyStrategy>> {
         let is_wanted = |s: &AnyStrategy| {
-            self.strategy.is_empty() || self.strategy.iter().any(|named| named.name() == s.name())
+            let is_named = self.strategy.iter().any(|named| named.name() == s.name());
+            // What searches as `fast` does would be a second curve over the same points.
+            is_named || self.strategy.is_empty() && s.name() != Boxes.name()
         };
         let wanted: Vec<_> = STRATEGIES.iter().copied().filter(is_wanted).collect();
         for &order in orders {
@@ -187,12 +208,14 @@ pub fn run(args: &ExploreArgs) -> anyhow::Result<ExitCode> {
     // Opened first, because a wrong name should not be reported after hours of work.
     let plot = args.plot.as_deref().map(Plot::open).transpose()?;
     let pool = Arc::new(pipeline::pool(args.run.threads)?);
+    let view = View { metrics: args.metrics(), machine: machine(pool.current_num_threads()) };
+    let columns = fit::stdout_columns();
     if !args.csv {
-        print::stdout(&table::heading(&experiment, pool.current_num_threads()))?;
+        print::stdout(&table::heading(&experiment, &view, columns))?;
     }
 
     let searches = experiment.searches();
-    let bar = progress::of_searches(&args.run.progress, searches);
+    let bar = progress::beside_stdout(|| progress::of_searches(&args.run.progress, searches));
     let ran = search(&experiment, &pool, &cancel, &bar);
     let done = bar.position();
     bar.finish_and_clear();
@@ -214,11 +237,25 @@ pub fn run(args: &ExploreArgs) -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::from(exit::DISAGREED));
         }
     };
-    print::stdout(&if args.csv { csv::write(&results) } else { table::write(&results) })?;
+    print::stdout(&if args.csv { csv::write(&results) } else { table::write(&results, &view, columns) })?;
     if let Some(plot) = plot {
-        plot.finish(&results)?;
+        plot.finish(&results, &view)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What tables and plots show of the results.
+struct View {
+    /// The metrics that are shown side by side.
+    metrics: Vec<Metric>,
+    /// The machine that the times are of.
+    machine: String,
+}
+
+/// `AMD EPYC 9R14, 2 cores, 1 thread`.
+fn machine(threads: usize) -> String {
+    let cores = print::counted(machine::cores() as u64, "core");
+    format!("{}, {cores}, {}", machine::cpu(), print::counted(threads as u64, "thread"))
 }
 
 /// Why the searches did not come to their end.
@@ -227,7 +264,7 @@ enum Stopped {
     #[error(transparent)]
     Failure(#[from] Failure),
     #[error(transparent)]
-    Threads(#[from] NoReader),
+    Threads(#[from] NoThreads),
 }
 
 /// Searches all boards on the pool.
@@ -235,7 +272,7 @@ fn search(
     experiment: &Arc<Experiment>,
     pool: &Arc<ThreadPool>,
     cancel: &Arc<AtomicBool>,
-    bar: &ProgressBar,
+    bar: &Bar,
 ) -> Result<Results, Stopped> {
     let mut results = Results::new(Arc::clone(experiment));
     let mut jobs = Arc::clone(experiment).jobs();
@@ -261,7 +298,7 @@ fn search(
 /// A plot to be drawn, and its output.
 struct Plot {
     output: Output,
-    draw: fn(&Results) -> anyhow::Result<Vec<u8>>,
+    draw: fn(&Results, &View) -> anyhow::Result<Vec<u8>>,
 }
 
 impl Plot {
@@ -275,8 +312,8 @@ impl Plot {
         Ok(Self { output: Output::file(path, false)?, draw })
     }
 
-    fn finish(mut self, results: &Results) -> anyhow::Result<()> {
-        self.output.write(&(self.draw)(results)?)?;
+    fn finish(mut self, results: &Results, view: &View) -> anyhow::Result<()> {
+        self.output.write(&(self.draw)(results, view)?)?;
         Ok(self.output.finish()?)
     }
 }

@@ -6,19 +6,29 @@ use sudoku_stream::explore::{
 use sudoku_stream::grid::Order;
 use sudoku_stream::solver::Question;
 
-use crate::cli::print;
+use super::View;
+use super::metric::Metric;
+use crate::cli::value::AnyStrategy;
+use crate::cli::{fit, print};
 
-/// The lines above the tables.
-pub fn heading(experiment: &Experiment, threads: usize) -> String {
+/// The spaces before a column.
+const GAP: usize = 2;
+
+/// The widest lines of text, where no terminal is narrower.
+const TEXT_COLUMNS: usize = 80;
+
+/// The lines above the tables. On a terminal they fit its columns.
+pub fn heading(experiment: &Experiment, view: &View, columns: Option<usize>) -> String {
     let settings = experiment.settings();
-    format!(
-        "{}, seed {}\nquestion {}, given up after {}; {}\n",
+    let lines = format!(
+        "{}, seed {}\nquestion {}, given up after {}\n{}",
         subject(experiment),
         settings.seed,
         question_name(settings.question),
         print::counted(settings.node_limit, "node"),
-        print::counted(threads as u64, "thread"),
-    )
+        view.machine,
+    );
+    text(&lines, columns.unwrap_or(usize::MAX))
 }
 
 /// `9x9 boards of random values, 100 for each clue count`.
@@ -50,39 +60,102 @@ pub const fn question_name(question: Question) -> &'static str {
     }
 }
 
-/// The tables: each strategy on each size, the correlations, and how cost grows if there are
-/// several sizes.
-pub fn write(results: &Results) -> String {
+/// The tables: the strategies side by side, each strategy by itself, the correlations, and how cost
+/// grows if there are several sizes. On a terminal they fit its columns.
+pub fn write(results: &Results, view: &View, columns: Option<usize>) -> String {
     let experiment = results.experiment();
+    let strategies = &experiment.settings().strategies;
     let orders = experiment.orders();
+    let note = |note: &str| text(note, columns.unwrap_or(TEXT_COLUMNS).min(TEXT_COLUMNS));
+    let title = |title: &str| format!("\n{}", text(title, columns.unwrap_or(usize::MAX)));
     let mut page = String::new();
     for &order in &orders {
-        for (place, strategy) in experiment.settings().strategies.iter().enumerate() {
+        for &metric in &view.metrics {
+            page += &title(&format!("{order}, {}, medians", metric.table_title()));
+            page += &aligned(&side_by_side(results, order, metric), 0, 1, columns);
+        }
+    }
+    page.push('\n');
+    page += &note("`>`: at least half of the searches were given up, so the median is greater than that.");
+    for name in view.metrics.iter().filter(|metric| metric.is_step()).map(|metric| metric.name()) {
+        let uncounted = names(strategies.iter().filter(|s| s.searches_together()));
+        if !uncounted.is_empty() {
+            page += &note(&format!("For {uncounted}, {name} are not counted."));
+        }
+    }
+    for &order in &orders {
+        for (place, strategy) in strategies.iter().enumerate() {
             if strategy.supports(order) {
-                page += &format!("\n{order}, {}\n{}", strategy.name(), by_clues(results, order, place));
+                page += &title(&format!("{order}, {}", strategy.name()));
+                page += &aligned(&by_clues(results, order, place), 0, 1, columns);
             }
         }
     }
-    page += "\nSolved, none (no solution) and given up are shares of the boards in %. Nodes,\n\
-             backtracks and times are medians; p90 is the 90th percentile beside them.\n\
-             A search that was given up counts with its cost so far.\n";
-    if let Some(note) = together(experiment) {
-        page += &format!("{note}\n");
+    page.push('\n');
+    page += &note(
+        "Solved, none (no solution) and given up are shares of the boards in %. Nodes, backtracks and times are \
+         medians; p90 is the 90th percentile beside them. A search that was given up counts with its cost so far.",
+    );
+    if let Some(shared) = together(experiment) {
+        page += &note(&shared);
     }
-    page += &unmade(results);
-    page += &format!("\nClue ratio and backtracks, over all boards of a size\n{}", correlations(results));
+    page += &note(&unmade(results));
+    page += &title("Clue ratio and backtracks, over all boards of a size");
+    page += &aligned(&correlations(results), 2, 2, columns);
     if orders.len() > 1 {
-        page += &format!("\nHow cost grows with the size, over all clue ratios\n{}", growth(results));
+        page += &title("How cost grows with the size, over all clue ratios");
+        page += &aligned(&growth(results), 1, 2, columns);
     }
     page
 }
 
+/// Lines that fit, each with its end.
+fn text(text: &str, columns: usize) -> String {
+    fit::wrapped(text, columns).into_iter().map(|line| line + "\n").collect()
+}
+
+/// The medians of a metric, a row for each clue count and a column for each strategy.
+fn side_by_side(results: &Results, order: Order, metric: Metric) -> Vec<Vec<String>> {
+    let experiment = results.experiment();
+    let strategies: Vec<(usize, &str)> = experiment
+        .settings()
+        .strategies
+        .iter()
+        .enumerate()
+        .filter(|(_, strategy)| strategy.supports(order))
+        .map(|(place, strategy)| (place, strategy.name()))
+        .collect();
+    // Long names are broken at their hyphen, so that all strategies fit 80 columns.
+    let halves = strategies.iter().map(|(_, name)| match name.find('-') {
+        Some(at) => name.split_at(at + 1),
+        None => ("", *name),
+    });
+    let (above, below): (Vec<&str>, Vec<&str>) = halves.unzip();
+    let heading = |first: &str, names: &[&str]| words(&[&[first], names].concat());
+    let mut rows = vec![heading("", &above), heading("clues", &below)];
+    for (index, condition) in experiment.conditions().iter().enumerate() {
+        if condition.order != order {
+            continue;
+        }
+        let median = |&(strategy, _): &(usize, &str)| {
+            let figures = results.figures(index, strategy)?;
+            let median = metric.of(&figures)?.median;
+            let sign = if 2 * figures.gave_up >= figures.boards { ">" } else { "" };
+            let median = if metric == Metric::Time { microseconds(median) } else { number(median) };
+            Some(format!("{sign}{median}"))
+        };
+        let medians = strategies.iter().map(|strategy| median(strategy).unwrap_or_else(|| "-".to_owned()));
+        rows.push([condition.clues.to_string()].into_iter().chain(medians).collect());
+    }
+    rows
+}
+
 /// A strategy on boards of a size, a row for each clue count.
-fn by_clues(results: &Results, order: Order, strategy: usize) -> String {
+fn by_clues(results: &Results, order: Order, strategy: usize) -> Vec<Vec<String>> {
     let experiment = results.experiment();
     let has_several = experiment.settings().question != Question::First;
     let mut rows: Vec<Vec<String>> = vec![
-        words(&["", "clue", "", "", "", "given", "", "back-", "", "time", ""]),
+        words(&["", "clue", "", "", "", "given", "", "back-", "back-", "time", "time"]),
         words(&["clues", "ratio", "solved", "several", "none", "up", "nodes", "tracks", "p90", "µs", "p90"]),
     ];
     for (index, condition) in experiment.conditions().iter().enumerate() {
@@ -108,19 +181,18 @@ fn by_clues(results: &Results, order: Order, strategy: usize) -> String {
             row.remove(3);
         }
     }
-    aligned(&rows, 0)
+    rows
 }
 
 /// The note about strategies that search boards together, if there are any.
 pub fn together(experiment: &Experiment) -> Option<String> {
-    let strategies = experiment.settings().strategies.iter().filter(|s| s.searches_together());
-    let names: Vec<&str> = strategies.map(|s| s.name()).collect();
-    (!names.is_empty()).then(|| {
-        format!(
-            "For {}, all boards of a clue count are searched together and share the time.",
-            names.join(", ")
-        )
-    })
+    let names = names(experiment.settings().strategies.iter().filter(|s| s.searches_together()));
+    (!names.is_empty())
+        .then(|| format!("For {names}, all boards of a clue count are searched together and share the time."))
+}
+
+fn names<'a>(strategies: impl Iterator<Item = &'a AnyStrategy>) -> String {
+    strategies.map(|strategy| strategy.name()).collect::<Vec<_>>().join(", ")
 }
 
 /// A line for each kind of board that could not be made.
@@ -139,7 +211,7 @@ fn unmade(results: &Results) -> String {
     lines
 }
 
-fn correlations(results: &Results) -> String {
+fn correlations(results: &Results) -> Vec<Vec<String>> {
     let experiment = results.experiment();
     let mut rows = vec![words(&["size", "strategy", "n", "given up", "Pearson", "Spearman"])];
     for order in experiment.orders() {
@@ -158,7 +230,7 @@ fn correlations(results: &Results) -> String {
             ]);
         }
     }
-    aligned(&rows, 2)
+    rows
 }
 
 /// The reason why there is no correlation of clue ratio and backtracks.
@@ -171,7 +243,7 @@ pub fn why_not(reason: NoCorrelation) -> String {
     .to_owned()
 }
 
-fn growth(results: &Results) -> String {
+fn growth(results: &Results) -> Vec<Vec<String>> {
     let experiment = results.experiment();
     let mut rows = vec![words(&[
         "strategy", "size", "cells", "boards", "given up", "nodes", "time µs", "p90", "growth",
@@ -197,7 +269,7 @@ fn growth(results: &Results) -> String {
             ]);
         }
     }
-    aligned(&rows, 1)
+    rows
 }
 
 fn words(words: &[&str]) -> Vec<String> {
@@ -205,17 +277,46 @@ fn words(words: &[&str]) -> Vec<String> {
 }
 
 /// Lays rows out in columns, the first `left` of them left-aligned.
-fn aligned(rows: &[Vec<String>], left: usize) -> String {
+///
+/// Rows that are wider than `columns` are folded: the other columns follow below, beside the first
+/// `keys` again.
+fn aligned(rows: &[Vec<String>], left: usize, keys: usize, columns: Option<usize>) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..rows.first().map_or(0, Vec::len)).map(width).collect();
+    let most = columns.unwrap_or(usize::MAX);
+    let of_keys: usize = widths.iter().take(keys).map(|width| GAP + width).sum();
     let mut text = String::new();
-    for row in rows {
-        let mut line = String::new();
-        for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
-            line += &if column < left { format!("  {cell:<width$}") } else { format!("  {cell:>width$}") };
+    let mut next = keys;
+    while next < widths.len() {
+        let first = next;
+        let mut used = of_keys;
+        // There is at least one.
+        while next < widths.len() && (next == first || used + GAP + widths[next] <= most) {
+            used += GAP + widths[next];
+            next += 1;
         }
-        text += line.trim_end();
-        text.push('\n');
+        // What is still too wide is broken into lines.
+        let room = most.saturating_sub(of_keys + GAP).max(1);
+        for row in rows {
+            let cells = (0..keys).chain(first..next).map(|column| {
+                let width = if column < keys { widths[column] } else { widths[column].min(room) };
+                (column, width, fit::wrapped(&row[column], width))
+            });
+            let cells: Vec<(usize, usize, Vec<String>)> = cells.collect();
+            // None where the upper line of headings has nothing here.
+            let height = cells.iter().map(|(.., lines)| lines.len()).max().unwrap_or(0);
+            for number in 0..height {
+                let mut line = String::new();
+                for &(column, width, ref lines) in &cells {
+                    let cell = lines.get(number).map_or("", String::as_str);
+                    line += &" ".repeat(GAP);
+                    line +=
+                        &if column < left { format!("{cell:<width$}") } else { format!("{cell:>width$}") };
+                }
+                text += line.trim_end();
+                text.push('\n');
+            }
+        }
     }
     text
 }

@@ -11,18 +11,20 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use clap::{Args, ValueEnum, value_parser};
+use clap::{Args, ValueEnum, ValueHint, value_parser};
 use serde::Serialize;
+use sudoku_stream::client::Endpoint;
 use sudoku_stream::input::Source;
 use sudoku_stream::load::{self, Figures, Method, Plan, Workload};
 use sudoku_stream::pipeline;
 use sudoku_stream::text::Hint;
 
 use self::report::Report;
-use crate::cli::input::{FormatArgs, InputArgs};
+use crate::cli::input::{FormatArgs, Input};
 use crate::cli::interrupt::{self, interruptible};
+use crate::cli::output::ReportArgs;
 use crate::cli::run::ProgressArgs;
-use crate::cli::server::TrustArgs;
+use crate::cli::server::{TrustArgs, address};
 use crate::cli::value::{self, whole};
 use crate::cli::{exit, print, progress};
 use crate::demo;
@@ -41,15 +43,17 @@ const MAX_SECONDS: f64 = 7.0 * 86_400.0;
 
 const EXAMPLES: &str = "\
 Examples:
-  sudoku load --server http://127.0.0.1:50051
-  sudoku load puzzles.txt --server http://127.0.0.1:50051 --method solve-stream --streams 16
-  sudoku load --server http://127.0.0.1:50051 --rate 100000 --duration 60 --json
+  sudoku load --server 127.0.0.1:50051
+  sudoku load puzzles.txt --server 127.0.0.1:50051 --method solve-stream --streams 16
+  sudoku load --server 127.0.0.1:50051 --rate 100000 --duration 60 -f json -o load.json
+  sudoku load --server https://sudoku.example:50051 --token-file token -n 1000000
 
-With --json one object is printed. It has what was asked for (server, method, batch, connections, streams, in_flight, rate, \
+With -f json one object is printed. It has what was asked for (server, method, batch, connections, streams, in_flight, rate, \
 check_every), interrupted, seconds, messages (sent, answered, unsent), puzzles (sent, right, checked, wrong, missing, repeated, \
-failed), error_lines by code, statuses by name, puzzles_per_second, messages_per_second, latency_us (mean, p50, p90, p99, p99_9, \
+failed, resent), error_lines by code, statuses by name, puzzles_per_second, messages_per_second, latency_us (mean, p50, p90, p99, p99_9, \
 max), the version of this program and, if there is one, the first wrong_answer. Every puzzle sent is right, wrong, missing \
-(never answered) or failed (its call was ended by a status); repeated answers come on top.
+(never answered) or failed (its call was ended by a status); repeated answers come on top, and resent counts what was sent to \
+another of several servers after one was lost.
 
 Exit codes: 0, every puzzle was answered once and rightly; 1, some were not; 2, the server could not be loaded.";
 
@@ -60,15 +64,19 @@ pub struct LoadArgs {
     /// Puzzles to send, over and over [default: a built-in sample]
     ///
     /// `-` is standard input.
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     file: Option<PathBuf>,
 
     #[command(flatten)]
     format: FormatArgs,
 
-    /// Server, such as `http://127.0.0.1:50051`
-    #[arg(id = "server", long = "server", value_name = "URL")]
-    url: String,
+    /// Servers: 127.0.0.1:50051, or several with commas
+    ///
+    /// That is short for `http://127.0.0.1:50051`; an encrypted one is `https://sudoku.example:50051`.
+    /// Streams are spread over several servers, and what a lost one has not answered goes to the next.
+    #[arg(id = "server", long = "server", value_name = "ADDRESS", value_parser = address)]
+    #[arg(value_delimiter = ',', required = true)]
+    urls: Vec<String>,
 
     #[command(flatten)]
     trust: TrustArgs,
@@ -78,7 +86,8 @@ pub struct LoadArgs {
     method: MethodArg,
 
     /// Puzzles per message [range: 1 to 16384] [default: 1024 for solve-lines, else 1]
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=16_384))]
+    #[arg(long, hide_short_help = true, value_name = "N")]
+    #[arg(value_parser = value_parser!(u32).range(1..=16_384))]
     batch: Option<u32>,
 
     /// Connections [range: 1 to 4096]
@@ -109,7 +118,7 @@ pub struct LoadArgs {
     duration: Duration,
 
     /// Stop after N puzzles
-    #[arg(long, value_name = "N", value_parser = whole::<u64>(1..))]
+    #[arg(short = 'n', long, value_name = "N", value_parser = whole::<u64>(1..))]
     puzzles: Option<u64>,
 
     /// Compare the answers to every Nth message only, and count the others
@@ -118,12 +127,20 @@ pub struct LoadArgs {
     check_every: u64,
 
     /// Threads that send and receive [range: 1 to 1024] [default: half of the cores]
-    #[arg(long, hide_short_help = true, value_name = "N", value_parser = value::threads())]
+    #[arg(short = 'j', long, hide_short_help = true, value_name = "N", value_parser = value::threads())]
     threads: Option<usize>,
 
-    /// Print one JSON object instead of the report
-    #[arg(long)]
+    /// Form of the report
+    #[arg(id = "form", short = 'f', long = "format", value_enum, value_name = "FORM")]
+    #[arg(default_value_t = ReportForm::Text)]
+    form: ReportForm,
+
+    /// Short for `--format json`
+    #[arg(long, hide_short_help = true, conflicts_with = "form")]
     json: bool,
+
+    #[command(flatten)]
+    out: ReportArgs,
 
     #[command(flatten)]
     progress: ProgressArgs,
@@ -131,8 +148,8 @@ pub struct LoadArgs {
 
 impl LoadArgs {
     /// The input, if one was named.
-    fn input(&self) -> Option<InputArgs> {
-        self.file.clone().map(|file| InputArgs::mapped(file, self.format.clone()))
+    fn input(&self) -> Option<Input> {
+        self.file.as_deref().map(|file| Input::file(file, self.format.clone()))
     }
 
     /// The shape of the load.
@@ -162,6 +179,13 @@ impl LoadArgs {
         let half = || thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2));
         self.threads.unwrap_or_else(half)
     }
+}
+
+/// The form of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ReportForm {
+    Text,
+    Json,
 }
 
 /// A method that can be loaded.
@@ -199,7 +223,10 @@ fn seconds(text: &str) -> Result<Duration, String> {
 /// Runs `sudoku load`.
 pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     let plan = args.plan()?;
-    let endpoint = args.trust.endpoint(&args.url)?;
+    let known = args.trust.endpoint("")?;
+    let endpoints: Vec<_> =
+        args.urls.iter().map(|url| Endpoint { url: url.clone(), ..known.clone() }).collect();
+    let mut out = args.out.open()?;
     let cancel = interrupt::flag()?;
     let input = args.input();
     let flag = Arc::clone(&cancel);
@@ -223,7 +250,7 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     }
 
     let milliseconds = u64::try_from(plan.duration.as_millis()).unwrap_or(u64::MAX);
-    let bar = progress::of_time(args.progress.wants_bar(), milliseconds);
+    let bar = progress::beside_stdout(|| progress::of_time(args.progress.wants_bar(), milliseconds));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(args.threads())
         .enable_all()
@@ -234,7 +261,7 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
         bar.set_position(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         bar.set_message(format!("{} puzzles/s", print::per_second(figures.right, time)));
     };
-    let loaded = runtime.block_on(load::run(&endpoint, &plan, &workload, &cancel, &mut watch));
+    let loaded = runtime.block_on(load::run(&endpoints, &plan, &workload, &cancel, &mut watch));
     // In the background, because a name look-up may still block a thread.
     runtime.shutdown_background();
     bar.finish_and_clear();
@@ -242,7 +269,9 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
 
     let is_interrupted = cancel.load(Ordering::Relaxed);
     let report = Report::new(args, &plan, &figures, is_interrupted);
-    print::stdout(&if args.json { report.json()? } else { report.text(&figures) })?;
+    let is_json = args.json || args.form == ReportForm::Json;
+    out.write(&if is_json { report.json()? } else { report.text(&figures) })?;
+    out.finish()?;
     Ok(exit_code(&figures, is_interrupted))
 }
 

@@ -67,6 +67,8 @@ struct Puzzles {
     repeated: u64,
     /// Ended by a status.
     failed: u64,
+    /// Sent to another server after one was lost.
+    resent: u64,
 }
 
 #[derive(Serialize)]
@@ -86,7 +88,7 @@ impl Report {
         let [p50, p90, p99, p99_9, max] = QUANTILES.map(|(_, share)| microseconds(figures.latency(share)));
         Self {
             version: env!("CARGO_PKG_VERSION"),
-            server: args.url.clone(),
+            server: args.urls.join(","),
             method: args.method,
             batch: plan.message_puzzles,
             connections: plan.connections,
@@ -109,6 +111,7 @@ impl Report {
                 missing: figures.missing(),
                 repeated: figures.repeated,
                 failed: figures.failed,
+                resent: figures.resent,
             },
             error_lines: figures.errors.clone(),
             statuses: figures.statuses.clone(),
@@ -145,6 +148,9 @@ impl Report {
             print::thousands(puzzles.repeated),
             print::thousands(puzzles.failed),
         );
+        if puzzles.resent > 0 {
+            text += &format!("{} sent again to another server\n", print::counted(puzzles.resent, "puzzle"));
+        }
         if let Some(example) = &self.wrong_answer {
             text += &format!("first wrong answer: {example}\n");
         }

@@ -3,6 +3,7 @@
 /// The action of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
+    Apply,
     Check,
     Clear,
     Count,
@@ -16,6 +17,7 @@ pub enum Verb {
     Open,
     Puzzle,
     Random,
+    Rate,
     Redo,
     Reset,
     Rules,
@@ -23,6 +25,7 @@ pub enum Verb {
     Show,
     Solve,
     Stats,
+    Steps,
     Strategy,
     Undo,
     Unique,
@@ -114,7 +117,7 @@ pub static COMMANDS: &[Command] = &[
         aliases: &["load"],
         arguments: "FILE",
         summary: "Open a file of puzzles and put the first on the board",
-        more: "The notation is auto-detected; .gz and .zst are decompressed. Badly formed puzzles are reported.",
+        more: "The notation is auto-detected; packed files are unpacked. Badly formed puzzles are reported.",
         completes: Completes::Files,
     },
     Command {
@@ -221,9 +224,36 @@ pub static COMMANDS: &[Command] = &[
         verb: Verb::Hint,
         name: "hint",
         aliases: &[],
+        arguments: "[all]",
+        summary: "Say where to look; again, by which technique; again, the step",
+        more: "`hint all` says everything at once. If an entry is wrong, it is named instead.",
+        completes: Completes::Words(&["all"]),
+    },
+    Command {
+        verb: Verb::Apply,
+        name: "apply",
+        aliases: &[],
         arguments: "",
-        summary: "Name the next cell, its value and the reason",
-        more: "If an entry is wrong, it is named instead.",
+        summary: "Carry out the step of the hint",
+        more: "Candidates that a step takes away are remembered for later hints.",
+        completes: Completes::Nothing,
+    },
+    Command {
+        verb: Verb::Steps,
+        name: "steps",
+        aliases: &[],
+        arguments: "",
+        summary: "Solve by hand from here, every step with its reason",
+        more: "The board stays as it is.",
+        completes: Completes::Nothing,
+    },
+    Command {
+        verb: Verb::Rate,
+        name: "rate",
+        aliases: &[],
+        arguments: "",
+        summary: "Rate the puzzle by the hardest step that a person has to take",
+        more: "Only the clues are rated, not your entries.",
         completes: Completes::Nothing,
     },
     Command {
@@ -382,7 +412,7 @@ mod tests {
     fn beginnings_and_slips_are_understood() {
         assert_eq!(resolve("exa").unwrap().verb, Verb::Example);
         assert_eq!(resolve("So").unwrap().verb, Verb::Solve);
-        assert_eq!(resolve("r").unwrap_err(), "`r` could be `rules`, `random`, `redo`, `reset`.");
+        assert_eq!(resolve("r").unwrap_err(), "`r` could be `rules`, `random`, `redo`, `reset`, `rate`.");
         assert_eq!(
             resolve("slove").unwrap_err(),
             "Unknown command `slove`. Did you mean `solve`? `help` lists the commands."

@@ -103,6 +103,7 @@ impl List {
                 match input::validate(reader, &pool, &cancel, ERRORS_SHOWN, |_| ()) {
                     Ok(found) => Ok((format, name, found)),
                     Err(ValidateError::Input(error)) => Err(error.into()),
+                    Err(error @ ValidateError::Threads(_)) => Err(error.into()),
                     Err(ValidateError::Cancelled) => Err(Interrupted.into()),
                 }
             }

@@ -8,6 +8,7 @@ mod board;
 mod command;
 mod console;
 mod examples;
+mod hand;
 mod list;
 mod paste;
 mod session;
@@ -21,10 +22,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context as _;
-use clap::Args;
+use clap::{Args, ValueHint};
 use signal_hook::consts::signal::SIGINT;
 use signal_hook::flag;
 
+use crate::cli::colour::ColourArgs;
 use crate::cli::input::FormatArgs;
 use crate::cli::{interrupt, print};
 use board::Look;
@@ -36,6 +38,7 @@ const GREETING: &str = "This is the Sudoku console. `help` lists the commands, `
 const EXAMPLES: &str = "\
 Examples:
   sudoku shell
+  sudoku shell 53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79
   sudoku shell puzzles.txt
   sudoku shell < script.txt
 
@@ -46,15 +49,19 @@ On a terminal there are colours (unless NO_COLOR is set), history, and completio
 #[command(after_long_help = EXAMPLES)]
 pub struct ShellArgs {
     /// Puzzle or file to begin with
-    #[arg(value_name = "PUZZLE|FILE")]
+    #[arg(value_name = "PUZZLE|FILE", value_hint = ValueHint::FilePath)]
     start: Option<OsString>,
 
     #[command(flatten)]
     format: FormatArgs,
+
+    #[command(flatten)]
+    colour: ColourArgs,
 }
 
 /// Runs `sudoku shell`.
 pub fn run(args: &ShellArgs) -> anyhow::Result<ExitCode> {
+    args.colour.apply();
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     let interrupts = Interrupts::catch(is_terminal).context("Signals cannot be handled")?;
     let mut console = if is_terminal { Console::terminal()? } else { Console::pipe() };

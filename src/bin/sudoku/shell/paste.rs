@@ -351,8 +351,8 @@ mod tests {
         assert_eq!((format.order(), grid.filled()), (Order::NINE, 2));
         let error = |lines: &[&str]| pasted(lines).unwrap_err().to_string();
         assert_eq!(
-            error(&["1234", "3412", "21x3", "4321"]),
-            "Line 3 has an invalid character. It is 'x' in column 3."
+            error(&["1234", "3412", "21q3", "4321"]),
+            "Line 3 has an invalid character. It is 'q' in column 3."
         );
         assert_eq!(error(&["1234", "34122", "2143", "4321"]), "Line 2 has the wrong length.");
         let Begun::Part(mut paste) = begin(b"1234") else { panic!("a row is whole") };
@@ -364,7 +364,7 @@ mod tests {
     fn a_puzzle_on_a_line_is_told_what_is_wrong_with_it() {
         let error = |line: &str| read_line(line.as_bytes(), &Hint::default()).unwrap_err().to_string();
         assert_eq!(error("53..7..."), "The puzzle has 8 cells; a puzzle has 1, 16, 81, 256 or 625.");
-        let bad = format!("{}x", ".".repeat(80));
-        assert_eq!(error(&bad), "The puzzle has an invalid character. It is 'x' in column 81.");
+        let bad = format!("{}q", ".".repeat(80));
+        assert_eq!(error(&bad), "The puzzle has an invalid character. It is 'q' in column 81.");
     }
 }

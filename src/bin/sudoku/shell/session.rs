@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail};
-use sudoku_stream::answer::{NextStep, Tally, Task, Workers, check_grid, next_step};
+use sudoku_stream::answer::{
+    Block, HINT_EFFORT, NextStep, RateTask, Raters, Tally, Task, Workers, check_grid, next_step,
+};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::input::Pick;
 use sudoku_stream::pipeline::{self, ThreadPool};
@@ -15,16 +17,18 @@ use sudoku_stream::solver::{
     DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Limit, Metrics, Question, STRATEGIES, Search, Stop, Strategy,
     default_strategy, strategy,
 };
+use sudoku_stream::techniques::{Candidate, Position, TechniqueSet};
 use sudoku_stream::text::{Alphabet, Format, Hint, Notation, Problem, PuzzleError};
 
 use super::arguments::{cell, coordinates, digit, from_one, order};
 use super::board::{Board, Look};
 use super::command::{self, Verb, shortened};
 use super::examples::example;
+use super::hand::Hand;
 use super::list::{self, Interrupted, List};
 use super::paste::{self, Begun, Paste, Taken};
-use crate::check;
 use crate::cli::{print, summary};
+use crate::{check, rate, steps};
 
 /// The longest line accepted, in bytes. The largest puzzle pasted at once, in the widest notation,
 /// is shorter.
@@ -40,6 +44,7 @@ const NO_BOARD: &str = "There is no puzzle on the board. `example` puts one ther
 pub struct Session {
     board: Option<Board>,
     list: Option<List>,
+    hand: Hand,
     strategy: Option<&'static dyn Strategy>,
     node_limit: u64,
     shows_cost: bool,
@@ -75,6 +80,7 @@ impl Session {
         Self {
             board: None,
             list: None,
+            hand: Hand::default(),
             strategy: None,
             node_limit: DEFAULT_NODE_LIMIT,
             shows_cost: true,
@@ -230,7 +236,11 @@ impl Session {
             (Verb::Lock, []) => self.change(Board::lock),
             (Verb::Unlock, []) => self.change(Board::unlock),
             (Verb::Check, []) => self.check(),
-            (Verb::Hint, []) => self.hint(),
+            (Verb::Hint, []) => self.hint(false),
+            (Verb::Hint, [word]) if word.eq_ignore_ascii_case("all") => self.hint(true),
+            (Verb::Apply, []) => self.apply(),
+            (Verb::Rate, []) => self.rate(),
+            (Verb::Steps, []) => self.steps(),
             (Verb::Solve, []) if self.board.is_some() => self.solve(),
             (Verb::Solve, []) => {
                 self.awaits_puzzle = true;
@@ -608,16 +618,93 @@ impl Session {
         Ok(format!("{}\n{cost}", PuzzleError { problem, line: None }))
     }
 
-    fn hint(&mut self) -> anyhow::Result<String> {
+    /// The next hint for the board, with its position.
+    fn next_hint(&mut self) -> anyhow::Result<(Grid, Position)> {
         let (grid, clues) = self.with_board(|board, _| (board.grid().clone(), board.clues()))?;
-        // A hint does not depend on the strategy, so the default one is used.
-        let mut solver = default_strategy(grid.order()).solver(grid.order());
-        let limit = Limit { solutions: 2, nodes: self.node_limit, cancel: &self.cancel };
-        let step = next_step(&grid, &clues, solver.as_mut(), &limit);
-        if step == NextStep::Cancelled {
-            return Err(Interrupted.into());
+        let position = self.hand.position(&grid, &clues);
+        if self.hand.told(&grid).is_none() {
+            // A hint does not depend on the strategy, so the default one is used.
+            let mut solver = default_strategy(grid.order()).solver(grid.order());
+            let limit = Limit { solutions: 2, nodes: self.node_limit, cancel: &self.cancel };
+            let step = next_step(&position, &clues, TechniqueSet::ALL, HINT_EFFORT, solver.as_mut(), &limit);
+            if matches!(step, NextStep::Cancelled { .. }) {
+                return Err(Interrupted.into());
+            }
+            self.hand.take(&grid, step);
         }
-        Ok(format!("{step}\n"))
+        Ok((grid, position))
+    }
+
+    /// Tells the next stage of the hint, or all of it.
+    fn hint(&mut self, tells_all: bool) -> anyhow::Result<String> {
+        let (_, position) = self.next_hint()?;
+        let format = self.with_board(|board, _| board.format().clone())?;
+        let mut text = String::new();
+        for _ in 0..if tells_all { 3 } else { 1 } {
+            text = self.hand.tell(&format, &position);
+        }
+        Ok(text)
+    }
+
+    /// Carries the next step out.
+    fn apply(&mut self) -> anyhow::Result<String> {
+        let (grid, _) = self.next_hint()?;
+        let Some(hint) = self.hand.told(&grid).cloned() else { bail!("There is no step.") };
+        let (cell, digit) = match &hint {
+            NextStep::Technique(step) => match step.placement {
+                Some(Candidate { cell, digit }) => (cell, digit),
+                None => {
+                    self.hand.remove(&step.eliminations);
+                    return Ok(format!("Noted: {}. The next `hint` knows that.\n", step.effect()));
+                }
+            },
+            NextStep::Search { cell, digit, .. } => (*cell, *digit),
+            other => return Ok(format!("{other}\n")),
+        };
+        self.with_board(|board, look| {
+            board.set(cell, Some(digit));
+            let mut text = if look == Look::Plain { String::new() } else { board.draw(look) + "\n" };
+            text += &format!("{cell} is {digit}.\n");
+            if board.grid().is_solved() {
+                text += "The puzzle is correctly solved.\n";
+            }
+            text
+        })
+    }
+
+    /// Rates the puzzle.
+    fn rate(&mut self) -> anyhow::Result<String> {
+        let (format, clues) = self.with_board(|board, _| (board.format().clone(), board.clues()))?;
+        let line = Format::new(Notation::Lines, clues.order(), format.alphabet().clone())?;
+        let mut text = Vec::new();
+        line.write_line(clues.digits(), &mut text);
+        let raters = Raters::new(line, RateTask { node_limit: self.node_limit, ..RateTask::default() });
+        let mut said = String::new();
+        let block = Block { text: &text, first_line: 1 };
+        let rated = raters.rate(block, &*self.cancel, |row| {
+            said = match &row.result {
+                Ok(rated) => rate::describe(row.puzzle, rated),
+                Err(error) => format!("{}\n", PuzzleError { line: None, ..error.clone() }),
+            };
+        });
+        rated.map_err(|_| Interrupted)?;
+        Ok(said)
+    }
+
+    /// Solves the board by hand, from what is known of it.
+    fn steps(&mut self) -> anyhow::Result<String> {
+        let (format, grid, clues) =
+            self.with_board(|board, _| (board.format().clone(), board.grid().clone(), board.clues()))?;
+        let position = self.hand.position(&grid, &clues);
+        let mut text = String::new();
+        let walk = steps::Task { techniques: TechniqueSet::ALL, ..steps::Task::default() };
+        match walk.run(&format, &position, &self.cancel, |part| {
+            text += part;
+            Ok(())
+        })? {
+            steps::End::Interrupted { .. } => Err(Interrupted.into()),
+            steps::End::Solved | steps::End::Unsolved => Ok(text),
+        }
     }
 
     // Settings.

@@ -1,47 +1,61 @@
 //! `sudoku solve` and `sudoku count`: answers every puzzle of an input, here or on servers.
 
 pub mod remote;
+mod single;
 
-use std::fs;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use clap::Args;
-use indicatif::ProgressBar;
-use sudoku_stream::answer::{OutputForm, Task, Workers};
-use sudoku_stream::input::{self, InputError, Reader, Rewindable, Shard, Source, ValidateError, Version};
-use sudoku_stream::offline::{self, OfflineError, Output, Progress, RunIdentity};
-use sudoku_stream::pipeline;
+use sudoku_stream::answer::{AddedColumn, AddedColumns, OutputForm, Task, Workers};
+use sudoku_stream::grid::Order;
+use sudoku_stream::input::{
+    self, Reader, Rewindable, Shard, ShardWitness, Source, ValidateError, Version, npy_header,
+};
+use sudoku_stream::offline::{self, Manifest, OfflineError, Output, Progress, RunIdentity};
+use sudoku_stream::pipeline::{self, ThreadPool};
 use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{DEFAULT_NODE_LIMIT, Fast, Strategy};
 
-use crate::cli::input::InputArgs;
+use crate::cli::colour::ColourArgs;
+use crate::cli::input::{Input, InputArgs, check_row_form};
 use crate::cli::interrupt::{self, interruptible};
-use crate::cli::output::OutputArgs;
+use crate::cli::output::{OutputArgs, check_columns, check_is_text, into_columns, refuse_what_is_for_text};
+use crate::cli::progress::Bar;
+use crate::cli::resume::{self, ResumeArgs};
 use crate::cli::run::RunArgs;
-use crate::cli::server::ServerArgs;
+use crate::cli::server::{ServerArgs, Servers};
 use crate::cli::value::{self, AnyStrategy, COUNT_LIMIT, QuestionArg, whole};
 use crate::cli::{exit, print, progress, summary};
+use single::Single;
 
 const SOLVE_EXAMPLES: &str = "\
 Examples:
   sudoku solve puzzles.txt -o solutions.txt
-  zcat lists/*.gz | sudoku solve - > solutions.txt
-  sudoku solve puzzles.txt --question unique --output csv -o answers.csv
+  zcat lists/*.gz | sudoku solve > solutions.txt
+  sudoku solve easy.txt hard.txt --question unique -f csv -o answers.csv
+  sudoku solve table.csv -f csv --add solution,clues,error -o more.csv
   sudoku solve puzzles.txt -o part-2.txt --shard 2/5
-  sudoku solve puzzles.txt --server http://one:50051,http://two:50051
+  sudoku solve puzzles.txt --server one:50051,two:50051
 
-Each puzzle line is answered by one line, in order: a solution, or `error: ` and a sentence.";
+Each puzzle line is answered by one line, in order: a solution, or `error: ` and a sentence.
+One puzzle on a terminal is drawn, with a line about it.";
 
 const COUNT_EXAMPLES: &str = "\
 Examples:
   sudoku count puzzles.txt
-  sudoku count puzzles.txt --limit 2
+  sudoku count puzzles.txt -n 2
+  sudoku count 53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79
+  sudoku generate --random-clues 24 -n 1000 | sudoku count -f jsonl
 
-Each puzzle line is answered by one line, in order: a number, or `error: ` and a sentence.";
+Each puzzle line is answered by one line, in order: a number, or `error: ` and a sentence.
+A number with a + behind it is where counting stopped: there are that many solutions or more.";
+
+/// What is done with puzzles, in the report of a run that stopped.
+const ANSWERED: &str = "answered";
 
 /// Arguments of `sudoku solve`.
 #[derive(Clone, Args)]
@@ -54,10 +68,10 @@ pub struct SolveArgs {
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = QuestionArg::First)]
     question: QuestionArg,
 
-    /// Stop `--question count` at N solutions of a puzzle
-    #[arg(long, hide_short_help = true, value_name = "N", default_value_t = COUNT_LIMIT)]
+    /// Stop counting at N solutions of a puzzle [default: 1000; for `--add solutions` 2]
+    #[arg(short = 'n', long, hide_short_help = true, value_name = "N")]
     #[arg(value_parser = whole::<u64>(1..), help_heading = "Search")]
-    limit: u64,
+    limit: Option<u64>,
 
     #[command(flatten)]
     answer: AnswerArgs,
@@ -75,8 +89,9 @@ pub struct CountArgs {
 
     /// Stop counting at N solutions
     ///
-    /// An answer of N then means N or more.
-    #[arg(long, value_name = "N", default_value_t = COUNT_LIMIT, value_parser = whole::<u64>(1..))]
+    /// The answer is then `N+`: N solutions or more. Below N it is exact.
+    #[arg(short = 'n', long, value_name = "N", default_value_t = COUNT_LIMIT)]
+    #[arg(value_parser = whole::<u64>(1..))]
     limit: u64,
 
     #[command(flatten)]
@@ -93,17 +108,31 @@ struct AnswerArgs {
     #[command(flatten)]
     out: OutputArgs,
 
-    /// Form of the answers
-    #[arg(long, value_name = "FORM", value_parser = value::form(), default_value = "solution")]
-    output: OutputForm,
+    /// Form of the answers [default: solution]
+    ///
+    /// Without it, one puzzle on a terminal is drawn, and a FILE named `.npy` or `.parquet` gets that.
+    /// An npy is an array of NumPy of shape (N, 81) and type uint8, with zeros in place of an error.
+    #[arg(id = "form", short = 'f', long = "format", value_name = "FORM", value_parser = value::form())]
+    #[arg(help_heading = "Output")]
+    form: Option<OutputForm>,
+
+    /// Columns to add to rows of csv, tsv, jsonl and parquet
+    ///
+    /// These are solution, solutions (their number), error (its code), clues, minimal (whether each
+    /// clue is needed), nodes, guesses, rating and technique (of the hardest step by hand), canonical
+    /// (the form of `sudoku canon`), in any order and with commas between them.
+    /// A table keeps its own columns as they are, and by default gets solution and error.
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', value_parser = value::column)]
+    #[arg(help_heading = "Output")]
+    add: Vec<AddedColumn>,
 
     /// Search strategy [default: fast for 9x9, propagation for other sizes]
     #[arg(long, hide_short_help = true, value_name = "NAME", value_parser = value::strategy())]
     #[arg(help_heading = "Search")]
     strategy: Option<AnyStrategy>,
 
-    /// Instructions of the strategy fast: avx512, avx512vl, avx2 or portable [default: fastest of
-    /// this machine]
+    /// Instructions of the strategy fast: avx512, avx512vl, avx2, neon or portable [default: fastest
+    /// of this machine]
     #[arg(long, hide_short_help = true, value_name = "NAME")]
     #[arg(env = "SUDOKU_BACKEND", hide_env = true)]
     #[arg(help_heading = "Search")]
@@ -112,30 +141,34 @@ struct AnswerArgs {
     /// Give up a puzzle after N nodes
     ///
     /// A node is a state that the search visits.
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_NODE_LIMIT, value_parser = whole::<u64>(0..))]
+    #[arg(long, hide_short_help = true, value_name = "N", default_value_t = DEFAULT_NODE_LIMIT)]
+    #[arg(value_parser = whole::<u64>(0..), help_heading = "Search")]
     node_limit: u64,
 
     /// Validate all input first; stop at a bad line
     ///
     /// The first bad line ends the run, and nothing is written.
-    #[arg(long)]
+    #[arg(long, help_heading = "Input")]
     strict: bool,
 
-    /// Continue a stopped run with the same OUT
-    ///
-    /// Without an earlier run it starts from the beginning.
-    /// If this run is stopped, its progress is kept for the next one.
-    #[arg(long, requires = "output_file")]
-    resume: bool,
+    #[command(flatten)]
+    resume: ResumeArgs,
 
     /// Answer only part K of N of the input, as in 2/5
     ///
     /// The answers to parts 1/N to N/N, one after another, are the answers to the whole input.
-    #[arg(long, value_name = "K/N")]
+    #[arg(long, hide_short_help = true, value_name = "K/N", help_heading = "Input")]
     shard: Option<Shard>,
 
+    /// Also write OUT.manifest, by which `sudoku join` checks this shard
+    ///
+    /// It has the shard, its input, options and tally, and the length and hash of OUT.
+    #[arg(long, hide_short_help = true, requires = "shard", requires = "output_file")]
+    #[arg(help_heading = "Output")]
+    manifest: bool,
+
     /// Exit with 1 if an answer is an error line
-    #[arg(long)]
+    #[arg(long, hide_short_help = true, help_heading = "Output")]
     fail_on_error: bool,
 
     /// Print the search costs on standard error
@@ -143,206 +176,468 @@ struct AnswerArgs {
     /// They are nodes, guesses, backtracks and depth, and where the strategy counts them
     /// comparisons and placements. One puzzle gives a line, several a table with means and
     /// percentiles.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true, help_heading = "Output")]
     stats: bool,
 
     #[command(flatten)]
     server: ServerArgs,
+
+    #[command(flatten)]
+    colour: ColourArgs,
+}
+
+impl AnswerArgs {
+    /// The form of the answers: the one asked for, or that of a file by its name.
+    fn form(&self) -> OutputForm {
+        let named = || {
+            let extension = self.out.path()?.extension()?.to_str()?;
+            OutputForm::OF_FILES.into_iter().find(|(name, _)| *name == extension).map(|(_, form)| form)
+        };
+        self.form.or_else(named).unwrap_or_default()
+    }
+}
+
+impl CountArgs {
+    /// Is nothing but errors wanted on standard error?
+    pub const fn is_quiet(&self) -> bool {
+        self.run.progress.quiet
+    }
 }
 
 impl From<CountArgs> for SolveArgs {
     fn from(args: CountArgs) -> Self {
         let CountArgs { input, limit, answer, run } = args;
-        Self { input, question: QuestionArg::Count, limit, answer, run }
+        Self { input, question: QuestionArg::Count, limit: Some(limit), answer, run }
     }
 }
 
 impl SolveArgs {
-    /// The options on which answers depend, with their values, always in the same order. A run
+    /// Is nothing but errors wanted on standard error?
+    pub const fn is_quiet(&self) -> bool {
+        self.run.progress.quiet
+    }
+
+    /// The options on which answers depend beside those of the format, with their values. A run
     /// resumes another only if these are equal. `strategy` is the one in use, named or not.
-    fn fingerprint(&self, strategy: &str) -> Vec<(String, Option<String>)> {
-        let (format, answer) = (&self.input.format, &self.answer);
+    fn fingerprint(&self, strategy: &str) -> [(&'static str, Option<String>); 8] {
+        let answer = &self.answer;
         // Costs are counted from the beginning or not at all, and a server reports fewer of them.
         let stats = if answer.server.urls.is_empty() { "" } else { "with --server" };
-        let options = [
-            ("--notation", format.notation.map(|notation| notation.to_string())),
-            ("--alphabet", format.alphabet.as_ref().map(ToString::to_string)),
-            ("--size", format.size.map(|order| order.side().to_string())),
+        [
             ("--question", Some(self.question.to_string())),
-            ("--limit", Some(self.limit.to_string())),
+            ("--limit", self.limit.map(|limit| limit.to_string())),
             ("--strategy", Some(strategy.to_owned())),
-            ("--output", Some(answer.output.to_string())),
+            ("--add", self.columns().map(names)),
+            ("--format", Some(answer.form().to_string())),
             ("--node-limit", Some(answer.node_limit.to_string())),
             ("--shard", answer.shard.map(|shard| shard.to_string())),
             ("--stats", answer.stats.then(|| stats.to_owned())),
-        ];
-        options.map(|(name, value)| (name.to_owned(), value)).to_vec()
+        ]
+    }
+
+    /// The flags that only text can have, and whether each is given.
+    fn flags_for_text(&self) -> [(bool, &'static str); 3] {
+        [
+            (self.answer.resume.resume, "--resume"),
+            (self.answer.manifest, "--manifest"),
+            (!self.answer.server.urls.is_empty(), "--server"),
+        ]
+    }
+
+    /// The columns that are asked for.
+    fn columns(&self) -> Option<AddedColumns> {
+        Some(AddedColumns::new(&self.answer.add)).filter(|columns| !columns.is_empty())
     }
 
     /// The task for every puzzle.
-    const fn task(&self) -> Task {
+    fn task(&self) -> Task {
+        let default = Task::default();
         Task {
             strategy: self.answer.strategy,
-            question: self.question.up_to(self.limit),
+            question: self.question.up_to(self.limit.unwrap_or(COUNT_LIMIT)),
             node_limit: self.answer.node_limit,
-            form: self.answer.output,
+            form: self.answer.form(),
+            columns: self.columns(),
+            count_limit: self.limit.unwrap_or(default.count_limit),
             measure: self.answer.stats,
         }
     }
 }
 
+/// `solution,error`.
+fn names(columns: AddedColumns) -> String {
+    columns.iter().map(AddedColumn::name).collect::<Vec<_>>().join(",")
+}
+
 /// Runs `sudoku solve`.
 pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
     let begin = Instant::now();
+    args.answer.colour.apply();
     let servers = args.answer.server.servers()?;
-    if args.answer.resume && args.answer.out.path().is_none() {
-        bail!("--resume needs a file to go on with. Name one with -o.");
+    args.answer.resume.check_output(&args.answer.out)?;
+    if args.answer.manifest && args.answer.out.path().is_none() {
+        bail!("--manifest describes a file. Name one with -o.");
+    }
+    if !args.answer.add.is_empty() && args.answer.form().row_form().is_none() {
+        bail!("--add needs rows with columns. Use it with --format csv, tsv, jsonl or parquet.");
+    }
+    if args.answer.form() == OutputForm::Digits {
+        refuse_with_npy(args)?;
+    }
+    if args.answer.form() == OutputForm::Parquet {
+        check_columns(&args.answer.out)?;
+        refuse_what_is_for_text(&args.flags_for_text())?;
+    } else if let Some(path) = args.answer.out.path() {
+        check_is_text(path)?;
+    }
+    let inputs = args.input.all()?;
+    refuse_several(args, inputs.len())?;
+    if let Some(single) = Single::of(args, &inputs) {
+        return single.solve(args);
     }
     let cancel = interrupt::flag()?;
-    let pool = pipeline::pool(args.run.threads).context("The worker threads cannot be started")?;
-    let pool = Arc::new(pool);
-    let not_begun = || Ok(interrupt::report("Stopped before the first puzzle"));
-
-    let wanted = args.clone();
-    let opened = interruptible(&cancel, move || Input::open(&wanted))?;
-    let Some(Input { mut reader, rewindable, version }) = opened else { return not_begun() };
-    if let Some(rewindable) = rewindable {
-        match input::validate(reader, &pool, &cancel, 1, |_| ()) {
-            Err(ValidateError::Cancelled) => return not_begun(),
-            Err(ValidateError::Input(error)) => return Err(error.into()),
-            Ok(found) => {
-                if let Some(error) = found.errors.into_iter().next() {
-                    return Err(error.into());
-                }
-            }
-        }
-        reader = read(rewindable.source()?, args, version)?;
-    }
-
-    let task = task_for(args, &reader)?;
-    let mut output = open_output(args, task.strategy_for(reader.format().order()), version)?;
-    let (shard, answered) = (args.answer.shard, output.progress().clone());
-    if shard.is_some() || answered.tally.answers > 0 {
-        let moved = interruptible(&cancel, move || {
-            if let Some(shard) = shard {
-                reader.select_shard(shard)?;
-            }
-            let is_same = match answered.prefix {
-                Some(prefix) => reader.resume(answered.bytes, prefix)?,
-                None => true,
-            };
-            Ok((reader, is_same))
-        })?;
-        let Some((moved, is_same)) = moved else { return not_begun() };
-        if !is_same {
-            return Err(output.other_input().into());
-        }
-        reader = moved;
-    }
-    let earlier = output.earlier();
-    let time = || earlier + begin.elapsed();
-    if output.progress().tally.answers > 0 && !args.run.progress.quiet {
-        let answered = print::counted(output.progress().tally.answers, "puzzle");
-        print::status_line(&format!("Going on after {answered}."));
-    }
-    let (first_byte, end) = reader.span();
-    let length = end.map(|end| end - first_byte.min(end));
-    let bar = progress::beside(&args.answer.out, || progress::of_bytes(&args.run.progress, length));
-    bar.set_position(output.progress().bytes.saturating_sub(first_byte));
-    bar.reset_eta();
-    let watch = |so_far: &Progress| show(&bar, so_far, first_byte, time());
-    let notify = |notice: &str| {
-        if !args.run.progress.quiet {
-            bar.suspend(|| print::status_line(notice));
-        }
+    let pool = pipeline::lazy_pool(args.run.threads);
+    let run = Run { args, servers, cancel, pool: Arc::new(pool), begin };
+    let Some(prepared) = run.prepare(inputs)? else {
+        return Ok(interrupt::report("Stopped before the first puzzle"));
     };
-    let result = if servers.endpoints.is_empty() {
-        let workers = Arc::new(Workers::new(reader.format().clone(), task));
-        offline::solve(reader, &workers, &pool, &cancel, &mut output, watch).map_err(Into::into)
-    } else {
-        remote::solve(&servers, reader, &task, &cancel, &mut output, watch, notify)
-    };
-    bar.finish_and_clear();
-    if let Err(error) = result {
-        return stopped(args, output, error);
-    }
-    let tally = output.progress().tally.clone();
-    // A shard may have no puzzle.
-    if tally.answers == 0 && shard.is_none() {
-        bail!("{} is empty.", args.input.file.display());
-    }
-    output.finish()?;
-    if !args.run.progress.quiet {
-        print::status_line(&summary::summary(&tally, time()));
-    }
-    if args.answer.stats {
-        print::status_line(&summary::stats(&tally, time()));
-    }
-    let has_errors = args.answer.fail_on_error && tally.error_count() > 0;
-    Ok(if has_errors { ExitCode::from(exit::ERRORS_SEEN) } else { ExitCode::SUCCESS })
+    run.answer_all(prepared)
 }
 
-/// The input, opened.
-struct Input {
-    reader: Reader,
+/// Refuses what an array of solutions cannot be, or does not have.
+fn refuse_with_npy(args: &SolveArgs) -> anyhow::Result<()> {
+    if args.answer.out.path().is_none() {
+        bail!(
+            "--format npy needs a file, because the number of puzzles stands at its beginning. Name one with -o."
+        );
+    }
+    if matches!(args.question, QuestionArg::Count) {
+        bail!("--format npy holds solutions, and counts are none. Use another --format.");
+    }
+    refuse_what_is_for_text(&args.flags_for_text())
+}
+
+/// Refuses what needs a single input.
+fn refuse_several(args: &SolveArgs, inputs: usize) -> anyhow::Result<()> {
+    args.answer.resume.check_inputs(inputs)?;
+    if inputs > 1 && args.answer.shard.is_some() {
+        bail!(
+            "--shard divides one file, and {inputs} inputs were named. \
+             Name one, or write them into one file first."
+        );
+    }
+    Ok(())
+}
+
+/// A run over one input or several.
+struct Run<'a> {
+    args: &'a SolveArgs,
+    servers: Servers,
+    cancel: Arc<AtomicBool>,
+    pool: Arc<ThreadPool>,
+    begin: Instant,
+}
+
+/// The inputs of a run before the first answer.
+struct Prepared {
+    inputs: Vec<PreparedInput>,
+    /// The first of them, opened.
+    first: Opened,
+    /// The bytes of all of them, where they are known.
+    bytes: Option<u64>,
+}
+
+/// An input before its first answer.
+struct PreparedInput {
+    input: Input,
     /// The input once more, for `--strict`, which reads it twice.
     rewindable: Option<Rewindable>,
     /// The version of the file, which shows whether it was changed.
     version: Option<Version>,
 }
 
-impl Input {
-    fn open(args: &SolveArgs) -> anyhow::Result<Self> {
-        let source = args.input.source()?;
-        if let Some(id) = source.file_id() {
-            Output::check_apart(args.answer.out.path(), id)?;
+/// An input that is open.
+struct Opened {
+    reader: Reader,
+    version: Option<Version>,
+    /// What is noted of the input for a manifest.
+    witness: Option<ShardWitness>,
+}
+
+/// The answers so far, and how they are shown.
+struct Answered {
+    output: Output,
+    bar: Bar,
+    /// The bytes of the inputs that are done.
+    bytes_done: u64,
+}
+
+impl Run<'_> {
+    /// Looks at all inputs before anything is written: can they be read, and are they well formed
+    /// if that was asked for? `None` after an interrupt.
+    fn prepare(&self, inputs: Vec<Input>) -> anyhow::Result<Option<Prepared>> {
+        let is_several = inputs.len() > 1;
+        let (mut prepared, mut first) = (Vec::with_capacity(inputs.len()), None);
+        let mut bytes = Some(0);
+        for input in inputs {
+            let mut next = PreparedInput { input, rewindable: None, version: None };
+            if self.args.answer.strict {
+                if !self.validate(&mut next)? {
+                    return Ok(None);
+                }
+            } else if first.is_none() || next.input.is_rereadable() {
+                // The others are opened when it is their turn, because too many at once may be
+                // refused, and because they may wait for somebody to write them.
+                let Some(opened) = self.open(&next)? else { return Ok(None) };
+                let length = opened.reader.len_bytes();
+                bytes = bytes.zip(length).map(|(sum, length): (u64, u64)| sum + length);
+                first.get_or_insert(opened);
+                prepared.push(next);
+                continue;
+            }
+            bytes = None;
+            prepared.push(next);
         }
-        if args.answer.shard.is_some() {
-            source.check_shardable()?;
+        if first.is_none() {
+            let Some(opened) = self.open(&prepared[0])? else { return Ok(None) };
+            bytes = opened.reader.len_bytes().filter(|_| !is_several);
+            first = Some(opened);
         }
-        let version = source.version();
-        if args.answer.resume && version.is_none() {
-            bail!("--resume needs an input that can be read again. Write {} to a file first.", source.name());
+        Ok(first.map(|first| Prepared { inputs: prepared, first, bytes }))
+    }
+
+    /// Validates an input for `--strict`, and keeps it to be read again. False after an interrupt.
+    fn validate(&self, prepared: &mut PreparedInput) -> anyhow::Result<bool> {
+        let (args, input) = (self.args.clone(), prepared.input.clone());
+        let opened = interruptible(&self.cancel, move || {
+            let (source, version) = open_source(&args, &input)?;
+            let rewindable = source.rewindable()?;
+            Ok((input.detect(rewindable.source()?)?, rewindable, version))
+        })?;
+        let Some((reader, rewindable, version)) = opened else { return Ok(false) };
+        match input::validate(reader, &self.pool, &self.cancel, 1, |_| ()) {
+            Err(ValidateError::Cancelled) => return Ok(false),
+            Err(ValidateError::Input(error)) => return Err(error.into()),
+            Err(error @ ValidateError::Threads(_)) => return Err(error.into()),
+            Ok(found) => {
+                if let Some(error) = found.errors.into_iter().next() {
+                    bail!(prepared.input.sentence(&error.to_string()));
+                }
+            }
         }
-        if !args.answer.strict {
-            return Ok(Self { reader: read(source, args, version)?, rewindable: None, version });
+        (prepared.rewindable, prepared.version) = (Some(rewindable), version);
+        Ok(true)
+    }
+
+    /// Opens an input, or reads a validated one again. `None` after an interrupt.
+    fn open(&self, prepared: &PreparedInput) -> anyhow::Result<Option<Opened>> {
+        let (args, input) = (self.args.clone(), prepared.input.clone());
+        if let Some(rewindable) = &prepared.rewindable {
+            let version = prepared.version;
+            return Ok(Some(read(rewindable.source()?, &args, &input, version)?));
         }
-        let rewindable = source.rewindable()?;
-        Ok(Self { reader: args.input.detect(rewindable.source()?)?, rewindable: Some(rewindable), version })
+        prepared.input.interruptibly(&self.cancel, move || {
+            let (source, version) = open_source(&args, &input)?;
+            read(source, &args, &input, version)
+        })
+    }
+
+    /// Answers every puzzle of all inputs.
+    fn answer_all(&self, prepared: Prepared) -> anyhow::Result<ExitCode> {
+        let args = self.args;
+        let Prepared { inputs, first, bytes } = prepared;
+        let order = first.reader.format().order();
+        let strategy = task_for(args, order)?.strategy_for(order);
+        let identity = identity(args, &inputs, strategy, first.version);
+        let mut output = if args.answer.form() == OutputForm::Parquet {
+            into_columns(args.answer.out.open()?, &first.reader, true)?
+        } else {
+            args.answer.resume.open(&args.answer.out, identity.clone())?
+        };
+        if args.answer.manifest && !output.is_atomic() {
+            bail!("--manifest describes a regular file, and the output is none. Name another with -o.");
+        }
+        let manifest = first.witness.clone().zip(identity);
+        let is_array = args.answer.form() == OutputForm::Digits;
+        if is_array {
+            if !output.is_atomic() {
+                bail!("--format npy needs a regular file, and the output is none. Name another with -o.");
+            }
+            output.write(&npy_header(0, order))?;
+        }
+        let Opened { reader, version, witness } = first;
+        let moved = resume::move_to_place(reader, args.answer.shard, &output, &self.cancel)?;
+        let Some(reader) = moved else {
+            return Ok(interrupt::report("Stopped before the first puzzle"));
+        };
+        let first = Opened { reader, version, witness };
+        resume::report_place(&output, args.is_quiet());
+        let bar = progress::beside(&args.answer.out, || match inputs.len() {
+            1 => progress::of_bytes(&args.run.progress, &first.reader),
+            _ => progress::of_inputs(&args.run.progress, &first.reader, bytes),
+        });
+        let mut answered = Answered { output, bar, bytes_done: 0 };
+        let mut opened = Some(first);
+        let mut has_unanswered_argument = false;
+        for prepared in &inputs {
+            let errors_before = answered.output.progress().tally.error_count();
+            let result = match opened.take().map_or_else(|| self.open(prepared), |first| Ok(Some(first))) {
+                Ok(Some(opened)) if is_array && opened.reader.format().order() != order => {
+                    let (name, other) = (prepared.input.name(), opened.reader.format().order());
+                    Err(anyhow!("{name} has {other} puzzles, and an array holds one size: {order} so far."))
+                }
+                Ok(Some(opened)) => self.answer(&prepared.input, opened, &mut answered),
+                Ok(None) => Err(OfflineError::Cancelled.into()),
+                Err(error) => Err(error),
+            };
+            if let Err(error) = result {
+                answered.bar.finish_and_clear();
+                return resume::stopped(&args.answer.out, answered.output, ANSWERED, error);
+            }
+            let has_errors = answered.output.progress().tally.error_count() > errors_before;
+            has_unanswered_argument |= has_errors && prepared.input.is_typed();
+        }
+        answered.bar.finish_and_clear();
+        let mut output = answered.output;
+        if is_array {
+            output.replace_heading(&npy_header(output.progress().tally.answers, order))?;
+        }
+        if let Some((witness, run)) = manifest
+            && let Err(error) = write_manifest(args, &output, &witness, run)
+        {
+            return resume::stopped(&args.answer.out, output, ANSWERED, error);
+        }
+        let (tally, time) = (output.progress().tally.clone(), output.earlier() + self.begin.elapsed());
+        output.finish()?;
+        // One answer speaks for itself, unless it is an error that lies in a file.
+        let is_seen = tally.answers == 1 && (tally.error_count() == 0 || args.answer.out.path().is_none());
+        if !args.is_quiet() && !is_seen {
+            print::status_line(&summary::summary(&tally, time));
+        }
+        if args.answer.stats {
+            print::status_line(&summary::stats(&tally, time));
+        }
+        let has_errors = args.answer.fail_on_error && tally.error_count() > 0;
+        let is_found = has_errors || has_unanswered_argument;
+        Ok(if is_found { ExitCode::from(exit::ERRORS_SEEN) } else { ExitCode::SUCCESS })
+    }
+
+    /// Answers every puzzle of an input.
+    fn answer(&self, input: &Input, opened: Opened, answered: &mut Answered) -> anyhow::Result<()> {
+        let args = self.args;
+        let reader = opened.reader;
+        let task = task_for(args, reader.format().order())?;
+        let Answered { output, bar, bytes_done } = answered;
+        let earlier = output.earlier();
+        let (first_byte, length) = (reader.span().0, length(&reader));
+        let (bar, done) = (&*bar, *bytes_done);
+        // An earlier run can only have answered a part of a single input.
+        let (resumed_bytes, answers_before) = match (input.is_only(), output.progress()) {
+            (true, progress) => (progress.bytes.saturating_sub(first_byte), 0),
+            (false, progress) => (0, progress.tally.answers),
+        };
+        bar.set_position(done + resumed_bytes);
+        bar.reset_eta();
+        let watch = |so_far: &Progress| {
+            show(bar, so_far, done, first_byte, earlier + self.begin.elapsed());
+        };
+        let notify = |notice: &str| {
+            if !args.is_quiet() {
+                bar.suspend(|| print::status_line(notice));
+            }
+        };
+        output.set_origin(task.form, input.origin().cloned());
+        if self.servers.endpoints.is_empty() {
+            let workers = Arc::new(Workers::new(reader.format().clone(), task));
+            offline::solve(reader, &workers, &self.pool, &self.cancel, output, watch)?;
+        } else {
+            remote::solve(&self.servers, reader, &task, &self.cancel, output, watch, notify)?;
+        }
+        // A shard may have no puzzle.
+        if output.progress().tally.answers == answers_before && args.answer.shard.is_none() {
+            bail!("{} is empty.", input.name());
+        }
+        *bytes_done += length.unwrap_or(0);
+        Ok(())
     }
 }
-
-/// Detects the format. The input is hashed while it is read if the run can be resumed: from a file
-/// to a file.
-fn read(source: Source, args: &SolveArgs, version: Option<Version>) -> anyhow::Result<Reader> {
-    let is_file = |out: &Path| fs::metadata(out).map_or(true, |found| found.is_file());
-    let is_resumable = version.is_some() && args.answer.out.path().is_some_and(is_file);
-    args.input.detect(if is_resumable { source.hashed() } else { source })
+/// The number of bytes that are read, where it is known.
+fn length(reader: &Reader) -> Option<u64> {
+    let (first_byte, end) = reader.span();
+    end.map(|end| end - first_byte.min(end))
 }
 
-/// Opens the output. A run from a file can be resumed, so its options are recorded beside OUT.
-fn open_output(
+/// Opens an input, if a run like this can read it.
+fn open_source(args: &SolveArgs, input: &Input) -> anyhow::Result<(Source, Option<Version>)> {
+    let source = input.source()?;
+    if let Some(id) = source.file_id() {
+        let out = args.answer.out.path();
+        Output::check_apart(out, id)?;
+        if let Some(out) = out.filter(|_| args.answer.manifest) {
+            Output::check_apart(Some(&Manifest::path_of(out)), id)?;
+        }
+    }
+    if args.answer.shard.is_some() {
+        source.check_shardable()?;
+    }
+    let version = args.answer.resume.version(&source)?;
+    Ok((source, version))
+}
+
+/// Detects the format. The input is hashed while it is read if the run can be resumed: from one
+/// file to a file.
+fn read(source: Source, args: &SolveArgs, input: &Input, version: Option<Version>) -> anyhow::Result<Opened> {
+    let is_resumable = resume::is_resumable(input, version, &args.answer.out);
+    let (source, witness) = match args.answer.shard.filter(|_| args.answer.manifest) {
+        Some(shard) => source.witnessed(shard).map(|(source, witness)| (source, Some(witness)))?,
+        None if is_resumable => (source.hashed(), None),
+        None => (source, None),
+    };
+    let reader = input.detect(source)?;
+    let form = args.answer.form();
+    check_row_form(reader.format(), form.row_form(), reader.name())?;
+    let has_own_columns =
+        reader.format().is_table() && matches!(form, OutputForm::Csv | OutputForm::Tsv | OutputForm::Parquet);
+    if has_own_columns && !input.is_only() {
+        bail!("{} has columns of its own, which only a table of one input keeps. Name one.", reader.name());
+    }
+    Ok(Opened { reader, version, witness })
+}
+
+/// The identity of a run from one file, which can be resumed.
+fn identity(
     args: &SolveArgs,
+    inputs: &[PreparedInput],
     strategy: &'static dyn Strategy,
     version: Option<Version>,
-) -> anyhow::Result<Output> {
-    let answer = &args.answer;
-    let Some(path) = answer.out.path() else { return Ok(Output::standard()) };
-    let Some(version) = version else { return Ok(Output::file(path, answer.out.durable)?) };
-    let input = fs::canonicalize(&args.input.file).unwrap_or_else(|_| args.input.file.clone());
-    let run = RunIdentity {
-        program: format!("sudoku {}", env!("CARGO_PKG_VERSION")),
-        input: input.display().to_string(),
-        version,
-        options: args.fingerprint(strategy.name()),
-    };
-    Ok(Output::resumable(path, answer.out.durable, run, answer.resume)?)
+) -> Option<RunIdentity> {
+    let [only] = inputs else { return None };
+    resume::identity("solve", &only.input, version, args.fingerprint(strategy.name()))
 }
 
-/// The task for the detected format: strategy, back end, colours.
-fn task_for(args: &SolveArgs, reader: &Reader) -> anyhow::Result<Task> {
+/// Writes the manifest of a shard whose answers are complete. That comes before OUT has its name,
+/// because until then a run that is killed can be resumed.
+fn write_manifest(
+    args: &SolveArgs,
+    output: &Output,
+    witness: &ShardWitness,
+    run: RunIdentity,
+) -> anyhow::Result<()> {
+    let out = &args.answer.out;
+    let (Some(shard), Some(path), Some(content)) = (args.answer.shard, out.path(), output.content()?) else {
+        return Ok(());
+    };
+    let read = witness.input().context("The input was not read up to the end of its shard")?;
+    let is_common = |(name, _): &(String, Option<String>)| !["--shard", "--stats"].contains(&name.as_str());
+    let options = run.options.into_iter().filter(is_common).collect();
+    let written = (content, &output.progress().tally);
+    Manifest::new(shard, run.program, (run.input, read), options, written).write(path, out.durable)?;
+    Ok(())
+}
+
+/// The task for puzzles of an order: strategy, back end, colours.
+fn task_for(args: &SolveArgs, order: Order) -> anyhow::Result<Task> {
     let mut task = args.task();
-    let order = reader.format().order();
     let strategy = task.strategy_for(order);
     if !strategy.supports(order) {
         bail!("The strategy {} does not solve {order} puzzles. Name another.", strategy.name());
@@ -359,38 +654,9 @@ fn task_for(args: &SolveArgs, reader: &Reader) -> anyhow::Result<Task> {
     Ok(task)
 }
 
-fn show(bar: &ProgressBar, progress: &Progress, first_byte: u64, time: Duration) {
+fn show(bar: &Bar, progress: &Progress, done: u64, first_byte: u64, time: Duration) {
     if !bar.is_hidden() {
-        bar.set_position(progress.bytes.saturating_sub(first_byte));
+        bar.set_position(done + progress.bytes.saturating_sub(first_byte));
         bar.set_message(format!("{} puzzles/s", print::per_second(progress.tally.answers, time)));
     }
-}
-
-/// Ends a run that failed or was interrupted, and reports which answers there are.
-fn stopped(args: &SolveArgs, output: Output, error: anyhow::Error) -> anyhow::Result<ExitCode> {
-    let known = error.downcast_ref();
-    if known.is_some_and(offline::is_closed_pipe) {
-        return Ok(ExitCode::SUCCESS);
-    }
-    let is_cancelled = matches!(known, Some(OfflineError::Cancelled));
-    let answers = output.progress().tally.answers;
-    let is_kept = match known {
-        // The input is another now, so the run cannot be resumed.
-        Some(OfflineError::Input(InputError::Shrunk { .. } | InputError::Changed { .. })) => {
-            output.discard();
-            false
-        }
-        _ => output.stop(),
-    };
-    let mut how_far = format!("Stopped after {} answered", print::counted(answers, "puzzle"));
-    if let Some(path) = args.answer.out.path() {
-        how_far += &format!("; {} was not written", path.display());
-    }
-    if is_kept {
-        how_far += ", but --resume goes on from here";
-    }
-    if is_cancelled {
-        return Ok(interrupt::report(&how_far));
-    }
-    Err(if answers == 0 { error } else { error.context(how_far) })
 }

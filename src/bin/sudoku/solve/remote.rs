@@ -19,6 +19,10 @@ use crate::cli::server::Servers;
 /// Lines per message. Fewer lines cost more messages; more lines delay the answers.
 const LINES_PER_MESSAGE: usize = 1_024;
 
+/// Lines per message where a puzzle may take seconds, because a server spreads messages over its
+/// threads.
+const LINES_OF_SLOW_PUZZLES: usize = 8;
+
 /// How often a run that waits for servers checks for an interrupt.
 const CANCEL_POLL: Duration = Duration::from_millis(50);
 
@@ -41,24 +45,20 @@ pub fn solve(
         // The wire has no colours.
         task.form = OutputForm::Grid;
     }
-    if reader.is_at_start() {
-        output.write(task.form.heading(task.question).as_bytes()).map_err(OfflineError::from)?;
+    if reader.is_at_start() && output.progress().tally.answers == 0 {
+        output.write(&task.heading(reader.format())).map_err(OfflineError::from)?;
     }
     // The server gets the format that was detected here, because it sees only a part of the input.
-    let format = reader.format();
-    let hint = Hint {
-        notation: Some(format.notation()),
-        alphabet: Some(format.alphabet().clone()),
-        order: Some(format.order()),
-    };
+    let hint = Hint::of(reader.format());
     let prelude = Bytes::copy_from_slice(reader.prelude());
+    let lines = lines_per_message(&task, reader.format());
     let job = SolveJob { task, hint, prelude, first_line: reader.line() };
 
     let (blocks, outbox) = tokio::sync::mpsc::channel(BLOCKS_AHEAD);
     let (ends, block_ends) = mpsc::channel();
     let reader_thread = thread::Builder::new()
         .name("reader".to_owned())
-        .spawn(move || send_blocks(reader, &blocks, &ends))?;
+        .spawn(move || send_blocks(reader, lines, &blocks, &ends))?;
 
     let sink = |lines: Bytes, tally: &_| -> Result<(), OutputError> {
         // It was sent before the block.
@@ -97,9 +97,11 @@ async fn raised(flag: &AtomicBool) {
     }
 }
 
-/// Cuts the input into messages, and sends where in the input each of them ends.
+/// Cuts the input into messages of about `lines` lines, and sends where in the input each of them
+/// ends.
 fn send_blocks(
     mut reader: Reader,
+    lines: usize,
     blocks: &tokio::sync::mpsc::Sender<Bytes>,
     ends: &mpsc::Sender<(u64, Option<Prefix>)>,
 ) -> Result<(), InputError> {
@@ -107,7 +109,7 @@ fn send_blocks(
     while let Some(chunk) = reader.next_chunk()? {
         let mut text = chunk.block().text;
         while !text.is_empty() {
-            let (message, rest) = text.split_at(message_len(&format, text));
+            let (message, rest) = text.split_at(message_len(&format, text, lines));
             text = rest;
             let block = Bytes::copy_from_slice(message);
             // The receivers are gone once the run has failed, and its error is known there.
@@ -120,9 +122,45 @@ fn send_blocks(
     Ok(())
 }
 
-/// The length of the first message of a text: whole puzzles, about [`LINES_PER_MESSAGE`] lines.
-fn message_len(format: &Format, text: &[u8]) -> usize {
-    let mut ends = memchr::memchr_iter(b'\n', text).skip(LINES_PER_MESSAGE - 1).step_by(LINES_PER_MESSAGE);
+/// The lines of a message, by how long its puzzles may take.
+fn lines_per_message(task: &Task, format: &Format) -> usize {
+    if task.answers_together(format.order()) { LINES_PER_MESSAGE } else { LINES_OF_SLOW_PUZZLES }
+}
+
+/// The length of the first message of a text: whole puzzles, about `lines` lines.
+fn message_len(format: &Format, text: &[u8], lines: usize) -> usize {
+    let mut ends = memchr::memchr_iter(b'\n', text).skip(lines - 1).step_by(lines);
     let whole = |end: usize| Some(format.cut(&text[..=end], false)).filter(|&length| length > 0);
     ends.find_map(whole).unwrap_or(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use sudoku_stream::answer::{AddedColumn, AddedColumns};
+    use sudoku_stream::grid::Order;
+    use sudoku_stream::solver::Backtracking;
+    use sudoku_stream::text::detect;
+
+    use super::*;
+
+    #[test]
+    fn puzzles_that_may_take_long_come_in_small_messages() {
+        let lines = |task: &Task, side: usize| {
+            let order = Order::ALL.into_iter().find(|order| order.side() == side).unwrap();
+            let text = format!("{}\n", ".".repeat(order.cells())).repeat(20);
+            let format =
+                detect(text.as_bytes(), &Hint { order: Some(order), ..Hint::default() }).unwrap().format;
+            let lines = lines_per_message(task, &format);
+            assert_eq!(message_len(&format, text.as_bytes(), lines), lines.min(20) * (order.cells() + 1));
+            lines
+        };
+        let columns = Some(AddedColumns::new(&[AddedColumn::Rating]));
+        assert_eq!(lines(&Task::default(), 9), LINES_PER_MESSAGE);
+        assert_eq!(
+            lines(&Task { strategy: Some(&Backtracking), ..Task::default() }, 9),
+            LINES_OF_SLOW_PUZZLES
+        );
+        assert_eq!(lines(&Task { columns, ..Task::default() }, 9), LINES_OF_SLOW_PUZZLES);
+        assert_eq!(lines(&Task::default(), 25), LINES_OF_SLOW_PUZZLES);
+    }
 }

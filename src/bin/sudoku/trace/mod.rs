@@ -1,6 +1,10 @@
 //! `sudoku trace`: the steps of a search while it runs.
 
-mod screen;
+mod history;
+mod keys;
+mod picture;
+mod playback;
+mod terminal;
 
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::ops::ControlFlow;
@@ -12,16 +16,18 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 use clap::Args;
 use sudoku_stream::answer::Task;
-use sudoku_stream::grid::Grid;
+use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::solver::{
-    Backtracking, DEFAULT_NODE_LIMIT, Limit, Metrics, Search, Step, Stop, Strategy as _, Watcher,
+    DEFAULT_NODE_LIMIT, Limit, Metrics, Propagation, Search, Step, Stop, Strategy as _, Watcher,
 };
 use sudoku_stream::text::{Format, Problem, PuzzleError};
 
+use crate::cli::colour::ColourArgs;
 use crate::cli::pick::{Chosen, PickArgs};
 use crate::cli::value::{self, AnyStrategy, COUNT_LIMIT, QuestionArg, whole};
-use crate::cli::{interrupt, print};
-use screen::Screen;
+use crate::cli::{fit, interrupt, print};
+use picture::Layout;
+use playback::{Next, Playback};
 
 /// The last line of a trace that ends with a solution.
 const HURRAY: &str = "Hurray!";
@@ -31,14 +37,20 @@ const NO_SOLUTION: &str = "No solution!";
 /// The longest sleep between two checks for an interrupt.
 const LONGEST_SLEEP: Duration = Duration::from_millis(50);
 
+/// The default time for a digit on a terminal.
+const WATCHED_DELAY: Duration = Duration::from_millis(50);
+
 const EXAMPLES: &str = "\
 Examples:
   sudoku trace puzzles.txt --index 3
-  sudoku trace puzzles.txt --random --strategy propagation --delay 200
-  sudoku trace --puzzle 53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79
+  sudoku trace puzzles.txt --random --strategy backtracking --delay 200
+  sudoku trace puzzles.txt --plain | less
+  sudoku trace 53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79
 
 On a terminal the grid changes in place: clues bold, guesses yellow, inferred digits cyan.
-In a pipe, or where the terminal is too small, every step is a line.";
+Keys: space pauses and plays, right or `.` is a step, left or `,` a step back (up to 10,000),
++ and - (or up and down) change the speed, q, Esc or Ctrl-C ends.
+In a pipe every step is a line.";
 
 /// Arguments of `sudoku trace`.
 #[derive(Clone, Args)]
@@ -49,7 +61,7 @@ pub struct TraceArgs {
 
     /// Strategy to trace; for fast, propagation is traced
     #[arg(long, value_name = "NAME", value_parser = value::strategy())]
-    #[arg(default_value = Backtracking.name())]
+    #[arg(default_value = Propagation.name())]
     strategy: AnyStrategy,
 
     /// Answer to find
@@ -80,6 +92,9 @@ pub struct TraceArgs {
     /// Do not print the search cost on standard error
     #[arg(short, long)]
     quiet: bool,
+
+    #[command(flatten)]
+    colour: ColourArgs,
 }
 
 impl TraceArgs {
@@ -96,10 +111,11 @@ impl TraceArgs {
 
 /// Runs `sudoku trace`.
 pub fn run(args: &TraceArgs) -> anyhow::Result<ExitCode> {
+    args.colour.apply();
     let chosen = args.pick.choose()?;
     if let Some(conflict) = chosen.puzzle.first_conflict() {
         let error = PuzzleError { problem: Problem::RuleBroken(conflict), line: Some(chosen.picked.line) };
-        return Err(chosen.error(error).into());
+        return Err(chosen.error(error));
     }
     let Chosen { format, puzzle, .. } = chosen;
     let task = args.task();
@@ -109,48 +125,55 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<ExitCode> {
     }
 
     let cancel = interrupt::flag()?;
-    let mut viewer = Viewer::new(args, &format, &puzzle);
-    let pause = args.delay.unwrap_or(viewer.default_delay());
+    let mut viewer = Viewer::new(args, &format, &puzzle, &cancel)?;
     let mut steps = 0;
     let mut failed = None;
-    viewer.begin(&puzzle)?;
+    let (mut is_cut, mut is_stopped) = (false, false);
+    let mut shown = Duration::ZERO;
     let mut observe = |step: &Step, grid: &Grid| {
         if steps == args.step_limit.unwrap_or(u64::MAX) {
+            is_cut = true;
             return ControlFlow::Break(());
         }
         steps += 1;
-        let pause = match step {
-            Step::Place { .. } | Step::Backtrack { .. } => pause,
-            // There are many of these, and they change nothing.
-            Step::Conflict(_) => pause / 4,
-            _ => Duration::ZERO,
-        };
-        if let Err(error) = viewer.show(steps, step, grid, pause) {
-            failed = Some(error);
-            return ControlFlow::Break(());
+        let begin = Instant::now();
+        let next = viewer.show(steps, step, grid);
+        shown += begin.elapsed();
+        match next {
+            Ok(Next::Continue) => return ControlFlow::Continue(()),
+            Ok(Next::Stop) => (is_cut, is_stopped) = (true, true),
+            Err(error) => failed = Some(error),
         }
-        sleep(pause, &cancel);
-        ControlFlow::Continue(())
+        ControlFlow::Break(())
     };
     let limit = Limit { solutions: task.question.solutions(), nodes: task.node_limit, cancel: &cancel };
     let mut solution = Grid::empty(puzzle.order());
     let begin = Instant::now();
     let mut solver = strategy.solver(puzzle.order());
     let search = solver.watch(&puzzle, &limit, &mut solution, &mut Watcher::observing(&mut observe));
-    let time = begin.elapsed();
-    let is_interrupted = cancel.load(Ordering::Relaxed);
+    // Of the search only: whoever watches takes as long as they like.
+    let time = begin.elapsed().saturating_sub(shown);
+    let is_interrupted = || cancel.load(Ordering::Relaxed);
     let result = match failed {
         Some(error) => Err(error),
-        None => viewer.end(&End::of(&search, &task, steps, is_interrupted)),
+        None => {
+            let cut = is_cut.then(|| End::cut(steps, is_interrupted()));
+            viewer.end(&cut.unwrap_or_else(|| End::of(&search, &task, steps, is_interrupted())), is_stopped)
+        }
     };
     match result {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(ExitCode::SUCCESS),
+        // The terminal is gone, and the signal has said so.
+        Err(_) if is_interrupted() => return Ok(interrupt::exit_code()),
         result => result?,
     }
     if !args.quiet {
-        print::status_line(&figures(steps, &search.metrics, time));
+        let figures = figures(steps, &search.metrics, time);
+        for line in fit::wrapped(&figures, fit::stderr_columns().unwrap_or(usize::MAX)) {
+            print::status_line(&line);
+        }
     }
-    Ok(if is_interrupted { interrupt::exit_code() } else { ExitCode::SUCCESS })
+    Ok(if is_interrupted() { interrupt::exit_code() } else { ExitCode::SUCCESS })
 }
 
 /// Sleeps, or until the user interrupts.
@@ -167,7 +190,8 @@ fn sleep(pause: Duration, cancel: &AtomicBool) {
 /// The cost of the search in one line.
 fn figures(steps: u64, metrics: &Metrics, time: Duration) -> String {
     let figures = metrics.named().map(|(name, figure)| format!("{name} {}", print::thousands(figure)));
-    format!("{}: {}; time {:.3} s", print::counted(steps, "step"), figures.join(", "), time.as_secs_f64())
+    let ms = time.as_secs_f64() * 1e3;
+    format!("{}: {}; time {ms:.3} ms", print::counted(steps, "step"), figures.join(", "))
 }
 
 /// The end of a traced search.
@@ -186,14 +210,16 @@ enum EndKind {
 }
 
 impl End {
+    /// The end of a trace that did not wait for the search. That may go on to the next node, or find
+    /// the solution, but nobody has seen it.
+    fn cut(steps: u64, is_interrupted: bool) -> Self {
+        let word = if is_interrupted { "Interrupted" } else { "Stopped" };
+        Self { words: format!("{word} after {}.", print::counted(steps, "step")), kind: EndKind::Stopped }
+    }
+
     fn of(search: &Search, task: &Task, steps: u64, is_interrupted: bool) -> Self {
         let (words, kind) = match (search.stop, search.solutions) {
-            (Stop::Cancelled, _) if is_interrupted => {
-                (format!("Interrupted after {}.", print::counted(steps, "step")), EndKind::Stopped)
-            }
-            (Stop::Cancelled, _) => {
-                (format!("Stopped after {}.", print::counted(steps, "step")), EndKind::Stopped)
-            }
+            (Stop::Cancelled, _) => return Self::cut(steps, is_interrupted),
             (Stop::Nodes, _) => (
                 format!("Given up after {}.", print::counted(search.metrics.nodes, "node")),
                 EndKind::Stopped,
@@ -214,68 +240,117 @@ impl End {
 
 /// Where steps are shown.
 enum Viewer<'a> {
-    /// The grid is drawn again and again in the same place.
-    Screen(Screen<'a>),
-    /// A line a step; or, if `is_plain`, the grid whenever a band of boxes is complete.
-    Lines { format: &'a Format, out: BufWriter<io::Stdout>, is_plain: bool },
+    /// The grid changes in place, and keys are obeyed.
+    Terminal(Box<Playback<'a>>),
+    Lines(Lines<'a>),
+}
+
+/// A line a step; or, if `is_plain`, the grid whenever a band of boxes is complete.
+struct Lines<'a> {
+    out: BufWriter<io::Stdout>,
+    is_plain: bool,
+    format: &'a Format,
+    order: Order,
+    /// The time for a digit.
+    delay: Duration,
+    /// The columns of a terminal.
+    columns: Option<usize>,
+    cancel: &'a AtomicBool,
 }
 
 impl<'a> Viewer<'a> {
-    fn new(args: &TraceArgs, format: &'a Format, puzzle: &Grid) -> Self {
-        if !args.plain
-            && io::stdout().is_terminal()
-            && let Some(screen) = Screen::new(format, puzzle)
-        {
-            return Self::Screen(screen);
+    fn new(
+        args: &TraceArgs,
+        format: &'a Format,
+        puzzle: &Grid,
+        cancel: &'a AtomicBool,
+    ) -> anyhow::Result<Self> {
+        if !args.plain && io::stdout().is_terminal() && Playback::is_possible() {
+            let delay = args.delay.unwrap_or(WATCHED_DELAY);
+            return Ok(Self::Terminal(Box::new(Playback::new(format, puzzle, delay, cancel)?)));
         }
-        Self::Lines { format, out: BufWriter::new(io::stdout()), is_plain: args.plain }
+        Ok(Self::Lines(Lines {
+            out: BufWriter::new(io::stdout()),
+            is_plain: args.plain,
+            format,
+            order: puzzle.order(),
+            // Nobody watches a pipe.
+            delay: args.delay.unwrap_or(Duration::ZERO),
+            columns: fit::stdout_columns(),
+            cancel,
+        }))
     }
 
-    /// The default delay per digit; 0 for a pipe, because nobody watches it.
-    const fn default_delay(&self) -> Duration {
+    fn show(&mut self, number: u64, step: &Step, grid: &Grid) -> io::Result<Next> {
         match self {
-            Self::Screen(_) => Duration::from_millis(50),
-            Self::Lines { .. } => Duration::ZERO,
+            Self::Terminal(playback) => playback.show(number, step, grid),
+            Self::Lines(lines) => lines.show(step, grid),
         }
     }
 
-    fn begin(&mut self, puzzle: &Grid) -> io::Result<()> {
+    /// Shows the end. `is_stopped` tells that the user has seen enough.
+    fn end(self, end: &End, is_stopped: bool) -> io::Result<()> {
         match self {
-            Self::Screen(screen) => screen.begin(puzzle),
-            Self::Lines { .. } => Ok(()),
+            Self::Terminal(playback) => playback.end(end, is_stopped),
+            Self::Lines(lines) => lines.end(end),
         }
     }
+}
 
-    fn show(&mut self, number: u64, step: &Step, grid: &Grid, pause: Duration) -> io::Result<()> {
-        match self {
-            Self::Screen(screen) => screen.show(number, step, grid, pause),
+impl Lines<'_> {
+    fn show(&mut self, step: &Step, grid: &Grid) -> io::Result<Next> {
+        match step {
             // The last line repeats them.
-            Self::Lines { .. } if matches!(step, Step::NoSolution | Step::GaveUp { .. }) => Ok(()),
-            Self::Lines { is_plain: false, out, .. } => writeln!(out, "{step}"),
-            Self::Lines { format, out, .. } => match step {
-                Step::BandComplete { .. } => {
-                    let mut text = format!("{step}\n").into_bytes();
-                    format.write_grid(grid, &mut text);
-                    text.push(b'\n');
-                    out.write_all(&text)?;
-                    // A reader of the pipe sees it when it happens.
-                    out.flush()
-                }
-                _ => Ok(()),
-            },
+            Step::NoSolution | Step::GaveUp { .. } => return Ok(Next::Continue),
+            _ if !self.is_plain => self.line(&step.to_string(), "")?,
+            Step::BandComplete { .. } => {
+                self.line(&step.to_string(), "")?;
+                self.grid(grid)?;
+                // A reader of the pipe sees it when it happens.
+                self.out.flush()?;
+            }
+            _ => {}
+        }
+        let delay = match step {
+            Step::Place { .. } | Step::Backtrack { .. } => self.delay,
+            // There are many of these, and they change nothing.
+            Step::Conflict(_) => self.delay / 4,
+            _ => Duration::ZERO,
+        };
+        if !delay.is_zero() {
+            self.out.flush()?;
+            sleep(delay, self.cancel);
+        }
+        Ok(if self.cancel.load(Ordering::Relaxed) { Next::Stop } else { Next::Continue })
+    }
+
+    fn end(mut self, end: &End) -> io::Result<()> {
+        self.line(&end.words, if print::has_colours() { style_of(end.kind) } else { "" })?;
+        self.out.flush()
+    }
+
+    /// Writes a line, or several on a terminal that it would not fit.
+    fn line(&mut self, text: &str, style: &str) -> io::Result<()> {
+        let reset = if style.is_empty() { "" } else { "\x1b[0m" };
+        match self.columns {
+            Some(columns) => fit::wrapped(text, columns)
+                .iter()
+                .try_for_each(|line| writeln!(self.out, "{style}{line}{reset}")),
+            None => writeln!(self.out, "{style}{text}{reset}"),
         }
     }
 
-    fn end(&mut self, end: &End) -> io::Result<()> {
-        match self {
-            Self::Screen(screen) => screen.end(end),
-            Self::Lines { out, .. } => {
-                let style = if print::has_colours() { style_of(end.kind) } else { "" };
-                let reset = if style.is_empty() { "" } else { "\x1b[0m" };
-                writeln!(out, "{style}{}{reset}", end.words)?;
-                out.flush()
-            }
+    /// Writes a grid and a blank line.
+    fn grid(&mut self, grid: &Grid) -> io::Result<()> {
+        let mut text = Vec::new();
+        let is_narrow = |columns| Layout::fitting(self.order, columns) != Some(Layout::Ruled);
+        if self.columns.is_some_and(is_narrow) {
+            picture::write_tight(self.format, grid, &mut text);
+        } else {
+            self.format.write_grid(grid, &mut text);
         }
+        text.push(b'\n');
+        self.out.write_all(&text)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Bidirectional methods: `SolveStream` and `SolveLines`.
+//! Bidirectional methods: `SolveStream`, `SolveLines` and `Canonicalize`.
 //!
 //! They differ in what a message holds ([`BidiMethod`]) and share how messages are gathered into
 //! batches.
@@ -6,6 +6,8 @@
 //! **Invariant:** every message gets its response, in order, whatever its work does: a panic is
 //! answered by an error for every puzzle.
 
+mod canonicalize;
+mod sent_puzzles;
 mod session;
 mod solve_lines;
 mod solve_stream;
@@ -21,13 +23,15 @@ use std::vec;
 use tokio_stream::Stream as _;
 use tonic::{Request, Status, Streaming};
 
-use crate::answer::{Cancel, Cancelled, Workers};
+use crate::answer::{Cancel, Cancelled};
 use crate::service::context::Context;
 use crate::service::metrics;
+use crate::service::net::call::CallState;
 use crate::service::rpc::ordered::{Answers, Submitter, answers};
 use crate::service::sched::pools::{Permit, Size};
 use crate::service::wire::status::shutting_down;
 
+pub(crate) use canonicalize::Canonicalize;
 pub(crate) use solve_lines::SolveLines;
 pub(crate) use solve_stream::SolveStream;
 
@@ -74,6 +78,9 @@ pub(crate) trait BidiMethod: Send + Sized + 'static {
     /// The number of bytes of puzzles in a message.
     fn bytes(request: &Self::Request) -> usize;
 
+    /// The number of lines read so far.
+    fn lines(&self) -> u64;
+
     /// Makes a job of a message, in microseconds, on the thread that reads messages. `None` if the
     /// message has joined the job before it.
     fn prepare(
@@ -85,8 +92,8 @@ pub(crate) trait BidiMethod: Send + Sized + 'static {
     /// Reserves memory for the responses to a complete job, on the thread that will send them.
     fn reserve(job: &mut Self::Job);
 
-    /// The workers that search, once the format is known.
-    fn workers(&self) -> Option<&Workers>;
+    /// Whether puzzles are searched together, as far as the format is known.
+    fn searches_together(&self) -> bool;
 
     /// Answers a job, on a worker thread.
     fn answer(job: &Self::Job, cancel: &dyn Cancel) -> Result<Self::Responses, Cancelled>;
@@ -106,7 +113,7 @@ pub(crate) fn serve<D: BidiMethod>(
     context: &Arc<Context>,
     request: Request<Streaming<D::Request>>,
 ) -> Result<Answers<AllResponses<D>>, Status> {
-    let call = context.admit(&request)?;
+    let call = context.admit(&request)?.into_stream();
     let method = D::new(Arc::clone(context))?;
     let shared = Arc::clone(context);
     Ok(answers(context, call, |submitter| read(shared, method, request.into_inner(), submitter)))
@@ -122,7 +129,7 @@ async fn read<D: BidiMethod>(
 ) -> Result<(), Status> {
     loop {
         let Some(slot) = submitter.slot().await else { return Ok(()) };
-        let mut batch = Batch::new();
+        let (mut batch, before) = (Batch::new(), method.lines());
         // Messages read by then are answered, whether their batch has its permit or not.
         let more = tokio::select! {
             biased;
@@ -132,6 +139,9 @@ async fn read<D: BidiMethod>(
         };
         if batch.messages > 0 {
             metrics::received(D::METHOD, batch.messages);
+            let lines = method.lines() - before;
+            submitter.state().read(batch.messages as u64, lines);
+            submitter.pace(lines).await;
             let (size, permit) = (batch.size(), batch.permit.take());
             let work = Arc::new(|jobs: &Vec<D::Job>, cancel: &dyn Cancel| answer::<D>(jobs, cancel));
             match permit {
@@ -213,13 +223,19 @@ impl<J> Batch<J> {
         self.messages >= bounds.messages || self.bytes >= bounds.bytes
     }
 
-    /// Adds a message.
-    fn add<D: BidiMethod<Job = J>>(&mut self, method: &mut D, request: D::Request) -> Result<(), Status> {
+    /// Adds a message, whose response is owed from now on.
+    fn add<D: BidiMethod<Job = J>>(
+        &mut self,
+        method: &mut D,
+        state: &CallState,
+        request: D::Request,
+    ) -> Result<(), Status> {
+        state.owes(1);
         let bytes = D::bytes(&request);
         let before = self.jobs.last_mut().filter(|_| bytes <= JOINED_BYTES);
         if let Some(job) = method.prepare(request, before)? {
             self.jobs.push(job);
-            self.is_together = method.workers().is_some_and(Workers::search_together);
+            self.is_together = method.searches_together();
         }
         self.messages += 1;
         self.bytes += bytes;
@@ -244,14 +260,15 @@ async fn gather<D: BidiMethod>(
     batch: &mut Batch<D::Job>,
 ) -> Result<bool, Status> {
     let Some(first) = requests.message().await? else { return Ok(false) };
-    batch.add(method, first)?;
+    let state = submitter.state();
+    batch.add(method, state, first)?;
     loop {
         let size = batch.size();
         let mut permit = pin!(submitter.permit(size));
         let more = poll_fn(|cx| {
             while batch.size() == size && !batch.is_full(submitter.call().is_handover_bound()) {
                 match Pin::new(&mut *requests).poll_next(cx) {
-                    Poll::Ready(Some(request)) => batch.add(method, request?)?,
+                    Poll::Ready(Some(request)) => batch.add(method, state, request?)?,
                     Poll::Ready(None) => return Poll::Ready(Ok(false)),
                     Poll::Pending => {
                         batch.permit = Some(ready!(permit.as_mut().poll(cx)));

@@ -19,14 +19,39 @@ pub(crate) struct Session {
     pub(crate) settings: Settings,
     /// The workers, once the format is known.
     pub(crate) workers: Option<Arc<Workers>>,
+    pub(crate) numbering: Numbering,
+}
+
+/// The numbers of the lines of a stream, and how much has been read.
+pub(crate) struct Numbering {
     /// The number of the next line.
     pub(crate) next_line: u64,
     /// The number of messages read, and of their lines.
     read: (u64, u64),
 }
 
+impl Numbering {
+    pub(crate) const fn new() -> Self {
+        Self { next_line: 1, read: (0, 0) }
+    }
+
+    /// The number of lines read.
+    pub(crate) const fn lines(&self) -> u64 {
+        self.read.1
+    }
+
+    /// Numbers the lines of a message and returns the number of the first.
+    pub(crate) fn number(&mut self, context: &Context, lines: usize) -> Result<u64, Status> {
+        context.check_lines(lines)?;
+        let first = self.next_line;
+        self.next_line += lines as u64;
+        self.read = (self.read.0 + 1, self.read.1 + lines as u64);
+        Ok(first)
+    }
+}
+
 /// Records in the span of the call how much was read.
-impl Drop for Session {
+impl Drop for Numbering {
     fn drop(&mut self) {
         let (messages, lines) = self.read;
         Span::current().record("messages", messages).record("lines", lines);
@@ -37,7 +62,7 @@ impl Session {
     pub(crate) fn new(context: Arc<Context>) -> Result<Self, Status> {
         let options = proto::SolveOptions::default();
         let settings = context.settings(&options)?;
-        Ok(Self { context, options, settings, workers: None, next_line: 1, read: (0, 0) })
+        Ok(Self { context, options, settings, workers: None, numbering: Numbering::new() })
     }
 
     /// Applies the options of a message, if it has any. The format stays unless they describe
@@ -67,12 +92,13 @@ impl Session {
         Ok(Arc::new(self.context.workers(format, task)))
     }
 
+    /// The number of lines read.
+    pub(crate) const fn lines(&self) -> u64 {
+        self.numbering.lines()
+    }
+
     /// Numbers the lines of a message and returns the number of the first.
     pub(crate) fn number(&mut self, lines: usize) -> Result<u64, Status> {
-        self.context.check_lines(lines)?;
-        let first = self.next_line;
-        self.next_line += lines as u64;
-        self.read = (self.read.0 + 1, self.read.1 + lines as u64);
-        Ok(first)
+        self.numbering.number(&self.context, lines)
     }
 }

@@ -14,16 +14,12 @@ use crate::service::metrics;
 use crate::service::rpc::options::unreadable;
 use crate::service::rpc::stream::session::Session;
 use crate::service::rpc::stream::{BidiMethod, OutputBuffer};
+use crate::service::rpc::text::first_line;
 use crate::service::wire::codec::{LEAD, freeze_send_buffer, send_buffer, size_class, vec_with_size_class};
 use crate::service::wire::convert;
 use crate::service::wire::line_count::count_lines;
 use crate::service::wire::proto;
-use crate::service::wire::status::invalid;
 use crate::text::sniff;
-
-/// The highest line number that a message may begin with, so that no stream can overflow the
-/// counter.
-const LAST_LINE: u64 = 1 << 62;
 
 /// The state of a `SolveLines` stream.
 pub(crate) struct SolveLines {
@@ -189,6 +185,10 @@ impl BidiMethod for SolveLines {
         request.lines.len()
     }
 
+    fn lines(&self) -> u64 {
+        self.session.lines()
+    }
+
     fn prepare(
         &mut self,
         request: Self::Request,
@@ -197,14 +197,12 @@ impl BidiMethod for SolveLines {
         let Self { session, joined } = self;
         session.apply_options(request.options)?;
         let text = request.lines;
-        match request.first_line {
-            0 => {}
-            1..=LAST_LINE => session.next_line = request.first_line,
-            _ => return Err(invalid("first_line", format!("Lines are numbered up to {LAST_LINE}."))),
+        if let Some(line) = first_line(request.first_line)? {
+            session.numbering.next_line = line;
         }
-        let at_start = session.next_line == 1;
+        let at_start = session.numbering.next_line == 1;
         let first_line = session.number(count_lines(&text))?;
-        let next_line = session.next_line;
+        let next_line = session.numbering.next_line;
         if let Some(workers) = &session.workers {
             if let Some(before) = before.filter(|before| before.may_join(workers, first_line)) {
                 *joined = before.add(&text, next_line, *joined);
@@ -233,8 +231,8 @@ impl BidiMethod for SolveLines {
         }
     }
 
-    fn workers(&self) -> Option<&Workers> {
-        self.session.workers.as_deref()
+    fn searches_together(&self) -> bool {
+        self.session.workers.as_deref().is_some_and(Workers::search_together)
     }
 
     fn answer(job: &LinesJob, cancel: &dyn Cancel) -> Result<LinesResponses, Cancelled> {

@@ -7,19 +7,18 @@ use bytes::Bytes;
 use tonic::Status;
 
 use crate::answer::{
-    Answer, Cancel, Cancelled, CompactMetrics, Entries, Found, Tally, Task, Visitor, Workers, write_solutions,
+    Answer, Cancel, Cancelled, CompactMetrics, Found, Tally, Task, Visitor, Workers, write_solutions,
 };
 use crate::service::context::Context;
 use crate::service::metrics;
-use crate::service::rpc::options::unreadable;
+use crate::service::rpc::stream::sent_puzzles::{Message, SentPuzzles, are_blank, format_of};
 use crate::service::rpc::stream::session::Session;
 use crate::service::rpc::stream::{BidiMethod, OutputBuffer};
 use crate::service::wire::codec::{size_class, vec_with_size_class};
 use crate::service::wire::convert::{self, internal_error};
 use crate::service::wire::proto;
-use crate::service::wire::status::invalid;
 use crate::solver::{Metrics, Search};
-use crate::text::{Format, FormatError, Hint, Notation, SAMPLE_BYTES, detect};
+use crate::text::Format;
 
 /// The state of a `SolveStream` stream.
 pub(crate) struct SolveStream(Session);
@@ -27,29 +26,9 @@ pub(crate) struct SolveStream(Session);
 /// The puzzles of a message, or of several consecutive ones.
 pub(crate) struct PuzzlesJob {
     workers: Arc<Workers>,
-    /// Copies of the puzzles, so that messages are freed on the thread that received them: sharing
-    /// their memory with the worker threads would cost more.
-    puzzles: Entries,
-    first_line: u64,
-    messages: Vec<Message>,
+    sent: SentPuzzles,
     /// The memory for the answers and the solutions.
     buffer: OutputBuffer<(Vec<PackedAnswer>, Vec<u8>)>,
-}
-
-#[derive(Clone, Copy)]
-struct Message {
-    batch_id: u64,
-    /// The number of its puzzles.
-    puzzles: usize,
-}
-
-impl PuzzlesJob {
-    fn add(&mut self, batch_id: u64, puzzles: &[Bytes]) {
-        for puzzle in puzzles {
-            self.puzzles.push(puzzle);
-        }
-        self.messages.push(Message { batch_id, puzzles: puzzles.len() });
-    }
 }
 
 /// The responses to the messages of a job. They are built on the thread that sends them.
@@ -177,6 +156,10 @@ impl BidiMethod for SolveStream {
         request.puzzles.iter().map(Bytes::len).sum()
     }
 
+    fn lines(&self) -> u64 {
+        self.0.lines()
+    }
+
     fn prepare(
         &mut self,
         request: Self::Request,
@@ -191,41 +174,29 @@ impl BidiMethod for SolveStream {
                 let may_join =
                     |job: &&mut PuzzlesJob| Arc::ptr_eq(&job.workers, workers) && workers.search_together();
                 if let Some(before) = before.filter(may_join) {
-                    before.add(batch_id, &puzzles);
+                    before.sent.add(batch_id, &puzzles);
                     return Ok(None);
                 }
                 Arc::clone(workers)
             }
             None => {
-                let format = format_of(&puzzles, &session.settings.hint)?;
-                if puzzles.iter().all(|puzzle| puzzle.trim_ascii().is_empty()) {
-                    // Blank entries must not fix the format of the puzzles that follow.
-                    session.workers_for(format)?
-                } else {
-                    session.fix_format(format)?
-                }
+                let format = format_of(&puzzles, &session.settings.hint, Self::METHOD)?;
+                if are_blank(&puzzles) { session.workers_for(format)? } else { session.fix_format(format)? }
             }
         };
-        let mut job = PuzzlesJob {
-            workers,
-            puzzles: Entries::default(),
-            first_line,
-            messages: Vec::new(),
-            buffer: OutputBuffer::default(),
-        };
-        job.add(batch_id, &puzzles);
-        Ok(Some(job))
+        let sent = SentPuzzles::new(first_line, batch_id, &puzzles);
+        Ok(Some(PuzzlesJob { workers, sent, buffer: OutputBuffer::default() }))
     }
 
     fn reserve(job: &mut PuzzlesJob) {
-        let answers = vec_with_size_class(job.puzzles.len());
+        let answers = vec_with_size_class(job.sent.puzzles.len());
         // A solution is as long as its puzzle, so blank entries reserve nothing.
-        let solutions = Vec::with_capacity(size_class(job.puzzles.bytes()));
+        let solutions = Vec::with_capacity(size_class(job.sent.puzzles.bytes()));
         job.buffer = OutputBuffer::new((answers, solutions));
     }
 
-    fn workers(&self) -> Option<&Workers> {
-        self.0.workers.as_deref()
+    fn searches_together(&self) -> bool {
+        self.0.workers.as_deref().is_some_and(Workers::search_together)
     }
 
     fn answer(job: &PuzzlesJob, cancel: &dyn Cancel) -> Result<PuzzlesResponses, Cancelled> {
@@ -234,112 +205,40 @@ impl BidiMethod for SolveStream {
         let (answers, solutions) = job.buffer.take();
         let mut collector = AnswerCollector { format, task, tally: Tally::default(), answers, solutions };
         job.workers.with(|worker| {
-            worker.answer_entries(format, task, &job.puzzles, job.first_line, cancel, &mut collector)
+            worker.answer_entries(
+                format,
+                task,
+                &job.sent.puzzles,
+                job.sent.first_line,
+                cancel,
+                &mut collector,
+            )
         })?;
         metrics::answered(&collector.tally);
         Ok(PuzzlesResponses {
-            messages: job.messages.clone().into_iter(),
+            messages: job.sent.messages.clone().into_iter(),
             answers: collector.answers.into_iter(),
-            line: job.first_line,
+            line: job.sent.first_line,
             solutions: Solutions { text: collector.solutions, line_bytes, taken: 0 },
         })
     }
 
     fn split(job: &PuzzlesJob) -> Option<Vec<PuzzlesJob>> {
-        if job.messages.len() == 1 {
-            return None;
-        }
-        let mut first = 0;
-        let each = job.messages.iter().map(|&message| {
-            let begin = first;
-            first += message.puzzles;
-            PuzzlesJob {
-                workers: Arc::clone(&job.workers),
-                puzzles: job.puzzles.part(begin..first),
-                first_line: job.first_line + begin as u64,
-                messages: vec![message],
-                buffer: OutputBuffer::default(),
-            }
-        });
-        Some(each.collect())
+        let part =
+            |sent| PuzzlesJob { workers: Arc::clone(&job.workers), sent, buffer: OutputBuffer::default() };
+        Some(job.sent.split()?.into_iter().map(part).collect())
     }
 
     fn internal_errors(job: &PuzzlesJob) -> PuzzlesResponses {
         let internal =
             |line| PackedAnswer::Other(Box::new(convert::error_answer(&internal_error(Some(line)))));
-        let answers: Vec<_> = (job.first_line..).take(job.puzzles.len()).map(internal).collect();
+        let answers: Vec<_> = job.sent.lines().map(internal).collect();
         metrics::internal_errors(answers.len());
         PuzzlesResponses {
-            messages: job.messages.clone().into_iter(),
+            messages: job.sent.messages.clone().into_iter(),
             answers: answers.into_iter(),
-            line: job.first_line,
+            line: job.sent.first_line,
             solutions: Solutions::default(),
         }
-    }
-}
-
-/// The format of the puzzles of a message.
-fn format_of(puzzles: &[Bytes], hint: &Hint) -> Result<Format, Status> {
-    let unreadable = |error: FormatError| unreadable(&error, "puzzles");
-    let is_strict = match hint.notation {
-        None | Some(Notation::Lines) => false,
-        Some(Notation::Header) => true,
-        Some(other) => {
-            let what = format!("SolveStream takes one puzzle an entry, which {other} is not. Use lines.");
-            return Err(invalid("options.notation", what));
-        }
-    };
-    let mut sample = Vec::new();
-    for puzzle in puzzles {
-        let room = SAMPLE_BYTES - sample.len();
-        if puzzle.len() >= room {
-            break;
-        }
-        sample.extend_from_slice(puzzle);
-        sample.push(b'\n');
-    }
-    let as_lines = Hint { notation: Some(Notation::Lines), ..hint.clone() };
-    let format = detect(&sample, &as_lines).map_err(unreadable)?.format;
-    if is_strict {
-        // Entries have no header line, so the order comes from the puzzles themselves.
-        return Format::new(Notation::Header, format.order(), format.alphabet().clone()).map_err(unreadable);
-    }
-    Ok(format)
-}
-
-#[cfg(test)]
-mod tests {
-    use tonic::Code;
-
-    use super::*;
-    use crate::grid::Order;
-    use crate::text::Alphabet;
-
-    #[test]
-    fn the_first_message_says_how_puzzles_are_written() {
-        let format = |puzzles: &[&str]| {
-            let puzzles: Vec<_> = puzzles.iter().map(|p| Bytes::copy_from_slice(p.as_bytes())).collect();
-            format_of(&puzzles, &Hint::default()).unwrap().order()
-        };
-        assert_eq!(format(&["", "12.4............"]), Order::ALL[1]);
-        assert_eq!(format(&[&".".repeat(256)]), Order::ALL[3]);
-        assert_eq!(format(&["nonsense"]), Order::NINE);
-        assert_eq!(format(&[]), Order::NINE);
-    }
-
-    #[test]
-    fn puzzles_that_fit_two_alphabets_are_refused() {
-        let puzzles = [Bytes::from(format!("F0{}", ".".repeat(254)))];
-        let status = format_of(&puzzles, &Hint::default()).unwrap_err();
-        assert_eq!(status.code(), Code::InvalidArgument);
-        assert!(status.message().contains("--alphabet hex"), "{}", status.message());
-        let hint = Hint { alphabet: Some(Alphabet::Hex), ..Hint::default() };
-        assert_eq!(format_of(&puzzles, &hint).unwrap().alphabet(), &Alphabet::Hex);
-    }
-
-    #[test]
-    fn notations_of_several_lines_are_refused() {
-        let hint = Hint { notation: Some(Notation::Grid), ..Hint::default() };
-        assert_eq!(format_of(&[], &hint).unwrap_err().code(), Code::InvalidArgument);
     }
 }

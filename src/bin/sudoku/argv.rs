@@ -1,0 +1,192 @@
+//! The command line before it is parsed: a command that was left out, old spellings, puzzles that
+//! look like flags.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{self, IsTerminal as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use clap::Subcommand as _;
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use sudoku_stream::answer::OutputForm;
+use sudoku_stream::grid::Order;
+
+use crate::Command;
+use crate::cli::input::FormatArgs;
+use crate::cli::typed::{self, Typed};
+
+/// The command that is meant where none is named.
+const DEFAULT_COMMAND: &str = "solve";
+
+/// The commands whose `--output FORM` was what `--format FORM` is now.
+const HAD_FORMS: [&str; 2] = ["solve", "count"];
+
+/// The end of the flags.
+const END_OF_FLAGS: &str = "--";
+
+/// A command line that can be parsed.
+pub struct CommandArgs {
+    pub args: Vec<OsString>,
+    /// Notes about old spellings, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// Prepares the arguments of this process; the first is the program.
+pub fn prepare(args: impl IntoIterator<Item = OsString>) -> CommandArgs {
+    let mut args: Vec<OsString> = args.into_iter().collect();
+    name_command(&mut args, io::stdin().is_terminal());
+    let notes = modernise(&mut args);
+    for arg in args.iter_mut().skip(2) {
+        if is_puzzle_like_a_flag(arg) {
+            *arg = OsString::from(format!(".{}", &arg.to_string_lossy()[1..]));
+        }
+    }
+    CommandArgs { args, notes }
+}
+
+/// Inserts the command where it was left out, and makes a flag of the command `help`.
+fn name_command(args: &mut Vec<OsString>, is_typed: bool) {
+    let Some(first) = args.get(1).map(OsString::as_os_str) else {
+        // A terminal is shown the help.
+        if !is_typed && !args.is_empty() {
+            args.push(DEFAULT_COMMAND.into());
+        }
+        return;
+    };
+    if first == "help" {
+        args.remove(1);
+        args.push("--help".into());
+    } else if !["-h", "--help", "-V", "--version"].iter().any(|flag| first == *flag)
+        && !first.to_str().is_some_and(Command::has_subcommand)
+        && (first.as_bytes().starts_with(b"-") || !is_like_a_command(first) || fs::metadata(first).is_ok())
+    {
+        args.insert(1, DEFAULT_COMMAND.into());
+    }
+}
+
+/// May it be the name of a command, mistyped? Names are short and have lower-case letters only.
+fn is_like_a_command(word: &OsStr) -> bool {
+    let word = word.as_bytes();
+    (1..16).contains(&word.len()) && word.iter().all(|&byte| byte.is_ascii_lowercase() || byte == b'-')
+}
+
+/// Replaces `--output FORM` by `--format FORM`, and returns a note about it.
+fn modernise(args: &mut [OsString]) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !args.get(1).is_some_and(|command| HAD_FORMS.iter().any(|had| command == had)) {
+        return notes;
+    }
+    let form =
+        |text: &[u8]| OutputForm::ALL.into_iter().map(|(name, _)| name).find(|name| name.as_bytes() == text);
+    let mut place = 2;
+    while place < args.len() && args[place] != END_OF_FLAGS {
+        let joined = args[place].as_bytes().strip_prefix(b"--output=").and_then(form);
+        let apart =
+            args.get(place + 1).filter(|_| args[place] == "--output").and_then(|next| form(next.as_bytes()));
+        if let Some(name) = joined {
+            args[place] = format!("--format={name}").into();
+        } else if apart.is_some() {
+            args[place] = "--format".into();
+        }
+        if let Some(name) = joined.or(apart) {
+            notes.push(format!(
+                "`--output {name}` is now `--format {name}` or `-f {name}`; a file of that name is `--output ./{name}`."
+            ));
+        }
+        place += 1;
+    }
+    notes
+}
+
+/// Is it a puzzle whose first cell is a blank that is written `-`?
+fn is_puzzle_like_a_flag(arg: &OsStr) -> bool {
+    let bytes = arg.as_bytes();
+    let is_cell = |byte: &u8| byte.is_ascii_digit() || b"._*-".contains(byte);
+    bytes.first() == Some(&b'-')
+        && Order::from_cells(bytes.len()).is_some_and(|order| order.side() > 1)
+        && bytes.iter().all(is_cell)
+        && typed::read(bytes, &FormatArgs::default()) != Typed::Other
+        && !Path::new(arg).exists()
+}
+
+/// The error of a command line, and for an unknown command that there is no such file either.
+pub fn explain(mut error: clap::Error) -> clap::Error {
+    if error.kind() != ErrorKind::InvalidSubcommand {
+        return error;
+    }
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return error };
+    let Err(cause) = fs::metadata(word) else { return error };
+    let tip = format!("there is no file '{word}' to solve either: {cause}");
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
+    error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EASY: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
+
+    fn prepared(words: &[&str]) -> (String, Vec<String>) {
+        let words = ["sudoku"].iter().chain(words).map(OsString::from);
+        let CommandArgs { args, notes } = prepare(words);
+        let args: Vec<_> = args.iter().skip(1).map(|arg| arg.to_string_lossy()).collect();
+        (args.join(" "), notes)
+    }
+
+    #[test]
+    fn a_command_that_is_left_out_is_solve() {
+        for (words, expected) in [
+            (&[EASY][..], format!("solve {EASY}")),
+            (&["no/such.txt"], "solve no/such.txt".to_owned()),
+            (&["Cargo.toml"], "solve Cargo.toml".to_owned()),
+            (&["-f", "csv", "-"], "solve -f csv -".to_owned()),
+            (&["-"], "solve -".to_owned()),
+            (&["--", "solve"], "solve -- solve".to_owned()),
+            (&["count", "x"], "count x".to_owned()),
+            (&["slove"], "slove".to_owned()),
+            (&["slove", "puzzles.txt"], "slove puzzles.txt".to_owned()),
+            (&["-h"], "-h".to_owned()),
+            (&["--version"], "--version".to_owned()),
+            (&["help"], "--help".to_owned()),
+            (&["help", "count"], "count --help".to_owned()),
+        ] {
+            assert_eq!(prepared(words), (expected, Vec::new()), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn forms_have_a_flag_of_their_own() {
+        let note = |form: &str| {
+            format!(
+                "`--output {form}` is now `--format {form}` or `-f {form}`; a file of that name is `--output ./{form}`."
+            )
+        };
+        for (words, expected, notes) in [
+            (
+                &["solve", "a", "--output", "csv", "-o", "b"][..],
+                "solve a --format csv -o b",
+                vec![note("csv")],
+            ),
+            (&["count", "--output=jsonl"], "count --format=jsonl", vec![note("jsonl")]),
+            (&["a.txt", "--output", "grid"], "solve a.txt --format grid", vec![note("grid")]),
+            (&["solve", "-o", "csv"], "solve -o csv", vec![]),
+            (&["solve", "--output", "./csv"], "solve --output ./csv", vec![]),
+            (&["solve", "--output", "csv.txt"], "solve --output csv.txt", vec![]),
+            (&["solve", "--", "--output", "csv"], "solve -- --output csv", vec![]),
+            (&["generate", "--output", "csv"], "generate --output csv", vec![]),
+        ] {
+            assert_eq!(prepared(words), (expected.to_owned(), notes), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn a_puzzle_that_begins_with_a_dash_is_no_flag() {
+        let dashes = EASY.replace('.', "-").replacen('5', "-", 1);
+        assert_eq!(prepared(&["solve", &dashes]).0, format!("solve .{}", &dashes[1..]));
+        assert_eq!(prepared(&[&dashes]).0, format!("solve .{}", &dashes[1..]));
+        assert_eq!(prepared(&["solve", "--node-limit"]).0, "solve --node-limit");
+    }
+}

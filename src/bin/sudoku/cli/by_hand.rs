@@ -1,0 +1,213 @@
+//! Solving by hand: the techniques that may be used, and steps as text, as drawings and as JSON.
+
+use std::io::{self, IsTerminal as _};
+use std::sync::atomic::AtomicBool;
+
+use clap::Args;
+use serde_json::{Value, json};
+use sudoku_stream::answer::{CandidateGrid, Outlook, StepMarks, outlook};
+use sudoku_stream::grid::Cell;
+use sudoku_stream::solver::{DEFAULT_NODE_LIMIT, Limit, default_strategy};
+use sudoku_stream::techniques::{
+    Candidate, Chain, Family, Implication, Kind, Position, Score, Step, Technique, TechniqueError,
+    TechniqueSet, Why,
+};
+use sudoku_stream::text::Format;
+
+use super::{draw, fit, print};
+
+/// The techniques that may be used.
+#[derive(Clone, Args)]
+pub struct TechniqueArgs {
+    /// Use these techniques only, as in singles,locked,x-wing [default: all]
+    ///
+    /// A name is that of a technique or of a family: singles, direct, locked, subsets, fish, wings,
+    /// uniqueness, exclusion, chains, forcing.
+    #[arg(long, value_name = "NAMES", value_parser = techniques)]
+    only: Option<TechniqueSet>,
+
+    /// Use no technique that takes for granted that there is one solution
+    #[arg(long, hide_short_help = true)]
+    no_uniqueness: bool,
+}
+
+impl TechniqueArgs {
+    /// The options with their values; `None` for one that is not given.
+    pub fn options(&self) -> [(&'static str, Option<String>); 2] {
+        let names = |set: TechniqueSet| set.iter().map(Technique::name).collect::<Vec<_>>().join(",");
+        [("--only", self.only.map(names)), ("--no-uniqueness", self.no_uniqueness.then(String::new))]
+    }
+
+    /// The techniques.
+    pub fn set(&self) -> TechniqueSet {
+        let all = self.only.unwrap_or(TechniqueSet::ALL);
+        let is_wanted = |technique: &Technique| !(self.no_uniqueness && technique.rests_on_uniqueness());
+        all.iter().filter(is_wanted).collect()
+    }
+}
+
+/// Reads names of techniques and families.
+pub fn techniques(text: &str) -> Result<TechniqueSet, String> {
+    let set: TechniqueSet = text.parse().map_err(|error: TechniqueError| {
+        let families: Vec<&str> = Family::ALL.iter().map(|family| family.name()).collect();
+        format!("{error} Families are {}.", families.join(", "))
+    })?;
+    if set.is_empty() { Err("No technique is named.".to_owned()) } else { Ok(set) }
+}
+
+/// Reads the name of a technique.
+pub fn technique(text: &str) -> Result<Technique, String> {
+    text.parse().map_err(|_| {
+        let names: Vec<&str> = Technique::ALL.iter().map(|technique| technique.name()).collect();
+        format!("there is no such technique. There are {}", names.join(", "))
+    })
+}
+
+/// Reads a rating.
+pub fn score(text: &str) -> Result<Score, String> {
+    text.parse().map_err(|error: sudoku_stream::techniques::ScoreError| error.to_string())
+}
+
+/// What lies ahead of a position.
+pub fn outlook_of(position: &Position, cancel: &AtomicBool) -> Outlook {
+    let order = position.order();
+    let mut solver = default_strategy(order).solver(order);
+    let limit = Limit { solutions: 2, nodes: DEFAULT_NODE_LIMIT, cancel };
+    outlook(position, &position.grid(), solver.as_mut(), &limit)
+}
+
+/// A drawing of a position with a step marked: without candidates if digits alone show it.
+pub fn drawing(format: &Format, position: &Position, step: &Step) -> String {
+    let has_colours = print::has_colours();
+    if step.technique.family() == Family::Singles {
+        let mut text = Vec::new();
+        draw::step(format, &position.grid(), step, &mut text);
+        return String::from_utf8_lossy(&text).into_owned();
+    }
+    let marks = if has_colours { StepMarks::Colours } else { StepMarks::Characters };
+    CandidateGrid { position, step: Some(step), marks }.to_string()
+}
+
+/// What the marks of a drawing mean.
+pub fn legend(step: &Step) -> &'static str {
+    match (print::has_colours(), step.technique.family(), step.placement) {
+        (_, Family::Singles, _) => "",
+        (true, _, Some(_)) => "green shows the step, reversed is placed",
+        (true, _, None) => "green shows the step, red goes",
+        (false, _, Some(_)) => "(..) shows the step, [..] is placed",
+        (false, _, None) => "(..) shows the step, -.. goes",
+    }
+}
+
+/// The lines of a step's chains: one for each case, from what is assumed to what follows.
+pub fn chain_lines(step: &Step) -> Vec<String> {
+    step.chains.iter().map(chain_line).collect()
+}
+
+/// `if (1, 2) is 4, then (1, 7) is not 4, (3, 7) is 4, so (3, 2) is not 4`.
+fn chain_line(chain: &Chain) -> String {
+    let parts: Vec<String> = chain
+        .iter()
+        .enumerate()
+        .map(|(place, implication)| {
+            let Implication { node, why, .. } = implication;
+            let reason = match why {
+                Why::LastPlace(house) => format!(" (last place in {house})"),
+                Why::LastDigit => " (last candidate)".to_owned(),
+                Why::By(technique) => format!(" ({technique})"),
+                _ => String::new(),
+            };
+            let lead = match place {
+                0 => "if ",
+                1 => "then ",
+                _ => "",
+            };
+            format!("{lead}{node}{reason}")
+        })
+        .collect();
+    parts.join(", ")
+}
+
+/// Text for people, in lines that fit the terminal.
+pub fn wrapped(text: &str, indent: usize) -> String {
+    let columns =
+        if io::stdout().is_terminal() { fit::stdout_columns().unwrap_or(80).min(100) } else { usize::MAX };
+    let lines = fit::wrapped(text, columns.saturating_sub(indent).max(20));
+    lines.join(&format!("\n{}", " ".repeat(indent)))
+}
+
+/// A step as JSON: rows, columns and digits from 1.
+pub fn json_of(step: &Step) -> Value {
+    let cell = |cell: Cell| json!([cell.row(), cell.column()]);
+    let candidate = |candidate: &Candidate| {
+        json!({
+            "row": candidate.cell.row(),
+            "column": candidate.cell.column(),
+            "digit": candidate.digit.value(),
+        })
+    };
+    let implication = |implication: &Implication| {
+        let why = match implication.why {
+            Why::Assumption => "assumption".to_owned(),
+            Why::OneDigit => "one digit in a cell".to_owned(),
+            Why::OnceIn(house) => format!("once in {house}"),
+            Why::LastDigit => "last candidate of the cell".to_owned(),
+            Why::LastPlace(house) => format!("last place in {house}"),
+            Why::By(technique) => technique.name().to_owned(),
+            _ => String::new(),
+        };
+        let mut value = candidate(&implication.node.candidate);
+        if let Value::Object(members) = &mut value {
+            members.insert("is_on".to_owned(), implication.node.is_on.into());
+            members.insert("parents".to_owned(), json!(implication.parents));
+            members.insert("why".to_owned(), why.into());
+        }
+        value
+    };
+    json!({
+        "technique": step.technique.name(),
+        "kind": kind_name(step.kind),
+        "rating": f64::from(step.rating.tenths()) / 10.0,
+        "sentence": step.to_string(),
+        "placement": step.placement.as_ref().map(candidate),
+        "eliminations": step.eliminations.iter().map(candidate).collect::<Vec<_>>(),
+        "cells": step.cells.iter().map(|&at| cell(at)).collect::<Vec<_>>(),
+        "candidates": step.candidates.iter().map(candidate).collect::<Vec<_>>(),
+        "houses": step.houses.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "chains": step.chains.iter().map(|chain| chain.iter().map(implication).collect()).collect::<Vec<Vec<_>>>(),
+    })
+}
+
+/// The kind of a step within its technique; empty where there is one only.
+fn kind_name(kind: Kind) -> String {
+    match kind {
+        Kind::Type(number) => format!("type {number}"),
+        Kind::Double => "double".to_owned(),
+        Kind::Contradiction => "contradiction".to_owned(),
+        Kind::Cell => "cell".to_owned(),
+        Kind::Region => "region".to_owned(),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_techniques_are_read() {
+        let args = |only: Option<&str>, no_uniqueness| TechniqueArgs {
+            only: only.map(|text| techniques(text).unwrap()),
+            no_uniqueness,
+        };
+        assert_eq!(args(None, false).set(), TechniqueSet::ALL);
+        assert_eq!(args(None, true).set(), TechniqueSet::without_uniqueness());
+        assert!(args(Some("fish,xy-wing"), true).set().contains(Technique::XWing));
+        assert!(args(Some("uniqueness"), true).set().is_empty());
+        for (text, wanted) in [("", "No technique is named."), ("xwing", "Families are singles, direct")] {
+            assert!(techniques(text).unwrap_err().contains(wanted), "{text}");
+        }
+        assert!(technique("x wing").is_ok() && technique("fish").unwrap_err().contains("swordfish"));
+        assert!(score("7.1").is_ok() && score("21").unwrap_err().contains("1.0 to 20.0"));
+    }
+}

@@ -1,0 +1,265 @@
+//! Runs that can be resumed: from one file to a file, in text. What `--resume` needs, the identity
+//! of a run, the place where it goes on, and what a run that stops says of it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::bail;
+use clap::Args;
+use sudoku_stream::answer::CheckForm;
+use sudoku_stream::input::{InputError, Reader, Shard, Source, Version};
+use sudoku_stream::offline::{self, OfflineError, Output, RunIdentity};
+
+use super::input::{Input, check_row_form};
+use super::interrupt::{self, interruptible};
+use super::output::{OutputArgs, check_is_text, refuse_what_is_for_text};
+use super::{print, rows};
+
+/// The argument of commands whose runs can be resumed.
+#[derive(Clone, Copy, Args)]
+pub struct ResumeArgs {
+    /// Continue a stopped run with the same -o FILE
+    ///
+    /// Without an earlier run it starts from the beginning.
+    /// If this run is stopped, its progress is kept for the next one.
+    #[arg(long, requires = "output_file", help_heading = "Output")]
+    pub resume: bool,
+}
+
+impl ResumeArgs {
+    /// Checks that there is a file to go on with.
+    pub fn check_output(self, out: &OutputArgs) -> anyhow::Result<()> {
+        if self.resume && out.path().is_none() {
+            bail!("--resume needs a file to go on with. Name one with -o.");
+        }
+        Ok(())
+    }
+
+    /// Checks that there is only one input.
+    pub fn check_inputs(self, inputs: usize) -> anyhow::Result<()> {
+        if self.resume && inputs > 1 {
+            bail!(
+                "--resume continues a run over one file, and {inputs} inputs were named. \
+                 Name one, or write them into one file first."
+            );
+        }
+        Ok(())
+    }
+
+    /// The version of an input, by which changes are noticed; `None` if it cannot be read again.
+    ///
+    /// # Errors
+    /// It cannot be read again, but has to be.
+    pub fn version(self, source: &Source) -> anyhow::Result<Option<Version>> {
+        let version = source.version();
+        if self.resume && version.is_none() {
+            bail!("--resume needs an input that can be read again. Write {} to a file first.", source.name());
+        }
+        Ok(version)
+    }
+
+    /// Opens the output for text. The identity of a run that can be resumed is recorded beside the
+    /// file.
+    ///
+    /// # Errors
+    /// Those of opening; the file is named as a Parquet file; an earlier run was another.
+    pub fn open(self, out: &OutputArgs, run: Option<RunIdentity>) -> anyhow::Result<Output> {
+        Ok(match (out.path(), run) {
+            (Some(path), Some(run)) => {
+                check_is_text(path)?;
+                Output::resumable(path, out.durable, run, self.resume)?
+            }
+            _ => out.open_text()?,
+        })
+    }
+}
+
+/// Can a run from this input to this output be resumed? Then the input is hashed while it is read.
+pub fn is_resumable(input: &Input, version: Option<Version>, out: &OutputArgs) -> bool {
+    let is_file = |out: &Path| fs::metadata(out).map_or(true, |found| found.is_file());
+    input.is_only() && version.is_some() && out.path().is_some_and(is_file)
+}
+
+/// The identity of a run of `command` over this input; `None` if the input is no file. `options`
+/// are those on which answers depend, always in the same order.
+pub fn identity(
+    command: &str,
+    input: &Input,
+    version: Option<Version>,
+    options: impl IntoIterator<Item = (&'static str, Option<String>)>,
+) -> Option<RunIdentity> {
+    let (version, file) = (version?, input.path()?);
+    let path = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+    let options = input.format().options().into_iter().chain(options);
+    Some(RunIdentity {
+        program: format!("sudoku {}", env!("CARGO_PKG_VERSION")),
+        command: command.to_owned(),
+        input: path.display().to_string(),
+        version,
+        options: options.map(|(name, value)| (name.to_owned(), value)).collect(),
+    })
+}
+
+/// A run that writes a row about every puzzle, and that another can resume if it is in text, from one
+/// file to a file.
+pub struct RowsRun<'a> {
+    /// The command, by its name.
+    pub command: &'static str,
+    pub out: &'a OutputArgs,
+    pub resume: ResumeArgs,
+    /// The form of the rows.
+    pub form: CheckForm,
+    /// Whether the rows are written, and not only counts at the end.
+    pub has_rows: bool,
+    /// The options on which the rows depend beside those of the format, with their values.
+    pub options: Vec<(&'static str, Option<String>)>,
+    pub is_quiet: bool,
+}
+
+impl RowsRun<'_> {
+    /// Checks what can be checked before there is an input.
+    pub fn check(&self, inputs: usize) -> anyhow::Result<()> {
+        self.resume.check_output(self.out)?;
+        if self.form == CheckForm::Parquet {
+            refuse_what_is_for_text(&[(self.resume.resume, "--resume")])?;
+        }
+        self.resume.check_inputs(inputs)
+    }
+
+    /// Opens an input; before the first one also the output, because an input must not be the output,
+    /// and then the input is read from where an earlier run has stopped. `check` refuses inputs of
+    /// other kinds. `recall` gets what the earlier run has counted, and returns whether it is
+    /// understood; if not, the run begins anew. `None` after an interrupt.
+    pub fn open(
+        &self,
+        input: &Input,
+        opened: &mut Option<Output>,
+        cancel: &AtomicBool,
+        check: impl FnOnce(&Reader) -> anyhow::Result<()>,
+        recall: impl FnOnce(&BTreeMap<String, u64>) -> bool,
+    ) -> anyhow::Result<Option<Reader>> {
+        let (only, out, resume) = (input.clone(), self.out.clone(), self.resume);
+        let outputs = [self.out.path().map(ToOwned::to_owned)];
+        let found = rows::open_as(input, &outputs, cancel, move |source| {
+            let version = resume.version(&source)?;
+            let is_resumable = is_resumable(&only, version, &out);
+            Ok((if is_resumable { source.hashed() } else { source }, version))
+        })?;
+        let Some((reader, version)) = found else { return Ok(None) };
+        check_row_form(reader.format(), self.form.row_form(), reader.name())?;
+        check(&reader)?;
+        if opened.is_some() {
+            return Ok(Some(reader));
+        }
+        let mut output = if self.form == CheckForm::Parquet {
+            rows::output_in(self.out, self.form, &reader, true)?
+        } else {
+            let version = version.filter(|_| input.is_only() && self.has_rows);
+            self.resume
+                .open(self.out, identity(self.command, input, version, self.options.iter().cloned()))?
+        };
+        if output.progress().tally.answers > 0 && !recall(&output.progress().counts) {
+            output.begin_anew()?;
+        }
+        let moved = move_to_place(reader, None, &output, cancel)?;
+        if moved.is_some() {
+            report_place(&output, self.is_quiet);
+            *opened = Some(output);
+        }
+        Ok(moved)
+    }
+
+    /// Ends a run that failed or was interrupted; see [`stopped`].
+    pub fn stopped(
+        &self,
+        opened: Option<Output>,
+        done: &str,
+        error: OfflineError,
+    ) -> anyhow::Result<ExitCode> {
+        match opened {
+            Some(output) => stopped(self.out, output, done, error.into()),
+            None => Ok(interrupt::report("Stopped before the first puzzle")),
+        }
+    }
+}
+
+/// Moves a reader to its shard, or behind the answers of an earlier run. `None` after an interrupt.
+///
+/// # Errors
+/// The input does not begin with what the earlier run has read; errors of reading.
+pub fn move_to_place(
+    mut reader: Reader,
+    shard: Option<Shard>,
+    output: &Output,
+    cancel: &AtomicBool,
+) -> anyhow::Result<Option<Reader>> {
+    let (answers, bytes, prefix) =
+        (output.progress().tally.answers, output.progress().bytes, output.progress().prefix);
+    if shard.is_none() && answers == 0 {
+        return Ok(Some(reader));
+    }
+    let moved = interruptible(cancel, move || {
+        if let Some(shard) = shard {
+            reader.select_shard(shard)?;
+        }
+        let is_same = match prefix {
+            Some(prefix) => reader.resume(bytes, prefix)?,
+            None => true,
+        };
+        Ok((reader, is_same))
+    })?;
+    match moved {
+        None => Ok(None),
+        Some((_, false)) => Err(output.other_input().into()),
+        Some((reader, true)) => Ok(Some(reader)),
+    }
+}
+
+/// Says where a resumed run goes on.
+pub fn report_place(output: &Output, is_quiet: bool) {
+    let answers = output.progress().tally.answers;
+    if answers > 0 && !is_quiet {
+        print::status_line(&format!("Going on after {}.", print::counted(answers, "puzzle")));
+    }
+}
+
+/// Ends a run that failed or was interrupted, and reports how many puzzles are `done`, which is a
+/// word such as `answered`.
+///
+/// # Errors
+/// The error that ended it, with that report.
+pub fn stopped(
+    out: &OutputArgs,
+    output: Output,
+    done: &str,
+    error: anyhow::Error,
+) -> anyhow::Result<ExitCode> {
+    let known = error.downcast_ref();
+    if known.is_some_and(offline::is_closed_pipe) {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let is_cancelled = matches!(known, Some(OfflineError::Cancelled));
+    let answers = output.progress().tally.answers;
+    let is_kept = match known {
+        // The input is another now, so the run cannot be resumed.
+        Some(OfflineError::Input(InputError::Shrunk { .. } | InputError::Changed { .. })) => {
+            output.discard();
+            false
+        }
+        _ => output.stop(),
+    };
+    let mut how_far = format!("Stopped after {} {done}", print::counted(answers, "puzzle"));
+    if let Some(path) = out.path() {
+        how_far += &format!("; {} was not written", path.display());
+    }
+    if is_kept {
+        how_far += ", but --resume goes on from here";
+    }
+    if is_cancelled {
+        return Ok(interrupt::report(&how_far));
+    }
+    Err(if answers == 0 { error } else { error.context(how_far) })
+}

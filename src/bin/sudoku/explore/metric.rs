@@ -1,0 +1,99 @@
+//! Metrics: what a search took, by the names of `--metric` and of the columns of CSV.
+
+use clap::ValueEnum;
+use sudoku_stream::explore::{Figures, Spread};
+
+/// What a search took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub enum Metric {
+    /// Search states visited
+    Nodes,
+    /// Choices between alternatives
+    Guesses,
+    /// Guesses taken back
+    Backtracks,
+    /// The most guesses that stood at once
+    Depth,
+    /// Looks at something in order to decide, as each strategy defines them
+    Comparisons,
+    /// Digits put into cells
+    Placements,
+    /// Time of a search
+    Time,
+}
+
+/// How values of a metric are placed on an axis and written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Numbers from 1, by their logarithm.
+    Count,
+    /// Numbers from 0, by the logarithm of one more.
+    CountOrNone,
+    /// Nanoseconds, by their logarithm.
+    Time,
+}
+
+impl Metric {
+    /// The metrics that are shown by default.
+    pub const USUAL: [Self; 3] = [Self::Nodes, Self::Backtracks, Self::Time];
+
+    /// The name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Nodes => "nodes",
+            Self::Guesses => "guesses",
+            Self::Backtracks => "backtracks",
+            Self::Depth => "depth",
+            Self::Comparisons => "comparisons",
+            Self::Placements => "placements",
+            Self::Time => "time",
+        }
+    }
+
+    /// The title of a panel or a table.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Nodes => "Nodes of a search",
+            Self::Guesses => "Guesses of a search",
+            Self::Backtracks => "Backtracks of a search",
+            Self::Depth => "Depth of a search",
+            Self::Comparisons => "Comparisons of a search",
+            Self::Placements => "Placements of a search",
+            Self::Time => "Time of a search",
+        }
+    }
+
+    /// The title of a table.
+    pub fn table_title(self) -> String {
+        let unit = if self == Self::Time { " in µs" } else { "" };
+        format!("{}{unit}", self.title().to_lowercase())
+    }
+
+    /// The scale of its values.
+    pub const fn scale(self) -> Scale {
+        match self {
+            Self::Guesses | Self::Backtracks | Self::Depth => Scale::CountOrNone,
+            Self::Nodes | Self::Comparisons | Self::Placements => Scale::Count,
+            Self::Time => Scale::Time,
+        }
+    }
+
+    /// Whether it is counted in a second search only, and by strategies that search boards one by
+    /// one.
+    pub const fn is_step(self) -> bool {
+        matches!(self, Self::Comparisons | Self::Placements)
+    }
+
+    /// The figures of it; `None` if it was not counted.
+    pub const fn of(self, figures: &Figures) -> Option<&Spread> {
+        match self {
+            Self::Nodes => Some(&figures.nodes),
+            Self::Guesses => Some(&figures.guesses),
+            Self::Backtracks => Some(&figures.backtracks),
+            Self::Depth => Some(&figures.depth),
+            Self::Comparisons => figures.comparisons.as_ref(),
+            Self::Placements => figures.placements.as_ref(),
+            Self::Time => Some(&figures.time_ns),
+        }
+    }
+}

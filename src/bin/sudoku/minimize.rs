@@ -1,0 +1,89 @@
+//! `sudoku minimize`: drops clues that can be spared.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+use clap::Args;
+use sudoku_stream::answer::{MinimizeTally, MinimizeTask};
+use sudoku_stream::offline;
+use sudoku_stream::pipeline;
+
+use crate::cli::input::InputArgs;
+use crate::cli::output::OutputArgs;
+use crate::cli::rows::{self, Rewrite};
+use crate::cli::run::RunArgs;
+use crate::cli::value::whole;
+use crate::cli::{interrupt, print};
+
+const EXAMPLES: &str = "\
+Examples:
+  sudoku minimize 53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79
+  sudoku minimize puzzles.csv -o minimal.csv
+  sudoku minimize puzzles.txt --seed 7
+
+Clues are tried one after another, and dropped where the solution stays the only one; every clue
+that is left is needed. Other orders lead to other puzzles, and none need have the fewest clues.
+Columns of a table stay as they are. A row that is badly formed, or has not exactly one solution, is
+copied.
+
+Exit codes: 0, done; 2, the input cannot be read.";
+
+/// Arguments of `sudoku minimize`.
+#[derive(Clone, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct MinimizeArgs {
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// Seed of the order in which clues are tried [default: reading order]
+    #[arg(long, value_name = "S", value_parser = whole::<u64>(0..))]
+    seed: Option<u64>,
+
+    #[command(flatten)]
+    out: OutputArgs,
+
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// Runs `sudoku minimize`.
+pub fn run(args: &MinimizeArgs) -> anyhow::Result<ExitCode> {
+    let begin = Instant::now();
+    let cancel = interrupt::flag()?;
+    let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
+    let task = MinimizeTask { seed: args.seed, ..MinimizeTask::default() };
+    let inputs = args.input.all()?;
+    let mut tally = MinimizeTally::default();
+    let rewrite = Rewrite {
+        inputs: &inputs,
+        out: &args.out,
+        progress: &args.run.progress,
+        cancel: &cancel,
+        verb: "Minimize",
+    };
+    let stopped = rewrite.run(|reader, output, bar| {
+        let result = offline::minimize(reader, task, &pool, &cancel, output, |end, part| {
+            tally.add(part);
+            bar.advance(end, tally.puzzles, "puzzles", begin);
+        });
+        (tally.puzzles, result)
+    })?;
+    if let Some(code) = stopped {
+        return Ok(code);
+    }
+    if !args.run.progress.quiet {
+        let (time, clues) = (begin.elapsed(), print::counted(tally.dropped, "clue"));
+        print::status_line(&format!(
+            "{} in {:.3} s, {} a second: {clues} dropped, {} minimal before.",
+            print::counted(tally.puzzles, "puzzle"),
+            time.as_secs_f64(),
+            print::per_second(tally.puzzles, time),
+            print::thousands(tally.minimal)
+        ));
+        if let Some(copied) = rows::copied(&tally.errors) {
+            print::status_line(&copied);
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

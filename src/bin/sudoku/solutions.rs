@@ -1,0 +1,157 @@
+//! `sudoku solutions`: lists the solutions of every puzzle of an input.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::bail;
+use clap::Args;
+use sudoku_stream::answer::{CheckForm, EnumerateTally, EnumerateTask, Enumerators, SolutionWriter};
+use sudoku_stream::offline::{self, OfflineError};
+use sudoku_stream::pipeline;
+use sudoku_stream::solver::DEFAULT_NODE_LIMIT;
+
+use crate::cli::input::{InputArgs, check_row_form};
+use crate::cli::output::OutputArgs;
+use crate::cli::run::RunArgs;
+use crate::cli::value::{self, whole};
+use crate::cli::{interrupt, print, progress, rows};
+
+const EXAMPLES: &str = "\
+Examples:
+  sudoku solutions .3..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79
+  sudoku solutions puzzles.txt --limit all -f csv -o solutions.csv
+  sudoku solutions --limit 1000000 --node-limit 1000000000 blank.txt | head
+
+The solutions of a puzzle stand together, one a line, and those of several puzzles in the order of
+the input. A puzzle without a solution has the line `error: ` and a sentence, and one that is given
+up has it behind the solutions found until then.
+They are in the order in which the search finds them. That is the same on every run and machine,
+and with every limit and number of threads, but not sorted: `sort` puts lines in order.
+
+Exit codes: 0, done; 1, an error line to a typed puzzle, or any with --fail-on-error; 2, the
+input cannot be read.";
+
+/// Arguments of `sudoku solutions`.
+#[derive(Clone, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub struct SolutionsArgs {
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// Solutions to list of each puzzle, at most: a number from 1, or all
+    ///
+    /// A line on standard error says of how many puzzles the list was cut off. Memory does not depend
+    /// on it, because solutions are written as they are found.
+    #[arg(short = 'n', long, value_name = "N|all", value_parser = value::number_or_all)]
+    #[arg(default_value_t = EnumerateTask::DEFAULT_LIMIT)]
+    limit: u64,
+
+    /// Form of the list: text, or a row for every solution as csv, tsv, jsonl or parquet
+    ///
+    /// The columns of a table stay as they are, and a list has the puzzle; added are the number of
+    /// the solution from 1, the solution, and the code of the error.
+    #[arg(short, long, value_name = "FORM", value_parser = value::check_form(), default_value = "text")]
+    format: CheckForm,
+
+    /// Give up a puzzle after N nodes
+    ///
+    /// A node is a state that the search visits. Each solution takes one or more.
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_NODE_LIMIT)]
+    #[arg(value_parser = whole::<u64>(0..), help_heading = "Search")]
+    node_limit: u64,
+
+    /// Exit with 1 if an answer is an error line
+    #[arg(long, hide_short_help = true, help_heading = "Output")]
+    fail_on_error: bool,
+
+    #[command(flatten)]
+    out: OutputArgs,
+
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+impl SolutionsArgs {
+    /// The form of the list: the one asked for, or that of a file by its name.
+    fn form(&self) -> CheckForm {
+        self.out.check_form(self.format)
+    }
+}
+
+/// Runs `sudoku solutions`.
+pub fn run(args: &SolutionsArgs) -> anyhow::Result<ExitCode> {
+    let begin = Instant::now();
+    let cancel = interrupt::flag()?;
+    let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
+    let task = EnumerateTask { limit: args.limit, node_limit: args.node_limit };
+    let inputs = args.input.all()?;
+    rows::check_is_one(&inputs, args.form())?;
+    // Opened with the first input, because an input must not be the output.
+    let mut output = None;
+    let mut tally = EnumerateTally::default();
+    for input in &inputs {
+        let Some(reader) = rows::open(input, &[args.out.path().map(ToOwned::to_owned)], &cancel)? else {
+            return Ok(interrupt::report("Stopped before the first puzzle"));
+        };
+        check_row_form(reader.format(), args.form().row_form(), reader.name())?;
+        let output = match &mut output {
+            Some(output) => output,
+            none => none.insert(rows::output_in(&args.out, args.form(), &reader, false)?),
+        };
+        let enumerators = Arc::new(Enumerators::new(reader.format().clone(), task));
+        let writer = SolutionWriter::new(args.form(), reader.format());
+        let bar = progress::beside(&args.out, || progress::of_bytes(&args.run.progress, &reader));
+        let (name, before) = (reader.name().to_owned(), tally.puzzles);
+        let result = offline::solutions(reader, &enumerators, writer, &pool, &cancel, |part| {
+            tally.add(&part.tally);
+            bar.advance(part.done, tally.solutions, "solutions", begin);
+            let has_errors = part.tally.error_count() > 0;
+            let text = if has_errors { input.named(args.form(), part.text) } else { part.text };
+            Ok(output.write(&text)?)
+        });
+        bar.finish_and_clear();
+        if let Err(OfflineError::Cancelled) = result {
+            let done = print::counted(tally.solutions, "solution");
+            return Ok(interrupt::report(&format!("Stopped after {done}")));
+        }
+        if let Some(code) = rows::stopped(result, tally.puzzles)? {
+            return Ok(code);
+        }
+        if tally.puzzles == before {
+            bail!("{name} is empty.");
+        }
+    }
+    if let Some(output) = output {
+        output.finish()?;
+    }
+    if !args.run.progress.quiet
+        && let Some(summary) = summary(&tally, args.limit, begin)
+    {
+        print::status_line(&summary);
+    }
+    Ok(rows::exit_code(tally.error_count(), &inputs, args.fail_on_error))
+}
+
+/// `5,000 puzzles in 0.124 s: 41,210 solutions, 310 puzzles cut off at --limit 10, 2 error lines.`
+/// `None` if the answer to the only puzzle says it all.
+fn summary(tally: &EnumerateTally, limit: u64, begin: Instant) -> Option<String> {
+    let (errors, solutions) = (tally.error_count(), print::counted(tally.solutions, "solution"));
+    if tally.puzzles == 1 {
+        return match (tally.solutions, tally.cut_off, errors) {
+            (0, ..) => None,
+            (_, 0, 0) => Some(format!("{solutions}.")),
+            (_, 0, _) => Some(format!("{solutions}, and then the search was given up.")),
+            _ => Some(format!("{solutions}, cut off at --limit {limit}; --limit all lists them all.")),
+        };
+    }
+    let mut parts = vec![solutions];
+    if tally.cut_off > 0 {
+        parts.push(format!("{} cut off at --limit {limit}", print::counted(tally.cut_off, "puzzle")));
+    }
+    if errors > 0 {
+        parts.push(print::counted(errors, "error line"));
+    }
+    let (puzzles, seconds) = (print::counted(tally.puzzles, "puzzle"), begin.elapsed().as_secs_f64());
+    Some(format!("{puzzles} in {seconds:.3} s: {}.", parts.join(", ")))
+}

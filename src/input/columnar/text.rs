@@ -1,0 +1,332 @@
+//! The rows of a Parquet file as comma-separated values: a heading, and a line a row.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
+use parquet::data_type::{ByteArray, DataType, FixedLenByteArray, Int96};
+use parquet::errors::{ParquetError, Result};
+use parquet::file::serialized_reader::SerializedPageReader;
+use parquet::record::Field;
+use parquet::schema::types::ColumnDescPtr;
+
+use super::fields::{Integers, write_bytes, write_list, write_meaning, write_plain, write_text};
+use super::pages::{Budget, Pages};
+use super::{ColumnKind, Shared, TextColumn, isolated};
+
+/// The rows that are decoded at a time.
+const BATCH_ROWS: usize = 2048;
+
+/// The text of a file, decoded as it is read.
+pub(crate) struct ParquetText {
+    file: Shared,
+    /// The number of the next row group.
+    next_group: usize,
+    group: Option<Group>,
+    /// Text to be handed out, up to `at`.
+    text: Vec<u8>,
+    at: usize,
+}
+
+/// A row group that is being decoded.
+struct Group {
+    number: usize,
+    budget: Arc<Budget>,
+    columns: Vec<Column>,
+    rows: usize,
+    /// The rows that have not been read.
+    left: usize,
+}
+
+/// A column of it.
+struct Column {
+    reader: ColumnReader,
+    values: Values,
+    descr: ColumnDescPtr,
+    kind: ColumnKind,
+    integers: Integers,
+    definitions: Vec<i16>,
+    repetitions: Vec<i16>,
+    /// The next value and the next level to write.
+    value: usize,
+    level: usize,
+}
+
+/// The values of a batch.
+enum Values {
+    Flags(Vec<bool>),
+    Int32(Vec<i32>),
+    Int64(Vec<i64>),
+    Int96(Vec<Int96>),
+    Float(Vec<f32>),
+    Double(Vec<f64>),
+    Bytes(Vec<ByteArray>),
+    Fixed(Vec<FixedLenByteArray>),
+}
+
+impl ParquetText {
+    pub(crate) fn new(file: Shared) -> Self {
+        let mut text = Vec::new();
+        for (index, column) in file.columns.iter().enumerate() {
+            if index > 0 {
+                text.push(b',');
+            }
+            write_text(column.name.as_bytes(), &mut text);
+        }
+        text.push(b'\n');
+        Self { file, next_group: 0, group: None, text, at: 0 }
+    }
+
+    /// Decodes on until there is text to hand out, or the end.
+    fn advance(&mut self) -> io::Result<()> {
+        self.text.clear();
+        self.at = 0;
+        while self.text.is_empty() {
+            if let Some(group) = &mut self.group {
+                let (text, done) = (&mut self.text, group.left == 0);
+                if !done {
+                    let decoded = isolated(|| group.decode(text));
+                    if decoded.is_err() {
+                        self.text.clear();
+                    }
+                    decoded?;
+                    continue;
+                }
+                self.group = None;
+            }
+            if self.next_group == self.file.metadata.num_row_groups() {
+                return Ok(());
+            }
+            let (file, number) = (&self.file, self.next_group);
+            self.group = Some(isolated(|| Group::open(file, number))?);
+            self.next_group += 1;
+        }
+        Ok(())
+    }
+}
+
+impl Read for ParquetText {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.at == self.text.len() {
+            self.advance()?;
+        }
+        let length = (&self.text[self.at..]).read(buffer)?;
+        self.at += length;
+        Ok(length)
+    }
+}
+
+impl Group {
+    fn open(file: &Shared, index: usize) -> Result<Self> {
+        let group = file.metadata.row_group(index);
+        let rows = file.metadata.row_group_num_rows(index)?;
+        let budget = Arc::new(Budget::default());
+        let open = |column: &TextColumn| {
+            let is_list = column.kind != ColumnKind::Flat;
+            let pages = Pages { bytes: file.bytes.clone(), budget: Arc::clone(&budget), is_list };
+            let chunk = group.column(column.leaf);
+            let pages = SerializedPageReader::new(Arc::new(pages), chunk, rows, None)?;
+            let descr = chunk.column_descr_ptr();
+            let reader = get_column_reader(Arc::clone(&descr), Box::new(pages));
+            Ok(Column {
+                values: Values::of(&reader),
+                reader,
+                kind: column.kind,
+                integers: Integers::of(&descr),
+                descr,
+                definitions: Vec::new(),
+                repetitions: Vec::new(),
+                value: 0,
+                level: 0,
+            })
+        };
+        let columns = file.columns.iter().map(open).collect::<Result<_>>()?;
+        Ok(Self { number: index + 1, budget, columns, rows, left: rows })
+    }
+
+    /// Appends the text of the next rows.
+    fn decode(&mut self, text: &mut Vec<u8>) -> Result<()> {
+        self.budget.renew();
+        let wanted = self.left.min(BATCH_ROWS);
+        let (number, rows) = (self.number, self.rows);
+        for column in &mut self.columns {
+            let read = column.read(wanted)?;
+            if read != wanted {
+                let before = rows - self.left + read;
+                return Err(ParquetError::General(format!(
+                    "row group {number} promises {rows} rows, and a column of it ends after {before}"
+                )));
+            }
+        }
+        for _ in 0..wanted {
+            let begin = text.len();
+            for (index, column) in self.columns.iter_mut().enumerate() {
+                if index > 0 {
+                    text.push(b',');
+                }
+                column.write(text)?;
+            }
+            // A line that is blank would be no row.
+            if text.len() == begin {
+                text.extend_from_slice(b"\"\"");
+            }
+            text.push(b'\n');
+        }
+        self.left -= wanted;
+        if self.left == 0 {
+            for column in &mut self.columns {
+                if column.read(1)? != 0 {
+                    return Err(ParquetError::General(format!(
+                        "row group {number} promises {rows} rows, and a column of it has more"
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Values {
+    const fn of(reader: &ColumnReader) -> Self {
+        match reader {
+            ColumnReader::BoolColumnReader(_) => Self::Flags(Vec::new()),
+            ColumnReader::Int32ColumnReader(_) => Self::Int32(Vec::new()),
+            ColumnReader::Int64ColumnReader(_) => Self::Int64(Vec::new()),
+            ColumnReader::Int96ColumnReader(_) => Self::Int96(Vec::new()),
+            ColumnReader::FloatColumnReader(_) => Self::Float(Vec::new()),
+            ColumnReader::DoubleColumnReader(_) => Self::Double(Vec::new()),
+            ColumnReader::ByteArrayColumnReader(_) => Self::Bytes(Vec::new()),
+            ColumnReader::FixedLenByteArrayColumnReader(_) => Self::Fixed(Vec::new()),
+        }
+    }
+
+    /// The value at an index as an integer, if it is one.
+    fn integer(&self, index: usize) -> Option<i64> {
+        match self {
+            Self::Int32(values) => values.get(index).map(|&value| value.into()),
+            Self::Int64(values) => values.get(index).copied(),
+            _ => None,
+        }
+    }
+}
+
+/// Reads rows into cleared buffers, and returns their number.
+fn read<T: DataType>(
+    reader: &mut ColumnReaderImpl<T>,
+    values: &mut Vec<T::T>,
+    [definitions, repetitions]: [&mut Vec<i16>; 2],
+    rows: usize,
+) -> Result<usize> {
+    values.clear();
+    let (read, _, _) = reader.read_records(rows, Some(definitions), Some(repetitions), values)?;
+    Ok(read)
+}
+
+impl Column {
+    fn read(&mut self, rows: usize) -> Result<usize> {
+        self.definitions.clear();
+        self.repetitions.clear();
+        (self.value, self.level) = (0, 0);
+        let levels = [&mut self.definitions, &mut self.repetitions];
+        let mismatch = || ParquetError::General("a column changes its type".to_owned());
+        match (&mut self.reader, &mut self.values) {
+            (ColumnReader::BoolColumnReader(reader), Values::Flags(values)) => {
+                read(reader, values, levels, rows)
+            }
+            (ColumnReader::Int32ColumnReader(reader), Values::Int32(values)) => {
+                read(reader, values, levels, rows)
+            }
+            (ColumnReader::Int64ColumnReader(reader), Values::Int64(values)) => {
+                read(reader, values, levels, rows)
+            }
+            (ColumnReader::Int96ColumnReader(reader), Values::Int96(values)) => {
+                read(reader, values, levels, rows)
+            }
+            (ColumnReader::FloatColumnReader(reader), Values::Float(values)) => {
+                read(reader, values, levels, rows)
+            }
+            (ColumnReader::DoubleColumnReader(reader), Values::Double(values)) => {
+                read(reader, values, levels, rows)
+            }
+            (ColumnReader::ByteArrayColumnReader(reader), Values::Bytes(values)) => {
+                read(reader, values, levels, rows)
+            }
+            (ColumnReader::FixedLenByteArrayColumnReader(reader), Values::Fixed(values)) => {
+                read(reader, values, levels, rows)
+            }
+            _ => Err(mismatch()),
+        }
+    }
+
+    /// Appends the field of the next row; nothing for a null.
+    fn write(&mut self, text: &mut Vec<u8>) -> Result<()> {
+        match self.kind {
+            ColumnKind::Flat => {
+                let most = self.descr.max_def_level();
+                let is_there = most == 0 || self.definitions.get(self.level) == Some(&most);
+                self.level += 1;
+                if is_there {
+                    self.write_value(text).ok_or_else(|| missing("values"))?;
+                    self.value += 1;
+                }
+            }
+            ColumnKind::Cells { present, list } => {
+                let mut cells = Vec::new();
+                let first = *self.definitions.get(self.level).ok_or_else(|| missing("lists"))?;
+                loop {
+                    match self.definitions.get(self.level) {
+                        Some(&level) if level == present => {
+                            cells.push(self.values.integer(self.value).ok_or_else(|| missing("values"))?);
+                            self.value += 1;
+                        }
+                        // A cell that is null is no digit.
+                        Some(&level) if level > list => cells.push(-1),
+                        _ => {}
+                    }
+                    self.level += 1;
+                    if self.repetitions.get(self.level).is_none_or(|&repetition| repetition == 0) {
+                        break;
+                    }
+                }
+                if first > list {
+                    write_list(&cells, text);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the next value.
+    fn write_value(&self, text: &mut Vec<u8>) -> Option<()> {
+        let (at, descr) = (self.value, &self.descr);
+        match &self.values {
+            Values::Flags(values) => write_plain(values.get(at)?, text),
+            Values::Int32(values) => {
+                let &value = values.get(at)?;
+                match self.integers {
+                    Integers::Signed => write_plain(value, text),
+                    Integers::Unsigned => write_plain(value.cast_unsigned(), text),
+                    Integers::Meaning => write_meaning(&Field::convert_int32(descr, value), text),
+                }
+            }
+            Values::Int64(values) => {
+                let &value = values.get(at)?;
+                match self.integers {
+                    Integers::Signed => write_plain(value, text),
+                    Integers::Unsigned => write_plain(value.cast_unsigned(), text),
+                    Integers::Meaning => write_meaning(&Field::convert_int64(descr, value), text),
+                }
+            }
+            Values::Int96(values) => write_meaning(&Field::convert_int96(descr, *values.get(at)?), text),
+            Values::Float(values) => write_plain(values.get(at)?, text),
+            Values::Double(values) => write_plain(values.get(at)?, text),
+            Values::Bytes(values) => write_bytes(values.get(at)?.data(), descr.logical_type_ref(), text),
+            Values::Fixed(values) => write_bytes(values.get(at)?.data(), descr.logical_type_ref(), text),
+        }
+        Some(())
+    }
+}
+
+fn missing(what: &str) -> ParquetError {
+    ParquetError::General(format!("a column has fewer {what} than it promises"))
+}

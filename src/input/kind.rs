@@ -1,0 +1,349 @@
+//! Kinds of input, known by their first bytes whatever a file is called.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt as _;
+
+use super::utf16::ByteOrder;
+use super::{InputError, npy};
+
+/// The most bytes by which a kind is recognised.
+const HEAD_BYTES: usize = 64;
+
+/// A kind of input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Nothing known: text, as far as its first bytes show.
+    Text,
+    /// XML, perhaps that of OpenSudoku.
+    Xml,
+    /// Text of two bytes a character, or of four.
+    Utf16(ByteOrder),
+    /// One compressed file.
+    Compressed(Compression),
+    /// A zip archive.
+    Zip,
+    /// An array of NumPy.
+    Npy,
+    /// A Parquet file.
+    #[cfg(feature = "parquet")]
+    Parquet,
+    /// Something that holds no text of puzzles, or several files.
+    Foreign(Foreign),
+}
+
+/// The compressions that are undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compression {
+    Gzip,
+    Zstandard,
+    Bzip2,
+    Xz,
+}
+
+/// Something that is refused, with what it is called and what to do about it.
+///
+/// `FILE` in the advice stands for the name of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Foreign {
+    name: &'static str,
+    advice: &'static str,
+}
+
+impl Foreign {
+    const fn new(name: &'static str, advice: &'static str) -> Self {
+        Self { name, advice }
+    }
+
+    /// The error of an input that is this, or contains it once it is unpacked.
+    pub(crate) fn error(self, input: &Named<'_>, is_unpacked: bool) -> InputError {
+        input.refused(&self.sentence(input, is_unpacked))
+    }
+
+    /// The sentence of [`Self::error`], without the name of the input.
+    pub(super) fn sentence(self, input: &Named<'_>, is_unpacked: bool) -> String {
+        let verb = if is_unpacked { "contains" } else { "is" };
+        // `tar` unpacks what is compressed; other programs have to be given what comes out.
+        let file = if is_unpacked && self != TAR { "FILE" } else { input.file() };
+        format!("{verb} {}: {}", self.name, self.advice.replace("FILE", file))
+    }
+}
+
+/// The name of an input in messages, and whether commands can name it as a file.
+#[derive(Clone, Copy)]
+pub(crate) struct Named<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) is_file: bool,
+}
+
+impl Named<'_> {
+    /// The name for a command that users can copy: `FILE` where the input has none, or has one that
+    /// a shell would not take as it is.
+    pub(super) fn file(&self) -> &str {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+,@".contains(&byte);
+        let is_word = self.name.bytes().all(is_plain) && !self.name.starts_with('-');
+        if self.is_file && is_word { self.name } else { "FILE" }
+    }
+
+    /// The error of an input that is refused; what it is follows its name.
+    pub(super) fn refused(&self, what: &str) -> InputError {
+        InputError::Foreign { name: self.name.to_owned(), what: what.to_owned() }
+    }
+}
+
+pub(super) const OFFICE: Foreign = Foreign::new(
+    "an office document, such as xlsx, docx or ods",
+    "save it as CSV or plain text, and read that.",
+);
+pub(super) const TAR: Foreign = Foreign::new("a tar archive", "tar -xOf FILE NAME | sudoku solve -");
+const PICKLE: Foreign = Foreign::new(
+    "a Python pickle",
+    "write it as CSV, such as by pandas.read_pickle('FILE').to_csv('puzzles.csv'), and read that.",
+);
+const ARROW: Foreign = Foreign::new(
+    "an Arrow file",
+    "write it as CSV, such as by pandas.read_feather('FILE').to_csv('puzzles.csv'), and read that.",
+);
+const UTF_32: Foreign = Foreign::new("text in UTF-32", "iconv -f UTF-32 -t UTF-8 FILE | sudoku solve -");
+const GIF: Foreign = Foreign::new("a GIF image", IMAGE_ADVICE);
+const IMAGE_ADVICE: &str = "type its puzzle as text, 81 characters with . for blank cells.";
+
+/// The first bytes of every kind that has such. Where one begins like another, the longer one comes
+/// first.
+const SIGNATURES: &[(&[u8], Kind)] = &[
+    (b"<?xml", Kind::Xml),
+    (b"<opensudoku", Kind::Xml),
+    (b"\x1F\x8B", Kind::Compressed(Compression::Gzip)),
+    (b"\x28\xB5\x2F\xFD", Kind::Compressed(Compression::Zstandard)),
+    (b"BZh", Kind::Compressed(Compression::Bzip2)),
+    (b"\xFD7zXZ\0", Kind::Compressed(Compression::Xz)),
+    (b"PK\x03\x04", Kind::Zip),
+    // One without a file, and a part of a split one.
+    (b"PK\x05\x06", Kind::Zip),
+    (b"PK\x07\x08", Kind::Zip),
+    (b"\xFF\xFE\0\0", Kind::Foreign(UTF_32)),
+    (b"\0\0\xFE\xFF", Kind::Foreign(UTF_32)),
+    (b"\xFF\xFE", Kind::Utf16(ByteOrder::Little)),
+    (b"\xFE\xFF", Kind::Utf16(ByteOrder::Big)),
+    #[cfg(feature = "parquet")]
+    (super::columnar::MAGIC, Kind::Parquet),
+    #[cfg(not(feature = "parquet"))]
+    (
+        b"PAR1",
+        Kind::Foreign(Foreign::new(
+            "a Parquet file",
+            "this program was built without --features parquet. Write it as CSV, such as by \
+             pandas.read_parquet('FILE').to_csv('puzzles.csv'), and read that.",
+        )),
+    ),
+    (npy::MAGIC, Kind::Npy),
+    (b"\x80\x02", Kind::Foreign(PICKLE)),
+    (b"\x80\x03", Kind::Foreign(PICKLE)),
+    (b"\x80\x04", Kind::Foreign(PICKLE)),
+    (b"\x80\x05", Kind::Foreign(PICKLE)),
+    (b"ARROW1\0\0", Kind::Foreign(ARROW)),
+    (b"FEA1", Kind::Foreign(ARROW)),
+    (
+        b"\x89HDF\r\n\x1A\n",
+        Kind::Foreign(Foreign::new("an HDF5 file", "write its puzzles as text, one a line, and read that.")),
+    ),
+    (
+        b"SQLite format 3\0",
+        Kind::Foreign(Foreign::new(
+            "an SQLite database",
+            "sqlite3 FILE 'SELECT puzzle FROM puzzles' | sudoku solve -",
+        )),
+    ),
+    (b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", Kind::Foreign(OFFICE)),
+    (b"7z\xBC\xAF\x27\x1C", Kind::Foreign(Foreign::new("a 7z archive", "7z x -so FILE | sudoku solve -"))),
+    (b"Rar!\x1A\x07", Kind::Foreign(Foreign::new("a RAR archive", "unrar p -inul FILE | sudoku solve -"))),
+    (b"\x04\x22\x4D\x18", Kind::Foreign(Foreign::new("an LZ4 file", "lz4 -dc FILE | sudoku solve -"))),
+    (b"]\0\0", Kind::Foreign(Foreign::new("an LZMA file", "xz -dc FILE | sudoku solve -"))),
+    (b"LZIP\x01", Kind::Foreign(Foreign::new("an lzip file", "lzip -dc FILE | sudoku solve -"))),
+    (b"\x1F\x9D", Kind::Foreign(Foreign::new("a file packed by compress", "gzip -dc FILE | sudoku solve -"))),
+    (
+        b"%PDF-",
+        Kind::Foreign(Foreign::new(
+            "a PDF document",
+            "copy its puzzles into a text file, one a line, and read that.",
+        )),
+    ),
+    (b"\x89PNG\r\n\x1A\n", Kind::Foreign(Foreign::new("a PNG image", IMAGE_ADVICE))),
+    (b"\xFF\xD8\xFF", Kind::Foreign(Foreign::new("a JPEG image", IMAGE_ADVICE))),
+    (b"GIF87a", Kind::Foreign(GIF)),
+    (b"GIF89a", Kind::Foreign(GIF)),
+    (b"\x7FELF", Kind::Foreign(Foreign::new("a program", "name a file of puzzles."))),
+];
+
+impl Kind {
+    /// The kind of a regular file. Its position does not move.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn of_file(file: &File) -> io::Result<Self> {
+        let mut head = [0; HEAD_BYTES];
+        let mut length = 0;
+        loop {
+            if let Some(kind) = Self::of(&head[..length], false) {
+                return Ok(kind);
+            }
+            match file.read_at(&mut head[length..], length as u64) {
+                Ok(0) => return Ok(Self::of(&head[..length], true).unwrap_or(Self::Text)),
+                Ok(more) => length += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The kind of what begins with `head`; `None` if that depends on further bytes, of which there
+    /// are none `at_end`.
+    ///
+    /// Text is recognised by its first character or two, because a terminal or a program at the
+    /// other end of a pipe may send no more before it has its answer.
+    fn of(head: &[u8], at_end: bool) -> Option<Self> {
+        let is_whole = at_end || head.len() >= HEAD_BYTES;
+        for (signature, kind) in SIGNATURES {
+            if head.starts_with(signature) {
+                return Some(*kind);
+            }
+            if !is_whole && signature.starts_with(head) {
+                return None;
+            }
+        }
+        let has_zero = head.iter().take(2).any(|&byte| byte == 0);
+        if !is_whole && (has_zero || head.len() < 2) {
+            return None;
+        }
+        Some(ByteOrder::without_mark(head).map_or(Self::Text, Self::Utf16))
+    }
+}
+
+/// A stream whose first bytes have been looked at.
+///
+/// It remembers its end, because a terminal goes on after it.
+pub(super) struct Peeked<R> {
+    head: Vec<u8>,
+    /// The bytes of the head that have been read.
+    at: usize,
+    stream: R,
+    is_at_end: bool,
+    failure: Option<io::Error>,
+}
+
+impl<R: Read> Peeked<R> {
+    /// Reads as much as its kind depends on. An error of reading is returned behind the bytes that
+    /// came before it, as it would have been without looking.
+    pub(super) fn new(mut stream: R) -> (Self, Kind) {
+        let (mut head, mut is_at_end, mut failure) = (Vec::new(), false, None);
+        let kind = loop {
+            if let Some(kind) = Kind::of(&head, is_at_end) {
+                break kind;
+            }
+            let old = head.len();
+            head.resize(HEAD_BYTES, 0);
+            let result = stream.read(&mut head[old..]);
+            head.truncate(old + result.as_ref().copied().unwrap_or(0));
+            match result {
+                Ok(length) => is_at_end = length == 0,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => (is_at_end, failure) = (true, Some(error)),
+            }
+        };
+        (Self { head, at: 0, stream, is_at_end, failure }, kind)
+    }
+
+    /// The error of reading, if it came before any byte.
+    pub(super) fn failed_at_once(&mut self) -> Option<io::Error> {
+        if self.head.is_empty() { self.failure.take() } else { None }
+    }
+}
+
+impl<R: Read> Read for Peeked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.at < self.head.len() {
+            let length = (&self.head[self.at..]).read(buffer)?;
+            self.at += length;
+            return Ok(length);
+        }
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        if self.is_at_end || buffer.is_empty() {
+            return Ok(0);
+        }
+        let length = self.stream.read(buffer)?;
+        self.is_at_end = length == 0;
+        Ok(length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_recognised_by_two_characters_at_most() {
+        for text in ["1.", "..", "7.", "0\n", "# ", "{\"", "\u{FEFF}", "\u{250C}"] {
+            assert_eq!(Kind::of(&text.as_bytes()[..2], false), Some(Kind::Text), "{text}");
+        }
+        assert_eq!(Kind::of(b".", false), None);
+        assert_eq!(Kind::of(b".", true), Some(Kind::Text));
+        assert_eq!(Kind::of(b"", true), Some(Kind::Text));
+    }
+
+    #[test]
+    fn a_signature_is_waited_for_as_long_as_it_is_possible() {
+        for (signature, kind) in SIGNATURES {
+            assert_eq!(Kind::of(signature, true), Some(*kind));
+            for length in 1..signature.len() {
+                let head = &signature[..length];
+                let shorter = Kind::of(head, false);
+                assert!(shorter.is_none() || SIGNATURES.iter().any(|(other, _)| *other == head), "{head:?}");
+            }
+        }
+        let kind = |head: &[u8]| Kind::of(head, false);
+        assert_eq!(kind(b"\xFF\xFE1\0"), Some(Kind::Utf16(ByteOrder::Little)));
+        assert_eq!(kind(b"\xFF\xFE\0"), None);
+        assert_eq!(kind(b"7z1"), Some(Kind::Text));
+    }
+
+    /// A terminal at which somebody types on after Ctrl-D.
+    struct Typed<'a>(&'a [&'a str]);
+
+    impl Read for Typed<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let Some((first, rest)) = self.0.split_first() else { return Ok(0) };
+            if !buffer.is_empty() {
+                self.0 = rest;
+            }
+            first.as_bytes().read(buffer)
+        }
+    }
+
+    #[test]
+    fn an_end_that_was_seen_stays_the_end() {
+        let (mut stream, kind) = Peeked::new(Typed(&["one\n", "two", "", "three"]));
+        assert_eq!(kind, Kind::Text);
+        let mut text = String::new();
+        let mut none: [u8; 0] = [];
+        stream.read_to_string(&mut text).unwrap();
+        assert_eq!(stream.read(&mut none).unwrap(), 0);
+        stream.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "one\ntwo");
+    }
+
+    #[test]
+    fn utf_16_without_a_mark_has_a_zero_in_every_other_byte() {
+        let little: Vec<u8> = "1.3.3.1..1434.2.\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = "1.3.3.1..1434.2.\r\n".encode_utf16().flat_map(u16::to_be_bytes).collect();
+        assert_eq!(Kind::of(&little, true), Some(Kind::Utf16(ByteOrder::Little)));
+        assert_eq!(Kind::of(&big, true), Some(Kind::Utf16(ByteOrder::Big)));
+        assert_eq!(Kind::of(&little, false), None, "more may follow");
+        for head in
+            [&b"\0\0\0\0"[..], b"1\0\0\0", b"1\x002\x003\x001\x01", b"1\0", b"\0\x01\0\x02", b"1\x001"]
+        {
+            assert_eq!(Kind::of(head, true), Some(Kind::Text), "{head:?}");
+        }
+    }
+}

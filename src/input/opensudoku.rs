@@ -1,0 +1,237 @@
+//! OpenSudoku's XML, read as one puzzle a line. Other XML is left as it is.
+//!
+//! Line ends are kept, so that messages name the lines of the file as long as each puzzle has a line
+//! of its own; several on one line count as several lines.
+
+use std::io::{self, Read};
+
+/// The bytes read at a time.
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// The longest tag. That of a 9x9 game with all notes has some 2 KiB.
+const MAX_TAG_BYTES: usize = 1 << 20;
+
+/// The bytes within which a file names its root element.
+const HEAD_BYTES: usize = 4096;
+
+/// What stands for a game without a puzzle, so that it has an answer: an error.
+const NO_PUZZLE: &[u8] = b"!";
+
+/// The puzzles of a stream of XML, a line each.
+pub(super) struct OpenSudoku<R> {
+    xml: R,
+    /// XML that has not been looked at: a part of a tag, at most.
+    pending: Vec<u8>,
+    /// Puzzles that have not been handed out, from `at` on.
+    lines: Vec<u8>,
+    at: usize,
+    /// Whether the current line has a puzzle.
+    has_puzzle: bool,
+    /// Whether it is XML of OpenSudoku, once that is known.
+    is_games: Option<bool>,
+    at_end: bool,
+}
+
+/// Whether a text begins like the XML of OpenSudoku.
+fn is_opensudoku(beginning: &[u8]) -> bool {
+    let text = beginning.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(beginning).trim_ascii_start();
+    text.starts_with(b"<") && memchr::memmem::find(text, b"<opensudoku").is_some()
+}
+
+impl<R: Read> OpenSudoku<R> {
+    pub(super) const fn new(xml: R) -> Self {
+        Self {
+            xml,
+            pending: Vec::new(),
+            lines: Vec::new(),
+            at: 0,
+            has_puzzle: false,
+            is_games: None,
+            at_end: false,
+        }
+    }
+
+    /// Reads on until there is a line to hand out, or the end.
+    fn advance(&mut self) -> io::Result<()> {
+        self.lines.clear();
+        self.at = 0;
+        while self.lines.is_empty() && !self.at_end {
+            let old = self.pending.len();
+            self.pending.resize(old + BUFFER_BYTES, 0);
+            let result = self.xml.read(&mut self.pending[old..]);
+            self.pending.truncate(old + result.as_ref().copied().unwrap_or(0));
+            self.at_end = result? == 0;
+            if self.is_games.is_none()
+                && !is_opensudoku(&self.pending)
+                && self.pending.len() < HEAD_BYTES
+                && !self.at_end
+            {
+                continue;
+            }
+            let is_games = *self.is_games.get_or_insert_with(|| is_opensudoku(&self.pending));
+            if is_games { self.convert() } else { self.lines = std::mem::take(&mut self.pending) }
+        }
+        Ok(())
+    }
+
+    /// Converts what is pending but an unfinished tag at its end.
+    fn convert(&mut self) {
+        let pending = std::mem::take(&mut self.pending);
+        let mut rest = &pending[..];
+        while let Some(next) = memchr::memchr2(b'\n', b'<', rest) {
+            rest = &rest[next..];
+            if rest[0] == b'\n' {
+                self.end_line();
+                rest = &rest[1..];
+                continue;
+            }
+            let Some(end) = memchr::memchr(b'>', rest) else {
+                if !self.at_end && rest.len() < MAX_TAG_BYTES {
+                    self.pending = rest.to_vec();
+                    return;
+                }
+                // No tag after all: the rest is looked at for others.
+                rest = &rest[1..];
+                continue;
+            };
+            let (tag, behind) = rest.split_at(end);
+            self.tag(tag);
+            rest = behind;
+        }
+    }
+
+    fn end_line(&mut self) {
+        self.lines.push(b'\n');
+        self.has_puzzle = false;
+    }
+
+    fn tag(&mut self, tag: &[u8]) {
+        let attributes = tag.strip_prefix(b"<game");
+        if let Some(attributes) =
+            attributes.filter(|rest| rest.first().is_none_or(|b| !b.is_ascii_alphanumeric()))
+        {
+            if self.has_puzzle {
+                self.end_line();
+            }
+            match attribute(attributes, b"data") {
+                Some(data) if !data.is_empty() => self.lines.extend(puzzle(data)),
+                _ => self.lines.extend_from_slice(NO_PUZZLE),
+            }
+            self.has_puzzle = true;
+        }
+        for _ in memchr::memchr_iter(b'\n', tag) {
+            self.end_line();
+        }
+    }
+}
+
+/// The value of an attribute.
+fn attribute<'a>(tag: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    memchr::memmem::find_iter(tag, name).find_map(|at| {
+        let is_word = at > 0 && tag[at - 1].is_ascii_whitespace();
+        let rest = tag[at + name.len()..].trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
+        let quote = *rest.first().filter(|quote| is_word && matches!(quote, b'"' | b'\''))?;
+        let end = memchr::memchr(quote, &rest[1..])?;
+        Some(&rest[1..=end])
+    })
+}
+
+/// The cells of a game: as they are, or, of a game that is being played, its clues only.
+///
+/// Such a game is `version: 2`, a line end, and for each cell its value, its notes and whether it
+/// can be changed, each with a `|` behind it. Later versions have notes of two kinds.
+fn puzzle(data: &[u8]) -> Vec<u8> {
+    if !data.starts_with(b"version") {
+        return data.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    }
+    let begin = data.iter().position(|&byte| byte == b'\n' || byte == b'&').unwrap_or(0);
+    let cells = data[begin..].strip_prefix(b"&#10;").unwrap_or(&data[begin..]).trim_ascii();
+    let fields: Vec<&[u8]> = cells.strip_suffix(b"|").unwrap_or(cells).split(|&byte| byte == b'|').collect();
+    // Every cell has three fields, or four.
+    let width = (3..=4).find(|width| fields.len() == 81 * width);
+    let Some(width) = width else { return NO_PUZZLE.to_vec() };
+    let clue = |cell: &[&[u8]]| match (cell[0], cell[width - 1]) {
+        ([value], b"0") => *value,
+        _ => b'.',
+    };
+    fields.chunks(width).map(clue).collect()
+}
+
+impl<R: Read> Read for OpenSudoku<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.at == self.lines.len() {
+            self.advance()?;
+        }
+        let length = buffer.len().min(self.lines.len() - self.at);
+        buffer[..length].copy_from_slice(&self.lines[self.at..self.at + length]);
+        self.at += length;
+        Ok(length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A stream that hands out so many bytes at a time.
+    struct Pieces<'a>(&'a [u8], usize);
+
+    impl Read for Pieces<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let length = self.1.min(self.0.len()).min(buffer.len());
+            buffer[..length].copy_from_slice(&self.0[..length]);
+            self.0 = &self.0[length..];
+            Ok(length)
+        }
+    }
+
+    fn lines(xml: &str) -> String {
+        let read = |size| {
+            let mut text = String::new();
+            OpenSudoku::new(Pieces(xml.as_bytes(), size)).read_to_string(&mut text).unwrap();
+            text
+        };
+        let whole = read(usize::MAX);
+        for size in [1, 2, 7] {
+            assert_eq!(read(size), whole, "{size}");
+        }
+        whole
+    }
+
+    #[test]
+    fn every_game_is_a_line() {
+        let xml = "<?xml version='1.0'?>\n<opensudoku>\n<name>a < b</name>\n\
+                   <game created=\"1\" data=\"12..\" note=\"x\" />\n  <game data='34..'></game>\n</opensudoku>\n";
+        assert!(is_opensudoku(xml.as_bytes()));
+        assert_eq!(lines(xml), "\n\n\n12..\n34..\n\n");
+    }
+
+    #[test]
+    fn games_on_one_line_become_lines_and_none_is_dropped() {
+        assert_eq!(lines("<opensudoku><game data=\"1\"/><game/><game\ndata=\"2\"/>"), "1\n!\n2\n");
+        assert_eq!(lines("<opensudoku><gamer data=\"1\"/><game mydata=\"1\"/><game"), "!");
+    }
+
+    #[test]
+    fn of_a_game_that_is_played_the_clues_are_read() {
+        let cells = |cell: &str, other: &str| cell.to_owned() + &other.repeat(80);
+        let game = |version: &str, cells: String| {
+            format!("<opensudoku><game data=\"version: {version}\n{cells}\"/>")
+        };
+        let wanted = format!("5{}\n", ".".repeat(80));
+        assert_eq!(lines(&game("2", cells("5|-|0|", "3|1,2,|1|"))), wanted);
+        assert_eq!(
+            lines(&game("4&#10;", cells("5|0|0|0|", "0|0|12|1|")).replace("&#10;\n", "&#10;")),
+            wanted.trim_end()
+        );
+        assert_eq!(lines(&game("9", "1|2".to_owned())), "!\n");
+    }
+
+    #[test]
+    fn other_xml_is_left_as_it_is() {
+        for xml in ["<?xml version='1.0'?>\n<game data='1'/>\n", "<", "", "<opensudok"] {
+            assert_eq!(lines(xml), xml);
+        }
+        assert!(!is_opensudoku(b"<html>") && !is_opensudoku(b"opensudoku") && !is_opensudoku(b""));
+    }
+}

@@ -1,0 +1,166 @@
+//! Origins of answers: which of several inputs an error line or a JSON object is about.
+
+use std::borrow::Cow;
+
+use memchr::memmem;
+
+use crate::answer::OutputForm;
+
+/// The beginning of an error line.
+const ERROR: &[u8] = b"error: ";
+
+/// The origin of answers, as their sentences name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// One of several files: `Line 3 of b.txt has no solution.`
+    File(String),
+    /// A puzzle by itself, the argument with this number where there are several: `The puzzle has
+    /// no solution.`, `Argument 2 has no solution.`
+    Puzzle(Option<usize>),
+}
+
+impl Origin {
+    /// The sentence about a line of this input, from one that begins with `Line 3`. Other sentences
+    /// stay as they are.
+    #[must_use]
+    pub fn sentence<'a>(&self, sentence: &'a str) -> Cow<'a, str> {
+        let Some((line, rest)) = split_line(sentence.as_bytes()) else { return Cow::Borrowed(sentence) };
+        let (line, rest) = (String::from_utf8_lossy(line), String::from_utf8_lossy(rest));
+        Cow::Owned(format!("{}{rest}", self.subject(&line)))
+    }
+
+    /// The subject of a sentence about `line`, such as `Line 3`.
+    fn subject(&self, line: &str) -> String {
+        match self {
+            Self::File(name) => format!("{line} of {name}"),
+            Self::Puzzle(None) => "The puzzle".to_owned(),
+            Self::Puzzle(Some(argument)) => format!("Argument {argument}"),
+        }
+    }
+
+    /// The field of a JSON object that names it.
+    fn json_field(&self) -> String {
+        match self {
+            Self::File(name) => format!("\"file\":{},", serde_json::Value::from(name.as_str())),
+            Self::Puzzle(None) => String::new(),
+            Self::Puzzle(Some(argument)) => format!("\"argument\":{argument},"),
+        }
+    }
+
+    /// Whether answers in this form differ, where some of them are an error or none is.
+    pub(super) fn changes(&self, form: OutputForm, has_errors: bool) -> bool {
+        has_errors || (form == OutputForm::Jsonl && *self != Self::Puzzle(None))
+    }
+
+    /// The text of answers with their origin in every error line, and in every JSON object.
+    pub(super) fn name_in(&self, form: OutputForm, text: &[u8]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(text.len() + text.len() / 8);
+        let field = self.json_field();
+        for line in text.split_inclusive(|&byte| byte == b'\n') {
+            let end = match form {
+                OutputForm::Jsonl => end_of(line, b"\"message\":\""),
+                OutputForm::Csv => end_of(line, b",\"error: "),
+                // It is the beginning of an error line.
+                _ => line.starts_with(ERROR).then_some(ERROR.len()),
+            };
+            let (head, sentence) = line.split_at(end.unwrap_or(line.len()));
+            if form == OutputForm::Jsonl && head.first() == Some(&b'{') {
+                out.push(b'{');
+                out.extend_from_slice(field.as_bytes());
+                out.extend_from_slice(&head[1..]);
+            } else {
+                out.extend_from_slice(head);
+            }
+            match split_line(sentence) {
+                None => out.extend_from_slice(sentence),
+                Some((line, rest)) => {
+                    let subject = self.subject(&String::from_utf8_lossy(line));
+                    let subject = match form {
+                        OutputForm::Jsonl => {
+                            let quoted = serde_json::Value::from(subject).to_string();
+                            quoted[1..quoted.len() - 1].to_owned()
+                        }
+                        OutputForm::Csv => subject.replace('"', "\"\""),
+                        _ => subject,
+                    };
+                    out.extend_from_slice(subject.as_bytes());
+                    out.extend_from_slice(rest);
+                }
+            }
+        }
+        out
+    }
+}
+
+/// The end of the first `part` of a line.
+fn end_of(line: &[u8], part: &[u8]) -> Option<usize> {
+    memmem::find(line, part).map(|at| at + part.len())
+}
+
+/// Splits `Line 3 has no solution.` behind the number.
+fn split_line(sentence: &[u8]) -> Option<(&[u8], &[u8])> {
+    let number = sentence.strip_prefix(b"Line ")?;
+    let digits = number.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    (digits > 0 && number.get(digits) == Some(&b' ')).then(|| sentence.split_at(b"Line ".len() + digits))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(origin: &Origin, form: OutputForm, text: &str) -> String {
+        String::from_utf8(origin.name_in(form, text.as_bytes())).unwrap()
+    }
+
+    #[test]
+    fn error_lines_name_the_input_in_every_form() {
+        let file = Origin::File("b \"x\".txt".to_owned());
+        let argument = Origin::Puzzle(Some(2));
+        for (form, text, of_file, of_argument) in [
+            (
+                OutputForm::Solution,
+                "1234\nerror: Line 3 has no solution.\n",
+                "1234\nerror: Line 3 of b \"x\".txt has no solution.\n",
+                "1234\nerror: Argument 2 has no solution.\n",
+            ),
+            (
+                OutputForm::Csv,
+                "12,34\n,\"error: Line 12 has the wrong length.\"\n",
+                "12,34\n,\"error: Line 12 of b \"\"x\"\".txt has the wrong length.\"\n",
+                "12,34\n,\"error: Argument 2 has the wrong length.\"\n",
+            ),
+            (
+                OutputForm::Jsonl,
+                "{\"line\":3,\"error\":{\"code\":\"no_solution\",\"message\":\"Line 3 has no solution.\"}}\n",
+                "{\"file\":\"b \\\"x\\\".txt\",\"line\":3,\"error\":{\"code\":\"no_solution\",\"message\":\"Line 3 of b \
+                 \\\"x\\\".txt has no solution.\"}}\n",
+                "{\"argument\":2,\"line\":3,\"error\":{\"code\":\"no_solution\",\"message\":\"Argument 2 has no solution.\"}}\n",
+            ),
+        ] {
+            assert_eq!(named(&file, form, text), of_file);
+            assert_eq!(named(&argument, form, text), of_argument);
+        }
+        let only = Origin::Puzzle(None);
+        assert_eq!(
+            named(&only, OutputForm::Grid, "error: Line 1 is odd.\n\n"),
+            "error: The puzzle is odd.\n\n"
+        );
+        assert_eq!(named(&only, OutputForm::Jsonl, "{\"line\":1}\n"), "{\"line\":1}\n");
+    }
+
+    #[test]
+    fn only_sentences_about_a_line_change() {
+        let file = Origin::File("a.txt".to_owned());
+        assert_eq!(file.sentence("Line 7 is odd."), "Line 7 of a.txt is odd.");
+        for other in ["Invalid block size.", "Line x is odd.", "Line 7.", "Lines 7 are odd."] {
+            assert_eq!(file.sentence(other), other);
+        }
+    }
+
+    #[test]
+    fn answers_without_errors_need_no_origin_but_in_json() {
+        let (file, only) = (Origin::File("a".to_owned()), Origin::Puzzle(None));
+        assert!(file.changes(OutputForm::Solution, true) && !file.changes(OutputForm::Solution, false));
+        assert!(file.changes(OutputForm::Jsonl, false) && !only.changes(OutputForm::Jsonl, false));
+    }
+}

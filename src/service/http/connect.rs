@@ -1,0 +1,396 @@
+//! The Connect protocol: a request as a gRPC call, and the answer to that call as a response.
+//!
+//! A unary call is a plain POST of one message, whose failure has an HTTP status and a JSON body. A
+//! streaming call has its messages in envelopes, and says at the end of its body how it ended.
+//! Protocol: <https://connectrpc.com/docs/protocol/>, without compression and without GET.
+//!
+//! **Invariant:** a body is read only when the call wants it, behind tokens and limits; and what is
+//! wrong with it ends the call as an error of its body does, so that the call is counted and has an
+//! id like any other.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::stream::{once, try_unfold};
+use http_body::Frame;
+use http_body_util::{Full, StreamBody};
+use prost_reflect::MessageDescriptor;
+use serde::Serialize;
+use tokio::sync::Semaphore;
+use tonic::body::Body;
+use tonic::codegen::http::header::{
+    CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TE, TRANSFER_ENCODING,
+};
+use tonic::codegen::http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, Version};
+use tonic::{Code, Status};
+use tower::Service;
+
+pub(super) use crate::service::http::envelope::MessageLimits;
+use crate::service::http::envelope::{Envelopes, Part, envelope, whole_body};
+use crate::service::http::json::{ErrorJson, Method, Schema, from_json, to_json};
+use crate::service::wire::status::{body_encoding_unknown, body_invalid, header_invalid, work_broke_down};
+
+/// The header that bounds the time of a call, in milliseconds.
+const TIMEOUT: HeaderName = HeaderName::from_static("connect-timeout-ms");
+
+/// The header of the protocol's version.
+const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("connect-protocol-version");
+
+/// The encoding of the messages of a stream.
+const STREAM_ENCODING: HeaderName = HeaderName::from_static("connect-content-encoding");
+
+/// The header of the same for gRPC.
+const GRPC_TIMEOUT: HeaderName = HeaderName::from_static("grpc-timeout");
+
+/// The header of the id of a call.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The header of the status of a call.
+const GRPC_STATUS: &str = "grpc-status";
+
+/// The most digits of a time-out.
+const TIMEOUT_DIGITS: usize = 10;
+
+/// The most milliseconds that a time-out of gRPC can state as such.
+const MAX_GRPC_MILLIS: u64 = 99_999_999;
+
+/// The flag of an envelope that holds the end of a stream.
+const END_OF_STREAM: u8 = 2;
+
+/// The size from which a message in JSON is translated on a thread that may block: a millisecond or so.
+const LARGE_BYTES: usize = 32 << 10;
+
+/// The most large messages that are translated at the same time, because a message takes up to fifty
+/// times its bytes while it is.
+const LARGE_AT_ONCE: usize = 4;
+
+/// The permits of those translations.
+static LARGE: Semaphore = Semaphore::const_new(LARGE_AT_ONCE);
+
+/// The form of messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Codec {
+    Json,
+    Proto,
+}
+
+impl Codec {
+    const fn unary_type(self) -> HeaderValue {
+        match self {
+            Self::Json => HeaderValue::from_static("application/json"),
+            Self::Proto => HeaderValue::from_static("application/proto"),
+        }
+    }
+
+    const fn stream_type(self) -> HeaderValue {
+        match self {
+            Self::Json => HeaderValue::from_static("application/connect+json"),
+            Self::Proto => HeaderValue::from_static("application/connect+proto"),
+        }
+    }
+}
+
+/// A direction of translation.
+type Translation = fn(&[u8], &MessageDescriptor) -> Result<Bytes, Status>;
+
+/// Translates a message, away from the threads that move bytes if that takes long.
+async fn translate(
+    message: Bytes,
+    descriptor: MessageDescriptor,
+    translation: Translation,
+) -> Result<Bytes, Status> {
+    if message.len() < LARGE_BYTES {
+        return translation(&message, &descriptor);
+    }
+    // The semaphore is never closed. A call that has gone leaves its work behind, which keeps the permit.
+    let permit = LARGE.acquire().await.map_err(|_| work_broke_down())?;
+    let work = tokio::task::spawn_blocking(move || {
+        let _permit = permit;
+        translation(&message, &descriptor)
+    });
+    work.await.map_err(|_| work_broke_down())?
+}
+
+/// Answers a unary call. Without a method the call ends as one of an unknown method does.
+pub(super) async fn unary<S>(
+    calls: S,
+    request: Request<Body>,
+    method: Option<Method>,
+    codec: Codec,
+    limits: MessageLimits,
+    schema: Arc<Schema>,
+) -> Result<Response<Body>, Infallible>
+where
+    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
+{
+    let response_descriptor = method.as_ref().map(|method| method.response.clone());
+    let request = grpc_request(request, CONTENT_ENCODING, |body| {
+        Body::new(StreamBody::new(once(async move {
+            let mut message = whole_body(body, limits).await?;
+            if let (Codec::Json, Some(method)) = (codec, method) {
+                message = translate(message, method.request, from_json).await?;
+            }
+            Ok::<_, Status>(Frame::data(envelope(0, &message)))
+        })))
+    });
+    let (response, id) = call(calls, request).await?;
+    let answer = async {
+        let message = only_message(response).await?;
+        match (codec, response_descriptor) {
+            (Codec::Json, Some(descriptor)) => translate(message, descriptor, to_json).await,
+            _ => Ok(message),
+        }
+    };
+    let mut response = match answer.await {
+        Ok(message) => {
+            let mut response = Response::new(Body::new(Full::new(message)));
+            response.headers_mut().insert(CONTENT_TYPE, codec.unary_type());
+            response
+        }
+        Err(status) => {
+            let error = json_text(&schema.error(&status));
+            let mut response = Response::new(Body::new(Full::new(error)));
+            *response.status_mut() = http_status(status.code());
+            response.headers_mut().insert(CONTENT_TYPE, Codec::Json.unary_type());
+            response
+        }
+    };
+    if let Some(id) = id {
+        response.headers_mut().insert(REQUEST_ID, id);
+    }
+    Ok(response)
+}
+
+/// Answers a streaming call.
+pub(super) async fn stream<S>(
+    calls: S,
+    request: Request<Body>,
+    method: Option<Method>,
+    codec: Codec,
+    limits: MessageLimits,
+    schema: Arc<Schema>,
+) -> Result<Response<Body>, Infallible>
+where
+    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
+{
+    let response_descriptor = method.as_ref().map(|method| method.response.clone());
+    let request_descriptor = method.filter(|_| codec == Codec::Json).map(|method| method.request);
+    let request = grpc_request(request, STREAM_ENCODING, |body| {
+        let messages = try_unfold(Envelopes::new(body, Some(limits)), move |mut envelopes| {
+            let descriptor = request_descriptor.clone();
+            async move {
+                let Some(Part::Message { flags, message }) = envelopes.next().await? else {
+                    return Ok::<_, Status>(None);
+                };
+                if flags != 0 {
+                    return Err(body_invalid("A message has flags, and none are known here."));
+                }
+                let message = match descriptor {
+                    Some(descriptor) => translate(message, descriptor, from_json).await?,
+                    None => message,
+                };
+                Ok(Some((Frame::data(envelope(0, &message)), envelopes)))
+            }
+        });
+        Body::new(StreamBody::new(messages))
+    });
+    let (response, id) = call(calls, request).await?;
+    let (parts, body) = response.into_parts();
+    let body = match early_status(&parts.headers) {
+        Some(status) => {
+            let end = end_of_stream(&status, &schema);
+            Body::new(StreamBody::new(once(std::future::ready(Ok::<_, Status>(end)))))
+        }
+        None => {
+            let messages = try_unfold(Some(Envelopes::new(body, None)), move |envelopes| {
+                let (schema, descriptor) = (Arc::clone(&schema), response_descriptor.clone());
+                async move {
+                    let Some(mut envelopes) = envelopes else { return Ok::<_, Status>(None) };
+                    Ok(Some(match next_message(&mut envelopes, codec, descriptor).await {
+                        Ok(message) => (Frame::data(envelope(0, &message)), Some(envelopes)),
+                        Err(status) => (end_of_stream(&status, &schema), None),
+                    }))
+                }
+            });
+            Body::new(StreamBody::new(messages))
+        }
+    };
+    let mut response = Response::new(body);
+    response.headers_mut().insert(CONTENT_TYPE, codec.stream_type());
+    if let Some(id) = id {
+        response.headers_mut().insert(REQUEST_ID, id);
+    }
+    Ok(response)
+}
+
+/// The next message of a response in the client's form.
+///
+/// # Errors
+/// The status of the call at its end, `OK` included.
+async fn next_message(
+    envelopes: &mut Envelopes,
+    codec: Codec,
+    descriptor: Option<MessageDescriptor>,
+) -> Result<Bytes, Status> {
+    match envelopes.next().await? {
+        Some(Part::Message { message, .. }) => match (codec, descriptor) {
+            (Codec::Json, Some(descriptor)) => translate(message, descriptor, to_json).await,
+            _ => Ok(message),
+        },
+        Some(Part::Trailers(trailers)) => {
+            Err(Status::from_header_map(&trailers).unwrap_or_else(work_broke_down))
+        }
+        None => Err(work_broke_down()),
+    }
+}
+
+/// The last envelope of a stream, which says how the call ended.
+fn end_of_stream(status: &Status, schema: &Schema) -> Frame<Bytes> {
+    let error = (status.code() != Code::Ok).then(|| schema.error(status));
+    Frame::data(envelope(END_OF_STREAM, &json_text(&EndOfStream { error })))
+}
+
+/// How a stream ended.
+#[derive(Serialize)]
+struct EndOfStream {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ErrorJson>,
+}
+
+/// A value as JSON. Ours have no keys that are no strings, so it does not fail.
+fn json_text(value: &impl Serialize) -> Bytes {
+    serde_json::to_vec(value).unwrap_or_default().into()
+}
+
+/// Makes the call, and takes its id out of the headers of the response.
+async fn call<S>(
+    mut calls: S,
+    request: Request<Body>,
+) -> Result<(Response<Body>, Option<HeaderValue>), Infallible>
+where
+    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
+{
+    std::future::poll_fn(|cx| calls.poll_ready(cx)).await?;
+    let mut response = calls.call(request).await?;
+    let id = response.headers_mut().remove(REQUEST_ID);
+    Ok((response, id))
+}
+
+/// The gRPC request for one of Connect, whose body `translate` translates.
+fn grpc_request(
+    request: Request<Body>,
+    encoding: HeaderName,
+    translate: impl FnOnce(Body) -> Body,
+) -> Request<Body> {
+    let (mut parts, body) = request.into_parts();
+    let body = match read_headers(&mut parts.headers, &encoding) {
+        Ok(()) => translate(body),
+        Err(status) => Body::new(StreamBody::new(once(std::future::ready(Err::<Frame<Bytes>, _>(status))))),
+    };
+    // They describe the body and the connection on which it came.
+    for name in [CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION, encoding] {
+        parts.headers.remove(name);
+    }
+    parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+    parts.headers.insert(TE, HeaderValue::from_static("trailers"));
+    parts.version = Version::HTTP_2;
+    Request::from_parts(parts, body)
+}
+
+/// Reads the headers of the protocol, and sets those of gRPC.
+fn read_headers(headers: &mut HeaderMap, encoding: &HeaderName) -> Result<(), Status> {
+    // A client of this protocol has no business with it, and the two might differ.
+    headers.remove(GRPC_TIMEOUT);
+    if let Some(version) = headers.get(PROTOCOL_VERSION)
+        && version != "1"
+    {
+        return Err(header_invalid("connect-protocol-version", "The version of the Connect protocol is 1."));
+    }
+    if let Some(encoding) = headers.get(encoding)
+        && encoding != "identity"
+    {
+        return Err(body_encoding_unknown(&String::from_utf8_lossy(encoding.as_bytes())));
+    }
+    let Some(timeout) = headers.remove(TIMEOUT) else { return Ok(()) };
+    let timeout = timeout.to_str().ok().and_then(grpc_timeout).ok_or_else(|| {
+        let what = format!("A time-out is a number of milliseconds of at most {TIMEOUT_DIGITS} digits.");
+        header_invalid("connect-timeout-ms", &what)
+    })?;
+    headers.insert(GRPC_TIMEOUT, timeout);
+    Ok(())
+}
+
+/// The time-out of gRPC for one of Connect.
+fn grpc_timeout(millis: &str) -> Option<HeaderValue> {
+    if millis.len() > TIMEOUT_DIGITS || !millis.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let millis: u64 = millis.parse().ok()?;
+    let text = if millis <= MAX_GRPC_MILLIS { format!("{millis}m") } else { format!("{}S", millis / 1000) };
+    text.try_into().ok()
+}
+
+/// The status of a response that has no messages.
+fn early_status(headers: &HeaderMap) -> Option<Status> {
+    headers.contains_key(GRPC_STATUS).then(|| Status::from_header_map(headers)).flatten()
+}
+
+/// The only message of a response.
+async fn only_message(response: Response<Body>) -> Result<Bytes, Status> {
+    let (parts, body) = response.into_parts();
+    if let Some(status) = early_status(&parts.headers) {
+        return Err(status);
+    }
+    let mut envelopes = Envelopes::new(body, None);
+    let mut only = None;
+    loop {
+        match envelopes.next().await? {
+            Some(Part::Message { message, .. }) => only = Some(message),
+            Some(Part::Trailers(trailers)) => {
+                let status = Status::from_header_map(&trailers).unwrap_or_else(work_broke_down);
+                return if status.code() == Code::Ok {
+                    only.ok_or_else(work_broke_down)
+                } else {
+                    Err(status)
+                };
+            }
+            None => return Err(work_broke_down()),
+        }
+    }
+}
+
+/// The HTTP status for a code, as the protocol assigns them.
+fn http_status(code: Code) -> StatusCode {
+    let number = match code {
+        Code::Ok => 200,
+        Code::Cancelled => 499,
+        Code::InvalidArgument | Code::FailedPrecondition | Code::OutOfRange => 400,
+        Code::DeadlineExceeded => 504,
+        Code::NotFound => 404,
+        Code::AlreadyExists | Code::Aborted => 409,
+        Code::PermissionDenied => 403,
+        Code::ResourceExhausted => 429,
+        Code::Unimplemented => 501,
+        Code::Unavailable => 503,
+        Code::Unauthenticated => 401,
+        Code::Unknown | Code::Internal | Code::DataLoss => 500,
+    };
+    StatusCode::from_u16(number).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timeouts_are_milliseconds() {
+        let timeout = |text| grpc_timeout(text).map(|value| value.to_str().unwrap().to_owned());
+        assert_eq!(timeout("0").as_deref(), Some("0m"));
+        assert_eq!(timeout("99999999").as_deref(), Some("99999999m"));
+        assert_eq!(timeout("9999999999").as_deref(), Some("9999999S"));
+        for bad in ["", "-1", "1.5", "10s", "99999999999", "+5"] {
+            assert_eq!(timeout(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Envelopes: messages in a body, with the head of five bytes that gRPC and Connect share.
+//!
+//! ```text
+//!   | flags 1 byte | length 4 bytes, big-endian | length bytes |
+//! ```
+
+use std::time::Duration;
+
+use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
+use http_body_util::BodyExt as _;
+use tokio::time::timeout;
+use tonic::body::Body;
+use tonic::codegen::http::HeaderMap;
+use tonic::{Code, Status};
+
+use crate::service::wire::status::{body_invalid, message_over_limit, stalled_message};
+
+/// The length of the head of a message.
+const HEAD_BYTES: usize = 5;
+
+/// The limits on messages.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MessageLimits {
+    /// The most bytes of a message.
+    pub(crate) bytes: usize,
+    /// The most time without another byte of a message.
+    pub(crate) timeout: Duration,
+}
+
+impl MessageLimits {
+    fn too_long(self) -> Status {
+        message_over_limit("message-bytes", "bytes in a message", self.bytes)
+    }
+}
+
+/// A message in its envelope.
+pub(super) fn envelope(flags: u8, message: &[u8]) -> Bytes {
+    let mut bytes = BytesMut::with_capacity(HEAD_BYTES + message.len());
+    bytes.put_u8(flags);
+    // Messages have a limit far below.
+    bytes.put_u32(u32::try_from(message.len()).unwrap_or(u32::MAX));
+    bytes.put_slice(message);
+    bytes.freeze()
+}
+
+/// What comes next in a body.
+pub(super) enum Part {
+    Message { flags: u8, message: Bytes },
+    Trailers(HeaderMap),
+}
+
+/// A body that is read message by message.
+pub(super) struct Envelopes {
+    body: Body,
+    buffer: BytesMut,
+    /// The limits on a client; the server's own messages have none.
+    limits: Option<MessageLimits>,
+}
+
+impl Envelopes {
+    pub(super) fn new(body: Body, limits: Option<MessageLimits>) -> Self {
+        Self { body, buffer: BytesMut::new(), limits }
+    }
+
+    /// The next part; `None` at the end.
+    ///
+    /// # Errors
+    /// A message that is too long, stalls or breaks off; the error of the body.
+    pub(super) async fn next(&mut self) -> Result<Option<Part>, Status> {
+        loop {
+            if let Some(part) = self.take_message()? {
+                return Ok(Some(part));
+            }
+            let frame = match self.limits {
+                Some(limits) if !self.buffer.is_empty() => timeout(limits.timeout, self.body.frame())
+                    .await
+                    .map_err(|_| stalled_message(limits.timeout))?,
+                _ => self.body.frame().await,
+            };
+            let frame = match self.limits {
+                Some(_) => frame.transpose().map_err(client_error)?,
+                None => frame.transpose()?,
+            };
+            let Some(frame) = frame else {
+                return if self.buffer.is_empty() { Ok(None) } else { Err(broken_off()) };
+            };
+            match frame.into_data() {
+                Ok(data) => self.buffer.extend_from_slice(&data),
+                Err(frame) => {
+                    if let Ok(trailers) = frame.into_trailers() {
+                        return Ok(Some(Part::Trailers(trailers)));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes a whole message out of the buffer.
+    fn take_message(&mut self) -> Result<Option<Part>, Status> {
+        let Some((&[flags, length @ ..], rest)) = self.buffer.split_first_chunk::<HEAD_BYTES>() else {
+            return Ok(None);
+        };
+        let length = usize::try_from(u32::from_be_bytes(length)).unwrap_or(usize::MAX);
+        if let Some(limits) = self.limits
+            && length > limits.bytes
+        {
+            return Err(limits.too_long());
+        }
+        if rest.len() < length {
+            return Ok(None);
+        }
+        self.buffer.advance(HEAD_BYTES);
+        Ok(Some(Part::Message { flags, message: self.buffer.split_to(length).freeze() }))
+    }
+}
+
+/// Reads a body that is one message.
+///
+/// # Errors
+/// A message that is too long or stalls; the error of the body.
+pub(super) async fn whole_body(mut body: Body, limits: MessageLimits) -> Result<Bytes, Status> {
+    let mut message = BytesMut::new();
+    while let Some(frame) =
+        timeout(limits.timeout, body.frame()).await.map_err(|_| stalled_message(limits.timeout))?
+    {
+        let Ok(data) = frame.map_err(client_error)?.into_data() else { continue };
+        if message.len() + data.len() > limits.bytes {
+            return Err(limits.too_long());
+        }
+        message.extend_from_slice(&data);
+    }
+    Ok(message.freeze())
+}
+
+/// The status for a body of a client that cannot be read on. Only the reset of a stream has a reason
+/// that the transport knows.
+fn client_error(error: Status) -> Status {
+    if error.code() == Code::Unknown { broken_off() } else { error }
+}
+
+fn broken_off() -> Status {
+    body_invalid("The last message breaks off.")
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::Full;
+
+    use super::*;
+
+    const LIMITS: MessageLimits = MessageLimits { bytes: 10, timeout: Duration::from_millis(50) };
+
+    async fn read(bytes: &[u8]) -> Result<Vec<(u8, Bytes)>, Status> {
+        let mut envelopes = Envelopes::new(Body::new(Full::new(Bytes::copy_from_slice(bytes))), Some(LIMITS));
+        let mut messages = Vec::new();
+        while let Some(part) = envelopes.next().await? {
+            let Part::Message { flags, message } = part else { panic!("trailers") };
+            messages.push((flags, message));
+        }
+        Ok(messages)
+    }
+
+    #[tokio::test]
+    async fn messages_come_out_as_they_were_put_in() {
+        let two = [envelope(0, b"abc"), envelope(2, b"")].concat();
+        let wanted = vec![(0, Bytes::from_static(b"abc")), (2, Bytes::new())];
+        assert_eq!(read(&two).await.unwrap(), wanted);
+        assert!(read(b"").await.unwrap().is_empty());
+    }
+
+    #[tokio::test]
+    async fn what_is_too_long_or_breaks_off_is_refused() {
+        assert_eq!(read(&envelope(0, &[1; 11])).await.unwrap_err().code(), Code::ResourceExhausted);
+        for end in 1..8 {
+            let part = &envelope(0, b"abc")[..end];
+            assert_eq!(read(part).await.unwrap_err().code(), Code::InvalidArgument, "{end}");
+        }
+        let broken = || {
+            let frames = tokio_stream::iter([Ok(http_body::Frame::data(Bytes::from("ab"))), Err("gone")]);
+            Body::new(http_body_util::StreamBody::new(frames))
+        };
+        assert_eq!(whole_body(broken(), LIMITS).await.unwrap_err().code(), Code::InvalidArgument);
+        let mut envelopes = Envelopes::new(broken(), Some(LIMITS));
+        assert_eq!(envelopes.next().await.err().unwrap().code(), Code::InvalidArgument);
+        let whole = |len| whole_body(Body::new(Full::new(Bytes::from(vec![b'x'; len]))), LIMITS);
+        assert_eq!(whole(10).await.unwrap().len(), 10);
+        assert_eq!(whole(11).await.unwrap_err().code(), Code::ResourceExhausted);
+    }
+}

@@ -1,0 +1,155 @@
+//! Messages as JSON, in the mapping of proto3, made from the description of the contract.
+//!
+//! **Invariant:** a message in JSON and the same message in binary form mean the same to a method,
+//! because the methods only ever see the binary form. Unknown members are refused, so that a
+//! misspelt one is not read as a default.
+
+use std::collections::HashMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use bytes::Bytes;
+use prost::Message as _;
+use prost_reflect::{DescriptorError, DescriptorPool, DynamicMessage, MessageDescriptor, SerializeOptions};
+use serde::Serialize;
+use serde_json::{Deserializer, Serializer};
+use tonic::{Code, Status};
+
+use crate::service::wire::proto;
+use crate::service::wire::status::{body_invalid, work_broke_down};
+
+/// The prefix of the types of details.
+const TYPE_URL: &str = "type.googleapis.com/";
+
+/// The error of a description of the service that is broken, which is a bug.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub(crate) struct SchemaError(#[from] DescriptorError);
+
+/// The methods that can be called with JSON, and the messages of statuses.
+pub(crate) struct Schema {
+    methods: HashMap<String, Method>,
+    pool: DescriptorPool,
+}
+
+/// A status as the Connect protocol has it.
+#[derive(Serialize)]
+pub(super) struct ErrorJson {
+    code: &'static str,
+    message: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    details: Vec<Detail>,
+}
+
+/// A detail of a status: in binary form for programs, and in JSON for people.
+#[derive(Serialize)]
+struct Detail {
+    #[serde(rename = "type")]
+    name: String,
+    value: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    debug: Option<DynamicMessage>,
+}
+
+/// A method.
+#[derive(Clone)]
+pub(crate) struct Method {
+    /// Whether it takes one message and answers with one.
+    pub(crate) is_unary: bool,
+    pub(super) request: MessageDescriptor,
+    pub(super) response: MessageDescriptor,
+}
+
+impl Schema {
+    /// # Errors
+    /// [`SchemaError`].
+    pub(crate) fn new() -> Result<Self, SchemaError> {
+        let mut pool = DescriptorPool::new();
+        for set in [
+            proto::FILE_DESCRIPTOR_SET,
+            tonic_health::pb::FILE_DESCRIPTOR_SET,
+            tonic_types::pb::FILE_DESCRIPTOR_SET,
+        ] {
+            pool.decode_file_descriptor_set(set)?;
+        }
+        let methods = pool.services().flat_map(|service| {
+            let methods: Vec<_> = service.methods().collect();
+            methods.into_iter().map(move |method| {
+                let path = format!("/{}/{}", service.full_name(), method.name());
+                let is_unary = !method.is_client_streaming() && !method.is_server_streaming();
+                (path, Method { is_unary, request: method.input(), response: method.output() })
+            })
+        });
+        Ok(Self { methods: methods.collect(), pool })
+    }
+
+    /// The method of a path.
+    pub(crate) fn method(&self, path: &str) -> Option<&Method> {
+        self.methods.get(path)
+    }
+
+    /// A status as the Connect protocol has it.
+    pub(super) fn error(&self, status: &Status) -> ErrorJson {
+        let rich = tonic_types::pb::Status::decode(status.details()).unwrap_or_default();
+        let details = rich.details.into_iter().map(|any| {
+            let name = any.type_url.trim_start_matches(TYPE_URL).to_owned();
+            let descriptor = self.pool.get_message_by_name(&name);
+            let debug = descriptor.and_then(|it| DynamicMessage::decode(it, &*any.value).ok());
+            Detail { name, value: STANDARD_NO_PAD.encode(any.value), debug }
+        });
+        let code = code_name(status.code());
+        ErrorJson { code, message: status.message().to_owned(), details: details.collect() }
+    }
+}
+
+/// The binary form of a message in JSON.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` for text that is not the JSON of such a message.
+pub(super) fn from_json(text: &[u8], descriptor: &MessageDescriptor) -> Result<Bytes, Status> {
+    if text.trim_ascii().is_empty() {
+        return Err(body_invalid("The body is empty. Send `{}` for a request without fields."));
+    }
+    let name = descriptor.name().to_owned();
+    let invalid =
+        |error: &dyn std::fmt::Display| body_invalid(&format!("This is no {name} in JSON: {error}."));
+    let mut json = Deserializer::from_slice(text);
+    let message =
+        DynamicMessage::deserialize(descriptor.clone(), &mut json).map_err(|error| invalid(&error))?;
+    json.end().map_err(|error| invalid(&error))?;
+    Ok(message.encode_to_vec().into())
+}
+
+/// The JSON of a message in binary form.
+///
+/// # Errors
+/// `INTERNAL` if it is none, which is a bug.
+pub(super) fn to_json(message: &[u8], descriptor: &MessageDescriptor) -> Result<Bytes, Status> {
+    let message = DynamicMessage::decode(descriptor.clone(), message).map_err(|_| work_broke_down())?;
+    let mut json = Serializer::new(Vec::new());
+    message.serialize_with_options(&mut json, &SerializeOptions::new()).map_err(|_| work_broke_down())?;
+    Ok(json.into_inner().into())
+}
+
+/// The name of a code in the Connect protocol.
+pub(super) const fn code_name(code: Code) -> &'static str {
+    match code {
+        Code::Ok => "ok",
+        Code::Cancelled => "canceled",
+        Code::Unknown => "unknown",
+        Code::InvalidArgument => "invalid_argument",
+        Code::DeadlineExceeded => "deadline_exceeded",
+        Code::NotFound => "not_found",
+        Code::AlreadyExists => "already_exists",
+        Code::PermissionDenied => "permission_denied",
+        Code::ResourceExhausted => "resource_exhausted",
+        Code::FailedPrecondition => "failed_precondition",
+        Code::Aborted => "aborted",
+        Code::OutOfRange => "out_of_range",
+        Code::Unimplemented => "unimplemented",
+        Code::Internal => "internal",
+        Code::Unavailable => "unavailable",
+        Code::DataLoss => "data_loss",
+        Code::Unauthenticated => "unauthenticated",
+    }
+}

@@ -1,0 +1,171 @@
+//! The page: the files of `src/service/page/`, which are a part of the program.
+//!
+//! **Invariant:** the page runs no script and asks no host but its own: its policy allows neither
+//! code in the document nor anything from elsewhere.
+
+use std::io::Write as _;
+use std::sync::LazyLock;
+
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use http_body_util::Full;
+use rapidhash::v3::rapidhash_v3;
+use tonic::body::Body;
+use tonic::codegen::http::header::{
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
+    IF_NONE_MATCH, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
+};
+use tonic::codegen::http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
+
+// `FILES`: the name and the content of each file, by the build script.
+include!(concat!(env!("OUT_DIR"), "/page.rs"));
+
+/// The file at `/`.
+const INDEX: &str = "index.html";
+
+/// The policy of the page.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+     connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; \
+     frame-ancestors 'none'";
+
+/// The headers of every file.
+const HEADERS: [(HeaderName, HeaderValue); 6] = [
+    (CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
+    (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+    (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
+    // A new version of the program has another page.
+    (CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+    (VARY, HeaderValue::from_static("accept-encoding")),
+];
+
+/// A file of the page.
+struct File {
+    name: &'static str,
+    content_type: HeaderValue,
+    tag: HeaderValue,
+    plain: Bytes,
+    gzip: Bytes,
+}
+
+static PAGE: LazyLock<Vec<File>> =
+    LazyLock::new(|| FILES.iter().map(|&(name, content)| File::new(name, content)).collect());
+
+impl File {
+    fn new(name: &'static str, content: &'static [u8]) -> Self {
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+        // Writing into memory does not fail; a file that did not shrink is sent as it is anyway.
+        let gzip = gzip.write_all(content).and_then(|()| gzip.finish()).unwrap_or_default();
+        let tag = format!("\"{:016x}\"", rapidhash_v3(content));
+        Self {
+            name,
+            content_type: content_type(name),
+            tag: tag.try_into().unwrap_or_else(|_| HeaderValue::from_static("\"\"")),
+            plain: Bytes::from_static(content),
+            gzip: gzip.into(),
+        }
+    }
+}
+
+fn content_type(name: &str) -> HeaderValue {
+    HeaderValue::from_static(match name.rsplit('.').next() {
+        Some("html") => "text/html; charset=utf-8",
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("svg") => "image/svg+xml",
+        Some("webmanifest") => "application/manifest+json",
+        _ => "application/octet-stream",
+    })
+}
+
+/// The answer to a GET or HEAD, if there is such a file.
+pub(super) fn answer<B>(request: &Request<B>, has_page: bool) -> Option<Response<Body>> {
+    if !has_page {
+        return None;
+    }
+    let path = request.uri().path().strip_prefix('/')?;
+    let name = if path.is_empty() { INDEX } else { path };
+    let file = PAGE.iter().find(|file| file.name == name)?;
+    let headers = request.headers();
+    let mut response = Response::new(Body::empty());
+    for (name, value) in HEADERS {
+        response.headers_mut().insert(name, value);
+    }
+    response.headers_mut().insert(ETAG, file.tag.clone());
+    if lists(headers, &IF_NONE_MATCH, |tag| tag == "*" || file.tag == tag.trim_start_matches("W/")) {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        return Some(response);
+    }
+    response.headers_mut().insert(CONTENT_TYPE, file.content_type.clone());
+    let takes_gzip = lists(headers, &ACCEPT_ENCODING, |coding| {
+        let (name, weight) = coding.split_once(';').unwrap_or((coding, ""));
+        let is_refused = weight.trim().strip_prefix("q=").is_some_and(|weight| weight.parse() == Ok(0.0));
+        name.trim().eq_ignore_ascii_case("gzip") && !is_refused
+    });
+    let content = if takes_gzip && file.gzip.len() < file.plain.len() {
+        response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        file.gzip.clone()
+    } else {
+        file.plain.clone()
+    };
+    // The transport leaves the body of an answer to HEAD out, and states its length.
+    *response.body_mut() = Body::new(Full::new(content));
+    Some(response)
+}
+
+/// Whether a header that is a list has an element.
+fn lists(headers: &HeaderMap, name: &HeaderName, is_it: impl Fn(&str) -> bool) -> bool {
+    let lists = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+    lists.flat_map(|list| list.split(',')).any(|element| is_it(element.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn get(path: &str, headers: &[(HeaderName, &'static str)]) -> Option<Response<Body>> {
+        let mut request = Request::builder().uri(path).body(()).unwrap();
+        for (name, value) in headers {
+            request.headers_mut().insert(name, HeaderValue::from_static(value));
+        }
+        answer(&request, true)
+    }
+
+    #[test]
+    fn every_file_has_a_type_that_browsers_take() {
+        assert!(PAGE.iter().any(|file| file.name == INDEX));
+        for file in PAGE.iter() {
+            assert_ne!(file.content_type, "application/octet-stream", "{}", file.name);
+            assert!(!file.gzip.is_empty(), "{}", file.name);
+        }
+    }
+
+    #[test]
+    fn what_a_browser_has_is_not_sent_again() {
+        let first = get("/", &[]).unwrap();
+        assert_eq!(first.status(), StatusCode::OK);
+        let tag = first.headers()[ETAG].to_str().unwrap().to_owned().leak();
+        for known in [&*tag, "*", &*format!("\"other\", W/{tag}").leak()] {
+            assert_eq!(get("/", &[(IF_NONE_MATCH, known)]).unwrap().status(), StatusCode::NOT_MODIFIED);
+        }
+        assert_eq!(get("/", &[(IF_NONE_MATCH, "\"other\"")]).unwrap().status(), StatusCode::OK);
+    }
+
+    #[test]
+    fn files_are_compressed_for_those_who_take_it() {
+        let coding = |accepted| {
+            let response = get("/index.html", &[(ACCEPT_ENCODING, accepted)]).unwrap();
+            response.headers().contains_key(CONTENT_ENCODING)
+        };
+        assert!(coding("gzip") && coding("br, GZip;q=0.5"));
+        assert!(!coding("br") && !coding("gzip;q=0") && !coding("gzip; q=0.0"));
+    }
+
+    #[test]
+    fn nothing_but_the_files_is_here() {
+        for path in ["/missing.html", "/../Cargo.toml", "//index.html", "/index.html/"] {
+            assert!(get(path, &[]).is_none(), "{path}");
+        }
+    }
+}

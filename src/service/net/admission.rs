@@ -1,0 +1,570 @@
+//! Admission: which calls are let in, from their headers on, whatever service they are for.
+//!
+//! ```text
+//!   headers ─▶ gRPC? ─▶ token? ─▶ room? ─▶ the body: whole messages, unpacked ─▶ service
+//!              415      UNAUTHENTICATED    └── RESOURCE_EXHAUSTED
+//! ```
+//!
+//! There is room for a number of calls in all, and a share of that for each client. A share is
+//! measured by what is free: a connection may hold twice as many calls as are free for all others,
+//! so one has two thirds, three have two sevenths each, and something is left however many there
+//! are. All connections of an address together, and all calls with one token, may hold three times
+//! what is free.
+//!
+//! A call that finds no room takes the place of one that has been idle for the time-out, or has
+//! never sent a message, and belongs to a connection with more calls, if there is any. Otherwise
+//! it is refused.
+//!
+//! **Invariant:** a call is counted from its headers to the end of its response, exactly once, so
+//! what clients can make the server hold is bounded by the limit on calls.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use std::task::{Context as TaskContext, Poll};
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+use tonic::Status;
+use tonic::body::Body;
+use tonic::codegen::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use tonic::codegen::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use tower::{Layer, Service};
+
+use crate::service::metrics;
+use crate::service::net::call::{CallState, Ending};
+use crate::service::net::deadline;
+use crate::service::net::framing::{Framing, WholeMessages};
+use crate::service::net::observe::is_bidirectional;
+use crate::service::net::tokens::{Caller, Tokens};
+use crate::service::net::unpack::{Aside, Encoding, Unpacked};
+use crate::service::wire::status::{
+    MAX_STREAMS, STREAMS_QUOTA, busy, header_invalid, not_posted, over_quota, share_reached, unauthenticated,
+};
+
+/// The multiple of the free places that a connection may hold.
+const CONNECTION_SHARE: usize = 2;
+
+/// The multiple of the free places that an address or a token may hold.
+const GROUP_SHARE: usize = 3;
+
+/// The time for which a call without a message keeps its place from others. Its first message comes
+/// with its headers.
+const MESSAGE_GRACE: Duration = Duration::from_millis(500);
+
+/// The looks at open calls within the time-out of idle ones.
+const LOOKS: u32 = 4;
+
+/// The health service, which needs no token, because probes have none.
+const HEALTH_SERVICE: &str = "/grpc.health.v1.Health/";
+
+/// The content types of gRPC. Other requests are refused unread, as the protocol demands.
+const CONTENT_TYPES: [&str; 2] = ["application/grpc", "application/grpc+proto"];
+
+/// The limits on open calls.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AdmissionLimits {
+    /// The most calls open at once.
+    pub(crate) calls: usize,
+    /// The time after which an idle call may be ended for another one.
+    pub(crate) idle_timeout: Duration,
+    /// The limits on the messages of a request.
+    pub(crate) framing: Framing,
+}
+
+/// The calls that are open, and the room for more.
+pub(crate) struct Admission {
+    limits: RwLock<AdmissionLimits>,
+    open: Mutex<OpenCalls>,
+    /// When a call was refused last for lack of room.
+    refused: Mutex<Option<Instant>>,
+}
+
+#[derive(Default)]
+struct OpenCalls {
+    count: usize,
+    by_address: HashMap<IpAddr, usize>,
+    /// Those that are open; a place is used again after its call has ended.
+    places: Vec<Option<OpenCall>>,
+    free_places: Vec<usize>,
+}
+
+/// A call that is open.
+struct OpenCall {
+    state: Arc<CallState>,
+    /// What had moved at the last look at it, and since when nothing has.
+    moved: u64,
+    still_since: Instant,
+}
+
+/// Why there is no room for a call.
+enum NoRoom {
+    /// All places are taken.
+    Full,
+    /// Its connection, address or token has its share.
+    Share(&'static str, usize),
+    /// Its token has a quota.
+    Quota(usize),
+}
+
+impl Admission {
+    /// Room for calls within the limits. Must be called within a runtime.
+    pub(crate) fn new(limits: AdmissionLimits) -> Arc<Self> {
+        let admission =
+            Arc::new(Self { limits: RwLock::new(limits), open: Mutex::default(), refused: Mutex::default() });
+        tokio::spawn(look_after(Arc::downgrade(&admission)));
+        admission
+    }
+
+    fn open(&self) -> MutexGuard<'_, OpenCalls> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn limits(&self) -> AdmissionLimits {
+        *self.limits.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the limits for calls from now on.
+    pub(crate) fn set_limits(&self, limits: AdmissionLimits) {
+        *self.limits.write().unwrap_or_else(PoisonError::into_inner) = limits;
+    }
+
+    /// Lets a call in.
+    ///
+    /// # Errors
+    /// `RESOURCE_EXHAUSTED`.
+    fn enter(&self, state: &Arc<CallState>, several_tokens: bool) -> Result<(), Status> {
+        let limits = self.limits();
+        let mut open = self.open();
+        let no_room = match open.room(state, limits.calls, several_tokens) {
+            Some(NoRoom::Quota(quota)) => {
+                metrics::refused("quota");
+                return Err(over_quota(STREAMS_QUOTA, "calls open at once", quota));
+            }
+            Some(no_room) if open.end_idle(state, limits.idle_timeout) => {
+                open.room(state, limits.calls, several_tokens).map(|_| no_room)
+            }
+            no_room => no_room,
+        };
+        let Some(no_room) = no_room else {
+            open.add(state);
+            return Ok(());
+        };
+        drop(open);
+        *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        Err(match no_room {
+            NoRoom::Share(whose, share) => {
+                metrics::refused("share");
+                share_reached(whose, share, limits.calls)
+            }
+            NoRoom::Full | NoRoom::Quota(_) => {
+                metrics::refused("max_streams");
+                busy(MAX_STREAMS, "calls open at once", limits.calls)
+            }
+        })
+    }
+
+    /// Removes a call that has ended, if it was let in.
+    pub(super) fn leave(&self, state: &Arc<CallState>) {
+        self.open().remove(state);
+    }
+
+    /// Ends the calls whose tokens are no longer valid: their requests now, and what is left of
+    /// them after `grace`.
+    pub(crate) fn end_revoked(self: &Arc<Self>, grace: Duration) {
+        let is_revoked = |state: &CallState| state.caller().is_some_and(|caller| caller.is_revoked());
+        let revoked: Vec<_> =
+            self.open().calls().map(|call| &call.state).filter(|s| is_revoked(s)).cloned().collect();
+        if revoked.is_empty() {
+            return;
+        }
+        tracing::info!(calls = revoked.len(), "ending the calls of tokens that are no longer valid");
+        for state in &revoked {
+            state.end(Ending::Revoked);
+        }
+        tokio::spawn(async move {
+            sleep(grace).await;
+            for state in &revoked {
+                state.cut_off();
+            }
+        });
+    }
+
+    /// Whether calls are refused for lack of room, or were within the last second.
+    pub(crate) fn is_crowded(&self) -> bool {
+        const RECENTLY: Duration = Duration::from_secs(1);
+        let refused = *self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        refused.is_some_and(|at| at.elapsed() < RECENTLY)
+    }
+}
+
+/// Notes which calls stand still, until the server is gone.
+async fn look_after(admission: Weak<Admission>) {
+    loop {
+        let Some(strong) = admission.upgrade() else { return };
+        let pause = strong.limits().idle_timeout.min(MESSAGE_GRACE) / LOOKS;
+        strong.open().look();
+        drop(strong);
+        sleep(pause).await;
+    }
+}
+
+impl OpenCalls {
+    fn calls(&self) -> impl Iterator<Item = &OpenCall> {
+        self.places.iter().flatten()
+    }
+
+    /// Why there is no room for a call, if there is none.
+    fn room(&self, state: &CallState, limit: usize, several_tokens: bool) -> Option<NoRoom> {
+        let free = limit.saturating_sub(self.count);
+        let held = |open: &AtomicUsize| open.load(Ordering::Relaxed);
+        let caller = state.caller();
+        if let Some((quota, caller)) = caller.and_then(|caller| Some((caller.streams()?, caller)))
+            && held(caller.open_calls()) >= quota
+        {
+            return Some(NoRoom::Quota(quota));
+        }
+        if free == 0 {
+            return Some(NoRoom::Full);
+        }
+        let on_connection = held(state.connection.open_calls());
+        if on_connection > CONNECTION_SHARE.saturating_mul(free) {
+            return Some(NoRoom::Share("connection", on_connection));
+        }
+        let of_address = state.connection.peer().shared_address();
+        if let Some(&from_address) = of_address.and_then(|address| self.by_address.get(&address))
+            && from_address > GROUP_SHARE.saturating_mul(free)
+        {
+            return Some(NoRoom::Share("address", from_address));
+        }
+        // A quota is a share that somebody has thought about.
+        let shares = |caller: &&Arc<Caller>| several_tokens && caller.streams().is_none();
+        let of_token = caller.filter(shares).map(|caller| held(caller.open_calls()));
+        of_token
+            .filter(|&of_token| of_token > GROUP_SHARE.saturating_mul(free))
+            .map(|n| NoRoom::Share("token", n))
+    }
+
+    fn add(&mut self, state: &Arc<CallState>) {
+        self.count += 1;
+        if state.connection.number() > 0 {
+            state.connection.open_calls().fetch_add(1, Ordering::Relaxed);
+        }
+        if let Some(address) = state.connection.peer().shared_address() {
+            *self.by_address.entry(address).or_default() += 1;
+        }
+        let name = state.caller().and_then(|caller| {
+            caller.open_calls().fetch_add(1, Ordering::Relaxed);
+            caller.name()
+        });
+        metrics::call_opened(name);
+        let call = OpenCall { state: Arc::clone(state), moved: 0, still_since: Instant::now() };
+        let place = self.free_places.pop().unwrap_or_else(|| {
+            self.places.push(None);
+            self.places.len() - 1
+        });
+        self.places[place] = Some(call);
+        state.set_place(Some(place));
+    }
+
+    fn remove(&mut self, state: &Arc<CallState>) {
+        // It may have been ended for another one, which has its place now.
+        let Some(place) = state.set_place(None) else { return };
+        self.places[place] = None;
+        self.free_places.push(place);
+        self.count -= 1;
+        if state.connection.number() > 0 {
+            state.connection.open_calls().fetch_sub(1, Ordering::Relaxed);
+        }
+        if let Some(address) = state.connection.peer().shared_address()
+            && let Some(count) = self.by_address.get_mut(&address)
+        {
+            *count -= 1;
+            if *count == 0 {
+                self.by_address.remove(&address);
+            }
+        }
+        let name = state.caller().and_then(|caller| {
+            caller.open_calls().fetch_sub(1, Ordering::Relaxed);
+            caller.name()
+        });
+        metrics::call_closed(name);
+    }
+
+    /// Notes which calls have moved since the last look.
+    fn look(&mut self) {
+        let now = Instant::now();
+        for call in self.places.iter_mut().flatten() {
+            let moved = call.state.moved();
+            if moved != call.moved || !call.state.waits_for_client() {
+                (call.moved, call.still_since) = (moved, now);
+            }
+        }
+    }
+
+    /// Ends the call that has been idle for longest, if for the time-out at least and on a
+    /// connection with more calls than the newcomer's. Whether there was one.
+    fn end_idle(&mut self, newcomer: &CallState, timeout: Duration) -> bool {
+        self.look();
+        let held = |state: &CallState| state.connection.open_calls().load(Ordering::Relaxed);
+        let own = held(newcomer);
+        let idle = self
+            .calls()
+            .filter(|call| {
+                let time = if call.state.has_begun() { timeout } else { timeout.min(MESSAGE_GRACE) };
+                call.still_since.elapsed() >= time && held(&call.state) > own
+            })
+            .min_by_key(|call| call.still_since)
+            .map(|call| Arc::clone(&call.state));
+        let Some(idle) = idle else { return false };
+        metrics::ended_idle();
+        tracing::debug!(peer = %idle.connection.peer(), "an idle call is ended for another one");
+        idle.end(Ending::Idle);
+        self.remove(&idle);
+        true
+    }
+}
+
+/// The layer that lets calls in.
+#[derive(Clone)]
+pub(crate) struct AdmissionLayer {
+    pub(crate) tokens: Option<Arc<Tokens>>,
+    pub(crate) admission: Arc<Admission>,
+    /// Where long messages are unpacked.
+    pub(crate) aside: Aside,
+}
+
+impl<S> Layer<S> for AdmissionLayer {
+    type Service = AdmissionService<S>;
+
+    fn layer(&self, inner: S) -> AdmissionService<S> {
+        AdmissionService { settings: self.clone(), inner }
+    }
+}
+
+/// The service inside an [`AdmissionLayer`].
+#[derive(Clone)]
+pub(crate) struct AdmissionService<S> {
+    settings: AdmissionLayer,
+    inner: S,
+}
+
+impl<S> Service<Request<Body>> for AdmissionService<S>
+where
+    S: Service<Request<Body>, Response = Response<Body>>,
+{
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = AdmissionFuture<S::Future>;
+
+    fn poll_ready(&mut self, cx: &mut TaskContext<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
+        // Inner layers that log headers hide a sensitive one.
+        if let Some(header) = request.headers_mut().get_mut(AUTHORIZATION) {
+            header.set_sensitive(true);
+        }
+        if !is_grpc(request.headers()) {
+            metrics::refused("content_type");
+            return AdmissionFuture::Refused(Some(unsupported()));
+        }
+        match self.settings.admit(&request) {
+            Ok(state) => {
+                let is_single = !is_bidirectional(request.uri().path());
+                let framing = self.settings.admission.limits().framing;
+                let encoding = Encoding::take(request.headers_mut());
+                let request = request.map(|body| {
+                    let whole = WholeMessages::new(body, framing, is_single, Arc::clone(&state));
+                    match encoding {
+                        None => Body::new(whole),
+                        Some(encoding) => {
+                            let (limit, aside) = (framing.message_bytes, Arc::clone(&self.settings.aside));
+                            Body::new(Unpacked::new(whole, encoding, limit, state, aside))
+                        }
+                    }
+                });
+                AdmissionFuture::Admitted(Box::pin(self.inner.call(request)))
+            }
+            Err(status) => AdmissionFuture::Refused(Some(status.into_http())),
+        }
+    }
+}
+
+impl AdmissionLayer {
+    /// Lets a call in.
+    ///
+    /// # Errors
+    /// The status of one that is not.
+    fn admit(&self, request: &Request<Body>) -> Result<Arc<CallState>, Status> {
+        let state = request.extensions().get::<Arc<CallState>>().cloned().unwrap_or_default();
+        let mut several_tokens = false;
+        if let Some(tokens) = &self.tokens
+            && !request.uri().path().starts_with(HEALTH_SERVICE)
+        {
+            let header = request.headers().get(AUTHORIZATION);
+            let caller = header.and_then(|header| tokens.caller(header.as_bytes())).ok_or_else(|| {
+                metrics::refused("token");
+                unauthenticated(header.is_some())
+            })?;
+            state.identify(caller);
+            several_tokens = tokens.are_several();
+        }
+        if request.method() != Method::POST {
+            metrics::refused("method");
+            return Err(not_posted());
+        }
+        deadline::check(request.headers()).map_err(|problem| {
+            metrics::refused("timeout_header");
+            header_invalid("grpc-timeout", problem)
+        })?;
+        self.admission.enter(&state, several_tokens)?;
+        Ok(state)
+    }
+}
+
+/// The future of a call that was admitted, or of a refusal.
+pub(crate) enum AdmissionFuture<F> {
+    Admitted(Pin<Box<F>>),
+    Refused(Option<Response<Body>>),
+}
+
+impl<F, E> Future for AdmissionFuture<F>
+where
+    F: Future<Output = Result<Response<Body>, E>>,
+{
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<F::Output> {
+        match &mut *self {
+            Self::Admitted(response) => response.as_mut().poll(cx),
+            // A future is not polled again after it was ready, so there is a response.
+            Self::Refused(response) => Poll::Ready(Ok(response.take().unwrap_or_default())),
+        }
+    }
+}
+
+/// Whether a request is gRPC, by its content type.
+fn is_grpc(headers: &HeaderMap) -> bool {
+    let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let kind = value.split(';').next().unwrap_or_default().trim();
+    CONTENT_TYPES.iter().any(|known| kind.eq_ignore_ascii_case(known))
+}
+
+/// The response to a request that is not gRPC: an HTTP status, because its client may know no gRPC
+/// ones.
+fn unsupported() -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+    response.headers_mut().insert(ACCEPT, HeaderValue::from_static(CONTENT_TYPES[0]));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+
+    use super::*;
+    use crate::service::net::deadline::Deadline;
+    use crate::service::net::handle::{ConnectionHandle, Peer};
+
+    fn connection(address: &str) -> ConnectionHandle {
+        ConnectionHandle::new(Peer::Network(address.parse::<SocketAddr>().unwrap()))
+    }
+
+    fn room(calls: usize) -> Arc<Admission> {
+        let framing = Framing { message_bytes: 1000, timeout: Duration::from_secs(1) };
+        Admission::new(AdmissionLimits { calls, idle_timeout: Duration::from_millis(100), framing })
+    }
+
+    /// Lets in as many calls of a connection as there is room for.
+    fn fill(admission: &Admission, connection: &ConnectionHandle) -> Vec<Arc<CallState>> {
+        let call = || {
+            let state = CallState::new(connection.clone(), Deadline::default());
+            admission.enter(&state, false).is_ok().then_some(state)
+        };
+        std::iter::from_fn(call).collect()
+    }
+
+    #[tokio::test]
+    async fn there_is_room_however_many_connections_take_their_share() {
+        let admission = room(256);
+        let mut held = Vec::new();
+        for share in [171, 57, 19, 6, 2] {
+            let calls = fill(&admission, &connection("127.0.0.1:1"));
+            assert!(calls.len().abs_diff(share) <= 1, "{} instead of {share}", calls.len());
+            held.extend(calls);
+        }
+        for state in &held {
+            admission.leave(state);
+            // A call that has left cannot leave again.
+            admission.leave(state);
+        }
+        assert_eq!(admission.open().count, 0);
+        for limit in [1, 2] {
+            assert_eq!(fill(&room(limit), &connection("127.0.0.1:1")).len(), limit, "all there are");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_address_leaves_room_for_others() {
+        let admission = room(100);
+        let from = |address: &str| -> usize {
+            (0..100).map(|_| fill(&admission, &connection(address)).len()).sum::<usize>()
+        };
+        let first = from("192.0.2.1:5");
+        assert!((75..=77).contains(&first), "{first}");
+        assert!(from("192.0.2.2:5") > 10);
+        // The machine itself may be a proxy.
+        let admission = room(100);
+        let held: usize = (0..100).map(|_| fill(&admission, &connection("127.0.0.1:5")).len()).sum();
+        assert_eq!(held, 100);
+    }
+
+    #[tokio::test]
+    async fn an_idle_call_is_ended_for_another_and_a_busy_one_is_not() {
+        let admission = room(4);
+        let greedy = connection("127.0.0.1:1");
+        let calls = fill(&admission, &greedy);
+        assert_eq!(calls.len(), 3);
+        for call in &calls {
+            call.begun();
+        }
+        let others: Vec<_> = (0..2).flat_map(|_| fill(&admission, &connection("127.0.0.1:2"))).collect();
+        assert_eq!(others.len(), 1, "the last place");
+        for busy in [&calls[0], &calls[2], &others[0]] {
+            busy.owes(1);
+        }
+        let newcomer = || CallState::new(connection("127.0.0.1:3"), Deadline::default());
+        assert!(admission.enter(&newcomer(), false).is_err(), "nothing is idle yet");
+        assert!(admission.is_crowded());
+        sleep(Duration::from_millis(150)).await;
+        admission.enter(&newcomer(), false).unwrap();
+        assert!(admission.enter(&newcomer(), false).is_err(), "only the idle one has made room");
+        let woken = std::future::poll_fn(|cx| Poll::Ready(calls[1].request_ends(cx))).await;
+        assert_eq!(woken, Some(Ending::Idle));
+        assert_eq!(std::future::poll_fn(|cx| Poll::Ready(calls[0].request_ends(cx))).await, None);
+        assert_eq!(admission.open().count, 4);
+        admission.leave(&calls[1]);
+        assert_eq!(admission.open().count, 4, "it has left already");
+    }
+
+    #[test]
+    fn grpc_is_known_by_its_content_type() {
+        let is_call = |kind: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(CONTENT_TYPE, kind.parse().unwrap());
+            is_grpc(&headers)
+        };
+        for kind in ["application/grpc", "application/grpc+proto", "Application/gRPC; charset=utf-8"] {
+            assert!(is_call(kind), "{kind}");
+        }
+        for kind in ["", "application/grpc-web", "application/grpc+json", "application/json", "text/html"] {
+            assert!(!is_call(kind), "{kind}");
+        }
+        assert!(!is_grpc(&HeaderMap::new()));
+    }
+}

@@ -1,0 +1,270 @@
+/**
+ * Calls of the service, in the Connect protocol: JSON, binary, and streams of JSON.
+ *
+ * Used by the page and by its workers. A call that the server refuses for want of a token asks for
+ * one (`useToken`), and is sent again.
+ */
+
+const SERVICE = "/sudoku.v1.SudokuService/";
+
+/** The flag of the last envelope of a stream. */
+const END_OF_STREAM = 2;
+
+/** A call that failed. */
+export class CallError extends Error {
+  /**
+   * @param {string} code the code of Connect, such as `invalid_argument`
+   * @param {string} message
+   */
+  constructor(code, message) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** @type {string | null} */
+let token = null;
+
+/** @type {(refused: string | null) => Promise<string>} */
+let askForToken = () => Promise.reject(new CallError("unauthenticated", "The server wants a token."));
+
+/**
+ * Sets the token, and how to get one. The question is given the token that was refused, if any, and
+ * rejects if nobody answers it.
+ * @param {string | null} known
+ * @param {(refused: string | null) => Promise<string>} ask
+ */
+export function useToken(known, ask) {
+  token = known;
+  askForToken = ask;
+}
+
+/** The token of this tab. */
+export function currentToken() {
+  return token;
+}
+
+/** The question that is open, so that several calls ask once. @type {Promise<string> | null} */
+let asking = null;
+
+/**
+ * The token instead of one that was refused: a newer one, or what a person answers.
+ * @param {string | null} refused
+ */
+export async function tokenInsteadOf(refused) {
+  if (token === refused) {
+    asking ??= askForToken(refused).finally(() => (asking = null));
+    token = await asking;
+  }
+  return token;
+}
+
+/**
+ * @param {string} method
+ * @param {string} type
+ * @param {BodyInit} body
+ * @param {AbortSignal | undefined} signal
+ */
+async function post(method, type, body, signal) {
+  /** @type {Record<string, string>} */
+  const headers = { "content-type": type, "connect-protocol-version": "1" };
+  if (token) headers.authorization = `Bearer ${token}`;
+  try {
+    return await fetch(SERVICE + method, { method: "POST", headers, body, signal, cache: "no-store" });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new CallError(
+      "unavailable",
+      `The server at ${location.host} does not answer. Check that sudokud runs, then try again.`,
+    );
+  }
+}
+
+/**
+ * Sends a request, and again with a token if the server wants one.
+ * @param {string} method
+ * @param {string} type
+ * @param {BodyInit} body
+ * @param {AbortSignal | undefined} signal
+ * @param {boolean} isQuiet whether nobody is asked for a token
+ * @returns {Promise<Response>} a response with status 200
+ */
+async function send(method, type, body, signal, isQuiet = false) {
+  for (;;) {
+    const sent = token;
+    const response = await post(method, type, body, signal);
+    if (response.ok) return response;
+    const error = await errorOf(response);
+    if (error.code !== "unauthenticated" || isQuiet) throw error;
+    await newToken(sent, error);
+  }
+}
+
+/**
+ * Waits for a token instead of one that was refused.
+ * @param {string | null} refused
+ * @param {CallError} error what is thrown if there is none
+ */
+async function newToken(refused, error) {
+  try {
+    await tokenInsteadOf(refused);
+  } catch {
+    throw error;
+  }
+}
+
+/**
+ * The error that a response carries.
+ * @param {Response} response
+ */
+async function errorOf(response) {
+  const text = await response.text();
+  try {
+    const { code, message } = JSON.parse(text);
+    if (typeof message === "string") return new CallError(String(code), message || String(code));
+  } catch {
+    // No JSON: something between here and the server answered.
+  }
+  const code = response.status === 401 ? "unauthenticated" : "unknown";
+  return new CallError(code, `The server answered with the status ${response.status}.`);
+}
+
+/**
+ * Calls a method with a JSON request.
+ * @param {string} method
+ * @param {object} request
+ * @param {{signal?: AbortSignal, isQuiet?: boolean}} [options]
+ * @returns {Promise<any>}
+ */
+export async function call(method, request, { signal, isQuiet } = {}) {
+  const body = JSON.stringify(request);
+  const response = await send(method, "application/json", body, signal, isQuiet);
+  return response.json();
+}
+
+/**
+ * Calls a method with a request in protobuf.
+ * @param {string} method
+ * @param {Blob} request
+ * @param {AbortSignal} [signal]
+ */
+export async function callBinary(method, request, signal) {
+  const response = await send(method, "application/proto", request, signal);
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+/**
+ * The head of an envelope.
+ * @param {number} length
+ */
+function envelopeHead(length) {
+  const head = new Uint8Array(5);
+  new DataView(head.buffer).setUint32(1, length);
+  return head;
+}
+
+/**
+ * Throws the error that the last envelope of a stream carries, if any.
+ * @param {Uint8Array} payload
+ */
+function endOf(payload) {
+  const { error } = JSON.parse(new TextDecoder().decode(payload));
+  if (error) throw new CallError(String(error.code), error.message || String(error.code));
+}
+
+/**
+ * Calls a streaming method with one request in protobuf.
+ * @param {string} method
+ * @param {Blob} request
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Uint8Array<ArrayBuffer>[]>} the messages
+ */
+export async function streamBinary(method, request, signal) {
+  for (;;) {
+    const sent = token;
+    const body = new Blob([envelopeHead(request.size), request]);
+    const response = await send(method, "application/connect+proto", body, signal);
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    const view = new DataView(bytes.buffer);
+    const messages = [];
+    let at = 0;
+    try {
+      while (at + 5 <= bytes.length) {
+        const end = at + 5 + view.getUint32(at + 1);
+        const payload = bytes.subarray(at + 5, end);
+        if (bytes[at] & END_OF_STREAM) {
+          endOf(payload);
+          return messages;
+        }
+        messages.push(payload);
+        at = end;
+      }
+      throw new CallError("data_loss", "The answer of the server broke off. Try again.");
+    } catch (error) {
+      if (!(error instanceof CallError) || error.code !== "unauthenticated") throw error;
+      await newToken(sent, error);
+    }
+  }
+}
+
+/**
+ * Calls a server-streaming method with a JSON request. The server is read only as fast as messages
+ * are taken.
+ * @param {string} method
+ * @param {object} request
+ * @param {AbortSignal} signal
+ * @returns {AsyncGenerator<any, void>}
+ */
+export async function* stream(method, request, signal) {
+  const payload = new TextEncoder().encode(JSON.stringify(request));
+  const body = new Blob([envelopeHead(payload.length), payload]);
+  for (;;) {
+    const sent = token;
+    const response = await send(method, "application/connect+json", body, signal);
+    try {
+      for await (const message of envelopes(response)) yield message;
+      return;
+    } catch (error) {
+      // Errors of a stream come with status 200; a refused token is the first thing it says.
+      if (!(error instanceof CallError) || error.code !== "unauthenticated") throw error;
+      await newToken(sent, error);
+    }
+  }
+}
+
+/**
+ * @param {Response} response
+ * @returns {AsyncGenerator<any, void>}
+ */
+async function* envelopes(response) {
+  const reader = response.body?.getReader();
+  if (!reader) return;
+  const decoder = new TextDecoder();
+  let kept = new Uint8Array(0);
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) throw new CallError("data_loss", "The answer of the server broke off. Try again.");
+      const bytes = new Uint8Array(kept.length + value.length);
+      bytes.set(kept);
+      bytes.set(value, kept.length);
+      const view = new DataView(bytes.buffer);
+      let at = 0;
+      while (at + 5 <= bytes.length) {
+        const end = at + 5 + view.getUint32(at + 1);
+        if (end > bytes.length) break;
+        const payload = bytes.subarray(at + 5, end);
+        if (bytes[at] & END_OF_STREAM) {
+          // Reading on to the end leaves the connection to the next call.
+          while (!(await reader.read()).done);
+          return endOf(payload);
+        }
+        yield JSON.parse(decoder.decode(payload));
+        at = end;
+      }
+      kept = bytes.slice(at);
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}

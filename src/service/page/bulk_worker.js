@@ -1,0 +1,164 @@
+/**
+ * The worker that solves a list: it sends slices, collects the answers in order, and counts.
+ *
+ * Answers stay bytes, in blobs that the browser may keep on the disk; only slices whose tally has
+ * errors are searched for them, and only until enough are listed.
+ */
+
+import { CallError, streamBinary } from "./api.js";
+import { readSolveLinesResponse, solveLinesRequest } from "./protobuf.js";
+import {
+  IN_FLIGHT,
+  MOST_BYTES,
+  asTextOfItsOwn,
+  refuseParts,
+  slicesOf,
+  textOf,
+  validateFirst,
+} from "./slices.js";
+import { inWorker } from "./workers.js";
+
+/** @typedef {import("./protobuf.js").Bytes} Bytes */
+/** @typedef {import("./protobuf.js").Format} Format */
+/** @typedef {import("./protobuf.js").BulkTask} BulkTask */
+/** @typedef {import("./slices.js").Slice} Slice */
+
+/** The most errors that are listed. */
+const MOST_ERRORS = 100;
+
+/** The bytes of a file by which its format is detected. */
+const SAMPLE = 64_000;
+
+/** The run. @type {AbortController | null} */
+let running = null;
+
+/** What stands before the sentence of an error. */
+const ERROR = "error: ";
+
+/**
+ * Solves a list.
+ * @param {File} file
+ * @param {BulkTask} task
+ * @param {AbortController} controller
+ */
+async function solve(file, task, controller) {
+  const { signal } = controller;
+  if (file.size === 0) throw new CallError("malformed", `${file.name} is empty.`);
+  const text = await textOf(file);
+  const format = await detect(text, file.name, signal);
+  /** @type {string[]} */
+  const errorLines = [];
+  let answers = 0;
+  let errors = 0;
+  /**
+   * Slices with their answers under way, in order.
+   * @type {{slice: Slice, answer: Promise<Bytes[]>}[]}
+   */
+  const waiting = [];
+  const settle = async () => {
+    const first = waiting.shift();
+    if (!first) return;
+    const messages = await first.answer;
+    const parts = [];
+    for (const message of messages) {
+      const response = readSolveLinesResponse(message);
+      answers += response.answers;
+      errors += response.errors;
+      if (response.errors && errorLines.length < MOST_ERRORS) {
+        listErrors(response.lines, task, errorLines);
+      }
+      parts.push(response.lines);
+    }
+    const lines = new Blob(parts);
+    self.postMessage({
+      type: "answers",
+      lines,
+      answers,
+      errors,
+      errorLines,
+      bytes: first.slice.end,
+      all: text.size,
+    });
+  };
+  for await (const slice of slicesOf(text)) {
+    signal.throwIfAborted();
+    if (!(slice.start === 0 && slice.isLast)) refuseParts(format.notation);
+    const sent = asTextOfItsOwn(slice.text, slice.firstLine, format);
+    const answer = streamBinary(
+      "SolveLines",
+      solveLinesRequest(sent.text, format, task, sent.firstLine),
+      signal,
+    );
+    // An answer that fails is looked at in its turn, not as an error that nobody handles.
+    answer.catch(() => {});
+    waiting.push({ slice, answer });
+    if (waiting.length >= IN_FLIGHT) await settle();
+  }
+  while (waiting.length) await settle();
+  self.postMessage({ type: "done" });
+}
+
+/**
+ * The format of a list, by its first lines.
+ * @param {Blob} text
+ * @param {string} name
+ * @param {AbortSignal} signal
+ * @returns {Promise<Format>}
+ */
+async function detect(text, name, signal) {
+  const samples = text.size <= SAMPLE ? [text.size] : [SAMPLE, MOST_BYTES];
+  for (const bytes of samples) {
+    for await (const slice of slicesOf(text, bytes)) {
+      const { format, error } = await validateFirst(name, slice, signal, true);
+      if (format) return format;
+      // A sample of comments says nothing; the first megabyte has to.
+      if (bytes === samples.at(-1)) throw new CallError("malformed", error ?? `${name} holds no puzzle.`);
+      break;
+    }
+  }
+  throw new CallError("malformed", `${name} holds no puzzle.`);
+}
+
+/**
+ * Adds the errors among some answers to the list.
+ * @param {Uint8Array} lines
+ * @param {BulkTask} task
+ * @param {string[]} errorLines
+ */
+function listErrors(lines, task, errorLines) {
+  const text = new TextDecoder().decode(lines);
+  for (const line of text.split("\n")) {
+    if (errorLines.length >= MOST_ERRORS) return;
+    const sentence = errorOf(line, task);
+    if (sentence) errorLines.push(sentence);
+  }
+}
+
+/**
+ * The sentence of an answer that is an error, or an empty text.
+ * @param {string} line
+ * @param {BulkTask} task
+ */
+function errorOf(line, task) {
+  if (task.output === 4) {
+    return line ? String(JSON.parse(line).error?.message ?? "") : "";
+  }
+  const at = line.indexOf(ERROR);
+  return at < 0 ? "" : line.slice(at + ERROR.length);
+}
+
+inWorker(async (message) => {
+  if (message.type === "stop") {
+    running?.abort();
+    return;
+  }
+  const controller = (running = new AbortController());
+  try {
+    await solve(message.file, message.task, controller);
+  } catch (error) {
+    const isStopped = error instanceof DOMException && error.name === "AbortError";
+    const text = error instanceof CallError ? error.message : `The list cannot be read: ${error}`;
+    controller.abort();
+    self.postMessage({ type: "failure", isStopped, message: text });
+  }
+});

@@ -1,0 +1,342 @@
+/**
+ * The state of the page: the position with its history, what lies on top of it, and the settings.
+ *
+ * Everything else asks this module for the position and hands it the next one; it draws the board
+ * and tells whoever listens that the board has changed.
+ */
+
+import { Board, KIND, MARK } from "./board.js";
+import { byId, count, plural } from "./dom.js";
+import { candidatesOf, conflictsOf } from "./grid.js";
+import { History, emptyBoard, enter, erase, toggleMark } from "./history.js";
+import { boardChanged } from "./task.js";
+
+/** @typedef {import("./history.js").Position} Position */
+/** @typedef {import("./board.js").Picture} Picture */
+
+/**
+ * Colours on top of the position.
+ * @typedef {object} Decoration
+ * @property {Uint8Array} marks bits of MARK
+ * @property {Uint32Array} colored
+ * @property {Uint32Array} [gone] values that a step takes away, as bits
+ * @property {Uint32Array} [candidates] pencil marks instead of those that the board shows
+ */
+
+/** What a person has chosen, kept for the tab. */
+export const settings = {
+  pencil: false,
+  automatic: sessionStorage.getItem("automatic") === "true",
+  mistakes: sessionStorage.getItem("mistakes") === "true",
+};
+
+const history = new History(emptyBoard(3));
+
+/** @type {Decoration | null} */
+let decoration = null;
+
+/** A picture instead of the position: a step of a solution, a search. @type {Picture | null} */
+let scene = null;
+
+/** Told when the scene is over. @type {(() => void) | undefined} */
+let sceneEnded;
+
+/** @type {(() => void)[]} */
+const changeListeners = [];
+
+/** @type {(() => void)[]} */
+const drawListeners = [];
+
+const view = byId("puzzle-view", HTMLElement);
+const frame = byId("frame", HTMLElement);
+const status = byId("status", HTMLElement);
+const readout = byId("readout", HTMLElement);
+const back = byId("back", HTMLButtonElement);
+
+/** The board. */
+export const board = new Board(byId("board", HTMLElement), {
+  enter: enterValue,
+  erase: eraseSelected,
+  undo,
+  togglePencil,
+  leave: () => scene && showScene(null),
+  select: () => afterDraw(),
+});
+
+back.addEventListener("click", () => {
+  showScene(null);
+  board.focus();
+});
+
+/** The position on the board. */
+export function position() {
+  return history.now;
+}
+
+/** Whether there is a change to take back. */
+export function canUndo() {
+  return history.canUndo;
+}
+
+/** Whether there is a change to make again. */
+export function canRedo() {
+  return history.canRedo;
+}
+
+/**
+ * Calls a function after every change of the position.
+ * @param {() => void} listener
+ */
+export function onChange(listener) {
+  changeListeners.push(listener);
+}
+
+/**
+ * Calls a function after the board was drawn for a new state.
+ * @param {() => void} listener
+ */
+export function onDraw(listener) {
+  drawListeners.push(listener);
+}
+
+/**
+ * Puts the next position on the board.
+ * @param {Position} next
+ */
+export function change(next) {
+  if (next === history.now) return;
+  history.push(next);
+  changed();
+}
+
+/**
+ * Puts a puzzle on the board that has nothing to do with the one before.
+ * @param {Position} next
+ * @param {string} message
+ * @param {boolean} [isLinked] whether the address of the page holds it
+ */
+export function load(next, message, isLinked = false) {
+  // Otherwise a reload would bring back the puzzle of an older link.
+  if (!isLinked && location.hash) window.history.replaceState(null, "", location.pathname);
+  history.push(next);
+  changed();
+  const blank = next.clues.indexOf(0);
+  board.select(Math.max(0, blank));
+  say(message);
+}
+
+/** Takes the last change back. */
+export function undo() {
+  if (!history.canUndo) return;
+  history.undo();
+  changed();
+}
+
+/** Makes the change again that was taken back. */
+export function redo() {
+  if (!history.canRedo) return;
+  history.redo();
+  changed();
+}
+
+function changed() {
+  boardChanged();
+  decoration = null;
+  endScene();
+  setMode("play");
+  say("");
+  for (const listener of changeListeners) listener();
+  draw();
+}
+
+/**
+ * Whether the board shows something else than the position.
+ */
+export function hasScene() {
+  return scene !== null;
+}
+
+/**
+ * Enters a value into the selected cell, or marks it with the pencil.
+ * @param {number} value
+ */
+export function enterValue(value) {
+  if (refuseEntry()) return;
+  const now = history.now;
+  const cell = board.selected;
+  if (settings.pencil) change(toggleMark(now, cell, value, settings.automatic));
+  else change(enter(now, cell, value));
+}
+
+/** Blanks the selected cell. */
+export function eraseSelected() {
+  if (!refuseEntry()) change(erase(history.now, board.selected));
+}
+
+function refuseEntry() {
+  if (scene) say("The board shows a search or a step. Go back to your board to enter values.");
+  return scene !== null;
+}
+
+/** Changes between values and pencil marks. */
+export function togglePencil() {
+  settings.pencil = !settings.pencil;
+  draw();
+}
+
+/**
+ * Sets a switch.
+ * @param {"automatic" | "mistakes"} name
+ * @param {boolean} isOn
+ */
+export function setSwitch(name, isOn) {
+  settings[name] = isOn;
+  sessionStorage.setItem(name, String(isOn));
+  draw();
+}
+
+/**
+ * Says something in the status line.
+ * @param {string} text
+ * @param {"" | "good" | "bad" | "step"} [kind]
+ */
+export function say(text, kind = "") {
+  status.textContent = text;
+  status.dataset.kind = kind;
+  // A result is worth a look, wherever on a narrow page the button was.
+  if (text && kind) status.scrollIntoView({ block: "nearest" });
+}
+
+/**
+ * Says what went wrong.
+ * @param {string} text
+ */
+export function fail(text) {
+  say(text, "bad");
+}
+
+/**
+ * Says what a person looks at together with the board, which a narrow page then shows beside it.
+ * @param {"play" | "hint" | "study"} mode
+ */
+export function setMode(mode) {
+  if ((view.dataset.mode ?? "play") === mode) return;
+  view.dataset.mode = mode;
+  if (mode !== "play") frame.scrollIntoView({ block: "nearest" });
+}
+
+/**
+ * Colours cells of the position until it changes.
+ * @param {Decoration | null} next
+ */
+export function decorate(next) {
+  decoration = next;
+  draw();
+}
+
+/** A decoration without colours for the position. @returns {Decoration} */
+export function plainDecoration() {
+  const { cells } = history.now.shape;
+  return { marks: new Uint8Array(cells), colored: new Uint32Array(cells), gone: new Uint32Array(cells) };
+}
+
+/**
+ * Shows a picture instead of the position, or the position again.
+ * @param {Picture | null} next
+ * @param {object} [options]
+ * @param {string} [options.text] what it is
+ * @param {"" | "good" | "bad" | "step"} [options.kind] the kind of the text
+ * @param {boolean} [options.isRunning] whether it goes on by itself, with its own way to end it
+ * @param {() => void} [options.ended] called when something else is shown
+ */
+export function showScene(next, { text = "", kind = "", isRunning = false, ended } = {}) {
+  endScene();
+  scene = next;
+  sceneEnded = ended;
+  setMode(next ? "study" : "play");
+  back.hidden = !next || isRunning;
+  say(text, kind);
+  draw();
+}
+
+function endScene() {
+  const ended = sceneEnded;
+  sceneEnded = undefined;
+  scene = null;
+  back.hidden = true;
+  ended?.();
+}
+
+/**
+ * Draws the next picture of a scene that is shown, and nothing else, because it comes with every
+ * frame.
+ * @param {Picture} next
+ */
+export function drawScene(next) {
+  scene = next;
+  board.draw(next);
+}
+
+/** The kinds of the cells of a position. @param {Position} position */
+export function kindsOf({ shape, clues, values, given }) {
+  const kinds = new Uint8Array(shape.cells);
+  for (let cell = 0; cell < kinds.length; cell++) {
+    if (clues[cell]) kinds[cell] = KIND.CLUE;
+    else if (values[cell]) kinds[cell] = given[cell] ? KIND.GIVEN : KIND.ENTRY;
+  }
+  return kinds;
+}
+
+/**
+ * The pencil marks that the board shows.
+ * @param {Position} position
+ */
+export function shownMarks({ shape, values, marks, struck }) {
+  if (!settings.automatic) return marks.map((bits, cell) => (values[cell] ? 0 : bits));
+  const candidates = candidatesOf(shape, values);
+  return candidates.map((bits, cell) => bits & ~struck[cell]);
+}
+
+/** Draws the board and what depends on it. */
+export function draw() {
+  const now = history.now;
+  if (scene) {
+    board.draw(scene);
+  } else {
+    const marks = decoration ? decoration.marks.slice() : new Uint8Array(now.shape.cells);
+    if (settings.mistakes) {
+      conflictsOf(now.shape, now.values).forEach((isBad, cell) => isBad && (marks[cell] |= MARK.CONFLICT));
+    }
+    board.draw({
+      shape: now.shape,
+      symbols: now.symbols,
+      values: now.values,
+      kinds: kindsOf(now),
+      marks,
+      candidates: decoration?.candidates ?? shownMarks(now),
+      colored: decoration?.colored ?? new Uint32Array(now.shape.cells),
+      gone: decoration?.gone,
+      isFixed: false,
+      isQuiet: decoration !== null,
+    });
+  }
+  byId("title", HTMLElement).textContent = now.isPuzzle ? now.title : "No puzzle";
+  document.title = now.isPuzzle ? `${now.title} · Sudoku` : "Sudoku";
+  byId("facts", HTMLElement).textContent = factsOf(now);
+  afterDraw();
+}
+
+function afterDraw() {
+  // A cell of a scene changes too often to be read out, and is not the person's.
+  readout.textContent = scene ? "" : board.label;
+  for (const listener of drawListeners) listener();
+}
+
+/** @param {Position} position */
+function factsOf({ shape, clues, values, isPuzzle }) {
+  const size = `${shape.side}x${shape.side}`;
+  if (!isPuzzle) return size;
+  const blanks = values.filter((value) => !value).length;
+  const left = blanks ? `${count(blanks)} to fill in` : "full";
+  return `${size} · ${plural(clues.filter(Boolean).length, "clue")} · ${left}`;
+}

@@ -1,0 +1,222 @@
+/** Playing: the number pad, the tools, the switches, and the buttons that solve and check. */
+
+import { call } from "./api.js";
+import { button, byId, make } from "./dom.js";
+import { textOf, valuesIn, valuesOf, LETTERS } from "./grid.js";
+import { asPuzzle, isTouched, restart, withSolution } from "./history.js";
+import * as page from "./page.js";
+import { boardChanged, isBusy, run } from "./task.js";
+
+/** @typedef {import("./history.js").Position} Position */
+/** @typedef {import("./grid.js").Shape} Shape */
+
+/** The columns of the number pad, by order. */
+const PAD_COLUMNS = [0, 1, 4, 9, 8, 9];
+
+const pad = byId("pad", HTMLElement);
+const frame = byId("frame", HTMLElement);
+const controls = {
+  undo: button("undo"),
+  redo: button("redo"),
+  erase: button("erase"),
+  pencil: button("pencil"),
+  zoom: button("zoom"),
+  solve: button("solve"),
+  check: button("check"),
+  restart: button("restart"),
+  adopt: button("adopt"),
+};
+
+/** What the pad was built for. */
+let padSymbols = "";
+
+/**
+ * The format of texts that the page itself writes.
+ * @param {Shape} shape
+ */
+export function ownFormat(shape) {
+  return { notation: "NOTATION_LINES", alphabet: "letters", order: shape.order };
+}
+
+/**
+ * Asks for a solution of the clues, whatever was entered.
+ * @param {Position} position
+ * @param {"QUESTION_FIRST" | "QUESTION_UNIQUE"} question
+ * @param {AbortSignal} signal
+ */
+async function ask({ shape, clues }, question, signal) {
+  const options = { ...ownFormat(shape), question };
+  const { answers } = await call("Solve", { options, puzzle: textOf(clues) }, { signal });
+  return /** @type {{solution?: string, error?: {code: string, message: string}}} */ (answers[0]);
+}
+
+/** @param {AbortSignal} signal */
+async function solve(signal) {
+  const asked = page.position();
+  let answer = await ask(asked, "QUESTION_UNIQUE", signal);
+  let message = "Solved. There is no other solution.";
+  const code = answer.error?.code;
+  if (code === "ERROR_CODE_NOT_UNIQUE" || code === "ERROR_CODE_GAVE_UP") {
+    const reason = answer.error?.message ?? "";
+    answer = await ask(asked, "QUESTION_FIRST", signal);
+    message =
+      code === "ERROR_CODE_NOT_UNIQUE"
+        ? "This is one of several solutions."
+        : `This is a solution. Whether there are more is not known: ${reason}`;
+  }
+  if (answer.solution === undefined) {
+    page.fail(answer.error?.message ?? "The server gave no answer.");
+    return;
+  }
+  page.change(withSolution(asked, valuesOf(answer.solution, LETTERS)));
+  frame.scrollIntoView({ block: "nearest" });
+  page.say(message, "good");
+}
+
+/** @param {AbortSignal} signal */
+async function check(signal) {
+  const { shape, values } = page.position();
+  const request = { options: ownFormat(shape), puzzle: textOf(values) };
+  const { grids } = await call("Check", request, { signal });
+  const grid = grids[0];
+  page.say(grid.message ?? grid.error?.message, grid.solved ? "good" : "bad");
+}
+
+/** Builds the pad for the symbols of the position. */
+function buildPad() {
+  const { shape, symbols } = page.position();
+  const wanted = symbols.join("");
+  if (wanted === padSymbols) return;
+  padSymbols = wanted;
+  pad.style.setProperty("--columns", String(PAD_COLUMNS[shape.order]));
+  pad.dataset.order = String(shape.order);
+  pad.replaceChildren(
+    ...symbols.map((symbol, index) => {
+      const key = make("button", { "data-value": String(index + 1) }, symbol);
+      return key;
+    }),
+  );
+}
+
+/** Shows on the pad which values are marked in the selected cell, and which are used up. */
+function drawPad() {
+  const { shape, values, clues } = page.position();
+  const cell = page.board.selected;
+  const canEnter = !clues[cell] && !page.hasScene();
+  const { pencil } = page.settings;
+  const canMark = canEnter && !values[cell];
+  const marked = pencil ? new Set(valuesIn(page.shownMarks(page.position())[cell])) : new Set();
+  const used = new Uint16Array(shape.side + 1);
+  for (const value of values) used[value]++;
+  pad.classList.toggle("pencil", pencil);
+  for (const key of pad.children) {
+    if (!(key instanceof HTMLButtonElement)) continue;
+    const value = Number(key.dataset.value);
+    key.disabled = pencil ? !canMark : !canEnter;
+    key.classList.toggle("full", used[value] >= shape.side);
+    if (pencil) key.setAttribute("aria-pressed", String(marked.has(value)));
+    else key.removeAttribute("aria-pressed");
+  }
+}
+
+function refresh() {
+  buildPad();
+  drawPad();
+  const now = page.position();
+  const cell = page.board.selected;
+  const isFull = now.values.every(Boolean);
+  const hasEntries = now.values.some((value, cell) => value && !now.clues[cell]);
+  const isOpen = !page.hasScene();
+  controls.undo.disabled = !page.canUndo();
+  controls.redo.disabled = !page.canRedo();
+  controls.erase.disabled =
+    !isOpen || Boolean(now.clues[cell]) || !(now.values[cell] || now.marks[cell] || now.struck[cell]);
+  controls.pencil.setAttribute("aria-pressed", String(page.settings.pencil));
+  controls.solve.disabled = !now.isPuzzle;
+  controls.check.disabled = !isFull;
+  controls.restart.disabled = !isTouched(now);
+  controls.adopt.hidden = now.isPuzzle;
+  controls.restart.hidden = !now.isPuzzle;
+  controls.adopt.disabled = !hasEntries;
+  refreshZoom();
+}
+
+/** The least width of a cell for fingers, in pixels. */
+const LEAST_CELL = 30;
+
+/** The least width of a pencil mark for eyes, in pixels. */
+const LEAST_MARK = 10;
+
+/** Offers the zoom where cells are too small for fingers, and hides marks too small for eyes. */
+function refreshZoom() {
+  const { side, order } = page.position().shape;
+  const width = frame.clientWidth / side;
+  const areMarksSmall = width / order < LEAST_MARK;
+  const isFine = width >= LEAST_CELL && !areMarksSmall;
+  controls.zoom.hidden = isFine;
+  if (isFine) setZoom(false);
+  frame.classList.toggle("small", areMarksSmall && !frame.classList.contains("zoomed"));
+}
+
+/** @param {boolean} isZoomed */
+function setZoom(isZoomed) {
+  frame.classList.toggle("zoomed", isZoomed);
+  controls.zoom.setAttribute("aria-pressed", String(isZoomed));
+}
+
+/** Says where pencil marks are to be read, if the cells are too small for them. */
+function explainMarks() {
+  const isHidden = frame.classList.contains("small");
+  if (isHidden) page.say("Zoom in to see the pencil marks, or select a cell to read its marks here.");
+}
+
+/** Wires the controls. */
+export function start() {
+  pad.addEventListener("click", (event) => {
+    const key = event.target instanceof Element ? event.target.closest("button") : null;
+    if (key) page.enterValue(Number(key.dataset.value));
+  });
+  // A mouse on the pad leaves the focus on the board, so that the keys go on working.
+  byId("pad", HTMLElement).addEventListener("pointerdown", (event) => event.preventDefault());
+
+  controls.undo.addEventListener("click", page.undo);
+  controls.redo.addEventListener("click", page.redo);
+  controls.erase.addEventListener("click", page.eraseSelected);
+  controls.pencil.addEventListener("click", page.togglePencil);
+  controls.restart.addEventListener("click", () => page.change(restart(page.position())));
+  controls.adopt.addEventListener("click", () => {
+    page.load(asPuzzle(page.position()), "The entries are the clues now.");
+    page.board.focus();
+  });
+  controls.zoom.addEventListener("click", () => {
+    setZoom(!frame.classList.contains("zoomed"));
+    page.say("");
+    refreshZoom();
+    page.board.reveal();
+  });
+  for (const name of /** @type {const} */ (["automatic", "mistakes"])) {
+    const field = byId(name, HTMLInputElement);
+    field.checked = page.settings[name];
+    field.addEventListener("change", () => {
+      page.setSwitch(name, field.checked);
+      if (name === "automatic" && field.checked) explainMarks();
+    });
+  }
+  controls.solve.addEventListener("click", () => {
+    if (!isBusy(controls.solve)) boardChanged();
+    run(controls.solve, solve, page);
+  });
+  controls.check.addEventListener("click", () => run(controls.check, check, page));
+  document.addEventListener("keydown", (event) => {
+    const isText =
+      event.target instanceof HTMLElement && event.target.closest("input, textarea, select, dialog");
+    if (isText || !(event.ctrlKey || event.metaKey) || event.altKey) return;
+    const key = event.key.toLowerCase();
+    if (key === "z" && !event.shiftKey) page.undo();
+    else if (key === "y" || key === "z") page.redo();
+    else return;
+    event.preventDefault();
+  });
+  new ResizeObserver(refreshZoom).observe(frame);
+  page.onDraw(refresh);
+}

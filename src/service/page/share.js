@@ -1,0 +1,119 @@
+/**
+ * Sharing: a link that holds the puzzle, text to copy, a file, and paper.
+ *
+ * A link ends with `#p=9x9-` and the cells, 0 for a blank: full stops would be cut off the ends of
+ * links by many programs.
+ */
+
+import { call } from "./api.js";
+import { button, byId, count, download, plural } from "./dom.js";
+import { LETTERS, rowsOf, textOf, valuesOf } from "./grid.js";
+import { puzzle } from "./history.js";
+import * as page from "./page.js";
+import { messageOf } from "./task.js";
+
+const dialog = byId("share-dialog", HTMLDialogElement);
+const link = byId("share-link", HTMLInputElement);
+const text = byId("share-text", HTMLTextAreaElement);
+const cells = byId("share-cells", HTMLSelectElement);
+const form = byId("share-form-of-text", HTMLSelectElement);
+const note = byId("share-note", HTMLElement);
+
+function write() {
+  const now = page.position();
+  const { shape, clues, values, symbols } = now;
+  const { origin, pathname } = location;
+  link.value = `${origin}${pathname}#p=${shape.side}x${shape.side}-${textOf(clues, LETTERS, "0")}`;
+  const chosen = cells.value === "clues" ? clues : values;
+  text.value = form.value === "grid" ? rowsOf(shape, chosen, symbols) : textOf(chosen, symbols);
+  note.textContent = "";
+}
+
+/**
+ * Copies what a field holds. Where the browser has no clipboard for pages without encryption, the
+ * field itself is copied.
+ * @param {HTMLInputElement | HTMLTextAreaElement} field
+ * @param {string} what
+ */
+async function copy(field, what) {
+  try {
+    await navigator.clipboard.writeText(field.value);
+  } catch {
+    field.select();
+    if (!document.execCommand("copy")) {
+      const selected = `The ${what.toLowerCase()} is selected: copy it by hand.`;
+      note.textContent = `The browser does not let the page copy. ${selected}`;
+      return;
+    }
+  }
+  note.textContent = `${what} copied.`;
+}
+
+/**
+ * The parts of a link, or what is wrong with it.
+ * @param {string} hash
+ * @returns {{order: number, puzzle: string} | string}
+ */
+function read(hash) {
+  const parts = /^#p=(\d+)x(\d+)-(.*)$/.exec(hash);
+  if (!parts) return "It begins with #p=, the size and a hyphen: #p=9x9-…";
+  const side = Number(parts[1]);
+  const order = Math.sqrt(side);
+  if (parts[1] !== parts[2] || !Number.isInteger(order) || order < 1 || order > 5) {
+    return `Its size is ${parts[1]}x${parts[2]}; sizes are 1x1, 4x4, 9x9, 16x16 and 25x25.`;
+  }
+  const length = [...parts[3]].length;
+  if (length !== side * side) {
+    return `It has ${plural(length, "cell")}; a puzzle of ${side}x${side} has ${count(side * side)}.`;
+  }
+  return { order, puzzle: parts[3] };
+}
+
+/**
+ * Loads the puzzle of a link. The server says what is wrong with it, in its own sentences.
+ * @param {string} hash
+ */
+export async function openLink(hash) {
+  const link = read(hash);
+  if (typeof link === "string") {
+    page.fail(`The link holds no puzzle. ${link}`);
+    return;
+  }
+  try {
+    const options = { notation: "NOTATION_LINES", alphabet: "letters", order: link.order };
+    const answer = await call("Validate", { options, puzzle: link.puzzle });
+    if (answer.errors?.length) {
+      page.fail(`The link holds no puzzle. ${answer.errors[0].message}`);
+      return;
+    }
+    const cells = valuesOf(link.puzzle, LETTERS);
+    page.load(puzzle(link.order, cells, "Shared puzzle"), "The puzzle of the link is loaded.", true);
+  } catch (error) {
+    page.fail(messageOf(error));
+  }
+}
+
+/** Wires the controls. */
+export function start() {
+  button("share").addEventListener("click", () => {
+    write();
+    dialog.showModal();
+  });
+  cells.addEventListener("change", write);
+  form.addEventListener("change", write);
+  byId("share-form", HTMLFormElement).addEventListener("submit", (event) => {
+    event.preventDefault();
+    dialog.close();
+  });
+  button("share-copy-link").addEventListener("click", () => copy(link, "Link"));
+  button("share-copy").addEventListener("click", () => copy(text, "Text"));
+  button("share-download").addEventListener("click", () => {
+    const content = text.value.endsWith("\n") ? text.value : `${text.value}\n`;
+    download(new Blob([content], { type: "text/plain" }), "sudoku.txt");
+    note.textContent = "sudoku.txt downloaded.";
+  });
+  button("share-print").addEventListener("click", () => {
+    dialog.close();
+    window.print();
+  });
+}

@@ -1,0 +1,221 @@
+/**
+ * Studying a puzzle: how hard it is for a person, and its solution by hand, step by step.
+ */
+
+import { call } from "./api.js";
+import { KIND } from "./board.js";
+import { button, byId, count, make, plural } from "./dom.js";
+import { candidatesOf, indexOf, textOf } from "./grid.js";
+import { colorsOf, sentenceOf } from "./hint.js";
+import { clearLinks, drawLinks } from "./links.js";
+import * as page from "./page.js";
+import { ownFormat } from "./play.js";
+import { run } from "./task.js";
+
+/** @typedef {import("./history.js").Position} Position */
+/** @typedef {import("./hint.js").Step} Step */
+
+/**
+ * A step, and the board before it.
+ * @typedef {object} Walked
+ * @property {Step} step
+ * @property {Uint8Array} before
+ * @property {Uint32Array} candidates
+ */
+
+/**
+ * A rating on the wire.
+ * @typedef {object} Rating
+ * @property {string} [verdict]
+ * @property {{message: string}} [error]
+ * @property {number} [erTenths]
+ * @property {number} [epTenths]
+ * @property {number} [edTenths]
+ * @property {number} [clues]
+ * @property {boolean} [isMinimal]
+ * @property {{name: string, count: number}[]} [techniques]
+ * @property {{nodes?: string, guesses?: string}} [search]
+ * @property {string} [message]
+ */
+
+const rating = byId("rating", HTMLElement);
+const list = byId("steps", HTMLOListElement);
+const text = byId("steps-text", HTMLElement);
+const stop = button("stop-steps");
+
+/** The clues of the puzzle whose steps or rating are shown. @type {Uint8Array | null} */
+let studied = null;
+
+/** Ends the calls, once the puzzle is another one or somebody says so. */
+let walks = new AbortController();
+
+/** @param {number | undefined} tenths */
+function score(tenths) {
+  return tenths ? (tenths / 10).toFixed(1) : "none";
+}
+
+/** A word for a rating that those know who do not know the scale. @param {number} tenths */
+function wordFor(tenths) {
+  if (tenths <= 15) return "easy";
+  if (tenths <= 25) return "moderate";
+  if (tenths <= 44) return "tricky";
+  if (tenths <= 70) return "hard";
+  return tenths <= 90 ? "very hard" : "extreme";
+}
+
+async function rate() {
+  const position = page.position();
+  const { signal } = walks;
+  studied = position.clues;
+  const { shape, clues } = position;
+  rating.hidden = true;
+  const request = { options: ownFormat(shape), puzzle: textOf(clues) };
+  const { ratings } = await call("Rate", request, { signal });
+  const facts = factsOf(ratings[0], shape.cells);
+  rating.replaceChildren(...facts.flatMap(([name, fact]) => [make("dt", {}, name), make("dd", {}, fact)]));
+  rating.hidden = false;
+}
+
+/**
+ * @param {Rating} found
+ * @param {number} cells
+ * @returns {[string, string][]}
+ */
+function factsOf(found, cells) {
+  /** @type {[string, string][]} */
+  const facts = [];
+  const needed = { true: ", each of them needed", false: ", not all of them needed" };
+  const minimal = found.isMinimal === undefined ? "" : needed[`${found.isMinimal}`];
+  facts.push(["Clues", `${count(found.clues ?? 0)} of ${plural(cells, "cell")}${minimal}`]);
+  facts.push(["Solution", found.error ? found.error.message : "exactly one"]);
+  if (found.error) return facts;
+  const techniques = (found.techniques ?? []).map(({ name, count: times }) => `${name.replaceAll("-", " ")} ×${times}`);
+  if (found.verdict === "VERDICT_RATED") {
+    const er = found.erTenths ?? 0;
+    const hardest = (found.message ?? "").split(" ").slice(1).join(" ");
+    facts.unshift(
+      ["Rating", er ? `${score(er)}, ${wordFor(er)}` : "nothing to fill in"],
+      ["Hardest step", hardest || "none"],
+      ["To begin with", `${score(found.epTenths)} to the first digit, ${score(found.edTenths)} for the first step`],
+    );
+  } else {
+    const { nodes = "0", guesses = "0" } = found.search ?? {};
+    facts.unshift(["Rating", `beyond: a search takes ${count(Number(nodes))} nodes and ${count(Number(guesses))} guesses`]);
+  }
+  facts.push(["Techniques", techniques.join(", ") || "none"]);
+  return facts;
+}
+
+async function listSteps() {
+  const position = page.position();
+  const { signal } = walks;
+  const { shape, clues } = position;
+  studied = clues;
+  list.replaceChildren();
+  list.hidden = false;
+  text.textContent = "";
+  stop.hidden = false;
+  try {
+    const request = { options: ownFormat(shape), puzzle: textOf(clues) };
+    const found = await call("Steps", request, { signal });
+    /** @type {Step[]} */
+    const steps = found.steps ?? [];
+    let before = clues.slice();
+    let candidates = new Uint32Array(shape.cells);
+    for (const [place, step] of steps.entries()) {
+      list.append(entryOf({ step, before, candidates }, place + 1, position));
+      before = before.slice();
+      for (const { cell, digit } of step.placements ?? []) {
+        const index = indexOf(shape, cell);
+        if (index >= 0) before[index] = digit;
+      }
+      candidates = marksOf(step.candidatesAfter ?? "", position);
+    }
+    const all = plural(steps.length, "step");
+    if (found.isSolved) text.textContent = `${all} to the solution`;
+    else text.textContent = steps.length ? `${all}. ${found.message}` : (found.message ?? "");
+  } finally {
+    stop.hidden = true;
+    list.hidden = list.children.length === 0;
+  }
+}
+
+/**
+ * Pencil marks of the server as bits of a cell.
+ * @param {string} marks
+ * @param {Position} position
+ */
+function marksOf(marks, { shape: { side, cells } }) {
+  const bits = new Uint32Array(cells);
+  for (let at = 0; at < marks.length; at++) {
+    if (marks[at] !== ".") bits[Math.floor(at / side)] |= 1 << (at % side);
+  }
+  return bits;
+}
+
+/**
+ * @param {Walked} walked
+ * @param {number} number
+ * @param {Position} position
+ */
+function entryOf(walked, number, position) {
+  const sentence = sentenceOf(walked, position);
+  const entry = make("button", {}, make("span", {}, String(number)), make("span", {}, sentence));
+  entry.addEventListener("click", () => {
+    for (const other of list.querySelectorAll("[aria-current]")) other.removeAttribute("aria-current");
+    entry.setAttribute("aria-current", "step");
+    showStep(walked, number, position);
+  });
+  return make("li", {}, entry);
+}
+
+/**
+ * Shows the board at a step, before its digits are put in or its candidates go.
+ * @param {Walked} walked
+ * @param {number} number
+ * @param {Position} position
+ */
+function showStep({ step, before, candidates }, number, position) {
+  const { shape, symbols, clues } = position;
+  const kinds = before.map((value, cell) => (clues[cell] ? KIND.CLUE : value ? KIND.STEP : KIND.BLANK));
+  const { marks, colored, gone } = colorsOf(step, position);
+  const hasMarks = Boolean(step.eliminations?.length);
+  const all = candidates.some(Boolean) ? candidates : candidatesOf(shape, before);
+  const shown = all.map((bits, cell) => (hasMarks && !before[cell] ? bits : 0));
+  const cell = indexOf(shape, (step.placements?.[0] ?? step.eliminations?.[0])?.cell);
+  page.showScene(
+    { shape, symbols, values: before, kinds, marks, candidates: shown, colored, gone, isFixed: true, isQuiet: true },
+    { text: `Step ${number}: ${sentenceOf({ step }, position)}`, kind: "step", ended: clearLinks },
+  );
+  drawLinks(shape, step);
+  if (cell >= 0) {
+    page.board.select(cell);
+    page.board.reveal();
+  }
+}
+
+function endWalks() {
+  walks.abort();
+  walks = new AbortController();
+}
+
+function clear() {
+  if (!studied || studied === page.position().clues) return;
+  endWalks();
+  studied = null;
+  rating.hidden = true;
+  list.hidden = true;
+  text.textContent = "";
+}
+
+/** Wires the controls. */
+export function start() {
+  const options = { fail: page.fail, outlivesBoard: true };
+  button("rate").addEventListener("click", () => run(button("rate"), rate, options));
+  button("list-steps").addEventListener("click", () => run(button("list-steps"), listSteps, options));
+  stop.addEventListener("click", endWalks);
+  page.onChange(clear);
+  page.onDraw(() => {
+    if (!page.hasScene()) list.querySelector("[aria-current]")?.removeAttribute("aria-current");
+  });
+}
