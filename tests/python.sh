@@ -78,7 +78,7 @@ fails "is no server address" "$work/puzzles.txt" --server "$address"
 fails "RESOURCE_EXHAUSTED" "$work/long.txt" --server "http://$address"
 
 # Only puzzles that have a solution: a puzzle by itself has its place in the stream for a line number.
-"$bin/sudoku" solve --quiet --output csv src/bin/sudoku/demo.txt | sed -nE 's/^([0-9.]{81}),[1-9]{81}$/\1/p' >"$work/sound.txt"
+"$bin/sudoku" solve --quiet --format csv src/bin/sudoku/demo.txt | sed -nE 's/^([0-9.]{81}),[1-9]{81}$/\1/p' >"$work/sound.txt"
 "$bin/sudoku" solve --quiet "$work/sound.txt" >"$work/sound-answers.txt"
 serve --threads 1
 timeout 300 "$venv/bin/python" tests/python_small_messages.py "http://$address" "$work/sound.txt" "$work/sound-answers.txt"

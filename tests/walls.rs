@@ -4,11 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules in the order in which they may use each other.
-const ORDER: [&str; 15] = [
+const ORDER: [&str; 17] = [
     "grid",
     "simd",
     "text",
     "solver",
+    "techniques",
+    "canon",
     "answer",
     "solve",
     "generate",
@@ -23,9 +25,10 @@ const ORDER: [&str; 15] = [
 ];
 
 /// The rooms of `service` in the order in which they may use each other; neighbours in a group never do.
-const SERVICE_ORDER: [&[&str]; 7] = [
+const SERVICE_ORDER: [&[&str]; 8] = [
     &["wire", "metrics", "flow_control"],
     &["net", "sched", "datasets"],
+    &["http"],
     &["config"],
     &["context"],
     &["rpc"],
@@ -41,21 +44,29 @@ const STRANGERS: [(&str, &str); 3] = [("service", "offline"), ("client", "offlin
 
 /// Where each dependency that shapes the house may be named.
 const HOMES: &[(&str, &[&str])] = &[
+    ("batsat", &["solver/propagation/learning.rs"]),
     ("memmap2", &["input/map.rs"]),
     ("libc", &["input/map.rs", "offline/link.rs", "offline/partial.rs", "service/datasets.rs"]),
     ("rayon", &["pipeline/", "input/validate.rs"]),
     ("tonic", &["service/", "client/", "load/"]),
-    ("prost", &["service/wire/", "service/rpc/"]),
-    ("tower", &["service/net/"]),
-    ("http_body", &["service/net/"]),
-    ("hyper", &["bin/sudokud/admin.rs"]),
-    ("hyper_util", &["bin/sudokud/admin.rs"]),
+    ("prost", &["service/wire/", "service/rpc/", "service/http/json.rs"]),
+    ("prost_reflect", &["service/http/"]),
+    ("tonic_web", &["service/http/"]),
+    ("tower_http", &["service/http/", "service/server.rs"]),
+    ("toml", &["bin/sudokud/", "service/net/tokens.rs"]),
+    ("tower", &["service/net/", "service/http/", "service/server.rs", "client/probe.rs"]),
+    ("http_body", &["service/net/", "service/http/"]),
+    ("http_body_util", &["service/http/"]),
+    ("futures_util", &["service/http/"]),
+    ("base64", &["service/http/"]),
+    ("hyper", &["bin/sudokud/admin.rs", "service/net/http1.rs"]),
+    ("hyper_util", &["bin/sudokud/admin.rs", "service/net/http1.rs", "client/probe.rs"]),
     ("opentelemetry", &["service/net/observe.rs", "bin/sudokud/export.rs"]),
     ("opentelemetry_otlp", &["bin/sudokud/export.rs"]),
     ("opentelemetry_sdk", &["service/net/observe.rs", "bin/sudokud/export.rs"]),
     ("tracing_opentelemetry", &["service/net/observe.rs", "bin/sudokud/export.rs"]),
-    ("tokio_rustls", &["service/net/"]),
-    ("ring", &["service/net/"]),
+    ("tokio_rustls", &["service/net/", "client/probe.rs"]),
+    ("ring", &["service/net/", "client/probe.rs"]),
     ("subtle", &["service/net/"]),
     ("hdrhistogram", &["answer/costs.rs", "load/"]),
     ("console", &["bin/"]),
@@ -68,16 +79,31 @@ const HOMES: &[(&str, &[&str])] = &[
     ("shlex", &["bin/sudoku/shell/"]),
     ("signal_hook", &["bin/"]),
     ("strsim", &["bin/sudoku/shell/"]),
+    ("listenfd", &["bin/sudokud/manager.rs"]),
+    ("sd_notify", &["bin/sudokud/manager.rs"]),
     ("anyhow", &["bin/"]),
     ("cap_std", &["service/datasets.rs"]),
-    ("rand", &["input/index.rs", "generate/", "client/worker.rs"]),
-    ("rapidhash", &["input/prefix.rs"]),
+    (
+        "rand",
+        &[
+            "answer/minimizer.rs",
+            "canon/disguise.rs",
+            "input/index.rs",
+            "generate/",
+            "client/worker.rs",
+            "service/rpc/text.rs",
+        ],
+    ),
+    ("rapidhash", &["input/prefix.rs", "offline/split.rs", "service/http/page.rs"]),
     ("plotters", &["bin/"]),
     ("plotters_backend", &["bin/"]),
     ("ab_glyph", &["bin/"]),
     ("png", &["bin/"]),
-    ("flate2", &["input/compression.rs"]),
-    ("zstd", &["input/compression.rs"]),
+    ("bzip2", &["input/compression.rs"]),
+    ("parquet", &["input/columnar/", "offline/columnar.rs"]),
+    ("flate2", &["input/compression.rs", "input/zip.rs", "service/http/page.rs", "service/net/unpack.rs"]),
+    ("lzma_rust2", &["input/compression.rs"]),
+    ("zstd", &["input/compression.rs", "service/net/unpack.rs"]),
 ];
 
 /// What the pure part of the house must not touch.
@@ -194,4 +220,22 @@ fn the_pure_part_touches_nothing() {
             }
         }
     }
+}
+
+/// The profiles have to agree, because the fuzz targets otherwise build some 250 packages a second
+/// time.
+#[test]
+fn fuzz_targets_are_built_as_the_project_is() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let profile = |manifest: &str, until: &str| {
+        let text = fs::read_to_string(root.join(manifest)).unwrap();
+        let begin = text.find("[profile.dev]").unwrap();
+        let end = begin + text[begin..].find(until).unwrap();
+        let lines = text[begin..end].lines().map(str::trim);
+        lines.filter(|line| !line.is_empty() && !line.starts_with('#')).collect::<Vec<_>>().join("\n")
+    };
+    assert_eq!(
+        profile("fuzz/Cargo.toml", "[profile.dev.package.sudoku-stream]"),
+        profile("Cargo.toml", "[profile.release]")
+    );
 }

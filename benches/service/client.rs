@@ -15,6 +15,8 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::Streaming;
 use tonic::transport::Channel;
 
+use super::LINE_BYTES;
+
 /// Times of calls, in nanoseconds.
 pub type Latencies = Histogram<u64>;
 
@@ -65,19 +67,21 @@ impl Client {
         assert_eq!(next, count as u64);
     }
 
-    /// Makes `count` calls with a puzzle each, `in_flight` at any time.
-    pub async fn calls(&self, puzzles: &Arc<[Bytes]>, in_flight: usize, count: usize) -> Latencies {
+    /// Makes `count` calls with a text each, `in_flight` at any time.
+    pub async fn calls(&self, texts: &Arc<[Bytes]>, in_flight: usize, count: usize) -> Latencies {
         let mut callers = JoinSet::new();
         for caller in 0..in_flight {
-            let (mut client, puzzles) = (self.0.clone(), Arc::clone(puzzles));
+            let (mut client, texts) = (self.0.clone(), Arc::clone(texts));
             callers.spawn(async move {
                 let mut times = Vec::with_capacity(count / in_flight + 1);
                 for k in (caller..count).step_by(in_flight) {
-                    let text = Bytes::clone(&puzzles[k % puzzles.len()]);
+                    let text = Bytes::clone(&texts[k % texts.len()]);
+                    let lines = text.len().div_ceil(LINE_BYTES);
                     let begin = Instant::now();
-                    let request = proto::SolveRequest { options: None, text };
+                    let request = proto::SolveRequest { options: None, text, ..Default::default() };
                     let response = client.solve(request).await.expect("an answer").into_inner();
                     times.push(begin.elapsed());
+                    assert_eq!(response.answers.len(), lines);
                     assert!(is_solved(&response.answers), "{response:?}");
                 }
                 times
@@ -117,7 +121,7 @@ impl IdleStream {
 }
 
 fn is_solved(answers: &[proto::Answer]) -> bool {
-    matches!(answers, [proto::Answer { result: Some(R::Solution(_)), .. }])
+    !answers.is_empty() && answers.iter().all(|answer| matches!(answer.result, Some(R::Solution(_))))
 }
 
 /// The lines of `count` blocks, over and over from the first.

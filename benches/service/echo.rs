@@ -14,6 +14,7 @@ use tonic::codegen::BoxStream;
 use tonic::transport::server::TcpIncoming;
 use tonic::{Request, Response, Status, Streaming};
 
+use super::LINE_BYTES;
 use super::process::LISTENING;
 
 /// The cores for each thread that moves bytes, as `sudokud` has it.
@@ -62,7 +63,7 @@ fn metrics(nodes: u64) -> proto::Metrics {
 }
 
 fn echo_lines(request: proto::SolveLinesRequest) -> proto::SolveLinesResponse {
-    let answers = request.lines.len() as u64 / 82;
+    let answers = (request.lines.len() / LINE_BYTES) as u64;
     let tally = proto::Tally { answers, errors: Vec::new(), metrics: Some(metrics(answers)) };
     proto::SolveLinesResponse { lines: request.lines, tally: Some(tally) }
 }
@@ -91,6 +92,7 @@ fn not_here<R>() -> Result<R, Status> {
 impl SudokuService for Echo {
     type SolveStreamStream = BoxStream<proto::SolveStreamResponse>;
     type SolveLinesStream = BoxStream<proto::SolveLinesResponse>;
+    type CanonicalizeStream = BoxStream<proto::CanonicalizeResponse>;
     type SolveDatasetStream = BoxStream<proto::SolveDatasetResponse>;
     type TraceStream = BoxStream<proto::TraceResponse>;
     type GenerateStream = BoxStream<proto::GenerateResponse>;
@@ -109,8 +111,19 @@ impl SudokuService for Echo {
         Ok(each(requests, echo_lines))
     }
 
-    async fn solve(&self, _: Request<proto::SolveRequest>) -> Result<Response<proto::SolveResponse>, Status> {
-        Ok(Response::new(proto::SolveResponse { answers: vec![answer(0)] }))
+    async fn canonicalize(
+        &self,
+        _: Request<Streaming<proto::CanonicalizeRequest>>,
+    ) -> Result<Response<Self::CanonicalizeStream>, Status> {
+        not_here()
+    }
+
+    async fn solve(
+        &self,
+        request: Request<proto::SolveRequest>,
+    ) -> Result<Response<proto::SolveResponse>, Status> {
+        let lines = request.into_inner().text.len().div_ceil(LINE_BYTES) as u64;
+        Ok(Response::new(proto::SolveResponse { answers: (0..lines).map(answer).collect() }))
     }
 
     async fn solve_dataset(
@@ -150,6 +163,18 @@ impl SudokuService for Echo {
     }
 
     async fn trace(&self, _: Request<proto::TraceRequest>) -> Result<Response<Self::TraceStream>, Status> {
+        not_here()
+    }
+
+    async fn hint(&self, _: Request<proto::HintRequest>) -> Result<Response<proto::HintResponse>, Status> {
+        not_here()
+    }
+
+    async fn rate(&self, _: Request<proto::RateRequest>) -> Result<Response<proto::RateResponse>, Status> {
+        not_here()
+    }
+
+    async fn steps(&self, _: Request<proto::StepsRequest>) -> Result<Response<proto::StepsResponse>, Status> {
         not_here()
     }
 

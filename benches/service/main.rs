@@ -1,5 +1,5 @@
 //! What the service costs: its processor time a line beside that of an echo server and of the kernel, its latencies
-//! beside those of the echo server, and its memory where clients are idle.
+//! beside those of the echo server and of the search, and its memory where clients are idle.
 //!
 //!     cargo bench --bench service [-- [--quick] [--rounds N] [NAME]]
 //!
@@ -362,6 +362,88 @@ fn compare(runtime: &Runtime, plan: &Plan, load: &Load) {
     }
 }
 
+/// A list of which the first puzzles are sent as the text of a call.
+struct Texts {
+    name: &'static str,
+    /// Texts of so many puzzles, and the texts.
+    sizes: [(usize, Arc<[Bytes]>); 3],
+}
+
+impl Texts {
+    fn of(name: &'static str, list: &str) -> Self {
+        const TEXTS: usize = 50;
+        let sizes = [1, 10, 100].map(|puzzles| {
+            let all = Bytes::from(common::repeated(list, puzzles * TEXTS));
+            let mut ends =
+                memchr::memchr_iter(b'\n', &all).map(|end| end + 1).skip(puzzles - 1).step_by(puzzles);
+            let mut begin = 0;
+            let mut next = || ends.next().map(|end| all.slice(std::mem::replace(&mut begin, end)..end));
+            (puzzles, std::iter::from_fn(&mut next).collect())
+        });
+        Self { name, sizes }
+    }
+}
+
+/// What a call takes where nothing else goes on, beside a call to the echo and the search without a service.
+///
+/// All are on one core. On several, the system's scheduler decides whether client and server share one, and a core that has to be woken
+/// costs more than the call: 50 µs each way on a virtual machine.
+fn unary(runtime: &Runtime, plan: &Plan) {
+    const NAME: &str = "Solve, one call at a time";
+    /// The most that a call may take at the median, as a multiple of the echo's and the search together.
+    const BAR: f64 = 1.5;
+    if !NAME.contains(&plan.filter) {
+        return;
+    }
+    let everywhere = process::keep_to_one_core();
+    let workers = Workers::new(common::nine(), Task::default());
+    let lists = [Texts::of("easy", "easy_100k"), Texts::of("hard", "hard_10k")];
+    let (echo, ours) = (Candidate::new(runtime, Server::echo()), Candidate::new(runtime, Server::ours(1024)));
+    let calls = plan.calls.div_ceil(10);
+    let time = |candidate: &Candidate, texts: &Arc<[Bytes]>| {
+        let latencies = runtime.block_on(candidate.client.calls(texts, 1, calls));
+        quantile(&latencies, 0.5).as_secs_f64() * 1e6
+    };
+    let search = |texts: &[Bytes]| {
+        median(texts.iter().map(|text| {
+            let begin = Instant::now();
+            black_box(answered(&workers, text));
+            begin.elapsed().as_secs_f64() * 1e6
+        }))
+    };
+    let [one, two, three, four] = ["echo", "search", "sum", "ours"];
+    println!("\n{NAME}, p50 in µs{one:>19}{two:>9}{three:>9}{four:>9}{:>7}{:>6}", "ratio", "bar");
+    for Texts { name, sizes } in lists {
+        for (puzzles, texts) in sizes {
+            let mut turns: Vec<[f64; 3]> = Vec::new();
+            for round in 0..=plan.rounds {
+                let figures = if round % 2 == 0 {
+                    let echo = time(&echo, &texts);
+                    [echo, search(&texts), time(&ours, &texts)]
+                } else {
+                    let ours = time(&ours, &texts);
+                    [time(&echo, &texts), search(&texts), ours]
+                };
+                // The first round only warms up.
+                if round > 0 {
+                    turns.push(figures);
+                }
+            }
+            let of = |figure: &dyn Fn(&[f64; 3]) -> f64| median(turns.iter().map(figure));
+            println!(
+                "{:<36}{:>9.0}{:>9.1}{:>9.0}{:>9.0}{}",
+                format!("{puzzles} {name} puzzles"),
+                of(&|[echo, ..]| *echo),
+                of(&|[_, search, _]| *search),
+                of(&|[echo, search, _]| echo + search),
+                of(&|[.., ours]| *ours),
+                verdict(of(&|[echo, search, ours]| ours / (echo + search)), BAR).trim_end(),
+            );
+        }
+    }
+    drop(everywhere);
+}
+
 /// What idle clients cost the server, and those who are not idle.
 fn idle(runtime: &Runtime, plan: &Plan, load: &Load) {
     const NAME: &str = "memory";
@@ -431,5 +513,6 @@ fn main() {
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     compare(&runtime, &plan, &load);
+    unary(&runtime, &plan);
     idle(&runtime, &plan, &load);
 }

@@ -110,6 +110,32 @@ pub fn is_measurable() -> bool {
     !thread_cpu().is_zero()
 }
 
+/// A thread that is kept to one core, until this is dropped.
+#[cfg(target_os = "linux")]
+pub struct OneCore(rustix::thread::CpuSet);
+
+#[cfg(target_os = "linux")]
+impl Drop for OneCore {
+    fn drop(&mut self) {
+        rustix::thread::sched_setaffinity(None, &self.0).expect("these cores were allowed before");
+    }
+}
+
+/// Keeps this thread, and what it starts, to one core.
+#[cfg(target_os = "linux")]
+pub fn keep_to_one_core() -> OneCore {
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+    let before = sched_getaffinity(None).expect("a thread has cores");
+    let mut one = CpuSet::new();
+    one.set((0..CpuSet::MAX_CPU).rev().find(|&core| before.is_set(core)).expect("a thread has a core"));
+    sched_setaffinity(None, &one).expect("this core is allowed");
+    OneCore(before)
+}
+
+/// The same where threads cannot be kept anywhere.
+#[cfg(not(target_os = "linux"))]
+pub const fn keep_to_one_core() {}
+
 /// How many files and sockets this process, and those that it starts, may have open.
 pub fn descriptors() -> usize {
     let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();

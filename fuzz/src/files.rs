@@ -18,22 +18,39 @@ const PICKED: u64 = 10;
 /// The most chunks that are read of what may unpack to very much.
 const CHUNKS: usize = 256;
 
-/// Magic numbers: what follows is read as compressed, and is nothing of the kind.
+/// First bytes: what follows is read as compressed, and is nothing of the kind.
 const GZIP: &[u8] = b"\x1F\x8B\x08\0\0\0\0\0\0\x03";
 const ZSTANDARD: &[u8] = b"\x28\xB5\x2F\xFD";
+const BZIP2: &[u8] = b"BZh91AY&SY";
+const XZ: &[u8] = b"\xFD7zXZ\0\0\x04\xE6\xD6\xB4\x46";
+
+/// The header of a file `a` in a zip archive, deflated, with its length behind it.
+const ZIP: &[u8] = b"PK\x03\x04\x14\0\x08\0\x08\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0a";
+
+/// The end of an archive with one entry in its list, which begins at byte 0.
+const ZIP_END: &[u8] = b"PK\x05\x06\0\0\0\0\x01\0\x01\0\0\0\0\0\0\0\0\0\0\0";
+
+/// The first bytes by which any compression is known.
+const LONGEST: usize = 6;
 
 /// The first bytes are what to do, notation and order, and a place in the file. The file follows.
 pub fn run(data: &[u8]) {
     let Some((&[what, how, low, high], text)) = data.split_first_chunk() else { return };
     let hint = hint(how, 0);
     let place = usize::from(u16::from_le_bytes([low, high]));
-    match what % 6 {
+    match what % 12 {
         0 => only_read(text.to_vec(), &hint),
         1 => only_read([GZIP, text].concat(), &hint),
         2 => only_read([ZSTANDARD, text].concat(), &hint),
         3 => damaged(text, gzip(text), place, &hint),
         4 => damaged(text, zstandard(text), place, &hint),
-        _ => in_parts(text, place, &hint),
+        5 => in_parts(text, place, &hint),
+        6 => only_read([BZIP2, text].concat(), &hint),
+        7 => only_read([XZ, text].concat(), &hint),
+        8 => archive(text, &hint),
+        9 => damaged(text, bzip2(text), place, &hint),
+        10 => damaged(text, xz(text), place, &hint),
+        _ => wide(text, place % 2 == 0, &hint),
     }
 }
 
@@ -45,6 +62,19 @@ fn gzip(text: &[u8]) -> Vec<u8> {
 
 fn zstandard(text: &[u8]) -> Vec<u8> {
     zstd::encode_all(text, 1).expect("there is room")
+}
+
+fn bzip2(text: &[u8]) -> Vec<u8> {
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    encoder.write_all(text).expect("there is room");
+    encoder.finish().expect("there is room")
+}
+
+fn xz(text: &[u8]) -> Vec<u8> {
+    let options = lzma_rust2::XzOptions::with_preset(0);
+    let mut encoder = lzma_rust2::XzWriter::new(Vec::new(), options).expect("options");
+    encoder.write_all(text).expect("there is room");
+    encoder.finish().expect("there is room")
 }
 
 fn open(bytes: Vec<u8>, hint: &Hint) -> Result<Reader, InputError> {
@@ -62,8 +92,8 @@ fn only_read(bytes: Vec<u8>, hint: &Hint) {
 
 /// A compressed file that is cut off somewhere gives what came before.
 fn damaged(text: &[u8], packed: Vec<u8>, place: usize, hint: &Hint) {
-    // A text that looks packed is unpacked once where it is read as it is, and what is packed twice is not unpacked twice.
-    if text.starts_with(&GZIP[..2]) || text.starts_with(ZSTANDARD) {
+    // What begins with few bytes may look like something else where it is cut off.
+    if text.iter().take(64).any(|&byte| byte == 0) {
         return;
     }
     let whole =
@@ -75,8 +105,8 @@ fn damaged(text: &[u8], packed: Vec<u8>, place: usize, hint: &Hint) {
     assert_eq!(seen, whole);
 
     let mut cut_off = packed;
-    cut_off.truncate(place.max(ZSTANDARD.len()) % cut_off.len().max(1));
-    if cut_off.len() < ZSTANDARD.len() {
+    cut_off.truncate(place.max(LONGEST) % cut_off.len().max(1));
+    if cut_off.len() < LONGEST {
         return;
     }
     match open(cut_off, hint) {
@@ -92,6 +122,43 @@ fn damaged(text: &[u8], packed: Vec<u8>, place: usize, hint: &Hint) {
             assert!(matches!(failure, Some(InputError::Damaged { .. })), "{failure:?}");
         }
     }
+}
+
+/// An archive whose headers are good and whose content is anything, in a pipe and in a file.
+fn archive(content: &[u8], hint: &Hint) {
+    only_read([ZIP, content].concat(), hint);
+    let mut file = tempfile::tempfile().expect("there are temporary files");
+    for archive in [[ZIP, content].concat(), [ZIP, content, ZIP_END].concat()] {
+        file.set_len(0).expect("files can be cut off");
+        std::io::Seek::rewind(&mut file).expect("files can be rewound");
+        file.write_all(&archive).expect("there is room");
+        let file = file.try_clone().expect("files can be shared");
+        std::io::Seek::rewind(&mut &file).expect("files can be rewound");
+        let source = Source::file("text".to_owned(), file, true);
+        if let Ok(mut reader) = source.and_then(|source| source.read(hint)) {
+            for _ in 0..CHUNKS {
+                let Ok(Some(_)) = reader.next_chunk() else { break };
+            }
+        }
+    }
+}
+
+/// UTF-16 is read as the UTF-8 that it says.
+fn wide(text: &[u8], is_big: bool, hint: &Hint) {
+    let Ok(text) = std::str::from_utf8(text) else { return };
+    // What is known by its first bytes is so in UTF-8 only; none begins with a printable character
+    // and ends its line.
+    let is_plain =
+        text.lines().next().is_some_and(|line| line.bytes().all(|byte| b"0123456789.".contains(&byte)));
+    if text.contains('\0') || !is_plain {
+        return;
+    }
+    let units = "\u{FEFF}".encode_utf16().chain(text.encode_utf16());
+    let bytes = units.flat_map(|unit| if is_big { unit.to_be_bytes() } else { unit.to_le_bytes() });
+    let [narrow, wide] = [text.as_bytes().to_vec(), bytes.collect()].map(|bytes| {
+        open(bytes, hint).map(|mut reader| chunks(&mut reader).0).map_err(|error| error.to_string())
+    });
+    assert_eq!(wide, narrow);
 }
 
 /// All parts of a file are the whole; reading goes on where it stopped; and every puzzle is found by its number.

@@ -6,6 +6,7 @@ pub mod kernel;
 pub mod requests;
 pub mod streams;
 pub mod text;
+pub mod web;
 
 mod reading;
 mod serving;
@@ -14,10 +15,11 @@ mod serving;
 pub type Target = fn(&[u8]);
 
 /// All of them, by name.
-pub const TARGETS: [(&str, Target); 5] = [
+pub const TARGETS: [(&str, Target); 6] = [
     ("files", files::run),
     ("kernel", kernel::run),
     ("requests", requests::run),
     ("streams", streams::run),
     ("text", text::run),
+    ("web", web::run),
 ];

@@ -77,8 +77,8 @@ pub fn hint(how: u8, alphabet: u8) -> Hint {
     let notations = Notation::ALL.map(|(_, notation)| notation);
     let side = usize::from(alphabet / 5) % 5 + 1;
     Hint {
-        notation: usize::from(how % 6).checked_sub(1).map(|place| notations[place]),
-        order: Order::new(usize::from(how / 6 % 6)),
+        notation: usize::from(how % 8).checked_sub(1).map(|place| notations[place]),
+        order: Order::new(usize::from(how / 8 % 6)),
         alphabet: match alphabet % 6 {
             1 => Some(Alphabet::Letters),
             2 => Some(Alphabet::Ascii),
@@ -87,6 +87,7 @@ pub fn hint(how: u8, alphabet: u8) -> Hint {
             5 => "123456789abcdefghi*/()_0!"[..side * side].parse().ok(),
             _ => None,
         },
+        ..Hint::default()
     }
 }
 

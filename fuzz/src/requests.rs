@@ -26,12 +26,16 @@ pub fn run(data: &[u8]) {
     match method {
         "SolveLines" => assert_lines(&messages, &ended),
         "SolveStream" => assert_stream(&messages, &ended),
+        "Canonicalize" => assert_canonical(&messages, &ended),
         "Solve" => unary(first, &ended, assert_solved),
         "Validate" => unary(first, &ended, assert_validated),
         "Check" => unary(first, &ended, assert_checked),
         "Count" => unary(first, &ended, assert_counted),
         "GetPuzzle" => unary(first, &ended, assert_picked),
         "ListDatasets" => unary(first, &ended, assert_listed),
+        "Hint" => unary(first, &ended, assert_hinted),
+        "Rate" => unary(first, &ended, assert_rated),
+        "Steps" => unary(first, &ended, assert_solved_by_hand),
         "Trace" => assert_traced(&ended),
         "Generate" => assert_generated(first, &ended),
         "SolveDataset" => assert_dataset(&ended),
@@ -95,26 +99,37 @@ fn assert_is_solution(cells: &str) {
 }
 
 /// How the notation, the alphabet and the order of a request would be said to a reader.
-fn hint(notation: i32, alphabet: &str, order: u32) -> Hint {
+fn hint(notation: i32, alphabet: &str, order: u32, column: &str, delimiter: &str) -> Hint {
     let place = usize::try_from(notation).ok().and_then(|number| number.checked_sub(1));
     Hint {
         notation: place.map(|place| Notation::ALL[place].1),
         alphabet: (!alphabet.is_empty()).then(|| alphabet.parse().expect("the service took it")),
         order: Order::new(order as usize),
+        column: (!column.is_empty()).then(|| column.parse().expect("the service took it")),
+        delimiter: (!delimiter.is_empty()).then(|| delimiter.parse().expect("the service took it")),
+        has_heading: false,
     }
 }
 
 fn text_hint(options: Option<&proto::TextOptions>) -> Hint {
-    let proto::TextOptions { notation, alphabet, order } = options.cloned().unwrap_or_default();
-    hint(notation, &alphabet, order)
+    let proto::TextOptions { notation, alphabet, order, column, delimiter } =
+        options.cloned().unwrap_or_default();
+    hint(notation, &alphabet, order, &column, &delimiter)
 }
 
-/// The text as a file would be read. `None` if it has no puzzle, or a bad header.
+/// The text as a file of puzzles would be read. `None` if it has no puzzle, or a bad header.
 fn read(text: &[u8], hint: &Hint) -> Option<Reader> {
-    // The magic numbers of compressed files mean nothing in a message.
-    let text = [b"\n", text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text)].concat();
+    // First bytes that mean something in a file mean nothing in a message, nor do zero bytes.
+    let mut text = [b"\n", text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text)].concat();
+    text.iter_mut().filter(|byte| **byte == 0).for_each(|byte| *byte = 1);
     let pieces = Box::new(Pieces::new(&text, [usize::MAX; 2]));
-    Source::reading("text".to_owned(), pieces).ok()?.read(hint).ok()
+    Source::reading("text".to_owned(), pieces).ok()?.read_as_puzzles(hint).ok()
+}
+
+/// The text of a request that was answered, which is in one of these fields.
+fn either<'a>(text: &'a [u8], puzzle: &'a str) -> &'a [u8] {
+    assert!(text.is_empty() || puzzle.is_empty());
+    if text.is_empty() { puzzle.as_bytes() } else { text }
 }
 
 /// Looks at the text as a file would be read, and counts the puzzles.
@@ -131,23 +146,31 @@ fn count(text: &[u8], hint: &Hint) -> Option<(u64, u64)> {
 
 fn assert_solved(request: &proto::SolveRequest, response: &proto::SolveResponse) {
     let options = request.options.clone().unwrap_or_default();
-    let hint = hint(options.notation, &options.alphabet, options.order);
-    let puzzles = count(&request.text, &hint).map_or(1, |(puzzles, _)| puzzles.max(1));
+    let hint = hint(options.notation, &options.alphabet, options.order, &options.column, &options.delimiter);
+    let text = either(&request.text, &request.puzzle);
+    let puzzles = count(text, &hint).map_or(1, |(puzzles, _)| puzzles.max(1));
     assert_eq!(response.answers.len() as u64, puzzles);
     response.answers.iter().for_each(assert_is_answer);
 }
 
 fn assert_validated(request: &proto::ValidateRequest, response: &proto::ValidateResponse) {
-    let (puzzles, bad) = count(&request.text, &text_hint(request.options.as_ref())).unwrap_or_default();
-    assert_eq!((response.puzzles, response.bad_puzzles), (puzzles, bad));
-    assert_eq!(response.valid, puzzles > 0 && bad == 0);
+    let text = either(&request.text, &request.puzzle);
+    if request.first_line <= 1 {
+        let (puzzles, bad) = count(text, &text_hint(request.options.as_ref())).unwrap_or_default();
+        assert_eq!((response.puzzles, response.bad_puzzles), (puzzles, bad));
+        assert_eq!(response.valid, puzzles > 0 && bad == 0);
+    }
     assert_eq!(response.valid, response.errors.is_empty());
     response.errors.iter().for_each(assert_is_error);
+    let lines = request.first_line..request.first_line.saturating_add(count_lines(text));
+    let is_inside = |error: &proto::PuzzleError| error.line == 0 || lines.contains(&error.line);
+    assert!(request.first_line == 0 || response.errors.iter().all(is_inside), "{response:?}");
+    assert_eq!(response.format.is_some(), response.puzzles > 0);
 }
 
 fn assert_checked(request: &proto::CheckRequest, response: &proto::CheckResponse) {
-    let grids =
-        count(&request.text, &text_hint(request.options.as_ref())).map_or(1, |(grids, _)| grids.max(1));
+    let text = either(&request.text, &request.puzzle);
+    let grids = count(text, &text_hint(request.options.as_ref())).map_or(1, |(grids, _)| grids.max(1));
     assert_eq!(response.grids.len() as u64, grids);
     for grid in &response.grids {
         assert!(!grid.solved || (grid.flaws.is_empty() && grid.error.is_none() && grid.blanks == 0));
@@ -171,6 +194,61 @@ fn assert_picked(request: &proto::GetPuzzleRequest, response: &proto::GetPuzzleR
     assert!(request.index.is_none_or(|index| index == response.index));
     let order = Order::new(response.order as usize).expect("an order");
     assert_eq!(response.puzzle.len(), order.cells());
+    assert_eq!(response.format.as_ref().expect("a puzzle has a format").order, response.order);
+    assert!(response.line >= request.first_line.max(1));
+}
+
+fn assert_hinted(request: &proto::HintRequest, response: &proto::HintResponse) {
+    use proto::hint_response::Result as R;
+    either(&request.text, &request.puzzle);
+    assert!(response.message.ends_with('.'), "{response:?}");
+    let is_cell = |placement: &proto::Placement| {
+        let cell = placement.cell.expect("a placement has a cell");
+        [cell.row, cell.column, placement.digit].iter().all(|number| (1..=25).contains(number))
+    };
+    match response.result.as_ref().expect("a hint has a result") {
+        R::Step(step) => {
+            assert!(step.placements.iter().chain(&step.eliminations).all(is_cell), "{step:?}");
+            assert!(!step.placements.is_empty() || !step.eliminations.is_empty(), "{step:?}");
+            assert!(step.is_forced || step.technique == "search", "{step:?}");
+            assert_eq!(step.name.is_empty(), step.technique == "search", "{step:?}");
+        }
+        R::Finished(_) => {}
+        R::Stuck(stuck) => {
+            assert!(stuck.wrong.iter().all(is_cell), "{stuck:?}");
+            assert!(stuck.wrong.is_empty() || !(stuck.is_hopeless || request.clues.is_empty()), "{stuck:?}");
+        }
+        R::Error(error) => assert_is_error(error),
+    }
+}
+
+fn assert_rated(request: &proto::RateRequest, response: &proto::RateResponse) {
+    use proto::rating::Verdict;
+    either(&request.text, &request.puzzle);
+    assert!(!response.ratings.is_empty());
+    for rating in &response.ratings {
+        assert_eq!(rating.error.is_some(), rating.verdict() == Verdict::Unspecified, "{rating:?}");
+        assert!(rating.verdict() == Verdict::Rated || rating.er_tenths == 0, "{rating:?}");
+        assert!(rating.ed_tenths <= rating.ep_tenths && rating.ep_tenths <= rating.er_tenths, "{rating:?}");
+        let counted: u32 = rating.techniques.iter().map(|technique| technique.count).sum();
+        assert_eq!(counted, rating.steps, "{rating:?}");
+        if let Some(error) = &rating.error {
+            assert_is_error(error);
+        }
+    }
+}
+
+fn assert_solved_by_hand(request: &proto::StepsRequest, response: &proto::StepsResponse) {
+    either(&request.text, &request.puzzle);
+    assert!(response.message.ends_with('.'), "{response:?}");
+    let limit = request.step_limit as usize;
+    assert!(limit == 0 || response.steps.len() <= limit, "{response:?}");
+    for step in &response.steps {
+        assert!(!step.placements.is_empty() || !step.eliminations.is_empty(), "{step:?}");
+    }
+    if let Some(error) = &response.error {
+        assert_is_error(error);
+    }
 }
 
 fn assert_listed(request: &proto::ListDatasetsRequest, response: &proto::ListDatasetsResponse) {
@@ -242,6 +320,34 @@ fn assert_stream(messages: &[Bytes], ended: &Ended) {
             line += 1;
             assert_eq!(answer.line, line);
             assert_is_answer(answer);
+        }
+    }
+}
+
+fn assert_canonical(messages: &[Bytes], ended: &Ended) {
+    use proto::canonical_form::Result as R;
+    assert_each_answered(messages.len(), ended);
+    let mut line = 0;
+    let mut with_disguises = false;
+    for (message, response) in messages.iter().zip(&ended.responses) {
+        let request = proto::CanonicalizeRequest::decode(message.clone()).expect("it was answered");
+        let response: proto::CanonicalizeResponse = decode(response);
+        assert_eq!((response.batch_id, response.forms.len()), (request.batch_id, request.puzzles.len()));
+        with_disguises = request.options.map_or(with_disguises, |options| options.with_disguises);
+        for form in &response.forms {
+            line += 1;
+            assert_eq!(form.line, line);
+            match form.result.as_ref().expect("a form has a result") {
+                R::Error(error) => {
+                    assert_is_error(error);
+                    assert_eq!((error.line, form.automorphisms, form.disguise.as_str()), (line, 0, ""));
+                }
+                R::Form(cells) => {
+                    assert_eq!(cells.len(), 81);
+                    assert!(form.automorphisms > 0 && form.basis() != proto::CanonicalBasis::Unspecified);
+                    assert_eq!(form.disguise.is_empty(), !with_disguises);
+                }
+            }
         }
     }
 }

@@ -5,9 +5,12 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use bytes::{Buf as _, BufMut as _, Bytes};
+use http::response::Parts;
+use http_body_util::BodyExt as _;
 use sudoku_stream::service::{Config, Limits, Server};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
+use tonic::body::Body;
 use tonic::client::Grpc;
 use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic::codegen::http::uri::PathAndQuery;
@@ -28,8 +31,8 @@ const LINES: usize = 1 << 10;
 /// No call takes longer, however busy the machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The methods, the two streams of requests first.
-pub const METHODS: [&str; 11] = [
+/// The methods, by the numbers that seeds have for them.
+pub const METHODS: [&str; 15] = [
     "SolveLines",
     "SolveStream",
     "Solve",
@@ -41,6 +44,10 @@ pub const METHODS: [&str; 11] = [
     "SolveDataset",
     "ListDatasets",
     "GetPuzzle",
+    "Hint",
+    "Rate",
+    "Steps",
+    "Canonicalize",
 ];
 
 struct Service {
@@ -61,7 +68,12 @@ static SERVICE: LazyLock<Service> = LazyLock::new(|| {
     // From the package of the fuzz targets or from that of the tests.
     let roots = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
     let data_dir = roots.map(|root| root.join("tests/fixtures/good")).find(|folder| folder.exists());
-    let config = Config { listen: ([127, 0, 0, 1], 0).into(), limits, data_dir, ..Config::default() };
+    let config = Config {
+        listen: vec![std::net::SocketAddr::from(([127, 0, 0, 1], 0)).into()],
+        limits,
+        data_dir,
+        ..Config::default()
+    };
     let server = runtime.block_on(Server::bind(config)).expect("the server starts");
     Service { runtime, server }
 });
@@ -101,6 +113,15 @@ pub fn call(method: &str, messages: Vec<Bytes>) -> Ended {
         assert_is_bearable(status);
     }
     ended
+}
+
+/// Answers a request as the server does that comes over HTTP, whatever protocol it speaks.
+pub fn answer(request: http::Request<Body>) -> (Parts, Bytes) {
+    let work = async {
+        let (parts, body) = SERVICE.server.answer(request).await.into_parts();
+        (parts, body.collect().await.expect("a body ends").to_bytes())
+    };
+    SERVICE.runtime.block_on(async { timeout(PATIENCE, work).await.expect("an answer ends") })
 }
 
 /// A status says what is wrong, in a text that a header can carry. None of them is a bug of ours.

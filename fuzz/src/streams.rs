@@ -83,7 +83,7 @@ fn task(bytes: &mut Unstructured<'_>) -> Task {
         question: *bytes.choose(&questions).unwrap_or(&Question::First),
         node_limit: bytes.int_in_range(1..=NODES).unwrap_or(NODES),
         form,
-        measure: false,
+        ..Task::default()
     }
 }
 
@@ -93,7 +93,7 @@ fn options(task: &Task) -> proto::SolveOptions {
         Question::Unique => (proto::Question::Unique, 0),
         Question::Count { limit } => (proto::Question::Count, limit),
     };
-    let place = OutputForm::ALL.iter().position(|(_, form)| *form == task.form).unwrap_or(0);
+    let output = format!("OUTPUT_FORM_{}", task.form.to_string().to_uppercase());
     proto::SolveOptions {
         strategy: task.strategy.map(|strategy| strategy.name().to_owned()).unwrap_or_default(),
         question: question.into(),
@@ -102,8 +102,9 @@ fn options(task: &Task) -> proto::SolveOptions {
         notation: proto::Notation::Lines.into(),
         alphabet: "letters".to_owned(),
         order: 2,
-        output: i32::try_from(place + 1).expect("there are few forms"),
+        output: proto::OutputForm::from_str_name(&output).expect("every form has a number").into(),
         measure: task.measure,
+        ..proto::SolveOptions::default()
     }
 }
 

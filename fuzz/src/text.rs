@@ -3,9 +3,12 @@
 
 use std::sync::atomic::AtomicBool;
 
-use sudoku_stream::answer::{Block, OutputForm, Task, Workers, validate_block};
+use sudoku_stream::answer::{
+    Block, CandidateGrid, OutputForm, StepMarks, Task, Workers, read_positions, validate_block,
+};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::input::{InputError, Reader, Source};
+use sudoku_stream::techniques::Position;
 use sudoku_stream::text::{BYTE_ORDER_MARK, Format, Hint, Notation, Problem, PuzzleError, Records};
 
 use super::reading::{Pieces, Seen, assert_in_order, assert_is_sentence, chunks, count_lines, hint, records};
@@ -16,6 +19,7 @@ const NODES: u64 = 20;
 /// The first bytes are notation and order, the alphabet, and two sizes of pieces. The text follows.
 pub fn run(data: &[u8]) {
     let Some((&[how, alphabet, first, second], text)) = data.split_first_chunk() else { return };
+    assert_positions(text);
     let hint = hint(how, alphabet);
     let sizes = [usize::from(first), usize::from(second)];
     let mut reader = match open(text, [usize::MAX; 2], &hint) {
@@ -28,6 +32,17 @@ pub fn run(data: &[u8]) {
     };
     let format = reader.format().clone();
     let (whole, failure) = chunks(&mut reader);
+    refused_or_not(text, sizes, &hint, &whole);
+    if is_decoded(text) {
+        // What else looks at a text is not given what a file is decoded from.
+        let mut again = open(text, sizes, &hint).expect("pieces make no difference");
+        let (seen, other) = chunks(&mut again);
+        assert_eq!(
+            (seen, other.map(|error| error.to_string())),
+            (whole, failure.map(|error| error.to_string()))
+        );
+        return;
+    }
     assert!(failure.is_none(), "{failure:?}");
     assert_in_order(&whole, count_lines(text));
     read_in_pieces(text, sizes, &hint, &whole);
@@ -35,6 +50,7 @@ pub fn run(data: &[u8]) {
     let block = Block { text: text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text), first_line: 1 };
     let all = records(&format, block);
     cut_in_pieces(&format, block.text, sizes, &all);
+    read_by_hint(&format, block, &all);
     assert_validated(&format, block, &all);
     assert_everyday(&format, block, &all);
     assert_answered(&format, block, &all);
@@ -43,8 +59,64 @@ pub fn run(data: &[u8]) {
     }
 }
 
+/// Positions that are read are read the same from their pencil marks and from a drawing.
+fn assert_positions(text: &[u8]) {
+    for (line, read) in read_positions(text).unwrap_or_default() {
+        assert!((1..=count_lines(text).max(1)).contains(&line));
+        let position = match read {
+            Ok(position) => position,
+            Err(error) => return assert!(error.to_string().ends_with('.'), "{error}"),
+        };
+        let again: Position = position.pencil_marks().parse().expect("it was written");
+        assert_eq!(again, position);
+        let counts = || {
+            let blanks = position.order().all_cells().filter(|&cell| position.get(cell).is_none());
+            blanks.map(|cell| position.candidates(cell).len())
+        };
+        // A cell without a candidate is drawn, and read by nobody.
+        if counts().all(|count| count > 0) && counts().any(|count| count > 1) {
+            let grid = CandidateGrid { position: &position, step: None, marks: StepMarks::Characters };
+            let drawn = read_positions(grid.to_string().as_bytes()).expect("it was drawn");
+            assert_eq!(drawn.len(), 1);
+            assert_eq!(drawn[0].1.as_ref(), Ok(&position));
+        }
+    }
+}
+
+fn source(text: &[u8], sizes: [usize; 2]) -> Result<Source, InputError> {
+    Source::reading("text".to_owned(), Box::new(Pieces::new(text, sizes)))
+}
+
 fn open(text: &[u8], sizes: [usize; 2], hint: &Hint) -> Result<Reader, InputError> {
-    Source::reading("text".to_owned(), Box::new(Pieces::new(text, sizes)))?.read(hint)
+    source(text, sizes)?.read_as_puzzles(hint)
+}
+
+/// A file with these bytes is refused as no puzzles only if it begins with none, in one sentence, and whatever its pieces.
+/// One that ends in damage as well is refused for that.
+fn refused_or_not(text: &[u8], sizes: [usize; 2], hint: &Hint, whole: &[Seen]) {
+    let refusal = |sizes| source(text, sizes).and_then(|source| source.read(hint)).err();
+    let (refused, again) = (refusal([usize::MAX; 2]), refusal(sizes));
+    let sentence = refused.as_ref().map(ToString::to_string);
+    assert_eq!(sentence, again.map(|error| error.to_string()), "pieces make no difference");
+    match refused {
+        None => {}
+        Some(InputError::NoPuzzle { .. }) => {
+            let sentence = sentence.unwrap_or_default();
+            assert!(sentence.starts_with("text has no puzzles: "), "{sentence:?}");
+            assert!(!sentence.contains(char::is_control), "{sentence:?}");
+            assert!(whole.first().is_none_or(|seen| seen.result.is_err()), "{sentence:?}");
+        }
+        Some(InputError::Damaged { .. } | InputError::Io { .. }) => {
+            assert!(whole.first().is_none_or(|seen| seen.result.is_err()));
+        }
+        Some(error) => panic!("{error:?}"),
+    }
+}
+
+/// Is it read as something else than its bytes, if it is read at all?
+fn is_decoded(text: &[u8]) -> bool {
+    let begins = |head: &[u8]| text.starts_with(head);
+    text.contains(&0) || begins(b"\xFF\xFE") || begins(b"\xFE\xFF") || begins(b"\x1F\x8B") || begins(b"BZh")
 }
 
 /// A text may be refused as a whole for few reasons.
@@ -65,8 +137,8 @@ fn assert_is_refusal(error: &InputError, lines: u64) {
                 _ => panic!("{error:?}"),
             }
         }
-        // What looks compressed and is not.
-        InputError::Damaged { .. } => {}
+        // What looks like something else than text, and is not.
+        InputError::Damaged { .. } | InputError::Foreign { .. } | InputError::NotText { .. } => {}
         InputError::Io { name, .. } => assert_eq!(name, "text"),
         _ => panic!("{error:?}"),
     }
@@ -98,6 +170,22 @@ fn cut_in_pieces(format: &Format, text: &[u8], sizes: [usize; 2], whole: &[Seen]
         }
     }
     assert_eq!(seen, whole, "{format:?}");
+}
+
+/// What a hint says of a format finds the same puzzles and errors, if it says all.
+fn read_by_hint(format: &Format, block: Block<'_>, all: &[Seen]) {
+    let hint = Hint::of(format);
+    // Hints name no solutions, and a number that is out of range spoils a line only where a value is read.
+    let may_differ = format.notation() == Notation::Jsonl;
+    let same = hint.format().expect("what was detected makes sense");
+    assert_eq!(same.is_some(), format.is_by_line());
+    let Some(same) = same.filter(|_| !may_differ) else { return };
+    assert_eq!(Hint::of(&same), hint);
+    let seen = records(&same, block);
+    assert_eq!(seen.len(), all.len());
+    for (seen, wanted) in seen.iter().zip(all) {
+        assert_eq!((seen.line, &seen.result), (wanted.line, &wanted.result));
+    }
 }
 
 /// Validation sees what reading sees.
@@ -175,7 +263,7 @@ fn assert_written(format: &Format, digits: &[u8]) {
             Notation::Grid => grid.keeps_rules(),
             // Nothing is written of a blank grid.
             Notation::Triples => grid.filled() > 0,
-            Notation::Lines | Notation::Csv => true,
+            Notation::Lines | Notation::Csv | Notation::Cells | Notation::Jsonl => true,
         };
         if !is_written {
             continue;
@@ -186,14 +274,26 @@ fn assert_written(format: &Format, digits: &[u8]) {
             Notation::Grid => format.write_grid(&grid, &mut text),
             Notation::Triples => format.write_triples(&grid, &mut text),
             Notation::Lines | Notation::Header | Notation::Csv => format.write_line(digits, &mut text),
+            Notation::Cells => {
+                let numbers: Vec<String> = digits.iter().map(ToString::to_string).collect();
+                text.extend_from_slice((numbers.join(",") + "\n").as_bytes());
+            }
+            Notation::Jsonl => {
+                text.extend_from_slice(b"{\"puzzle\":\"");
+                format.write_digits(digits, &mut text);
+                text.extend_from_slice(b"\"}\n");
+            }
         }
         let seen = records(&format, Block { text: &text, first_line: 1 });
         let wanted = Seen { line: 1, result: Ok(digits.to_vec()), given: None };
         assert_eq!(seen, [wanted], "{name} {}", String::from_utf8_lossy(&text));
         if notation == Notation::Lines && order != Order::ALL[0] {
             // The text itself says what order it is of.
-            let hint =
-                Hint { notation: Some(notation), alphabet: Some(format.alphabet().clone()), order: None };
+            let hint = Hint {
+                notation: Some(notation),
+                alphabet: Some(format.alphabet().clone()),
+                ..Hint::default()
+            };
             let reader = open(&text, [7, 100], &hint).expect("it is a puzzle");
             assert_eq!(reader.format().order(), order);
         }

@@ -12,7 +12,7 @@ use tokio_stream::StreamExt as _;
 use crate::cores::apart;
 use crate::harness::daemon::Daemon;
 use crate::harness::lines;
-use crate::row::{Row, Seen, alone};
+use crate::row::{Row, Seen, alone, recorded_to};
 use crate::traffic::{client, easy, endless, hard, runtime, solve};
 
 /// How much slower the slowest hundredth of a small client's calls may become.
@@ -20,10 +20,11 @@ const TIMES: f64 = 3.0;
 
 /// Half a tick of the system's scheduler, which other processes on the machine cost now and then. Server and clients have cores of their
 /// own. A server whose threads all have the same priority is above it: there, a call that comes in waits for a tick.
-const NOISE: Duration = Duration::from_millis(2);
+pub const NOISE: Duration = Duration::from_millis(2);
 
-/// On a single core: the thread of the client and that of the server may each wait for a tick, whatever the server does.
-const SHARED_NOISE: Duration = Duration::from_millis(6);
+/// Four ticks, where nobody says that the machine is idle, or all have a single core. A server without turns, or with turns by request, is
+/// far above it: it lets the small client wait for whole batches.
+const BUSY_NOISE: Duration = Duration::from_millis(16);
 
 const ROUNDS: usize = 5;
 const CALLS: usize = 1000;
@@ -33,13 +34,13 @@ pub fn rows() -> Vec<Row> {
         Row {
             number: 21,
             fault: "a client that streams 25x25 puzzles without end, beside a small one",
-            expected: "99 % of the small client's calls within 3 times the time they take alone (and 2 ms, for noise)",
+            expected: "99 % of the small client's calls within 3 times the time they take alone (and 2 ms, for noise; 16 ms on a busy machine)",
             run: beside_endless_searches,
         },
         Row {
             number: 21,
             fault: "a client that streams 1,024 of the hardest 9x9 puzzles a message, beside a small one",
-            expected: "99 % of the small client's calls within 3 times the time they take alone (and 2 ms, for noise)",
+            expected: "99 % of the small client's calls within 3 times the time they take alone (and 2 ms, for noise; 16 ms on a busy machine)",
             run: beside_large_messages,
         },
         Row {
@@ -92,7 +93,7 @@ impl Greedy {
 }
 
 /// The time within which 99 % of a small client's calls are answered.
-fn small_calls(runtime: &Runtime, url: &str) -> Duration {
+pub fn small_calls(runtime: &Runtime, url: &str) -> Duration {
     runtime.block_on(async {
         let mut client = client(url).await;
         let puzzles = easy(10);
@@ -108,9 +109,23 @@ fn small_calls(runtime: &Runtime, url: &str) -> Duration {
     })
 }
 
-fn median<T: Ord + Copy>(mut values: Vec<T>) -> T {
-    values.sort();
-    values[values.len() / 2]
+/// Asserts that a small client's calls beside others took no more than they may, and says what they took. Each has a time for each round;
+/// the lowest counts, since noise only adds.
+///
+/// # Panics
+///
+/// Panics where they took longer than [`TIMES`] times alone, and some noise. How much of it is let pass depends on who asks: a run that
+/// writes down figures has the machine for itself, `cargo test` has not.
+pub fn assert_fair(without: &[Duration], with: &[Duration], noise: Duration, kept: bool) -> String {
+    let (without, with) = (without.iter().min().unwrap(), with.iter().min().unwrap());
+    let said = format!(
+        "99 % within {:.2} ms, alone {:.2} ms",
+        with.as_secs_f64() * 1e3,
+        without.as_secs_f64() * 1e3
+    );
+    let noise = if kept && recorded_to().is_some() { noise } else { BUSY_NOISE };
+    assert!(*with < without.mul_f64(TIMES) + noise, "{said}");
+    said
 }
 
 /// Alone and beside a greedy client, in turns.
@@ -125,15 +140,7 @@ fn beside(options: Option<&SolveOptions>, block: &str) -> Seen {
         with.push(small_calls(&runtime, &daemon.url()));
         drop(greedy);
     }
-    let (without, with) = (median(without), median(with));
-    let said = format!(
-        "99 % within {:.2} ms, alone {:.2} ms",
-        with.as_secs_f64() * 1e3,
-        without.as_secs_f64() * 1e3
-    );
-    let noise = if kept.is_some() { NOISE } else { SHARED_NOISE };
-    assert!(with < without.mul_f64(TIMES) + noise, "{said}");
-    Seen::good(said)
+    Seen::good(assert_fair(&without, &with, NOISE, kept.is_some()))
 }
 
 fn beside_endless_searches() -> Seen {

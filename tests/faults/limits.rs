@@ -107,7 +107,7 @@ fn server_memory() -> Seen {
     let folder = Folder::new();
     let input = folder.write("in.txt", lines(&easy(20_000)));
     let (mut served, mut refused) = (0, 0);
-    for mib in [16, 24, 32, 40, 64, 128, 256, 512] {
+    for mib in (16..=256).step_by(16).chain([384, 512]) {
         let limit = format!("-v {}", mib << 10);
         let starts = run(&mut piped(limited(&limit, &["--version"])));
         if !starts.status.success() {
@@ -117,13 +117,18 @@ fn server_memory() -> Seen {
         let mut command = piped(limited(&limit, &["--listen", "127.0.0.1:0", "--threads", "2"]));
         let mut running = start(command.stderr(File::create(&log).unwrap()));
         let said = || fs::read_to_string(&log).unwrap();
-        eventually("a word", || said().contains("listening on ") || !running.is_running());
-        let Some(address) = said().split("listening on ").nth(1).map(|rest| rest.trim_end().to_owned())
-        else {
-            assert!(!said().is_empty(), "{mib} MiB");
+        let address = || {
+            let log = said();
+            let (_, rest) = log.split_once("listening on ")?;
+            rest.split_once('\n').map(|(address, _)| address.to_owned())
+        };
+        eventually("a word", || address().is_some() || !running.is_running());
+        let Some(address) = address() else {
+            assert!(said().contains(&format!("limited to {mib} MiB. Allow 256")), "{mib} MiB: {}", said());
             refused += 1;
             continue;
         };
+        assert!(mib >= 256, "{mib} MiB");
         let ended =
             run(&mut sudoku(&["solve", &input, "--server", &format!("http://{address}"), "--retries", "1"]));
         if ended.status.success() {
@@ -134,7 +139,7 @@ fn server_memory() -> Seen {
             refused += 1;
         }
     }
-    assert!(served > 0);
+    assert!(served > 0 && refused > 0, "{served} served, {refused} refused");
     Seen::good(format!(
         "of the limits from 16 to 512 MiB {served} served 20,000 puzzles, {refused} refused in words"
     ))

@@ -6,11 +6,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+mod blame;
 mod clients;
 mod clock;
 mod code;
 mod companion;
 mod cores;
+mod crowd;
 mod datasets;
 mod ending;
 mod fairness;
@@ -29,6 +31,7 @@ mod soak;
 mod starting;
 mod supply;
 mod traffic;
+mod web;
 mod wire;
 
 use std::path::Path;
@@ -47,6 +50,7 @@ fn rows() -> Vec<Row> {
         protocol::rows(),
         messages::rows(),
         clients::rows(),
+        web::rows(),
         guards::rows(),
         panics::rows(),
         limits::rows(),
@@ -58,7 +62,9 @@ fn rows() -> Vec<Row> {
         datasets::rows(),
         supply::rows(),
         code::rows(),
+        blame::rows(),
         fairness::rows(),
+        crowd::rows(),
         soak::rows(),
     ]
     .into_iter()
@@ -79,7 +85,7 @@ fn main() -> ExitCode {
         "{} rows passed, {} failed, {} SKIPPED",
         conclusion.num_passed, conclusion.num_failed, conclusion.num_ignored
     );
-    if let Some(file) = env::var_os("FAULTS_FILE") {
+    if let Some(file) = row::recorded_to() {
         if conclusion.num_filtered_out > 0 {
             eprintln!("{} is not written: not all rows were run.", Path::new(&file).display());
             return ExitCode::FAILURE;

@@ -71,7 +71,7 @@ fn panics() -> Seen {
     let strategies: Vec<&'static dyn Strategy> =
         STRATEGIES.iter().copied().chain([panicking as &'static dyn Strategy]).collect();
     let config = Config {
-        listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()],
         threads: NonZeroUsize::new(THREADS),
         data_dir: Some(folder.path().to_owned()),
         strategies: strategies.leak(),
@@ -106,7 +106,7 @@ fn panics() -> Seen {
             let response = timeout(PATIENCE, stream.into_inner().message()).await.unwrap().unwrap().unwrap();
             assert_eq!(response.lines, expected);
 
-            let call = client.solve(SolveRequest { options: panicking.clone(), text: text.clone() });
+            let call = client.solve(SolveRequest { options: panicking.clone(), text: text.clone(), ..Default::default() });
             let response = timeout(PATIENCE, call).await.unwrap().unwrap().into_inner();
             assert_eq!(response.answers.len(), PUZZLES);
             assert!(response.answers.iter().all(is_apology), "{response:?}");

@@ -1,6 +1,8 @@
 //! A fault: how it is made, what must happen, and what was seen to happen.
 
 use std::cell::RefCell;
+use std::env;
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs;
 use std::process::Command;
@@ -49,6 +51,11 @@ thread_local! {
 pub fn alone() -> RwLockWriteGuard<'static, ()> {
     SHARE.set(None);
     MACHINE.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The file that the table is written to, if it is. Who asks for one runs all rows on a machine that has nothing else to do.
+pub fn recorded_to() -> Option<OsString> {
+    env::var_os("FAULTS_FILE")
 }
 
 /// Runs a row, which shares the machine until it says otherwise.
@@ -127,8 +134,8 @@ pub fn document() -> String {
             .unwrap_or_else(|| build_info::COMMIT.to_owned()),
         profile = if cfg!(debug_assertions) { "dev" } else { "release" },
         machine = machine(),
-        os = std::env::consts::OS,
-        architecture = std::env::consts::ARCH,
+        os = env::consts::OS,
+        architecture = env::consts::ARCH,
         table = table(),
     )
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::process::Command;
 
 use sudoku_stream::service::proto::sudoku_service_client::SudokuServiceClient;
@@ -14,7 +14,7 @@ use tonic_prost::ProstCodec;
 
 use crate::companion::{Ended, run};
 use crate::harness::daemon::Daemon;
-use crate::harness::{Folder, SUDOKUD, eventually, is_solution, lines, sudoku};
+use crate::harness::{Folder, SUDOKUD, eventually, is_solution, lines, sudoku, unused_address};
 use crate::row::{Row, Seen};
 use crate::traffic::{easy, runtime};
 
@@ -196,7 +196,8 @@ async fn nonsense(
         assert_eq!(status.code(), Code::NotFound);
 
         let options = proto::SolveOptions { strategy: name, ..Default::default() };
-        let mut request = Request::new(SolveRequest { options: Some(options), text: "1".into() });
+        let mut request =
+            Request::new(SolveRequest { options: Some(options), text: "1".into(), ..Default::default() });
         request.metadata_mut().insert("authorization", bearer);
         let status = client.clone().solve(request).await.unwrap_err();
         assert_eq!(status.code(), Code::InvalidArgument);
@@ -205,7 +206,7 @@ async fn nonsense(
 
 fn told_to_nobody() -> Seen {
     let secrets = Secrets::new();
-    let metrics = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let metrics = unused_address().to_string();
     let daemon = secrets.daemon(&["--metrics-listen", &metrics], "trace");
     secrets.assert_let_in(&daemon, "ca1", "first");
     secrets.assert_kept_out(&daemon, "ca1", "second", "wants a token");

@@ -19,13 +19,17 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tonic::{Status, Streaming};
 
+use crate::crowd::{PATHS, slowly};
 use crate::harness::Random;
 use crate::harness::daemon::Daemon;
 use crate::harness::{PATIENCE, eventually, is_solution, lines};
+use crate::messages::{framed, gzip};
 use crate::row::{Row, Seen, alone};
 use crate::traffic::{assert_serving, batch, client, easy, endless, hard, mib, runtime, sixteen};
+use crate::web;
 use crate::wire::{
-    CANCEL, DATA, END_HEADERS, HEADERS, RST_STREAM, Wire, call_headers, claim, frame, message,
+    CANCEL, DATA, END_HEADERS, END_STREAM, HEADERS, RST_STREAM, Wire, call_headers, claim, frame, header,
+    headers_of, message,
 };
 
 /// How long it takes unless told otherwise.
@@ -48,7 +52,7 @@ const SILENCE: &str = "nothing came for long";
 pub fn rows() -> Vec<Row> {
     vec![Row {
         number: 39,
-        fault: "bulk, single, unary and 16x16 clients, and faults of rows 7, 13, 14, 16, 17, 19 and 21 at random",
+        fault: "bulk, single, unary and 16x16 clients, and faults of rows 7, 13, 14, 16, 17, 19, 21, 41 to 46, 57, 59, 60 and 63 at random",
         expected: "0 lost, 0 wrong, 0 repeated; memory flat",
         run: soak,
     }]
@@ -188,7 +192,8 @@ async fn unary(load: Arc<Load>, puzzles: Vec<String>) {
         }
         let mut received = 0;
         let end = async {
-            let request = SolveRequest { options: None, text: Bytes::from(puzzle.clone()) };
+            let request =
+                SolveRequest { options: None, text: Bytes::from(puzzle.clone()), ..Default::default() };
             let response = timeout(PATIENCE, client.solve(request)).await;
             let answers = response.map_err(|_| Status::unknown(SILENCE))??.into_inner().answers;
             answers.iter().take(1).for_each(|answer| load.judge(&text_of(answer), puzzle));
@@ -213,9 +218,18 @@ enum Fault {
     Vanish,
     Trickle,
     Greedy,
+    SilentCalls,
+    IdleStreams,
+    HalfMessage,
+    ManyConnections,
+    PackedSpaces,
+    HardCalls,
+    SlowBody,
+    BadJson,
+    Pipelined,
 }
 
-const FAULTS: [Fault; 10] = [
+const FAULTS: [Fault; 19] = [
     Fault::RapidReset,
     Fault::Malformed,
     Fault::SinglesUnread,
@@ -226,10 +240,23 @@ const FAULTS: [Fault; 10] = [
     Fault::Vanish,
     Fault::Trickle,
     Fault::Greedy,
+    Fault::SilentCalls,
+    Fault::IdleStreams,
+    Fault::HalfMessage,
+    Fault::ManyConnections,
+    Fault::PackedSpaces,
+    Fault::HardCalls,
+    Fault::SlowBody,
+    Fault::BadJson,
+    Fault::Pipelined,
 ];
 
 /// The most connections that are kept open and never used again.
 const ABANDONED: usize = 20;
+
+/// The most calls that one fault begins on its connection, so that those of all that are kept open leave
+/// places for others.
+const CALLS: usize = 16;
 
 /// What faults are made of, and what they leave open.
 struct Saboteur {
@@ -241,7 +268,12 @@ struct Saboteur {
     singles: Vec<u8>,
     /// A message that takes all the nodes it may have, many times.
     endless: Vec<u8>,
-    abandoned: Vec<Wire>,
+    /// A call with one hard puzzle, that is searched slowly.
+    slow_call: Vec<u8>,
+    /// A message of 1 KB that is 1 MB of spaces.
+    packed: Vec<u8>,
+    /// Connections that are never used again, and how they end at last.
+    abandoned: Vec<(Wire, fn(Wire))>,
     /// What is still to come of a message that comes slowly.
     slow: Option<(Wire, Vec<u8>)>,
 }
@@ -253,6 +285,7 @@ impl Saboteur {
         let (puzzle, options) = endless();
         let options = Some(options);
         let request = SolveStreamRequest { options, ..batch(0, &vec![puzzle; 20]) };
+        let spaces = SolveLinesRequest { lines: Bytes::from(vec![b' '; 1_000_000]), ..Default::default() };
         Self {
             address: daemon.address,
             random: Random(seed),
@@ -261,6 +294,12 @@ impl Saboteur {
                 .flat_map(|k| message(&batch(k, &easy[usize::try_from(k).unwrap() % 50..][..1])))
                 .collect(),
             endless: message(&request),
+            slow_call: message(&SolveRequest {
+                options: Some(slowly()),
+                text: Bytes::from(puzzles[0].clone()),
+                ..SolveRequest::default()
+            }),
+            packed: framed(1, &gzip(&prost::Message::encode_to_vec(&spaces))),
             abandoned: Vec::new(),
             slow: None,
         }
@@ -276,11 +315,41 @@ impl Saboteur {
         wire
     }
 
+    /// A connection with calls on it, each begun by these headers and continued by these bytes.
+    fn calls(&mut self, headers: impl Fn(usize) -> Vec<u8>, bytes: &[u8], flags: u8) -> Wire {
+        let mut wire = Wire::open(self.address);
+        for call in 0..=self.random.below(CALLS) {
+            let stream = 1 + 2 * u32::try_from(call).unwrap();
+            wire.send(&frame(HEADERS, END_HEADERS, stream, &headers(call)));
+            if !bytes.is_empty() {
+                wire.send(&frame(DATA, flags, stream, bytes));
+            }
+        }
+        wire
+    }
+
+    /// A connection with these bytes sent, and nothing else.
+    fn bare(&self, bytes: &[u8]) -> Wire {
+        let mut wire = Wire::bare(self.address);
+        wire.send(bytes);
+        wire
+    }
+
+    /// Leaves a connection open.
     fn abandon(&mut self, wire: Wire) {
-        self.abandoned.push(wire);
+        self.leave(wire, Wire::reset);
+    }
+
+    /// Leaves one open that does not speak HTTP/2.
+    fn abandon_bare(&mut self, wire: Wire) {
+        self.leave(wire, Wire::finish);
+    }
+
+    fn leave(&mut self, wire: Wire, end: fn(Wire)) {
+        self.abandoned.push((wire, end));
         if self.abandoned.len() > ABANDONED {
-            let oldest = self.abandoned.remove(0);
-            oldest.reset();
+            let (oldest, end) = self.abandoned.remove(0);
+            end(oldest);
         }
     }
 
@@ -333,6 +402,45 @@ impl Saboteur {
             Fault::Greedy => {
                 let wire = self.stream(&self.endless.clone());
                 self.abandon(wire);
+            }
+            Fault::SilentCalls => {
+                let wire = self.calls(|call| headers_of(PATHS[call % PATHS.len()]), &[], 0);
+                self.abandon(wire);
+            }
+            Fault::IdleStreams => {
+                let one = message(&batch(0, &easy(1)));
+                let wire = self.calls(|_| call_headers("SolveStream"), &one, 0);
+                self.abandon(wire);
+            }
+            Fault::HalfMessage => {
+                let half = self.slow_call[..self.slow_call.len() / 2].to_vec();
+                self.calls(|_| call_headers("Solve"), &half, 0).finish();
+            }
+            Fault::ManyConnections => drop((0..50).map(|_| self.bare(&[])).collect::<Vec<_>>()),
+            Fault::PackedSpaces => {
+                let headers = [call_headers("SolveLines"), header("grpc-encoding", "gzip")].concat();
+                let wire = self.calls(|_| headers.clone(), &self.packed.clone(), END_STREAM);
+                self.abandon(wire);
+            }
+            Fault::HardCalls => {
+                let wire = self.calls(|_| call_headers("Solve"), &self.slow_call.clone(), END_STREAM);
+                self.abandon(wire);
+            }
+            Fault::SlowBody => {
+                let whole = web::call("Solve", &[], &[b' '; 1000]);
+                let length = self.random.below(whole.len());
+                let wire = self.bare(&whole[..length]);
+                self.abandon_bare(wire);
+            }
+            Fault::BadJson => {
+                let bodies =
+                    ["[".repeat(90_000), "{\"text\":\"not base64\"}".to_owned(), "{\"puzzle\":".to_owned()];
+                let body = &bodies[self.random.below(bodies.len())];
+                self.bare(&web::call("Solve", &[], body.as_bytes())).finish();
+            }
+            Fault::Pipelined => {
+                let wire = self.bare(&web::solve(&easy(1)[0]).repeat(500));
+                self.abandon_bare(wire);
             }
         }
         // One byte more of what comes slowly.

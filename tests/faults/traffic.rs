@@ -76,7 +76,11 @@ pub async fn client(url: &str) -> SudokuServiceClient<Channel> {
 /// Has one puzzle solved and checks the answer. Returns how long it took.
 pub async fn solve(client: &mut SudokuServiceClient<Channel>, puzzle: &str) -> Duration {
     let begin = Instant::now();
-    let call = client.solve(SolveRequest { options: None, text: Bytes::copy_from_slice(puzzle.as_bytes()) });
+    let call = client.solve(SolveRequest {
+        options: None,
+        text: Bytes::copy_from_slice(puzzle.as_bytes()),
+        ..Default::default()
+    });
     let answers = timeout(PATIENCE, call).await.unwrap().unwrap().into_inner().answers;
     let took = begin.elapsed();
     assert_eq!(answers.len(), 1);

@@ -98,10 +98,15 @@ fn string(text: &[u8], bytes: &mut Vec<u8>) {
 
 /// The headers of a call of this method.
 pub fn call_headers(method: &str) -> Vec<u8> {
+    headers_of(&format!("/sudoku.v1.SudokuService/{method}"))
+}
+
+/// The headers of a call of any service.
+pub fn headers_of(path: &str) -> Vec<u8> {
     [
         (":method", "POST"),
         (":scheme", "http"),
-        (":path", &format!("/sudoku.v1.SudokuService/{method}")),
+        (":path", path),
         (":authority", "localhost"),
         ("content-type", "application/grpc"),
         ("te", "trailers"),
@@ -194,12 +199,16 @@ impl Wire {
         read_frame(&mut self.socket)
     }
 
-    /// The next frame of which `is_wanted` holds. `None` if the connection ends before.
+    /// The next frame of which `is_wanted` holds. `None` if the connection ends before. Questions whether the
+    /// client is still there are answered meanwhile.
     pub fn receive_until(&mut self, patience: Duration, is_wanted: impl Fn(&Frame) -> bool) -> Option<Frame> {
         let begin = Instant::now();
         while begin.elapsed() < patience {
             match self.receive(patience) {
                 Some(frame) if is_wanted(&frame) => return Some(frame),
+                Some(question) if question.kind == PING && question.flags & ACK == 0 => {
+                    self.send(&frame(PING, ACK, 0, &question.payload));
+                }
                 Some(_) => {}
                 None => return None,
             }

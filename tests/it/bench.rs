@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Output, Stdio};
 
-use crate::harness::{SUDOKU, fixture, grid, stderr, stdout, succeeded, text};
+use crate::harness::{
+    Folder, SUDOKU, fixture, interrupt_after_first_line, lines, stderr, stdout, succeeded, unique_puzzles,
+};
 use serde_json::{Value, json};
 use sudoku_stream::solver::lanes::Backend;
-use tempfile::TempDir;
 
 fn sudoku(args: &[&str]) -> Command {
     let mut command = Command::new(SUDOKU);
@@ -21,11 +21,12 @@ fn run(args: &[&str]) -> Output {
     sudoku(args).output().unwrap()
 }
 
-/// The one object that is printed, of a run that has nothing to report on standard error.
+/// The one object that is printed, of a run that only warns of short lists on standard error.
 fn report(args: &[&str]) -> Value {
     let output = run(&[args, &["--json", "--repeats", "1"]].concat());
     succeeded(&output);
-    assert_eq!(stderr(&output), "");
+    let said = stderr(&output);
+    assert!(said.lines().all(|line| line.ends_with("the figures are rough. Time a longer list.")), "{said}");
     serde_json::from_str(&stdout(&output)).unwrap()
 }
 
@@ -42,41 +43,23 @@ fn strategies(report: &Value) -> BTreeSet<&str> {
     column(report, "strategy").into_iter().map(|name| name.as_str().unwrap()).collect()
 }
 
-struct Folder(TempDir);
-
-impl Folder {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn write(&self, name: &str, content: &str) -> String {
-        let path = self.0.path().join(name);
-        fs::write(&path, content).unwrap();
-        path.to_str().unwrap().to_owned()
-    }
-
-    /// 100 good lines and one each that is too short, has a bad character, breaks the rules, has no solution, and has
-    /// several.
-    fn mixed(&self) -> String {
-        let known = fs::read_to_string(fixture("strategies.txt")).unwrap();
-        let first = known.lines().find(|line| line.contains(" 1 ") && line.find(' ') == Some(81)).unwrap();
-        let puzzle = grid(&first[..81]);
-        let mut lines: Vec<String> =
-            (0..100).map(|seed| text(&crate::harness::disguise(&puzzle, seed))).collect();
-        lines.insert(1, ".".repeat(80));
-        lines.insert(30, "x".repeat(81));
-        lines.insert(50, format!("11{}", ".".repeat(79)));
-        // A cell for which no digit is left.
-        lines.insert(70, format!("12345678.{}........9", ".".repeat(63)));
-        lines.push(".".repeat(81));
-        self.write("mixed.txt", &lines.join("\n"))
-    }
+/// 100 good lines and one each that is too short, has a bad character, breaks the rules, has no solution, and has
+/// several.
+fn mixed(folder: &Folder) -> String {
+    let mut lines = unique_puzzles(100);
+    lines.insert(1, ".".repeat(80));
+    lines.insert(30, "q".repeat(81));
+    lines.insert(50, format!("11{}", ".".repeat(79)));
+    // A cell for which no digit is left.
+    lines.insert(70, format!("12345678.{}........9", ".".repeat(63)));
+    lines.push(".".repeat(81));
+    folder.write("mixed.txt", lines.join("\n"))
 }
 
 #[test]
 fn the_json_says_what_was_timed_and_what_was_found() {
     let folder = Folder::new();
-    let mixed = folder.mixed();
+    let mixed = mixed(&folder);
     let report = report(&[&mixed]);
     assert_eq!(report["version"], env!("CARGO_PKG_VERSION"));
     assert!(report["toolchain"].as_str().unwrap().starts_with("rustc "));
@@ -123,7 +106,7 @@ fn the_json_says_what_was_timed_and_what_was_found() {
     let mut expected = Vec::new();
     for kind in ["text", "search"] {
         let fast = Backend::available().map(|backend| (json!("fast"), json!(backend.to_string())));
-        let all = fast.chain([(json!("propagation"), Value::Null)]);
+        let all = fast.chain([(json!("boxes"), Value::Null), (json!("propagation"), Value::Null)]);
         expected.extend(all.map(|(strategy, backend)| (json!(kind), strategy, backend)));
     }
     assert_eq!(seen, expected);
@@ -132,7 +115,7 @@ fn the_json_says_what_was_timed_and_what_was_found() {
 #[test]
 fn what_is_timed_can_be_chosen() {
     let folder = Folder::new();
-    let mixed = folder.mixed();
+    let mixed = mixed(&folder);
     let one = report(&[&mixed, "--kind", "search", "--strategy", "fast", "--backend", "portable"]);
     assert_eq!(results(&one).len(), 1);
     assert_eq!(results(&one)[0]["backend"], "portable");
@@ -173,7 +156,7 @@ fn what_is_timed_can_be_chosen() {
 #[test]
 fn the_table_has_each_candidate() {
     let folder = Folder::new();
-    let mixed = folder.mixed();
+    let mixed = mixed(&folder);
     let four = folder.write("four.txt", "12..............\n1...............\n");
     let output = run(&[&mixed, &four, "--repeats", "2", "--quiet"]);
     succeeded(&output);
@@ -204,7 +187,8 @@ fn the_table_has_each_candidate() {
     let names = |kind: &str| {
         let fast =
             Backend::available().map(|backend| ["fast".to_owned(), backend.to_string(), kind.to_owned()]);
-        fast.chain([["propagation".to_owned(), "-".to_owned(), kind.to_owned()]]).collect::<Vec<_>>()
+        let others = ["boxes", "propagation"].map(|name| [name, "-", kind].map(str::to_owned));
+        fast.chain(others).collect::<Vec<_>>()
     };
     assert_eq!(rows(tables[0]), [names("text"), names("search")].concat());
     let general = ["text", "search"].map(|kind| ["propagation", "-", kind].map(str::to_owned));
@@ -214,7 +198,7 @@ fn the_table_has_each_candidate() {
 #[test]
 fn a_strategy_that_does_not_fit_is_left_out() {
     let folder = Folder::new();
-    let (nine, four) = (folder.mixed(), folder.write("four.txt", "12..............\n"));
+    let (nine, four) = (mixed(&folder), folder.write("four.txt", "12..............\n"));
     let alone = run(&[&nine, &four, "--strategy", "fast"]);
     assert_eq!(alone.status.code(), Some(2));
     assert_eq!(stderr(&alone), "The strategy fast does not solve 4x4 puzzles. Name another.\n");
@@ -249,13 +233,13 @@ fn every_notation_is_read() {
 #[test]
 fn what_makes_no_sense_is_refused_with_a_sentence() {
     let folder = Folder::new();
-    let mixed = folder.mixed();
+    let mixed = mixed(&folder);
     for (args, part) in [
         (
             &["--strategy", "magic"][..],
-            "possible values: fast, propagation, dancing-links, fewest-candidates, recursive, backtracking",
+            "possible values: fast, boxes, propagation, dancing-links, fewest-candidates, recursive, backtracking",
         ),
-        (&["--backend", "mmx"], "`mmx` is no back end. Use avx512, avx512vl, avx2 or portable."),
+        (&["--backend", "mmx"], "`mmx` is no back end. Use avx512, avx512vl, avx2, neon or portable."),
         (&["--kind", "speed"], "possible values: text, search"),
         (&["--repeats", "0"], "--repeats"),
         (&["--threads", "0"], "0 is not in 1..=1024"),
@@ -272,7 +256,7 @@ fn what_makes_no_sense_is_refused_with_a_sentence() {
 #[test]
 fn what_cannot_be_read_is_named_first() {
     let folder = Folder::new();
-    let mixed = folder.mixed();
+    let mixed = mixed(&folder);
     let (empty, blank) = (folder.write("empty.txt", ""), folder.write("blank.txt", "\n# nothing\n"));
     let missing = mixed.replace("mixed", "missing");
     let heading = folder.write("heading.csv", "puzzle,solution\n");
@@ -292,6 +276,22 @@ fn what_cannot_be_read_is_named_first() {
     assert_eq!((output.status.code(), stderr(&output)), (Some(2), "Invalid block size.\n".to_owned()));
 }
 
+#[test]
+fn a_short_list_is_timed_with_a_warning() {
+    let folder = Folder::new();
+    let (mixed, long) = (mixed(&folder), folder.write("long.txt", lines(&unique_puzzles(1_000))));
+    let brief = ["--strategy", "propagation", "--repeats", "1"];
+    let warning =
+        format!("{mixed} has 105 puzzles; below 1,000 the figures are rough. Time a longer list.\n");
+    let output = run(&[&[mixed.as_str(), &long], &brief[..]].concat());
+    succeeded(&output);
+    assert_eq!(stderr(&output), warning);
+    assert_eq!(stderr(&run(&[&[mixed.as_str(), "--quiet"], &brief[..]].concat())), "");
+    let output = compared(&mixed, SUDOKU, &[]);
+    succeeded(&output);
+    assert_eq!(stderr(&output), warning);
+}
+
 /// Nothing but lines that cannot be searched is no reason to fail.
 #[test]
 fn a_file_of_bad_lines_is_timed_too() {
@@ -306,26 +306,22 @@ fn a_file_of_bad_lines_is_timed_too() {
 #[test]
 fn an_interrupt_ends_a_run_that_would_take_for_ever() {
     let folder = Folder::new();
-    let endless = folder.write("blank.txt", &".".repeat(81));
+    let endless = folder.write("blank.txt", ".".repeat(81));
     let mut child = sudoku(&[&endless, "--question", "count", "--limit", &u64::MAX.to_string()])
         .args(["--node-limit", &u64::MAX.to_string(), "--kind", "search"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut reader = BufReader::new(child.stdout.take().unwrap());
-    let mut page = String::new();
-    reader.read_line(&mut page).unwrap();
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    reader.read_to_string(&mut page).unwrap();
+    let page = interrupt_after_first_line(&mut child);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
-    assert!(stderr(&output).starts_with("Interrupted. Stopped after 0 of "), "{}", stderr(&output));
+    assert!(stderr(&output).contains("\nInterrupted. Stopped after 0 of "), "{}", stderr(&output));
     assert!(!page.contains("kind"), "{page}");
 }
 
 /// A program that says it times the same as this one, and claims what it likes.
-fn impostor(folder: &Folder, mixed: &str, turn: &str, change: impl Fn(&mut Value)) -> String {
+pub fn impostor(folder: &Folder, mixed: &str, turn: &str, change: impl Fn(&mut Value)) -> String {
     let chosen = ["--kind", "text", "--strategy", "propagation", "--turns"];
     let greeting = run(&[&[mixed], &chosen[..]].concat());
     succeeded(&greeting);
@@ -342,13 +338,13 @@ fn compared(mixed: &str, other: &str, more: &[&str]) -> Output {
     run(&[&[mixed, "--strategy", "propagation", "--compare", other, "--time", "1"], more].concat())
 }
 
-const NO_TIME: &str = r#"{"wall": 1e-9, "processor": 1e-9}"#;
+pub const NO_TIME: &str = r#"{"wall": 1e-9, "processor": 1e-9}"#;
 const LONG_TIME: &str = r#"{"wall": 1e9, "processor": 1e9}"#;
 
 #[test]
 fn a_comparison_is_told_as_json_and_as_a_table() {
     let folder = Folder::new();
-    let mixed = folder.mixed();
+    let mixed = mixed(&folder);
     let this = SUDOKU;
     let output = compared(&mixed, this, &["--json"]);
     succeeded(&output);
@@ -378,7 +374,7 @@ fn a_comparison_is_told_as_json_and_as_a_table() {
 #[test]
 fn a_slower_program_fails_a_comparison_and_a_faster_one_does_not() {
     let folder = Folder::new();
-    let mixed = folder.mixed();
+    let mixed = mixed(&folder);
     let fast = impostor(&folder, &mixed, NO_TIME, |_| {});
     let limited = compared(&mixed, &fast, &["--max-regression", "5%"]);
     assert_eq!(limited.status.code(), Some(1), "{}", stderr(&limited));
@@ -401,7 +397,7 @@ fn a_slower_program_fails_a_comparison_and_a_faster_one_does_not() {
 #[test]
 fn programs_that_cannot_be_compared_are_refused() {
     let folder = Folder::new();
-    let mixed = folder.mixed();
+    let mixed = mixed(&folder);
     let refused = |other: &str, code: i32, part: &str| {
         let output = compared(&mixed, other, &[]);
         assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));

@@ -2,13 +2,15 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::ops::Deref;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
-use crate::harness::{Random, fixture, grid, large_list, skipped, stderr, stdout, succeeded, sudoku, text};
-use sudoku_stream::grid::Grid;
-use tempfile::TempDir;
+use crate::harness::{
+    self, Folder, Random, fixture, grid, interrupt_after_first_line, large_list, skipped, stderr, stdout,
+    succeeded, sudoku, unique_puzzles,
+};
 
 fn run(args: &[&str]) -> Output {
     sudoku(args).output().unwrap()
@@ -16,61 +18,28 @@ fn run(args: &[&str]) -> Output {
 
 /// Runs with `input` on standard input.
 fn feed(args: &[&str], input: &[u8]) -> Output {
-    let mut child =
-        sudoku(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let input = input.to_vec();
-    let writer = std::thread::spawn(move || {
-        // A child that stops early closes the pipe.
-        let _ = stdin.write_all(&input);
-    });
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap();
-    output
+    harness::feed(&mut sudoku(args), input)
 }
 
 /// A folder with a list of easy puzzles in it, made from the fixture of the strategies.
 struct Bench {
-    folder: TempDir,
+    folder: Folder,
     puzzles: Vec<String>,
+}
+
+impl Deref for Bench {
+    type Target = Folder;
+
+    fn deref(&self) -> &Folder {
+        &self.folder
+    }
 }
 
 impl Bench {
     fn new(count: usize) -> Self {
-        let known = fs::read_to_string(fixture("strategies.txt")).unwrap();
-        let unique: Vec<Grid> = known
-            .lines()
-            .filter(|line| line.contains(" 1 ") && line.find(' ') == Some(81))
-            .map(|line| grid(&line[..81]))
-            .collect();
-        let puzzles = (0..count)
-            .map(|k| text(&crate::harness::disguise(&unique[k % unique.len()], k as u64)))
-            .collect();
-        let bench = Self { folder: tempfile::tempdir().unwrap(), puzzles };
+        let bench = Self { folder: Folder::new(), puzzles: unique_puzzles(count) };
         bench.write("puzzles.txt", bench.puzzles.join("\n").as_bytes());
         bench
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.folder.path().join(name).to_str().unwrap().to_owned()
-    }
-
-    fn write(&self, name: &str, content: &[u8]) -> String {
-        fs::write(self.folder.path().join(name), content).unwrap();
-        self.path(name)
-    }
-
-    fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.folder.path().join(name)).unwrap()
-    }
-
-    fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = fs::read_dir(self.folder.path())
-            .unwrap()
-            .map(|e| e.unwrap().file_name().into_string().unwrap())
-            .collect();
-        names.sort();
-        names
     }
 }
 
@@ -97,9 +66,9 @@ fn solve_gives_one_answer_a_line_by_every_way_in_and_out() {
     let gzip = {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         encoder.write_all(&content).unwrap();
-        bench.write("gzipped", &encoder.finish().unwrap())
+        bench.write("gzipped", encoder.finish().unwrap())
     };
-    let zstd = bench.write("puzzles.zst", &zstd::encode_all(&content[..], 1).unwrap());
+    let zstd = bench.write("puzzles.zst", zstd::encode_all(&content[..], 1).unwrap());
     for args in [
         vec!["solve", &input, "--no-mmap"],
         vec!["solve", &input, "--threads", "1", "--strict", "--quiet"],
@@ -144,7 +113,9 @@ fn bad_files_get_their_sentence() {
         let out = out.to_str().unwrap();
 
         let validated = run(&["validate", file]);
-        assert_eq!(validated.status.code(), Some(2), "{name}");
+        // A header that cannot be read leaves nothing to look at.
+        let wanted = if code == "invalid_block_size" { 2 } else { 1 };
+        assert_eq!(validated.status.code(), Some(wanted), "{name}");
         assert_eq!(stdout(&validated) + &stderr(&validated), format!("{sentence}\n"), "{name}");
 
         let strict = run(&["solve", "--strict", file, "-o", out]);
@@ -234,14 +205,14 @@ fn answers_have_the_form_that_was_asked_for() {
         ),
     ];
     for ((form, good), (_, bad)) in expected.iter().zip(errors) {
-        let output = feed(&["solve", "--output", form], input.as_bytes());
+        let output = feed(&["solve", "--format", form], input.as_bytes());
         succeeded(&output);
         assert_eq!(stdout(&output), format!("{good}{bad}"), "{form}");
     }
     // What is written is read back.
-    let csv = feed(&["solve", "--output", "csv"], format!("{first}\n").as_bytes());
+    let csv = feed(&["solve", "--format", "csv"], format!("{first}\n").as_bytes());
     succeeded(&feed(&["check"], &csv.stdout));
-    let pretty = feed(&["solve", "--output", "grid"], format!("{first}\n").as_bytes());
+    let pretty = feed(&["solve", "--format", "grid"], format!("{first}\n").as_bytes());
     assert_eq!(stdout(&feed(&["solve"], &pretty.stdout)), format!("{one}\n"));
     assert_eq!(puzzle.filled(), 2);
 }
@@ -253,7 +224,17 @@ fn count_stops_at_its_limit() {
     succeeded(&counted);
     let clash = "error: Line 4 breaks the rules: 1 appears twice in row 1.";
     assert_eq!(stdout(&counted), format!("288\n1\n1\n{clash}\n"));
-    assert_eq!(stdout(&feed(&["count", "--limit", "2"], input)), format!("2\n1\n1\n{clash}\n"));
+    assert_eq!(stdout(&feed(&["count", "--limit", "2"], input)), format!("2+\n1\n1\n{clash}\n"));
+    assert_eq!(stdout(&feed(&["count", "--limit", "288"], input)), format!("288+\n1\n1\n{clash}\n"));
+    assert_eq!(stdout(&feed(&["count", "--limit", "289"], input)), stdout(&counted));
+    let rows = |form: &str| stdout(&feed(&["count", "--limit", "2", "--format", form], input));
+    assert!(rows("pair").starts_with("................,2+\n1234341221434321,1\n"));
+    assert!(rows("csv").starts_with("puzzle,count\n................,2+\n1234341221434321,1\n"));
+    let objects = rows("jsonl");
+    assert!(
+        objects.contains("\"count\":2,\"exact\":false}\n")
+            && objects.contains("\"count\":1,\"exact\":true}\n")
+    );
     let same = feed(&["solve", "--question", "count"], input);
     assert_eq!(stdout(&same), stdout(&counted));
     let gave_up = feed(&["count", "--limit", "1000", "--node-limit", "10"], b"................\n");
@@ -274,24 +255,21 @@ fn check_says_what_is_wrong_as_one_goes() {
         "The puzzle is NOT solved.\n  14 blank cells to fill\n  no rule is broken so far\n"
     );
 
-    let wrong = feed(&["check"], b"1234341221434322\n1234341221434321\n12\n");
+    let wrong = feed(&["check"], b"1234341221434322\n");
     assert_eq!(wrong.status.code(), Some(1));
     assert_eq!(
         stdout(&wrong),
-        "Line 1 is NOT solved.\n  2 appears twice in row 4, at (4, 3) and (4, 4)\n  \
+        "The puzzle is NOT solved.\n  2 appears twice in row 4, at (4, 3) and (4, 4)\n  \
          2 appears twice in column 4, at (2, 4) and (4, 4)\n  \
-         2 appears twice in box 4, at (4, 3) and (4, 4)\n\
-         Line 2 is correctly solved.\nLine 3 has the wrong length.\n"
+         2 appears twice in box 4, at (4, 3) and (4, 4)\n"
     );
+    let short = feed(&["check", "--size", "4"], b"12\n");
+    assert_eq!(short.status.code(), Some(1));
+    assert_eq!(stdout(&short), "The puzzle has the wrong length.\n");
 
-    let beside = feed(
-        &["check"],
-        b"puzzle,solution\n1...............,1234341221434321\n2...............,1234341221434321\n",
-    );
-    assert_eq!(
-        stdout(&beside),
-        "Line 2 is correctly solved.\nLine 3 is NOT solved.\n  the clue 2 at (1, 1) was changed\n"
-    );
+    let beside = feed(&["check"], b"puzzle,solution\n2...............,1234341221434321\n");
+    assert_eq!(beside.status.code(), Some(1));
+    assert_eq!(stdout(&beside), "The puzzle is NOT solved.\n  the clue 2 at (1, 1) was changed\n");
 }
 
 #[test]
@@ -326,11 +304,52 @@ fn show_picks_by_number_and_at_random() {
 }
 
 #[test]
+fn show_says_whether_the_solution_is_the_only_one() {
+    let last = |cells: &str| {
+        let shown = run(&["show", "--puzzle", cells, "--solve"]);
+        succeeded(&shown);
+        assert_eq!(stderr(&shown), "");
+        stdout(&shown).lines().last().unwrap().to_owned()
+    };
+    let blank = |cells: usize| ".".repeat(cells);
+    assert_eq!(last("1234............"), "This is one of 12 solutions.");
+    assert_eq!(last(&blank(81)), "This is one of 1,000 solutions or more.");
+    assert_eq!(last("1234341221434321"), "4 3 | 2 1");
+    assert_eq!(last("123....4........"), "The puzzle has no solution.");
+    let bench = Bench::new(2);
+    let listed = bench.write("list.txt", format!("{}\n123....4........\n", blank(16)));
+    let shown = run(&["show", &listed, "--index", "2", "--solve"]);
+    assert!(stdout(&shown).ends_with("\n\nLine 2 has no solution.\n"), "{}", stdout(&shown));
+}
+
+#[test]
+fn one_answer_has_no_summary() {
+    let puzzle = &unique_puzzles(1)[0];
+    let said = |args: &[&str], input: &str| {
+        let output = feed(args, input.as_bytes());
+        succeeded(&output);
+        stderr(&output)
+    };
+    assert_eq!(said(&["solve"], puzzle), "");
+    assert_eq!(said(&["count"], puzzle), "");
+    assert_eq!(said(&["solve", "--format", "csv"], &format!("# one\n{puzzle}\n\n")), "");
+    assert!(said(&["solve", "--stats"], puzzle).starts_with("nodes "));
+    assert!(said(&["solve"], &format!("{puzzle}\n{puzzle}\n")).starts_with("2 puzzles in "));
+    // An error on standard output speaks for itself; in a file nobody sees it.
+    let bad = "11".to_owned() + &puzzle[2..];
+    assert_eq!(said(&["solve"], &bad), "");
+    let folder = Folder::new();
+    let out = folder.path("out.txt");
+    assert_eq!(said(&["solve", "-", "-o", &out], puzzle), "");
+    assert!(said(&["solve", "-", "-o", &out], &bad).contains("1 error line (1 rule_broken)"));
+}
+
+#[test]
 fn what_cannot_be_read_is_named() {
     let bench = Bench::new(1);
     let empty = bench.write("empty.txt", b"");
     let blank = bench.write("blank.txt", b"\n\n# nothing\n");
-    let folder = bench.folder.path().to_str().unwrap().to_owned();
+    let folder = bench.root();
     let missing = bench.path("missing.txt");
     for (file, sentence) in [
         (&empty, format!("{empty} is empty.\n")),
@@ -415,18 +434,6 @@ fn a_closed_pipe_is_success() {
     assert_eq!(stderr(&output), "");
 }
 
-/// Waits until the child has written something, then sends it SIGINT.
-fn interrupt_after_first_line(child: &mut Child) -> String {
-    let mut reader = BufReader::new(child.stdout.take().unwrap());
-    let mut line = String::new();
-    reader.read_line(&mut line).unwrap();
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
-    let mut rest = String::new();
-    reader.read_to_string(&mut rest).unwrap();
-    line + &rest
-}
-
 #[test]
 fn an_interrupt_says_how_far_it_got() {
     let bench = Bench::new(10);
@@ -471,7 +478,7 @@ fn an_interrupt_ends_a_run_that_waits_for_input() {
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(b"1234341221434321\n").unwrap();
         wait_for_handler(&child);
-        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        harness::signal(&child, signal);
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(code), "{args:?} {}", stderr(&output));
         assert!(stderr(&output).starts_with("Interrupted. "), "{args:?} {}", stderr(&output));
@@ -513,7 +520,7 @@ fn options_that_make_no_sense_are_refused_with_a_sentence() {
         (&["solve", "--size", "7", "-"], "a side is 1, 4, 9, 16 or 25"),
         (
             &["solve", "--strategy", "magic", "-"],
-            "possible values: fast, propagation, dancing-links, fewest-candidates, recursive, backtracking",
+            "possible values: fast, boxes, propagation, dancing-links, fewest-candidates, recursive, backtracking",
         ),
         (&["solve", "--threads", "0", "-"], "0 is not in 1..=1024"),
         (&["solve", "--threads", "2", "--server", "http://127.0.0.1:1", "-"], "cannot be used with"),
@@ -599,7 +606,4 @@ fn answers_on_a_terminal_have_no_bar_between_them() {
     succeeded(&made);
     let said = stdout(&made);
     assert!(said.lines().take(20).all(|line| line.trim_end().len() == 81), "{said}");
-    // With the answers in a file there is a bar.
-    let written = terminal(&format!("solve '{input}' -o '{}'", bench.path("out.txt"))).unwrap();
-    assert!(stdout(&written).contains('%'), "{}", stdout(&written));
 }

@@ -286,9 +286,9 @@ fn connections_that_are_cut_anywhere_cost_no_line() {
     let server = Daemon::start(&ONE_THREAD);
     // Side by side, because most of the time is pauses before the next attempt.
     let cases = [
-        (&marked, &["--output", "jsonl"][..]),
+        (&marked, &["--format", "jsonl"][..]),
         (&header, &["--question", "unique"]),
-        (&table, &["--output", "csv"]),
+        (&table, &["--format", "csv"]),
     ];
     let run = &|text: &str, options: &[&str]| {
         let bench = Bench::new(text, options);

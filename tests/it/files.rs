@@ -7,17 +7,23 @@ use std::io::{Cursor, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use crate::harness::packed::{Member, zip};
+use crate::harness::server::{Fault, Faulty, nearly_solved};
 use crate::harness::{
-    Folder, Random, SUDOKU, eventually, fixture, list, signal, skipped, stderr, stdout, succeeded, sudoku,
+    Folder, Random, SUDOKU, eventually, fixture, forge_version, list, signal, skipped, stderr, stdout,
+    succeeded, sudoku,
 };
 use std::ops::Deref;
 use sudoku_stream::answer::{OutputForm, Task, Workers};
 use sudoku_stream::grid::Grid;
 use sudoku_stream::input::{Mapped, Prefix, Reader, Shard, Source};
+use sudoku_stream::offline::{self, OfflineError};
+use sudoku_stream::pipeline;
+use sudoku_stream::solver::Strategy;
 use sudoku_stream::text::{Hint, Notation, Records};
 
 /// One way to search that takes its time, on one thread: marks are made on the way.
@@ -150,7 +156,8 @@ fn only_the_same_run_goes_on() {
     let left = fs::read(bench.path(PARTIAL)).unwrap();
     for (file, more, then, now) in [
         ("in.txt", &["--question", "unique"][..], "--question first", "--question unique"),
-        ("in.txt", &["--output", "csv"], "--output solution", "--output csv"),
+        ("in.txt", &["--format", "csv"], "--format solution", "--format csv"),
+        ("in.txt", &["--format", "csv", "--add", "clues,error"], "no --add", "--add clues,error"),
         ("in.txt", &["--shard", "2/2"], "no --shard", "--shard 2/2"),
         ("in.txt", &["--size", "9"], "no --size", "--size 9"),
         ("in.txt", &["--stats"], "no --stats", "--stats"),
@@ -237,22 +244,6 @@ fn an_input_that_was_replaced_by_one_that_looks_alike_is_not_gone_on_with() {
     bench.assert_out_is(&bench.unbroken("in.txt", &[]));
 }
 
-/// Makes the journal of a stopped run speak of the input as it is now, which stands for a file
-/// system that keeps neither inodes nor times.
-fn forge_version(bench: &Bench, file: &str) {
-    use std::os::unix::fs::MetadataExt as _;
-    let found = fs::metadata(bench.path(file)).unwrap();
-    let mut journal: serde_json::Value =
-        serde_json::from_slice(&fs::read(bench.path(JOURNAL)).unwrap()).unwrap();
-    journal["run"]["version"] = serde_json::json!({
-        "bytes": found.len(),
-        "modified": [found.mtime(), found.mtime_nsec()],
-        "changed": [found.ctime(), found.ctime_nsec()],
-        "inode": found.ino(),
-    });
-    bench.write(JOURNAL, serde_json::to_vec(&journal).unwrap());
-}
-
 #[test]
 fn an_input_with_other_content_where_it_was_read_is_not_gone_on_with() {
     let bench = Bench::new(60_000);
@@ -280,11 +271,11 @@ fn an_input_with_other_content_where_it_was_read_is_not_gone_on_with() {
             let at = place + other[place..].iter().position(|byte| (b'1'..=b'8').contains(byte)).unwrap();
             other[at] += 1;
             bench.write(file, &if file == "in.zst" { pack(&other) } else { other });
-            forge_version(&bench, file);
+            forge_version(&bench.path(file), &bench.path(JOURNAL));
             assert_other_input(&bench, file, more, &format!("{file} {more:?} at {at}"));
         }
         bench.write(file, &content);
-        forge_version(&bench, file);
+        forge_version(&bench.path(file), &bench.path(JOURNAL));
         let done = bench.solve(file, &[&["--resume"], more].concat()).output().unwrap();
         succeeded(&done);
         assert!(stderr(&done).starts_with("Going on after "), "{}", stderr(&done));
@@ -367,13 +358,17 @@ fn a_plain_run_leaves_nothing_behind() {
 fn compressed_files_and_parts_are_gone_on_with_too() {
     let bench = Bench::new(60_000);
     bench.write("in.zst", zstd::encode_all(list(60_000).as_bytes(), 1).unwrap());
+    bench.write("in.zip", zip(&[Member::new("in.txt", list(60_000).as_bytes())]));
+    bench.write("in.utf16", list(60_000).encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<_>>());
     let grids = grids(list(60_000).as_bytes());
     bench.write("in.grid", &grids);
     bench.write("grid.zst", zstd::encode_all(&grids[..], 1).unwrap());
     for (file, more) in [
         ("in.zst", &[][..]),
+        ("in.zip", &[]),
+        ("in.utf16", &[]),
         ("grid.zst", &["--strict"]),
-        ("in.txt", &["--shard", "2/2", "--output", "csv"]),
+        ("in.txt", &["--shard", "2/2", "--format", "csv"]),
         ("in.grid", &["--shard", "2/2", "--strict"]),
     ] {
         let answers = bench.unbroken(file, more);
@@ -596,6 +591,27 @@ fn what_can_be_neither_cut_nor_gone_on_with_is_refused() {
     }
 }
 
+#[test]
+fn a_short_list_of_hard_puzzles_is_spread_over_the_threads() {
+    let folder = Folder::new();
+    folder.write("in.txt", nearly_solved(24).join("\n"));
+    let endless = Faulty::new(Fault::Endless);
+    let running = endless.counters.clone();
+    let strategy: &'static dyn Strategy = Box::leak(Box::new(endless));
+    let reader = Source::open(folder.path("in.txt").as_ref(), true).unwrap().read(&Hint::default()).unwrap();
+    let workers = Workers::new(reader.format().clone(), Task { strategy: Some(strategy), ..Task::default() });
+    let pool = Arc::new(pipeline::pool(Some(2)).unwrap());
+    let cancel = Arc::new(AtomicBool::new(false));
+    let run = thread::spawn({
+        let cancel = Arc::clone(&cancel);
+        let mut output = offline::Output::file(folder.path("out.txt").as_ref(), false).unwrap();
+        move || offline::solve(reader, &Arc::new(workers), &pool, &cancel, &mut output, |_| {})
+    });
+    eventually("a search on each of two threads", || running.running() == 2);
+    cancel.store(true, Ordering::Relaxed);
+    assert!(matches!(run.join().unwrap(), Err(OfflineError::Cancelled)));
+}
+
 /// Everything that is written for a whole input or a part of it, as `solve` does.
 fn answers(mut reader: Reader, form: OutputForm) -> String {
     let task = Task { form, ..Task::default() };
@@ -663,7 +679,7 @@ fn parts_of_every_notation_make_up_the_whole() {
     let mut seen = 0;
     for path in files("good").chain(files("bad")).collect::<Vec<PathBuf>>() {
         let ending = path.extension().unwrap().to_str().unwrap();
-        if ["answers", "md", "tsv", "gz", "zst"].contains(&ending)
+        if ["answers", "md", "tsv", "gz", "zst", "bz2", "xz", "zip"].contains(&ending)
             || path.to_str().unwrap().contains("block_size")
         {
             continue;
@@ -800,12 +816,12 @@ fn parts_are_solved_by_themselves() {
     let bench = Bench::new(3_000);
     let input = bench.path("in.txt");
     for form in ["solution", "csv", "grid"] {
-        let whole = run(&["solve", &input, "--output", form]);
+        let whole = run(&["solve", &input, "--format", form]);
         let mut parts = Vec::new();
         let mut answered = 0;
         for part in ["1/3", "2/3", "3/3"] {
             let out = bench.path("part.txt");
-            let output = run(&["solve", &input, "--output", form, "--shard", part, "-o", &out]);
+            let output = run(&["solve", &input, "--format", form, "--shard", part, "-o", &out]);
             succeeded(&output);
             let said = stderr(&output);
             answered += said.split(' ').next().unwrap().replace(',', "").parse::<usize>().unwrap();

@@ -7,13 +7,21 @@
 pub mod authority;
 #[path = "harness/daemon.rs"]
 pub mod daemon;
+#[path = "harness/packed.rs"]
+pub mod packed;
 #[path = "harness/server.rs"]
 pub mod server;
+#[path = "harness/session.rs"]
+pub mod session;
+#[path = "harness/terminal.rs"]
+pub mod terminal;
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -32,6 +40,15 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 /// How often a condition is checked.
 const POLL: Duration = Duration::from_millis(2);
 
+/// A loopback address with a port that nobody uses, nor any test beside this one: a free port of
+/// 127.0.0.1 could be theirs the next moment.
+pub fn unused_address() -> SocketAddr {
+    static CALLS: AtomicU8 = AtomicU8::new(1);
+    let [.., high, low] = std::process::id().to_be_bytes();
+    let own = Ipv4Addr::new(127, high | 1, low, CALLS.fetch_add(1, Ordering::Relaxed));
+    TcpListener::bind((own, 0)).unwrap().local_addr().unwrap()
+}
+
 /// Waits until `condition` holds, and returns how long that took.
 #[track_caller]
 pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) -> Duration {
@@ -42,14 +59,22 @@ pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) -> Duration {
 
 /// Waits until `look` finds something, and returns that.
 #[track_caller]
+pub fn wait_for<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
+    wait_or(look, || panic!("{what} did not happen within {PATIENCE:?}"))
+}
+
+/// Waits until `look` finds something, and returns that, or calls `complain`.
+#[track_caller]
 #[expect(clippy::disallowed_methods, reason = "the pause between two checks of a condition")]
-pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+pub fn wait_or<T>(mut look: impl FnMut() -> Option<T>, complain: impl FnOnce() -> T) -> T {
     let begin = Instant::now();
     loop {
         if let Some(found) = look() {
             return found;
         }
-        assert!(begin.elapsed() < PATIENCE, "{what} did not happen within {PATIENCE:?}");
+        if begin.elapsed() > PATIENCE {
+            return complain();
+        }
         thread::sleep(POLL);
     }
 }
@@ -67,10 +92,46 @@ pub fn piped(mut command: Command) -> Command {
     command
 }
 
-/// Sends a signal, by its name as `kill` knows it.
+/// Sends a signal, by its name as `kill` knows it, and waits until the process has taken it: the
+/// system makes one signal of two equal ones that nobody has taken yet.
 #[track_caller]
 pub fn signal(child: &Child, name: &str) {
-    assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
+    wait_for("a signal's delivery", || {
+        // The signals sent to a process that none of its threads has taken, as Linux counts them.
+        // A process that is stopped takes none, and one that is gone has no status.
+        let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+        let field = |name| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+        let is_stopped = field("State:").is_some_and(|state| state.starts_with(['T', 'Z']));
+        let is_taken = field("ShdPnd:").is_none_or(|pending| !pending.contains(|digit| digit != '0'));
+        (is_stopped || is_taken).then_some(())
+    });
+}
+
+/// Reads what a program prints, and sends it SIGINT after the first line.
+#[track_caller]
+pub fn interrupt_after_first_line(child: &mut Child) -> String {
+    let mut reader = BufReader::new(child.stdout.take().unwrap());
+    let mut printed = String::new();
+    reader.read_line(&mut printed).unwrap();
+    signal(child, "-INT");
+    reader.read_to_string(&mut printed).unwrap();
+    printed
+}
+
+/// Runs a command with `input` on standard input.
+pub fn feed(command: &mut Command, input: &[u8]) -> Output {
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    let writer = thread::spawn(move || {
+        // A child that stops early closes the pipe.
+        let _ = stdin.write_all(&input);
+    });
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    output
 }
 
 /// A folder that is removed on drop with everything in it.
@@ -92,6 +153,10 @@ impl Folder {
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         fs::write(self.0.path().join(name), content).unwrap();
         self.path(name)
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.0.path().join(name)).unwrap()
     }
 
     /// A FIFO with this name.
@@ -221,20 +286,39 @@ pub fn disguise(grid: &Grid, seed: u64) -> Grid {
     disguised
 }
 
-/// Easy puzzles, and a line that is too short in every 97th place: the errors, which name their
-/// lines, tell the places apart.
-pub fn list(lines: usize) -> String {
+/// Different 9x9 puzzles with one solution: disguises of those in the fixture of the strategies.
+pub fn unique_puzzles(count: usize) -> Vec<String> {
     let known = fs::read_to_string(fixture("strategies.txt")).unwrap();
     let unique: Vec<Grid> = known
         .lines()
         .filter(|line| line.contains(" 1 ") && line.find(' ') == Some(81))
         .map(|line| grid(&line[..81]))
         .collect();
-    let puzzles: Vec<String> =
-        (0..1_000).map(|k| text(&disguise(&unique[k % unique.len()], k as u64))).collect();
+    (0..count).map(|k| text(&disguise(&unique[k % unique.len()], k as u64))).collect()
+}
+
+/// Easy puzzles, and a line that is too short in every 97th place: the errors, which name their
+/// lines, tell the places apart.
+pub fn list(lines: usize) -> String {
+    let puzzles = unique_puzzles(1_000);
     (0..lines)
         .map(|k| if k % 97 == 96 { "12\n".to_owned() } else { puzzles[k % 1_000].clone() + "\n" })
         .collect()
+}
+
+/// Makes the journal of a stopped run speak of the input as it is now, which stands for a file
+/// system that keeps neither inodes nor times.
+pub fn forge_version(input: &str, journal: &str) {
+    use std::os::unix::fs::MetadataExt as _;
+    let found = fs::metadata(input).unwrap();
+    let mut content: serde_json::Value = serde_json::from_slice(&fs::read(journal).unwrap()).unwrap();
+    content["run"]["version"] = serde_json::json!({
+        "bytes": found.len(),
+        "modified": [found.mtime(), found.mtime_nsec()],
+        "changed": [found.ctime(), found.ctime_nsec()],
+        "inode": found.ino(),
+    });
+    fs::write(journal, serde_json::to_vec(&content).unwrap()).unwrap();
 }
 
 /// A small generator with a seed, so that a failure can be run again (`SplitMix64` by G. Steele et

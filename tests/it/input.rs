@@ -45,8 +45,18 @@ fn reading(text: impl Read + Send + 'static) -> Result<Reader, InputError> {
     Source::reading("text".to_owned(), Box::new(text))?.read(&Hint::default())
 }
 
+/// A reader of 9x9 puzzles, one a line, whatever the text looks like.
+fn reading_lines(text: impl Read + Send + 'static) -> Reader {
+    Source::reading("text".to_owned(), Box::new(text)).unwrap().read(&lines_of_nine()).unwrap()
+}
+
 fn lines_of_nine() -> Hint {
-    Hint { notation: Some(Notation::Lines), order: Some(Order::NINE), alphabet: Some(Alphabet::Letters) }
+    Hint {
+        notation: Some(Notation::Lines),
+        order: Some(Order::NINE),
+        alphabet: Some(Alphabet::Letters),
+        ..Hint::default()
+    }
 }
 
 /// Line numbers of the puzzles that can be read, and of those that cannot.
@@ -119,6 +129,27 @@ fn lines_are_numbered_through_all_chunks() {
 }
 
 #[test]
+fn chunks_are_as_small_as_asked_from_the_first_one_on() {
+    let text = format!("{NINE}\n").repeat(2_000);
+    let folder = Folder::new();
+    let file = folder.file("puzzles.txt", text.as_bytes());
+    for may_map in [true, false] {
+        for bytes in [1, 100, 1_024, 16 * 1_024] {
+            let mut reader = read(&file, may_map).unwrap();
+            reader.read_in_chunks_of(bytes);
+            let mut seen = Vec::new();
+            while let Some(chunk) = reader.next_chunk().unwrap() {
+                let part = chunk.block().text;
+                let most = (2 * bytes).max(NINE.len() + 1);
+                assert!(part.len() <= most, "{} bytes where {bytes} were asked for", part.len());
+                seen.extend_from_slice(part);
+            }
+            assert!(seen == text.as_bytes(), "chunks of {bytes}");
+        }
+    }
+}
+
+#[test]
 fn a_line_of_ten_megabytes_is_one_bad_line() {
     let folder = Folder::new();
     let long = "7".repeat(10 << 20);
@@ -164,7 +195,7 @@ fn line_ends_at_borders_are_found() {
                 (format!("{long}\n\n{NINE}\n{long}\n{NINE}"), Found { good: vec![3, 5], bad: vec![1, 4] }),
                 (format!("# {long}\n{NINE}\n#{long}\n{NINE}\n"), Found { good: vec![2, 4], bad: vec![] }),
             ] {
-                assert_eq!(all(reading(Cursor::new(text)).unwrap()), wanted, "{length} characters");
+                assert_eq!(all(reading_lines(Cursor::new(text))), wanted, "{length} characters");
             }
         }
     }
@@ -190,7 +221,10 @@ fn a_file_of_newlines_is_empty() {
     }
     let path = folder.file("zeros", b"");
     OpenOptions::new().write(true).open(&path).unwrap().set_len(50 << 20).unwrap();
-    assert_eq!(all(read(&path, true).unwrap()), Found { good: vec![], bad: vec![1] });
+    for may_map in [true, false] {
+        let error = read(&path, may_map).err().unwrap().to_string();
+        assert_eq!(error, format!("{} is no text: it has a zero byte at offset 0.", path.display()));
+    }
 }
 
 #[test]
@@ -210,12 +244,15 @@ fn odd_files_are_read_or_told_by_name() {
         assert_eq!(message(Path::new("/dev/null")), "/dev/null is empty.");
 
         // Files of /proc have a length of 0 and content all the same.
-        let lines = fs::read_to_string("/proc/self/status").unwrap().lines().count();
-        let found = all(read(Path::new("/proc/self/status"), may_map).unwrap());
-        assert_eq!((found.good.len(), found.bad.len()), (0, lines));
+        let status = message(Path::new("/proc/self/status"));
+        assert!(
+            status.starts_with("/proc/self/status has no puzzles: Line 1 is no puzzle, but \"Name:"),
+            "{status}"
+        );
     }
     let zeros = File::open("/dev/zero").unwrap().take(50 << 20);
-    assert_eq!(all(reading(zeros).unwrap()), Found { good: vec![], bad: vec![1] });
+    let error = reading(zeros).err().unwrap().to_string();
+    assert_eq!(error, "text is no text: it has a zero byte at offset 0.");
 }
 
 #[test]
@@ -684,18 +721,29 @@ fn inputs_are_kept_to_be_read_again() {
     }
 }
 
-/// What is unpacked once is unpacked once, read for the first time or again.
+/// What is read is looked at beyond the first bytes in the sample only, because it takes time.
 #[test]
-fn what_is_packed_twice_is_the_same_text_again() {
-    let folder = Folder::new();
-    let twice = gzip(&gzip(mixed(50).as_bytes()));
-    let path = folder.file("twice", &twice);
-    let first = all(read(&path, true).unwrap());
-    let kept = Source::open(&path, true).unwrap().rewindable().unwrap();
-    for _ in 0..2 {
-        assert_eq!(all(kept.source().unwrap().read(&Hint::default()).unwrap()), first);
+fn a_zero_byte_is_found_among_the_first_bytes() {
+    let text = format!("{NINE}\n").repeat(2 * SAMPLE_BYTES / 82);
+    for (at, is_found) in [(0, true), (1, true), (100, true), (SAMPLE_BYTES - 1, true), (SAMPLE_BYTES, false)]
+    {
+        let mut other = text.clone().into_bytes();
+        other[at] = 0;
+        let reader = reading(Cursor::new(other));
+        if is_found {
+            let wanted = format!("text is no text: it has a zero byte at offset {at}.");
+            assert_eq!(reader.err().unwrap().to_string(), wanted);
+        } else {
+            assert_eq!(all(reader.unwrap()).bad, [at as u64 / 82 + 1]);
+        }
     }
-    assert!(first.good.is_empty() && !first.bad.is_empty());
+    // Behind blank lines and comments, the sample is of what comes behind them.
+    for lead in [2 * SAMPLE_BYTES, 3 * SAMPLE_BYTES + 7] {
+        let text = format!("{}{NINE}\0\n", "\n".repeat(lead));
+        let error = reading(Cursor::new(text)).err().unwrap().to_string();
+        let wanted = format!("text is no text: it has a zero byte at offset {}.", lead + 81);
+        assert_eq!(error, wanted);
+    }
 }
 
 #[test]
@@ -747,4 +795,27 @@ fn hints_reach_the_reader() {
     let reader = source.read(&lines_of_nine()).unwrap();
     assert_eq!((reader.name(), reader.line()), ("text", 1));
     assert_eq!(all(reader), Found { good: vec![], bad: vec![1, 2] });
+}
+
+/// A terminal goes on after Ctrl-D, so what is asked for once more would have to be ended once more.
+#[test]
+fn the_end_of_a_stream_is_asked_for_once() {
+    struct Typed(Vec<&'static str>);
+
+    impl Read for Typed {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let typed = self.0.pop().expect("nothing is read behind the end");
+            buffer[..typed.len()].copy_from_slice(typed.as_bytes());
+            Ok(typed.len())
+        }
+    }
+
+    // Within what the kind of an input is known by, and behind it.
+    for lines in [&[][..], &["1"], &["1.3.3.1..1434.2.\n"], &["1.3.3.1..1434.2.\n", "1.3.3.1..1434.2.\n"]] {
+        let typed = [&[""][..], lines].concat();
+        match reading(Typed(typed)) {
+            Ok(mut reader) => while reader.next_chunk().unwrap().is_some() {},
+            Err(error) => assert_eq!((error.to_string(), lines.len()), ("text is empty.".to_owned(), 0)),
+        }
+    }
 }

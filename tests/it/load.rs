@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::harness::daemon::Daemon;
-use crate::harness::{SUDOKU, eventually, signal, stderr, stdout, succeeded};
+use crate::harness::{self, SUDOKU, eventually, signal, stderr, stdout, succeeded};
 use serde_json::Value;
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::service::{Config, Server};
@@ -136,7 +136,7 @@ struct Misbehaving {
 }
 
 #[derive(Clone, Copy)]
-enum Behaviour {
+pub enum Behaviour {
     Right,
     /// Two cells are exchanged.
     WrongSolution,
@@ -179,12 +179,12 @@ impl Solver for MisbehavingSolver {
 }
 
 /// A server in this process with such a strategy, and how many puzzles it has searched.
-fn misbehaving(runtime: &Runtime, how: Behaviour) -> (String, Arc<AtomicU64>) {
+pub fn misbehaving(runtime: &Runtime, how: Behaviour) -> (String, Arc<AtomicU64>) {
     let searched = Arc::default();
     let strategy: &'static dyn Strategy =
         Box::leak(Box::new(Misbehaving { how, searched: Arc::clone(&searched) }));
     let config = Config {
-        listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()],
         strategies: Box::leak(Box::new([strategy])),
         ..Config::default()
     };
@@ -253,6 +253,31 @@ fn wait_for_work(server: &Daemon, time: Duration) {
     eventually("work", || server.cpu_since(before) >= time);
 }
 
+/// With several servers, what a lost one has not answered goes to another.
+#[test]
+fn a_server_of_several_that_is_lost_costs_no_answer() {
+    for (method, signal) in [("solve-lines", "-TERM"), ("solve-stream", "-KILL"), ("solve", "-TERM")] {
+        let (stays, goes) = (Daemon::with_figures(&[]), Daemon::with_figures(&[]));
+        let answered = |server: &Daemon| server.figure("sudoku_puzzles_total{outcome=\"answered\"}");
+        let both = format!("{},{}", goes.url(), stays.address);
+        let args = ["--method", method, "--batch", "40", "--streams", "4", "--duration", "30", "--json"];
+        let child = load(&both, &args).spawn().unwrap();
+        eventually("both servers have work", || [&stays, &goes].iter().all(|server| answered(server) > 0));
+        goes.signal(signal);
+        // The other one takes what is left, and goes on.
+        let before = answered(&stays);
+        eventually("the other goes on", || answered(&stays) > before + 5_000);
+        harness::signal(&child, "-INT");
+        let output = child.wait_with_output().unwrap();
+        let report = report(&output);
+        assert_eq!(output.status.code(), Some(130), "{method}: {report:#}");
+        let [right, wrong, missing, repeated, failed] = outcomes(&report);
+        assert_eq!([wrong, missing, repeated, failed], [0; 4], "{method}: {report:#}");
+        assert_eq!(right, figure(&report, "/puzzles/sent"));
+        assert!(figure(&report, "/puzzles/resent") > 0, "{method}: {report:#}");
+    }
+}
+
 #[test]
 fn an_interrupt_ends_it_with_the_report_so_far() {
     let runtime = Runtime::new().unwrap();
@@ -280,9 +305,10 @@ fn what_cannot_run_says_why() {
         (file("token", "correct-horse-battery"), file("other", "another-token-of-some-length"));
     let empty = file("empty", "\n# nothing\n");
     let server = Daemon::start(&["--token-file", &token]);
-    let cases: [(&str, &[&str], &str); 7] = [
+    let cases: [(&str, &[&str], &str); 8] = [
         ("http://127.0.0.1:1", &[], "No server answers at http://127.0.0.1:1"),
-        ("127.0.0.1:1", &[], "is no server address"),
+        ("127.0.0.1:1", &[], "No server answers at http://127.0.0.1:1"),
+        ("nonsense", &[], "is no server address"),
         (&server.url(), &["--token-file", &other], "The server refused after 0 answers"),
         (&server.url(), &[], "The server refused after 0 answers"),
         (&server.url(), &[&empty], "is empty."),

@@ -26,7 +26,8 @@ fn reader(text: &[u8], hint: &Hint) -> Result<Reader, InputError> {
 
 /// What a text is taken for: `lines 9x9 letters`.
 fn detected(text: &[u8], hint: &Hint) -> String {
-    match reader(text, hint) {
+    let source = Source::reading("text".to_owned(), Box::new(Cursor::new(text.to_vec()))).unwrap();
+    match source.read_as_puzzles(hint) {
         Ok(reader) => {
             let format = reader.format();
             format!("{} {} {}", format.notation(), format.order(), format.alphabet())
@@ -83,6 +84,7 @@ fn hint(words: &str) -> Hint {
         notation: next().map(|word| word.parse().unwrap()),
         order: next().map(|word| Order::new(word.parse().unwrap()).unwrap()),
         alphabet: next().map(|word| word.parse().unwrap()),
+        ..Hint::default()
     }
 }
 
@@ -239,7 +241,8 @@ fn texts_are_taken_for_what_they_are() {
             format!("puzzle,solution\n12,12\n{NINE},{NINE_SOLVED}\n"),
             "csv 9x9 letters",
         ),
-        ("lines with commas", format!("{NINE},easy\n{NINE},hard\n"), "lines 9x9 letters"),
+        ("lines with commas", format!("{NINE},easy\n{NINE},hard, I think\n"), "lines 9x9 letters"),
+        ("fields without a heading", format!("{NINE},easy\n{NINE},hard\n"), "csv 9x9 letters"),
         // A bad first line does not spoil the size of the others.
         ("80 cells first", lines(short), "lines 9x9 letters"),
         ("16 cells first", lines(&NINE[..16]), "lines 9x9 letters"),
@@ -268,11 +271,12 @@ fn what_the_user_says_is_obeyed() {
         (NINE, "header", "Invalid block size."),
         ("3\n", "- 1", "lines 1x1 letters"),
         ("1\n.\n12\n", "- 1", "lines 1x1 letters"),
-        ("1\n.\n12\n", "lines", "lines 1x1 letters"),
+        ("1\n.\n12\n", "lines", "lines 9x9 letters"),
+        ("1\n.\n1\n", "lines", "lines 1x1 letters"),
         ("7\n.\n7\n", "- - 7", "lines 1x1 7"),
         ("1\n.\n1\n", "header", "Invalid block size."),
         ("1\n.\n1\n", "- 2", "Invalid block size."),
-        ("1 2 3\n", "lines", "lines 1x1 letters"),
+        ("1 2 3\n", "lines", "lines 9x9 letters"),
         ("1 2 3\n", "triples 5", "triples 25x25 letters"),
         (NINE, "- - hex", "lines 9x9 hex"),
         (NINE, "- - 1234", "The alphabet 1234 does not fit 9x9 puzzles."),
@@ -425,7 +429,7 @@ fn rows_of_16x16_puzzles_are_told_from_4x4_puzzles_or_refused() {
         ("4x4 puzzles", format!("{FOUR}\n").repeat(16), lines),
         ("4x4 puzzles without a value twice", format!("{without_clash}\n").repeat(16), lines),
         ("4x4 puzzles of one clue", format!("1{}\n", &blank[1..]).repeat(16), lines),
-        ("other blanks", format!("{}_..\n", &blank[..13]).repeat(16), lines),
+        ("other blanks, which are those of both", format!("{}_..\n", &blank[..13]).repeat(16), refused),
         ("blanks that look like rulers", "----------------\n".repeat(16), lines),
         (
             "three good lines and a bad one",
@@ -561,7 +565,7 @@ fn puzzles_are_read_in_every_notation() {
             (1..=5).map(ok).collect(),
         ),
         ("-", format!("{NINE}\n{FOUR}\n{NINE}\n"), vec![ok(1), length(2), ok(3)]),
-        ("-", format!("{NINE}\n {NINE}\n\0\n"), vec![ok(1), length(2), length(3)]),
+        ("-", format!("{NINE}\n {NINE}\n\u{1}\n"), vec![ok(1), length(2), length(3)]),
         ("lines 1", "1\n.\n2\n".into(), vec!["1 1".into(), "2 .".into(), bad(3, "'2'", 1)]),
         ("- 2 hex", "0123230110323...\n".into(), vec!["1 0123230110323...".into()]),
         ("- - abcd", "abcd.0_*-bcdaaaa\n".into(), vec!["1 abcd.....bcdaaaa".into()]),
@@ -597,13 +601,13 @@ fn puzzles_are_read_in_every_notation() {
             format!("x{}\n{}\n{}\n", &together[1..29], &together[30..38], &together[40..]),
             vec![length(4)],
         ),
-        ("grid", together.replacen('.', "x", 1), vec![bad(1, "'x'", 3)]),
+        ("grid", together.replacen('.', "q", 1), vec![bad(1, "'q'", 3)]),
         ("grid", together.replacen('.', "é", 1), vec![bad(1, "'é'", 3)]),
         ("grid", grid.replacen('.', "éé", 1), vec![bad(1, "'é'", 5)]),
         ("grid", grid.replacen(". .", "é 10", 1), vec![bad(1, "'é'", 5)]),
         ("grid", grid.replacen(". .", ". 10", 1), vec![bad(1, "'1'", 7)]),
         ("grid", grid.replacen(". .", ". +1", 1), vec![bad(1, "'+'", 7)]),
-        ("grid", grid.replacen(". .", ". _", 1), vec![bad(1, "'_'", 7)]),
+        ("grid", grid.replacen(". .", "· _", 1), vec![ok(1)]),
         ("grid", grid.replacen("5 3 . .", "5 3 0 00", 1), vec![bad(1, "'0'", 7)]),
         ("grid", grid.replacen("5 3", "05 03", 1), vec![ok(1)]),
         // triples
@@ -624,7 +628,7 @@ fn puzzles_are_read_in_every_notation() {
             "1 1 0".into(),
             vec!["Line 1 has an invalid character. The value 0 is outside 1 to 9.".into()],
         ),
-        ("triples 3", "1 1 x".into(), vec![bad(1, "'x'", 5)]),
+        ("triples 3", "1 1 q".into(), vec![bad(1, "'q'", 5)]),
         ("triples 3", "1 é 3".into(), vec![bad(1, "'é'", 3)]),
         ("triples 3", "-1 1 3".into(), vec![bad(1, "'-'", 1)]),
         ("triples 3", "1 +1 3".into(), vec![bad(1, "'+'", 3)]),
@@ -654,8 +658,8 @@ fn puzzles_are_read_in_every_notation() {
             ),
             vec![ok(2), ok(3), length(4)],
         ),
-        ("-", format!("name,puzzle\n\"Doe, Jo\",{NINE}\nx,x{}\n", &NINE[1..]), vec![ok(2), bad(3, "'x'", 3)]),
-        ("-", format!("é,puzzle\né,x{}\né,{NINE}\n", &NINE[1..]), vec![bad(2, "'x'", 3), ok(3)]),
+        ("-", format!("name,puzzle\n\"Doe, Jo\",{NINE}\nq,q{}\n", &NINE[1..]), vec![ok(2), bad(3, "'q'", 3)]),
+        ("-", format!("é,puzzle\né,q{}\né,{NINE}\n", &NINE[1..]), vec![bad(2, "'q'", 3), ok(3)]),
         ("-", format!("id,board\n7,{NINE}\n"), vec![ok(2)]),
         // Told that it is a table, a reader does not take the first puzzle for a heading.
         ("csv", format!("{NINE},{NINE_SOLVED}\n{NINE}\n"), vec![ok(1), ok(2)]),
@@ -689,11 +693,18 @@ fn every_byte_is_a_cell_a_comment_or_an_error() {
         let mut text = format!("{NINE}\n{before}").into_bytes();
         text.push(byte);
         text.extend_from_slice(format!("{}\n{NINE}", &after[1..]).as_bytes());
+        if byte == 0 {
+            let error = reader(&text, &Hint::default()).err().unwrap().to_string();
+            assert_eq!(error, "text is no text: it has a zero byte at offset 122.");
+            continue;
+        }
         let bad = |what: String| vec![format!("Line 2 has an invalid character. It is {what} in column 41.")];
         let length = |line: u8| format!("Line {line} has the wrong length.");
         let middle = match byte {
             b'1'..=b'9' => vec![format!("2 {before}{}{}", char::from(byte), &after[1..])],
-            b'.' | b'0' | b'_' | b'*' | b'-' => vec![format!("2 {before}.{}", &after[1..])],
+            b'.' | b'0' | b'_' | b'*' | b'-' | b'?' | b'x' | b'X' => {
+                vec![format!("2 {before}.{}", &after[1..])]
+            }
             b' ' | b'\t' | b',' | b';' | b'#' => vec![length(2)],
             b'\n' => vec![length(2), length(3)],
             b'!'..=b'~' => bad(format!("'{}'", char::from(byte))),
@@ -739,8 +750,8 @@ fn every_sentence_is_an_answer_in_its_place() {
         (default, "12", "Line 2 has the wrong length.".into(), "wrong_length"),
         (
             default,
-            "12..x...........",
-            "Line 2 has an invalid character. It is 'x' in column 5.".into(),
+            "12..q...........",
+            "Line 2 has an invalid character. It is 'q' in column 5.".into(),
             "invalid_character",
         ),
         (default, "1..1............", clash("1 appears twice in row 1"), "rule_broken"),
@@ -754,8 +765,8 @@ fn every_sentence_is_an_answer_in_its_place() {
         (default, "xx1..1", "Line 2 has the wrong length.".into(), "wrong_length"),
         (
             default,
-            "11.x............",
-            "Line 2 has an invalid character. It is 'x' in column 4.".into(),
+            "11.q............",
+            "Line 2 has an invalid character. It is 'q' in column 4.".into(),
             "invalid_character",
         ),
         (default, "123....41.......", clash("1 appears twice in column 1"), "rule_broken"),
@@ -921,7 +932,7 @@ fn names_are_read_back_and_others_are_refused() {
     }
     assert_eq!(
         "sdk".parse::<Notation>().unwrap_err().to_string(),
-        "`sdk` is no notation. Use lines, header, grid, triples or csv."
+        "`sdk` is no notation. Use lines, header, grid, triples, csv, cells or jsonl."
     );
     for name in ["letters", "ascii", "alpha", "hex", "abcd", "x", "123456789", "_*;0", "ponmlkjihgfedcba"] {
         assert_eq!(name.parse::<Alphabet>().unwrap().to_string(), name);
@@ -1009,6 +1020,9 @@ fn each_good_file_is_read_and_solved() {
         ("solutions.csv", "csv 9x9 letters"),
         ("lines.gz", "lines 9x9 letters"),
         ("lines.zst", "lines 9x9 letters"),
+        ("lines.bz2", "lines 9x9 letters"),
+        ("lines.xz", "lines 9x9 letters"),
+        ("lines.zip", "lines 9x9 letters"),
     ];
     let mut named = BTreeSet::from(["README.md".to_owned()]);
     for (file, wanted) in formats {

@@ -204,7 +204,7 @@ proptest! {
             let seen = records(&format, &text, 1 + heading.lines().count() as u64);
             prop_assert_eq!(digits(&seen), wanted.clone(), "{}", String::from_utf8_lossy(&text));
             // The text itself says what order it is of.
-            let hint = Hint { notation: Some(notation), alphabet: Some(alphabet.clone()), order: None };
+            let hint = Hint { notation: Some(notation), alphabet: Some(alphabet.clone()), ..Hint::default() };
             text.splice(0..0, heading.bytes());
             prop_assert_eq!(all_records(open(&text, &[7, 100], &hint)), Ok(seen), "{}", String::from_utf8_lossy(&text));
         }
@@ -274,8 +274,10 @@ proptest! {
         if let Ok(opening) = detect(&text, &Hint::default()) {
             prop_assert!(opening.body <= text.len());
         }
-        let hint = Hint { notation: Some(Notation::Lines), order: Some(Order::NINE), alphabet: Some(Alphabet::Letters) };
+        let hint = Hint { notation: Some(Notation::Lines), order: Some(Order::NINE), alphabet: Some(Alphabet::Letters), ..Hint::default() };
         match all_records(open(&text, &[5, 64], &hint)) {
+            // Refused, or perhaps UTF-16.
+            _ if text.contains(&0) => {}
             Err(error) => prop_assert_eq!((error.as_str(), count_naively(without_mark(&text))), ("text is empty.", 0)),
             Ok(seen) => {
                 prop_assert_eq!(seen.len(), count_naively(without_mark(&text)));
@@ -331,10 +333,11 @@ proptest! {
             text.extend_from_slice(FOUR.as_bytes());
             text.push(b'\n');
         }
-        let hint = Hint { notation: notation.map(|(_, notation)| notation), order: None, alphabet: None };
+        let hint = Hint { notation: notation.map(|(_, notation)| notation), ..Hint::default() };
         let whole = all_records(open(&text, &[usize::MAX], &hint));
         prop_assert_eq!(&all_records(open(&text, &sizes, &hint)), &whole);
-        if let Ok(seen) = &whole {
+        // What has zero bytes is refused, or perhaps UTF-16.
+        if let Ok(seen) = &whole && !text.contains(&0) {
             // Read as one block, without any reader.
             let reader = open(&text, &[usize::MAX], &hint).unwrap();
             let skipped = usize::try_from(reader.line() - 1).unwrap();

@@ -35,10 +35,10 @@ fn a_server_gives_the_same_bytes_as_this_machine() {
         let file = path.to_str().unwrap();
         for extra in [
             &[][..],
-            &["--question", "unique", "--output", "csv"],
-            &["--question", "count", "--output", "jsonl", "--limit", "3"],
-            &["--output", "grid", "--strict"],
-            &["--output", "csv", "--shard", "2/3"],
+            &["--question", "unique", "--format", "csv"],
+            &["--question", "count", "--format", "jsonl", "--limit", "3"],
+            &["--format", "grid", "--strict"],
+            &["--format", "csv", "--shard", "2/3"],
         ] {
             let here = run(&[&["solve", "--quiet", file][..], extra].concat());
             let url = if extra.contains(&"csv") { &both } else { &server.url() };

@@ -4,31 +4,17 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, Command, Output, Stdio};
 
-use crate::harness::{Random, SUDOKU, SUDOKUD, fixture, grid, skipped, stderr, stdout, succeeded};
+use crate::harness::{
+    Random, SUDOKU, SUDOKUD, feed, fixture, grid, signal, skipped, stderr, stdout, succeeded, sudoku,
+};
 
 fn shell(arguments: &[&str]) -> Child {
-    Command::new(SUDOKU)
-        .arg("shell")
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
+    sudoku(&[&["shell"], arguments].concat()).stdin(Stdio::piped()).spawn().unwrap()
 }
 
 /// What it says to a script.
 fn run(script: &[u8]) -> Output {
-    let mut child = shell(&[]);
-    let mut stdin = child.stdin.take().unwrap();
-    let script = script.to_vec();
-    let writer = std::thread::spawn(move || {
-        // A console that has been left closes the pipe.
-        let _ = stdin.write_all(&script);
-    });
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap();
-    output
+    feed(&mut sudoku(&["shell"]), script)
 }
 
 /// What it says to a script that it has to come to the end of.
@@ -114,13 +100,13 @@ fn wrong_input_is_answered_with_a_sentence() {
     let (bad_block, bad_line) = (folder.path().join("block.txt"), path("bad/character_line_3.txt"));
     fs::write(&bad_block, format!("4\n{LINE}\n")).unwrap();
     let bad_block = format!("open {}", bad_block.to_str().unwrap());
-    let long = format!("{}x", &LINE[..80]);
+    let long = format!("{}q", &LINE[..80]);
     let rows = "example\nset ";
     let cases: &[(&str, &str)] = &[
         ("slove", "Unknown command `slove`. Did you mean `solve`? `help` lists the commands."),
         ("sett 1 1 1", "Unknown command `sett`. Did you mean `set`?"),
         ("frobnicate", "Unknown command `frobnicate`. `help` lists the commands."),
-        ("r", "`r` could be `rules`, `random`, `redo`, `reset`."),
+        ("r", "`r` could be `rules`, `random`, `redo`, `reset`, `rate`."),
         ("check", "There is no puzzle on the board."),
         ("set 1 1 1", "There is no puzzle on the board."),
         ("undo", "There is no puzzle on the board."),
@@ -136,10 +122,10 @@ fn wrong_input_is_answered_with_a_sentence() {
         ("open -", "`-` is where these commands come from."),
         ("example 7", "`7` is no side of a puzzle. It is 1, 4, 9, 16 or 25."),
         ("53..7...", "The puzzle has 8 cells; a puzzle has 1, 16, 81, 256 or 625."),
-        (&long, "The puzzle has an invalid character. It is 'x' in column 81."),
+        (&long, "The puzzle has an invalid character. It is 'q' in column 81."),
         ("solve 11..............", "The puzzle breaks the rules: 1 appears twice in row 1."),
         ("solve 123...4.........", "The puzzle has no solution."),
-        ("1234\n3412\n21x3\n4321", "Line 3 has an invalid character. It is 'x' in column 3."),
+        ("1234\n3412\n21q3\n4321", "Line 3 has an invalid character. It is 'q' in column 3."),
         ("1234\n34122\n2143\n4321", "Line 2 has the wrong length."),
         ("53..7....\nhelp", "The puzzle ended after 1 of 9 rows. It is not on the board."),
         ("53..7....", "The puzzle ended after 1 of 9 rows. It is not on the board."),
@@ -188,12 +174,12 @@ fn no_bytes_end_it() {
     script.extend(std::iter::repeat_n(b'.', 200_000));
     script.extend_from_slice(b"\n53..7\xFF...\n\nset \xFF 1 1\n\"unclosed\nopen \"unclosed\nopen 'a b\\\n");
     script.extend(b"1 2 3\n".repeat(20_000));
-    script.extend_from_slice(b"\n3\n\nexample\nhint\n");
+    script.extend_from_slice(b"\n3\n\nexample\nhint all\n");
     let output = run(&script);
     succeeded(&output);
     let answer = stdout(&output);
     assert_eq!(answer.matches("That is longer than 65536 bytes. It was passed over.").count(), 2, "{answer}");
-    assert!(answer.contains("fits nowhere else."), "{answer}");
+    assert!(answer.contains("fits nowhere else (hidden single)."), "{answer}");
     assert_eq!(stderr(&output), "");
 
     // No last line end, nothing at all, and an end in the middle of everything.
@@ -207,7 +193,7 @@ fn no_bytes_end_it() {
 #[test]
 fn no_order_of_words_ends_it() {
     let words: Vec<String> = [
-        "rules solve example open puzzle random set clear check hint strategy undo redo reset lock unlock count unique \
+        "rules solve example open puzzle random set clear check hint apply rate strategy undo redo reset lock unlock count unique \
          stats show new help 1 2 3 4 9 16 10 0 -1 A G . .... 53..7.... 1234 3412 ------ | +--+--+ r1c1 (1, 2) all line \
          triples on off fast propagation default 1... ................ 1111111111111111 x # ' \" \\ ~ - -- \n",
         &format!("{} {} {LINE}", path("good/two.grid"), path("bad/length_line_2.txt")),
@@ -275,10 +261,10 @@ fn a_list_is_opened_and_solved() {
 #[test]
 fn the_board_is_edited_and_everything_can_be_taken_back() {
     let answer = said(
-        "new 4\nset 1 1 1\nset (1, 2) 2\nset r1c3 3\nhint\nset 1 4 4\nclear 1 4\nshow line\nundo\nshow line\nundo\nundo\nundo\nundo\n\
+        "new 4\nset 1 1 1\nset (1, 2) 2\nset r1c3 3\nhint all\nset 1 4 4\nclear 1 4\nshow line\nundo\nshow line\nundo\nundo\nundo\nundo\n\
          undo\nredo\nshow line\n",
     );
-    assert!(answer.contains("(1, 4) must be 4: it is the only blank cell of row 1."), "{answer}");
+    assert!(answer.contains("(1, 4) is 4: it is the last blank cell of row 1 (last cell)."), "{answer}");
     let lines: Vec<&str> = answer.lines().filter(|line| line.len() == 16 && !line.contains(' ')).collect();
     assert_eq!(lines, ["123.............", "1234............", "1..............."]);
     assert!(answer.contains("There is nothing to take back."), "{answer}");
@@ -302,6 +288,34 @@ fn the_board_is_edited_and_everything_can_be_taken_back() {
     let answer = said("123434122143432.\ncheck\nset 4 4 1\ncheck\n");
     assert!(answer.contains("The puzzle is NOT solved.\n  1 blank cell to fill"), "{answer}");
     assert_eq!(answer.matches("The puzzle is correctly solved.").count(), 2, "{answer}");
+}
+
+#[test]
+fn hints_come_in_stages_and_are_carried_out() {
+    // This one takes a naked pair and nothing harder.
+    let pair = "................12..3..4..............5.6.7...1.82........9..28..4......3.7..5...";
+    let answer = said("example\nhint\nhint\nhint\nhint\napply\nhint\n");
+    assert_eq!(answer.matches("Look at box 2. `hint` says more.").count(), 1, "{answer}");
+    assert_eq!(answer.matches("The technique is hidden single, rated 1.2. `hint` says more.").count(), 1);
+    assert_eq!(answer.matches("`apply` carries the step out.").count(), 2, "the last stage again: {answer}");
+    assert_eq!(answer.matches("Look at ").count(), 2, "the next hint begins anew: {answer}");
+
+    // Hint by hint to the solution: candidates that went stay gone.
+    let answer = said(&format!("{pair}\n{}", "hint all\napply\n".repeat(90)));
+    assert!(
+        answer.contains("(naked pair)") && answer.contains("Noted: ") && answer.contains(" ruled out at "),
+        "{answer}"
+    );
+    assert_eq!(answer.matches("The puzzle is correctly solved.").count(), 1, "{answer}");
+    assert!(answer.contains("The puzzle is solved: nothing is left to fill in."), "{answer}");
+
+    let answer = said(&format!("{pair}\nrate\nsteps\nshow line\n"));
+    assert!(answer.contains("ER 3.0, EP 1.2, ED 1.2: naked pair\n"), "{answer}");
+    assert!(answer.contains("17 clues, each of them needed; one solution"), "{answer}");
+    assert!(answer.contains(" steps. ER 3.0 (naked pair), EP 1.2, ED 1.2."), "{answer}");
+    assert!(answer.ends_with(&format!("{pair}\n")), "the board stays: {answer}");
+    assert!(said("new 4\nrate\n").contains("The puzzle has more than one solution.\n"));
+    assert!(said("hint\n").starts_with("There is no puzzle on the board."));
 }
 
 #[test]
@@ -332,9 +346,6 @@ fn an_interrupt_stops_what_is_being_done() {
     let mut child = shell(&[]);
     let mut stdin = child.stdin.take().unwrap();
     let mut answers = BufReader::new(child.stdout.take().unwrap());
-    let kill = |id: u32| {
-        assert!(Command::new("kill").args(["-INT", &id.to_string()]).status().unwrap().success());
-    };
     let mut read_until = |sentence: &str| {
         let mut line = String::new();
         while !line.contains(sentence) {
@@ -356,7 +367,7 @@ fn an_interrupt_stops_what_is_being_done() {
     while ticks() < before + 5 {
         std::thread::yield_now();
     }
-    kill(child.id());
+    signal(&child, "-INT");
     read_until("Stopped.");
     stdin.write_all(b"example\n").unwrap();
     read_until("The example");
@@ -370,8 +381,8 @@ fn an_interrupt_stops_what_is_being_done() {
 fn help_names_every_command() {
     let list = said("help\n");
     for command in [
-        "rules", "solve", "example", "open", "puzzle", "random", "set", "clear", "check", "hint", "strategy",
-        "exit",
+        "rules", "solve", "example", "open", "puzzle", "random", "set", "clear", "check", "hint", "apply",
+        "rate", "steps", "strategy", "exit",
     ] {
         assert!(
             list.contains(&format!("\n  {command}")) || list.starts_with(&format!("  {command}")),

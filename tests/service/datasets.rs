@@ -207,13 +207,37 @@ async fn a_data_set_with_a_bad_line_is_not_served() {
     let puzzles = nearly_solved(3000);
     let bad = format!("{}{}\n", lines(&puzzles), &puzzles[0][1..]);
     let folder = folder_with(&[("bad.txt", &bad), ("empty.txt", ""), ("header.txt", "4\n.\n")]);
-    fs::write(folder.path().join("packed.gz"), b"\x1F\x8B\x08").unwrap();
+    for (name, bytes) in [
+        ("packed.gz", &b"\x1F\x8B\x08"[..]),
+        ("packed.xz", b"\xFD7zXZ\0"),
+        ("packed.zip", b"PK\x03\x04"),
+        ("wide.txt", b"\xFF\xFE1\0"),
+        ("wide2.txt", b"1\x002\x003\x004\x00"),
+        ("a.parquet", b"PAR1\x15"),
+        ("zeros.bin", b"1234341221434321\n\0"),
+    ] {
+        fs::write(folder.path().join(name), bytes).unwrap();
+    }
     let server = start_with(folder.path()).await;
     for (name, message) in [
         ("bad.txt", "The data set bad.txt is not served: Line 3001 has the wrong length."),
         ("empty.txt", "empty.txt is empty."),
         ("header.txt", "Invalid block size."),
         ("packed.gz", "packed.gz is compressed. Data sets are read at any place: unpack it."),
+        ("packed.xz", "packed.xz is compressed. Data sets are read at any place: unpack it."),
+        ("packed.zip", "packed.zip is compressed. Data sets are read at any place: unpack it."),
+        ("wide.txt", "wide.txt is in UTF-16. Data sets are read at any place: convert it to UTF-8."),
+        ("wide2.txt", "wide2.txt is in UTF-16. Data sets are read at any place: convert it to UTF-8."),
+        (
+            "a.parquet",
+            if cfg!(feature = "parquet") {
+                "a.parquet is a Parquet file. Data sets are read at any place: write its puzzles as lines."
+            } else {
+                "a.parquet is a Parquet file: this program was built without --features parquet. Write it as CSV, such \
+                 as by pandas.read_parquet('a.parquet').to_csv('puzzles.csv'), and read that."
+            },
+        ),
+        ("zeros.bin", "zeros.bin is no text: it has a zero byte at offset 17."),
     ] {
         for _ in 0..2 {
             let status = solve(&server, whole(name)).await.unwrap_err();
@@ -238,7 +262,8 @@ async fn a_puzzle_is_given_by_its_number_or_at_random() {
     let server = start_with(folder.path()).await;
     let mut client = server.client().await;
     let mut get = async |index| {
-        let request = GetPuzzleRequest { name: "many.txt".to_owned(), options: None, index };
+        let request =
+            GetPuzzleRequest { name: "many.txt".to_owned(), options: None, index, ..Default::default() };
         client.get_puzzle(request).await.map(tonic::Response::into_inner)
     };
     for index in [1, 2500, 5000, 7] {
@@ -281,6 +306,7 @@ async fn what_is_said_about_a_data_set_is_obeyed() {
         name: "small.txt".to_owned(),
         options: Some(TextOptions { order: 3, ..Default::default() }),
         index: None,
+        ..Default::default()
     };
     let status = server.client().await.get_puzzle(get).await.unwrap_err();
     assert_eq!(status.code(), Code::FailedPrecondition);

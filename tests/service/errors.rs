@@ -25,7 +25,7 @@ use tonic_prost::ProstCodec;
 use tonic_types::{ErrorDetails, StatusExt as _};
 
 use crate::harness::server::{
-    Fault, Faulty, Running, all_of, config, config_with, eventually, nearly_solved, start,
+    Fault, Faulty, Running, all_of, config, config_with, eventually, hyper_channel, nearly_solved, start,
 };
 use crate::harness::{PATIENCE, by, lines};
 use crate::streams::batch;
@@ -34,7 +34,7 @@ const CONTRACT: &str = include_str!("../../proto/sudoku/v1/sudoku.proto");
 
 /// The details of a status, which has to have this code and reason, and whatever all have.
 #[track_caller]
-fn details(status: &Status, code: Code, reason: &str) -> ErrorDetails {
+pub fn details(status: &Status, code: Code, reason: &str) -> ErrorDetails {
     assert_eq!(status.code(), code, "{status:?}");
     let details = status.get_error_details();
     let info = details.error_info().unwrap_or_else(|| panic!("no details: {status:?}"));
@@ -58,7 +58,7 @@ fn puzzle() -> Bytes {
 async fn bad_options_name_their_fields() {
     let server = start(config()).await;
     let options = proto::SolveOptions { strategy: "guess".to_owned(), order: 9, ..Default::default() };
-    let request = SolveRequest { options: Some(options.clone()), text: puzzle() };
+    let request = SolveRequest { options: Some(options.clone()), text: puzzle(), ..Default::default() };
     let status = server.client().await.solve(request).await.unwrap_err();
     let unary = details(&status, Code::InvalidArgument, "FIELD_INVALID");
     let request = SolveLinesRequest { options: Some(options), ..Default::default() };
@@ -122,22 +122,33 @@ async fn limits_are_named_with_their_values() {
 async fn a_deadline_that_passes_is_told() {
     let endless = Faulty::new(Fault::Endless);
     let server = start(config_with(endless)).await;
-    let mut client = server.client().await;
-    // A header of our own: with `set_timeout` the client would give up by itself.
-    let soon = |mut request: Request<SolveRequest>| {
-        request.metadata_mut().insert("grpc-timeout", "200m".parse().unwrap());
-        request
-    };
-    let request = soon(Request::new(SolveRequest { text: puzzle(), ..Default::default() }));
+    let mut client = server.client_without_timers();
+    let mut request = Request::new(SolveRequest { text: puzzle(), ..Default::default() });
+    request.set_timeout(Duration::from_millis(200));
     let status = client.solve(request).await.unwrap_err();
     details(&status, Code::DeadlineExceeded, "DEADLINE_PASSED");
 
     let (sender, requests) = mpsc::channel(1);
     sender.send(batch(1, &[b"."])).await.unwrap();
     let mut request = Request::new(ReceiverStream::new(requests));
-    request.metadata_mut().insert("grpc-timeout", "200m".parse().unwrap());
+    request.set_timeout(Duration::from_millis(200));
     let stream = client.solve_stream(request).await.unwrap();
     let status = all_of(stream.into_inner()).await.1.unwrap_err();
+    details(&status, Code::DeadlineExceeded, "DEADLINE_PASSED");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_deadline_counts_from_the_headers_of_a_call() {
+    let server = start(config()).await;
+    let mut calls = Grpc::with_origin(hyper_channel(), server.url().parse().unwrap());
+    calls.ready().await.unwrap();
+    let (_sender, requests) = mpsc::channel::<SolveRequest>(1);
+    let mut request = Request::new(ReceiverStream::new(requests));
+    request.set_timeout(Duration::from_millis(200));
+    let path = PathAndQuery::from_static("/sudoku.v1.SudokuService/Solve");
+    let codec = ProstCodec::<SolveRequest, SolveResponse>::default();
+    let call = calls.client_streaming(request, path, codec);
+    let status = timeout(PATIENCE, call).await.unwrap().unwrap_err();
     details(&status, Code::DeadlineExceeded, "DEADLINE_PASSED");
 }
 
@@ -196,6 +207,7 @@ async fn data_sets_are_named_as_resources() {
     fs::write(folder.path().join("bad.txt"), format!("{}12\n", lines(&nearly_solved(3)))).unwrap();
     fs::write(folder.path().join("packed.gz"), b"\x1f\x8b\x08\0\0\0\0\0\0\x03\x03\0\0\0\0\0\0\0\0\0")
         .unwrap();
+    fs::write(folder.path().join("wide.txt"), b"\xFE\xFF\x001").unwrap();
     fs::write(folder.path().join("many.txt"), lines(&nearly_solved(20_000))).unwrap();
     let slow = Faulty::new(Fault::Slow(Duration::from_micros(100)));
     let counters = slow.counters.clone();
@@ -212,7 +224,11 @@ async fn data_sets_are_named_as_resources() {
     let status = server.client().await.get_puzzle(request).await.unwrap_err();
     details(&status, Code::NotFound, "DATASET_NOT_FOUND");
 
-    for (name, reason) in [("bad.txt", "DATASET_MALFORMED"), ("packed.gz", "DATASET_COMPRESSED")] {
+    for (name, reason) in [
+        ("bad.txt", "DATASET_MALFORMED"),
+        ("wide.txt", "DATASET_MALFORMED"),
+        ("packed.gz", "DATASET_COMPRESSED"),
+    ] {
         let status = solve_dataset(&server, name).await;
         let unfit = details(&status, Code::FailedPrecondition, reason);
         let violation = &unfit.precondition_failure().unwrap().violations[0];
@@ -263,7 +279,7 @@ async fn unknown_methods_messages_and_encodings_are_explained() {
     // The first field of this one is a number, where Solve has a message.
     let other = Request::new(ListDatasetsRequest { page_size: 5, ..Default::default() });
     let status = send(&server, SOLVE, other).await.unwrap_err();
-    details(&status, Code::Internal, "MESSAGE_UNREADABLE");
+    details(&status, Code::InvalidArgument, "MESSAGE_UNREADABLE");
 
     let mut packed = request();
     packed.metadata_mut().insert("grpc-encoding", "br".parse().unwrap());
@@ -289,11 +305,14 @@ async fn what_is_no_call_gets_415() {
         let message = http_body_util::Full::new(Bytes::from_static(&[0; 5]));
         channel.call(request.body(Body::new(message)).unwrap()).await.unwrap()
     };
-    for kind in [None, Some("text/html"), Some("application/json"), Some("application/grpc-web+proto")] {
+    // The last one is for methods with streams.
+    for kind in [None, Some("text/html"), Some("application/grpc+json"), Some("application/connect+json")] {
         let response = answer(kind).await;
         assert_eq!(response.status(), StatusCode::UNSUPPORTED_MEDIA_TYPE, "{kind:?}");
         assert!(response.headers().get("x-request-id").is_some());
         assert!(response.headers().get("grpc-status").is_none());
+        let taken = response.headers()["accept-post"].to_str().unwrap();
+        assert!(taken.starts_with("application/json, ") && taken.ends_with(", application/grpc"), "{taken}");
     }
     for kind in ["application/grpc", "application/grpc+proto", "application/grpc; charset=utf-8"] {
         let response = answer(Some(kind)).await;

@@ -259,8 +259,8 @@ async fn what_cannot_guard_does_not_start() {
     let start = |config: Config| async { Server::bind(config).await.err().map(|error| error.to_string()) };
     let anywhere = std::net::SocketAddr::from(([0, 0, 0, 0], 0));
     // Encrypted, it may be reached from anywhere.
-    assert_eq!(start(Config { listen: anywhere, ..secrets.encrypted() }).await, None);
-    let open = Config { listen: anywhere, token_file: Some(secrets.path("tokens")), ..config() };
+    assert_eq!(start(Config { listen: vec![anywhere.into()], ..secrets.encrypted() }).await, None);
+    let open = Config { listen: vec![anywhere.into()], token_file: Some(secrets.path("tokens")), ..config() };
     assert!(matches!(Server::bind(open).await, Err(StartError::Insecure(_))), "tokens in plain text");
 
     let missing = TlsFiles { key: secrets.path("none"), ..secrets.tls(false) };

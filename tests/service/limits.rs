@@ -45,7 +45,7 @@ async fn a_message_that_is_too_large_is_one_status_plain_or_packed() {
     assert!(good.len() < 9_000);
     let large = Bytes::from(vec![b'.'; 10_001]);
     for mut client in clients(&server).await {
-        let call = SolveRequest { options: None, text: large.clone() };
+        let call = SolveRequest { options: None, text: large.clone(), ..Default::default() };
         assert_eq!(client.solve(call).await.unwrap_err().code(), Code::ResourceExhausted);
         let (responses, end) = solve_all(&mut client, vec![good.clone(), large.clone()]).await;
         assert_eq!(end.unwrap_err().code(), Code::ResourceExhausted);

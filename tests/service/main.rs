@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "a panic is how a test fails")]
 
 mod bulk;
+mod by_hand;
+mod canonical;
 mod client;
 mod datasets;
 mod drain;
@@ -11,11 +13,15 @@ mod generate;
 mod guards;
 #[path = "../it/harness.rs"]
 mod harness;
+mod hint;
+mod http;
 mod limits;
 mod methods;
 mod observe;
+mod parts;
 mod pressure;
 mod streams;
+mod texts;
 mod trace;
 mod transport;
 

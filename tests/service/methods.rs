@@ -13,7 +13,7 @@ use crate::harness::{assert_solves, by, error, lines, solution};
 
 async fn solve(server: &Running, options: SolveOptions, text: &str) -> Result<Vec<proto::Answer>, Status> {
     let text = Bytes::copy_from_slice(text.as_bytes());
-    let request = SolveRequest { options: Some(options), text };
+    let request = SolveRequest { options: Some(options), text, ..Default::default() };
     Ok(server.client().await.solve(request).await?.into_inner().answers)
 }
 
@@ -191,6 +191,7 @@ async fn validate_tells_all_errors_up_to_a_limit() {
         options: None,
         text: Bytes::copy_from_slice(text.as_bytes()),
         error_limit,
+        ..Default::default()
     };
     let all = client.validate(request(0)).await.unwrap().into_inner();
     assert_eq!((all.valid, all.puzzles, all.bad_puzzles), (false, 4, 2));
@@ -218,7 +219,11 @@ async fn check_names_what_is_wrong_and_where() {
     wrong[1] = wrong[0];
     let wrong = String::from_utf8(wrong).unwrap();
     let mut check = async |text: &str| {
-        let request = CheckRequest { options: None, text: Bytes::copy_from_slice(text.as_bytes()) };
+        let request = CheckRequest {
+            options: None,
+            text: Bytes::copy_from_slice(text.as_bytes()),
+            ..Default::default()
+        };
         client.check(request).await.unwrap().into_inner().grids
     };
 
@@ -282,9 +287,10 @@ async fn what_is_said_about_a_text_is_obeyed() {
     let server = start(config()).await;
     let mut client = server.client().await;
     let request = |notation: Notation, order| ValidateRequest {
-        options: Some(TextOptions { notation: notation.into(), alphabet: String::new(), order }),
+        options: Some(TextOptions { notation: notation.into(), order, ..TextOptions::default() }),
         text: Bytes::from_static(b"................\n"),
         error_limit: 0,
+        ..Default::default()
     };
     assert!(client.validate(request(Notation::Lines, 0)).await.unwrap().into_inner().valid);
     let wrong = client.validate(request(Notation::Lines, 3)).await.unwrap().into_inner();

@@ -29,6 +29,7 @@ async fn trace(
         options: Some(options),
         text: Bytes::copy_from_slice(text.as_bytes()),
         step_limit: steps,
+        ..Default::default()
     };
     let mut stream = server.client().await.trace(request).await?.into_inner();
     let (mut told, mut messages) = (Vec::new(), 0);
@@ -83,8 +84,16 @@ fn follow(puzzle: &str, steps: &[TraceStep]) -> Grid {
 async fn the_steps_lead_to_the_solution() {
     let server = start(config()).await;
     let puzzle = &nearly_solved(1)[0];
-    for name in ["backtracking", "recursive", "fewest-candidates", "dancing-links", "propagation", "fast", ""]
-    {
+    for name in [
+        "backtracking",
+        "recursive",
+        "fewest-candidates",
+        "dancing-links",
+        "propagation",
+        "boxes",
+        "fast",
+        "",
+    ] {
         let (steps, end, _) = trace(&server, by(name), puzzle, 0).await.unwrap();
         let answer = answer_of(&end);
         assert_solves(solution(answer), puzzle);
@@ -145,7 +154,7 @@ async fn every_end_is_told() {
         ("", ErrorCode::Empty),
         ("12", ErrorCode::WrongLength),
         ("11..............", ErrorCode::RuleBroken),
-        ("1x..............", ErrorCode::InvalidCharacter),
+        ("1q..............", ErrorCode::InvalidCharacter),
     ] {
         let (steps, end, _) = trace(&server, by(""), text, 0).await.unwrap();
         assert_eq!(error(answer_of(&end)).code(), code, "{text}");
@@ -178,6 +187,7 @@ async fn clients_that_do_not_read_cost_no_thread() {
         options: Some(SolveOptions { question: Question::Count.into(), ..by("backtracking") }),
         text: Bytes::from_static(EMPTY.as_bytes()),
         step_limit: 1_000_000,
+        ..Default::default()
     };
     let mut client = server.client().await;
     let mut idle = Vec::new();

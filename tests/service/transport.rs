@@ -32,7 +32,7 @@ async fn puzzles_are_solved_plain_and_packed() {
     for encoding in ENCODINGS {
         let mut client = packing!(server.client().await, encoding);
         let text = Bytes::copy_from_slice(puzzles[0].as_bytes());
-        let answers = client.solve(SolveRequest { options: None, text }).await.unwrap();
+        let answers = client.solve(SolveRequest { options: None, text, ..Default::default() }).await.unwrap();
         if let Some(encoding) = encoding {
             let name = format!("{encoding:?}").to_lowercase();
             assert_eq!(answers.metadata().get("grpc-encoding").unwrap(), name.as_str());

@@ -63,7 +63,9 @@ impl Daemon {
             if let Some((_, url)) = line.rsplit_once("serving metrics on http://") {
                 metrics = url.strip_suffix("/metrics").map(|address| address.parse().unwrap());
             }
-            if let Some((_, address)) = line.rsplit_once("listening on ") {
+            if let Some((_, address)) = line.rsplit_once("listening on ")
+                && !address.contains("unix:")
+            {
                 break address.trim_end_matches(['"', '}']).parse().unwrap();
             }
         };
@@ -148,6 +150,20 @@ impl Daemon {
     /// The files and sockets it has open.
     pub fn open_files(&self) -> usize {
         fs::read_dir(format!("/proc/{}/fd", self.child.id())).unwrap().count()
+    }
+
+    /// Where its figures are.
+    pub fn metrics_address(&self) -> SocketAddr {
+        self.metrics.expect("figures are asked for")
+    }
+
+    /// The status and the text of what it has at a path beside its figures.
+    pub fn get(&self, path: &str) -> (u16, String) {
+        let mut socket = TcpStream::connect(self.metrics_address()).unwrap();
+        socket.write_all(format!("GET {path} HTTP/1.0\r\n\r\n").as_bytes()).unwrap();
+        let mut text = String::new();
+        socket.read_to_string(&mut text).unwrap();
+        (text.split(' ').nth(1).unwrap().parse().unwrap(), text)
     }
 
     /// One of its figures; 0 while it has not been counted.

@@ -7,6 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use hyper_util::client::legacy::Client as HyperClient;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
 use sudoku_stream::answer::{Block, OutputForm, Task, Workers};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::service::proto::sudoku_service_client::SudokuServiceClient;
@@ -15,6 +18,7 @@ use sudoku_stream::solver::{Backtracking, Limit, Metrics, STRATEGIES, Search, So
 use sudoku_stream::text::{Hint, detect};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use tonic::body::Body;
 use tonic::transport::{Channel, Endpoint};
 
 use super::PATIENCE;
@@ -29,7 +33,7 @@ pub struct Running {
 /// The defaults on a free port, with two threads.
 pub fn config() -> Config {
     Config {
-        listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()],
         threads: NonZeroUsize::new(2),
         ..Config::default()
     }
@@ -55,6 +59,13 @@ pub async fn start(config: Config) -> Running {
     Running { address, stop, task }
 }
 
+/// Connections of hyper, without anything of tonic.
+pub type HyperChannel = HyperClient<HttpConnector, Body>;
+
+pub fn hyper_channel() -> HyperChannel {
+    HyperClient::builder(TokioExecutor::new()).http2_only(true).build_http()
+}
+
 impl Running {
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
@@ -67,6 +78,13 @@ impl Running {
     /// A client on a connection of its own.
     pub async fn client(&self) -> SudokuServiceClient<Channel> {
         SudokuServiceClient::new(self.channel().await)
+    }
+
+    /// A client that leaves deadlines to the server. tonic's `Channel` gives up by itself, with
+    /// another status, at the time of a `grpc-timeout` header, whoever has set it: on a busy machine
+    /// it may be the first.
+    pub fn client_without_timers(&self) -> SudokuServiceClient<HyperChannel> {
+        SudokuServiceClient::with_origin(hyper_channel(), self.url().parse().unwrap())
     }
 
     /// Tells the server to stop. The handle is done when it has.

@@ -1,0 +1,33 @@
+"""Writes the files of this folder, from puzzles.txt, with pyarrow, pandas and polars."""
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+print(pa.__version__, pd.__version__, pl.__version__)
+lines = open("puzzles.txt").read().split()
+some = list(lines)
+some[3], some[5] = None, "12x"
+pd.DataFrame({
+    "id": range(100),
+    "rating": np.linspace(0, 10, 100),
+    "board": some,
+    "note": ['a,b "q"\nx'] * 100,
+    "flag": [True, None] * 50,
+    "ts": pd.Timestamp("2024-01-02 03:04:05"),
+}).to_parquet("pandas.parquet")
+pl.DataFrame({"id": list(range(100)), "puzzle": some, "l": [[1, 2]] * 100}).write_parquet("polars.parquet")
+cells = np.array([[0 if cell == "." else int(cell) for cell in line] for line in lines], dtype=np.uint8)
+binary = pa.binary(81)
+values = pa.array([bytes(row) for row in cells], type=binary)
+pq.write_table(pa.table({"id": range(100), "puzzle": values}), "fixed.parquet")
+text = pa.array([line.encode() for line in lines], type=binary)
+pq.write_table(pa.table({"puzzle": text}), "fixedtext.parquet")
+rows = pa.array([list(row) if i != 7 else None for i, row in enumerate(cells)], type=pa.list_(pa.uint8()))
+pq.write_table(pa.table({"id": range(100), "cells": rows}), "list.parquet", row_group_size=30)
+fixed = pa.FixedSizeListArray.from_arrays(pa.array(cells.ravel()), 81)
+pq.write_table(pa.table({"cells": fixed}), "fsl.parquet", compression="gzip")
+board = pa.table({"board": lines})
+pq.write_table(board, "lz4.parquet", compression="lz4", data_page_version="2.0")
+pq.write_table(board, "brotli.parquet", compression="brotli")

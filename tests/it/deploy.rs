@@ -1,0 +1,195 @@
+//! What is in `deploy/`: its names are those of the programs.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::Command;
+
+use rcgen::ExtendedKeyUsagePurpose;
+
+use crate::harness::authority::Authority;
+use crate::harness::daemon::Daemon;
+use crate::harness::{Folder, SUDOKUD, fixture, stderr, succeeded, sudoku, unused_address};
+
+fn read(path: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+}
+
+/// The names in a text that begin as those of metrics do.
+fn metrics_in(text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let is_metric = |word: &&str| word.starts_with("sudoku_") || word.starts_with("process_");
+    words.filter(is_metric).map(str::to_owned).collect()
+}
+
+/// The metrics of a server, by what its source declares.
+fn declared() -> BTreeSet<String> {
+    let constants =
+        |line: &str| line.split_once(": &str = \"").map(|(_, name)| name.trim_end_matches("\";").to_owned());
+    let sources = ["src/service/metrics.rs", "src/bin/sudokud/process.rs"].map(read).concat();
+    let names: BTreeSet<String> = sources.lines().filter_map(constants).collect();
+    names.into_iter().filter(|name| !metrics_in(name).is_empty()).collect()
+}
+
+fn get(address: &str, path: &str) -> String {
+    let mut socket = TcpStream::connect(address).unwrap();
+    write!(socket, "GET {path} HTTP/1.0\r\n\r\n").unwrap();
+    let mut text = String::new();
+    socket.read_to_string(&mut text).unwrap();
+    text
+}
+
+#[test]
+fn alerts_the_dashboard_and_the_autoscaler_use_metrics_that_exist() {
+    let declared = declared();
+    assert!(declared.len() > 15, "{declared:?}");
+    let mut used = BTreeSet::new();
+    for file in [
+        "deploy/prometheus/alerts.yaml",
+        "deploy/prometheus/alerts_test.yaml",
+        "deploy/prometheus/adapter.yaml",
+        "deploy/grafana/sudokud.json",
+        "deploy/kubernetes/service/autoscaler.yaml",
+    ] {
+        let names = metrics_in(&read(file));
+        assert!(!names.is_empty(), "{file}");
+        for name in names {
+            let base = name.strip_suffix("_bucket").unwrap_or(&name);
+            assert!(declared.contains(base), "{file} uses {name}, which no server has");
+            used.insert(base.to_owned());
+        }
+    }
+    // What a server tells is shown to somebody.
+    let unused: Vec<_> = declared.difference(&used).collect();
+    assert!(unused.is_empty(), "{unused:?} are in no dashboard");
+}
+
+#[test]
+fn a_server_exports_the_metrics_that_it_declares() {
+    let metrics = unused_address().to_string();
+    let server = Daemon::start(&["--metrics-listen", &metrics]);
+    let solved =
+        sudoku(&["solve", fixture("strategies.txt").to_str().unwrap(), "--server", &server.url()]).output();
+    succeeded(&solved.unwrap());
+    let text = get(&metrics, "/metrics");
+    let exported: BTreeSet<String> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next())
+        .filter(|name| !metrics_in(name).is_empty())
+        .map(str::to_owned)
+        .collect();
+    let declared = declared();
+    let unknown: Vec<_> = exported.difference(&declared).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+    for name in ["sudoku_puzzles_total", "sudoku_calls_total", "sudoku_batch_seconds", "sudoku_draining"] {
+        assert!(exported.contains(name), "{name} is not in {exported:?}");
+    }
+    // What the alerts and the dashboard count by.
+    for label in ["outcome=\"answered\"", "status=\"OK\"", "method=\"SolveLines\""] {
+        assert!(text.contains(label), "{label} is not in {text}");
+    }
+}
+
+/// The names of environment variables are those of flags, and the times fit each other.
+#[test]
+fn manifests_set_flags_that_exist_and_wait_long_enough() {
+    let known = String::from_utf8(Command::new(SUDOKUD).arg("--help").output().unwrap().stdout).unwrap();
+    for file in
+        ["deploy/Dockerfile", "deploy/kubernetes/service/deployment.yaml", "deploy/systemd/sudokud.service"]
+    {
+        let text = read(file);
+        let words = text.split(|c: char| !c.is_ascii_uppercase() && c != '_');
+        for variable in words.filter_map(|word| word.strip_prefix("SUDOKUD_")) {
+            let flag = format!("--{}", variable.to_lowercase().replace('_', "-"));
+            let ends = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_lowercase() || c == '-');
+            assert!(known.split(&flag).skip(1).any(ends), "{file}: {flag}");
+        }
+    }
+    let deployment = read("deploy/kubernetes/service/deployment.yaml");
+    let number = |before: &str| -> u64 {
+        let text = deployment.split_once(before).unwrap_or_else(|| panic!("{before}")).1;
+        let digits: String =
+            text.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect();
+        digits.parse().unwrap()
+    };
+    let (pause, drain) = (number("\"/bin/sleep\""), number("SUDOKUD_DRAIN_TIMEOUT"));
+    assert!(pause + drain < number("terminationGracePeriodSeconds"), "{pause} + {drain}");
+    let shards = read("deploy/kubernetes/job/shards.yaml");
+    let count = shards.split_once("completions: ").unwrap().1.lines().next().unwrap();
+    for file in ["shards.yaml", "join.yaml"] {
+        let text = read(&format!("deploy/kubernetes/job/{file}"));
+        assert!(text.contains(&format!("- name: SHARDS\n              value: \"{count}\"\n")), "{file}");
+    }
+}
+
+fn probe(args: &[&str]) -> (Option<i32>, String) {
+    let output = Command::new(SUDOKUD).arg("--probe").args(args).output().unwrap();
+    assert!(output.stdout.is_empty());
+    (output.status.code(), stderr(&output))
+}
+
+#[test]
+fn a_probe_tells_a_server_that_serves_from_all_else() {
+    let server = Daemon::with_figures(&[]);
+    let address = server.address.to_string();
+    for args in [&[&*address][..], &[&server.url()], &["--listen", &address]] {
+        assert_eq!(probe(args), (Some(0), String::new()), "{args:?}");
+    }
+    // A port that nothing has.
+    let free = unused_address().to_string();
+    let none = format!("sudokud: No server answers at {free}: Connection refused (os error 111)\n");
+    assert_eq!(probe(&[&free]), (Some(1), none));
+    // Something that accepts and is silent: it is given up after three seconds.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let name = silent.local_addr().unwrap().to_string();
+    let sentence = format!("sudokud: The server at {name} did not answer within 3 seconds.\n");
+    assert_eq!(probe(&[&name]), (Some(1), sentence));
+    assert_eq!(probe(&["nowhere"]).0, Some(2));
+
+    // While it drains, with a connection that is open: connected before, so that it still answers.
+    let held = hold(server.address);
+    server.signal("-TERM");
+    let (code, said) = probe(&[&address]);
+    assert_eq!(code, Some(1), "{said}");
+    drop(held);
+}
+
+/// A connection that keeps a server from ending at once.
+fn hold(address: SocketAddr) -> TcpStream {
+    let socket = TcpStream::connect(address).unwrap();
+    (&socket).write_all(b"PRI * HTTP").unwrap();
+    socket
+}
+
+/// With TLS the certificate is not looked at; where clients need one, `/readyz` is asked instead.
+#[test]
+fn a_probe_needs_no_certificate() {
+    let authority = Authority::new();
+    let folder = Folder::new();
+    let (certificate, key) = authority.sign(ExtendedKeyUsagePurpose::ServerAuth, true);
+    let (certificate, key) = (folder.write("server.pem", certificate), folder.write("server.key", key));
+    let tls = ["--tls-cert", &certificate, "--tls-key", &key];
+    let server = Daemon::start(&tls);
+    let address = server.address.to_string();
+    for args in [&["--listen", &address][..], &tls, &[&format!("https://{address}")]] {
+        let mut args = args.to_vec();
+        if args[0] == "--listen" {
+            args.extend(tls);
+        } else if args.len() == tls.len() {
+            args.insert(0, &address);
+        }
+        assert_eq!(probe(&args), (Some(0), String::new()), "{args:?}");
+    }
+    // Without encryption nobody answers there.
+    assert_eq!(probe(&[&format!("http://{address}")]).0, Some(1));
+
+    let ca = folder.write("ca.pem", &authority.pem);
+    let metrics = unused_address().to_string();
+    let own = [&tls[..], &["--client-ca", &ca, "--metrics-listen", &metrics]].concat();
+    let server = Daemon::start(&own);
+    assert_eq!(probe(&own), (Some(0), String::new()));
+    let address = server.address.to_string();
+    assert_eq!(probe(&[&[&*address][..], &tls].concat()).0, Some(1), "a client's certificate is needed");
+}

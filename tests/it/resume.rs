@@ -1,0 +1,300 @@
+//! `sudoku rate --resume` and `sudoku canon --resume`: runs that are stopped and resumed.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::process::{Child, Command, Output};
+
+use crate::harness::{
+    Folder, eventually, forge_version, list, signal, skipped, stderr, stdout, succeeded, sudoku,
+};
+
+const PARTIAL: &str = ".out.txt.sudoku-partial";
+const JOURNAL: &str = ".out.txt.sudoku-journal";
+
+/// Puzzles enough for a second or more on one thread.
+const PUZZLES: usize = 3_000;
+
+/// A folder with a list in it, and the command that goes through that.
+struct Ratings {
+    folder: Folder,
+    command: &'static str,
+}
+
+impl Ratings {
+    fn new() -> Self {
+        Self::by("rate", PUZZLES)
+    }
+
+    fn by(command: &'static str, puzzles: usize) -> Self {
+        let ratings = Self { folder: Folder::new(), command };
+        ratings.folder.write("in.txt", list(puzzles));
+        ratings
+    }
+
+    /// `rate FILE -o OUT` with more arguments.
+    fn rate(&self, file: &str, out: &str, more: &[&str]) -> Command {
+        let (input, out) = (self.folder.path(file), self.folder.path(out));
+        sudoku(&[&[self.command, &input, "-o", &out][..], more].concat())
+    }
+
+    fn resume(&self, file: &str, more: &[&str]) -> Output {
+        self.rate(file, "out.txt", &[&["--resume"], more].concat()).output().unwrap()
+    }
+
+    /// Starts a run and waits until it has recorded a part of its work.
+    fn start(&self, file: &str, more: &[&str]) -> Child {
+        let mut child = self.rate(file, "out.txt", more).spawn().unwrap();
+        eventually("a journal", || {
+            assert_eq!(child.try_wait().unwrap(), None, "the run ended before it had a journal");
+            self.folder.exists(JOURNAL)
+        });
+        child
+    }
+
+    /// The same, stopped by SIGTERM.
+    fn stopped(&self, file: &str, more: &[&str]) -> Output {
+        let child = self.start(file, &[&["--resume"], more].concat());
+        signal(&child, "-TERM");
+        child.wait_with_output().unwrap()
+    }
+
+    /// What a run writes that nothing stops, and what it prints.
+    fn unbroken(&self, file: &str, more: &[&str]) -> (Vec<u8>, Output) {
+        let output = self.rate(file, "whole.txt", more).output().unwrap();
+        succeeded(&output);
+        let whole = fs::read(self.folder.path("whole.txt")).unwrap();
+        fs::remove_file(self.folder.path("whole.txt")).unwrap();
+        (whole, output)
+    }
+
+    /// Checks that the output is complete, and takes it away.
+    fn assert_out_is(&self, whole: &[u8], what: &str) {
+        let out = fs::read(self.folder.path("out.txt")).unwrap();
+        assert!(out == whole, "{what}: {} bytes instead of {}", out.len(), whole.len());
+        assert!(!self.folder.exists(PARTIAL) && !self.folder.exists(JOURNAL), "{:?}", self.folder.names());
+        fs::remove_file(self.folder.path("out.txt")).unwrap();
+    }
+}
+
+/// The table of a run, without the line about its time.
+fn table(output: &Output) -> String {
+    let said = stderr(output);
+    let begin = said.find("rating ").unwrap_or_else(|| panic!("{said}"));
+    let end = said.find(" puzzles in ").unwrap_or_else(|| panic!("{said}"));
+    said[begin..end].to_owned()
+}
+
+#[test]
+fn a_stopped_rating_is_resumed_to_the_same_bytes_and_counts() {
+    let ratings = Ratings::new();
+    let text = fs::read(ratings.folder.path("in.txt")).unwrap();
+    ratings.folder.write("in.zst", zstd::encode_all(&text[..], 1).unwrap());
+    for (file, threads, more) in [
+        ("in.txt", "1", &[][..]),
+        ("in.zst", "2", &["--format", "csv", "--durable"]),
+        ("in.txt", "1", &["--format", "jsonl", "--no-mmap", "--up-to", "8.0", "--no-uniqueness"]),
+    ] {
+        let (whole, complete) = ratings.unbroken(file, more);
+        let stopped = ratings.stopped(file, &[more, &["--threads", threads]].concat());
+        assert_eq!(stopped.status.code(), Some(143), "{}", stderr(&stopped));
+        let (said, out) = (stderr(&stopped), ratings.folder.path("out.txt"));
+        assert!(said.starts_with("Interrupted. Stopped after "), "{said}");
+        let end = format!(" puzzles rated; {out} was not written, but --resume goes on from here.\n");
+        assert!(said.ends_with(&end), "{said}");
+        // The number of threads may change, and what is behind the recorded part is written again.
+        let mut partial = File::options().append(true).open(ratings.folder.path(PARTIAL)).unwrap();
+        partial.write_all(b"half a rat").unwrap();
+        drop(partial);
+        let resumed = ratings.resume(file, more);
+        succeeded(&resumed);
+        assert!(stderr(&resumed).starts_with("Going on after "), "{}", stderr(&resumed));
+        assert_eq!(table(&resumed), table(&complete), "{file} {more:?}");
+        assert!(table(&complete).contains("error wrong_length"), "{}", table(&complete));
+        ratings.assert_out_is(&whole, &format!("{file} {more:?}"));
+    }
+}
+
+#[test]
+fn a_rating_that_is_killed_is_resumed_to_the_same_bytes() {
+    let ratings = Ratings::new();
+    let more = ["--format", "csv", "--threads", "1"];
+    let (whole, complete) = ratings.unbroken("in.txt", &more);
+    // The first without --resume: what a killed run leaves can be resumed in any case.
+    let mut child = ratings.start("in.txt", &more);
+    for _ in 0..3 {
+        let journal = fs::read(ratings.folder.path(JOURNAL)).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let mut next = ratings.rate("in.txt", "out.txt", &[&["--resume"][..], &more].concat());
+        child = next.spawn().unwrap();
+        eventually("another journal", || {
+            child.try_wait().unwrap().is_some()
+                || fs::read(ratings.folder.path(JOURNAL)).is_ok_and(|now| now != journal)
+        });
+        if child.try_wait().unwrap().is_some() {
+            return skipped("this machine rates the whole list before it is killed");
+        }
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let resumed = ratings.resume("in.txt", &more);
+    succeeded(&resumed);
+    assert_eq!(table(&resumed), table(&complete));
+    ratings.assert_out_is(&whole, "killed");
+}
+
+#[test]
+fn only_the_same_rating_is_resumed() {
+    let ratings = Ratings::new();
+    ratings.stopped("in.txt", &["--threads", "1"]);
+    let out = ratings.folder.path("out.txt");
+    let left = [PARTIAL, JOURNAL].map(|name| fs::read(ratings.folder.path(name)).unwrap());
+    for (more, then, now) in [
+        (&["--format", "csv"][..], "--format text", "--format csv"),
+        (&["--only", "singles"], "no --only", "--only last-cell,hidden-single,naked-single"),
+        (&["--no-uniqueness"], "no --no-uniqueness", "--no-uniqueness"),
+        (&["--up-to", "7.0"], "no --up-to", "--up-to 7.0"),
+        (&["--effort", "7"], "--effort 5000000000", "--effort 7"),
+        (&["--size", "9"], "no --size", "--size 9"),
+    ] {
+        let refused = ratings.resume("in.txt", more);
+        assert_eq!(refused.status.code(), Some(2), "{more:?}");
+        let sentence = format!(
+            "{out} was begun with {then}, and now it is {now}. Repeat the command as it was, or leave out --resume to begin anew.\n"
+        );
+        assert_eq!(stderr(&refused), sentence);
+    }
+    let solve = sudoku(&["solve", &ratings.folder.path("in.txt"), "-o", &out, "--resume"]).output().unwrap();
+    let sentence = "out.txt was begun with sudoku rate, and now it is sudoku solve. Repeat";
+    assert!(stderr(&solve).contains(sentence), "{}", stderr(&solve));
+    ratings.folder.write("other.txt", list(3));
+    let other = ratings.resume("other.txt", &[]);
+    assert!(stderr(&other).contains("was begun with the input "), "{}", stderr(&other));
+    let kept = [PARTIAL, JOURNAL].map(|name| fs::read(ratings.folder.path(name)).unwrap());
+    assert!(kept == left, "what was left has changed");
+
+    // Another input: one that is longer, and one that looks alike.
+    let (input, journal) = (ratings.folder.path("in.txt"), ratings.folder.path(JOURNAL));
+    let text = fs::read(&input).unwrap();
+    let mut other = text.clone();
+    let digit = other.iter().position(|cell| (b'1'..=b'8').contains(cell)).unwrap();
+    other[digit] += 1;
+    let sentence = format!(
+        "{} was changed after {out} was begun. Leave out --resume to begin anew.\n",
+        fs::canonicalize(&input).unwrap().display()
+    );
+    fs::write(&input, [&text[..], b"12\n"].concat()).unwrap();
+    let refused = ratings.resume("in.txt", &[]);
+    assert_eq!((refused.status.code(), stderr(&refused)), (Some(2), sentence.clone()));
+    fs::write(&input, &other).unwrap();
+    forge_version(&input, &journal);
+    let refused = ratings.resume("in.txt", &[]);
+    assert_eq!((refused.status.code(), stderr(&refused)), (Some(2), sentence));
+    // What was recorded is still there for the input as it was.
+    fs::write(&input, &text).unwrap();
+    forge_version(&input, &journal);
+    let resumed = ratings.resume("in.txt", &[]);
+    succeeded(&resumed);
+    assert!(stderr(&resumed).starts_with("Going on after "), "{}", stderr(&resumed));
+}
+
+#[test]
+fn counts_of_another_program_are_not_resumed() {
+    let ratings = Ratings::new();
+    let more = ["--format", "csv"];
+    let (whole, complete) = ratings.unbroken("in.txt", &more);
+    ratings.stopped("in.txt", &[&more[..], &["--threads", "1"]].concat());
+    let journal = ratings.folder.read(JOURNAL);
+    let unknown = journal.replace(r#""counts":{"#, r#""counts":{"hardest of-another-program":1,"#);
+    assert_ne!(unknown, journal);
+    ratings.folder.write(JOURNAL, unknown);
+    let anew = ratings.resume("in.txt", &more);
+    succeeded(&anew);
+    assert!(stderr(&anew).starts_with("rating "), "{}", stderr(&anew));
+    assert_eq!(table(&anew), table(&complete));
+    ratings.assert_out_is(&whole, "begun anew");
+}
+
+#[test]
+fn a_stopped_rating_without_resume_leaves_nothing() {
+    let ratings = Ratings::new();
+    let child = ratings.start("in.txt", &["--threads", "1"]);
+    signal(&child, "-TERM");
+    let stopped = child.wait_with_output().unwrap();
+    assert_eq!(stopped.status.code(), Some(143));
+    assert!(stderr(&stopped).ends_with("out.txt was not written.\n"), "{}", stderr(&stopped));
+    assert_eq!(ratings.folder.names(), ["in.txt"]);
+}
+
+#[test]
+fn a_rating_that_cannot_be_resumed_is_refused() {
+    let folder = Folder::new();
+    let puzzles = list(3);
+    let (input, out) = (folder.write("in.txt", &puzzles), folder.path("out.txt"));
+    let (array, puzzle) = (folder.path("out.parquet"), puzzles.lines().next().unwrap());
+    for (args, sentence) in [
+        (&["rate", &input, "-o", "-", "--resume"][..], "--resume needs a file to go on with."),
+        (&["rate", "-", "-o", &out, "--resume"], "--resume needs an input that can be read again."),
+        (&["rate", puzzle, "-o", &out, "--resume"], "--resume needs an input that can be read again."),
+        (&["rate", &input, &input, "-o", &out, "--resume"], "--resume continues a run over one file"),
+        (&["rate", &input, "-o", "/dev/null", "--resume"], "/dev/null is no regular file"),
+        (&["rate", &input, "-o", &array, "--resume"], "--resume is for text."),
+        (&["rate", &input, "-o", &out, "-f", "parquet", "--resume"], "--resume is for text."),
+        (&["rate", &input, "-o", &out, "--summary", "--resume"], "'--summary' cannot be used with"),
+        (&["rate", &input, "--resume"], "--output <FILE>"),
+        (&["rate", &input, "-o", &input, "--resume"], "is the input itself."),
+    ] {
+        let refused = sudoku(args).output().unwrap();
+        assert_eq!(refused.status.code(), Some(2), "{args:?}");
+        assert!(stderr(&refused).contains(sentence), "{args:?}: {}", stderr(&refused));
+    }
+    assert_eq!(folder.names(), ["in.txt"]);
+    // With nothing to resume the run begins at the start; a single puzzle is described as ever.
+    for content in [puzzles.as_str(), puzzle] {
+        folder.write("in.txt", content);
+        let plain = sudoku(&["rate", &input, "-q"]).output().unwrap();
+        succeeded(&plain);
+        succeeded(&sudoku(&["rate", &input, "-q", "-o", &out, "--resume"]).output().unwrap());
+        assert_eq!(folder.read("out.txt"), stdout(&plain));
+    }
+}
+
+#[test]
+fn canonical_forms_are_resumed_to_the_same_bytes_and_counts() {
+    // Forms by puzzle take long, so that some are recorded.
+    let forms = Ratings::by("canon", 20_000);
+    for (threads, more) in
+        [("1", &["--by", "puzzle"][..]), ("2", &["--by", "puzzle", "--format", "csv", "--disguise"])]
+    {
+        let (whole, complete) = forms.unbroken("in.txt", more);
+        let stopped = forms.stopped("in.txt", &[more, &["--threads", threads]].concat());
+        assert_eq!(stopped.status.code(), Some(143), "{}", stderr(&stopped));
+        let end = " puzzles answered; OUT was not written, but --resume goes on from here.\n";
+        let end = end.replace("OUT", &forms.folder.path("out.txt"));
+        assert!(stderr(&stopped).ends_with(&end), "{}", stderr(&stopped));
+        let resumed = forms.resume("in.txt", more);
+        succeeded(&resumed);
+        assert!(stderr(&resumed).starts_with("Going on after "), "{}", stderr(&resumed));
+        let counts = |output: &Output| {
+            let said = stderr(output);
+            said.split_once(" a second: ").unwrap_or_else(|| panic!("{said}")).1.to_owned()
+        };
+        assert_eq!(counts(&resumed), counts(&complete));
+        assert!(counts(&complete).contains("error line"), "{}", counts(&complete));
+        forms.assert_out_is(&whole, &more.join(" "));
+    }
+
+    forms.stopped("in.txt", &["--by", "puzzle", "--threads", "1"]);
+    for (more, then, now) in [
+        (&["--by", "solution"][..], "--by puzzle", "--by solution"),
+        (&["--by", "puzzle", "--disguise"], "no --disguise", "--disguise"),
+        (&["--by", "puzzle", "-f", "jsonl"], "--format text", "--format jsonl"),
+    ] {
+        let refused = forms.resume("in.txt", more);
+        assert_eq!(refused.status.code(), Some(2), "{more:?}");
+        let sentence = format!("was begun with {then}, and now it is {now}. Repeat");
+        assert!(stderr(&refused).contains(&sentence), "{}", stderr(&refused));
+    }
+    let parquet = forms.resume("in.txt", &["-f", "parquet"]);
+    assert!(stderr(&parquet).contains("--resume is for text."), "{}", stderr(&parquet));
+}
