@@ -43,7 +43,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
 /// Starts a server on a free port, which ends with this program.
 async fn own_server() -> Result<String, Box<dyn Error>> {
-    let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let listen = vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()];
     let server = Server::bind(Config { listen, ..Config::default() }).await?;
     let address = format!("http://{}", server.local_addr());
     tokio::spawn(server.serve(std::future::pending()));
