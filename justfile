@@ -49,13 +49,48 @@ bench *NAME:
 bench-compare BASE *PROGRAM:
     bash .ci/bench-compare {{BASE}} {{PROGRAM}}
 
-# Measures the tables of docs/performance.md; SUDOKU_LISTS names a folder of 9x9 lists [default: the built-in sample]
+# Measures the tables of docs/performance.md and docs/capacity.md; SUDOKU_LISTS names a folder of 9x9 lists [default: the built-in sample]
 figures *PROGRAMS:
     bash .ci/figures {{PROGRAMS}}
+    python3 .ci/capacity {{PROGRAMS}}
+
+# Times this solver beside public ones over the 9x9 lists *.txt of LISTS; WORK keeps their clones and builds
+peers LISTS WORK="target/peers":
+    .ci/peers {{LISTS}} {{WORK}}
+
+# Checks what is in deploy/: unit, manifests, alert rules, scripts; runs the job over shards as processes
+deploy:
+    cargo build --release --locked --bins
+    bash .ci/deploy
+    bash .ci/shards
+
+# Restarts two servers in turn under load, and checks that no answer is lost
+rolling:
+    cargo build --release --locked --bins
+    bash .ci/rolling
+
+# Solves 2,000,000 lines on a Spark cluster of two executors, one of which is killed; needs Java 17 and Python
+spark:
+    cargo build --release --locked --bins
+    bash .ci/spark
+
+# Builds the Python package and tests it in a virtual environment of its own; needs Python 3.9 or later
+python:
+    bash .ci/python
 
 # The service on 127.0.0.1:50051, with the given flags
 serve *FLAGS:
     cargo run --release --bin sudokud -- {{FLAGS}}
+
+# The page in a headless Chromium, as a person uses it; needs Node.js
+page:
+    cargo build --release --bin sudokud
+    tests/page/run.sh target/release/sudokud
+
+# Clients that others wrote, against every way into the service; needs Node.js
+clients:
+    cargo build --release --bin sudokud
+    tests/clients/run.sh target/release/sudokud
 
 # Runs a fuzz target, or `all`, with libFuzzer's flags: `just fuzz text -max_total_time=60`; needs a C++ compiler
 fuzz TARGET *FLAGS:
