@@ -108,6 +108,13 @@ const UTF_32: Foreign = Foreign::new("text in UTF-32", "iconv -f UTF-32 -t UTF-8
 const GIF: Foreign = Foreign::new("a GIF image", IMAGE_ADVICE);
 const IMAGE_ADVICE: &str = "type its puzzle as text, 81 characters with . for blank cells.";
 
+const LZ4: Foreign = Foreign::new("an LZ4 file", "lz4 -dc FILE | sudoku solve -");
+const LZ4_MAGIC: &[u8] = b"\x04\x22\x4D\x18";
+
+/// The bytes behind the first of a skippable frame, which is any of `0x50` to `0x5F`. Zstandard and
+/// LZ4 have the same ones (RFC 8878, section 3.1.2); `pzstd` writes one before each of its frames.
+const SKIPPABLE_MAGIC_END: &[u8] = b"\x2A\x4D\x18";
+
 /// The first bytes of every kind that has such. Where one begins like another, the longer one comes
 /// first.
 const SIGNATURES: &[(&[u8], Kind)] = &[
@@ -157,7 +164,7 @@ const SIGNATURES: &[(&[u8], Kind)] = &[
     (b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", Kind::Foreign(OFFICE)),
     (b"7z\xBC\xAF\x27\x1C", Kind::Foreign(Foreign::new("a 7z archive", "7z x -so FILE | sudoku solve -"))),
     (b"Rar!\x1A\x07", Kind::Foreign(Foreign::new("a RAR archive", "unrar p -inul FILE | sudoku solve -"))),
-    (b"\x04\x22\x4D\x18", Kind::Foreign(Foreign::new("an LZ4 file", "lz4 -dc FILE | sudoku solve -"))),
+    (LZ4_MAGIC, Kind::Foreign(LZ4)),
     (b"]\0\0", Kind::Foreign(Foreign::new("an LZMA file", "xz -dc FILE | sudoku solve -"))),
     (b"LZIP\x01", Kind::Foreign(Foreign::new("an lzip file", "lzip -dc FILE | sudoku solve -"))),
     (b"\x1F\x9D", Kind::Foreign(Foreign::new("a file packed by compress", "gzip -dc FILE | sudoku solve -"))),
@@ -211,11 +218,34 @@ impl Kind {
                 return None;
             }
         }
+        if let [0x50..=0x5F, magic @ ..] = head {
+            if magic.starts_with(SKIPPABLE_MAGIC_END) {
+                return is_whole.then(|| Self::behind_skippable_frames(head));
+            }
+            if !is_whole && SKIPPABLE_MAGIC_END.starts_with(magic) {
+                return None;
+            }
+        }
         let has_zero = head.iter().take(2).any(|&byte| byte == 0);
         if !is_whole && (has_zero || head.len() < 2) {
             return None;
         }
         Some(ByteOrder::without_mark(head).map_or(Self::Text, Self::Utf16))
+    }
+
+    /// The kind of a file that begins with a skippable frame, by the frame behind it. A long one hides
+    /// that; then it is taken for Zstandard, whose decompressor says so if it is not.
+    fn behind_skippable_frames(head: &[u8]) -> Self {
+        let mut rest = head;
+        while let [0x50..=0x5F, 0x2A, 0x4D, 0x18, a, b, c, d, behind @ ..] = rest {
+            let length = usize::try_from(u32::from_le_bytes([*a, *b, *c, *d])).unwrap_or(usize::MAX);
+            rest = behind.get(length..).unwrap_or_default();
+        }
+        if rest.starts_with(LZ4_MAGIC) {
+            Self::Foreign(LZ4)
+        } else {
+            Self::Compressed(Compression::Zstandard)
+        }
     }
 }
 
@@ -306,6 +336,34 @@ mod tests {
         assert_eq!(kind(b"\xFF\xFE1\0"), Some(Kind::Utf16(ByteOrder::Little)));
         assert_eq!(kind(b"\xFF\xFE\0"), None);
         assert_eq!(kind(b"7z1"), Some(Kind::Text));
+    }
+
+    #[test]
+    fn skippable_frames_are_looked_behind() {
+        let zstandard = Some(Kind::Compressed(Compression::Zstandard));
+        for first in 0x50..=0x5F {
+            let frame = [&[first][..], b"\x2A\x4D\x18\x04\0\0\0abcd"].concat();
+            for (behind, kind) in [
+                (&b"\x28\xB5\x2F\xFD"[..], zstandard),
+                (LZ4_MAGIC, Some(Kind::Foreign(LZ4))),
+                (&[&frame[..], LZ4_MAGIC].concat(), Some(Kind::Foreign(LZ4))),
+                // Nothing but skipped bytes is an empty file.
+                (b"", zstandard),
+            ] {
+                let file = [&frame[..], behind].concat();
+                assert_eq!(Kind::of(&file, true), kind, "{file:x?}");
+                for length in 2..file.len() {
+                    assert_eq!(Kind::of(&file[..length], false), None, "{length} of {file:x?}");
+                }
+            }
+        }
+        let hidden = [&b"\x50\x2A\x4D\x18\xFF\xFF\xFF\xFF"[..], &[0; HEAD_BYTES]].concat();
+        assert_eq!(Kind::of(&hidden, false), zstandard);
+        for text in ["P*M.", "P*1", "P.", "_*M.............", "[Puz"] {
+            assert_eq!(Kind::of(text.as_bytes(), false), Some(Kind::Text), "{text}");
+        }
+        assert_eq!(Kind::of(b"P*", false), None);
+        assert_eq!(Kind::of(b"P*", true), Some(Kind::Text));
     }
 
     /// A terminal at which somebody types on after Ctrl-D.

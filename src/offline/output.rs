@@ -25,12 +25,17 @@ use crate::input::{FileId, Prefix, PrefixHasher};
 /// The name of standard output in messages.
 const STANDARD_NAME: &str = "standard output";
 
+/// The system's names of standard output. They cannot be opened if it is a socket; and if it is a
+/// file, that may have been opened to be appended to.
+const STANDARD_PATHS: [&str; 3] = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+
 /// The output of a run, and its progress. Nothing is buffered, because every write is a block of
 /// answers.
 ///
 /// **Invariant:** a regular file is complete or absent. It is written under another name beside its
 /// target and renamed in [`Output::finish`]; without that it is removed on drop, unless it is kept
-/// for another run to resume. A device or a FIFO is written directly.
+/// for another run to resume. What is no regular file (a pipe, a terminal, a device) is written
+/// directly.
 pub struct Output {
     name: String,
     target: Target,
@@ -75,6 +80,12 @@ impl Output {
         }
     }
 
+    /// Whether a path is the system's name of standard output, such as `/dev/stdout`.
+    #[must_use]
+    pub fn is_standard_path(path: &Path) -> bool {
+        STANDARD_PATHS.iter().any(|name| path == Path::new(name))
+    }
+
     /// Standard output.
     #[must_use]
     pub fn standard() -> Self {
@@ -116,18 +127,22 @@ impl Output {
     ) -> Result<Self, OutputError> {
         let name = path.display().to_string();
         let fail = |cause| OutputError::Io { name: name.clone(), cause };
-        let path = resolve(path).map_err(fail)?;
-        let old = fs::metadata(&path);
-        if let Ok(old) = &old
-            && !old.is_file()
-        {
-            let file = OpenOptions::new().write(true).open(&path).map_err(fail)?;
+        let direct = |target| {
             if is_resumed {
-                return Err(OutputError::NotResumable { name });
+                return Err(OutputError::NotResumable { name: name.clone() });
             }
-            let target = Target::Direct(file);
-            return Ok(Self::new(name, target, Progress::default()));
+            Ok(Self::new(name.clone(), target, Progress::default()))
+        };
+        if Self::is_standard_path(path) {
+            return direct(Target::Standard(io::stdout()));
         }
+        // By the path as it is, because what the links of open descriptors lead to may have no other:
+        // a pipe has none.
+        let old = fs::metadata(path);
+        if old.as_ref().is_ok_and(|old| !old.is_file()) {
+            return direct(Target::Direct(OpenOptions::new().write(true).open(path).map_err(fail)?));
+        }
+        let path = resolve(path).map_err(fail)?;
         // An old file's permissions pass to the new one.
         let mode = old.ok().map(|old| old.permissions().mode() & 0o7777);
         let partial = Partial::open(path, mode, is_durable).map_err(|refused| match refused {

@@ -21,6 +21,12 @@ fn utf16(text: &str, is_big: bool, has_mark: bool) -> Vec<u8> {
     units.flat_map(|unit| if is_big { unit.to_be_bytes() } else { unit.to_le_bytes() }).collect()
 }
 
+/// A skippable frame of Zstandard, of one of its sixteen kinds.
+fn skipped(kind: u32, content: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(content.len()).unwrap();
+    [&(0x184D_2A50 + kind).to_le_bytes()[..], &length.to_le_bytes(), content].concat()
+}
+
 /// The same text in everything that is read, by the name of its file.
 fn containers(text: &str) -> Vec<(String, Vec<u8>)> {
     let plain = text.as_bytes();
@@ -51,6 +57,16 @@ fn containers(text: &str) -> Vec<(String, Vec<u8>)> {
         ("xz", xz(plain)),
         ("parts.gz", [gzip(front), gzip(b""), gzip(back)].concat()),
         ("parts.zst", [zstandard(front), zstandard(b""), zstandard(back)].concat()),
+        // As `pzstd` writes it, and with frames that are long or empty.
+        (
+            "pzstd.zst",
+            [&skipped(0, b"size"), &zstandard(front)[..], &skipped(0, b"size"), &zstandard(back)].concat(),
+        ),
+        (
+            "skipped.zst",
+            [&skipped(15, b""), &skipped(7, &vec![7; 99_999])[..], &zstandard(plain), &skipped(1, b"end")]
+                .concat(),
+        ),
         ("parts.bz2", [bzip2(front), bzip2(b""), bzip2(back)].concat()),
         // With padding, as the format has it.
         ("parts.xz", [&xz(front)[..], &[0; 8], &xz(b""), &xz(back), &[0; 4]].concat()),

@@ -846,3 +846,62 @@ fn parts_are_solved_by_themselves() {
     }
     assert_eq!(answers, "1\n1\n");
 }
+
+/// What is reached by opening and is no regular file is written straight through: descriptors have
+/// names like files, but a pipe or a socket is at the other end.
+#[test]
+fn outputs_may_be_descriptors_of_any_kind() {
+    let folder = Folder::new();
+    let input = folder.write("in.txt", list(20));
+    let commands: &[&[&str]] = &[
+        &["solve", &input],
+        &["count", &input],
+        &["validate", &input],
+        &["check", &input],
+        &["show", &input, "--index", "1"],
+        &["hint", &input, "--index", "1"],
+        &["rate", &input],
+        &["steps", &input, "--index", "1"],
+        &["solutions", &input],
+        &["canon", &input],
+        &["dedup", &input],
+        &["disguise", &input, "--seed", "1"],
+        &["minimize", &input],
+        &["generate", "--count", "3", "--seed", "1"],
+    ];
+    for command in commands {
+        let wanted = stdout(&run(command));
+        assert!(!wanted.is_empty(), "{command:?}");
+        for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/dev/fd/9", "/proc/self/fd/9"] {
+            // The descriptor is that of a pipe to `cat`; standard output is elsewhere, unless named.
+            let redirected = if name.ends_with('9') { "9>&1 >/dev/null" } else { "" };
+            let script = format!("{{ \"$@\" -o {name} {redirected}; }} | cat");
+            let mut shell = Command::new("sh");
+            let output = shell.args(["-c", &script, "sh", SUDOKU]).args(*command).output().unwrap();
+            assert_eq!(stdout(&output), wanted, "{command:?} to {name}: {}", stderr(&output));
+        }
+    }
+    assert_eq!(folder.names(), ["in.txt"]);
+}
+
+#[test]
+fn standard_output_by_its_path_is_appended_to_and_may_be_a_socket() {
+    let folder = Folder::new();
+    let (input, out) = (folder.write("in.txt", list(20)), folder.write("out.txt", "before\n"));
+    let wanted = stdout(&run(&["solve", &input]));
+    let append = || File::options().append(true).open(&out).unwrap();
+    succeeded(&sudoku(&["solve", &input, "-o", "/dev/stdout"]).stdout(append()).output().unwrap());
+    assert_eq!(folder.read("out.txt"), format!("before\n{wanted}"));
+
+    let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+    let mut solve = sudoku(&["solve", &input, "-o", "/dev/stdout"]);
+    let mut child = solve.stdout(std::os::fd::OwnedFd::from(theirs)).spawn().unwrap();
+    // The command keeps the other end open.
+    drop(solve);
+    assert_eq!(std::io::read_to_string(ours).unwrap(), wanted);
+    assert!(child.wait().unwrap().success());
+
+    let resumed = run(&["solve", &input, "-o", "/dev/stdout", "--resume"]);
+    assert_eq!(resumed.status.code(), Some(2), "{}", stderr(&resumed));
+    assert_eq!(folder.names(), ["in.txt", "out.txt"]);
+}

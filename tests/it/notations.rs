@@ -141,6 +141,7 @@ fn texts_are_taken_for_what_they_are() {
         })
         .collect();
     let header = "Invalid block size.";
+    let one_or_header = "Invalid block size. If this is a list of 1x1 puzzles, say --notation lines.";
     let cases: &[(&str, String, &str)] = &[
         ("a line", NINE.into(), "lines 9x9 letters"),
         ("a line with its end", format!("{NINE}\n"), "lines 9x9 letters"),
@@ -149,9 +150,11 @@ fn texts_are_taken_for_what_they_are() {
         ("a 9x9 line of digits above another", format!("{digits}\n{NINE}\n"), "lines 9x9 letters"),
         ("a blank cell", ".\n".into(), "lines 1x1 letters"),
         ("lines of one cell", ".\n1\n".into(), "lines 1x1 letters"),
-        ("lines of one cell, a 1 first", "1\n.\n1\n".into(), "lines 1x1 letters"),
-        ("lines of one cell, a 0 first", "0\n1\n\n# note\n.\n".into(), "lines 1x1 letters"),
-        ("two lines of a 1", "1\n1".into(), "lines 1x1 letters"),
+        ("lines of one cell, a 1 first", "1\n.\n1\n".into(), one_or_header),
+        ("lines of one cell, a 0 first", "0\n1\n\n# note\n.\n".into(), one_or_header),
+        ("two lines of a 1", "1\n1".into(), one_or_header),
+        ("a 1 above a comment", "1\n# note\n".into(), "lines 1x1 letters"),
+        ("lines of one cell and one that is not", "1\n.\n12\n".into(), header),
         ("16x16 line", sixteen.concat(), "lines 16x16 letters"),
         ("ascii shows", ascii.clone(), "lines 16x16 ascii"),
         ("ascii shows in a later line", format!("{}\n{ascii}\n", ".".repeat(256)), "lines 16x16 ascii"),

@@ -281,8 +281,15 @@ fn detect_layout(sample: &[u8], first: &[u8], below: &[u8], hint: &Hint) -> Resu
     if is_table {
         return as_notation(Notation::Csv);
     }
-    if is_block_size(first, below, hint) && !is_list_of_cells(first, text, hint) {
-        return as_notation(Notation::Header);
+    if is_block_size(first, below, hint) && !is_told_1x1(hint) {
+        if hint.order.is_some() || !is_list_of_cells(first, text, hint) {
+            return as_notation(Notation::Header);
+        }
+        // A number alone is a puzzle.
+        if puzzle_lines(text).nth(1).is_some() {
+            let problem = Problem::AmbiguousBlockSize;
+            return Err(FormatError::Puzzle(PuzzleError { problem, line: Some(1) }));
+        }
     }
     if let Some(Table { columns, has_heading, names_puzzles, .. }) =
         table::find(text, hint)?.filter(|table| table.is_likely(text))
@@ -322,16 +329,18 @@ fn is_plain_list(text: &[u8]) -> bool {
     is_puzzle && is_plain(first) && lines.all(is_plain)
 }
 
-/// Whether a number on the first line is a 1x1 puzzle above others, and no block size. It is if the
-/// size is given as 1x1, or if it is a cell of such a puzzle (`1` or `0`, neither of which is a
-/// valid block size) and every line has one character.
+/// Whether the hint leaves no other puzzles than those of 1x1, by their size or by an alphabet that
+/// is too short for others.
+fn is_told_1x1(hint: &Hint) -> bool {
+    let is_short = |alphabet: &Alphabet| !alphabet.fits(Order::ALL[1]);
+    hint.order.map_or_else(|| hint.alphabet.as_ref().is_some_and(is_short), |order| order == Order::ALL[0])
+}
+
+/// Whether a block size on the first line, which can only be an invalid one, can be a 1x1 puzzle
+/// above others too: every line has one character, and the first is a cell of such a puzzle.
 fn is_list_of_cells(first: &[u8], text: &[u8], hint: &Hint) -> bool {
-    let one = Order::ALL[0];
-    if hint.order.is_some() {
-        return hint.order == Some(one);
-    }
     let alphabet = hint.alphabet.clone().unwrap_or_default();
-    let format = Format::new(Notation::Lines, one, alphabet);
+    let format = Format::new(Notation::Lines, Order::ALL[0], alphabet);
     format.is_ok_and(|format| read_cell(&format, first).is_some())
         && puzzle_lines(text).all(|line| line.len() == 1)
 }

@@ -11,6 +11,9 @@ use crate::grid::{Cell, Conflict, OutOfRange};
 pub enum Problem {
     /// The first line of a `header` file is neither `2` nor `3`.
     InvalidBlockSize,
+    /// Every line is one character and the first is a whole number: a `header` file with an invalid
+    /// block size, or a list of 1x1 puzzles.
+    AmbiguousBlockSize,
     /// There is nothing to read.
     Empty,
     /// The line has another length than its notation requires.
@@ -67,7 +70,7 @@ impl Problem {
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
-            Self::InvalidBlockSize => "invalid_block_size",
+            Self::InvalidBlockSize | Self::AmbiguousBlockSize => "invalid_block_size",
             Self::Empty => "empty",
             Self::WrongLength | Self::CellCount { .. } => "wrong_length",
             Self::InvalidCharacter { .. } | Self::OutOfRange(_) => "invalid_character",
@@ -98,7 +101,11 @@ impl Problem {
     /// Its rank in the order of checks: length, characters, rules, search.
     const fn rank(&self) -> u8 {
         match self {
-            Self::InvalidBlockSize | Self::Empty | Self::WrongLength | Self::CellCount { .. } => 0,
+            Self::InvalidBlockSize
+            | Self::AmbiguousBlockSize
+            | Self::Empty
+            | Self::WrongLength
+            | Self::CellCount { .. } => 0,
             Self::InvalidCharacter { .. } | Self::OutOfRange(_) => 1,
             Self::RuleBroken(_) | Self::SetTwice(_) => 2,
             Self::NoSolution | Self::NotUnique | Self::WrongSolution | Self::GaveUp { .. } => 3,
@@ -148,8 +155,14 @@ impl PuzzleError {
 
 impl fmt::Display for PuzzleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.problem == Problem::InvalidBlockSize {
-            return f.write_str("Invalid block size.");
+        match self.problem {
+            Problem::InvalidBlockSize => return f.write_str("Invalid block size."),
+            Problem::AmbiguousBlockSize => {
+                return f.write_str(
+                    "Invalid block size. If this is a list of 1x1 puzzles, say --notation lines.",
+                );
+            }
+            _ => {}
         }
         match self.line {
             Some(line) => write!(f, "Line {line} ")?,
@@ -197,6 +210,10 @@ mod tests {
     fn what_is_written_is_what_is_displayed() {
         let problems = [
             (Problem::InvalidBlockSize, "Invalid block size."),
+            (
+                Problem::AmbiguousBlockSize,
+                "Invalid block size. If this is a list of 1x1 puzzles, say --notation lines.",
+            ),
             (Problem::Empty, "Line 120 is empty."),
             (Problem::WrongLength, "Line 120 has the wrong length."),
             (Problem::CellCount { cells: 7 }, "Line 120 has 7 cells; a puzzle has 1, 16, 81, 256 or 625."),

@@ -252,7 +252,7 @@ mod tests {
             format!("words\n{puzzle}\n"),
             format!("53..7....\n{puzzle}\n"),
             "53..7....\n".repeat(9),
-            "1\n.\n".to_owned(),
+            ".\n1\n".to_owned(),
             "1 1 5\n".to_owned(),
             "2\n".to_owned() + "x\n",
             format!("{{\"puzzle\":\"{puzzle}\"}}\n"),

@@ -53,6 +53,7 @@ fn samples() -> Vec<PuzzleError> {
     let conflict = |text: &str| -> Option<Conflict> { text.parse::<Grid>().ok()?.first_conflict() };
     let mut problems = vec![
         Problem::InvalidBlockSize,
+        Problem::AmbiguousBlockSize,
         Problem::Empty,
         Problem::WrongLength,
         Problem::CellCount { cells: 80 },

@@ -476,6 +476,7 @@ mod tests {
         clash.digits_mut()[..2].fill(1);
         let problems = [
             Problem::InvalidBlockSize,
+            Problem::AmbiguousBlockSize,
             Problem::Empty,
             Problem::WrongLength,
             Problem::CellCount { cells: 80 },

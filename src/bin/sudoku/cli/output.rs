@@ -66,7 +66,8 @@ impl OutputArgs {
 
     /// The output file; `None` for standard output.
     pub fn path(&self) -> Option<&Path> {
-        self.output_file.as_deref().filter(|path| path.as_os_str() != STANDARD_OUTPUT)
+        let is_standard = |path: &Path| path.as_os_str() == STANDARD_OUTPUT || Output::is_standard_path(path);
+        self.output_file.as_deref().filter(|path| !is_standard(path))
     }
 }
 
