@@ -20,6 +20,10 @@ docs:
 test:
     cargo test
 
+# All tests RUNS times beside a busy loop on each core, with what failed
+test-busy RUNS="10" *ARGUMENTS:
+    bash .ci/test-busy {{RUNS}} {{ARGUMENTS}}
+
 # The minimum Rust version of Cargo.toml: everything compiles with it, in a target folder of its own
 msrv:
     #!/usr/bin/env bash

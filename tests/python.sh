@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The Python example against a server of this machine: its bytes are those of `sudoku solve`. Uses the programs in target/release
-# (or in $1), which have to be there, and makes a virtual environment in target/python.
+# (or in $1), which have to be there, and makes a virtual environment in target/tools/grpc.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin="${1:-target/release}"
@@ -11,8 +11,8 @@ if [[ ! -x $bin/sudoku || ! -x $bin/sudokud ]]; then
   exit 2
 fi
 
-venv=target/python
-not_checked() { echo "$*: the Python example is NOT checked here"; exit 0; }
+venv=target/tools/grpc
+not_checked() { echo "SKIPPED: $*: the Python example is NOT checked here"; exit 0; }
 command -v python3 >/dev/null || not_checked "there is no python3"
 if ! cmp -s "$example/requirements.txt" "$venv/installed.txt"; then
   rm -rf "$venv"

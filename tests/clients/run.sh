@@ -34,7 +34,7 @@ if [[ ! -e $installed || package-lock.json -nt $installed ]]; then
 fi
 
 # The virtual environment of the Python example.
-venv="$root/target/python"
+venv="$root/target/tools/grpc"
 requirements="$root/examples/python/requirements.txt"
 PYTHON=
 if command -v python3 >/dev/null; then
