@@ -3,11 +3,13 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
+use std::time::Duration;
 
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::{self, Certificate, Channel, ClientTlsConfig, Identity};
 
-use crate::client::{RetryPolicy, ServerError};
+use super::plain::{self, Noticed, Spoken};
+use crate::client::{RetryPolicy, ServerError, handshake};
 use crate::service::flow_control::{
     CONNECTION_WINDOW_BYTES, FRAME_BYTES, LOCAL_ERROR_RESETS, STREAM_WINDOW_BYTES,
 };
@@ -41,12 +43,20 @@ impl fmt::Debug for Endpoint {
     }
 }
 
+/// The transport's words for a connection that was closed before the response.
+const CLOSED: &str = "connection closed";
+
 /// A connector to one server, for any number of connections.
 #[derive(Clone)]
 pub(crate) struct Connector {
     pub(crate) url: String,
     transport: transport::Endpoint,
-    pub(crate) is_encrypted: bool,
+    connect_timeout: Duration,
+    is_encrypted: bool,
+    /// Whether the client has a certificate of its own.
+    has_identity: bool,
+    /// What plain connections have noticed.
+    noticed: Noticed,
     /// The header that carries the token.
     pub(crate) bearer: Option<MetadataValue<Ascii>>,
 }
@@ -85,21 +95,73 @@ impl Connector {
             let what = "Certificates are for an address that begins with https://.";
             return Err(ServerError::Credentials(what.to_owned()));
         }
-        Ok(Self { url: url.clone(), transport, is_encrypted, bearer: bearer(endpoint)? })
+        Ok(Self {
+            url: url.clone(),
+            transport,
+            connect_timeout: retry.connect_timeout,
+            is_encrypted,
+            has_identity: endpoint.identity.is_some(),
+            noticed: Noticed::default(),
+            bearer: bearer(endpoint)?,
+        })
     }
 
     pub(crate) async fn connect(&self) -> Result<Channel, ServerError> {
+        let no_server = || ServerError::NoServer(self.url.clone());
+        if !self.is_encrypted {
+            let connected = plain::connect(&self.transport, self.connect_timeout, &self.noticed).await;
+            return connected.map_err(|_| self.other_protocol().unwrap_or_else(no_server));
+        }
         self.transport.connect().await.map_err(|error| {
-            let is_handshake = causes(&error).any(|cause| {
-                let cause = cause.downcast_ref::<io::Error>();
-                cause.is_some_and(|error| error.kind() == io::ErrorKind::InvalidData)
-            });
-            if self.is_encrypted && is_handshake {
-                ServerError::Handshake { url: self.url.clone(), cause: root(&error) }
-            } else {
-                ServerError::NoServer(self.url.clone())
-            }
+            handshake::sentence(&self.url, &error).map_or_else(no_server, ServerError::Handshake)
         })
+    }
+
+    /// The error of a server that speaks something else than HTTP/2, if that was noticed.
+    pub(crate) fn other_protocol(&self) -> Option<ServerError> {
+        let host = self.url.strip_prefix("http://").unwrap_or(&self.url);
+        Some(ServerError::OtherProtocol(match self.noticed.get()? {
+            Spoken::Tls => format!("This server speaks TLS: use https://{host}."),
+            Spoken::Http1 => format!(
+                "What answers at {host} speaks HTTP/1.1 and no gRPC: use the address of a sudokud, or of a proxy for HTTP/2."
+            ),
+        }))
+    }
+
+    /// The error of a connection that the transport has ended, by its error.
+    pub(crate) fn broken(&self, error: &(dyn Error + 'static)) -> Result<String, ServerError> {
+        if let Some(error) = self.other_protocol() {
+            return Err(error);
+        }
+        let words = root(error);
+        if self.is_encrypted
+            && let Some(sentence) = handshake::by_words(&self.url, &words)
+        {
+            return Err(ServerError::Handshake(sentence));
+        }
+        let closed = causes(error).filter_map(|cause| cause.downcast_ref::<io::Error>()).any(|error| {
+            use io::ErrorKind as E;
+            matches!(
+                error.kind(),
+                E::UnexpectedEof
+                    | E::ConnectionReset
+                    | E::ConnectionAborted
+                    | E::BrokenPipe
+                    | E::NotConnected
+            )
+        });
+        if !closed && words != CLOSED {
+            return Ok(format!("{words}."));
+        }
+        // The alert that says so comes too late, or not at all.
+        Ok(match (self.is_encrypted, self.has_identity) {
+            (false, _) => "It closed the connection.",
+            (true, false) => {
+                "It closed the connection. If it wants a certificate of its clients, give yours with --tls-cert and --tls-key."
+            }
+            (true, true) => "It closed the connection. It may not accept the certificate of --tls-cert.",
+        }
+        .to_owned())
     }
 }
 
@@ -113,7 +175,9 @@ fn bearer(endpoint: &Endpoint) -> Result<Option<MetadataValue<Ascii>>, ServerErr
 }
 
 /// An error and all its sources.
-fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+pub(super) fn causes<'a>(
+    error: &'a (dyn Error + 'static),
+) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |&error| error.source())
 }
 

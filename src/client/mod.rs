@@ -13,6 +13,8 @@
 //! | `queue.rs` | every block, until its answers are written |
 //! | `worker.rs` | one server: connects, sends, returns unanswered blocks when it is lost, retries |
 //! | `endpoint.rs` | the address of a server, and what it takes to connect |
+//! | `handshake.rs` | TLS handshakes that fail: what is wrong, and what helps |
+//! | `plain.rs` | plain connections, which notice TLS and HTTP/1 at the other end |
 //! | `probe.rs` | whether a server serves |
 //! | `response_stream.rs` | responses, from before the server has accepted the call |
 //!
@@ -21,6 +23,8 @@
 //! it.
 
 pub(crate) mod endpoint;
+mod handshake;
+mod plain;
 mod probe;
 mod queue;
 pub(crate) mod response_stream;
@@ -66,14 +70,12 @@ pub enum ServerError {
     /// The certificates or the token given for the server cannot be used.
     #[error("{0}")]
     Credentials(String),
-    /// The TLS handshake failed.
-    #[error("No encrypted connection to {url}: {cause}.")]
-    Handshake {
-        /// The server.
-        url: String,
-        /// The root cause.
-        cause: String,
-    },
+    /// The TLS handshake failed: a sentence that says what is wrong and what helps.
+    #[error("{0}")]
+    Handshake(String),
+    /// The server speaks something else than HTTP/2 as the address has it: a sentence.
+    #[error("{0}")]
+    OtherProtocol(String),
     /// No server answers at the address.
     #[error("No server answers at {0}: start one with sudokud.")]
     NoServer(String),
@@ -93,6 +95,14 @@ pub enum ServerError {
         /// The answers received from it before.
         answered: u64,
         /// The message of the transport or the server.
+        message: String,
+    },
+    /// The server wants a token, or does not know the one that it got.
+    #[error("{url}: {message} The first line of the file that --token-file names is the token.")]
+    Token {
+        /// The server.
+        url: String,
+        /// The server's message.
         message: String,
     },
     /// The server ended the stream with a status.

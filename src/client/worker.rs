@@ -27,7 +27,7 @@ use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
 use tonic_types::StatusExt as _;
 
-use crate::client::endpoint::{Connector, root};
+use crate::client::endpoint::Connector;
 use crate::client::queue::{Answers, Block, Queue};
 use crate::client::response_stream::ResponseStream;
 use crate::client::{Notice, RetryPolicy, ServerError};
@@ -61,10 +61,6 @@ const LANE_NUMBERS: usize = 1 << 16;
 /// The largest answer to one block. The answers in the widest form are a few times the size of
 /// their block, and servers accept blocks of 1 MiB by default; this is far beyond that.
 pub(crate) const MAX_ANSWER_BYTES: usize = 64 << 20;
-
-/// The transport's words for a TLS alert, such as a rejected client certificate. With TLS 1.3 it
-/// comes after the handshake, and the transport passes on nothing but words.
-const ALERT: &str = "received fatal alert";
 
 /// The options and the prelude, with which every stream begins.
 #[derive(Debug)]
@@ -297,11 +293,7 @@ impl ServerWorker {
         // The transport makes statuses too, such as RESOURCE_EXHAUSTED for a connection that was
         // ended. They have a source, which those of a server have not.
         if let Some(cause) = std::error::Error::source(status) {
-            let cause = root(cause);
-            if self.connector.is_encrypted && cause.starts_with(ALERT) {
-                return ServerError::Handshake { url: self.connector.url.clone(), cause };
-            }
-            return self.lost(&format!("{cause}."));
+            return self.connector.broken(cause).map_or_else(|error| error, |words| self.lost(&words));
         }
         match status.code() {
             Code::Unavailable
@@ -313,6 +305,7 @@ impl ServerWorker {
             Code::ResourceExhausted if is_busy() => {
                 ServerError::Busy { url: self.connector.url.clone(), message }
             }
+            Code::Unauthenticated => ServerError::Token { url: self.connector.url.clone(), message },
             _ => ServerError::Refused { answered: self.answered.load(Ordering::Relaxed), message },
         }
     }

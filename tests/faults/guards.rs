@@ -111,13 +111,13 @@ fn intruders() -> Seen {
     let puzzles = easy(30);
     runtime().block_on(async {
         call(&good, &puzzles[..10]).await.unwrap();
-        for (who, intruder) in [
-            ("no token", access(Some(&known), None)),
-            ("a wrong token", access(Some(&known), Some(WRONG_TOKEN))),
+        for (who, intruder, sentence) in [
+            ("no token", access(Some(&known), None), "wants a token"),
+            ("a wrong token", access(Some(&known), Some(WRONG_TOKEN)), "does not know this token"),
         ] {
             match call(&intruder, &puzzles[10..]).await {
-                Err(ClientError::Server(ServerError::Refused { message, .. })) => {
-                    assert!(message.contains("wants a token"), "{who}: {message}");
+                Err(ClientError::Server(ServerError::Token { message, .. })) => {
+                    assert!(message.contains(sentence), "{who}: {message}");
                 }
                 other => panic!("{who}: {other:?}"),
             }

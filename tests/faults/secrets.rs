@@ -106,7 +106,7 @@ impl Secrets {
 fn replaced() -> Seen {
     let secrets = Secrets::new();
     let daemon = secrets.daemon(&[], "info");
-    let (no_trust, no_token) = ("No encrypted connection to", "wants a token");
+    let (no_trust, no_token) = ("was not signed by the authority of that name", "does not know this token");
     secrets.assert_let_in(&daemon, "ca1", "first");
     secrets.assert_kept_out(&daemon, "ca1", "second", no_token);
 
@@ -209,7 +209,7 @@ fn told_to_nobody() -> Seen {
     let metrics = unused_address().to_string();
     let daemon = secrets.daemon(&["--metrics-listen", &metrics], "trace");
     secrets.assert_let_in(&daemon, "ca1", "first");
-    secrets.assert_kept_out(&daemon, "ca1", "second", "wants a token");
+    secrets.assert_kept_out(&daemon, "ca1", "second", "does not know this token");
     let solution = secrets.call(&daemon, "ca1", "first").text().lines().next().unwrap().to_owned();
 
     let ca = Certificate::from_pem(fs::read(secrets.path("ca1")).unwrap());

@@ -202,8 +202,8 @@ fn what_has_no_canonical_form_is_refused_with_a_sentence() {
     assert!(stderr(&own).contains("is the input itself"), "{}", stderr(&own));
     assert_eq!(folder.read("list.txt").lines().count(), 1);
     for (args, sentence) in [
-        (&["dedup", &list, "--memory", "1000"][..], "give a size from 1M, as in 512M or 2G"),
-        (&["dedup", &list, "--memory", "lots"], "give a size from 1M, as in 512M or 2G"),
+        (&["dedup", &list, "--memory", "1000"][..], "give a size from 1MiB, as in 512MiB or 2G"),
+        (&["dedup", &list, "--memory", "lots"], "give a size from 1MiB, as in 512MiB or 2G"),
         (&["disguise", &list, "--times", "0"], "give a whole number from 1 to 1000000"),
         (&["split", &list, "--test", "101%"], "give a share from 0% to 100%, as in 10% or 0.1"),
     ] {

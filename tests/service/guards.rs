@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
-use rcgen::ExtendedKeyUsagePurpose;
+use rcgen::{BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair};
 use sudoku_stream::client::{ClientError, Endpoint, RetryPolicy, SolveJob, solve_lines};
 use sudoku_stream::service::proto::SolveRequest;
 use sudoku_stream::service::{Config, Server, StartError, TlsFiles};
@@ -109,13 +109,99 @@ async fn an_encrypted_server_answers_those_who_trust_it() {
     // Somebody else's authority, the system's, and no encryption.
     let stranger = Endpoint { ca: Some(Authority::new().pem.into_bytes()), ..secrets.access(&server) };
     let words = said(call(&stranger).await);
-    assert!(words.starts_with("No encrypted connection to https://127.0.0.1:"), "{words}");
-    assert!(words.contains("certificate"), "{words}");
+    let certificate = format!("The certificate of {} was ", server.url().replace("http://", "https://"));
+    assert!(words.starts_with(&certificate) && words.contains("--tls-ca"), "{words}");
     let system = Endpoint { ca: None, ..secrets.access(&server) };
     assert!(call(&system).await.is_err());
-    assert!(call(&Endpoint::new(&server.url())).await.is_err());
+    let host = server.url().replace("http://", "");
+    let plain = said(call(&Endpoint::new(&server.url())).await);
+    assert_eq!(plain, format!("This server speaks TLS: use https://{host}."));
     // It is none the worse for it.
     call(&secrets.access(&server)).await.unwrap();
+}
+
+/// A certificate that vouches for itself, and its key.
+fn self_signed(name: &str, is_authority: bool) -> (String, String) {
+    let key = KeyPair::generate().unwrap();
+    let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+    params.distinguished_name.push(DnType::CommonName, name);
+    if is_authority {
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    }
+    (params.self_signed(&key).unwrap().pem(), key.serialize_pem())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_wrong_with_a_certificate_is_said() {
+    let secrets = Secrets::new();
+    let ours = secrets.authority.pem.clone();
+    let signed = |purpose, is_old| secrets.authority.sign(purpose, is_old);
+    let (server_auth, client_auth) =
+        (ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth);
+    // As `openssl req -x509` makes it, and as docs/service.md does.
+    let (authority, vouching) = (self_signed("127.0.0.1", true), self_signed("127.0.0.1", false));
+    let another_authority = self_signed("another", true).0;
+    for (made, host, ca, words) in [
+        (signed(server_auth.clone(), false), "127.0.0.1", &ours, ""),
+        (vouching.clone(), "127.0.0.1", &vouching.0, ""),
+        (
+            authority.clone(),
+            "127.0.0.1",
+            &authority.0,
+            "is that of an authority (CA:TRUE), which no server may use",
+        ),
+        (signed(server_auth.clone(), true), "127.0.0.1", &ours, "has expired"),
+        (
+            signed(server_auth.clone(), false),
+            "localhost",
+            &ours,
+            "is for other names: 127.0.0.1. Use one of these",
+        ),
+        (
+            signed(server_auth, false),
+            "127.0.0.1",
+            &another_authority,
+            "by an authority that is not known here",
+        ),
+        (signed(client_auth, false), "127.0.0.1", &ours, "is for another purpose"),
+    ] {
+        secrets.write("server.pem", &made.0);
+        secrets.write("server.key", &made.1);
+        let server = start(secrets.encrypted()).await;
+        let url = format!("https://{host}:{}", server.address.port());
+        let answered = call(&Endpoint { ca: Some(ca.clone().into_bytes()), ..Endpoint::new(&url) }).await;
+        if words.is_empty() {
+            answered.unwrap();
+            continue;
+        }
+        let sentence = said(answered);
+        assert!(sentence.starts_with(&format!("The certificate of {url} ")), "{sentence}");
+        assert!(sentence.contains(words) && sentence.ends_with('.'), "{words}: {sentence}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_protocol_at_the_other_end_is_named() {
+    let plain = start(config()).await;
+    let host = plain.address;
+    let sentence = said(call(&Endpoint::new(&format!("https://{host}"))).await);
+    assert_eq!(sentence, format!("This server does not speak TLS: use http://{host}."));
+
+    // The port of the metrics speaks HTTP/1.1 only.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let web = std::thread::spawn(move || {
+        use std::io::{Read as _, Write as _};
+        let (mut socket, _) = listener.accept().unwrap();
+        let mut preface = [0; 24];
+        socket.read_exact(&mut preface).unwrap();
+        socket.write_all(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n").unwrap();
+        // Until the client has seen it and closes.
+        let _ = socket.read_to_end(&mut Vec::new());
+    });
+    let sentence = said(call(&Endpoint::new(&format!("http://{address}"))).await);
+    assert!(sentence.starts_with(&format!("What answers at {address} speaks HTTP/1.1")), "{sentence}");
+    web.join().unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -130,9 +216,23 @@ async fn clients_show_a_certificate_where_one_is_wanted() {
         ..secrets.access(&server)
     };
     call(&as_client(known)).await.unwrap();
-    assert!(call(&secrets.access(&server)).await.is_err(), "without a certificate");
-    assert!(call(&as_client(stranger)).await.is_err(), "with a stranger's");
-    assert!(call(&as_client(expired)).await.is_err(), "with an old one");
+    let url = secrets.access(&server).url;
+    for (who, access, words) in [
+        ("without a certificate", secrets.access(&server), "wants a certificate of its clients: "),
+        ("with a stranger's", as_client(stranger), "does not accept this client's certificate"),
+        (
+            "with an old one",
+            as_client(expired),
+            "does not accept this client's certificate, because it has expired.",
+        ),
+    ] {
+        let sentence = said(call(&access).await);
+        // The server's alert may be overtaken by the end of the connection.
+        let cut_off = format!("The connection to {url} was lost after 0 answers: It closed the connection. ");
+        let is_said = sentence.starts_with(&format!("{url} {words}"));
+        let is_guessed = sentence.starts_with(&cut_off) && sentence.contains("--tls-cert");
+        assert!(is_said || is_guessed, "{who}: {sentence}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -142,10 +242,23 @@ async fn calls_need_a_token_and_probes_do_not() {
     let with = |token: &str| Endpoint { token: Some(token.to_owned()), ..Endpoint::new(&server.url()) };
     call(&with(TOKEN)).await.unwrap();
     let longer = format!("{TOKEN}x");
-    for wrong in [OTHER_TOKEN, &TOKEN[1..], &longer, "", "Bearer"] {
+    let (unknown, missing) = ("does not know this token", "wants a token: send it as `authorization:");
+    for (wrong, sentence) in [
+        (OTHER_TOKEN, unknown),
+        (&TOKEN[1..], unknown),
+        (&longer, unknown),
+        ("Bearer", unknown),
+        ("", unknown),
+    ] {
         let words = said(call(&with(wrong)).await);
-        assert!(words.contains("wants a token") && !words.contains(TOKEN), "{words}");
+        assert!(words.contains(sentence) && !words.contains(TOKEN), "{wrong}: {words}");
+        assert!(
+            words.ends_with("The first line of the file that --token-file names is the token."),
+            "{words}"
+        );
     }
+    let words = said(call(&Endpoint::new(&server.url())).await);
+    assert!(words.contains(missing), "{words}");
 
     let mut client = server.client().await;
     let request = || SolveRequest { text: Bytes::from_static(b"1..............."), ..Default::default() };

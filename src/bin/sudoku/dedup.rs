@@ -61,11 +61,11 @@ pub struct DedupArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     duplicates: Option<PathBuf>,
 
-    /// Memory for what is known of puzzles, as in 512M or 2G [range: 1M or more]
+    /// Memory for what is known of puzzles, as in 512MiB or 2G [range: 1MiB or more]
     ///
     /// 4 million puzzles of 25 clues take 160M. What does not fit is kept in files, and rows from
     /// there on are written at the end. Each thread takes some 8M besides.
-    #[arg(long, value_name = "BYTES", value_parser = value::memory, default_value = DEFAULT_MEMORY)]
+    #[arg(long, value_name = "SIZE", value_parser = value::memory, default_value = DEFAULT_MEMORY)]
     memory: usize,
 
     /// Folder for these files, which have no names [default: $TMPDIR or /tmp]

@@ -18,13 +18,16 @@ use clap::{Arg, ArgAction, ArgMatches, ValueEnum, value_parser};
 use sudoku_stream::service::{Config, ListenAddress, Origin};
 use sudoku_stream::solver::lanes::Backend;
 
-use crate::number::whole;
+use crate::number::{SECOND, shown_size, shown_time, size, time, whole};
 
 /// The most search threads.
 const MAX_THREADS: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
 
 /// The longest time of a flag, a year: far beyond any use, and far below what timers can hold.
-const MAX_SECONDS: f64 = 31_536_000.0;
+const MAX_TIME: Duration = Duration::from_secs(31_557_600);
+
+/// The shortest time of a flag.
+const MIN_TIME: Duration = Duration::from_millis(1);
 
 /// The values of all flags, before they are checked together.
 #[derive(Clone, Default)]
@@ -147,12 +150,12 @@ where
     with_default(name, "N", whole(range), place, T::to_string, help.to_owned())
 }
 
-/// A number of bytes in a range.
+/// A size in a range.
 fn bytes<T>(name: &'static str, range: RangeInclusive<T>, place: Place<T>, help: &str) -> Flag
 where
-    T: FromStr + PartialOrd + Display + Clone + Send + Sync + 'static,
+    T: TryFrom<u64> + TryInto<u64> + PartialOrd + Copy + Send + Sync + 'static,
 {
-    with_default(name, "BYTES", whole(range), place, T::to_string, help.to_owned())
+    with_default(name, "SIZE", size(range), place, |&bytes| shown_size(bytes), help.to_owned())
 }
 
 /// A number in `range`, whose default is described by the help.
@@ -166,9 +169,9 @@ fn optional_count(
 }
 
 /// A time with a default.
-fn seconds(name: &'static str, place: Place<Duration>, help: &str) -> Flag {
-    let shown = |time: &Duration| time.as_secs_f64().to_string();
-    with_default(name, "SECONDS", parse_seconds, place, shown, help.to_owned())
+fn duration(name: &'static str, place: Place<Duration>, help: &str) -> Flag {
+    let parser = time(SECOND, MIN_TIME..=MAX_TIME);
+    with_default(name, "TIME", parser, place, |&time| shown_time(time), help.to_owned())
 }
 
 /// A file or folder without a default.
@@ -212,7 +215,7 @@ pub fn flags() -> Vec<Flag> {
             .to_owned(),
     );
     flags.push(backend.rare());
-    let drain = seconds(
+    let drain = duration(
         "drain-timeout",
         |s| &mut s.config.drain_timeout,
         "Let open calls end for this long after SIGTERM",
@@ -312,7 +315,7 @@ fn limits() -> Vec<Flag> {
             "max-message-bytes",
             1..=1 << 30,
             |s| &mut s.config.limits.message_bytes,
-            "Accept messages of up to BYTES",
+            "Accept messages of up to SIZE",
         ),
         count(
             "max-message-lines",
@@ -323,7 +326,7 @@ fn limits() -> Vec<Flag> {
             "max-header-bytes",
             4096..=1 << 20,
             |s| &mut s.config.limits.header_bytes,
-            "Accept up to BYTES of headers per call",
+            "Accept up to SIZE of headers per call",
         ),
         count(
             "max-reset-streams",
@@ -359,39 +362,39 @@ fn limits() -> Vec<Flag> {
 fn time_limits() -> Vec<Flag> {
     let connection_age = flag::<_, Duration>(
         "max-connection-age",
-        "SECONDS",
-        parse_seconds,
+        "TIME",
+        time(SECOND, MIN_TIME..=MAX_TIME),
         |s| &mut s.config.limits.connection_age,
         "Ask a client to reconnect after this long [default: never]".to_owned(),
     );
     vec![
-        seconds("max-puzzle-time", |s| &mut s.config.limits.puzzle_time, "Give up a puzzle after this long"),
-        seconds(
+        duration("max-puzzle-time", |s| &mut s.config.limits.puzzle_time, "Give up a puzzle after this long"),
+        duration(
             "handshake-timeout",
             |s| &mut s.config.limits.handshake_timeout,
             "Close a connection whose first bytes or TLS handshake take this long",
         ),
-        seconds(
+        duration(
             "message-timeout",
             |s| &mut s.config.limits.message_timeout,
             "End a call whose first message does not come, or whose message stalls, for this long",
         ),
-        seconds(
+        duration(
             "stream-idle-timeout",
             |s| &mut s.config.limits.stream_idle_timeout,
             "End a stream that is idle for this long if others wait",
         ),
-        seconds(
+        duration(
             "idle-timeout",
             |s| &mut s.config.limits.idle_timeout,
             "Close a connection whose client leaves answers unread for this long",
         ),
-        seconds(
+        duration(
             "keepalive-interval",
             |s| &mut s.config.limits.keepalive_interval,
             "Ping a client that is silent for this long",
         ),
-        seconds(
+        duration(
             "keepalive-timeout",
             |s| &mut s.config.limits.keepalive_timeout,
             "Close a connection whose ping is unanswered for this long",
@@ -458,11 +461,6 @@ fn parse_listen(text: &str) -> Result<Vec<ListenAddress>, String> {
 
 fn parse_origins(text: &str) -> Result<Vec<Origin>, String> {
     text.split(',').map(|origin| origin.trim().parse()).collect()
-}
-
-fn parse_seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().ok().filter(|&seconds: &f64| seconds > 0.0 && seconds <= MAX_SECONDS);
-    seconds.map(Duration::from_secs_f64).ok_or_else(|| "give seconds above 0, as in 10 or 0.5".to_owned())
 }
 
 fn parse_share(text: &str) -> Result<f64, String> {

@@ -21,6 +21,7 @@ use crate::service::http::connect::{self, Codec};
 use crate::service::http::json::Schema;
 use crate::service::http::page;
 use crate::service::metrics;
+use crate::service::net::drain::drain;
 use crate::service::net::origin::{BrowserAccess, ForeignRequest, Origin};
 use crate::service::wire::status::body_invalid;
 
@@ -147,7 +148,7 @@ where
             },
             Err(foreign) => {
                 metrics::refused(foreign.reason());
-                Box::pin(std::future::ready(Ok(forbidden(&foreign))))
+                refusal(request, forbidden(&foreign))
             }
         })
     }
@@ -213,20 +214,22 @@ where
         let headers = request.headers();
         if headers_len(headers) > self.settings.header_bytes as usize {
             metrics::refused("header_bytes");
-            return ready(text(
+            let response = text(
                 StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
                 format!("The headers have more than {} bytes.\n", self.settings.header_bytes),
-            ));
+            );
+            return refusal(request, response);
         }
         let method = self.schema.method(request.uri().path());
         let form = Form::of(headers);
         if form == Form::Grpc {
             // An answer of gRPC ends with trailers, which few readers of HTTP/1.1 understand.
-            return ready(text(
+            let response = text(
                 StatusCode::HTTP_VERSION_NOT_SUPPORTED,
                 "gRPC needs HTTP/2. Over HTTP/1.1 this server takes gRPC-Web and the Connect protocol.\n"
                     .to_owned(),
-            ));
+            );
+            return refusal(request, response);
         }
         match *request.method() {
             HttpMethod::GET | HttpMethod::HEAD if method.is_none() => {
@@ -241,7 +244,7 @@ where
                 let mut response =
                     text(StatusCode::METHOD_NOT_ALLOWED, format!("Here this server takes {allowed}.\n"));
                 response.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
-                return ready(response);
+                return refusal(request, response);
             }
         }
         let limits = connect::MessageLimits {
@@ -285,6 +288,12 @@ type Reword = fn(Body) -> Body;
 fn reworded(body: Body) -> Body {
     let error = |_| body_invalid("The body is none of gRPC-Web, or it breaks off.");
     Body::new(body.map_err(error))
+}
+
+/// The response to a request whose body is of no interest.
+fn refusal(request: Request<Body>, response: Response<Body>) -> Answer {
+    drain(request.into_body());
+    ready(response)
 }
 
 fn ready(response: Response<Body>) -> Answer {

@@ -36,6 +36,7 @@ use tower::{Layer, Service};
 use crate::service::metrics;
 use crate::service::net::call::{CallState, Ending};
 use crate::service::net::deadline;
+use crate::service::net::drain::drain;
 use crate::service::net::framing::{Framing, WholeMessages};
 use crate::service::net::observe::is_bidirectional;
 use crate::service::net::tokens::{Caller, Tokens};
@@ -370,6 +371,7 @@ where
         }
         if !is_grpc(request.headers()) {
             metrics::refused("content_type");
+            drain(request.into_body());
             return AdmissionFuture::Refused(Some(unsupported()));
         }
         match self.settings.admit(&request) {
@@ -389,7 +391,10 @@ where
                 });
                 AdmissionFuture::Admitted(Box::pin(self.inner.call(request)))
             }
-            Err(status) => AdmissionFuture::Refused(Some(status.into_http())),
+            Err(status) => {
+                drain(request.into_body());
+                AdmissionFuture::Refused(Some(status.into_http()))
+            }
         }
     }
 }

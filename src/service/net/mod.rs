@@ -15,6 +15,7 @@
 //! | `framing.rs` | the layer that holds messages back until they are complete |
 //! | `unpack.rs` | the same for compressed messages, until they are unpacked |
 //! | `deadline.rs` | the client's deadline |
+//! | `drain.rs` | the bodies of requests that are refused |
 //!
 //! **Invariant:** nothing here knows what a call asks for, so it holds for every method alike.
 
@@ -22,6 +23,7 @@ pub(crate) mod admission;
 pub(crate) mod call;
 pub(crate) mod connection;
 pub(crate) mod deadline;
+pub(crate) mod drain;
 mod files;
 pub(crate) mod framing;
 pub(crate) mod handle;

@@ -261,8 +261,11 @@ pub(crate) fn deadline_passed() -> Status {
 
 /// The status of a call without a token, or with an unknown one.
 pub(crate) fn unauthenticated(is_given: bool) -> Status {
-    let reason = if is_given { "TOKEN_UNKNOWN" } else { "TOKEN_MISSING" };
-    let message = "This server wants a token: send it as `authorization: Bearer TOKEN`.";
+    let (reason, message) = if is_given {
+        ("TOKEN_UNKNOWN", "This server does not know this token, or not any more: its operator has others.")
+    } else {
+        ("TOKEN_MISSING", "This server wants a token: send it as `authorization: Bearer TOKEN`.")
+    };
     status(Code::Unauthenticated, message, error_info(reason, &[]))
 }
 

@@ -134,10 +134,10 @@ struct CompareArgs {
     #[arg(long, value_name = "P%", requires = "compare")]
     max_regression: Option<Percent>,
 
-    /// Seconds for the comparison; it ends earlier once decided [range: 1 to 3600]
-    #[arg(long, hide_short_help = true, help_heading = "Comparison", value_name = "SECONDS")]
-    #[arg(default_value = "50", requires = "compare")]
-    #[arg(value_parser = value::whole_seconds(1..=3600))]
+    /// Time for the comparison; it ends earlier once decided [range: 1s to 1h]
+    #[arg(long, hide_short_help = true, help_heading = "Comparison", value_name = "TIME")]
+    #[arg(default_value = "50s", requires = "compare")]
+    #[arg(value_parser = value::time(value::SECOND, value::SECOND..=Duration::from_secs(3600)))]
     time: Duration,
 
     /// Short for `--format markdown`

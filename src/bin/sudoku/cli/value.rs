@@ -1,8 +1,6 @@
 //! Values of arguments: parsers into types, and the names that help and completion list.
 
 use std::fmt;
-use std::ops::RangeInclusive;
-use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ValueEnum, value_parser};
@@ -14,7 +12,8 @@ use sudoku_stream::solver::{DEFAULT_COUNT_LIMIT, Question, STRATEGIES, Strategy}
 use sudoku_stream::text::Notation;
 
 use crate::hint::HintForm;
-pub use crate::number::whole;
+use crate::number::size;
+pub use crate::number::{SECOND, time, whole};
 use crate::steps::StepsForm;
 
 /// A strategy of the registry.
@@ -139,14 +138,6 @@ pub fn threads() -> impl TypedValueParser<Value = usize> {
     value_parser!(u16).range(1..=i64::from(MAX_THREADS)).map(usize::from)
 }
 
-pub fn milliseconds(range: RangeInclusive<u64>) -> impl TypedValueParser<Value = Duration> {
-    value_parser!(u64).range(range).map(Duration::from_millis)
-}
-
-pub fn whole_seconds(range: RangeInclusive<u64>) -> impl TypedValueParser<Value = Duration> {
-    value_parser!(u64).range(range).map(Duration::from_secs)
-}
-
 pub fn side(text: &str) -> Result<Order, String> {
     let order = text.parse().ok().and_then(Order::from_side);
     order.ok_or_else(|| "a side is 1, 4, 9, 16 or 25".to_owned())
@@ -157,20 +148,9 @@ pub fn order(text: &str) -> Result<Order, String> {
     order.ok_or_else(|| "an order is 1, 2, 3, 4 or 5".to_owned())
 }
 
-/// The fewest bytes of memory that can be asked for.
-const MIN_MEMORY: usize = 1 << 20;
-
-/// A number of bytes with the unit K, M or G, which are powers of 1024.
+/// An amount of memory.
 pub fn memory(text: &str) -> Result<usize, String> {
-    let upper = text.to_ascii_uppercase();
-    let number = upper.strip_suffix("IB").or_else(|| upper.strip_suffix('B')).unwrap_or(&upper);
-    let units = [('K', 1 << 10), ('M', 1 << 20), ('G', 1 << 30)];
-    let with_unit = units.into_iter().find_map(|(unit, bytes)| Some((number.strip_suffix(unit)?, bytes)));
-    let (number, unit) = with_unit.unwrap_or((number, 1));
-    let bytes = number.parse::<usize>().ok().and_then(|number| number.checked_mul(unit));
-    bytes
-        .filter(|&bytes| bytes >= MIN_MEMORY)
-        .ok_or_else(|| "give a size from 1M, as in 512M or 2G".to_owned())
+    size(1 << 20..=usize::MAX >> 1)(text).map_err(|_| "give a size from 1MiB, as in 512MiB or 2G".to_owned())
 }
 
 /// A share from 0 to 1: as in `10%` or `0.1`.

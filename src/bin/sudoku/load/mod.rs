@@ -39,7 +39,7 @@ const DEFAULT_LINES: u32 = 1024;
 const MAX_RATE: f64 = 1e8;
 
 /// The longest time that can be asked for, in seconds.
-const MAX_SECONDS: f64 = 7.0 * 86_400.0;
+const MAX_DURATION: Duration = Duration::from_secs(7 * 86_400);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -113,8 +113,9 @@ pub struct LoadArgs {
     #[arg(long, value_name = "N", value_parser = rate)]
     rate: Option<f64>,
 
-    /// Seconds to send for [range: up to a week]
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    /// Time to send for, as in 30s or 10m [range: up to a week]
+    #[arg(long, value_name = "TIME", default_value = "10s")]
+    #[arg(value_parser = value::time(value::SECOND, Duration::from_millis(1)..=MAX_DURATION))]
     duration: Duration,
 
     /// Stop after N puzzles
@@ -213,11 +214,6 @@ impl From<MethodArg> for Method {
 fn rate(text: &str) -> Result<f64, String> {
     let rate = text.parse().ok().filter(|rate| (1e-3..=MAX_RATE).contains(rate));
     rate.ok_or_else(|| "give a number of puzzles a second, up to 100,000,000".to_owned())
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().ok().filter(|seconds| (1e-3..=MAX_SECONDS).contains(seconds));
-    seconds.map(Duration::from_secs_f64).ok_or_else(|| "give a number of seconds, up to a week".to_owned())
 }
 
 /// Runs `sudoku load`.

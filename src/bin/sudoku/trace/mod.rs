@@ -40,6 +40,12 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(50);
 /// The default time for a digit on a terminal.
 const WATCHED_DELAY: Duration = Duration::from_millis(50);
 
+/// The unit of delays that are a number alone.
+const MILLISECOND: Duration = Duration::from_millis(1);
+
+/// The longest delay.
+const MAX_DELAY: Duration = Duration::from_secs(60);
+
 const EXAMPLES: &str = "\
 Examples:
   sudoku trace puzzles.txt --index 3
@@ -77,8 +83,8 @@ pub struct TraceArgs {
     #[arg(long, value_name = "N", default_value_t = DEFAULT_NODE_LIMIT, value_parser = whole::<u64>(0..))]
     node_limit: u64,
 
-    /// Milliseconds per digit [range: 0 to 60000] [default: 50 on a terminal, else 0]
-    #[arg(long, value_name = "MS", value_parser = value::milliseconds(0..=60_000))]
+    /// Time per digit, in ms or as in 1.5s [range: up to 1m] [default: 50ms on a terminal, else 0]
+    #[arg(long, value_name = "TIME", value_parser = value::time(MILLISECOND, Duration::ZERO..=MAX_DELAY))]
     delay: Option<Duration>,
 
     /// Stop after N steps

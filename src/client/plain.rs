@@ -1,0 +1,165 @@
+//! Plain connections that notice what else than HTTP/2 is spoken at the other end.
+//!
+//! The transport only sees frames that make no sense, or that its own were not taken. So the first
+//! bytes are looked at before it gets them. Those of HTTP/2 are the length of a frame, which no
+//! implementation begins with 64 KiB or more, so the first one is zero; TLS answers with an alert,
+//! and HTTP/1 with its name.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tonic::transport::{Channel, Endpoint, Error, Uri};
+use tower::{Service, service_fn};
+
+/// What is spoken at the other end of a plain connection, where that is no HTTP/2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spoken {
+    Tls,
+    Http1,
+}
+
+impl Spoken {
+    /// The first bytes that are enough to tell.
+    const TELLING_BYTES: usize = 5;
+
+    fn by(first: &[u8]) -> Option<Self> {
+        match first {
+            // The record of an alert or of a handshake, and the version of TLS 1.0 to 1.3.
+            [0x15 | 0x16, 3, ..] => Some(Self::Tls),
+            [b'H', b'T', b'T', b'P', b'/', ..] => Some(Self::Http1),
+            _ => None,
+        }
+    }
+}
+
+/// What all connections to a server have noticed.
+pub(super) type Noticed = Arc<OnceLock<Spoken>>;
+
+/// Connects without encryption.
+pub(super) async fn connect(
+    transport: &Endpoint,
+    timeout: Duration,
+    noticed: &Noticed,
+) -> Result<Channel, Error> {
+    let mut connector = HttpConnector::new();
+    connector.enforce_http(false);
+    connector.set_nodelay(true);
+    connector.set_connect_timeout(Some(timeout));
+    let noticed = Arc::clone(noticed);
+    let listening = service_fn(move |address: Uri| {
+        let (socket, noticed) = (connector.call(address), Arc::clone(&noticed));
+        async move {
+            let socket = socket.await?.into_inner();
+            Ok::<_, tower::BoxError>(TokioIo::new(Listening { socket, first: Vec::new(), noticed }))
+        }
+    });
+    transport.connect_with_connector(listening).await
+}
+
+/// A socket whose first bytes are looked at as they pass.
+struct Listening {
+    socket: TcpStream,
+    /// The first bytes, up to [`Spoken::TELLING_BYTES`].
+    first: Vec<u8>,
+    noticed: Noticed,
+}
+
+impl Listening {
+    fn look_at(&mut self, bytes: &[u8]) {
+        let missing = Spoken::TELLING_BYTES - self.first.len();
+        if missing > 0 && !bytes.is_empty() {
+            self.first.extend(&bytes[..bytes.len().min(missing)]);
+            if let Some(spoken) = Spoken::by(&self.first) {
+                // Another connection may have noticed it before.
+                let _ = self.noticed.set(spoken);
+            }
+        }
+    }
+
+    /// Looks at what has arrived and was not read, because the transport reads no more after it
+    /// could not write.
+    fn look_behind<T>(&mut self, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if matches!(written, Poll::Ready(Err(_))) {
+            let mut bytes = [0; Spoken::TELLING_BYTES];
+            if let Ok(length) = self.socket.try_read(&mut bytes) {
+                self.look_at(&bytes[..length]);
+            }
+        }
+        written
+    }
+}
+
+impl AsyncRead for Listening {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let old = buffer.filled().len();
+        let result = Pin::new(&mut this.socket).poll_read(cx, buffer);
+        this.look_at(&buffer.filled()[old..]);
+        result
+    }
+}
+
+impl AsyncWrite for Listening {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        let written = Pin::new(&mut this.socket).poll_write(cx, bytes);
+        this.look_behind(written)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        let written = Pin::new(&mut this.socket).poll_write_vectored(cx, slices);
+        this.look_behind(written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.socket.is_write_vectored()
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().socket).poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().socket).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_bytes_tell_what_is_spoken() {
+        for (first, spoken) in [
+            // An alert, as OpenSSL and rustls send it, and a greeting that comes unasked.
+            (&b"\x15\x03\x03\0\x02\x02\x46"[..], Some(Spoken::Tls)),
+            (b"\x15\x03\x01\0\x02\x02\x46", Some(Spoken::Tls)),
+            (b"\x16\x03\x03\0\x7A", Some(Spoken::Tls)),
+            (b"HTTP/1.1 400 Bad Request", Some(Spoken::Http1)),
+            // Frames of HTTP/2: SETTINGS and GOAWAY.
+            (b"\0\0\x12\x04\0\0\0\0\0", None),
+            (b"\0\0\x08\x07\0\0\0\0\0", None),
+            (b"SSH-2.0-OpenSSH", None),
+            (b"HTTP", None),
+            (b"", None),
+        ] {
+            assert_eq!(Spoken::by(first), spoken, "{first:x?}");
+        }
+    }
+}
