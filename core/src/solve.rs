@@ -202,7 +202,7 @@ pub fn count_solutions(text: &str, limit: u64) -> Result<u64, SolveError> {
 ///     answers,
 ///     [
 ///         "1234341221434321",
-///         "Line 2 has the wrong length.",
+///         "Line 2 has the wrong length. It has 4 cells; a 4x4 puzzle has 16.",
 ///         "Line 3 breaks the rules: 1 appears twice in row 1.",
 ///     ],
 /// );
@@ -307,7 +307,8 @@ mod tests {
             assert!(solution.is_solved());
             assert!(solution.to_string().starts_with(&solved[..k % 16]), "{k}");
         }
-        assert_eq!(answers.next().unwrap().unwrap_err().to_string(), "Line 40003 has the wrong length.");
+        let sentence = "Line 40003 has the wrong length. It has 1 cell; a 4x4 puzzle has 16.";
+        assert_eq!(answers.next().unwrap().unwrap_err().to_string(), sentence);
         assert!(answers.next().is_none());
     }
 

@@ -173,8 +173,8 @@ def test_anything_that_speaks_arrow() -> None:
 
 def test_the_first_error_is_raised_with_its_code_and_line(made: sudoku.Generated) -> None:
     cases = {
-        "x": ("wrong_length", "Line 12346 has the wrong length."),
-        "": ("wrong_length", "Line 12346 has the wrong length."),
+        "x": ("wrong_length", "Line 12346 has the wrong length. It has 1 cell; a 9x9 puzzle has 81."),
+        "": ("wrong_length", "Line 12346 has the wrong length. It has 0 cells; a 9x9 puzzle has 81."),
         "q" + BLANK[1:]: ("invalid_character", "Line 12346 has an invalid character. It is 'q' in column 1."),
         "11" + BLANK[2:]: ("rule_broken", "Line 12346 breaks the rules: 1 appears twice in row 1."),
         "12345678........." + "9" + BLANK[18:]: ("no_solution", "Line 12346 has no solution."),

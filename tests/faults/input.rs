@@ -109,15 +109,17 @@ impl Mixed {
 
     fn new() -> Self {
         let puzzles = easy(60);
-        let (puzzle, wrong) = (&puzzles[0], "has the wrong length.");
+        let puzzle = &puzzles[0];
         let mut file = Self { text: b"\xEF\xBB\xBF".to_vec(), line: 0, wanted: Vec::new() };
         for (k, puzzle) in puzzles[..50].iter().enumerate() {
             file.good(puzzle, if k % 2 == 0 { "\n" } else { "\r\n" });
         }
-        file.bad(&puzzle[..80], wrong);
-        file.bad(format!("{puzzle}1"), wrong);
-        file.bad("1234341221434321", wrong);
-        file.bad(vec![b'1'; 10 << 20], wrong);
+        let wrong =
+            |cells: usize| format!("has the wrong length. It has {cells} cells; a 9x9 puzzle has 81.");
+        file.bad(&puzzle[..80], &wrong(80));
+        file.bad(format!("{puzzle}1"), &wrong(82));
+        file.bad("1234341221434321", &wrong(16));
+        file.bad(vec![b'1'; 10 << 20], "has the wrong length.");
         let spoilt = |byte: u8| [&puzzle.as_bytes()[..40], &[byte], &puzzle.as_bytes()[41..]].concat();
         file.bad(spoilt(b'q'), "has an invalid character. It is 'q' in column 41.");
         file.bad(format!("55{}", ".".repeat(79)), "breaks the rules: 5 appears twice in row 1.");
@@ -134,7 +136,7 @@ impl Mixed {
             let seen = match byte {
                 b'1'..=b'9' => Wanted::Either(puzzle.clone()),
                 b'.' | b'0' | b'_' | b'*' | b'-' | b'?' | b'x' | b'X' => Wanted::Solution(puzzle.clone()),
-                b' ' | b'\t' | b',' | b';' | b'#' => Wanted::Sentence(wrong.to_owned()),
+                b' ' | b'\t' | b',' | b';' | b'#' => Wanted::Sentence(wrong(40)),
                 _ => Wanted::Beginning("has an invalid character."),
             };
             file.add(spoilt(byte), "\n", seen);
@@ -241,7 +243,7 @@ fn odd_files() -> Seen {
     let answers: Vec<&str> = ended.text().lines().collect();
     assert_eq!(answers.len(), 3_001);
     assert!(answers.iter().zip(&puzzles).all(|(answer, puzzle)| is_solution(answer, puzzle)));
-    assert_eq!(answers[3_000], "error: Line 3001 has the wrong length.");
+    assert_eq!(answers[3_000], "error: Line 3001 has the wrong length. It has 5 cells; a 9x9 puzzle has 81.");
 
     // It calls itself regular, and empty.
     let proc = "/proc/version";

@@ -196,8 +196,8 @@ fn several_inputs_are_answered_in_order() {
         assert!(grid(answer).solves(&grid(puzzle)));
     }
     let expected = format!(
-        "{SOLVED}\n{FOUR_SOLVED}\nerror: Line 3 of standard input has the wrong length.\n{FOUR_SOLVED}\nerror: Line 3 of \
-         four.csv has the wrong length.\n"
+        "{SOLVED}\n{FOUR_SOLVED}\nerror: Line 3 of standard input has the wrong length. It has 1 cell; a 4x4 puzzle has 16.\n{FOUR_SOLVED}\nerror: Line 3 of \
+         four.csv has the wrong length. It has 2 cells; a 4x4 puzzle has 16.\n"
     );
     assert!(rest.starts_with(&expected[..200]), "{rest}");
 
@@ -210,13 +210,21 @@ fn several_inputs_are_answered_in_order() {
     // One heading for all of them.
     let csv = stdout(&several.run(&[FOUR, "four.csv", "-f", "csv"]));
     assert_eq!(csv.matches("puzzle,solution\n").count(), 1, "{csv}");
-    assert!(csv.ends_with("\"error: Line 3 of four.csv has the wrong length.\"\n"), "{csv}");
+    assert!(
+        csv.ends_with(
+            "\"error: Line 3 of four.csv has the wrong length. It has 2 cells; a 4x4 puzzle has 16.\"\n"
+        ),
+        "{csv}"
+    );
     let jsonl = stdout(&several.run(&[FOUR, "four.csv", "-f", "jsonl"]));
     let objects: Vec<serde_json::Value> =
         jsonl.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((&objects[0]["argument"], &objects[0]["line"]), (&1.into(), &1.into()), "{jsonl}");
     assert_eq!((&objects[2]["file"], &objects[2]["line"]), (&"four.csv".into(), &3.into()), "{jsonl}");
-    assert_eq!(objects[2]["error"]["message"], "Line 3 of four.csv has the wrong length.");
+    assert_eq!(
+        objects[2]["error"]["message"],
+        "Line 3 of four.csv has the wrong length. It has 2 cells; a 4x4 puzzle has 16."
+    );
 }
 
 #[test]
@@ -245,7 +253,12 @@ fn several_inputs_are_looked_at_before_one_is_answered() {
         assert!(!several.folder.exists("out.txt"));
     }
     let strict = several.run(&["nine.txt", "four.csv", "--strict"]);
-    assert_gives(&strict, 2, "", "Line 3 of four.csv has the wrong length.\n");
+    assert_gives(
+        &strict,
+        2,
+        "",
+        "Line 3 of four.csv has the wrong length. It has 2 cells; a 4x4 puzzle has 16.\n",
+    );
     succeeded(&several.run(&["nine.txt", FOUR, "--strict"]));
     let itself = several.run(&["four.csv", "nine.txt", "-o", "nine.txt"]);
     assert_gives(&itself, 2, "", "nine.txt is the input itself. Name another file with -o.\n");
@@ -279,7 +292,7 @@ fn validate_and_show_take_several_inputs() {
     let validated = several.run(&["validate", "nine.txt", EASY, "four.csv"]);
     let sentences = "nine.txt: 30 puzzles of 9x9 in the notation lines, all well formed.\n\
                      Argument 2: 1 puzzle of 9x9 in the notation lines, all well formed.\n\
-                     Line 3 of four.csv has the wrong length.\n";
+                     Line 3 of four.csv has the wrong length. It has 2 cells; a 4x4 puzzle has 16.\n";
     assert_eq!(stdout(&validated), sentences);
     let one = several.run(&["validate", EASY, "-o", "report.txt"]);
     assert_gives(&one, 0, "", "");

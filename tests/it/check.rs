@@ -59,12 +59,21 @@ fn every_kind() -> (String, Vec<(&'static str, &'static str)>) {
             "11..............,1234341221434321".to_owned(),
             ("rule_broken", "Line 10 breaks the rules: 1 appears twice in row 1."),
         ),
-        ("123,1234341221434321".to_owned(), ("wrong_length", "Line 11 has the wrong length.")),
+        (
+            "123,1234341221434321".to_owned(),
+            ("wrong_length", "Line 11 has the wrong length. It has 3 cells; a 4x4 puzzle has 16."),
+        ),
         (
             "12q.............,1234341221434321".to_owned(),
             ("invalid_character", "Line 12 has an invalid character. It is 'q' in column 3."),
         ),
-        ("12..............,12".to_owned(), ("wrong_solution", "Line 13 has a wrong solution beside it.")),
+        (
+            "12..............,12".to_owned(),
+            (
+                "wrong_solution",
+                "Line 13 has a wrong solution beside it. It has 2 cells; a 4x4 solution has 16.",
+            ),
+        ),
         ("1234341221434321,".to_owned(), ("right", "Line 14 is correctly solved.")),
         ("123434122143432.,".to_owned(), ("incomplete", "Line 15 is incomplete: 1 cell is blank.")),
     ];
@@ -186,7 +195,7 @@ fn columns_of_a_table_stay() {
         stdout(&list),
         "puzzle,line,verdict,row,column,message\n\
          1234341221434321,1,right,,,Line 1 is correctly solved.\n\
-         ,2,wrong_length,,,Line 2 has the wrong length.\n"
+         ,2,wrong_length,,,Line 2 has the wrong length. It has 2 cells; a 4x4 puzzle has 16.\n"
     );
     let grids = check(&["--format", "jsonl", "-q"], "12 34\n34 12\n\n21 43\n43 21\n");
     assert_eq!(
@@ -327,7 +336,12 @@ fn an_interrupted_check_says_how_far_it_got() {
     });
     let listed = interrupt_after_first_line(&mut child);
     let ended = child.wait_with_output().unwrap();
-    assert_eq!(listed.lines().next(), Some("Line 2 has the wrong length."), "{}", stderr(&ended));
+    assert_eq!(
+        listed.lines().next(),
+        Some("Line 2 has the wrong length. It has 2 cells; a 4x4 puzzle has 16."),
+        "{}",
+        stderr(&ended)
+    );
     assert_eq!(ended.status.code(), Some(130));
     let said = stderr(&ended);
     assert!(said.starts_with("Interrupted. Stopped after ") && said.ends_with(" grids.\n"), "{said}");

@@ -189,7 +189,9 @@ fn a_list_has_its_puzzle_as_the_only_column() {
     let plain = solved(&["--format", "tsv"], &input);
     assert_eq!(
         plain,
-        format!("puzzle\tsolution\n{puzzle}\t{solution}\n\t\"error: Line 2 has the wrong length.\"\n")
+        format!(
+            "puzzle\tsolution\n{puzzle}\t{solution}\n\t\"error: Line 2 has the wrong length. It has 2 cells; a 9x9 puzzle has 81.\"\n"
+        )
     );
 }
 

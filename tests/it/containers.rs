@@ -151,7 +151,11 @@ fn what_is_packed_gets_the_answers_of_what_it_contains() {
         let strict = by_both_ways(&["solve", "--strict"], &path);
         for output in strict {
             assert_eq!((output.status.code(), stdout(&output)), (Some(2), String::new()), "{name}");
-            assert_eq!(stderr(&output), "Line 99 has the wrong length.\n", "{name}");
+            assert_eq!(
+                stderr(&output),
+                "Line 99 has the wrong length. It has 2 cells; a 9x9 puzzle has 81.\n",
+                "{name}"
+            );
         }
         let unmapped = sudoku(&["solve", &path, "--no-mmap"]).output().unwrap();
         assert!(unmapped.stdout == wanted[0].stdout, "{name}");

@@ -55,7 +55,7 @@ fn each_line_is_answered_before_the_next_one_comes() {
         let answer = run.ask(puzzle);
         assert!(is_solution(&answer, puzzle), "{answer}");
     }
-    assert_eq!(run.ask("12"), "error: Line 23 has the wrong length.");
+    assert_eq!(run.ask("12"), "error: Line 23 has the wrong length. It has 2 cells; a 9x9 puzzle has 81.");
     // A line in two pieces, and two lines at once.
     let (one, two) = puzzles[0].split_at(40);
     run.write(one);

@@ -833,7 +833,7 @@ fn parts_are_solved_by_themselves() {
     for part in ["1/3", "3/3"] {
         let strict = run(&["solve", &input, "--shard", part, "--strict"]);
         assert_eq!(strict.status.code(), Some(2));
-        assert_eq!(stderr(&strict), "Line 97 has the wrong length.\n");
+        assert_eq!(stderr(&strict), "Line 97 has the wrong length. It has 2 cells; a 9x9 puzzle has 81.\n");
         assert!(strict.stdout.is_empty());
     }
     // More parts than puzzles: some have none, which is no error.

@@ -546,6 +546,10 @@ fn puzzles_are_read_in_every_notation() {
     let double_spaced = nine.join("\n\n");
     let without = |skip: usize| nine.iter().skip(skip).cloned().collect::<Vec<_>>().join("\n");
     let length = |line: usize| format!("Line {line} has the wrong length.");
+    let counted = |line: usize, cells: usize| {
+        let noun = if cells == 1 { "cell" } else { "cells" };
+        format!("{} It has {cells} {noun}; a 9x9 puzzle has 81.", length(line))
+    };
     let bad = |line: usize, character: &str, column: usize| {
         format!("Line {line} has an invalid character. It is {character} in column {column}.")
     };
@@ -567,8 +571,8 @@ fn puzzles_are_read_in_every_notation() {
             [".", "0", "_", "*", "-"].map(|b| NINE.replace('.', b) + "\n").concat(),
             (1..=5).map(ok).collect(),
         ),
-        ("-", format!("{NINE}\n{FOUR}\n{NINE}\n"), vec![ok(1), length(2), ok(3)]),
-        ("-", format!("{NINE}\n {NINE}\n\u{1}\n"), vec![ok(1), length(2), length(3)]),
+        ("-", format!("{NINE}\n{FOUR}\n{NINE}\n"), vec![ok(1), counted(2, 16), ok(3)]),
+        ("-", format!("{NINE}\n {NINE}\n\u{1}\n"), vec![ok(1), counted(2, 0), counted(3, 1)]),
         ("lines 1", "1\n.\n2\n".into(), vec!["1 1".into(), "2 .".into(), bad(3, "'2'", 1)]),
         ("- 2 hex", "0123230110323...\n".into(), vec!["1 0123230110323...".into()]),
         ("- - abcd", "abcd.0_*-bcdaaaa\n".into(), vec!["1 abcd.....bcdaaaa".into()]),
@@ -659,7 +663,7 @@ fn puzzles_are_read_in_every_notation() {
             format!(
                 "id,puzzle,solution,clues\n7,{NINE},{twelve},30\n\"8\" , \"{NINE}\" ,\"{twelve}\",30\n9\n"
             ),
-            vec![ok(2), ok(3), length(4)],
+            vec![ok(2), ok(3), counted(4, 0)],
         ),
         ("-", format!("name,puzzle\n\"Doe, Jo\",{NINE}\nq,q{}\n", &NINE[1..]), vec![ok(2), bad(3, "'q'", 3)]),
         ("-", format!("é,puzzle\né,q{}\né,{NINE}\n", &NINE[1..]), vec![bad(2, "'q'", 3), ok(3)]),
@@ -702,7 +706,8 @@ fn every_byte_is_a_cell_a_comment_or_an_error() {
             continue;
         }
         let bad = |what: String| vec![format!("Line 2 has an invalid character. It is {what} in column 41.")];
-        let length = |line: u8| format!("Line {line} has the wrong length.");
+        let length =
+            |line: u8| format!("Line {line} has the wrong length. It has 40 cells; a 9x9 puzzle has 81.");
         let middle = match byte {
             b'1'..=b'9' => vec![format!("2 {before}{}{}", char::from(byte), &after[1..])],
             b'.' | b'0' | b'_' | b'*' | b'-' | b'?' | b'x' | b'X' => {
@@ -726,12 +731,12 @@ fn characters_of_several_bytes_count_once() {
     let with = |part: &[u8], cells: usize| [part, ".".repeat(cells).as_bytes()].concat();
     let cases: &[(Vec<u8>, &str)] = &[
         (with("é".as_bytes(), 80), "Line 2 has an invalid character. It is 'é' in column 1."),
-        (with("é".as_bytes(), 79), "Line 2 has the wrong length."),
+        (with("é".as_bytes(), 79), "Line 2 has the wrong length. It has 80 cells; a 9x9 puzzle has 81."),
         (with("5€é".as_bytes(), 78), "Line 2 has an invalid character. It is U+20AC in column 2."),
         (with("\u{200D}".as_bytes(), 80), "Line 2 has an invalid character. It is U+200D in column 1."),
-        (with("🦀".as_bytes(), 77), "Line 2 has the wrong length."),
+        (with("🦀".as_bytes(), 77), "Line 2 has the wrong length. It has 78 cells; a 9x9 puzzle has 81."),
         (with(b"5\xE9", 79), "Line 2 has an invalid character. It is byte 0xE9 in column 2."),
-        (with(b"\xE9", 79), "Line 2 has the wrong length."),
+        (with(b"\xE9", 79), "Line 2 has the wrong length. It has 80 cells; a 9x9 puzzle has 81."),
         (with("é!\u{7}".as_bytes(), 78), "Line 2 has an invalid character. It is 'é' in column 1."),
     ];
     for (line, wanted) in cases {
@@ -750,7 +755,12 @@ fn every_sentence_is_an_answer_in_its_place() {
     let limited = Task { strategy: strategy("backtracking"), node_limit: 15, ..Task::default() };
     let default = Task::default();
     let cases: &[(Task, &str, String, &str)] = &[
-        (default, "12", "Line 2 has the wrong length.".into(), "wrong_length"),
+        (
+            default,
+            "12",
+            "Line 2 has the wrong length. It has 2 cells; a 4x4 puzzle has 16.".into(),
+            "wrong_length",
+        ),
         (
             default,
             "12..q...........",
@@ -765,7 +775,12 @@ fn every_sentence_is_an_answer_in_its_place() {
         (unique, unsolvable, "Line 2 has no solution.".into(), "no_solution"),
         (limited, "................", "Line 2 was given up after 15 nodes.".into(), "gave_up"),
         // Length comes before characters, characters before rules, rules before search.
-        (default, "xx1..1", "Line 2 has the wrong length.".into(), "wrong_length"),
+        (
+            default,
+            "xx1..1",
+            "Line 2 has the wrong length. It has 6 cells; a 4x4 puzzle has 16.".into(),
+            "wrong_length",
+        ),
         (
             default,
             "11.q............",
@@ -830,7 +845,7 @@ fn checking_says_which_grids_are_solved() {
                 "Line 1 is correctly solved.",
                 "Line 2 is NOT solved.",
                 "Line 3 is NOT solved.",
-                "Line 4 has the wrong length.",
+                "Line 4 has the wrong length. It has 2 cells; a 9x9 puzzle has 81.",
             ],
         ),
         (
@@ -840,7 +855,7 @@ fn checking_says_which_grids_are_solved() {
             &[
                 "Line 2 is correctly solved.",
                 "Line 3 is NOT solved.",
-                "Line 4 has a wrong solution beside it.",
+                "Line 4 has a wrong solution beside it. It has 2 cells; a 9x9 solution has 81.",
                 "Line 5 is correctly solved.",
                 "Line 6 is NOT solved.",
             ],
@@ -871,7 +886,10 @@ fn answers_come_one_a_puzzle_and_in_order() {
     let mut wanted = Vec::new();
     for line in 1..=3000 {
         let (puzzle, answer) = match line % 5 {
-            0 => ("nonsense".to_owned(), format!("error: Line {line} has the wrong length.")),
+            0 => (
+                "nonsense".to_owned(),
+                format!("error: Line {line} has the wrong length. It has 8 cells; a 4x4 puzzle has 16."),
+            ),
             1 => (FOUR.to_owned(), FOUR_SOLVED.to_owned()),
             2 => (swapped(FOUR), swapped(FOUR_SOLVED)),
             3 => ("123....4........".to_owned(), format!("error: Line {line} has no solution.")),
@@ -918,8 +936,10 @@ fn lines_by_themselves_are_read_as_in_a_text() {
         assert_eq!(read(Notation::Lines, &format!("{NINE} easy{end}")), Ok(NINE.to_owned()));
         assert_eq!(read(Notation::Header, &format!("{NINE} easy{end}")), length);
         // Nothing is passed over.
-        assert_eq!(read(Notation::Lines, end), length);
-        assert_eq!(read(Notation::Lines, &format!("# easy{end}")), length);
+        let none =
+            length.clone().map_err(|sentence: String| sentence + " It has 0 cells; a 9x9 puzzle has 81.");
+        assert_eq!(read(Notation::Lines, end), none);
+        assert_eq!(read(Notation::Lines, &format!("# easy{end}")), none);
     }
     let zero = NINE.replacen('.', "0", 1);
     let sentence = "Line 7 has an invalid character. It is '0' in column 3.";
@@ -1073,7 +1093,9 @@ fn a_block_may_begin_at_any_line() {
     let text = format!("{NINE}\n\nx\n");
     let block = Block { text: text.as_bytes(), first_line: 500_001 };
     let written = workers.write_answers(block, &AtomicBool::new(false)).unwrap();
-    let wanted = format!("{NINE_SOLVED}\nerror: Line 500003 has the wrong length.\n");
+    let wanted = format!(
+        "{NINE_SOLVED}\nerror: Line 500003 has the wrong length. It has 1 cell; a 9x9 puzzle has 81.\n"
+    );
     assert_eq!(String::from_utf8(written.text).unwrap(), wanted);
     assert_eq!((written.tally.answers, written.tally.error_count()), (2, 1));
     assert_eq!(written.tally.errors.get("wrong_length"), Some(&1));

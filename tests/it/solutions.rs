@@ -219,7 +219,7 @@ fn a_table_keeps_its_columns_and_gets_number_solution_and_error() {
     // As text of the table.
     let plain = format!(
         "{first}\n{second}\nerror: Line 3 has no solution.\n\
-         error: Line 4 has the wrong length.\n"
+         error: Line 4 has the wrong length. It has 3 cells; a 4x4 puzzle has 16.\n"
     );
     assert_eq!(listed(&[], &table), plain);
 }

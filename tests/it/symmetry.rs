@@ -168,7 +168,10 @@ fn columns_stay_and_a_bad_row_has_its_code() {
     assert_eq!(moved(puzzle, objects[0]["disguise"].as_str().unwrap()), form);
     assert_eq!((&objects[1]["error"], &objects[1]["line"]), (&"wrong_length".into(), &2.into()));
     let text = fed(&["canon", "-q", "--fail-on-error"], &format!("{puzzle}\n12\n"));
-    assert_eq!((stdout(&text), code(&text)), (format!("{form}\nerror: Line 2 has the wrong length.\n"), 1));
+    assert_eq!(
+        (stdout(&text), code(&text)),
+        (format!("{form}\nerror: Line 2 has the wrong length. It has 2 cells; a 9x9 puzzle has 81.\n"), 1)
+    );
 
     // The same column beside answers.
     let added = said(&["solve", "-q", "-f", "csv", "--add", "canonical,solutions"], &table);

@@ -88,7 +88,7 @@ fn what_is_typed_is_answered_line_by_line() {
         assert!(is_solution(&next(), puzzle));
     }
     terminal.type_in("12\n");
-    assert_eq!(next(), "error: Line 6 has the wrong length.");
+    assert_eq!(next(), "error: Line 6 has the wrong length. It has 2 cells; a 9x9 puzzle has 81.");
     terminal.type_in(CTRL_D);
     assert_eq!(code(&mut child), Some(0));
     let printed = terminal.finish();

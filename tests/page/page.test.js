@@ -528,7 +528,7 @@ describe("2. open", () => {
       // The last line is bad: the sentence names it, and what was loaded stays.
       const bad = write("bad.txt", `${many.join("\n")}\n${EASY.slice(1)}\n`);
       await visit.open(bad);
-      await visit.status("Line 500001 has the wrong length.");
+      await visit.status("Line 500001 has the wrong length. It has 80 cells; a 9x9 puzzle has 81.");
       assert.equal(await visit.cells(), many[499_999]);
       // A long file is cancelled.
       server.pause();
@@ -935,7 +935,7 @@ describe("7. bulk", () => {
     assert.equal(await page.locator("#bulk-solved").textContent(), "2");
     assert.equal(await page.locator("#bulk-errors").textContent(), "3");
     assert.deepEqual(await page.locator("#bulk-error-list li").allTextContents(), [
-      "Line 2 has the wrong length.",
+      "Line 2 has the wrong length. It has 80 cells; a 9x9 puzzle has 81.",
       "Line 4 has no solution.",
       "Line 5 has an invalid character. It is 'q' in column 1.",
     ]);

@@ -155,7 +155,7 @@ async fn every_message_has_a_response_and_every_line_a_number() {
     assert_eq!([texts[0], texts[1], texts[3]], ["", "", ""]);
     assert_solves(texts[2].trim_end(), &puzzles[0]);
     let (error, solved) = texts[4].split_once('\n').unwrap();
-    assert_eq!(error, "error: Line 6 has the wrong length.");
+    assert_eq!(error, "error: Line 6 has the wrong length. It has 5 cells; a 9x9 puzzle has 81.");
     assert_solves(solved.trim_end(), &puzzles[1]);
 
     let tallies: Vec<_> = responses.iter().map(|r| r.tally.clone().unwrap()).collect();
@@ -235,7 +235,10 @@ async fn options_are_those_of_the_last_message_that_has_them() {
     let solutions: u64 = texts[1].parse().unwrap();
     assert!(solutions >= 1);
     assert_eq!(texts[2], texts[1]);
-    assert_eq!(texts[3..], ["error: Line 4 has the wrong length.", "1234341221434321"]);
+    assert_eq!(
+        texts[3..],
+        ["error: Line 4 has the wrong length. It has 16 cells; a 9x9 puzzle has 81.", "1234341221434321"]
+    );
     let status = end.unwrap_err();
     assert_eq!(status.get_error_details().bad_request().unwrap().field_violations[0].field, "options.output");
 }

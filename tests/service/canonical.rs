@@ -173,7 +173,10 @@ async fn every_entry_has_one_answer_whatever_it_holds() {
     let message = "error: Line 4 has an invalid character. It is byte 0xFF in column 8.";
     assert_eq!(line(&forms[3]), message);
     assert_eq!(forms[2].result, forms[8].result);
-    assert_eq!(line(&responses[1].forms[0]), "error: Line 10 has the wrong length.");
+    assert_eq!(
+        line(&responses[1].forms[0]),
+        "error: Line 10 has the wrong length. It has 0 cells; a 9x9 puzzle has 81."
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -196,7 +196,9 @@ async fn a_file_with_several_names_is_one_data_set() {
     // It is checked once, and everybody is told by the name that was asked for.
     for name in ["./bad.txt", "bad.txt", "soft.txt"] {
         let status = solve(&server, whole(name)).await.unwrap_err();
-        let message = format!("The data set {name} is not served: Line 3001 has the wrong length.");
+        let message = format!(
+            "The data set {name} is not served: Line 3001 has the wrong length. It has 80 cells; a 9x9 puzzle has 81."
+        );
         assert_eq!((status.code(), status.message()), (Code::FailedPrecondition, message.as_str()));
     }
     assert_eq!(maps_of(&folder.path().join("bad.txt")), 1);
@@ -220,7 +222,10 @@ async fn a_data_set_with_a_bad_line_is_not_served() {
     }
     let server = start_with(folder.path()).await;
     for (name, message) in [
-        ("bad.txt", "The data set bad.txt is not served: Line 3001 has the wrong length."),
+        (
+            "bad.txt",
+            "The data set bad.txt is not served: Line 3001 has the wrong length. It has 80 cells; a 9x9 puzzle has 81.",
+        ),
         ("empty.txt", "empty.txt is empty."),
         ("header.txt", "Invalid block size."),
         ("packed.gz", "packed.gz is compressed. Data sets are read at any place: unpack it."),

@@ -274,7 +274,10 @@ async fn the_clues_are_a_puzzle_that_the_board_keeps() {
     let end = "The clues are one 4x4 puzzle, as the board.";
     let clash = format!("11{}", ".".repeat(14));
     let cases = [
-        (HARD.to_owned(), format!("The puzzle has the wrong length. {end}")),
+        (
+            HARD.to_owned(),
+            format!("The puzzle has the wrong length. It has 81 cells; a 4x4 puzzle has 16. {end}"),
+        ),
         ("3\n".to_owned() + HARD, format!("The puzzle is 9x9. {end}")),
         (four[1..].to_owned(), format!("The puzzle has 15 cells; a puzzle has 1, 16, 81, 256 or 625. {end}")),
         (

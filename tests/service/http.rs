@@ -316,7 +316,10 @@ async fn canonical_forms_need_no_http2_and_no_protobuf() {
     assert_eq!(form["automorphisms"], "1");
     assert!(form["disguise"].as_str().unwrap().contains("digits"));
     assert_eq!((&again["form"], &again["line"]), (&form["form"], &json!("3")));
-    assert_eq!(parts[0]["forms"][1]["error"]["message"], "Line 2 has the wrong length.");
+    assert_eq!(
+        parts[0]["forms"][1]["error"]["message"],
+        "Line 2 has the wrong length. It has 3 cells; a 9x9 puzzle has 81."
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

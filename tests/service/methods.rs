@@ -196,7 +196,7 @@ async fn validate_tells_all_errors_up_to_a_limit() {
     let all = client.validate(request(0)).await.unwrap().into_inner();
     assert_eq!((all.valid, all.puzzles, all.bad_puzzles), (false, 4, 2));
     let messages: Vec<_> = all.errors.iter().map(|error| error.message.as_str()).collect();
-    assert_eq!(messages[0], "Line 2 has the wrong length.");
+    assert_eq!(messages[0], "Line 2 has the wrong length. It has 82 cells; a 9x9 puzzle has 81.");
     assert!(messages[1].starts_with("Line 5 has an invalid character."), "{}", messages[1]);
     let first = client.validate(request(1)).await.unwrap().into_inner();
     assert_eq!((first.bad_puzzles, first.errors.len()), (2, 1));
@@ -294,7 +294,10 @@ async fn what_is_said_about_a_text_is_obeyed() {
     };
     assert!(client.validate(request(Notation::Lines, 0)).await.unwrap().into_inner().valid);
     let wrong = client.validate(request(Notation::Lines, 3)).await.unwrap().into_inner();
-    assert_eq!(wrong.errors[0].message, "The puzzle has the wrong length.");
+    assert_eq!(
+        wrong.errors[0].message,
+        "The puzzle has the wrong length. It has 16 cells; a 9x9 puzzle has 81."
+    );
     let bad = client.validate(request(Notation::Lines, 9)).await.unwrap_err();
     assert_eq!(bad.get_error_details().bad_request().unwrap().field_violations[0].field, "options.order");
 }

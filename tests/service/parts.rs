@@ -286,7 +286,9 @@ async fn the_errors_of_a_part_name_lines_even_of_one_puzzle() {
     let short = || "123".to_owned();
     let words = "The puzzle has 3 cells; a puzzle has 1, 16, 81, 256 or 625.".to_owned();
     assert_eq!(said(&validate(client, short(), None, 0).await), [(words, 0)]);
-    let line = |line: u64| [(format!("Line {line} has the wrong length."), line)];
+    let line = |line: u64| {
+        [(format!("Line {line} has the wrong length. It has 3 cells; a 9x9 puzzle has 81."), line)]
+    };
     for first in [1, 2, 500_000, 1 << 62] {
         assert_eq!(said(&validate(client, short(), None, first).await), line(first));
     }

@@ -98,7 +98,10 @@ async fn every_entry_gets_one_answer_whatever_it_holds() {
         assert_solves(solution(&answers[k]), puzzle);
     }
     assert!(responses[1].answers.is_empty());
-    assert_eq!(error(&responses[2].answers[0]).message, "Line 10 has the wrong length.");
+    assert_eq!(
+        error(&responses[2].answers[0]).message,
+        "Line 10 has the wrong length. It has 0 cells; a 9x9 puzzle has 81."
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

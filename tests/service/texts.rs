@@ -175,10 +175,20 @@ async fn a_puzzle_that_is_bad_or_missing_is_told_in_exact_words() {
     let clash = format!("55{}", ".".repeat(79));
     let several = format!("{puzzle}\n12\n{clash}\n");
     let cases = [
-        (several.as_str(), Some(2), "wrong_length", "Line 2 has the wrong length."),
+        (
+            several.as_str(),
+            Some(2),
+            "wrong_length",
+            "Line 2 has the wrong length. It has 2 cells; a 9x9 puzzle has 81.",
+        ),
         (&several, Some(3), "rule_broken", "Line 3 breaks the rules: 5 appears twice in row 1."),
         (&clash, None, "rule_broken", "The puzzle breaks the rules: 5 appears twice in row 1."),
-        ("1 2\n3 4\n", None, "wrong_length", "Line 1 has the wrong length."),
+        (
+            "1 2\n3 4\n",
+            None,
+            "wrong_length",
+            "Line 1 has the wrong length. It has 1 cell; a 9x9 puzzle has 81.",
+        ),
         (
             &puzzle[1..],
             Some(1),

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::Block;
 use crate::grid::{Cell, Conflict, Digit, Grid};
-use crate::text::{Format, Problem, PuzzleError, Record, Records};
+use crate::text::{Format, PuzzleError, Record, Records};
 
 /// A fault of a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,8 +105,8 @@ fn check_record(format: &Format, record: Record<'_>, grid: &Grid, solution: &mut
         None => check_grid(grid, None),
         Some(given) => match format.read_cells(given, solution) {
             Ok(()) => check_grid(solution, Some(grid)),
-            Err(_) => {
-                let problem = Problem::WrongSolution;
+            Err(problem) => {
+                let problem = problem.of_solution();
                 return unreadable(PuzzleError { problem, line: Some(record.line) });
             }
         },

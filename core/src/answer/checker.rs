@@ -430,8 +430,10 @@ impl Checker {
                 (Ok(()), None) => self.look_at_grid(run),
                 (Ok(()), Some(given)) => match self.puzzle.first_conflict() {
                     Some(conflict) => State::Known(Finding::Bad(Problem::RuleBroken(conflict))),
-                    None if given.is_err() => State::Known(Finding::Bad(Problem::WrongSolution)),
-                    None => self.look_at_solution(run),
+                    None => match given {
+                        Ok(()) => self.look_at_solution(run),
+                        Err(problem) => State::Known(Finding::Bad(problem.of_solution())),
+                    },
                 },
             };
             self.waiting.push(WaitingRow { line, row: 0..0, text: 0..0, state });
@@ -475,10 +477,10 @@ impl Checker {
         if let Some(conflict) = self.puzzle.first_conflict() {
             return State::Known(Finding::Bad(Problem::RuleBroken(conflict)));
         }
-        if run.format.read_cells(given, &mut self.solution).is_err() {
-            return State::Known(Finding::Bad(Problem::WrongSolution));
+        match run.format.read_cells(given, &mut self.solution) {
+            Ok(()) => self.look_at_solution(run),
+            Err(problem) => State::Known(Finding::Bad(problem.of_solution())),
         }
-        self.look_at_solution(run)
     }
 
     /// The state of a grid by itself, which has just been read.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Block, add_counts, copy_row, read_rows};
 use crate::canon::Disguise;
 use crate::grid::Grid;
-use crate::text::{Format, Problem, PuzzleError};
+use crate::text::{Format, PuzzleError};
 
 /// How puzzles are disguised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +85,7 @@ pub fn write_disguises(
         let solution = match row.given.map(|text| format.read_cells(text, &mut given)) {
             None => Ok(None),
             Some(Ok(())) => Ok(Some(&given)),
-            Some(Err(_)) => Err(Problem::WrongSolution),
+            Some(Err(problem)) => Err(problem.of_solution()),
         };
         let pair = row.puzzle.clone().and_then(|puzzle| Ok((puzzle, solution?)));
         let (puzzle, solution) = match pair {

@@ -18,7 +18,8 @@
 //! let block = Block { text: b"1234341221..4321\n1234\n", first_line: 1 };
 //! let workers = Workers::new(format, Task::default());
 //! let written = workers.write_answers(block, &AtomicBool::new(false))?;
-//! assert_eq!(written.text, b"1234341221434321\nerror: Line 2 has the wrong length.\n");
+//! let error = "error: Line 2 has the wrong length. It has 4 cells; a 4x4 puzzle has 16.";
+//! assert_eq!(written.text, format!("1234341221434321\n{error}\n").into_bytes());
 //! assert_eq!((written.tally.answers, written.tally.error_count()), (2, 1));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

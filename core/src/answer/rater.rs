@@ -215,7 +215,7 @@ impl RateTally {
 ///     Err(error) => said.push(error.to_string()),
 /// })?;
 /// assert!(said[0].ends_with("hidden single"), "{}", said[0]);
-/// assert_eq!(said[1], "Line 2 has the wrong length.");
+/// assert_eq!(said[1], "Line 2 has the wrong length. It has 4 cells; a 4x4 puzzle has 16.");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Raters {

@@ -8,7 +8,8 @@ use crate::text::{Format, Notation, Problem, PuzzleError};
 #[must_use]
 pub fn single_error(format: &Format, text: &[u8], error: &PuzzleError) -> PuzzleError {
     let mut problem = error.problem.clone();
-    if problem == Problem::WrongLength && matches!(format.notation(), Notation::Lines | Notation::Header) {
+    let is_length = matches!(problem, Problem::WrongLength | Problem::WrongCellCount { .. });
+    if is_length && matches!(format.notation(), Notation::Lines | Notation::Header) {
         let lines = text.split(|&byte| byte == b'\n').map(|line| format.count_cells(line));
         let cells = lines.max().unwrap_or(0);
         if Order::from_cells(cells).is_none() {
@@ -34,6 +35,9 @@ mod tests {
         assert_eq!(message(&eighty, Problem::WrongLength), sentence);
         // A possible size that is not the one asked for.
         assert_eq!(message(&".".repeat(16), Problem::WrongLength), "The puzzle has the wrong length.");
+        let sixteen = Problem::WrongCellCount { cells: 16, order: Order::NINE };
+        let sentence = "The puzzle has the wrong length. It has 16 cells; a 9x9 puzzle has 81.";
+        assert_eq!(message(&".".repeat(16), sixteen), sentence);
         assert_eq!(message("x", Problem::NoSolution), "The puzzle has no solution.");
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::Write as _;
 
-use crate::grid::{Cell, Conflict, OutOfRange};
+use crate::grid::{Cell, Conflict, Order, OutOfRange};
 
 /// What is wrong with one puzzle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +18,13 @@ pub enum Problem {
     Empty,
     /// The line has another length than its notation requires.
     WrongLength,
+    /// The same, where the cells can be counted.
+    WrongCellCount {
+        /// The number of cells.
+        cells: usize,
+        /// The order of the puzzles.
+        order: Order,
+    },
     /// A puzzle by itself that has no possible number of cells.
     CellCount {
         /// The number of cells.
@@ -40,8 +47,9 @@ pub enum Problem {
     NoSolution,
     /// Uniqueness was asked for and there is a second solution.
     NotUnique,
-    /// The text has a solution beside the puzzle that cannot be read.
-    WrongSolution,
+    /// The text has a solution beside the puzzle that cannot be read, because of another problem
+    /// where that is known.
+    WrongSolution(Option<Box<Self>>),
     /// The search reached its node limit before an answer.
     GaveUp {
         /// The nodes visited.
@@ -72,12 +80,12 @@ impl Problem {
         match self {
             Self::InvalidBlockSize | Self::AmbiguousBlockSize => "invalid_block_size",
             Self::Empty => "empty",
-            Self::WrongLength | Self::CellCount { .. } => "wrong_length",
+            Self::WrongLength | Self::WrongCellCount { .. } | Self::CellCount { .. } => "wrong_length",
             Self::InvalidCharacter { .. } | Self::OutOfRange(_) => "invalid_character",
             Self::RuleBroken(_) | Self::SetTwice(_) => "rule_broken",
             Self::NoSolution => "no_solution",
             Self::NotUnique => "not_unique",
-            Self::WrongSolution => "wrong_solution",
+            Self::WrongSolution(_) => "wrong_solution",
             Self::GaveUp { .. } => "gave_up",
             Self::Internal => "internal",
         }
@@ -89,10 +97,9 @@ impl Problem {
     const fn words(&self) -> Option<&'static str> {
         Some(match self {
             Self::Empty => "is empty.",
-            Self::WrongLength => "has the wrong length.",
+            Self::WrongLength => WRONG_LENGTH,
             Self::NoSolution => "has no solution.",
             Self::NotUnique => "has more than one solution.",
-            Self::WrongSolution => "has a wrong solution beside it.",
             Self::Internal => "was not answered because of an internal error.",
             _ => return None,
         })
@@ -105,12 +112,32 @@ impl Problem {
             | Self::AmbiguousBlockSize
             | Self::Empty
             | Self::WrongLength
+            | Self::WrongCellCount { .. }
             | Self::CellCount { .. } => 0,
             Self::InvalidCharacter { .. } | Self::OutOfRange(_) => 1,
             Self::RuleBroken(_) | Self::SetTwice(_) => 2,
-            Self::NoSolution | Self::NotUnique | Self::WrongSolution | Self::GaveUp { .. } => 3,
+            Self::NoSolution | Self::NotUnique | Self::WrongSolution(_) | Self::GaveUp { .. } => 3,
             Self::Internal => 4,
         }
+    }
+}
+
+impl Problem {
+    /// The problem of a puzzle whose solution beside it has this one.
+    pub(crate) fn of_solution(self) -> Self {
+        Self::WrongSolution(Some(Box::new(self)))
+    }
+}
+
+/// The first sentence of a line whose cells were counted.
+const WRONG_LENGTH: &str = "has the wrong length.";
+
+/// A number of cells, in words.
+struct Cells(usize);
+
+impl fmt::Display for Cells {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.0, if self.0 == 1 { "cell" } else { "cells" })
     }
 }
 
@@ -169,6 +196,21 @@ impl fmt::Display for PuzzleError {
             None => f.write_str("The puzzle ")?,
         }
         match &self.problem {
+            Problem::WrongCellCount { cells, order } => {
+                write!(f, "{WRONG_LENGTH} It has {}; a {order} puzzle has {}.", Cells(*cells), order.cells())
+            }
+            Problem::WrongSolution(problem) => {
+                f.write_str("has a wrong solution beside it.")?;
+                match problem.as_deref() {
+                    Some(Problem::WrongCellCount { cells, order }) => {
+                        write!(f, " It has {}; a {order} solution has {}.", Cells(*cells), order.cells())
+                    }
+                    Some(Problem::InvalidCharacter { character, column }) => {
+                        write!(f, " It has {character} in column {column}.")
+                    }
+                    _ => Ok(()),
+                }
+            }
             Problem::CellCount { cells } => {
                 write!(f, "has {cells} cells; a puzzle has 1, 16, 81, 256 or 625.")
             }
@@ -223,7 +265,19 @@ mod tests {
             ),
             (Problem::NoSolution, "Line 120 has no solution."),
             (Problem::NotUnique, "Line 120 has more than one solution."),
-            (Problem::WrongSolution, "Line 120 has a wrong solution beside it."),
+            (Problem::WrongSolution(None), "Line 120 has a wrong solution beside it."),
+            (
+                Problem::WrongCellCount { cells: 1, order: Order::NINE }.of_solution(),
+                "Line 120 has a wrong solution beside it. It has 1 cell; a 9x9 solution has 81.",
+            ),
+            (
+                Problem::InvalidCharacter { character: "'x'".to_owned(), column: 3 }.of_solution(),
+                "Line 120 has a wrong solution beside it. It has 'x' in column 3.",
+            ),
+            (
+                Problem::WrongCellCount { cells: 80, order: Order::NINE },
+                "Line 120 has the wrong length. It has 80 cells; a 9x9 puzzle has 81.",
+            ),
             (Problem::GaveUp { nodes: 9 }, "Line 120 was given up after 9 nodes."),
             (Problem::Internal, "Line 120 was not answered because of an internal error."),
         ];

@@ -341,7 +341,7 @@ mod tests {
             read_all(&text)[3..],
             [
                 "Line 4 has an invalid character. It is '!' in column 12.",
-                "Line 5 has the wrong length.",
+                "Line 5 has the wrong length. It has 2 cells; a 4x4 puzzle has 16.",
                 "Line 6 has the wrong length.",
                 "Line 7 has an invalid character. It is '\"' in column 6.",
                 "Line 8 has the wrong length.",

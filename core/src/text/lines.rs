@@ -248,11 +248,12 @@ fn read_characters(format: &Format, cells: &[u8], grid: &mut Grid) -> Result<(),
 /// people do.
 fn what_is_wrong(format: &Format, cells: &[u8]) -> Problem {
     let is_bad = |character: &[u8]| format.codec.character(character) == INVALID;
+    let (count, order) = (characters(cells).count(), format.order);
     match characters(cells).find(|character| is_bad(character)) {
-        Some(bad) if characters(cells).count() == format.order.cells() => {
-            Problem::invalid_character(cells, offset(cells, bad))
-        }
-        _ => Problem::WrongLength,
+        Some(bad) if count == order.cells() => Problem::invalid_character(cells, offset(cells, bad)),
+        // The sentence of `header` is older, and ends there; and a line that was cut has more cells.
+        _ if format.notation == Notation::Header || cells.len() >= MAX_LINE_BYTES => Problem::WrongLength,
+        _ => Problem::WrongCellCount { cells: count, order },
     }
 }
 

@@ -180,7 +180,7 @@ def solve_many(
     >>> puzzle = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
     >>> sudoku.solve_many([puzzle, puzzle[:80]])
     Traceback (most recent call last):
-    sudoku_stream._errors.PuzzleError: Line 2 has the wrong length.
+    sudoku_stream._errors.PuzzleError: Line 2 has the wrong length. It has 80 cells; a 9x9 puzzle has 81.
     >>> sudoku.solve_many([puzzle, puzzle[:80]], errors="column").errors
     [None, 'wrong_length']
     >>> grids = numpy.zeros((1000, 9, 9), dtype=numpy.uint8)

@@ -479,6 +479,7 @@ mod tests {
             Problem::AmbiguousBlockSize,
             Problem::Empty,
             Problem::WrongLength,
+            Problem::WrongCellCount { cells: 80, order },
             Problem::CellCount { cells: 80 },
             Problem::InvalidCharacter { character: "'x'".to_owned(), column: 1 },
             Problem::OutOfRange(order.digit(0).unwrap_err()),
@@ -486,7 +487,7 @@ mod tests {
             Problem::SetTwice(order.cell_at(0)),
             Problem::NoSolution,
             Problem::NotUnique,
-            Problem::WrongSolution,
+            Problem::WrongSolution(None),
             Problem::GaveUp { nodes: 1 },
             Problem::Internal,
         ];
