@@ -242,7 +242,7 @@ fn what_makes_no_sense_is_refused_with_a_sentence() {
         (&["--backend", "mmx"], "`mmx` is no back end. Use avx512, avx512vl, avx2, neon or portable."),
         (&["--kind", "speed"], "possible values: text, search"),
         (&["--repeats", "0"], "--repeats"),
-        (&["--threads", "0"], "0 is not in 1..=1024"),
+        (&["--threads", "0"], "give a whole number from 1 to 1024"),
         (&["--limit", "0"], "--limit"),
     ] {
         let output = run(&[&[mixed.as_str()], args].concat());
@@ -408,7 +408,6 @@ fn programs_that_cannot_be_compared_are_refused() {
         2,
         "/bin/true cannot be compared with: it is older than --compare, or another program",
     );
-    refused("/no/such/program", 2, "/no/such/program cannot be run");
     let other_protocol = impostor(&folder, &mixed, NO_TIME, |greeting| greeting["protocol"] = json!(0));
     refused(&other_protocol, 2, "it takes turns in another way");
     let other_answers = impostor(&folder, &mixed, NO_TIME, |greeting| {
@@ -424,9 +423,95 @@ fn programs_that_cannot_be_compared_are_refused() {
         (&["-", "--compare", this][..], "Standard input cannot be read by two programs."),
         (&[&mixed, "--max-regression", "5%"], "--compare <PROGRAM>"),
         (&[&mixed, "--compare", this, "--max-regression=-1%"], "write a share from 0% to 1000%, such as 5%"),
+        (&[&mixed, "--markdown=report.md"], "--compare <PROGRAM>"),
+        (&[&mixed, "--json", "-f", "table"], "--format, --json and --markdown name one form each"),
+        (
+            &[&mixed, "--compare", this, "--json", "--markdown"],
+            "--format, --json and --markdown name one form each",
+        ),
+        (
+            &[&mixed, "--compare", this, "--json=report", "--markdown=report"],
+            "--json and --markdown name the same file, report. Name two.",
+        ),
+        (&[&mixed, "--json=/no/such/folder/report.json"], "/no/such/folder/report.json: No such file"),
     ] {
         let output = run(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");
         assert!(stderr(&output).contains(part), "{args:?}: {}", stderr(&output));
     }
+}
+
+#[test]
+fn a_comparison_takes_a_program() {
+    let folder = Folder::new();
+    let mixed = mixed(&folder);
+    folder.write("base.json", "{}\n");
+    let brief = ["--strategy", "propagation", "--time", "1"];
+    let with = |other: &str| {
+        sudoku(&[&mixed, "--compare", other]).args(brief).current_dir(folder.root()).output().unwrap()
+    };
+    let refusal = |other: &str| {
+        let output = with(other);
+        assert_eq!(output.status.code(), Some(2), "{other}: {}", stderr(&output));
+        assert!(output.stdout.is_empty(), "{other}");
+        stderr(&output)
+    };
+    for other in ["base.json", "./base.json", "."] {
+        let sentence = "--compare takes another build of sudoku, a program such as ./sudoku-before; ";
+        assert_eq!(refusal(other), format!("{sentence}{other} is no program.\n"));
+    }
+    for other in ["missing.json", "./missing", "/no/such/program"] {
+        let sentence = "--compare takes another build of sudoku, such as ./sudoku-before.";
+        assert_eq!(refusal(other), format!("There is no program {other}. {sentence}\n"));
+    }
+    // A program in the current folder is found by its name, too.
+    impostor(&folder, &mixed, NO_TIME, |_| {});
+    succeeded(&with("impostor"));
+}
+
+/// Both programs read the lists, and one of them says it.
+#[test]
+fn a_list_that_cannot_be_compared_on_is_named_once() {
+    let folder = Folder::new();
+    let (missing, empty) = (folder.path("missing.txt"), folder.write("empty.txt", ""));
+    for (list, sentence) in [
+        (&missing, format!("{missing}: No such file or directory (os error 2)\n")),
+        (&empty, format!("{empty} is empty.\n")),
+    ] {
+        let output = compared(list, SUDOKU, &[]);
+        assert_eq!((output.status.code(), stderr(&output)), (Some(2), sentence));
+        assert!(output.stdout.is_empty(), "{list}");
+    }
+}
+
+#[test]
+fn one_measurement_gives_several_reports() {
+    let folder = Folder::new();
+    let mixed = mixed(&folder);
+    let flag = |name: &str, file: &str| format!("--{name}={}", folder.path(file));
+    let (json, markdown) = (flag("json", "report.json"), flag("markdown", "report.md"));
+    let output = compared(&mixed, SUDOKU, &[&json, &markdown, "--quiet"]);
+    succeeded(&output);
+    let report: Value = serde_json::from_str(&folder.read("report.json")).unwrap();
+    let [row] = results(&report) else { panic!("{report}") };
+    let time = |name: &str| row["wall_time"][name].as_f64().unwrap();
+    let (percent, low, high) = (time("percent"), time("low_percent"), time("high_percent"));
+    let cell = format!("{percent:+.1} % ({low:+.1} to {high:+.1})");
+    let (page, table) = (folder.read("report.md"), stdout(&output));
+    assert!(page.contains(&format!("| {cell} |")) && table.contains(&cell), "{cell}: {page}{table}");
+    assert!(table.contains("\nlist ") && !table.contains('|'), "{table}");
+
+    // Without a file a flag is short for a form, wherever it stands.
+    let output = run(&["--json", &mixed, "--compare", SUDOKU, "--time", "1", &markdown]);
+    succeeded(&output);
+    let printed: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(results(&printed).len(), 1);
+    assert!(folder.read("report.md").contains("\n| list |"), "{}", folder.read("report.md"));
+
+    let output = run(&[&mixed, "--repeats", "1", "--kind", "text", &json]);
+    succeeded(&output);
+    assert!(stdout(&output).contains("puzzles/s"), "{}", stdout(&output));
+    let report: Value = serde_json::from_str(&folder.read("report.json")).unwrap();
+    assert!(report["settings"]["repeats"] == 1 && !results(&report).is_empty(), "{report}");
+    assert_eq!(folder.names(), ["mixed.txt", "report.json", "report.md"]);
 }

@@ -689,6 +689,41 @@ fn plots_are_drawn() {
 }
 
 #[test]
+fn a_plot_is_named_when_it_is_written() {
+    let folder = TempDir::new().unwrap();
+    let plot = folder.path().join("plot.svg");
+    let plot = plot.to_str().unwrap();
+    let args = ["--size", "4", "--clues", "8", "--boards", "2", "--csv", "--plot", plot];
+    let output = explore(&args);
+    succeeded(&output);
+    assert_eq!(stderr(&output), format!("The plot is in {plot}.\n"));
+    let quiet = explore(&[&args[..], &["--quiet"]].concat());
+    succeeded(&quiet);
+    assert_eq!(stderr(&quiet), "");
+}
+
+/// Boards without a blank take `recursive` no node, and `propagation` one.
+#[test]
+fn counts_of_0_are_drawn_at_a_tick_of_0() {
+    let folder = TempDir::new().unwrap();
+    let plot = folder.path().join("plot.svg");
+    let args = ["--size", "4", "--clues", "16", "--boards", "3", "--plot", plot.to_str().unwrap()];
+    for (strategy, metric, ticks) in [
+        ("recursive", "nodes", ["0", "1"]),
+        ("recursive", "placements", ["0", "1"]),
+        ("propagation", "nodes", ["1", "2"]),
+    ] {
+        succeeded(&explore(&[&args[..], &["--strategy", strategy, "--metric", metric]].concat()));
+        let labels = labels(&fs::read_to_string(&plot).unwrap());
+        let mut numbers: Vec<&Label> = labels.iter().filter(|label| label.text.len() == 1).collect();
+        numbers.sort_by(|a, b| b.bottom.total_cmp(&a.bottom));
+        // From the bottom up.
+        let texts: Vec<&str> = numbers.iter().map(|label| label.text.as_str()).collect();
+        assert_eq!(texts, ticks, "{strategy} {metric}");
+    }
+}
+
+#[test]
 fn what_makes_no_sense_is_refused_with_a_sentence() {
     let folder = TempDir::new().unwrap();
     let pdf = folder.path().join("plot.pdf");

@@ -7,7 +7,9 @@ use std::process::{Command, Output, Stdio};
 use std::sync::atomic::AtomicBool;
 
 use crate::harness::{SUDOKU, grid, stderr, stdout, succeeded, sudoku, text};
-use sudoku_stream::generate::{Constraints, Difficulty, Generator, Grids, Kind, Puzzle, Recipe, Symmetry};
+use sudoku_stream::generate::{
+    ClueRange, Constraints, Difficulty, Generator, Grids, Kind, Puzzle, Recipe, Symmetry,
+};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::solver::{Backtracking, Limit, Propagation, Solver, Stop, Strategy, default_strategy};
 
@@ -15,6 +17,12 @@ static GO_ON: AtomicBool = AtomicBool::new(false);
 
 fn recipe(order: usize, constraints: Constraints) -> Recipe {
     Recipe { order: Order::new(order).unwrap(), kind: Kind::Puzzle(constraints), attempts: 1000 }
+}
+
+/// The same with a range of clues, as it is typed.
+fn recipe_in(order: usize, clues: &str, constraints: Constraints) -> Recipe {
+    let kind = Kind::PuzzleInRange { clues: clues.parse().unwrap(), constraints };
+    Recipe { kind, ..recipe(order, Constraints::default()) }
 }
 
 fn made(recipe: Recipe, seed: u64, count: usize) -> Vec<Puzzle> {
@@ -98,10 +106,20 @@ fn seeds_mean_what_they_meant() {
     let puzzle = |order, seed| text(&made(recipe(order, Constraints::default()), seed, 1)[0].clues);
     assert_eq!(puzzle(2, 1), SEEDED_4X4);
     assert_eq!(puzzle(3, 1), SEEDED_9X9);
+    for (clues, expected) in SEEDED_CLUES {
+        let exact = Constraints { clues: Some(clues), ..Constraints::default() };
+        assert_eq!(text(&made(recipe(3, exact), 1, 1)[0].clues), expected);
+        let range = recipe_in(3, &clues.to_string(), Constraints::default());
+        assert_eq!(text(&made(range, 1, 1)[0].clues), expected);
+    }
 }
 
 const SEEDED_4X4: &str = ".14.....3..2....";
 const SEEDED_9X9: &str = ".9....35.6...2.....5..916.......2.....5.4..32.1.3...7......9.6.3.9..8..7...76....";
+const SEEDED_CLUES: [(usize, &str); 2] = [
+    (20, ".91...3..6.....4.....4.1..8...........59....2..23...7........6.3..1.8.......6..9."),
+    (28, ".92...35.6...2.....5..916.......2.....5.4..322163...7......9.6.3.9..8..7...76...."),
+];
 
 #[test]
 fn clues_stand_in_their_pattern_and_are_minimal_in_it() {
@@ -149,6 +167,38 @@ fn the_number_of_clues_is_what_was_asked_for() {
             }
         }
     }
+}
+
+#[test]
+fn the_clues_of_a_range_lie_in_it_and_vary() {
+    for (order, clues, minimal, symmetry, count) in [
+        (1, "0..1", false, Symmetry::None, 2),
+        (2, "5..7", false, Symmetry::None, 20),
+        (3, "17..24", false, Symmetry::None, 20),
+        (3, "..24", false, Symmetry::None, 20),
+        (3, "17..", false, Symmetry::None, 20),
+        (3, "19..21", false, Symmetry::None, 2),
+        (3, "24..25", true, Symmetry::None, 10),
+        (3, "30..40", false, Symmetry::Rotational90, 20),
+        (4, "120..140", false, Symmetry::None, 2),
+    ] {
+        let range: ClueRange = clues.parse().unwrap();
+        let constraints = Constraints { minimal, symmetry, ..Constraints::default() };
+        for puzzle in made(recipe_in(order, clues, constraints), 4, count) {
+            assert_unique(&puzzle);
+            assert!(range.contains(puzzle.clues.filled()), "{clues}: {:?}", puzzle.clues);
+            if minimal {
+                assert_minimal(&puzzle.clues, &symmetry.orbits(puzzle.clues.order()));
+            }
+        }
+    }
+    let numbers = |clues| -> BTreeSet<usize> {
+        let puzzles = made(recipe_in(3, clues, Constraints::default()), 4, 200);
+        puzzles.iter().map(|puzzle| puzzle.clues.filled()).collect()
+    };
+    assert_eq!(numbers("28..32"), (28..=32).collect());
+    // An open range is met as soon as removals are at its end.
+    assert_eq!(numbers("30.."), BTreeSet::from([30]));
 }
 
 #[test]
@@ -281,6 +331,19 @@ fn what_cannot_be_had_is_refused_or_given_up() {
         "No 25x25 puzzle with fewer than 24 clues has a single solution."
     );
     assert_eq!(refusal(recipe(2, clues(17))), "A 4x4 puzzle has 16 cells, so it cannot have 17 clues.");
+    for (range, sentence) in [
+        ("..16", "No 9x9 puzzle with fewer than 17 clues has a single solution."),
+        ("30..82", "A 9x9 puzzle has 81 cells, so it cannot have 82 clues."),
+        ("82..", "A 9x9 puzzle has 81 cells, so it cannot have 82 clues."),
+    ] {
+        assert_eq!(refusal(recipe_in(3, range, Constraints::default())), sentence);
+    }
+    let quarters = Constraints { symmetry: Symmetry::Rotational90, ..Constraints::default() };
+    assert_eq!(
+        refusal(recipe_in(3, "22..23", quarters.clone())),
+        "No 9x9 pattern of the symmetry rotational90 has 22..23 clues."
+    );
+    assert!(Generator::new(recipe_in(3, "22..24", quarters), 1).is_ok());
     let odd = Constraints { symmetry: Symmetry::Rotational, ..clues(101) };
     assert_eq!(refusal(recipe(4, odd)), "No 16x16 pattern of the symmetry rotational has 101 clues.");
     let none = Recipe { attempts: 0, ..recipe(3, clues(30)) };
@@ -313,6 +376,9 @@ fn recipes_say_what_they_are_for() {
     for (said, wanted) in named {
         assert_eq!(said, wanted);
     }
+    let range = |clues| recipe_in(3, clues, Constraints::default()).to_string();
+    assert_eq!(range("17..24"), "9x9 puzzle with 17..24 clues");
+    assert_eq!(range("..24"), "9x9 puzzle with ..24 clues");
     let board = Recipe { order: Order::ALL[0], kind: Kind::RandomClues(1), attempts: 1 };
     assert_eq!(board.to_string(), "1x1 board with 1 random clue");
 }
@@ -469,7 +535,8 @@ fn out_is_whole_or_absent() {
     assert_eq!(hopeless.status.code(), Some(1));
     assert_eq!(
         stderr(&hopeless),
-        "Gave up after 7 attempts: no minimal 9x9 puzzle with 81 clues was found.\n"
+        "Gave up after 7 attempts: no minimal 9x9 puzzle with 81 clues was found. Try --attempts 1000, or ask \
+         for less.\n"
     );
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
@@ -485,10 +552,32 @@ fn what_was_given_up_is_left_out_and_counted() {
     assert!((1..200).contains(&found));
     assert!(puzzles.lines().all(|line| grid(line).filled() == 23));
     let complaint = format!(
-        "Gave up on {} of 200 puzzles after 3 attempts each at a 9x9 puzzle with 23 clues.\n",
+        "Gave up on {} of 200 puzzles after 3 attempts each at a 9x9 puzzle with 23 clues. --attempts ",
         200 - found
     );
-    assert!(stderr(&output).ends_with(&complaint), "{}", stderr(&output));
+    let said = stderr(&output);
+    let (_, advice) = said.split_once(&complaint).unwrap_or_else(|| panic!("{said}"));
+    let advised = advice.strip_suffix(" would probably find them all.\n").unwrap_or_else(|| panic!("{said}"));
+    // The advice is followed.
+    let output = generate(&["--clues", "23", "--attempts", advised, "--count", "200", "--seed", "16"]);
+    succeeded(&output);
+    assert_eq!(stdout(&output).lines().count(), 200);
+}
+
+#[test]
+fn clues_are_a_number_or_a_range() {
+    for (clues, range) in [("24", 24..=24), ("17..24", 17..=24), ("..24", 17..=24), ("30..", 30..=30)] {
+        let output = generate(&["--clues", clues, "--count", "20", "--seed", "17"]);
+        succeeded(&output);
+        assert_eq!(stdout(&output).lines().count(), 20);
+        assert!(stdout(&output).lines().all(|line| range.contains(&grid(line).filled())), "{clues}");
+    }
+    for clues in ["24..17", "few", "20,24", ".."] {
+        let output = generate(&["--clues", clues]);
+        assert_eq!(output.status.code(), Some(2), "{clues}");
+        let sentence = format!("`{clues}` is no range of clues. Write 24, 17..24, 24.. or ..24.");
+        assert!(stderr(&output).contains(&sentence), "{}", stderr(&output));
+    }
 }
 
 #[test]

@@ -32,6 +32,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod clue_range;
 mod difficulty;
 mod full_grid;
 mod remove_clues;
@@ -53,6 +54,7 @@ use crate::solver::{
 };
 use crate::techniques::{Score, Technique};
 
+pub use clue_range::{ClueRange, NoClueRange};
 pub use difficulty::{Difficulty, NoGuesses, NoRatings, guesses, ratings};
 pub use full_grid::Grids;
 pub use symmetry::{NoSymmetry, Symmetry};
@@ -85,9 +87,35 @@ pub struct Recipe {
 pub enum Kind {
     /// Puzzles with a single solution.
     Puzzle(Constraints),
+    /// Puzzles with a single solution and a number of clues in a range.
+    PuzzleInRange {
+        /// The range. It stands in for [`Constraints::clues`], which is ignored.
+        clues: ClueRange,
+        /// The other constraints.
+        constraints: Constraints,
+    },
     /// Boards with this number of random values that keep the rules. They may have one solution,
     /// several, or none.
     RandomClues(usize),
+}
+
+impl Kind {
+    /// The constraints of a puzzle; `None` for random clues.
+    const fn constraints(&self) -> Option<&Constraints> {
+        match self {
+            Self::Puzzle(constraints) | Self::PuzzleInRange { constraints, .. } => Some(constraints),
+            Self::RandomClues(_) => None,
+        }
+    }
+
+    /// The number of clues; `None` if it is as few as removals reach.
+    fn clues(&self) -> Option<ClueRange> {
+        match self {
+            Self::Puzzle(constraints) => constraints.clues.map(ClueRange::exactly),
+            Self::PuzzleInRange { clues, .. } => Some(*clues),
+            Self::RandomClues(clues) => Some(ClueRange::exactly(*clues)),
+        }
+    }
 }
 
 /// The constraints of a puzzle, besides a single solution.
@@ -99,7 +127,8 @@ pub enum Kind {
 pub struct Constraints {
     /// The source of full grids.
     pub grids: Grids,
-    /// The number of clues; default: as few as removals reach.
+    /// The number of clues; default: as few as removals reach. [`Kind::PuzzleInRange`] has a range
+    /// of them.
     pub clues: Option<usize>,
     /// Whether no clue, or with a symmetry no whole orbit, may be removable. Proven, or there is no
     /// puzzle.
@@ -129,22 +158,22 @@ impl Recipe {
     /// [`RecipeError`].
     pub fn check(&self) -> Result<(), RecipeError> {
         let order = self.order;
-        let (clues, least) = match &self.kind {
-            Kind::Puzzle(constraints) => (constraints.clues, least_clues(order)),
-            Kind::RandomClues(clues) => (Some(*clues), 0),
-        };
-        if let Some(clues) = clues {
+        let (range, constraints) = (self.kind.clues(), self.kind.constraints());
+        if let Some(range) = range {
+            let clues = range.most().unwrap_or_else(|| range.least());
             if clues > order.cells() {
                 return Err(RecipeError::TooManyClues { order, clues });
             }
-            if clues < least {
+            let least = if constraints.is_some() { least_clues(order) } else { 0 };
+            if range.most().is_some_and(|most| most < least) {
                 return Err(RecipeError::TooFewClues { order, clues, least });
             }
         }
-        if let Kind::Puzzle(Constraints { clues: Some(clues), symmetry, .. }) = self.kind
-            && !symmetry.allows(order, clues)
-        {
-            return Err(RecipeError::Symmetry { order, clues, symmetry });
+        if let (Some(range), Some(&Constraints { symmetry, .. })) = (range, constraints) {
+            let most = range.most().unwrap_or_else(|| order.cells());
+            if !(range.least()..=most).any(|clues| symmetry.allows(order, clues)) {
+                return Err(RecipeError::Symmetry { order, clues: range, symmetry });
+            }
         }
         if self.attempts == 0 { Err(RecipeError::NoAttempts) } else { Ok(()) }
     }
@@ -154,12 +183,12 @@ impl Recipe {
     /// and for a steady output.
     #[must_use]
     pub fn job(&self, count: u64, threads: usize) -> usize {
-        let most = match (&self.kind, self.order.box_side()) {
+        let most = match (self.kind.constraints(), self.order.box_side()) {
             (_, 5) => 1,
             (_, 4) => 8,
-            (Kind::Puzzle(constraints), _) if self.uses_vicinity_search(constraints) => 1,
-            (Kind::Puzzle(constraints), _)
-                if constraints.clues.is_some()
+            _ if self.uses_vicinity_search() => 1,
+            (Some(constraints), _)
+                if self.kind.clues().is_some()
                     || constraints.difficulty != Difficulty::Any
                     || constraints.tests_by_hand() =>
             {
@@ -172,28 +201,31 @@ impl Recipe {
     }
 
     /// Whether puzzles are made by vicinity search.
-    fn uses_vicinity_search(&self, constraints: &Constraints) -> bool {
+    fn uses_vicinity_search(&self) -> bool {
+        let has_no_symmetry = |constraints: &Constraints| constraints.symmetry == Symmetry::None;
         self.order == Order::NINE
-            && constraints.symmetry == Symmetry::None
-            && constraints.clues.is_some_and(|clues| clues <= VICINITY_CLUES)
+            && self.kind.constraints().is_some_and(has_no_symmetry)
+            && self.kind.clues().and_then(ClueRange::most).is_some_and(|most| most <= VICINITY_CLUES)
     }
 }
 
 /// The recipe in words: `minimal 9x9 puzzle with 24 clues and the symmetry rotational`.
 impl fmt::Display for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let clues = |clues: usize, what: &str| format!("{clues} {what}{}", if clues == 1 { "" } else { "s" });
-        let constraints = match &self.kind {
-            Kind::RandomClues(count) => {
-                return write!(f, "{} board with {}", self.order, clues(*count, "random clue"));
-            }
-            Kind::Puzzle(constraints) => constraints,
+        let counted = |range: ClueRange, what: &str| {
+            let plural = if range == ClueRange::exactly(1) { "" } else { "s" };
+            format!("{range} {what}{plural}")
+        };
+        let clues = self.kind.clues();
+        let Some(constraints) = self.kind.constraints() else {
+            let clues = clues.map_or_else(String::new, |range| counted(range, "random clue"));
+            return write!(f, "{} board with {clues}", self.order);
         };
         if constraints.minimal {
             f.write_str("minimal ")?;
         }
         let mut with = Vec::new();
-        with.extend(constraints.clues.map(|count| clues(count, "clue")));
+        with.extend(clues.map(|range| counted(range, "clue")));
         if constraints.symmetry != Symmetry::None {
             with.push(format!("the symmetry {}", constraints.symmetry));
         }
@@ -262,7 +294,7 @@ pub enum RecipeError {
         /// The size.
         order: Order,
         /// The clues of the recipe.
-        clues: usize,
+        clues: ClueRange,
         /// The symmetry.
         symmetry: Symmetry,
     },
@@ -300,10 +332,7 @@ impl Generator {
     /// [`RecipeError`] if nothing can meet the constraints.
     pub fn new(recipe: Recipe, seed: u64) -> Result<Self, RecipeError> {
         recipe.check()?;
-        let symmetry = match &recipe.kind {
-            Kind::Puzzle(constraints) => constraints.symmetry,
-            Kind::RandomClues(_) => Symmetry::None,
-        };
+        let symmetry = recipe.kind.constraints().map_or(Symmetry::None, |constraints| constraints.symmetry);
         let orbits = symmetry.orbits(recipe.order);
         Ok(Self { recipe, seed, orbits })
     }
@@ -336,7 +365,9 @@ impl Generator {
             Kind::RandomClues(clues) => {
                 numbers.map(|number| self.random_clues(*clues, self.random(number), cancel)).collect()
             }
-            Kind::Puzzle(constraints) => BatchGenerator::new(self, constraints, cancel).make(numbers),
+            Kind::Puzzle(constraints) | Kind::PuzzleInRange { constraints, .. } => {
+                BatchGenerator::new(self, constraints, cancel).make(numbers)
+            }
         }
     }
 
@@ -416,7 +447,9 @@ impl Making {
         self.stage = Stage::Filling;
     }
 
-    fn begin_removal(&mut self, orbits: &[Vec<usize>], least: usize) {
+    /// Begins to remove clues from the full grid, until as many are left as `clues` draws.
+    fn begin_removal(&mut self, orbits: &[Vec<usize>], clues: Option<ClueRange>) {
+        let least = clues.map_or(0, |clues| clues.draw(&mut self.random));
         self.removal.begin(&self.solution, orbits, least, &mut self.random);
         self.stage = Stage::ClueRemoval;
     }
@@ -441,6 +474,7 @@ struct BatchGenerator<'a> {
     generator: &'a Generator,
     order: Order,
     constraints: &'a Constraints,
+    clues: Option<ClueRange>,
     cancel: &'a AtomicBool,
     solver: Box<dyn Solver>,
     rater: Option<Rater>,
@@ -457,6 +491,7 @@ impl<'a> BatchGenerator<'a> {
             generator,
             order,
             constraints,
+            clues: generator.recipe.kind.clues(),
             cancel,
             solver: default_strategy(order).solver(order),
             rater: (constraints.difficulty != Difficulty::Any).then(|| Rater::new(order)),
@@ -501,7 +536,7 @@ impl<'a> BatchGenerator<'a> {
     fn full_grids(&mut self, open: &mut [Making]) -> Result<(), Cancelled> {
         let order = self.order;
         // Clues of minimal puzzles are removed to the end, and then counted.
-        let least = self.constraints.clues.filter(|_| !self.constraints.minimal).unwrap_or(0);
+        let clues = self.clues.filter(|_| !self.constraints.minimal);
         self.begin_batch();
         let filling = open.iter().filter(|making| matches!(making.stage, Stage::Filling)).count();
         // A search of a few takes as long as one of many.
@@ -516,7 +551,7 @@ impl<'a> BatchGenerator<'a> {
                 let base = full_grid::base(order);
                 making.solution.resize(base.len(), 0);
                 Disguise::draw(order, &mut making.random).apply_to(&base, &mut making.solution);
-                making.begin_removal(&self.generator.orbits, least);
+                making.begin_removal(&self.generator.orbits, clues);
                 continue;
             }
             making.fills += 1;
@@ -532,7 +567,7 @@ impl<'a> BatchGenerator<'a> {
                 let disguise = Disguise::draw(order, &mut making.random);
                 making.solution.resize(order.cells(), 0);
                 disguise.apply_to(self.batch.solution(place), &mut making.solution);
-                making.begin_removal(&self.generator.orbits, least);
+                making.begin_removal(&self.generator.orbits, clues);
             }
         }
         Ok(())
@@ -617,25 +652,26 @@ impl<'a> BatchGenerator<'a> {
     }
 
     fn wanted(&mut self, making: &mut Making) -> Result<Option<Puzzle>, Cancelled> {
-        let Constraints { clues, minimal, difficulty, .. } = self.constraints;
+        let Constraints { minimal, difficulty, .. } = self.constraints;
         let removal = &making.removal;
         if *minimal && removal.is_undecided {
             return Ok(None);
         }
         let mut nearby = None;
-        if let Some(clues) = *clues
-            && removal.clues != clues
+        if let Some(range) = self.clues
+            && !range.contains(removal.clues)
         {
-            if removal.clues < clues || !self.generator.recipe.uses_vicinity_search(self.constraints) {
+            let most = range.most().filter(|&most| removal.clues > most);
+            let Some(most) = most.filter(|_| self.generator.recipe.uses_vicinity_search()) else {
                 return Ok(None);
-            }
+            };
             let mut search = VicinitySearch {
                 solver: self.solver.as_mut(),
                 cancel: self.cancel,
                 // Not `self.batch`, which is being filled.
                 batch: Batch::new(self.order),
             };
-            nearby = search.run(&removal.puzzle, clues, *minimal, &mut making.random)?;
+            nearby = search.run(&removal.puzzle, most, *minimal, &mut making.random)?;
             if nearby.is_none() {
                 return Ok(None);
             }

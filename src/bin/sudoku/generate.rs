@@ -10,8 +10,8 @@ use anyhow::{anyhow, bail, ensure};
 use clap::Args;
 use sudoku_stream::answer::Cancelled;
 use sudoku_stream::generate::{
-    self, Constraints, DEFAULT_ATTEMPTS, Difficulty, Generator, Grids, Kind, Puzzle, Recipe, Symmetry,
-    any_seed,
+    self, ClueRange, Constraints, DEFAULT_ATTEMPTS, Difficulty, Generator, Grids, Kind, Puzzle, Recipe,
+    Symmetry, any_seed,
 };
 use sudoku_stream::grid::Order;
 use sudoku_stream::offline::{self, OfflineError};
@@ -29,6 +29,7 @@ const EXAMPLES: &str = "\
 Examples:
   sudoku generate -n 500000 --seed 7 -o puzzles.txt
   sudoku generate --clues 20 -f grid
+  sudoku generate --clues 26..32 -n 1000
   sudoku generate --order 4 --difficulty easy --symmetry rotational
   sudoku generate --technique swordfish --rating ..4.0 -n 5
   sudoku generate --random-clues 24 -n 1000 | sudoku count
@@ -55,9 +56,13 @@ pub struct GenerateArgs {
     #[arg(conflicts_with = "size")]
     order: Option<Order>,
 
-    /// Clues per puzzle [default: as few as removals reach]
-    #[arg(long, value_name = "N", value_parser = whole::<usize>(0..))]
-    clues: Option<usize>,
+    /// Clues: 24, 17..24 [default: as few as removals reach]
+    ///
+    /// Also 24.. and ..24; ranges include both ends.
+    /// For a range with two ends, the number at which removals stop is drawn anew for every full
+    /// grid.
+    #[arg(long, value_name = "RANGE")]
+    clues: Option<ClueRange>,
 
     /// Make only puzzles in which every clue is needed
     ///
@@ -136,20 +141,23 @@ fn guesses(text: &str) -> Result<Difficulty, generate::NoGuesses> {
 impl GenerateArgs {
     /// The recipe of every puzzle.
     fn recipe(&self) -> Recipe {
-        let constraints = || Constraints {
+        let constraints = Constraints {
             grids: self.grid,
-            clues: self.clues,
+            // The range has a place of its own.
+            clues: None,
             minimal: self.minimal,
             symmetry: self.symmetry,
             difficulty: self.guesses.as_ref().unwrap_or(&self.difficulty).clone(),
             rating: self.rating.clone(),
             technique: self.technique,
         };
-        Recipe {
-            order: self.size.or(self.order).unwrap_or(Order::NINE),
-            kind: self.random_clues.map_or_else(|| Kind::Puzzle(constraints()), Kind::RandomClues),
-            attempts: self.attempts,
-        }
+        let kind = match (self.random_clues, self.clues) {
+            (Some(clues), _) => Kind::RandomClues(clues),
+            (None, Some(clues)) => Kind::PuzzleInRange { clues, constraints },
+            (None, None) => Kind::Puzzle(constraints),
+        };
+        let order = self.size.or(self.order).unwrap_or(Order::NINE);
+        Recipe { order, kind, attempts: self.attempts }
     }
 }
 
@@ -360,16 +368,40 @@ impl Totals {
         )
     }
 
-    /// The sentence about puzzles that were given up.
+    /// The sentences about puzzles that were given up: what was not found, and what helps.
     fn gave_up(&self, generator: &Generator, count: u64) -> String {
         let recipe = generator.recipe();
         let attempts = print::counted(recipe.attempts, "attempt");
-        if count == 1 {
-            return format!("Gave up after {attempts}: no {recipe} was found.");
+        let what = if count == 1 {
+            format!("Gave up after {attempts}: no {recipe} was found.")
+        } else {
+            let (given_up, count) = (print::thousands(self.given_up), print::counted(count, "puzzle"));
+            format!("Gave up on {given_up} of {count} after {attempts} each at a {recipe}.")
+        };
+        let more = advised_attempts(recipe.attempts, self.given_up, count);
+        if self.given_up < count {
+            format!("{what} --attempts {more} would probably find them all.")
+        } else {
+            format!("{what} Try --attempts {more}, or ask for less.")
         }
-        let (given_up, count) = (print::thousands(self.given_up), print::counted(count, "puzzle"));
-        format!("Gave up on {given_up} of {count} after {attempts} each at a {recipe}.")
     }
+}
+
+/// The attempts at each puzzle to advise after a run that gave some up.
+///
+/// If some puzzles were found, the share of those that were not is known: twice as many attempts
+/// square it. There are enough when hardly one puzzle in ten runs would be given up.
+fn advised_attempts(attempts: u64, given_up: u64, count: u64) -> u64 {
+    let mut share = given_up as f64 / count as f64;
+    if share >= 1.0 {
+        return attempts.saturating_mul(10).max(DEFAULT_ATTEMPTS);
+    }
+    let mut advised = attempts;
+    while share * count as f64 > 0.1 {
+        share *= share;
+        advised = advised.saturating_mul(2);
+    }
+    advised
 }
 
 fn interrupted(args: &GenerateArgs, totals: &Totals) -> ExitCode {
@@ -378,4 +410,22 @@ fn interrupted(args: &GenerateArgs, totals: &Totals) -> ExitCode {
         Some(path) => format!("{made}; {} was not written", path.display()),
         None => made,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_attempts_are_advised_by_what_was_found() {
+        // Nothing was found.
+        assert_eq!(advised_attempts(3, 1, 1), DEFAULT_ATTEMPTS);
+        assert_eq!(advised_attempts(1000, 1, 1), 10_000);
+        assert_eq!(advised_attempts(1000, 20, 20), 10_000);
+        assert_eq!(advised_attempts(u64::MAX, 1, 1), u64::MAX);
+        // Half of the puzzles, most of them, and all but one.
+        assert_eq!(advised_attempts(3, 5, 10), 24);
+        assert_eq!(advised_attempts(3, 1, 200), 6);
+        assert_eq!(advised_attempts(1, 199, 200), 2048);
+    }
 }

@@ -6,10 +6,14 @@
 //! slower for its whole life, so both are started again after some pairs.
 
 use std::collections::BTreeMap;
+use std::env;
 use std::fmt::Write as _;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::fs;
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -21,7 +25,7 @@ use sudoku_stream::input::STANDARD_INPUT;
 use super::interval::Interval;
 use super::report::{Machine, Settings, rounded};
 use super::turns::{Handshake, PROTOCOL, TimedRow, Turn};
-use super::{BenchArgs, Percent, ReportForm, warn_of_short_lists};
+use super::{BenchArgs, Percent, ReportFiles, ReportForm, save, warn_of_short_lists};
 use crate::cli::progress::Bar;
 use crate::cli::{exit, interrupt, print, progress};
 
@@ -33,6 +37,14 @@ const PROCESSES: u32 = 6;
 
 /// The most pairs of a row. More would not narrow the interval noticeably.
 const MOST_PAIRS: usize = 1000;
+
+/// The folders of programs where the system has no `PATH`, as its C library has them.
+const DEFAULT_PATH: &str = "/bin:/usr/bin";
+
+/// This program cannot time the lists. It has printed the reason, as one side of the comparison.
+#[derive(Debug, thiserror::Error)]
+#[error("this program cannot time the lists")]
+struct CannotTime;
 
 /// The programs give different answers, so their speeds cannot be compared.
 #[derive(Debug, thiserror::Error)]
@@ -114,10 +126,13 @@ pub fn run(args: &BenchArgs, other: &Path) -> anyhow::Result<ExitCode> {
     if args.files.iter().any(|file| file.as_os_str() == STANDARD_INPUT) {
         bail!("Standard input cannot be read by two programs. Write it to a file first.");
     }
+    let form = args.report_form()?;
+    let other = resolve_program(other)?;
     let mut out = args.out.open()?;
+    let files = ReportFiles::open(args)?;
     let cancel = interrupt::flag()?;
-    let this = std::env::current_exe().context("This program cannot be found to be run again")?;
-    let programs = [this, other.to_owned()];
+    let this = env::current_exe().context("This program cannot be found to be run again")?;
+    let programs = [this, other];
     let bar = progress::beside_stdout(|| progress::of_time(!args.quiet, millis(args.comparison.time)));
     let begin = Instant::now();
     let result = Comparison::new(args, &programs, begin).run(&cancel, &bar);
@@ -130,21 +145,52 @@ pub fn run(args: &BenchArgs, other: &Path) -> anyhow::Result<ExitCode> {
             print::status_line(&error.to_string());
             return Ok(ExitCode::from(exit::DISAGREED));
         }
+        Err(error) if error.is::<CannotTime>() => return Ok(ExitCode::from(exit::FAILED)),
         report => report?,
     };
-    let text = match args.report_form() {
-        ReportForm::Json => serde_json::to_string_pretty(&report)? + "\n",
+    let json = || anyhow::Ok(serde_json::to_string_pretty(&report)? + "\n");
+    let text = match form {
+        ReportForm::Json => json()?,
         ReportForm::Markdown => report.markdown(),
         ReportForm::Table => report.table(),
     };
     out.write(&text)?;
     out.finish()?;
+    save(files.json, json)?;
+    save(files.markdown, || Ok(report.markdown()))?;
     if !args.quiet {
         let lists: BTreeMap<&str, u64> =
             report.results.iter().map(|row| (row.file.as_str(), row.puzzles)).collect();
         warn_of_short_lists(lists.into_iter());
     }
     Ok(if report.regressions > 0 { ExitCode::from(exit::SLOWER) } else { ExitCode::SUCCESS })
+}
+
+/// The path of the other program, or its name where `PATH` has that. A name that `PATH` does not
+/// have may be that of a program in the current folder.
+///
+/// # Errors
+/// There is nothing of that name, or it is no program.
+fn resolve_program(named: &Path) -> anyhow::Result<PathBuf> {
+    let is_program = |path: &Path| {
+        fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    };
+    let has_folder = named.as_os_str().as_bytes().contains(&b'/');
+    let folders = env::var_os("PATH").unwrap_or_else(|| DEFAULT_PATH.into());
+    if !has_folder && env::split_paths(&folders).any(|folder| is_program(&folder.join(named))) {
+        return Ok(named.to_owned());
+    }
+    let path = if has_folder { named.to_owned() } else { Path::new(".").join(named) };
+    let name = named.display();
+    if is_program(&path) {
+        Ok(path)
+    } else if path.exists() {
+        bail!(
+            "--compare takes another build of sudoku, a program such as ./sudoku-before; {name} is no program."
+        )
+    } else {
+        bail!("There is no program {name}. --compare takes another build of sudoku, such as ./sudoku-before.")
+    }
 }
 
 /// A comparison and the turns so far.
@@ -165,8 +211,8 @@ impl<'a> Comparison<'a> {
     fn run(mut self, cancel: &AtomicBool, bar: &Bar) -> anyhow::Result<ComparisonReport> {
         loop {
             bar.set_message("starting both");
-            let (this, this_handshake) = Process::start(&self.programs[0], self.args)?;
-            let (other, other_handshake) = Process::start(&self.programs[1], self.args)?;
+            let (this, this_handshake) = self.start_this()?;
+            let (other, other_handshake) = self.start_other()?;
             self.check_rows(&this_handshake.rows, &other_handshake.rows)?;
             self.processes += 1;
             let places = |handshake: &Handshake| -> Vec<usize> {
@@ -203,6 +249,38 @@ impl<'a> Comparison<'a> {
                 return Ok(self.report([this_handshake, other_handshake]));
             }
         }
+    }
+
+    /// Starts this program.
+    ///
+    /// # Errors
+    /// [`CannotTime`]; it ended for a reason that it did not print.
+    fn start_this(&self) -> anyhow::Result<(Process, Handshake)> {
+        let mut process = Process::start(&self.programs[0], self.args)?;
+        let error = match process.receive() {
+            Ok(handshake) => return Ok((process, handshake)),
+            Err(error) => error,
+        };
+        if process.end()?.code() == Some(exit::FAILED.into()) {
+            return Err(CannotTime.into());
+        }
+        Err(error.context("This program ended before its first turn"))
+    }
+
+    /// Starts the other program.
+    ///
+    /// # Errors
+    /// It does not take turns, or does so in another way.
+    fn start_other(&self) -> anyhow::Result<(Process, Handshake)> {
+        let mut process = Process::start(&self.programs[1], self.args)?;
+        let name = self.programs[1].display();
+        let older =
+            || format!("{name} cannot be compared with: it is older than --compare, or another program");
+        let handshake: Handshake = process.receive().with_context(older)?;
+        if handshake.protocol != PROTOCOL {
+            bail!("{name} cannot be compared with: it takes turns in another way than this program.");
+        }
+        Ok((process, handshake))
     }
 
     /// Checks that both programs time the same rows and gave the same answers.
@@ -371,7 +449,7 @@ struct Process {
 }
 
 impl Process {
-    fn start(path: &Path, args: &BenchArgs) -> anyhow::Result<(Self, Handshake)> {
+    fn start(path: &Path, args: &BenchArgs) -> anyhow::Result<Self> {
         let name = path.display();
         let mut child = Command::new(path)
             .arg("bench")
@@ -384,14 +462,7 @@ impl Process {
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             bail!("{name} has no standard input or output");
         };
-        let mut process = Self { child, path: path.to_owned(), input, output: BufReader::new(output) };
-        let older =
-            || format!("{name} cannot be compared with: it is older than --compare, or another program");
-        let handshake: Handshake = process.receive().with_context(older)?;
-        if handshake.protocol != PROTOCOL {
-            bail!("{name} cannot be compared with: it takes turns in another way than this program.");
-        }
-        Ok((process, handshake))
+        Ok(Self { child, path: path.to_owned(), input, output: BufReader::new(output) })
     }
 
     fn turn(&mut self, row: usize) -> anyhow::Result<Turn> {
@@ -409,10 +480,16 @@ impl Process {
     }
 
     /// Ends it by closing its input.
-    fn finish(self) -> anyhow::Result<()> {
-        let Self { mut child, path, input, output } = self;
+    fn end(self) -> io::Result<ExitStatus> {
+        let Self { mut child, input, output, .. } = self;
         drop((input, output));
-        if !child.wait()?.success() {
+        child.wait()
+    }
+
+    /// Ends it, and checks that nothing failed.
+    fn finish(self) -> anyhow::Result<()> {
+        let path = self.path.clone();
+        if !self.end()?.success() {
             bail!("{} failed at its end.", path.display());
         }
         Ok(())

@@ -14,7 +14,7 @@ mod turns;
 
 use std::ffi::OsString;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -24,6 +24,7 @@ use anyhow::bail;
 use clap::{Args, ValueEnum, ValueHint};
 use serde::Serialize;
 use sudoku_stream::grid::Order;
+use sudoku_stream::offline::Output;
 use sudoku_stream::pipeline;
 use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{DEFAULT_NODE_LIMIT, Fast, Question, STRATEGIES, Strategy, default_strategy};
@@ -33,7 +34,7 @@ use self::report::{Measured, Report};
 use self::subject::Subject;
 use crate::cli::input::{FormatArgs, Input};
 use crate::cli::interrupt::{self, interruptible};
-use crate::cli::output::ReportArgs;
+use crate::cli::output::{ReportArgs, text_file};
 use crate::cli::progress::Bar;
 use crate::cli::value::{self, AnyStrategy, COUNT_LIMIT, QuestionArg, whole};
 use crate::cli::{exit, print, progress};
@@ -44,12 +45,16 @@ const FEW_PUZZLES: u64 = 1_000;
 /// The shortest run. A short file is answered again and again for this long, and the mean counts.
 const LEAST_RUN: Duration = Duration::from_millis(20);
 
+/// The FILE of `--json` and `--markdown` that stands for the report that is printed.
+const PRINTED: &str = "-";
+
 const EXAMPLES: &str = "\
 Examples:
   sudoku bench puzzles.txt
   sudoku bench easy.txt hard.txt --strategy fast --kind search -f json -o bench.json
   sudoku bench puzzles.txt -j 4 --question count -n 2
   sudoku bench puzzles.txt --compare ./sudoku-before --max-regression 5%
+  sudoku bench puzzles.txt --compare ./sudoku-before --json=b.json --markdown=b.md
 
 Exit codes: 0, all answers are right; 1, some are wrong, or there is a regression; 2, the run could not start or end.";
 
@@ -99,14 +104,17 @@ pub struct BenchArgs {
     #[arg(short = 'j', long, value_name = "N", default_value = "1", value_parser = value::threads())]
     threads: usize,
 
-    /// Form of the report; markdown is for --compare
+    /// Form of the report; markdown is for --compare [default: table]
     #[arg(id = "form", short = 'f', long = "format", value_enum, value_name = "FORM")]
-    #[arg(default_value_t = ReportForm::Table)]
-    form: ReportForm,
+    form: Option<ReportForm>,
 
-    /// Short for `--format json`
-    #[arg(long, hide_short_help = true, conflicts_with = "form")]
-    json: bool,
+    /// Short for `--format json`, or with =FILE a second report as JSON
+    ///
+    /// `--json=FILE` writes FILE beside the report that is printed, from the same measurement.
+    /// FILE is complete or absent.
+    #[arg(long, hide_short_help = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = PRINTED)]
+    json: Option<PathBuf>,
 
     #[command(flatten)]
     out: ReportArgs,
@@ -124,10 +132,12 @@ pub struct BenchArgs {
 struct CompareArgs {
     /// Compare with another build of this program
     ///
+    /// PROGRAM is a path such as ./sudoku-before, or a name that is looked up in PATH.
     /// Both take turns on the same lists.
     /// The default strategy is timed on the best back end, from text to text.
     /// --kind, --strategy and --backend choose others.
-    #[arg(long, value_name = "PROGRAM", conflicts_with = "repeats")]
+    #[arg(long, value_name = "PROGRAM", value_hint = ValueHint::ExecutablePath)]
+    #[arg(conflicts_with = "repeats")]
     compare: Option<PathBuf>,
 
     /// Exit with 1 if a list may be slower by P%, as in 5% [range: 0% to 1000%]
@@ -140,10 +150,14 @@ struct CompareArgs {
     #[arg(value_parser = value::time(value::SECOND, value::SECOND..=Duration::from_secs(3600)))]
     time: Duration,
 
-    /// Short for `--format markdown`
-    #[arg(long, hide_short_help = true, help_heading = "Comparison")]
-    #[arg(requires = "compare", conflicts_with_all = ["json", "form"])]
-    markdown: bool,
+    /// Short for `--format markdown`, or with =FILE a second report as Markdown
+    ///
+    /// `--markdown=FILE` writes FILE beside the report that is printed, from the same measurement.
+    /// FILE is complete or absent.
+    #[arg(long, hide_short_help = true, help_heading = "Comparison", requires = "compare")]
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = PRINTED)]
+    markdown: Option<PathBuf>,
 
     /// One side of a comparison: time the rows that standard input names
     #[arg(long, hide = true, conflicts_with_all = ["compare", "json", "repeats"])]
@@ -191,6 +205,40 @@ impl fmt::Display for Kind {
     }
 }
 
+/// Reports that are written to files beside the one that is printed.
+struct ReportFiles {
+    json: Option<Output>,
+    markdown: Option<Output>,
+}
+
+impl ReportFiles {
+    /// Opens the files, so that a wrong name is not reported after all the work.
+    ///
+    /// # Errors
+    /// Both are the same file; those of [`text_file`].
+    fn open(args: &BenchArgs) -> anyhow::Result<Self> {
+        let is_own = |file: &&Path| file.as_os_str() != PRINTED;
+        let json = args.json.as_deref().filter(is_own);
+        let markdown = args.comparison.markdown.as_deref().filter(is_own);
+        if let (Some(json), Some(markdown)) = (json, markdown)
+            && json == markdown
+        {
+            bail!("--json and --markdown name the same file, {}. Name two.", json.display());
+        }
+        let open = |file: Option<&Path>| file.map(|file| text_file(file, false)).transpose();
+        Ok(Self { json: open(json)?, markdown: open(markdown)? })
+    }
+}
+
+/// Writes a report to its file, if it has one.
+fn save(file: Option<Output>, text: impl FnOnce() -> anyhow::Result<String>) -> anyhow::Result<()> {
+    if let Some(mut file) = file {
+        file.write(text()?.as_bytes())?;
+        file.finish()?;
+    }
+    Ok(())
+}
+
 impl BenchArgs {
     /// The command line for one side of a comparison: files, and what is timed on them.
     fn command_line(&self) -> Vec<OsString> {
@@ -229,12 +277,22 @@ impl BenchArgs {
         self.files.iter().map(|file| Input::file(file, self.format.clone())).collect()
     }
 
-    /// The form of the report.
-    const fn report_form(&self) -> ReportForm {
-        match (self.json, self.comparison.markdown) {
-            (true, _) => ReportForm::Json,
-            (_, true) => ReportForm::Markdown,
-            _ => self.form,
+    /// The form of the report that is printed, or written to the file of `--output`.
+    ///
+    /// # Errors
+    /// Several flags name it.
+    fn report_form(&self) -> anyhow::Result<ReportForm> {
+        let is_printed = |file: &&PathBuf| file.as_os_str() == PRINTED;
+        let json = self.json.as_ref().filter(is_printed).map(|_| ReportForm::Json);
+        let markdown = self.comparison.markdown.as_ref().filter(is_printed).map(|_| ReportForm::Markdown);
+        let named: Vec<ReportForm> = [self.form, json, markdown].into_iter().flatten().collect();
+        match named[..] {
+            [] => Ok(ReportForm::Table),
+            [form] => Ok(form),
+            _ => bail!(
+                "--format, --json and --markdown name one form each for the report that is printed. Keep one of \
+                 them; --json=FILE and --markdown=FILE write others to files."
+            ),
         }
     }
 
@@ -280,11 +338,12 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
     if let Some(other) = &args.comparison.compare {
         return compare::run(args, other);
     }
-    let form = args.report_form();
+    let form = args.report_form()?;
     if form == ReportForm::Markdown {
         bail!("--format markdown is for comparisons. Name the other program with --compare.");
     }
     let mut out = args.out.open()?;
+    let files = ReportFiles::open(args)?;
     let cancel = interrupt::flag()?;
     let threads = args.threads;
     let inputs = args.inputs();
@@ -340,10 +399,12 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
         report.results.extend(rows);
     }
     bar.finish_and_clear();
+    let json = || anyhow::Ok(serde_json::to_string_pretty(&report)? + "\n");
     if form == ReportForm::Json {
-        out.write(&(serde_json::to_string_pretty(&report)? + "\n"))?;
+        out.write(&json()?)?;
     }
     out.finish()?;
+    save(files.json, json)?;
     Ok(ExitCode::SUCCESS)
 }
 

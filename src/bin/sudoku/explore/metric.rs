@@ -29,7 +29,7 @@ pub enum Scale {
     Count,
     /// Numbers from 0, by the logarithm of one more.
     CountOrNone,
-    /// Nanoseconds, by their logarithm.
+    /// Nanoseconds, by their logarithm; 1 is the least that a clock tells apart.
     Time,
 }
 
@@ -69,10 +69,12 @@ impl Metric {
         format!("{}{unit}", self.title().to_lowercase())
     }
 
-    /// The scale of its values.
-    pub const fn scale(self) -> Scale {
+    /// The scale of its values, of which `least` is the least.
+    pub fn scale(self, least: f64) -> Scale {
         match self {
             Self::Guesses | Self::Backtracks | Self::Depth => Scale::CountOrNone,
+            // A board that is solved already takes none, and 0 has no logarithm.
+            Self::Nodes | Self::Comparisons | Self::Placements if least < 1.0 => Scale::CountOrNone,
             Self::Nodes | Self::Comparisons | Self::Placements => Scale::Count,
             Self::Time => Scale::Time,
         }
@@ -95,5 +97,21 @@ impl Metric {
             Self::Placements => figures.placements.as_ref(),
             Self::Time => Some(&figures.time_ns),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_below_1_are_on_a_scale_that_has_0() {
+        for metric in [Metric::Nodes, Metric::Comparisons, Metric::Placements] {
+            assert_eq!(metric.scale(1.0), Scale::Count);
+            assert_eq!(metric.scale(0.0), Scale::CountOrNone);
+            assert_eq!(metric.scale(0.5), Scale::CountOrNone);
+        }
+        assert_eq!(Metric::Guesses.scale(5.0), Scale::CountOrNone);
+        assert_eq!(Metric::Time.scale(0.0), Scale::Time);
     }
 }

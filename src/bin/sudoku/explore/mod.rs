@@ -238,8 +238,11 @@ pub fn run(args: &ExploreArgs) -> anyhow::Result<ExitCode> {
         }
     };
     print::stdout(&if args.csv { csv::write(&results) } else { table::write(&results, &view, columns) })?;
-    if let Some(plot) = plot {
+    if let (Some(plot), Some(path)) = (plot, &args.plot) {
         plot.finish(&results, &view)?;
+        if !args.run.progress.quiet {
+            print::status_line(&format!("The plot is in {}.", path.display()));
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -293,23 +293,23 @@ impl<'a> Picture<'a> {
 
     /// Draws a metric by clues, a line for each strategy.
     fn draw_costs<B: DrawingBackend>(&self, panel: &Area<B>, order: Order, metric: Metric) -> Drawn<B> {
-        let lines = self.lines(order, metric);
+        let placed = self.lines(order, metric);
         let clues: Vec<usize> = self.points(order, 0).into_iter().map(|(clues, _)| clues).collect();
         let (width, height) = inside(panel);
-        let y = Axis::of_lines(metric, &lines, height);
+        let y = Axis::of_lines(&placed, height);
         let mut chart = chart(panel, metric.title(), LABELS, Axis::of_clues(&clues, width), y)?;
         mesh(&mut chart, &clues_of(order), metric.name())?;
-        draw_lines(&mut chart, &lines)
+        draw_lines(&mut chart, &placed.lines)
     }
 
     /// The lines of a metric by clues. A strategy without figures has none.
-    fn lines(&self, order: Order, metric: Metric) -> Vec<Line> {
+    fn lines(&self, order: Order, metric: Metric) -> PlacedLines {
         let line = |strategy| {
             let points = self.points(order, strategy).into_iter();
             let known = points.filter_map(|(clues, figures)| Some((clues as f64, figures?)));
             Line::of(self.strategies[strategy], metric, known)
         };
-        (0..self.strategies.len()).map(line).collect()
+        PlacedLines::new(metric, (0..self.strategies.len()).map(line).collect())
     }
 
     /// Draws how a metric grows with the size, over all clue ratios.
@@ -321,12 +321,12 @@ impl<'a> Picture<'a> {
             };
             Line::of(self.strategies[strategy], metric, self.orders.iter().filter_map(figures))
         };
-        let lines: Vec<Line> = (0..self.strategies.len()).map(line).collect();
+        let placed = PlacedLines::new(metric, (0..self.strategies.len()).map(line).collect());
         let (_, height) = inside(panel);
-        let y = Axis::of_lines(metric, &lines, height);
+        let y = Axis::of_lines(&placed, height);
         let mut chart = chart(panel, metric.title(), LABELS, Axis::of_orders(&self.orders), y)?;
         mesh(&mut chart, "side (by cells, logarithmic)", metric.name())?;
-        draw_lines(&mut chart, &lines)
+        draw_lines(&mut chart, &placed.lines)
     }
 
     /// The clue counts of a size, with the figures of a strategy.
@@ -374,7 +374,7 @@ impl<'a> Picture<'a> {
             // The strategies that coincide, and in what.
             let mut found: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
             for &metric in &self.view.metrics {
-                let lines = self.lines(order, metric);
+                let PlacedLines { lines, .. } = self.lines(order, metric);
                 for (first, line) in lines.iter().enumerate() {
                     if lines[..first].iter().any(|other| other.is_as(line)) {
                         continue;
@@ -443,6 +443,26 @@ fn wrapped(text: &str, size: f64) -> Vec<String> {
     lines
 }
 
+/// The lines of a panel, placed on the scale of their values.
+struct PlacedLines {
+    scale: Scale,
+    lines: Vec<Line>,
+}
+
+impl PlacedLines {
+    /// Places lines whose points are values of a metric.
+    fn new(metric: Metric, mut lines: Vec<Line>) -> Self {
+        let medians = lines.iter().flat_map(|line| &line.points).map(|&(_, median, _)| median);
+        let scale = metric.scale(medians.fold(f64::INFINITY, f64::min));
+        for line in &mut lines {
+            for (_, median, p90) in &mut line.points {
+                (*median, *p90) = (scale.place(*median), scale.place(*p90));
+            }
+        }
+        Self { scale, lines }
+    }
+}
+
 /// A strategy's line in a panel: where on the horizontal axis, median and 90th percentile on the
 /// vertical one.
 struct Line {
@@ -451,16 +471,17 @@ struct Line {
 }
 
 impl Line {
+    /// The line of figures, whose points are values until they are placed.
     fn of(
         strategy: &'static dyn Strategy,
         metric: Metric,
         points: impl Iterator<Item = (f64, Figures)>,
     ) -> Self {
-        let place = |(x, figures): (f64, Figures)| {
+        let point = |(x, figures): (f64, Figures)| {
             let Spread { median, p90, .. } = *metric.of(&figures)?;
-            Some((x, metric.scale().place(median), metric.scale().place(p90)))
+            Some((x, median, p90))
         };
-        Self { strategy, points: points.filter_map(place).collect() }
+        Self { strategy, points: points.filter_map(point).collect() }
     }
 
     /// Does it run where the other one does?
@@ -631,10 +652,10 @@ impl Axis {
     }
 
     /// For the values of lines: from a round one to a round one, 1, 2, 5, 10, 20 and so on.
-    fn of_lines(metric: Metric, lines: &[Line], height: u32) -> Self {
+    fn of_lines(placed: &PlacedLines, height: u32) -> Self {
         // Places that are equal but for rounding.
         const NEAR: f64 = 1e-9;
-        let scale = metric.scale();
+        let PlacedLines { scale, ref lines } = *placed;
         let leads = [1.0, 2.0, 5.0];
         let values: Vec<f64> =
             (0..=18).flat_map(|power| leads.map(|lead| lead * 10f64.powi(power))).collect();
