@@ -48,7 +48,14 @@ fn a_puzzle_is_taken_however_it_is_written() {
     let packed: String =
         LINE.as_bytes().chunks(9).map(|row| format!("{}\n", str::from_utf8(row).unwrap())).collect();
     let header = format!("3\n{LINE}\n");
+    // Blank cells as spaces, all of them or without those at the ends of lines.
+    let spaced = packed.replace('.', " ");
+    let trimmed: String = spaced.lines().map(|row| format!("{}\n", row.trim_end())).collect();
     for pasted in [
+        format!("solve\n{spaced}undo\n"),
+        spaced,
+        format!("{trimmed}------\n"),
+        trimmed,
         ROWS.to_owned(),
         format!("{LINE}\n"),
         format!("{LINE} # a comment\r\n"),
@@ -130,6 +137,13 @@ fn wrong_input_is_answered_with_a_sentence() {
         ("53..7....\nhelp", "The puzzle ended after 1 of 9 rows. It is not on the board."),
         ("53..7....", "The puzzle ended after 1 of 9 rows. It is not on the board."),
         ("53..7....\n\n6..195...", "The puzzle ended after 1 of 9 rows. It is not on the board."),
+        (
+            "53  7    \n6  195   \ncount",
+            "The puzzle ended after 2 of 9 rows. It is not on the board.\nThere is",
+        ),
+        ("53  7\n6..195...", "The puzzle ended after 1 of 9 rows. It is not on the board."),
+        ("53  7\n\n\n", "The puzzle ended after 1 of 9 rows. It is not on the board."),
+        ("55  7", "The puzzle has 2 cells; a puzzle has 1, 16, 81, 256 or 625."),
         (&format!("53..7....\n{LINE}"), "It is not on the board.\nThe puzzle: 9x9, 30 clues"),
         ("strategy magic", "`magic` is no strategy. There are fast, "),
         ("limit 0", "`0` is no whole number from 1."),
@@ -378,18 +392,78 @@ fn an_interrupt_stops_what_is_being_done() {
 }
 
 #[test]
-fn help_names_every_command() {
-    let list = said("help\n");
-    for command in [
-        "rules", "solve", "example", "open", "puzzle", "random", "set", "clear", "check", "hint", "apply",
-        "rate", "steps", "strategy", "exit",
+fn a_ruler_closes_the_grid_above_it_and_gets_no_reply() {
+    let rows: Vec<&str> = ROWS.lines().filter(|line| !line.starts_with('-')).collect();
+    let wanted = said(&format!("{ROWS}show line\n"));
+    assert!(wanted.ends_with(&format!("{LINE}\n")), "{wanted}");
+    for [top, middle, bottom, side] in [
+        ["+-------+-------+-------+", "+-------+-------+-------+", "+-------+-------+-------+", "|"],
+        ["┌───────┬───────┬───────┐", "├───────┼───────┼───────┤", "└───────┴───────┴───────┘", "│"],
+        ["*-----------*", "|---+---+---|", "*-----------*", "|"],
+        [".-----.-----.-----.", ":-----+-----+-----:", "'-----'-----'-----'", "|"],
+        ["'-----'", "'-----'", "'-----'", "|"],
     ] {
-        assert!(
-            list.contains(&format!("\n  {command}")) || list.starts_with(&format!("  {command}")),
-            "{list}"
-        );
+        let row = |row: &&str| format!("{side} {} {side}\n", row.replace('|', side));
+        let bands: Vec<String> = rows.chunks(3).map(|band| band.iter().map(row).collect()).collect();
+        let grid = format!("{top}\n{}{bottom}\n", bands.join(&format!("{middle}\n")));
+        assert_eq!(said(&format!("{grid}show line\n")), wanted, "{grid}");
+        // The next one begins after it, with a ruler or without.
+        let answer = said(&format!("{grid}{grid}{ROWS}{bottom}\nshow line\n"));
+        assert_eq!(answer.matches("The puzzle: 9x9, 30 clues\n").count(), 3, "{answer}");
+        assert!(!answer.contains("not on the board"), "{answer}");
+        // A grid without its last row is not closed.
+        let short = grid.replace(&row(&rows[8]), "");
+        let answer = said(&format!("{short}count\n"));
+        let reply = "The puzzle ended after 8 of 9 rows. It is not on the board.\nThere is no puzzle";
+        assert!(answer.starts_with(reply), "{answer}");
+    }
+}
+
+#[test]
+fn blank_cells_can_be_spaces_where_nothing_else_is_meant() {
+    // The rows look like a triple, a row of a 4x4 puzzle, nothing at all, a block size.
+    let puzzle = "3 1   2 \n5  8 1 7 \n         \n   3\n8  9  4\n\n 6     1\n 4  7   8\n   1\n";
+    let wanted = "3.1...2..5..8.1.7.............3.....8..9..4............6.....1..4..7...8...1.....";
+    let answer = said(&format!("{puzzle}show line\n"));
+    assert!(answer.ends_with(&format!("{wanted}\n")), "{answer}");
+    // A blank row at the top, and one that has lost its spaces.
+    let rest = "53  7\n6  195\n\n8   6   3\n4  8 3  1\n7   2   6\n 6    28\n   419  5\n";
+    let answer = said(&format!("         \n{rest}show line\n"));
+    assert!(answer.starts_with("The puzzle: 9x9, 24 clues\n"), "{answer}");
+    assert_eq!(said("         \n"), "");
+    // All rows could be indented.
+    let indented = " 3\n  5\n   7\n 1\n  2\n   4\n 6\n  8\n   9\n";
+    assert!(said(indented).contains("No row begins in column 1"), "{}", said(indented));
+    // Triples stay triples, and so do the values of another alphabet.
+    let answer = said("1 2 3\n4 5 6\n7 8 9\n\nshow triples\n");
+    assert!(answer.ends_with("1 2 3\n4 5 6\n7 8 9\n"), "{answer}");
+    let script = b"5 6 7 8\n7 8 5 6\n6 5 8 7\n8 7 6 5\ncheck\n";
+    let output = feed(&mut sudoku(&["shell", "--alphabet", "5678"]), script);
+    assert!(stdout(&output).ends_with("The puzzle is correctly solved.\n"), "{}", stdout(&output));
+}
+
+#[test]
+fn help_fits_a_small_terminal_and_explains_every_command() {
+    let list = said("help\n");
+    assert!(list.lines().count() <= 22, "{list}");
+    let mut texts = vec![list.clone(), said("rules\nexample 25\nrules\nstrategy\n"), said("check\n")];
+    for command in [
+        "rules", "example", "new", "open", "puzzle", "random", "show", "set", "clear", "undo", "redo",
+        "reset", "lock", "unlock", "check", "hint", "apply", "steps", "rate", "solve", "count", "unique",
+        "strategy", "limit", "stats", "help", "exit",
+    ] {
+        assert!(list.contains(&format!("  {command} ")), "{command}: {list}");
         let more = said(&format!("help {command}\n"));
         assert!(more.starts_with(command), "{more}");
+        texts.push(more);
+    }
+    for topic in ["puzzles", "editing", "hints", "search", "console"] {
+        let commands = said(&format!("help {topic}\n"));
+        assert!(commands.to_lowercase().starts_with(&format!("{topic}\n  ")), "{commands}");
+        texts.push(commands);
+    }
+    for line in texts.iter().flat_map(|text| text.lines()) {
+        assert!(line.chars().count() <= 79, "{line}");
     }
 }
 

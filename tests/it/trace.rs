@@ -250,6 +250,32 @@ fn a_key_or_a_signal_ends_a_trace_and_gives_the_terminal_back() {
     }
 }
 
+/// Whatever was being drawn when Ctrl-C came.
+#[test]
+fn an_interrupt_leaves_a_whole_grid() {
+    // The search goes on for long enough.
+    let puzzle = "..............3.85..1.2.......5.7.....4...1...9.......5......73..2.1........4...9";
+    for delay in ["50", "5", "1"].repeat(10) {
+        let args = ["--puzzle", puzzle, "--strategy", "backtracking", "--delay", delay];
+        let Some(mut terminal) = on_terminal(24, 80, &args) else { return };
+        terminal.sees("Try ");
+        terminal.keys("\x03");
+        assert_eq!(terminal.wait().code(), Some(130));
+        let text = terminal.text();
+        assert!(terminal.is_as_before(), "{text}");
+        let lines: Vec<&str> = text.lines().collect();
+        for (index, line) in lines[..11].iter().enumerate() {
+            if index % 4 == 3 {
+                assert_eq!(*line, "------+-------+------", "{text}");
+            } else {
+                let cells: Vec<&str> = line.split(' ').filter(|&cell| cell != "|").collect();
+                assert!(cells.len() == 9 && cells.iter().all(|cell| cell.len() == 1), "{text}");
+            }
+        }
+        assert!(lines[12].starts_with("Interrupted after "), "{text}");
+    }
+}
+
 #[test]
 fn a_trace_ends_with_its_terminal() {
     let Some(terminal) = on_terminal(24, 80, &["--puzzle", EASY]) else { return };

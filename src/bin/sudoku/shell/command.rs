@@ -42,15 +42,68 @@ pub enum Completes {
     Words(&'static [&'static str]),
 }
 
+/// A group of commands in the help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Topic {
+    Puzzles,
+    Editing,
+    Hints,
+    Search,
+    Console,
+}
+
+impl Topic {
+    /// All topics, in the order of `help`.
+    const ALL: [Self; 5] = [Self::Puzzles, Self::Editing, Self::Hints, Self::Search, Self::Console];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Puzzles => "puzzles",
+            Self::Editing => "editing",
+            Self::Hints => "hints",
+            Self::Search => "search",
+            Self::Console => "console",
+        }
+    }
+
+    const fn heading(self) -> &'static str {
+        match self {
+            Self::Puzzles => "Puzzles",
+            Self::Editing => "Editing",
+            Self::Hints => "Hints",
+            Self::Search => "Search",
+            Self::Console => "Console",
+        }
+    }
+
+    /// Its commands.
+    fn commands(self) -> impl Iterator<Item = &'static Command> {
+        COMMANDS.iter().filter(move |command| command.topic == self)
+    }
+
+    /// Its commands, a line each, with their arguments.
+    fn help(self) -> String {
+        let width = self.commands().map(|command| command.usage().len()).max().unwrap_or(0);
+        let mut text = format!("{}\n", self.heading());
+        for command in self.commands() {
+            text += &format!("  {:width$}  {}\n", command.usage(), command.summary);
+        }
+        text
+    }
+}
+
 /// A command.
 #[derive(Debug)]
 pub struct Command {
     pub verb: Verb,
     pub name: &'static str,
+    topic: Topic,
     /// Other names.
     aliases: &'static [&'static str],
     /// Its arguments, for the help.
     arguments: &'static str,
+    /// The help in half a line, for the list of all commands.
+    brief: &'static str,
     /// The help in one line.
     summary: &'static str,
     /// More lines of help.
@@ -82,13 +135,15 @@ impl Command {
     }
 }
 
-/// Every command, in the order of `help`.
+/// Every command, those of a topic in the order of `help`.
 pub static COMMANDS: &[Command] = &[
     Command {
         verb: Verb::Rules,
         name: "rules",
+        topic: Topic::Puzzles,
         aliases: &[],
         arguments: "",
+        brief: "Explain the rules",
         summary: "Explain the rules, for the size on the board",
         more: "",
         completes: Completes::Nothing,
@@ -96,8 +151,10 @@ pub static COMMANDS: &[Command] = &[
     Command {
         verb: Verb::Example,
         name: "example",
+        topic: Topic::Puzzles,
         aliases: &[],
         arguments: "[SIDE]",
+        brief: "Put an example on the board",
         summary: "Put an example on the board, side 1, 4, 9, 16 or 25",
         more: "Default: 9.",
         completes: Completes::Words(&["1", "4", "9", "16", "25"]),
@@ -105,26 +162,34 @@ pub static COMMANDS: &[Command] = &[
     Command {
         verb: Verb::New,
         name: "new",
+        topic: Topic::Puzzles,
         aliases: &["empty"],
         arguments: "[SIDE]",
+        brief: "Start an empty board",
         summary: "Start an empty board, for a puzzle of your own",
-        more: "`set` fills it, `lock` turns its digits into clues. Default side: that of the board.",
+        more: "`set` fills it, `lock` turns its digits into clues.\n\
+               Default side: that of the board.",
         completes: Completes::Words(&["1", "4", "9", "16", "25"]),
     },
     Command {
         verb: Verb::Open,
         name: "open",
+        topic: Topic::Puzzles,
         aliases: &["load"],
         arguments: "FILE",
-        summary: "Open a file of puzzles and put the first on the board",
-        more: "The notation is auto-detected; packed files are unpacked. Badly formed puzzles are reported.",
+        brief: "Open a file of puzzles",
+        summary: "Open a file and put its first puzzle on the board",
+        more: "The notation is auto-detected; packed files are unpacked.\n\
+               Badly formed puzzles are reported.",
         completes: Completes::Files,
     },
     Command {
         verb: Verb::Puzzle,
         name: "puzzle",
+        topic: Topic::Puzzles,
         aliases: &[],
         arguments: "K",
+        brief: "Take a puzzle of the file",
         summary: "Put puzzle K of the open file on the board, from 1",
         more: "",
         completes: Completes::Nothing,
@@ -132,8 +197,10 @@ pub static COMMANDS: &[Command] = &[
     Command {
         verb: Verb::Random,
         name: "random",
+        topic: Topic::Puzzles,
         aliases: &[],
         arguments: "",
+        brief: "Take a random puzzle of it",
         summary: "Put a random puzzle of the open file on the board",
         more: "",
         completes: Completes::Nothing,
@@ -141,8 +208,10 @@ pub static COMMANDS: &[Command] = &[
     Command {
         verb: Verb::Show,
         name: "show",
+        topic: Topic::Puzzles,
         aliases: &["board", "print"],
         arguments: "[grid|line|triples]",
+        brief: "Show the board",
         summary: "Show the board again, or write it in a notation",
         more: "",
         completes: Completes::Words(&["grid", "line", "triples"]),
@@ -150,18 +219,23 @@ pub static COMMANDS: &[Command] = &[
     Command {
         verb: Verb::Set,
         name: "set",
+        topic: Topic::Editing,
         aliases: &[],
         arguments: "R C V",
+        brief: "Fill in a cell",
         summary: "Put the value V into row R, column C",
-        more: "Rows and columns are counted from 1. A value above 9 is a number or its letter: 10 or A.\n\
+        more: "Rows and columns are counted from 1.\n\
+               A value above 9 is a number or its letter: 10 or A.\n\
                Clues stay as they are; `unlock` lets them be changed.",
         completes: Completes::Nothing,
     },
     Command {
         verb: Verb::Clear,
         name: "clear",
+        topic: Topic::Editing,
         aliases: &["unset"],
         arguments: "R C",
+        brief: "Empty a cell",
         summary: "Empty the cell in row R, column C",
         more: "",
         completes: Completes::Nothing,
@@ -169,8 +243,10 @@ pub static COMMANDS: &[Command] = &[
     Command {
         verb: Verb::Undo,
         name: "undo",
+        topic: Topic::Editing,
         aliases: &[],
         arguments: "",
+        brief: "Undo the last change",
         summary: "Undo the last change of the board",
         more: "`set`, `clear`, `solve`, `reset`, `lock` and `unlock` are changes.",
         completes: Completes::Nothing,
@@ -178,8 +254,10 @@ pub static COMMANDS: &[Command] = &[
     Command {
         verb: Verb::Redo,
         name: "redo",
+        topic: Topic::Editing,
         aliases: &[],
         arguments: "",
+        brief: "Redo what was undone",
         summary: "Redo the last change that was undone",
         more: "",
         completes: Completes::Nothing,
@@ -187,8 +265,10 @@ pub static COMMANDS: &[Command] = &[
     Command {
         verb: Verb::Reset,
         name: "reset",
+        topic: Topic::Editing,
         aliases: &["restart"],
         arguments: "",
+        brief: "Remove all entries",
         summary: "Remove all entries, keep the clues",
         more: "",
         completes: Completes::Nothing,
@@ -196,8 +276,10 @@ pub static COMMANDS: &[Command] = &[
     Command {
         verb: Verb::Lock,
         name: "lock",
+        topic: Topic::Editing,
         aliases: &[],
         arguments: "",
+        brief: "Turn all digits into clues",
         summary: "Turn every digit on the board into a clue",
         more: "",
         completes: Completes::Nothing,
@@ -205,8 +287,10 @@ pub static COMMANDS: &[Command] = &[
     Command {
         verb: Verb::Unlock,
         name: "unlock",
+        topic: Topic::Editing,
         aliases: &[],
         arguments: "",
+        brief: "Let clues be changed",
         summary: "Allow clues to be changed",
         more: "",
         completes: Completes::Nothing,
@@ -214,8 +298,10 @@ pub static COMMANDS: &[Command] = &[
     Command {
         verb: Verb::Check,
         name: "check",
+        topic: Topic::Editing,
         aliases: &[],
         arguments: "",
+        brief: "Check against the rules",
         summary: "Check the board against the rules: solved, or what is wrong",
         more: "Only the rules are checked; `hint` also finds entries that leave no solution.",
         completes: Completes::Nothing,
@@ -223,17 +309,21 @@ pub static COMMANDS: &[Command] = &[
     Command {
         verb: Verb::Hint,
         name: "hint",
+        topic: Topic::Hints,
         aliases: &[],
         arguments: "[all]",
+        brief: "Hint at the next step",
         summary: "Say where to look; again, by which technique; again, the step",
-        more: "`hint all` says everything at once. If an entry is wrong, it is named instead.",
+        more: "`hint all` tells everything at once. An entry that is wrong is named instead.",
         completes: Completes::Words(&["all"]),
     },
     Command {
         verb: Verb::Apply,
         name: "apply",
+        topic: Topic::Hints,
         aliases: &[],
         arguments: "",
+        brief: "Carry out the step",
         summary: "Carry out the step of the hint",
         more: "Candidates that a step takes away are remembered for later hints.",
         completes: Completes::Nothing,
@@ -241,8 +331,10 @@ pub static COMMANDS: &[Command] = &[
     Command {
         verb: Verb::Steps,
         name: "steps",
+        topic: Topic::Hints,
         aliases: &[],
         arguments: "",
+        brief: "Solve by hand, with reasons",
         summary: "Solve by hand from here, every step with its reason",
         more: "The board stays as it is.",
         completes: Completes::Nothing,
@@ -250,8 +342,10 @@ pub static COMMANDS: &[Command] = &[
     Command {
         verb: Verb::Rate,
         name: "rate",
+        topic: Topic::Hints,
         aliases: &[],
         arguments: "",
+        brief: "Rate the puzzle",
         summary: "Rate the puzzle by the hardest step that a person has to take",
         more: "Only the clues are rated, not your entries.",
         completes: Completes::Nothing,
@@ -259,21 +353,27 @@ pub static COMMANDS: &[Command] = &[
     Command {
         verb: Verb::Solve,
         name: "solve",
+        topic: Topic::Search,
         aliases: &[],
         arguments: "[PUZZLE|FILE|all]",
+        brief: "Solve the board or a file",
         summary: "Solve the board, a puzzle, or every puzzle of a file",
-        more: "The board is solved from its clues and your entries; `undo` removes the solution again.\n\
+        more: "The board is solved from its clues and your entries; `undo` removes the\n\
+               solution again.\n\
                Without a board, the next line is read as the puzzle or the file.\n\
-               A file of one puzzle is put on the board. A file of several is opened and solved, and the first\n\
-               answers are shown; `solve all` does this with the open file.\n\
+               A file of one puzzle is put on the board. A file of several is opened and\n\
+               solved, and the first answers are shown.\n\
+               `solve all` does this with the open file.\n\
                `sudoku solve FILE -o OUT`, outside the console, writes all answers.",
         completes: Completes::Files,
     },
     Command {
         verb: Verb::Count,
         name: "count",
+        topic: Topic::Search,
         aliases: &[],
         arguments: "[LIMIT]",
+        brief: "Count the solutions",
         summary: "Count the solutions, up to LIMIT or 1,000",
         more: "",
         completes: Completes::Nothing,
@@ -281,8 +381,10 @@ pub static COMMANDS: &[Command] = &[
     Command {
         verb: Verb::Unique,
         name: "unique",
+        topic: Topic::Search,
         aliases: &[],
         arguments: "",
+        brief: "Check for a single solution",
         summary: "Check whether there is exactly one solution",
         more: "",
         completes: Completes::Nothing,
@@ -290,8 +392,10 @@ pub static COMMANDS: &[Command] = &[
     Command {
         verb: Verb::Strategy,
         name: "strategy",
+        topic: Topic::Search,
         aliases: &["strategies"],
         arguments: "[NAME|default]",
+        brief: "Choose the search strategy",
         summary: "Choose the search strategy, or list them all",
         more: "",
         completes: Completes::Strategies,
@@ -299,8 +403,10 @@ pub static COMMANDS: &[Command] = &[
     Command {
         verb: Verb::Limit,
         name: "limit",
+        topic: Topic::Search,
         aliases: &[],
         arguments: "[NODES]",
+        brief: "Set the node limit",
         summary: "Set the node limit of a search, or show it",
         more: "",
         completes: Completes::Nothing,
@@ -308,8 +414,10 @@ pub static COMMANDS: &[Command] = &[
     Command {
         verb: Verb::Stats,
         name: "stats",
+        topic: Topic::Search,
         aliases: &[],
         arguments: "[on|off]",
+        brief: "Show search costs or not",
         summary: "Show search costs or not, or show the setting",
         more: "",
         completes: Completes::Words(&["on", "off"]),
@@ -317,17 +425,21 @@ pub static COMMANDS: &[Command] = &[
     Command {
         verb: Verb::Help,
         name: "help",
+        topic: Topic::Console,
         aliases: &["?", "h"],
-        arguments: "[COMMAND]",
-        summary: "List the commands, or explain one",
-        more: "",
+        arguments: "[COMMAND|TOPIC]",
+        brief: "Explain a command or topic",
+        summary: "List the commands, or explain one or those of a topic",
+        more: "The topics are puzzles, editing, hints, search and console.",
         completes: Completes::Commands,
     },
     Command {
         verb: Verb::Exit,
         name: "exit",
+        topic: Topic::Console,
         aliases: &["quit", "q"],
         arguments: "",
+        brief: "Leave the console",
         summary: "Leave the console",
         more: "Ctrl-D, the end of the input, does the same.",
         completes: Completes::Nothing,
@@ -383,14 +495,38 @@ pub fn shortened(word: &str) -> String {
     printable.chars().take(MOST).chain("...".chars()).collect()
 }
 
-/// The list of all commands.
-pub fn list() -> String {
-    let widest = COMMANDS.iter().map(|command| command.usage().len()).max().unwrap_or(0);
-    let mut text = String::new();
-    for command in COMMANDS {
-        text += &format!("  {:widest$}  {}\n", command.usage(), command.summary);
+/// The names of all topics.
+pub fn topics() -> impl Iterator<Item = &'static str> {
+    Topic::ALL.into_iter().map(Topic::name)
+}
+
+/// The help of the command or topic of this name.
+pub fn explain(word: &str) -> String {
+    match Topic::ALL.into_iter().find(|topic| topic.name().eq_ignore_ascii_case(word)) {
+        Some(topic) => topic.help(),
+        None => resolve(word).map_or_else(|sentence| sentence + "\n", Command::help),
     }
-    text + "\nA puzzle can also be pasted as it is, on one line or in rows. `help COMMAND` explains a command.\n"
+}
+
+/// The list of all commands by topic, two on a line, because it has to fit a terminal of 80 columns
+/// and 24 lines.
+pub fn list() -> String {
+    let widest = |width: fn(&Command) -> usize| COMMANDS.iter().map(width).max().unwrap_or(0);
+    let (names, briefs) = (widest(|command| command.name.len()), widest(|command| command.brief.len()));
+    let mut text = String::new();
+    for topic in Topic::ALL {
+        text += &format!("{}\n", topic.heading());
+        let commands: Vec<&Command> = topic.commands().collect();
+        for pair in commands.chunks(2) {
+            let mut line = String::new();
+            for command in pair {
+                line += &format!("  {:names$}  {:briefs$}", command.name, command.brief);
+            }
+            text += &format!("{}\n", line.trim_end());
+        }
+    }
+    text + "\nA puzzle can also be pasted as it is, on one line or in rows.\n\
+            `help set` explains a command, `help hints` lists the commands of a topic.\n"
 }
 
 #[cfg(test)]
@@ -406,6 +542,35 @@ mod tests {
             }
             assert!(COMMANDS[..index].iter().all(|other| other.verb != command.verb));
         }
+    }
+
+    #[test]
+    fn every_help_fits_a_terminal_of_80_columns_and_24_lines() {
+        let list = list();
+        let helps = COMMANDS.iter().map(Command::help).chain(Topic::ALL.map(Topic::help));
+        for text in helps.chain([list.clone()]) {
+            // A line for what was typed, and one for the next prompt.
+            assert!(text.lines().count() <= 22, "{text}");
+            for line in text.lines() {
+                assert!(line.chars().count() <= 79, "{line}");
+            }
+        }
+        for command in COMMANDS {
+            assert!(list.contains(&format!("  {} ", command.name)), "{}", command.name);
+            assert!(list.contains(command.brief), "{}", command.name);
+        }
+    }
+
+    #[test]
+    fn topics_and_commands_have_different_names() {
+        for topic in Topic::ALL {
+            assert!(named(topic.name()).is_none(), "{}", topic.name());
+            assert!(topic.commands().count() > 0, "{}", topic.name());
+            assert_eq!(explain(&topic.name().to_uppercase()), topic.help());
+            assert_eq!(topic.name(), topic.heading().to_lowercase());
+        }
+        assert!(explain("set").starts_with("set R C V\n"), "{}", explain("set"));
+        assert_eq!(explain("x"), "Unknown command `x`. `help` lists the commands.\n");
     }
 
     #[test]

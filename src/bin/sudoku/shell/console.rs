@@ -156,7 +156,7 @@ impl Completer for Completions {
             Completes::Files => self.files.complete_path(line, at),
             _ if words.next().is_some() => Ok((start, Vec::new())),
             Completes::Nothing => Ok((start, Vec::new())),
-            Completes::Commands => fitting(&mut command::names()),
+            Completes::Commands => fitting(&mut command::names().chain(command::topics())),
             Completes::Strategies => fitting(&mut strategy_names()),
             Completes::Words(words) => fitting(&mut words.iter().copied()),
         }

@@ -3,6 +3,11 @@
 //! The length of a line decides whether it is a puzzle, the first row of one, or neither. Only
 //! sixteen cells can be both: a 4x4 puzzle, or a row of a 16x16 one if they are separated or one of
 //! them is above 4.
+//!
+//! Rows in which blank cells are spaces look like something else at first: `53  7` has two numbers,
+//! `5  3  7` is a triple. Such lines become rows as soon as they can be nothing else.
+
+use std::borrow::Cow;
 
 use sudoku_stream::answer::single_error;
 use sudoku_stream::grid::{Grid, Order};
@@ -11,11 +16,15 @@ use sudoku_stream::text::{
     skip_blank_lines,
 };
 
+use super::spaces::SpacedRows;
+
 /// The kind of an unfinished puzzle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// Rows of this size; `None` until the first row.
     Rows(Option<Order>),
+    /// Rows with spaces for blank cells.
+    Spaced,
     /// `row column value` lines; a blank line ends them.
     Triples,
     /// The line below a block size.
@@ -29,6 +38,8 @@ pub struct Paste {
     text: Vec<u8>,
     /// The number of its rows or triples.
     taken: usize,
+    /// Its lines as rows with spaces for blank cells, as long as they can be that.
+    spaced: Option<SpacedRows>,
 }
 
 /// The reading of a first line.
@@ -53,7 +64,8 @@ pub enum Taken {
 
 /// Does the line look like a puzzle or a part of one, and not like a name or a path?
 pub fn looks_like_cells(line: &[u8]) -> bool {
-    let line = line.trim_ascii();
+    let drawn = plain(line.trim_ascii());
+    let line: &[u8] = &drawn;
     if line.is_empty() || line.contains(&b'/') || has_file_ending(line) {
         return false;
     }
@@ -91,8 +103,62 @@ fn has_file_ending(line: &[u8]) -> bool {
     })
 }
 
+/// The line with `|` in the place of characters of box drawing (U+2500 to U+257F).
+fn plain(line: &[u8]) -> Cow<'_, [u8]> {
+    if line.is_ascii() {
+        return Cow::Borrowed(line);
+    }
+    let (mut plain, mut rest) = (Vec::with_capacity(line.len()), line);
+    loop {
+        rest = match rest {
+            [0xE2, 0x94 | 0x95, 0x80..=0xBF, behind @ ..] => {
+                plain.push(b'|');
+                behind
+            }
+            [byte, behind @ ..] => {
+                plain.push(*byte);
+                behind
+            }
+            [] => return Cow::Owned(plain),
+        };
+    }
+}
+
+/// Is it a line between rows or around them: `---+---`, `├───┤`, `*---*`, `'---'`?
 fn is_ruler(line: &[u8]) -> bool {
-    line.iter().all(|byte| b"-+|= \t\r".contains(byte)) && line.iter().any(|byte| b"-+=".contains(byte))
+    let line = plain(line);
+    // These are blank cells too.
+    let is_mark = |byte: &u8| b"*:.'".contains(byte);
+    if line.trim_ascii().is_empty() || !line.iter().all(|byte| b"-+|= \t\r".contains(byte) || is_mark(byte)) {
+        return false;
+    }
+    let has_pair = |of: &dyn Fn(&u8) -> bool| line.windows(2).any(|pair| pair.iter().all(of));
+    !line.iter().any(is_mark) || (has_pair(&|byte| b"-=".contains(byte)) && !has_pair(&is_mark))
+}
+
+/// Is the line a ruler, and no puzzle or row with `-` for blank cells?
+pub fn is_frame(line: &[u8]) -> bool {
+    let line = plain(line);
+    let first = groups(&line).first().map_or(0, |group| group.len());
+    is_ruler(&line) && !matches!(first, 16 | 81 | 256 | 625)
+}
+
+/// Is the line a row of blank cells that are spaces?
+pub fn is_blank_row(line: &[u8]) -> bool {
+    line.len() == Order::NINE.side() && line.iter().all(|&byte| byte == b' ')
+}
+
+/// Can rows have spaces for blank cells, as far as the command line allows it?
+pub fn may_have_spaces(hint: &Hint) -> bool {
+    hint.alphabet.is_none()
+        && hint.order.is_none_or(|order| order == Order::NINE)
+        && matches!(hint.notation, None | Some(Notation::Grid))
+}
+
+/// Is it more than a comment, a ruler or nothing?
+fn is_content(line: &[u8]) -> bool {
+    let first = line.trim_ascii_start().first();
+    !matches!(first, None | Some(b'#')) && !is_ruler(line)
 }
 
 /// The groups of characters of a line.
@@ -102,39 +168,71 @@ fn groups(line: &[u8]) -> Vec<&[u8]> {
 
 /// The order of a puzzle with such a row.
 fn row_order(line: &[u8]) -> Option<Order> {
-    let groups = groups(line);
+    let line = plain(line);
+    let groups = groups(&line);
     let width: usize = groups.iter().map(|group| group.len()).sum();
     let apart = Order::from_side(groups.len())
         .filter(|_| groups.iter().all(|group| group.len() <= 2) && groups.len() > 1);
     apart.or_else(|| Order::from_side(width)).filter(|order| order.side() > 1)
 }
 
-/// Reads the first line of a paste.
-pub fn begin(line: &[u8]) -> Begun {
+/// Is it a row of four cells with a digit that no 4x4 puzzle has?
+fn is_too_large(line: &[u8], order: Order) -> bool {
+    order.side() == 4 && line.iter().any(|byte| matches!(byte, b'5'..=b'9'))
+}
+
+/// Is it three numbers, and no row in three groups?
+fn is_triple(groups: &[&[u8]]) -> bool {
+    let is_number = |group: &&[u8]| group.iter().all(u8::is_ascii_digit);
+    groups.len() == 3 && groups.iter().all(is_number) && !groups.iter().all(|group| group.len() == 3)
+}
+
+/// Reads the first line of a paste. `may_have_spaces` tells whether spaces can be blank cells.
+pub fn begin(line: &[u8], may_have_spaces: bool) -> Begun {
+    let is_frame = is_frame(line);
+    let spaced = may_have_spaces.then(SpacedRows::default);
+    let spaced = if is_frame { spaced } else { spaced.and_then(|rows| rows.with(line)) };
+    let has_spaces = spaced.as_ref().is_some_and(SpacedRows::is_likely);
     let part = |kind, taken| {
         let text = [line, b"\n"].concat();
-        Begun::Part(Paste { kind, text, taken })
+        Begun::Part(Paste { kind, text, taken, spaced: spaced.clone() })
     };
-    let groups = groups(line);
+    let drawn = plain(line);
+    let groups = groups(&drawn);
     let first = groups.first().map_or(0, |group| group.len());
-    if is_ruler(line) && !matches!(first, 16 | 81 | 256 | 625) {
+    if is_frame {
         return part(Kind::Rows(None), 0);
     }
     if matches!(groups[..], [b"2" | b"3"]) {
         return part(Kind::Header, 0);
     }
-    let is_number = |group: &&[u8]| group.iter().all(u8::is_ascii_digit);
-    if groups.len() == 3 && groups.iter().all(is_number) && !groups.iter().all(|group| group.len() == 3) {
+    if is_triple(&groups) {
         return part(Kind::Triples, 1);
     }
     let is_small = |byte: &u8| matches!(byte, b'0'..=b'4' | b'.' | b'_' | b'*' | b'-');
     if matches!(first, 81 | 256 | 625) || (first == 16 && line.trim_ascii().iter().take(16).all(is_small)) {
         return Begun::Whole;
     }
+    // A 1 alone is a puzzle, unless its line is as long as a row.
+    let is_one = matches!(groups[..], [b"1"]) && line.len() != Order::NINE.side();
     match row_order(line) {
-        Some(order) => part(Kind::Rows(Some(order)), 1),
-        None => Begun::Whole,
+        Some(order) if !(has_spaces && is_too_large(line, order)) => part(Kind::Rows(Some(order)), 1),
+        _ if has_spaces && !is_one => part(Kind::Spaced, 1),
+        _ => Begun::Whole,
     }
+}
+
+/// Are these lines, which were pasted at once, rows with spaces for blank cells?
+pub fn is_spaced(lines: &[&[u8]], hint: &Hint) -> bool {
+    let mut lines = lines.iter().copied().map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    let Some(first) = lines.next() else { return false };
+    let Begun::Part(mut paste) = begin(first, may_have_spaces(hint)) else { return false };
+    for line in lines {
+        if paste.kind == Kind::Spaced || paste.take(line) != Taken::More {
+            break;
+        }
+    }
+    paste.kind == Kind::Spaced
 }
 
 impl Paste {
@@ -143,8 +241,15 @@ impl Paste {
         let is_blank = line.trim_ascii().is_empty();
         self.text.extend_from_slice(line);
         self.text.push(b'\n');
-        let is_content = !is_blank && !is_ruler(line) && line.trim_ascii_start().first() != Some(&b'#');
-        match &mut self.kind {
+        let is_content = is_content(line);
+        if is_blank || is_content {
+            self.spaced = self.spaced.take().and_then(|rows| rows.with(line));
+        }
+        if is_content && self.is_misfit(line) && self.spaced.as_ref().is_some_and(SpacedRows::is_likely) {
+            self.kind = Kind::Spaced;
+        }
+        match self.kind {
+            Kind::Spaced => return self.spaced_so_far(),
             Kind::Header if is_content => return Taken::Done,
             Kind::Triples if is_blank => return Taken::Done,
             Kind::Rows(Some(order)) => {
@@ -158,28 +263,75 @@ impl Paste {
                     return Taken::Short;
                 }
             }
-            Kind::Rows(order) if is_content => {
-                *order = row_order(line);
+            Kind::Rows(None) if is_content => {
+                let order = row_order(line);
+                self.kind = Kind::Rows(order);
                 self.taken = 1;
                 if order.is_none() {
                     return Taken::Done;
                 }
             }
-            Kind::Triples => self.taken += usize::from(is_content),
+            Kind::Triples => {
+                self.taken += usize::from(is_content);
+                if is_content && self.taken == Order::NINE.side() && self.are_rows() {
+                    self.kind = Kind::Spaced;
+                    return Taken::Done;
+                }
+            }
             Kind::Rows(None) | Kind::Header => {}
         }
         Taken::More
     }
 
+    /// Is a line none of those that the puzzle needs next?
+    fn is_misfit(&self, line: &[u8]) -> bool {
+        match self.kind {
+            Kind::Rows(None) => row_order(line).is_none(),
+            Kind::Rows(Some(order)) => row_order(line) != Some(order) || is_too_large(line, order),
+            Kind::Triples => !is_triple(&groups(&plain(line))),
+            // No row is as long as a puzzle.
+            Kind::Header => true,
+            Kind::Spaced => false,
+        }
+    }
+
+    /// The effect of the last line on rows with spaces.
+    fn spaced_so_far(&self) -> Taken {
+        match &self.spaced {
+            Some(rows) if rows.is_complete() => Taken::Done,
+            Some(rows) if rows.may_go_on() => Taken::More,
+            _ => Taken::Short,
+        }
+    }
+
+    /// Are nine triples nine rows with three clues each, because they are no puzzle otherwise?
+    fn are_rows(&self) -> bool {
+        let can_be = self.spaced.as_ref().is_some_and(|rows| rows.is_likely() && rows.is_complete());
+        can_be && !self.read(&Hint::default()).is_ok_and(|(_, grid)| grid.keeps_rules())
+    }
+
     /// Is the line another puzzle, and no row of this one?
     pub fn is_another(&self, line: &[u8]) -> bool {
-        let first = groups(line).first().map_or(0, |group| group.len());
-        matches!(self.kind, Kind::Rows(_)) && matches!(first, 81 | 256 | 625)
+        let first = || groups(&plain(line)).first().map_or(0, |group| group.len());
+        match self.kind {
+            Kind::Rows(_) => matches!(first(), 81 | 256 | 625),
+            Kind::Spaced => is_content(line) && SpacedRows::default().with(line).is_none(),
+            Kind::Triples | Kind::Header => false,
+        }
+    }
+
+    /// Is it a grid, which a ruler may close?
+    pub const fn is_grid(&self) -> bool {
+        matches!(self.kind, Kind::Rows(_) | Kind::Spaced)
     }
 
     /// The prompt of the next line.
     pub fn prompt(&self) -> String {
         match self.kind {
+            Kind::Spaced => {
+                let (rows, side) = self.spaced.as_ref().map_or((0, 0), |rows| (rows.len(), rows.side()));
+                format!("row {} of {side}> ", rows + 1)
+            }
             Kind::Rows(Some(order)) => format!("row {} of {}> ", self.taken + 1, order.side()),
             Kind::Rows(None) => "row 1> ".to_owned(),
             Kind::Triples => "row column value, a blank line ends> ".to_owned(),
@@ -189,8 +341,9 @@ impl Paste {
 
     /// The reply if the puzzle stays unfinished.
     pub fn unfinished(&self) -> String {
-        match self.kind {
-            Kind::Rows(Some(order)) => {
+        match (self.kind, &self.spaced) {
+            (Kind::Spaced, Some(rows)) => rows.unfinished(),
+            (Kind::Rows(Some(order)), _) => {
                 format!(
                     "The puzzle ended after {} of {} rows. It is not on the board.\n",
                     self.taken,
@@ -211,13 +364,16 @@ impl Paste {
     /// # Errors
     /// A badly formed puzzle.
     pub fn read(&self, hint: &Hint) -> Result<(Format, Grid), FormatError> {
+        let spaced = self.spaced.as_ref().filter(|_| self.kind == Kind::Spaced).and_then(SpacedRows::text);
         let (notation, order) = match self.kind {
             Kind::Rows(order) => (Notation::Grid, order),
+            Kind::Spaced => (Notation::Grid, spaced.as_ref().map(|(order, _)| *order)),
             Kind::Triples => (Notation::Triples, None),
             Kind::Header => (Notation::Header, None),
         };
         let hint = Hint { notation: Some(notation), order: hint.order.or(order), ..hint.clone() };
-        read_text(&self.text, &hint).map(|(format, puzzle, _)| (format, puzzle))
+        let text = spaced.as_ref().map_or(&self.text, |(_, text)| text);
+        read_text(text, &hint).map(|(format, puzzle, _)| (format, puzzle))
     }
 }
 
@@ -264,7 +420,7 @@ mod tests {
     use super::*;
 
     fn kind(line: &str) -> Option<Kind> {
-        match begin(line.as_bytes()) {
+        match begin(line.as_bytes(), true) {
             Begun::Whole => None,
             Begun::Part(paste) => Some(paste.kind),
         }
@@ -289,6 +445,23 @@ mod tests {
             (&"1 1 5".to_owned(), Some(Kind::Triples)),
             (&"3".to_owned(), Some(Kind::Header)),
             (&"+---+---+".to_owned(), Some(Kind::Rows(None))),
+            (&"├───┼───┤".to_owned(), Some(Kind::Rows(None))),
+            (&"*-----------*".to_owned(), Some(Kind::Rows(None))),
+            (&"'-----'".to_owned(), Some(Kind::Rows(None))),
+            (&"│53.│.7.│...│".to_owned(), rows(9)),
+            (&"53  7".to_owned(), Some(Kind::Spaced)),
+            (&" 98    6 ".to_owned(), Some(Kind::Spaced)),
+            (&"53 46".to_owned(), Some(Kind::Spaced)),
+            (&"1        ".to_owned(), Some(Kind::Spaced)),
+            (&"   7".to_owned(), Some(Kind::Spaced)),
+            // These may be something else, which the next line decides.
+            (&"5   3 7".to_owned(), Some(Kind::Triples)),
+            (&"12  34".to_owned(), rows(4)),
+            (&"  3".to_owned(), Some(Kind::Header)),
+            (&"  1".to_owned(), None),
+            (&"7".to_owned(), None),
+            (&"12".to_owned(), None),
+            (&"55 7".to_owned(), None),
             (&"1".to_owned(), None),
             (&"53..7...".to_owned(), None),
         ];
@@ -313,9 +486,20 @@ mod tests {
         ] {
             assert!(!looks_like_cells(word.as_bytes()), "{word}");
         }
-        for cells in
-            ["53..7x...", "1 2 3", "5 3 4 6 7 8 9 1 2", "123456789ABCDEFG", "---+---", "AB.D", "C . . 4"]
-        {
+        for cells in [
+            "53..7x...",
+            "1 2 3",
+            "5 3 4 6 7 8 9 1 2",
+            "123456789ABCDEFG",
+            "---+---",
+            "AB.D",
+            "C . . 4",
+            "┌───┬───┐",
+            "│53.│.7.│...│",
+            "'---'",
+            "53  7",
+            " 9     6",
+        ] {
             assert!(looks_like_cells(cells.as_bytes()), "{cells}");
         }
         assert!(looks_like_cells("A".repeat(81).as_bytes()));
@@ -331,7 +515,9 @@ mod tests {
     }
 
     fn pasted(lines: &[&str]) -> Result<(Format, Grid), FormatError> {
-        let Begun::Part(mut paste) = begin(lines[0].as_bytes()) else { panic!("{} is whole", lines[0]) };
+        let Begun::Part(mut paste) = begin(lines[0].as_bytes(), true) else {
+            panic!("{} is whole", lines[0])
+        };
         for (index, line) in lines.iter().enumerate().skip(1) {
             let wanted = if index + 1 == lines.len() { Taken::Done } else { Taken::More };
             assert_eq!(paste.take(line.as_bytes()), wanted, "line {index}");
@@ -355,9 +541,56 @@ mod tests {
             "Line 3 has an invalid character. It is 'q' in column 3."
         );
         assert_eq!(error(&["1234", "34122", "2143", "4321"]), "Line 2 has the wrong length.");
-        let Begun::Part(mut paste) = begin(b"1234") else { panic!("a row is whole") };
+        let Begun::Part(mut paste) = begin(b"1234", true) else { panic!("a row is whole") };
         assert_eq!(paste.take(b" "), Taken::Short);
         assert_eq!(paste.unfinished(), "The puzzle ended after 1 of 4 rows. It is not on the board.\n");
+    }
+
+    #[test]
+    fn rows_with_spaces_may_look_like_something_else_at_first() {
+        let filled = |rows: [&str; 9]| {
+            let (format, grid) = pasted(&rows).unwrap();
+            assert!(format.order() == Order::NINE && grid.keeps_rules(), "{rows:?}");
+            grid.filled()
+        };
+        let mut puzzle = [
+            "53  7",
+            "6  195",
+            " 98    6",
+            "8   6   3",
+            "4  8 3  1",
+            "7   2   6",
+            " 6    28",
+            "   419  5",
+            "    8  79",
+        ];
+        assert_eq!(filled(puzzle), 30);
+        // Triples, a row of a 4x4 puzzle, a block size, a row without blank cells.
+        for (first, clues) in [("5 3 7", 30), ("53  7 4", 31), ("1 2 4 3", 31), ("3", 28), ("534678912", 36)]
+        {
+            puzzle[0] = first;
+            assert_eq!(filled(puzzle), clues, "{first}");
+        }
+        // Three clues in each row, which set (5, 7) twice as triples.
+        let three = [
+            "5   7   2",
+            "6  1  3",
+            " 9  4  6",
+            " 5 7 1",
+            "  6  3  1",
+            "7  9  8",
+            " 6  3  8",
+            "  7  9  5",
+            "3   8   9",
+        ];
+        assert_eq!(filled(three), 27);
+        let (format, grid) = pasted(&["1  4", " 3  ", "  2 ", "4  1"]).unwrap();
+        assert_eq!((format.order().side(), grid.filled()), (4, 6));
+        // A line that is no row ends them.
+        let Begun::Part(paste) = begin(b"53  7", true) else { panic!("a row is whole") };
+        assert!(paste.is_another(b"6..195...") && !paste.is_another(b"6  195") && !paste.is_another(b""));
+        assert_eq!(paste.prompt(), "row 2 of 9> ");
+        assert!(matches!(begin(b"53  7", false), Begun::Whole));
     }
 
     #[test]

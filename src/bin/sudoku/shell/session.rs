@@ -27,18 +27,22 @@ use super::examples::example;
 use super::hand::Hand;
 use super::list::{self, Interrupted, List};
 use super::paste::{self, Begun, Paste, Taken};
-use crate::cli::{print, summary};
+use crate::cli::{fit, print, summary};
 use crate::{check, rate, steps};
 
 /// The longest line accepted, in bytes. The largest puzzle pasted at once, in the widest notation,
 /// is shorter.
 pub const MAX_LINE_BYTES: usize = 64 * 1024;
 
+/// The columns of the names of strategies, and those that a terminal of 80 has left for summaries.
+const NAME_COLUMNS: usize = 18;
+const SUMMARY_COLUMNS: usize = 79 - NAME_COLUMNS - 3;
+
 /// The most answers that `solve FILE` shows.
 const ANSWERS_SHOWN: usize = 10;
 
-const NO_BOARD: &str = "There is no puzzle on the board. `example` puts one there, `open FILE` takes one from a file, and one can be \
-                        pasted as it is.";
+const NO_BOARD: &str = "There is no puzzle on the board. `example` puts one there, `open FILE` takes\n\
+                        one from a file, and one can be pasted as it is.";
 
 /// The state of a session.
 pub struct Session {
@@ -54,6 +58,8 @@ pub struct Session {
     paste: Option<(Paste, Then)>,
     /// `solve` waits for a puzzle or a file.
     awaits_puzzle: bool,
+    /// A grid has just ended, so a ruler closes it.
+    expects_ruler: bool,
     pool: Option<Arc<ThreadPool>>,
     cancel: Arc<AtomicBool>,
     look: Look,
@@ -87,6 +93,7 @@ impl Session {
             hint,
             paste: None,
             awaits_puzzle: false,
+            expects_ruler: false,
             pool: None,
             cancel,
             look,
@@ -123,8 +130,8 @@ impl Session {
         let lines: Vec<&[u8]> = typed.split(|&byte| byte == b'\n').collect();
         // A terminal passes pasted lines on together, so they can be read as one text.
         let is_text = lines.len() > 2 && self.paste.is_none() && command_of(lines[0]).is_none();
-        if is_text && paste::looks_like_cells(lines[0]) {
-            let then = if std::mem::take(&mut self.awaits_puzzle) { Then::Solve } else { Then::Show };
+        if is_text && paste::looks_like_cells(lines[0]) && !paste::is_spaced(&lines, &self.hint) {
+            let then = self.then();
             return Reply { text: reply(self.take_text(typed, then)), is_last: false };
         }
         let mut reply = Reply::default();
@@ -155,32 +162,47 @@ impl Session {
         self.paste.take().map_or(String::new(), |(paste, _)| paste.unfinished())
     }
 
-    fn take_line(&mut self, line: &[u8]) -> Result<String, Leave> {
+    /// What happens to the next puzzle.
+    fn then(&mut self) -> Then {
+        if std::mem::take(&mut self.awaits_puzzle) { Then::Solve } else { Then::Show }
+    }
+
+    fn take_line(&mut self, typed: &[u8]) -> Result<String, Leave> {
         let mut before = String::new();
         if let Some((mut paste, then)) = self.paste.take() {
-            if command_of(line).is_none() && !paste.is_another(line) {
-                return Ok(match paste.take(line) {
+            if command_of(typed).is_none() && !paste.is_another(typed) {
+                return Ok(match paste.take(typed) {
                     Taken::More => {
                         self.paste = Some((paste, then));
                         String::new()
                     }
-                    Taken::Done => reply(self.take_paste(&paste, then)),
+                    Taken::Done => {
+                        self.expects_ruler = paste.is_grid();
+                        reply(self.take_paste(&paste, then))
+                    }
                     Taken::Short => paste.unfinished(),
                 });
             }
             before = if paste.may_end() { reply(self.take_paste(&paste, then)) } else { paste.unfinished() };
+        } else if std::mem::take(&mut self.expects_ruler) && paste::is_frame(typed) {
+            return Ok(before);
         }
-        let line = line.trim_ascii();
+        let may_have_spaces = paste::may_have_spaces(&self.hint);
+        if may_have_spaces && paste::is_blank_row(typed) {
+            let then = self.then();
+            return Ok(before + &reply(self.take_cells(typed, then, true)));
+        }
+        let line = typed.trim_ascii();
         if line.is_empty() || line.starts_with(b"#") {
             return Ok(before);
         }
         let was_awaited = std::mem::take(&mut self.awaits_puzzle);
         if command_of(line).is_none() {
             if was_awaited {
-                return Ok(before + &reply(self.solve_named(line)));
+                return Ok(before + &reply(self.solve_named(typed, may_have_spaces)));
             }
             if paste::looks_like_cells(line) {
-                return Ok(before + &reply(self.take_cells(line, Then::Show)));
+                return Ok(before + &reply(self.take_cells(typed, Then::Show, may_have_spaces)));
             }
         }
         let text = String::from_utf8_lossy(line);
@@ -211,9 +233,7 @@ impl Session {
         match (command.verb, &words[..]) {
             (Verb::Rules, []) => Ok(self.rules()),
             (Verb::Help, []) => Ok(command::list()),
-            (Verb::Help, [word]) => {
-                Ok(command::resolve(word).map_or_else(|s| s + "\n", command::Command::help))
-            }
+            (Verb::Help, [word]) => Ok(command::explain(word)),
             (Verb::Example, []) => self.example(Order::NINE),
             (Verb::Example, [side]) => self.example(order(side)?),
             (Verb::New, []) => Ok(self.new_board(self.order())),
@@ -250,7 +270,7 @@ impl Session {
                 let list = self.list.clone().ok_or_else(no_list)?;
                 self.solve_all(&list)
             }
-            (Verb::Solve, [..]) => self.solve_named(rest),
+            (Verb::Solve, [..]) => self.solve_named(rest, false),
             (Verb::Count, []) => self.count(DEFAULT_COUNT_LIMIT),
             (Verb::Count, [limit]) => self.count(from_one(limit)?),
             (Verb::Unique, []) => self.unique(),
@@ -311,8 +331,9 @@ impl Session {
         }
     }
 
-    fn take_cells(&mut self, line: &[u8], then: Then) -> anyhow::Result<String> {
-        match paste::begin(line) {
+    /// Takes the first line of a puzzle. `may_have_spaces` tells whether spaces can be blank cells.
+    fn take_cells(&mut self, line: &[u8], then: Then, may_have_spaces: bool) -> anyhow::Result<String> {
+        match paste::begin(line, may_have_spaces) {
             Begun::Part(paste) => {
                 self.paste = Some((paste, then));
                 Ok(String::new())
@@ -543,11 +564,11 @@ impl Session {
         Ok(format!("{shown}\n{verdict}\n{cost}"))
     }
 
-    /// Solves the argument of `solve`: a file, or else a puzzle.
-    fn solve_named(&mut self, typed: &[u8]) -> anyhow::Result<String> {
-        let path = list::path(typed);
+    /// Solves the argument of `solve`, or the line that it waited for: a file, or else a puzzle.
+    fn solve_named(&mut self, typed: &[u8], may_have_spaces: bool) -> anyhow::Result<String> {
+        let path = list::path(typed.trim_ascii());
         if !path.exists() && paste::looks_like_cells(typed) {
-            return self.take_cells(typed, Then::Solve);
+            return self.take_cells(typed, Then::Solve, may_have_spaces);
         }
         let pool = self.pool()?;
         let (list, report) = List::open(&path, &self.hint, &pool, &self.cancel)?;
@@ -558,7 +579,7 @@ impl Session {
     pub fn begin(&mut self, start: &[u8]) -> String {
         let path = list::path(start);
         let is_puzzle = !path.exists() && paste::looks_like_cells(start);
-        reply(if is_puzzle { self.take_cells(start, Then::Show) } else { self.open(&path) })
+        reply(if is_puzzle { self.take_cells(start, Then::Show, false) } else { self.open(&path) })
     }
 
     /// Solves every puzzle of a list and shows the first answers.
@@ -716,7 +737,13 @@ impl Session {
         for strategy in STRATEGIES {
             let mark = if strategy.name() == in_use { "*" } else { " " };
             let misfit = if strategy.supports(order) { String::new() } else { format!(" (not for {order})") };
-            text += &format!("{mark} {:18} {}{misfit}\n", strategy.name(), strategy.summary());
+            let summary = format!("{}{misfit}", strategy.summary());
+            let mut lines = fit::wrapped(&summary, SUMMARY_COLUMNS).into_iter();
+            let first = lines.next().unwrap_or_default();
+            text += &format!("{mark} {:NAME_COLUMNS$} {first}\n", strategy.name());
+            for line in lines {
+                text += &format!("{}{line}\n", " ".repeat(NAME_COLUMNS + 3));
+            }
         }
         let how = if self.strategy.is_some() { "chosen by you" } else { "the default for the size" };
         text + &format!("* in use, {how}\n")
@@ -756,17 +783,20 @@ impl Session {
         }
         let mut text = format!(
             "A {order} Sudoku has {side} rows, {side} columns and {side} boxes of {b}x{b} cells.\n\
-             Fill in all cells so that each row, each column and each box has every value from 1 to {side} once.\n\
-             The clues, the values given at the start, stay as they are. A good puzzle has exactly one solution.\n\n\
-             A `.` is a blank cell. Cells are named by row and column, both counted from 1 at the top left:\n\
-             `set 2 {side} 1` puts a 1 into row 2, column {side}.\n"
+             Fill in all cells so that each row, each column and each box has every value\n\
+             from 1 to {side} once.\n\
+             The clues, the values given at the start, stay as they are. A good puzzle has\n\
+             exactly one solution.\n\n\
+             A `.` is a blank cell. Cells are named by row and column, both counted from 1\n\
+             at the top left: `set 2 {side} 1` puts a 1 into row 2, column {side}.\n"
         );
         if side > 9 {
             let format = self.board.as_ref().map(Board::format).cloned().or_else(|| letters(order).ok());
             let symbol = |value| format.as_ref().map_or('?', |format| format.symbol(value));
             let last = u8::try_from(side).unwrap_or(u8::MAX);
             text += &format!(
-                "Values above 9 are shown as one character each, {} for 10 to {} for {side}; `set` takes both.\n",
+                "Values above 9 are shown as one character each, {} for 10 to {} for {side};\n\
+                 `set` takes both.\n",
                 symbol(10),
                 symbol(last)
             );
@@ -829,4 +859,24 @@ fn cost(strategy: &dyn Strategy, metrics: &Metrics, time: Duration) -> String {
 /// The completions of `strategy`.
 pub fn strategy_names() -> impl Iterator<Item = &'static str> {
     STRATEGIES.iter().map(|strategy| strategy.name()).chain(["default"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_with_spaces_are_read_when_pasted_at_once() {
+        let rows = "53  7\n6  195\n 98    6\n8   6   3\n4  8 3  1\n7   2   6\n 6    28\n   419  5\n    8  79";
+        let session = || Session::new(Hint::default(), Arc::default(), Look::Plain);
+        for end in ["", "\n", "\r\n\n", "\n------\ncheck"] {
+            let reply = session().take(format!("{rows}{end}").as_bytes());
+            assert!(reply.text.starts_with("The puzzle: 9x9, 30 clues\n"), "{}", reply.text);
+            assert!(!reply.text.contains("not on the board"), "{}", reply.text);
+        }
+        let mut session = session();
+        assert_eq!(session.take(b"53  7\n6  195\n 98    6\n").text, "");
+        assert_eq!(session.prompt(), "row 4 of 9> ");
+        assert_eq!(session.interrupt(), "The puzzle ended after 3 of 9 rows. It is not on the board.\n");
+    }
 }

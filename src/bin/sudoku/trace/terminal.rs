@@ -140,6 +140,8 @@ impl Terminal {
             let mut ours = modes.clone();
             // Keys come at once and are not shown. Ctrl-C and Ctrl-Z stay signals.
             ours.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::IEXTEN);
+            // They drop nothing of what is drawn: half a sequence would be on the screen as text.
+            ours.local_modes.insert(LocalModes::NOFLSH);
             // Never waits for a byte: another program may read from the same terminal.
             ours.special_codes[SpecialCodeIndex::VMIN] = 0;
             ours.special_codes[SpecialCodeIndex::VTIME] = 0;
