@@ -59,6 +59,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("http_body_util", &["service/http/"]),
     ("futures_util", &["service/http/"]),
     ("base64", &["service/http/"]),
+    ("h2", &["client/endpoint.rs"]),
     ("hyper", &["bin/sudokud/admin.rs", "service/net/http1.rs"]),
     ("hyper_util", &["bin/sudokud/admin.rs", "service/net/http1.rs", "client/probe.rs", "client/plain.rs"]),
     ("opentelemetry", &["service/net/observe.rs", "bin/sudokud/export.rs"]),

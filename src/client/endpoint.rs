@@ -139,10 +139,14 @@ impl Connector {
         {
             return Err(ServerError::Handshake(sentence));
         }
-        let closed = causes(error).filter_map(|cause| cause.downcast_ref::<io::Error>()).any(|error| {
+        let transport = causes(error).find_map(|cause| cause.downcast_ref::<h2::Error>());
+        let of_socket =
+            |cause: &'_ (dyn Error + 'static)| cause.downcast_ref::<io::Error>().map(io::Error::kind);
+        let kinds = causes(error).filter_map(of_socket);
+        let closed = kinds.chain(transport.and_then(h2::Error::get_io).map(io::Error::kind)).any(|kind| {
             use io::ErrorKind as E;
             matches!(
-                error.kind(),
+                kind,
                 E::UnexpectedEof
                     | E::ConnectionReset
                     | E::ConnectionAborted

@@ -5,7 +5,8 @@
 //! implementation begins with 64 KiB or more, so the first one is zero; TLS answers with an alert,
 //! and HTTP/1 with its name.
 
-use std::io;
+use std::io::{self, Read as _};
+use std::os::fd::AsFd as _;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
@@ -87,8 +88,10 @@ impl Listening {
     /// could not write.
     fn look_behind<T>(&mut self, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if matches!(written, Poll::Ready(Err(_))) {
+            // Read from the socket itself, because the runtime may not know yet that bytes are there.
             let mut bytes = [0; Spoken::TELLING_BYTES];
-            if let Ok(length) = self.socket.try_read(&mut bytes) {
+            let read = self.socket.as_fd().try_clone_to_owned().map(std::net::TcpStream::from);
+            if let Ok(length) = read.and_then(|mut socket| socket.read(&mut bytes)) {
                 self.look_at(&bytes[..length]);
             }
         }

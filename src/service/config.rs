@@ -44,6 +44,9 @@ pub struct Config {
     pub limits: Limits,
     /// The time that open calls have to end when the server shuts down (default: 10 s).
     pub drain_timeout: Duration,
+    /// The time before that in which health says that the server is shutting down, and calls are still
+    /// let in, so that load balancers look away before the ports are closed (default: none).
+    pub drain_delay: Duration,
     /// The strategies that clients may name, the default first.
     pub strategies: &'static [&'static dyn Strategy],
     /// Who is told of every call that has ended (default: nobody).
@@ -63,6 +66,7 @@ impl Default for Config {
             threads: None,
             limits: Limits::default(),
             drain_timeout: Duration::from_secs(10),
+            drain_delay: Duration::ZERO,
             strategies: STRATEGIES,
             call_observer: None,
         }

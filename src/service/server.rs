@@ -11,12 +11,13 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::body::Body;
 use tonic::codec::CompressionEncoding::{Deflate, Gzip, Zstd};
@@ -153,7 +154,10 @@ pub struct Server {
     listening: Vec<Listening>,
     context: Arc<Context>,
     draining: watch::Sender<bool>,
+    /// Set when the shutdown begins, before calls are refused.
+    is_leaving: Arc<AtomicBool>,
     drain_timeout: Duration,
+    drain_delay: Duration,
     health: HealthReporter,
     routes: Routes,
     secrets: Reloader,
@@ -206,6 +210,7 @@ impl Reloader {
 #[derive(Clone)]
 pub struct Readiness {
     draining: watch::Receiver<bool>,
+    is_leaving: Arc<AtomicBool>,
     room: Arc<ConnectionRoom>,
     admission: Arc<Admission>,
 }
@@ -227,7 +232,8 @@ impl Readiness {
     /// Whether the server admits calls now.
     #[must_use]
     pub fn state(&self) -> ReadyState {
-        if *self.draining.borrow() || self.draining.has_changed().is_err() {
+        let is_leaving = self.is_leaving.load(Ordering::Relaxed);
+        if is_leaving || *self.draining.borrow() || self.draining.has_changed().is_err() {
             ReadyState::ShuttingDown
         } else if self.room.is_full() || self.admission.is_crowded() {
             ReadyState::Overloaded
@@ -280,13 +286,15 @@ impl Server {
             listening.extend(bound.map_err(listen_error)?);
         }
         secrets.context = Some(Arc::clone(&context));
-        let drain_timeout = config.drain_timeout;
+        let (drain_timeout, drain_delay) = (config.drain_timeout, config.drain_delay);
         let Config { page, allowed_origins, call_observer, .. } = config;
         Ok(Self {
             listening,
             context,
             draining,
+            is_leaving: Arc::default(),
             drain_timeout,
+            drain_delay,
             health,
             routes,
             secrets,
@@ -308,6 +316,7 @@ impl Server {
     pub fn readiness(&self) -> Readiness {
         Readiness {
             draining: self.draining.subscribe(),
+            is_leaving: Arc::clone(&self.is_leaving),
             room: Arc::clone(&self.secrets.room),
             admission: Arc::clone(&self.secrets.admission),
         }
@@ -365,7 +374,17 @@ impl Server {
 
     async fn run(self, shutdown: Boxed<()>) -> Result<Stopped, transport::Error> {
         let gateway = self.gateway();
-        let Self { listening, context, draining, drain_timeout, health, secrets, .. } = self;
+        let Self {
+            listening,
+            context,
+            draining,
+            is_leaving,
+            drain_timeout,
+            drain_delay,
+            health,
+            secrets,
+            ..
+        } = self;
         let room = Arc::clone(&secrets.room);
         let service = <SudokuServiceServer<Sudoku> as NamedService>::NAME;
         health.set_service_status(service, ServingStatus::Serving).await;
@@ -411,6 +430,11 @@ impl Server {
             health.set_service_status(name, ServingStatus::NotServing).await;
         }
         metrics::draining();
+        is_leaving.store(true, Ordering::Relaxed);
+        tokio::select! {
+            ended = &mut transport => return ended.map(|()| Stopped::Drained),
+            () = sleep(drain_delay) => {}
+        }
         // This ends accepting and reading, and sends GOAWAY to clients.
         draining.send_replace(true);
         let calls_end = async {

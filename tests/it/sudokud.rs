@@ -58,7 +58,7 @@ fn what_cannot_start_says_what_to_do() {
         (&["--listen", "nonsense"], "write an address or a name and a port, as in 127.0.0.1:50051"),
         (&["--threads", "0"], "give a whole number from 1 to 1024"),
         (&["--threads", "1025"], "give a whole number from 1 to 1024"),
-        (&["--max-nodes", "0"], "0 is not in 1.."),
+        (&["--max-nodes", "0"], "give a whole number from 1"),
     ];
     for (arguments, words) in cases {
         let output = sudokud(arguments).output().unwrap();
@@ -277,6 +277,29 @@ fn readiness_and_health_end_when_it_shuts_down() {
         while watch.message().await.is_ok_and(|message| message.is_some()) {}
     });
     assert!(child.wait().unwrap().success());
+}
+
+/// Load balancers that ask within the delay send no more clients, and those who came are still answered.
+#[test]
+fn a_server_says_that_it_goes_before_its_port_is_closed() {
+    let (mut child, admin, url) = running_with_metrics(&["--drain-delay", "20s"]);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        signal(&child, "-TERM");
+        eventually("the end of its readiness", || get(&admin, "GET /readyz").0 == 503);
+        // A new connection, with a call.
+        let channel = Endpoint::from_shared(url).unwrap().connect().await.unwrap();
+        let health = HealthClient::new(channel.clone()).check(HealthCheckRequest::default()).await.unwrap();
+        assert_eq!(health.into_inner().status(), ServingStatus::NotServing);
+        let asked = GenerateRequest { order: 1, count: 1, ..Default::default() };
+        let mut made = SudokuServiceClient::new(channel).generate(asked).await.unwrap().into_inner();
+        assert!(made.message().await.unwrap().is_some());
+        // A second signal ends the delay too.
+        signal(&child, "-TERM");
+    });
+    let begin = Instant::now();
+    child.wait().unwrap();
+    assert!(begin.elapsed() < PROMPT, "{:?}", begin.elapsed());
 }
 
 /// A certificate for this machine that vouches for itself, and its key.

@@ -7,7 +7,9 @@ use std::task::{Context as Poller, Poll};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use prost::Message as _;
 use sudoku_stream::service::proto::{SolveLinesRequest, SolveRequest, SolveStreamRequest};
+use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_stream::StreamExt as _;
@@ -267,6 +269,36 @@ async fn a_client_that_does_not_take_its_answers_loses_its_connection() {
     sender.send(batch(1, &[puzzle.as_bytes()])).await.unwrap();
     let response = timeout(PATIENCE, quiet.message()).await.unwrap().unwrap().unwrap();
     assert_solves(solution(&response.answers[0]), puzzle);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_only_sends_is_told_why_its_connection_is_closed() {
+    let mut config = config();
+    config.limits.idle_timeout = Duration::from_millis(400);
+    let server = start(config).await;
+    let socket = TcpStream::connect(server.address).await.unwrap();
+    let (mut client, connection) = h2::client::handshake(socket).await.unwrap();
+    let connection = tokio::spawn(connection);
+    let request = http::Request::post(format!("{}/sudoku.v1.SudokuService/SolveLines", server.url()))
+        .header("content-type", "application/grpc")
+        .header("te", "trailers")
+        .body(())
+        .unwrap();
+    let (response, mut body) = client.send_request(request, false).unwrap();
+    let lines = Bytes::from(lines(&nearly_solved(1000)));
+    let message = SolveLinesRequest { lines, ..SolveLinesRequest::default() }.encode_to_vec();
+    let length = u32::try_from(message.len()).unwrap().to_be_bytes();
+    let message = Bytes::from([&[0], &length[..], &message].concat());
+    for _ in 0..100 {
+        body.send_data(message.clone(), false).unwrap();
+    }
+    // Held, and not read.
+    let unread = response.await.unwrap();
+    let closed = timeout(PATIENCE, connection).await.unwrap().unwrap().unwrap_err();
+    assert_eq!(closed.reason(), Some(h2::Reason::ENHANCE_YOUR_CALM), "{closed:?}");
+    let words = "The client does not read its answers: read while you send.";
+    assert!(closed.is_go_away() && format!("{closed:?}").contains(words), "{closed:?}");
+    drop(unread);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

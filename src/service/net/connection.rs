@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context as TaskContext, Poll, ready};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::time::{Instant, Sleep, sleep, timeout};
@@ -251,12 +251,14 @@ async fn greet(
         (Accepting::Unix(socket), _) => Socket::Unix(socket),
         (Accepting::Tcp(socket), None) => Socket::Plain(socket),
         (Accepting::Tcp(socket), Some(acceptor)) => {
-            match timeout(limits.handshake_timeout, acceptor.accept(socket)).await {
+            match timeout(limits.handshake_timeout, acceptor.accept(socket).into_fallible()).await {
                 Ok(Ok(stream)) => Socket::Encrypted(Box::new(stream)),
-                Ok(Err(error)) => {
+                Ok(Err((error, socket))) => {
                     metrics::handshake_failed("refused");
                     let problem = handshake_problem(&error);
                     tracing::info!(peer = %handle.peer(), "a TLS handshake failed: {problem}");
+                    // So that the alert arrives, which tells the peer what is wrong.
+                    let _ = timeout(LINGER_TIMEOUT, linger(socket)).await;
                     return;
                 }
                 Err(_) => {
@@ -272,6 +274,7 @@ async fn greet(
         // A receiver may be gone, because the server has ended.
         Ok(Ok(Protocol::Http2)) => {
             connection.expect_preface(limits.handshake_timeout, draining);
+            connection.frames = Some(SentFrames::default());
             let _ = accepted.http2.send(Ok(connection)).await;
         }
         Ok(Ok(Protocol::Http1)) => {
@@ -280,6 +283,14 @@ async fn greet(
         }
         Ok(Err(_)) | Err(_) => tracing::debug!("a connection was closed before it said anything"),
     }
+}
+
+/// Ends what is sent, and reads until the peer closes: see [`Closing`].
+async fn linger(mut socket: TcpStream) -> io::Result<()> {
+    let mut scratch = [0; 4096];
+    socket.shutdown().await?;
+    while socket.read(&mut scratch).await? > 0 {}
+    Ok(())
 }
 
 /// The protocol of a connection.
@@ -312,6 +323,8 @@ pub(crate) struct Connection {
     beginning: Beginning,
     preface: Option<Preface>,
     stall: Option<Stall>,
+    /// The frames that were sent, if it speaks HTTP/2.
+    frames: Option<SentFrames>,
     closing: Option<Closing>,
     handle: ConnectionHandle,
     meter: OpenConnection,
@@ -348,6 +361,61 @@ struct Stall {
     timer: Option<Pin<Box<Sleep>>>,
 }
 
+/// What is known of the frames of HTTP/2 that were sent: where the current one ends.
+#[derive(Debug, Default)]
+struct SentFrames {
+    /// The bytes of the header of a frame that were sent.
+    header: usize,
+    /// The bytes that its payload has, as far as its header was sent.
+    length: usize,
+    /// The bytes of the payload that were not sent.
+    rest: usize,
+}
+
+impl SentFrames {
+    /// The header of a frame, which begins with the length of its payload in three bytes.
+    const HEADER_BYTES: usize = 9;
+
+    fn pass(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            if self.rest > 0 {
+                let passed = self.rest.min(bytes.len());
+                self.rest -= passed;
+                bytes = &bytes[passed..];
+                continue;
+            }
+            if self.header < 3 {
+                self.length = self.length << 8 | usize::from(bytes[0]);
+            }
+            self.header += 1;
+            bytes = &bytes[1..];
+            if self.header == Self::HEADER_BYTES {
+                *self = Self { rest: self.length, ..Self::default() };
+            }
+        }
+    }
+
+    /// Whether the last frame is complete.
+    const fn is_between(&self) -> bool {
+        self.header == 0 && self.rest == 0
+    }
+}
+
+/// The words for a client that sends and does not read.
+const UNREAD: &str = "The client does not read its answers: read while you send.";
+
+/// A GOAWAY frame (RFC 9113, section 6.8) with these words and `ENHANCE_YOUR_CALM`, after which no
+/// stream is excluded: the transport's own says which were seen.
+fn unread_goaway() -> Vec<u8> {
+    const GOAWAY: u8 = 7;
+    const LAST_STREAM: u32 = 0x7FFF_FFFF;
+    const ENHANCE_YOUR_CALM: u32 = 0xB;
+    let payload =
+        [&LAST_STREAM.to_be_bytes()[..], &ENHANCE_YOUR_CALM.to_be_bytes(), UNREAD.as_bytes()].concat();
+    let length = u32::try_from(payload.len()).unwrap_or_default().to_be_bytes();
+    [&length[1..], &[GOAWAY, 0], &[0; 4], &payload].concat()
+}
+
 /// The lingering close: our last byte was written, and the peer's bytes are read and dropped.
 struct Closing {
     timeout: Pin<Box<Sleep>>,
@@ -360,6 +428,7 @@ impl Connection {
             beginning: Beginning::default(),
             preface: None,
             stall: None,
+            frames: None,
             closing: None,
             handle,
             meter: OpenConnection::new(),
@@ -392,6 +461,19 @@ impl Connection {
         };
         let missing = PREFACE_BYTES - self.beginning.len;
         self.preface = Some(Preface { missing, given_up: Box::pin(given_up) });
+    }
+
+    /// Tells a client of HTTP/2 that does not read its answers why its connection is closed, if that
+    /// fits between two frames. The transport has no way to do it: what it says on a stream waits
+    /// behind the answers, and its own GOAWAY frames have no text.
+    fn say_why_it_closes(&mut self, cx: &mut TaskContext<'_>) {
+        if !self.frames.as_ref().is_some_and(SentFrames::is_between) {
+            return;
+        }
+        self.frames = None;
+        // It is short, so it is written as a whole or not at all; nothing can be done about the latter.
+        let _ = either!(&mut self.socket, stream => Pin::new(&mut *stream).poll_write(cx, &unread_goaway()));
+        let _ = either!(&mut self.socket, stream => Pin::new(stream).poll_flush(cx));
     }
 
     /// Counts what was sent, and gives up a peer that takes nothing.
@@ -432,7 +514,9 @@ impl AsyncRead for Connection {
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
         if this.handle.is_closed(cx) {
-            return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
+            // The end of what the client sends, for the transport: it ends all calls, and closes.
+            this.say_why_it_closes(cx);
+            return Poll::Ready(Ok(()));
         }
         let rest = this.beginning.rest();
         if !rest.is_empty() {
@@ -464,6 +548,9 @@ impl AsyncWrite for Connection {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let result = either!(&mut self.socket, stream => Pin::new(stream).poll_write(cx, bytes));
+        if let (Some(frames), Poll::Ready(Ok(sent))) = (&mut self.frames, &result) {
+            frames.pass(&bytes[..*sent]);
+        }
         self.sent(cx, result, |&sent| sent)
     }
 
@@ -478,6 +565,14 @@ impl AsyncWrite for Connection {
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let result = either!(&mut self.socket, stream => Pin::new(stream).poll_write_vectored(cx, parts));
+        if let (Some(frames), Poll::Ready(Ok(sent))) = (&mut self.frames, &result) {
+            let mut left = *sent;
+            for part in parts {
+                let passed = part.len().min(left);
+                frames.pass(&part[..passed]);
+                left -= passed;
+            }
+        }
         self.sent(cx, result, |&sent| sent)
     }
 
@@ -507,5 +602,40 @@ impl AsyncWrite for Connection {
                 return Poll::Ready(Ok(()));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(length: usize) -> Vec<u8> {
+        let header = u32::try_from(length).unwrap().to_be_bytes();
+        [&header[1..], &[0; 6], &vec![0xFF; length]].concat()
+    }
+
+    #[test]
+    fn a_frame_fits_only_between_two_others() {
+        let sent = [frame(0), frame(5), frame(70_000), unread_goaway()].concat();
+        let ends: Vec<usize> = [9, 23, 70_032, sent.len()].to_vec();
+        for piece in [1, 3, 9, 10, 65_536, sent.len()] {
+            let mut frames = SentFrames::default();
+            let mut passed = 0;
+            assert!(frames.is_between());
+            for part in sent.chunks(piece) {
+                frames.pass(part);
+                passed += part.len();
+                assert_eq!(frames.is_between(), ends.contains(&passed), "{passed} bytes, {piece} at a time");
+            }
+            assert!(frames.is_between());
+        }
+    }
+
+    #[test]
+    fn the_words_for_a_client_that_does_not_read_are_a_frame() {
+        let frame = unread_goaway();
+        assert_eq!(frame[..9], [0, 0, u8::try_from(8 + UNREAD.len()).unwrap(), 7, 0, 0, 0, 0, 0]);
+        assert_eq!(frame[9..17], [0x7F, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0xB]);
+        assert_eq!(&frame[17..], UNREAD.as_bytes());
     }
 }
