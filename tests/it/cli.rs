@@ -185,23 +185,23 @@ fn answers_have_the_form_that_was_asked_for() {
     let errors = [
         (
             "solution",
-            "error: Line 2 has the wrong length.\nerror: Line 3 breaks the rules: 1 appears twice in row 1.\n",
+            "error: Line 2 has the wrong length. It has 2 cells; a 4x4 puzzle has 16.\nerror: Line 3 breaks the rules: 1 appears twice in row 1.\n",
         ),
         (
             "pair",
-            "error: Line 2 has the wrong length.\nerror: Line 3 breaks the rules: 1 appears twice in row 1.\n",
+            "error: Line 2 has the wrong length. It has 2 cells; a 4x4 puzzle has 16.\nerror: Line 3 breaks the rules: 1 appears twice in row 1.\n",
         ),
         (
             "csv",
-            ",\"error: Line 2 has the wrong length.\"\n11..............,\"error: Line 3 breaks the rules: 1 appears twice in row 1.\"\n",
+            ",\"error: Line 2 has the wrong length. It has 2 cells; a 4x4 puzzle has 16.\"\n11..............,\"error: Line 3 breaks the rules: 1 appears twice in row 1.\"\n",
         ),
         (
             "jsonl",
-            "{\"line\":2,\"error\":{\"code\":\"wrong_length\",\"message\":\"Line 2 has the wrong length.\"}}\n{\"line\":3,\"puzzle\":\"11..............\",\"error\":{\"code\":\"rule_broken\",\"message\":\"Line 3 breaks the rules: 1 appears twice in row 1.\"}}\n",
+            "{\"line\":2,\"error\":{\"code\":\"wrong_length\",\"message\":\"Line 2 has the wrong length. It has 2 cells; a 4x4 puzzle has 16.\"}}\n{\"line\":3,\"puzzle\":\"11..............\",\"error\":{\"code\":\"rule_broken\",\"message\":\"Line 3 breaks the rules: 1 appears twice in row 1.\"}}\n",
         ),
         (
             "grid",
-            "error: Line 2 has the wrong length.\n\nerror: Line 3 breaks the rules: 1 appears twice in row 1.\n\n",
+            "error: Line 2 has the wrong length. It has 2 cells; a 4x4 puzzle has 16.\n\nerror: Line 3 breaks the rules: 1 appears twice in row 1.\n\n",
         ),
     ];
     for ((form, good), (_, bad)) in expected.iter().zip(errors) {
@@ -265,7 +265,7 @@ fn check_says_what_is_wrong_as_one_goes() {
     );
     let short = feed(&["check", "--size", "4"], b"12\n");
     assert_eq!(short.status.code(), Some(1));
-    assert_eq!(stdout(&short), "The puzzle has the wrong length.\n");
+    assert_eq!(stdout(&short), "The puzzle has the wrong length. It has 2 cells; a 4x4 puzzle has 16.\n");
 
     let beside = feed(&["check"], b"puzzle,solution\n2...............,1234341221434321\n");
     assert_eq!(beside.status.code(), Some(1));
@@ -522,7 +522,7 @@ fn options_that_make_no_sense_are_refused_with_a_sentence() {
             &["solve", "--strategy", "magic", "-"],
             "possible values: fast, boxes, propagation, dancing-links, fewest-candidates, recursive, backtracking",
         ),
-        (&["solve", "--threads", "0", "-"], "0 is not in 1..=1024"),
+        (&["solve", "--threads", "0", "-"], "give a whole number from 1 to 1024"),
         (&["solve", "--threads", "2", "--server", "http://127.0.0.1:1", "-"], "cannot be used with"),
         (&["show", "--index", "0"], "give a whole number from 1"),
         (&["count", "--limit", "0"], "give a whole number from 1"),

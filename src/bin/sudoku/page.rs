@@ -47,7 +47,7 @@ pub struct PageArgs {
     data_dir: Option<PathBuf>,
 
     /// Port to listen on [default: a free one]
-    #[arg(long, value_name = "PORT")]
+    #[arg(long, value_name = "PORT", value_parser = value::whole(0..=u16::MAX))]
     port: Option<u16>,
 
     /// Print the address and open no browser
@@ -86,7 +86,11 @@ fn link_to(puzzle: &Grid) -> anyhow::Result<String> {
 pub fn run(args: &PageArgs) -> anyhow::Result<ExitCode> {
     let fragment = args.fragment()?;
     let cancel = interrupt::flag()?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .context("The threads cannot be started")?;
     runtime.block_on(async {
         let config = Config {
             listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, args.port.unwrap_or(0))).into()],

@@ -225,8 +225,9 @@ fn store(flags: &[Flag], matches: &mut ArgMatches, setup: &mut Setup) {
 fn read_file(path: &Path, flags: &[Flag], setup: &mut Setup) -> anyhow::Result<()> {
     let cannot = || format!("The configuration file {} cannot be read", path.display());
     // Opening a FIFO would wait for a writer.
-    ensure!(std::fs::metadata(path).with_context(cannot)?.is_file(), "{}: it is no regular file", cannot());
-    let text = std::fs::read_to_string(path).with_context(cannot)?;
+    ensure!(std::fs::metadata(path).with_context(cannot)?.is_file(), "{}: it is no regular file.", cannot());
+    let text = String::from_utf8(std::fs::read(path).with_context(cannot)?)
+        .map_err(|_| anyhow!("{}: it is no text in UTF-8.", cannot()))?;
     read_settings(&text, flags, setup)
         .with_context(|| format!("The configuration file {} is wrong", path.display()))
 }
@@ -234,7 +235,8 @@ fn read_file(path: &Path, flags: &[Flag], setup: &mut Setup) -> anyhow::Result<(
 /// Reads settings in TOML. Each is checked as the flag of its name.
 fn read_settings(text: &str, flags: &[Flag], setup: &mut Setup) -> anyhow::Result<()> {
     let mut arguments = vec![OsString::from("sudokud")];
-    for (name, value) in toml::from_str::<toml::Table>(text)? {
+    let table: toml::Table = toml::from_str(text).map_err(|error| anyhow!(toml_error(text, &error)))?;
+    for (name, value) in table {
         if let toml::Value::Array(values) = &value {
             for value in values {
                 let Some(text) = value.as_str() else {
@@ -260,6 +262,17 @@ fn read_settings(text: &str, flags: &[Flag], setup: &mut Setup) -> anyhow::Resul
         command.try_get_matches_from(arguments).map_err(|error| anyhow!(setting_error(&error)))?;
     store(flags, &mut matches, setup);
     Ok(())
+}
+
+/// The sentence about a text that is no TOML.
+fn toml_error(text: &str, error: &toml::de::Error) -> String {
+    let message = error.message();
+    let Some(before) = error.span().and_then(|span| text.get(..span.start)) else {
+        return format!("It is no TOML: {message}.");
+    };
+    let line = before.matches('\n').count() + 1;
+    let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
+    format!("Line {line} is no TOML at column {column}: {message}.")
 }
 
 /// The message of an error of clap about a setting, without its advice about the command line.
@@ -457,7 +470,7 @@ mod tests {
             ("threads = 1025\n", "give a whole number from 1 to 1024"),
             ("max-header-bytes = 1\n", "give a size from 4KiB to 1MiB, as in"),
             ("max-message-bytes = 99999999999999\n", "give a size from 1 to 1GiB, as in"),
-            ("max-nodes = 0\n", "0 is not in 1.."),
+            ("max-nodes = 0\n", "give a whole number from 1"),
             ("max-streams = -1\n", "give a whole number from 1"),
             ("max-puzzle-time = 0\n", "give a time from 1ms to 1year, as in 10s, 500ms or 2m"),
             ("max-puzzle-time = nan\n", "give a time from 1ms to 1year"),
@@ -471,7 +484,8 @@ mod tests {
             ("tls-cert = 'cert.pem'\n", "tls-cert and tls-key go together"),
             ("client-ca = 'ca.pem'\n", "client-ca needs tls-cert and tls-key."),
             ("otlp-sample = 0.5\n", "otlp-sample needs otlp-endpoint."),
-            ("threads = 1\nthreads = 2\n", "duplicate key"),
+            ("threads = 1\nthreads = 2\n", "Line 2 is no TOML at column 1: duplicate key."),
+            ("max-nodes =\n", "Line 1 is no TOML at column 12: "),
         ] {
             let Err(error) = config(&[], file) else { panic!("{file}") };
             let message = format!("{error:#}");

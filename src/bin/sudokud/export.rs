@@ -52,7 +52,9 @@ impl Export {
     /// # Errors
     /// An endpoint that is no URL.
     pub fn new(endpoint: &str, share: f64) -> anyhow::Result<Self> {
-        let is_url = ["http://", "https://"].iter().any(|scheme| endpoint.starts_with(scheme));
+        let has_host = |rest: &str| !rest.is_empty() && !rest.starts_with('/');
+        let is_url =
+            ["http://", "https://"].iter().any(|scheme| endpoint.strip_prefix(scheme).is_some_and(has_host));
         ensure!(is_url, "Spans cannot be sent to {endpoint}. Give a URL such as http://127.0.0.1:4317.");
         let builder = OtlpExporter::builder().with_tonic().with_endpoint(endpoint).with_timeout(SEND_TIMEOUT);
         let builder = if endpoint.starts_with("https://") {

@@ -221,6 +221,15 @@ pub fn flags() -> Vec<Flag> {
         "Let open calls end for this long after SIGTERM",
     );
     flags.push(drain.rare());
+    let delay = with_default(
+        "drain-delay",
+        "TIME",
+        time(SECOND, Duration::ZERO..=MAX_TIME),
+        |s| &mut s.config.drain_delay,
+        |&time| shown_time(time),
+        "Report not to be serving for this long before the ports close".to_owned(),
+    );
+    flags.push(delay.rare());
     let mut page = flag::<bool, bool>(
         "page",
         "BOOL",
@@ -333,14 +342,7 @@ fn limits() -> Vec<Flag> {
             |s| &mut s.config.limits.reset_streams,
             "Tolerate N calls per connection that the client cancels before they start",
         ),
-        with_default(
-            "max-nodes",
-            "N",
-            value_parser!(u64).range(1..),
-            |s| &mut s.config.limits.nodes,
-            u64::to_string,
-            "Search at most N nodes per puzzle".to_owned(),
-        ),
+        count("max-nodes", |s| &mut s.config.limits.nodes, "Search at most N nodes per puzzle"),
         count(
             "max-trace-steps",
             |s| &mut s.config.limits.trace_steps,

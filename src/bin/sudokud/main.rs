@@ -77,7 +77,10 @@ fn run(request: Request) -> anyhow::Result<()> {
         },
         Request::Serve(config, reports) => start(*config, reports),
         Request::Probe(probe) => {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .context("The threads cannot be started")?;
             Ok(runtime.block_on(probe.ask())?)
         }
     }

@@ -15,8 +15,13 @@ pub fn status_line(line: &str) {
 pub fn stdout(text: &str) -> io::Result<()> {
     match io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        result => result,
+        result => result.map_err(|error| stdout_error(&error)),
     }
+}
+
+/// An error of standard output, with its name.
+pub fn stdout_error(error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("standard output: {error}"))
 }
 
 /// Are there colours on standard output?

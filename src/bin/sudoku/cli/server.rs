@@ -1,9 +1,9 @@
 //! Servers: their addresses, certificates and tokens.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow, ensure};
 use clap::Args;
 use sudoku_stream::client::{Endpoint, RetryPolicy};
 
@@ -40,7 +40,7 @@ impl ServerArgs {
     /// The servers with their certificates and tokens, and the policy for retries.
     ///
     /// # Errors
-    /// A file that cannot be read, or has no token in it.
+    /// A file that cannot be read, or has no certificate, key or token in it.
     pub fn servers(&self) -> anyhow::Result<Servers> {
         let retry = RetryPolicy { retries: self.retries, ..RetryPolicy::default() };
         if self.urls.is_empty() {
@@ -113,24 +113,55 @@ impl TrustArgs {
     /// The server at `url`, with its certificates and token.
     ///
     /// # Errors
-    /// A file that cannot be read, or has no token in it.
+    /// A file that cannot be read, or has no certificate, key or token in it.
     pub fn endpoint(&self, url: &str) -> anyhow::Result<Endpoint> {
-        let read = |path: &PathBuf| fs::read(path).with_context(|| path.display().to_string());
+        let ca = self.tls_ca.as_deref().map(certificate).transpose()?;
         let identity = match (&self.tls_cert, &self.tls_key) {
-            (Some(certificate), Some(key)) => Some((read(certificate)?, read(key)?)),
+            (Some(path), Some(key)) => Some((certificate(path)?, private_key(key)?)),
             _ => None,
         };
-        let token = match &self.token_file {
-            None => None,
-            Some(path) => {
-                let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
-                let is_token = |line: &&str| !line.is_empty() && !line.starts_with('#');
-                let first = text.lines().map(str::trim).find(is_token).map(str::to_owned);
-                Some(first.with_context(|| format!("{} has no token", path.display()))?)
-            }
-        };
-        Ok(Endpoint { url: url.to_owned(), ca: self.tls_ca.as_ref().map(read).transpose()?, identity, token })
+        let token = self.token_file.as_deref().map(first_token).transpose()?;
+        Ok(Endpoint { url: url.to_owned(), ca, identity, token })
     }
+}
+
+/// The labels of private keys in PEM that are not encrypted.
+const KEY_LABELS: [&str; 3] = ["PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY"];
+
+/// A file of certificates.
+fn certificate(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let text = read(path)?;
+    ensure!(has_pem(&text, "CERTIFICATE"), "{} holds no certificate in PEM.", path.display());
+    Ok(text)
+}
+
+/// A file with a private key.
+fn private_key(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let text = read(path)?;
+    let has_key = KEY_LABELS.iter().any(|label| has_pem(&text, label));
+    ensure!(has_key, "{} holds no private key in PEM, or an encrypted one only.", path.display());
+    Ok(text)
+}
+
+/// Has it a block of PEM with this label? Whether what is in it makes sense is for the client to say.
+fn has_pem(text: &[u8], label: &str) -> bool {
+    let text = String::from_utf8_lossy(text);
+    [format!("-----BEGIN {label}-----"), format!("-----END {label}-----")]
+        .iter()
+        .all(|line| text.contains(line.as_str()))
+}
+
+/// The first line of a file of tokens that is neither blank nor a comment.
+fn first_token(path: &Path) -> anyhow::Result<String> {
+    let name = path.display();
+    let text = String::from_utf8(read(path)?).map_err(|_| anyhow!("{name} is no text in UTF-8."))?;
+    let is_token = |line: &&str| !line.is_empty() && !line.starts_with('#');
+    let first = text.lines().map(str::trim).find(is_token).map(str::to_owned);
+    first.with_context(|| format!("{name} has no token."))
+}
+
+fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
+    fs::read(path).with_context(|| path.display().to_string())
 }
 
 #[cfg(test)]
@@ -151,5 +182,14 @@ mod tests {
             assert_eq!(address(named).as_deref(), Ok(url));
         }
         assert!(address("").is_err());
+    }
+
+    #[test]
+    fn pem_has_a_beginning_and_an_end() {
+        let certificate = "text\n-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----\n";
+        assert!(has_pem(certificate.as_bytes(), "CERTIFICATE"));
+        assert!(!has_pem(certificate.as_bytes(), "PRIVATE KEY"));
+        assert!(!has_pem(&certificate.as_bytes()[..40], "CERTIFICATE"));
+        assert!(!has_pem(b"-----BEGIN ENCRYPTED PRIVATE KEY-----", "PRIVATE KEY"));
     }
 }

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{ValueEnum, value_parser};
 use sudoku_stream::answer::{AddedColumn, CheckForm, NoAddedColumn, OutputForm};
 use sudoku_stream::canon::Basis;
 use sudoku_stream::generate::{Difficulty, Grids, Symmetry};
@@ -20,7 +20,7 @@ use crate::steps::StepsForm;
 pub type AnyStrategy = &'static dyn Strategy;
 
 /// The most worker threads that can be asked for.
-const MAX_THREADS: u16 = 1024;
+const MAX_THREADS: usize = 1024;
 
 /// Where counting solutions stops by default.
 pub const COUNT_LIMIT: u64 = DEFAULT_COUNT_LIMIT;
@@ -135,7 +135,7 @@ pub fn grids() -> impl TypedValueParser<Value = Grids> {
 }
 
 pub fn threads() -> impl TypedValueParser<Value = usize> {
-    value_parser!(u16).range(1..=i64::from(MAX_THREADS)).map(usize::from)
+    whole(1..=MAX_THREADS)
 }
 
 pub fn side(text: &str) -> Result<Order, String> {

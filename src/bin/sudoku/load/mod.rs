@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use clap::{Args, ValueEnum, ValueHint, value_parser};
+use clap::{Args, ValueEnum, ValueHint};
 use serde::Serialize;
 use sudoku_stream::client::Endpoint;
 use sudoku_stream::input::Source;
@@ -87,23 +87,23 @@ pub struct LoadArgs {
 
     /// Puzzles per message [range: 1 to 16384] [default: 1024 for solve-lines, else 1]
     #[arg(long, hide_short_help = true, value_name = "N")]
-    #[arg(value_parser = value_parser!(u32).range(1..=16_384))]
+    #[arg(value_parser = whole::<u32>(1..=16_384))]
     batch: Option<u32>,
 
     /// Connections [range: 1 to 4096]
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..=4096))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u32>(1..=4096))]
     connections: u32,
 
     /// Streams of each [range: 1 to 1024]
     ///
     /// With --method solve, which has no streams, it multiplies the calls in flight.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u32>(1..=1024))]
     streams: u32,
 
     /// In flight per stream [range: 1 to 4096]
     ///
     /// These are messages, or calls with --method solve.
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = value_parser!(u32).range(1..=4096))]
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = whole::<u32>(1..=4096))]
     in_flight: u32,
 
     /// Puzzles per second in all [default: as many as are answered]
