@@ -17,6 +17,10 @@ pub(crate) enum Kind {
     Text,
     /// XML, perhaps that of OpenSudoku.
     Xml,
+    /// Text in brackets, perhaps arrays of cells.
+    Arrays,
+    /// Text that begins with an address.
+    Addresses,
     /// Text of two bytes a character, or of four.
     Utf16(ByteOrder),
     /// One compressed file.
@@ -118,6 +122,8 @@ const SKIPPABLE_MAGIC_END: &[u8] = b"\x2A\x4D\x18";
 /// The first bytes of every kind that has such. Where one begins like another, the longer one comes
 /// first.
 const SIGNATURES: &[(&[u8], Kind)] = &[
+    (b"http://", Kind::Addresses),
+    (b"https://", Kind::Addresses),
     (b"<?xml", Kind::Xml),
     (b"<opensudoku", Kind::Xml),
     (b"\x1F\x8B", Kind::Compressed(Compression::Gzip)),
@@ -225,6 +231,15 @@ impl Kind {
             if !is_whole && SKIPPABLE_MAGIC_END.starts_with(magic) {
                 return None;
             }
+        }
+        // Sections such as `[Puzzle]` begin with a letter.
+        if let [
+            b'[',
+            b'[' | b'0'..=b'9' | b'"' | b'\'' | b'-' | b'n' | b'N' | b' ' | b'\n' | b'\r' | b'\t',
+            ..,
+        ] = head
+        {
+            return Some(Self::Arrays);
         }
         let has_zero = head.iter().take(2).any(|&byte| byte == 0);
         if !is_whole && (has_zero || head.len() < 2) {

@@ -11,6 +11,8 @@
 //!
 //! | file | what it holds |
 //! |---|---|
+//! | `addresses.rs` | puzzles in addresses, a line each |
+//! | `arrays.rs` | arrays of JSON and Python, a line for each puzzle |
 //! | `source.rs` | opening files and pipes; filling a buffer from them |
 //! | `live.rs` | terminals, pipes and sockets: what can be read without waiting |
 //! | `kind.rs` | what an input is, by its first bytes |
@@ -36,6 +38,8 @@
 //! **Invariant:** an input that fails half-way is an error only after all puzzles before the
 //! failure have been handed out.
 
+mod addresses;
+mod arrays;
 mod chunk;
 #[cfg(feature = "parquet")]
 mod columnar;

@@ -89,6 +89,12 @@ impl Source {
             Backing::Stream { decoding: Some(Decoding::Xml), .. } => {
                 "It is XML: write its puzzles into a file first, one a line."
             }
+            Backing::Stream { decoding: Some(Decoding::Addresses), .. } => {
+                "It has addresses: write its puzzles into a file first, one a line."
+            }
+            Backing::Stream { decoding: Some(Decoding::Arrays), .. } => {
+                "It has arrays: write its puzzles into a file first, one a line."
+            }
             Backing::Stream { decoding: Some(Decoding::Npy(_)), .. } => {
                 "It is a NumPy array: write its puzzles into a file first, one a line."
             }

@@ -7,6 +7,8 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::addresses::Addresses;
+use super::arrays::Arrays;
 #[cfg(feature = "parquet")]
 use super::columnar::{self, ParquetFile, ParquetText};
 use super::compression::decompressed;
@@ -56,6 +58,10 @@ pub(super) enum Decoding {
     Utf16,
     /// From the XML of OpenSudoku.
     Xml,
+    /// From arrays of cells.
+    Arrays,
+    /// From addresses.
+    Addresses,
     /// From an array of puzzles of this order.
     Npy(Order),
     /// From the columns of a Parquet file.
@@ -337,6 +343,8 @@ fn decoded(
     let content = match kind {
         Kind::Text => return Ok((stream, None)),
         Kind::Xml => return Ok((Box::new(OpenSudoku::new(stream)), Some(Decoding::Xml))),
+        Kind::Arrays => return Ok((Box::new(Arrays::new(stream)), Some(Decoding::Arrays))),
+        Kind::Addresses => return Ok((Box::new(Addresses::new(stream)), Some(Decoding::Addresses))),
         Kind::Utf16(order) => return Ok((converted(stream, order), Some(Decoding::Utf16))),
         Kind::Npy => {
             let (text, order) = array(stream, input)?;
@@ -371,7 +379,12 @@ fn array(
 /// The text of a stream in UTF-16.
 fn converted(stream: Box<dyn Read + Send>, order: ByteOrder) -> Box<dyn Read + Send> {
     let (text, kind) = Peeked::new(Utf16Reader::new(stream, order));
-    if kind == Kind::Xml { Box::new(OpenSudoku::new(text)) } else { Box::new(text) }
+    match kind {
+        Kind::Xml => Box::new(OpenSudoku::new(text)),
+        Kind::Arrays => Box::new(Arrays::new(text)),
+        Kind::Addresses => Box::new(Addresses::new(text)),
+        _ => Box::new(text),
+    }
 }
 
 /// The text of what came out of a compressed file.
@@ -380,6 +393,8 @@ fn unpacked(content: Box<dyn Read + Send>, input: &Named<'_>) -> Result<Box<dyn 
     match kind {
         Kind::Text => Ok(Box::new(content)),
         Kind::Xml => Ok(Box::new(OpenSudoku::new(content))),
+        Kind::Arrays => Ok(Box::new(Arrays::new(content))),
+        Kind::Addresses => Ok(Box::new(Addresses::new(content))),
         Kind::Utf16(order) => Ok(converted(Box::new(content), order)),
         Kind::Npy => Ok(array(content, input)?.0),
         #[cfg(feature = "parquet")]

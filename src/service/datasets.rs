@@ -232,6 +232,12 @@ fn refuse_what_is_no_text(file: &File, name: &str) -> Result<(), Status> {
                 format!("{name} is XML. Data sets are read at any place: write its puzzles as lines.");
             dataset_not_servable("DATASET_MALFORMED", name, &message)
         }
+        Kind::Arrays | Kind::Addresses => {
+            let what = if kind == Kind::Arrays { "arrays" } else { "addresses" };
+            let message =
+                format!("{name} has {what}. Data sets are read at any place: write its puzzles as lines.");
+            dataset_not_servable("DATASET_MALFORMED", name, &message)
+        }
         Kind::Npy => {
             let message = format!(
                 "{name} is a NumPy array. Data sets are read at any place: write its puzzles as lines."

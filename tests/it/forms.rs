@@ -121,6 +121,39 @@ const FORMS: &[Form] = &[
     ("small_x.txt", Fate::Read, |known| table("", known, |_, k| k.puzzle.replace('.', "x"))),
     ("large_x.txt", Fate::Read, |known| table("", known, |_, k| k.puzzle.replace('.', "X"))),
     ("middle_dot.txt", Fate::Read, |known| table("", known, |_, k| k.puzzle.replace('.', "·"))),
+    // Arrays, as JSON and Python print them, and addresses.
+    ("rows.json", Fate::Read, |known| {
+        let grid = |k: &Known| {
+            let rows: Vec<String> = k.rows().map(|row| format!("[{}]", spaced(row, ","))).collect();
+            format!("[{}]", rows.join(","))
+        };
+        format!("[{}]\n", known.iter().map(grid).collect::<Vec<_>>().join(","))
+    }),
+    ("pretty.json", Fate::Read, |known| {
+        grids(
+            known,
+            |index| format!("{}[\n", if index == 0 { "[" } else { "],\n" }),
+            |row| format!("  [{}],", spaced(row, ", ")),
+        ) + "]]\n"
+    }),
+    ("none.py", Fate::Read, |known| {
+        table("", known, |_, k| format!("[{}]", spaced(&k.puzzle, ", ").replace('0', "None")))
+    }),
+    ("characters.json", Fate::Read, |known| {
+        table("", known, |_, k| {
+            let rows: Vec<String> = k
+                .rows()
+                .map(|row| {
+                    let cells: Vec<String> = row.chars().map(|cell| format!("\"{cell}\"")).collect();
+                    format!("[{}]", cells.join(","))
+                })
+                .collect();
+            format!("[{}]", rows.join(","))
+        })
+    }),
+    ("addresses.txt", Fate::Read, |known| {
+        table("", known, |index, k| format!("https://play.example/{index}?theme=2&bd={}", k.puzzle))
+    }),
     // Lists with columns before and behind the puzzle.
     ("numbered.txt", Fate::Read, |known| table("", known, |index, k| format!("{} {}", index + 1, k.puzzle))),
     ("numbered.tsv", Fate::Read, |known| table("", known, |index, k| format!("{}\t{}", index + 1, k.puzzle))),

@@ -1,0 +1,111 @@
+//! Addresses of puzzles, as players paste them, read as one puzzle a line: the 81 cells in the
+//! address. The rest of it is not looked at, and nothing is fetched. Lines without such cells are
+//! left as they are.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+/// The bytes read at a time.
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// The most bytes of a line that are looked at.
+const MAX_LINE_BYTES: u64 = 64 * 1024;
+
+/// The cells of a puzzle.
+const CELLS: usize = 81;
+
+/// The puzzles of a stream of addresses, a line each.
+pub(super) struct Addresses<R> {
+    text: BufReader<R>,
+    /// The current line, or what is left to hand out of it.
+    line: Vec<u8>,
+    at: usize,
+    /// Whether the end of a long line comes next.
+    is_within_line: bool,
+}
+
+impl<R: Read> Addresses<R> {
+    pub(super) fn new(text: R) -> Self {
+        let text = BufReader::with_capacity(BUFFER_BYTES, text);
+        Self { text, line: Vec::new(), at: 0, is_within_line: false }
+    }
+
+    fn next_line(&mut self) -> io::Result<()> {
+        self.line.clear();
+        self.at = 0;
+        self.text.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut self.line)?;
+        let is_beginning = !std::mem::replace(&mut self.is_within_line, !self.line.ends_with(b"\n"));
+        if is_beginning && let Some(cells) = cells(&self.line) {
+            let end: &[u8] = if self.line.ends_with(b"\n") { b"\n" } else { b"" };
+            self.line = [cells, end].concat();
+        }
+        Ok(())
+    }
+}
+
+/// The cells of a puzzle in an address, if there is one.
+fn cells(line: &[u8]) -> Option<&[u8]> {
+    let text = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+    if !(text.starts_with(b"https://") || text.starts_with(b"http://")) {
+        return None;
+    }
+    let is_cell = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
+    let mut found = text.split(|byte| !is_cell(byte)).filter(|run| run.len() == CELLS);
+    found.next().filter(|_| found.next().is_none())
+}
+
+impl<R: Read> Read for Addresses<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.at == self.line.len() {
+            self.next_line()?;
+        }
+        let length = buffer.len().min(self.line.len() - self.at);
+        buffer[..length].copy_from_slice(&self.line[self.at..self.at + length]);
+        self.at += length;
+        Ok(length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PUZZLE: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
+
+    fn lines(text: &str) -> String {
+        let mut lines = String::new();
+        Addresses::new(text.as_bytes()).read_to_string(&mut lines).unwrap();
+        lines
+    }
+
+    #[test]
+    fn the_cells_of_an_address_are_its_puzzle() {
+        for address in [
+            format!("https://www.example.com/sudoku/solver?bd={PUZZLE}"),
+            format!("http://example.org/?s={}&theme=1", PUZZLE.replace('.', "0")),
+            format!("https://example.org:8080/{PUZZLE}"),
+            format!("https://example.org/play?level=3&p={PUZZLE}#top"),
+        ] {
+            let cells = if address.contains("s=") { PUZZLE.replace('.', "0") } else { PUZZLE.to_owned() };
+            assert_eq!(lines(&address), cells, "{address}");
+            assert_eq!(
+                lines(&format!("{address}\n{PUZZLE}\n{address}\r\n")),
+                format!("{cells}\n{PUZZLE}\n{cells}\n")
+            );
+        }
+    }
+
+    #[test]
+    fn other_lines_are_left_as_they_are() {
+        let long = "x".repeat(200_000);
+        for text in [
+            "https://example.org/\n".to_owned(),
+            format!("https://example.org/{PUZZLE}/{PUZZLE}\n"),
+            format!("https://example.org/{}\n", &PUZZLE[1..]),
+            format!("# https://example.org/{PUZZLE}\n"),
+            format!("https://{long}\n{PUZZLE}"),
+            String::new(),
+        ] {
+            assert_eq!(lines(&text), text);
+        }
+    }
+}
