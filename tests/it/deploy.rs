@@ -11,7 +11,7 @@ use rcgen::ExtendedKeyUsagePurpose;
 
 use crate::harness::authority::Authority;
 use crate::harness::daemon::Daemon;
-use crate::harness::{Folder, SUDOKUD, fixture, stderr, succeeded, sudoku, unused_address};
+use crate::harness::{Folder, SUDOKUD, fixture, stderr, succeeded, sudoku, unused_address, wait_for};
 
 fn read(path: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
@@ -73,7 +73,10 @@ fn a_server_exports_the_metrics_that_it_declares() {
     let solved =
         sudoku(&["solve", fixture("strategies.txt").to_str().unwrap(), "--server", &server.url()]).output();
     succeeded(&solved.unwrap());
-    let text = get(&metrics, "/metrics");
+    // The time of a batch is known a little after its answers are.
+    let text = wait_for("the time of a batch", || {
+        Some(get(&metrics, "/metrics")).filter(|text| text.contains("sudoku_batch_seconds"))
+    });
     let exported: BTreeSet<String> = text
         .lines()
         .filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next())
