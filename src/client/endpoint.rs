@@ -87,8 +87,14 @@ impl Connector {
             if let Some((certificate, key)) = &endpoint.identity {
                 tls = tls.identity(Identity::from_pem(certificate, key));
             }
-            let unusable = |error| {
-                ServerError::Credentials(format!("The certificates cannot be used: {}.", root(&error)))
+            let unusable = |_| {
+                let what = match &endpoint.identity {
+                    Some(_) => {
+                        "The certificate of --tls-cert and the key of --tls-key cannot be used together."
+                    }
+                    None => "The certificate of --tls-ca cannot be used.",
+                };
+                ServerError::Credentials(what.to_owned())
             };
             transport = transport.tls_config(tls).map_err(unusable)?;
         } else if endpoint.ca.is_some() || endpoint.identity.is_some() {

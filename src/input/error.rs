@@ -109,7 +109,12 @@ impl InputError {
         let name = name.to_owned();
         match cause.get_ref().and_then(|cause| cause.downcast_ref::<Refusal>()) {
             Some(Refusal(what)) => Self::Foreign { name, what: what.clone() },
-            None => Self::Damaged { name, good_bytes, cause },
+            None => {
+                // The standard library's words are about buffers.
+                let is_short = cause.kind() == io::ErrorKind::UnexpectedEof && cause.get_ref().is_none();
+                let cause = if is_short { io::Error::new(cause.kind(), "it ends too early") } else { cause };
+                Self::Damaged { name, good_bytes, cause }
+            }
         }
     }
 

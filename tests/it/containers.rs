@@ -260,10 +260,10 @@ fn damage_is_described() {
     );
     let archive = zip(&[member.clone().stored()]);
     let end = 30 + 1 + 5 + bytes;
-    let cut_off = "unexpected end of file";
+    let cut_off = "it ends too early";
     assert_eq!(error(&archive[..end]), format!("text is damaged after {bytes} bytes of text: {cut_off}"));
     assert_eq!(error(&archive[..40]), format!("text is damaged after 4 bytes of text: {cut_off}"));
-    assert_eq!(error(&archive[..20]), "text is damaged after 0 bytes of text: failed to fill whole buffer");
+    assert_eq!(error(&archive[..20]), "text is damaged after 0 bytes of text: it ends too early");
     let mut other = archive.clone();
     other[end..end + 4].copy_from_slice(b"what");
     assert_eq!(

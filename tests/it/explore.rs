@@ -749,7 +749,7 @@ fn what_makes_no_sense_is_refused_with_a_sentence() {
         ),
         (&["--size", "6"], "a side is 1, 4, 9, 16 or 25".to_owned()),
         (&["--order", "9"], "an order is 1, 2, 3, 4 or 5".to_owned()),
-        (&["--boards", "0"], "0 is not in 1..=100000".to_owned()),
+        (&["--boards", "0"], "give a whole number from 1 to 100000".to_owned()),
         (&["--strategy", "magic"], "possible values: fast".to_owned()),
     ] {
         let output = explore(args);

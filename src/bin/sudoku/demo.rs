@@ -68,9 +68,9 @@ pub fn run(args: &DemoArgs) -> anyhow::Result<ExitCode> {
 fn demonstrate(args: &DemoArgs) -> anyhow::Result<()> {
     let folder = tempfile::tempdir().context("There is no room for temporary files")?;
     let sample = folder.path().join("sample.txt");
-    fs::write(&sample, SAMPLE)?;
+    fs::write(&sample, SAMPLE).with_context(|| sample.display().to_string())?;
     let large = folder.path().join("large.txt");
-    fs::write(&large, SAMPLE.repeat(args.repeat))?;
+    fs::write(&large, SAMPLE.repeat(args.repeat)).with_context(|| large.display().to_string())?;
 
     let server = LocalServer::start()?;
     let once = both_ways(&sample, folder.path(), &server)?;

@@ -100,9 +100,9 @@ fn read(files: &TlsFiles) -> Result<ServerConfig, TlsError> {
             builder.with_client_cert_verifier(verifier)
         }
     };
-    let mut config = builder.with_single_cert(chain, key).map_err(|problem| {
-        error(&files.certificate, format!("does not go with {}: {problem}", files.key.display()))
-    })?;
+    let mut config = builder
+        .with_single_cert(chain, key)
+        .map_err(|_| error(&files.certificate, format!("does not go with {}", files.key.display())))?;
     config.alpn_protocols = ALPN.map(<[u8]>::to_vec).into();
     Ok(config)
 }

@@ -17,7 +17,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, ExitStatus
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sudoku_stream::input::STANDARD_INPUT;
@@ -274,9 +274,9 @@ impl<'a> Comparison<'a> {
     fn start_other(&self) -> anyhow::Result<(Process, Handshake)> {
         let mut process = Process::start(&self.programs[1], self.args)?;
         let name = self.programs[1].display();
-        let older =
-            || format!("{name} cannot be compared with: it is older than --compare, or another program");
-        let handshake: Handshake = process.receive().with_context(older)?;
+        let Ok(handshake) = process.receive::<Handshake>() else {
+            bail!("{name} cannot be compared with: it is older than --compare, or another program.");
+        };
         if handshake.protocol != PROTOCOL {
             bail!("{name} cannot be compared with: it takes turns in another way than this program.");
         }
@@ -476,7 +476,7 @@ impl Process {
     fn receive<T: DeserializeOwned>(&mut self) -> anyhow::Result<T> {
         let mut line = String::new();
         self.output.read_line(&mut line)?;
-        Ok(serde_json::from_str(&line)?)
+        serde_json::from_str(&line).map_err(|_| anyhow!("it printed no report of turns."))
     }
 
     /// Ends it by closing its input.

@@ -21,7 +21,7 @@ use std::time::Instant;
 
 use anyhow::bail;
 use clap::builder::{PossibleValue, TypedValueParser};
-use clap::{Args, ValueEnum, value_parser};
+use clap::{Args, ValueEnum};
 use sudoku_stream::explore::{
     self, ClueList, Condition, DEFAULT_BOARDS, Done, Experiment, Failure, Job, Results, Settings, Source,
 };
@@ -59,7 +59,7 @@ pub struct ExploreArgs {
     clues: Option<ClueList>,
 
     /// Boards per clue count [range: 1 to 100000]
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_BOARDS, value_parser = value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_BOARDS, value_parser = whole::<u32>(1..=100_000))]
     boards: u32,
 
     /// Source of the boards

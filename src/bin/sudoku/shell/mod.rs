@@ -104,7 +104,7 @@ fn show(text: &str) -> io::Result<ControlFlow<()>> {
     match io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush()) {
         Ok(()) => Ok(ControlFlow::Continue(())),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ControlFlow::Break(())),
-        Err(error) => Err(error),
+        Err(error) => Err(print::stdout_error(&error)),
     }
 }
 

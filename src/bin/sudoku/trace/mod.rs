@@ -290,7 +290,7 @@ impl<'a> Viewer<'a> {
     fn show(&mut self, number: u64, step: &Step, grid: &Grid) -> io::Result<Next> {
         match self {
             Self::Terminal(playback) => playback.show(number, step, grid),
-            Self::Lines(lines) => lines.show(step, grid),
+            Self::Lines(lines) => lines.show(step, grid).map_err(|error| print::stdout_error(&error)),
         }
     }
 
@@ -298,7 +298,7 @@ impl<'a> Viewer<'a> {
     fn end(self, end: &End, is_stopped: bool) -> io::Result<()> {
         match self {
             Self::Terminal(playback) => playback.end(end, is_stopped),
-            Self::Lines(lines) => lines.end(end),
+            Self::Lines(lines) => lines.end(end).map_err(|error| print::stdout_error(&error)),
         }
     }
 }
