@@ -226,6 +226,25 @@ const FORMS: &[Form] = &[
         let rulers = ["┌───────┬───────┬───────┐", "├───────┼───────┼───────┤", "└───────┴───────┴───────┘"];
         ruled(&known[0], rulers, |row| boxes(row, " │ ", " ").trim().to_owned())
     }),
+    // Spaces for blanks.
+    ("spaces.txt", Fate::Read, |known| {
+        let drawn = |k| {
+            ruled(k, ["+-------+-------+-------+"; 3], |row| boxes(row, " | ", " ").trim().replace('.', " "))
+        };
+        known.iter().map(drawn).collect::<Vec<_>>().join("\n")
+    }),
+    ("spaces_in_bars.txt", Fate::One, |known| {
+        let row = |row: &str| {
+            let drawn = boxes(row, " | ", " ").replace('.', " ");
+            drawn[3..drawn.len() - 3].trim_end().to_owned()
+        };
+        ruled(&known[0], ["------+-------+------"; 3], row)
+    }),
+    ("spaces_in_boxes.txt", Fate::One, |known| {
+        ruled(&known[0], ["├───┼───┼───┤"; 3], |row| {
+            row.chars().map(|cell| format!("│ {cell} ").replace('.', " ")).collect::<String>() + "│"
+        })
+    }),
     ("underscores.txt", Fate::One, |known| {
         grids(&known[..1], |_| String::new(), |row| row.replace('.', "_"))
     }),

@@ -50,6 +50,8 @@ pub enum Finding {
         /// The number of blank cells.
         blanks: usize,
     },
+    /// The puzzle has blank cells and no solution beside it, though its table has a column for one.
+    NothingBeside,
     /// The puzzle has no solution.
     NoSolution,
     /// The puzzle has more than one solution, and must not.
@@ -126,7 +128,7 @@ impl Finding {
         match self {
             Self::Right => "right",
             Self::Wrong(_) => "wrong",
-            Self::Incomplete { .. } => "incomplete",
+            Self::Incomplete { .. } | Self::NothingBeside => "incomplete",
             Self::NoSolution => "no_solution",
             Self::NotUnique => "not_unique",
             Self::GaveUp { .. } => "gave_up",
@@ -147,7 +149,7 @@ impl Finding {
     #[must_use]
     pub fn sentence(&self, line: Option<u64>) -> String {
         let problem = match self {
-            Self::Right | Self::Wrong(_) | Self::Incomplete { .. } => {
+            Self::Right | Self::Wrong(_) | Self::Incomplete { .. } | Self::NothingBeside => {
                 let subject = line.map_or_else(|| "The puzzle".to_owned(), |line| format!("Line {line}"));
                 return match self {
                     Self::Wrong(mistake) => format!("{subject} is wrong: {mistake}."),
@@ -155,6 +157,7 @@ impl Finding {
                     Self::Incomplete { blanks } => {
                         format!("{subject} is incomplete: {blanks} cells are blank.")
                     }
+                    Self::NothingBeside => format!("{subject} has no solution beside it."),
                     _ => format!("{subject} is correctly solved."),
                 };
             }
@@ -334,8 +337,8 @@ enum State {
 enum Candidate {
     /// A right solution, which may not be the only one.
     Right,
-    /// A grid with blank cells.
-    Partial { blanks: usize },
+    /// A grid with blank cells, and the finding if it has exactly one solution.
+    Partial(Finding),
     /// The solution with this index among the given ones, which is not right.
     Given(usize),
 }
@@ -427,7 +430,7 @@ impl Checker {
             let given = solutions.as_mut().and_then(|solutions| solutions.read(&mut self.solution));
             let state = match (read, given) {
                 (Err(problem), _) => State::Known(Finding::Bad(problem)),
-                (Ok(()), None) => self.look_at_grid(run),
+                (Ok(()), None) => self.look_at_grid(run, false),
                 (Ok(()), Some(given)) => match self.puzzle.first_conflict() {
                     Some(conflict) => State::Known(Finding::Bad(Problem::RuleBroken(conflict))),
                     None => match given {
@@ -473,7 +476,7 @@ impl Checker {
             // What is behind that is not read.
             return State::Known(Finding::Bad(Problem::WrongLength));
         }
-        let Some(given) = record.given else { return self.look_at_grid(run) };
+        let Some(given) = record.given else { return self.look_at_grid(run, run.format.has_solutions()) };
         if let Some(conflict) = self.puzzle.first_conflict() {
             return State::Known(Finding::Bad(Problem::RuleBroken(conflict)));
         }
@@ -483,14 +486,16 @@ impl Checker {
         }
     }
 
-    /// The state of a grid by itself, which has just been read.
-    fn look_at_grid<V>(&mut self, run: &Run<'_, V>) -> State {
+    /// The state of a grid by itself, which has just been read. It `lacks_solution` if there could be
+    /// one beside it.
+    fn look_at_grid<V>(&mut self, run: &Run<'_, V>, lacks_solution: bool) -> State {
         let blanks = blanks(&self.puzzle);
+        let incomplete = if lacks_solution { Finding::NothingBeside } else { Finding::Incomplete { blanks } };
         match self.puzzle.first_conflict() {
             Some(conflict) => State::Known(Finding::Wrong(Mistake::Conflict(conflict))),
             None if blanks == 0 => State::Known(Finding::Right),
-            None if run.task.is_unique => self.search(Candidate::Partial { blanks }),
-            None => State::Known(Finding::Incomplete { blanks }),
+            None if run.task.is_unique => self.search(Candidate::Partial(incomplete)),
+            None => State::Known(incomplete),
         }
     }
 
@@ -556,12 +561,12 @@ impl Checker {
             _ => None,
         };
         let has_none = many.is_none() && search.solutions == 0;
-        Ok(match *candidate {
+        Ok(match candidate {
             // The search has missed the solution that is there.
             Candidate::Right if has_none => Finding::Bad(Problem::Internal),
             Candidate::Right => many.unwrap_or(Finding::Right),
             _ if has_none => Finding::NoSolution,
-            Candidate::Partial { blanks } => many.unwrap_or(Finding::Incomplete { blanks }),
+            Candidate::Partial(incomplete) => many.unwrap_or_else(|| incomplete.clone()),
             Candidate::Given(given) => {
                 let cells = self.solution.digits().len();
                 self.puzzle.set_digits(self.batch.puzzle(index));

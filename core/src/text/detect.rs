@@ -12,7 +12,7 @@ use super::rows::{LineKind, RowStyle, classify, read_cell, separated, tokens};
 use super::table::{self, Columns, Table, fields};
 use super::{
     Alphabet, BYTE_ORDER_MARK, Column, Delimiter, Format, FormatError, Hint, Notation, Problem, PuzzleError,
-    apart, triples,
+    apart, bars, triples,
 };
 use crate::grid::Order;
 
@@ -281,6 +281,9 @@ fn detect_layout(sample: &[u8], first: &[u8], below: &[u8], hint: &Hint) -> Resu
     if is_table {
         return as_notation(Notation::Csv);
     }
+    if bars::find(text, sample.len() >= SAMPLE_BYTES, hint).is_some() {
+        return as_notation(Notation::Grid);
+    }
     if is_block_size(first, below, hint) && !is_told_1x1(hint) {
         if hint.order.is_some() || !is_list_of_cells(first, text, hint) {
             return as_notation(Notation::Header);
@@ -410,6 +413,11 @@ fn row_style(text: &[u8], goes_on: bool, hint: &Hint) -> (RowStyle, bool) {
     if let Some(alphabet) = &hint.alphabet {
         style = style.written_in(alphabet, hint.order);
     }
+    style.bars = bars::find(text, goes_on, hint);
+    if let Some(bars) = style.bars {
+        style.side = Some(bars.order().side());
+        return (style, false);
+    }
     let is_row = |line: &[u8], style| {
         classify(line, style) == LineKind::Row && row_order(line, style).is_some_and(|order| order.side() > 1)
     };
@@ -444,6 +452,9 @@ fn delimiting(alphabet: &Alphabet, notation: Notation) -> Codec {
 
 /// The order that a row of a `grid` text suggests.
 fn row_order(row: &[u8], style: RowStyle) -> Option<Order> {
+    if let Some(bars) = style.bars {
+        return bars.has_row(row).then_some(bars.order());
+    }
     if let Some(cells) = separated(row, style)
         && cells.iter().all(|cell| cell.len() <= 2 || apart::number(cell).is_some())
         && let Some(order) = Order::from_side(cells.len())

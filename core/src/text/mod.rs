@@ -23,6 +23,7 @@
 
 mod alphabet;
 mod apart;
+mod bars;
 mod columns;
 mod detect;
 mod error;
@@ -101,8 +102,17 @@ impl fmt::Display for Notation {
 
 /// The error of an unknown notation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no notation. Use lines, header, grid, triples, csv, cells or jsonl.")]
+#[error("`{0}` is no notation. Use {names}.", names = notation_names())]
 pub struct NoNotation(String);
+
+/// The names of all notations: `lines, header, … or jsonl`.
+fn notation_names() -> String {
+    let names = Notation::ALL.map(|(name, _)| name);
+    match names.split_last() {
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
 
 impl FromStr for Notation {
     type Err = NoNotation;
@@ -234,6 +244,16 @@ impl Format {
     #[must_use]
     pub const fn alphabet(&self) -> &Alphabet {
         &self.alphabet
+    }
+
+    /// Whether there is a place for a solution beside each puzzle.
+    #[must_use]
+    pub fn has_solutions(&self) -> bool {
+        match self.notation {
+            Notation::Csv => self.columns.solution.is_some(),
+            Notation::Jsonl => self.keys.solution.is_some(),
+            _ => false,
+        }
     }
 
     /// Whether every puzzle is on a line of its own.

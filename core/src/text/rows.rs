@@ -1,7 +1,7 @@
 //! `grid`: a puzzle written as rows of cells.
 //!
 //! A row is `side` cells, separate (`5 3 . | . 7 .`, `5,3,,,7`) or together (`53..7....`). Separate
-//! values may be numbers. Rulers, blank lines and comment lines may appear anywhere. After `side`
+//! values may be numbers. Between bars a space may be a blank, if that fits all rows. Rulers, blank lines and comment lines may appear anywhere. After `side`
 //! rows the next puzzle begins.
 //!
 //! A blank line has no meaning if the rows before and after it can form one puzzle. If they cannot,
@@ -14,6 +14,7 @@
 
 use super::alphabet::INVALID;
 use super::apart;
+use super::bars::BarLayout;
 use super::lines::{characters, is_no_puzzle, looked_at, offset};
 use super::{Alphabet, Format, Problem, PuzzleError, Record, Records};
 use crate::grid::{Grid, Order};
@@ -42,6 +43,8 @@ pub(super) struct RowStyle {
     pub(super) drawn_values: [u8; 3],
     /// The length of a row, if it is known.
     pub(super) side: Option<usize>,
+    /// Where cells are between bars, if spaces are blanks.
+    pub(super) bars: Option<BarLayout>,
 }
 
 impl RowStyle {
@@ -83,7 +86,8 @@ pub(super) fn classify(line: &[u8], style: RowStyle) -> LineKind {
             return LineKind::Title;
         }
     }
-    if is_ruler(line, style) { LineKind::Ruler } else { LineKind::Row }
+    let is_row = style.bars.is_some_and(|bars| bars.has_row(line));
+    if !is_row && is_ruler(line, style) { LineKind::Ruler } else { LineKind::Row }
 }
 
 /// The shortest row that has an `=` as a value, in the alphabet `ascii`.
@@ -343,6 +347,9 @@ pub(super) fn puzzles<'a>(format: &Format, text: &'a [u8], at_end: bool) -> Vec<
 /// The cells of a row; `None` if they are not as many as a row has.
 pub(super) fn cells<'a>(format: &Format, line: &'a [u8]) -> Option<Vec<&'a [u8]>> {
     let side = format.order.side();
+    if let Some(bars) = format.style.bars {
+        return bars.cells(line);
+    }
     if let Some(fields) = separated(line, format.style)
         && fields.len() == side
     {
