@@ -270,20 +270,7 @@ fn assert_written(format: &Format, digits: &[u8]) {
         }
         let format = Format::new(notation, order, format.alphabet().clone()).expect("the alphabet fits");
         let mut text = Vec::new();
-        match notation {
-            Notation::Grid => format.write_grid(&grid, &mut text),
-            Notation::Triples => format.write_triples(&grid, &mut text),
-            Notation::Lines | Notation::Header | Notation::Csv => format.write_line(digits, &mut text),
-            Notation::Cells => {
-                let numbers: Vec<String> = digits.iter().map(ToString::to_string).collect();
-                text.extend_from_slice((numbers.join(",") + "\n").as_bytes());
-            }
-            Notation::Jsonl => {
-                text.extend_from_slice(b"{\"puzzle\":\"");
-                format.write_digits(digits, &mut text);
-                text.extend_from_slice(b"\"}\n");
-            }
-        }
+        format.write_puzzle(&grid, None, &mut text);
         let seen = records(&format, Block { text: &text, first_line: 1 });
         let wanted = Seen { line: 1, result: Ok(digits.to_vec()), given: None };
         assert_eq!(seen, [wanted], "{name} {}", String::from_utf8_lossy(&text));

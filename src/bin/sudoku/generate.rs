@@ -10,8 +10,8 @@ use anyhow::{anyhow, bail, ensure};
 use clap::Args;
 use sudoku_stream::answer::Cancelled;
 use sudoku_stream::generate::{
-    self, ClueRange, Constraints, DEFAULT_ATTEMPTS, Difficulty, Generator, Grids, Kind, Puzzle, Recipe,
-    Symmetry, any_seed,
+    self, ClueRange, Constraints, DEFAULT_ATTEMPTS, Difficulty, Generator, Grids, Kind, Recipe, Symmetry,
+    any_seed,
 };
 use sudoku_stream::grid::Order;
 use sudoku_stream::offline::{self, OfflineError};
@@ -189,7 +189,9 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<ExitCode> {
         let MadePuzzles { text, puzzles, given_up } = made?;
         // Nothing is written before there is a puzzle.
         if totals.puzzles == 0 && puzzles > 0 {
-            output.write(heading(&format).as_bytes()).map_err(OfflineError::from)?;
+            let mut heading = Vec::new();
+            format.write_heading(&mut heading);
+            output.write(&heading).map_err(OfflineError::from)?;
         }
         output.write(&text).map_err(OfflineError::from)?;
         totals.puzzles += puzzles;
@@ -285,56 +287,12 @@ fn make(
         match puzzle {
             Ok(puzzle) => {
                 made.puzzles += 1;
-                write(&puzzle, format, &mut made.text);
+                format.write_puzzle(&puzzle.clues, puzzle.solution.as_ref(), &mut made.text);
             }
             Err(_) => made.given_up += 1,
         }
     }
     Ok(made)
-}
-
-/// The line above all puzzles, if the notation has one.
-fn heading(format: &Format) -> String {
-    match format.notation() {
-        Notation::Header => format!("{}\n", format.order().box_side()),
-        Notation::Csv => "puzzle,solution\n".to_owned(),
-        _ => String::new(),
-    }
-}
-
-/// Appends a puzzle in its notation.
-fn write(puzzle: &Puzzle, format: &Format, out: &mut Vec<u8>) {
-    let Puzzle { clues, solution } = puzzle;
-    match format.notation() {
-        Notation::Lines | Notation::Header => format.write_line(clues.digits(), out),
-        Notation::Grid => {
-            format.write_grid(clues, out);
-            out.push(b'\n');
-        }
-        Notation::Triples => format.write_triples(clues, out),
-        Notation::Csv => {
-            format.write_cells(clues, out);
-            out.push(b',');
-            if let Some(solution) = solution {
-                format.write_cells(solution, out);
-            }
-            out.push(b'\n');
-        }
-        Notation::Cells => {
-            format.write_numbers(clues, out);
-            out.push(b'\n');
-        }
-        Notation::Jsonl => {
-            let cells = |grid| {
-                let mut text = Vec::new();
-                format.write_cells(grid, &mut text);
-                String::from_utf8_lossy(&text).into_owned()
-            };
-            let solution = solution.as_ref().map(cells);
-            let line = serde_json::json!({ "puzzle": cells(clues), "solution": solution });
-            out.extend_from_slice(format!("{line}\n").as_bytes());
-        }
-    }
 }
 
 /// Names the options that reading needs: triples carry no size, and small numbers suggest a smaller

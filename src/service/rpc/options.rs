@@ -9,7 +9,7 @@ use crate::answer::{AddedColumn, AddedColumns, CanonTask, OutputForm, Task};
 use crate::canon::Basis;
 use crate::grid::Order;
 use crate::service::context::Context;
-use crate::service::wire::convert::option_field;
+use crate::service::wire::convert::{notation_from, option_field};
 use crate::service::wire::proto;
 use crate::service::wire::status::{Fields, invalid};
 use crate::solver::{DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Question, Strategy};
@@ -209,17 +209,8 @@ fn columns(numbers: &[i32]) -> Result<Option<AddedColumns>, String> {
 }
 
 fn notation(number: i32) -> Result<Option<Notation>, String> {
-    use proto::Notation as N;
-    Ok(match N::try_from(number).map_err(|_| unknown("notation", number))? {
-        N::Unspecified => None,
-        N::Lines => Some(Notation::Lines),
-        N::Header => Some(Notation::Header),
-        N::Grid => Some(Notation::Grid),
-        N::Triples => Some(Notation::Triples),
-        N::Csv => Some(Notation::Csv),
-        N::Cells => Some(Notation::Cells),
-        N::Jsonl => Some(Notation::Jsonl),
-    })
+    let wire = proto::Notation::try_from(number).map_err(|_| unknown("notation", number))?;
+    Ok(notation_from(wire))
 }
 
 /// The fields that describe the format of a text.

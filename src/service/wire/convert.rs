@@ -57,20 +57,23 @@ pub(crate) fn options_from(task: &Task, hint: &Hint) -> proto::SolveOptions {
     }
 }
 
+/// A notation on the wire, where it has the same name.
+pub(crate) fn wire_notation(notation: Notation) -> proto::Notation {
+    let name = format!("NOTATION_{notation}").to_ascii_uppercase();
+    proto::Notation::from_str_name(&name).unwrap_or(proto::Notation::Unspecified)
+}
+
+/// The notation that is meant on the wire; `None` if none is.
+pub(crate) fn notation_from(wire: proto::Notation) -> Option<Notation> {
+    let is_named = wire != proto::Notation::Unspecified;
+    let all = Notation::ALL.into_iter().map(|(_, notation)| notation);
+    all.filter(|_| is_named).find(|&notation| wire_notation(notation) == wire)
+}
+
 /// The options that stand for `hint`.
 fn text_options_from(hint: &Hint) -> proto::TextOptions {
-    let notation = match hint.notation {
-        None => proto::Notation::Unspecified,
-        Some(Notation::Lines) => proto::Notation::Lines,
-        Some(Notation::Header) => proto::Notation::Header,
-        Some(Notation::Grid) => proto::Notation::Grid,
-        Some(Notation::Triples) => proto::Notation::Triples,
-        Some(Notation::Csv) => proto::Notation::Csv,
-        Some(Notation::Cells) => proto::Notation::Cells,
-        Some(Notation::Jsonl) => proto::Notation::Jsonl,
-    };
     proto::TextOptions {
-        notation: notation.into(),
+        notation: hint.notation.map_or(proto::Notation::Unspecified, wire_notation).into(),
         alphabet: hint.alphabet.as_ref().map(ToString::to_string).unwrap_or_default(),
         order: hint.order.map_or(0, wire_order),
         column: hint.column.as_ref().map(ToString::to_string).unwrap_or_default(),
@@ -468,6 +471,18 @@ fn wire_house(house: House) -> proto::House {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn notations_have_the_same_names_on_the_wire() {
+        for (name, notation) in Notation::ALL {
+            assert_ne!(wire_notation(notation), proto::Notation::Unspecified, "{name} is missing there");
+            assert_eq!(notation_from(wire_notation(notation)), Some(notation), "{name}");
+        }
+        let on_the_wire = (0..100).filter_map(|number| proto::Notation::try_from(number).ok());
+        let unknown: Vec<proto::Notation> =
+            on_the_wire.filter(|&wire| notation_from(wire).is_none()).collect();
+        assert_eq!(unknown, [proto::Notation::Unspecified]);
+    }
 
     #[test]
     fn every_problem_has_a_wire_code_of_its_own_name() {
