@@ -10,8 +10,8 @@ use numpy::{PyArray1, PyArrayMethods as _};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use sudoku_core::answer::{
-    Answer, CanonTask, Canonizers, CheckTask, CheckedRow, Checkers, Finding, Found, RateTask, RatedRow,
-    Raters, Task, Visitor, Workers,
+    Answer, BulkVisitor, CanonTask, Canonizers, CheckTask, CheckedRow, Checkers, Finding, Found, RateTask,
+    RatedRow, Raters, Task, Visitor, Workers,
 };
 use sudoku_core::canon::NoBasis;
 use sudoku_core::generate::{self, Constraints, Difficulty, Generator, Grids, Kind, Recipe, Symmetry};
@@ -145,10 +145,12 @@ impl Visitor for Answers<'_> {
         false
     }
 
-    fn wants_only_solutions(&self) -> bool {
-        true
+    fn bulk(&mut self) -> Option<&mut dyn BulkVisitor> {
+        Some(self)
     }
+}
 
+impl BulkVisitor for Answers<'_> {
     fn solutions(&mut self, lines: &[u64], _searches: &[Search], digits: &[u8]) {
         if let Some(&line) = lines.first() {
             self.solutions_at(self.place(line), digits);

@@ -89,7 +89,7 @@ pub use render::{NoOutputForm, OutputForm, paint_grid};
 pub use single::single_error;
 pub use solution_form::SolutionWriter;
 pub use validate::{Validation, validate_block};
-pub use worker::{Visitor, Worker};
+pub use worker::{BulkVisitor, Visitor, Worker};
 pub use workers::{IdleWorkers, Workers};
 pub use write::{Written, WrittenPart, WrittenParts, write_solutions};
 

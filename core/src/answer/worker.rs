@@ -317,12 +317,14 @@ impl Worker {
             }
             let search = &self.batch.searches()[searched];
             let verdict = task.question.verdict(search);
-            if verdict == Verdict::Solved && visitor.wants_only_solutions() {
+            if verdict == Verdict::Solved
+                && let Some(bulk) = visitor.bulk()
+            {
                 // All up to the next one with another kind of answer.
                 let end = searched + errors.peek().map_or(self.lines.len(), |(of, _)| *of) - place;
                 let count = solved(task.question, &self.batch.searches()[searched..end]);
                 let these = searched..searched + count;
-                visitor.solutions(
+                bulk.solutions(
                     &self.lines[place..place + count],
                     &self.batch.searches()[these.clone()],
                     self.batch.solutions(these),
@@ -416,14 +418,18 @@ pub trait Visitor {
         false
     }
 
-    /// Whether answers that are a solution shall go to [`Self::solutions`]; default: false.
-    fn wants_only_solutions(&self) -> bool {
-        false
+    /// Where answers that are a solution shall go instead of to [`Self::answer`], because it is
+    /// faster to take many at once; default: nowhere else.
+    fn bulk(&mut self) -> Option<&mut dyn BulkVisitor> {
+        None
     }
+}
 
+/// A receiver of solutions in bulk.
+pub trait BulkVisitor {
     /// The next answers, which are all solutions: their lines, their searches, and the digits of
     /// their grids, contiguous.
-    fn solutions(&mut self, _lines: &[u64], _searches: &[Search], _digits: &[u8]) {}
+    fn solutions(&mut self, lines: &[u64], searches: &[Search], digits: &[u8]);
 }
 
 struct EachAnswer<F>(F);

@@ -7,7 +7,8 @@ use bytes::Bytes;
 use tonic::Status;
 
 use crate::answer::{
-    Answer, Cancel, Cancelled, CompactMetrics, Found, Tally, Task, Visitor, Workers, write_solutions,
+    Answer, BulkVisitor, Cancel, Cancelled, CompactMetrics, Found, Tally, Task, Visitor, Workers,
+    write_solutions,
 };
 use crate::service::context::Context;
 use crate::service::metrics;
@@ -126,10 +127,12 @@ impl Visitor for AnswerCollector<'_> {
         self.task.measure
     }
 
-    fn wants_only_solutions(&self) -> bool {
-        !self.task.measure
+    fn bulk(&mut self) -> Option<&mut dyn BulkVisitor> {
+        if self.task.measure { None } else { Some(self) }
     }
+}
 
+impl BulkVisitor for AnswerCollector<'_> {
     fn solutions(&mut self, _lines: &[u64], searches: &[Search], digits: &[u8]) {
         self.tally.answers += searches.len() as u64;
         for Search { metrics, .. } in searches {
