@@ -11,7 +11,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use sudoku_core::answer::{
     Answer, BulkVisitor, CanonTask, Canonizers, CheckTask, CheckedRow, Checkers, Finding, Found, RateTask,
-    RatedRow, Raters, Task, Visitor, Workers,
+    RatedRow, Raters, Solvers, Task, Visitor,
 };
 use sudoku_core::canon::NoBasis;
 use sudoku_core::generate::{self, Constraints, Difficulty, Generator, Grids, Kind, Recipe, Symmetry};
@@ -193,10 +193,10 @@ fn answer<'py>(
     let mut counts: Vec<u64> = zeros(Some(if is_count { count } else { 0 }))?;
     let mut errors: Vec<u8> = zeros(Some(count))?;
     let first_error = FirstError::default();
-    let workers = Workers::new(puzzles.format.clone(), task);
+    let solvers = Solvers::new(puzzles.format.clone(), task);
     let threads = blocks::threads(threads);
     let (least, most) =
-        if workers.search_together() { (LEAST_SEARCH_BLOCK, SEARCH_BLOCK) } else { (1, ALONE_BLOCK) };
+        if solvers.search_together() { (LEAST_SEARCH_BLOCK, SEARCH_BLOCK) } else { (1, ALONE_BLOCK) };
     puzzles.with_rows(py, |rows| {
         let (mut grids, mut counts, mut errors) =
             (grids.as_mut_slice(), counts.as_mut_slice(), errors.as_mut_slice());
@@ -218,7 +218,7 @@ fn answer<'py>(
             let line = answers.first_line;
             let mut work = || {
                 let mut reader = rows.reader(places.clone());
-                workers.with(|worker| worker.answer_puzzles(&task, &mut reader, line, cancel, &mut answers))
+                solvers.with(|solver| solver.answer_puzzles(&task, &mut reader, line, cancel, &mut answers))
             };
             // Cancelled work has no result that anybody sees.
             if catch_unwind(AssertUnwindSafe(&mut work)).is_err() {

@@ -2,9 +2,9 @@
 
 use std::iter::Peekable;
 
+use super::block_solver::{BulkVisitor, Visitor};
 use super::compact_tally::CompactTally;
 use super::rater::verdict;
-use super::worker::{BulkVisitor, Visitor};
 use super::{AddedColumn, AddedColumns, Answer, OutputForm, RowForm, RowWriter, Tally, Task};
 use crate::simd::{SimdTask, dispatch};
 use crate::solver::Search;

@@ -1,4 +1,4 @@
-//! The worker of one thread: reads puzzles, searches them together, and answers each in order.
+//! The block solver of one thread: reads puzzles, searches them together, and answers each in order.
 
 use std::ops::Range;
 
@@ -60,7 +60,7 @@ fn prefetch(text: &[u8]) {
 }
 
 /// The solver and buffers with which one thread answers puzzles of one order by one strategy.
-pub struct Worker {
+pub struct BlockSolver {
     solver: Box<dyn Solver>,
     puzzle: Grid,
     solution: Grid,
@@ -79,7 +79,7 @@ pub struct Worker {
     canonizer: Option<Box<Canonizer>>,
 }
 
-impl Worker {
+impl BlockSolver {
     pub(super) fn new(order: Order, task: &Task) -> Self {
         let strategy = task.strategy_for(order);
         let searches_together = strategy.searches_together();
@@ -215,7 +215,7 @@ impl Worker {
     /// [`Cancelled`], with some answers not given, if `cancel` was raised.
     ///
     /// # Panics
-    /// If the puzzles have another order than the worker is for.
+    /// If the puzzles have another order than the solver is for.
     pub fn answer_puzzles(
         &mut self,
         task: &Task,
