@@ -160,7 +160,7 @@ pub trait Solver: Send {
     /// Like [`Self::search_batch`].
     fn measure_batch(&mut self, batch: &mut Batch, limit: &Limit<'_>) {
         search_each(batch, limit, |puzzle, solution| {
-            self.watch(puzzle, limit, solution, &mut Watcher::counting())
+            self.watch(puzzle, limit, solution, &mut Watcher::measuring())
         });
     }
 }
