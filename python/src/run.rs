@@ -70,7 +70,7 @@ impl FirstError {
 }
 
 /// A block of answers: results in their places, and the numbers of errors.
-struct Answers<'a> {
+struct BlockResults<'a> {
     /// Solutions, one byte a cell; empty for counts.
     grids: &'a mut [u8],
     counts: &'a mut [u64],
@@ -84,7 +84,7 @@ struct Answers<'a> {
     cells: usize,
 }
 
-impl Answers<'_> {
+impl BlockResults<'_> {
     fn place(&self, line: u64) -> usize {
         usize::try_from(line - self.first_line).unwrap_or(usize::MAX)
     }
@@ -131,7 +131,7 @@ fn write_symbols(format: &Format, digits: &mut [u8]) {
     }
 }
 
-impl Visitor for Answers<'_> {
+impl Visitor for BlockResults<'_> {
     fn answer(&mut self, answer: &Answer<'_>) {
         let place = self.place(answer.line);
         match &answer.result {
@@ -150,7 +150,7 @@ impl Visitor for Answers<'_> {
     }
 }
 
-impl BulkVisitor for Answers<'_> {
+impl BulkVisitor for BlockResults<'_> {
     fn solutions(&mut self, lines: &[u64], _searches: &[Search], digits: &[u8]) {
         if let Some(&line) = lines.first() {
             self.solutions_at(self.place(line), digits);
@@ -203,7 +203,7 @@ fn answer<'py>(
         let mut jobs = Vec::new();
         for places in blocks::cut(count, threads, least, most) {
             let length = places.len();
-            let job = Answers {
+            let job = BlockResults {
                 grids: first!(grids, length * cells),
                 counts: first!(counts, if is_count { length } else { 0 }),
                 errors: first!(errors, length),
