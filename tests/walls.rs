@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules in the order in which they may use each other.
-const ORDER: [&str; 17] = [
+const ORDER: [&str; 18] = [
     "grid",
     "simd",
+    "sync",
     "text",
     "solver",
     "techniques",

@@ -1,12 +1,13 @@
 //! Solvers for a format and a task, lent to whichever thread has puzzles to answer.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::block_solver::{BlockSolver, Visitor as _};
 use super::write::{PartWriter, Writer};
 use super::{Answer, Block, Cancel, Cancelled, PuzzleReader, RowFacts, Task, Written, WrittenParts};
 use crate::grid::{Grid, Order};
 use crate::solver::Metrics;
+use crate::sync::lock;
 use crate::text::{Format, Problem, PuzzleError, Records};
 
 /// Idle solvers of any order and strategy, shared by the tasks of a process, because one takes some
@@ -38,7 +39,7 @@ impl IdleSolvers {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<(SolverKind, BlockSolver)>> {
-        self.solvers.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.solvers)
     }
 
     /// Takes the solver of this kind that was used last.

@@ -34,6 +34,7 @@
 mod backtracking;
 mod batch;
 mod boxes;
+mod count;
 mod dancing_links;
 mod enumerate;
 mod fast;

@@ -3,7 +3,7 @@
 
 mod costs;
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use self::costs::Experience;
 use super::boxes::BoxSolver;
@@ -11,6 +11,7 @@ use super::lanes::{Backend, Lanes, MOST_SHARED_SOLUTIONS};
 use super::watch::NoWatch;
 use super::{Batch, Limit, Propagation, Search, Solver, Stop, Strategy, Watcher};
 use crate::grid::{Grid, Order};
+use crate::sync::lock;
 
 /// The strategy `fast`: hundreds of 9x9 puzzles at once, one in each bit of a vector register.
 ///
@@ -186,7 +187,7 @@ fn search_together(
     if puzzles.is_empty() {
         return;
     }
-    let idle = || IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+    let idle = || lock(&IDLE);
     let kept = {
         let mut idle = idle();
         let place = idle.iter().position(|lanes| lanes.backend() == backend);

@@ -556,6 +556,8 @@ impl<W: Packing> Engine<W> {
         if previous != NONE {
             return self.solved_out_of_order(lane, puzzle, in_row, job);
         }
+        // Not `Limit::count_solution`, because a limit that is reached here ends one puzzle of many,
+        // whose other states have to leave their lanes.
         let search = &mut job.searches[puzzle];
         search.solutions += 1;
         let is_enough = search.solutions >= job.solution_limit;
