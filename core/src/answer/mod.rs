@@ -60,7 +60,7 @@ use std::collections::BTreeMap;
 
 use crate::canon::CanonicalForm;
 use crate::grid::{Grid, Order};
-use crate::solver::{DEFAULT_NODE_LIMIT, Metrics, Question, Strategy, default_strategy};
+use crate::solver::{DEFAULT_NODE_LIMIT, Metrics, Question, Strategy, Verdict, default_strategy};
 use crate::techniques::Rating;
 use crate::text::{Format, Problem, PuzzleError};
 
@@ -92,6 +92,8 @@ pub use solution_form::SolutionWriter;
 pub use solvers::{IdleSolvers, Solvers};
 pub use validate::{Validation, validate_block};
 pub use write::{Written, WrittenPart, WrittenParts, write_solutions};
+
+pub use crate::solver::Cancelled;
 
 /// What to find out about every puzzle, and how to write the answers.
 #[derive(Clone, Copy)]
@@ -256,6 +258,21 @@ pub enum Found<'a> {
     },
 }
 
+impl<'a> Found<'a> {
+    /// The good answer that a verdict is, with the first solution that the search has found, or the
+    /// problem.
+    ///
+    /// # Errors
+    /// [`Cancelled`] if the search was.
+    pub fn of(verdict: Verdict, solution: &'a Grid) -> Result<Result<Self, Problem>, Cancelled> {
+        Ok(match (verdict.problem()?, verdict) {
+            (Some(problem), _) => Err(problem),
+            (None, Verdict::Counted { count, exact }) => Ok(Self::Count { count, exact }),
+            (None, _) => Ok(Self::Solution(solution)),
+        })
+    }
+}
+
 /// The numbers of answers by kind, and the cost of their searches.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
@@ -335,11 +352,6 @@ fn copy_row(text: &[u8], out: &mut Vec<u8>) {
         out.push(b'\n');
     }
 }
-
-/// Cancelled by the caller, before all answers were given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("The work was cancelled.")]
-pub struct Cancelled;
 
 /// A part of a text that consists of whole puzzles.
 #[derive(Clone, Copy, Debug)]

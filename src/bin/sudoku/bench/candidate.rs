@@ -299,17 +299,11 @@ fn judge(question: Question, batches: &[Batch]) -> Result<Outcome, RunError> {
     let mut outcome = Outcome::default();
     let mut counted = 0;
     for search in batches.iter().flat_map(Batch::searches) {
-        let problem = match question.verdict(search) {
-            Verdict::Solved => None,
-            Verdict::Counted { count, .. } => {
-                counted += count;
-                None
-            }
-            Verdict::NoSolution => Some(Problem::NoSolution),
-            Verdict::NotUnique => Some(Problem::NotUnique),
-            Verdict::GaveUp { nodes } => Some(Problem::GaveUp { nodes }),
-            Verdict::Cancelled => return Err(RunError::Cancelled),
-        };
+        let verdict = question.verdict(search);
+        if let Verdict::Counted { count, .. } = verdict {
+            counted += count;
+        }
+        let problem = verdict.problem()?;
         outcome.tally.count_one(problem.as_ref().map(Problem::code), &search.metrics);
     }
     outcome.counted = counts(question).then_some(counted);
