@@ -17,6 +17,8 @@
 //! | `branch.rs` | where passes find nothing more: triads, then a guess |
 //! | `job.rs` | `SearchJob`: the puzzles to search and the answers |
 //! | `dives.rs` | fast search for two solutions of puzzles that have many |
+//! | `lists.rs` | `StateLists`: the unfinished search states of each puzzle, in order |
+//! | `dive_policy.rs` | when dives pay |
 //! | `engine.rs` | depth-first search in every lane, refilling, sharing of puzzles |
 //! | `avx512.rs`, `avx512vl.rs`, `avx2.rs`, `neon.rs`, `portable.rs` | back ends: implementations of `Word` |
 //! | `sse2.rs` | takes the place of `portable.rs` on x86-64 |
@@ -54,10 +56,12 @@ mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod avx512vl;
 mod branch;
+mod dive_policy;
 mod dives;
 mod engine;
 mod inference;
 mod job;
+mod lists;
 #[cfg(test)]
 mod miri_tests;
 #[cfg(target_arch = "aarch64")]
