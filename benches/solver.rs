@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use sudoku_stream::answer::{Block, Task, Workers};
+use sudoku_stream::answer::{Block, Solvers, Task};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::solver::lanes::{Backend, Lanes};
 use sudoku_stream::solver::{Fast, Limit, Question, STRATEGIES, Search, Strategy};
@@ -52,10 +52,10 @@ fn unique(criterion: &mut Criterion) {
                 node_limit: NODE_LIMIT,
                 ..Task::default()
             };
-            let workers = Workers::new(common::nine(), task);
+            let solvers = Solvers::new(common::nine(), task);
             group.bench_function(BenchmarkId::from_parameter(name), |bencher| {
                 bencher.iter(|| {
-                    black_box(workers.write_answers(Block { text: &text, first_line: 1 }, &cancel).is_ok())
+                    black_box(solvers.write_answers(Block { text: &text, first_line: 1 }, &cancel).is_ok())
                 });
             });
         };

@@ -6,7 +6,7 @@
 use std::error::Error;
 use std::sync::atomic::AtomicBool;
 
-use sudoku_stream::answer::{Block, Task, Workers};
+use sudoku_stream::answer::{Block, Solvers, Task};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::solver::{Limit, Metrics, Search, Solver, Stop, Strategy};
 use sudoku_stream::text::{Alphabet, Format, Notation};
@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let format = Format::new(Notation::Lines, Order::NINE, Alphabet::Letters)?;
     let task = Task { strategy: Some(&Singles), ..Task::default() };
     let block = Block { text: TEXT, first_line: 1 };
-    let written = Workers::new(format, task).write_answers(block, &AtomicBool::new(false))?;
+    let written = Solvers::new(format, task).write_answers(block, &AtomicBool::new(false))?;
     print!("{}", String::from_utf8(written.text)?);
     Ok(())
 }

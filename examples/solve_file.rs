@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use sudoku_stream::answer::{Task, Workers};
+use sudoku_stream::answer::{Solvers, Task};
 use sudoku_stream::input::Source;
 use sudoku_stream::offline::{self, Output};
 use sudoku_stream::pipeline;
@@ -18,12 +18,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     // The notation, the size and the alphabet are detected.
     let reader = Source::open(Path::new(&path), true)?.read(&Hint::default())?;
     let task = Task { question: Question::Unique, ..Task::default() };
-    let workers = Arc::new(Workers::new(reader.format().clone(), task));
+    let solvers = Arc::new(Solvers::new(reader.format().clone(), task));
     let pool = Arc::new(pipeline::pool(None)?);
     // Raised by another thread, it ends the run.
     let cancel = Arc::new(AtomicBool::new(false));
     let mut output = Output::standard();
-    offline::solve(reader, &workers, &pool, &cancel, &mut output, |_| {})?;
+    offline::solve(reader, &solvers, &pool, &cancel, &mut output, |_| {})?;
     let tally = &output.progress().tally;
     eprintln!("{} puzzles, {} of them with an error", tally.answers, tally.error_count());
     Ok(())

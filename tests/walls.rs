@@ -1,12 +1,14 @@
 //! The walls of the house: which module may use which, and where a dependency lives.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules in the order in which they may use each other.
-const ORDER: [&str; 17] = [
+const ORDER: [&str; 18] = [
     "grid",
     "simd",
+    "sync",
     "text",
     "solver",
     "techniques",
@@ -110,6 +112,29 @@ const HOMES: &[(&str, &[&str])] = &[
 /// What the pure part of the house must not touch.
 const IMPURE: &[&str] =
     &["std::fs", "std::io::std", "std::net", "std::time", "std::thread", "std::env", "tokio"];
+
+/// The public and crate-level types whose name has another meaning elsewhere, each with the reason
+/// why it keeps the name. One name a line, in alphabetical order.
+#[rustfmt::skip]
+const SHARED_NAMES: &[(&str, &str)] = &[
+    ("Block", "a part of a text: of a caller's, or of the queue of a client, which owns its bytes"),
+    ("Candidate", "the field's word for a digit in a cell; in `bench` a strategy that is compared"),
+    ("Event", "what a terminal hands over, in two programs that read it in different ways"),
+    ("Figures", "the figures of an experiment, and those of a load: both are called so in reports"),
+    ("Job", "a piece of work in a module that has one kind of it"),
+    ("Kind", "a field's type, named by its module: `generate::Kind`, `techniques::Kind`, `kind::Kind`"),
+    ("Method", "a gRPC method: one that is under load, and one that is called with JSON"),
+    ("Origin", "the origin of a page, as HTTP names it; and that of answers"),
+    ("Outcome", "the outcome of a search, and that of a run in `bench`"),
+    ("Report", "the JSON report of a subcommand, and the place where it is written"),
+    ("Session", "a shell session, and that of a stream"),
+    ("Settings", "the settings of an experiment, of a report and of a call, each read in its own way"),
+    ("SolveLines", "named by the method of the contract, at the client and at the server"),
+    ("SolveStream", "named by the method of the contract, at the client and at the server"),
+    ("Source", "the source of boards, and that of bytes"),
+    ("Step", "one step of a search, and one by hand: both are shown to people under this name"),
+    ("Task", "what to do, in a module with one kind of task: `answer::Task`, `steps::Task`"),
+];
 
 fn sources() -> Vec<(String, String)> {
     fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
@@ -220,6 +245,35 @@ fn the_pure_part_touches_nothing() {
                 assert!(!source.contains(impure), "{file} uses {impure}");
             }
         }
+    }
+}
+
+/// The name of the public or crate-level type that is defined on a line at the level of a module.
+fn defined_type(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("pub ").or_else(|| line.strip_prefix("pub(crate) "))?;
+    let (keyword, rest) = rest.strip_prefix("unsafe ").unwrap_or(rest).split_once(' ')?;
+    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+    ["struct", "enum", "union", "trait", "type"].contains(&keyword).then_some(&rest[..end])
+}
+
+#[test]
+fn a_type_name_has_one_meaning() {
+    let sources = sources();
+    let mut definitions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (file, source) in &sources {
+        for name in source.lines().filter_map(defined_type) {
+            definitions.entry(name).or_default().push(file);
+        }
+    }
+    assert!(definitions.len() > 300, "only {} types: the test looks in the wrong place", definitions.len());
+    for (name, files) in &definitions {
+        let is_shared = SHARED_NAMES.iter().any(|(shared, _)| shared == name);
+        assert!(files.len() == 1 || is_shared, "{name} is defined in {files:?}: give one another name");
+        assert!(files.len() > 1 || !is_shared, "{name} is defined once: take it off the list");
+    }
+    for (name, reason) in SHARED_NAMES {
+        assert!(definitions.contains_key(name), "{name} is defined nowhere: take it off the list");
+        assert!(!reason.is_empty(), "{name} has no reason");
     }
 }
 

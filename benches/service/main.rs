@@ -19,7 +19,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use sudoku_stream::answer::{Block, Task, Workers, Written};
+use sudoku_stream::answer::{Block, Solvers, Task, Written};
 use tokio::runtime::Runtime;
 
 use client::{Client, Latencies, count_lines, quantile};
@@ -136,7 +136,7 @@ struct Load {
 impl Load {
     fn new(count: usize) -> Self {
         let text = common::repeated("easy_100k", count);
-        let written = answered(&Workers::new(common::nine(), Task::default()), &text);
+        let written = answered(&Solvers::new(common::nine(), Task::default()), &text);
         // The sample that may stand in has puzzles without a solution.
         let lines =
             text.split_inclusive(|&byte| byte == b'\n').zip(written.text.split(|&byte| byte == b'\n'));
@@ -204,13 +204,13 @@ fn nanoseconds(time: Duration, lines: u64) -> f64 {
     time.as_secs_f64() * 1e9 / lines.max(1) as f64
 }
 
-fn answered(workers: &Workers, text: &[u8]) -> Written {
+fn answered(solvers: &Solvers, text: &[u8]) -> Written {
     let never = AtomicBool::new(false);
-    workers.write_answers(Block { text, first_line: 1 }, &never).expect("nobody cancels")
+    solvers.write_answers(Block { text, first_line: 1 }, &never).expect("nobody cancels")
 }
 
 /// The kernel's own processor time, text to text on one thread, in nanoseconds a line, for blocks of so many lines.
-fn kernel(workers: &Workers, load: &Load, block: usize) -> f64 {
+fn kernel(solvers: &Solvers, load: &Load, block: usize) -> f64 {
     let texts: &[Bytes] = match block {
         1 => &load.lines[..load.lines.len().min(20_000)],
         PACKED => &load.packed,
@@ -218,7 +218,7 @@ fn kernel(workers: &Workers, load: &Load, block: usize) -> f64 {
     };
     let begin = process::thread_cpu();
     for text in texts {
-        assert_eq!(black_box(answered(workers, text)).tally.error_count(), 0);
+        assert_eq!(black_box(answered(solvers, text)).tally.error_count(), 0);
     }
     nanoseconds(process::thread_cpu().saturating_sub(begin), count_lines(texts, texts.len()))
 }
@@ -310,17 +310,17 @@ fn compare(runtime: &Runtime, plan: &Plan, load: &Load) {
     if rows.is_empty() {
         return;
     }
-    let workers = Workers::new(common::nine(), Task::default());
+    let solvers = Solvers::new(common::nine(), Task::default());
     let mut echo = Candidate::new(runtime, Server::echo());
     let mut ours = Candidate::new(runtime, Server::ours(1024));
     let mut blocks = vec![Vec::new(); BLOCKS.len()];
     // The first round only warms up.
     for round in 0..=plan.rounds {
         for (figures, (block, _)) in blocks.iter_mut().zip(BLOCKS) {
-            figures.push(kernel(&workers, load, block));
+            figures.push(kernel(&solvers, load, block));
         }
         for row in &mut rows {
-            let kernel = kernel(&workers, load, PACKED);
+            let kernel = kernel(&solvers, load, PACKED);
             let cost = |candidate: &mut Candidate| candidate.measure(runtime, row.shape, plan, load);
             // Whoever is first has the colder caches.
             let (echo, ours) = if round % 2 == 0 {
@@ -396,7 +396,7 @@ fn unary(runtime: &Runtime, plan: &Plan) {
         return;
     }
     let everywhere = process::keep_to_one_core();
-    let workers = Workers::new(common::nine(), Task::default());
+    let solvers = Solvers::new(common::nine(), Task::default());
     let lists = [Texts::of("easy", "easy_100k"), Texts::of("hard", "hard_10k")];
     let (echo, ours) = (Candidate::new(runtime, Server::echo()), Candidate::new(runtime, Server::ours(1024)));
     let calls = plan.calls.div_ceil(10);
@@ -407,7 +407,7 @@ fn unary(runtime: &Runtime, plan: &Plan) {
     let search = |texts: &[Bytes]| {
         median(texts.iter().map(|text| {
             let begin = Instant::now();
-            black_box(answered(&workers, text));
+            black_box(answered(&solvers, text));
             begin.elapsed().as_secs_f64() * 1e6
         }))
     };

@@ -43,6 +43,7 @@ pub mod grid;
 mod simd;
 mod solve;
 pub mod solver;
+mod sync;
 pub mod techniques;
 pub mod text;
 

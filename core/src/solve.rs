@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 
 use crate::answer::{
-    Answer, Block, EnumerateTask, Enumerators, Found, SolutionEvent, Task, Workers, single_error,
+    Answer, Block, EnumerateTask, Enumerators, Found, SolutionEvent, Solvers, Task, single_error,
 };
 use crate::grid::Grid;
 use crate::solver::Question;
@@ -185,7 +185,7 @@ pub fn count_solutions(text: &str, limit: u64) -> Result<u64, SolveError> {
 ///
 /// Hundreds of puzzles are searched at once, which is far faster than one by one. For other
 /// questions, cancellation, several threads or files of any length see
-/// [`answer::Workers`](crate::answer::Workers).
+/// [`answer::Solvers`](crate::answer::Solvers).
 ///
 /// # Errors
 /// [`FormatError`] if the text cannot be read at all.
@@ -214,7 +214,7 @@ pub fn answers(text: &str) -> Result<Answers<'_>, FormatError> {
 
 /// The iterator of [`answers`].
 pub struct Answers<'a> {
-    workers: Workers,
+    solvers: Solvers,
     /// The text that has not been read yet.
     rest: &'a [u8],
     line: u64,
@@ -227,12 +227,12 @@ const BLOCK_BYTES: usize = 512 * 1024;
 impl<'a> Answers<'a> {
     fn of(parsed: Parsed<'a>, task: Task) -> Self {
         let Parsed { format, text, first_line } = parsed;
-        Self { workers: Workers::new(format, task), rest: text, line: first_line, ready: VecDeque::new() }
+        Self { solvers: Solvers::new(format, task), rest: text, line: first_line, ready: VecDeque::new() }
     }
 
     /// Answers the next block.
     fn refill(&mut self) {
-        let (format, task) = (self.workers.format(), *self.workers.task());
+        let (format, task) = (self.solvers.format(), *self.solvers.task());
         let (text, rest) = self.rest.split_at(format.cut_about(self.rest, BLOCK_BYTES));
         let block = Block { text, first_line: self.line };
         let ready = &mut self.ready;
@@ -244,7 +244,7 @@ impl<'a> Answers<'a> {
                 Err(error) => Err(error.clone()),
             });
         };
-        let answered = self.workers.with(|worker| worker.answer_block(format, &task, block, &never, take));
+        let answered = self.solvers.with(|solver| solver.answer_block(format, &task, block, &never, take));
         debug_assert!(answered.is_ok(), "the flag is never raised");
         self.rest = rest;
         self.line += memchr::memchr_iter(b'\n', text).count() as u64;

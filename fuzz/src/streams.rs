@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use arbitrary::{Arbitrary as _, Unstructured};
 use bytes::Bytes;
 use prost::Message as _;
-use sudoku_stream::answer::{Block, OutputForm, Task, Workers};
+use sudoku_stream::answer::{Block, OutputForm, Solvers, Task};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::service::proto;
 use sudoku_stream::solver::{Question, STRATEGIES};
@@ -131,8 +131,8 @@ fn lines(bytes: &mut Unstructured<'_>) {
             next_line = jump;
         }
         let block = Block { text: &text, first_line: next_line };
-        let workers = Workers::new(format.clone(), current);
-        let written = workers.write_answers(block, &AtomicBool::new(false)).expect("nothing cancels it");
+        let solvers = Solvers::new(format.clone(), current);
+        let written = solvers.write_answers(block, &AtomicBool::new(false)).expect("nothing cancels it");
         next_line += count_lines(&text);
         wanted.push((written.text, written.tally.answers));
         let options = is_new.then(|| options(&current));

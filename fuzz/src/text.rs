@@ -4,7 +4,7 @@
 use std::sync::atomic::AtomicBool;
 
 use sudoku_stream::answer::{
-    Block, CandidateGrid, OutputForm, StepMarks, Task, Workers, read_positions, validate_block,
+    Block, CandidateGrid, OutputForm, Solvers, StepMarks, Task, read_positions, validate_block,
 };
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::input::{InputError, Reader, Source};
@@ -235,8 +235,8 @@ fn assert_everyday(format: &Format, block: Block<'_>, all: &[Seen]) {
 fn assert_answered(format: &Format, block: Block<'_>, all: &[Seen]) {
     for form in [OutputForm::Solution, OutputForm::Jsonl] {
         let task = Task { node_limit: NODES, form, ..Task::default() };
-        let workers = Workers::new(format.clone(), task);
-        let answers = workers.write_answers(block, &AtomicBool::new(false)).expect("not cancelled");
+        let solvers = Solvers::new(format.clone(), task);
+        let answers = solvers.write_answers(block, &AtomicBool::new(false)).expect("not cancelled");
         let lines: Vec<&[u8]> = answers.text.split_inclusive(|&byte| byte == b'\n').collect();
         assert_eq!((lines.len(), answers.tally.answers), (all.len(), all.len() as u64));
         for (seen, line) in all.iter().zip(lines) {

@@ -10,8 +10,8 @@ use numpy::{PyArray1, PyArrayMethods as _};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use sudoku_core::answer::{
-    Answer, CanonTask, Canonizers, CheckTask, CheckedRow, Checkers, Finding, Found, RateTask, RatedRow,
-    Raters, Task, Visitor, Workers,
+    Answer, BulkVisitor, CanonTask, Canonizers, CheckTask, CheckedRow, Checkers, Finding, Found, RateTask,
+    RatedRow, Raters, Solvers, Task, Visitor,
 };
 use sudoku_core::canon::NoBasis;
 use sudoku_core::generate::{self, Constraints, Difficulty, Generator, Grids, Kind, Recipe, Symmetry};
@@ -70,7 +70,7 @@ impl FirstError {
 }
 
 /// A block of answers: results in their places, and the numbers of errors.
-struct Answers<'a> {
+struct BlockResults<'a> {
     /// Solutions, one byte a cell; empty for counts.
     grids: &'a mut [u8],
     counts: &'a mut [u64],
@@ -84,7 +84,7 @@ struct Answers<'a> {
     cells: usize,
 }
 
-impl Answers<'_> {
+impl BlockResults<'_> {
     fn place(&self, line: u64) -> usize {
         usize::try_from(line - self.first_line).unwrap_or(usize::MAX)
     }
@@ -131,7 +131,7 @@ fn write_symbols(format: &Format, digits: &mut [u8]) {
     }
 }
 
-impl Visitor for Answers<'_> {
+impl Visitor for BlockResults<'_> {
     fn answer(&mut self, answer: &Answer<'_>) {
         let place = self.place(answer.line);
         match &answer.result {
@@ -145,10 +145,12 @@ impl Visitor for Answers<'_> {
         false
     }
 
-    fn wants_only_solutions(&self) -> bool {
-        true
+    fn bulk(&mut self) -> Option<&mut dyn BulkVisitor> {
+        Some(self)
     }
+}
 
+impl BulkVisitor for BlockResults<'_> {
     fn solutions(&mut self, lines: &[u64], _searches: &[Search], digits: &[u8]) {
         if let Some(&line) = lines.first() {
             self.solutions_at(self.place(line), digits);
@@ -191,17 +193,17 @@ fn answer<'py>(
     let mut counts: Vec<u64> = zeros(Some(if is_count { count } else { 0 }))?;
     let mut errors: Vec<u8> = zeros(Some(count))?;
     let first_error = FirstError::default();
-    let workers = Workers::new(puzzles.format.clone(), task);
+    let solvers = Solvers::new(puzzles.format.clone(), task);
     let threads = blocks::threads(threads);
     let (least, most) =
-        if workers.search_together() { (LEAST_SEARCH_BLOCK, SEARCH_BLOCK) } else { (1, ALONE_BLOCK) };
+        if solvers.search_together() { (LEAST_SEARCH_BLOCK, SEARCH_BLOCK) } else { (1, ALONE_BLOCK) };
     puzzles.with_rows(py, |rows| {
         let (mut grids, mut counts, mut errors) =
             (grids.as_mut_slice(), counts.as_mut_slice(), errors.as_mut_slice());
         let mut jobs = Vec::new();
         for places in blocks::cut(count, threads, least, most) {
             let length = places.len();
-            let job = Answers {
+            let job = BlockResults {
                 grids: first!(grids, length * cells),
                 counts: first!(counts, if is_count { length } else { 0 }),
                 errors: first!(errors, length),
@@ -216,7 +218,7 @@ fn answer<'py>(
             let line = answers.first_line;
             let mut work = || {
                 let mut reader = rows.reader(places.clone());
-                workers.with(|worker| worker.answer_puzzles(&task, &mut reader, line, cancel, &mut answers))
+                solvers.with(|solver| solver.answer_puzzles(&task, &mut reader, line, cancel, &mut answers))
             };
             // Cancelled work has no result that anybody sees.
             if catch_unwind(AssertUnwindSafe(&mut work)).is_err() {

@@ -36,7 +36,7 @@ pub(crate) struct Block {
 
 /// The answers to a block.
 #[derive(Debug, Default)]
-pub(crate) struct Answers {
+pub(crate) struct BlockAnswers {
     pub(crate) lines: Bytes,
     pub(crate) tally: Tally,
 }
@@ -47,7 +47,7 @@ enum BlockState {
     Waiting(Block),
     /// Sent to the server with this number, and not answered.
     Sent(Block, usize),
-    Answered(Answers),
+    Answered(BlockAnswers),
 }
 
 /// The blocks of the queue.
@@ -153,7 +153,7 @@ impl Queue {
     }
 
     /// Waits for the answers to the oldest block, and removes it. `None` after the last.
-    pub(crate) async fn oldest(&self) -> Option<Answers> {
+    pub(crate) async fn oldest(&self) -> Option<BlockAnswers> {
         let taken = self.wait_for(|blocks| {
             if blocks.is_over() {
                 return Some(None);
@@ -193,7 +193,7 @@ impl Queue {
     }
 
     /// Replaces a block that was sent by its answers.
-    pub(crate) fn answer(&self, number: u64, answers: Answers) {
+    pub(crate) fn answer(&self, number: u64, answers: BlockAnswers) {
         self.change(|blocks| {
             let length = answers.lines.len();
             if let Some(entry) = blocks.entry(number)
@@ -241,8 +241,8 @@ mod tests {
         }
     }
 
-    fn answers(text: &'static str) -> Answers {
-        Answers { lines: Bytes::from_static(text.as_bytes()), tally: Tally::default() }
+    fn answers(text: &'static str) -> BlockAnswers {
+        BlockAnswers { lines: Bytes::from_static(text.as_bytes()), tally: Tally::default() }
     }
 
     fn taken(queue: &Queue, server: usize) -> (u64, u64) {

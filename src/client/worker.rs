@@ -28,7 +28,7 @@ use tonic_health::pb::health_client::HealthClient;
 use tonic_types::StatusExt as _;
 
 use crate::client::endpoint::Connector;
-use crate::client::queue::{Answers, Block, Queue};
+use crate::client::queue::{Block, BlockAnswers, Queue};
 use crate::client::response_stream::ResponseStream;
 use crate::client::{Notice, RetryPolicy, ServerError};
 use crate::service::wire::convert::tally_from;
@@ -271,7 +271,7 @@ impl ServerWorker {
         }
         let tally = response.tally.as_ref().map(tally_from).unwrap_or_default();
         self.answered.fetch_add(tally.answers, Ordering::Relaxed);
-        self.queue.answer(number, Answers { lines: response.lines, tally });
+        self.queue.answer(number, BlockAnswers { lines: response.lines, tally });
     }
 
     fn lost(&self, message: &str) -> ServerError {

@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 
 use bytes::Bytes;
 
-use crate::answer::{Answer, Block, Cancelled, Found, Task, Workers};
+use crate::answer::{Answer, Block, Cancelled, Found, Solvers, Task};
 use crate::grid::Grid;
 use crate::input::{InputError, Reader};
 use crate::pipeline::{Panicked, ThreadPool, submit};
@@ -158,14 +158,14 @@ impl Workload {
         pool: &ThreadPool,
         cancel: &Arc<AtomicBool>,
     ) -> Result<Self, WorkloadError> {
-        let workers = Arc::new(Workers::new(format.clone(), Task::default()));
+        let solvers = Arc::new(Solvers::new(format.clone(), Task::default()));
         let firsts = (0..puzzles.count()).step_by(PUZZLES_PER_JOB);
         let jobs: Vec<_> = firsts
             .map(|first| {
                 let range = first..puzzles.count().min(first + PUZZLES_PER_JOB);
                 let text = puzzles.text.slice(puzzles.span(&range));
-                let (workers, cancel) = (Arc::clone(&workers), Arc::clone(cancel));
-                submit(pool, move || solve_part(&workers, &text, range, &cancel))
+                let (solvers, cancel) = (Arc::clone(&solvers), Arc::clone(cancel));
+                submit(pool, move || solve_part(&solvers, &text, range, &cancel))
             })
             .collect();
         let mut all = Solved::default();
@@ -342,12 +342,12 @@ fn is_given_up(line: &[u8]) -> bool {
 }
 
 fn solve_part(
-    workers: &Workers,
+    solvers: &Solvers,
     text: &[u8],
     range: Range<usize>,
     cancel: &AtomicBool,
 ) -> Result<Solved, Cancelled> {
-    let (format, task) = (workers.format(), workers.task());
+    let (format, task) = (solvers.format(), solvers.task());
     let mut solved = Solved::default();
     let block = Block { text, first_line: range.start as u64 + 1 };
     let visit = |answer: &Answer<'_>| {
@@ -364,7 +364,7 @@ fn solve_part(
         }
         solved.ends.push(solved.text.len());
     };
-    workers.with(|worker| worker.answer_block(format, task, block, cancel, visit))?;
+    solvers.with(|solver| solver.answer_block(format, task, block, cancel, visit))?;
     Ok(solved)
 }
 

@@ -52,7 +52,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use crate::answer::{Tally, Workers, Written};
+use crate::answer::{Solvers, Tally, Written};
 use crate::input::{Chunk, Prefix, Reader};
 use crate::pipeline::{Ended, ThreadPool, run_here, run_ordered};
 use crate::solver::Question;
@@ -109,33 +109,33 @@ const MIN_JOB_BYTES: usize = 1024;
 /// written by then.
 pub fn solve(
     reader: Reader,
-    workers: &Arc<Workers>,
+    solvers: &Arc<Solvers>,
     pool: &Arc<ThreadPool>,
     cancel: &Arc<AtomicBool>,
     output: &mut Output,
     mut watch: impl FnMut(&Progress),
 ) -> Result<(), OfflineError> {
-    let task = workers.task();
+    let task = solvers.task();
     if reader.is_at_start() && output.progress().tally.answers == 0 {
-        output.write(&task.heading(workers.format()))?;
+        output.write(&task.heading(solvers.format()))?;
     }
     let work = {
-        let (workers, cancel) = (Arc::clone(workers), Arc::clone(cancel));
+        let (solvers, cancel) = (Arc::clone(solvers), Arc::clone(cancel));
         move |chunk: &Chunk| {
             let (block, mut room) = (chunk.block(), Vec::new());
             // Without the check, an allocator that has no memory left would abort the process
             // without a message.
-            let written = match room.try_reserve_exact(Workers::room_for(block)) {
-                Ok(()) => workers.write_answers_into(block, &*cancel, room).map_err(OfflineError::from),
+            let written = match room.try_reserve_exact(Solvers::room_for(block)) {
+                Ok(()) => solvers.write_answers_into(block, &*cancel, room).map_err(OfflineError::from),
                 Err(_) => Err(OfflineError::Memory),
             };
             Ok((chunk.end(), chunk.prefix(), written?))
         }
     };
     let recover = {
-        let workers = Arc::clone(workers);
+        let solvers = Arc::clone(solvers);
         move |chunk: &Chunk| {
-            let written = workers.write_internal_errors(chunk.block(), Vec::new());
+            let written = solvers.write_internal_errors(chunk.block(), Vec::new());
             Ok((chunk.end(), chunk.prefix(), written))
         }
     };
@@ -145,7 +145,7 @@ pub fn solve(
         Ok(())
     };
     let size = match task.question {
-        _ if !task.answers_together(workers.format().order()) => JobSize::growing(MIN_JOB_BYTES, CHUNK_BYTES),
+        _ if !task.answers_together(solvers.format().order()) => JobSize::growing(MIN_JOB_BYTES, CHUNK_BYTES),
         // Where counts are given up may depend on the other puzzles of a small batch, so how a file is
         // cut into jobs does not depend on time.
         Question::Count { .. } => JobSize::fixed(CHUNK_BYTES),

@@ -12,7 +12,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::sleep;
 use tonic::{Request, Status};
 
-use crate::answer::{Cancel, Cancelled, CanonTask, Canonizers, IdleCanonizers, IdleWorkers, Task, Workers};
+use crate::answer::{Cancel, Cancelled, CanonTask, Canonizers, IdleCanonizers, IdleSolvers, Solvers, Task};
 use crate::service::config::Limits;
 use crate::service::datasets::Datasets;
 use crate::service::metrics;
@@ -36,7 +36,7 @@ pub(crate) struct Context {
     limits: RwLock<Limits>,
     /// The data sets, if there is a data directory.
     pub(crate) datasets: Option<Datasets>,
-    idle_workers: Arc<IdleWorkers>,
+    idle_solvers: Arc<IdleSolvers>,
     idle_canonizers: IdleCanonizers,
     calls: Arc<Semaphore>,
     draining: watch::Receiver<bool>,
@@ -146,7 +146,7 @@ impl Context {
         draining: watch::Receiver<bool>,
     ) -> Self {
         Self {
-            idle_workers: Arc::new(IdleWorkers::new(pools.threads())),
+            idle_solvers: Arc::new(IdleSolvers::new(pools.threads())),
             idle_canonizers: IdleCanonizers::default(),
             pools: Arc::new(pools),
             strategies,
@@ -232,10 +232,10 @@ impl Context {
         self.pools.client(state.turns())
     }
 
-    /// The workers for puzzles of this format. Calls share them, so calls that wait for their
+    /// The solvers for puzzles of this format. Calls share them, so calls that wait for their
     /// clients hold none.
-    pub(crate) fn workers(&self, format: Format, task: Task) -> Workers {
-        Workers::sharing(&self.idle_workers, format, task)
+    pub(crate) fn solvers(&self, format: Format, task: Task) -> Solvers {
+        Solvers::sharing(&self.idle_solvers, format, task)
     }
 
     /// What makes canonical forms of 9x9 puzzles of this format. Calls share it too.
@@ -243,9 +243,9 @@ impl Context {
         Canonizers::sharing(&self.idle_canonizers, format, task)
     }
 
-    /// The idle workers that calls share.
-    pub(crate) const fn idle_workers(&self) -> &Arc<IdleWorkers> {
-        &self.idle_workers
+    /// The idle solvers that calls share.
+    pub(crate) const fn idle_solvers(&self) -> &Arc<IdleSolvers> {
+        &self.idle_solvers
     }
 
     /// Whether the server is shutting down.

@@ -55,7 +55,7 @@ use crate::service::rpc::by_hand;
 use crate::service::rpc::datasets;
 use crate::service::rpc::generate;
 use crate::service::rpc::hint;
-use crate::service::rpc::ordered::Answers;
+use crate::service::rpc::ordered::OrderedResponses;
 use crate::service::rpc::stream;
 use crate::service::rpc::trace;
 use crate::service::rpc::unary;
@@ -593,9 +593,9 @@ struct Sudoku {
 
 #[tonic::async_trait]
 impl SudokuService for Sudoku {
-    type SolveStreamStream = Answers<stream::AllResponses<stream::SolveStream>>;
-    type SolveLinesStream = Answers<stream::AllResponses<stream::SolveLines>>;
-    type CanonicalizeStream = Answers<stream::AllResponses<stream::Canonicalize>>;
+    type SolveStreamStream = OrderedResponses<stream::AllResponses<stream::SolveStream>>;
+    type SolveLinesStream = OrderedResponses<stream::AllResponses<stream::SolveLines>>;
+    type CanonicalizeStream = OrderedResponses<stream::AllResponses<stream::Canonicalize>>;
     type SolveDatasetStream = datasets::SolveDatasetStream;
     type TraceStream = trace::TraceStream;
     type GenerateStream = generate::GenerateStream;

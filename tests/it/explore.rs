@@ -41,7 +41,7 @@ fn settings() -> Settings {
         strategies: STRATEGIES.to_vec(),
         question: Question::First,
         node_limit: 2_000,
-        counts_steps: false,
+        measure: false,
         seed: 7,
     }
 }
@@ -161,15 +161,15 @@ fn puzzles_have_one_solution() {
 #[test]
 fn steps_are_counted_where_they_are_asked_for() {
     let strategies = ["backtracking", "fast"].map(|name| strategy(name).unwrap()).to_vec();
-    let wanted = Settings { counts_steps: true, strategies, ..settings() };
+    let wanted = Settings { measure: true, strategies, ..settings() };
     let results = run(&experiment(conditions(9, &[5]), wanted.clone()), |_| ()).unwrap();
     let counted = results.figures(0, 0).unwrap();
     let (comparisons, placements) = (counted.comparisons.unwrap(), counted.placements.unwrap());
     // A digit is compared before it is placed, and 76 cells are blank.
     assert!(comparisons.median >= placements.median && placements.median >= 76.0);
     assert_eq!(results.figures(0, 1).unwrap().comparisons, None);
-    let uncounted = Settings { counts_steps: false, ..wanted };
-    let results = run(&experiment(conditions(9, &[5]), uncounted), |_| ()).unwrap();
+    let unmeasured = Settings { measure: false, ..wanted };
+    let results = run(&experiment(conditions(9, &[5]), unmeasured), |_| ()).unwrap();
     let plain = results.figures(0, 0).unwrap();
     assert_eq!(plain.placements, None);
     assert_eq!((plain.nodes, plain.backtracks), (counted.nodes, counted.backtracks));

@@ -18,7 +18,7 @@ use crate::harness::{
     succeeded, sudoku,
 };
 use std::ops::Deref;
-use sudoku_stream::answer::{OutputForm, Task, Workers};
+use sudoku_stream::answer::{OutputForm, Solvers, Task};
 use sudoku_stream::grid::Grid;
 use sudoku_stream::input::{Mapped, Prefix, Reader, Shard, Source};
 use sudoku_stream::offline::{self, OfflineError};
@@ -599,13 +599,13 @@ fn a_short_list_of_hard_puzzles_is_spread_over_the_threads() {
     let running = endless.counters.clone();
     let strategy: &'static dyn Strategy = Box::leak(Box::new(endless));
     let reader = Source::open(folder.path("in.txt").as_ref(), true).unwrap().read(&Hint::default()).unwrap();
-    let workers = Workers::new(reader.format().clone(), Task { strategy: Some(strategy), ..Task::default() });
+    let solvers = Solvers::new(reader.format().clone(), Task { strategy: Some(strategy), ..Task::default() });
     let pool = Arc::new(pipeline::pool(Some(2)).unwrap());
     let cancel = Arc::new(AtomicBool::new(false));
     let run = thread::spawn({
         let cancel = Arc::clone(&cancel);
         let mut output = offline::Output::file(folder.path("out.txt").as_ref(), false).unwrap();
-        move || offline::solve(reader, &Arc::new(workers), &pool, &cancel, &mut output, |_| {})
+        move || offline::solve(reader, &Arc::new(solvers), &pool, &cancel, &mut output, |_| {})
     });
     eventually("a search on each of two threads", || running.running() == 2);
     cancel.store(true, Ordering::Relaxed);
@@ -615,11 +615,11 @@ fn a_short_list_of_hard_puzzles_is_spread_over_the_threads() {
 /// Everything that is written for a whole input or a part of it, as `solve` does.
 fn answers(mut reader: Reader, form: OutputForm) -> String {
     let task = Task { form, ..Task::default() };
-    let workers = Workers::new(reader.format().clone(), task);
+    let solvers = Solvers::new(reader.format().clone(), task);
     let mut text =
         if reader.is_at_start() { form.heading(task.question).as_bytes().to_vec() } else { Vec::new() };
     while let Some(chunk) = reader.next_chunk().unwrap() {
-        text.extend(workers.write_answers(chunk.block(), &AtomicBool::new(false)).unwrap().text);
+        text.extend(solvers.write_answers(chunk.block(), &AtomicBool::new(false)).unwrap().text);
     }
     String::from_utf8(text).unwrap()
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use sudoku_stream::answer::{Block, Task, Workers};
+use sudoku_stream::answer::{Block, Solvers, Task};
 use sudoku_stream::grid::Order;
 use sudoku_stream::text::{Alphabet, Format, Notation};
 
@@ -25,10 +25,10 @@ impl Known {
 fn known(count: usize) -> Vec<Known> {
     let puzzles = unique_puzzles(count);
     let format = Format::new(Notation::Lines, Order::NINE, Alphabet::Letters).unwrap();
-    let workers = Workers::new(format, Task::default());
+    let solvers = Solvers::new(format, Task::default());
     let text = puzzles.join("\n");
     let block = Block { text: text.as_bytes(), first_line: 1 };
-    let answers = workers.write_answers(block, &std::sync::atomic::AtomicBool::new(false)).unwrap().text;
+    let answers = solvers.write_answers(block, &std::sync::atomic::AtomicBool::new(false)).unwrap().text;
     let solutions = String::from_utf8(answers).unwrap();
     let known: Vec<Known> = puzzles
         .into_iter()

@@ -7,7 +7,7 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use sudoku_stream::answer::{Block, OutputForm, Task, Workers, check_block, validate_block};
+use sudoku_stream::answer::{Block, OutputForm, Solvers, Task, check_block, validate_block};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::input::{InputError, Reader, Source};
 use sudoku_stream::solver::{Question, strategy};
@@ -63,10 +63,10 @@ fn cells(format: &Format, grid: &Grid) -> String {
 
 /// The answers to everything that a reader hands out.
 fn answer_all(mut reader: Reader, task: Task) -> Vec<String> {
-    let workers = Workers::new(reader.format().clone(), task);
+    let solvers = Solvers::new(reader.format().clone(), task);
     let mut text = Vec::new();
     while let Some(chunk) = reader.next_chunk().unwrap() {
-        let written = workers.write_answers(chunk.block(), &AtomicBool::new(false)).unwrap();
+        let written = solvers.write_answers(chunk.block(), &AtomicBool::new(false)).unwrap();
         text.extend(written.text);
     }
     String::from_utf8(text).unwrap().lines().map(str::to_owned).collect()
@@ -1089,10 +1089,10 @@ fn lines_like(format: &Format) -> Format {
 #[test]
 fn a_block_may_begin_at_any_line() {
     let format = Format::new(Notation::Lines, Order::NINE, Alphabet::Letters).unwrap();
-    let workers = Workers::new(format, Task::default());
+    let solvers = Solvers::new(format, Task::default());
     let text = format!("{NINE}\n\nx\n");
     let block = Block { text: text.as_bytes(), first_line: 500_001 };
-    let written = workers.write_answers(block, &AtomicBool::new(false)).unwrap();
+    let written = solvers.write_answers(block, &AtomicBool::new(false)).unwrap();
     let wanted = format!(
         "{NINE_SOLVED}\nerror: Line 500003 has the wrong length. It has 1 cell; a 9x9 puzzle has 81.\n"
     );

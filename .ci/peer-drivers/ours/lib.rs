@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::sync::atomic::AtomicBool;
 
-use sudoku_core::answer::{Block, Task, Workers};
+use sudoku_core::answer::{Block, Task, Solvers};
 use sudoku_core::grid::Order;
 use sudoku_core::solver::Question;
 use sudoku_core::text::{Alphabet, Format, Notation};
@@ -15,7 +15,7 @@ pub struct Answers {
 }
 
 struct Driver {
-    workers: [Workers; 2],
+    solvers: [Solvers; 2],
     room: Vec<u8>,
 }
 
@@ -23,12 +23,12 @@ thread_local!(static DRIVER: RefCell<Driver> = RefCell::new(Driver::new()));
 
 impl Driver {
     fn new() -> Self {
-        let workers = [Question::First, Question::Unique].map(|question| {
+        let solvers = [Question::First, Question::Unique].map(|question| {
             let format =
                 Format::new(Notation::Lines, Order::NINE, Alphabet::Letters).expect("letters fit 9x9");
-            Workers::new(format, Task { question, ..Task::default() })
+            Solvers::new(format, Task { question, ..Task::default() })
         });
-        Self { workers, room: Vec::new() }
+        Self { solvers, room: Vec::new() }
     }
 }
 
@@ -39,11 +39,11 @@ impl Driver {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn answer(text: *const u8, puzzles: usize, limit: usize) -> Answers {
     let text = unsafe { std::slice::from_raw_parts(text, puzzles * 82) };
-    DRIVER.with_borrow_mut(|Driver { workers, room }| {
+    DRIVER.with_borrow_mut(|Driver { solvers, room }| {
         room.clear();
         let block = Block { text, first_line: 1 };
-        let workers = &workers[usize::from(limit > 1)];
-        let written = workers.write_answers_into(block, &AtomicBool::new(false), std::mem::take(room));
+        let solvers = &solvers[usize::from(limit > 1)];
+        let written = solvers.write_answers_into(block, &AtomicBool::new(false), std::mem::take(room));
         *room = written.expect("the flag is never raised").text;
         Answers { text: room.as_ptr(), bytes: room.len() }
     })

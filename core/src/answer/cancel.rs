@@ -1,7 +1,9 @@
 //! Cancellation of puzzle searches, of all work or of the current puzzle.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
+
+use crate::sync::lock;
 
 /// Cancellation of work on puzzles. A plain [`AtomicBool`] cancels all of it; [`PerPuzzleCancel`]
 /// can also give up the current puzzle and continue with the next.
@@ -63,7 +65,7 @@ struct PuzzleState {
 
 impl PerPuzzleCancel {
     fn state(&self) -> MutexGuard<'_, PuzzleState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// The number of the puzzle that is being searched, counted from 1; `None` if there is none.

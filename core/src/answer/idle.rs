@@ -1,6 +1,8 @@
 //! Values that threads borrow, because they are dear to make.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
+
+use crate::sync::lock;
 
 /// The values that nobody has borrowed, the one used last at the end.
 pub(super) struct Idle<T>(Mutex<Vec<T>>);
@@ -19,15 +21,11 @@ impl<T> Idle<T> {
     /// Does a job with a value, which is made if none is idle. A value whose job panics is not used
     /// again.
     pub(super) fn with<R>(&self, make: impl FnOnce() -> T, job: impl FnOnce(&mut T) -> R) -> R {
-        let kept = self.lock().pop();
+        let kept = lock(&self.0).pop();
         let mut value = kept.unwrap_or_else(make);
         let result = job(&mut value);
-        self.lock().push(value);
+        lock(&self.0).push(value);
         result
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<T>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

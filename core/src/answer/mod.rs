@@ -1,29 +1,30 @@
 //! Answers: text of puzzles in, an answer for each puzzle out.
 //!
 //! This is the one place where text meets solver, for files and for streams, so that the same lines
-//! give the same bytes. A [`Task`] is the question and the form of the answers; a [`Worker`] holds
-//! the memory of one thread and is lent by [`Workers`]; [`Worker::answer_block`] answers a block of
-//! text.
+//! give the same bytes. A [`Task`] is the question and the form of the answers; a [`BlockSolver`]
+//! holds the memory of one thread and is lent by [`Solvers`]; [`BlockSolver::answer_block`] answers
+//! a block of text.
 //!
 //! A bad puzzle is an answer too, never an `Err`. The order of checks is fixed: length, characters,
 //! rules, search.
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;
-//! use sudoku_core::answer::{Block, Task, Workers};
+//! use sudoku_core::answer::{Block, Task, Solvers};
 //! use sudoku_core::grid::Order;
 //! use sudoku_core::text::{Alphabet, Format, Notation};
 //!
 //! let format = Format::new(Notation::Lines, Order::ALL[1], Alphabet::Letters)?;
 //! let block = Block { text: b"1234341221..4321\n1234\n", first_line: 1 };
-//! let workers = Workers::new(format, Task::default());
-//! let written = workers.write_answers(block, &AtomicBool::new(false))?;
+//! let solvers = Solvers::new(format, Task::default());
+//! let written = solvers.write_answers(block, &AtomicBool::new(false))?;
 //! let error = "error: Line 2 has the wrong length. It has 4 cells; a 4x4 puzzle has 16.";
 //! assert_eq!(written.text, format!("1234341221434321\n{error}\n").into_bytes());
 //! assert_eq!((written.tally.answers, written.tally.error_count()), (2, 1));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod block_solver;
 mod cancel;
 mod candidate_grid;
 mod canon_form;
@@ -51,19 +52,19 @@ mod result_rows;
 mod row_batch;
 mod single;
 mod solution_form;
+mod solvers;
 mod validate;
-mod worker;
-mod workers;
 mod write;
 
 use std::collections::BTreeMap;
 
 use crate::canon::CanonicalForm;
 use crate::grid::{Grid, Order};
-use crate::solver::{DEFAULT_NODE_LIMIT, Metrics, Question, Strategy, default_strategy};
+use crate::solver::{DEFAULT_NODE_LIMIT, Metrics, Question, Strategy, Verdict, default_strategy};
 use crate::techniques::Rating;
 use crate::text::{Format, Problem, PuzzleError};
 
+pub use block_solver::{BlockSolver, BulkVisitor, Visitor};
 pub use cancel::{Cancel, PerPuzzleCancel};
 pub use candidate_grid::{
     CandidateGrid, MAX_POSITION_BYTES, Positions, StepMarks, has_length_of_pencil_marks, read_positions,
@@ -88,10 +89,11 @@ pub use rater::{RateTally, RateTask, RatedPuzzle, RatedRow, Raters, verdict};
 pub use render::{NoOutputForm, OutputForm, paint_grid};
 pub use single::single_error;
 pub use solution_form::SolutionWriter;
+pub use solvers::{IdleSolvers, Solvers};
 pub use validate::{Validation, validate_block};
-pub use worker::{Visitor, Worker};
-pub use workers::{IdleWorkers, Workers};
 pub use write::{Written, WrittenPart, WrittenParts, write_solutions};
+
+pub use crate::solver::Cancelled;
 
 /// What to find out about every puzzle, and how to write the answers.
 #[derive(Clone, Copy)]
@@ -192,7 +194,7 @@ impl Task {
     }
 }
 
-/// The answer for one puzzle. It borrows from the worker.
+/// The answer for one puzzle. It borrows from the solver.
 #[derive(Debug)]
 pub struct Answer<'a> {
     /// The physical line on which the puzzle begins, from 1.
@@ -254,6 +256,21 @@ pub enum Found<'a> {
         /// False if the search stopped at its limit, so that there may be more.
         exact: bool,
     },
+}
+
+impl<'a> Found<'a> {
+    /// The good answer that a verdict is, with the first solution that the search has found, or the
+    /// problem.
+    ///
+    /// # Errors
+    /// [`Cancelled`] if the search was.
+    pub fn of(verdict: Verdict, solution: &'a Grid) -> Result<Result<Self, Problem>, Cancelled> {
+        Ok(match (verdict.problem()?, verdict) {
+            (Some(problem), _) => Err(problem),
+            (None, Verdict::Counted { count, exact }) => Ok(Self::Count { count, exact }),
+            (None, _) => Ok(Self::Solution(solution)),
+        })
+    }
 }
 
 /// The numbers of answers by kind, and the cost of their searches.
@@ -335,11 +352,6 @@ fn copy_row(text: &[u8], out: &mut Vec<u8>) {
         out.push(b'\n');
     }
 }
-
-/// Cancelled by the caller, before all answers were given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("The work was cancelled.")]
-pub struct Cancelled;
 
 /// A part of a text that consists of whole puzzles.
 #[derive(Clone, Copy, Debug)]

@@ -43,15 +43,15 @@ pub(super) fn read_plain(reader: &mut impl PuzzleReader, cells: &mut [u8]) -> us
 ///
 /// ```
 /// use std::sync::atomic::AtomicBool;
-/// use sudoku_core::answer::{DigitReader, Task, Workers};
+/// use sudoku_core::answer::{DigitReader, Task, Solvers};
 /// use sudoku_core::grid::Order;
 /// use sudoku_core::text::{Alphabet, Format, Notation};
 ///
 /// let digits = [1, 2, 3, 4, 3, 4, 1, 2, 2, 1, 0, 0, 4, 3, 2, 1]; // one 4x4 puzzle
 /// let format = Format::new(Notation::Lines, Order::ALL[1], Alphabet::Letters)?;
-/// let workers = Workers::new(format, Task::default());
+/// let solvers = Solvers::new(format, Task::default());
 /// let mut reader = DigitReader::new(Order::ALL[1], &digits);
-/// let written = workers.write_puzzles(&mut reader, 1, &AtomicBool::new(false))?;
+/// let written = solvers.write_puzzles(&mut reader, 1, &AtomicBool::new(false))?;
 /// assert_eq!(written.text, b"1234341221434321\n");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Block, Cancelled, PuzzleReader, read_rows};
 use crate::grid::{Grid, Order};
-use crate::solver::{Batch, Question, Search, Strategy, Verdict};
+use crate::solver::{Batch, Question, Search, Strategy};
 use crate::text::{Format, Problem, row_within};
 
 /// The puzzles that are searched together.
@@ -122,11 +122,5 @@ impl RowBatch {
 /// # Errors
 /// [`Cancelled`] if the search was.
 pub(super) const fn unique_problem(search: &Search) -> Result<Option<Problem>, Cancelled> {
-    Ok(match Question::Unique.verdict(search) {
-        Verdict::Solved => None,
-        Verdict::Cancelled => return Err(Cancelled),
-        Verdict::NoSolution => Some(Problem::NoSolution),
-        Verdict::GaveUp { nodes } => Some(Problem::GaveUp { nodes }),
-        Verdict::NotUnique | Verdict::Counted { .. } => Some(Problem::NotUnique),
-    })
+    Question::Unique.verdict(search).problem()
 }

@@ -2,9 +2,9 @@
 
 use std::iter::Peekable;
 
+use super::block_solver::{BulkVisitor, Visitor};
 use super::compact_tally::CompactTally;
 use super::rater::verdict;
-use super::worker::Visitor;
 use super::{AddedColumn, AddedColumns, Answer, OutputForm, RowForm, RowWriter, Tally, Task};
 use crate::simd::{SimdTask, dispatch};
 use crate::solver::Search;
@@ -224,10 +224,12 @@ impl<E: Iterator<Item = u64>> Visitor for PartWriter<'_, E> {
         self.writer.wants_rows()
     }
 
-    fn wants_only_solutions(&self) -> bool {
-        self.writer.wants_only_solutions()
+    fn bulk(&mut self) -> Option<&mut dyn BulkVisitor> {
+        if self.writer.takes_bulk() { Some(self) } else { None }
     }
+}
 
+impl<E: Iterator<Item = u64>> BulkVisitor for PartWriter<'_, E> {
     fn solutions(&mut self, lines: &[u64], searches: &[Search], digits: &[u8]) {
         let format = self.writer.format;
         let line_bytes = format.order().cells() + 1;
@@ -251,6 +253,11 @@ impl<'a> Writer<'a> {
     /// The written answers.
     pub(super) fn finish(self) -> Written {
         self.written
+    }
+
+    /// Whether nothing but the solutions is written.
+    fn takes_bulk(&self) -> bool {
+        matches!(self.task.form, OutputForm::Solution | OutputForm::Digits) && !self.task.measure
     }
 
     /// Counts a solution.
@@ -281,10 +288,12 @@ impl Visitor for Writer<'_> {
         self.rows.is_some()
     }
 
-    fn wants_only_solutions(&self) -> bool {
-        matches!(self.task.form, OutputForm::Solution | OutputForm::Digits) && !self.task.measure
+    fn bulk(&mut self) -> Option<&mut dyn BulkVisitor> {
+        if self.takes_bulk() { Some(self) } else { None }
     }
+}
 
+impl BulkVisitor for Writer<'_> {
     fn solutions(&mut self, _lines: &[u64], searches: &[Search], digits: &[u8]) {
         for search in searches {
             self.count(search);

@@ -46,7 +46,7 @@ use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 
 use crate::grid::{Grid, Order};
-use crate::solver::{DEFAULT_NODE_LIMIT, Limit, Question, Verdict, default_strategy};
+use crate::solver::{Cancelled, DEFAULT_NODE_LIMIT, Limit, Question, default_strategy};
 use crate::text::{Problem, PuzzleError};
 
 pub use disguise::{Disguise, NoDisguise};
@@ -190,12 +190,10 @@ pub fn canonical_form_by(puzzle: &Grid, basis: Basis) -> Result<CanonicalForm, C
     let mut solution = Grid::empty(Order::NINE);
     let limit = Limit { solutions: 2, nodes: DEFAULT_NODE_LIMIT, cancel: &AtomicBool::new(false) };
     let search = solver.search(puzzle, &limit, &mut solution);
-    match Question::Unique.verdict(&search) {
-        Verdict::Solved if solution.solves(puzzle) => Ok(Canonizer::new().by_solution(puzzle, &solution)),
-        Verdict::NoSolution => Err(Problem::NoSolution.into()),
-        Verdict::NotUnique => Err(Problem::NotUnique.into()),
-        Verdict::GaveUp { nodes } => Err(Problem::GaveUp { nodes }.into()),
-        _ => Err(Problem::Internal.into()),
+    match Question::Unique.verdict(&search).problem() {
+        Ok(None) if solution.solves(puzzle) => Ok(Canonizer::new().by_solution(puzzle, &solution)),
+        Ok(Some(problem)) => Err(problem.into()),
+        Ok(None) | Err(Cancelled) => Err(Problem::Internal.into()),
     }
 }
 

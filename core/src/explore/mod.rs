@@ -86,9 +86,9 @@ pub struct Settings {
     pub question: Question,
     /// The nodes after which a board is given up.
     pub node_limit: u64,
-    /// Whether to count comparisons and placements, in a second search of each board, which is not
-    /// timed. Strategies that search boards together do not count them.
-    pub counts_steps: bool,
+    /// Whether to measure each search: to count comparisons and placements, in a second search of
+    /// each board, which is not timed. Strategies that search boards together do not count them.
+    pub measure: bool,
     /// Equal seeds give equal boards.
     pub seed: u64,
 }
@@ -148,14 +148,14 @@ pub struct Sample {
     /// The most guesses that stood at once.
     pub depth: u64,
     /// Comparisons and placements, if counted.
-    pub steps: Option<Steps>,
+    pub steps: Option<StepCounts>,
     /// Nanoseconds on the clock of the caller.
     pub time_ns: u64,
 }
 
 /// Comparisons and placements of a search, see [`Metrics`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Steps {
+pub struct StepCounts {
     /// Looks at something in order to decide.
     pub comparisons: u64,
     /// Digits put into cells.
@@ -307,14 +307,14 @@ impl Experiment {
             let search = solver.search(board, limit, &mut solution);
             let time_ns = clock().saturating_sub(begin);
             let mut sample = self.sample(strategy, (*number, board), &search, &solution, time_ns)?;
-            if self.settings.counts_steps {
-                let mut watcher = Watcher::counting();
+            if self.settings.measure {
+                let mut watcher = Watcher::measuring();
                 let watched = solver.watch(board, limit, &mut solution, &mut watcher);
                 if watched.stop == Stop::Cancelled {
                     return Err(Failure::Cancelled);
                 }
                 let Metrics { comparisons, placements, .. } = watched.metrics;
-                sample.steps = Some(Steps { comparisons, placements });
+                sample.steps = Some(StepCounts { comparisons, placements });
             }
             samples.push(sample);
         }
@@ -527,9 +527,10 @@ impl Figures {
         }
         let count = |outcome| samples.iter().filter(|sample| sample.outcome == outcome).count() as u64;
         let spread = |of: fn(&Sample) -> u64| Spread::of(samples.iter().map(of).collect());
-        let steps: Option<Vec<Steps>> = samples.iter().map(|sample| sample.steps).collect();
-        let of_steps =
-            |of: fn(&Steps) -> u64| steps.as_ref().map(|steps| Spread::of(steps.iter().map(of).collect()));
+        let steps: Option<Vec<StepCounts>> = samples.iter().map(|sample| sample.steps).collect();
+        let of_steps = |of: fn(&StepCounts) -> u64| {
+            steps.as_ref().map(|steps| Spread::of(steps.iter().map(of).collect()))
+        };
         Some(Self {
             boards: samples.len() as u64,
             solved: count(Outcome::Solved),

@@ -63,13 +63,9 @@ impl Watchable for BacktrackingSolver {
         let mut depth = 0;
         loop {
             let Some(&cell) = self.blanks.get(depth) else {
-                found.solutions += 1;
-                watch.solved();
-                if found.solutions == 1 {
-                    solution.set_digits(&self.digits);
-                }
-                if found.solutions == limit.solutions {
-                    found.stop = Stop::Solutions;
+                let write = |solution: &mut Grid| solution.set_digits(&self.digits);
+                if let Err(stop) = limit.count_solution(&mut found.solutions, solution, watch, write) {
+                    found.stop = stop;
                     return found;
                 }
                 if !self.take_back(&mut depth, metrics, watch) {

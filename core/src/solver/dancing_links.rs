@@ -272,13 +272,9 @@ impl Watchable for DancingLinksSolver {
             watch.compare(open as u64);
             match self.matrix.smallest() {
                 None => {
-                    found.solutions += 1;
-                    watch.solved();
-                    if found.solutions == 1 {
-                        solution.set_digits(&self.digits);
-                    }
-                    if found.solutions == limit.solutions {
-                        found.stop = Stop::Solutions;
+                    let write = |solution: &mut Grid| solution.set_digits(&self.digits);
+                    if let Err(stop) = limit.count_solution(&mut found.solutions, solution, watch, write) {
+                        found.stop = stop;
                         return found;
                     }
                 }

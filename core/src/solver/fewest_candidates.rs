@@ -79,13 +79,9 @@ impl Watchable for FewestCandidatesSolver {
         let mut guesses_standing = 0;
         loop {
             if self.blanks.is_empty() {
-                found.solutions += 1;
-                watch.solved();
-                if found.solutions == 1 {
-                    solution.set_digits(&self.digits);
-                }
-                if found.solutions == limit.solutions {
-                    found.stop = Stop::Solutions;
+                let write = |solution: &mut Grid| solution.set_digits(&self.digits);
+                if let Err(stop) = limit.count_solution(&mut found.solutions, solution, watch, write) {
+                    found.stop = stop;
                     return found;
                 }
             } else {

@@ -34,6 +34,7 @@
 mod backtracking;
 mod batch;
 mod boxes;
+mod count;
 mod dancing_links;
 mod enumerate;
 mod fast;
@@ -47,6 +48,7 @@ mod watch;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::grid::{Grid, Order};
+use crate::text::Problem;
 
 pub use backtracking::Backtracking;
 pub use batch::Batch;
@@ -160,7 +162,7 @@ pub trait Solver: Send {
     /// Like [`Self::search_batch`].
     fn measure_batch(&mut self, batch: &mut Batch, limit: &Limit<'_>) {
         search_each(batch, limit, |puzzle, solution| {
-            self.watch(puzzle, limit, solution, &mut Watcher::counting())
+            self.watch(puzzle, limit, solution, &mut Watcher::measuring())
         });
     }
 }
@@ -361,3 +363,24 @@ pub enum Verdict {
     /// The caller asked to stop.
     Cancelled,
 }
+
+impl Verdict {
+    /// Why the question has no good answer; `None` if it has one.
+    ///
+    /// # Errors
+    /// [`Cancelled`] if the search was.
+    pub const fn problem(self) -> Result<Option<Problem>, Cancelled> {
+        Ok(match self {
+            Self::Solved | Self::Counted { .. } => None,
+            Self::NoSolution => Some(Problem::NoSolution),
+            Self::NotUnique => Some(Problem::NotUnique),
+            Self::GaveUp { nodes } => Some(Problem::GaveUp { nodes }),
+            Self::Cancelled => return Err(Cancelled),
+        })
+    }
+}
+
+/// Cancelled by the caller, before all answers were given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("The work was cancelled.")]
+pub struct Cancelled;

@@ -81,16 +81,9 @@ impl RecursiveSolver {
         shared: &mut SharedState<'_, W>,
     ) -> Result<(), Stop> {
         let Some(cell) = (cell..self.digits.len()).find(|&cell| self.digits[cell] == 0) else {
-            shared.found.solutions += 1;
-            shared.watch.solved();
-            if shared.found.solutions == 1 {
-                shared.solution.set_digits(&self.digits);
-            }
-            return if shared.found.solutions == shared.limit.solutions {
-                Err(Stop::Solutions)
-            } else {
-                Ok(())
-            };
+            let SharedState { limit, solution, watch, found } = shared;
+            let write = |solution: &mut Grid| solution.set_digits(&self.digits);
+            return limit.count_solution(&mut found.solutions, *solution, *watch, write);
         };
         let mut last = 0;
         while let Some(digit) = self.houses.next_free(cell, last + 1, shared.watch) {

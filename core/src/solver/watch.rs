@@ -122,9 +122,9 @@ pub struct Watcher<'a> {
 }
 
 impl<'a> Watcher<'a> {
-    /// A watcher that counts comparisons and placements.
+    /// A watcher that measures a search: counts its comparisons and placements.
     #[must_use]
-    pub fn counting() -> Self {
+    pub fn measuring() -> Self {
         Self {
             observer: None,
             comparisons: 0,
@@ -136,15 +136,15 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    /// A watcher that counts, and reports each step to `observer`.
+    /// A watcher that measures, and reports each step to `observer`.
     #[must_use]
     pub fn observing(observer: &'a mut StepObserver<'a>) -> Self {
-        Self { observer: Some(observer), ..Self::counting() }
+        Self { observer: Some(observer), ..Self::measuring() }
     }
 
-    /// Counts the comparisons and placements of a search.
-    pub(super) fn count(search: impl FnOnce(&mut Self) -> Search) -> Search {
-        let mut watcher = Self::counting();
+    /// Measures a search: counts its comparisons and placements.
+    pub(super) fn measure(search: impl FnOnce(&mut Self) -> Search) -> Search {
+        let mut watcher = Self::measuring();
         let search = search(&mut watcher);
         watcher.complete(search)
     }

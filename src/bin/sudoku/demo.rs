@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use clap::Args;
-use sudoku_stream::answer::{Task, Workers};
+use sudoku_stream::answer::{Solvers, Task};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::input::Source;
 use sudoku_stream::offline::{self, OfflineError, Output, Progress};
@@ -124,8 +124,8 @@ fn both_ways(file: &Path, folder: &Path, server: &LocalServer) -> anyhow::Result
         format!("offline, {}", print::counted(pool.current_num_threads() as u64, "thread")),
         &mut |output| {
             let reader = open()?;
-            let workers = Arc::new(Workers::new(reader.format().clone(), Task::default()));
-            offline::solve(reader, &workers, &pool, &cancel, output, |_| ())?;
+            let solvers = Arc::new(Solvers::new(reader.format().clone(), Task::default()));
+            offline::solve(reader, &solvers, &pool, &cancel, output, |_| ())?;
             Ok(output.progress().tally.answers)
         },
     )?;

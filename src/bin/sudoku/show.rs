@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
 use clap::Args;
-use sudoku_stream::answer::{Block, CandidateGrid, Found, StepMarks, Task, Workers};
+use sudoku_stream::answer::{Block, CandidateGrid, Found, Solvers, StepMarks, Task};
 use sudoku_stream::grid::Grid;
 use sudoku_stream::solver::{DEFAULT_NODE_LIMIT, Question};
 use sudoku_stream::text::{Problem, PuzzleError};
@@ -166,8 +166,8 @@ fn ask(
     let block = Block { text: &chosen.picked.text, first_line: chosen.picked.line };
     let never = AtomicBool::new(false);
     let mut error = None;
-    Workers::new(chosen.format.clone(), task).with(|worker| {
-        worker.answer_block(&chosen.format, &task, block, &never, |answer| match &answer.result {
+    Solvers::new(chosen.format.clone(), task).with(|solver| {
+        solver.answer_block(&chosen.format, &task, block, &never, |answer| match &answer.result {
             Ok(found) => visit(found),
             Err(problem) => error = Some(problem.clone()),
         })

@@ -12,7 +12,7 @@ use tonic::{Request, Status};
 use super::options::{Settings, text_hint};
 use super::ordered::{Submitter, answers};
 use super::text::{NotPicked, PickedPuzzle, Text, TextField, first_line};
-use crate::answer::{Cancel, Cancelled, Tally, Workers, Written};
+use crate::answer::{Cancel, Cancelled, Solvers, Tally, Written};
 use crate::grid::Grid;
 use crate::input::{Chunk, Reader};
 use crate::service::context::{Call, Context};
@@ -199,9 +199,9 @@ pub(crate) async fn solve(
     };
     let (dataset, reader) = call.deadline.limit(work).await??;
     let task = context.for_order(task, reader.format().order())?;
-    let workers = Arc::new(context.workers(reader.format().clone(), task));
+    let solvers = Arc::new(context.solvers(reader.format().clone(), task));
     let shared = Arc::clone(context);
-    let written = answers(context, call, |submitter| submit_all(shared, dataset, reader, workers, submitter));
+    let written = answers(context, call, |submitter| submit_all(shared, dataset, reader, solvers, submitter));
     let mut total = Tally::default();
     Ok(Box::pin(written.map(move |written| {
         written.map(|Written { text, tally }| {
@@ -229,7 +229,7 @@ async fn submit_all(
     context: Arc<Context>,
     dataset: NamedDataset,
     mut reader: Reader,
-    workers: Arc<Workers>,
+    solvers: Arc<Solvers>,
     submitter: Submitter<[Written; 1]>,
 ) -> Result<(), Status> {
     while let Some(slot) = submitter.slot().await {
@@ -243,9 +243,9 @@ async fn submit_all(
         .await?;
         reader = same;
         let Some(chunk) = chunk.map_err(|error| failure(&dataset.name, error))? else { break };
-        let workers = Arc::clone(&workers);
+        let solvers = Arc::clone(&solvers);
         let work = move |chunk: &Chunk, cancel: &dyn Cancel| {
-            answer(&workers, chunk, cancel).map(|written| [written])
+            answer(&solvers, chunk, cancel).map(|written| [written])
         };
         let lines = count_lines(chunk.block().text) as u64;
         submitter.state().read(0, lines);
@@ -256,11 +256,11 @@ async fn submit_all(
 }
 
 /// Answers a chunk, even if the work panics.
-fn answer(workers: &Workers, chunk: &Chunk, cancel: &dyn Cancel) -> Result<Written, Cancelled> {
+fn answer(solvers: &Solvers, chunk: &Chunk, cancel: &dyn Cancel) -> Result<Written, Cancelled> {
     let block = chunk.block();
-    let buffer = || send_buffer(Workers::room_for(block));
-    let work = AssertUnwindSafe(|| workers.write_answers_into(block, cancel, buffer()));
-    let written = catch_unwind(work).unwrap_or_else(|_| Ok(workers.write_internal_errors(block, buffer())));
+    let buffer = || send_buffer(Solvers::room_for(block));
+    let work = AssertUnwindSafe(|| solvers.write_answers_into(block, cancel, buffer()));
+    let written = catch_unwind(work).unwrap_or_else(|_| Ok(solvers.write_internal_errors(block, buffer())));
     if let Ok(written) = &written {
         metrics::answered(&written.tally);
     }

@@ -1,7 +1,7 @@
 //! Ordered responses: the answers of a stream, in the order of its requests.
 //!
 //! ```text
-//!   Submitter ──QueueSlot──▶ queue of batches: [ 1 2 3 ][ 4 5 ][ 6 ] ──▶ Answers, polled by the transport
+//!   Submitter ──QueueSlot──▶ queue of batches: [ 1 2 3 ][ 4 5 ][ 6 ] ──▶ OrderedResponses
 //!       └────────Permit────▶ worker pools: batches in any order, each fills the slots of its messages
 //! ```
 //!
@@ -12,7 +12,8 @@
 //! **Invariant:** a batch gets its slot in the queue before its permit, so answers leave in the
 //! order of requests and a batch never holds a permit while it waits for the client.
 //!
-//! **Invariant:** dropping [`Answers`] cancels the work and ends the task that reads requests.
+//! **Invariant:** dropping [`OrderedResponses`] cancels the work and ends the task that reads
+//! requests.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -35,12 +36,12 @@ use crate::service::sched::pools::{CallWork, CancelOnDrop, Permit, Size, Work};
 use crate::service::wire::status::{deadline_passed, work_broke_down};
 
 /// The slots of a batch: each job fills one, with one response or several.
-type Batch<R> = Vec<Slot<Result<R, Cancelled>>>;
+type BatchSlots<R> = Vec<Slot<Result<R, Cancelled>>>;
 
 /// The sending end: submits batches in the order of the requests.
 pub(crate) struct Submitter<R> {
     context: Arc<Context>,
-    queue: mpsc::Sender<Batch<R>>,
+    queue: mpsc::Sender<BatchSlots<R>>,
     call: Arc<CallWork>,
     state: Arc<CallState>,
 }
@@ -48,7 +49,7 @@ pub(crate) struct Submitter<R> {
 /// A slot in the queue for one batch.
 pub(crate) struct QueueSlot<'a, R> {
     submitter: &'a Submitter<R>,
-    permit: mpsc::Permit<'a, Batch<R>>,
+    permit: mpsc::Permit<'a, BatchSlots<R>>,
 }
 
 impl<R: Send + 'static> Submitter<R> {
@@ -115,8 +116,8 @@ impl<R: Send + 'static> QueueSlot<'_, R> {
 }
 
 /// The receiving end: a stream of responses.
-pub(crate) struct Answers<R: IntoIterator> {
-    queue: mpsc::Receiver<Batch<R>>,
+pub(crate) struct OrderedResponses<R: IntoIterator> {
+    queue: mpsc::Receiver<BatchSlots<R>>,
     /// The rest of the current batch.
     batch: vec::IntoIter<Slot<Result<R, Cancelled>>>,
     /// The oldest slot, whose responses are next.
@@ -142,7 +143,7 @@ pub(crate) fn answers<R, F>(
     context: &Arc<Context>,
     call: Call,
     read: impl FnOnce(Submitter<R>) -> F,
-) -> Answers<R>
+) -> OrderedResponses<R>
 where
     R: IntoIterator + Send + 'static,
     F: Future<Output = Result<(), Status>> + Send + 'static,
@@ -172,7 +173,7 @@ where
         }
     };
     tokio::spawn(task.in_current_span());
-    Answers {
+    OrderedResponses {
         queue,
         batch: Vec::new().into_iter(),
         oldest: None,
@@ -220,7 +221,7 @@ async fn idle(activity: Arc<Activity>, time: Duration) {
     }
 }
 
-impl<R: IntoIterator> Answers<R> {
+impl<R: IntoIterator> OrderedResponses<R> {
     /// The next response, or the end.
     fn poll_response(&mut self, cx: &mut TaskContext<'_>) -> Poll<Option<Result<R::Item, Status>>> {
         if let Some(timer) = &mut self.deadline
@@ -258,7 +259,7 @@ impl<R: IntoIterator> Answers<R> {
     }
 }
 
-impl<R> Stream for Answers<R>
+impl<R> Stream for OrderedResponses<R>
 where
     R: IntoIterator<IntoIter: Unpin>,
 {

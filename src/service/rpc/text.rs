@@ -6,7 +6,7 @@ use bytes::Bytes;
 use tonic::Status;
 use tracing::Span;
 
-use crate::answer::{Answer, Block, Cancel, Cancelled, IdleWorkers, Task, Workers, single_error};
+use crate::answer::{Answer, Block, Cancel, Cancelled, IdleSolvers, Solvers, Task, single_error};
 use crate::grid::Grid;
 use crate::service::context::Context;
 use crate::service::rpc::options::unreadable;
@@ -85,7 +85,7 @@ pub(crate) struct Text {
     first_line: u64,
     /// Whether it is a part of a larger text, so that a puzzle has a line even if it is alone.
     is_part: bool,
-    idle_workers: Arc<IdleWorkers>,
+    idle_solvers: Arc<IdleSolvers>,
 }
 
 /// A puzzle that was picked out of a text.
@@ -137,7 +137,7 @@ impl Text {
                 format: preamble.format,
                 first_line: first_line.unwrap_or(1) + preamble.lines,
                 is_part: first_line.is_some(),
-                idle_workers: Arc::clone(context.idle_workers()),
+                idle_solvers: Arc::clone(context.idle_solvers()),
             })),
             Err(FormatError::Puzzle(error)) => Ok(Err(PuzzleError { line: None, ..error })),
             Err(error) => Err(unreadable(&error, name)),
@@ -203,8 +203,8 @@ impl Text {
         cancel: &dyn Cancel,
         visit: impl FnMut(&Answer<'_>),
     ) -> Result<(), Cancelled> {
-        let workers = Workers::sharing(&self.idle_workers, self.format.clone(), task);
-        workers.with(|worker| worker.answer_block(&self.format, &task, self.block(), cancel, visit))
+        let solvers = Solvers::sharing(&self.idle_solvers, self.format.clone(), task);
+        solvers.with(|solver| solver.answer_block(&self.format, &task, self.block(), cancel, visit))
     }
 
     /// Picks the puzzle with this number, from 1, or a random one of those that are well formed,

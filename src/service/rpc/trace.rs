@@ -165,15 +165,7 @@ impl TracedSearch {
 
     /// The answer of a finished search.
     fn answer(&self, verdict: Verdict, search: &Search, solution: &Grid) -> Result<proto::Answer, Cancelled> {
-        let error = |problem| Err(PuzzleError { problem, line: None });
-        let result = match verdict {
-            Verdict::Cancelled => return Err(Cancelled),
-            Verdict::Solved => Ok(Found::Solution(solution)),
-            Verdict::Counted { count, exact } => Ok(Found::Count { count, exact }),
-            Verdict::NoSolution => error(Problem::NoSolution),
-            Verdict::NotUnique => error(Problem::NotUnique),
-            Verdict::GaveUp { nodes } => error(Problem::GaveUp { nodes }),
-        };
+        let result = Found::of(verdict, solution)?.map_err(|problem| PuzzleError { problem, line: None });
         let row = RowFacts::default();
         let answer = Answer { line: 0, puzzle: Some(&self.puzzle), result, metrics: search.metrics, row };
         Ok(convert::answer(&answer, &self.format))

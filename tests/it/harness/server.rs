@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use hyper_util::client::legacy::Client as HyperClient;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
-use sudoku_stream::answer::{Block, OutputForm, Task, Workers};
+use sudoku_stream::answer::{Block, OutputForm, Solvers, Task};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::service::proto::sudoku_service_client::SudokuServiceClient;
 use sudoku_stream::service::{Config, Server, Stopped};
@@ -124,9 +124,9 @@ pub fn offline(text: &str, form: OutputForm) -> Vec<u8> {
 /// The same for any task.
 pub fn offline_task(text: &str, task: Task) -> Vec<u8> {
     let opening = detect(text.as_bytes(), &Hint::default()).unwrap();
-    let workers = Workers::new(opening.format, task);
+    let solvers = Solvers::new(opening.format, task);
     let block = Block { text: &text.as_bytes()[opening.body..], first_line: 1 + opening.lines };
-    workers.write_answers(block, &AtomicBool::new(false)).unwrap().text
+    solvers.write_answers(block, &AtomicBool::new(false)).unwrap().text
 }
 
 /// Waits until `condition` holds, without keeping the thread from its other tasks.

@@ -3,8 +3,8 @@
 #![expect(unsafe_code, reason = "vector instructions that not every machine has")]
 #![expect(
     clippy::undocumented_unsafe_blocks,
-    reason = "one reason for all: vectors exist only inside the functions compiled for these instructions, which are \
-              entered only after a check for them. Pointers are of arrays of the length of a vector"
+    reason = "one reason for all: vectors are private to this file, and tasks run on them only by way of `with_avx2` and \
+              `with_avx512`, which check for the instructions. Pointers are of arrays of the length of a vector"
 )]
 #![expect(clippy::cast_possible_truncation, reason = "places in tables of 32 bytes")]
 
@@ -48,7 +48,8 @@ pub(super) fn with_avx2<T: VectorTask>(task: T) -> T::Output {
     unsafe { compiled(task) }
 }
 
-/// Sixteen lanes in one register.
+/// Sixteen lanes in one register. Private, because its constructors run instructions that not every
+/// processor has.
 #[derive(Clone, Copy)]
 struct Avx2(__m256i);
 

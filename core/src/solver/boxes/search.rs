@@ -89,20 +89,9 @@ pub(super) fn search<V: BoxVector, G: Guess, W: Watch>(
                 continue;
             }
             Ok(Rest::Solved) => {
-                found.solutions += 1;
-                watch.solved();
-                if found.solutions == 1 || W::WANTS_SOLUTIONS {
-                    V::write(&cells, solution);
-                }
-                if W::WANTS_SOLUTIONS {
-                    watch.solution(solution);
-                    if watch.is_over() {
-                        found.stop = Stop::Cancelled;
-                        return found;
-                    }
-                }
-                if found.solutions >= limit.solutions {
-                    found.stop = Stop::Solutions;
+                let write = |solution: &mut [u8; 81]| V::write(&cells, solution);
+                if let Err(stop) = limit.count_solution(&mut found.solutions, solution, watch, write) {
+                    found.stop = stop;
                     return found;
                 }
             }

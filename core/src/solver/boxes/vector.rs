@@ -36,6 +36,9 @@ pub(super) const fn in_boxes(digits: u16) -> Lanes {
 /// band 2     lane 8    lane 9    lane 10   11
 /// idle       12        13        14        15
 /// ```
+///
+/// A type whose constructors run instructions that not every processor has must be private to a
+/// file that hands it to tasks only after a check for them.
 pub(super) trait BoxVector: Copy {
     fn load(lanes: &Lanes) -> Self;
     fn store(self, lanes: &mut Lanes);

@@ -3,7 +3,7 @@
 
 mod costs;
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use self::costs::Experience;
 use super::boxes::BoxSolver;
@@ -11,6 +11,7 @@ use super::lanes::{Backend, Lanes, MOST_SHARED_SOLUTIONS};
 use super::watch::NoWatch;
 use super::{Batch, Limit, Propagation, Search, Solver, Stop, Strategy, Watcher};
 use crate::grid::{Grid, Order};
+use crate::sync::lock;
 
 /// The strategy `fast`: hundreds of 9x9 puzzles at once, one in each bit of a vector register.
 ///
@@ -121,9 +122,9 @@ impl FastSolver {
         let tried = Limit { nodes: if is_shared { nodes.min(limit.nodes) } else { limit.nodes }, ..*limit };
         let boxes = &mut self.boxes;
         let search = match effort {
-            Effort::Uncounted => boxes.search_as_lanes(puzzle, &tried, solution, &mut NoWatch),
-            Effort::Counted => {
-                Watcher::count(|watcher| boxes.search_as_lanes(puzzle, &tried, solution, watcher))
+            Effort::Unmeasured => boxes.search_as_lanes(puzzle, &tried, solution, &mut NoWatch),
+            Effort::Measured => {
+                Watcher::measure(|watcher| boxes.search_as_lanes(puzzle, &tried, solution, watcher))
             }
         };
         if search.stop == Stop::Nodes && tried.nodes < limit.nodes { Err(search) } else { Ok(search) }
@@ -165,11 +166,11 @@ impl FastSolver {
     }
 }
 
-/// Whether comparisons and placements are counted, where they can be.
+/// Whether searches are measured: comparisons and placements counted, where they can be.
 #[derive(Clone, Copy, Debug)]
 enum Effort {
-    Counted,
-    Uncounted,
+    Measured,
+    Unmeasured,
 }
 
 /// Idle kernels, several hundred KiB each: as many as there were searches at the same time. One for
@@ -186,7 +187,7 @@ fn search_together(
     if puzzles.is_empty() {
         return;
     }
-    let idle = || IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+    let idle = || lock(&IDLE);
     let kept = {
         let mut idle = idle();
         let place = idle.iter().position(|lanes| lanes.backend() == backend);
@@ -201,7 +202,7 @@ impl Solver for FastSolver {
     fn search(&mut self, puzzle: &Grid, limit: &Limit<'_>, solution: &mut Grid) -> Search {
         let Ok(cells) = puzzle.digits().try_into() else { return Search::NO_SOLUTION };
         let mut digits = [0; 81];
-        let search = match self.try_alone(cells, limit, NODES_FOR_A_FEW, Effort::Uncounted, &mut digits) {
+        let search = match self.try_alone(cells, limit, NODES_FOR_A_FEW, Effort::Unmeasured, &mut digits) {
             Ok(search) => search,
             Err(_) => {
                 let mut search = [Search::NO_SOLUTION];
@@ -230,10 +231,10 @@ impl Solver for FastSolver {
     }
 
     fn search_batch(&mut self, batch: &mut Batch, limit: &Limit<'_>) {
-        self.search_many(batch, limit, Effort::Uncounted);
+        self.search_many(batch, limit, Effort::Unmeasured);
     }
 
     fn measure_batch(&mut self, batch: &mut Batch, limit: &Limit<'_>) {
-        self.search_many(batch, limit, Effort::Counted);
+        self.search_many(batch, limit, Effort::Measured);
     }
 }

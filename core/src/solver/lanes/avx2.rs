@@ -2,8 +2,9 @@
 #![expect(unsafe_code, reason = "vector instructions that not every machine has")]
 #![expect(
     clippy::undocumented_unsafe_blocks,
-    reason = "one reason for all: words exist only inside the functions compiled for these instructions, which are \
-              entered only after a check for them. Pointers come from slices whose length is checked"
+    reason = "one reason for all: the words of this file are private to it, so code for them runs only by way of an \
+              engine, which is made only where the processor has the instructions. Pointers come from slices whose \
+              length is checked"
 )]
 
 use std::arch::x86_64::{
@@ -12,55 +13,54 @@ use std::arch::x86_64::{
     _mm256_srl_epi64, _mm256_storeu_si256, _mm256_xor_si256,
 };
 
-use super::engine::Engine;
+use super::engine::{Engine, LaneStats};
 use super::job::SearchJob;
 use super::packing::Packing;
 use super::sse2::distance;
 use super::word::Word;
 use crate::simd::has_avx2;
 
-/// An engine, which only [`run`] may run.
-///
-/// # Panics
-/// If the machine does not have the instructions.
-pub(super) fn engine() -> Engine<Avx2> {
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn compiled() -> Engine<Avx2> {
-        Engine::new(dive)
+/// The engine of this back end. It exists only where the processor has the instructions.
+pub(super) struct Avx2Engine(Engine<Avx2>);
+
+impl Avx2Engine {
+    /// An engine; `None` if the processor does not have the instructions.
+    pub(super) fn new() -> Option<Self> {
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+        fn compiled() -> Engine<Avx2> {
+            Engine::new(dive)
+        }
+        has_avx2().then(|| Self(unsafe { compiled() }))
     }
-    assert!(has_avx2());
-    unsafe { compiled() }
+
+    /// [`Engine::run`], compiled for the instructions.
+    pub(super) fn run(&mut self, job: &mut SearchJob<'_>) {
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+        fn compiled(engine: &mut Engine<Avx2>, job: &mut SearchJob<'_>) {
+            engine.run(job);
+        }
+        unsafe { compiled(&mut self.0, job) }
+    }
+
+    /// [`Engine::stats`].
+    pub(super) const fn stats(&self) -> LaneStats {
+        self.0.stats()
+    }
 }
 
 /// [`Engine::dive`], compiled apart from the search, because whatever is inlined into the search
 /// changes how all of it is compiled.
-///
-/// # Panics
-/// If the machine does not have the instructions.
 fn dive(engine: &mut Engine<Avx2>, job: &mut SearchJob<'_>) {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn compiled(engine: &mut Engine<Avx2>, job: &mut SearchJob<'_>) {
         engine.dive(job);
     }
-    assert!(has_avx2());
     unsafe { compiled(engine, job) }
 }
 
-/// Runs the engine.
-///
-/// # Panics
-/// If the machine does not have the instructions.
-pub(super) fn run(engine: &mut Engine<Avx2>, job: &mut SearchJob<'_>) {
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn compiled(engine: &mut Engine<Avx2>, job: &mut SearchJob<'_>) {
-        engine.run(job);
-    }
-    assert!(has_avx2());
-    unsafe { compiled(engine, job) }
-}
-
+/// 256 lanes. Private, because its constructors run instructions that not every processor has.
 #[derive(Clone, Copy)]
-pub(super) struct Avx2(__m256i);
+struct Avx2(__m256i);
 
 /// The methods that words of 256 bits share in all back ends. The intrinsics must be imported where
 /// this is used.

@@ -3,8 +3,9 @@
 #![expect(unsafe_code, reason = "vector instructions that not every machine has")]
 #![expect(
     clippy::undocumented_unsafe_blocks,
-    reason = "one reason for all: words exist only inside the functions compiled for these instructions, which are \
-              entered only after a check for them. Pointers come from slices whose length is checked"
+    reason = "one reason for all: the words of this file are private to it, so code for them runs only by way of an \
+              engine, which is made only where the processor has the instructions. Pointers come from slices whose \
+              length is checked"
 )]
 
 use std::arch::asm;
@@ -18,54 +19,53 @@ use std::arch::x86_64::{
     _mm512_testn_epi8_mask, _mm512_xor_si512,
 };
 
-use super::engine::Engine;
+use super::engine::{Engine, LaneStats};
 use super::job::SearchJob;
 use super::packing::{CandidateRow, Packing, digits_of_row, row_of_digits};
 use super::word::{Word, exchange_by_shifts};
 use crate::simd::has_avx512;
 
-/// An engine, which only [`run`] may run.
-///
-/// # Panics
-/// If the machine does not have the instructions.
-pub(super) fn engine() -> Engine<Avx512> {
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-    fn compiled() -> Engine<Avx512> {
-        Engine::new(dive)
+/// The engine of this back end. It exists only where the processor has the instructions.
+pub(super) struct Avx512Engine(Engine<Avx512>);
+
+impl Avx512Engine {
+    /// An engine; `None` if the processor does not have the instructions.
+    pub(super) fn new() -> Option<Self> {
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
+        fn compiled() -> Engine<Avx512> {
+            Engine::new(dive)
+        }
+        has_avx512().then(|| Self(unsafe { compiled() }))
     }
-    assert!(has_avx512());
-    unsafe { compiled() }
+
+    /// [`Engine::run`], compiled for the instructions.
+    pub(super) fn run(&mut self, job: &mut SearchJob<'_>) {
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
+        fn compiled(engine: &mut Engine<Avx512>, job: &mut SearchJob<'_>) {
+            engine.run(job);
+        }
+        unsafe { compiled(&mut self.0, job) }
+    }
+
+    /// [`Engine::stats`].
+    pub(super) const fn stats(&self) -> LaneStats {
+        self.0.stats()
+    }
 }
 
 /// [`Engine::dive`], compiled apart from the search, because whatever is inlined into the search
 /// changes how all of it is compiled.
-///
-/// # Panics
-/// If the machine does not have the instructions.
 fn dive(engine: &mut Engine<Avx512>, job: &mut SearchJob<'_>) {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
     fn compiled(engine: &mut Engine<Avx512>, job: &mut SearchJob<'_>) {
         engine.dive(job);
     }
-    assert!(has_avx512());
     unsafe { compiled(engine, job) }
 }
 
-/// Runs the engine.
-///
-/// # Panics
-/// If the machine does not have the instructions.
-pub(super) fn run(engine: &mut Engine<Avx512>, job: &mut SearchJob<'_>) {
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-    fn compiled(engine: &mut Engine<Avx512>, job: &mut SearchJob<'_>) {
-        engine.run(job);
-    }
-    assert!(has_avx512());
-    unsafe { compiled(engine, job) }
-}
-
+/// 512 lanes. Private, because its constructors run instructions that not every processor has.
 #[derive(Clone, Copy)]
-pub(super) struct Avx512(__m512i);
+struct Avx512(__m512i);
 
 /// Functions of three words by `vpternlog`, which computes any function of three bits: its value
 /// for `a`, `b` and `c` is bit `4 * a + 2 * b + c` of its table. All functions but [`Word::and3`],
@@ -202,72 +202,102 @@ impl Packing for Avx512 {
 
     #[inline(always)]
     fn planes(digits: &[u8; 96]) -> [u128; 4] {
-        let mut planes = [0; 4];
-        for bit in 0..4 {
-            let (head, tail) = unsafe {
-                let (head, tail) = digits.split_at(64);
-                (
-                    _mm512_test_epi8_mask(
-                        _mm512_loadu_si512(head.as_ptr().cast()),
-                        _mm512_set1_epi8(1 << bit),
-                    ),
-                    _mm256_test_epi8_mask(
-                        _mm256_loadu_si256(tail.as_ptr().cast()),
-                        _mm256_set1_epi8(1 << bit),
-                    ),
-                )
-            };
-            planes[bit] = u128::from(tail) << 64 | u128::from(head);
-        }
-        planes
+        unsafe { planes(digits) }
     }
 
     #[inline(always)]
     fn digits(planes: &[u128; 4], digits: &mut [u8; 81]) {
-        let (first, last) = digits.split_at_mut(64);
-        unsafe {
-            let (mut head, mut tail) = (_mm512_setzero_si512(), _mm256_setzero_si256());
-            for bit in 0..4 {
-                let (in_head, in_tail) = (planes[bit] as u64, (planes[bit] >> 64) as u32);
-                head = _mm512_mask_add_epi8(head, in_head, head, _mm512_set1_epi8(1 << bit));
-                tail = _mm256_mask_add_epi8(tail, in_tail, tail, _mm256_set1_epi8(1 << bit));
-            }
-            _mm512_storeu_si512(first.as_mut_ptr().cast(), head);
-            _mm256_mask_storeu_epi8(last.as_mut_ptr().cast(), (1 << 17) - 1, tail);
-        }
+        unsafe { self::digits(planes, digits) }
     }
 
     #[inline(always)]
     fn row(digits: &[u8; 96]) -> CandidateRow {
-        let mut cells = [0; 9];
-        let (head, tail) = digits.split_at(64);
-        unsafe {
-            let head = _mm512_loadu_si512(head.as_ptr().cast());
-            let tail = _mm256_loadu_si256(tail.as_ptr().cast());
-            let blank_head = _mm512_testn_epi8_mask(head, head);
-            let blank_tail = _mm256_testn_epi8_mask(tail, tail);
-            for digit in 0..9 {
-                let in_head = _mm512_cmpeq_epi8_mask(head, _mm512_set1_epi8(digit as i8 + 1)) | blank_head;
-                let in_tail = _mm256_cmpeq_epi8_mask(tail, _mm256_set1_epi8(digit as i8 + 1)) | blank_tail;
-                cells[digit] = u128::from(in_tail & ((1 << 17) - 1)) << 64 | u128::from(in_head);
-            }
-        }
-        row_of_digits(&cells)
+        unsafe { row(digits) }
     }
 
     #[inline(always)]
     fn solution(row: &CandidateRow, digits: &mut [u8; 81]) {
-        let cells = digits_of_row(row);
-        let (first, last) = digits.split_at_mut(64);
-        unsafe {
-            let (mut head, mut tail) = (_mm512_setzero_si512(), _mm256_setzero_si256());
-            for digit in 0..9 {
-                let (in_head, in_tail) = (cells[digit] as u64, (cells[digit] >> 64) as u32);
-                head = _mm512_mask_mov_epi8(head, in_head, _mm512_set1_epi8(digit as i8 + 1));
-                tail = _mm256_mask_mov_epi8(tail, in_tail, _mm256_set1_epi8(digit as i8 + 1));
-            }
-            _mm512_storeu_si512(first.as_mut_ptr().cast(), head);
-            _mm256_mask_storeu_epi8(last.as_mut_ptr().cast(), (1 << 17) - 1, tail);
+        unsafe { solution(row, digits) }
+    }
+}
+
+/// [`Packing::planes`], which handles one puzzle at a time, so it serves shorter words too.
+///
+/// # Safety
+/// The processor must have the instructions of this back end.
+#[inline(always)]
+pub(super) unsafe fn planes(digits: &[u8; 96]) -> [u128; 4] {
+    let mut planes = [0; 4];
+    for bit in 0..4 {
+        let (head, tail) = unsafe {
+            let (head, tail) = digits.split_at(64);
+            (
+                _mm512_test_epi8_mask(_mm512_loadu_si512(head.as_ptr().cast()), _mm512_set1_epi8(1 << bit)),
+                _mm256_test_epi8_mask(_mm256_loadu_si256(tail.as_ptr().cast()), _mm256_set1_epi8(1 << bit)),
+            )
+        };
+        planes[bit] = u128::from(tail) << 64 | u128::from(head);
+    }
+    planes
+}
+
+/// [`Packing::digits`], which handles one puzzle at a time, so it serves shorter words too.
+///
+/// # Safety
+/// The processor must have the instructions of this back end.
+#[inline(always)]
+pub(super) unsafe fn digits(planes: &[u128; 4], digits: &mut [u8; 81]) {
+    let (first, last) = digits.split_at_mut(64);
+    unsafe {
+        let (mut head, mut tail) = (_mm512_setzero_si512(), _mm256_setzero_si256());
+        for bit in 0..4 {
+            let (in_head, in_tail) = (planes[bit] as u64, (planes[bit] >> 64) as u32);
+            head = _mm512_mask_add_epi8(head, in_head, head, _mm512_set1_epi8(1 << bit));
+            tail = _mm256_mask_add_epi8(tail, in_tail, tail, _mm256_set1_epi8(1 << bit));
         }
+        _mm512_storeu_si512(first.as_mut_ptr().cast(), head);
+        _mm256_mask_storeu_epi8(last.as_mut_ptr().cast(), (1 << 17) - 1, tail);
+    }
+}
+
+/// [`Packing::row`], which handles one puzzle at a time, so it serves shorter words too.
+///
+/// # Safety
+/// The processor must have the instructions of this back end.
+#[inline(always)]
+pub(super) unsafe fn row(digits: &[u8; 96]) -> CandidateRow {
+    let mut cells = [0; 9];
+    let (head, tail) = digits.split_at(64);
+    unsafe {
+        let head = _mm512_loadu_si512(head.as_ptr().cast());
+        let tail = _mm256_loadu_si256(tail.as_ptr().cast());
+        let blank_head = _mm512_testn_epi8_mask(head, head);
+        let blank_tail = _mm256_testn_epi8_mask(tail, tail);
+        for digit in 0..9 {
+            let in_head = _mm512_cmpeq_epi8_mask(head, _mm512_set1_epi8(digit as i8 + 1)) | blank_head;
+            let in_tail = _mm256_cmpeq_epi8_mask(tail, _mm256_set1_epi8(digit as i8 + 1)) | blank_tail;
+            cells[digit] = u128::from(in_tail & ((1 << 17) - 1)) << 64 | u128::from(in_head);
+        }
+    }
+    row_of_digits(&cells)
+}
+
+/// [`Packing::solution`], which handles one puzzle at a time, so it serves shorter words too.
+///
+/// # Safety
+/// The processor must have the instructions of this back end.
+#[inline(always)]
+pub(super) unsafe fn solution(row: &CandidateRow, digits: &mut [u8; 81]) {
+    let cells = digits_of_row(row);
+    let (first, last) = digits.split_at_mut(64);
+    unsafe {
+        let (mut head, mut tail) = (_mm512_setzero_si512(), _mm256_setzero_si256());
+        for digit in 0..9 {
+            let (in_head, in_tail) = (cells[digit] as u64, (cells[digit] >> 64) as u32);
+            head = _mm512_mask_mov_epi8(head, in_head, _mm512_set1_epi8(digit as i8 + 1));
+            tail = _mm256_mask_mov_epi8(tail, in_tail, _mm256_set1_epi8(digit as i8 + 1));
+        }
+        _mm512_storeu_si512(first.as_mut_ptr().cast(), head);
+        _mm256_mask_storeu_epi8(last.as_mut_ptr().cast(), (1 << 17) - 1, tail);
     }
 }

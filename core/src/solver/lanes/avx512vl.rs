@@ -6,8 +6,9 @@
 #![expect(unsafe_code, reason = "vector instructions that not every machine has")]
 #![expect(
     clippy::undocumented_unsafe_blocks,
-    reason = "one reason for all: words exist only inside the functions compiled for these instructions, which are \
-              entered only after a check for them. Pointers come from slices whose length is checked"
+    reason = "one reason for all: the words of this file are private to it, so code for them runs only by way of an \
+              engine, which is made only where the processor has the instructions. Pointers come from slices whose \
+              length is checked"
 )]
 
 use std::arch::asm;
@@ -19,56 +20,55 @@ use std::arch::x86_64::{
 };
 
 use super::avx2::words_of_256_bits;
-use super::avx512::{Avx512, exchange, functions_of_three};
-use super::engine::Engine;
+use super::avx512::{self, exchange, functions_of_three};
+use super::engine::{Engine, LaneStats};
 use super::job::SearchJob;
 use super::packing::{CandidateRow, Packing};
 use super::sse2::distance;
 use super::word::{Word, exchange_by_shifts};
 use crate::simd::has_avx512;
 
-/// An engine, which only [`run`] may run.
-///
-/// # Panics
-/// If the machine does not have the instructions.
-pub(super) fn engine() -> Engine<Avx512Vl> {
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-    fn compiled() -> Engine<Avx512Vl> {
-        Engine::new(dive)
+/// The engine of this back end. It exists only where the processor has the instructions.
+pub(super) struct Avx512VlEngine(Engine<Avx512Vl>);
+
+impl Avx512VlEngine {
+    /// An engine; `None` if the processor does not have the instructions.
+    pub(super) fn new() -> Option<Self> {
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
+        fn compiled() -> Engine<Avx512Vl> {
+            Engine::new(dive)
+        }
+        has_avx512().then(|| Self(unsafe { compiled() }))
     }
-    assert!(has_avx512());
-    unsafe { compiled() }
+
+    /// [`Engine::run`], compiled for the instructions.
+    pub(super) fn run(&mut self, job: &mut SearchJob<'_>) {
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
+        fn compiled(engine: &mut Engine<Avx512Vl>, job: &mut SearchJob<'_>) {
+            engine.run(job);
+        }
+        unsafe { compiled(&mut self.0, job) }
+    }
+
+    /// [`Engine::stats`].
+    pub(super) const fn stats(&self) -> LaneStats {
+        self.0.stats()
+    }
 }
 
 /// [`Engine::dive`], compiled apart from the search, because whatever is inlined into the search
 /// changes how all of it is compiled.
-///
-/// # Panics
-/// If the machine does not have the instructions.
 fn dive(engine: &mut Engine<Avx512Vl>, job: &mut SearchJob<'_>) {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
     fn compiled(engine: &mut Engine<Avx512Vl>, job: &mut SearchJob<'_>) {
         engine.dive(job);
     }
-    assert!(has_avx512());
     unsafe { compiled(engine, job) }
 }
 
-/// Runs the engine.
-///
-/// # Panics
-/// If the machine does not have the instructions.
-pub(super) fn run(engine: &mut Engine<Avx512Vl>, job: &mut SearchJob<'_>) {
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-    fn compiled(engine: &mut Engine<Avx512Vl>, job: &mut SearchJob<'_>) {
-        engine.run(job);
-    }
-    assert!(has_avx512());
-    unsafe { compiled(engine, job) }
-}
-
+/// 256 lanes. Private, because its constructors run instructions that not every processor has.
 #[derive(Clone, Copy)]
-pub(super) struct Avx512Vl(__m256i);
+struct Avx512Vl(__m256i);
 
 /// The `exchange_bytes` of `avx512.rs` for words of 256 bits.
 #[inline(always)]
@@ -145,21 +145,21 @@ impl Packing for Avx512Vl {
 
     #[inline(always)]
     fn planes(digits: &[u8; 96]) -> [u128; 4] {
-        Avx512::planes(digits)
+        unsafe { avx512::planes(digits) }
     }
 
     #[inline(always)]
     fn digits(planes: &[u128; 4], digits: &mut [u8; 81]) {
-        Avx512::digits(planes, digits);
+        unsafe { avx512::digits(planes, digits) }
     }
 
     #[inline(always)]
     fn row(digits: &[u8; 96]) -> CandidateRow {
-        Avx512::row(digits)
+        unsafe { avx512::row(digits) }
     }
 
     #[inline(always)]
     fn solution(row: &CandidateRow, digits: &mut [u8; 81]) {
-        Avx512::solution(row, digits);
+        unsafe { avx512::solution(row, digits) }
     }
 }

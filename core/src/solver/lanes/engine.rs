@@ -1,23 +1,23 @@
 //! The engine: a depth-first search in every lane, refilled as soon as it is free.
 //!
-//! The unfinished search states of a puzzle form a list, in the order in which one depth-first
-//! search would visit them. Some are in lanes, the others wait. A guess inserts its alternative,
-//! the state in which the guess is wrong, right behind the lane's own. A lane whose state ends
-//! continues with the next of the list or finds other work: the next puzzle, or when all have
-//! begun, the last waiting state of another puzzle, the *donor*. Because the list keeps the order,
-//! the first solution does not depend on which lanes worked on it.
+//! The unfinished search states of a puzzle form a [list](StateLists), in the order in which one
+//! depth-first search would visit them. Some are in lanes, the others wait. A guess inserts its
+//! alternative, the state in which the guess is wrong, right behind the lane's own. A lane whose
+//! state ends continues with the next of the list or finds other work: the next puzzle, or when all
+//! have begun, the last waiting state of another puzzle, the *donor*. Because the list keeps the
+//! order, the first solution does not depend on which lanes worked on it.
 
 use std::sync::atomic::Ordering;
 
 use super::branch::{self, Branch};
-use super::dives::{self, Dives};
+use super::dive_policy::DivePolicy;
+use super::dives::Dives;
 use super::inference::SlicedState;
 use super::job::{BEGUN, PREFETCH_DISTANCE, SearchJob, padded_digits};
-use super::packing::{
-    CANDIDATES, CandidateRow, PLANES_PARTS, Packing, ROW_PARTS, SlicedPlanes, pack, unpack,
-};
+use super::lists::{Link, NONE, Node, Progress, SOLVED, StateLists};
+use super::packing::{CANDIDATES, PLANES_PARTS, Packing, ROW_PARTS, SlicedPlanes, pack, unpack};
 use super::transpose::LaneRows;
-use super::word::{LaneList, MOST_LANES, Mask};
+use super::word::{LaneList, Mask};
 use crate::solver::{Search, Stop};
 
 /// Utilisation of the lanes.
@@ -31,72 +31,6 @@ pub struct LaneStats {
     pub lanes: u64,
 }
 
-/// The index of a [`Node`]: of the one in lane `n`, [`NONE`], or from [`FIRST_WAITING`] on one that
-/// waits.
-///
-/// `NONE` has a node too, which may be written to, because a branch for the ends of lists would
-/// often be mispredicted. Its depth stays [`SOLVED`].
-type Link = u32;
-const NONE: Link = MOST_LANES as Link;
-
-/// The index of the first node that waits.
-const FIRST_WAITING: usize = MOST_LANES + 1;
-
-/// An unfinished search state.
-#[derive(Clone, Copy)]
-struct Node {
-    /// The neighbours in the list of the puzzle.
-    previous: Link,
-    next: Link,
-    puzzle: u32,
-    /// The number of guesses that stand, or [`SOLVED`].
-    depth: u32,
-}
-
-/// The depth of a node that is a solution and not counted yet, because states before it are
-/// unfinished.
-const SOLVED: u32 = u32::MAX;
-
-impl Node {
-    /// The first node of a puzzle.
-    const fn root(puzzle: usize) -> Self {
-        Self { previous: NONE, next: NONE, puzzle: puzzle as u32, depth: 0 }
-    }
-}
-
-/// The progress of one puzzle. Its solutions and metrics so far are in its [`Search`].
-#[derive(Clone, Copy)]
-#[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
-struct Progress {
-    first: Link,
-    last: Link,
-    /// The number of states in the list that are in no lane.
-    waiting: u32,
-    /// Whether it is among [`Engine::donors`].
-    is_donor: bool,
-    /// Whether a second lane has ever helped.
-    is_shared: bool,
-    /// Whether only one lane may search it.
-    is_alone: bool,
-    /// Whether there has been a contradiction.
-    has_failed: bool,
-}
-
-impl Progress {
-    /// A puzzle with one search state, in a lane.
-    const fn begun(link: Link) -> Self {
-        Self {
-            first: link,
-            last: link,
-            waiting: 0,
-            is_donor: false,
-            is_shared: false,
-            is_alone: false,
-            has_failed: false,
-        }
-    }
-}
-
 /// The kernel of one thread, generic over the words of a back end.
 pub(super) struct Engine<W> {
     state: Box<SlicedState<W>>,
@@ -106,18 +40,8 @@ pub(super) struct Engine<W> {
     /// Puzzles on their way in, solutions on their way out.
     grids: LaneRows<PLANES_PARTS>,
     planes: Box<SlicedPlanes<W>>,
-    /// The nodes in lanes, and behind them those that wait.
-    nodes: Vec<Node>,
-    /// The candidates of the nodes that wait.
-    ///
-    /// Their number is bounded, because each guess takes a permutation from one of 54 pairs of a
-    /// digit and a band or stack, which have six at most: 270 for each lane, 16 MiB for 512 lanes.
-    /// A few for each lane are usual.
-    waiting: Vec<CandidateRow>,
-    /// The first unused waiting node, whose `next` is the second.
-    unused: Link,
-    /// The puzzles that have begun.
-    progress: Vec<Progress>,
+    /// The unfinished search states of the puzzles that have begun.
+    lists: StateLists,
     /// Puzzles that have, or had, waiting states for other lanes.
     donors: Vec<u32>,
     /// Puzzles to begin again, by one lane each if they were shared.
@@ -135,28 +59,13 @@ pub(super) struct Engine<W> {
     dives: Option<Box<Dives<W>>>,
     /// [`Self::dive`], compiled for the same instructions but apart from the search.
     dive: fn(&mut Self, &mut SearchJob<'_>),
-    /// The puzzles that reached the limit of solutions since the last [`Self::consider_dives`], and
-    /// the number of puzzles that had ended by then.
-    saturated: u64,
-    sampled_at: usize,
-    /// When `saturated` reaches this, dives are considered.
-    sample: u64,
-    /// [`LEAST_LIMIT_FOR_DIVES`], or less in tests.
-    least_limit_for_dives: u64,
+    policy: DivePolicy,
     stats: LaneStats,
 }
 
 /// Passes go on until at most this share of the busy lanes, in 256ths, is neither done nor stalled.
 /// Then it pays to give new work to the others.
 const UNSETTLED: u32 = 96;
-
-/// Dives are considered after this many puzzles with two solutions. They pay if nearly all puzzles
-/// have two.
-const SAMPLE: u64 = 16;
-
-/// Under a lower node limit there are no dives, because a dive visits nodes besides those of the
-/// search.
-const LEAST_LIMIT_FOR_DIVES: u64 = 100 * dives::MOST_NODES;
 
 /// A search that has made more guesses than this without a contradiction needs no help from other
 /// lanes.
@@ -173,10 +82,7 @@ impl<W: Packing> Engine<W> {
             rows: LaneRows::new::<W>(),
             grids: LaneRows::new::<W>(),
             planes: Box::new([W::splat(0); 324]),
-            nodes: vec![Node { depth: SOLVED, ..Node::root(0) }; FIRST_WAITING],
-            waiting: Vec::new(),
-            unused: NONE,
-            progress: Vec::new(),
+            lists: StateLists::new(),
             donors: Vec::new(),
             restarts: Vec::new(),
             given_up: Vec::new(),
@@ -186,10 +92,7 @@ impl<W: Packing> Engine<W> {
             free: Mask::default(),
             dives: None,
             dive,
-            saturated: 0,
-            sampled_at: 0,
-            sample: 0,
-            least_limit_for_dives: LEAST_LIMIT_FOR_DIVES,
+            policy: DivePolicy::new(),
             stats: LaneStats::default(),
         }
     }
@@ -204,11 +107,12 @@ impl<W: Packing> Engine<W> {
         self.reset(job);
         let mut list: LaneList = [0; _];
         loop {
-            if self.saturated >= self.sample {
+            if self.policy.is_due() {
                 self.consider_dives(job);
             }
             let free = self.free.lanes::<W>(&mut list);
-            let (fresh, others) = free.split_at(free.len().min(job.puzzles.len() - self.progress.len()));
+            let (fresh, others) =
+                free.split_at(free.len().min(job.puzzles.len() - self.lists.progress.len()));
             self.begin_fresh(fresh, job);
             for &lane in others {
                 if !self.refill(lane.into(), job) {
@@ -240,27 +144,23 @@ impl<W: Packing> Engine<W> {
             }
             let dead = self.busy.word::<W>().and_not(self.state.alive).and_not(self.taken.word());
             for &lane in Mask::of(dead).lanes::<W>(&mut list) {
-                self.progress[self.nodes[usize::from(lane)].puzzle as usize].has_failed = true;
+                self.lists.progress[self.lists.nodes[usize::from(lane)].puzzle as usize].has_failed = true;
                 self.end(lane.into(), job);
             }
         }
         self.report_cancelled(job);
-        if !self.given_up.is_empty() && self.may_dive(job) {
+        if !self.given_up.is_empty() && self.policy.may_dive(job) {
             self.dive_in_given_up(job);
         }
         debug_assert!(
-            job.cancel.load(Ordering::Relaxed) || self.progress.iter().all(|progress| progress.first == NONE),
+            job.cancel.load(Ordering::Relaxed)
+                || self.lists.progress.iter().all(|progress| progress.first == NONE),
             "a state waits that no lane will come to"
         );
     }
 
     fn reset(&mut self, job: &SearchJob<'_>) {
-        self.progress.clear();
-        // Powers of two, because the allocator reuses sizes that recur.
-        self.progress.reserve(job.puzzles.len().next_power_of_two());
-        self.nodes.truncate(FIRST_WAITING);
-        self.waiting.clear();
-        self.unused = NONE;
+        self.lists.reset(job.puzzles.len());
         self.donors.clear();
         self.restarts.clear();
         self.given_up.clear();
@@ -270,12 +170,7 @@ impl<W: Packing> Engine<W> {
         self.free = Mask::all::<W>();
         // A run must not depend on earlier ones, so that it visits the same nodes.
         self.state.upwards = true;
-        (self.saturated, self.sampled_at) = (0, 0);
-        self.sample = if self.may_dive(job) { SAMPLE } else { u64::MAX };
-    }
-
-    const fn may_dive(&self, job: &SearchJob<'_>) -> bool {
-        job.solution_limit == 2 && job.node_limit >= self.least_limit_for_dives
+        self.policy.reset(job);
     }
 
     /// Dives in the puzzles that were given up, so that a puzzle is only given up if search and
@@ -297,7 +192,7 @@ impl<W: Packing> Engine<W> {
             dives_in_all: true,
             ..*job
         };
-        self.progress.clear();
+        self.lists.progress.clear();
         (self.dive)(self, &mut dived);
         self.restarts.clear();
         let is_cancelled = job.cancel.load(Ordering::Relaxed);
@@ -315,16 +210,14 @@ impl<W: Packing> Engine<W> {
     #[cold]
     #[inline(never)]
     fn consider_dives(&mut self, job: &mut SearchJob<'_>) {
-        if job.puzzles.len() - self.progress.len() <= Self::LANES {
+        if job.puzzles.len() - self.lists.progress.len() <= Self::LANES {
             // Too few are left for dives to pay.
-            self.sample = u64::MAX;
+            self.policy.stop();
             return;
         }
         // While there are puzzles to begin, each lane has one of its own.
-        let ended = self.progress.len() - self.busy.len() as usize;
-        let is_usual = 8 * self.saturated >= 7 * (ended - self.sampled_at) as u64;
-        (self.saturated, self.sampled_at) = (0, ended);
-        if is_usual {
+        let ended = self.lists.progress.len() - self.busy.len() as usize;
+        if self.policy.pays(ended) {
             (self.dive)(self, job);
         }
     }
@@ -333,13 +226,13 @@ impl<W: Packing> Engine<W> {
     #[inline(always)]
     pub(super) fn dive(&mut self, job: &mut SearchJob<'_>) {
         let mut dives = self.dives.take().unwrap_or_else(|| Box::new(Dives::new()));
-        let next = self.progress.len();
+        let next = self.lists.progress.len();
         let dived =
             dives.run(&mut self.branch, &mut self.grids, &mut self.planes, job, next, &mut self.restarts);
         self.dives = Some(dives);
-        self.progress.resize(dived.next, Progress::begun(NONE));
+        self.lists.progress.resize(dived.next, Progress::begun(NONE));
         // Either no puzzles are left, or dives did not pay.
-        self.sample = u64::MAX;
+        self.policy.stop();
         self.stats.passes += dived.passes;
         self.stats.busy_lanes += dived.busy_lanes;
         self.stats.lanes += dived.passes * Self::LANES as u64;
@@ -421,9 +314,9 @@ impl<W: Packing> Engine<W> {
         let as_rows = !self.taken.is_empty();
         let mut begun = Mask::default();
         for &lane in lanes {
-            let (lane, puzzle) = (usize::from(lane), self.progress.len());
+            let (lane, puzzle) = (usize::from(lane), self.lists.progress.len());
             self.stage(lane, puzzle, as_rows, job);
-            self.progress.push(Progress::begun(lane as Link));
+            self.lists.progress.push(Progress::begun(lane as Link));
             begun.insert::<W>(lane);
         }
         if as_rows {
@@ -444,13 +337,13 @@ impl<W: Packing> Engine<W> {
                 self.stage(lane, puzzle as usize, false, job);
                 self.begun.insert::<W>(lane);
                 self.occupy(lane);
-                let progress = &mut self.progress[puzzle as usize];
+                let progress = &mut self.lists.progress[puzzle as usize];
                 let Progress { is_donor, is_shared, .. } = *progress;
                 *progress = Progress { is_alone: is_shared, is_donor, ..Progress::begun(lane as Link) };
                 return true;
             }
             let Some(&puzzle) = self.donors.last().filter(|_| job.sharing) else { return false };
-            let progress = &mut self.progress[puzzle as usize];
+            let progress = &mut self.lists.progress[puzzle as usize];
             let guesses = job.searches[puzzle as usize].metrics.guesses;
             // After a run of right guesses, a second lane would only find solutions beyond the
             // limit.
@@ -463,8 +356,8 @@ impl<W: Packing> Engine<W> {
             // The last state of the list is the oldest, and so probably the largest.
             progress.is_shared = true;
             let mut link = progress.last;
-            while !self.waits(link) {
-                link = self.nodes[link as usize].previous;
+            while !self.lists.waits(link) {
+                link = self.lists.nodes[link as usize].previous;
             }
             if self.take(lane, link, job) {
                 return true;
@@ -491,14 +384,14 @@ impl<W: Packing> Engine<W> {
         W::prefetch(&job.solutions[puzzle]);
         W::prefetch(&job.solutions[puzzle][80..]);
         job.searches[puzzle] = BEGUN;
-        self.nodes[lane] = Node::root(puzzle);
+        self.lists.nodes[lane] = Node::root(puzzle);
     }
 
     /// Takes a waiting state into a lane. Returns false if that exceeds the node limit: then the
     /// puzzle is given up.
     #[inline(always)]
     fn take(&mut self, lane: usize, link: Link, job: &mut SearchJob<'_>) -> bool {
-        let node = self.nodes[link as usize];
+        let node = self.lists.nodes[link as usize];
         let puzzle = node.puzzle as usize;
         let metrics = &mut job.searches[puzzle].metrics;
         if metrics.nodes >= job.node_limit {
@@ -507,10 +400,10 @@ impl<W: Packing> Engine<W> {
         }
         metrics.nodes += 1;
         metrics.backtracks += 1;
-        self.progress[puzzle].waiting -= 1;
-        self.nodes[lane] = node;
-        self.join(puzzle, node.previous, lane as Link);
-        self.join(puzzle, lane as Link, node.next);
+        self.lists.progress[puzzle].waiting -= 1;
+        self.lists.nodes[lane] = node;
+        self.lists.join(puzzle, node.previous, lane as Link);
+        self.lists.join(puzzle, lane as Link, node.next);
         self.occupy(lane);
         self.load_waiting(lane, link);
         true
@@ -522,7 +415,7 @@ impl<W: Packing> Engine<W> {
         if !self.busy.contains::<W>(lane) {
             return; // Another lane has ended the puzzle.
         }
-        let Node { next, puzzle, depth, .. } = self.nodes[lane];
+        let Node { next, puzzle, depth, .. } = self.lists.nodes[lane];
         let metrics = &mut job.searches[puzzle as usize].metrics;
         metrics.guesses += 1;
         if metrics.nodes >= job.node_limit {
@@ -531,17 +424,17 @@ impl<W: Packing> Engine<W> {
         }
         metrics.nodes += 1;
         metrics.depth = metrics.depth.max(u64::from(depth) + 1);
-        let progress = &mut self.progress[puzzle as usize];
+        let progress = &mut self.lists.progress[puzzle as usize];
         progress.waiting += 1;
         if !progress.is_donor {
             progress.is_donor = true;
             self.donors.push(puzzle);
         }
-        let other = self.add_waiting(Node { previous: lane as Link, next, puzzle, depth });
-        branch::refuse::<W>(&self.rows, lane, &mut self.waiting[other as usize - FIRST_WAITING]);
-        let node = &mut self.nodes[lane];
+        let other = self.lists.add_waiting(Node { previous: lane as Link, next, puzzle, depth });
+        branch::refuse::<W>(&self.rows, lane, self.lists.candidates_mut(other));
+        let node = &mut self.lists.nodes[lane];
         (node.next, node.depth) = (other, depth + 1);
-        self.join(puzzle as usize, other, next);
+        self.lists.join(puzzle as usize, other, next);
     }
 
     /// Records the solution that a lane has found, which is in its row if `in_row`, else in its
@@ -551,24 +444,26 @@ impl<W: Packing> Engine<W> {
         if !self.busy.contains::<W>(lane) {
             return;
         }
-        let Node { previous, next, puzzle, .. } = self.nodes[lane];
+        let Node { previous, next, puzzle, .. } = self.lists.nodes[lane];
         let puzzle = puzzle as usize;
         if previous != NONE {
             return self.solved_out_of_order(lane, puzzle, in_row, job);
         }
+        // Not `Limit::count_solution`, because a limit that is reached here ends one puzzle of many,
+        // whose other states have to leave their lanes.
         let search = &mut job.searches[puzzle];
         search.solutions += 1;
         let is_enough = search.solutions >= job.solution_limit;
         if is_enough {
             search.stop = Stop::Solutions;
-            self.saturated += 1;
+            self.policy.count_saturated();
         }
         if search.solutions == 1 {
             self.write_solution(lane, in_row, &mut job.solutions[puzzle]);
         }
         if next == NONE {
             // The usual case: nothing else is in the list.
-            let progress = &mut self.progress[puzzle];
+            let progress = &mut self.lists.progress[puzzle];
             (progress.first, progress.last) = (NONE, NONE);
             self.release(lane);
         } else if is_enough {
@@ -591,26 +486,26 @@ impl<W: Packing> Engine<W> {
     /// solutions: it becomes a marked node that is counted when it is the first of the list.
     #[cold]
     fn solved_out_of_order(&mut self, lane: usize, puzzle: usize, in_row: bool, job: &mut SearchJob<'_>) {
-        let Node { previous, next, .. } = self.nodes[lane];
+        let Node { previous, next, .. } = self.lists.nodes[lane];
         let mut is_first = job.searches[puzzle].solutions == 0;
         let mut link = previous;
         while link != NONE {
-            is_first &= self.nodes[link as usize].depth != SOLVED;
-            link = self.nodes[link as usize].previous;
+            is_first &= self.lists.nodes[link as usize].depth != SOLVED;
+            link = self.lists.nodes[link as usize].previous;
         }
         if is_first {
             self.write_solution(lane, in_row, &mut job.solutions[puzzle]);
         }
-        let mark = self.add_waiting(Node { previous, next, puzzle: puzzle as u32, depth: SOLVED });
-        self.join(puzzle, previous, mark);
-        self.join(puzzle, mark, next);
+        let mark = self.lists.add_waiting(Node { previous, next, puzzle: puzzle as u32, depth: SOLVED });
+        self.lists.join(puzzle, previous, mark);
+        self.lists.join(puzzle, mark, next);
         self.release(lane);
         // States behind as many solutions as the limit are irrelevant.
         let mut solutions = job.searches[puzzle].solutions;
         let mut is_marked = false;
-        let mut link = self.progress[puzzle].first;
+        let mut link = self.lists.progress[puzzle].first;
         while link != NONE {
-            let Node { next, depth, .. } = self.nodes[link as usize];
+            let Node { next, depth, .. } = self.lists.nodes[link as usize];
             solutions += u64::from(depth == SOLVED);
             is_marked |= link == mark;
             if solutions >= job.solution_limit {
@@ -620,8 +515,8 @@ impl<W: Packing> Engine<W> {
             link = next;
         }
         // A waiting state is continued by the lane before it, and a marked node has no lane.
-        let next = self.nodes[mark as usize].next;
-        if is_marked && self.waits(next) {
+        let next = self.lists.nodes[mark as usize].next;
+        if is_marked && self.lists.waits(next) {
             self.take(lane, next, job);
         }
     }
@@ -632,8 +527,8 @@ impl<W: Packing> Engine<W> {
         if !self.busy.contains::<W>(lane) {
             return;
         }
-        let Node { previous, next, puzzle, .. } = self.nodes[lane];
-        if self.waits(next) {
+        let Node { previous, next, puzzle, .. } = self.lists.nodes[lane];
+        if self.lists.waits(next) {
             let metrics = &mut job.searches[puzzle as usize].metrics;
             if metrics.nodes >= job.node_limit {
                 self.give_up(puzzle as usize, job);
@@ -641,14 +536,14 @@ impl<W: Packing> Engine<W> {
             }
             metrics.nodes += 1;
             metrics.backtracks += 1;
-            self.progress[puzzle as usize].waiting -= 1;
-            let Node { next: after, depth, .. } = self.nodes[next as usize];
-            self.nodes[lane] = Node { previous, next: after, puzzle, depth };
-            self.join(puzzle as usize, lane as Link, after);
+            self.lists.progress[puzzle as usize].waiting -= 1;
+            let Node { next: after, depth, .. } = self.lists.nodes[next as usize];
+            self.lists.nodes[lane] = Node { previous, next: after, puzzle, depth };
+            self.lists.join(puzzle as usize, lane as Link, after);
             self.load_waiting(lane, next);
             return;
         }
-        self.join(puzzle as usize, previous, next);
+        self.lists.join(puzzle as usize, previous, next);
         self.release(lane);
         if previous == NONE && next != NONE {
             self.count_marked(puzzle as usize, job);
@@ -660,8 +555,8 @@ impl<W: Packing> Engine<W> {
     fn count_marked(&mut self, puzzle: usize, job: &mut SearchJob<'_>) {
         let search = &mut job.searches[puzzle];
         loop {
-            let first = self.progress[puzzle].first;
-            if first == NONE || self.nodes[first as usize].depth != SOLVED {
+            let first = self.lists.progress[puzzle].first;
+            if first == NONE || self.lists.nodes[first as usize].depth != SOLVED {
                 return;
             }
             search.solutions += 1;
@@ -669,9 +564,9 @@ impl<W: Packing> Engine<W> {
                 search.stop = Stop::Solutions;
                 return self.cut_list(puzzle, first);
             }
-            let next = self.nodes[first as usize].next;
-            self.join(puzzle, NONE, next);
-            self.remove_waiting(first);
+            let next = self.lists.nodes[first as usize].next;
+            self.lists.join(puzzle, NONE, next);
+            self.lists.remove_waiting(first);
         }
     }
 
@@ -680,26 +575,24 @@ impl<W: Packing> Engine<W> {
         if link == NONE {
             return;
         }
-        let Progress { last, is_shared, .. } = self.progress[puzzle];
-        self.join(puzzle, self.nodes[link as usize].previous, NONE);
+        let Progress { last, is_shared, .. } = self.lists.progress[puzzle];
+        self.lists.join(puzzle, self.lists.nodes[link as usize].previous, NONE);
         if !is_shared && link < NONE {
             // Only one lane works on the puzzle, so all behind it wait: they join the unused ones
             // as a whole.
-            let next = std::mem::replace(&mut self.nodes[last as usize].next, self.unused);
-            debug_assert_eq!(next, NONE);
-            self.unused = self.nodes[link as usize].next;
-            self.progress[puzzle].waiting = 0;
+            self.lists.remove_behind(link, last);
+            self.lists.progress[puzzle].waiting = 0;
             return self.release(link as usize);
         }
         let mut link = link;
         while link != NONE {
-            let next = self.nodes[link as usize].next;
+            let next = self.lists.nodes[link as usize].next;
             if link < NONE {
                 self.release(link as usize);
             } else {
-                let waiting = u32::from(self.waits(link));
-                self.progress[puzzle].waiting -= waiting;
-                self.remove_waiting(link);
+                let waiting = u32::from(self.lists.waits(link));
+                self.lists.progress[puzzle].waiting -= waiting;
+                self.lists.remove_waiting(link);
             }
             link = next;
         }
@@ -709,7 +602,7 @@ impl<W: Packing> Engine<W> {
     /// because which nodes several lanes visit before a solution depends on the other puzzles.
     #[cold]
     fn give_up(&mut self, puzzle: usize, job: &mut SearchJob<'_>) {
-        let Progress { first, is_shared, is_alone, .. } = self.progress[puzzle];
+        let Progress { first, is_shared, is_alone, .. } = self.lists.progress[puzzle];
         self.cut_list(puzzle, first);
         if is_shared && !is_alone {
             self.restarts.push(puzzle as u32);
@@ -719,47 +612,12 @@ impl<W: Packing> Engine<W> {
         }
     }
 
-    /// Makes two states neighbours in the list of a puzzle; [`NONE`] is the end of the list on that
-    /// side.
-    #[inline(always)]
-    fn join(&mut self, puzzle: usize, before: Link, after: Link) {
-        let progress = &mut self.progress[puzzle];
-        progress.first = if before == NONE { after } else { progress.first };
-        progress.last = if after == NONE { before } else { progress.last };
-        self.nodes[before as usize].next = after;
-        self.nodes[after as usize].previous = before;
-    }
-
-    /// Whether this node exists and waits for a lane.
-    #[inline(always)]
-    fn waits(&self, link: Link) -> bool {
-        link > NONE && self.nodes[link as usize].depth != SOLVED
-    }
-
-    #[inline(always)]
-    fn add_waiting(&mut self, node: Node) -> Link {
-        let link = self.unused;
-        if link == NONE {
-            self.nodes.push(node);
-            self.waiting.push([0; ROW_PARTS]);
-            return self.nodes.len() as Link - 1;
-        }
-        self.unused = std::mem::replace(&mut self.nodes[link as usize], node).next;
-        link
-    }
-
-    #[inline(always)]
-    fn remove_waiting(&mut self, link: Link) {
-        self.nodes[link as usize].next = self.unused;
-        self.unused = link;
-    }
-
     /// Moves the candidates of a waiting node to a lane, and frees the node.
     #[inline(always)]
     fn load_waiting(&mut self, lane: usize, link: Link) {
-        self.rows.set::<W>(lane, &self.waiting[link as usize - FIRST_WAITING]);
+        self.rows.set::<W>(lane, self.lists.candidates(link));
         self.taken.insert::<W>(lane);
-        self.remove_waiting(link);
+        self.lists.remove_waiting(link);
     }
 
     #[inline(always)]
@@ -778,13 +636,13 @@ impl<W: Packing> Engine<W> {
 
     /// Reports every unfinished puzzle as cancelled.
     fn report_cancelled(&self, job: &mut SearchJob<'_>) {
-        let (begun, others) = job.searches.split_at_mut(self.progress.len());
+        let (begun, others) = job.searches.split_at_mut(self.lists.progress.len());
         others.fill(Search::CANCELLED);
         for &puzzle in &self.restarts {
             begun[puzzle as usize].stop = Stop::Cancelled;
         }
         if !self.busy.is_empty() {
-            for (search, progress) in begun.iter_mut().zip(&self.progress) {
+            for (search, progress) in begun.iter_mut().zip(&self.lists.progress) {
                 if progress.first != NONE {
                     search.stop = Stop::Cancelled;
                 }
@@ -826,7 +684,7 @@ mod tests {
     /// The results of puzzles, `size` at a time, under a node limit.
     fn verdicts(puzzles: &[[u8; 81]], size: usize, nodes: u64, solutions: u64) -> Vec<(u64, Stop)> {
         let mut engine = Engine::<Portable>::new(Engine::dive);
-        engine.least_limit_for_dives = 40;
+        engine.policy.least_limit = 40;
         let mut found = vec![Search::NO_SOLUTION; puzzles.len()];
         for (puzzles, searches) in puzzles.chunks(size).zip(found.chunks_mut(size)) {
             engine.run(&mut SearchJob {

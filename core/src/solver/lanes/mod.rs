@@ -17,6 +17,8 @@
 //! | `branch.rs` | where passes find nothing more: triads, then a guess |
 //! | `job.rs` | `SearchJob`: the puzzles to search and the answers |
 //! | `dives.rs` | fast search for two solutions of puzzles that have many |
+//! | `lists.rs` | `StateLists`: the unfinished search states of each puzzle, in order |
+//! | `dive_policy.rs` | when dives pay |
 //! | `engine.rs` | depth-first search in every lane, refilling, sharing of puzzles |
 //! | `avx512.rs`, `avx512vl.rs`, `avx2.rs`, `neon.rs`, `portable.rs` | back ends: implementations of `Word` |
 //! | `sse2.rs` | takes the place of `portable.rs` on x86-64 |
@@ -54,10 +56,12 @@ mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod avx512vl;
 mod branch;
+mod dive_policy;
 mod dives;
 mod engine;
 mod inference;
 mod job;
+mod lists;
 #[cfg(test)]
 mod miri_tests;
 #[cfg(target_arch = "aarch64")]
@@ -75,6 +79,12 @@ mod word;
 use std::fmt;
 use std::str::FromStr;
 
+#[cfg(target_arch = "x86_64")]
+use self::avx2::Avx2Engine;
+#[cfg(target_arch = "x86_64")]
+use self::avx512::Avx512Engine;
+#[cfg(target_arch = "x86_64")]
+use self::avx512vl::Avx512VlEngine;
 use self::engine::Engine;
 use self::job::SearchJob;
 #[cfg(not(target_arch = "x86_64"))]
@@ -192,11 +202,11 @@ pub struct Lanes {
 
 enum AnyEngine {
     #[cfg(target_arch = "x86_64")]
-    Avx512(Engine<avx512::Avx512>),
+    Avx512(Avx512Engine),
     #[cfg(target_arch = "x86_64")]
-    Avx512Vl(Engine<avx512vl::Avx512Vl>),
+    Avx512Vl(Avx512VlEngine),
     #[cfg(target_arch = "x86_64")]
-    Avx2(Engine<avx2::Avx2>),
+    Avx2(Avx2Engine),
     #[cfg(target_arch = "aarch64")]
     Neon(Engine<neon::Neon>),
     Portable(Engine<Baseline>),
@@ -209,18 +219,22 @@ impl Lanes {
     /// If the processor lacks its instructions, see [`Backend::is_available`].
     #[must_use]
     pub fn new(backend: Backend) -> Self {
-        assert!(backend.is_available(), "{}", NoBackend::Unavailable(backend));
         let engine = match backend {
             #[cfg(target_arch = "x86_64")]
-            Backend::Avx512 => AnyEngine::Avx512(avx512::engine()),
+            Backend::Avx512 => Avx512Engine::new().map(AnyEngine::Avx512),
             #[cfg(target_arch = "x86_64")]
-            Backend::Avx512Vl => AnyEngine::Avx512Vl(avx512vl::engine()),
+            Backend::Avx512Vl => Avx512VlEngine::new().map(AnyEngine::Avx512Vl),
             #[cfg(target_arch = "x86_64")]
-            Backend::Avx2 => AnyEngine::Avx2(avx2::engine()),
+            Backend::Avx2 => Avx2Engine::new().map(AnyEngine::Avx2),
             #[cfg(target_arch = "aarch64")]
-            Backend::Neon => AnyEngine::Neon(Engine::new(Engine::dive)),
-            _ => AnyEngine::Portable(Engine::new(Engine::dive)),
+            Backend::Neon => Some(AnyEngine::Neon(Engine::new(Engine::dive))),
+            Backend::Portable => Some(AnyEngine::Portable(Engine::new(Engine::dive))),
+            #[cfg(target_arch = "x86_64")]
+            Backend::Neon => None,
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => None,
         };
+        let Some(engine) = engine else { panic!("{}", NoBackend::Unavailable(backend)) };
         Self { engine, sharing: true }
     }
 
@@ -279,11 +293,11 @@ impl Lanes {
         };
         match &mut self.engine {
             #[cfg(target_arch = "x86_64")]
-            AnyEngine::Avx512(engine) => avx512::run(engine, &mut job),
+            AnyEngine::Avx512(engine) => engine.run(&mut job),
             #[cfg(target_arch = "x86_64")]
-            AnyEngine::Avx512Vl(engine) => avx512vl::run(engine, &mut job),
+            AnyEngine::Avx512Vl(engine) => engine.run(&mut job),
             #[cfg(target_arch = "x86_64")]
-            AnyEngine::Avx2(engine) => avx2::run(engine, &mut job),
+            AnyEngine::Avx2(engine) => engine.run(&mut job),
             #[cfg(target_arch = "aarch64")]
             AnyEngine::Neon(engine) => engine.run(&mut job),
             AnyEngine::Portable(engine) => engine.run(&mut job),

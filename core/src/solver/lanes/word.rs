@@ -6,9 +6,10 @@
 /// Functions of three words have defaults in terms of those of two; a back end overrides them where
 /// the processor has one instruction for them.
 ///
-/// An implementation may use instructions that not every processor has. Its values exist only
-/// inside the functions of its back end that are compiled for these instructions, and those
-/// functions check for them.
+/// An implementation may use instructions that not every processor has, even in [`Self::splat`] and
+/// [`Self::load`], which take no value. It is sound because such a type is private to the file of
+/// its back end: code for it runs only by way of the engine of that back end, and there is an
+/// engine only where the processor has the instructions.
 pub(super) trait Word: Copy {
     /// The number of 64-bit parts.
     const PARTS: usize;

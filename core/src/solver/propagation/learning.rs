@@ -15,6 +15,7 @@ use batsat::{Callbacks, ClauseKind, Lit, Solver, SolverInterface, SolverOpts, lb
 use super::bands::{BandWord, Bits, Layout};
 use super::board::{Board, Candidate};
 use crate::grid::{Grid, MAX_CELLS, MAX_SIDE, Order};
+use crate::solver::watch::NoWatch;
 use crate::solver::{Limit, Search, Stop};
 
 /// A puzzle of order `n` is learnt from after this many nodes. On 25x25 that is about as long as a
@@ -82,14 +83,13 @@ pub(super) fn search<
     while is_consistent {
         let answer = solver.solve_limited(&[]);
         if answer == lbool::TRUE {
-            found.solutions += 1;
             let mut this = solution.clone();
             write(board, &solver, &variables, &mut this);
-            if found.solutions == 1 {
-                solution.clone_from(&this);
-            }
-            if found.solutions >= limit.solutions {
-                found.stop = Stop::Solutions;
+            let keep = |first: &mut Grid| first.clone_from(&this);
+            // The search that goes on here reports the first solution itself.
+            let counted = limit.count_solution(&mut found.solutions, solution, &mut NoWatch, keep);
+            if let Err(stop) = counted {
+                found.stop = stop;
                 break;
             }
             is_consistent = exclude(&mut solver, &variables, &this);

@@ -87,20 +87,9 @@ impl<B: BandWord, const N: usize, const SIDE: usize, const SLOTS: usize, const G
             }
             match inferred {
                 Ok(()) if self.board.is_solved() => {
-                    found.solutions += 1;
-                    watch.solved();
-                    if found.solutions == 1 || W::WANTS_SOLUTIONS {
-                        self.board.write(solution);
-                    }
-                    if W::WANTS_SOLUTIONS {
-                        watch.solution(solution.digits());
-                        if watch.is_over() {
-                            found.stop = Stop::Cancelled;
-                            return found;
-                        }
-                    }
-                    if found.solutions == limit.solutions {
-                        found.stop = Stop::Solutions;
+                    let write = |solution: &mut Grid| self.board.write(solution);
+                    if let Err(stop) = limit.count_solution(&mut found.solutions, solution, watch, write) {
+                        found.stop = stop;
                         return found;
                     }
                 }

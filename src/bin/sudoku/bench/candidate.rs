@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use sudoku_stream::answer::{Block, Cancelled, Tally, Task, Workers};
+use sudoku_stream::answer::{Block, Cancelled, Solvers, Tally, Task};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::pipeline::{Panicked, ThreadPool, submit};
 use sudoku_stream::solver::lanes::Backend;
@@ -121,8 +121,8 @@ pub struct Candidate {
 /// How the puzzles are answered. State is kept from run to run, as from chunk to chunk of a long
 /// file.
 enum Work {
-    Text(Arc<Workers>),
-    Search(Arc<Solvers>),
+    Text(Arc<Solvers>),
+    Search(Arc<SolverPool>),
 }
 
 impl fmt::Display for Candidate {
@@ -148,10 +148,10 @@ impl Candidate {
             Kind::Text => {
                 let (question, node_limit) = (context.question, context.node_limit);
                 let task = Task { strategy: Some(strategy), question, node_limit, ..Task::default() };
-                Work::Text(Arc::new(Workers::new(format.clone(), task)))
+                Work::Text(Arc::new(Solvers::new(format.clone(), task)))
             }
             Kind::Search => {
-                Work::Search(Arc::new(Solvers { strategy, order: format.order(), idle: Mutex::default() }))
+                Work::Search(Arc::new(SolverPool { strategy, order: format.order(), idle: Mutex::default() }))
             }
         };
         Self { strategy, backend, kind, work }
@@ -165,9 +165,9 @@ impl Candidate {
         batches: &mut Vec<Batch>,
     ) -> Result<Outcome, RunError> {
         match &self.work {
-            Work::Text(workers) => {
+            Work::Text(solvers) => {
                 let mut counted = 0;
-                let (_, tally) = answer(context, subject, workers, |block, answers| {
+                let (_, tally) = answer(context, subject, solvers, |block, answers| {
                     counted += check_text(&subject.format, context.question, block, answers)?;
                     Ok(())
                 })?;
@@ -213,8 +213,8 @@ impl Candidate {
         batches: &mut Vec<Batch>,
     ) -> Result<(Duration, Outcome), RunError> {
         match &self.work {
-            Work::Text(workers) => {
-                let (time, tally) = answer(context, subject, workers, |_, _| Ok(()))?;
+            Work::Text(solvers) => {
+                let (time, tally) = answer(context, subject, solvers, |_, _| Ok(()))?;
                 Ok((time, Outcome { tally, counted: None }))
             }
             Work::Search(solvers) => {
@@ -230,14 +230,14 @@ impl Candidate {
 fn answer(
     context: &RunContext,
     subject: &Arc<Subject>,
-    workers: &Arc<Workers>,
+    solvers: &Arc<Solvers>,
     mut check: impl FnMut(Block<'_>, &[u8]) -> Result<(), RunError>,
 ) -> Result<(Duration, Tally), RunError> {
     let begin = Instant::now();
     let start = |part| {
-        let (subject, workers, cancel) =
-            (Arc::clone(subject), Arc::clone(workers), Arc::clone(&context.cancel));
-        submit(&context.pool, move || workers.write_answers(subject.block(part), &*cancel))
+        let (subject, solvers, cancel) =
+            (Arc::clone(subject), Arc::clone(solvers), Arc::clone(&context.cancel));
+        submit(&context.pool, move || solvers.write_answers(subject.block(part), &*cancel))
     };
     let slots: Vec<_> = (0..subject.parts()).map(start).collect();
     let mut tally = Tally::default();
@@ -252,7 +252,7 @@ fn answer(
 /// Searches all batches.
 fn search(
     context: &RunContext,
-    solvers: &Arc<Solvers>,
+    solvers: &Arc<SolverPool>,
     batches: &mut Vec<Batch>,
 ) -> Result<Duration, RunError> {
     let begin = Instant::now();
@@ -274,13 +274,13 @@ fn search(
 }
 
 /// The solvers of a strategy, lent to jobs on any thread.
-struct Solvers {
+struct SolverPool {
     strategy: &'static dyn Strategy,
     order: Order,
     idle: Mutex<Vec<Box<dyn Solver>>>,
 }
 
-impl Solvers {
+impl SolverPool {
     fn with(&self, job: impl FnOnce(&mut dyn Solver)) {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = idle().pop();
@@ -299,17 +299,11 @@ fn judge(question: Question, batches: &[Batch]) -> Result<Outcome, RunError> {
     let mut outcome = Outcome::default();
     let mut counted = 0;
     for search in batches.iter().flat_map(Batch::searches) {
-        let problem = match question.verdict(search) {
-            Verdict::Solved => None,
-            Verdict::Counted { count, .. } => {
-                counted += count;
-                None
-            }
-            Verdict::NoSolution => Some(Problem::NoSolution),
-            Verdict::NotUnique => Some(Problem::NotUnique),
-            Verdict::GaveUp { nodes } => Some(Problem::GaveUp { nodes }),
-            Verdict::Cancelled => return Err(RunError::Cancelled),
-        };
+        let verdict = question.verdict(search);
+        if let Verdict::Counted { count, .. } = verdict {
+            counted += count;
+        }
+        let problem = verdict.problem()?;
         outcome.tally.count_one(problem.as_ref().map(Problem::code), &search.metrics);
     }
     outcome.counted = counts(question).then_some(counted);

@@ -167,7 +167,7 @@ impl ExploreArgs {
                 BoardQuestion::Unique => Question::Unique,
             },
             node_limit: self.node_limit,
-            counts_steps: self.steps || self.metrics().iter().any(|metric| metric.is_step()),
+            measure: self.steps || self.metrics().iter().any(|metric| metric.is_step()),
             seed: self.seed.unwrap_or_else(any_seed),
         };
         Ok(Experiment::new(conditions.collect(), settings)?)

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail};
 use sudoku_stream::answer::{
-    Block, HINT_EFFORT, NextStep, RateTask, Raters, Tally, Task, Workers, check_grid, next_step,
+    Block, HINT_EFFORT, NextStep, RateTask, Raters, Solvers, Tally, Task, check_grid, next_step,
 };
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::input::Pick;
@@ -588,14 +588,14 @@ impl Session {
         let format = reader.format().clone();
         let strategy = self.strategy_for(format.order())?;
         let task = Task { strategy: Some(strategy), node_limit: self.node_limit, ..Task::default() };
-        let workers = Workers::new(format, task);
+        let solvers = Solvers::new(format, task);
         let (mut tally, mut answers) = (Tally::default(), Vec::new());
         let begin = Instant::now();
         while let Some(chunk) = reader.next_chunk()? {
             if self.cancel.load(Ordering::Relaxed) {
                 return Err(Interrupted.into());
             }
-            let written = workers.write_answers(chunk.block(), &*self.cancel).map_err(|_| Interrupted)?;
+            let written = solvers.write_answers(chunk.block(), &*self.cancel).map_err(|_| Interrupted)?;
             tally.add(&written.tally);
             let wanted = ANSWERS_SHOWN - answers.len();
             let lines = written.text.split_inclusive(|&byte| byte == b'\n').take(wanted);

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow, bail};
 use clap::Args;
-use sudoku_stream::answer::{AddedColumn, AddedColumns, OutputForm, Task, Workers};
+use sudoku_stream::answer::{AddedColumn, AddedColumns, OutputForm, Solvers, Task};
 use sudoku_stream::grid::Order;
 use sudoku_stream::input::{
     self, Reader, Rewindable, Shard, ShardWitness, Source, ValidateError, Version, npy_header,
@@ -548,8 +548,8 @@ impl Run<'_> {
         };
         output.set_origin(task.form, input.origin().cloned());
         if self.servers.endpoints.is_empty() {
-            let workers = Arc::new(Workers::new(reader.format().clone(), task));
-            offline::solve(reader, &workers, &self.pool, &self.cancel, output, watch)?;
+            let solvers = Arc::new(Solvers::new(reader.format().clone(), task));
+            offline::solve(reader, &solvers, &self.pool, &self.cancel, output, watch)?;
         } else {
             remote::solve(&self.servers, reader, &task, &self.cancel, output, watch, notify)?;
         }

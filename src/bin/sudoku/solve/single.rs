@@ -83,7 +83,7 @@ impl Single {
         let mut solver = task.strategy_for(order).solver(order);
         let begin = Instant::now();
         let search = if task.measure {
-            solver.watch(puzzle, &limit, &mut solution, &mut Watcher::counting())
+            solver.watch(puzzle, &limit, &mut solution, &mut Watcher::measuring())
         } else {
             solver.search(puzzle, &limit, &mut solution)
         };

@@ -27,7 +27,7 @@ use crate::answer::{Cancel, Cancelled};
 use crate::service::context::Context;
 use crate::service::metrics;
 use crate::service::net::call::CallState;
-use crate::service::rpc::ordered::{Answers, Submitter, answers};
+use crate::service::rpc::ordered::{OrderedResponses, Submitter, answers};
 use crate::service::sched::pools::{Permit, Size};
 use crate::service::wire::status::shutting_down;
 
@@ -112,7 +112,7 @@ pub(crate) type AllResponses<D> = Flatten<vec::IntoIter<<D as BidiMethod>::Respo
 pub(crate) fn serve<D: BidiMethod>(
     context: &Arc<Context>,
     request: Request<Streaming<D::Request>>,
-) -> Result<Answers<AllResponses<D>>, Status> {
+) -> Result<OrderedResponses<AllResponses<D>>, Status> {
     let call = context.admit(&request)?.into_stream();
     let method = D::new(Arc::clone(context))?;
     let shared = Arc::clone(context);
@@ -129,7 +129,7 @@ async fn read<D: BidiMethod>(
 ) -> Result<(), Status> {
     loop {
         let Some(slot) = submitter.slot().await else { return Ok(()) };
-        let (mut batch, before) = (Batch::new(), method.lines());
+        let (mut batch, before) = (JobBatch::new(), method.lines());
         // Messages read by then are answered, whether their batch has its permit or not.
         let more = tokio::select! {
             biased;
@@ -193,7 +193,7 @@ impl<T: Default> OutputBuffer<T> {
 }
 
 /// Messages that go to the worker pools together.
-struct Batch<J> {
+struct JobBatch<J> {
     jobs: Vec<J>,
     messages: usize,
     /// The bytes of puzzles in them.
@@ -204,7 +204,7 @@ struct Batch<J> {
     permit: Option<Permit>,
 }
 
-impl<J> Batch<J> {
+impl<J> JobBatch<J> {
     const fn new() -> Self {
         Self { jobs: Vec::new(), messages: 0, bytes: 0, is_together: false, permit: None }
     }
@@ -257,7 +257,7 @@ async fn gather<D: BidiMethod>(
     submitter: &Submitter<AllResponses<D>>,
     method: &mut D,
     requests: &mut Streaming<D::Request>,
-    batch: &mut Batch<D::Job>,
+    batch: &mut JobBatch<D::Job>,
 ) -> Result<bool, Status> {
     let Some(first) = requests.message().await? else { return Ok(false) };
     let state = submitter.state();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tonic::Status;
 use tracing::Span;
 
-use crate::answer::Workers;
+use crate::answer::Solvers;
 use crate::service::context::Context;
 use crate::service::rpc::options::Settings;
 use crate::service::wire::proto;
@@ -17,8 +17,8 @@ pub(crate) struct Session {
     /// The most recent options.
     options: proto::SolveOptions,
     pub(crate) settings: Settings,
-    /// The workers, once the format is known.
-    pub(crate) workers: Option<Arc<Workers>>,
+    /// The solvers, once the format is known.
+    pub(crate) solvers: Option<Arc<Solvers>>,
     pub(crate) numbering: Numbering,
 }
 
@@ -62,7 +62,7 @@ impl Session {
     pub(crate) fn new(context: Arc<Context>) -> Result<Self, Status> {
         let options = proto::SolveOptions::default();
         let settings = context.settings(&options)?;
-        Ok(Self { context, options, settings, workers: None, numbering: Numbering::new() })
+        Ok(Self { context, options, settings, solvers: None, numbering: Numbering::new() })
     }
 
     /// Applies the options of a message, if it has any. The format stays unless they describe
@@ -70,26 +70,26 @@ impl Session {
     pub(crate) fn apply_options(&mut self, options: Option<proto::SolveOptions>) -> Result<(), Status> {
         let Some(options) = options.filter(|options| *options != self.options) else { return Ok(()) };
         let settings = self.context.settings(&options)?;
-        let old = self.workers.take().filter(|_| settings.hint == self.settings.hint);
+        let old = self.solvers.take().filter(|_| settings.hint == self.settings.hint);
         self.settings = settings;
         self.options = options;
         match old {
-            Some(workers) => self.fix_format(workers.format().clone()).map(|_| ()),
+            Some(solvers) => self.fix_format(solvers.format().clone()).map(|_| ()),
             None => Ok(()),
         }
     }
 
     /// Fixes the format of all puzzles from here on.
-    pub(crate) fn fix_format(&mut self, format: Format) -> Result<Arc<Workers>, Status> {
-        let workers = self.workers_for(format)?;
-        self.workers = Some(Arc::clone(&workers));
-        Ok(workers)
+    pub(crate) fn fix_format(&mut self, format: Format) -> Result<Arc<Solvers>, Status> {
+        let solvers = self.solvers_for(format)?;
+        self.solvers = Some(Arc::clone(&solvers));
+        Ok(solvers)
     }
 
-    /// The workers for puzzles in a format.
-    pub(crate) fn workers_for(&self, format: Format) -> Result<Arc<Workers>, Status> {
+    /// The solvers for puzzles in a format.
+    pub(crate) fn solvers_for(&self, format: Format) -> Result<Arc<Solvers>, Status> {
         let task = self.context.for_order(self.settings.task, format.order())?;
-        Ok(Arc::new(self.context.workers(format, task)))
+        Ok(Arc::new(self.context.solvers(format, task)))
     }
 
     /// The number of lines read.

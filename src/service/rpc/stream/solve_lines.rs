@@ -7,7 +7,7 @@ use bytes::Bytes;
 use tonic::Status;
 
 use crate::answer::{
-    Block, Cancel, Cancelled, CompactTally, Tally, Workers, Written, WrittenPart, WrittenParts,
+    Block, Cancel, Cancelled, CompactTally, Solvers, Tally, Written, WrittenPart, WrittenParts,
 };
 use crate::service::context::Context;
 use crate::service::metrics;
@@ -33,7 +33,7 @@ pub(crate) struct SolveLines {
 /// The lines of a message, or of several consecutive ones.
 pub(crate) struct LinesJob {
     /// `None` before the first line with a puzzle.
-    workers: Option<Arc<Workers>>,
+    solvers: Option<Arc<Solvers>>,
     text: JobText,
     first_line: u64,
     messages: Vec<Message>,
@@ -86,13 +86,13 @@ impl JobText {
 }
 
 impl LinesJob {
-    fn new(workers: Option<Arc<Workers>>, text: Bytes, first_line: u64, next_line: u64) -> Self {
+    fn new(solvers: Option<Arc<Solvers>>, text: Bytes, first_line: u64, next_line: u64) -> Self {
         let messages = vec![Message { end: text.len(), next_line }];
-        let takes_more = workers
+        let takes_more = solvers
             .as_ref()
-            .is_some_and(|workers| workers.search_together() && workers.format().is_by_line());
+            .is_some_and(|solvers| solvers.search_together() && solvers.format().is_by_line());
         Self {
-            workers,
+            solvers,
             text: JobText::Alone(text),
             first_line,
             messages,
@@ -105,10 +105,10 @@ impl LinesJob {
         Block { text: self.text.bytes(), first_line: self.first_line }
     }
 
-    /// Whether lines may join that have these workers and begin with this line number.
-    fn may_join(&self, workers: &Arc<Workers>, first_line: u64) -> bool {
+    /// Whether lines may join that have these solvers and begin with this line number.
+    fn may_join(&self, solvers: &Arc<Solvers>, first_line: u64) -> bool {
         self.takes_more
-            && self.workers.as_ref().is_some_and(|own| Arc::ptr_eq(own, workers))
+            && self.solvers.as_ref().is_some_and(|own| Arc::ptr_eq(own, solvers))
             && self.messages.last().is_some_and(|last| last.next_line == first_line)
     }
 
@@ -203,26 +203,26 @@ impl BidiMethod for SolveLines {
         let at_start = session.numbering.next_line == 1;
         let first_line = session.number(count_lines(&text))?;
         let next_line = session.numbering.next_line;
-        if let Some(workers) = &session.workers {
-            if let Some(before) = before.filter(|before| before.may_join(workers, first_line)) {
+        if let Some(solvers) = &session.solvers {
+            if let Some(before) = before.filter(|before| before.may_join(solvers, first_line)) {
                 *joined = before.add(&text, next_line, *joined);
                 return Ok(None);
             }
-            return Ok(Some(LinesJob::new(Some(Arc::clone(workers)), text, first_line, next_line)));
+            return Ok(Some(LinesJob::new(Some(Arc::clone(solvers)), text, first_line, next_line)));
         }
         let preamble =
             sniff(&text, &session.settings.hint, at_start).map_err(|error| unreadable(&error, "lines"))?;
         let Some(preamble) = preamble else {
             return Ok(Some(LinesJob::new(None, text, first_line, next_line)));
         };
-        let workers = session.fix_format(preamble.format)?;
+        let solvers = session.fix_format(preamble.format)?;
         let (text, first_line) = (text.slice(preamble.body..), first_line + preamble.lines);
-        Ok(Some(LinesJob::new(Some(workers), text, first_line, next_line)))
+        Ok(Some(LinesJob::new(Some(solvers), text, first_line, next_line)))
     }
 
     fn reserve(job: &mut LinesJob) {
-        if job.workers.is_some() {
-            let text = send_buffer(Workers::room_for(job.block()));
+        if job.solvers.is_some() {
+            let text = send_buffer(Solvers::room_for(job.block()));
             let parts = match job.messages.len() {
                 1 => Vec::new(),
                 messages => vec_with_size_class(messages),
@@ -232,20 +232,20 @@ impl BidiMethod for SolveLines {
     }
 
     fn searches_together(&self) -> bool {
-        self.session.workers.as_deref().is_some_and(Workers::search_together)
+        self.session.solvers.as_deref().is_some_and(Solvers::search_together)
     }
 
     fn answer(job: &LinesJob, cancel: &dyn Cancel) -> Result<LinesResponses, Cancelled> {
-        let Some(workers) = &job.workers else { return Ok(LinesResponses::nothing()) };
+        let Some(solvers) = &job.solvers else { return Ok(LinesResponses::nothing()) };
         let mut buffer = job.buffer.take();
         if buffer.text.is_empty() {
             buffer.text = send_buffer(0);
         }
         if job.messages.len() == 1 {
-            return workers.write_answers_into(job.block(), cancel, buffer.text).map(LinesResponses::one);
+            return solvers.write_answers_into(job.block(), cancel, buffer.text).map(LinesResponses::one);
         }
         let ends = job.messages.iter().map(|message| message.next_line);
-        workers.write_parts(job.block(), ends, cancel, buffer).map(LinesResponses::of)
+        solvers.write_parts(job.block(), ends, cancel, buffer).map(LinesResponses::of)
     }
 
     fn split(job: &LinesJob) -> Option<Vec<LinesJob>> {
@@ -255,7 +255,7 @@ impl BidiMethod for SolveLines {
         let (mut begin, mut first_line) = (0, job.first_line);
         let each = job.messages.iter().map(|&Message { end, next_line }| {
             let text = Bytes::copy_from_slice(&job.text.bytes()[begin..end]);
-            let message = LinesJob::new(job.workers.clone(), text, first_line, next_line);
+            let message = LinesJob::new(job.solvers.clone(), text, first_line, next_line);
             (begin, first_line) = (end, next_line);
             message
         });
@@ -263,7 +263,7 @@ impl BidiMethod for SolveLines {
     }
 
     fn internal_errors(job: &LinesJob) -> LinesResponses {
-        let Some(workers) = &job.workers else { return LinesResponses::nothing() };
-        LinesResponses::one(workers.write_internal_errors(job.block(), send_buffer(0)))
+        let Some(solvers) = &job.solvers else { return LinesResponses::nothing() };
+        LinesResponses::one(solvers.write_internal_errors(job.block(), send_buffer(0)))
     }
 }

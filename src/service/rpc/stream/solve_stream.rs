@@ -7,7 +7,8 @@ use bytes::Bytes;
 use tonic::Status;
 
 use crate::answer::{
-    Answer, Cancel, Cancelled, CompactMetrics, Found, Tally, Task, Visitor, Workers, write_solutions,
+    Answer, BulkVisitor, Cancel, Cancelled, CompactMetrics, Found, Solvers, Tally, Task, Visitor,
+    write_solutions,
 };
 use crate::service::context::Context;
 use crate::service::metrics;
@@ -25,7 +26,7 @@ pub(crate) struct SolveStream(Session);
 
 /// The puzzles of a message, or of several consecutive ones.
 pub(crate) struct PuzzlesJob {
-    workers: Arc<Workers>,
+    solvers: Arc<Solvers>,
     sent: SentPuzzles,
     /// The memory for the answers and the solutions.
     buffer: OutputBuffer<(Vec<PackedAnswer>, Vec<u8>)>,
@@ -126,10 +127,12 @@ impl Visitor for AnswerCollector<'_> {
         self.task.measure
     }
 
-    fn wants_only_solutions(&self) -> bool {
-        !self.task.measure
+    fn bulk(&mut self) -> Option<&mut dyn BulkVisitor> {
+        if self.task.measure { None } else { Some(self) }
     }
+}
 
+impl BulkVisitor for AnswerCollector<'_> {
     fn solutions(&mut self, _lines: &[u64], searches: &[Search], digits: &[u8]) {
         self.tally.answers += searches.len() as u64;
         for Search { metrics, .. } in searches {
@@ -169,23 +172,23 @@ impl BidiMethod for SolveStream {
         session.apply_options(request.options)?;
         let (puzzles, batch_id) = (request.puzzles, request.batch_id);
         let first_line = session.number(puzzles.len())?;
-        let workers = match &session.workers {
-            Some(workers) => {
+        let solvers = match &session.solvers {
+            Some(solvers) => {
                 let may_join =
-                    |job: &&mut PuzzlesJob| Arc::ptr_eq(&job.workers, workers) && workers.search_together();
+                    |job: &&mut PuzzlesJob| Arc::ptr_eq(&job.solvers, solvers) && solvers.search_together();
                 if let Some(before) = before.filter(may_join) {
                     before.sent.add(batch_id, &puzzles);
                     return Ok(None);
                 }
-                Arc::clone(workers)
+                Arc::clone(solvers)
             }
             None => {
                 let format = format_of(&puzzles, &session.settings.hint, Self::METHOD)?;
-                if are_blank(&puzzles) { session.workers_for(format)? } else { session.fix_format(format)? }
+                if are_blank(&puzzles) { session.solvers_for(format)? } else { session.fix_format(format)? }
             }
         };
         let sent = SentPuzzles::new(first_line, batch_id, &puzzles);
-        Ok(Some(PuzzlesJob { workers, sent, buffer: OutputBuffer::default() }))
+        Ok(Some(PuzzlesJob { solvers, sent, buffer: OutputBuffer::default() }))
     }
 
     fn reserve(job: &mut PuzzlesJob) {
@@ -196,16 +199,16 @@ impl BidiMethod for SolveStream {
     }
 
     fn searches_together(&self) -> bool {
-        self.0.workers.as_deref().is_some_and(Workers::search_together)
+        self.0.solvers.as_deref().is_some_and(Solvers::search_together)
     }
 
     fn answer(job: &PuzzlesJob, cancel: &dyn Cancel) -> Result<PuzzlesResponses, Cancelled> {
-        let (format, task) = (job.workers.format(), job.workers.task());
+        let (format, task) = (job.solvers.format(), job.solvers.task());
         let line_bytes = format.order().cells() + 1;
         let (answers, solutions) = job.buffer.take();
         let mut collector = AnswerCollector { format, task, tally: Tally::default(), answers, solutions };
-        job.workers.with(|worker| {
-            worker.answer_entries(
+        job.solvers.with(|solver| {
+            solver.answer_entries(
                 format,
                 task,
                 &job.sent.puzzles,
@@ -225,7 +228,7 @@ impl BidiMethod for SolveStream {
 
     fn split(job: &PuzzlesJob) -> Option<Vec<PuzzlesJob>> {
         let part =
-            |sent| PuzzlesJob { workers: Arc::clone(&job.workers), sent, buffer: OutputBuffer::default() };
+            |sent| PuzzlesJob { solvers: Arc::clone(&job.solvers), sent, buffer: OutputBuffer::default() };
         Some(job.sent.split()?.into_iter().map(part).collect())
     }
 

@@ -1,4 +1,4 @@
-//! The worker of one thread: reads puzzles, searches them together, and answers each in order.
+//! The block solver of one thread: reads puzzles, searches them together, and answers each in order.
 
 use std::ops::Range;
 
@@ -60,7 +60,7 @@ fn prefetch(text: &[u8]) {
 }
 
 /// The solver and buffers with which one thread answers puzzles of one order by one strategy.
-pub struct Worker {
+pub struct BlockSolver {
     solver: Box<dyn Solver>,
     puzzle: Grid,
     solution: Grid,
@@ -79,7 +79,7 @@ pub struct Worker {
     canonizer: Option<Box<Canonizer>>,
 }
 
-impl Worker {
+impl BlockSolver {
     pub(super) fn new(order: Order, task: &Task) -> Self {
         let strategy = task.strategy_for(order);
         let searches_together = strategy.searches_together();
@@ -215,7 +215,7 @@ impl Worker {
     /// [`Cancelled`], with some answers not given, if `cancel` was raised.
     ///
     /// # Panics
-    /// If the puzzles have another order than the worker is for.
+    /// If the puzzles have another order than the solver is for.
     pub fn answer_puzzles(
         &mut self,
         task: &Task,
@@ -317,12 +317,14 @@ impl Worker {
             }
             let search = &self.batch.searches()[searched];
             let verdict = task.question.verdict(search);
-            if verdict == Verdict::Solved && visitor.wants_only_solutions() {
+            if verdict == Verdict::Solved
+                && let Some(bulk) = visitor.bulk()
+            {
                 // All up to the next one with another kind of answer.
                 let end = searched + errors.peek().map_or(self.lines.len(), |(of, _)| *of) - place;
                 let count = solved(task.question, &self.batch.searches()[searched..end]);
                 let these = searched..searched + count;
-                visitor.solutions(
+                bulk.solutions(
                     &self.lines[place..place + count],
                     &self.batch.searches()[these.clone()],
                     self.batch.solutions(these),
@@ -342,20 +344,18 @@ impl Worker {
                 self.solution.set_digits(self.batch.solution(searched));
             }
             let conflict = if may_break_rules { self.puzzle.first_conflict() } else { None };
-            let result = match (verdict, conflict) {
-                (Verdict::Cancelled, _) if !is_given_up => return Err(Cancelled),
+            let found = match verdict {
+                Verdict::Cancelled if is_given_up => Err(Problem::GaveUp { nodes: metrics.nodes }),
+                verdict => Found::of(verdict, &self.solution)?,
+            };
+            let result = match conflict {
                 // A puzzle that breaks the rules has no solution, but the broken rule is its error,
                 // and it has no cost.
-                (_, Some(conflict)) => {
+                Some(conflict) => {
                     metrics = Metrics::default();
                     Err(Problem::RuleBroken(conflict))
                 }
-                (Verdict::Solved, None) => Ok(Found::Solution(&self.solution)),
-                (Verdict::Counted { count, exact }, None) => Ok(Found::Count { count, exact }),
-                (Verdict::NoSolution, None) => Err(Problem::NoSolution),
-                (Verdict::NotUnique, None) => Err(Problem::NotUnique),
-                (Verdict::GaveUp { nodes }, None) => Err(Problem::GaveUp { nodes }),
-                (Verdict::Cancelled, None) => Err(Problem::GaveUp { nodes: metrics.nodes }),
+                None => found,
             };
             let result = result.map_err(|problem| PuzzleError { problem, line: Some(line) });
             let is_single = search.stop == Stop::Exhausted && search.solutions == 1;
@@ -416,14 +416,18 @@ pub trait Visitor {
         false
     }
 
-    /// Whether answers that are a solution shall go to [`Self::solutions`]; default: false.
-    fn wants_only_solutions(&self) -> bool {
-        false
+    /// Where answers that are a solution shall go instead of to [`Self::answer`], because it is
+    /// faster to take many at once; default: nowhere else.
+    fn bulk(&mut self) -> Option<&mut dyn BulkVisitor> {
+        None
     }
+}
 
+/// A receiver of solutions in bulk.
+pub trait BulkVisitor {
     /// The next answers, which are all solutions: their lines, their searches, and the digits of
     /// their grids, contiguous.
-    fn solutions(&mut self, _lines: &[u64], _searches: &[Search], _digits: &[u8]) {}
+    fn solutions(&mut self, lines: &[u64], searches: &[Search], digits: &[u8]);
 }
 
 struct EachAnswer<F>(F);

@@ -1,56 +1,57 @@
-//! Worker pools: workers for a format and a task, lent to whichever thread has puzzles to answer.
+//! Solvers for a format and a task, lent to whichever thread has puzzles to answer.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::worker::{Visitor as _, Worker};
+use super::block_solver::{BlockSolver, Visitor as _};
 use super::write::{PartWriter, Writer};
 use super::{Answer, Block, Cancel, Cancelled, PuzzleReader, RowFacts, Task, Written, WrittenParts};
 use crate::grid::{Grid, Order};
 use crate::solver::Metrics;
+use crate::sync::lock;
 use crate::text::{Format, Problem, PuzzleError, Records};
 
-/// Idle workers of any order and strategy, shared by the tasks of a process, because a worker takes
-/// some hundred kilobytes, and the one used last is still in the caches.
-pub struct IdleWorkers {
-    workers: Mutex<Vec<(WorkerKind, Worker)>>,
+/// Idle solvers of any order and strategy, shared by the tasks of a process, because one takes some
+/// hundred kilobytes, and the one used last is still in the caches.
+pub struct IdleSolvers {
+    solvers: Mutex<Vec<(SolverKind, BlockSolver)>>,
     most_of_a_kind: usize,
 }
 
-/// The puzzles that a worker is for: their order, and the name of their strategy.
-type WorkerKind = (Order, &'static str);
+/// The puzzles that a solver is for: their order, and the name of their strategy.
+type SolverKind = (Order, &'static str);
 
-/// Up to 64 workers of each kind, which is more than most machines have cores.
-impl Default for IdleWorkers {
+/// Up to 64 solvers of each kind, which is more than most machines have cores.
+impl Default for IdleSolvers {
     fn default() -> Self {
         Self::new(64)
     }
 }
 
-impl IdleWorkers {
-    /// The limit on all workers together, as a multiple of the limit on one kind.
+impl IdleSolvers {
+    /// The limit on all solvers together, as a multiple of the limit on one kind.
     const KINDS: usize = 8;
 
-    /// No workers yet; up to `most_of_a_kind` of each kind will be kept. One for each core is
+    /// No solvers yet; up to `most_of_a_kind` of each kind will be kept. One for each core is
     /// enough, because more are only used while threads wait for a core.
     #[must_use]
     pub fn new(most_of_a_kind: usize) -> Self {
-        Self { workers: Mutex::default(), most_of_a_kind }
+        Self { solvers: Mutex::default(), most_of_a_kind }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<(WorkerKind, Worker)>> {
-        self.workers.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Vec<(SolverKind, BlockSolver)>> {
+        lock(&self.solvers)
     }
 
-    /// Takes the worker of this kind that was used last.
-    fn take(&self, kind: WorkerKind) -> Option<Worker> {
+    /// Takes the solver of this kind that was used last.
+    fn take(&self, kind: SolverKind) -> Option<BlockSolver> {
         let mut idle = self.lock();
         let place = idle.iter().rposition(|(of, _)| *of == kind)?;
         Some(idle.remove(place).1)
     }
 
-    /// Returns a worker. If there are too many of its kind, or of all kinds, the one idle for
+    /// Returns a solver. If there are too many of its kind, or of all kinds, the one idle for
     /// longest is dropped.
-    fn put(&self, kind: WorkerKind, worker: Worker) {
+    fn put(&self, kind: SolverKind, solver: BlockSolver) {
         let mut idle = self.lock();
         let mut alike = idle.iter().enumerate().filter(|(_, (of, _))| *of == kind).map(|(place, _)| place);
         let oldest = alike.next();
@@ -60,33 +61,34 @@ impl IdleWorkers {
             (idle.len() == Self::KINDS * self.most_of_a_kind).then_some(0)
         };
         let surplus = surplus.map(|place| idle.remove(place));
-        idle.push((kind, worker));
+        idle.push((kind, solver));
         drop(idle);
         // Outside the lock, because freeing it may take a while.
         drop(surplus);
     }
 }
 
-/// A format and a task, and the workers for them. Any thread may borrow one.
-pub struct Workers {
+/// A format and a task, and the solvers for them. Any thread may borrow one; they have no threads
+/// of their own.
+pub struct Solvers {
     format: Format,
     task: Task,
-    idle: Arc<IdleWorkers>,
+    idle: Arc<IdleSolvers>,
 }
 
-impl Workers {
-    /// Workers of their own for puzzles of this format.
+impl Solvers {
+    /// Solvers of their own for puzzles of this format.
     ///
-    /// A worker is made when first needed; that panics if the strategy does not
+    /// A solver is made when first needed; that panics if the strategy does not
     /// [support](crate::solver::Strategy::supports) the order.
     #[must_use]
     pub fn new(format: Format, task: Task) -> Self {
         Self::sharing(&Arc::default(), format, task)
     }
 
-    /// Workers from a shared pool, like [`Self::new`] otherwise.
+    /// Solvers from a shared pool, like [`Self::new`] otherwise.
     #[must_use]
-    pub fn sharing(idle: &Arc<IdleWorkers>, format: Format, task: Task) -> Self {
+    pub fn sharing(idle: &Arc<IdleSolvers>, format: Format, task: Task) -> Self {
         Self { format, task, idle: Arc::clone(idle) }
     }
 
@@ -108,13 +110,13 @@ impl Workers {
         self.task.strategy_for(self.format.order()).searches_together()
     }
 
-    /// Runs `job` with a worker. After a panic the worker is not used again.
-    pub fn with<R>(&self, job: impl FnOnce(&mut Worker) -> R) -> R {
+    /// Runs `job` with a solver. After a panic the solver is not used again.
+    pub fn with<R>(&self, job: impl FnOnce(&mut BlockSolver) -> R) -> R {
         let order = self.format.order();
         let kind = (order, self.task.strategy_for(order).name());
-        let mut worker = self.idle.take(kind).unwrap_or_else(|| Worker::new(order, &self.task));
-        let result = job(&mut worker);
-        self.idle.put(kind, worker);
+        let mut solver = self.idle.take(kind).unwrap_or_else(|| BlockSolver::new(order, &self.task));
+        let result = job(&mut solver);
+        self.idle.put(kind, solver);
         result
     }
 
@@ -145,7 +147,7 @@ impl Workers {
         text: Vec<u8>,
     ) -> Result<Written, Cancelled> {
         let mut writer = Writer::new(&self.format, &self.task, text);
-        self.with(|worker| worker.visit_block(&self.format, &self.task, block, cancel, &mut writer))?;
+        self.with(|solver| solver.visit_block(&self.format, &self.task, block, cancel, &mut writer))?;
         Ok(writer.finish())
     }
 
@@ -164,7 +166,7 @@ impl Workers {
         cancel: &dyn Cancel,
     ) -> Result<Written, Cancelled> {
         let mut writer = Writer::new(&self.format, &self.task, Vec::new());
-        self.with(|worker| worker.answer_puzzles(&self.task, reader, first_line, cancel, &mut writer))?;
+        self.with(|solver| solver.answer_puzzles(&self.task, reader, first_line, cancel, &mut writer))?;
         Ok(writer.finish())
     }
 
@@ -185,7 +187,7 @@ impl Workers {
     ) -> Result<WrittenParts, Cancelled> {
         let WrittenParts { text, parts } = room;
         let mut writer = PartWriter::new(Writer::new(&self.format, &self.task, text), parts, ends);
-        self.with(|worker| worker.visit_block(&self.format, &self.task, block, cancel, &mut writer))?;
+        self.with(|solver| solver.visit_block(&self.format, &self.task, block, cancel, &mut writer))?;
         Ok(writer.finish())
     }
 
@@ -215,7 +217,7 @@ impl Workers {
 mod tests {
     use std::sync::atomic::AtomicBool;
 
-    use super::super::worker::{BATCH_PUZZLES, Visitor};
+    use super::super::block_solver::{BATCH_PUZZLES, Visitor};
     use super::super::{Entries, Found, OutputForm, Tally};
     use super::*;
     use crate::text::{Alphabet, Notation};
@@ -255,11 +257,11 @@ mod tests {
         let forms = [OutputForm::Solution, OutputForm::Jsonl];
         for (form, first) in forms.into_iter().flat_map(|form| [0, 1, 3, 150, 202].map(|first| (form, first)))
         {
-            let workers = Workers::new(nine(), Task { form, ..Task::default() });
+            let solvers = Solvers::new(nine(), Task { form, ..Task::default() });
             let (mut each, mut ends, mut next_line) = (Vec::new(), Vec::new(), 5);
             for text in &texts[first..] {
                 let block = Block { text: text.as_bytes(), first_line: next_line };
-                let Written { text: answers, tally } = workers.write_answers(block, &never).unwrap();
+                let Written { text: answers, tally } = solvers.write_answers(block, &never).unwrap();
                 next_line += text.lines().count() as u64;
                 ends.push(next_line);
                 each.push((String::from_utf8(answers).unwrap(), tally));
@@ -267,7 +269,7 @@ mod tests {
             let whole = texts[first..].concat();
             let block = Block { text: whole.as_bytes(), first_line: 5 };
             let WrittenParts { text, parts } =
-                workers.write_parts(block, ends.into_iter(), &never, WrittenParts::default()).unwrap();
+                solvers.write_parts(block, ends.into_iter(), &never, WrittenParts::default()).unwrap();
             let text = String::from_utf8(text).unwrap();
             assert_eq!(parts.len(), each.len());
             let mut begin = 0;
@@ -284,10 +286,10 @@ mod tests {
 
     #[test]
     fn a_few_idle_workers_of_each_kind_are_kept() {
-        let idle = IdleWorkers::new(2);
+        let idle = IdleSolvers::new(2);
         let put = |order: Order| {
-            let worker = Worker::new(order, &Task::default());
-            idle.put((order, "any"), worker);
+            let solver = BlockSolver::new(order, &Task::default());
+            idle.put((order, "any"), solver);
         };
         let kept = || idle.lock().iter().map(|((order, _), _)| *order).collect::<Vec<_>>();
         let [one, four, nine, sixteen, large] = Order::ALL;
@@ -337,7 +339,7 @@ mod tests {
             })
             .collect();
         let (format, task, never) = (nine(), Task::default(), AtomicBool::new(false));
-        let workers = Workers::new(format.clone(), task);
+        let solvers = Solvers::new(format.clone(), task);
         let answers = |texts: &[String], first_line| {
             let mut entries = Entries::default();
             for text in texts {
@@ -345,10 +347,10 @@ mod tests {
             }
             assert!(texts.iter().enumerate().all(|(k, text)| entries.get(k) == text.as_bytes()));
             let mut said = Said(&format, Vec::new());
-            let answer = |worker: &mut Worker| {
-                worker.answer_entries(&format, &task, &entries, first_line, &never, &mut said)
+            let answer = |solver: &mut BlockSolver| {
+                solver.answer_entries(&format, &task, &entries, first_line, &never, &mut said)
             };
-            workers.with(answer).unwrap();
+            solvers.with(answer).unwrap();
             said.1
         };
         let together = answers(&texts, 1);
