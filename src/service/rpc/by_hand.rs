@@ -8,7 +8,7 @@ use tonic::{Request, Response, Status};
 use crate::answer::{Cancel, Cancelled, Outlook, RateTask, Raters, Task, outlook};
 use crate::service::context::Context;
 use crate::service::rpc::hint::{Board, read_board, technique_set};
-use crate::service::rpc::options::text_hint;
+use crate::service::rpc::options::{effective_node_limit, task_for_order, text_hint};
 use crate::service::rpc::text::{EMPTY, Text, TextField};
 use crate::service::sched::pools::Size;
 use crate::service::wire::convert::{self, internal_error};
@@ -50,13 +50,13 @@ pub(crate) async fn rate(
     let task = RateTask {
         techniques: technique_set(&techniques)?,
         up_to: up_to(up_to_tenths)?,
-        node_limit: context.node_limit(node_limit),
+        node_limit: effective_node_limit(context, node_limit),
         ..RateTask::default()
     };
     let ratings = match Text::open(context, &field, &hint, None)? {
         Err(error) => vec![convert::rating_error(&error)],
         Ok(text) => {
-            context.for_order(Task::default(), text.format().order())?;
+            task_for_order(context, Task::default(), text.format().order())?;
             // A rating takes a hundred times as long as a search.
             let size = if text.is_single() { Size::Small } else { Size::Large };
             context.run(&call, size, move |cancel| rate_text(&text, task, cancel)).await?
@@ -133,8 +133,8 @@ pub(crate) async fn steps(
         Err(error) => return Ok(Response::new(steps_error(&error))),
         Ok(board) => board,
     };
-    let task = Task { node_limit: context.node_limit(node_limit), ..Task::default() };
-    let task = context.for_order(task, position.order())?;
+    let task = Task { node_limit: effective_node_limit(context, node_limit), ..Task::default() };
+    let task = task_for_order(context, task, position.order())?;
     let step_limit =
         if step_limit == 0 { usize::MAX } else { usize::try_from(step_limit).unwrap_or(usize::MAX) };
     let asked = Asked { position, techniques, up_to, step_limit, task };

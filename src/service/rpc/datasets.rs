@@ -9,7 +9,7 @@ use bytes::Bytes;
 use tokio_stream::{Stream, StreamExt as _};
 use tonic::{Request, Status};
 
-use super::options::{Settings, text_hint};
+use super::options::{Settings, solve_settings, task_for_order, text_hint};
 use super::ordered::{Submitter, answers};
 use super::text::{NotPicked, PickedPuzzle, Text, TextField, first_line};
 use crate::answer::{Cancel, Cancelled, Tally, Workers, Written};
@@ -181,7 +181,7 @@ pub(crate) async fn solve(
 ) -> Result<SolveDatasetStream, Status> {
     let call = context.admit(&request)?;
     let proto::SolveDatasetRequest { name, options, first_line, last_line } = request.into_inner();
-    let Settings { task, hint } = context.settings(&options.unwrap_or_default())?;
+    let Settings { task, hint } = solve_settings(context, &options.unwrap_or_default())?;
     let range = (first_line.max(1), if last_line == 0 { u64::MAX } else { last_line });
     if range.0 > range.1 {
         return Err(invalid("last_line", format!("Line {last_line} comes before line {first_line}.")));
@@ -198,7 +198,7 @@ pub(crate) async fn solve(
         .await
     };
     let (dataset, reader) = call.deadline.limit(work).await??;
-    let task = context.for_order(task, reader.format().order())?;
+    let task = task_for_order(context, task, reader.format().order())?;
     let workers = Arc::new(context.workers(reader.format().clone(), task));
     let shared = Arc::clone(context);
     let written = answers(context, call, |submitter| submit_all(shared, dataset, reader, workers, submitter));

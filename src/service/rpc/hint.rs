@@ -8,7 +8,7 @@ use tonic::{Request, Response, Status};
 use crate::answer::{Cancel, Cancelled, HINT_EFFORT, NextStep, Task, next_step};
 use crate::grid::Grid;
 use crate::service::context::Context;
-use crate::service::rpc::options::text_hint;
+use crate::service::rpc::options::{effective_node_limit, task_for_order, text_hint};
 use crate::service::rpc::text::{Text, TextField};
 use crate::service::sched::pools::Size;
 use crate::service::wire::convert::{self, internal_error};
@@ -56,8 +56,8 @@ pub(crate) async fn hint(
     let board = position.grid();
     let clues =
         if clues.is_empty() { board.clone() } else { read_clues(context, clues, hint, &board, &format)? };
-    let task = Task { node_limit: context.node_limit(node_limit), ..Task::default() };
-    let task = context.for_order(task, board.order())?;
+    let task = Task { node_limit: effective_node_limit(context, node_limit), ..Task::default() };
+    let task = task_for_order(context, task, board.order())?;
     let asked = Asked { position, clues, techniques, task };
     let told = context.run(&call, Size::Small, move |cancel| asked.next_step(cancel)).await?;
     Ok(Response::new(told))

@@ -9,7 +9,7 @@ use tonic::{Request, Response, Status};
 use crate::answer::{Cancel, Cancelled, Check, Tally, Task, Validation, check_block, validate_block};
 use crate::service::context::Context;
 use crate::service::metrics;
-use crate::service::rpc::options::{Settings, text_hint};
+use crate::service::rpc::options::{Settings, count_settings, solve_settings, task_for_order, text_hint};
 use crate::service::rpc::text::{EMPTY, Text, TextField, first_line};
 use crate::service::wire::convert::{self, internal_error};
 use crate::service::wire::proto;
@@ -27,11 +27,11 @@ pub(crate) async fn solve(
 ) -> Result<Response<proto::SolveResponse>, Status> {
     let call = context.admit(&request)?;
     let proto::SolveRequest { options, text, puzzle } = request.into_inner();
-    let Settings { task, hint } = context.settings(&options.unwrap_or_default())?;
+    let Settings { task, hint } = solve_settings(context, &options.unwrap_or_default())?;
     let answers = match Text::open(context, &TextField::of(text, puzzle)?, &hint, None)? {
         Err(error) => vec![convert::error_answer(&error)],
         Ok(text) => {
-            let task = context.for_order(task, text.format().order())?;
+            let task = task_for_order(context, task, text.format().order())?;
             let puzzles = text.lines(usize::MAX).len() as u64;
             call.take_puzzles(puzzles).await?;
             // Those who send hard puzzles do not have each tried on the thread that moves bytes.
@@ -217,12 +217,12 @@ pub(crate) async fn count(
 ) -> Result<Response<proto::CountResponse>, Status> {
     let call = context.admit(&request)?;
     let request = request.into_inner();
-    let Settings { task, hint } = context.count_settings(&request)?;
+    let Settings { task, hint } = count_settings(context, &request)?;
     let field = TextField::of(request.text, request.puzzle)?;
     let answer = match Text::open(context, &field, &hint, None)? {
         Err(error) => convert::error_answer(&error),
         Ok(text) => {
-            let task = context.for_order(task, text.format().order())?;
+            let task = task_for_order(context, task, text.format().order())?;
             if text.lines(2).len() > 1 {
                 let what = "Count takes one puzzle. Use Solve with QUESTION_COUNT for several.";
                 return Err(field.invalid(what));

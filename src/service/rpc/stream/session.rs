@@ -7,7 +7,7 @@ use tracing::Span;
 
 use crate::answer::Workers;
 use crate::service::context::Context;
-use crate::service::rpc::options::Settings;
+use crate::service::rpc::options::{Settings, solve_settings, task_for_order};
 use crate::service::wire::proto;
 use crate::text::Format;
 
@@ -61,7 +61,7 @@ impl Drop for Numbering {
 impl Session {
     pub(crate) fn new(context: Arc<Context>) -> Result<Self, Status> {
         let options = proto::SolveOptions::default();
-        let settings = context.settings(&options)?;
+        let settings = solve_settings(&context, &options)?;
         Ok(Self { context, options, settings, workers: None, numbering: Numbering::new() })
     }
 
@@ -69,7 +69,7 @@ impl Session {
     /// another.
     pub(crate) fn apply_options(&mut self, options: Option<proto::SolveOptions>) -> Result<(), Status> {
         let Some(options) = options.filter(|options| *options != self.options) else { return Ok(()) };
-        let settings = self.context.settings(&options)?;
+        let settings = solve_settings(&self.context, &options)?;
         let old = self.workers.take().filter(|_| settings.hint == self.settings.hint);
         self.settings = settings;
         self.options = options;
@@ -88,7 +88,7 @@ impl Session {
 
     /// The workers for puzzles in a format.
     pub(crate) fn workers_for(&self, format: Format) -> Result<Arc<Workers>, Status> {
-        let task = self.context.for_order(self.settings.task, format.order())?;
+        let task = task_for_order(&self.context, self.settings.task, format.order())?;
         Ok(Arc::new(self.context.workers(format, task)))
     }
 
