@@ -44,6 +44,7 @@ use crate::service::metrics;
 use crate::service::net::admission::{Admission, AdmissionLayer, AdmissionLimits};
 use crate::service::net::connection::{Accepted, ConnectionLimits, ConnectionRoom, accept};
 use crate::service::net::framing::Framing;
+use crate::service::net::grpc_only::GrpcOnlyLayer;
 use crate::service::net::http1::{self, Http1Limits};
 use crate::service::net::listen::{ListenAddress, ListenProblem, Listening};
 use crate::service::net::observe::{CallObserver, ObserveLayer, method_labels};
@@ -482,6 +483,7 @@ impl Server {
                 admission: Arc::clone(&admission),
                 observer: self.call_observer.clone(),
             })
+            .layer(GrpcOnlyLayer)
             .layer(AdmissionLayer { tokens: self.secrets.tokens.clone(), admission, aside })
             .service(self.routes.clone());
         let access = BrowserAccess {

@@ -1,8 +1,9 @@
 //! Admission: which calls are let in, from their headers on, whatever service they are for.
 //!
 //! ```text
-//!   headers ─▶ gRPC? ─▶ token? ─▶ room? ─▶ the body: whole messages, unpacked ─▶ service
-//!              415      UNAUTHENTICATED    └── RESOURCE_EXHAUSTED
+//!   headers ─▶ token? ─▶ POST? timeout? ─▶ capacity? ─▶ the body: whole messages, unpacked ─▶ service
+//!              │         INVALID_ARGUMENT   RESOURCE_EXHAUSTED
+//!              UNAUTHENTICATED
 //! ```
 //!
 //! There is room for a number of calls in all, and a share of that for each client. A share is
@@ -29,8 +30,8 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 use tonic::Status;
 use tonic::body::Body;
-use tonic::codegen::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
-use tonic::codegen::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use tonic::codegen::http::header::AUTHORIZATION;
+use tonic::codegen::http::{Method, Request, Response};
 use tower::{Layer, Service};
 
 use crate::service::metrics;
@@ -60,9 +61,6 @@ const LOOKS: u32 = 4;
 
 /// The health service, which needs no token, because probes have none.
 const HEALTH_SERVICE: &str = "/grpc.health.v1.Health/";
-
-/// The content types of gRPC. Other requests are refused unread, as the protocol demands.
-const CONTENT_TYPES: [&str; 2] = ["application/grpc", "application/grpc+proto"];
 
 /// The limits on open calls.
 #[derive(Clone, Copy, Debug)]
@@ -369,11 +367,6 @@ where
         if let Some(header) = request.headers_mut().get_mut(AUTHORIZATION) {
             header.set_sensitive(true);
         }
-        if !is_grpc(request.headers()) {
-            metrics::refused("content_type");
-            drain(request.into_body());
-            return AdmissionFuture::Refused(Some(unsupported()));
-        }
         match self.settings.admit(&request) {
             Ok(state) => {
                 let is_single = !is_bidirectional(request.uri().path());
@@ -450,22 +443,6 @@ where
             Self::Refused(response) => Poll::Ready(Ok(response.take().unwrap_or_default())),
         }
     }
-}
-
-/// Whether a request is gRPC, by its content type.
-fn is_grpc(headers: &HeaderMap) -> bool {
-    let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let kind = value.split(';').next().unwrap_or_default().trim();
-    CONTENT_TYPES.iter().any(|known| kind.eq_ignore_ascii_case(known))
-}
-
-/// The response to a request that is not gRPC: an HTTP status, because its client may know no gRPC
-/// ones.
-fn unsupported() -> Response<Body> {
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::UNSUPPORTED_MEDIA_TYPE;
-    response.headers_mut().insert(ACCEPT, HeaderValue::from_static(CONTENT_TYPES[0]));
-    response
 }
 
 #[cfg(test)]
@@ -555,21 +532,5 @@ mod tests {
         assert_eq!(admission.open().count, 4);
         admission.leave(&calls[1]);
         assert_eq!(admission.open().count, 4, "it has left already");
-    }
-
-    #[test]
-    fn grpc_is_known_by_its_content_type() {
-        let is_call = |kind: &str| {
-            let mut headers = HeaderMap::new();
-            headers.insert(CONTENT_TYPE, kind.parse().unwrap());
-            is_grpc(&headers)
-        };
-        for kind in ["application/grpc", "application/grpc+proto", "Application/gRPC; charset=utf-8"] {
-            assert!(is_call(kind), "{kind}");
-        }
-        for kind in ["", "application/grpc-web", "application/grpc+json", "application/json", "text/html"] {
-            assert!(!is_call(kind), "{kind}");
-        }
-        assert!(!is_grpc(&HeaderMap::new()));
     }
 }
