@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules in the order in which they may use each other.
-const ORDER: [&str; 17] = [
+const ORDER: [&str; 18] = [
     "grid",
     "simd",
     "text",
@@ -16,6 +16,7 @@ const ORDER: [&str; 17] = [
     "generate",
     "explore",
     "build_info",
+    "poison",
     "pipeline",
     "input",
     "offline",

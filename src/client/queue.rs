@@ -8,12 +8,13 @@
 //! repeated or overtaken, whatever happens to servers.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use bytes::Bytes;
 use tokio::sync::Notify;
 
 use crate::answer::Tally;
+use crate::poison::IgnorePoison as _;
 use crate::service::wire::line_count::count_lines;
 
 /// The most blocks in the queue. This is how far other servers get ahead of a slow one.
@@ -108,7 +109,7 @@ impl Queue {
 
     fn lock(&self) -> MutexGuard<'_, Blocks> {
         // A panic leaves no half-made change, so a poisoned lock can be used.
-        self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
+        self.blocks.lock().ignore_poison()
     }
 
     /// Changes the queue, and wakes all waiting tasks.

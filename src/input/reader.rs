@@ -1,15 +1,17 @@
 //! The reader: cuts an input into chunks of whole puzzles.
 
 use std::io;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use super::chunk::{Buffers, Chunk};
+
 #[cfg(feature = "parquet")]
 use super::columnar::ParquetFile;
 use super::prefix::PrefixHasher;
 use super::{InputError, MAX_PASSED_BYTES, Source};
 use crate::answer::Block;
 use crate::grid::Grid;
+use crate::poison::IgnorePoison as _;
 use crate::text::{Format, MAX_LINE_BYTES, MAX_TRIPLES_BYTES, Records};
 
 /// A reader of an input, chunk by chunk.
@@ -146,7 +148,7 @@ impl Reader {
         if self.line > self.last_line {
             return Ok(None);
         }
-        let recycled = self.buffers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let recycled = self.buffers.lock().ignore_poison().pop();
         let mut buffer = recycled.unwrap_or_default();
         buffer.clear();
         // This is the largest allocation of a run, so it is where a lack of memory shows.

@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use rayon::ScopeFifo;
@@ -17,6 +17,7 @@ use rayon::ScopeFifo;
 use super::{Chunk, InputError, Reader};
 use crate::answer::{Validation, validate_block};
 use crate::pipeline::{ThreadPool, ThreadPoolError};
+use crate::poison::IgnorePoison as _;
 use crate::text::{Format, Problem, PuzzleError};
 
 /// The size of a chunk: large enough that threads seldom wait for the reader, and small enough for
@@ -83,12 +84,10 @@ pub fn validate(
         });
     }
     progress(shared.furthest.load(Ordering::Relaxed));
-    let input = shared.input.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let input = shared.input.into_inner().ignore_poison();
     match input.end {
         Some(End::Failed(error)) => Err(error.into()),
-        Some(End::Reached) => {
-            Ok(shared.found.into_inner().unwrap_or_else(PoisonError::into_inner).whole(limit))
-        }
+        Some(End::Reached) => Ok(shared.found.into_inner().ignore_poison().whole(limit)),
         None => Err(ValidateError::Cancelled),
     }
 }
@@ -121,7 +120,7 @@ enum End {
 impl Shared<'_> {
     /// The next chunk and its number; `None` at the end or after cancelling.
     fn take(&self) -> Option<(u64, Chunk)> {
-        let mut input = self.input.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut input = self.input.lock().ignore_poison();
         if input.end.is_some() || self.cancel.load(Ordering::Relaxed) {
             return None;
         }
@@ -141,7 +140,7 @@ impl Shared<'_> {
         let Some((number, chunk)) = self.take() else { return false };
         let look = AssertUnwindSafe(|| validate_block(&self.format, chunk.block(), self.limit));
         let part = catch_unwind(look).unwrap_or_else(|_| internal_error(&chunk));
-        self.found.lock().unwrap_or_else(PoisonError::into_inner).add(number, part, self.limit);
+        self.found.lock().ignore_poison().add(number, part, self.limit);
         self.furthest.fetch_max(chunk.end(), Ordering::Relaxed);
         true
     }

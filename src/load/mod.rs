@@ -29,7 +29,7 @@ use std::io;
 use std::ops::Range;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
@@ -39,6 +39,7 @@ use tonic::{Code, Status};
 
 use crate::client::endpoint::{Connector, Endpoint};
 use crate::client::{RetryPolicy, ServerError};
+use crate::poison::IgnorePoison as _;
 use crate::service::wire::proto;
 use crate::service::wire::status;
 use schedule::{Clock, Pacer, SendPermit};
@@ -200,7 +201,7 @@ struct LoadRun {
 impl LoadRun {
     fn figures(&self) -> MutexGuard<'_, Figures> {
         // A panic leaves no half-made change, so a poisoned lock can be used.
-        self.figures.lock().unwrap_or_else(PoisonError::into_inner)
+        self.figures.lock().ignore_poison()
     }
 
     /// The puzzles of a message; `None` if all have been sent.
@@ -265,8 +266,7 @@ impl LoadRun {
         if is_hopeless && figures.messages_answered == 0 {
             drop(figures);
             let message = status.message().to_owned();
-            *self.refusal.lock().unwrap_or_else(PoisonError::into_inner) =
-                Some(ServerError::Refused { answered: 0, message });
+            *self.refusal.lock().ignore_poison() = Some(ServerError::Refused { answered: 0, message });
             self.pacer.stop();
         }
     }
@@ -391,7 +391,7 @@ async fn load(
     }
     drop(clock);
     tasks.shutdown().await;
-    if let Some(refusal) = run.refusal.lock().unwrap_or_else(PoisonError::into_inner).take() {
+    if let Some(refusal) = run.refusal.lock().ignore_poison().take() {
         return Err(refusal.into());
     }
     let mut figures = run.figures().clone();

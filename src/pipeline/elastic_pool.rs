@@ -5,11 +5,13 @@ use std::fmt;
 use std::io;
 use std::ops::RangeInclusive;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
 use tracing::Span;
+
+use crate::poison::IgnorePoison as _;
 
 /// The time after which a thread beyond the minimum ends if there is no work.
 const LINGER: Duration = Duration::from_secs(1);
@@ -71,7 +73,7 @@ impl Queue {
 
 impl Shared {
     fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        self.queue.lock().ignore_poison()
     }
 
     /// Starts a thread that [`Queue::enter`] has counted.
@@ -107,9 +109,9 @@ impl Shared {
             }
             queue.asleep.push(Arc::clone(condvar));
             if is_minimum {
-                queue = condvar.wait(queue).unwrap_or_else(PoisonError::into_inner);
+                queue = condvar.wait(queue).ignore_poison();
             } else {
-                let woken = condvar.wait_timeout(queue, self.linger).unwrap_or_else(PoisonError::into_inner);
+                let woken = condvar.wait_timeout(queue, self.linger).ignore_poison();
                 has_lingered = woken.1.timed_out();
                 queue = woken.0;
             }

@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
@@ -26,6 +26,7 @@ use crate::input::{
     self, FileId, InputError, Kind, Mapped, Named, Picked, PuzzleIndex, Reader, Source, Version,
 };
 use crate::pipeline::ThreadPool;
+use crate::poison::IgnorePoison as _;
 use crate::service::wire::convert::option_field;
 use crate::service::wire::proto;
 use crate::service::wire::status::{
@@ -82,7 +83,7 @@ impl Datasets {
         let file = self.file(&name).map_err(|_| dataset_not_found(&name))?;
         let metadata = file.metadata().map_err(|_| dataset_not_found(&name))?;
         let (id, version) = (FileId::of(&metadata), Version::of(&metadata));
-        let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut mapped = self.mapped.lock().ignore_poison();
         if let Some(known) = mapped.get(&id).filter(|known| known.map.version() == version) {
             let dataset = Arc::clone(known);
             return Ok(NamedDataset { name, dataset });
@@ -193,7 +194,7 @@ impl NamedDataset {
     /// The puzzle with this number, or a random one, and the number of puzzles.
     pub(crate) fn puzzle(&self, hint: &Hint, number: Option<u64>) -> Result<(Format, Picked, u64), Status> {
         let fail = |error| failure(&self.name, error);
-        let mut shared = self.dataset.index.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shared = self.dataset.index.lock().ignore_poison();
         // Taken out, and put back on success only, because an index that an error or a panic left
         // half-way would count wrong for all later calls.
         let mut index = match shared.take() {

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::env;
 use std::io::{IsTerminal as _, stderr};
 use std::panic::{self, PanicHookInfo};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tracing::callsite::Identifier;
@@ -25,6 +25,8 @@ use tracing_subscriber::{Layer as _, fmt, registry};
 
 use crate::export::Export;
 use crate::flags::LogForm;
+
+use sudoku_stream::poison::IgnorePoison as _;
 
 /// The lines of one kind that are written in an [`INTERVAL`].
 const LINES: u32 = 20;
@@ -55,7 +57,7 @@ struct Lines {
 impl LineLimit {
     /// Whether a line may be written.
     fn admit(&self, event: &Event<'_>, now: Instant) -> bool {
-        let mut kinds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kinds = self.0.lock().ignore_poison();
         let new = || Lines { since: now, written: 0, left_out: 0, example: String::new() };
         let lines = kinds.entry(event.metadata().callsite()).or_insert_with(new);
         if now.duration_since(lines.since) >= INTERVAL {
@@ -84,7 +86,7 @@ impl LineLimit {
     /// Logs how many lines were left out since the last report.
     pub fn report_now(&self) {
         let left_out: Vec<_> = {
-            let mut kinds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kinds = self.0.lock().ignore_poison();
             let some = kinds.values_mut().filter(|lines| lines.left_out > 0);
             some.map(|lines| (std::mem::take(&mut lines.left_out), lines.example.clone())).collect()
         };

@@ -23,7 +23,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock, Weak};
 use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
@@ -34,6 +34,7 @@ use tonic::codegen::http::header::AUTHORIZATION;
 use tonic::codegen::http::{Method, Request, Response};
 use tower::{Layer, Service};
 
+use crate::poison::IgnorePoison as _;
 use crate::service::metrics;
 use crate::service::net::call::{CallState, Ending};
 use crate::service::net::deadline;
@@ -118,16 +119,16 @@ impl Admission {
     }
 
     fn open(&self) -> MutexGuard<'_, OpenCalls> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock().ignore_poison()
     }
 
     fn limits(&self) -> AdmissionLimits {
-        *self.limits.read().unwrap_or_else(PoisonError::into_inner)
+        *self.limits.read().ignore_poison()
     }
 
     /// Changes the limits for calls from now on.
     pub(crate) fn set_limits(&self, limits: AdmissionLimits) {
-        *self.limits.write().unwrap_or_else(PoisonError::into_inner) = limits;
+        *self.limits.write().ignore_poison() = limits;
     }
 
     /// Lets a call in.
@@ -152,7 +153,7 @@ impl Admission {
             return Ok(());
         };
         drop(open);
-        *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        *self.refused.lock().ignore_poison() = Some(Instant::now());
         Err(match no_room {
             NoRoom::Share(whose, share) => {
                 metrics::refused("share");
@@ -194,7 +195,7 @@ impl Admission {
     /// Whether calls are refused for lack of room, or were within the last second.
     pub(crate) fn is_crowded(&self) -> bool {
         const RECENTLY: Duration = Duration::from_secs(1);
-        let refused = *self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        let refused = *self.refused.lock().ignore_poison();
         refused.is_some_and(|at| at.elapsed() < RECENTLY)
     }
 }

@@ -19,7 +19,7 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context as TaskContext, Poll, ready};
 use std::time::Duration;
 
@@ -31,6 +31,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use tonic::transport::server::Connected;
 
+use crate::poison::IgnorePoison as _;
 use crate::service::metrics::{self, OpenConnection, WaitingConnection};
 use crate::service::net::handle::{ConnectionHandle, Peer};
 use crate::service::net::listen::Listening;
@@ -111,7 +112,7 @@ impl ConnectionRoom {
 
     /// Logs once a minute that peers wait.
     fn log(&self) {
-        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut logged = self.logged.lock().ignore_poison();
         if logged.is_none_or(|at| at.elapsed() >= LOG_INTERVAL) {
             *logged = Some(Instant::now());
             let limit = self.limit.load(Ordering::Relaxed);

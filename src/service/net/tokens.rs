@@ -13,13 +13,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::{Duration, Instant};
 
 use ring::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
 use serde::Deserialize;
 use subtle::ConstantTimeEq as _;
 
+use crate::poison::IgnorePoison as _;
 use crate::service::metrics;
 use crate::service::net::files;
 
@@ -119,7 +120,7 @@ impl Caller {
     pub(crate) fn take_puzzles(&self, puzzles: u64) -> Option<(Duration, u32)> {
         let quota = self.quotas.puzzles_per_second?;
         let rate = f64::from(quota);
-        let mut bucket = self.puzzles.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bucket = self.puzzles.lock().ignore_poison();
         let now = Instant::now();
         let filled = bucket.level + (now - bucket.at).as_secs_f64() * rate;
         bucket.level = filled.min(rate) - puzzles as f64;
@@ -130,7 +131,7 @@ impl Caller {
 
     /// Gives puzzles back to the quota, because they were refused.
     pub(crate) fn give_back_puzzles(&self, puzzles: u64) {
-        self.puzzles.lock().unwrap_or_else(PoisonError::into_inner).level += puzzles as f64;
+        self.puzzles.lock().ignore_poison().level += puzzles as f64;
     }
 }
 
@@ -160,7 +161,7 @@ impl Tokens {
     /// [`TokenError`]; the old tokens stay in force.
     pub(crate) fn reload(&self) -> Result<(), TokenError> {
         let entries = read(&self.path)?;
-        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.current.write().ignore_poison();
         let mut kept = Vec::with_capacity(entries.len());
         for entry in entries {
             kept.push(match current.iter().find(|caller| caller.digest == entry.digest) {
@@ -186,7 +187,7 @@ impl Tokens {
             return None;
         }
         let given = digest_of(token);
-        let callers = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        let callers = self.current.read().ignore_poison();
         // All are looked at, whichever it is.
         let found = callers.iter().fold(None, |found, caller| {
             if bool::from(caller.digest.ct_eq(&given)) { Some(caller) } else { found }
@@ -196,7 +197,7 @@ impl Tokens {
 
     /// Whether there are several, which share the server.
     pub(super) fn are_several(&self) -> bool {
-        self.current.read().unwrap_or_else(PoisonError::into_inner).len() > 1
+        self.current.read().ignore_poison().len() > 1
     }
 }
 

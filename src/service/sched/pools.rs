@@ -25,7 +25,7 @@
 use std::io;
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
@@ -37,6 +37,7 @@ use super::time_slice::TimeSlice;
 use super::turns::{Client, Clients, Turn, Turns};
 use crate::answer::{Cancel, Cancelled, PerPuzzleCancel};
 use crate::pipeline::{ElasticPool, Slot, SlottedJob, ThreadPool, ThreadPoolError, named_pool, with_slots};
+use crate::poison::IgnorePoison as _;
 use crate::service::metrics::{RunningBatch, WaitingBatch};
 
 /// The most text for the quick pool: some fifty 9x9 puzzles, or six of 25x25.
@@ -386,7 +387,7 @@ impl CallWork {
     }
 
     fn cancels(&self) -> MutexGuard<'_, Vec<Weak<dyn Cancel>>> {
-        self.cancels.lock().unwrap_or_else(PoisonError::into_inner)
+        self.cancels.lock().ignore_poison()
     }
 
     /// Whether handing its last batch over and back cost more than searching it.

@@ -10,10 +10,12 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
+
+use crate::poison::IgnorePoison as _;
 
 /// The time by which a client that was away is ahead of those that were not.
 const CREDIT: u64 = 5_000_000;
@@ -123,7 +125,7 @@ struct Known {
 impl Clients {
     /// The client with these numbers; 0 stands for no token.
     pub(crate) fn client(&self, token: u64, connection: u64) -> Arc<Client> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock().ignore_poison();
         if let Some(client) = known.clients.get(&(token, connection)).and_then(Weak::upgrade) {
             return client;
         }
@@ -210,7 +212,7 @@ impl Turns {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().ignore_poison()
     }
 
     /// Waits for a turn of a client.

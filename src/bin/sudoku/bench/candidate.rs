@@ -3,12 +3,13 @@
 
 use std::fmt;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use sudoku_stream::answer::{Block, Cancelled, Tally, Task, Workers};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::pipeline::{Panicked, ThreadPool, submit};
+use sudoku_stream::poison::IgnorePoison as _;
 use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{Batch, Limit, Question, Solver, Strategy, Verdict};
 use sudoku_stream::text::{Format, Problem, Records};
@@ -282,7 +283,7 @@ struct Solvers {
 
 impl Solvers {
     fn with(&self, job: impl FnOnce(&mut dyn Solver)) {
-        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let idle = || self.idle.lock().ignore_poison();
         let kept = idle().pop();
         let mut solver = kept.unwrap_or_else(|| self.strategy.solver(self.order));
         job(&mut *solver);

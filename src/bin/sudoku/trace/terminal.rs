@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal as _, Read as _};
 use std::os::fd::AsFd as _;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use std::{panic, thread};
 
@@ -23,6 +23,8 @@ use signal_hook::{flag, low_level};
 
 use super::keys::{self, Key};
 use crate::cli::interrupt;
+
+use sudoku_stream::poison::IgnorePoison as _;
 
 /// A screen of our own, without a cursor.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[2J";
@@ -45,7 +47,7 @@ struct Taken {
 }
 
 fn taken() -> MutexGuard<'static, Option<Taken>> {
-    TAKEN.lock().unwrap_or_else(PoisonError::into_inner)
+    TAKEN.lock().ignore_poison()
 }
 
 /// Gives the terminal back, if it is ours.

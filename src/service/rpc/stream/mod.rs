@@ -16,7 +16,7 @@ use std::future::poll_fn;
 use std::iter::Flatten;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Poll, ready};
 use std::vec;
 
@@ -24,6 +24,7 @@ use tokio_stream::Stream as _;
 use tonic::{Request, Status, Streaming};
 
 use crate::answer::{Cancel, Cancelled};
+use crate::poison::IgnorePoison as _;
 use crate::service::context::Context;
 use crate::service::metrics;
 use crate::service::net::call::CallState;
@@ -188,7 +189,7 @@ impl<T: Default> OutputBuffer<T> {
 
     /// Takes the memory. A job that is restarted finds none, and allocates its own.
     fn take(&self) -> T {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.0.lock().ignore_poison())
     }
 }
 
