@@ -5,7 +5,6 @@
 //! in the cache. The errors are put in order afterwards.
 
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,7 +15,7 @@ use rayon::ScopeFifo;
 
 use super::{Chunk, InputError, Reader};
 use crate::answer::{Validation, validate_block};
-use crate::pipeline::{ThreadPool, ThreadPoolError};
+use crate::pipeline::{Panicked, ThreadPool, ThreadPoolError, catch_panic};
 use crate::poison::IgnorePoison as _;
 use crate::text::{Format, Problem, PuzzleError};
 
@@ -138,8 +137,8 @@ impl Shared<'_> {
     /// Validates the next chunk; false if there is none.
     fn validate_next(&self) -> bool {
         let Some((number, chunk)) = self.take() else { return false };
-        let look = AssertUnwindSafe(|| validate_block(&self.format, chunk.block(), self.limit));
-        let part = catch_unwind(look).unwrap_or_else(|_| internal_error(&chunk));
+        let look = || validate_block(&self.format, chunk.block(), self.limit);
+        let part = catch_panic(look).unwrap_or_else(|Panicked| internal_error(&chunk));
         self.found.lock().ignore_poison().add(number, part, self.limit);
         self.furthest.fetch_max(chunk.end(), Ordering::Relaxed);
         true

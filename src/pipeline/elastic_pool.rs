@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::io;
 use std::ops::RangeInclusive;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
 use tracing::Span;
 
+use super::catch_panic;
 use crate::poison::IgnorePoison as _;
 
 /// The time after which a thread beyond the minimum ends if there is no work.
@@ -85,7 +85,7 @@ impl Shared {
             while let Some(work) = shared.next(&condvar) {
                 // The panic hook has logged it, and the slot shows its owner that there is no
                 // answer.
-                let _ = catch_unwind(AssertUnwindSafe(work));
+                let _ = catch_panic(work);
             }
         });
         if start.is_err() {

@@ -1,11 +1,11 @@
 //! `Rate` and `Steps`: how hard puzzles are for a person, and whole solutions by hand.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use tonic::{Request, Response, Status};
 
 use crate::answer::{Cancel, Cancelled, Outlook, RateTask, Raters, Task, outlook};
+use crate::pipeline::{Panicked, catch_panic};
 use crate::service::context::Context;
 use crate::service::rpc::hint::{Board, read_board, technique_set};
 use crate::service::rpc::options::{effective_node_limit, task_for_order, text_hint};
@@ -70,7 +70,7 @@ fn rate_text(text: &Text, task: RateTask, cancel: &dyn Cancel) -> Result<Vec<pro
     let is_single = text.is_single();
     let mut ratings = Vec::new();
     let raters = Raters::new(text.format().clone(), task);
-    let work = AssertUnwindSafe(|| {
+    let work = || {
         raters.rate(text.block(), cancel, |row| {
             let mut rating = convert::rating(row);
             if is_single {
@@ -83,15 +83,13 @@ fn rate_text(text: &Text, task: RateTask, cancel: &dyn Cancel) -> Result<Vec<pro
             }
             ratings.push(rating);
         })
-    });
-    match catch_unwind(work) {
+    };
+    match catch_panic(work) {
         Ok(tally) => {
             tally?;
         }
-        Err(_) => {
-            let line = |line| if is_single { None } else { Some(line) };
-            let internal = |number| convert::rating_error(&internal_error(line(number)));
-            ratings = text.lines(usize::MAX).into_iter().map(internal).collect();
+        Err(Panicked) => {
+            ratings = text.internal_errors().map(|error| convert::rating_error(&error)).collect();
         }
     }
     if ratings.is_empty() {
@@ -155,10 +153,10 @@ impl Asked {
     /// Finds the steps, even if the work panics. Those found in the time of a puzzle are kept.
     fn steps(&self, cancel: &dyn Cancel) -> Result<proto::StepsResponse, Cancelled> {
         cancel.begin();
-        let found = catch_unwind(AssertUnwindSafe(|| self.walk(cancel)));
+        let found = catch_panic(|| self.walk(cancel));
         let is_given_up = cancel.end();
         match found {
-            Err(_) => Ok(steps_error(&internal_error(None))),
+            Err(Panicked) => Ok(steps_error(&internal_error(None))),
             Ok((_, true)) if !is_given_up => Err(Cancelled),
             Ok((response, _)) => Ok(response),
         }

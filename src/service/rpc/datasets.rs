@@ -1,6 +1,5 @@
 //! Methods on data sets: `ListDatasets`, `GetPuzzle`, which also takes a text, and `SolveDataset`.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -15,6 +14,7 @@ use super::text::{NotPicked, PickedPuzzle, Text, TextField, first_line};
 use crate::answer::{Cancel, Cancelled, Tally, Workers, Written};
 use crate::grid::Grid;
 use crate::input::{Chunk, Reader};
+use crate::pipeline::{Panicked, catch_panic};
 use crate::service::context::{Call, Context};
 use crate::service::datasets::{NamedDataset, blocking, failure};
 use crate::service::metrics;
@@ -259,8 +259,8 @@ async fn submit_all(
 fn answer(workers: &Workers, chunk: &Chunk, cancel: &dyn Cancel) -> Result<Written, Cancelled> {
     let block = chunk.block();
     let buffer = || send_buffer(Workers::room_for(block));
-    let work = AssertUnwindSafe(|| workers.write_answers_into(block, cancel, buffer()));
-    let written = catch_unwind(work).unwrap_or_else(|_| Ok(workers.write_internal_errors(block, buffer())));
+    let written = catch_panic(|| workers.write_answers_into(block, cancel, buffer()))
+        .unwrap_or_else(|Panicked| Ok(workers.write_internal_errors(block, buffer())));
     if let Ok(written) = &written {
         metrics::answered(&written.tally);
     }

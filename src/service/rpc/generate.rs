@@ -1,7 +1,6 @@
 //! `Generate`: making puzzles for a client.
 
 use std::ops::RangeInclusive;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -15,6 +14,7 @@ use crate::generate::{
     any_seed,
 };
 use crate::grid::Order;
+use crate::pipeline::catch_panic;
 use crate::service::context::Context;
 use crate::service::metrics;
 use crate::service::rpc::options::unknown;
@@ -98,7 +98,7 @@ fn make(
     cancel: &dyn Cancel,
 ) -> Result<Option<proto::GenerateResponse>, Cancelled> {
     let GenerateSettings { generator, format, with_solutions, .. } = asked;
-    let Ok(made) = catch_unwind(AssertUnwindSafe(|| generator.make(first, count, cancel.flag()))) else {
+    let Ok(made) = catch_panic(|| generator.make(first, count, cancel.flag())) else {
         return Ok(None);
     };
     let made = made?;

@@ -1,12 +1,12 @@
 //! `Hint`: the next step by hand.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use tonic::{Request, Response, Status};
 
 use crate::answer::{Cancel, Cancelled, HINT_EFFORT, NextStep, Task, next_step};
 use crate::grid::Grid;
+use crate::pipeline::{Panicked, catch_panic};
 use crate::service::context::Context;
 use crate::service::rpc::options::{effective_node_limit, task_for_order, text_hint};
 use crate::service::rpc::text::{Text, TextField};
@@ -180,14 +180,14 @@ impl Asked {
         let order = position.order();
         let limit = Limit { solutions: 2, nodes: task.node_limit, cancel: cancel.flag() };
         cancel.begin();
-        let work = AssertUnwindSafe(|| {
+        let work = || {
             let mut solver = task.strategy_for(order).solver(order);
             next_step(position, clues, *techniques, HINT_EFFORT, solver.as_mut(), &limit)
-        });
-        let step = catch_unwind(work);
+        };
+        let step = catch_panic(work);
         let is_given_up = cancel.end();
         match step {
-            Err(_) => Ok(convert::hint_error(&internal_error(None))),
+            Err(Panicked) => Ok(convert::hint_error(&internal_error(None))),
             Ok(NextStep::Cancelled { .. }) if !is_given_up => Err(Cancelled),
             Ok(NextStep::Cancelled { nodes, known }) => {
                 Ok(convert::hint(&known.map_or(NextStep::GaveUp { nodes }, |known| *known), position))

@@ -1,17 +1,17 @@
 //! Unary methods: `Solve`, `Validate`, `Check` and `Count`, a text in and one response out.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use tonic::{Request, Response, Status};
 
 use crate::answer::{Cancel, Cancelled, Check, Tally, Task, Validation, check_block, validate_block};
+use crate::pipeline::{Panicked, catch_panic};
 use crate::service::context::Context;
 use crate::service::metrics;
 use crate::service::rpc::options::{Settings, count_settings, solve_settings, task_for_order, text_hint};
 use crate::service::rpc::text::{EMPTY, Text, TextField, first_line};
-use crate::service::wire::convert::{self, internal_error};
+use crate::service::wire::convert;
 use crate::service::wire::proto;
 use crate::service::wire::status::work_broke_down;
 use crate::solver::Metrics;
@@ -98,7 +98,7 @@ fn answers_to(
 ) -> Result<(Vec<proto::Answer>, Tally), Cancelled> {
     let is_single = text.is_single();
     let (mut answers, mut tally) = (Vec::new(), Tally::default());
-    let work = AssertUnwindSafe(|| {
+    let work = || {
         text.answer(task, cancel, |answer| {
             tally.count(&task, answer);
             let mut wire = convert::answer(answer, text.format());
@@ -110,13 +110,11 @@ fn answers_to(
             }
             answers.push(wire);
         })
-    });
-    match catch_unwind(work) {
+    };
+    match catch_panic(work) {
         Ok(finished) => finished?,
-        Err(_) => {
-            let line = |line| if is_single { None } else { Some(line) };
-            let internal = |number| convert::error_answer(&internal_error(line(number)));
-            answers = text.lines(usize::MAX).into_iter().map(internal).collect();
+        Err(Panicked) => {
+            answers = text.internal_errors().map(|error| convert::error_answer(&error)).collect();
             tally = Tally::default();
             for _ in &answers {
                 tally.count_one(Some(Problem::Internal.code()), &Metrics::default());

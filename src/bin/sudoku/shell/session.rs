@@ -1,6 +1,5 @@
 //! A session: lines in, replies out. It knows neither terminals nor pipes.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +11,7 @@ use sudoku_stream::answer::{
 };
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::input::Pick;
-use sudoku_stream::pipeline::{self, ThreadPool};
+use sudoku_stream::pipeline::{self, Panicked, ThreadPool, catch_panic};
 use sudoku_stream::solver::{
     DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Limit, Metrics, Question, STRATEGIES, Search, Stop, Strategy,
     default_strategy, strategy,
@@ -117,9 +116,9 @@ impl Session {
             );
             return Reply { text, is_last: false };
         }
-        match catch_unwind(AssertUnwindSafe(|| self.take_lines(typed))) {
+        match catch_panic(|| self.take_lines(typed)) {
             Ok(reply) => reply,
-            Err(_) => Reply {
+            Err(Panicked) => Reply {
                 text: "That was not answered because of an internal error.\n".to_owned(),
                 is_last: false,
             },

@@ -14,7 +14,6 @@ mod solve_stream;
 
 use std::future::poll_fn;
 use std::iter::Flatten;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, ready};
@@ -24,6 +23,7 @@ use tokio_stream::Stream as _;
 use tonic::{Request, Status, Streaming};
 
 use crate::answer::{Cancel, Cancelled};
+use crate::pipeline::{Panicked, catch_panic};
 use crate::poison::IgnorePoison as _;
 use crate::service::context::Context;
 use crate::service::metrics;
@@ -158,7 +158,7 @@ async fn read<D: BidiMethod>(
 
 /// Answers some jobs. Each message gets a response, even if the work panics.
 fn answer<D: BidiMethod>(jobs: &[D::Job], cancel: &dyn Cancel) -> Result<AllResponses<D>, Cancelled> {
-    let try_answer = |job: &D::Job| catch_unwind(AssertUnwindSafe(|| D::answer(job, cancel)));
+    let try_answer = |job: &D::Job| catch_panic(|| D::answer(job, cancel));
     let mut responses = Vec::with_capacity(jobs.len());
     for job in jobs {
         if let Ok(answers) = try_answer(job) {
@@ -166,7 +166,7 @@ fn answer<D: BidiMethod>(jobs: &[D::Job], cancel: &dyn Cancel) -> Result<AllResp
         } else if let Some(each) = D::split(job) {
             // One of its messages panics: each is tried by itself.
             for job in &each {
-                responses.push(try_answer(job).unwrap_or_else(|_| Ok(D::internal_errors(job)))?);
+                responses.push(try_answer(job).unwrap_or_else(|Panicked| Ok(D::internal_errors(job)))?);
             }
         } else {
             responses.push(D::internal_errors(job));
