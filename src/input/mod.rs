@@ -52,6 +52,8 @@ mod live;
 mod map;
 mod npy;
 mod opensudoku;
+#[cfg(test)]
+mod pieces;
 mod prefix;
 mod reader;
 mod resume;

@@ -13,6 +13,8 @@ pub mod packed;
 pub mod server;
 #[path = "harness/session.rs"]
 pub mod session;
+#[path = "harness/shown.rs"]
+pub mod shown;
 #[path = "harness/terminal.rs"]
 pub mod terminal;
 
