@@ -29,7 +29,7 @@ const MAX_WAITING: usize = 2;
 
 /// A block of lines.
 #[derive(Clone, Debug)]
-pub(crate) struct Block {
+pub(crate) struct LineBlock {
     pub(crate) lines: Bytes,
     /// The number of the first of them, from 1.
     pub(crate) first_line: u64,
@@ -45,9 +45,9 @@ pub(crate) struct Answers {
 /// The state of one block.
 #[derive(Debug)]
 enum BlockState {
-    Waiting(Block),
+    Waiting(LineBlock),
     /// Sent to the server with this number, and not answered.
-    Sent(Block, usize),
+    Sent(LineBlock, usize),
     Answered(Answers),
 }
 
@@ -88,12 +88,12 @@ impl Blocks {
 
 /// The queue, shared by the task that reads and writes and the workers of the servers.
 #[derive(Debug)]
-pub(crate) struct Queue {
+pub(crate) struct BlockQueue {
     blocks: Mutex<Blocks>,
     changed: Notify,
 }
 
-impl Queue {
+impl BlockQueue {
     /// An empty queue for blocks that begin with line `first_line`.
     pub(crate) fn new(first_line: u64) -> Self {
         let blocks = Blocks {
@@ -144,7 +144,7 @@ impl Queue {
             blocks.next_line += count_lines(&lines) as u64;
             blocks.bytes += lines.len();
             blocks.waiting += 1;
-            blocks.entries.push_back(BlockState::Waiting(Block { lines, first_line }));
+            blocks.entries.push_back(BlockState::Waiting(LineBlock { lines, first_line }));
         });
     }
 
@@ -175,7 +175,7 @@ impl Queue {
 
     /// Waits for the oldest waiting block, and assigns it to a server. `None` only when all blocks
     /// are answered, because until then one may come back from another server.
-    pub(crate) async fn take(&self, server: usize) -> Option<(u64, Block)> {
+    pub(crate) async fn take(&self, server: usize) -> Option<(u64, LineBlock)> {
         let taken = self.wait_for(|blocks| {
             if blocks.is_answered() {
                 return Some(None);
@@ -246,19 +246,19 @@ mod tests {
         Answers { lines: Bytes::from_static(text.as_bytes()), tally: Tally::default() }
     }
 
-    fn taken(queue: &Queue, server: usize) -> (u64, u64) {
+    fn taken(queue: &BlockQueue, server: usize) -> (u64, u64) {
         let (number, block) = now(queue.take(server)).unwrap().unwrap();
         (number, block.first_line)
     }
 
-    fn oldest(queue: &Queue) -> Option<String> {
+    fn oldest(queue: &BlockQueue) -> Option<String> {
         now(queue.oldest())
             .map(|answers| answers.map_or("the end".into(), |a| String::from_utf8(a.lines.into()).unwrap()))
     }
 
     #[test]
     fn answers_come_out_in_order_and_blocks_are_given_back() {
-        let queue = Queue::new(5);
+        let queue = BlockQueue::new(5);
         for lines in ["a\nb\n", "c\n", "d\n", "e"] {
             queue.push(Bytes::from_static(lines.as_bytes()));
         }
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn it_takes_in_no_more_than_it_may_hold() {
-        let queue = Queue::new(1);
+        let queue = BlockQueue::new(1);
         let mut pushed = 0;
         let mut fill = |lines: &Bytes, may_take: bool| {
             while now(queue.wait_for_room()).is_some() {
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn large_blocks_count_by_their_bytes() {
-        let queue = Queue::new(1);
+        let queue = BlockQueue::new(1);
         let large = Bytes::from(vec![b'\n'; MAX_BYTES + 1]);
         assert!(now(queue.wait_for_room()).is_some());
         queue.push(large);
@@ -323,7 +323,7 @@ mod tests {
         assert_eq!(taken_after_push(&queue), MAX_BYTES as u64 + 2);
     }
 
-    fn taken_after_push(queue: &Queue) -> u64 {
+    fn taken_after_push(queue: &BlockQueue) -> u64 {
         queue.push(Bytes::from_static(b"1\n"));
         taken(queue, 0).1
     }

@@ -8,7 +8,7 @@ use crate::answer::Block;
 use crate::poison::IgnorePoison as _;
 
 /// Buffers for reuse: chunks return theirs when they are dropped.
-pub(super) type Buffers = Arc<Mutex<Vec<Vec<u8>>>>;
+pub(super) type ChunkBuffers = Arc<Mutex<Vec<Vec<u8>>>>;
 
 /// A copy of a part of the input that holds whole puzzles.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub struct Chunk {
     pub(super) first_line: u64,
     pub(super) end: u64,
     pub(super) prefix: Option<Prefix>,
-    pub(super) buffers: Buffers,
+    pub(super) buffers: ChunkBuffers,
 }
 
 impl Chunk {

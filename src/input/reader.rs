@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use super::chunk::{Buffers, Chunk};
+use super::chunk::{Chunk, ChunkBuffers};
 
 #[cfg(feature = "parquet")]
 use super::columnar::ParquetFile;
@@ -36,7 +36,7 @@ pub struct Reader {
     pub(super) chunk_bytes: usize,
     /// No line after this one is handed out.
     pub(super) last_line: u64,
-    pub(super) buffers: Buffers,
+    pub(super) buffers: ChunkBuffers,
 }
 
 impl Reader {

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use super::chunk::Buffers;
+use super::chunk::ChunkBuffers;
 use super::kind::{Named, TAR};
 use super::source::{Backing, Decoding};
 use super::{CHUNK_BYTES, InputError, MAX_PASSED_BYTES, Reader, Source};
@@ -173,7 +173,7 @@ impl Source {
             passed: None,
             chunk_bytes: CHUNK_BYTES,
             last_line: u64::MAX,
-            buffers: Buffers::default(),
+            buffers: ChunkBuffers::default(),
         })
     }
 }

@@ -58,7 +58,7 @@ pub fn validate(
 ) -> Result<Validation, ValidateError> {
     reader.read_in_chunks_of(CHUNK_BYTES);
     let is_short = reader.has_at_most(CHUNK_BYTES);
-    let shared = Shared {
+    let shared = ValidationState {
         format: reader.format().clone(),
         cancel,
         limit,
@@ -85,14 +85,14 @@ pub fn validate(
     progress(shared.furthest.load(Ordering::Relaxed));
     let input = shared.input.into_inner().ignore_poison();
     match input.end {
-        Some(End::Failed(error)) => Err(error.into()),
-        Some(End::Reached) => Ok(shared.found.into_inner().ignore_poison().whole(limit)),
+        Some(InputEnd::Failed(error)) => Err(error.into()),
+        Some(InputEnd::Reached) => Ok(shared.found.into_inner().ignore_poison().whole(limit)),
         None => Err(ValidateError::Cancelled),
     }
 }
 
 /// The state that the threads of one validation share.
-struct Shared<'a> {
+struct ValidationState<'a> {
     format: Format,
     cancel: &'a AtomicBool,
     limit: usize,
@@ -108,15 +108,15 @@ struct SharedReader {
     reader: Reader,
     /// The number of chunks taken.
     taken: u64,
-    end: Option<End>,
+    end: Option<InputEnd>,
 }
 
-enum End {
+enum InputEnd {
     Reached,
     Failed(InputError),
 }
 
-impl Shared<'_> {
+impl ValidationState<'_> {
     /// The next chunk and its number; `None` at the end or after cancelling.
     fn take(&self) -> Option<(u64, Chunk)> {
         let mut input = self.input.lock().ignore_poison();
@@ -128,8 +128,8 @@ impl Shared<'_> {
                 input.taken += 1;
                 return Some((input.taken, chunk));
             }
-            Ok(None) => input.end = Some(End::Reached),
-            Err(error) => input.end = Some(End::Failed(error)),
+            Ok(None) => input.end = Some(InputEnd::Reached),
+            Err(error) => input.end = Some(InputEnd::Failed(error)),
         }
         None
     }
@@ -147,7 +147,7 @@ impl Shared<'_> {
 
 /// Queues a job: some chunks, then another job, as long as there are chunks.
 #[expect(clippy::only_used_in_recursion, reason = "the last job is done when the last sender is gone")]
-fn spawn_job<'scope>(scope: &ScopeFifo<'scope>, shared: &'scope Shared<'_>, running: Sender<()>) {
+fn spawn_job<'scope>(scope: &ScopeFifo<'scope>, shared: &'scope ValidationState<'_>, running: Sender<()>) {
     scope.spawn_fifo(move |scope| {
         if (0..CHUNKS_PER_JOB).all(|_| shared.validate_next()) {
             spawn_job(scope, shared, running);

@@ -118,9 +118,9 @@ pub(crate) trait StreamMethod: Sized + 'static {
 }
 
 /// `SolveLines`.
-pub(crate) struct SolveLines;
+pub(crate) struct LinesLoad;
 
-impl StreamMethod for SolveLines {
+impl StreamMethod for LinesLoad {
     type Request = proto::SolveLinesRequest;
     type Response = proto::SolveLinesResponse;
 
@@ -156,9 +156,9 @@ impl StreamMethod for SolveLines {
 }
 
 /// `SolveStream`.
-pub(crate) struct SolveStream;
+pub(crate) struct StreamLoad;
 
-impl StreamMethod for SolveStream {
+impl StreamMethod for StreamLoad {
     type Request = proto::SolveStreamRequest;
     type Response = proto::SolveStreamResponse;
 

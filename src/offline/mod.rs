@@ -69,7 +69,7 @@ pub use journal::RunIdentity;
 pub use keyed::Sameness;
 pub use manifest::Manifest;
 pub use minimize::minimize;
-pub use origin::Origin;
+pub use origin::InputOrigin;
 pub use output::Output;
 pub use rate::{RatedPart, rate};
 pub use solutions::{SolutionsPart, solutions};

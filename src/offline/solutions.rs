@@ -58,7 +58,7 @@ pub fn solutions(
     let work = {
         let (enumerators, cancel, writer) = (Arc::clone(enumerators), Arc::clone(cancel), Arc::new(writer));
         move |chunk: &Chunk, take: &mut PartTaker<'_, SolutionsPart>| {
-            Job::new(chunk, &writer, take).run(&enumerators, chunk.block(), &cancel);
+            SolutionsJob::new(chunk, &writer, take).run(&enumerators, chunk.block(), &cancel);
         }
     };
     let source = move || reader.next_chunk().map_err(OfflineError::from);
@@ -75,7 +75,7 @@ pub fn solutions(
 }
 
 /// The solutions of a chunk that have not been passed on.
-struct Job<'a, 'b> {
+struct SolutionsJob<'a, 'b> {
     /// Where the chunk begins and ends in the input.
     span: (u64, u64),
     writer: &'a SolutionWriter,
@@ -89,7 +89,7 @@ struct Job<'a, 'b> {
     last: Instant,
 }
 
-impl<'a, 'b> Job<'a, 'b> {
+impl<'a, 'b> SolutionsJob<'a, 'b> {
     fn new(chunk: &Chunk, writer: &'a SolutionWriter, take: &'a mut PartTaker<'b, SolutionsPart>) -> Self {
         Self {
             span: (chunk.end().saturating_sub(chunk.block().text.len() as u64), chunk.end()),

@@ -16,7 +16,7 @@ use crate::poison::IgnorePoison as _;
 /// The time after which a thread beyond the minimum ends if there is no work.
 const LINGER: Duration = Duration::from_secs(1);
 
-type Work = Box<dyn FnOnce() + Send>;
+type BoxedWork = Box<dyn FnOnce() + Send>;
 
 /// A pool of threads that do work first come, first served.
 ///
@@ -30,23 +30,23 @@ type Work = Box<dyn FnOnce() + Send>;
 /// when the thread ends.
 #[derive(Debug)]
 pub(crate) struct ElasticPool {
-    shared: Arc<Shared>,
+    shared: Arc<PoolState>,
 }
 
 /// The state that the threads of a pool share.
 #[derive(Debug)]
-struct Shared {
+struct PoolState {
     name: &'static str,
     niceness: i32,
     /// The fewest and the most threads.
     number: RangeInclusive<usize>,
     linger: Duration,
-    queue: Mutex<Queue>,
+    queue: Mutex<WorkQueue>,
 }
 
 #[derive(Default)]
-struct Queue {
-    work: VecDeque<Work>,
+struct WorkQueue {
+    work: VecDeque<BoxedWork>,
     /// Condition variables of idle threads; the most recently idle is last, and woken first.
     asleep: Vec<Arc<Condvar>>,
     /// The number of threads.
@@ -56,13 +56,13 @@ struct Queue {
     is_closed: bool,
 }
 
-impl fmt::Debug for Queue {
+impl fmt::Debug for WorkQueue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Queue").finish_non_exhaustive()
+        f.debug_struct("WorkQueue").finish_non_exhaustive()
     }
 }
 
-impl Queue {
+impl WorkQueue {
     /// Counts a new thread and returns its number.
     const fn enter(&mut self) -> usize {
         self.present += 1;
@@ -71,12 +71,12 @@ impl Queue {
     }
 }
 
-impl Shared {
-    fn queue(&self) -> MutexGuard<'_, Queue> {
+impl PoolState {
+    fn queue(&self) -> MutexGuard<'_, WorkQueue> {
         self.queue.lock().ignore_poison()
     }
 
-    /// Starts a thread that [`Queue::enter`] has counted.
+    /// Starts a thread that [`WorkQueue::enter`] has counted.
     fn start(self: &Arc<Self>, index: usize) -> io::Result<()> {
         let shared = Arc::clone(self);
         let start = thread::Builder::new().name(format!("{}-{index}", self.name)).spawn(move || {
@@ -95,7 +95,7 @@ impl Shared {
     }
 
     /// Waits for work on `condvar`. `None` if the thread is to end, which is counted already.
-    fn next(&self, condvar: &Arc<Condvar>) -> Option<Work> {
+    fn next(&self, condvar: &Arc<Condvar>) -> Option<BoxedWork> {
         let mut queue = self.queue();
         let mut has_lingered = false;
         loop {
@@ -143,7 +143,7 @@ impl ElasticPool {
         linger: Duration,
     ) -> io::Result<Self> {
         let number = (*number.start()).max(1)..=*number.end();
-        let shared = Shared { name, niceness, number, linger, queue: Mutex::default() };
+        let shared = PoolState { name, niceness, number, linger, queue: Mutex::default() };
         // If one cannot be started, dropping this ends the others.
         let pool = Self { shared: Arc::new(shared) };
         for _ in 0..*pool.shared.number.start() {

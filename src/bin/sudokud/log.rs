@@ -42,11 +42,11 @@ const ABOUT_LINES: &str = "sudokud::log";
 
 /// The limit on lines that come too often.
 #[derive(Clone, Debug, Default)]
-pub struct LineLimit(Arc<Mutex<HashMap<Identifier, Lines>>>);
+pub struct LineLimit(Arc<Mutex<HashMap<Identifier, LineCounts>>>);
 
 /// The lines of one kind.
 #[derive(Debug)]
-struct Lines {
+struct LineCounts {
     since: Instant,
     written: u32,
     left_out: u64,
@@ -58,7 +58,7 @@ impl LineLimit {
     /// Whether a line may be written.
     fn admit(&self, event: &Event<'_>, now: Instant) -> bool {
         let mut kinds = self.0.lock().ignore_poison();
-        let new = || Lines { since: now, written: 0, left_out: 0, example: String::new() };
+        let new = || LineCounts { since: now, written: 0, left_out: 0, example: String::new() };
         let lines = kinds.entry(event.metadata().callsite()).or_insert_with(new);
         if now.duration_since(lines.since) >= INTERVAL {
             (lines.since, lines.written) = (now, 0);
@@ -69,7 +69,7 @@ impl LineLimit {
         }
         if lines.left_out == 0 {
             lines.example.clear();
-            event.record(&mut Beginning(&mut lines.example));
+            event.record(&mut ExampleVisitor(&mut lines.example));
         }
         lines.left_out += 1;
         false
@@ -127,9 +127,9 @@ where
 }
 
 /// The beginning of a line's message.
-struct Beginning<'a>(&'a mut String);
+struct ExampleVisitor<'a>(&'a mut String);
 
-impl Visit for Beginning<'_> {
+impl Visit for ExampleVisitor<'_> {
     fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
         if field.name() == "message" {
             self.0.extend(format!("{value:?}").chars().take(SHOWN_CHARS));

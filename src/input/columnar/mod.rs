@@ -233,4 +233,4 @@ pub(super) fn spooled(mut stream: impl io::Read) -> io::Result<File> {
 }
 
 /// A shared file.
-pub(super) type Shared = Arc<ParquetFile>;
+pub(super) type SharedParquetFile = Arc<ParquetFile>;

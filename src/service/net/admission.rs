@@ -36,7 +36,7 @@ use tower::{Layer, Service};
 
 use crate::poison::IgnorePoison as _;
 use crate::service::metrics;
-use crate::service::net::call::{CallState, Ending};
+use crate::service::net::call::{CallState, EndReason};
 use crate::service::net::deadline;
 use crate::service::net::drain::drain;
 use crate::service::net::framing::{Framing, WholeMessages};
@@ -182,7 +182,7 @@ impl Admission {
         }
         tracing::info!(calls = revoked.len(), "ending the calls of tokens that are no longer valid");
         for state in &revoked {
-            state.end(Ending::Revoked);
+            state.end(EndReason::Revoked);
         }
         tokio::spawn(async move {
             sleep(grace).await;
@@ -321,7 +321,7 @@ impl OpenCalls {
         let Some(idle) = idle else { return false };
         metrics::ended_idle();
         tracing::debug!(peer = %idle.connection.peer(), "an idle call is ended for another one");
-        idle.end(Ending::Idle);
+        idle.end(EndReason::Idle);
         self.remove(&idle);
         true
     }
@@ -528,7 +528,7 @@ mod tests {
         admission.enter(&newcomer(), false).unwrap();
         assert!(admission.enter(&newcomer(), false).is_err(), "only the idle one has made room");
         let woken = std::future::poll_fn(|cx| Poll::Ready(calls[1].request_ends(cx))).await;
-        assert_eq!(woken, Some(Ending::Idle));
+        assert_eq!(woken, Some(EndReason::Idle));
         assert_eq!(std::future::poll_fn(|cx| Poll::Ready(calls[0].request_ends(cx))).await, None);
         assert_eq!(admission.open().count, 4);
         admission.leave(&calls[1]);

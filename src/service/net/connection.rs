@@ -249,11 +249,11 @@ async fn greet(
 ) {
     let socket = match (socket, acceptor) {
         // Nobody else is on this machine's own sockets.
-        (Accepting::Unix(socket), _) => Socket::Unix(socket),
-        (Accepting::Tcp(socket), None) => Socket::Plain(socket),
+        (Accepting::Unix(socket), _) => AcceptedSocket::Unix(socket),
+        (Accepting::Tcp(socket), None) => AcceptedSocket::Plain(socket),
         (Accepting::Tcp(socket), Some(acceptor)) => {
             match timeout(limits.handshake_timeout, acceptor.accept(socket).into_fallible()).await {
-                Ok(Ok(stream)) => Socket::Encrypted(Box::new(stream)),
+                Ok(Ok(stream)) => AcceptedSocket::Encrypted(Box::new(stream)),
                 Ok(Err((error, socket))) => {
                     metrics::handshake_failed("refused");
                     let problem = handshake_problem(&error);
@@ -301,7 +301,7 @@ enum Protocol {
 }
 
 /// A socket, encrypted or not.
-enum Socket {
+enum AcceptedSocket {
     Plain(TcpStream),
     Unix(UnixStream),
     Encrypted(Box<TlsStream<TcpStream>>),
@@ -311,17 +311,17 @@ enum Socket {
 macro_rules! either {
     ($socket:expr, $stream:ident => $call:expr) => {
         match $socket {
-            Socket::Plain($stream) => $call,
-            Socket::Unix($stream) => $call,
-            Socket::Encrypted($stream) => $call,
+            AcceptedSocket::Plain($stream) => $call,
+            AcceptedSocket::Unix($stream) => $call,
+            AcceptedSocket::Encrypted($stream) => $call,
         }
     };
 }
 
 /// An accepted connection.
 pub(crate) struct Connection {
-    socket: Socket,
-    beginning: Beginning,
+    socket: AcceptedSocket,
+    beginning: FirstBytes,
     preface: Option<Preface>,
     stall: Option<Stall>,
     /// The frames that were sent, if it speaks HTTP/2.
@@ -334,7 +334,7 @@ pub(crate) struct Connection {
 
 /// The first bytes of a connection, which are read before anybody knows whom they are for.
 #[derive(Default)]
-struct Beginning {
+struct FirstBytes {
     bytes: [u8; PREFACE_BEGINS.len()],
     /// How many have come.
     len: usize,
@@ -342,7 +342,7 @@ struct Beginning {
     passed: usize,
 }
 
-impl Beginning {
+impl FirstBytes {
     fn rest(&self) -> &[u8] {
         &self.bytes[self.passed..self.len]
     }
@@ -423,10 +423,10 @@ struct Closing {
 }
 
 impl Connection {
-    fn new(socket: Socket, handle: ConnectionHandle, permit: OwnedSemaphorePermit) -> Self {
+    fn new(socket: AcceptedSocket, handle: ConnectionHandle, permit: OwnedSemaphorePermit) -> Self {
         Self {
             socket,
-            beginning: Beginning::default(),
+            beginning: FirstBytes::default(),
             preface: None,
             stall: None,
             frames: None,
@@ -439,7 +439,7 @@ impl Connection {
 
     /// Reads as many bytes as tell one protocol from the other.
     async fn read_beginning(&mut self) -> io::Result<Protocol> {
-        let Beginning { bytes, len, .. } = &mut self.beginning;
+        let FirstBytes { bytes, len, .. } = &mut self.beginning;
         while *len < bytes.len() {
             let got = either!(&mut self.socket, stream => stream.read(&mut bytes[*len..]).await)?;
             if got == 0 {

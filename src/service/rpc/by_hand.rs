@@ -7,9 +7,9 @@ use tonic::{Request, Response, Status};
 use crate::answer::{Cancel, Cancelled, Outlook, RateTask, Raters, Task, outlook};
 use crate::pipeline::{Panicked, catch_panic};
 use crate::service::context::Context;
-use crate::service::rpc::hint::{Board, read_board, technique_set};
+use crate::service::rpc::hint::{ReadBoard, read_board, technique_set};
 use crate::service::rpc::options::{effective_node_limit, task_for_order, text_hint};
-use crate::service::rpc::text::{EMPTY, Text, TextField};
+use crate::service::rpc::text::{EMPTY, RequestText, TextField};
 use crate::service::sched::pools::Size;
 use crate::service::wire::convert::{self, internal_error};
 use crate::service::wire::proto;
@@ -53,7 +53,7 @@ pub(crate) async fn rate(
         node_limit: effective_node_limit(context, node_limit),
         ..RateTask::default()
     };
-    let ratings = match Text::open(context, &field, &hint, None)? {
+    let ratings = match RequestText::open(context, &field, &hint, None)? {
         Err(error) => vec![convert::rating_error(&error)],
         Ok(text) => {
             task_for_order(context, Task::default(), text.format().order())?;
@@ -66,7 +66,11 @@ pub(crate) async fn rate(
 }
 
 /// Rates every puzzle, even if the work panics.
-fn rate_text(text: &Text, task: RateTask, cancel: &dyn Cancel) -> Result<Vec<proto::Rating>, Cancelled> {
+fn rate_text(
+    text: &RequestText,
+    task: RateTask,
+    cancel: &dyn Cancel,
+) -> Result<Vec<proto::Rating>, Cancelled> {
     let is_single = text.is_single();
     let mut ratings = Vec::new();
     let raters = Raters::new(text.format().clone(), task);
@@ -99,7 +103,7 @@ fn rate_text(text: &Text, task: RateTask, cancel: &dyn Cancel) -> Result<Vec<pro
 }
 
 /// A board that is solved by hand.
-struct Asked {
+struct StepsJob {
     position: Position,
     techniques: TechniqueSet,
     up_to: Option<Score>,
@@ -127,7 +131,7 @@ pub(crate) async fn steps(
     let field = TextField::of(text, puzzle)?;
     let techniques = technique_set(&techniques)?;
     let up_to = up_to(up_to_tenths)?;
-    let Board { position, .. } = match read_board(context, &field, &hint, &candidates, "Steps")? {
+    let ReadBoard { position, .. } = match read_board(context, &field, &hint, &candidates, "Steps")? {
         Err(error) => return Ok(Response::new(steps_error(&error))),
         Ok(board) => board,
     };
@@ -135,7 +139,7 @@ pub(crate) async fn steps(
     let task = task_for_order(context, task, position.order())?;
     let step_limit =
         if step_limit == 0 { usize::MAX } else { usize::try_from(step_limit).unwrap_or(usize::MAX) };
-    let asked = Asked { position, techniques, up_to, step_limit, task };
+    let asked = StepsJob { position, techniques, up_to, step_limit, task };
     let told = context.run(&call, Size::Small, move |cancel| asked.steps(cancel)).await?;
     Ok(Response::new(told))
 }
@@ -149,7 +153,7 @@ fn steps_error(error: &PuzzleError) -> proto::StepsResponse {
     }
 }
 
-impl Asked {
+impl StepsJob {
     /// Finds the steps, even if the work panics. Those found in the time of a puzzle are kept.
     fn steps(&self, cancel: &dyn Cancel) -> Result<proto::StepsResponse, Cancelled> {
         cancel.begin();

@@ -8,9 +8,9 @@ use bytes::Bytes;
 use tokio_stream::{Stream, StreamExt as _};
 use tonic::{Request, Status};
 
-use super::options::{Settings, solve_settings, task_for_order, text_hint};
+use super::options::{SolveSettings, solve_settings, task_for_order, text_hint};
 use super::ordered::{Submitter, answers};
-use super::text::{NotPicked, PickedPuzzle, Text, TextField, first_line};
+use super::text::{NotPicked, PickedPuzzle, RequestText, TextField, first_line};
 use crate::answer::{Cancel, Cancelled, Tally, Workers, Written};
 use crate::grid::Grid;
 use crate::input::{Chunk, Reader};
@@ -151,7 +151,7 @@ async fn puzzle_of_text(
     first_line: Option<u64>,
 ) -> Result<proto::GetPuzzleResponse, Status> {
     let malformed = |error: &PuzzleError| puzzle_malformed(field.name(), error);
-    let text = Text::open(context, field, hint, first_line)?.map_err(|error| malformed(&error))?;
+    let text = RequestText::open(context, field, hint, first_line)?.map_err(|error| malformed(&error))?;
     let pick = move |_: &dyn Cancel| Ok(text.pick(index).map(|picked| response(&picked, text.format())));
     context.run(call, Size::of(field.len()), pick).await?.map_err(|not_picked| match not_picked {
         NotPicked::Bad(error) => malformed(&error),
@@ -181,7 +181,7 @@ pub(crate) async fn solve(
 ) -> Result<SolveDatasetStream, Status> {
     let call = context.admit(&request)?;
     let proto::SolveDatasetRequest { name, options, first_line, last_line } = request.into_inner();
-    let Settings { task, hint } = solve_settings(context, &options.unwrap_or_default())?;
+    let SolveSettings { task, hint } = solve_settings(context, &options.unwrap_or_default())?;
     let range = (first_line.max(1), if last_line == 0 { u64::MAX } else { last_line });
     if range.0 > range.1 {
         return Err(invalid("last_line", format!("Line {last_line} comes before line {first_line}.")));

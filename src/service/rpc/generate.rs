@@ -21,7 +21,7 @@ use crate::service::rpc::options::unknown;
 use crate::service::rpc::ordered::{Submitter, answers};
 use crate::service::sched::pools::Size;
 use crate::service::wire::proto;
-use crate::service::wire::status::Fields;
+use crate::service::wire::status::RequestFields;
 use crate::service::wire::status::{shutting_down, work_broke_down};
 use crate::techniques::{Score, Technique, TechniqueError};
 use crate::text::{Alphabet, Format, Notation};
@@ -131,7 +131,7 @@ fn generate_settings(
     context: &Context,
     request: &proto::GenerateRequest,
 ) -> Result<GenerateSettings, Status> {
-    let mut fields = Fields::at_top();
+    let mut fields = RequestFields::at_top();
     let order = fields.read("order", order(request.order)).unwrap_or(Order::NINE);
     let count = fields.read("count", count(context, request.count, order)).unwrap_or_default();
     let kind = match request.random_clues {
@@ -236,7 +236,7 @@ fn grids(number: i32) -> Result<Grids, String> {
 }
 
 /// Reads the range of ratings.
-fn ratings(request: &proto::GenerateRequest, fields: &mut Fields) -> Option<RangeInclusive<Score>> {
+fn ratings(request: &proto::GenerateRequest, fields: &mut RequestFields) -> Option<RangeInclusive<Score>> {
     let (least, most) = (request.least_rating_tenths, request.most_rating_tenths);
     if (least, most) == (0, 0) {
         return None;
@@ -263,7 +263,7 @@ fn technique(name: &str) -> Result<Option<Technique>, String> {
 }
 
 /// Reads the difficulty: a name, or a range of guesses.
-fn difficulty(request: &proto::GenerateRequest, fields: &mut Fields) -> Difficulty {
+fn difficulty(request: &proto::GenerateRequest, fields: &mut RequestFields) -> Difficulty {
     use proto::Difficulty as D;
     let number = request.difficulty;
     let named = D::try_from(number).map_err(|_| unknown("difficulty", number)).map(|named| match named {

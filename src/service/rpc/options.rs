@@ -11,13 +11,13 @@ use crate::grid::Order;
 use crate::service::context::Context;
 use crate::service::wire::convert::option_field;
 use crate::service::wire::proto;
-use crate::service::wire::status::{Fields, invalid};
+use crate::service::wire::status::{RequestFields, invalid};
 use crate::solver::{DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Question, Strategy};
 use crate::text::{FormatError, Hint, Notation};
 
 /// The options of a call, read and checked.
 #[derive(Clone)]
-pub(crate) struct Settings {
+pub(crate) struct SolveSettings {
     /// The task.
     pub(crate) task: Task,
     /// What the request says about the format of its text.
@@ -28,8 +28,11 @@ pub(crate) struct Settings {
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` that names every bad field.
-pub(crate) fn solve_settings(context: &Context, options: &proto::SolveOptions) -> Result<Settings, Status> {
-    let mut fields = Fields::below("options");
+pub(crate) fn solve_settings(
+    context: &Context,
+    options: &proto::SolveOptions,
+) -> Result<SolveSettings, Status> {
+    let mut fields = RequestFields::below("options");
     let strategy = fields.read("strategy", strategy(context, &options.strategy));
     let question = fields.read("question", question(options.question, options.count_limit));
     let form = fields.read("output", output_form(options.output));
@@ -43,7 +46,7 @@ pub(crate) fn solve_settings(context: &Context, options: &proto::SolveOptions) -
                 limit => limit,
             };
             let measure = options.measure;
-            Ok(Settings {
+            Ok(SolveSettings {
                 task: Task { strategy, question, node_limit, form, columns, count_limit, measure },
                 hint,
             })
@@ -52,7 +55,8 @@ pub(crate) fn solve_settings(context: &Context, options: &proto::SolveOptions) -
     }
 }
 
-/// The strategy of this name; `None` for an empty one, which leaves the choice to [`task_for_order`].
+/// The strategy of this name; `None` for an empty one, which leaves the choice to
+/// [`task_for_order`].
 fn strategy(context: &Context, name: &str) -> Result<Option<&'static dyn Strategy>, String> {
     if name.is_empty() {
         return Ok(None);
@@ -90,8 +94,11 @@ pub(crate) fn effective_node_limit(context: &Context, asked: u64) -> u64 {
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` that names every bad field.
-pub(crate) fn count_settings(context: &Context, request: &proto::CountRequest) -> Result<Settings, Status> {
-    let mut fields = Fields::at_top();
+pub(crate) fn count_settings(
+    context: &Context,
+    request: &proto::CountRequest,
+) -> Result<SolveSettings, Status> {
+    let mut fields = RequestFields::at_top();
     let strategy = fields.read("strategy", strategy(context, &request.strategy));
     let hint = text_hint(request.options.as_ref())?;
     let Some(strategy) = strategy else { return Err(fields.into_status()) };
@@ -101,7 +108,7 @@ pub(crate) fn count_settings(context: &Context, request: &proto::CountRequest) -
         node_limit: effective_node_limit(context, request.node_limit),
         ..Task::default()
     };
-    Ok(Settings { task, hint })
+    Ok(SolveSettings { task, hint })
 }
 
 /// Reads the options of a call that does not solve.
@@ -110,7 +117,7 @@ pub(crate) fn count_settings(context: &Context, request: &proto::CountRequest) -
 /// `INVALID_ARGUMENT` that names every bad field.
 pub(crate) fn text_hint(options: Option<&proto::TextOptions>) -> Result<Hint, Status> {
     let Some(options) = options else { return Ok(Hint::default()) };
-    let mut fields = Fields::below("options");
+    let mut fields = RequestFields::below("options");
     let hint = hint(&mut fields, &TextFields::from(options));
     if fields.are_good() { Ok(hint) } else { Err(fields.into_status()) }
 }
@@ -123,7 +130,7 @@ pub(crate) fn canon_settings(
     context: &Context,
     options: &proto::CanonicalizeOptions,
 ) -> Result<(CanonTask, Hint), Status> {
-    let mut fields = Fields::below("options");
+    let mut fields = RequestFields::below("options");
     let basis = fields.read("basis", basis(options.basis));
     let text = TextFields {
         notation: options.notation,
@@ -250,7 +257,7 @@ fn parsed<T: FromStr<Err: Display>>(text: &str) -> Result<Option<T>, String> {
 }
 
 /// Reads the fields that describe the format of a text.
-fn hint(fields: &mut Fields, text: &TextFields<'_>) -> Hint {
+fn hint(fields: &mut RequestFields, text: &TextFields<'_>) -> Hint {
     let known_order = match text.order {
         0 => Ok(None),
         order => usize::try_from(order)

@@ -79,7 +79,7 @@ impl TextField {
 }
 
 /// A text with its format.
-pub(crate) struct Text {
+pub(crate) struct RequestText {
     bytes: Bytes,
     format: Format,
     /// The number of the first line of `bytes`.
@@ -109,7 +109,7 @@ pub(crate) enum NotPicked {
     Beyond(u64),
 }
 
-impl Text {
+impl RequestText {
     /// Detects the format of a text, of which the first line has the number `first_line`, if it is
     /// a part of a larger one. The inner error is the answer to a text without a puzzle or with a
     /// bad header.

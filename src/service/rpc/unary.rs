@@ -9,8 +9,10 @@ use crate::answer::{Cancel, Cancelled, Check, Tally, Task, Validation, check_blo
 use crate::pipeline::{Panicked, catch_panic};
 use crate::service::context::Context;
 use crate::service::metrics;
-use crate::service::rpc::options::{Settings, count_settings, solve_settings, task_for_order, text_hint};
-use crate::service::rpc::text::{EMPTY, Text, TextField, first_line};
+use crate::service::rpc::options::{
+    SolveSettings, count_settings, solve_settings, task_for_order, text_hint,
+};
+use crate::service::rpc::text::{EMPTY, RequestText, TextField, first_line};
 use crate::service::wire::convert;
 use crate::service::wire::proto;
 use crate::service::wire::status::work_broke_down;
@@ -27,8 +29,8 @@ pub(crate) async fn solve(
 ) -> Result<Response<proto::SolveResponse>, Status> {
     let call = context.admit(&request)?;
     let proto::SolveRequest { options, text, puzzle } = request.into_inner();
-    let Settings { task, hint } = solve_settings(context, &options.unwrap_or_default())?;
-    let answers = match Text::open(context, &TextField::of(text, puzzle)?, &hint, None)? {
+    let SolveSettings { task, hint } = solve_settings(context, &options.unwrap_or_default())?;
+    let answers = match RequestText::open(context, &TextField::of(text, puzzle)?, &hint, None)? {
         Err(error) => vec![convert::error_answer(&error)],
         Ok(text) => {
             let task = task_for_order(context, task, text.format().order())?;
@@ -64,7 +66,7 @@ const AT_ONCE_NODES: u64 = 100;
 ///
 /// A strategy that searches puzzles together visits the same nodes under any limit, so an answer
 /// found here is the one that the full node limit would give.
-fn answer_at_once(text: &Text, puzzles: u64, task: Task) -> Option<Vec<proto::Answer>> {
+fn answer_at_once(text: &RequestText, puzzles: u64, task: Task) -> Option<Vec<proto::Answer>> {
     let nodes = AT_ONCE_NODES / puzzles.max(1);
     let is_quick = text.len() <= AT_ONCE_BYTES
         && task.strategy_for(text.format().order()).searches_together()
@@ -84,7 +86,7 @@ fn answer_at_once(text: &Text, puzzles: u64, task: Task) -> Option<Vec<proto::An
 }
 
 /// Answers every puzzle, even if the work panics, and counts the answers.
-fn answer_text(text: &Text, task: Task, cancel: &dyn Cancel) -> Result<Vec<proto::Answer>, Cancelled> {
+fn answer_text(text: &RequestText, task: Task, cancel: &dyn Cancel) -> Result<Vec<proto::Answer>, Cancelled> {
     let (answers, tally) = answers_to(text, task, cancel)?;
     metrics::answered(&tally);
     Ok(answers)
@@ -92,7 +94,7 @@ fn answer_text(text: &Text, task: Task, cancel: &dyn Cancel) -> Result<Vec<proto
 
 /// The answers to every puzzle, and their tally.
 fn answers_to(
-    text: &Text,
+    text: &RequestText,
     task: Task,
     cancel: &dyn Cancel,
 ) -> Result<(Vec<proto::Answer>, Tally), Cancelled> {
@@ -139,14 +141,15 @@ pub(crate) async fn validate(
     let first_line = first_line(line)?;
     let asked = usize::try_from(error_limit).unwrap_or(MAX_ERRORS);
     let limit = if asked == 0 { MAX_ERRORS } else { asked.min(MAX_ERRORS) };
-    let (mut found, format) = match Text::open(context, &TextField::of(text, puzzle)?, &hint, first_line)? {
-        Err(error) => (Validation { puzzles: 0, bad: 0, errors: vec![error] }, None),
-        Ok(text) => {
-            let format = convert::text_options(text.format());
-            let found = context.run(&call, text.size(), move |_| Ok(validate_text(&text, limit))).await?;
-            (found, Some(format))
-        }
-    };
+    let (mut found, format) =
+        match RequestText::open(context, &TextField::of(text, puzzle)?, &hint, first_line)? {
+            Err(error) => (Validation { puzzles: 0, bad: 0, errors: vec![error] }, None),
+            Ok(text) => {
+                let format = convert::text_options(text.format());
+                let found = context.run(&call, text.size(), move |_| Ok(validate_text(&text, limit))).await?;
+                (found, Some(format))
+            }
+        };
     if first_line.is_some_and(|line| line > 1) {
         // The puzzles are in the parts before.
         found.errors.retain(|error| *error != EMPTY);
@@ -160,7 +163,7 @@ pub(crate) async fn validate(
     }))
 }
 
-fn validate_text(text: &Text, limit: usize) -> Validation {
+fn validate_text(text: &RequestText, limit: usize) -> Validation {
     let mut found = validate_block(text.format(), text.block(), limit);
     match found.puzzles {
         0 => found.errors.push(EMPTY),
@@ -180,14 +183,14 @@ pub(crate) async fn check(
     let call = context.admit(&request)?;
     let proto::CheckRequest { options, text, puzzle } = request.into_inner();
     let hint = text_hint(options.as_ref())?;
-    let grids = match Text::open(context, &TextField::of(text, puzzle)?, &hint, None)? {
+    let grids = match RequestText::open(context, &TextField::of(text, puzzle)?, &hint, None)? {
         Err(error) => vec![unreadable_grid(error)],
         Ok(text) => context.run(&call, text.size(), move |_| Ok(check_text(&text))).await?,
     };
     Ok(Response::new(proto::CheckResponse { grids }))
 }
 
-fn check_text(text: &Text) -> Vec<proto::CheckedGrid> {
+fn check_text(text: &RequestText) -> Vec<proto::CheckedGrid> {
     let is_single = text.is_single();
     let mut grids = Vec::new();
     check_block(text.format(), text.block(), |check| {
@@ -215,9 +218,9 @@ pub(crate) async fn count(
 ) -> Result<Response<proto::CountResponse>, Status> {
     let call = context.admit(&request)?;
     let request = request.into_inner();
-    let Settings { task, hint } = count_settings(context, &request)?;
+    let SolveSettings { task, hint } = count_settings(context, &request)?;
     let field = TextField::of(request.text, request.puzzle)?;
-    let answer = match Text::open(context, &field, &hint, None)? {
+    let answer = match RequestText::open(context, &field, &hint, None)? {
         Err(error) => convert::error_answer(&error),
         Ok(text) => {
             let task = task_for_order(context, task, text.format().order())?;

@@ -88,7 +88,7 @@ impl Size {
 }
 
 /// The work on each job of a batch. It may be restarted after it was cancelled.
-pub(crate) type Work<J, R> = dyn Fn(&J, &dyn Cancel) -> Result<R, Cancelled> + Send + Sync;
+pub(crate) type BatchWork<J, R> = dyn Fn(&J, &dyn Cancel) -> Result<R, Cancelled> + Send + Sync;
 
 /// Jobs, each with the slot of its answer.
 type Jobs<J, R> = Vec<SlottedJob<J, Result<R, Cancelled>>>;
@@ -96,7 +96,7 @@ type Jobs<J, R> = Vec<SlottedJob<J, Result<R, Cancelled>>>;
 /// Runs the jobs of a batch. Those that are cancelled while `is_wanted` are handed back.
 fn run_jobs<J, R>(
     jobs: Jobs<J, R>,
-    work: &Work<J, R>,
+    work: &BatchWork<J, R>,
     cancel: &dyn Cancel,
     is_wanted: impl Fn() -> bool,
 ) -> Jobs<J, R> {
@@ -272,7 +272,7 @@ impl WorkerPools {
         call: &Arc<CallWork>,
         mut permit: Permit,
         jobs: Vec<J>,
-        work: Arc<Work<J, R>>,
+        work: Arc<BatchWork<J, R>>,
     ) -> Vec<Slot<Result<R, Cancelled>>>
     where
         J: Send + 'static,
@@ -314,7 +314,7 @@ impl WorkerPools {
         call: &Arc<CallWork>,
         time: Duration,
         jobs: Jobs<J, R>,
-        work: Arc<Work<J, R>>,
+        work: Arc<BatchWork<J, R>>,
     ) where
         J: Send + 'static,
         R: Send + 'static,

@@ -186,20 +186,20 @@ impl Drop for Turn {
 /// The turns in one pool.
 #[derive(Debug)]
 pub(super) struct Turns {
-    state: Mutex<State>,
+    state: Mutex<TurnsState>,
     /// The time that the client had used whose turn was last.
     clock: AtomicU64,
 }
 
 #[derive(Debug)]
-struct State {
+struct TurnsState {
     free: usize,
     /// Each client once, with its batches in order. Nobody waits while a turn is free.
-    waiting: Vec<Waiting>,
+    waiting: Vec<WaitingClient>,
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct WaitingClient {
     client: Arc<Client>,
     batches: VecDeque<oneshot::Sender<Turn>>,
 }
@@ -207,11 +207,11 @@ struct Waiting {
 impl Turns {
     /// A number of turns at a time.
     pub(super) fn new(number: usize) -> Arc<Self> {
-        let state = Mutex::new(State { free: number, waiting: Vec::new() });
+        let state = Mutex::new(TurnsState { free: number, waiting: Vec::new() });
         Arc::new(Self { state, clock: AtomicU64::new(0) })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, TurnsState> {
         self.state.lock().ignore_poison()
     }
 
@@ -273,7 +273,7 @@ impl Turn {
     }
 }
 
-impl State {
+impl TurnsState {
     fn wait(&mut self, client: &Arc<Client>, sender: oneshot::Sender<Turn>) {
         match self.waiting.iter_mut().find(|waiting| Arc::ptr_eq(&waiting.client, client)) {
             Some(waiting) => {
@@ -283,7 +283,8 @@ impl State {
                 waiting.batches.push_back(sender);
             }
             None => {
-                self.waiting.push(Waiting { client: Arc::clone(client), batches: VecDeque::from([sender]) });
+                self.waiting
+                    .push(WaitingClient { client: Arc::clone(client), batches: VecDeque::from([sender]) });
             }
         }
     }

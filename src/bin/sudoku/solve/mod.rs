@@ -281,7 +281,7 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
     }
     let cancel = interrupt::flag()?;
     let pool = pipeline::lazy_pool(args.run.threads);
-    let run = Run { args, servers, cancel, pool: Arc::new(pool), begin };
+    let run = SolveRun { args, servers, cancel, pool: Arc::new(pool), begin };
     match run.answer_inputs(inputs) {
         Ok(code) | Err(EarlyEnd::Reported(code)) => Ok(code),
         Err(EarlyEnd::Failed(error)) => Err(error),
@@ -336,7 +336,7 @@ fn refuse_several(args: &SolveArgs, inputs: usize) -> anyhow::Result<()> {
 }
 
 /// A run over one input or several.
-struct Run<'a> {
+struct SolveRun<'a> {
     args: &'a SolveArgs,
     servers: Servers,
     cancel: Arc<AtomicBool>,
@@ -415,7 +415,7 @@ struct AnsweredRun {
     has_unanswered_argument: bool,
 }
 
-impl Run<'_> {
+impl SolveRun<'_> {
     /// Answers every puzzle of all inputs, from opening them to the report.
     fn answer_inputs(&self, inputs: Vec<Input>) -> Result<ExitCode, EarlyEnd> {
         let inputs = self.check_strictly(inputs)?;
@@ -444,8 +444,9 @@ impl Run<'_> {
         let first = open(&inputs[0])?;
         let mut bytes = first.reader.len_bytes();
         for other in &inputs[1..] {
-            // A validated one was open already. The others are opened when it is their turn, because
-            // too many at once may be refused, and because they may wait for somebody to write them.
+            // A validated one was open already. The others are opened when it is their turn,
+            // because too many at once may be refused, and because they may wait for somebody to
+            // write them.
             let can_be_opened = !self.args.answer.strict && other.input.is_rereadable();
             let length = if can_be_opened { open(other)?.reader.len_bytes() } else { None };
             bytes = bytes.zip(length).map(|(sum, length)| sum + length);

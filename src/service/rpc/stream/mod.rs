@@ -38,7 +38,7 @@ pub(crate) use solve_stream::SolveStream;
 
 /// The bounds of a batch. A message is never split, so a batch can be one message larger.
 #[derive(Clone, Copy)]
-struct Bounds {
+struct BatchBounds {
     messages: usize,
     /// The bytes of puzzles.
     bytes: usize,
@@ -47,14 +47,14 @@ struct Bounds {
 /// The bounds where puzzles are searched one by one. A handover costs as much as a few easy
 /// puzzles, so a batch holds several; but it occupies one thread while others may be idle, so it
 /// holds few.
-const ONE_BY_ONE: Bounds = Bounds { messages: 32, bytes: 16 << 10 };
+const ONE_BY_ONE: BatchBounds = BatchBounds { messages: 32, bytes: 16 << 10 };
 
 /// The bounds where all puzzles of a batch are searched together: a thousand fill the kernel.
-const TOGETHER: Bounds = Bounds { messages: 1024, bytes: 1024 * 82 };
+const TOGETHER: BatchBounds = BatchBounds { messages: 1024, bytes: 1024 * 82 };
 
 /// The bounds where puzzles searched together take so little time that the handover is a good part
 /// of the cost.
-const TOGETHER_IF_FAST: Bounds = Bounds { messages: 4096, bytes: 4096 * 82 };
+const TOGETHER_IF_FAST: BatchBounds = BatchBounds { messages: 4096, bytes: 4096 * 82 };
 
 /// The largest message that is copied in order to join others in one job.
 const JOINED_BYTES: usize = 16 << 10;

@@ -7,16 +7,16 @@ use tracing::Span;
 
 use crate::answer::Workers;
 use crate::service::context::Context;
-use crate::service::rpc::options::{Settings, solve_settings, task_for_order};
+use crate::service::rpc::options::{SolveSettings, solve_settings, task_for_order};
 use crate::service::wire::proto;
 use crate::text::Format;
 
 /// The state of a stream: its options, its format, and how much has been read.
-pub(crate) struct Session {
+pub(crate) struct StreamSession {
     context: Arc<Context>,
     /// The most recent options.
     options: proto::SolveOptions,
-    pub(crate) settings: Settings,
+    pub(crate) settings: SolveSettings,
     /// The workers, once the format is known.
     pub(crate) workers: Option<Arc<Workers>>,
     pub(crate) numbering: Numbering,
@@ -58,7 +58,7 @@ impl Drop for Numbering {
     }
 }
 
-impl Session {
+impl StreamSession {
     pub(crate) fn new(context: Arc<Context>) -> Result<Self, Status> {
         let options = proto::SolveOptions::default();
         let settings = solve_settings(&context, &options)?;
