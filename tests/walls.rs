@@ -25,7 +25,8 @@ const ORDER: [&str; 18] = [
     "load",
 ];
 
-/// The rooms of `service` in the order in which they may use each other; neighbours in a group never do.
+/// The modules of `service` in the order in which they may use each other; neighbours in a group
+/// never do.
 const SERVICE_ORDER: [&[&str]; 8] = [
     &["wire", "metrics", "flow_control"],
     &["net", "sched", "datasets"],
@@ -170,8 +171,8 @@ fn modules_use_only_what_stands_before_them() {
 }
 
 #[test]
-fn the_rooms_of_the_service_use_only_what_stands_before_them() {
-    let rank = |room: &str| SERVICE_ORDER.iter().position(|rooms| rooms.contains(&room));
+fn the_modules_of_the_service_use_only_what_stands_before_them() {
+    let rank = |module: &str| SERVICE_ORDER.iter().position(|group| group.contains(&module));
     let mut uses = 0;
     for (file, source) in sources() {
         let Some(inside) = file.strip_prefix("service/") else { continue };

@@ -3,7 +3,7 @@
 //! ```text
 //!                       ┌─▶ worker ⇄ server A
 //!   blocks ──▶ queue ───┼─▶ worker ⇄ server B      each takes the oldest waiting block
-//!                │      └─▶ worker ⇄ server C      as soon as its server has room for one more
+//!                │      └─▶ worker ⇄ server C      as soon as its server has capacity for one more
 //!                ▼
 //!     sink: answers in order
 //! ```
@@ -289,7 +289,7 @@ pub async fn solve_lines<E>(
     let mut given_up = Vec::new();
     loop {
         let more = async {
-            queue.wait_for_room().await;
+            queue.wait_for_capacity().await;
             blocks.recv().await
         };
         tokio::select! {

@@ -23,8 +23,8 @@ const MAX_BLOCKS: usize = 256;
 /// The bytes of blocks and answers at which no further block is added.
 const MAX_BYTES: usize = 32 << 20;
 
-/// The most blocks that wait for a server. A server with room must find the next one at once; more
-/// would only leave the cache.
+/// The most blocks that wait for a server. A server with capacity must find the next one at once;
+/// more would only leave the cache.
 const MAX_WAITING: usize = 2;
 
 /// A block of lines.
@@ -74,7 +74,7 @@ impl Blocks {
         self.is_complete && self.entries.iter().all(|entry| matches!(entry, BlockState::Answered(_)))
     }
 
-    fn has_room(&self) -> bool {
+    fn has_capacity(&self) -> bool {
         // An empty queue takes a block of any size.
         let is_light = self.bytes < MAX_BYTES || self.entries.is_empty();
         self.entries.len() < MAX_BLOCKS && self.waiting < MAX_WAITING && is_light
@@ -133,8 +133,8 @@ impl BlockQueue {
     }
 
     /// Waits until a block may be added.
-    pub(crate) async fn wait_for_room(&self) {
-        self.wait_for(|blocks| blocks.has_room().then_some(())).await;
+    pub(crate) async fn wait_for_capacity(&self) {
+        self.wait_for(|blocks| blocks.has_capacity().then_some(())).await;
     }
 
     /// Adds a block behind all others.
@@ -290,7 +290,7 @@ mod tests {
         let queue = BlockQueue::new(1);
         let mut pushed = 0;
         let mut fill = |lines: &Bytes, may_take: bool| {
-            while now(queue.wait_for_room()).is_some() {
+            while now(queue.wait_for_capacity()).is_some() {
                 queue.push(lines.clone());
                 pushed += 1;
                 if may_take {
@@ -301,25 +301,25 @@ mod tests {
         };
         let line = Bytes::from_static(b"1\n");
         assert_eq!(fill(&line, false), MAX_WAITING);
-        // Servers that have room take more, up to the bound of the whole.
+        // Servers with capacity take more, up to the bound of the whole.
         taken(&queue, 0);
         assert_eq!(fill(&line, true), MAX_BLOCKS);
         queue.answer(0, answers("an answer"));
-        assert!(now(queue.wait_for_room()).is_none());
+        assert!(now(queue.wait_for_capacity()).is_none());
         assert_eq!(oldest(&queue).as_deref(), Some("an answer"));
-        assert!(now(queue.wait_for_room()).is_some());
+        assert!(now(queue.wait_for_capacity()).is_some());
     }
 
     #[test]
     fn large_blocks_count_by_their_bytes() {
         let queue = BlockQueue::new(1);
         let large = Bytes::from(vec![b'\n'; MAX_BYTES + 1]);
-        assert!(now(queue.wait_for_room()).is_some());
+        assert!(now(queue.wait_for_capacity()).is_some());
         queue.push(large);
-        assert!(now(queue.wait_for_room()).is_none());
+        assert!(now(queue.wait_for_capacity()).is_none());
         let (number, _) = taken(&queue, 0);
         queue.answer(number, answers("small"));
-        assert!(now(queue.wait_for_room()).is_some());
+        assert!(now(queue.wait_for_capacity()).is_some());
         assert_eq!(taken_after_push(&queue), MAX_BYTES as u64 + 2);
     }
 

@@ -177,8 +177,8 @@ impl ServerWorker {
         let mut waits_for_line = lanes.is_some();
         let mut further_streams = 0;
         let mut has_answered = false;
-        // Capacity for one message, because a block that the server has no room for is better sent
-        // to another server.
+        // Capacity for one message, because a block that the server has no capacity for is better
+        // sent to another server.
         let (requests, outbox) = mpsc::channel(1);
         let mut requests = Some(requests);
         let mut responses = self.open(channel.clone(), outbox);
@@ -206,8 +206,8 @@ impl ServerWorker {
                     Some((number, block)) => {
                         unanswered.push_back(number);
                         let request = self.request(block, std::mem::take(&mut is_first));
-                        // The channel has room: `next` waited for it. If the stream has ended, its
-                        // responses say why.
+                        // The channel has capacity: `next` waited for it. If the stream has ended,
+                        // its responses say why.
                         if let Some(requests) = &requests {
                             let _ = requests.try_send(request);
                         }
@@ -386,8 +386,8 @@ async fn round_trip(channel: Channel) -> Duration {
     shortest
 }
 
-/// Waits until the stream has room for a block, and then for a block. `None` if there will be none.
-/// Waits for ever if the stream is closed.
+/// Waits until the stream has capacity for a block, and then for a block. `None` if there will be
+/// none. Waits for ever if the stream is closed.
 async fn next(requests: Option<&Requests>, queue: &BlockQueue, worker: usize) -> Option<(u64, LineBlock)> {
     if let Some(requests) = requests
         && requests.reserve().await.is_ok()

@@ -173,7 +173,7 @@ impl Reader {
         }
         while cut == 0 {
             let old = buffer.len();
-            let length = match self.source.fill(&mut buffer, self.room(), self.taken) {
+            let length = match self.source.fill(&mut buffer, self.capacity(), self.taken) {
                 Ok(length) => length,
                 Err(failure) => {
                     // The whole puzzles before the failure are handed out first.
@@ -227,7 +227,7 @@ impl Reader {
     }
 
     /// The number of bytes to read next: up to the next multiple of the chunk size.
-    fn room(&self) -> usize {
+    fn capacity(&self) -> usize {
         let past = self.taken % self.chunk_bytes as u64;
         self.chunk_bytes - usize::try_from(past).unwrap_or(0)
     }

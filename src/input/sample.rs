@@ -89,8 +89,8 @@ impl Source {
         let mut opening_bytes;
         loop {
             while sample.len() < SAMPLE_BYTES && !at_end {
-                let room = SAMPLE_BYTES - sample.len();
-                match self.fill(&mut sample, room, taken) {
+                let capacity = SAMPLE_BYTES - sample.len();
+                match self.fill(&mut sample, capacity, taken) {
                     Ok(length) => {
                         let news = &sample[sample.len() - length..];
                         zero = zero.or_else(|| memchr::memchr(0, news).map(|at| taken + at as u64));

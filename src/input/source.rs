@@ -268,24 +268,29 @@ impl Source {
         matches!(self.backing, Backing::Stream { decoding: Some(_), .. })
     }
 
-    /// Appends up to `room` bytes to `buffer` and returns how many; 0 only at the end. `before` is
-    /// the number of bytes that have been read so far.
+    /// Appends up to `capacity` bytes to `buffer` and returns how many; 0 only at the end. `before`
+    /// is the number of bytes that have been read so far.
     pub(super) fn fill(
         &mut self,
         buffer: &mut Vec<u8>,
-        room: usize,
+        capacity: usize,
         before: u64,
     ) -> Result<usize, InputError> {
-        let length = self.fill_unhashed(buffer, room, before)?;
+        let length = self.fill_unhashed(buffer, capacity, before)?;
         if let Some(hasher) = &mut self.hasher {
             hasher.add(before, &buffer[buffer.len() - length..]);
         }
         Ok(length)
     }
 
-    fn fill_unhashed(&mut self, buffer: &mut Vec<u8>, room: usize, before: u64) -> Result<usize, InputError> {
-        let room = room.min(usize::try_from(self.end.saturating_sub(before)).unwrap_or(usize::MAX));
-        if room == 0 {
+    fn fill_unhashed(
+        &mut self,
+        buffer: &mut Vec<u8>,
+        capacity: usize,
+        before: u64,
+    ) -> Result<usize, InputError> {
+        let capacity = capacity.min(usize::try_from(self.end.saturating_sub(before)).unwrap_or(usize::MAX));
+        if capacity == 0 {
             return Ok(0);
         }
         if let Some(failure) = self.deferred.take() {
@@ -293,14 +298,14 @@ impl Source {
         }
         match &mut self.backing {
             Backing::Map { map, at } => {
-                let length = room.min(map.len() - *at);
+                let length = capacity.min(map.len() - *at);
                 map.copy(*at..*at + length, buffer)?;
                 *at += length;
                 Ok(length)
             }
             Backing::Stream { stream, decoding, file } => {
                 let old = buffer.len();
-                buffer.resize(old + room, 0);
+                buffer.resize(old + capacity, 0);
                 let result = loop {
                     match stream.read(&mut buffer[old..]) {
                         Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

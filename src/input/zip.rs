@@ -331,9 +331,9 @@ impl Content {
         let length = match &mut self.inflate {
             None => {
                 let left = usize::try_from(self.left.unwrap_or_default()).unwrap_or(usize::MAX);
-                let room = buffer.len().min(left);
-                let length = stream.read(&mut buffer[..room])?;
-                if length == 0 && room > 0 {
+                let capacity = buffer.len().min(left);
+                let length = stream.read(&mut buffer[..capacity])?;
+                if length == 0 && capacity > 0 {
                     return Err(ErrorKind::UnexpectedEof.into());
                 }
                 self.compressed += length as u64;
@@ -343,8 +343,8 @@ impl Content {
             Some(_) if self.is_inflated => 0,
             Some(inflate) => loop {
                 let input = fill(stream)?;
-                let room = usize::try_from(self.left.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
-                let input = &input[..input.len().min(room)];
+                let capacity = usize::try_from(self.left.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
+                let input = &input[..input.len().min(capacity)];
                 let (is_at_end, consumed, made) = (input.is_empty(), inflate.total_in(), inflate.total_out());
                 let status = inflate
                     .decompress(input, buffer, FlushDecompress::None)

@@ -122,11 +122,11 @@ pub fn solve(
     let work = {
         let (workers, cancel) = (Arc::clone(workers), Arc::clone(cancel));
         move |chunk: &Chunk| {
-            let (block, mut room) = (chunk.block(), Vec::new());
+            let (block, mut buffer) = (chunk.block(), Vec::new());
             // Without the check, an allocator that has no memory left would abort the process
             // without a message.
-            let written = match room.try_reserve_exact(Workers::room_for(block)) {
-                Ok(()) => workers.write_answers_into(block, &*cancel, room).map_err(OfflineError::from),
+            let written = match buffer.try_reserve_exact(Workers::room_for(block)) {
+                Ok(()) => workers.write_answers_into(block, &*cancel, buffer).map_err(OfflineError::from),
                 Err(_) => Err(OfflineError::Memory),
             };
             Ok((chunk.end(), chunk.prefix(), written?))

@@ -6,13 +6,13 @@
 //!              UNAUTHENTICATED
 //! ```
 //!
-//! There is room for a number of calls in all, and a share of that for each client. A share is
+//! There is capacity for a number of calls in all, and a share of that for each client. A share is
 //! measured by what is free: a connection may hold twice as many calls as are free for all others,
 //! so one has two thirds, three have two sevenths each, and something is left however many there
 //! are. All connections of an address together, and all calls with one token, may hold three times
 //! what is free.
 //!
-//! A call that finds no room takes the place of one that has been idle for the time-out, or has
+//! A call beyond the capacity takes the place of one that has been idle for the time-out, or has
 //! never sent a message, and belongs to a connection with more calls, if there is any. Otherwise
 //! it is refused.
 //!
@@ -74,11 +74,11 @@ pub(crate) struct AdmissionLimits {
     pub(crate) framing: Framing,
 }
 
-/// The calls that are open, and the room for more.
+/// The calls that are open, and the capacity for more.
 pub(crate) struct Admission {
     limits: RwLock<AdmissionLimits>,
     open: Mutex<OpenCalls>,
-    /// When a call was refused last for lack of room.
+    /// When a call was refused last for lack of capacity.
     refused: Mutex<Option<Instant>>,
 }
 
@@ -99,8 +99,8 @@ struct OpenCall {
     still_since: Instant,
 }
 
-/// Why there is no room for a call.
-enum NoRoom {
+/// Why a call is beyond the capacity.
+enum OverCapacity {
     /// All places are taken.
     Full,
     /// Its connection, address or token has its share.
@@ -110,7 +110,7 @@ enum NoRoom {
 }
 
 impl Admission {
-    /// Room for calls within the limits. Must be called within a runtime.
+    /// Capacity for calls within the limits. Must be called within a runtime.
     pub(crate) fn new(limits: AdmissionLimits) -> Arc<Self> {
         let admission =
             Arc::new(Self { limits: RwLock::new(limits), open: Mutex::default(), refused: Mutex::default() });
@@ -138,28 +138,28 @@ impl Admission {
     fn enter(&self, state: &Arc<CallState>, several_tokens: bool) -> Result<(), Status> {
         let limits = self.limits();
         let mut open = self.open();
-        let no_room = match open.room(state, limits.calls, several_tokens) {
-            Some(NoRoom::Quota(quota)) => {
+        let over = match open.over_capacity(state, limits.calls, several_tokens) {
+            Some(OverCapacity::Quota(quota)) => {
                 metrics::refused("quota");
                 return Err(over_quota(STREAMS_QUOTA, "calls open at once", quota));
             }
-            Some(no_room) if open.end_idle(state, limits.idle_timeout) => {
-                open.room(state, limits.calls, several_tokens).map(|_| no_room)
+            Some(over) if open.end_idle(state, limits.idle_timeout) => {
+                open.over_capacity(state, limits.calls, several_tokens).map(|_| over)
             }
-            no_room => no_room,
+            over => over,
         };
-        let Some(no_room) = no_room else {
+        let Some(over) = over else {
             open.add(state);
             return Ok(());
         };
         drop(open);
         *self.refused.lock().ignore_poison() = Some(Instant::now());
-        Err(match no_room {
-            NoRoom::Share(whose, share) => {
+        Err(match over {
+            OverCapacity::Share(whose, share) => {
                 metrics::refused("share");
                 share_reached(whose, share, limits.calls)
             }
-            NoRoom::Full | NoRoom::Quota(_) => {
+            OverCapacity::Full | OverCapacity::Quota(_) => {
                 metrics::refused("max_streams");
                 busy(MAX_STREAMS, "calls open at once", limits.calls)
             }
@@ -192,7 +192,7 @@ impl Admission {
         });
     }
 
-    /// Whether calls are refused for lack of room, or were within the last second.
+    /// Whether calls are refused for lack of capacity, or were within the last second.
     pub(crate) fn is_crowded(&self) -> bool {
         const RECENTLY: Duration = Duration::from_secs(1);
         let refused = *self.refused.lock().ignore_poison();
@@ -216,35 +216,35 @@ impl OpenCalls {
         self.places.iter().flatten()
     }
 
-    /// Why there is no room for a call, if there is none.
-    fn room(&self, state: &CallState, limit: usize, several_tokens: bool) -> Option<NoRoom> {
+    /// Why a call is beyond the capacity, if it is.
+    fn over_capacity(&self, state: &CallState, limit: usize, several_tokens: bool) -> Option<OverCapacity> {
         let free = limit.saturating_sub(self.count);
         let held = |open: &AtomicUsize| open.load(Ordering::Relaxed);
         let caller = state.caller();
         if let Some((quota, caller)) = caller.and_then(|caller| Some((caller.streams()?, caller)))
             && held(caller.open_calls()) >= quota
         {
-            return Some(NoRoom::Quota(quota));
+            return Some(OverCapacity::Quota(quota));
         }
         if free == 0 {
-            return Some(NoRoom::Full);
+            return Some(OverCapacity::Full);
         }
         let on_connection = held(state.connection.open_calls());
         if on_connection > CONNECTION_SHARE.saturating_mul(free) {
-            return Some(NoRoom::Share("connection", on_connection));
+            return Some(OverCapacity::Share("connection", on_connection));
         }
         let of_address = state.connection.peer().shared_address();
         if let Some(&from_address) = of_address.and_then(|address| self.by_address.get(&address))
             && from_address > GROUP_SHARE.saturating_mul(free)
         {
-            return Some(NoRoom::Share("address", from_address));
+            return Some(OverCapacity::Share("address", from_address));
         }
         // A quota is a share that somebody has thought about.
         let shares = |caller: &&Arc<Caller>| several_tokens && caller.streams().is_none();
         let of_token = caller.filter(shares).map(|caller| held(caller.open_calls()));
         of_token
             .filter(|&of_token| of_token > GROUP_SHARE.saturating_mul(free))
-            .map(|n| NoRoom::Share("token", n))
+            .map(|n| OverCapacity::Share("token", n))
     }
 
     fn add(&mut self, state: &Arc<CallState>) {
@@ -458,12 +458,12 @@ mod tests {
         ConnectionHandle::new(Peer::Network(address.parse::<SocketAddr>().unwrap()))
     }
 
-    fn room(calls: usize) -> Arc<Admission> {
+    fn capacity(calls: usize) -> Arc<Admission> {
         let framing = Framing { message_bytes: 1000, timeout: Duration::from_secs(1) };
         Admission::new(AdmissionLimits { calls, idle_timeout: Duration::from_millis(100), framing })
     }
 
-    /// Lets in as many calls of a connection as there is room for.
+    /// Lets in as many calls of a connection as there is capacity for.
     fn fill(admission: &Admission, connection: &ConnectionHandle) -> Vec<Arc<CallState>> {
         let call = || {
             let state = CallState::new(connection.clone(), Deadline::default());
@@ -473,8 +473,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn there_is_room_however_many_connections_take_their_share() {
-        let admission = room(256);
+    async fn there_is_capacity_however_many_connections_take_their_share() {
+        let admission = capacity(256);
         let mut held = Vec::new();
         for share in [171, 57, 19, 6, 2] {
             let calls = fill(&admission, &connection("127.0.0.1:1"));
@@ -488,13 +488,13 @@ mod tests {
         }
         assert_eq!(admission.open().count, 0);
         for limit in [1, 2] {
-            assert_eq!(fill(&room(limit), &connection("127.0.0.1:1")).len(), limit, "all there are");
+            assert_eq!(fill(&capacity(limit), &connection("127.0.0.1:1")).len(), limit, "all there are");
         }
     }
 
     #[tokio::test]
-    async fn an_address_leaves_room_for_others() {
-        let admission = room(100);
+    async fn an_address_leaves_capacity_for_others() {
+        let admission = capacity(100);
         let from = |address: &str| -> usize {
             (0..100).map(|_| fill(&admission, &connection(address)).len()).sum::<usize>()
         };
@@ -502,14 +502,14 @@ mod tests {
         assert!((75..=77).contains(&first), "{first}");
         assert!(from("192.0.2.2:5") > 10);
         // The machine itself may be a proxy.
-        let admission = room(100);
+        let admission = capacity(100);
         let held: usize = (0..100).map(|_| fill(&admission, &connection("127.0.0.1:5")).len()).sum();
         assert_eq!(held, 100);
     }
 
     #[tokio::test]
     async fn an_idle_call_is_ended_for_another_and_a_busy_one_is_not() {
-        let admission = room(4);
+        let admission = capacity(4);
         let greedy = connection("127.0.0.1:1");
         let calls = fill(&admission, &greedy);
         assert_eq!(calls.len(), 3);
@@ -526,7 +526,7 @@ mod tests {
         assert!(admission.is_crowded());
         sleep(Duration::from_millis(150)).await;
         admission.enter(&newcomer(), false).unwrap();
-        assert!(admission.enter(&newcomer(), false).is_err(), "only the idle one has made room");
+        assert!(admission.enter(&newcomer(), false).is_err(), "only the idle one has made way");
         let woken = std::future::poll_fn(|cx| Poll::Ready(calls[1].request_ends(cx))).await;
         assert_eq!(woken, Some(EndReason::Idle));
         assert_eq!(std::future::poll_fn(|cx| Poll::Ready(calls[0].request_ends(cx))).await, None);

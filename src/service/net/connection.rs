@@ -64,18 +64,18 @@ const WAITING: usize = 64;
 /// The time between two lines in the log about peers that wait.
 const LOG_INTERVAL: Duration = Duration::from_secs(60);
 
-/// The room for connections.
+/// The capacity for connections.
 #[derive(Debug)]
-pub(crate) struct ConnectionRoom {
+pub(crate) struct ConnectionCapacity {
     permits: Arc<Semaphore>,
     limit: AtomicUsize,
     waiting: Arc<Semaphore>,
-    /// When it was last logged that there is no room.
+    /// When it was last logged that there is no capacity.
     logged: Mutex<Option<Instant>>,
 }
 
-impl ConnectionRoom {
-    /// Room for so many connections.
+impl ConnectionCapacity {
+    /// Capacity for so many connections.
     pub(crate) fn new(connections: usize) -> Arc<Self> {
         let connections = connections.min(Semaphore::MAX_PERMITS);
         Arc::new(Self {
@@ -86,7 +86,7 @@ impl ConnectionRoom {
         })
     }
 
-    /// Changes the room. Connections that are open stay open.
+    /// Changes the capacity. Connections that are open stay open.
     pub(crate) fn set_limit(&self, connections: usize) {
         let new = connections.min(Semaphore::MAX_PERMITS);
         let old = self.limit.swap(new, Ordering::Relaxed);
@@ -105,7 +105,7 @@ impl ConnectionRoom {
         });
     }
 
-    /// Whether peers wait for room.
+    /// Whether peers wait for capacity.
     pub(crate) fn is_full(&self) -> bool {
         self.waiting.available_permits() < WAITING
     }
@@ -141,7 +141,7 @@ pub(crate) async fn accept(
     listening: Listening,
     tls: Option<Arc<Tls>>,
     limits: ConnectionLimits,
-    room: Arc<ConnectionRoom>,
+    capacity: Arc<ConnectionCapacity>,
     draining: watch::Receiver<bool>,
     accepted: Accepted,
 ) {
@@ -161,18 +161,18 @@ pub(crate) async fn accept(
         let handle = ConnectionHandle::new(peer);
         let acceptor = tls.as_ref().map(|tls| tls.acceptor());
         let (draining, accepted) = (draining.clone(), accepted.clone());
-        let waits = match Arc::clone(&room.permits).try_acquire_owned() {
+        let waits = match Arc::clone(&capacity.permits).try_acquire_owned() {
             Ok(permit) => Ok(permit),
             Err(_) => {
-                room.log();
+                capacity.log();
                 // The semaphores are never closed.
                 tokio::select! {
                     () = accepted.http2.closed() => return,
-                    place = Arc::clone(&room.waiting).acquire_owned() => Err(place),
+                    place = Arc::clone(&capacity.waiting).acquire_owned() => Err(place),
                 }
             }
         };
-        let permits = Arc::clone(&room.permits);
+        let permits = Arc::clone(&capacity.permits);
         // A greeting takes as long as the peer does, so it has a task of its own. The permits bound
         // the number of these tasks.
         tokio::spawn(async move {

@@ -58,7 +58,7 @@ impl Encoding {
         Some(encoding)
     }
 
-    /// Unpacks a message, behind room for its header, up to `limit` bytes.
+    /// Unpacks a message, behind space for its header, up to `limit` bytes.
     fn unpack(self, packed: &[u8], limit: usize) -> Result<Bytes, Fault> {
         let mut message = Vec::with_capacity(HEADER_BYTES + limit.min(4 * packed.len()));
         message.extend([0; HEADER_BYTES]);

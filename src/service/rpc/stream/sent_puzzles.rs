@@ -83,8 +83,8 @@ pub(super) fn format_of(puzzles: &[Bytes], hint: &Hint, method: &str) -> Result<
     };
     let mut sample = Vec::new();
     for puzzle in puzzles {
-        let room = SAMPLE_BYTES - sample.len();
-        if puzzle.len() >= room {
+        let capacity = SAMPLE_BYTES - sample.len();
+        if puzzle.len() >= capacity {
             break;
         }
         sample.extend_from_slice(puzzle);
