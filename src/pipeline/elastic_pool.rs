@@ -1,4 +1,9 @@
 //! Elastic thread pools: threads that come and go with the work.
+//!
+//! They are no pools of rayon, because those have a fixed number of threads, and each of these
+//! looks through the queues of all others before it sleeps. The service needs more threads than
+//! cores while long searches run and the memory of the additional ones back afterwards, and its
+//! jobs are often shorter than that look.
 
 use std::collections::VecDeque;
 use std::fmt;
