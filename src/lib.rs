@@ -45,4 +45,6 @@ pub mod input;
 pub mod load;
 pub mod offline;
 pub mod pipeline;
+#[doc(hidden)]
+pub mod poison;
 pub mod service;

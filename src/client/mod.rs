@@ -3,7 +3,7 @@
 //! ```text
 //!                       ┌─▶ worker ⇄ server A
 //!   blocks ──▶ queue ───┼─▶ worker ⇄ server B      each takes the oldest waiting block
-//!                │      └─▶ worker ⇄ server C      as soon as its server has room for one more
+//!                │      └─▶ worker ⇄ server C      as soon as its server has capacity for one more
 //!                ▼
 //!     sink: answers in order
 //! ```
@@ -44,7 +44,7 @@ pub use endpoint::Endpoint;
 pub use probe::{Probe, ProbeError};
 use worker::{ServerWorker, StreamHeader, WorkerEnd};
 
-use queue::Queue;
+use queue::BlockQueue;
 pub(crate) use worker::MAX_ANSWER_BYTES;
 
 use crate::answer::{Tally, Task};
@@ -273,7 +273,7 @@ pub async fn solve_lines<E>(
     }
     let servers: Vec<Connector> =
         servers.iter().map(|endpoint| Connector::new(endpoint, retry)).collect::<Result<_, _>>()?;
-    let queue = Arc::new(Queue::new(job.first_line));
+    let queue = Arc::new(BlockQueue::new(job.first_line));
     let header =
         Arc::new(StreamHeader { options: options_from(&job.task, &job.hint), prelude: job.prelude.clone() });
     let (noticing, mut notices) = mpsc::unbounded_channel();
@@ -289,7 +289,7 @@ pub async fn solve_lines<E>(
     let mut given_up = Vec::new();
     loop {
         let more = async {
-            queue.wait_for_room().await;
+            queue.wait_for_capacity().await;
             blocks.recv().await
         };
         tokio::select! {

@@ -58,21 +58,21 @@ pub(super) async fn connect(
         let (socket, noticed) = (connector.call(address), Arc::clone(&noticed));
         async move {
             let socket = socket.await?.into_inner();
-            Ok::<_, tower::BoxError>(TokioIo::new(Listening { socket, first: Vec::new(), noticed }))
+            Ok::<_, tower::BoxError>(TokioIo::new(WatchedSocket { socket, first: Vec::new(), noticed }))
         }
     });
     transport.connect_with_connector(listening).await
 }
 
 /// A socket whose first bytes are looked at as they pass.
-struct Listening {
+struct WatchedSocket {
     socket: TcpStream,
     /// The first bytes, up to [`Spoken::TELLING_BYTES`].
     first: Vec<u8>,
     noticed: Noticed,
 }
 
-impl Listening {
+impl WatchedSocket {
     fn look_at(&mut self, bytes: &[u8]) {
         let missing = Spoken::TELLING_BYTES - self.first.len();
         if missing > 0 && !bytes.is_empty() {
@@ -99,7 +99,7 @@ impl Listening {
     }
 }
 
-impl AsyncRead for Listening {
+impl AsyncRead for WatchedSocket {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -113,7 +113,7 @@ impl AsyncRead for Listening {
     }
 }
 
-impl AsyncWrite for Listening {
+impl AsyncWrite for WatchedSocket {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let written = Pin::new(&mut this.socket).poll_write(cx, bytes);

@@ -120,7 +120,7 @@ async fn health(address: &str, is_encrypted: bool) -> Result<(), ProbeError> {
         async move {
             let socket = TcpStream::connect(&target).await?;
             Ok::<_, io::Error>(TokioIo::new(if is_encrypted {
-                Box::new(encrypted(socket).await?) as Box<dyn Socket>
+                Box::new(encrypted(socket).await?) as Box<dyn AsyncSocket>
             } else {
                 Box::new(socket)
             }))
@@ -157,11 +157,11 @@ async fn readiness(address: &str) -> Result<(), ProbeError> {
 }
 
 /// What HTTP/2 is spoken over.
-trait Socket: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin {}
+trait AsyncSocket: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin {}
 
-impl<T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin> Socket for T {}
+impl<T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin> AsyncSocket for T {}
 
-async fn encrypted(socket: TcpStream) -> io::Result<impl Socket> {
+async fn encrypted(socket: TcpStream) -> io::Result<impl AsyncSocket> {
     let provider = Arc::new(default_provider());
     let config = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()

@@ -8,12 +8,13 @@
 //! repeated or overtaken, whatever happens to servers.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use bytes::Bytes;
 use tokio::sync::Notify;
 
 use crate::answer::Tally;
+use crate::poison::IgnorePoison as _;
 use crate::service::wire::line_count::count_lines;
 
 /// The most blocks in the queue. This is how far other servers get ahead of a slow one.
@@ -22,13 +23,13 @@ const MAX_BLOCKS: usize = 256;
 /// The bytes of blocks and answers at which no further block is added.
 const MAX_BYTES: usize = 32 << 20;
 
-/// The most blocks that wait for a server. A server with room must find the next one at once; more
-/// would only leave the cache.
+/// The most blocks that wait for a server. A server with capacity must find the next one at once;
+/// more would only leave the cache.
 const MAX_WAITING: usize = 2;
 
 /// A block of lines.
 #[derive(Clone, Debug)]
-pub(crate) struct Block {
+pub(crate) struct LineBlock {
     pub(crate) lines: Bytes,
     /// The number of the first of them, from 1.
     pub(crate) first_line: u64,
@@ -44,9 +45,9 @@ pub(crate) struct BlockAnswers {
 /// The state of one block.
 #[derive(Debug)]
 enum BlockState {
-    Waiting(Block),
+    Waiting(LineBlock),
     /// Sent to the server with this number, and not answered.
-    Sent(Block, usize),
+    Sent(LineBlock, usize),
     Answered(BlockAnswers),
 }
 
@@ -73,7 +74,7 @@ impl Blocks {
         self.is_complete && self.entries.iter().all(|entry| matches!(entry, BlockState::Answered(_)))
     }
 
-    fn has_room(&self) -> bool {
+    fn has_capacity(&self) -> bool {
         // An empty queue takes a block of any size.
         let is_light = self.bytes < MAX_BYTES || self.entries.is_empty();
         self.entries.len() < MAX_BLOCKS && self.waiting < MAX_WAITING && is_light
@@ -87,12 +88,12 @@ impl Blocks {
 
 /// The queue, shared by the task that reads and writes and the workers of the servers.
 #[derive(Debug)]
-pub(crate) struct Queue {
+pub(crate) struct BlockQueue {
     blocks: Mutex<Blocks>,
     changed: Notify,
 }
 
-impl Queue {
+impl BlockQueue {
     /// An empty queue for blocks that begin with line `first_line`.
     pub(crate) fn new(first_line: u64) -> Self {
         let blocks = Blocks {
@@ -108,7 +109,7 @@ impl Queue {
 
     fn lock(&self) -> MutexGuard<'_, Blocks> {
         // A panic leaves no half-made change, so a poisoned lock can be used.
-        self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
+        self.blocks.lock().ignore_poison()
     }
 
     /// Changes the queue, and wakes all waiting tasks.
@@ -132,8 +133,8 @@ impl Queue {
     }
 
     /// Waits until a block may be added.
-    pub(crate) async fn wait_for_room(&self) {
-        self.wait_for(|blocks| blocks.has_room().then_some(())).await;
+    pub(crate) async fn wait_for_capacity(&self) {
+        self.wait_for(|blocks| blocks.has_capacity().then_some(())).await;
     }
 
     /// Adds a block behind all others.
@@ -143,7 +144,7 @@ impl Queue {
             blocks.next_line += count_lines(&lines) as u64;
             blocks.bytes += lines.len();
             blocks.waiting += 1;
-            blocks.entries.push_back(BlockState::Waiting(Block { lines, first_line }));
+            blocks.entries.push_back(BlockState::Waiting(LineBlock { lines, first_line }));
         });
     }
 
@@ -174,7 +175,7 @@ impl Queue {
 
     /// Waits for the oldest waiting block, and assigns it to a server. `None` only when all blocks
     /// are answered, because until then one may come back from another server.
-    pub(crate) async fn take(&self, server: usize) -> Option<(u64, Block)> {
+    pub(crate) async fn take(&self, server: usize) -> Option<(u64, LineBlock)> {
         let taken = self.wait_for(|blocks| {
             if blocks.is_answered() {
                 return Some(None);
@@ -245,19 +246,19 @@ mod tests {
         BlockAnswers { lines: Bytes::from_static(text.as_bytes()), tally: Tally::default() }
     }
 
-    fn taken(queue: &Queue, server: usize) -> (u64, u64) {
+    fn taken(queue: &BlockQueue, server: usize) -> (u64, u64) {
         let (number, block) = now(queue.take(server)).unwrap().unwrap();
         (number, block.first_line)
     }
 
-    fn oldest(queue: &Queue) -> Option<String> {
+    fn oldest(queue: &BlockQueue) -> Option<String> {
         now(queue.oldest())
             .map(|answers| answers.map_or("the end".into(), |a| String::from_utf8(a.lines.into()).unwrap()))
     }
 
     #[test]
     fn answers_come_out_in_order_and_blocks_are_given_back() {
-        let queue = Queue::new(5);
+        let queue = BlockQueue::new(5);
         for lines in ["a\nb\n", "c\n", "d\n", "e"] {
             queue.push(Bytes::from_static(lines.as_bytes()));
         }
@@ -286,10 +287,10 @@ mod tests {
 
     #[test]
     fn it_takes_in_no_more_than_it_may_hold() {
-        let queue = Queue::new(1);
+        let queue = BlockQueue::new(1);
         let mut pushed = 0;
         let mut fill = |lines: &Bytes, may_take: bool| {
-            while now(queue.wait_for_room()).is_some() {
+            while now(queue.wait_for_capacity()).is_some() {
                 queue.push(lines.clone());
                 pushed += 1;
                 if may_take {
@@ -300,29 +301,29 @@ mod tests {
         };
         let line = Bytes::from_static(b"1\n");
         assert_eq!(fill(&line, false), MAX_WAITING);
-        // Servers that have room take more, up to the bound of the whole.
+        // Servers with capacity take more, up to the bound of the whole.
         taken(&queue, 0);
         assert_eq!(fill(&line, true), MAX_BLOCKS);
         queue.answer(0, answers("an answer"));
-        assert!(now(queue.wait_for_room()).is_none());
+        assert!(now(queue.wait_for_capacity()).is_none());
         assert_eq!(oldest(&queue).as_deref(), Some("an answer"));
-        assert!(now(queue.wait_for_room()).is_some());
+        assert!(now(queue.wait_for_capacity()).is_some());
     }
 
     #[test]
     fn large_blocks_count_by_their_bytes() {
-        let queue = Queue::new(1);
+        let queue = BlockQueue::new(1);
         let large = Bytes::from(vec![b'\n'; MAX_BYTES + 1]);
-        assert!(now(queue.wait_for_room()).is_some());
+        assert!(now(queue.wait_for_capacity()).is_some());
         queue.push(large);
-        assert!(now(queue.wait_for_room()).is_none());
+        assert!(now(queue.wait_for_capacity()).is_none());
         let (number, _) = taken(&queue, 0);
         queue.answer(number, answers("small"));
-        assert!(now(queue.wait_for_room()).is_some());
+        assert!(now(queue.wait_for_capacity()).is_some());
         assert_eq!(taken_after_push(&queue), MAX_BYTES as u64 + 2);
     }
 
-    fn taken_after_push(queue: &Queue) -> u64 {
+    fn taken_after_push(queue: &BlockQueue) -> u64 {
         queue.push(Bytes::from_static(b"1\n"));
         taken(queue, 0).1
     }

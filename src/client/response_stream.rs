@@ -4,12 +4,12 @@ use std::pin::Pin;
 
 use tonic::{Response, Status, Streaming};
 
-type Opening<T> = Pin<Box<dyn Future<Output = Result<Response<Streaming<T>>, Status>> + Send>>;
+type OpeningCall<T> = Pin<Box<dyn Future<Output = Result<Response<Streaming<T>>, Status>> + Send>>;
 
 /// The responses of a stream. A server may have to read messages before it accepts the call, so
 /// sending must not wait for that.
 pub(crate) enum ResponseStream<T> {
-    Opening(Opening<T>),
+    Opening(OpeningCall<T>),
     Open(Box<Streaming<T>>),
 }
 

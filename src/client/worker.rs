@@ -28,7 +28,7 @@ use tonic_health::pb::health_client::HealthClient;
 use tonic_types::StatusExt as _;
 
 use crate::client::endpoint::Connector;
-use crate::client::queue::{Block, BlockAnswers, Queue};
+use crate::client::queue::{BlockAnswers, BlockQueue, LineBlock};
 use crate::client::response_stream::ResponseStream;
 use crate::client::{Notice, RetryPolicy, ServerError};
 use crate::service::wire::convert::tally_from;
@@ -86,7 +86,7 @@ pub(crate) struct ServerWorker {
     number: usize,
     connector: Connector,
     retry: RetryPolicy,
-    queue: Arc<Queue>,
+    queue: Arc<BlockQueue>,
     header: Arc<StreamHeader>,
     notices: mpsc::UnboundedSender<Notice>,
     /// The number of puzzles that the server has answered, on all streams.
@@ -100,7 +100,7 @@ impl ServerWorker {
         number: usize,
         connector: Connector,
         retry: RetryPolicy,
-        queue: Arc<Queue>,
+        queue: Arc<BlockQueue>,
         header: Arc<StreamHeader>,
         notices: mpsc::UnboundedSender<Notice>,
     ) -> Self {
@@ -159,7 +159,7 @@ impl ServerWorker {
             () = queue.answered() => return Ok(()),
             channel = self.connector.connect() => channel?,
         };
-        let mut lanes = Lanes::new(&self.queue);
+        let mut lanes = StreamLanes::new(&self.queue);
         let outcome = self.stream_on(channel, Some(&mut lanes)).await;
         lanes.end(outcome.is_ok()).await;
         outcome
@@ -170,15 +170,15 @@ impl ServerWorker {
     async fn stream_on(
         &mut self,
         channel: Channel,
-        mut lanes: Option<&mut Lanes>,
+        mut lanes: Option<&mut StreamLanes>,
     ) -> Result<(), ServerError> {
         let queue = Arc::clone(&self.queue);
         let mut line = pin!(round_trip(channel.clone()));
         let mut waits_for_line = lanes.is_some();
         let mut further_streams = 0;
         let mut has_answered = false;
-        // Capacity for one message, because a block that the server has no room for is better sent
-        // to another server.
+        // Capacity for one message, because a block that the server has no capacity for is better
+        // sent to another server.
         let (requests, outbox) = mpsc::channel(1);
         let mut requests = Some(requests);
         let mut responses = self.open(channel.clone(), outbox);
@@ -206,8 +206,8 @@ impl ServerWorker {
                     Some((number, block)) => {
                         unanswered.push_back(number);
                         let request = self.request(block, std::mem::take(&mut is_first));
-                        // The channel has room: `next` waited for it. If the stream has ended, its
-                        // responses say why.
+                        // The channel has capacity: `next` waited for it. If the stream has ended,
+                        // its responses say why.
                         if let Some(requests) = &requests {
                             let _ = requests.try_send(request);
                         }
@@ -247,8 +247,8 @@ impl ServerWorker {
     }
 
     /// The message for a block. The first of a stream carries the options and the prelude, too.
-    fn request(&self, block: Block, is_first: bool) -> SolveLinesRequest {
-        let Block { lines, first_line } = block;
+    fn request(&self, block: LineBlock, is_first: bool) -> SolveLinesRequest {
+        let LineBlock { lines, first_line } = block;
         if !is_first {
             return SolveLinesRequest { options: None, lines, first_line };
         }
@@ -312,15 +312,15 @@ impl ServerWorker {
 }
 
 /// The further streams of a worker.
-struct Lanes {
+struct StreamLanes {
     numbers: Vec<usize>,
-    queue: Arc<Queue>,
+    queue: Arc<BlockQueue>,
     running: JoinSet<()>,
 }
 
-impl Lanes {
+impl StreamLanes {
     /// No lanes yet.
-    fn new(queue: &Arc<Queue>) -> Self {
+    fn new(queue: &Arc<BlockQueue>) -> Self {
         Self { numbers: Vec::new(), queue: Arc::clone(queue), running: JoinSet::new() }
     }
 
@@ -386,9 +386,9 @@ async fn round_trip(channel: Channel) -> Duration {
     shortest
 }
 
-/// Waits until the stream has room for a block, and then for a block. `None` if there will be none.
-/// Waits for ever if the stream is closed.
-async fn next(requests: Option<&Requests>, queue: &Queue, worker: usize) -> Option<(u64, Block)> {
+/// Waits until the stream has capacity for a block, and then for a block. `None` if there will be
+/// none. Waits for ever if the stream is closed.
+async fn next(requests: Option<&Requests>, queue: &BlockQueue, worker: usize) -> Option<(u64, LineBlock)> {
     if let Some(requests) = requests
         && requests.reserve().await.is_ok()
     {

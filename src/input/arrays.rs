@@ -264,34 +264,14 @@ fn cell_of(value: &[u8]) -> u8 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pieces::decoded;
     use super::*;
 
     const PUZZLE: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
     const FOUR: &str = "12....1.........";
 
-    /// A stream that hands out so many bytes at a time.
-    struct Pieces<'a>(&'a [u8], usize);
-
-    impl Read for Pieces<'_> {
-        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            let length = self.1.min(self.0.len()).min(buffer.len());
-            buffer[..length].copy_from_slice(&self.0[..length]);
-            self.0 = &self.0[length..];
-            Ok(length)
-        }
-    }
-
     fn lines(text: &str) -> String {
-        let read = |size| {
-            let mut lines = String::new();
-            Arrays::new(Pieces(text.as_bytes(), size)).read_to_string(&mut lines).unwrap();
-            lines
-        };
-        let whole = read(usize::MAX);
-        for size in [1, 2, 7] {
-            assert_eq!(read(size), whole, "{size}");
-        }
-        whole
+        decoded(text, Arrays::new)
     }
 
     /// Cells between brackets, with `blank` for a blank, `quote` around each and `between` them.

@@ -1,13 +1,14 @@
 //! Chunks: copies of parts of an input, each of whole puzzles.
 
 use std::mem;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::Prefix;
 use crate::answer::Block;
+use crate::poison::IgnorePoison as _;
 
 /// Buffers for reuse: chunks return theirs when they are dropped.
-pub(super) type Buffers = Arc<Mutex<Vec<Vec<u8>>>>;
+pub(super) type ChunkBuffers = Arc<Mutex<Vec<Vec<u8>>>>;
 
 /// A copy of a part of the input that holds whole puzzles.
 #[derive(Debug)]
@@ -16,7 +17,7 @@ pub struct Chunk {
     pub(super) first_line: u64,
     pub(super) end: u64,
     pub(super) prefix: Option<Prefix>,
-    pub(super) buffers: Buffers,
+    pub(super) buffers: ChunkBuffers,
 }
 
 impl Chunk {
@@ -44,6 +45,6 @@ impl Chunk {
 impl Drop for Chunk {
     fn drop(&mut self) {
         let buffer = mem::take(&mut self.text);
-        self.buffers.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
+        self.buffers.lock().ignore_poison().push(buffer);
     }
 }

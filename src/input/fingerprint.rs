@@ -12,7 +12,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::prefix::{Mark, PrefixHasher};
+use super::prefix::{PrefixHasher, PrefixMark};
 use super::{InputError, Prefix, Shard, Source};
 
 /// The number of blocks that a sample consists of.
@@ -48,8 +48,8 @@ impl ShardInput {
 pub struct ShardWitness {
     bytes: u64,
     sample: u64,
-    before: Mark,
-    through: Mark,
+    before: PrefixMark,
+    through: PrefixMark,
 }
 
 impl ShardWitness {
@@ -93,7 +93,7 @@ impl InputFingerprint {
         let mut ends: Vec<u64> = shards.iter().flat_map(borders).collect();
         ends.sort_unstable();
         ends.dedup();
-        let marks: Vec<Mark> = ends.iter().map(|_| Mark::default()).collect();
+        let marks: Vec<PrefixMark> = ends.iter().map(|_| PrefixMark::default()).collect();
         source.hasher = Some(PrefixHasher::with_marks(ends.into_iter().zip(marks.iter().cloned())));
         for end in (0..bytes).step_by(1 << 20).skip(1).chain([bytes]) {
             source.hash_up_to(end)?;
@@ -134,10 +134,13 @@ impl Source {
         self.check_shardable()?;
         let bytes = self.len_bytes().unwrap_or(0);
         let sample = self.sample_hash(bytes)?;
-        let witness = ShardWitness { bytes, sample, before: Mark::default(), through: Mark::default() };
+        let witness =
+            ShardWitness { bytes, sample, before: PrefixMark::default(), through: PrefixMark::default() };
         let (begin, end) = shard.targets(bytes);
-        let marks =
-            [(begin, Mark::clone(&witness.before)), (end.unwrap_or(bytes), Mark::clone(&witness.through))];
+        let marks = [
+            (begin, PrefixMark::clone(&witness.before)),
+            (end.unwrap_or(bytes), PrefixMark::clone(&witness.through)),
+        ];
         self.hasher = Some(PrefixHasher::with_marks(marks));
         Ok((self, witness))
     }

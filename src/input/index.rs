@@ -93,7 +93,7 @@ fn puzzle_of(format: &Format, block: Block<'_>, before: u64, number: u64) -> Opt
 /// again.
 pub struct PuzzleIndex {
     reader: Reader,
-    marks: Vec<Mark>,
+    marks: Vec<IndexMark>,
     /// The number of puzzles in all marked chunks.
     puzzles: u64,
     is_complete: bool,
@@ -101,7 +101,7 @@ pub struct PuzzleIndex {
 
 /// The beginning of a chunk.
 #[derive(Clone, Copy, Debug)]
-struct Mark {
+struct IndexMark {
     offset: u64,
     line: u64,
     puzzles_before: u64,
@@ -180,7 +180,7 @@ impl PuzzleIndex {
             match self.reader.next_chunk()? {
                 None => self.is_complete = true,
                 Some(chunk) => {
-                    self.marks.push(Mark { offset, line, puzzles_before: self.puzzles });
+                    self.marks.push(IndexMark { offset, line, puzzles_before: self.puzzles });
                     self.puzzles += count_puzzles(self.reader.format(), chunk.block());
                 }
             }

@@ -12,7 +12,7 @@ const HEAD_BYTES: usize = 64;
 
 /// A kind of input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ContentKind {
     /// Nothing known: text, as far as its first bytes show.
     Text,
     /// XML, perhaps that of OpenSudoku.
@@ -121,74 +121,86 @@ const SKIPPABLE_MAGIC_END: &[u8] = b"\x2A\x4D\x18";
 
 /// The first bytes of every kind that has such. Where one begins like another, the longer one comes
 /// first.
-const SIGNATURES: &[(&[u8], Kind)] = &[
-    (b"http://", Kind::Addresses),
-    (b"https://", Kind::Addresses),
-    (b"<?xml", Kind::Xml),
-    (b"<opensudoku", Kind::Xml),
-    (b"\x1F\x8B", Kind::Compressed(Compression::Gzip)),
-    (b"\x28\xB5\x2F\xFD", Kind::Compressed(Compression::Zstandard)),
-    (b"BZh", Kind::Compressed(Compression::Bzip2)),
-    (b"\xFD7zXZ\0", Kind::Compressed(Compression::Xz)),
-    (b"PK\x03\x04", Kind::Zip),
+const SIGNATURES: &[(&[u8], ContentKind)] = &[
+    (b"http://", ContentKind::Addresses),
+    (b"https://", ContentKind::Addresses),
+    (b"<?xml", ContentKind::Xml),
+    (b"<opensudoku", ContentKind::Xml),
+    (b"\x1F\x8B", ContentKind::Compressed(Compression::Gzip)),
+    (b"\x28\xB5\x2F\xFD", ContentKind::Compressed(Compression::Zstandard)),
+    (b"BZh", ContentKind::Compressed(Compression::Bzip2)),
+    (b"\xFD7zXZ\0", ContentKind::Compressed(Compression::Xz)),
+    (b"PK\x03\x04", ContentKind::Zip),
     // One without a file, and a part of a split one.
-    (b"PK\x05\x06", Kind::Zip),
-    (b"PK\x07\x08", Kind::Zip),
-    (b"\xFF\xFE\0\0", Kind::Foreign(UTF_32)),
-    (b"\0\0\xFE\xFF", Kind::Foreign(UTF_32)),
-    (b"\xFF\xFE", Kind::Utf16(ByteOrder::Little)),
-    (b"\xFE\xFF", Kind::Utf16(ByteOrder::Big)),
+    (b"PK\x05\x06", ContentKind::Zip),
+    (b"PK\x07\x08", ContentKind::Zip),
+    (b"\xFF\xFE\0\0", ContentKind::Foreign(UTF_32)),
+    (b"\0\0\xFE\xFF", ContentKind::Foreign(UTF_32)),
+    (b"\xFF\xFE", ContentKind::Utf16(ByteOrder::Little)),
+    (b"\xFE\xFF", ContentKind::Utf16(ByteOrder::Big)),
     #[cfg(feature = "parquet")]
-    (super::columnar::MAGIC, Kind::Parquet),
+    (super::columnar::MAGIC, ContentKind::Parquet),
     #[cfg(not(feature = "parquet"))]
     (
         b"PAR1",
-        Kind::Foreign(Foreign::new(
+        ContentKind::Foreign(Foreign::new(
             "a Parquet file",
             "this program was built without --features parquet. Write it as CSV, such as by \
              pandas.read_parquet('FILE').to_csv('puzzles.csv'), and read that.",
         )),
     ),
-    (npy::MAGIC, Kind::Npy),
-    (b"\x80\x02", Kind::Foreign(PICKLE)),
-    (b"\x80\x03", Kind::Foreign(PICKLE)),
-    (b"\x80\x04", Kind::Foreign(PICKLE)),
-    (b"\x80\x05", Kind::Foreign(PICKLE)),
-    (b"ARROW1\0\0", Kind::Foreign(ARROW)),
-    (b"FEA1", Kind::Foreign(ARROW)),
+    (npy::MAGIC, ContentKind::Npy),
+    (b"\x80\x02", ContentKind::Foreign(PICKLE)),
+    (b"\x80\x03", ContentKind::Foreign(PICKLE)),
+    (b"\x80\x04", ContentKind::Foreign(PICKLE)),
+    (b"\x80\x05", ContentKind::Foreign(PICKLE)),
+    (b"ARROW1\0\0", ContentKind::Foreign(ARROW)),
+    (b"FEA1", ContentKind::Foreign(ARROW)),
     (
         b"\x89HDF\r\n\x1A\n",
-        Kind::Foreign(Foreign::new("an HDF5 file", "write its puzzles as text, one a line, and read that.")),
+        ContentKind::Foreign(Foreign::new(
+            "an HDF5 file",
+            "write its puzzles as text, one a line, and read that.",
+        )),
     ),
     (
         b"SQLite format 3\0",
-        Kind::Foreign(Foreign::new(
+        ContentKind::Foreign(Foreign::new(
             "an SQLite database",
             "sqlite3 FILE 'SELECT puzzle FROM puzzles' | sudoku solve -",
         )),
     ),
-    (b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", Kind::Foreign(OFFICE)),
-    (b"7z\xBC\xAF\x27\x1C", Kind::Foreign(Foreign::new("a 7z archive", "7z x -so FILE | sudoku solve -"))),
-    (b"Rar!\x1A\x07", Kind::Foreign(Foreign::new("a RAR archive", "unrar p -inul FILE | sudoku solve -"))),
-    (LZ4_MAGIC, Kind::Foreign(LZ4)),
-    (b"]\0\0", Kind::Foreign(Foreign::new("an LZMA file", "xz -dc FILE | sudoku solve -"))),
-    (b"LZIP\x01", Kind::Foreign(Foreign::new("an lzip file", "lzip -dc FILE | sudoku solve -"))),
-    (b"\x1F\x9D", Kind::Foreign(Foreign::new("a file packed by compress", "gzip -dc FILE | sudoku solve -"))),
+    (b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", ContentKind::Foreign(OFFICE)),
+    (
+        b"7z\xBC\xAF\x27\x1C",
+        ContentKind::Foreign(Foreign::new("a 7z archive", "7z x -so FILE | sudoku solve -")),
+    ),
+    (
+        b"Rar!\x1A\x07",
+        ContentKind::Foreign(Foreign::new("a RAR archive", "unrar p -inul FILE | sudoku solve -")),
+    ),
+    (LZ4_MAGIC, ContentKind::Foreign(LZ4)),
+    (b"]\0\0", ContentKind::Foreign(Foreign::new("an LZMA file", "xz -dc FILE | sudoku solve -"))),
+    (b"LZIP\x01", ContentKind::Foreign(Foreign::new("an lzip file", "lzip -dc FILE | sudoku solve -"))),
+    (
+        b"\x1F\x9D",
+        ContentKind::Foreign(Foreign::new("a file packed by compress", "gzip -dc FILE | sudoku solve -")),
+    ),
     (
         b"%PDF-",
-        Kind::Foreign(Foreign::new(
+        ContentKind::Foreign(Foreign::new(
             "a PDF document",
             "copy its puzzles into a text file, one a line, and read that.",
         )),
     ),
-    (b"\x89PNG\r\n\x1A\n", Kind::Foreign(Foreign::new("a PNG image", IMAGE_ADVICE))),
-    (b"\xFF\xD8\xFF", Kind::Foreign(Foreign::new("a JPEG image", IMAGE_ADVICE))),
-    (b"GIF87a", Kind::Foreign(GIF)),
-    (b"GIF89a", Kind::Foreign(GIF)),
-    (b"\x7FELF", Kind::Foreign(Foreign::new("a program", "name a file of puzzles."))),
+    (b"\x89PNG\r\n\x1A\n", ContentKind::Foreign(Foreign::new("a PNG image", IMAGE_ADVICE))),
+    (b"\xFF\xD8\xFF", ContentKind::Foreign(Foreign::new("a JPEG image", IMAGE_ADVICE))),
+    (b"GIF87a", ContentKind::Foreign(GIF)),
+    (b"GIF89a", ContentKind::Foreign(GIF)),
+    (b"\x7FELF", ContentKind::Foreign(Foreign::new("a program", "name a file of puzzles."))),
 ];
 
-impl Kind {
+impl ContentKind {
     /// The kind of a regular file. Its position does not move.
     ///
     /// # Errors
@@ -279,10 +291,10 @@ pub(super) struct Peeked<R> {
 impl<R: Read> Peeked<R> {
     /// Reads as much as its kind depends on. An error of reading is returned behind the bytes that
     /// came before it, as it would have been without looking.
-    pub(super) fn new(mut stream: R) -> (Self, Kind) {
+    pub(super) fn new(mut stream: R) -> (Self, ContentKind) {
         let (mut head, mut is_at_end, mut failure) = (Vec::new(), false, None);
         let kind = loop {
-            if let Some(kind) = Kind::of(&head, is_at_end) {
+            if let Some(kind) = ContentKind::of(&head, is_at_end) {
                 break kind;
             }
             let old = head.len();
@@ -330,55 +342,55 @@ mod tests {
     #[test]
     fn text_is_recognised_by_two_characters_at_most() {
         for text in ["1.", "..", "7.", "0\n", "# ", "{\"", "\u{FEFF}", "\u{250C}"] {
-            assert_eq!(Kind::of(&text.as_bytes()[..2], false), Some(Kind::Text), "{text}");
+            assert_eq!(ContentKind::of(&text.as_bytes()[..2], false), Some(ContentKind::Text), "{text}");
         }
-        assert_eq!(Kind::of(b".", false), None);
-        assert_eq!(Kind::of(b".", true), Some(Kind::Text));
-        assert_eq!(Kind::of(b"", true), Some(Kind::Text));
+        assert_eq!(ContentKind::of(b".", false), None);
+        assert_eq!(ContentKind::of(b".", true), Some(ContentKind::Text));
+        assert_eq!(ContentKind::of(b"", true), Some(ContentKind::Text));
     }
 
     #[test]
     fn a_signature_is_waited_for_as_long_as_it_is_possible() {
         for (signature, kind) in SIGNATURES {
-            assert_eq!(Kind::of(signature, true), Some(*kind));
+            assert_eq!(ContentKind::of(signature, true), Some(*kind));
             for length in 1..signature.len() {
                 let head = &signature[..length];
-                let shorter = Kind::of(head, false);
+                let shorter = ContentKind::of(head, false);
                 assert!(shorter.is_none() || SIGNATURES.iter().any(|(other, _)| *other == head), "{head:?}");
             }
         }
-        let kind = |head: &[u8]| Kind::of(head, false);
-        assert_eq!(kind(b"\xFF\xFE1\0"), Some(Kind::Utf16(ByteOrder::Little)));
+        let kind = |head: &[u8]| ContentKind::of(head, false);
+        assert_eq!(kind(b"\xFF\xFE1\0"), Some(ContentKind::Utf16(ByteOrder::Little)));
         assert_eq!(kind(b"\xFF\xFE\0"), None);
-        assert_eq!(kind(b"7z1"), Some(Kind::Text));
+        assert_eq!(kind(b"7z1"), Some(ContentKind::Text));
     }
 
     #[test]
     fn skippable_frames_are_looked_behind() {
-        let zstandard = Some(Kind::Compressed(Compression::Zstandard));
+        let zstandard = Some(ContentKind::Compressed(Compression::Zstandard));
         for first in 0x50..=0x5F {
             let frame = [&[first][..], b"\x2A\x4D\x18\x04\0\0\0abcd"].concat();
             for (behind, kind) in [
                 (&b"\x28\xB5\x2F\xFD"[..], zstandard),
-                (LZ4_MAGIC, Some(Kind::Foreign(LZ4))),
-                (&[&frame[..], LZ4_MAGIC].concat(), Some(Kind::Foreign(LZ4))),
+                (LZ4_MAGIC, Some(ContentKind::Foreign(LZ4))),
+                (&[&frame[..], LZ4_MAGIC].concat(), Some(ContentKind::Foreign(LZ4))),
                 // Nothing but skipped bytes is an empty file.
                 (b"", zstandard),
             ] {
                 let file = [&frame[..], behind].concat();
-                assert_eq!(Kind::of(&file, true), kind, "{file:x?}");
+                assert_eq!(ContentKind::of(&file, true), kind, "{file:x?}");
                 for length in 2..file.len() {
-                    assert_eq!(Kind::of(&file[..length], false), None, "{length} of {file:x?}");
+                    assert_eq!(ContentKind::of(&file[..length], false), None, "{length} of {file:x?}");
                 }
             }
         }
         let hidden = [&b"\x50\x2A\x4D\x18\xFF\xFF\xFF\xFF"[..], &[0; HEAD_BYTES]].concat();
-        assert_eq!(Kind::of(&hidden, false), zstandard);
+        assert_eq!(ContentKind::of(&hidden, false), zstandard);
         for text in ["P*M.", "P*1", "P.", "_*M.............", "[Puz"] {
-            assert_eq!(Kind::of(text.as_bytes(), false), Some(Kind::Text), "{text}");
+            assert_eq!(ContentKind::of(text.as_bytes(), false), Some(ContentKind::Text), "{text}");
         }
-        assert_eq!(Kind::of(b"P*", false), None);
-        assert_eq!(Kind::of(b"P*", true), Some(Kind::Text));
+        assert_eq!(ContentKind::of(b"P*", false), None);
+        assert_eq!(ContentKind::of(b"P*", true), Some(ContentKind::Text));
     }
 
     /// A terminal at which somebody types on after Ctrl-D.
@@ -397,7 +409,7 @@ mod tests {
     #[test]
     fn an_end_that_was_seen_stays_the_end() {
         let (mut stream, kind) = Peeked::new(Typed(&["one\n", "two", "", "three"]));
-        assert_eq!(kind, Kind::Text);
+        assert_eq!(kind, ContentKind::Text);
         let mut text = String::new();
         let mut none: [u8; 0] = [];
         stream.read_to_string(&mut text).unwrap();
@@ -410,13 +422,13 @@ mod tests {
     fn utf_16_without_a_mark_has_a_zero_in_every_other_byte() {
         let little: Vec<u8> = "1.3.3.1..1434.2.\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
         let big: Vec<u8> = "1.3.3.1..1434.2.\r\n".encode_utf16().flat_map(u16::to_be_bytes).collect();
-        assert_eq!(Kind::of(&little, true), Some(Kind::Utf16(ByteOrder::Little)));
-        assert_eq!(Kind::of(&big, true), Some(Kind::Utf16(ByteOrder::Big)));
-        assert_eq!(Kind::of(&little, false), None, "more may follow");
+        assert_eq!(ContentKind::of(&little, true), Some(ContentKind::Utf16(ByteOrder::Little)));
+        assert_eq!(ContentKind::of(&big, true), Some(ContentKind::Utf16(ByteOrder::Big)));
+        assert_eq!(ContentKind::of(&little, false), None, "more may follow");
         for head in
             [&b"\0\0\0\0"[..], b"1\0\0\0", b"1\x002\x003\x001\x01", b"1\0", b"\0\x01\0\x02", b"1\x001"]
         {
-            assert_eq!(Kind::of(head, true), Some(Kind::Text), "{head:?}");
+            assert_eq!(ContentKind::of(head, true), Some(ContentKind::Text), "{head:?}");
         }
     }
 }

@@ -46,7 +46,7 @@ pub(super) const MAX_MAPS: usize = 256;
 pub struct Mapped {
     // Dropped in this order, because the entry must be cleared before the addresses can belong to
     // other code.
-    entry: Entry,
+    entry: MapEntry,
     map: Mmap,
     stamp: Stamp,
     name: String,
@@ -68,7 +68,7 @@ impl Mapped {
         let map = unsafe { Mmap::map(file) }.map_err(fail)?;
         // Reading ahead is only advice: it may be refused without harm.
         let _ = map.advise(Advice::Sequential);
-        let Some(entry) = Entry::reserve(map.as_ptr() as usize, map.len()) else { return Ok(None) };
+        let Some(entry) = MapEntry::reserve(map.as_ptr() as usize, map.len()) else { return Ok(None) };
         Ok(Some(Arc::new(Self { entry, map, stamp, name })))
     }
 
@@ -137,7 +137,7 @@ impl Mapped {
 }
 
 /// An entry of the table: what the signal handler knows of one map.
-struct Slot {
+struct MapSlot {
     /// Whether it has an owner, who alone may change the other fields.
     taken: AtomicBool,
     /// The sequence number: odd while the addresses are being changed, and different after each
@@ -150,7 +150,7 @@ struct Slot {
     faulted: AtomicBool,
 }
 
-impl Slot {
+impl MapSlot {
     const fn new() -> Self {
         Self {
             taken: AtomicBool::new(false),
@@ -186,15 +186,15 @@ impl Slot {
     }
 }
 
-static TABLE: [Slot; MAX_MAPS] = [const { Slot::new() }; MAX_MAPS];
+static TABLE: [MapSlot; MAX_MAPS] = [const { MapSlot::new() }; MAX_MAPS];
 
 /// The ownership of one slot of the table, until it is dropped.
 #[derive(Debug)]
-struct Entry(usize);
+struct MapEntry(usize);
 
-impl Entry {
+impl MapEntry {
     fn reserve(start: usize, len: usize) -> Option<Self> {
-        let free = |slot: &Slot| !slot.taken.swap(true, Ordering::AcqRel);
+        let free = |slot: &MapSlot| !slot.taken.swap(true, Ordering::AcqRel);
         let index = TABLE.iter().position(free)?;
         let slot = &TABLE[index];
         slot.faulted.store(false, Ordering::Relaxed);
@@ -215,7 +215,7 @@ impl Entry {
     }
 }
 
-impl Drop for Entry {
+impl Drop for MapEntry {
     fn drop(&mut self) {
         let slot = &TABLE[self.0];
         slot.set(0..0);
@@ -466,7 +466,7 @@ mod tests {
     #[test]
     fn addresses_are_read_whole_or_not_at_all() {
         const CHANGES: usize = 20_000;
-        let slot = Slot::new();
+        let slot = MapSlot::new();
         let ranges = [10..20, 0..0, 1_000..2_000, 0..0, 30..40];
         let is_over = AtomicBool::new(false);
         let torn = thread::scope(|scope| {

@@ -52,6 +52,8 @@ mod live;
 mod map;
 mod npy;
 mod opensudoku;
+#[cfg(test)]
+mod pieces;
 mod prefix;
 mod reader;
 mod resume;
@@ -73,7 +75,7 @@ pub(crate) use columnar::isolated;
 pub use error::InputError;
 pub use fingerprint::{InputFingerprint, ShardInput, ShardWitness};
 pub use index::{Pick, Picked, PuzzleIndex, pick};
-pub(crate) use kind::{Kind, Named};
+pub(crate) use kind::{ContentKind, Named};
 pub use map::Mapped;
 pub use npy::npy_header;
 pub use prefix::Prefix;

@@ -19,12 +19,12 @@ const MAX_HEADER_BYTES: u32 = 64 * 1024;
 
 /// The shape of an array of puzzles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(super) struct ArrayShape {
     puzzles: u64,
     order: Order,
 }
 
-impl Shape {
+impl ArrayShape {
     pub(super) const fn order(self) -> Order {
         self.order
     }
@@ -34,7 +34,7 @@ impl Shape {
 ///
 /// # Errors
 /// Those of reading, and a [`Refusal`].
-pub(super) fn read_header(stream: &mut impl Read) -> io::Result<Shape> {
+pub(super) fn read_header(stream: &mut impl Read) -> io::Result<ArrayShape> {
     let broken = |error: io::Error| match error.kind() {
         io::ErrorKind::UnexpectedEof => Refusal::error("is a NumPy array whose header is cut short."),
         _ => error,
@@ -72,7 +72,7 @@ pub(super) fn read_header(stream: &mut impl Read) -> io::Result<Shape> {
 }
 
 /// The shape that a header promises, or what is wrong with it.
-fn shape(header: &[u8]) -> Result<Shape, String> {
+fn shape(header: &[u8]) -> Result<ArrayShape, String> {
     let bad = || "is a NumPy array with a damaged header.".to_owned();
     let header = std::str::from_utf8(header).map_err(|_| bad())?;
     let (mut descr, mut is_fortran, mut shape) = (None, None, None);
@@ -140,7 +140,7 @@ fn shape(header: &[u8]) -> Result<Shape, String> {
     if puzzles.checked_mul(order.cells() as u64).is_none() {
         return Err(bad());
     }
-    Ok(Shape { puzzles, order })
+    Ok(ArrayShape { puzzles, order })
 }
 
 /// The rest of a literal.
@@ -201,7 +201,7 @@ pub fn npy_header(puzzles: u64, order: Order) -> Vec<u8> {
 /// The puzzles of an array, a line each.
 pub(super) struct NpyText<R> {
     cells: R,
-    shape: Shape,
+    shape: ArrayShape,
     /// The puzzles that have not been read.
     left: u64,
     /// The cells of some puzzles.
@@ -213,7 +213,7 @@ pub(super) struct NpyText<R> {
 
 impl<R: Read> NpyText<R> {
     /// The text of the cells behind a header.
-    pub(super) const fn new(cells: R, shape: Shape) -> Self {
+    pub(super) const fn new(cells: R, shape: ArrayShape) -> Self {
         let left = shape.puzzles;
         Self { cells, shape, left, digits: Vec::new(), lines: Vec::new(), at: 0 }
     }
@@ -313,13 +313,14 @@ impl<R: Read> NpyText<R> {
 mod tests {
     use super::*;
 
-    fn header(text: &str) -> Result<Shape, String> {
+    fn header(text: &str) -> Result<ArrayShape, String> {
         shape(text.as_bytes())
     }
 
     #[test]
     fn headers_promise_puzzles_or_are_refused() {
-        let good = |text, puzzles, order| assert_eq!(header(text), Ok(Shape { puzzles, order }), "{text}");
+        let good =
+            |text, puzzles, order| assert_eq!(header(text), Ok(ArrayShape { puzzles, order }), "{text}");
         good("{'descr': '|u1', 'fortran_order': False, 'shape': (5, 81), }  \n", 5, Order::NINE);
         good("{'shape':(7,9,9),\"descr\":\"|u1\",'fortran_order':False}", 7, Order::NINE);
         good("{'descr': '|u1', 'fortran_order': False, 'shape': (0, 16), }\n", 0, Order::ALL[1]);
@@ -355,7 +356,7 @@ mod tests {
             for puzzles in [0, 1, 99, 123_456_789_012] {
                 let bytes = npy_header(puzzles, order);
                 assert_eq!(bytes.len(), 128);
-                assert_eq!(read_header(&mut &bytes[..]).unwrap(), Shape { puzzles, order });
+                assert_eq!(read_header(&mut &bytes[..]).unwrap(), ArrayShape { puzzles, order });
                 for length in 0..bytes.len() {
                     assert!(read_header(&mut &bytes[..length]).is_err(), "{length}");
                 }

@@ -171,31 +171,11 @@ impl<R: Read> Read for OpenSudoku<R> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pieces::decoded;
     use super::*;
 
-    /// A stream that hands out so many bytes at a time.
-    struct Pieces<'a>(&'a [u8], usize);
-
-    impl Read for Pieces<'_> {
-        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            let length = self.1.min(self.0.len()).min(buffer.len());
-            buffer[..length].copy_from_slice(&self.0[..length]);
-            self.0 = &self.0[length..];
-            Ok(length)
-        }
-    }
-
     fn lines(xml: &str) -> String {
-        let read = |size| {
-            let mut text = String::new();
-            OpenSudoku::new(Pieces(xml.as_bytes(), size)).read_to_string(&mut text).unwrap();
-            text
-        };
-        let whole = read(usize::MAX);
-        for size in [1, 2, 7] {
-            assert_eq!(read(size), whole, "{size}");
-        }
-        whole
+        decoded(xml, OpenSudoku::new)
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub struct Prefix {
 }
 
 /// The hash at a length that somebody else waits for.
-pub(super) type Mark = Arc<OnceLock<Prefix>>;
+pub(super) type PrefixMark = Arc<OnceLock<Prefix>>;
 
 /// The incremental hash of an input; each byte counts once, however often it is read.
 pub(crate) struct PrefixHasher {
@@ -40,7 +40,7 @@ pub(crate) struct PrefixHasher {
     /// The hash that was remembered.
     remembered: Option<Prefix>,
     /// The lengths at which the hash is noted for others, in order.
-    marks: VecDeque<(u64, Mark)>,
+    marks: VecDeque<(u64, PrefixMark)>,
 }
 
 /// The hash of all blocks up to `block`, where those before it have the hash `before`.
@@ -64,7 +64,7 @@ impl PrefixHasher {
     }
 
     /// Notes the hash at each of these lengths, which must be in order, once it is reached.
-    pub(super) fn with_marks(marks: impl IntoIterator<Item = (u64, Mark)>) -> Self {
+    pub(super) fn with_marks(marks: impl IntoIterator<Item = (u64, PrefixMark)>) -> Self {
         let mut hasher = Self { marks: marks.into_iter().collect(), ..Self::new() };
         hasher.note();
         hasher
@@ -192,7 +192,7 @@ mod tests {
         let text: Vec<u8> = (0..50_000_u32).map(|k| (k % 509 * k % 251).to_le_bytes()[0]).collect();
         let ends = [0, 0, 1, 7, BLOCK_BYTES, BLOCK_BYTES, BLOCK_BYTES + 1, 49_999, 50_000, 50_001];
         for length in [1, 7, 1_000, BLOCK_BYTES, 50_000] {
-            let marks: Vec<Mark> = ends.iter().map(|_| Mark::default()).collect();
+            let marks: Vec<PrefixMark> = ends.iter().map(|_| PrefixMark::default()).collect();
             let mut hasher =
                 PrefixHasher::with_marks(ends.iter().map(|&end| end as u64).zip(marks.iter().cloned()));
             hasher.remember_at(7);

@@ -1,15 +1,17 @@
 //! The reader: cuts an input into chunks of whole puzzles.
 
 use std::io;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
-use super::chunk::{Buffers, Chunk};
+use super::chunk::{Chunk, ChunkBuffers};
+
 #[cfg(feature = "parquet")]
 use super::columnar::ParquetFile;
 use super::prefix::PrefixHasher;
 use super::{InputError, MAX_PASSED_BYTES, Source};
 use crate::answer::Block;
 use crate::grid::Grid;
+use crate::poison::IgnorePoison as _;
 use crate::text::{Format, MAX_LINE_BYTES, MAX_TRIPLES_BYTES, Records};
 
 /// A reader of an input, chunk by chunk.
@@ -34,7 +36,7 @@ pub struct Reader {
     pub(super) chunk_bytes: usize,
     /// No line after this one is handed out.
     pub(super) last_line: u64,
-    pub(super) buffers: Buffers,
+    pub(super) buffers: ChunkBuffers,
 }
 
 impl Reader {
@@ -146,7 +148,7 @@ impl Reader {
         if self.line > self.last_line {
             return Ok(None);
         }
-        let recycled = self.buffers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let recycled = self.buffers.lock().ignore_poison().pop();
         let mut buffer = recycled.unwrap_or_default();
         buffer.clear();
         // This is the largest allocation of a run, so it is where a lack of memory shows.
@@ -171,7 +173,7 @@ impl Reader {
         }
         while cut == 0 {
             let old = buffer.len();
-            let length = match self.source.fill(&mut buffer, self.room(), self.taken) {
+            let length = match self.source.fill(&mut buffer, self.capacity(), self.taken) {
                 Ok(length) => length,
                 Err(failure) => {
                     // The whole puzzles before the failure are handed out first.
@@ -225,7 +227,7 @@ impl Reader {
     }
 
     /// The number of bytes to read next: up to the next multiple of the chunk size.
-    fn room(&self) -> usize {
+    fn capacity(&self) -> usize {
         let past = self.taken % self.chunk_bytes as u64;
         self.chunk_bytes - usize::try_from(past).unwrap_or(0)
     }

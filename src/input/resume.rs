@@ -64,8 +64,8 @@ impl Reader {
             if self.taken >= end {
                 break;
             }
-            let room = usize::try_from(end - self.taken).unwrap_or(usize::MAX).min(self.chunk_bytes);
-            let length = self.source.fill(&mut buffer, room, self.taken)?;
+            let capacity = usize::try_from(end - self.taken).unwrap_or(usize::MAX).min(self.chunk_bytes);
+            let length = self.source.fill(&mut buffer, capacity, self.taken)?;
             if length == 0 {
                 break;
             }

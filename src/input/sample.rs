@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use super::chunk::Buffers;
+use super::chunk::ChunkBuffers;
 use super::kind::{Named, TAR};
 use super::source::{Backing, Decoding};
 use super::{CHUNK_BYTES, InputError, MAX_PASSED_BYTES, Reader, Source};
@@ -89,8 +89,8 @@ impl Source {
         let mut opening_bytes;
         loop {
             while sample.len() < SAMPLE_BYTES && !at_end {
-                let room = SAMPLE_BYTES - sample.len();
-                match self.fill(&mut sample, room, taken) {
+                let capacity = SAMPLE_BYTES - sample.len();
+                match self.fill(&mut sample, capacity, taken) {
                     Ok(length) => {
                         let news = &sample[sample.len() - length..];
                         zero = zero.or_else(|| memchr::memchr(0, news).map(|at| taken + at as u64));
@@ -173,7 +173,7 @@ impl Source {
             passed: None,
             chunk_bytes: CHUNK_BYTES,
             last_line: u64::MAX,
-            buffers: Buffers::default(),
+            buffers: ChunkBuffers::default(),
         })
     }
 }

@@ -28,18 +28,23 @@ impl Source {
         Ok(())
     }
 
-    /// Appends up to `room` bytes from `offset` on to `buffer` without moving there; 0 only at the
-    /// end. Only where the length is known.
-    pub(super) fn peek(&self, offset: u64, room: usize, buffer: &mut Vec<u8>) -> Result<usize, InputError> {
+    /// Appends up to `capacity` bytes from `offset` on to `buffer` without moving there; 0 only at
+    /// the end. Only where the length is known.
+    pub(super) fn peek(
+        &self,
+        offset: u64,
+        capacity: usize,
+        buffer: &mut Vec<u8>,
+    ) -> Result<usize, InputError> {
         match &self.backing {
             Backing::Map { map, .. } => {
                 let start = usize::try_from(offset).unwrap_or(usize::MAX).min(map.len());
-                let length = room.min(map.len() - start);
+                let length = capacity.min(map.len() - start);
                 map.copy(start..start + length, buffer)?;
                 Ok(length)
             }
             Backing::Stream { file: Some(stamp), .. } => {
-                let length = stamp.read_at(offset, room, buffer);
+                let length = stamp.read_at(offset, capacity, buffer);
                 stamp.check(&self.name)?;
                 length.map_err(|error| InputError::io(&self.name, error))
             }
@@ -48,8 +53,13 @@ impl Source {
     }
 
     /// Like [`Self::peek`], and hashes the bytes, because they are skipped otherwise.
-    fn peek_hashed(&mut self, offset: u64, room: usize, buffer: &mut Vec<u8>) -> Result<usize, InputError> {
-        let length = self.peek(offset, room, buffer)?;
+    fn peek_hashed(
+        &mut self,
+        offset: u64,
+        capacity: usize,
+        buffer: &mut Vec<u8>,
+    ) -> Result<usize, InputError> {
+        let length = self.peek(offset, capacity, buffer)?;
         if let Some(hasher) = &mut self.hasher {
             hasher.add(offset, &buffer[buffer.len() - length..]);
         }

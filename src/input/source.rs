@@ -12,7 +12,7 @@ use super::arrays::Arrays;
 #[cfg(feature = "parquet")]
 use super::columnar::{self, ParquetFile, ParquetText};
 use super::compression::decompressed;
-use super::kind::{Kind, Named, Peeked};
+use super::kind::{ContentKind, Named, Peeked};
 use super::live::Live;
 use super::npy::{self, NpyText};
 use super::opensudoku::OpenSudoku;
@@ -104,8 +104,8 @@ impl Source {
             return Self::of_file(name, file, &metadata);
         }
         let fail = |error| InputError::io(&name, error);
-        let kind = Kind::of_file(&file).map_err(fail)?;
-        if kind == Kind::Text && may_map {
+        let kind = ContentKind::of_file(&file).map_err(fail)?;
+        if kind == ContentKind::Text && may_map {
             match Mapped::open(&file, name.clone()) {
                 Ok(Some(map)) => return Ok(Self { file_id: overwritable(&metadata), ..Self::mapped(map) }),
                 Ok(None) => tracing::debug!("{name} is read without a map: too many are mapped already"),
@@ -118,13 +118,13 @@ impl Source {
         }
         let stamp = Stamp::of(&file).map_err(fail)?;
         #[cfg(feature = "parquet")]
-        if kind == Kind::Parquet {
+        if kind == ContentKind::Parquet {
             let mut source = Self::columns(name, file, Some(stamp))?;
             source.file_id = overwritable(&metadata);
             return Ok(source);
         }
         let input = Named { name: &name, is_file: true };
-        let listed = if kind == Kind::Zip { zip::open_file(&file, &input)? } else { None };
+        let listed = if kind == ContentKind::Zip { zip::open_file(&file, &input)? } else { None };
         let (stream, decoding) = match listed {
             Some(content) => (unpacked(content, &input)?, Some(Decoding::Compressed)),
             None => decoded(Box::new(file), kind, &input)?,
@@ -207,7 +207,7 @@ impl Source {
             return Err(InputError::io(&name, error));
         }
         #[cfg(feature = "parquet")]
-        if kind == Kind::Parquet {
+        if kind == ContentKind::Parquet {
             let file = columnar::spooled(stream).map_err(|error| InputError::io(&name, error))?;
             return Self::columns(name, file, None);
         }
@@ -268,24 +268,29 @@ impl Source {
         matches!(self.backing, Backing::Stream { decoding: Some(_), .. })
     }
 
-    /// Appends up to `room` bytes to `buffer` and returns how many; 0 only at the end. `before` is
-    /// the number of bytes that have been read so far.
+    /// Appends up to `capacity` bytes to `buffer` and returns how many; 0 only at the end. `before`
+    /// is the number of bytes that have been read so far.
     pub(super) fn fill(
         &mut self,
         buffer: &mut Vec<u8>,
-        room: usize,
+        capacity: usize,
         before: u64,
     ) -> Result<usize, InputError> {
-        let length = self.fill_unhashed(buffer, room, before)?;
+        let length = self.fill_unhashed(buffer, capacity, before)?;
         if let Some(hasher) = &mut self.hasher {
             hasher.add(before, &buffer[buffer.len() - length..]);
         }
         Ok(length)
     }
 
-    fn fill_unhashed(&mut self, buffer: &mut Vec<u8>, room: usize, before: u64) -> Result<usize, InputError> {
-        let room = room.min(usize::try_from(self.end.saturating_sub(before)).unwrap_or(usize::MAX));
-        if room == 0 {
+    fn fill_unhashed(
+        &mut self,
+        buffer: &mut Vec<u8>,
+        capacity: usize,
+        before: u64,
+    ) -> Result<usize, InputError> {
+        let capacity = capacity.min(usize::try_from(self.end.saturating_sub(before)).unwrap_or(usize::MAX));
+        if capacity == 0 {
             return Ok(0);
         }
         if let Some(failure) = self.deferred.take() {
@@ -293,14 +298,14 @@ impl Source {
         }
         match &mut self.backing {
             Backing::Map { map, at } => {
-                let length = room.min(map.len() - *at);
+                let length = capacity.min(map.len() - *at);
                 map.copy(*at..*at + length, buffer)?;
                 *at += length;
                 Ok(length)
             }
             Backing::Stream { stream, decoding, file } => {
                 let old = buffer.len();
-                buffer.resize(old + room, 0);
+                buffer.resize(old + capacity, 0);
                 let result = loop {
                     match stream.read(&mut buffer[old..]) {
                         Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -337,25 +342,25 @@ const PACKED_PARQUET: &str = "contains a Parquet file, which is read from its en
 /// The text of a stream of this kind.
 fn decoded(
     stream: Box<dyn Read + Send>,
-    kind: Kind,
+    kind: ContentKind,
     input: &Named<'_>,
 ) -> Result<(Box<dyn Read + Send>, Option<Decoding>), InputError> {
     let content = match kind {
-        Kind::Text => return Ok((stream, None)),
-        Kind::Xml => return Ok((Box::new(OpenSudoku::new(stream)), Some(Decoding::Xml))),
-        Kind::Arrays => return Ok((Box::new(Arrays::new(stream)), Some(Decoding::Arrays))),
-        Kind::Addresses => return Ok((Box::new(Addresses::new(stream)), Some(Decoding::Addresses))),
-        Kind::Utf16(order) => return Ok((converted(stream, order), Some(Decoding::Utf16))),
-        Kind::Npy => {
+        ContentKind::Text => return Ok((stream, None)),
+        ContentKind::Xml => return Ok((Box::new(OpenSudoku::new(stream)), Some(Decoding::Xml))),
+        ContentKind::Arrays => return Ok((Box::new(Arrays::new(stream)), Some(Decoding::Arrays))),
+        ContentKind::Addresses => return Ok((Box::new(Addresses::new(stream)), Some(Decoding::Addresses))),
+        ContentKind::Utf16(order) => return Ok((converted(stream, order), Some(Decoding::Utf16))),
+        ContentKind::Npy => {
             let (text, order) = array(stream, input)?;
             return Ok((text, Some(Decoding::Npy(order))));
         }
         // It begins at its end, so whoever opens one has a file and not a stream.
         #[cfg(feature = "parquet")]
-        Kind::Parquet => return Err(input.refused(PACKED_PARQUET)),
-        Kind::Foreign(foreign) => return Err(foreign.error(input, false)),
-        Kind::Compressed(compression) => decompressed(stream, compression),
-        Kind::Zip => zip::open_stream(stream, input),
+        ContentKind::Parquet => return Err(input.refused(PACKED_PARQUET)),
+        ContentKind::Foreign(foreign) => return Err(foreign.error(input, false)),
+        ContentKind::Compressed(compression) => decompressed(stream, compression),
+        ContentKind::Zip => zip::open_stream(stream, input),
     };
     let content = content.map_err(|error| InputError::decoding(input.name, 0, error))?;
     Ok((unpacked(content, input)?, Some(Decoding::Compressed)))
@@ -380,9 +385,9 @@ fn array(
 fn converted(stream: Box<dyn Read + Send>, order: ByteOrder) -> Box<dyn Read + Send> {
     let (text, kind) = Peeked::new(Utf16Reader::new(stream, order));
     match kind {
-        Kind::Xml => Box::new(OpenSudoku::new(text)),
-        Kind::Arrays => Box::new(Arrays::new(text)),
-        Kind::Addresses => Box::new(Addresses::new(text)),
+        ContentKind::Xml => Box::new(OpenSudoku::new(text)),
+        ContentKind::Arrays => Box::new(Arrays::new(text)),
+        ContentKind::Addresses => Box::new(Addresses::new(text)),
         _ => Box::new(text),
     }
 }
@@ -391,16 +396,16 @@ fn converted(stream: Box<dyn Read + Send>, order: ByteOrder) -> Box<dyn Read + S
 fn unpacked(content: Box<dyn Read + Send>, input: &Named<'_>) -> Result<Box<dyn Read + Send>, InputError> {
     let (content, kind) = Peeked::new(content);
     match kind {
-        Kind::Text => Ok(Box::new(content)),
-        Kind::Xml => Ok(Box::new(OpenSudoku::new(content))),
-        Kind::Arrays => Ok(Box::new(Arrays::new(content))),
-        Kind::Addresses => Ok(Box::new(Addresses::new(content))),
-        Kind::Utf16(order) => Ok(converted(Box::new(content), order)),
-        Kind::Npy => Ok(array(content, input)?.0),
+        ContentKind::Text => Ok(Box::new(content)),
+        ContentKind::Xml => Ok(Box::new(OpenSudoku::new(content))),
+        ContentKind::Arrays => Ok(Box::new(Arrays::new(content))),
+        ContentKind::Addresses => Ok(Box::new(Addresses::new(content))),
+        ContentKind::Utf16(order) => Ok(converted(Box::new(content), order)),
+        ContentKind::Npy => Ok(array(content, input)?.0),
         #[cfg(feature = "parquet")]
-        Kind::Parquet => Err(input.refused(PACKED_PARQUET)),
-        Kind::Foreign(foreign) => Err(foreign.error(input, true)),
-        Kind::Compressed(_) | Kind::Zip => {
+        ContentKind::Parquet => Err(input.refused(PACKED_PARQUET)),
+        ContentKind::Foreign(foreign) => Err(foreign.error(input, true)),
+        ContentKind::Compressed(_) | ContentKind::Zip => {
             Err(input.refused("is compressed twice: decompress it once, and read what comes out."))
         }
     }

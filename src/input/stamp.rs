@@ -77,10 +77,10 @@ impl Stamp {
         self.version
     }
 
-    /// Appends up to `room` bytes from `offset` on and returns how many; 0 only at the end.
-    pub(super) fn read_at(&self, offset: u64, room: usize, buffer: &mut Vec<u8>) -> io::Result<usize> {
+    /// Appends up to `capacity` bytes from `offset` on and returns how many; 0 only at the end.
+    pub(super) fn read_at(&self, offset: u64, capacity: usize, buffer: &mut Vec<u8>) -> io::Result<usize> {
         let old = buffer.len();
-        buffer.resize(old + room, 0);
+        buffer.resize(old + capacity, 0);
         let result = loop {
             match self.file.read_at(&mut buffer[old..], offset) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -118,23 +118,14 @@ impl<R: Read> Read for Utf16Reader<R> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pieces::Pieces;
     use super::*;
-
-    /// Gives one byte at a time.
-    struct Single<'a>(&'a [u8]);
-
-    impl Read for Single<'_> {
-        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            let length = buffer.len().min(1);
-            self.0.read(&mut buffer[..length])
-        }
-    }
 
     fn converted(bytes: &[u8], order: ByteOrder) -> (String, Option<String>) {
         let mut text = Vec::new();
         let whole = Utf16Reader::new(bytes, order).read_to_end(&mut text);
         let mut other = Vec::new();
-        let single = Utf16Reader::new(Single(bytes), order).read_to_end(&mut other);
+        let single = Utf16Reader::new(Pieces { bytes, size: 1 }, order).read_to_end(&mut other);
         assert_eq!(text, other, "pieces make no difference");
         let [whole, single] = [whole, single].map(|result| result.err().map(|error| error.to_string()));
         assert_eq!(whole, single);

@@ -5,18 +5,18 @@
 //! in the cache. The errors are put in order afterwards.
 
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use rayon::ScopeFifo;
 
 use super::{Chunk, InputError, Reader};
 use crate::answer::{Validation, validate_block};
-use crate::pipeline::{ThreadPool, ThreadPoolError};
+use crate::pipeline::{Panicked, ThreadPool, ThreadPoolError, catch_panic};
+use crate::poison::IgnorePoison as _;
 use crate::text::{Format, Problem, PuzzleError};
 
 /// The size of a chunk: large enough that threads seldom wait for the reader, and small enough for
@@ -58,7 +58,7 @@ pub fn validate(
 ) -> Result<Validation, ValidateError> {
     reader.read_in_chunks_of(CHUNK_BYTES);
     let is_short = reader.has_at_most(CHUNK_BYTES);
-    let shared = Shared {
+    let shared = ValidationState {
         format: reader.format().clone(),
         cancel,
         limit,
@@ -83,18 +83,16 @@ pub fn validate(
         });
     }
     progress(shared.furthest.load(Ordering::Relaxed));
-    let input = shared.input.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let input = shared.input.into_inner().ignore_poison();
     match input.end {
-        Some(End::Failed(error)) => Err(error.into()),
-        Some(End::Reached) => {
-            Ok(shared.found.into_inner().unwrap_or_else(PoisonError::into_inner).whole(limit))
-        }
+        Some(InputEnd::Failed(error)) => Err(error.into()),
+        Some(InputEnd::Reached) => Ok(shared.found.into_inner().ignore_poison().whole(limit)),
         None => Err(ValidateError::Cancelled),
     }
 }
 
 /// The state that the threads of one validation share.
-struct Shared<'a> {
+struct ValidationState<'a> {
     format: Format,
     cancel: &'a AtomicBool,
     limit: usize,
@@ -110,18 +108,18 @@ struct SharedReader {
     reader: Reader,
     /// The number of chunks taken.
     taken: u64,
-    end: Option<End>,
+    end: Option<InputEnd>,
 }
 
-enum End {
+enum InputEnd {
     Reached,
     Failed(InputError),
 }
 
-impl Shared<'_> {
+impl ValidationState<'_> {
     /// The next chunk and its number; `None` at the end or after cancelling.
     fn take(&self) -> Option<(u64, Chunk)> {
-        let mut input = self.input.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut input = self.input.lock().ignore_poison();
         if input.end.is_some() || self.cancel.load(Ordering::Relaxed) {
             return None;
         }
@@ -130,8 +128,8 @@ impl Shared<'_> {
                 input.taken += 1;
                 return Some((input.taken, chunk));
             }
-            Ok(None) => input.end = Some(End::Reached),
-            Err(error) => input.end = Some(End::Failed(error)),
+            Ok(None) => input.end = Some(InputEnd::Reached),
+            Err(error) => input.end = Some(InputEnd::Failed(error)),
         }
         None
     }
@@ -139,9 +137,9 @@ impl Shared<'_> {
     /// Validates the next chunk; false if there is none.
     fn validate_next(&self) -> bool {
         let Some((number, chunk)) = self.take() else { return false };
-        let look = AssertUnwindSafe(|| validate_block(&self.format, chunk.block(), self.limit));
-        let part = catch_unwind(look).unwrap_or_else(|_| internal_error(&chunk));
-        self.found.lock().unwrap_or_else(PoisonError::into_inner).add(number, part, self.limit);
+        let look = || validate_block(&self.format, chunk.block(), self.limit);
+        let part = catch_panic(look).unwrap_or_else(|Panicked| internal_error(&chunk));
+        self.found.lock().ignore_poison().add(number, part, self.limit);
         self.furthest.fetch_max(chunk.end(), Ordering::Relaxed);
         true
     }
@@ -149,7 +147,7 @@ impl Shared<'_> {
 
 /// Queues a job: some chunks, then another job, as long as there are chunks.
 #[expect(clippy::only_used_in_recursion, reason = "the last job is done when the last sender is gone")]
-fn spawn_job<'scope>(scope: &ScopeFifo<'scope>, shared: &'scope Shared<'_>, running: Sender<()>) {
+fn spawn_job<'scope>(scope: &ScopeFifo<'scope>, shared: &'scope ValidationState<'_>, running: Sender<()>) {
     scope.spawn_fifo(move |scope| {
         if (0..CHUNKS_PER_JOB).all(|_| shared.validate_next()) {
             spawn_job(scope, shared, running);

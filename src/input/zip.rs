@@ -50,7 +50,7 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 }
 
 /// What a header tells of a file.
-struct Entry {
+struct ZipEntry {
     flags: u16,
     method: u16,
     checksum: u32,
@@ -63,7 +63,7 @@ struct Entry {
     is_large: bool,
 }
 
-impl Entry {
+impl ZipEntry {
     /// Reads the part that both kinds of headers have in common, and the name. `fields` begins with
     /// the flags.
     fn read(stream: &mut impl Read, fields: &[u8], offset: u32, comment: u16) -> io::Result<Self> {
@@ -173,7 +173,7 @@ pub(super) fn open_file(file: &File, input: &Named<'_>) -> Result<Option<Box<dyn
     }
     read_local(&mut stream).map_err(fail)?;
     // The list has what the local header may not have.
-    let content = Content::new(&Entry { flags: only.flags & !IS_DESCRIBED_BEHIND, ..only });
+    let content = Content::new(&ZipEntry { flags: only.flags & !IS_DESCRIBED_BEHIND, ..only });
     let archive = Archive { stream, content: Some(content), is_listed: true, file: input.file().to_owned() };
     Ok(Some(Box::new(archive)))
 }
@@ -258,20 +258,20 @@ fn find_list(file: &File) -> io::Result<Option<(BufReader<FileAt>, u64)>> {
 }
 
 /// The next entry of the list.
-fn read_listed(list: &mut impl Read) -> io::Result<Entry> {
+fn read_listed(list: &mut impl Read) -> io::Result<ZipEntry> {
     let mut fixed = [0; 46];
     list.read_exact(&mut fixed)?;
     if u32_at(&fixed, 0) != LISTED {
         return Err(damaged("its list of files is damaged"));
     }
-    Entry::read(list, &fixed[8..], u32_at(&fixed, 42), u16_at(&fixed, 32))
+    ZipEntry::read(list, &fixed[8..], u32_at(&fixed, 42), u16_at(&fixed, 32))
 }
 
 /// The header before a file, behind its signature.
-fn read_local(stream: &mut impl Read) -> io::Result<Entry> {
+fn read_local(stream: &mut impl Read) -> io::Result<ZipEntry> {
     let mut fixed = [0; 26];
     stream.read_exact(&mut fixed)?;
-    Entry::read(stream, &fixed[2..], 0, 0)
+    ZipEntry::read(stream, &fixed[2..], 0, 0)
 }
 
 /// The signature of what comes next; `None` at the end of the stream.
@@ -311,7 +311,7 @@ struct Content {
 }
 
 impl Content {
-    fn new(entry: &Entry) -> Self {
+    fn new(entry: &ZipEntry) -> Self {
         let is_described_behind = entry.flags & IS_DESCRIBED_BEHIND != 0;
         let header = (!is_described_behind).then_some((entry.checksum, entry.compressed, entry.size));
         Self {
@@ -331,9 +331,9 @@ impl Content {
         let length = match &mut self.inflate {
             None => {
                 let left = usize::try_from(self.left.unwrap_or_default()).unwrap_or(usize::MAX);
-                let room = buffer.len().min(left);
-                let length = stream.read(&mut buffer[..room])?;
-                if length == 0 && room > 0 {
+                let capacity = buffer.len().min(left);
+                let length = stream.read(&mut buffer[..capacity])?;
+                if length == 0 && capacity > 0 {
                     return Err(ErrorKind::UnexpectedEof.into());
                 }
                 self.compressed += length as u64;
@@ -343,8 +343,8 @@ impl Content {
             Some(_) if self.is_inflated => 0,
             Some(inflate) => loop {
                 let input = fill(stream)?;
-                let room = usize::try_from(self.left.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
-                let input = &input[..input.len().min(room)];
+                let capacity = usize::try_from(self.left.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
+                let input = &input[..input.len().min(capacity)];
                 let (is_at_end, consumed, made) = (input.is_empty(), inflate.total_in(), inflate.total_out());
                 let status = inflate
                     .decompress(input, buffer, FlushDecompress::None)
@@ -414,7 +414,7 @@ struct Archive<R> {
 
 impl<R: BufRead> Archive<R> {
     /// The next file in a stream; `None` where the list of files begins.
-    fn next_file(&mut self) -> io::Result<Option<Entry>> {
+    fn next_file(&mut self) -> io::Result<Option<ZipEntry>> {
         let mut is_behind_folder = false;
         loop {
             match read_signature(&mut self.stream)? {
@@ -444,7 +444,7 @@ impl<R: BufRead> Archive<R> {
     }
 
     /// Reads past a file.
-    fn skip(&mut self, entry: &Entry) -> io::Result<()> {
+    fn skip(&mut self, entry: &ZipEntry) -> io::Result<()> {
         self.begin(entry)?;
         let mut buffer = vec![0; BUFFER_BYTES];
         while self.read_content(&mut buffer)? > 0 {}
@@ -452,7 +452,7 @@ impl<R: BufRead> Archive<R> {
     }
 
     /// Begins to read a file in a stream.
-    fn begin(&mut self, entry: &Entry) -> io::Result<()> {
+    fn begin(&mut self, entry: &ZipEntry) -> io::Result<()> {
         if let Some(refusal) = entry.refusal(&self.file) {
             return Err(Refusal::error(refusal));
         }

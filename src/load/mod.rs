@@ -13,7 +13,7 @@
 //! | `schedule.rs` | when the next message is due |
 //! | `stream.rs` | one stream, or one sequence of calls |
 //!
-//! [`run`] starts the tasks and sums up: [`Figures`].
+//! [`run`] starts the tasks and sums up: [`LoadFigures`].
 //!
 //! **Invariant:** every puzzle sent is counted once: as right, wrong, failed or missing. The
 //! client's own retries are not used, because a server's failures are to be counted and not hidden.
@@ -29,7 +29,7 @@ use std::io;
 use std::ops::Range;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
@@ -39,6 +39,7 @@ use tonic::{Code, Status};
 
 use crate::client::endpoint::{Connector, Endpoint};
 use crate::client::{RetryPolicy, ServerError};
+use crate::poison::IgnorePoison as _;
 use crate::service::wire::proto;
 use crate::service::wire::status;
 use schedule::{Clock, Pacer, SendPermit};
@@ -58,7 +59,7 @@ const LATENCY_DIGITS: u8 = 3;
 
 /// The method under load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
+pub enum LoadMethod {
     /// A call for each message.
     Solve,
     /// Streams of puzzles.
@@ -71,7 +72,7 @@ pub enum Method {
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The method that is called.
-    pub method: Method,
+    pub method: LoadMethod,
     /// The puzzles in a message. A message is shorter at the end of the workload.
     pub message_puzzles: usize,
     /// The number of connections.
@@ -95,7 +96,7 @@ pub struct Plan {
 /// The results of a run.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Figures {
+pub struct LoadFigures {
     /// Messages sent.
     pub messages_sent: u64,
     /// Messages answered, rightly or wrongly.
@@ -128,7 +129,7 @@ pub struct Figures {
     latencies: Histogram<u64>,
 }
 
-impl Figures {
+impl LoadFigures {
     fn new() -> Self {
         Self {
             messages_sent: 0,
@@ -192,15 +193,15 @@ struct LoadRun {
     workload: Arc<Workload>,
     options: proto::SolveOptions,
     pacer: Arc<Pacer>,
-    figures: Mutex<Figures>,
+    figures: Mutex<LoadFigures>,
     /// The error that made the run stop, because every call would fail.
     refusal: Mutex<Option<ServerError>>,
 }
 
 impl LoadRun {
-    fn figures(&self) -> MutexGuard<'_, Figures> {
+    fn figures(&self) -> MutexGuard<'_, LoadFigures> {
         // A panic leaves no half-made change, so a poisoned lock can be used.
-        self.figures.lock().unwrap_or_else(PoisonError::into_inner)
+        self.figures.lock().ignore_poison()
     }
 
     /// The puzzles of a message; `None` if all have been sent.
@@ -265,8 +266,7 @@ impl LoadRun {
         if is_hopeless && figures.messages_answered == 0 {
             drop(figures);
             let message = status.message().to_owned();
-            *self.refusal.lock().unwrap_or_else(PoisonError::into_inner) =
-                Some(ServerError::Refused { answered: 0, message });
+            *self.refusal.lock().ignore_poison() = Some(ServerError::Refused { answered: 0, message });
             self.pacer.stop();
         }
     }
@@ -298,8 +298,8 @@ pub async fn run(
     plan: &Plan,
     workload: &Arc<Workload>,
     cancel: &AtomicBool,
-    watch: &mut (dyn FnMut(&Figures, Duration) + Send),
-) -> Result<Figures, LoadError> {
+    watch: &mut (dyn FnMut(&LoadFigures, Duration) + Send),
+) -> Result<LoadFigures, LoadError> {
     // Boxed, so that it is compiled with the library and not with each program.
     let loaded: Pin<Box<dyn Future<Output = _> + Send + '_>> =
         Box::pin(load(endpoints, plan, workload, cancel, watch));
@@ -311,8 +311,8 @@ async fn load(
     plan: &Plan,
     workload: &Arc<Workload>,
     cancel: &AtomicBool,
-    watch: &mut (dyn FnMut(&Figures, Duration) + Send),
-) -> Result<Figures, LoadError> {
+    watch: &mut (dyn FnMut(&LoadFigures, Duration) + Send),
+) -> Result<LoadFigures, LoadError> {
     let servers = endpoints.iter().map(|endpoint| Connector::new(endpoint, &RetryPolicy::default()));
     let servers = servers.collect::<Result<Vec<_>, _>>()?;
     // For each connection of the plan one client to every server.
@@ -322,7 +322,7 @@ async fn load(
         for server in &servers {
             of_servers.push(LoadClient::new(server.connect().await?, server.bearer.clone()));
             if cancel.load(Ordering::Relaxed) {
-                return Ok(Figures::new());
+                return Ok(LoadFigures::new());
             }
         }
         clients.push(of_servers);
@@ -335,7 +335,7 @@ async fn load(
         workload: Arc::clone(workload),
         options: workload.options(),
         pacer: Arc::clone(&pacer),
-        figures: Mutex::new(Figures::new()),
+        figures: Mutex::new(LoadFigures::new()),
         refusal: Mutex::new(None),
     });
     let clock = Clock::start(&pacer).map_err(LoadError::Clock)?;
@@ -349,15 +349,15 @@ async fn load(
                 (Arc::clone(&run), LoadClients::new(of_servers, number - 1))
             };
             match plan.method {
-                Method::SolveLines => {
+                LoadMethod::SolveLines => {
                     let (shared, clients) = shares();
-                    tasks.spawn(stream::stream::<stream::SolveLines>(shared, clients));
+                    tasks.spawn(stream::stream::<stream::LinesLoad>(shared, clients));
                 }
-                Method::SolveStream => {
+                LoadMethod::SolveStream => {
                     let (shared, clients) = shares();
-                    tasks.spawn(stream::stream::<stream::SolveStream>(shared, clients));
+                    tasks.spawn(stream::stream::<stream::StreamLoad>(shared, clients));
                 }
-                Method::Solve => {
+                LoadMethod::Solve => {
                     for _ in 0..plan.in_flight {
                         let (shared, clients) = shares();
                         tasks.spawn(stream::calls(shared, clients));
@@ -391,7 +391,7 @@ async fn load(
     }
     drop(clock);
     tasks.shutdown().await;
-    if let Some(refusal) = run.refusal.lock().unwrap_or_else(PoisonError::into_inner).take() {
+    if let Some(refusal) = run.refusal.lock().ignore_poison().take() {
         return Err(refusal.into());
     }
     let mut figures = run.figures().clone();

@@ -118,9 +118,9 @@ pub(crate) trait StreamMethod: Sized + 'static {
 }
 
 /// `SolveLines`.
-pub(crate) struct SolveLines;
+pub(crate) struct LinesLoad;
 
-impl StreamMethod for SolveLines {
+impl StreamMethod for LinesLoad {
     type Request = proto::SolveLinesRequest;
     type Response = proto::SolveLinesResponse;
 
@@ -156,9 +156,9 @@ impl StreamMethod for SolveLines {
 }
 
 /// `SolveStream`.
-pub(crate) struct SolveStream;
+pub(crate) struct StreamLoad;
 
-impl StreamMethod for SolveStream {
+impl StreamMethod for StreamLoad {
     type Request = proto::SolveStreamRequest;
     type Response = proto::SolveStreamResponse;
 
@@ -298,7 +298,7 @@ impl<'a, D: StreamMethod> LoadStream<'a, D> {
                     None if self.requests.is_some() => return Ok(StreamEnd::TooSoon),
                     None => return Ok(StreamEnd::Complete),
                 },
-                permit = self.run.pacer.permit(), if self.has_room() => self.send(permit),
+                permit = self.run.pacer.permit(), if self.has_capacity() => self.send(permit),
             }
         }
     }
@@ -308,7 +308,7 @@ impl<'a, D: StreamMethod> LoadStream<'a, D> {
         self.unanswered.is_empty() && self.requests.is_some()
     }
 
-    fn has_room(&self) -> bool {
+    fn has_capacity(&self) -> bool {
         self.requests.is_some() && self.unanswered.len() < self.run.plan.in_flight
     }
 
@@ -332,8 +332,8 @@ impl<'a, D: StreamMethod> LoadStream<'a, D> {
         self.next_line += message.puzzles.len() as u64;
         let request = D::request(&self.run.workload, &message, self.options.take());
         self.unanswered.push_back(message);
-        // The channel has room for all messages in flight. If the stream has ended, its responses
-        // say why.
+        // The channel has capacity for all messages in flight. If the stream has ended, its
+        // responses say why.
         let _ = requests.try_send(request);
     }
 

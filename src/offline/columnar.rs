@@ -49,13 +49,13 @@ pub struct ParquetRows<W: Write + Send> {
     out: Option<W>,
     heading: Option<Vec<String>>,
     /// Begun with the first row, because a table without a heading shows its columns there.
-    table: Option<Table<W>>,
+    table: Option<ColumnarTable<W>>,
 }
 
 /// A table whose heading is known.
-struct Table<W: Write + Send> {
+struct ColumnarTable<W: Write + Send> {
     writer: SerializedFileWriter<W>,
-    columns: Vec<Column>,
+    columns: Vec<ColumnBuffer>,
     /// The number of columns of the input that rows have, and of those that are added.
     widths: [usize; 2],
     /// Whether the former are copied.
@@ -67,14 +67,14 @@ struct Table<W: Write + Send> {
 }
 
 /// A column that is made from text.
-struct Column {
-    kind: Kind,
-    values: Values,
+struct ColumnBuffer {
+    kind: ValueKind,
+    values: ColumnValues,
 }
 
 /// The types of values that text becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ValueKind {
     Text,
     Flag,
     Int32 { is_signed: bool },
@@ -84,12 +84,12 @@ enum Kind {
 }
 
 /// The values of a batch of rows, and which rows have one.
-struct Values {
+struct ColumnValues {
     levels: Vec<i16>,
-    values: Typed,
+    values: TypedValues,
 }
 
-enum Typed {
+enum TypedValues {
     Text(Vec<ByteArray>),
     Flags(Vec<bool>),
     Int32(Vec<i32>),
@@ -100,18 +100,18 @@ enum Typed {
 
 /// A thread that encodes some of the columns.
 struct Encoder {
-    jobs: SyncSender<Job>,
-    chunks: Receiver<Result<Vec<Chunk>>>,
+    jobs: SyncSender<EncoderJob>,
+    chunks: Receiver<Result<Vec<EncodedColumn>>>,
 }
 
-enum Job {
-    Values(Vec<Values>),
+enum EncoderJob {
+    Values(Vec<ColumnValues>),
     /// The end of the row group.
     End,
 }
 
 /// The encoded bytes of a column in a row group.
-type Chunk = (Bytes, ColumnCloseResult);
+type EncodedColumn = (Bytes, ColumnCloseResult);
 
 impl<W: Write + Send> ParquetRows<W> {
     /// A table that is written to `out`. `own_fields` is the number of fields that rows have from
@@ -168,7 +168,7 @@ impl<W: Write + Send> ParquetRows<W> {
     }
 
     /// Begins the file with the columns of the heading, and of a row of so many fields.
-    fn begin(&self, out: W, heading: &[String], fields: usize) -> io::Result<Table<W>> {
+    fn begin(&self, out: W, heading: &[String], fields: usize) -> io::Result<ColumnarTable<W>> {
         let mut heading = heading.to_vec();
         let added = heading.len() - self.own_fields.min(heading.len());
         // A table without a heading has one for what is added only.
@@ -200,7 +200,7 @@ impl<W: Write + Send> ParquetRows<W> {
             let input = self.kept.as_ref().filter(|_| index < own).and_then(|kept| field_of(kept, name));
             let (field, kind) = match input {
                 Some(found) => found,
-                None if index < own => made_field(&free, Kind::Text)?,
+                None if index < own => made_field(&free, ValueKind::Text)?,
                 None => made_field(&free, kind_of(name))?,
             };
             types.push(field);
@@ -220,9 +220,10 @@ impl<W: Write + Send> ParquetRows<W> {
                 Encoder::start(columns, Arc::clone(&properties))
             })
             .collect::<io::Result<_>>()?;
-        let columns = made.into_iter().map(|kind| Column { kind, values: Values::new(kind) }).collect();
+        let columns =
+            made.into_iter().map(|kind| ColumnBuffer { kind, values: ColumnValues::new(kind) }).collect();
         let (widths, copies) = ([own, added], self.copies);
-        let mut table = Table { writer, columns, widths, copies, encoders, group: 0, rows: 0 };
+        let mut table = ColumnarTable { writer, columns, widths, copies, encoders, group: 0, rows: 0 };
         table.skip_empty_groups(copied);
         Ok(table)
     }
@@ -235,7 +236,7 @@ impl<W: Write + Send> ParquetRows<W> {
 
 /// The field of an input's column, and how its text is read back; `None` for what has no simple
 /// type.
-fn field_of(kept: &ParquetFile, name: &str) -> Option<(TypePtr, Kind)> {
+fn field_of(kept: &ParquetFile, name: &str) -> Option<(TypePtr, ValueKind)> {
     let root = kept.metadata().file_metadata().schema_descr().root_schema();
     let field = root.get_fields().iter().find(|field| field.name() == name)?;
     if !field.is_primitive() || field.get_basic_info().repetition() == Repetition::REPEATED {
@@ -256,15 +257,15 @@ fn field_of(kept: &ParquetFile, name: &str) -> Option<(TypePtr, Kind)> {
             | ConvertedType::INT_64 => true,
             _ => return None,
         },
-        Some(LogicalType::String) => return made_field(name, Kind::Text).ok(),
+        Some(LogicalType::String) => return made_field(name, ValueKind::Text).ok(),
         Some(_) => return None,
     };
     let kind = match field.get_physical_type() {
-        Physical::BOOLEAN => Kind::Flag,
-        Physical::INT32 => Kind::Int32 { is_signed },
-        Physical::INT64 => Kind::Int64 { is_signed },
-        Physical::FLOAT => Kind::Float,
-        Physical::DOUBLE => Kind::Double,
+        Physical::BOOLEAN => ValueKind::Flag,
+        Physical::INT32 => ValueKind::Int32 { is_signed },
+        Physical::INT64 => ValueKind::Int64 { is_signed },
+        Physical::FLOAT => ValueKind::Float,
+        Physical::DOUBLE => ValueKind::Double,
         _ => return None,
     };
     let optional = Type::primitive_type_builder(name, field.get_physical_type())
@@ -276,7 +277,7 @@ fn field_of(kept: &ParquetFile, name: &str) -> Option<(TypePtr, Kind)> {
 }
 
 /// The type of a column that is added.
-fn kind_of(name: &str) -> Kind {
+fn kind_of(name: &str) -> ValueKind {
     /// Columns of counts, places and ratings, by what commands add.
     const NUMBERS: &[&str] = &["line", "row", "column", "steps", "automorphisms", "number"];
     const RATINGS: &[&str] = &["er", "ep", "ed"];
@@ -285,29 +286,29 @@ fn kind_of(name: &str) -> Kind {
     let name = name.rsplit_once('_').filter(|(_, end)| is_number(end)).map_or(name, |(name, _)| name);
     match name.parse() {
         Ok(AddedColumn::Solutions | AddedColumn::Clues | AddedColumn::Nodes | AddedColumn::Guesses) => {
-            Kind::Int64 { is_signed: true }
+            ValueKind::Int64 { is_signed: true }
         }
-        Ok(AddedColumn::Minimal) => Kind::Flag,
-        Ok(AddedColumn::Rating) => Kind::Double,
+        Ok(AddedColumn::Minimal) => ValueKind::Flag,
+        Ok(AddedColumn::Rating) => ValueKind::Double,
         Ok(AddedColumn::Solution | AddedColumn::Error | AddedColumn::Technique | AddedColumn::Canonical) => {
-            Kind::Text
+            ValueKind::Text
         }
-        Err(_) if NUMBERS.contains(&name) => Kind::Int64 { is_signed: true },
-        Err(_) if RATINGS.contains(&name) => Kind::Double,
-        Err(_) => Kind::Text,
+        Err(_) if NUMBERS.contains(&name) => ValueKind::Int64 { is_signed: true },
+        Err(_) if RATINGS.contains(&name) => ValueKind::Double,
+        Err(_) => ValueKind::Text,
     }
 }
 
-fn made_field(name: &str, kind: Kind) -> io::Result<(TypePtr, Kind)> {
+fn made_field(name: &str, kind: ValueKind) -> io::Result<(TypePtr, ValueKind)> {
     let physical = match kind {
-        Kind::Text => Physical::BYTE_ARRAY,
-        Kind::Flag => Physical::BOOLEAN,
-        Kind::Int32 { .. } => Physical::INT32,
-        Kind::Int64 { .. } => Physical::INT64,
-        Kind::Float => Physical::FLOAT,
-        Kind::Double => Physical::DOUBLE,
+        ValueKind::Text => Physical::BYTE_ARRAY,
+        ValueKind::Flag => Physical::BOOLEAN,
+        ValueKind::Int32 { .. } => Physical::INT32,
+        ValueKind::Int64 { .. } => Physical::INT64,
+        ValueKind::Float => Physical::FLOAT,
+        ValueKind::Double => Physical::DOUBLE,
     };
-    let logical = (kind == Kind::Text).then_some(LogicalType::String);
+    let logical = (kind == ValueKind::Text).then_some(LogicalType::String);
     let field = Type::primitive_type_builder(name, physical)
         .with_repetition(Repetition::OPTIONAL)
         .with_logical_type(logical)
@@ -323,7 +324,7 @@ fn notes(kept: &ParquetFile) -> Vec<KeyValue> {
     notes.filter(|note| note.key != ARROW_SCHEMA).cloned().collect()
 }
 
-fn properties(made: &[Kind], schema: &Type, notes: Vec<KeyValue>) -> io::Result<WriterProperties> {
+fn properties(made: &[ValueKind], schema: &Type, notes: Vec<KeyValue>) -> io::Result<WriterProperties> {
     let level = written(ZstdLevel::try_new(1))?;
     let mut builder = WriterProperties::builder()
         .set_compression(Compression::ZSTD(level))
@@ -334,7 +335,7 @@ fn properties(made: &[Kind], schema: &Type, notes: Vec<KeyValue>) -> io::Result<
     let fields = schema.get_fields();
     for (field, kind) in fields[fields.len() - made.len()..].iter().zip(made) {
         // Cells hardly ever repeat, and nobody asks for the least of them.
-        let has_cells = *kind == Kind::Text
+        let has_cells = *kind == ValueKind::Text
             && ["solution", "canonical", "puzzle"].iter().any(|name| field.name().starts_with(name));
         if has_cells {
             let path = ColumnPath::new(vec![field.name().to_owned()]);
@@ -361,7 +362,7 @@ fn group_rows(kept: Option<&Arc<ParquetFile>>, group: usize) -> io::Result<usize
     }
 }
 
-impl<W: Write + Send> Table<W> {
+impl<W: Write + Send> ColumnarTable<W> {
     /// Takes a row.
     fn add(&mut self, text: &Bytes, fields: &[Span]) -> io::Result<()> {
         let [own, added] = self.widths;
@@ -395,9 +396,10 @@ impl<W: Write + Send> Table<W> {
         let threads = self.encoders.len();
         for (number, encoder) in self.encoders.iter().enumerate() {
             let mine = self.columns.iter_mut().skip(number).step_by(threads);
-            let values =
-                mine.map(|column| std::mem::replace(&mut column.values, Values::new(column.kind))).collect();
-            encoder.send(Job::Values(values))?;
+            let values = mine
+                .map(|column| std::mem::replace(&mut column.values, ColumnValues::new(column.kind)))
+                .collect();
+            encoder.send(EncoderJob::Values(values))?;
         }
         Ok(())
     }
@@ -406,7 +408,7 @@ impl<W: Write + Send> Table<W> {
     fn end_group(&mut self, kept: Option<&Arc<ParquetFile>>) -> io::Result<()> {
         self.send()?;
         for encoder in &self.encoders {
-            encoder.send(Job::End)?;
+            encoder.send(EncoderJob::End)?;
         }
         let mut chunks = Vec::new();
         for encoder in &self.encoders {
@@ -486,7 +488,7 @@ impl Encoder {
         Ok(Self { jobs, chunks })
     }
 
-    fn send(&self, job: Job) -> io::Result<()> {
+    fn send(&self, job: EncoderJob) -> io::Result<()> {
         match self.jobs.send(job) {
             Ok(()) => Ok(()),
             Err(_) => {
@@ -495,7 +497,7 @@ impl Encoder {
         }
     }
 
-    fn chunks(&self) -> io::Result<Vec<Chunk>> {
+    fn chunks(&self) -> io::Result<Vec<EncodedColumn>> {
         match self.chunks.recv() {
             Ok(chunks) => written(chunks),
             Err(_) => Err(io::Error::other("a column was not encoded")),
@@ -507,8 +509,8 @@ impl Encoder {
 fn encode_group(
     columns: &[ColumnDescPtr],
     properties: &WriterPropertiesPtr,
-    jobs: &Receiver<Job>,
-) -> Result<Option<Vec<Chunk>>> {
+    jobs: &Receiver<EncoderJob>,
+) -> Result<Option<Vec<EncodedColumn>>> {
     let mut sinks: Vec<TrackedWrite<Vec<u8>>> =
         columns.iter().map(|_| TrackedWrite::new(Vec::new())).collect();
     let mut writers: Vec<ColumnWriter<'_>> = columns
@@ -521,12 +523,12 @@ fn encode_group(
         .collect();
     loop {
         match jobs.recv() {
-            Ok(Job::Values(values)) => {
+            Ok(EncoderJob::Values(values)) => {
                 for (writer, values) in writers.iter_mut().zip(&values) {
                     values.write(writer)?;
                 }
             }
-            Ok(Job::End) => break,
+            Ok(EncoderJob::End) => break,
             Err(_) => return Ok(None),
         }
     }
@@ -535,34 +537,34 @@ fn encode_group(
     sinks.into_iter().zip(closed).map(chunk).collect::<Result<Vec<_>>>().map(Some)
 }
 
-impl Values {
-    const fn new(kind: Kind) -> Self {
+impl ColumnValues {
+    const fn new(kind: ValueKind) -> Self {
         let values = match kind {
-            Kind::Text => Typed::Text(Vec::new()),
-            Kind::Flag => Typed::Flags(Vec::new()),
-            Kind::Int32 { .. } => Typed::Int32(Vec::new()),
-            Kind::Int64 { .. } => Typed::Int64(Vec::new()),
-            Kind::Float => Typed::Floats(Vec::new()),
-            Kind::Double => Typed::Doubles(Vec::new()),
+            ValueKind::Text => TypedValues::Text(Vec::new()),
+            ValueKind::Flag => TypedValues::Flags(Vec::new()),
+            ValueKind::Int32 { .. } => TypedValues::Int32(Vec::new()),
+            ValueKind::Int64 { .. } => TypedValues::Int64(Vec::new()),
+            ValueKind::Float => TypedValues::Floats(Vec::new()),
+            ValueKind::Double => TypedValues::Doubles(Vec::new()),
         };
         Self { levels: Vec::new(), values }
     }
 
     /// Adds the value of a field, or none if that is empty or no value of the column.
-    fn push(&mut self, kind: Kind, text: &Bytes, field: Span) {
+    fn push(&mut self, kind: ValueKind, text: &Bytes, field: Span) {
         let is_there = match (&mut self.values, kind) {
-            (Typed::Text(values), _) => field.value(text).map(|value| values.push(value)).is_some(),
-            (Typed::Flags(values), _) => field.parsed(text).map(|value| values.push(value)).is_some(),
-            (Typed::Int32(values), Kind::Int32 { is_signed: false }) => {
+            (TypedValues::Text(values), _) => field.value(text).map(|value| values.push(value)).is_some(),
+            (TypedValues::Flags(values), _) => field.parsed(text).map(|value| values.push(value)).is_some(),
+            (TypedValues::Int32(values), ValueKind::Int32 { is_signed: false }) => {
                 field.parsed(text).map(|value: u32| values.push(value.cast_signed())).is_some()
             }
-            (Typed::Int32(values), _) => field.parsed(text).map(|value| values.push(value)).is_some(),
-            (Typed::Int64(values), Kind::Int64 { is_signed: false }) => {
+            (TypedValues::Int32(values), _) => field.parsed(text).map(|value| values.push(value)).is_some(),
+            (TypedValues::Int64(values), ValueKind::Int64 { is_signed: false }) => {
                 field.parsed(text).map(|value: u64| values.push(value.cast_signed())).is_some()
             }
-            (Typed::Int64(values), _) => field.parsed(text).map(|value| values.push(value)).is_some(),
-            (Typed::Floats(values), _) => field.parsed(text).map(|value| values.push(value)).is_some(),
-            (Typed::Doubles(values), _) => field.parsed(text).map(|value| values.push(value)).is_some(),
+            (TypedValues::Int64(values), _) => field.parsed(text).map(|value| values.push(value)).is_some(),
+            (TypedValues::Floats(values), _) => field.parsed(text).map(|value| values.push(value)).is_some(),
+            (TypedValues::Doubles(values), _) => field.parsed(text).map(|value| values.push(value)).is_some(),
         };
         self.levels.push(i16::from(is_there));
     }
@@ -570,22 +572,22 @@ impl Values {
     fn write(&self, writer: &mut ColumnWriter<'_>) -> Result<()> {
         let levels = Some(&self.levels[..]);
         let written = match (&self.values, writer) {
-            (Typed::Text(values), ColumnWriter::ByteArrayColumnWriter(writer)) => {
+            (TypedValues::Text(values), ColumnWriter::ByteArrayColumnWriter(writer)) => {
                 writer.write_batch(values, levels, None)
             }
-            (Typed::Flags(values), ColumnWriter::BoolColumnWriter(writer)) => {
+            (TypedValues::Flags(values), ColumnWriter::BoolColumnWriter(writer)) => {
                 writer.write_batch(values, levels, None)
             }
-            (Typed::Int32(values), ColumnWriter::Int32ColumnWriter(writer)) => {
+            (TypedValues::Int32(values), ColumnWriter::Int32ColumnWriter(writer)) => {
                 writer.write_batch(values, levels, None)
             }
-            (Typed::Int64(values), ColumnWriter::Int64ColumnWriter(writer)) => {
+            (TypedValues::Int64(values), ColumnWriter::Int64ColumnWriter(writer)) => {
                 writer.write_batch(values, levels, None)
             }
-            (Typed::Floats(values), ColumnWriter::FloatColumnWriter(writer)) => {
+            (TypedValues::Floats(values), ColumnWriter::FloatColumnWriter(writer)) => {
                 writer.write_batch(values, levels, None)
             }
-            (Typed::Doubles(values), ColumnWriter::DoubleColumnWriter(writer)) => {
+            (TypedValues::Doubles(values), ColumnWriter::DoubleColumnWriter(writer)) => {
                 writer.write_batch(values, levels, None)
             }
             _ => Err(ParquetError::General("a column changes its type".to_owned())),

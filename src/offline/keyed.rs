@@ -20,7 +20,7 @@ pub enum Sameness {
 }
 
 /// A maker of the rows of a chunk.
-type Job = Arc<dyn Fn(&Chunk) -> Result<KeyedPart, OfflineError> + Send + Sync>;
+type KeyedJob = Arc<dyn Fn(&Chunk) -> Result<KeyedPart, OfflineError> + Send + Sync>;
 
 impl Sameness {
     /// The work on a chunk of an input in this format. Puzzles of sizes without canonical forms are
@@ -31,7 +31,7 @@ impl Sameness {
         cancel: &Arc<AtomicBool>,
     ) -> impl Fn(&Chunk) -> Result<KeyedPart, OfflineError> + Clone + Send + 'static {
         let format = format.clone();
-        let job: Job = match self {
+        let job: KeyedJob = match self {
             Self::Canonical(task) if format.order() == Order::NINE => {
                 let (canonizers, cancel) = (Canonizers::new(format, task), Arc::clone(cancel));
                 Arc::new(move |chunk| canonical_part(chunk, &canonizers, &cancel))

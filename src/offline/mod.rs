@@ -69,7 +69,7 @@ pub use journal::RunIdentity;
 pub use keyed::Sameness;
 pub use manifest::Manifest;
 pub use minimize::minimize;
-pub use origin::Origin;
+pub use origin::InputOrigin;
 pub use output::Output;
 pub use rate::{RatedPart, rate};
 pub use solutions::{SolutionsPart, solutions};
@@ -122,11 +122,11 @@ pub fn solve(
     let work = {
         let (solvers, cancel) = (Arc::clone(solvers), Arc::clone(cancel));
         move |chunk: &Chunk| {
-            let (block, mut room) = (chunk.block(), Vec::new());
+            let (block, mut buffer) = (chunk.block(), Vec::new());
             // Without the check, an allocator that has no memory left would abort the process
             // without a message.
-            let written = match room.try_reserve_exact(Solvers::room_for(block)) {
-                Ok(()) => solvers.write_answers_into(block, &*cancel, room).map_err(OfflineError::from),
+            let written = match buffer.try_reserve_exact(Solvers::room_for(block)) {
+                Ok(()) => solvers.write_answers_into(block, &*cancel, buffer).map_err(OfflineError::from),
                 Err(_) => Err(OfflineError::Memory),
             };
             Ok((chunk.end(), chunk.prefix(), written?))

@@ -11,7 +11,7 @@ const ERROR: &[u8] = b"error: ";
 
 /// The origin of answers, as their sentences name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum InputOrigin {
     /// One of several files: `Line 3 of b.txt has no solution.`
     File(String),
     /// A puzzle by itself, the argument with this number where there are several: `The puzzle has
@@ -19,7 +19,7 @@ pub enum Origin {
     Puzzle(Option<usize>),
 }
 
-impl Origin {
+impl InputOrigin {
     /// The sentence about a line of this input, from one that begins with `Line 3`. Other sentences
     /// stay as they are.
     #[must_use]
@@ -108,14 +108,14 @@ fn split_line(sentence: &[u8]) -> Option<(&[u8], &[u8])> {
 mod tests {
     use super::*;
 
-    fn named(origin: &Origin, form: OutputForm, text: &str) -> String {
+    fn named(origin: &InputOrigin, form: OutputForm, text: &str) -> String {
         String::from_utf8(origin.name_in(form, text.as_bytes())).unwrap()
     }
 
     #[test]
     fn error_lines_name_the_input_in_every_form() {
-        let file = Origin::File("b \"x\".txt".to_owned());
-        let argument = Origin::Puzzle(Some(2));
+        let file = InputOrigin::File("b \"x\".txt".to_owned());
+        let argument = InputOrigin::Puzzle(Some(2));
         for (form, text, of_file, of_argument) in [
             (
                 OutputForm::Solution,
@@ -140,7 +140,7 @@ mod tests {
             assert_eq!(named(&file, form, text), of_file);
             assert_eq!(named(&argument, form, text), of_argument);
         }
-        let only = Origin::Puzzle(None);
+        let only = InputOrigin::Puzzle(None);
         assert_eq!(
             named(&only, OutputForm::Grid, "error: Line 1 is odd.\n\n"),
             "error: The puzzle is odd.\n\n"
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn only_sentences_about_a_line_change() {
-        let file = Origin::File("a.txt".to_owned());
+        let file = InputOrigin::File("a.txt".to_owned());
         assert_eq!(file.sentence("Line 7 is odd."), "Line 7 of a.txt is odd.");
         for other in ["Invalid block size.", "Line x is odd.", "Line 7.", "Lines 7 are odd."] {
             assert_eq!(file.sentence(other), other);
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn answers_without_errors_need_no_origin_but_in_json() {
-        let (file, only) = (Origin::File("a".to_owned()), Origin::Puzzle(None));
+        let (file, only) = (InputOrigin::File("a".to_owned()), InputOrigin::Puzzle(None));
         assert!(file.changes(OutputForm::Solution, true) && !file.changes(OutputForm::Solution, false));
         assert!(file.changes(OutputForm::Jsonl, false) && !only.changes(OutputForm::Jsonl, false));
     }

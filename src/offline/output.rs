@@ -14,7 +14,7 @@ use super::columnar::ParquetRows;
 use super::journal::RunIdentity;
 use super::link::resolve;
 use super::partial::{self, Partial, PartialError};
-use super::{Origin, OutputError, Progress};
+use super::{InputOrigin, OutputError, Progress};
 #[cfg(feature = "parquet")]
 use crate::answer::RowWriter;
 use crate::answer::{OutputForm, Tally};
@@ -41,7 +41,7 @@ pub struct Output {
     target: Target,
     progress: Progress,
     /// The form of the answers that come next, and their origin, where it has to be named.
-    origin: Option<(OutputForm, Origin)>,
+    origin: Option<(OutputForm, InputOrigin)>,
     /// What makes a Parquet file of the rows that are written.
     #[cfg(feature = "parquet")]
     columns: Option<Box<ParquetRows<Box<dyn io::Write + Send>>>>,
@@ -237,7 +237,7 @@ impl Output {
 
     /// Names the origin of the answers that come next in their error lines and JSON objects, or
     /// stops to. `form` is the form of these answers.
-    pub fn set_origin(&mut self, form: OutputForm, origin: Option<Origin>) {
+    pub fn set_origin(&mut self, form: OutputForm, origin: Option<InputOrigin>) {
         // What is no text has no lines to name it in.
         let is_text = !matches!(form, OutputForm::Digits | OutputForm::Parquet);
         self.origin = origin.filter(|_| is_text).map(|origin| (form, origin));

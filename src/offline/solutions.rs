@@ -1,7 +1,6 @@
 //! The solutions of the puzzles of a whole input, found on all cores, in order.
 
 use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -11,7 +10,7 @@ use crate::answer::{
     Block, Cancelled, EnumerateTally, Enumerators, SolutionEvent, SolutionRow, SolutionWriter,
 };
 use crate::input::{Chunk, Reader};
-use crate::pipeline::{PartTaker, ThreadPool, run_in_parts, run_in_parts_here};
+use crate::pipeline::{Panicked, PartTaker, ThreadPool, catch_panic, run_in_parts, run_in_parts_here};
 
 /// About the bytes of solutions that a job may have: more, and it waits for its turn.
 const JOB_BYTES: usize = 2 << 20;
@@ -59,7 +58,7 @@ pub fn solutions(
     let work = {
         let (enumerators, cancel, writer) = (Arc::clone(enumerators), Arc::clone(cancel), Arc::new(writer));
         move |chunk: &Chunk, take: &mut PartTaker<'_, SolutionsPart>| {
-            Job::new(chunk, &writer, take).run(&enumerators, chunk.block(), &cancel);
+            SolutionsJob::new(chunk, &writer, take).run(&enumerators, chunk.block(), &cancel);
         }
     };
     let source = move || reader.next_chunk().map_err(OfflineError::from);
@@ -76,7 +75,7 @@ pub fn solutions(
 }
 
 /// The solutions of a chunk that have not been passed on.
-struct Job<'a, 'b> {
+struct SolutionsJob<'a, 'b> {
     /// Where the chunk begins and ends in the input.
     span: (u64, u64),
     writer: &'a SolutionWriter,
@@ -90,7 +89,7 @@ struct Job<'a, 'b> {
     last: Instant,
 }
 
-impl<'a, 'b> Job<'a, 'b> {
+impl<'a, 'b> SolutionsJob<'a, 'b> {
     fn new(chunk: &Chunk, writer: &'a SolutionWriter, take: &'a mut PartTaker<'b, SolutionsPart>) -> Self {
         Self {
             span: (chunk.end().saturating_sub(chunk.block().text.len() as u64), chunk.end()),
@@ -105,12 +104,11 @@ impl<'a, 'b> Job<'a, 'b> {
     }
 
     fn run(mut self, enumerators: &Enumerators, block: Block<'_>, cancel: &AtomicBool) {
-        let work = AssertUnwindSafe(|| enumerators.enumerate(block, cancel, |row| self.add(row)));
-        match catch_unwind(work) {
+        match catch_panic(|| enumerators.enumerate(block, cancel, |row| self.add(row))) {
             Ok(Ok(())) => {}
             // Nobody wants the rest.
             Ok(Err(Cancelled)) => return,
-            Err(_) => {
+            Err(Panicked) => {
                 self.text.truncate(self.whole);
                 let done = self.done;
                 enumerators.internal_errors(block, done, |row| {

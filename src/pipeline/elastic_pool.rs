@@ -1,20 +1,27 @@
 //! Elastic thread pools: threads that come and go with the work.
+//!
+//! They are no pools of rayon, because those have a fixed number of threads, and each of these
+//! looks through the queues of all others before it sleeps. The service needs more threads than
+//! cores while long searches run and the memory of the additional ones back afterwards, and its
+//! jobs are often shorter than that look.
 
 use std::collections::VecDeque;
 use std::fmt;
 use std::io;
 use std::ops::RangeInclusive;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
 use tracing::Span;
 
+use super::catch_panic;
+use crate::poison::IgnorePoison as _;
+
 /// The time after which a thread beyond the minimum ends if there is no work.
 const LINGER: Duration = Duration::from_secs(1);
 
-type Work = Box<dyn FnOnce() + Send>;
+type BoxedWork = Box<dyn FnOnce() + Send>;
 
 /// A pool of threads that do work first come, first served.
 ///
@@ -28,23 +35,23 @@ type Work = Box<dyn FnOnce() + Send>;
 /// when the thread ends.
 #[derive(Debug)]
 pub(crate) struct ElasticPool {
-    shared: Arc<Shared>,
+    shared: Arc<PoolState>,
 }
 
 /// The state that the threads of a pool share.
 #[derive(Debug)]
-struct Shared {
+struct PoolState {
     name: &'static str,
     niceness: i32,
     /// The fewest and the most threads.
     number: RangeInclusive<usize>,
     linger: Duration,
-    queue: Mutex<Queue>,
+    queue: Mutex<WorkQueue>,
 }
 
 #[derive(Default)]
-struct Queue {
-    work: VecDeque<Work>,
+struct WorkQueue {
+    work: VecDeque<BoxedWork>,
     /// Condition variables of idle threads; the most recently idle is last, and woken first.
     asleep: Vec<Arc<Condvar>>,
     /// The number of threads.
@@ -54,13 +61,13 @@ struct Queue {
     is_closed: bool,
 }
 
-impl fmt::Debug for Queue {
+impl fmt::Debug for WorkQueue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Queue").finish_non_exhaustive()
+        f.debug_struct("WorkQueue").finish_non_exhaustive()
     }
 }
 
-impl Queue {
+impl WorkQueue {
     /// Counts a new thread and returns its number.
     const fn enter(&mut self) -> usize {
         self.present += 1;
@@ -69,12 +76,12 @@ impl Queue {
     }
 }
 
-impl Shared {
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+impl PoolState {
+    fn queue(&self) -> MutexGuard<'_, WorkQueue> {
+        self.queue.lock().ignore_poison()
     }
 
-    /// Starts a thread that [`Queue::enter`] has counted.
+    /// Starts a thread that [`WorkQueue::enter`] has counted.
     fn start(self: &Arc<Self>, index: usize) -> io::Result<()> {
         let shared = Arc::clone(self);
         let start = thread::Builder::new().name(format!("{}-{index}", self.name)).spawn(move || {
@@ -83,7 +90,7 @@ impl Shared {
             while let Some(work) = shared.next(&condvar) {
                 // The panic hook has logged it, and the slot shows its owner that there is no
                 // answer.
-                let _ = catch_unwind(AssertUnwindSafe(work));
+                let _ = catch_panic(work);
             }
         });
         if start.is_err() {
@@ -93,7 +100,7 @@ impl Shared {
     }
 
     /// Waits for work on `condvar`. `None` if the thread is to end, which is counted already.
-    fn next(&self, condvar: &Arc<Condvar>) -> Option<Work> {
+    fn next(&self, condvar: &Arc<Condvar>) -> Option<BoxedWork> {
         let mut queue = self.queue();
         let mut has_lingered = false;
         loop {
@@ -107,9 +114,9 @@ impl Shared {
             }
             queue.asleep.push(Arc::clone(condvar));
             if is_minimum {
-                queue = condvar.wait(queue).unwrap_or_else(PoisonError::into_inner);
+                queue = condvar.wait(queue).ignore_poison();
             } else {
-                let woken = condvar.wait_timeout(queue, self.linger).unwrap_or_else(PoisonError::into_inner);
+                let woken = condvar.wait_timeout(queue, self.linger).ignore_poison();
                 has_lingered = woken.1.timed_out();
                 queue = woken.0;
             }
@@ -141,7 +148,7 @@ impl ElasticPool {
         linger: Duration,
     ) -> io::Result<Self> {
         let number = (*number.start()).max(1)..=*number.end();
-        let shared = Shared { name, niceness, number, linger, queue: Mutex::default() };
+        let shared = PoolState { name, niceness, number, linger, queue: Mutex::default() };
         // If one cannot be started, dropping this ends the others.
         let pool = Self { shared: Arc::new(shared) };
         for _ in 0..*pool.shared.number.start() {

@@ -52,6 +52,17 @@ const CANCEL_POLL: Duration = Duration::from_millis(50);
 #[error("The job panicked.")]
 pub struct Panicked;
 
+/// Does work that may panic, and returns its result.
+///
+/// What the work has changed by then may be half done, so the caller drops it, or keeps of it only
+/// what is known to be whole.
+///
+/// # Errors
+/// [`Panicked`] if it panicked.
+pub fn catch_panic<R>(work: impl FnOnce() -> R) -> Result<R, Panicked> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|_| Panicked)
+}
+
 /// The error of a run whose threads cannot be started.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -210,16 +221,9 @@ impl<J, R> SlottedJob<J, R> {
     /// Does the job on this thread and fills its slot, unless the slot was dropped. If `work`
     /// returns no answer, the job is handed back to be done later.
     pub(crate) fn run(self, work: impl FnOnce(&J) -> Option<R>) -> Option<Self> {
-        if self.sender.is_closed() {
-            return None;
-        }
-        // A panicking job drops its half-done state with it.
-        match catch_unwind(AssertUnwindSafe(|| work(&self.job))) {
-            Ok(None) => return Some(self),
-            Ok(Some(answer)) => drop(self.sender.send(answer)),
-            Err(_) => {}
-        }
-        None
+        let Self { job, sender } = self;
+        let sender = fill(sender, || work(&job))?;
+        Some(Self { job, sender })
     }
 }
 
@@ -231,19 +235,23 @@ fn start<R: Send + 'static>(
     let span = Span::current();
     // Without threads the sender is dropped, which the owner of the slot sees as `Panicked`.
     if let Ok(pool) = pool.as_rayon() {
-        pool.spawn_fifo(move || span.in_scope(|| run(sender, job)));
+        pool.spawn_fifo(move || span.in_scope(|| drop(fill(sender, || Some(job())))));
     }
 }
 
-/// Runs a job and fills its slot, unless the slot was dropped.
-fn run<R>(sender: oneshot::Sender<R>, job: impl FnOnce() -> R) {
+/// Does a job and fills its slot, unless the slot was dropped. If there is no answer, the sender is
+/// handed back.
+fn fill<R>(sender: oneshot::Sender<R>, job: impl FnOnce() -> Option<R>) -> Option<oneshot::Sender<R>> {
     if sender.is_closed() {
-        return;
+        return None;
     }
-    // A panicking job drops its half-done state with it.
-    if let Ok(answer) = catch_unwind(AssertUnwindSafe(job)) {
-        let _ = sender.send(answer);
+    match catch_panic(job) {
+        Ok(None) => return Some(sender),
+        Ok(Some(answer)) => drop(sender.send(answer)),
+        // A panicking job has dropped its half-done state with it.
+        Err(Panicked) => {}
     }
+    None
 }
 
 /// The end of a run that met no error.
@@ -282,9 +290,7 @@ where
 {
     let begin = move |pool: &ThreadPool, sender, job: J| {
         let (work, recover) = (work.clone(), recover.clone());
-        start(pool, sender, move || {
-            catch_unwind(AssertUnwindSafe(|| work(&job))).unwrap_or_else(|_| recover(&job))
-        });
+        start(pool, sender, move || catch_panic(|| work(&job)).unwrap_or_else(|Panicked| recover(&job)));
     };
     let queue = read_ahead(pool, source, slot, begin)?;
     loop {
@@ -378,7 +384,7 @@ pub fn run_here<J, R, E>(
         if cancel.load(Ordering::Relaxed) {
             return Ok(Ended::Cancelled);
         }
-        sink(catch_unwind(AssertUnwindSafe(|| work(&job))).unwrap_or_else(|_| recover(&job)))?;
+        sink(catch_panic(|| work(&job)).unwrap_or_else(|Panicked| recover(&job)))?;
     }
     Ok(Ended::Complete)
 }

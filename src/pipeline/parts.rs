@@ -16,7 +16,7 @@ const PARTS_PER_JOB: usize = 16;
 pub type PartTaker<'a, P> = dyn FnMut(P) -> ControlFlow<()> + 'a;
 
 /// What a job sends.
-enum Message<P> {
+enum PartMessage<P> {
     Part(P),
     /// There are no more parts, so that a job that broke down is told from one that is done.
     End,
@@ -45,16 +45,16 @@ where
     P: Send + 'static,
     E: From<NoThreads> + Send + 'static,
 {
-    let begin = move |pool: &ThreadPool, sender: mpsc::SyncSender<Message<P>>, job: J| {
+    let begin = move |pool: &ThreadPool, sender: mpsc::SyncSender<PartMessage<P>>, job: J| {
         let (work, span) = (work.clone(), Span::current());
         let job = move || {
             span.in_scope(|| {
                 let mut is_wanted = true;
                 work(&job, &mut |part| {
-                    is_wanted = is_wanted && sender.send(Message::Part(part)).is_ok();
+                    is_wanted = is_wanted && sender.send(PartMessage::Part(part)).is_ok();
                     if is_wanted { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
                 });
-                let _ = sender.send(Message::End);
+                let _ = sender.send(PartMessage::End);
             });
         };
         // Without threads the sender is dropped.
@@ -67,8 +67,8 @@ where
         match receive(&queue, cancel) {
             Received::Item(Ok(parts)) => loop {
                 match receive(&parts, cancel) {
-                    Received::Item(Message::Part(part)) => sink(part)?,
-                    Received::Item(Message::End) => break,
+                    Received::Item(PartMessage::Part(part)) => sink(part)?,
+                    Received::Item(PartMessage::End) => break,
                     Received::Gone => panic!("no answer could be made for a job that panicked"),
                     Received::Cancelled => return Ok(Ended::Cancelled),
                 }

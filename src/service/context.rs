@@ -5,7 +5,7 @@
 //! [`Context::idle`] returns only when all have. How many there may be is not decided here but
 //! before a call gets here, in [`crate::service::net::admission`].
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
@@ -13,6 +13,7 @@ use tokio::time::sleep;
 use tonic::{Request, Status};
 
 use crate::answer::{Cancel, Cancelled, CanonTask, Canonizers, IdleCanonizers, IdleSolvers, Solvers, Task};
+use crate::poison::IgnorePoison as _;
 use crate::service::config::Limits;
 use crate::service::datasets::Datasets;
 use crate::service::metrics;
@@ -159,12 +160,12 @@ impl Context {
 
     /// The limits on clients as they are now.
     pub(crate) fn limits(&self) -> Limits {
-        *self.limits.read().unwrap_or_else(PoisonError::into_inner)
+        *self.limits.read().ignore_poison()
     }
 
     /// Changes the limits for what comes from now on.
     pub(crate) fn set_limits(&self, limits: Limits) {
-        *self.limits.write().unwrap_or_else(PoisonError::into_inner) = limits;
+        *self.limits.write().ignore_poison() = limits;
     }
 
     /// Begins a call that was let in.

@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
@@ -23,9 +23,10 @@ use tokio::task::spawn_blocking;
 use tonic::Status;
 
 use crate::input::{
-    self, FileId, InputError, Kind, Mapped, Named, Picked, PuzzleIndex, Reader, Source, Version,
+    self, ContentKind, FileId, InputError, Mapped, Named, Picked, PuzzleIndex, Reader, Source, Version,
 };
 use crate::pipeline::ThreadPool;
+use crate::poison::IgnorePoison as _;
 use crate::service::wire::convert::option_field;
 use crate::service::wire::proto;
 use crate::service::wire::status::{
@@ -82,7 +83,7 @@ impl Datasets {
         let file = self.file(&name).map_err(|_| dataset_not_found(&name))?;
         let metadata = file.metadata().map_err(|_| dataset_not_found(&name))?;
         let (id, version) = (FileId::of(&metadata), Version::of(&metadata));
-        let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut mapped = self.mapped.lock().ignore_poison();
         if let Some(known) = mapped.get(&id).filter(|known| known.map.version() == version) {
             let dataset = Arc::clone(known);
             return Ok(NamedDataset { name, dataset });
@@ -193,7 +194,7 @@ impl NamedDataset {
     /// The puzzle with this number, or a random one, and the number of puzzles.
     pub(crate) fn puzzle(&self, hint: &Hint, number: Option<u64>) -> Result<(Format, Picked, u64), Status> {
         let fail = |error| failure(&self.name, error);
-        let mut shared = self.dataset.index.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shared = self.dataset.index.lock().ignore_poison();
         // Taken out, and put back on success only, because an index that an error or a panic left
         // half-way would count wrong for all later calls.
         let mut index = match shared.take() {
@@ -215,43 +216,44 @@ impl NamedDataset {
 
 /// Refuses a file that would have to be decoded, because a data set is read at any place.
 fn refuse_what_is_no_text(file: &File, name: &str) -> Result<(), Status> {
-    let kind = Kind::of_file(file).map_err(|error| dataset_unreadable(name, format!("{name}: {error}")))?;
+    let kind =
+        ContentKind::of_file(file).map_err(|error| dataset_unreadable(name, format!("{name}: {error}")))?;
     Err(match kind {
-        Kind::Text => return Ok(()),
-        Kind::Compressed(_) | Kind::Zip => {
+        ContentKind::Text => return Ok(()),
+        ContentKind::Compressed(_) | ContentKind::Zip => {
             let message = format!("{name} is compressed. Data sets are read at any place: unpack it.");
             dataset_not_servable("DATASET_COMPRESSED", name, &message)
         }
-        Kind::Utf16(_) => {
+        ContentKind::Utf16(_) => {
             let message =
                 format!("{name} is in UTF-16. Data sets are read at any place: convert it to UTF-8.");
             dataset_not_servable("DATASET_MALFORMED", name, &message)
         }
-        Kind::Xml => {
+        ContentKind::Xml => {
             let message =
                 format!("{name} is XML. Data sets are read at any place: write its puzzles as lines.");
             dataset_not_servable("DATASET_MALFORMED", name, &message)
         }
-        Kind::Arrays | Kind::Addresses => {
-            let what = if kind == Kind::Arrays { "arrays" } else { "addresses" };
+        ContentKind::Arrays | ContentKind::Addresses => {
+            let what = if kind == ContentKind::Arrays { "arrays" } else { "addresses" };
             let message =
                 format!("{name} has {what}. Data sets are read at any place: write its puzzles as lines.");
             dataset_not_servable("DATASET_MALFORMED", name, &message)
         }
-        Kind::Npy => {
+        ContentKind::Npy => {
             let message = format!(
                 "{name} is a NumPy array. Data sets are read at any place: write its puzzles as lines."
             );
             dataset_not_servable("DATASET_MALFORMED", name, &message)
         }
         #[cfg(feature = "parquet")]
-        Kind::Parquet => {
+        ContentKind::Parquet => {
             let message = format!(
                 "{name} is a Parquet file. Data sets are read at any place: write its puzzles as lines."
             );
             dataset_not_servable("DATASET_MALFORMED", name, &message)
         }
-        Kind::Foreign(foreign) => failure(name, foreign.error(&Named { name, is_file: true }, false)),
+        ContentKind::Foreign(foreign) => failure(name, foreign.error(&Named { name, is_file: true }, false)),
     })
 }
 

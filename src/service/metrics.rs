@@ -225,7 +225,7 @@ impl Drop for RunningBatch {
     }
 }
 
-/// The meter of a connection that waits for room, for as long as it does.
+/// The meter of a connection that waits for capacity, for as long as it does.
 pub(crate) struct WaitingConnection(#[expect(dead_code, reason = "held for its drop")] GaugeGuard);
 
 impl WaitingConnection {

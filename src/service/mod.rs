@@ -7,7 +7,7 @@
 //!                                    └── wire: messages and their conversions, statuses
 //! ```
 //!
-//! | room | what it holds |
+//! | module | what it holds |
 //! |---|---|
 //! | `wire` | messages, their codec, conversions to our own types, statuses |
 //! | `metrics` | what the server counts |
@@ -21,7 +21,7 @@
 //! | `rpc` | the methods; `rpc::ordered` keeps the answers of a stream in order |
 //! | `server` | [`Server`]: puts it together, and takes it down again in the right order |
 //!
-//! Each room may use those above it (`tests/walls.rs`). [`crate::client`] is the other end.
+//! Each module may use those above it (`tests/walls.rs`). [`crate::client`] is the other end.
 //!
 //! **Invariant:** searching never runs on the threads that move bytes, except for a puzzle or two
 //! that take microseconds. So a slow search delays neither other calls nor health checks.

@@ -42,8 +42,9 @@ use crate::service::http::gateway::{Gateway, GatewaySettings};
 use crate::service::http::json::Schema;
 use crate::service::metrics;
 use crate::service::net::admission::{Admission, AdmissionLayer, AdmissionLimits};
-use crate::service::net::connection::{Accepted, ConnectionLimits, ConnectionRoom, accept};
+use crate::service::net::connection::{Accepted, ConnectionCapacity, ConnectionLimits, accept};
 use crate::service::net::framing::Framing;
+use crate::service::net::grpc_only::GrpcOnlyLayer;
 use crate::service::net::http1::{self, Http1Limits};
 use crate::service::net::listen::{ListenAddress, ListenProblem, Listening};
 use crate::service::net::observe::{CallObserver, ObserveLayer, method_labels};
@@ -174,7 +175,7 @@ pub struct Reloader {
     tokens: Option<Arc<Tokens>>,
     admission: Arc<Admission>,
     drain_timeout: Duration,
-    room: Arc<ConnectionRoom>,
+    capacity: Arc<ConnectionCapacity>,
     context: Option<Arc<Context>>,
 }
 
@@ -188,7 +189,7 @@ impl Reloader {
         let new = limits.changed_from(&old);
         context.set_limits(new);
         self.admission.set_limits(admission_limits(&new));
-        self.room.set_limit(new.connections);
+        self.capacity.set_limit(new.connections);
         show_limits(&new);
         let waiting = new.values().into_iter().zip(limits.values());
         waiting.filter(|(is, wanted)| is.1.to_bits() != wanted.1.to_bits()).map(|(is, _)| is.0).collect()
@@ -211,7 +212,7 @@ impl Reloader {
 pub struct Readiness {
     draining: watch::Receiver<bool>,
     is_leaving: Arc<AtomicBool>,
-    room: Arc<ConnectionRoom>,
+    capacity: Arc<ConnectionCapacity>,
     admission: Arc<Admission>,
 }
 
@@ -235,7 +236,7 @@ impl Readiness {
         let is_leaving = self.is_leaving.load(Ordering::Relaxed);
         if is_leaving || *self.draining.borrow() || self.draining.has_changed().is_err() {
             ReadyState::ShuttingDown
-        } else if self.room.is_full() || self.admission.is_crowded() {
+        } else if self.capacity.is_full() || self.admission.is_crowded() {
             ReadyState::Overloaded
         } else {
             ReadyState::Ready
@@ -265,7 +266,7 @@ impl Server {
             tokens: config.token_file.map(Tokens::open).transpose()?.map(Arc::new),
             admission: Admission::new(admission_limits(&config.limits)),
             drain_timeout: config.drain_timeout,
-            room: ConnectionRoom::new(config.limits.connections),
+            capacity: ConnectionCapacity::new(config.limits.connections),
             context: None,
         };
         let cores = || thread::available_parallelism().map_or(1, Into::into);
@@ -317,7 +318,7 @@ impl Server {
         Readiness {
             draining: self.draining.subscribe(),
             is_leaving: Arc::clone(&self.is_leaving),
-            room: Arc::clone(&self.secrets.room),
+            capacity: Arc::clone(&self.secrets.capacity),
             admission: Arc::clone(&self.secrets.admission),
         }
     }
@@ -385,7 +386,7 @@ impl Server {
             secrets,
             ..
         } = self;
-        let room = Arc::clone(&secrets.room);
+        let capacity = Arc::clone(&secrets.capacity);
         let service = <SudokuServiceServer<Sudoku> as NamedService>::NAME;
         health.set_service_status(service, ServingStatus::Serving).await;
 
@@ -399,8 +400,15 @@ impl Server {
         let accepted = Accepted { http2, http1 };
         let mut accepting = JoinSet::new();
         for listening in listening {
-            let (tls, room, accepted) = (secrets.tls.clone(), Arc::clone(&room), accepted.clone());
-            accepting.spawn(accept(listening, tls, connection_limits, room, draining.subscribe(), accepted));
+            let (tls, capacity, accepted) = (secrets.tls.clone(), Arc::clone(&capacity), accepted.clone());
+            accepting.spawn(accept(
+                listening,
+                tls,
+                connection_limits,
+                capacity,
+                draining.subscribe(),
+                accepted,
+            ));
         }
         drop(accepted);
         let http1_limits =
@@ -482,6 +490,7 @@ impl Server {
                 admission: Arc::clone(&admission),
                 observer: self.call_observer.clone(),
             })
+            .layer(GrpcOnlyLayer)
             .layer(AdmissionLayer { tokens: self.secrets.tokens.clone(), admission, aside })
             .service(self.routes.clone());
         let access = BrowserAccess {

@@ -10,6 +10,7 @@ use std::process::Command;
 
 use crate::harness::daemon::Daemon;
 use crate::harness::packed::{self, Member};
+use crate::harness::shown::{ELISION, is_shown};
 use crate::harness::terminal::Terminal;
 use crate::harness::{Folder, SUDOKU, feed, piped, skipped, stderr, stdout, succeeded, sudoku};
 
@@ -24,9 +25,6 @@ const DOCUMENTS: [(&str, usize); 5] = [
 
 /// How commands begin.
 const PROGRAMS: [&str; 4] = ["sudoku", "sudokud", "zcat", "curl"];
-
-/// What stands for something that is left out.
-const ELISION: &str = "[...]";
 
 /// What the console asks with.
 const PROMPT: &str = "sudoku> ";
@@ -338,27 +336,6 @@ fn comparable(text: &str, is_measured: bool) -> String {
     lines.join("\n")
 }
 
-/// Is a text what a document shows of it?
-fn is_shown(text: &str, shown: &str) -> bool {
-    // On a line of its own it stands for any number of lines.
-    let mut shown = shown.replace(&format!("\n{ELISION}\n"), &format!("\n{ELISION}"));
-    if let Some(before) = shown.strip_suffix(&format!("\n{ELISION}")) {
-        shown = format!("{before}{ELISION}");
-    }
-    if let Some(behind) = shown.strip_prefix(&format!("{ELISION}\n")) {
-        shown = format!("{ELISION}{behind}");
-    }
-    let mut parts = shown.split(ELISION);
-    let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
-    let parts: Vec<&str> = parts.collect();
-    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
-    for part in middle {
-        let Some((_, behind)) = rest.split_once(part) else { return false };
-        rest = behind;
-    }
-    rest.ends_with(last)
-}
-
 /// Runs all commands of a document.
 fn check(document: &str) {
     let text = read(document);
@@ -534,6 +511,7 @@ fn what_is_left_out_may_be_anything() {
         ("abcd", "abc", false),
         ("abcd", "a[...]d", true),
         ("abcd", "[...]c", false),
+        ("abcd", "a[...]c[...]", true),
         ("abcd", "b[...]", false),
         ("a\nb", "a\n[...]\nb", true),
         ("a\nx\ny\nb", "a\n[...]\nb", true),

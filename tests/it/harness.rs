@@ -13,6 +13,8 @@ pub mod packed;
 pub mod server;
 #[path = "harness/session.rs"]
 pub mod session;
+#[path = "harness/shown.rs"]
+pub mod shown;
 #[path = "harness/terminal.rs"]
 pub mod terminal;
 
@@ -286,14 +288,36 @@ pub fn disguise(grid: &Grid, seed: u64) -> Grid {
     disguised
 }
 
+/// A puzzle of the fixture of the strategies, and what is known of it.
+pub struct KnownPuzzle {
+    pub puzzle: Grid,
+    /// The number of its solutions, up to 50.
+    pub solutions: u64,
+    /// The only solution, or else the one that was found first, if any.
+    pub solution: Option<Grid>,
+    pub what: String,
+}
+
+/// All puzzles of the fixture of the strategies.
+pub fn known_puzzles() -> Vec<KnownPuzzle> {
+    let text = fs::read_to_string(fixture("strategies.txt")).unwrap();
+    let known = |line: &str| {
+        let mut fields = line.splitn(4, ' ');
+        let mut next = || fields.next().unwrap();
+        KnownPuzzle {
+            puzzle: grid(next()),
+            solutions: next().parse().unwrap(),
+            solution: Some(next()).filter(|&text| text != "-").map(grid),
+            what: next().to_owned(),
+        }
+    };
+    text.lines().filter(|line| !line.starts_with('#')).map(known).collect()
+}
+
 /// Different 9x9 puzzles with one solution: disguises of those in the fixture of the strategies.
 pub fn unique_puzzles(count: usize) -> Vec<String> {
-    let known = fs::read_to_string(fixture("strategies.txt")).unwrap();
-    let unique: Vec<Grid> = known
-        .lines()
-        .filter(|line| line.contains(" 1 ") && line.find(' ') == Some(81))
-        .map(|line| grid(&line[..81]))
-        .collect();
+    let is_unique = |known: &KnownPuzzle| known.solutions == 1 && known.puzzle.order() == Order::NINE;
+    let unique: Vec<Grid> = known_puzzles().into_iter().filter(is_unique).map(|known| known.puzzle).collect();
     (0..count).map(|k| text(&disguise(&unique[k % unique.len()], k as u64))).collect()
 }
 
@@ -326,8 +350,16 @@ pub fn forge_version(input: &str, journal: &str) {
 pub struct Random(pub u64);
 
 impl Random {
+    /// What is added to the state for each number.
+    const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+
+    /// The number at `index`, from 0, of the generator with seed 0.
+    pub fn at(index: u64) -> u64 {
+        Self(index.wrapping_mul(Self::STEP)).next()
+    }
+
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        self.0 = self.0.wrapping_add(Self::STEP);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -8,13 +8,11 @@ use rcgen::ExtendedKeyUsagePurpose;
 
 use crate::harness::authority::Authority;
 use crate::harness::daemon::Daemon;
+use crate::harness::shown::is_shown;
 use crate::harness::{Folder, SUDOKUD, piped};
 
 /// The address in the document, in the place of which a free one is used.
 const ADDRESS: &str = "127.0.0.1:50051";
-
-/// What stands for something that is left out.
-const ELISION: &str = "[...]";
 
 /// A command of the document, and what it prints.
 struct Example {
@@ -46,19 +44,6 @@ fn examples(document: &str) -> Vec<Example> {
         }
     }
     examples
-}
-
-/// Whether a text is what the document shows of it.
-fn is_shown(text: &str, shown: &str) -> bool {
-    let mut parts = shown.split(ELISION);
-    let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
-    let parts: Vec<&str> = parts.collect();
-    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
-    for part in middle {
-        let Some((_, behind)) = rest.split_once(part) else { return false };
-        rest = behind;
-    }
-    rest.ends_with(last)
 }
 
 #[test]
@@ -107,18 +92,4 @@ fn the_commands_of_the_document_print_what_it_shows() {
         calls += 1;
     }
     assert!(calls > 15, "only {calls} commands were found");
-}
-
-#[test]
-fn elisions_stand_for_anything() {
-    for (text, shown, fits) in [
-        ("abc", "abc", true),
-        ("abcd", "abc", false),
-        ("abcd", "a[...]d", true),
-        ("abcd", "[...]c", false),
-        ("abcd", "a[...]c[...]", true),
-        ("abcd", "b[...]", false),
-    ] {
-        assert_eq!(is_shown(text, shown), fits, "{text} {shown}");
-    }
 }

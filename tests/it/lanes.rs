@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use crate::harness::{Random, disguise, fixture, grid, large_list};
+use crate::harness::{Random, disguise, fixture, grid, known_puzzles, large_list};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::solver::lanes::{Backend, Lanes, NoBackend};
 use sudoku_stream::solver::{Batch, Fast, Limit, STRATEGIES, Search, Solver, Stop, Strategy as _, strategy};
@@ -59,11 +59,9 @@ const fn up_to(solutions: u64) -> Limit<'static> {
 /// Puzzles of every kind: known ones and their disguises, random clues, one blank, no blank, nothing but blanks, clues
 /// that clash, too few clues.
 fn puzzles() -> Vec<Cells> {
-    let text = std::fs::read_to_string(fixture("strategies.txt")).unwrap();
-    let known: Vec<Grid> = text
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .map(|line| grid(line.split(' ').next().unwrap()))
+    let known: Vec<Grid> = known_puzzles()
+        .into_iter()
+        .map(|known| known.puzzle)
         .filter(|grid| grid.order() == Order::NINE)
         .collect();
     assert!(known.len() > 10);

@@ -36,6 +36,20 @@ fn detected(text: &[u8], hint: &Hint) -> String {
     }
 }
 
+/// A text, and what it is to be taken for.
+struct Detection {
+    name: &'static str,
+    text: String,
+    wanted: &'static str,
+}
+
+/// A list of [`Detection`]s, each as `name: text => wanted`.
+macro_rules! detections {
+    ($($name:literal: $text:expr => $wanted:expr,)*) => {
+        [$(Detection { name: $name, text: String::from($text), wanted: $wanted }),*]
+    };
+}
+
 /// The puzzles of a text as `line cells`, bad ones as their sentence.
 fn puzzles(text: &[u8], hint: &Hint) -> Vec<String> {
     let mut reader = reader(text, hint).unwrap();
@@ -142,125 +156,105 @@ fn texts_are_taken_for_what_they_are() {
         .collect();
     let header = "Invalid block size.";
     let one_or_header = "Invalid block size. If this is a list of 1x1 puzzles, say --notation lines.";
-    let cases: &[(&str, String, &str)] = &[
-        ("a line", NINE.into(), "lines 9x9 letters"),
-        ("a line with its end", format!("{NINE}\n"), "lines 9x9 letters"),
-        ("4x4 lines", format!("{FOUR}\n{FOUR_SOLVED}\n"), "lines 4x4 letters"),
-        ("a 4x4 line of digits above another", format!("{four_digits}\n{FOUR}\n"), "lines 4x4 letters"),
-        ("a 9x9 line of digits above another", format!("{digits}\n{NINE}\n"), "lines 9x9 letters"),
-        ("a blank cell", ".\n".into(), "lines 1x1 letters"),
-        ("lines of one cell", ".\n1\n".into(), "lines 1x1 letters"),
-        ("lines of one cell, a 1 first", "1\n.\n1\n".into(), one_or_header),
-        ("lines of one cell, a 0 first", "0\n1\n\n# note\n.\n".into(), one_or_header),
-        ("two lines of a 1", "1\n1".into(), one_or_header),
-        ("a 1 above a comment", "1\n# note\n".into(), "lines 1x1 letters"),
-        ("lines of one cell and one that is not", "1\n.\n12\n".into(), header),
-        ("16x16 line", sixteen.concat(), "lines 16x16 letters"),
-        ("ascii shows", ascii.clone(), "lines 16x16 ascii"),
-        ("ascii shows in a later line", format!("{}\n{ascii}\n", ".".repeat(256)), "lines 16x16 ascii"),
-        (
-            "one bad character does not hide ascii",
-            ascii.replacen("..", "!.", 1).replacen('.', "!", 1),
-            "lines 16x16 ascii",
-        ),
-        ("letters win where both fit", "A".repeat(625), "lines 25x25 letters"),
-        (
-            "a wrong alphabet in one line of three",
-            format!("{0}\n{0}\n{ascii}\n", sixteen.concat()),
-            "lines 16x16 letters",
-        ),
-        ("semicolons begin comments", format!("{NINE};{}\n{NINE}\n", "?".repeat(174)), "lines 9x9 letters"),
-        ("header 2", format!("2\n{FOUR}\n"), "header 4x4 letters"),
-        ("header 3", format!("3\n{NINE}\n"), "header 9x9 letters"),
-        ("header with white space", format!(" 3 \r\n{NINE}\r\n"), "header 9x9 letters"),
-        ("header above nothing but bad lines", "3\nx\n".into(), "header 9x9 letters"),
-        ("header 1", format!("1\n{NINE}\n"), header),
-        ("header 4", format!("4\n{NINE}\n"), header),
-        ("header 17", format!("17\n{NINE}\n"), header),
-        ("header -3", format!("-3\n{NINE}\n"), header),
-        ("header 03", format!("03\n{NINE}\n"), header),
-        ("header 0", format!("0\n{NINE}\n"), header),
-        ("header of fifteen digits", format!("123456789012345\n{NINE}\n"), header),
-        ("header of four digits", format!("1234\n{NINE}\n"), header),
-        ("header 1 above more than a cell", "1\n1\n.\n12\n".into(), header),
-        ("header 4 above cells", "4\n1\n.\n".into(), header),
-        ("header 3 above cells", "3\n1\n.\n".into(), "header 9x9 letters"),
-        ("a comment above the header", format!("# easy\n\n3\n{NINE}\n"), "header 9x9 letters"),
-        ("grid apart", nine_apart.join("\n"), "grid 9x9 letters"),
-        ("grid together", nine.join("\n"), "grid 9x9 letters"),
-        ("grid of digits together", rows(&digits, 9).join("\n"), "grid 9x9 letters"),
-        ("4x4 grid of digits together", rows(&four_digits, 4).join("\n"), "grid 4x4 letters"),
-        (
-            "grid in groups",
-            nine.iter().map(|r| grouped(r, 3, " ")).collect::<Vec<_>>().join("\n"),
-            "grid 9x9 letters",
-        ),
-        (
-            "grid of digits in groups, which are no triples",
-            rows(&digits, 9).iter().map(|r| grouped(r, 3, " ")).collect::<Vec<_>>().join("\n"),
-            "grid 9x9 letters",
-        ),
-        ("16x16 grid together", sixteen.join("\n"), "grid 16x16 letters"),
-        ("16x16 grid together in ascii", ascii_rows.join("\n"), "grid 16x16 ascii"),
-        ("16x16 grid apart", sixteen_apart.join("\n"), "grid 16x16 letters"),
-        ("16x16 grid of numbers", numbers.join("\n"), "grid 16x16 letters"),
-        (
-            "16x16 grid in four groups with rulers",
-            sixteen.iter().map(|r| grouped(r, 4, "|")).collect::<Vec<_>>().join("\n"),
-            "grid 16x16 letters",
-        ),
-        ("a ruler first", format!("+---+---+\n{}", nine.join("\n")), "grid 9x9 letters"),
-        (
-            "rulers of = are not ascii",
-            format!("=====\n{}", sixteen_apart.join("\n=====\n")),
-            "grid 16x16 letters",
-        ),
-        (
-            "4x4 lines with a five",
-            format!("{FOUR}\n{}\n{FOUR}\n", FOUR.replace('4', "5")),
-            "lines 4x4 letters",
-        ),
-        ("a bad first row of a grid", format!("5 3\n{}", nine_apart[1..].join("\n")), "grid 9x9 letters"),
-        ("triples", "1 1 5\n1 2 3\n9 9 9\n".into(), "triples 9x9 letters"),
-        ("triples of a 4x4", "1 1 4\n4 4 1\n".into(), "triples 4x4 letters"),
-        ("triples with commas", "1,1,16\n2, 1, 3\n".into(), "triples 16x16 letters"),
-        ("triples with a bad line", "1 1\n1 2 3\n9 9 9\n".into(), "triples 9x9 letters"),
-        ("triples with a value of no size", "1 1 100\n1 2 3\n9 9 9\n".into(), "triples 9x9 letters"),
-        (
-            "lines with two numbers behind",
-            format!("{four_digits} 3 5\n{four_digits} 2 5\n"),
-            "lines 4x4 letters",
-        ),
-        ("csv", format!("puzzle,solution\n{NINE},{NINE_SOLVED}\n"), "csv 9x9 letters"),
-        ("csv of one column", format!("Quizzes\n{NINE}\n"), "csv 9x9 letters"),
-        ("csv with other names", format!("board,result\n{NINE},{NINE_SOLVED}\n"), "csv 9x9 letters"),
-        (
-            "csv with an id of one letter",
-            format!("n,difficulty_level,puzzle\n1,2,{NINE}\n"),
-            "csv 9x9 letters",
-        ),
-        (
-            "csv with a bad first row",
-            format!("puzzle,solution\n12,12\n{NINE},{NINE_SOLVED}\n"),
-            "csv 9x9 letters",
-        ),
-        ("lines with commas", format!("{NINE},easy\n{NINE},hard, I think\n"), "lines 9x9 letters"),
-        ("fields without a heading", format!("{NINE},easy\n{NINE},hard\n"), "csv 9x9 letters"),
+    let cases = detections! {
+        "a line": NINE => "lines 9x9 letters",
+        "a line with its end": format!("{NINE}\n") => "lines 9x9 letters",
+        "4x4 lines": format!("{FOUR}\n{FOUR_SOLVED}\n") => "lines 4x4 letters",
+        "a 4x4 line of digits above another": format!("{four_digits}\n{FOUR}\n") => "lines 4x4 letters",
+        "a 9x9 line of digits above another": format!("{digits}\n{NINE}\n") => "lines 9x9 letters",
+        "a blank cell": ".\n" => "lines 1x1 letters",
+        "lines of one cell": ".\n1\n" => "lines 1x1 letters",
+        "lines of one cell, a 1 first": "1\n.\n1\n" => one_or_header,
+        "lines of one cell, a 0 first": "0\n1\n\n# note\n.\n" => one_or_header,
+        "two lines of a 1": "1\n1" => one_or_header,
+        "a 1 above a comment": "1\n# note\n" => "lines 1x1 letters",
+        "lines of one cell and one that is not": "1\n.\n12\n" => header,
+        "16x16 line": sixteen.concat() => "lines 16x16 letters",
+        "ascii shows": ascii.clone() => "lines 16x16 ascii",
+        "ascii shows in a later line": format!("{}\n{ascii}\n", ".".repeat(256)) => "lines 16x16 ascii",
+        "one bad character does not hide ascii":
+            ascii.replacen("..", "!.", 1).replacen('.', "!", 1)
+            => "lines 16x16 ascii",
+        "letters win where both fit": "A".repeat(625) => "lines 25x25 letters",
+        "a wrong alphabet in one line of three":
+            format!("{0}\n{0}\n{ascii}\n", sixteen.concat())
+            => "lines 16x16 letters",
+        "semicolons begin comments": format!("{NINE};{}\n{NINE}\n", "?".repeat(174)) => "lines 9x9 letters",
+        "header 2": format!("2\n{FOUR}\n") => "header 4x4 letters",
+        "header 3": format!("3\n{NINE}\n") => "header 9x9 letters",
+        "header with white space": format!(" 3 \r\n{NINE}\r\n") => "header 9x9 letters",
+        "header above nothing but bad lines": "3\nx\n" => "header 9x9 letters",
+        "header 1": format!("1\n{NINE}\n") => header,
+        "header 4": format!("4\n{NINE}\n") => header,
+        "header 17": format!("17\n{NINE}\n") => header,
+        "header -3": format!("-3\n{NINE}\n") => header,
+        "header 03": format!("03\n{NINE}\n") => header,
+        "header 0": format!("0\n{NINE}\n") => header,
+        "header of fifteen digits": format!("123456789012345\n{NINE}\n") => header,
+        "header of four digits": format!("1234\n{NINE}\n") => header,
+        "header 1 above more than a cell": "1\n1\n.\n12\n" => header,
+        "header 4 above cells": "4\n1\n.\n" => header,
+        "header 3 above cells": "3\n1\n.\n" => "header 9x9 letters",
+        "a comment above the header": format!("# easy\n\n3\n{NINE}\n") => "header 9x9 letters",
+        "grid apart": nine_apart.join("\n") => "grid 9x9 letters",
+        "grid together": nine.join("\n") => "grid 9x9 letters",
+        "grid of digits together": rows(&digits, 9).join("\n") => "grid 9x9 letters",
+        "4x4 grid of digits together": rows(&four_digits, 4).join("\n") => "grid 4x4 letters",
+        "grid in groups":
+            nine.iter().map(|r| grouped(r, 3, " ")).collect::<Vec<_>>().join("\n")
+            => "grid 9x9 letters",
+        "grid of digits in groups, which are no triples":
+            rows(&digits, 9).iter().map(|r| grouped(r, 3, " ")).collect::<Vec<_>>().join("\n")
+            => "grid 9x9 letters",
+        "16x16 grid together": sixteen.join("\n") => "grid 16x16 letters",
+        "16x16 grid together in ascii": ascii_rows.join("\n") => "grid 16x16 ascii",
+        "16x16 grid apart": sixteen_apart.join("\n") => "grid 16x16 letters",
+        "16x16 grid of numbers": numbers.join("\n") => "grid 16x16 letters",
+        "16x16 grid in four groups with rulers":
+            sixteen.iter().map(|r| grouped(r, 4, "|")).collect::<Vec<_>>().join("\n")
+            => "grid 16x16 letters",
+        "a ruler first": format!("+---+---+\n{}", nine.join("\n")) => "grid 9x9 letters",
+        "rulers of = are not ascii":
+            format!("=====\n{}", sixteen_apart.join("\n=====\n"))
+            => "grid 16x16 letters",
+        "4x4 lines with a five":
+            format!("{FOUR}\n{}\n{FOUR}\n", FOUR.replace('4', "5"))
+            => "lines 4x4 letters",
+        "a bad first row of a grid": format!("5 3\n{}", nine_apart[1..].join("\n")) => "grid 9x9 letters",
+        "triples": "1 1 5\n1 2 3\n9 9 9\n" => "triples 9x9 letters",
+        "triples of a 4x4": "1 1 4\n4 4 1\n" => "triples 4x4 letters",
+        "triples with commas": "1,1,16\n2, 1, 3\n" => "triples 16x16 letters",
+        "triples with a bad line": "1 1\n1 2 3\n9 9 9\n" => "triples 9x9 letters",
+        "triples with a value of no size": "1 1 100\n1 2 3\n9 9 9\n" => "triples 9x9 letters",
+        "lines with two numbers behind":
+            format!("{four_digits} 3 5\n{four_digits} 2 5\n")
+            => "lines 4x4 letters",
+        "csv": format!("puzzle,solution\n{NINE},{NINE_SOLVED}\n") => "csv 9x9 letters",
+        "csv of one column": format!("Quizzes\n{NINE}\n") => "csv 9x9 letters",
+        "csv with other names": format!("board,result\n{NINE},{NINE_SOLVED}\n") => "csv 9x9 letters",
+        "csv with an id of one letter":
+            format!("n,difficulty_level,puzzle\n1,2,{NINE}\n")
+            => "csv 9x9 letters",
+        "csv with a bad first row":
+            format!("puzzle,solution\n12,12\n{NINE},{NINE_SOLVED}\n")
+            => "csv 9x9 letters",
+        "lines with commas": format!("{NINE},easy\n{NINE},hard, I think\n") => "lines 9x9 letters",
+        "fields without a heading": format!("{NINE},easy\n{NINE},hard\n") => "csv 9x9 letters",
         // A bad first line does not spoil the size of the others.
-        ("80 cells first", lines(short), "lines 9x9 letters"),
-        ("16 cells first", lines(&NINE[..16]), "lines 9x9 letters"),
-        ("25 cells first", lines(&NINE[..25]), "lines 9x9 letters"),
-        ("9 cells first", lines(&NINE[..9]), "lines 9x9 letters"),
-        ("4 cells first", lines("5..3"), "lines 9x9 letters"),
-        ("1 cell first", lines("x"), "lines 9x9 letters"),
-        ("words first", lines("what is this"), "lines 9x9 letters"),
-        ("the size that most have", format!("{FOUR}\n{NINE}\n{NINE}\n"), "lines 9x9 letters"),
-        ("nonsense", "what is this\n".into(), "lines 9x9 letters"),
-    ];
-    for (name, text, wanted) in cases {
-        assert_eq!(detected(text.as_bytes(), &Hint::default()), *wanted, "{name}: {text}");
+        "80 cells first": lines(short) => "lines 9x9 letters",
+        "16 cells first": lines(&NINE[..16]) => "lines 9x9 letters",
+        "25 cells first": lines(&NINE[..25]) => "lines 9x9 letters",
+        "9 cells first": lines(&NINE[..9]) => "lines 9x9 letters",
+        "4 cells first": lines("5..3") => "lines 9x9 letters",
+        "1 cell first": lines("x") => "lines 9x9 letters",
+        "words first": lines("what is this") => "lines 9x9 letters",
+        "the size that most have": format!("{FOUR}\n{NINE}\n{NINE}\n") => "lines 9x9 letters",
+        "nonsense": "what is this\n" => "lines 9x9 letters",
+    };
+    for Detection { name, text, wanted } in cases {
+        assert_eq!(detected(text.as_bytes(), &Hint::default()), wanted, "{name}: {text}");
         let marked = format!("\u{FEFF}{}", text.replace('\n', "\r\n"));
-        assert_eq!(detected(marked.as_bytes(), &Hint::default()), *wanted, "{name}, marked, CRLF");
+        assert_eq!(detected(marked.as_bytes(), &Hint::default()), wanted, "{name}, marked, CRLF");
     }
 }
 
@@ -316,55 +310,47 @@ fn hex_is_told_from_letters_or_refused() {
     let hex_apart: Vec<String> = hex_rows.iter().map(|row| apart(row)).collect();
     let full = "0123456789ABCDEF456789ABCDEF012389ABCDEF01234567CDEF0123456789AB".repeat(4);
     let refused = AMBIGUOUS_ALPHABET;
-    let cases: &[(&str, String, &str)] = &[
-        ("a hex line", hex.clone(), refused),
-        ("in lower case", hex.to_lowercase(), refused),
-        ("with a comment", format!("{hex} easy\n"), refused),
-        ("a 0 below a blank puzzle", format!("{0}.\n{0}0\n", ".".repeat(255)), refused),
-        ("a solution in hex", full.clone(), refused),
-        ("hex in a table", format!("puzzle,solution\n{hex},{full}\n"), refused),
-        ("rows together", hex_rows.join("\n"), refused),
-        ("rows apart", hex_apart.join("\n"), refused),
-        ("a G in one of three", format!("{hex}\n{}\n{hex}\n", hex.replacen('F', "G", 1)), refused),
-        ("a bad character in one of two", format!("{}\n{hex}\n", hex.replacen('F', "x", 1)), refused),
+    let cases = detections! {
+        "a hex line": hex.clone() => refused,
+        "in lower case": hex.to_lowercase() => refused,
+        "with a comment": format!("{hex} easy\n") => refused,
+        "a 0 below a blank puzzle": format!("{0}.\n{0}0\n", ".".repeat(255)) => refused,
+        "a solution in hex": full.clone() => refused,
+        "hex in a table": format!("puzzle,solution\n{hex},{full}\n") => refused,
+        "rows together": hex_rows.join("\n") => refused,
+        "rows apart": hex_apart.join("\n") => refused,
+        "a G in one of three": format!("{hex}\n{}\n{hex}\n", hex.replacen('F', "G", 1)) => refused,
+        "a bad character in one of two": format!("{}\n{hex}\n", hex.replacen('F', "x", 1)) => refused,
         // Without a 0, solutions differ in no more than the name of a value that is no clue.
-        ("no 0", hex.replace('0', "."), "lines 16x16 letters"),
-        ("letters", letters.clone(), "lines 16x16 letters"),
-        ("letters, 0 for blanks", letters.replace('.', "0"), "lines 16x16 letters"),
-        ("letters, both for blanks", letters.replacen('.', "0", 5), "lines 16x16 letters"),
-        ("no G", without_g.clone(), "lines 16x16 letters"),
-        ("no G, 0 for blanks", without_g.replace('.', "0"), "lines 16x16 letters"),
-        (
-            "no G, and another blank",
-            without_g.replacen('.', "0", 5).replacen('.', "_", 1),
-            "lines 16x16 letters",
-        ),
-        (
-            "no G, and each line has its own blank",
-            format!("{without_g}\n{}\n", without_g.replace('.', "0")),
-            "lines 16x16 letters",
-        ),
-        (
-            "a bad 0 in one of three",
-            format!("{letters}\n{}\n{letters}\n", without_g.replacen('.', "0", 1)),
-            "lines 16x16 letters",
-        ),
-        ("nothing but 0", "0".repeat(256), "lines 16x16 letters"),
-        ("rows with 0 for blanks", rows.join("\n").replace('.', "0"), "grid 16x16 letters"),
-        ("rows without G", rows.join("\n").replace(['G', '.'], "0"), "grid 16x16 letters"),
-        ("ascii has a 0 too", respelled(&letters, ":;<=>?@").replacen('.', "0", 3), "lines 16x16 ascii"),
-        ("9x9 without a 9", NINE.replacen('.', "0", 5).replace('9', "."), refused),
-        ("4x4 without a 4", FOUR.replacen('.', "0", 2).replace('4', "."), refused),
-        ("9x9 with both blanks", NINE.replacen('.', "0", 5), "lines 9x9 letters"),
-        ("9x9 with 0 for blanks", NINE.replace('9', ".").replace('.', "0"), "lines 9x9 letters"),
-        (
-            "lists of 9x9 put together",
-            format!("{NINE}\n{}\n", NINE.replace(['.', '9'], "0")),
-            "lines 9x9 letters",
-        ),
-    ];
-    for (name, text, wanted) in cases {
-        assert_eq!(detected(text.as_bytes(), &Hint::default()), *wanted, "{name}: {text}");
+        "no 0": hex.replace('0', ".") => "lines 16x16 letters",
+        "letters": letters.clone() => "lines 16x16 letters",
+        "letters, 0 for blanks": letters.replace('.', "0") => "lines 16x16 letters",
+        "letters, both for blanks": letters.replacen('.', "0", 5) => "lines 16x16 letters",
+        "no G": without_g.clone() => "lines 16x16 letters",
+        "no G, 0 for blanks": without_g.replace('.', "0") => "lines 16x16 letters",
+        "no G, and another blank":
+            without_g.replacen('.', "0", 5).replacen('.', "_", 1)
+            => "lines 16x16 letters",
+        "no G, and each line has its own blank":
+            format!("{without_g}\n{}\n", without_g.replace('.', "0"))
+            => "lines 16x16 letters",
+        "a bad 0 in one of three":
+            format!("{letters}\n{}\n{letters}\n", without_g.replacen('.', "0", 1))
+            => "lines 16x16 letters",
+        "nothing but 0": "0".repeat(256) => "lines 16x16 letters",
+        "rows with 0 for blanks": rows.join("\n").replace('.', "0") => "grid 16x16 letters",
+        "rows without G": rows.join("\n").replace(['G', '.'], "0") => "grid 16x16 letters",
+        "ascii has a 0 too": respelled(&letters, ":;<=>?@").replacen('.', "0", 3) => "lines 16x16 ascii",
+        "9x9 without a 9": NINE.replacen('.', "0", 5).replace('9', ".") => refused,
+        "4x4 without a 4": FOUR.replacen('.', "0", 2).replace('4', ".") => refused,
+        "9x9 with both blanks": NINE.replacen('.', "0", 5) => "lines 9x9 letters",
+        "9x9 with 0 for blanks": NINE.replace('9', ".").replace('.', "0") => "lines 9x9 letters",
+        "lists of 9x9 put together":
+            format!("{NINE}\n{}\n", NINE.replace(['.', '9'], "0"))
+            => "lines 9x9 letters",
+    };
+    for Detection { name, text, wanted } in cases {
+        assert_eq!(detected(text.as_bytes(), &Hint::default()), wanted, "{name}: {text}");
     }
     for (words, wanted) in [
         ("- - hex", "lines 16x16 hex"),
@@ -403,54 +389,50 @@ fn rows_of_16x16_puzzles_are_told_from_4x4_puzzles_or_refused() {
     let without_clash = ".1....2.3..4....";
     let (grid, lines) = ("grid 16x16 letters", "lines 4x4 letters");
     let refused = AMBIGUOUS_LINES;
-    let cases: &[(&str, String, &str)] = &[
-        ("no value above 4", small.join("\n"), refused),
-        ("no value above 4, 0 for blanks", small.join("\n").replace('.', "0"), refused),
-        ("no value above 4, a blank line between all", small.join("\n\n"), refused),
-        ("no value above 4, two puzzles", format!("{0}\n{0}\n", small.join("\n")), refused),
-        ("nothing but blanks", blanks(16), refused),
-        ("nothing but blanks, two puzzles", blanks(32), refused),
-        ("nothing but blanks, as far as is looked", blanks(8000), refused),
-        ("a value above 4", sparse_rows(&[(3, '5')]).join("\n"), grid),
-        ("a few values above 4", sparse.join("\n"), grid),
-        ("the same, 0 for blanks", sparse.join("\n").replace('.', "0"), grid),
-        ("the same in ascii", sparse.join("\n").replace('G', "@").replace('A', ":"), "grid 16x16 ascii"),
-        ("two of them", format!("{0}\n\n{0}\n", sparse.join("\n")), grid),
-        ("a blank puzzle, and one with a few", format!("{}{}\n", blanks(16), sparse.join("\n")), grid),
-        ("a bad character", sparse.join("\n").replacen('1', "x", 1), grid),
-        ("a value twice in a row", sparse.join("\n").replacen("G.", "GG", 1), grid),
-        ("a row too few", sparse[..15].join("\n"), grid),
-        ("a row too many", format!("{}\n{blank}\n", sparse.join("\n")), grid),
-        ("half a puzzle", sixteen_rows()[..8].join("\n"), grid),
-        ("rulers", bands(&small, "\n----+----+----+----\n"), grid),
-        ("rulers as long as a row", bands(&small, "\n----------------\n"), grid),
-        ("bands apart", bands(&small, "\n\n") + "\n", grid),
-        ("puzzles apart", format!("{0}\n{0}", blanks(16)), grid),
-        ("blank lines inside of bands", format!("{}\n{}", blanks(6), blanks(10)), lines),
-        ("fifteen lines", small[..15].join("\n"), lines),
-        ("seventeen blank lines", blanks(17), lines),
-        ("4x4 puzzles", format!("{FOUR}\n").repeat(16), lines),
-        ("4x4 puzzles without a value twice", format!("{without_clash}\n").repeat(16), lines),
-        ("4x4 puzzles of one clue", format!("1{}\n", &blank[1..]).repeat(16), lines),
-        ("other blanks, which are those of both", format!("{}_..\n", &blank[..13]).repeat(16), refused),
-        ("blanks that look like rulers", "----------------\n".repeat(16), lines),
-        (
-            "three good lines and a bad one",
-            format!("{0}\n{0}\n{0}\n{1}\n", without_clash, without_clash.replace('4', "7")),
-            lines,
-        ),
-        (
-            "fifteen good lines and a bad one",
-            format!("{}{}\n", format!("{without_clash}\n").repeat(15), without_clash.replace('4', "7")),
-            lines,
-        ),
-        ("a bad clue in a 4x4 puzzle", format!("1..5{}\n", &blank[..12]), lines),
-        ("4x4 puzzles in alpha", "ABCDCDABBADCDCBA\n".repeat(16), "lines 4x4 alpha"),
-    ];
-    for (name, text, wanted) in cases {
-        assert_eq!(detected(text.as_bytes(), &Hint::default()), *wanted, "{name}:\n{text}");
+    let cases = detections! {
+        "no value above 4": small.join("\n") => refused,
+        "no value above 4, 0 for blanks": small.join("\n").replace('.', "0") => refused,
+        "no value above 4, a blank line between all": small.join("\n\n") => refused,
+        "no value above 4, two puzzles": format!("{0}\n{0}\n", small.join("\n")) => refused,
+        "nothing but blanks": blanks(16) => refused,
+        "nothing but blanks, two puzzles": blanks(32) => refused,
+        "nothing but blanks, as far as is looked": blanks(8000) => refused,
+        "a value above 4": sparse_rows(&[(3, '5')]).join("\n") => grid,
+        "a few values above 4": sparse.join("\n") => grid,
+        "the same, 0 for blanks": sparse.join("\n").replace('.', "0") => grid,
+        "the same in ascii": sparse.join("\n").replace('G', "@").replace('A', ":") => "grid 16x16 ascii",
+        "two of them": format!("{0}\n\n{0}\n", sparse.join("\n")) => grid,
+        "a blank puzzle, and one with a few": format!("{}{}\n", blanks(16), sparse.join("\n")) => grid,
+        "a bad character": sparse.join("\n").replacen('1', "x", 1) => grid,
+        "a value twice in a row": sparse.join("\n").replacen("G.", "GG", 1) => grid,
+        "a row too few": sparse[..15].join("\n") => grid,
+        "a row too many": format!("{}\n{blank}\n", sparse.join("\n")) => grid,
+        "half a puzzle": sixteen_rows()[..8].join("\n") => grid,
+        "rulers": bands(&small, "\n----+----+----+----\n") => grid,
+        "rulers as long as a row": bands(&small, "\n----------------\n") => grid,
+        "bands apart": bands(&small, "\n\n") + "\n" => grid,
+        "puzzles apart": format!("{0}\n{0}", blanks(16)) => grid,
+        "blank lines inside of bands": format!("{}\n{}", blanks(6), blanks(10)) => lines,
+        "fifteen lines": small[..15].join("\n") => lines,
+        "seventeen blank lines": blanks(17) => lines,
+        "4x4 puzzles": format!("{FOUR}\n").repeat(16) => lines,
+        "4x4 puzzles without a value twice": format!("{without_clash}\n").repeat(16) => lines,
+        "4x4 puzzles of one clue": format!("1{}\n", &blank[1..]).repeat(16) => lines,
+        "other blanks, which are those of both": format!("{}_..\n", &blank[..13]).repeat(16) => refused,
+        "blanks that look like rulers": "----------------\n".repeat(16) => lines,
+        "three good lines and a bad one":
+            format!("{0}\n{0}\n{0}\n{1}\n", without_clash, without_clash.replace('4', "7"))
+            => lines,
+        "fifteen good lines and a bad one":
+            format!("{}{}\n", format!("{without_clash}\n").repeat(15), without_clash.replace('4', "7"))
+            => lines,
+        "a bad clue in a 4x4 puzzle": format!("1..5{}\n", &blank[..12]) => lines,
+        "4x4 puzzles in alpha": "ABCDCDABBADCDCBA\n".repeat(16) => "lines 4x4 alpha",
+    };
+    for Detection { name, text, wanted } in cases {
+        assert_eq!(detected(text.as_bytes(), &Hint::default()), wanted, "{name}:\n{text}");
         let text = text.replace('\n', "\r\n");
-        assert_eq!(detected(text.as_bytes(), &Hint::default()), *wanted, "{name}, CRLF");
+        assert_eq!(detected(text.as_bytes(), &Hint::default()), wanted, "{name}, CRLF");
     }
     for text in [small.join("\n"), blanks(16)] {
         for (words, wanted) in [("lines", lines), ("grid", grid), ("- 2", lines), ("- 4", grid)] {

@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
-use crate::harness::{Random, disguise, fixture, grid, large_list};
+use crate::harness::{KnownPuzzle, Random, disguise, grid, known_puzzles, large_list};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::solver::{
     Batch, Contradiction, DEFAULT_NODE_LIMIT, Limit, Metrics, Question, STRATEGIES, Search, Step, Stop,
@@ -19,29 +19,8 @@ const COUNTED_TO: u64 = 50;
 /// What the slowest strategy needs for the hardest puzzle of the fixture, with room.
 const NODES: u64 = 20_000_000;
 
-struct Case {
-    puzzle: Grid,
-    solutions: u64,
-    solution: Option<Grid>,
-    what: String,
-}
-
-fn cases() -> Vec<Case> {
-    let text = std::fs::read_to_string(fixture("strategies.txt")).unwrap();
-    let cases: Vec<Case> = text
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .map(|line| {
-            let mut fields = line.splitn(4, ' ');
-            let mut next = || fields.next().unwrap();
-            Case {
-                puzzle: grid(next()),
-                solutions: next().parse().unwrap(),
-                solution: Some(next()).filter(|&text| text != "-").map(grid),
-                what: next().to_owned(),
-            }
-        })
-        .collect();
+fn cases() -> Vec<KnownPuzzle> {
+    let cases = known_puzzles();
     assert_eq!(cases.len(), 50);
     cases
 }

@@ -15,7 +15,7 @@ use sudoku_stream::grid::Order;
 
 use crate::Command;
 use crate::cli::input::FormatArgs;
-use crate::cli::typed::{self, Typed};
+use crate::cli::typed::{self, TypedArgument};
 
 /// The command that is meant where none is named.
 const DEFAULT_COMMAND: &str = "solve";
@@ -107,7 +107,7 @@ fn is_puzzle_like_a_flag(arg: &OsStr) -> bool {
     bytes.first() == Some(&b'-')
         && Order::from_cells(bytes.len()).is_some_and(|order| order.side() > 1)
         && bytes.iter().all(is_cell)
-        && typed::read(bytes, &FormatArgs::default()) != Typed::Other
+        && typed::read(bytes, &FormatArgs::default()) != TypedArgument::Other
         && !Path::new(arg).exists()
 }
 

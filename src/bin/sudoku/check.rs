@@ -101,7 +101,8 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
         let inputs = inputs.len();
         bail!("A table reports on one input, and {inputs} were named. Name one, or use --format text.");
     }
-    let mut run = Run { args, cancel, pool, begin, output: None, tally: CheckTally::default(), listed: 0 };
+    let mut run =
+        CheckRun { args, cancel, pool, begin, output: None, tally: CheckTally::default(), listed: 0 };
     let mut unit = "grid";
     for input in &inputs {
         match run.check(input)? {
@@ -110,7 +111,7 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
             Checked::Stopped(code) => return Ok(code),
         }
     }
-    let Run { output, tally, .. } = run;
+    let CheckRun { output, tally, .. } = run;
     if let Some(output) = output {
         output.finish()?;
     }
@@ -123,7 +124,7 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// A check of one input or several.
-struct Run<'a> {
+struct CheckRun<'a> {
     args: &'a CheckArgs,
     cancel: Arc<AtomicBool>,
     pool: Arc<ThreadPool>,
@@ -144,7 +145,7 @@ enum Checked {
     Stopped(ExitCode),
 }
 
-impl Run<'_> {
+impl CheckRun<'_> {
     /// Checks one input.
     fn check(&mut self, input: &Input) -> anyhow::Result<Checked> {
         let args = self.args;

@@ -133,13 +133,14 @@ pub fn run(args: &RateArgs) -> anyhow::Result<ExitCode> {
     let rows = args.rows();
     rows.check(inputs.len())?;
     rows::check_is_one(&inputs, args.form())?;
-    let mut run = Run { args, rows, task, cancel, pool, begin, output: None, tally: RateTally::default() };
+    let mut run =
+        RateRun { args, rows, task, cancel, pool, begin, output: None, tally: RateTally::default() };
     for input in &inputs {
         if let Some(code) = run.rate(input)? {
             return Ok(code);
         }
     }
-    let Run { mut output, tally, .. } = run;
+    let RateRun { mut output, tally, .. } = run;
     if args.summary
         && let Some(output) = &mut output
     {
@@ -165,7 +166,7 @@ pub fn run(args: &RateArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// A run over one input or several.
-struct Run<'a> {
+struct RateRun<'a> {
     args: &'a RateArgs,
     rows: RowsRun<'a>,
     task: RateTask,
@@ -178,7 +179,7 @@ struct Run<'a> {
     tally: RateTally,
 }
 
-impl Run<'_> {
+impl RateRun<'_> {
     /// Rates one input. Returns an exit code if the run has ended.
     fn rate(&mut self, input: &Input) -> anyhow::Result<Option<ExitCode>> {
         let args = self.args;

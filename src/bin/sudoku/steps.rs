@@ -81,37 +81,37 @@ pub fn run(args: &StepsArgs) -> anyhow::Result<ExitCode> {
     let cancel = interrupt::flag()?;
     let mut out = args.out.open()?;
     let ChosenPosition { format, position, .. } = args.pick.choose_position()?;
-    let task = Task {
+    let task = StepsTask {
         techniques: args.techniques.set(),
         up_to: args.up_to,
         with_boards: args.boards,
         form: args.format,
     };
     let end = task.run(&format, &position, &cancel, |text| out.write(text))?;
-    if let End::Interrupted { steps } = end {
+    if let StepsEnd::Interrupted { steps } = end {
         return Ok(interrupt::report(&format!("Stopped after {}", print::counted(steps as u64, "step"))));
     }
     out.finish()?;
-    Ok(if matches!(end, End::Solved) { ExitCode::SUCCESS } else { ExitCode::from(exit::ERRORS_SEEN) })
+    Ok(if matches!(end, StepsEnd::Solved) { ExitCode::SUCCESS } else { ExitCode::from(exit::ERRORS_SEEN) })
 }
 
 /// How a puzzle is solved by hand, and how the steps are written.
 #[derive(Clone, Copy, Debug)]
-pub struct Task {
+pub struct StepsTask {
     pub techniques: TechniqueSet,
     pub up_to: Option<Score>,
     pub with_boards: bool,
     pub form: StepsForm,
 }
 
-impl Default for Task {
+impl Default for StepsTask {
     fn default() -> Self {
         Self { techniques: TechniqueSet::ALL, up_to: None, with_boards: false, form: StepsForm::Text }
     }
 }
 
 /// The end of a solution by hand.
-pub enum End {
+pub enum StepsEnd {
     Solved,
     Unsolved,
     /// By the flag.
@@ -120,7 +120,7 @@ pub enum End {
     },
 }
 
-impl Task {
+impl StepsTask {
     /// Writes the steps from a position on, part by part.
     ///
     /// # Errors
@@ -131,14 +131,14 @@ impl Task {
         position: &Position,
         cancel: &AtomicBool,
         mut write: impl FnMut(&str) -> anyhow::Result<()>,
-    ) -> anyhow::Result<End> {
+    ) -> anyhow::Result<StepsEnd> {
         let ahead = by_hand::outlook_of(position, cancel);
         match &ahead {
             Outlook::Stuck(stuck) => {
                 write(&format!("{stuck}\n"))?;
-                return Ok(End::Unsolved);
+                return Ok(StepsEnd::Unsolved);
             }
-            Outlook::Cancelled { .. } => return Ok(End::Interrupted { steps: 0 }),
+            Outlook::Cancelled { .. } => return Ok(StepsEnd::Interrupted { steps: 0 }),
             Outlook::Finished | Outlook::One(_) | Outlook::Several { .. } | Outlook::Unknown { .. } => {}
         }
         let techniques = ahead.allowed(self.techniques);
@@ -147,7 +147,7 @@ impl Task {
         }
         let effort = ahead.effort(DEFAULT_EFFORT);
         let options = Options { techniques, up_to: self.up_to, effort, cancel: Some(cancel) };
-        let mut walk = Walk::new(self.form, format, position, self.with_boards);
+        let mut walk = StepsWalk::new(self.form, format, position, self.with_boards);
         let mut steps = Steps::new(position.clone(), options);
         write(&walk.beginning(position, &ahead))?;
         let mut before = position.clone();
@@ -157,15 +157,15 @@ impl Task {
         }
         let ending = steps.ending().unwrap_or(Ending::Solved);
         if ending == Ending::Cancelled {
-            return Ok(End::Interrupted { steps: walk.count });
+            return Ok(StepsEnd::Interrupted { steps: walk.count });
         }
         write(&walk.end(steps.position(), ending))?;
-        Ok(if ending == Ending::Solved { End::Solved } else { End::Unsolved })
+        Ok(if ending == Ending::Solved { StepsEnd::Solved } else { StepsEnd::Unsolved })
     }
 }
 
 /// Steps that are written as they come.
-struct Walk<'a> {
+struct StepsWalk<'a> {
     form: StepsForm,
     format: &'a Format,
     with_boards: bool,
@@ -179,7 +179,7 @@ struct Walk<'a> {
     puzzle: String,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> StepsWalk<'a> {
     fn new(form: StepsForm, format: &'a Format, position: &Position, with_boards: bool) -> Self {
         let mut puzzle = Vec::new();
         format.write_cells(&position.grid(), &mut puzzle);

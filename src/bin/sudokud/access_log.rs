@@ -26,12 +26,12 @@ const STANDARD_OUTPUT: &str = "-";
 /// An access log that is open.
 #[derive(Clone, Debug)]
 pub struct AccessLog {
-    orders: SyncSender<Order>,
+    orders: SyncSender<LogOrder>,
     left_out: Arc<AtomicU64>,
 }
 
 #[derive(Debug)]
-enum Order {
+enum LogOrder {
     Write(String),
     /// Open the file again, because it was moved away.
     Reopen,
@@ -39,7 +39,7 @@ enum Order {
 
 /// A line.
 #[derive(Serialize)]
-struct Line<'a> {
+struct AccessLine<'a> {
     time: &'a str,
     peer: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,7 +82,7 @@ impl AccessLog {
     pub fn observer(&self) -> CallObserver {
         let log = self.clone();
         Arc::new(move |call: &CallRecord<'_>| {
-            let line = Line {
+            let line = AccessLine {
                 time: &now(),
                 peer: call.peer.to_string(),
                 client: call.client,
@@ -94,16 +94,16 @@ impl AccessLog {
                 lines: call.lines,
                 request_id: call.request_id,
             };
-            log.order(Order::Write(serde_json::to_string(&line).unwrap_or_default()));
+            log.order(LogOrder::Write(serde_json::to_string(&line).unwrap_or_default()));
         })
     }
 
     /// Opens the file again, after those that rotate logs have moved it away.
     pub fn reopen(&self) {
-        self.order(Order::Reopen);
+        self.order(LogOrder::Reopen);
     }
 
-    fn order(&self, order: Order) {
+    fn order(&self, order: LogOrder) {
         if let Err(TrySendError::Full(_)) = self.orders.try_send(order) {
             self.left_out.fetch_add(1, Ordering::Relaxed);
         }
@@ -135,14 +135,14 @@ fn target(path: &PathBuf) -> anyhow::Result<Box<dyn Write + Send>> {
 }
 
 /// Writes lines until all senders are gone.
-fn write(path: &PathBuf, first: Box<dyn Write + Send>, orders: &Receiver<Order>, left_out: &AtomicU64) {
+fn write(path: &PathBuf, first: Box<dyn Write + Send>, orders: &Receiver<LogOrder>, left_out: &AtomicU64) {
     let mut output = BufWriter::new(first);
     let mut waiting = None;
     loop {
         let Some(order) = waiting.take().or_else(|| orders.recv().ok()) else { return };
         let written = match order {
-            Order::Write(line) => writeln!(output, "{line}"),
-            Order::Reopen => match target(path) {
+            LogOrder::Write(line) => writeln!(output, "{line}"),
+            LogOrder::Reopen => match target(path) {
                 Ok(target) => {
                     let flushed = output.flush();
                     output = BufWriter::new(target);

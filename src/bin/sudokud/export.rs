@@ -16,6 +16,7 @@ use opentelemetry_sdk::trace::{
     BatchConfigBuilder, BatchSpanProcessor, Sampler, SdkTracerProvider, SpanData, SpanExporter,
 };
 use sudoku_stream::build_info;
+use sudoku_stream::poison::IgnorePoison as _;
 use tracing::level_filters::LevelFilter;
 use tracing::{Metadata, Subscriber};
 use tracing_subscriber::Layer;
@@ -119,7 +120,7 @@ impl SpanExporter for WarningExporter {
         let spans = batch.len();
         let result = self.exporter.export(batch).await;
         if let Err(error) = &result {
-            let mut warned_at = self.warned_at.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut warned_at = self.warned_at.lock().ignore_poison();
             if warned_at.is_none_or(|last| last.elapsed() >= WARNING_INTERVAL) {
                 *warned_at = Some(Instant::now());
                 tracing::warn!(%error, spans, "spans could not be sent and are lost; calls are served all the same");

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::env;
 use std::io::{IsTerminal as _, stderr};
 use std::panic::{self, PanicHookInfo};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tracing::callsite::Identifier;
@@ -26,6 +26,8 @@ use tracing_subscriber::{Layer as _, fmt, registry};
 use crate::export::Export;
 use crate::flags::LogForm;
 
+use sudoku_stream::poison::IgnorePoison as _;
+
 /// The lines of one kind that are written in an [`INTERVAL`].
 const LINES: u32 = 20;
 
@@ -40,11 +42,11 @@ const ABOUT_LINES: &str = "sudokud::log";
 
 /// The limit on lines that come too often.
 #[derive(Clone, Debug, Default)]
-pub struct LineLimit(Arc<Mutex<HashMap<Identifier, Lines>>>);
+pub struct LineLimit(Arc<Mutex<HashMap<Identifier, LineCounts>>>);
 
 /// The lines of one kind.
 #[derive(Debug)]
-struct Lines {
+struct LineCounts {
     since: Instant,
     written: u32,
     left_out: u64,
@@ -55,8 +57,8 @@ struct Lines {
 impl LineLimit {
     /// Whether a line may be written.
     fn admit(&self, event: &Event<'_>, now: Instant) -> bool {
-        let mut kinds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let new = || Lines { since: now, written: 0, left_out: 0, example: String::new() };
+        let mut kinds = self.0.lock().ignore_poison();
+        let new = || LineCounts { since: now, written: 0, left_out: 0, example: String::new() };
         let lines = kinds.entry(event.metadata().callsite()).or_insert_with(new);
         if now.duration_since(lines.since) >= INTERVAL {
             (lines.since, lines.written) = (now, 0);
@@ -67,7 +69,7 @@ impl LineLimit {
         }
         if lines.left_out == 0 {
             lines.example.clear();
-            event.record(&mut Beginning(&mut lines.example));
+            event.record(&mut ExampleVisitor(&mut lines.example));
         }
         lines.left_out += 1;
         false
@@ -84,7 +86,7 @@ impl LineLimit {
     /// Logs how many lines were left out since the last report.
     pub fn report_now(&self) {
         let left_out: Vec<_> = {
-            let mut kinds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kinds = self.0.lock().ignore_poison();
             let some = kinds.values_mut().filter(|lines| lines.left_out > 0);
             some.map(|lines| (std::mem::take(&mut lines.left_out), lines.example.clone())).collect()
         };
@@ -125,9 +127,9 @@ where
 }
 
 /// The beginning of a line's message.
-struct Beginning<'a>(&'a mut String);
+struct ExampleVisitor<'a>(&'a mut String);
 
-impl Visit for Beginning<'_> {
+impl Visit for ExampleVisitor<'_> {
     fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
         if field.name() == "message" {
             self.0.extend(format!("{value:?}").chars().take(SHOWN_CHARS));

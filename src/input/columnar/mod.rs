@@ -17,7 +17,6 @@ mod text;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
@@ -26,6 +25,7 @@ use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::schema::types::Type;
 
 use super::compression::Refusal;
+use crate::pipeline::{Panicked, catch_panic};
 pub use pages::FileBytes;
 pub(super) use text::ParquetText;
 
@@ -202,7 +202,7 @@ fn is_refusal(error: &io::Error) -> bool {
 
 /// What the library makes of bytes that may be damaged: its error, or its panic, as a sentence.
 pub(crate) fn isolated<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> io::Result<T> {
-    let what = match catch_unwind(AssertUnwindSafe(work)) {
+    let what = match catch_panic(work) {
         Ok(Ok(done)) => return Ok(done),
         Ok(Err(ParquetError::External(cause))) => match cause.downcast::<io::Error>() {
             // The system's errors and our own refusals are no damage; those of decompressors are.
@@ -211,7 +211,7 @@ pub(crate) fn isolated<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> io:
             Err(cause) => cause.to_string(),
         },
         Ok(Err(error)) => error.to_string(),
-        Err(_) => "its content makes no sense to the decoder".to_owned(),
+        Err(Panicked) => "its content makes no sense to the decoder".to_owned(),
     };
     // One sentence, whatever the library says.
     let line = what.lines().next().unwrap_or_default();
@@ -233,4 +233,4 @@ pub(super) fn spooled(mut stream: impl io::Read) -> io::Result<File> {
 }
 
 /// A shared file.
-pub(super) type Shared = Arc<ParquetFile>;
+pub(super) type SharedParquetFile = Arc<ParquetFile>;

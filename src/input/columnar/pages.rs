@@ -87,12 +87,12 @@ impl Read for BytesAt {
 
 /// What may still be decoded for a batch of rows, shared by the columns of a row group.
 #[derive(Default)]
-pub(super) struct Budget {
+pub(super) struct PageBudget {
     bytes: AtomicU64,
     values: AtomicU64,
 }
 
-impl Budget {
+impl PageBudget {
     /// Begins the next batch.
     pub(super) fn renew(&self) {
         self.bytes.store(0, Ordering::Relaxed);
@@ -124,7 +124,7 @@ impl Budget {
 /// The pages of one column, each looked at before it is decoded.
 pub(super) struct Pages {
     pub(super) bytes: FileBytes,
-    pub(super) budget: Arc<Budget>,
+    pub(super) budget: Arc<PageBudget>,
     pub(super) is_list: bool,
 }
 

@@ -11,37 +11,37 @@ use parquet::record::Field;
 use parquet::schema::types::ColumnDescPtr;
 
 use super::fields::{Integers, write_bytes, write_list, write_meaning, write_plain, write_text};
-use super::pages::{Budget, Pages};
-use super::{ColumnKind, Shared, TextColumn, isolated};
+use super::pages::{PageBudget, Pages};
+use super::{ColumnKind, SharedParquetFile, TextColumn, isolated};
 
 /// The rows that are decoded at a time.
 const BATCH_ROWS: usize = 2048;
 
 /// The text of a file, decoded as it is read.
 pub(crate) struct ParquetText {
-    file: Shared,
+    file: SharedParquetFile,
     /// The number of the next row group.
     next_group: usize,
-    group: Option<Group>,
+    group: Option<RowGroup>,
     /// Text to be handed out, up to `at`.
     text: Vec<u8>,
     at: usize,
 }
 
 /// A row group that is being decoded.
-struct Group {
+struct RowGroup {
     number: usize,
-    budget: Arc<Budget>,
-    columns: Vec<Column>,
+    budget: Arc<PageBudget>,
+    columns: Vec<ParquetColumn>,
     rows: usize,
     /// The rows that have not been read.
     left: usize,
 }
 
 /// A column of it.
-struct Column {
+struct ParquetColumn {
     reader: ColumnReader,
-    values: Values,
+    values: PageValues,
     descr: ColumnDescPtr,
     kind: ColumnKind,
     integers: Integers,
@@ -53,7 +53,7 @@ struct Column {
 }
 
 /// The values of a batch.
-enum Values {
+enum PageValues {
     Flags(Vec<bool>),
     Int32(Vec<i32>),
     Int64(Vec<i64>),
@@ -65,7 +65,7 @@ enum Values {
 }
 
 impl ParquetText {
-    pub(crate) fn new(file: Shared) -> Self {
+    pub(crate) fn new(file: SharedParquetFile) -> Self {
         let mut text = Vec::new();
         for (index, column) in file.columns.iter().enumerate() {
             if index > 0 {
@@ -98,7 +98,7 @@ impl ParquetText {
                 return Ok(());
             }
             let (file, number) = (&self.file, self.next_group);
-            self.group = Some(isolated(|| Group::open(file, number))?);
+            self.group = Some(isolated(|| RowGroup::open(file, number))?);
             self.next_group += 1;
         }
         Ok(())
@@ -116,11 +116,11 @@ impl Read for ParquetText {
     }
 }
 
-impl Group {
-    fn open(file: &Shared, index: usize) -> Result<Self> {
+impl RowGroup {
+    fn open(file: &SharedParquetFile, index: usize) -> Result<Self> {
         let group = file.metadata.row_group(index);
         let rows = file.metadata.row_group_num_rows(index)?;
-        let budget = Arc::new(Budget::default());
+        let budget = Arc::new(PageBudget::default());
         let open = |column: &TextColumn| {
             let is_list = column.kind != ColumnKind::Flat;
             let pages = Pages { bytes: file.bytes.clone(), budget: Arc::clone(&budget), is_list };
@@ -128,8 +128,8 @@ impl Group {
             let pages = SerializedPageReader::new(Arc::new(pages), chunk, rows, None)?;
             let descr = chunk.column_descr_ptr();
             let reader = get_column_reader(Arc::clone(&descr), Box::new(pages));
-            Ok(Column {
-                values: Values::of(&reader),
+            Ok(ParquetColumn {
+                values: PageValues::of(&reader),
                 reader,
                 kind: column.kind,
                 integers: Integers::of(&descr),
@@ -186,7 +186,7 @@ impl Group {
     }
 }
 
-impl Values {
+impl PageValues {
     const fn of(reader: &ColumnReader) -> Self {
         match reader {
             ColumnReader::BoolColumnReader(_) => Self::Flags(Vec::new()),
@@ -222,7 +222,7 @@ fn read<T: DataType>(
     Ok(read)
 }
 
-impl Column {
+impl ParquetColumn {
     fn read(&mut self, rows: usize) -> Result<usize> {
         self.definitions.clear();
         self.repetitions.clear();
@@ -230,28 +230,28 @@ impl Column {
         let levels = [&mut self.definitions, &mut self.repetitions];
         let mismatch = || ParquetError::General("a column changes its type".to_owned());
         match (&mut self.reader, &mut self.values) {
-            (ColumnReader::BoolColumnReader(reader), Values::Flags(values)) => {
+            (ColumnReader::BoolColumnReader(reader), PageValues::Flags(values)) => {
                 read(reader, values, levels, rows)
             }
-            (ColumnReader::Int32ColumnReader(reader), Values::Int32(values)) => {
+            (ColumnReader::Int32ColumnReader(reader), PageValues::Int32(values)) => {
                 read(reader, values, levels, rows)
             }
-            (ColumnReader::Int64ColumnReader(reader), Values::Int64(values)) => {
+            (ColumnReader::Int64ColumnReader(reader), PageValues::Int64(values)) => {
                 read(reader, values, levels, rows)
             }
-            (ColumnReader::Int96ColumnReader(reader), Values::Int96(values)) => {
+            (ColumnReader::Int96ColumnReader(reader), PageValues::Int96(values)) => {
                 read(reader, values, levels, rows)
             }
-            (ColumnReader::FloatColumnReader(reader), Values::Float(values)) => {
+            (ColumnReader::FloatColumnReader(reader), PageValues::Float(values)) => {
                 read(reader, values, levels, rows)
             }
-            (ColumnReader::DoubleColumnReader(reader), Values::Double(values)) => {
+            (ColumnReader::DoubleColumnReader(reader), PageValues::Double(values)) => {
                 read(reader, values, levels, rows)
             }
-            (ColumnReader::ByteArrayColumnReader(reader), Values::Bytes(values)) => {
+            (ColumnReader::ByteArrayColumnReader(reader), PageValues::Bytes(values)) => {
                 read(reader, values, levels, rows)
             }
-            (ColumnReader::FixedLenByteArrayColumnReader(reader), Values::Fixed(values)) => {
+            (ColumnReader::FixedLenByteArrayColumnReader(reader), PageValues::Fixed(values)) => {
                 read(reader, values, levels, rows)
             }
             _ => Err(mismatch()),
@@ -300,8 +300,8 @@ impl Column {
     fn write_value(&self, text: &mut Vec<u8>) -> Option<()> {
         let (at, descr) = (self.value, &self.descr);
         match &self.values {
-            Values::Flags(values) => write_plain(values.get(at)?, text),
-            Values::Int32(values) => {
+            PageValues::Flags(values) => write_plain(values.get(at)?, text),
+            PageValues::Int32(values) => {
                 let &value = values.get(at)?;
                 match self.integers {
                     Integers::Signed => write_plain(value, text),
@@ -309,7 +309,7 @@ impl Column {
                     Integers::Meaning => write_meaning(&Field::convert_int32(descr, value), text),
                 }
             }
-            Values::Int64(values) => {
+            PageValues::Int64(values) => {
                 let &value = values.get(at)?;
                 match self.integers {
                     Integers::Signed => write_plain(value, text),
@@ -317,11 +317,11 @@ impl Column {
                     Integers::Meaning => write_meaning(&Field::convert_int64(descr, value), text),
                 }
             }
-            Values::Int96(values) => write_meaning(&Field::convert_int96(descr, *values.get(at)?), text),
-            Values::Float(values) => write_plain(values.get(at)?, text),
-            Values::Double(values) => write_plain(values.get(at)?, text),
-            Values::Bytes(values) => write_bytes(values.get(at)?.data(), descr.logical_type_ref(), text),
-            Values::Fixed(values) => write_bytes(values.get(at)?.data(), descr.logical_type_ref(), text),
+            PageValues::Int96(values) => write_meaning(&Field::convert_int96(descr, *values.get(at)?), text),
+            PageValues::Float(values) => write_plain(values.get(at)?, text),
+            PageValues::Double(values) => write_plain(values.get(at)?, text),
+            PageValues::Bytes(values) => write_bytes(values.get(at)?.data(), descr.logical_type_ref(), text),
+            PageValues::Fixed(values) => write_bytes(values.get(at)?.data(), descr.logical_type_ref(), text),
         }
         Some(())
     }

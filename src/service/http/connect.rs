@@ -27,8 +27,8 @@ use tonic::{Code, Status};
 use tower::Service;
 
 pub(super) use crate::service::http::envelope::MessageLimits;
-use crate::service::http::envelope::{Envelopes, Part, envelope, whole_body};
-use crate::service::http::json::{ErrorJson, Method, Schema, from_json, to_json};
+use crate::service::http::envelope::{EnvelopePart, Envelopes, envelope, whole_body};
+use crate::service::http::json::{ErrorJson, MethodTypes, Schema, from_json, to_json};
 use crate::service::wire::status::{body_encoding_unknown, body_invalid, header_invalid, work_broke_down};
 
 /// The header that bounds the time of a call, in milliseconds.
@@ -70,12 +70,12 @@ static LARGE: Semaphore = Semaphore::const_new(LARGE_AT_ONCE);
 
 /// The form of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Codec {
+pub(super) enum MessageCodec {
     Json,
     Proto,
 }
 
-impl Codec {
+impl MessageCodec {
     const fn unary_type(self) -> HeaderValue {
         match self {
             Self::Json => HeaderValue::from_static("application/json"),
@@ -116,8 +116,8 @@ async fn translate(
 pub(super) async fn unary<S>(
     calls: S,
     request: Request<Body>,
-    method: Option<Method>,
-    codec: Codec,
+    method: Option<MethodTypes>,
+    codec: MessageCodec,
     limits: MessageLimits,
     schema: Arc<Schema>,
 ) -> Result<Response<Body>, Infallible>
@@ -128,7 +128,7 @@ where
     let request = grpc_request(request, CONTENT_ENCODING, |body| {
         Body::new(StreamBody::new(once(async move {
             let mut message = whole_body(body, limits).await?;
-            if let (Codec::Json, Some(method)) = (codec, method) {
+            if let (MessageCodec::Json, Some(method)) = (codec, method) {
                 message = translate(message, method.request, from_json).await?;
             }
             Ok::<_, Status>(Frame::data(envelope(0, &message)))
@@ -138,7 +138,7 @@ where
     let answer = async {
         let message = only_message(response).await?;
         match (codec, response_descriptor) {
-            (Codec::Json, Some(descriptor)) => translate(message, descriptor, to_json).await,
+            (MessageCodec::Json, Some(descriptor)) => translate(message, descriptor, to_json).await,
             _ => Ok(message),
         }
     };
@@ -152,7 +152,7 @@ where
             let error = json_text(&schema.error(&status));
             let mut response = Response::new(Body::new(Full::new(error)));
             *response.status_mut() = http_status(status.code());
-            response.headers_mut().insert(CONTENT_TYPE, Codec::Json.unary_type());
+            response.headers_mut().insert(CONTENT_TYPE, MessageCodec::Json.unary_type());
             response
         }
     };
@@ -166,8 +166,8 @@ where
 pub(super) async fn stream<S>(
     calls: S,
     request: Request<Body>,
-    method: Option<Method>,
-    codec: Codec,
+    method: Option<MethodTypes>,
+    codec: MessageCodec,
     limits: MessageLimits,
     schema: Arc<Schema>,
 ) -> Result<Response<Body>, Infallible>
@@ -175,12 +175,12 @@ where
     S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
 {
     let response_descriptor = method.as_ref().map(|method| method.response.clone());
-    let request_descriptor = method.filter(|_| codec == Codec::Json).map(|method| method.request);
+    let request_descriptor = method.filter(|_| codec == MessageCodec::Json).map(|method| method.request);
     let request = grpc_request(request, STREAM_ENCODING, |body| {
         let messages = try_unfold(Envelopes::new(body, Some(limits)), move |mut envelopes| {
             let descriptor = request_descriptor.clone();
             async move {
-                let Some(Part::Message { flags, message }) = envelopes.next().await? else {
+                let Some(EnvelopePart::Message { flags, message }) = envelopes.next().await? else {
                     return Ok::<_, Status>(None);
                 };
                 if flags != 0 {
@@ -230,15 +230,15 @@ where
 /// The status of the call at its end, `OK` included.
 async fn next_message(
     envelopes: &mut Envelopes,
-    codec: Codec,
+    codec: MessageCodec,
     descriptor: Option<MessageDescriptor>,
 ) -> Result<Bytes, Status> {
     match envelopes.next().await? {
-        Some(Part::Message { message, .. }) => match (codec, descriptor) {
-            (Codec::Json, Some(descriptor)) => translate(message, descriptor, to_json).await,
+        Some(EnvelopePart::Message { message, .. }) => match (codec, descriptor) {
+            (MessageCodec::Json, Some(descriptor)) => translate(message, descriptor, to_json).await,
             _ => Ok(message),
         },
-        Some(Part::Trailers(trailers)) => {
+        Some(EnvelopePart::Trailers(trailers)) => {
             Err(Status::from_header_map(&trailers).unwrap_or_else(work_broke_down))
         }
         None => Err(work_broke_down()),
@@ -346,8 +346,8 @@ async fn only_message(response: Response<Body>) -> Result<Bytes, Status> {
     let mut only = None;
     loop {
         match envelopes.next().await? {
-            Some(Part::Message { message, .. }) => only = Some(message),
-            Some(Part::Trailers(trailers)) => {
+            Some(EnvelopePart::Message { message, .. }) => only = Some(message),
+            Some(EnvelopePart::Trailers(trailers)) => {
                 let status = Status::from_header_map(&trailers).unwrap_or_else(work_broke_down);
                 return if status.code() == Code::Ok {
                     only.ok_or_else(work_broke_down)

@@ -44,7 +44,7 @@ pub(super) fn envelope(flags: u8, message: &[u8]) -> Bytes {
 }
 
 /// What comes next in a body.
-pub(super) enum Part {
+pub(super) enum EnvelopePart {
     Message { flags: u8, message: Bytes },
     Trailers(HeaderMap),
 }
@@ -66,7 +66,7 @@ impl Envelopes {
     ///
     /// # Errors
     /// A message that is too long, stalls or breaks off; the error of the body.
-    pub(super) async fn next(&mut self) -> Result<Option<Part>, Status> {
+    pub(super) async fn next(&mut self) -> Result<Option<EnvelopePart>, Status> {
         loop {
             if let Some(part) = self.take_message()? {
                 return Ok(Some(part));
@@ -88,7 +88,7 @@ impl Envelopes {
                 Ok(data) => self.buffer.extend_from_slice(&data),
                 Err(frame) => {
                     if let Ok(trailers) = frame.into_trailers() {
-                        return Ok(Some(Part::Trailers(trailers)));
+                        return Ok(Some(EnvelopePart::Trailers(trailers)));
                     }
                 }
             }
@@ -96,7 +96,7 @@ impl Envelopes {
     }
 
     /// Takes a whole message out of the buffer.
-    fn take_message(&mut self) -> Result<Option<Part>, Status> {
+    fn take_message(&mut self) -> Result<Option<EnvelopePart>, Status> {
         let Some((&[flags, length @ ..], rest)) = self.buffer.split_first_chunk::<HEAD_BYTES>() else {
             return Ok(None);
         };
@@ -110,7 +110,7 @@ impl Envelopes {
             return Ok(None);
         }
         self.buffer.advance(HEAD_BYTES);
-        Ok(Some(Part::Message { flags, message: self.buffer.split_to(length).freeze() }))
+        Ok(Some(EnvelopePart::Message { flags, message: self.buffer.split_to(length).freeze() }))
     }
 }
 
@@ -154,7 +154,7 @@ mod tests {
         let mut envelopes = Envelopes::new(Body::new(Full::new(Bytes::copy_from_slice(bytes))), Some(LIMITS));
         let mut messages = Vec::new();
         while let Some(part) = envelopes.next().await? {
-            let Part::Message { flags, message } = part else { panic!("trailers") };
+            let EnvelopePart::Message { flags, message } = part else { panic!("trailers") };
             messages.push((flags, message));
         }
         Ok(messages)

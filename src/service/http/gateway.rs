@@ -17,7 +17,7 @@ use tower::{Layer as _, Service};
 use tower_http::cors::{AllowOrigin, Cors, CorsLayer};
 use tower_http::map_request_body::{MapRequestBody, MapRequestBodyLayer};
 
-use crate::service::http::connect::{self, Codec};
+use crate::service::http::connect::{self, MessageCodec};
 use crate::service::http::json::Schema;
 use crate::service::http::page;
 use crate::service::metrics;
@@ -99,12 +99,12 @@ impl<S: Clone> Gateway<S> {
 }
 
 /// A boxed response, for everything but native gRPC.
-type Answer = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+type ResponseFuture = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
 
 /// The future of a [`Gateway`].
 pub(crate) enum GatewayFuture<F> {
     Call(F),
-    Web(Answer),
+    Web(ResponseFuture),
 }
 
 impl<F> Future for GatewayFuture<F>
@@ -160,9 +160,9 @@ enum Form {
     Grpc,
     GrpcWeb,
     /// One message.
-    Unary(Codec),
+    Unary(MessageCodec),
     /// Messages in envelopes.
-    Stream(Codec),
+    Stream(MessageCodec),
     Other,
 }
 
@@ -174,10 +174,10 @@ impl Form {
         ("application/grpc-web+proto", Self::GrpcWeb),
         ("application/grpc-web-text", Self::GrpcWeb),
         ("application/grpc-web-text+proto", Self::GrpcWeb),
-        ("application/json", Self::Unary(Codec::Json)),
-        ("application/proto", Self::Unary(Codec::Proto)),
-        ("application/connect+json", Self::Stream(Codec::Json)),
-        ("application/connect+proto", Self::Stream(Codec::Proto)),
+        ("application/json", Self::Unary(MessageCodec::Json)),
+        ("application/proto", Self::Unary(MessageCodec::Proto)),
+        ("application/connect+json", Self::Stream(MessageCodec::Json)),
+        ("application/connect+proto", Self::Stream(MessageCodec::Proto)),
     ];
 
     fn of(headers: &HeaderMap) -> Self {
@@ -204,13 +204,13 @@ where
 {
     type Response = Response<Body>;
     type Error = Infallible;
-    type Future = Answer;
+    type Future = ResponseFuture;
 
     fn poll_ready(&mut self, cx: &mut TaskContext<'_>) -> Poll<Result<(), Infallible>> {
         self.calls.poll_ready(cx)
     }
 
-    fn call(&mut self, request: Request<Body>) -> Answer {
+    fn call(&mut self, request: Request<Body>) -> ResponseFuture {
         let headers = request.headers();
         if headers_len(headers) > self.settings.header_bytes as usize {
             metrics::refused("header_bytes");
@@ -291,12 +291,12 @@ fn reworded(body: Body) -> Body {
 }
 
 /// The response to a request whose body is of no interest.
-fn refusal(request: Request<Body>, response: Response<Body>) -> Answer {
+fn refusal(request: Request<Body>, response: Response<Body>) -> ResponseFuture {
     drain(request.into_body());
     ready(response)
 }
 
-fn ready(response: Response<Body>) -> Answer {
+fn ready(response: Response<Body>) -> ResponseFuture {
     Box::pin(std::future::ready(Ok(response)))
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct SchemaError(#[from] DescriptorError);
 
 /// The methods that can be called with JSON, and the messages of statuses.
 pub(crate) struct Schema {
-    methods: HashMap<String, Method>,
+    methods: HashMap<String, MethodTypes>,
     pool: DescriptorPool,
 }
 
@@ -53,7 +53,7 @@ struct Detail {
 
 /// A method.
 #[derive(Clone)]
-pub(crate) struct Method {
+pub(crate) struct MethodTypes {
     /// Whether it takes one message and answers with one.
     pub(crate) is_unary: bool,
     pub(super) request: MessageDescriptor,
@@ -77,14 +77,14 @@ impl Schema {
             methods.into_iter().map(move |method| {
                 let path = format!("/{}/{}", service.full_name(), method.name());
                 let is_unary = !method.is_client_streaming() && !method.is_server_streaming();
-                (path, Method { is_unary, request: method.input(), response: method.output() })
+                (path, MethodTypes { is_unary, request: method.input(), response: method.output() })
             })
         });
         Ok(Self { methods: methods.collect(), pool })
     }
 
     /// The method of a path.
-    pub(crate) fn method(&self, path: &str) -> Option<&Method> {
+    pub(crate) fn method(&self, path: &str) -> Option<&MethodTypes> {
         self.methods.get(path)
     }
 

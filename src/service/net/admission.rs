@@ -1,17 +1,18 @@
 //! Admission: which calls are let in, from their headers on, whatever service they are for.
 //!
 //! ```text
-//!   headers ─▶ gRPC? ─▶ token? ─▶ room? ─▶ the body: whole messages, unpacked ─▶ service
-//!              415      UNAUTHENTICATED    └── RESOURCE_EXHAUSTED
+//!   headers ─▶ token? ─▶ POST? timeout? ─▶ capacity? ─▶ the body: whole messages, unpacked ─▶ service
+//!              │         INVALID_ARGUMENT   RESOURCE_EXHAUSTED
+//!              UNAUTHENTICATED
 //! ```
 //!
-//! There is room for a number of calls in all, and a share of that for each client. A share is
+//! There is capacity for a number of calls in all, and a share of that for each client. A share is
 //! measured by what is free: a connection may hold twice as many calls as are free for all others,
 //! so one has two thirds, three have two sevenths each, and something is left however many there
 //! are. All connections of an address together, and all calls with one token, may hold three times
 //! what is free.
 //!
-//! A call that finds no room takes the place of one that has been idle for the time-out, or has
+//! A call beyond the capacity takes the place of one that has been idle for the time-out, or has
 //! never sent a message, and belongs to a connection with more calls, if there is any. Otherwise
 //! it is refused.
 //!
@@ -22,19 +23,20 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock, Weak};
 use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 use tonic::Status;
 use tonic::body::Body;
-use tonic::codegen::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
-use tonic::codegen::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use tonic::codegen::http::header::AUTHORIZATION;
+use tonic::codegen::http::{Method, Request, Response};
 use tower::{Layer, Service};
 
+use crate::poison::IgnorePoison as _;
 use crate::service::metrics;
-use crate::service::net::call::{CallState, Ending};
+use crate::service::net::call::{CallState, EndReason};
 use crate::service::net::deadline;
 use crate::service::net::drain::drain;
 use crate::service::net::framing::{Framing, WholeMessages};
@@ -61,9 +63,6 @@ const LOOKS: u32 = 4;
 /// The health service, which needs no token, because probes have none.
 const HEALTH_SERVICE: &str = "/grpc.health.v1.Health/";
 
-/// The content types of gRPC. Other requests are refused unread, as the protocol demands.
-const CONTENT_TYPES: [&str; 2] = ["application/grpc", "application/grpc+proto"];
-
 /// The limits on open calls.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AdmissionLimits {
@@ -75,11 +74,11 @@ pub(crate) struct AdmissionLimits {
     pub(crate) framing: Framing,
 }
 
-/// The calls that are open, and the room for more.
+/// The calls that are open, and the capacity for more.
 pub(crate) struct Admission {
     limits: RwLock<AdmissionLimits>,
     open: Mutex<OpenCalls>,
-    /// When a call was refused last for lack of room.
+    /// When a call was refused last for lack of capacity.
     refused: Mutex<Option<Instant>>,
 }
 
@@ -100,8 +99,8 @@ struct OpenCall {
     still_since: Instant,
 }
 
-/// Why there is no room for a call.
-enum NoRoom {
+/// Why a call is beyond the capacity.
+enum OverCapacity {
     /// All places are taken.
     Full,
     /// Its connection, address or token has its share.
@@ -111,7 +110,7 @@ enum NoRoom {
 }
 
 impl Admission {
-    /// Room for calls within the limits. Must be called within a runtime.
+    /// Capacity for calls within the limits. Must be called within a runtime.
     pub(crate) fn new(limits: AdmissionLimits) -> Arc<Self> {
         let admission =
             Arc::new(Self { limits: RwLock::new(limits), open: Mutex::default(), refused: Mutex::default() });
@@ -120,16 +119,16 @@ impl Admission {
     }
 
     fn open(&self) -> MutexGuard<'_, OpenCalls> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock().ignore_poison()
     }
 
     fn limits(&self) -> AdmissionLimits {
-        *self.limits.read().unwrap_or_else(PoisonError::into_inner)
+        *self.limits.read().ignore_poison()
     }
 
     /// Changes the limits for calls from now on.
     pub(crate) fn set_limits(&self, limits: AdmissionLimits) {
-        *self.limits.write().unwrap_or_else(PoisonError::into_inner) = limits;
+        *self.limits.write().ignore_poison() = limits;
     }
 
     /// Lets a call in.
@@ -139,28 +138,28 @@ impl Admission {
     fn enter(&self, state: &Arc<CallState>, several_tokens: bool) -> Result<(), Status> {
         let limits = self.limits();
         let mut open = self.open();
-        let no_room = match open.room(state, limits.calls, several_tokens) {
-            Some(NoRoom::Quota(quota)) => {
+        let over = match open.over_capacity(state, limits.calls, several_tokens) {
+            Some(OverCapacity::Quota(quota)) => {
                 metrics::refused("quota");
                 return Err(over_quota(STREAMS_QUOTA, "calls open at once", quota));
             }
-            Some(no_room) if open.end_idle(state, limits.idle_timeout) => {
-                open.room(state, limits.calls, several_tokens).map(|_| no_room)
+            Some(over) if open.end_idle(state, limits.idle_timeout) => {
+                open.over_capacity(state, limits.calls, several_tokens).map(|_| over)
             }
-            no_room => no_room,
+            over => over,
         };
-        let Some(no_room) = no_room else {
+        let Some(over) = over else {
             open.add(state);
             return Ok(());
         };
         drop(open);
-        *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-        Err(match no_room {
-            NoRoom::Share(whose, share) => {
+        *self.refused.lock().ignore_poison() = Some(Instant::now());
+        Err(match over {
+            OverCapacity::Share(whose, share) => {
                 metrics::refused("share");
                 share_reached(whose, share, limits.calls)
             }
-            NoRoom::Full | NoRoom::Quota(_) => {
+            OverCapacity::Full | OverCapacity::Quota(_) => {
                 metrics::refused("max_streams");
                 busy(MAX_STREAMS, "calls open at once", limits.calls)
             }
@@ -183,7 +182,7 @@ impl Admission {
         }
         tracing::info!(calls = revoked.len(), "ending the calls of tokens that are no longer valid");
         for state in &revoked {
-            state.end(Ending::Revoked);
+            state.end(EndReason::Revoked);
         }
         tokio::spawn(async move {
             sleep(grace).await;
@@ -193,10 +192,10 @@ impl Admission {
         });
     }
 
-    /// Whether calls are refused for lack of room, or were within the last second.
+    /// Whether calls are refused for lack of capacity, or were within the last second.
     pub(crate) fn is_crowded(&self) -> bool {
         const RECENTLY: Duration = Duration::from_secs(1);
-        let refused = *self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        let refused = *self.refused.lock().ignore_poison();
         refused.is_some_and(|at| at.elapsed() < RECENTLY)
     }
 }
@@ -217,35 +216,35 @@ impl OpenCalls {
         self.places.iter().flatten()
     }
 
-    /// Why there is no room for a call, if there is none.
-    fn room(&self, state: &CallState, limit: usize, several_tokens: bool) -> Option<NoRoom> {
+    /// Why a call is beyond the capacity, if it is.
+    fn over_capacity(&self, state: &CallState, limit: usize, several_tokens: bool) -> Option<OverCapacity> {
         let free = limit.saturating_sub(self.count);
         let held = |open: &AtomicUsize| open.load(Ordering::Relaxed);
         let caller = state.caller();
         if let Some((quota, caller)) = caller.and_then(|caller| Some((caller.streams()?, caller)))
             && held(caller.open_calls()) >= quota
         {
-            return Some(NoRoom::Quota(quota));
+            return Some(OverCapacity::Quota(quota));
         }
         if free == 0 {
-            return Some(NoRoom::Full);
+            return Some(OverCapacity::Full);
         }
         let on_connection = held(state.connection.open_calls());
         if on_connection > CONNECTION_SHARE.saturating_mul(free) {
-            return Some(NoRoom::Share("connection", on_connection));
+            return Some(OverCapacity::Share("connection", on_connection));
         }
         let of_address = state.connection.peer().shared_address();
         if let Some(&from_address) = of_address.and_then(|address| self.by_address.get(&address))
             && from_address > GROUP_SHARE.saturating_mul(free)
         {
-            return Some(NoRoom::Share("address", from_address));
+            return Some(OverCapacity::Share("address", from_address));
         }
         // A quota is a share that somebody has thought about.
         let shares = |caller: &&Arc<Caller>| several_tokens && caller.streams().is_none();
         let of_token = caller.filter(shares).map(|caller| held(caller.open_calls()));
         of_token
             .filter(|&of_token| of_token > GROUP_SHARE.saturating_mul(free))
-            .map(|n| NoRoom::Share("token", n))
+            .map(|n| OverCapacity::Share("token", n))
     }
 
     fn add(&mut self, state: &Arc<CallState>) {
@@ -322,7 +321,7 @@ impl OpenCalls {
         let Some(idle) = idle else { return false };
         metrics::ended_idle();
         tracing::debug!(peer = %idle.connection.peer(), "an idle call is ended for another one");
-        idle.end(Ending::Idle);
+        idle.end(EndReason::Idle);
         self.remove(&idle);
         true
     }
@@ -368,11 +367,6 @@ where
         // Inner layers that log headers hide a sensitive one.
         if let Some(header) = request.headers_mut().get_mut(AUTHORIZATION) {
             header.set_sensitive(true);
-        }
-        if !is_grpc(request.headers()) {
-            metrics::refused("content_type");
-            drain(request.into_body());
-            return AdmissionFuture::Refused(Some(unsupported()));
         }
         match self.settings.admit(&request) {
             Ok(state) => {
@@ -452,22 +446,6 @@ where
     }
 }
 
-/// Whether a request is gRPC, by its content type.
-fn is_grpc(headers: &HeaderMap) -> bool {
-    let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let kind = value.split(';').next().unwrap_or_default().trim();
-    CONTENT_TYPES.iter().any(|known| kind.eq_ignore_ascii_case(known))
-}
-
-/// The response to a request that is not gRPC: an HTTP status, because its client may know no gRPC
-/// ones.
-fn unsupported() -> Response<Body> {
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::UNSUPPORTED_MEDIA_TYPE;
-    response.headers_mut().insert(ACCEPT, HeaderValue::from_static(CONTENT_TYPES[0]));
-    response
-}
-
 #[cfg(test)]
 mod tests {
     use std::net::SocketAddr;
@@ -480,12 +458,12 @@ mod tests {
         ConnectionHandle::new(Peer::Network(address.parse::<SocketAddr>().unwrap()))
     }
 
-    fn room(calls: usize) -> Arc<Admission> {
+    fn capacity(calls: usize) -> Arc<Admission> {
         let framing = Framing { message_bytes: 1000, timeout: Duration::from_secs(1) };
         Admission::new(AdmissionLimits { calls, idle_timeout: Duration::from_millis(100), framing })
     }
 
-    /// Lets in as many calls of a connection as there is room for.
+    /// Lets in as many calls of a connection as there is capacity for.
     fn fill(admission: &Admission, connection: &ConnectionHandle) -> Vec<Arc<CallState>> {
         let call = || {
             let state = CallState::new(connection.clone(), Deadline::default());
@@ -495,8 +473,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn there_is_room_however_many_connections_take_their_share() {
-        let admission = room(256);
+    async fn there_is_capacity_however_many_connections_take_their_share() {
+        let admission = capacity(256);
         let mut held = Vec::new();
         for share in [171, 57, 19, 6, 2] {
             let calls = fill(&admission, &connection("127.0.0.1:1"));
@@ -510,13 +488,13 @@ mod tests {
         }
         assert_eq!(admission.open().count, 0);
         for limit in [1, 2] {
-            assert_eq!(fill(&room(limit), &connection("127.0.0.1:1")).len(), limit, "all there are");
+            assert_eq!(fill(&capacity(limit), &connection("127.0.0.1:1")).len(), limit, "all there are");
         }
     }
 
     #[tokio::test]
-    async fn an_address_leaves_room_for_others() {
-        let admission = room(100);
+    async fn an_address_leaves_capacity_for_others() {
+        let admission = capacity(100);
         let from = |address: &str| -> usize {
             (0..100).map(|_| fill(&admission, &connection(address)).len()).sum::<usize>()
         };
@@ -524,14 +502,14 @@ mod tests {
         assert!((75..=77).contains(&first), "{first}");
         assert!(from("192.0.2.2:5") > 10);
         // The machine itself may be a proxy.
-        let admission = room(100);
+        let admission = capacity(100);
         let held: usize = (0..100).map(|_| fill(&admission, &connection("127.0.0.1:5")).len()).sum();
         assert_eq!(held, 100);
     }
 
     #[tokio::test]
     async fn an_idle_call_is_ended_for_another_and_a_busy_one_is_not() {
-        let admission = room(4);
+        let admission = capacity(4);
         let greedy = connection("127.0.0.1:1");
         let calls = fill(&admission, &greedy);
         assert_eq!(calls.len(), 3);
@@ -548,28 +526,12 @@ mod tests {
         assert!(admission.is_crowded());
         sleep(Duration::from_millis(150)).await;
         admission.enter(&newcomer(), false).unwrap();
-        assert!(admission.enter(&newcomer(), false).is_err(), "only the idle one has made room");
+        assert!(admission.enter(&newcomer(), false).is_err(), "only the idle one has made way");
         let woken = std::future::poll_fn(|cx| Poll::Ready(calls[1].request_ends(cx))).await;
-        assert_eq!(woken, Some(Ending::Idle));
+        assert_eq!(woken, Some(EndReason::Idle));
         assert_eq!(std::future::poll_fn(|cx| Poll::Ready(calls[0].request_ends(cx))).await, None);
         assert_eq!(admission.open().count, 4);
         admission.leave(&calls[1]);
         assert_eq!(admission.open().count, 4, "it has left already");
-    }
-
-    #[test]
-    fn grpc_is_known_by_its_content_type() {
-        let is_call = |kind: &str| {
-            let mut headers = HeaderMap::new();
-            headers.insert(CONTENT_TYPE, kind.parse().unwrap());
-            is_grpc(&headers)
-        };
-        for kind in ["application/grpc", "application/grpc+proto", "Application/gRPC; charset=utf-8"] {
-            assert!(is_call(kind), "{kind}");
-        }
-        for kind in ["", "application/grpc-web", "application/grpc+json", "application/json", "text/html"] {
-            assert!(!is_call(kind), "{kind}");
-        }
-        assert!(!is_grpc(&HeaderMap::new()));
     }
 }

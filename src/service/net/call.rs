@@ -18,14 +18,14 @@ use crate::service::wire::status::{stream_idle, token_revoked};
 
 /// Why a call is told to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub(crate) enum EndReason {
     /// It was idle while others waited.
     Idle,
     /// Its token is no longer valid.
     Revoked,
 }
 
-impl Ending {
+impl EndReason {
     /// The status of a call that ends so.
     pub(crate) fn status(self) -> Status {
         match self {
@@ -155,8 +155,8 @@ impl CallState {
     }
 
     /// Tells it to end: what was read is answered, and nothing more is read.
-    pub(super) fn end(&self, ending: Ending) {
-        let bits = if ending == Ending::Idle { IDLE } else { REVOKED };
+    pub(super) fn end(&self, ending: EndReason) {
+        let bits = if ending == EndReason::Idle { IDLE } else { REVOKED };
         self.ending.fetch_or(bits, Ordering::Release);
         self.request.wake();
     }
@@ -169,24 +169,24 @@ impl CallState {
     }
 
     /// Why it is to end, if it is. Otherwise the reader of the request is woken when it is.
-    pub(super) fn request_ends(&self, cx: &TaskContext<'_>) -> Option<Ending> {
+    pub(super) fn request_ends(&self, cx: &TaskContext<'_>) -> Option<EndReason> {
         self.request.register(cx.waker());
         Self::reason(self.ending.load(Ordering::Acquire))
     }
 
     /// Why its response is to end at once, if it is. Otherwise the reader of the response is woken
     /// when it is.
-    pub(super) fn response_ends(&self, cx: &TaskContext<'_>) -> Option<Ending> {
+    pub(super) fn response_ends(&self, cx: &TaskContext<'_>) -> Option<EndReason> {
         self.response.register(cx.waker());
         let ending = self.ending.load(Ordering::Acquire);
         (ending & CUT_OFF != 0).then_some(ending).and_then(Self::reason)
     }
 
-    const fn reason(ending: u8) -> Option<Ending> {
+    const fn reason(ending: u8) -> Option<EndReason> {
         match ending & !CUT_OFF {
             GOES_ON => None,
-            IDLE => Some(Ending::Idle),
-            _ => Some(Ending::Revoked),
+            IDLE => Some(EndReason::Idle),
+            _ => Some(EndReason::Revoked),
         }
     }
 }

@@ -19,7 +19,7 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context as TaskContext, Poll, ready};
 use std::time::Duration;
 
@@ -31,6 +31,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use tonic::transport::server::Connected;
 
+use crate::poison::IgnorePoison as _;
 use crate::service::metrics::{self, OpenConnection, WaitingConnection};
 use crate::service::net::handle::{ConnectionHandle, Peer};
 use crate::service::net::listen::Listening;
@@ -63,18 +64,18 @@ const WAITING: usize = 64;
 /// The time between two lines in the log about peers that wait.
 const LOG_INTERVAL: Duration = Duration::from_secs(60);
 
-/// The room for connections.
+/// The capacity for connections.
 #[derive(Debug)]
-pub(crate) struct ConnectionRoom {
+pub(crate) struct ConnectionCapacity {
     permits: Arc<Semaphore>,
     limit: AtomicUsize,
     waiting: Arc<Semaphore>,
-    /// When it was last logged that there is no room.
+    /// When it was last logged that there is no capacity.
     logged: Mutex<Option<Instant>>,
 }
 
-impl ConnectionRoom {
-    /// Room for so many connections.
+impl ConnectionCapacity {
+    /// Capacity for so many connections.
     pub(crate) fn new(connections: usize) -> Arc<Self> {
         let connections = connections.min(Semaphore::MAX_PERMITS);
         Arc::new(Self {
@@ -85,7 +86,7 @@ impl ConnectionRoom {
         })
     }
 
-    /// Changes the room. Connections that are open stay open.
+    /// Changes the capacity. Connections that are open stay open.
     pub(crate) fn set_limit(&self, connections: usize) {
         let new = connections.min(Semaphore::MAX_PERMITS);
         let old = self.limit.swap(new, Ordering::Relaxed);
@@ -104,14 +105,14 @@ impl ConnectionRoom {
         });
     }
 
-    /// Whether peers wait for room.
+    /// Whether peers wait for capacity.
     pub(crate) fn is_full(&self) -> bool {
         self.waiting.available_permits() < WAITING
     }
 
     /// Logs once a minute that peers wait.
     fn log(&self) {
-        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut logged = self.logged.lock().ignore_poison();
         if logged.is_none_or(|at| at.elapsed() >= LOG_INTERVAL) {
             *logged = Some(Instant::now());
             let limit = self.limit.load(Ordering::Relaxed);
@@ -140,7 +141,7 @@ pub(crate) async fn accept(
     listening: Listening,
     tls: Option<Arc<Tls>>,
     limits: ConnectionLimits,
-    room: Arc<ConnectionRoom>,
+    capacity: Arc<ConnectionCapacity>,
     draining: watch::Receiver<bool>,
     accepted: Accepted,
 ) {
@@ -160,18 +161,18 @@ pub(crate) async fn accept(
         let handle = ConnectionHandle::new(peer);
         let acceptor = tls.as_ref().map(|tls| tls.acceptor());
         let (draining, accepted) = (draining.clone(), accepted.clone());
-        let waits = match Arc::clone(&room.permits).try_acquire_owned() {
+        let waits = match Arc::clone(&capacity.permits).try_acquire_owned() {
             Ok(permit) => Ok(permit),
             Err(_) => {
-                room.log();
+                capacity.log();
                 // The semaphores are never closed.
                 tokio::select! {
                     () = accepted.http2.closed() => return,
-                    place = Arc::clone(&room.waiting).acquire_owned() => Err(place),
+                    place = Arc::clone(&capacity.waiting).acquire_owned() => Err(place),
                 }
             }
         };
-        let permits = Arc::clone(&room.permits);
+        let permits = Arc::clone(&capacity.permits);
         // A greeting takes as long as the peer does, so it has a task of its own. The permits bound
         // the number of these tasks.
         tokio::spawn(async move {
@@ -248,11 +249,11 @@ async fn greet(
 ) {
     let socket = match (socket, acceptor) {
         // Nobody else is on this machine's own sockets.
-        (Accepting::Unix(socket), _) => Socket::Unix(socket),
-        (Accepting::Tcp(socket), None) => Socket::Plain(socket),
+        (Accepting::Unix(socket), _) => AcceptedSocket::Unix(socket),
+        (Accepting::Tcp(socket), None) => AcceptedSocket::Plain(socket),
         (Accepting::Tcp(socket), Some(acceptor)) => {
             match timeout(limits.handshake_timeout, acceptor.accept(socket).into_fallible()).await {
-                Ok(Ok(stream)) => Socket::Encrypted(Box::new(stream)),
+                Ok(Ok(stream)) => AcceptedSocket::Encrypted(Box::new(stream)),
                 Ok(Err((error, socket))) => {
                     metrics::handshake_failed("refused");
                     let problem = handshake_problem(&error);
@@ -300,7 +301,7 @@ enum Protocol {
 }
 
 /// A socket, encrypted or not.
-enum Socket {
+enum AcceptedSocket {
     Plain(TcpStream),
     Unix(UnixStream),
     Encrypted(Box<TlsStream<TcpStream>>),
@@ -310,17 +311,17 @@ enum Socket {
 macro_rules! either {
     ($socket:expr, $stream:ident => $call:expr) => {
         match $socket {
-            Socket::Plain($stream) => $call,
-            Socket::Unix($stream) => $call,
-            Socket::Encrypted($stream) => $call,
+            AcceptedSocket::Plain($stream) => $call,
+            AcceptedSocket::Unix($stream) => $call,
+            AcceptedSocket::Encrypted($stream) => $call,
         }
     };
 }
 
 /// An accepted connection.
 pub(crate) struct Connection {
-    socket: Socket,
-    beginning: Beginning,
+    socket: AcceptedSocket,
+    beginning: FirstBytes,
     preface: Option<Preface>,
     stall: Option<Stall>,
     /// The frames that were sent, if it speaks HTTP/2.
@@ -333,7 +334,7 @@ pub(crate) struct Connection {
 
 /// The first bytes of a connection, which are read before anybody knows whom they are for.
 #[derive(Default)]
-struct Beginning {
+struct FirstBytes {
     bytes: [u8; PREFACE_BEGINS.len()],
     /// How many have come.
     len: usize,
@@ -341,7 +342,7 @@ struct Beginning {
     passed: usize,
 }
 
-impl Beginning {
+impl FirstBytes {
     fn rest(&self) -> &[u8] {
         &self.bytes[self.passed..self.len]
     }
@@ -422,10 +423,10 @@ struct Closing {
 }
 
 impl Connection {
-    fn new(socket: Socket, handle: ConnectionHandle, permit: OwnedSemaphorePermit) -> Self {
+    fn new(socket: AcceptedSocket, handle: ConnectionHandle, permit: OwnedSemaphorePermit) -> Self {
         Self {
             socket,
-            beginning: Beginning::default(),
+            beginning: FirstBytes::default(),
             preface: None,
             stall: None,
             frames: None,
@@ -438,7 +439,7 @@ impl Connection {
 
     /// Reads as many bytes as tell one protocol from the other.
     async fn read_beginning(&mut self) -> io::Result<Protocol> {
-        let Beginning { bytes, len, .. } = &mut self.beginning;
+        let FirstBytes { bytes, len, .. } = &mut self.beginning;
         while *len < bytes.len() {
             let got = either!(&mut self.socket, stream => stream.read(&mut bytes[*len..]).await)?;
             if got == 0 {

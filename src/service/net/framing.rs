@@ -59,7 +59,7 @@ pub(crate) struct WholeMessages {
     call: Arc<CallState>,
     /// Whether a whole message has come.
     has_begun: bool,
-    position: Position,
+    position: FramePosition,
     /// The bytes of an incomplete message.
     partial: VecDeque<Bytes>,
     /// The bytes to pass on.
@@ -67,14 +67,14 @@ pub(crate) struct WholeMessages {
     /// Fires at the time-out; made when it is first needed.
     timer: Option<Pin<Box<Sleep>>>,
     /// What came after the last message.
-    end: Option<End>,
+    end: Option<FramePoll>,
 }
 
 /// The end of a body: trailers, an error, or nothing.
-type End = Poll<Option<Result<Frame<Bytes>, Status>>>;
+pub(super) type FramePoll = Poll<Option<Result<Frame<Bytes>, Status>>>;
 
 /// The position of the next byte in its message.
-enum Position {
+enum FramePosition {
     /// In the header, of which `have` bytes have come.
     Header { have: usize, bytes: [u8; HEADER_BYTES] },
     /// In the message, of which `missing` bytes have not come.
@@ -83,7 +83,7 @@ enum Position {
     PassThrough,
 }
 
-const AT_START: Position = Position::Header { have: 0, bytes: [0; HEADER_BYTES] };
+const AT_START: FramePosition = FramePosition::Header { have: 0, bytes: [0; HEADER_BYTES] };
 
 impl WholeMessages {
     /// Wraps the body of a call.
@@ -112,7 +112,7 @@ impl WholeMessages {
         let mut end = 0;
         let mut at = 0;
         while at < data.len() {
-            if let Position::Header { have: 0, .. } = self.position {
+            if let FramePosition::Header { have: 0, .. } = self.position {
                 if !self.is_single {
                     at += short_messages(&data[at..], limit);
                     self.has_begun |= at > end;
@@ -123,7 +123,7 @@ impl WholeMessages {
             }
             let here = data.len() - at;
             match &mut self.position {
-                Position::Header { have, bytes } => {
+                FramePosition::Header { have, bytes } => {
                     let taken = here.min(HEADER_BYTES - *have);
                     bytes[*have..*have + taken].copy_from_slice(&data[at..at + taken]);
                     *have += taken;
@@ -132,9 +132,9 @@ impl WholeMessages {
                         let [_, length @ ..] = *bytes;
                         let length = usize::try_from(u32::from_be_bytes(length)).unwrap_or(usize::MAX);
                         self.position = if length > limit {
-                            Position::PassThrough
+                            FramePosition::PassThrough
                         } else {
-                            Position::Message { missing: length }
+                            FramePosition::Message { missing: length }
                         };
                         if (LONG_MESSAGE_BYTES..=limit).contains(&length) {
                             let message = data.split_off(at);
@@ -143,20 +143,20 @@ impl WholeMessages {
                         }
                     }
                 }
-                Position::Message { missing } => {
+                FramePosition::Message { missing } => {
                     let taken = here.min(*missing);
                     *missing -= taken;
                     at += taken;
                 }
-                Position::PassThrough => at = data.len(),
+                FramePosition::PassThrough => at = data.len(),
             }
             match self.position {
-                Position::Message { missing: 0 } => {
+                FramePosition::Message { missing: 0 } => {
                     self.has_begun = true;
                     end = at;
                     self.position = AT_START;
                 }
-                Position::PassThrough => end = data.len(),
+                FramePosition::PassThrough => end = data.len(),
                 _ => {}
             }
         }

@@ -42,10 +42,10 @@ impl fmt::Display for Peer {
 
 /// The handle of a connection, in the hands of its calls.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ConnectionHandle(Arc<Shared>);
+pub(crate) struct ConnectionHandle(Arc<ConnectionState>);
 
 #[derive(Debug, Default)]
-struct Shared {
+struct ConnectionState {
     number: u64,
     peer: Peer,
     /// The calls that are open on it; counted by [`crate::service::net::admission`].
@@ -59,7 +59,7 @@ impl ConnectionHandle {
     pub(crate) fn new(peer: Peer) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::new(Shared { number, peer, ..Shared::default() }))
+        Self(Arc::new(ConnectionState { number, peer, ..ConnectionState::default() }))
     }
 
     /// The number of the connection; 0 for calls without one.

@@ -9,7 +9,8 @@
 //! | `handle.rs` | who is at the other end of a connection; how a call closes it |
 //! | `tls.rs`, `files.rs` | certificates and keys; reading such files |
 //! | `observe.rs` | the outermost layer: request ids, spans, counting, completing statuses |
-//! | `admission.rs` | the layer that lets calls in: content types, tokens, limits and shares |
+//! | `grpc_only.rs` | the layer that refuses what is not gRPC |
+//! | `admission.rs` | the layer that lets calls in: tokens, limits and shares |
 //! | `tokens.rs` | who has which token, and how much they may have |
 //! | `call.rs` | what is known of a call that is open |
 //! | `framing.rs` | the layer that holds messages back until they are complete |
@@ -26,6 +27,7 @@ pub(crate) mod deadline;
 pub(crate) mod drain;
 mod files;
 pub(crate) mod framing;
+pub(crate) mod grpc_only;
 pub(crate) mod handle;
 pub(crate) mod http1;
 pub(crate) mod listen;

@@ -6,7 +6,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::ring::default_provider;
@@ -15,6 +15,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 
+use crate::poison::IgnorePoison as _;
 use crate::service::net::files;
 
 /// The application protocols of ALPN: HTTP/2, or HTTP/1.1 for clients that know no better.
@@ -67,13 +68,13 @@ impl Tls {
     /// [`TlsError`]; the old configuration stays in force.
     pub(crate) fn reload(&self) -> Result<(), TlsError> {
         let config = Arc::new(read(&self.files)?);
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = config;
+        *self.current.write().ignore_poison() = config;
         Ok(())
     }
 
     /// The acceptor for connections accepted now.
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
-        TlsAcceptor::from(Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner)))
+        TlsAcceptor::from(Arc::clone(&self.current.read().ignore_poison()))
     }
 }
 

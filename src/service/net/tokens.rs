@@ -13,13 +13,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::{Duration, Instant};
 
 use ring::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
 use serde::Deserialize;
 use subtle::ConstantTimeEq as _;
 
+use crate::poison::IgnorePoison as _;
 use crate::service::metrics;
 use crate::service::net::files;
 
@@ -73,7 +74,7 @@ struct Bucket {
 }
 
 impl Caller {
-    fn new(entry: Entry, is_revoked: Arc<AtomicBool>) -> Arc<Self> {
+    fn new(entry: TokenEntry, is_revoked: Arc<AtomicBool>) -> Arc<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let level = entry.quotas.puzzles_per_second.map_or(0.0, f64::from);
         Arc::new(Self {
@@ -87,7 +88,7 @@ impl Caller {
         })
     }
 
-    fn is(&self, entry: &Entry) -> bool {
+    fn is(&self, entry: &TokenEntry) -> bool {
         (&self.name, self.digest, self.quotas) == (&entry.name, entry.digest, entry.quotas)
     }
 
@@ -119,7 +120,7 @@ impl Caller {
     pub(crate) fn take_puzzles(&self, puzzles: u64) -> Option<(Duration, u32)> {
         let quota = self.quotas.puzzles_per_second?;
         let rate = f64::from(quota);
-        let mut bucket = self.puzzles.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bucket = self.puzzles.lock().ignore_poison();
         let now = Instant::now();
         let filled = bucket.level + (now - bucket.at).as_secs_f64() * rate;
         bucket.level = filled.min(rate) - puzzles as f64;
@@ -130,7 +131,7 @@ impl Caller {
 
     /// Gives puzzles back to the quota, because they were refused.
     pub(crate) fn give_back_puzzles(&self, puzzles: u64) {
-        self.puzzles.lock().unwrap_or_else(PoisonError::into_inner).level += puzzles as f64;
+        self.puzzles.lock().ignore_poison().level += puzzles as f64;
     }
 }
 
@@ -160,7 +161,7 @@ impl Tokens {
     /// [`TokenError`]; the old tokens stay in force.
     pub(crate) fn reload(&self) -> Result<(), TokenError> {
         let entries = read(&self.path)?;
-        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.current.write().ignore_poison();
         let mut kept = Vec::with_capacity(entries.len());
         for entry in entries {
             kept.push(match current.iter().find(|caller| caller.digest == entry.digest) {
@@ -186,7 +187,7 @@ impl Tokens {
             return None;
         }
         let given = digest_of(token);
-        let callers = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        let callers = self.current.read().ignore_poison();
         // All are looked at, whichever it is.
         let found = callers.iter().fold(None, |found, caller| {
             if bool::from(caller.digest.ct_eq(&given)) { Some(caller) } else { found }
@@ -196,7 +197,7 @@ impl Tokens {
 
     /// Whether there are several, which share the server.
     pub(super) fn are_several(&self) -> bool {
-        self.current.read().unwrap_or_else(PoisonError::into_inner).len() > 1
+        self.current.read().ignore_poison().len() > 1
     }
 }
 
@@ -214,13 +215,13 @@ fn digest_of(token: &[u8]) -> Digest {
 }
 
 /// A token as the file has it.
-struct Entry {
+struct TokenEntry {
     name: Option<Arc<str>>,
     digest: Digest,
     quotas: Quotas,
 }
 
-fn read(path: &Path) -> Result<Vec<Entry>, TokenError> {
+fn read(path: &Path) -> Result<Vec<TokenEntry>, TokenError> {
     let wrong = |problem: String| TokenError { path: path.to_owned(), problem };
     let bytes = files::read(path).map_err(wrong)?;
     let text = String::from_utf8(bytes).map_err(|_| wrong("is no text in UTF-8".to_owned()))?;
@@ -242,22 +243,22 @@ fn is_toml(text: &str) -> bool {
 /// What stands behind a name in TOML.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
+struct TokenTable {
     token: String,
     streams: Option<usize>,
     puzzles_per_second: Option<u32>,
 }
 
 // The errors must not quote a token, because they go to the log.
-fn read_tables(text: &str) -> Result<Vec<Entry>, String> {
-    let tables: std::collections::BTreeMap<String, Table> = toml::from_str(text).map_err(|error| {
+fn read_tables(text: &str) -> Result<Vec<TokenEntry>, String> {
+    let tables: std::collections::BTreeMap<String, TokenTable> = toml::from_str(text).map_err(|error| {
         let before = error.span().map_or("", |span| &text[..span.start]);
         format!("is wrong on line {}: {}", before.matches('\n').count() + 1, error.message())
     })?;
-    let entry = |(name, table): (String, Table)| {
-        let Table { token, streams, puzzles_per_second } = table;
+    let entry = |(name, table): (String, TokenTable)| {
+        let TokenTable { token, streams, puzzles_per_second } = table;
         let wrong = |problem: &str| format!("has {problem} for `{name}`");
-        Ok(Entry {
+        Ok(TokenEntry {
             digest: check_token(&token).map_err(|problem| wrong(&problem))?,
             quotas: Quotas { streams, puzzles_per_second }.checked().map_err(|problem| wrong(&problem))?,
             name: Some(check_name(&name).map_err(|problem| wrong(&problem))?),
@@ -266,7 +267,7 @@ fn read_tables(text: &str) -> Result<Vec<Entry>, String> {
     tables.into_iter().map(entry).collect()
 }
 
-fn read_lines(text: &str) -> Result<Vec<Entry>, String> {
+fn read_lines(text: &str) -> Result<Vec<TokenEntry>, String> {
     let mut entries = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim();
@@ -279,9 +280,9 @@ fn read_lines(text: &str) -> Result<Vec<Entry>, String> {
 }
 
 /// Reads `token`, or `name = token, streams = N, puzzles_per_second = N`.
-fn read_line(line: &str) -> Result<Entry, String> {
+fn read_line(line: &str) -> Result<TokenEntry, String> {
     let Some((name, rest)) = line.split_once(" = ") else {
-        return Ok(Entry { name: None, digest: check_token(line)?, quotas: Quotas::default() });
+        return Ok(TokenEntry { name: None, digest: check_token(line)?, quotas: Quotas::default() });
     };
     let mut parts = rest.split(',').map(str::trim);
     let digest = check_token(parts.next().unwrap_or_default())?;
@@ -296,7 +297,7 @@ fn read_line(line: &str) -> Result<Entry, String> {
             _ => return Err("a quota other than `streams` and `puzzles_per_second`".to_owned()),
         }
     }
-    Ok(Entry { name: Some(check_name(name.trim())?), digest, quotas: quotas.checked()? })
+    Ok(TokenEntry { name: Some(check_name(name.trim())?), digest, quotas: quotas.checked()? })
 }
 
 impl Quotas {
@@ -373,7 +374,7 @@ mod tests {
     #[test]
     fn a_quota_of_puzzles_is_a_rate() {
         let quotas = Quotas { streams: None, puzzles_per_second: Some(100) };
-        let caller = Caller::new(Entry { name: None, digest: digest_of(b""), quotas }, Arc::default());
+        let caller = Caller::new(TokenEntry { name: None, digest: digest_of(b""), quotas }, Arc::default());
         assert_eq!(caller.take_puzzles(90).unwrap().0, Duration::ZERO);
         let (wait, quota) = caller.take_puzzles(60).unwrap();
         assert!(wait > Duration::from_millis(400) && wait <= Duration::from_millis(500), "{wait:?}");

@@ -20,7 +20,7 @@ use tonic::Status;
 use tonic::codegen::http::HeaderMap;
 
 use crate::service::net::call::CallState;
-use crate::service::net::framing::WholeMessages;
+use crate::service::net::framing::{FramePoll, WholeMessages};
 use crate::service::wire::status::{message_over_limit, message_unreadable, work_broke_down};
 
 /// The header of the encoding of messages.
@@ -58,7 +58,7 @@ impl Encoding {
         Some(encoding)
     }
 
-    /// Unpacks a message, behind room for its header, up to `limit` bytes.
+    /// Unpacks a message, behind space for its header, up to `limit` bytes.
     fn unpack(self, packed: &[u8], limit: usize) -> Result<Bytes, Fault> {
         let mut message = Vec::with_capacity(HEADER_BYTES + limit.min(4 * packed.len()));
         message.extend([0; HEADER_BYTES]);
@@ -100,17 +100,14 @@ impl Fault {
     }
 }
 
-/// The end of a body: trailers, an error, or nothing.
-type End = Poll<Option<Result<Frame<Bytes>, Status>>>;
-
 /// The work on a message.
-pub(crate) type Job = Box<dyn FnOnce() -> Result<Bytes, Fault> + Send>;
+pub(crate) type UnpackJob = Box<dyn FnOnce() -> Result<Bytes, Fault> + Send>;
 
 /// What comes of it. None if the work broke down.
-type Outcome = Pin<Box<dyn Future<Output = Option<Result<Bytes, Fault>>> + Send>>;
+type UnpackFuture = Pin<Box<dyn Future<Output = Option<Result<Bytes, Fault>>> + Send>>;
 
 /// Threads for work on messages of a call.
-pub(crate) type Aside = Arc<dyn Fn(&CallState, Job) -> Outcome + Send + Sync>;
+pub(crate) type Aside = Arc<dyn Fn(&CallState, UnpackJob) -> UnpackFuture + Send + Sync>;
 
 /// The body of a request, with its compressed messages unpacked.
 pub(super) struct Unpacked {
@@ -123,11 +120,11 @@ pub(super) struct Unpacked {
     /// What has come and was not looked at.
     packed: BytesMut,
     /// The message on hand.
-    unpacking: Option<Outcome>,
+    unpacking: Option<UnpackFuture>,
     /// The bytes to pass on.
     plain: VecDeque<Bytes>,
     /// What came after the last message.
-    end: Option<End>,
+    end: Option<FramePoll>,
 }
 
 impl Unpacked {

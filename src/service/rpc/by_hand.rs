@@ -1,15 +1,15 @@
 //! `Rate` and `Steps`: how hard puzzles are for a person, and whole solutions by hand.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use tonic::{Request, Response, Status};
 
 use crate::answer::{Cancel, Cancelled, Outlook, RateTask, Raters, Task, outlook};
+use crate::pipeline::{Panicked, catch_panic};
 use crate::service::context::Context;
-use crate::service::rpc::hint::{Board, read_board, technique_set};
-use crate::service::rpc::options::text_hint;
-use crate::service::rpc::text::{EMPTY, Text, TextField};
+use crate::service::rpc::hint::{ReadBoard, read_board, technique_set};
+use crate::service::rpc::options::{effective_node_limit, task_for_order, text_hint};
+use crate::service::rpc::text::{EMPTY, RequestText, TextField};
 use crate::service::sched::pools::Size;
 use crate::service::wire::convert::{self, internal_error};
 use crate::service::wire::proto;
@@ -50,13 +50,13 @@ pub(crate) async fn rate(
     let task = RateTask {
         techniques: technique_set(&techniques)?,
         up_to: up_to(up_to_tenths)?,
-        node_limit: context.node_limit(node_limit),
+        node_limit: effective_node_limit(context, node_limit),
         ..RateTask::default()
     };
-    let ratings = match Text::open(context, &field, &hint, None)? {
+    let ratings = match RequestText::open(context, &field, &hint, None)? {
         Err(error) => vec![convert::rating_error(&error)],
         Ok(text) => {
-            context.for_order(Task::default(), text.format().order())?;
+            task_for_order(context, Task::default(), text.format().order())?;
             // A rating takes a hundred times as long as a search.
             let size = if text.is_single() { Size::Small } else { Size::Large };
             context.run(&call, size, move |cancel| rate_text(&text, task, cancel)).await?
@@ -66,11 +66,15 @@ pub(crate) async fn rate(
 }
 
 /// Rates every puzzle, even if the work panics.
-fn rate_text(text: &Text, task: RateTask, cancel: &dyn Cancel) -> Result<Vec<proto::Rating>, Cancelled> {
+fn rate_text(
+    text: &RequestText,
+    task: RateTask,
+    cancel: &dyn Cancel,
+) -> Result<Vec<proto::Rating>, Cancelled> {
     let is_single = text.is_single();
     let mut ratings = Vec::new();
     let raters = Raters::new(text.format().clone(), task);
-    let work = AssertUnwindSafe(|| {
+    let work = || {
         raters.rate(text.block(), cancel, |row| {
             let mut rating = convert::rating(row);
             if is_single {
@@ -83,15 +87,13 @@ fn rate_text(text: &Text, task: RateTask, cancel: &dyn Cancel) -> Result<Vec<pro
             }
             ratings.push(rating);
         })
-    });
-    match catch_unwind(work) {
+    };
+    match catch_panic(work) {
         Ok(tally) => {
             tally?;
         }
-        Err(_) => {
-            let line = |line| if is_single { None } else { Some(line) };
-            let internal = |number| convert::rating_error(&internal_error(line(number)));
-            ratings = text.lines(usize::MAX).into_iter().map(internal).collect();
+        Err(Panicked) => {
+            ratings = text.internal_errors().map(|error| convert::rating_error(&error)).collect();
         }
     }
     if ratings.is_empty() {
@@ -101,7 +103,7 @@ fn rate_text(text: &Text, task: RateTask, cancel: &dyn Cancel) -> Result<Vec<pro
 }
 
 /// A board that is solved by hand.
-struct Asked {
+struct StepsJob {
     position: Position,
     techniques: TechniqueSet,
     up_to: Option<Score>,
@@ -129,15 +131,15 @@ pub(crate) async fn steps(
     let field = TextField::of(text, puzzle)?;
     let techniques = technique_set(&techniques)?;
     let up_to = up_to(up_to_tenths)?;
-    let Board { position, .. } = match read_board(context, &field, &hint, &candidates, "Steps")? {
+    let ReadBoard { position, .. } = match read_board(context, &field, &hint, &candidates, "Steps")? {
         Err(error) => return Ok(Response::new(steps_error(&error))),
         Ok(board) => board,
     };
-    let task = Task { node_limit: context.node_limit(node_limit), ..Task::default() };
-    let task = context.for_order(task, position.order())?;
+    let task = Task { node_limit: effective_node_limit(context, node_limit), ..Task::default() };
+    let task = task_for_order(context, task, position.order())?;
     let step_limit =
         if step_limit == 0 { usize::MAX } else { usize::try_from(step_limit).unwrap_or(usize::MAX) };
-    let asked = Asked { position, techniques, up_to, step_limit, task };
+    let asked = StepsJob { position, techniques, up_to, step_limit, task };
     let told = context.run(&call, Size::Small, move |cancel| asked.steps(cancel)).await?;
     Ok(Response::new(told))
 }
@@ -151,14 +153,14 @@ fn steps_error(error: &PuzzleError) -> proto::StepsResponse {
     }
 }
 
-impl Asked {
+impl StepsJob {
     /// Finds the steps, even if the work panics. Those found in the time of a puzzle are kept.
     fn steps(&self, cancel: &dyn Cancel) -> Result<proto::StepsResponse, Cancelled> {
         cancel.begin();
-        let found = catch_unwind(AssertUnwindSafe(|| self.walk(cancel)));
+        let found = catch_panic(|| self.walk(cancel));
         let is_given_up = cancel.end();
         match found {
-            Err(_) => Ok(steps_error(&internal_error(None))),
+            Err(Panicked) => Ok(steps_error(&internal_error(None))),
             Ok((_, true)) if !is_given_up => Err(Cancelled),
             Ok((response, _)) => Ok(response),
         }

@@ -1,6 +1,5 @@
 //! Methods on data sets: `ListDatasets`, `GetPuzzle`, which also takes a text, and `SolveDataset`.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -9,12 +8,13 @@ use bytes::Bytes;
 use tokio_stream::{Stream, StreamExt as _};
 use tonic::{Request, Status};
 
-use super::options::{Settings, text_hint};
+use super::options::{SolveSettings, solve_settings, task_for_order, text_hint};
 use super::ordered::{Submitter, answers};
-use super::text::{NotPicked, PickedPuzzle, Text, TextField, first_line};
+use super::text::{NotPicked, PickedPuzzle, RequestText, TextField, first_line};
 use crate::answer::{Cancel, Cancelled, Solvers, Tally, Written};
 use crate::grid::Grid;
 use crate::input::{Chunk, Reader};
+use crate::pipeline::{Panicked, catch_panic};
 use crate::service::context::{Call, Context};
 use crate::service::datasets::{NamedDataset, blocking, failure};
 use crate::service::metrics;
@@ -151,7 +151,7 @@ async fn puzzle_of_text(
     first_line: Option<u64>,
 ) -> Result<proto::GetPuzzleResponse, Status> {
     let malformed = |error: &PuzzleError| puzzle_malformed(field.name(), error);
-    let text = Text::open(context, field, hint, first_line)?.map_err(|error| malformed(&error))?;
+    let text = RequestText::open(context, field, hint, first_line)?.map_err(|error| malformed(&error))?;
     let pick = move |_: &dyn Cancel| Ok(text.pick(index).map(|picked| response(&picked, text.format())));
     context.run(call, Size::of(field.len()), pick).await?.map_err(|not_picked| match not_picked {
         NotPicked::Bad(error) => malformed(&error),
@@ -181,7 +181,7 @@ pub(crate) async fn solve(
 ) -> Result<SolveDatasetStream, Status> {
     let call = context.admit(&request)?;
     let proto::SolveDatasetRequest { name, options, first_line, last_line } = request.into_inner();
-    let Settings { task, hint } = context.settings(&options.unwrap_or_default())?;
+    let SolveSettings { task, hint } = solve_settings(context, &options.unwrap_or_default())?;
     let range = (first_line.max(1), if last_line == 0 { u64::MAX } else { last_line });
     if range.0 > range.1 {
         return Err(invalid("last_line", format!("Line {last_line} comes before line {first_line}.")));
@@ -198,7 +198,7 @@ pub(crate) async fn solve(
         .await
     };
     let (dataset, reader) = call.deadline.limit(work).await??;
-    let task = context.for_order(task, reader.format().order())?;
+    let task = task_for_order(context, task, reader.format().order())?;
     let solvers = Arc::new(context.solvers(reader.format().clone(), task));
     let shared = Arc::clone(context);
     let written = answers(context, call, |submitter| submit_all(shared, dataset, reader, solvers, submitter));
@@ -259,8 +259,8 @@ async fn submit_all(
 fn answer(solvers: &Solvers, chunk: &Chunk, cancel: &dyn Cancel) -> Result<Written, Cancelled> {
     let block = chunk.block();
     let buffer = || send_buffer(Solvers::room_for(block));
-    let work = AssertUnwindSafe(|| solvers.write_answers_into(block, cancel, buffer()));
-    let written = catch_unwind(work).unwrap_or_else(|_| Ok(solvers.write_internal_errors(block, buffer())));
+    let written = catch_panic(|| solvers.write_answers_into(block, cancel, buffer()))
+        .unwrap_or_else(|Panicked| Ok(solvers.write_internal_errors(block, buffer())));
     if let Ok(written) = &written {
         metrics::answered(&written.tally);
     }

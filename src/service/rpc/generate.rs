@@ -1,7 +1,6 @@
 //! `Generate`: making puzzles for a client.
 
 use std::ops::RangeInclusive;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -15,13 +14,14 @@ use crate::generate::{
     any_seed,
 };
 use crate::grid::Order;
+use crate::pipeline::catch_panic;
 use crate::service::context::Context;
 use crate::service::metrics;
 use crate::service::rpc::options::unknown;
 use crate::service::rpc::ordered::{Submitter, answers};
 use crate::service::sched::pools::Size;
 use crate::service::wire::proto;
-use crate::service::wire::status::Fields;
+use crate::service::wire::status::RequestFields;
 use crate::service::wire::status::{shutting_down, work_broke_down};
 use crate::techniques::{Score, Technique, TechniqueError};
 use crate::text::{Alphabet, Format, Notation};
@@ -47,7 +47,7 @@ pub(crate) fn serve(
     request: Request<proto::GenerateRequest>,
 ) -> Result<GenerateStream, Status> {
     let call = context.admit(&request)?;
-    let asked = Arc::new(context.generate_settings(&request.into_inner())?);
+    let asked = Arc::new(generate_settings(context, &request.into_inner())?);
     let shared = Arc::clone(context);
     let made = answers(context, call, |submitter| submit_all(shared, asked, submitter));
     let mut given_up = 0;
@@ -98,7 +98,7 @@ fn make(
     cancel: &dyn Cancel,
 ) -> Result<Option<proto::GenerateResponse>, Cancelled> {
     let GenerateSettings { generator, format, with_solutions, .. } = asked;
-    let Ok(made) = catch_unwind(AssertUnwindSafe(|| generator.make(first, count, cancel.flag()))) else {
+    let Ok(made) = catch_panic(|| generator.make(first, count, cancel.flag())) else {
         return Ok(None);
     };
     let made = made?;
@@ -123,68 +123,69 @@ fn make(
     }))
 }
 
-impl Context {
-    /// Reads the options of a call.
-    ///
-    /// # Errors
-    /// `INVALID_ARGUMENT` that names every bad field.
-    fn generate_settings(&self, request: &proto::GenerateRequest) -> Result<GenerateSettings, Status> {
-        let mut fields = Fields::at_top();
-        let order = fields.read("order", order(request.order)).unwrap_or(Order::NINE);
-        let count = fields.read("count", self.count(request.count, order)).unwrap_or_default();
-        let kind = match request.random_clues {
-            Some(clues) => {
-                fields.read("random_clues", alone(request));
-                Kind::RandomClues(number(clues))
-            }
-            None => Kind::Puzzle(Constraints {
-                grids: fields.read("grid_source", grids(request.grid_source)).unwrap_or_default(),
-                clues: request.clues.map(number),
-                minimal: request.minimal,
-                symmetry: fields.read("symmetry", symmetry(request.symmetry)).unwrap_or_default(),
-                difficulty: difficulty(request, &mut fields),
-                rating: ratings(request, &mut fields),
-                technique: fields.read("technique", technique(&request.technique)).unwrap_or_default(),
-            }),
-        };
-        let parsed = match request.alphabet.as_str() {
-            "" => Ok(Alphabet::Letters),
-            name => name.parse::<Alphabet>().map_err(|error| error.to_string()),
-        };
-        let format = parsed.and_then(|alphabet| {
-            Format::new(Notation::Lines, order, alphabet).map_err(|error| error.to_string())
-        });
-        let format = fields.read("alphabet", format);
-
-        let attempts = if request.attempts == 0 { DEFAULT_ATTEMPTS } else { request.attempts };
-        let recipe = Recipe { order, kind, attempts: attempts.min(self.limits().attempts) };
-        let field = match (recipe.check(), &recipe.kind) {
-            (Err(RecipeError::Symmetry { .. }), _) => "symmetry",
-            (_, Kind::RandomClues(_)) => "random_clues",
-            _ => "clues",
-        };
-        let generator = Generator::new(recipe, request.seed.unwrap_or_else(any_seed));
-        let generator = fields.read(field, generator.map_err(|error| error.to_string()));
-        match (generator, format) {
-            (Some(generator), Some(format)) if fields.are_good() => {
-                Ok(GenerateSettings { generator, format, count, with_solutions: request.with_solutions })
-            }
-            _ => Err(fields.into_status()),
+/// Reads the options of a call.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` that names every bad field.
+fn generate_settings(
+    context: &Context,
+    request: &proto::GenerateRequest,
+) -> Result<GenerateSettings, Status> {
+    let mut fields = RequestFields::at_top();
+    let order = fields.read("order", order(request.order)).unwrap_or(Order::NINE);
+    let count = fields.read("count", count(context, request.count, order)).unwrap_or_default();
+    let kind = match request.random_clues {
+        Some(clues) => {
+            fields.read("random_clues", alone(request));
+            Kind::RandomClues(number(clues))
         }
+        None => Kind::Puzzle(Constraints {
+            grids: fields.read("grid_source", grids(request.grid_source)).unwrap_or_default(),
+            clues: request.clues.map(number),
+            minimal: request.minimal,
+            symmetry: fields.read("symmetry", symmetry(request.symmetry)).unwrap_or_default(),
+            difficulty: difficulty(request, &mut fields),
+            rating: ratings(request, &mut fields),
+            technique: fields.read("technique", technique(&request.technique)).unwrap_or_default(),
+        }),
+    };
+    let parsed = match request.alphabet.as_str() {
+        "" => Ok(Alphabet::Letters),
+        name => name.parse::<Alphabet>().map_err(|error| error.to_string()),
+    };
+    let format = parsed.and_then(|alphabet| {
+        Format::new(Notation::Lines, order, alphabet).map_err(|error| error.to_string())
+    });
+    let format = fields.read("alphabet", format);
+
+    let attempts = if request.attempts == 0 { DEFAULT_ATTEMPTS } else { request.attempts };
+    let recipe = Recipe { order, kind, attempts: attempts.min(context.limits().attempts) };
+    let field = match (recipe.check(), &recipe.kind) {
+        (Err(RecipeError::Symmetry { .. }), _) => "symmetry",
+        (_, Kind::RandomClues(_)) => "random_clues",
+        _ => "clues",
+    };
+    let generator = Generator::new(recipe, request.seed.unwrap_or_else(any_seed));
+    let generator = fields.read(field, generator.map_err(|error| error.to_string()));
+    match (generator, format) {
+        (Some(generator), Some(format)) if fields.are_good() => {
+            Ok(GenerateSettings { generator, format, count, with_solutions: request.with_solutions })
+        }
+        _ => Err(fields.into_status()),
     }
+}
 
-    /// The number of puzzles to make: 1 by default.
-    fn count(&self, asked: u64, order: Order) -> Result<u64, String> {
-        let limit = match order.box_side() {
-            5 => self.limits().generated.div_ceil(1000),
-            4 => self.limits().generated.div_ceil(100),
-            _ => self.limits().generated,
-        };
-        match asked {
-            0 => Ok(1),
-            _ if asked > limit => Err(format!("A call can have {limit} {order} puzzles made at most.")),
-            _ => Ok(asked),
-        }
+/// The number of puzzles to make: 1 by default.
+fn count(context: &Context, asked: u64, order: Order) -> Result<u64, String> {
+    let limit = match order.box_side() {
+        5 => context.limits().generated.div_ceil(1000),
+        4 => context.limits().generated.div_ceil(100),
+        _ => context.limits().generated,
+    };
+    match asked {
+        0 => Ok(1),
+        _ if asked > limit => Err(format!("A call can have {limit} {order} puzzles made at most.")),
+        _ => Ok(asked),
     }
 }
 
@@ -235,7 +236,7 @@ fn grids(number: i32) -> Result<Grids, String> {
 }
 
 /// Reads the range of ratings.
-fn ratings(request: &proto::GenerateRequest, fields: &mut Fields) -> Option<RangeInclusive<Score>> {
+fn ratings(request: &proto::GenerateRequest, fields: &mut RequestFields) -> Option<RangeInclusive<Score>> {
     let (least, most) = (request.least_rating_tenths, request.most_rating_tenths);
     if (least, most) == (0, 0) {
         return None;
@@ -262,7 +263,7 @@ fn technique(name: &str) -> Result<Option<Technique>, String> {
 }
 
 /// Reads the difficulty: a name, or a range of guesses.
-fn difficulty(request: &proto::GenerateRequest, fields: &mut Fields) -> Difficulty {
+fn difficulty(request: &proto::GenerateRequest, fields: &mut RequestFields) -> Difficulty {
     use proto::Difficulty as D;
     let number = request.difficulty;
     let named = D::try_from(number).map_err(|_| unknown("difficulty", number)).map(|named| match named {

@@ -1,15 +1,15 @@
 //! `Hint`: the next step by hand.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use tonic::{Request, Response, Status};
 
 use crate::answer::{Cancel, Cancelled, HINT_EFFORT, NextStep, Task, next_step};
 use crate::grid::Grid;
+use crate::pipeline::{Panicked, catch_panic};
 use crate::service::context::Context;
-use crate::service::rpc::options::text_hint;
-use crate::service::rpc::text::{Text, TextField};
+use crate::service::rpc::options::{effective_node_limit, task_for_order, text_hint};
+use crate::service::rpc::text::{RequestText, TextField};
 use crate::service::sched::pools::Size;
 use crate::service::wire::convert::{self, internal_error};
 use crate::service::wire::proto;
@@ -25,7 +25,7 @@ const CLUES: &str = "clues";
 const CANDIDATES: &str = "candidates";
 
 /// A board whose next step is looked for.
-struct Asked {
+struct HintJob {
     position: Position,
     clues: Grid,
     techniques: TechniqueSet,
@@ -33,7 +33,7 @@ struct Asked {
 }
 
 /// A board of a request, and its format.
-pub(super) struct Board {
+pub(super) struct ReadBoard {
     pub(super) position: Position,
     pub(super) format: Format,
 }
@@ -49,16 +49,16 @@ pub(crate) async fn hint(
     let hint = text_hint(options.as_ref())?;
     let field = TextField::of(text, puzzle)?;
     let techniques = technique_set(&techniques)?;
-    let Board { position, format } = match read_board(context, &field, &hint, &candidates, "Hint")? {
+    let ReadBoard { position, format } = match read_board(context, &field, &hint, &candidates, "Hint")? {
         Err(error) => return Ok(Response::new(convert::hint_error(&error))),
         Ok(board) => board,
     };
     let board = position.grid();
     let clues =
         if clues.is_empty() { board.clone() } else { read_clues(context, clues, hint, &board, &format)? };
-    let task = Task { node_limit: context.node_limit(node_limit), ..Task::default() };
-    let task = context.for_order(task, board.order())?;
-    let asked = Asked { position, clues, techniques, task };
+    let task = Task { node_limit: effective_node_limit(context, node_limit), ..Task::default() };
+    let task = task_for_order(context, task, board.order())?;
+    let asked = HintJob { position, clues, techniques, task };
     let told = context.run(&call, Size::Small, move |cancel| asked.next_step(cancel)).await?;
     Ok(Response::new(told))
 }
@@ -74,7 +74,7 @@ pub(super) fn read_board(
     hint: &Hint,
     candidates: &str,
     method: &str,
-) -> Result<Result<Board, PuzzleError>, Status> {
+) -> Result<Result<ReadBoard, PuzzleError>, Status> {
     let marks = match candidates {
         "" => None,
         text => {
@@ -86,9 +86,9 @@ pub(super) fn read_board(
     if let (0, Some(position)) = (field.len(), &marks) {
         let format = Format::new(Notation::Lines, position.order(), Alphabet::Letters);
         let format = format.map_err(|error| invalid(CANDIDATES, error.to_string()))?;
-        return Ok(Ok(Board { position: position.clone(), format }));
+        return Ok(Ok(ReadBoard { position: position.clone(), format }));
     }
-    let (board, format) = match Text::open(context, field, hint, None)? {
+    let (board, format) = match RequestText::open(context, field, hint, None)? {
         Err(error) => return Ok(Err(error)),
         Ok(text) => match text.single() {
             None => return Err(field.invalid(format!("{method} takes one board."))),
@@ -116,7 +116,7 @@ pub(super) fn read_board(
             }
         }
     }
-    Ok(Ok(Board { position, format }))
+    Ok(Ok(ReadBoard { position, format }))
 }
 
 /// Reads the names of techniques and families; all if there are none.
@@ -153,7 +153,7 @@ fn read_clues(
     // Of the values that show an alphabet, the board has more.
     let hint = Hint { alphabet: Some(format.alphabet().clone()), order: Some(order), ..hint };
     let field = TextField::new(CLUES, clues.into());
-    let puzzle = match Text::open(context, &field, &hint, None)? {
+    let puzzle = match RequestText::open(context, &field, &hint, None)? {
         Err(error) => return Err(refuse(&error.to_string())),
         Ok(text) => text.single().ok_or_else(|| refuse("There are several puzzles."))?,
     };
@@ -173,21 +173,21 @@ fn read_clues(
     Ok(puzzle)
 }
 
-impl Asked {
+impl HintJob {
     /// Finds the next step, even if the work panics.
     fn next_step(&self, cancel: &dyn Cancel) -> Result<proto::HintResponse, Cancelled> {
         let Self { position, clues, techniques, task } = self;
         let order = position.order();
         let limit = Limit { solutions: 2, nodes: task.node_limit, cancel: cancel.flag() };
         cancel.begin();
-        let work = AssertUnwindSafe(|| {
+        let work = || {
             let mut solver = task.strategy_for(order).solver(order);
             next_step(position, clues, *techniques, HINT_EFFORT, solver.as_mut(), &limit)
-        });
-        let step = catch_unwind(work);
+        };
+        let step = catch_panic(work);
         let is_given_up = cancel.end();
         match step {
-            Err(_) => Ok(convert::hint_error(&internal_error(None))),
+            Err(Panicked) => Ok(convert::hint_error(&internal_error(None))),
             Ok(NextStep::Cancelled { .. }) if !is_given_up => Err(Cancelled),
             Ok(NextStep::Cancelled { nodes, known }) => {
                 Ok(convert::hint(&known.map_or(NextStep::GaveUp { nodes }, |known| *known), position))

@@ -11,101 +11,104 @@ use crate::grid::Order;
 use crate::service::context::Context;
 use crate::service::wire::convert::{notation_from, option_field};
 use crate::service::wire::proto;
-use crate::service::wire::status::{Fields, invalid};
+use crate::service::wire::status::{RequestFields, invalid};
 use crate::solver::{DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Question, Strategy};
 use crate::text::{FormatError, Hint, Notation};
 
 /// The options of a call, read and checked.
 #[derive(Clone)]
-pub(crate) struct Settings {
+pub(crate) struct SolveSettings {
     /// The task.
     pub(crate) task: Task,
     /// What the request says about the format of its text.
     pub(crate) hint: Hint,
 }
 
-impl Context {
-    /// Reads the options of a solving call.
-    ///
-    /// # Errors
-    /// `INVALID_ARGUMENT` that names every bad field.
-    pub(crate) fn settings(&self, options: &proto::SolveOptions) -> Result<Settings, Status> {
-        let mut fields = Fields::below("options");
-        let strategy = fields.read("strategy", self.strategy(&options.strategy));
-        let question = fields.read("question", question(options.question, options.count_limit));
-        let form = fields.read("output", output_form(options.output));
-        let columns = fields.read("added_columns", columns(&options.added_columns));
-        let hint = hint(&mut fields, &TextFields::from(options));
-        match (strategy, question, form, columns) {
-            (Some(strategy), Some(question), Some(form), Some(columns)) if fields.are_good() => {
-                let node_limit = self.node_limit(options.node_limit);
-                let count_limit = match options.count_limit {
-                    0 => Task::default().count_limit,
-                    limit => limit,
-                };
-                let measure = options.measure;
-                Ok(Settings {
-                    task: Task { strategy, question, node_limit, form, columns, count_limit, measure },
-                    hint,
-                })
-            }
-            _ => Err(fields.into_status()),
+/// Reads the options of a solving call.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` that names every bad field.
+pub(crate) fn solve_settings(
+    context: &Context,
+    options: &proto::SolveOptions,
+) -> Result<SolveSettings, Status> {
+    let mut fields = RequestFields::below("options");
+    let strategy = fields.read("strategy", strategy(context, &options.strategy));
+    let question = fields.read("question", question(options.question, options.count_limit));
+    let form = fields.read("output", output_form(options.output));
+    let columns = fields.read("added_columns", columns(&options.added_columns));
+    let hint = hint(&mut fields, &TextFields::from(options));
+    match (strategy, question, form, columns) {
+        (Some(strategy), Some(question), Some(form), Some(columns)) if fields.are_good() => {
+            let node_limit = effective_node_limit(context, options.node_limit);
+            let count_limit = match options.count_limit {
+                0 => Task::default().count_limit,
+                limit => limit,
+            };
+            let measure = options.measure;
+            Ok(SolveSettings {
+                task: Task { strategy, question, node_limit, form, columns, count_limit, measure },
+                hint,
+            })
         }
+        _ => Err(fields.into_status()),
     }
+}
 
-    /// The strategy of this name; `None` for an empty one, which leaves the choice to
-    /// [`Self::for_order`].
-    fn strategy(&self, name: &str) -> Result<Option<&'static dyn Strategy>, String> {
-        if name.is_empty() {
-            return Ok(None);
-        }
-        let found = self.strategies.iter().copied().find(|s| s.name() == name);
-        found.map(Some).ok_or_else(|| {
-            let names: Vec<_> = self.strategies.iter().map(|s| s.name()).collect();
-            format!("`{name}` is no strategy. Use {}.", names.join(", "))
-        })
+/// The strategy of this name; `None` for an empty one, which leaves the choice to
+/// [`task_for_order`].
+fn strategy(context: &Context, name: &str) -> Result<Option<&'static dyn Strategy>, String> {
+    if name.is_empty() {
+        return Ok(None);
     }
+    let found = context.strategies.iter().copied().find(|s| s.name() == name);
+    found.map(Some).ok_or_else(|| {
+        let names: Vec<_> = context.strategies.iter().map(|s| s.name()).collect();
+        format!("`{name}` is no strategy. Use {}.", names.join(", "))
+    })
+}
 
-    /// The task with a strategy for puzzles of this order: the named one, or the first that
-    /// supports it.
-    ///
-    /// # Errors
-    /// `INVALID_ARGUMENT` if the strategy does not support the order.
-    pub(crate) fn for_order(&self, task: Task, order: Order) -> Result<Task, Status> {
-        let supports = |s: &&'static dyn Strategy| s.supports(order);
-        let refuse =
-            |what: &str| invalid("options.strategy", format!("{what} does not solve {order} puzzles."));
-        let strategy = match task.strategy {
-            None => self.strategies.iter().copied().find(supports).ok_or_else(|| refuse("This server")),
-            Some(named) if named.supports(order) => Ok(named),
-            Some(named) => Err(refuse(&format!("The strategy {}", named.name()))),
-        };
-        Ok(Task { strategy: Some(strategy?), ..task })
-    }
+/// The task with a strategy for puzzles of this order: the named one, or the first that
+/// supports it.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` if the strategy does not support the order.
+pub(crate) fn task_for_order(context: &Context, task: Task, order: Order) -> Result<Task, Status> {
+    let supports = |s: &&'static dyn Strategy| s.supports(order);
+    let refuse = |what: &str| invalid("options.strategy", format!("{what} does not solve {order} puzzles."));
+    let strategy = match task.strategy {
+        None => context.strategies.iter().copied().find(supports).ok_or_else(|| refuse("This server")),
+        Some(named) if named.supports(order) => Ok(named),
+        Some(named) => Err(refuse(&format!("The strategy {}", named.name()))),
+    };
+    Ok(Task { strategy: Some(strategy?), ..task })
+}
 
-    /// The node limit in force: the one requested, or the default, but at most the server's.
-    pub(crate) fn node_limit(&self, asked: u64) -> u64 {
-        let asked = if asked == 0 { DEFAULT_NODE_LIMIT } else { asked };
-        asked.min(self.limits().nodes)
-    }
+/// The node limit in force: the one requested, or the default, but at most the server's.
+pub(crate) fn effective_node_limit(context: &Context, asked: u64) -> u64 {
+    let asked = if asked == 0 { DEFAULT_NODE_LIMIT } else { asked };
+    asked.min(context.limits().nodes)
+}
 
-    /// Reads the options of a Count call, as those of a solving one.
-    ///
-    /// # Errors
-    /// `INVALID_ARGUMENT` that names every bad field.
-    pub(crate) fn count_settings(&self, request: &proto::CountRequest) -> Result<Settings, Status> {
-        let mut fields = Fields::at_top();
-        let strategy = fields.read("strategy", self.strategy(&request.strategy));
-        let hint = text_hint(request.options.as_ref())?;
-        let Some(strategy) = strategy else { return Err(fields.into_status()) };
-        let task = Task {
-            strategy,
-            question: count_question(request.count_limit),
-            node_limit: self.node_limit(request.node_limit),
-            ..Task::default()
-        };
-        Ok(Settings { task, hint })
-    }
+/// Reads the options of a Count call, as those of a solving one.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` that names every bad field.
+pub(crate) fn count_settings(
+    context: &Context,
+    request: &proto::CountRequest,
+) -> Result<SolveSettings, Status> {
+    let mut fields = RequestFields::at_top();
+    let strategy = fields.read("strategy", strategy(context, &request.strategy));
+    let hint = text_hint(request.options.as_ref())?;
+    let Some(strategy) = strategy else { return Err(fields.into_status()) };
+    let task = Task {
+        strategy,
+        question: count_question(request.count_limit),
+        node_limit: effective_node_limit(context, request.node_limit),
+        ..Task::default()
+    };
+    Ok(SolveSettings { task, hint })
 }
 
 /// Reads the options of a call that does not solve.
@@ -114,7 +117,7 @@ impl Context {
 /// `INVALID_ARGUMENT` that names every bad field.
 pub(crate) fn text_hint(options: Option<&proto::TextOptions>) -> Result<Hint, Status> {
     let Some(options) = options else { return Ok(Hint::default()) };
-    let mut fields = Fields::below("options");
+    let mut fields = RequestFields::below("options");
     let hint = hint(&mut fields, &TextFields::from(options));
     if fields.are_good() { Ok(hint) } else { Err(fields.into_status()) }
 }
@@ -127,7 +130,7 @@ pub(crate) fn canon_settings(
     context: &Context,
     options: &proto::CanonicalizeOptions,
 ) -> Result<(CanonTask, Hint), Status> {
-    let mut fields = Fields::below("options");
+    let mut fields = RequestFields::below("options");
     let basis = fields.read("basis", basis(options.basis));
     let text = TextFields {
         notation: options.notation,
@@ -139,7 +142,7 @@ pub(crate) fn canon_settings(
     let hint = Hint { order: Some(Order::NINE), ..hint(&mut fields, &text) };
     match basis {
         Some(basis) if fields.are_good() => {
-            Ok((CanonTask { basis, node_limit: context.node_limit(options.node_limit) }, hint))
+            Ok((CanonTask { basis, node_limit: effective_node_limit(context, options.node_limit) }, hint))
         }
         _ => Err(fields.into_status()),
     }
@@ -245,7 +248,7 @@ fn parsed<T: FromStr<Err: Display>>(text: &str) -> Result<Option<T>, String> {
 }
 
 /// Reads the fields that describe the format of a text.
-fn hint(fields: &mut Fields, text: &TextFields<'_>) -> Hint {
+fn hint(fields: &mut RequestFields, text: &TextFields<'_>) -> Hint {
     let known_order = match text.order {
         0 => Ok(None),
         order => usize::try_from(order)
@@ -338,7 +341,7 @@ mod tests {
             let task = task(asked);
             let options = options_from(&task, &hint);
             let failed = |status: Status| TestCaseError::fail(status.to_string());
-            let read = context.settings(&options).map_err(failed)?;
+            let read = solve_settings(&context, &options).map_err(failed)?;
             prop_assert_eq!(&read.hint, &hint);
             prop_assert_eq!(
                 (read.task.question, read.task.node_limit, read.task.form, read.task.measure),

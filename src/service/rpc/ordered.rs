@@ -32,7 +32,7 @@ use crate::answer::Cancelled;
 use crate::pipeline::Slot;
 use crate::service::context::{Call, Context, cut_off, pace};
 use crate::service::net::call::CallState;
-use crate::service::sched::pools::{CallWork, CancelOnDrop, Permit, Size, Work};
+use crate::service::sched::pools::{BatchWork, CallWork, CancelOnDrop, Permit, Size};
 use crate::service::wire::status::{deadline_passed, work_broke_down};
 
 /// The slots of a batch: each job fills one, with one response or several.
@@ -91,7 +91,7 @@ impl<R: Send + 'static> Submitter<R> {
 impl<R: Send + 'static> QueueSlot<'_, R> {
     /// Waits for a permit and starts a batch: `work` answers one job after another. Nothing is
     /// started if the client goes before that.
-    pub(crate) async fn start<J: Send + 'static>(self, size: Size, jobs: Vec<J>, work: Arc<Work<J, R>>) {
+    pub(crate) async fn start<J: Send + 'static>(self, size: Size, jobs: Vec<J>, work: Arc<BatchWork<J, R>>) {
         tokio::select! {
             biased;
             () = self.submitter.client_gone() => {}
@@ -104,7 +104,7 @@ impl<R: Send + 'static> QueueSlot<'_, R> {
         self,
         permit: Permit,
         jobs: Vec<J>,
-        work: Arc<Work<J, R>>,
+        work: Arc<BatchWork<J, R>>,
     ) {
         let Submitter { context, call, .. } = self.submitter;
         tokio::select! {

@@ -11,6 +11,7 @@ use crate::grid::Grid;
 use crate::service::context::Context;
 use crate::service::rpc::options::unreadable;
 use crate::service::sched::pools::Size;
+use crate::service::wire::convert::internal_error;
 use crate::service::wire::line_count::count_lines;
 use crate::service::wire::status::invalid;
 use crate::text::{Format, FormatError, Hint, Problem, PuzzleError, Records, sniff, sniff_part};
@@ -78,7 +79,7 @@ impl TextField {
 }
 
 /// A text with its format.
-pub(crate) struct Text {
+pub(crate) struct RequestText {
     bytes: Bytes,
     format: Format,
     /// The number of the first line of `bytes`.
@@ -108,7 +109,7 @@ pub(crate) enum NotPicked {
     Beyond(u64),
 }
 
-impl Text {
+impl RequestText {
     /// Detects the format of a text, of which the first line has the number `first_line`, if it is
     /// a part of a larger one. The inner error is the answer to a text without a puzzle or with a
     /// bad header.
@@ -173,6 +174,13 @@ impl Text {
         let mut records = self.records();
         let mut grid = Grid::empty(self.format.order());
         std::iter::from_fn(|| records.read(&mut grid).map(|record| record.line)).take(limit).collect()
+    }
+
+    /// The error of each puzzle after the work on them has panicked.
+    pub(crate) fn internal_errors(&self) -> impl Iterator<Item = PuzzleError> {
+        let is_single = self.is_single();
+        let lines = self.lines(usize::MAX).into_iter();
+        lines.map(move |line| internal_error(Some(line).filter(|_| !is_single)))
     }
 
     /// Whether its only puzzle is spoken of without a line.

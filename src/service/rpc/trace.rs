@@ -17,8 +17,8 @@ use tracing::Instrument as _;
 use crate::answer::{Answer, Cancel, Cancelled, Found, RowFacts, Task};
 use crate::grid::Grid;
 use crate::service::context::{Call, Context};
-use crate::service::rpc::options::Settings;
-use crate::service::rpc::text::{Text, TextField};
+use crate::service::rpc::options::{SolveSettings, solve_settings, task_for_order};
+use crate::service::rpc::text::{RequestText, TextField};
 use crate::service::sched::pools::Size;
 use crate::service::wire::convert;
 use crate::service::wire::proto;
@@ -53,13 +53,13 @@ pub(crate) fn trace(
 ) -> Result<TraceStream, Status> {
     let call = context.admit(&request)?;
     let proto::TraceRequest { options, text, step_limit, puzzle } = request.into_inner();
-    let Settings { task, hint } = context.settings(&options.unwrap_or_default())?;
+    let SolveSettings { task, hint } = solve_settings(context, &options.unwrap_or_default())?;
     let field = TextField::of(text, puzzle)?;
     let (sender, receiver) = mpsc::channel(MESSAGES_WAITING);
-    let puzzle = match Text::open(context, &field, &hint, None)? {
+    let puzzle = match RequestText::open(context, &field, &hint, None)? {
         Err(error) => Err(error),
         Ok(text) => {
-            let task = context.for_order(task, text.format().order())?;
+            let task = task_for_order(context, task, text.format().order())?;
             let Some(puzzle) = text.single() else {
                 return Err(field.invalid("Trace takes one puzzle."));
             };

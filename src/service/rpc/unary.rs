@@ -1,17 +1,19 @@
 //! Unary methods: `Solve`, `Validate`, `Check` and `Count`, a text in and one response out.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use tonic::{Request, Response, Status};
 
 use crate::answer::{Cancel, Cancelled, Check, Tally, Task, Validation, check_block, validate_block};
+use crate::pipeline::{Panicked, catch_panic};
 use crate::service::context::Context;
 use crate::service::metrics;
-use crate::service::rpc::options::{Settings, text_hint};
-use crate::service::rpc::text::{EMPTY, Text, TextField, first_line};
-use crate::service::wire::convert::{self, internal_error};
+use crate::service::rpc::options::{
+    SolveSettings, count_settings, solve_settings, task_for_order, text_hint,
+};
+use crate::service::rpc::text::{EMPTY, RequestText, TextField, first_line};
+use crate::service::wire::convert;
 use crate::service::wire::proto;
 use crate::service::wire::status::work_broke_down;
 use crate::solver::Metrics;
@@ -27,11 +29,11 @@ pub(crate) async fn solve(
 ) -> Result<Response<proto::SolveResponse>, Status> {
     let call = context.admit(&request)?;
     let proto::SolveRequest { options, text, puzzle } = request.into_inner();
-    let Settings { task, hint } = context.settings(&options.unwrap_or_default())?;
-    let answers = match Text::open(context, &TextField::of(text, puzzle)?, &hint, None)? {
+    let SolveSettings { task, hint } = solve_settings(context, &options.unwrap_or_default())?;
+    let answers = match RequestText::open(context, &TextField::of(text, puzzle)?, &hint, None)? {
         Err(error) => vec![convert::error_answer(&error)],
         Ok(text) => {
-            let task = context.for_order(task, text.format().order())?;
+            let task = task_for_order(context, task, text.format().order())?;
             let puzzles = text.lines(usize::MAX).len() as u64;
             call.take_puzzles(puzzles).await?;
             // Those who send hard puzzles do not have each tried on the thread that moves bytes.
@@ -64,7 +66,7 @@ const AT_ONCE_NODES: u64 = 100;
 ///
 /// A strategy that searches puzzles together visits the same nodes under any limit, so an answer
 /// found here is the one that the full node limit would give.
-fn answer_at_once(text: &Text, puzzles: u64, task: Task) -> Option<Vec<proto::Answer>> {
+fn answer_at_once(text: &RequestText, puzzles: u64, task: Task) -> Option<Vec<proto::Answer>> {
     let nodes = AT_ONCE_NODES / puzzles.max(1);
     let is_quick = text.len() <= AT_ONCE_BYTES
         && task.strategy_for(text.format().order()).searches_together()
@@ -84,7 +86,7 @@ fn answer_at_once(text: &Text, puzzles: u64, task: Task) -> Option<Vec<proto::An
 }
 
 /// Answers every puzzle, even if the work panics, and counts the answers.
-fn answer_text(text: &Text, task: Task, cancel: &dyn Cancel) -> Result<Vec<proto::Answer>, Cancelled> {
+fn answer_text(text: &RequestText, task: Task, cancel: &dyn Cancel) -> Result<Vec<proto::Answer>, Cancelled> {
     let (answers, tally) = answers_to(text, task, cancel)?;
     metrics::answered(&tally);
     Ok(answers)
@@ -92,13 +94,13 @@ fn answer_text(text: &Text, task: Task, cancel: &dyn Cancel) -> Result<Vec<proto
 
 /// The answers to every puzzle, and their tally.
 fn answers_to(
-    text: &Text,
+    text: &RequestText,
     task: Task,
     cancel: &dyn Cancel,
 ) -> Result<(Vec<proto::Answer>, Tally), Cancelled> {
     let is_single = text.is_single();
     let (mut answers, mut tally) = (Vec::new(), Tally::default());
-    let work = AssertUnwindSafe(|| {
+    let work = || {
         text.answer(task, cancel, |answer| {
             tally.count(&task, answer);
             let mut wire = convert::answer(answer, text.format());
@@ -110,13 +112,11 @@ fn answers_to(
             }
             answers.push(wire);
         })
-    });
-    match catch_unwind(work) {
+    };
+    match catch_panic(work) {
         Ok(finished) => finished?,
-        Err(_) => {
-            let line = |line| if is_single { None } else { Some(line) };
-            let internal = |number| convert::error_answer(&internal_error(line(number)));
-            answers = text.lines(usize::MAX).into_iter().map(internal).collect();
+        Err(Panicked) => {
+            answers = text.internal_errors().map(|error| convert::error_answer(&error)).collect();
             tally = Tally::default();
             for _ in &answers {
                 tally.count_one(Some(Problem::Internal.code()), &Metrics::default());
@@ -141,14 +141,15 @@ pub(crate) async fn validate(
     let first_line = first_line(line)?;
     let asked = usize::try_from(error_limit).unwrap_or(MAX_ERRORS);
     let limit = if asked == 0 { MAX_ERRORS } else { asked.min(MAX_ERRORS) };
-    let (mut found, format) = match Text::open(context, &TextField::of(text, puzzle)?, &hint, first_line)? {
-        Err(error) => (Validation { puzzles: 0, bad: 0, errors: vec![error] }, None),
-        Ok(text) => {
-            let format = convert::text_options(text.format());
-            let found = context.run(&call, text.size(), move |_| Ok(validate_text(&text, limit))).await?;
-            (found, Some(format))
-        }
-    };
+    let (mut found, format) =
+        match RequestText::open(context, &TextField::of(text, puzzle)?, &hint, first_line)? {
+            Err(error) => (Validation { puzzles: 0, bad: 0, errors: vec![error] }, None),
+            Ok(text) => {
+                let format = convert::text_options(text.format());
+                let found = context.run(&call, text.size(), move |_| Ok(validate_text(&text, limit))).await?;
+                (found, Some(format))
+            }
+        };
     if first_line.is_some_and(|line| line > 1) {
         // The puzzles are in the parts before.
         found.errors.retain(|error| *error != EMPTY);
@@ -162,7 +163,7 @@ pub(crate) async fn validate(
     }))
 }
 
-fn validate_text(text: &Text, limit: usize) -> Validation {
+fn validate_text(text: &RequestText, limit: usize) -> Validation {
     let mut found = validate_block(text.format(), text.block(), limit);
     match found.puzzles {
         0 => found.errors.push(EMPTY),
@@ -182,14 +183,14 @@ pub(crate) async fn check(
     let call = context.admit(&request)?;
     let proto::CheckRequest { options, text, puzzle } = request.into_inner();
     let hint = text_hint(options.as_ref())?;
-    let grids = match Text::open(context, &TextField::of(text, puzzle)?, &hint, None)? {
+    let grids = match RequestText::open(context, &TextField::of(text, puzzle)?, &hint, None)? {
         Err(error) => vec![unreadable_grid(error)],
         Ok(text) => context.run(&call, text.size(), move |_| Ok(check_text(&text))).await?,
     };
     Ok(Response::new(proto::CheckResponse { grids }))
 }
 
-fn check_text(text: &Text) -> Vec<proto::CheckedGrid> {
+fn check_text(text: &RequestText) -> Vec<proto::CheckedGrid> {
     let is_single = text.is_single();
     let mut grids = Vec::new();
     check_block(text.format(), text.block(), |check| {
@@ -217,12 +218,12 @@ pub(crate) async fn count(
 ) -> Result<Response<proto::CountResponse>, Status> {
     let call = context.admit(&request)?;
     let request = request.into_inner();
-    let Settings { task, hint } = context.count_settings(&request)?;
+    let SolveSettings { task, hint } = count_settings(context, &request)?;
     let field = TextField::of(request.text, request.puzzle)?;
-    let answer = match Text::open(context, &field, &hint, None)? {
+    let answer = match RequestText::open(context, &field, &hint, None)? {
         Err(error) => convert::error_answer(&error),
         Ok(text) => {
-            let task = context.for_order(task, text.format().order())?;
+            let task = task_for_order(context, task, text.format().order())?;
             if text.lines(2).len() > 1 {
                 let what = "Count takes one puzzle. Use Solve with QUESTION_COUNT for several.";
                 return Err(field.invalid(what));

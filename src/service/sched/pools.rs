@@ -25,7 +25,7 @@
 use std::io;
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
@@ -37,6 +37,7 @@ use super::time_slice::TimeSlice;
 use super::turns::{Client, Clients, Turn, Turns};
 use crate::answer::{Cancel, Cancelled, PerPuzzleCancel};
 use crate::pipeline::{ElasticPool, Slot, SlottedJob, ThreadPool, ThreadPoolError, named_pool, with_slots};
+use crate::poison::IgnorePoison as _;
 use crate::service::metrics::{RunningBatch, WaitingBatch};
 
 /// The most text for the quick pool: some fifty 9x9 puzzles, or six of 25x25.
@@ -87,7 +88,7 @@ impl Size {
 }
 
 /// The work on each job of a batch. It may be restarted after it was cancelled.
-pub(crate) type Work<J, R> = dyn Fn(&J, &dyn Cancel) -> Result<R, Cancelled> + Send + Sync;
+pub(crate) type BatchWork<J, R> = dyn Fn(&J, &dyn Cancel) -> Result<R, Cancelled> + Send + Sync;
 
 /// Jobs, each with the slot of its answer.
 type Jobs<J, R> = Vec<SlottedJob<J, Result<R, Cancelled>>>;
@@ -95,7 +96,7 @@ type Jobs<J, R> = Vec<SlottedJob<J, Result<R, Cancelled>>>;
 /// Runs the jobs of a batch. Those that are cancelled while `is_wanted` are handed back.
 fn run_jobs<J, R>(
     jobs: Jobs<J, R>,
-    work: &Work<J, R>,
+    work: &BatchWork<J, R>,
     cancel: &dyn Cancel,
     is_wanted: impl Fn() -> bool,
 ) -> Jobs<J, R> {
@@ -271,7 +272,7 @@ impl WorkerPools {
         call: &Arc<CallWork>,
         mut permit: Permit,
         jobs: Vec<J>,
-        work: Arc<Work<J, R>>,
+        work: Arc<BatchWork<J, R>>,
     ) -> Vec<Slot<Result<R, Cancelled>>>
     where
         J: Send + 'static,
@@ -313,7 +314,7 @@ impl WorkerPools {
         call: &Arc<CallWork>,
         time: Duration,
         jobs: Jobs<J, R>,
-        work: Arc<Work<J, R>>,
+        work: Arc<BatchWork<J, R>>,
     ) where
         J: Send + 'static,
         R: Send + 'static,
@@ -386,7 +387,7 @@ impl CallWork {
     }
 
     fn cancels(&self) -> MutexGuard<'_, Vec<Weak<dyn Cancel>>> {
-        self.cancels.lock().unwrap_or_else(PoisonError::into_inner)
+        self.cancels.lock().ignore_poison()
     }
 
     /// Whether handing its last batch over and back cost more than searching it.

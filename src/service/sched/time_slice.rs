@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::answer::Cancel as _;
+use crate::poison::IgnorePoison as _;
 
 /// A time slice of fixed length for all work of one pool.
 ///
@@ -29,7 +30,7 @@ impl TimeSlice {
     }
 
     fn running(&self) -> MutexGuard<'_, VecDeque<(Instant, Weak<AtomicBool>)>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+        self.running.lock().ignore_poison()
     }
 
     /// Starts the time slice of some work.

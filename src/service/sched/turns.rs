@@ -10,10 +10,12 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
+
+use crate::poison::IgnorePoison as _;
 
 /// The time by which a client that was away is ahead of those that were not.
 const CREDIT: u64 = 5_000_000;
@@ -123,7 +125,7 @@ struct Known {
 impl Clients {
     /// The client with these numbers; 0 stands for no token.
     pub(crate) fn client(&self, token: u64, connection: u64) -> Arc<Client> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock().ignore_poison();
         if let Some(client) = known.clients.get(&(token, connection)).and_then(Weak::upgrade) {
             return client;
         }
@@ -184,20 +186,20 @@ impl Drop for Turn {
 /// The turns in one pool.
 #[derive(Debug)]
 pub(super) struct Turns {
-    state: Mutex<State>,
+    state: Mutex<TurnsState>,
     /// The time that the client had used whose turn was last.
     clock: AtomicU64,
 }
 
 #[derive(Debug)]
-struct State {
+struct TurnsState {
     free: usize,
     /// Each client once, with its batches in order. Nobody waits while a turn is free.
-    waiting: Vec<Waiting>,
+    waiting: Vec<WaitingClient>,
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct WaitingClient {
     client: Arc<Client>,
     batches: VecDeque<oneshot::Sender<Turn>>,
 }
@@ -205,12 +207,12 @@ struct Waiting {
 impl Turns {
     /// A number of turns at a time.
     pub(super) fn new(number: usize) -> Arc<Self> {
-        let state = Mutex::new(State { free: number, waiting: Vec::new() });
+        let state = Mutex::new(TurnsState { free: number, waiting: Vec::new() });
         Arc::new(Self { state, clock: AtomicU64::new(0) })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, TurnsState> {
+        self.state.lock().ignore_poison()
     }
 
     /// Waits for a turn of a client.
@@ -271,7 +273,7 @@ impl Turn {
     }
 }
 
-impl State {
+impl TurnsState {
     fn wait(&mut self, client: &Arc<Client>, sender: oneshot::Sender<Turn>) {
         match self.waiting.iter_mut().find(|waiting| Arc::ptr_eq(&waiting.client, client)) {
             Some(waiting) => {
@@ -281,7 +283,8 @@ impl State {
                 waiting.batches.push_back(sender);
             }
             None => {
-                self.waiting.push(Waiting { client: Arc::clone(client), batches: VecDeque::from([sender]) });
+                self.waiting
+                    .push(WaitingClient { client: Arc::clone(client), batches: VecDeque::from([sender]) });
             }
         }
     }

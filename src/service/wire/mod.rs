@@ -1,7 +1,7 @@
 //! The wire contract: messages, their codec, conversions to and from our own types, and statuses.
 //!
 //! **Invariant:** nothing here knows a server's state, so every function is a pure conversion. The
-//! client and the load generator rely on it, because they use this room without a server.
+//! client and the load generator rely on it, because they use this module without a server.
 
 pub(crate) mod codec;
 pub(crate) mod convert;

@@ -181,12 +181,12 @@ pub(crate) fn bad_fields(violations: Vec<FieldViolation>) -> Status {
 }
 
 /// A reader of the fields of a message, which reports all bad ones together.
-pub(crate) struct Fields {
+pub(crate) struct RequestFields {
     parent: Option<&'static str>,
     violations: Vec<FieldViolation>,
 }
 
-impl Fields {
+impl RequestFields {
     pub(crate) const fn at_top() -> Self {
         Self { parent: None, violations: Vec::new() }
     }
@@ -216,7 +216,7 @@ impl Fields {
 
 /// The status `INVALID_ARGUMENT` for one field, named by its path in the request.
 pub(crate) fn invalid(field: &str, what: impl Into<String>) -> Status {
-    let mut fields = Fields::at_top();
+    let mut fields = RequestFields::at_top();
     fields.read::<()>(field, Err(what.into()));
     fields.into_status()
 }

@@ -21,7 +21,7 @@ use tokio::task::JoinHandle;
 use tonic::body::Body;
 use tonic::transport::{Channel, Endpoint};
 
-use super::PATIENCE;
+use super::{PATIENCE, Random};
 
 /// A server that runs in this process.
 pub struct Running {
@@ -99,16 +99,9 @@ const SOLVED: &str = "5346789126721953481983425678597614234268537917139248569615
 /// 9x9 puzzles, all different: a solved grid with its digits renamed and some three cells in eight
 /// blank.
 pub fn nearly_solved(count: usize) -> Vec<String> {
-    // The finaliser of splitmix64, so that the blanks are scattered.
-    let mix = |k: usize, index: usize| {
-        let mut x = ((k * 81 + index + 1) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (x ^ (x >> 31)) >> 61
-    };
     (0..count)
         .map(|k| {
-            let blank = |index: usize| mix(k, index) < 3;
+            let blank = |index: usize| Random::at((k * 81 + index) as u64) >> 61 < 3;
             let rename = |digit: u8| char::from(b"123456789"[(usize::from(digit - b'1') + k) % 9]);
             let cells = SOLVED.bytes().enumerate();
             cells.map(|(index, digit)| if blank(index) { '.' } else { rename(digit) }).collect()

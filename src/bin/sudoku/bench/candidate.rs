@@ -3,17 +3,18 @@
 
 use std::fmt;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use sudoku_stream::answer::{Block, Cancelled, Solvers, Tally, Task};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::pipeline::{Panicked, ThreadPool, submit};
+use sudoku_stream::poison::IgnorePoison as _;
 use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{Batch, Limit, Question, Solver, Strategy, Verdict};
 use sudoku_stream::text::{Format, Problem, Records};
 
-use super::Kind;
+use super::BenchKind;
 use super::subject::Subject;
 
 /// The code of a puzzle that was given up. Another strategy may answer it.
@@ -38,7 +39,7 @@ pub enum RunError {
 
 impl RunError {
     /// Adds the name of the candidate.
-    pub fn by(self, candidate: &Candidate) -> Self {
+    pub fn by(self, candidate: &Contender) -> Self {
         match self {
             Self::Cancelled => Self::Cancelled,
             Self::Wrong(what) => Self::Wrong(format!("{candidate}: {what}")),
@@ -60,14 +61,14 @@ impl From<Panicked> for RunError {
 
 /// The answers of a run.
 #[derive(Clone, Debug, Default)]
-pub struct Outcome {
+pub struct BenchOutcome {
     /// The answers of each kind, and their cost.
     pub tally: Tally,
     /// The sum of all counts of solutions, where the question is a count and the answers were read.
     pub counted: Option<u64>,
 }
 
-impl Outcome {
+impl BenchOutcome {
     /// The puzzles that reached the node limit.
     pub fn given_up(&self) -> u64 {
         self.tally.errors.get(GAVE_UP).copied().unwrap_or(0)
@@ -110,22 +111,22 @@ impl Outcome {
 }
 
 /// A strategy on a back end, and what is timed of it.
-pub struct Candidate {
+pub struct Contender {
     pub strategy: &'static dyn Strategy,
     /// The back end, where the strategy has several.
     pub backend: Option<Backend>,
-    pub kind: Kind,
-    work: Work,
+    pub kind: BenchKind,
+    work: BenchWork,
 }
 
 /// How the puzzles are answered. State is kept from run to run, as from chunk to chunk of a long
 /// file.
-enum Work {
+enum BenchWork {
     Text(Arc<Solvers>),
     Search(Arc<SolverPool>),
 }
 
-impl fmt::Display for Candidate {
+impl fmt::Display for Contender {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.strategy.name())?;
         if let Some(backend) = self.backend {
@@ -135,24 +136,26 @@ impl fmt::Display for Candidate {
     }
 }
 
-impl Candidate {
+impl Contender {
     /// A strategy that supports the order of the format. `strategy` has `backend` chosen already.
     pub fn new(
-        kind: Kind,
+        kind: BenchKind,
         strategy: &'static dyn Strategy,
         backend: Option<Backend>,
         format: &Format,
         context: &RunContext,
     ) -> Self {
         let work = match kind {
-            Kind::Text => {
+            BenchKind::Text => {
                 let (question, node_limit) = (context.question, context.node_limit);
                 let task = Task { strategy: Some(strategy), question, node_limit, ..Task::default() };
-                Work::Text(Arc::new(Solvers::new(format.clone(), task)))
+                BenchWork::Text(Arc::new(Solvers::new(format.clone(), task)))
             }
-            Kind::Search => {
-                Work::Search(Arc::new(SolverPool { strategy, order: format.order(), idle: Mutex::default() }))
-            }
+            BenchKind::Search => BenchWork::Search(Arc::new(SolverPool {
+                strategy,
+                order: format.order(),
+                idle: Mutex::default(),
+            })),
         };
         Self { strategy, backend, kind, work }
     }
@@ -163,17 +166,17 @@ impl Candidate {
         context: &RunContext,
         subject: &Arc<Subject>,
         batches: &mut Vec<Batch>,
-    ) -> Result<Outcome, RunError> {
+    ) -> Result<BenchOutcome, RunError> {
         match &self.work {
-            Work::Text(solvers) => {
+            BenchWork::Text(solvers) => {
                 let mut counted = 0;
                 let (_, tally) = answer(context, subject, solvers, |block, answers| {
                     counted += check_text(&subject.format, context.question, block, answers)?;
                     Ok(())
                 })?;
-                Ok(Outcome { tally, counted: counts(context.question).then_some(counted) })
+                Ok(BenchOutcome { tally, counted: counts(context.question).then_some(counted) })
             }
-            Work::Search(solvers) => {
+            BenchWork::Search(solvers) => {
                 // Fresh batches, because those of another candidate hold its answers.
                 *batches = subject.batches();
                 search(context, solvers, batches)?;
@@ -190,7 +193,7 @@ impl Candidate {
         context: &RunContext,
         subject: &Arc<Subject>,
         batches: &mut Vec<Batch>,
-        first: &Outcome,
+        first: &BenchOutcome,
         least: Duration,
     ) -> Result<(Duration, u32), RunError> {
         let (mut total, mut runs) = (Duration::ZERO, 0);
@@ -211,13 +214,13 @@ impl Candidate {
         context: &RunContext,
         subject: &Arc<Subject>,
         batches: &mut Vec<Batch>,
-    ) -> Result<(Duration, Outcome), RunError> {
+    ) -> Result<(Duration, BenchOutcome), RunError> {
         match &self.work {
-            Work::Text(solvers) => {
+            BenchWork::Text(solvers) => {
                 let (time, tally) = answer(context, subject, solvers, |_, _| Ok(()))?;
-                Ok((time, Outcome { tally, counted: None }))
+                Ok((time, BenchOutcome { tally, counted: None }))
             }
-            Work::Search(solvers) => {
+            BenchWork::Search(solvers) => {
                 let time = search(context, solvers, batches)?;
                 Ok((time, judge(context.question, batches)?))
             }
@@ -282,7 +285,7 @@ struct SolverPool {
 
 impl SolverPool {
     fn with(&self, job: impl FnOnce(&mut dyn Solver)) {
-        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let idle = || self.idle.lock().ignore_poison();
         let kept = idle().pop();
         let mut solver = kept.unwrap_or_else(|| self.strategy.solver(self.order));
         job(&mut *solver);
@@ -295,8 +298,8 @@ const fn counts(question: Question) -> bool {
 }
 
 /// Tallies the results of batches.
-fn judge(question: Question, batches: &[Batch]) -> Result<Outcome, RunError> {
-    let mut outcome = Outcome::default();
+fn judge(question: Question, batches: &[Batch]) -> Result<BenchOutcome, RunError> {
+    let mut outcome = BenchOutcome::default();
     let mut counted = 0;
     for search in batches.iter().flat_map(Batch::searches) {
         let verdict = question.verdict(search);
@@ -373,16 +376,16 @@ fn wrong(puzzle: &Grid, solution: &Grid) -> RunError {
 mod tests {
     use super::*;
 
-    fn outcome(answers: u64, errors: &[(&'static str, u64)], counted: Option<u64>) -> Outcome {
+    fn outcome(answers: u64, errors: &[(&'static str, u64)], counted: Option<u64>) -> BenchOutcome {
         let errors = errors.iter().copied().collect();
-        Outcome { tally: Tally { answers, errors, ..Tally::default() }, counted }
+        BenchOutcome { tally: Tally { answers, errors, ..Tally::default() }, counted }
     }
 
     #[test]
     fn differences_are_reported_unless_a_puzzle_was_given_up() {
         let plain = outcome(10, &[("no_solution", 2)], None);
         assert_eq!(plain.difference(&plain), None);
-        let says = |other: &Outcome| plain.difference(other);
+        let says = |other: &BenchOutcome| plain.difference(other);
         assert_eq!(says(&outcome(9, &[("no_solution", 2)], None)).unwrap(), "10 answers instead of 9");
         assert_eq!(says(&outcome(10, &[("no_solution", 3)], None)).unwrap(), "8 answered instead of 7");
         assert_eq!(says(&outcome(10, &[("not_unique", 2)], None)).unwrap(), "2 no_solution instead of 0");

@@ -23,9 +23,9 @@ use serde::de::DeserializeOwned;
 use sudoku_stream::input::STANDARD_INPUT;
 
 use super::interval::Interval;
-use super::report::{Machine, Settings, rounded};
-use super::turns::{Handshake, PROTOCOL, TimedRow, Turn};
-use super::{BenchArgs, Percent, ReportFiles, ReportForm, save, warn_of_short_lists};
+use super::report::{BenchSettings, Machine, rounded};
+use super::turns::{Handshake, PROTOCOL, TimedRow, TimedTurn};
+use super::{BenchArgs, BenchReportForm, Percent, ReportFiles, save, warn_of_short_lists};
 use crate::cli::progress::Bar;
 use crate::cli::{exit, interrupt, print, progress};
 
@@ -56,7 +56,7 @@ struct Disagreement(String);
 struct ComparisonReport {
     schema_version: u32,
     machine: Machine,
-    settings: Settings,
+    settings: BenchSettings,
     this: Program,
     other: Program,
     /// The processes of each program.
@@ -87,14 +87,14 @@ struct ComparedRow {
     puzzles: u64,
     pairs: usize,
     /// Medians.
-    puzzles_per_second: Rates,
+    puzzles_per_second: RatePair,
     wall_time: Change,
     processor_time: Change,
-    verdict: Verdict,
+    verdict: RowVerdict,
 }
 
 #[derive(Serialize)]
-struct Rates {
+struct RatePair {
     this: f64,
     other: f64,
 }
@@ -111,7 +111,7 @@ struct Change {
 /// The verdict on a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Verdict {
+enum RowVerdict {
     /// No difference was measured.
     Same,
     Faster,
@@ -150,9 +150,9 @@ pub fn run(args: &BenchArgs, other: &Path) -> anyhow::Result<ExitCode> {
     };
     let json = || anyhow::Ok(serde_json::to_string_pretty(&report)? + "\n");
     let text = match form {
-        ReportForm::Json => json()?,
-        ReportForm::Markdown => report.markdown(),
-        ReportForm::Table => report.table(),
+        BenchReportForm::Json => json()?,
+        BenchReportForm::Markdown => report.markdown(),
+        BenchReportForm::Table => report.table(),
     };
     out.write(&text)?;
     out.finish()?;
@@ -198,7 +198,7 @@ struct Comparison<'a> {
     args: &'a BenchArgs,
     programs: &'a [PathBuf; 2],
     begin: Instant,
-    rows: Vec<(TimedRow, Vec<[Turn; 2]>)>,
+    rows: Vec<(TimedRow, Vec<[TimedTurn; 2]>)>,
     processes: u32,
 }
 
@@ -313,7 +313,7 @@ impl<'a> Comparison<'a> {
     /// pairs then still narrow the interval.
     fn is_decided(&self) -> bool {
         let Some(Percent(limit)) = self.args.comparison.max_regression else { return false };
-        let is_decided = |pairs: &[[Turn; 2]], part: fn(&Turn) -> f64| {
+        let is_decided = |pairs: &[[TimedTurn; 2]], part: fn(&TimedTurn) -> f64| {
             Interval::of(&ratios(pairs, part)).is_some_and(|Interval { low, high, .. }| {
                 percent(high) < limit || percent(low) >= limit && self.processes >= PROCESSES
             })
@@ -336,12 +336,12 @@ impl<'a> Comparison<'a> {
         ComparisonReport {
             schema_version: SCHEMA_VERSION,
             machine: Machine::this(),
-            settings: Settings::of(self.args),
+            settings: BenchSettings::of(self.args),
             this: program(this, this_handshake),
             other: program(other, other_handshake),
             processes: self.processes,
             max_regression_percent: limit.map(|Percent(limit)| limit),
-            regressions: results.iter().filter(|row| row.verdict == Verdict::Regression).count(),
+            regressions: results.iter().filter(|row| row.verdict == RowVerdict::Regression).count(),
             results,
         }
     }
@@ -365,16 +365,16 @@ impl std::fmt::Display for TimedRow {
     }
 }
 
-const fn wall(turn: &Turn) -> f64 {
+const fn wall(turn: &TimedTurn) -> f64 {
     turn.wall
 }
 
-const fn processor(turn: &Turn) -> f64 {
+const fn processor(turn: &TimedTurn) -> f64 {
     turn.processor
 }
 
 /// The time of this program relative to the other, pair by pair.
-fn ratios(pairs: &[[Turn; 2]], part: fn(&Turn) -> f64) -> Vec<f64> {
+fn ratios(pairs: &[[TimedTurn; 2]], part: fn(&TimedTurn) -> f64) -> Vec<f64> {
     pairs.iter().map(|[this, other]| part(this) / part(other).max(1e-12)).collect()
 }
 
@@ -389,20 +389,20 @@ fn percent(ratio: f64) -> f64 {
 /// interval reaches the limit. The same build, or a noisy machine, fails the first test; a
 /// slow-down of exactly the limit passes both. Processor time is judged as well as wall time,
 /// because other programs on the machine disturb it less.
-fn judge(row: &TimedRow, pairs: &[[Turn; 2]], limit: Option<Percent>) -> Option<ComparedRow> {
+fn judge(row: &TimedRow, pairs: &[[TimedTurn; 2]], limit: Option<Percent>) -> Option<ComparedRow> {
     let intervals = [Interval::of(&ratios(pairs, wall))?, Interval::of(&ratios(pairs, processor))?];
     let is_slower = |interval: &Interval| interval.low > 1.0;
     let is_too_slow = |interval: &Interval| {
         is_slower(interval) && limit.is_some_and(|Percent(limit)| percent(interval.high) >= limit)
     };
     let verdict = if intervals.iter().any(is_too_slow) {
-        Verdict::Regression
+        RowVerdict::Regression
     } else if intervals.iter().any(is_slower) {
-        Verdict::Slower
+        RowVerdict::Slower
     } else if intervals.iter().any(|interval| interval.high < 1.0) {
-        Verdict::Faster
+        RowVerdict::Faster
     } else {
-        Verdict::Same
+        RowVerdict::Same
     };
     let change = |Interval { low, median, high }: Interval| Change {
         percent: rounded(percent(median), 100.0),
@@ -423,7 +423,7 @@ fn judge(row: &TimedRow, pairs: &[[Turn; 2]], limit: Option<Percent>) -> Option<
         kind: row.kind.clone(),
         puzzles: row.puzzles,
         pairs: pairs.len(),
-        puzzles_per_second: Rates { this: rate(0), other: rate(1) },
+        puzzles_per_second: RatePair { this: rate(0), other: rate(1) },
         wall_time,
         processor_time,
         verdict,
@@ -431,9 +431,13 @@ fn judge(row: &TimedRow, pairs: &[[Turn; 2]], limit: Option<Percent>) -> Option<
 }
 
 /// Both programs take a turn on a row; which one is first alternates.
-fn take_turns(processes: &mut [Process; 2], places: [usize; 2], pair: usize) -> anyhow::Result<[Turn; 2]> {
+fn take_turns(
+    processes: &mut [Process; 2],
+    places: [usize; 2],
+    pair: usize,
+) -> anyhow::Result<[TimedTurn; 2]> {
     let sides = if pair.is_multiple_of(2) { [0, 1] } else { [1, 0] };
-    let mut turns = [Turn { wall: 0.0, processor: 0.0 }; 2];
+    let mut turns = [TimedTurn { wall: 0.0, processor: 0.0 }; 2];
     for side in sides {
         turns[side] = processes[side].turn(places[side])?;
     }
@@ -465,7 +469,7 @@ impl Process {
         Ok(Self { child, path: path.to_owned(), input, output: BufReader::new(output) })
     }
 
-    fn turn(&mut self, row: usize) -> anyhow::Result<Turn> {
+    fn turn(&mut self, row: usize) -> anyhow::Result<TimedTurn> {
         let sent = writeln!(self.input, "{row}").and_then(|()| self.input.flush());
         let ended = || format!("{} ended before its turn", self.path.display());
         sent.with_context(ended)?;
@@ -613,7 +617,7 @@ impl std::fmt::Display for Change {
     }
 }
 
-impl std::fmt::Display for Verdict {
+impl std::fmt::Display for RowVerdict {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Same => "same",
@@ -641,11 +645,11 @@ mod tests {
     }
 
     /// Pairs in which this program takes `ratio` times as long, with noise.
-    fn pairs(ratio: f64, noise: f64, count: u32) -> Vec<[Turn; 2]> {
+    fn pairs(ratio: f64, noise: f64, count: u32) -> Vec<[TimedTurn; 2]> {
         let pair = |k: u32| {
             // From -1 to 1, in no order.
             let off = f64::from(k * 7 % 11) / 5.0 - 1.0;
-            let turn = |time: f64| Turn { wall: time, processor: time };
+            let turn = |time: f64| TimedTurn { wall: time, processor: time };
             [turn(ratio * (1.0 + noise * off)), turn(1.0)]
         };
         (0..count).map(pair).collect()
@@ -656,13 +660,13 @@ mod tests {
         let verdict = |ratio, noise, limit: Option<f64>| {
             judge(&row(), &pairs(ratio, noise, 44), limit.map(Percent)).unwrap().verdict
         };
-        assert_eq!(verdict(1.0, 0.02, Some(5.0)), Verdict::Same);
-        assert_eq!(verdict(1.0, 0.2, Some(5.0)), Verdict::Same, "noise is no slow-down");
-        assert_eq!(verdict(1.05, 0.01, Some(5.0)), Verdict::Regression);
-        assert_eq!(verdict(1.05, 0.04, Some(5.0)), Verdict::Regression);
-        assert_eq!(verdict(1.02, 0.01, Some(5.0)), Verdict::Slower);
-        assert_eq!(verdict(1.2, 0.01, None), Verdict::Slower);
-        assert_eq!(verdict(0.9, 0.01, Some(5.0)), Verdict::Faster);
+        assert_eq!(verdict(1.0, 0.02, Some(5.0)), RowVerdict::Same);
+        assert_eq!(verdict(1.0, 0.2, Some(5.0)), RowVerdict::Same, "noise is no slow-down");
+        assert_eq!(verdict(1.05, 0.01, Some(5.0)), RowVerdict::Regression);
+        assert_eq!(verdict(1.05, 0.04, Some(5.0)), RowVerdict::Regression);
+        assert_eq!(verdict(1.02, 0.01, Some(5.0)), RowVerdict::Slower);
+        assert_eq!(verdict(1.2, 0.01, None), RowVerdict::Slower);
+        assert_eq!(verdict(0.9, 0.01, Some(5.0)), RowVerdict::Faster);
         assert!(judge(&row(), &pairs(1.0, 0.0, 7), None).is_none());
     }
 
@@ -672,6 +676,6 @@ mod tests {
         for (k, [this, _]) in (0..).zip(&mut pairs) {
             this.processor = 1.06 + f64::from(k % 3) / 1000.0;
         }
-        assert_eq!(judge(&row(), &pairs, Some(Percent(5.0))).unwrap().verdict, Verdict::Regression);
+        assert_eq!(judge(&row(), &pairs, Some(Percent(5.0))).unwrap().verdict, RowVerdict::Regression);
     }
 }

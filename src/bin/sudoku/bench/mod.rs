@@ -29,8 +29,8 @@ use sudoku_stream::pipeline;
 use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{DEFAULT_NODE_LIMIT, Fast, Question, STRATEGIES, Strategy, default_strategy};
 
-use self::candidate::{Candidate, RunContext, RunError};
-use self::report::{Measured, Report};
+use self::candidate::{Contender, RunContext, RunError};
+use self::report::{BenchReport, Measured};
 use self::subject::Subject;
 use crate::cli::input::{FormatArgs, Input};
 use crate::cli::interrupt::{self, interruptible};
@@ -71,7 +71,7 @@ pub struct BenchArgs {
 
     /// Part to time; repeatable [default: all]
     #[arg(long, value_enum, value_name = "KIND")]
-    kind: Vec<Kind>,
+    kind: Vec<BenchKind>,
 
     /// Strategy to time; repeatable [default: those for bulk work]
     #[arg(long, hide_short_help = true, value_name = "NAME", value_parser = value::strategy())]
@@ -106,7 +106,7 @@ pub struct BenchArgs {
 
     /// Form of the report; markdown is for --compare [default: table]
     #[arg(id = "form", short = 'f', long = "format", value_enum, value_name = "FORM")]
-    form: Option<ReportForm>,
+    form: Option<BenchReportForm>,
 
     /// Short for `--format json`, or with =FILE a second report as JSON
     ///
@@ -166,7 +166,7 @@ struct CompareArgs {
 
 /// The form of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ReportForm {
+enum BenchReportForm {
     Table,
     Json,
     Markdown,
@@ -189,14 +189,14 @@ impl FromStr for Percent {
 /// The part of the work that is timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Kind {
+enum BenchKind {
     /// From the text of the puzzles to the text of the answers, both in memory
     Text,
     /// The search alone, of puzzles that have been read
     Search,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for BenchKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Text => "text",
@@ -255,7 +255,7 @@ impl BenchArgs {
         if let Some(order) = self.format.size {
             add("size", &order.side());
         }
-        let kinds = if self.kind.is_empty() { &[Kind::Text][..] } else { &self.kind };
+        let kinds = if self.kind.is_empty() { &[BenchKind::Text][..] } else { &self.kind };
         for kind in kinds {
             add("kind", kind);
         }
@@ -281,13 +281,14 @@ impl BenchArgs {
     ///
     /// # Errors
     /// Several flags name it.
-    fn report_form(&self) -> anyhow::Result<ReportForm> {
+    fn report_form(&self) -> anyhow::Result<BenchReportForm> {
         let is_printed = |file: &&PathBuf| file.as_os_str() == PRINTED;
-        let json = self.json.as_ref().filter(is_printed).map(|_| ReportForm::Json);
-        let markdown = self.comparison.markdown.as_ref().filter(is_printed).map(|_| ReportForm::Markdown);
-        let named: Vec<ReportForm> = [self.form, json, markdown].into_iter().flatten().collect();
+        let json = self.json.as_ref().filter(is_printed).map(|_| BenchReportForm::Json);
+        let markdown =
+            self.comparison.markdown.as_ref().filter(is_printed).map(|_| BenchReportForm::Markdown);
+        let named: Vec<BenchReportForm> = [self.form, json, markdown].into_iter().flatten().collect();
         match named[..] {
-            [] => Ok(ReportForm::Table),
+            [] => Ok(BenchReportForm::Table),
             [form] => Ok(form),
             _ => bail!(
                 "--format, --json and --markdown name one form each for the report that is printed. Keep one of \
@@ -297,9 +298,9 @@ impl BenchArgs {
     }
 
     /// The parts to time, in the order of the table.
-    fn kinds(&self) -> Vec<Kind> {
-        let is_wanted = |kind: &Kind| self.kind.is_empty() || self.kind.contains(kind);
-        [Kind::Text, Kind::Search].into_iter().filter(is_wanted).collect()
+    fn kinds(&self) -> Vec<BenchKind> {
+        let is_wanted = |kind: &BenchKind| self.kind.is_empty() || self.kind.contains(kind);
+        [BenchKind::Text, BenchKind::Search].into_iter().filter(is_wanted).collect()
     }
 
     /// The strategies to time, in the order of the registry. Those that hard lists can take for
@@ -339,7 +340,7 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
         return compare::run(args, other);
     }
     let form = args.report_form()?;
-    if form == ReportForm::Markdown {
+    if form == BenchReportForm::Markdown {
         bail!("--format markdown is for comparisons. Name the other program with --compare.");
     }
     let mut out = args.out.open()?;
@@ -366,11 +367,11 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
     if !args.quiet {
         warn_of_short_lists(work.iter().map(|(subject, _)| (subject.name.as_str(), subject.puzzles())));
     }
-    let runs = |candidates: &Vec<Candidate>| candidates.len() as u64 * (1 + u64::from(args.repeats));
+    let runs = |candidates: &Vec<Contender>| candidates.len() as u64 * (1 + u64::from(args.repeats));
     let all_runs = work.iter().map(|(_, candidates)| runs(candidates)).sum();
     let bar = progress::beside_stdout(|| progress::of_runs(!args.quiet, all_runs));
-    let mut report = Report::new(args);
-    if form == ReportForm::Table {
+    let mut report = BenchReport::new(args);
+    if form == BenchReportForm::Table {
         out.write(&report.heading())?;
     }
     for (subject, candidates) in work {
@@ -392,7 +393,7 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
             }
         };
         let rows = report::rows(&subject, &measured);
-        if form == ReportForm::Table {
+        if form == BenchReportForm::Table {
             let table = report::table(&subject, &rows, &measured);
             bar.suspend(|| out.write(&table))?;
         }
@@ -400,7 +401,7 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
     }
     bar.finish_and_clear();
     let json = || anyhow::Ok(serde_json::to_string_pretty(&report)? + "\n");
-    if form == ReportForm::Json {
+    if form == BenchReportForm::Json {
         out.write(&json()?)?;
     }
     out.finish()?;
@@ -420,14 +421,14 @@ fn warn_of_short_lists<'a>(lists: impl Iterator<Item = (&'a str, u64)>) {
 }
 
 /// The candidates to time on a file.
-fn candidates(args: &BenchArgs, subject: &Subject, context: &RunContext) -> anyhow::Result<Vec<Candidate>> {
+fn candidates(args: &BenchArgs, subject: &Subject, context: &RunContext) -> anyhow::Result<Vec<Contender>> {
     let order = subject.format.order();
     let strategies = supported(args, order)?;
     let mut candidates = Vec::new();
     for kind in args.kinds() {
         for &strategy in &strategies {
             let mut add = |strategy, backend| {
-                candidates.push(Candidate::new(kind, strategy, backend, &subject.format, context));
+                candidates.push(Contender::new(kind, strategy, backend, &subject.format, context));
             };
             if strategy.name() == Fast::BEST.name() {
                 args.backends().into_iter().for_each(|backend| add(Fast::with(backend), Some(backend)));
@@ -457,11 +458,11 @@ fn supported(args: &BenchArgs, order: Order) -> anyhow::Result<Vec<&'static dyn 
 fn measure(
     context: &RunContext,
     subject: &Arc<Subject>,
-    candidates: Vec<Candidate>,
+    candidates: Vec<Contender>,
     repeats: u32,
     bar: &Bar,
 ) -> Result<Vec<Measured>, RunError> {
-    let in_turn = |candidate: &Candidate| bar.set_message(format!("{}: {candidate}", subject.name));
+    let in_turn = |candidate: &Contender| bar.set_message(format!("{}: {candidate}", subject.name));
     let mut batches = subject.batches();
     let mut measured: Vec<Measured> = Vec::new();
     for candidate in candidates {
@@ -551,7 +552,11 @@ mod tests {
     static PANIC: Liar = Liar(Lie::Panic);
 
     /// The number of times measured, or why the strategy was rejected beside `propagation`.
-    fn measured(kind: Kind, strategy: &'static dyn Strategy, is_cancelled: bool) -> Result<usize, RunError> {
+    fn measured(
+        kind: BenchKind,
+        strategy: &'static dyn Strategy,
+        is_cancelled: bool,
+    ) -> Result<usize, RunError> {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(&file, "12343412214343..\n").unwrap();
         let typed = ["sudoku", "bench", file.path().to_str().unwrap()];
@@ -563,7 +568,7 @@ mod tests {
             question: args.question(),
             node_limit: args.node_limit,
         };
-        let candidate = |strategy| Candidate::new(kind, strategy, None, &subject.format, &context);
+        let candidate = |strategy| Contender::new(kind, strategy, None, &subject.format, &context);
         let candidates = vec![candidate(&Propagation), candidate(strategy)];
         measure(&context, &subject, candidates, 2, &Bar::hidden())
             .map(|measured| measured.iter().map(|measured| measured.times.len()).sum())
@@ -571,7 +576,7 @@ mod tests {
 
     #[test]
     fn a_wrong_answer_is_detected() {
-        for kind in [Kind::Text, Kind::Search] {
+        for kind in [BenchKind::Text, BenchKind::Search] {
             assert_eq!(measured(kind, &Propagation, false), Ok(4));
             assert_eq!(measured(kind, &Propagation, true), Err(RunError::Cancelled));
             for (strategy, part) in [

@@ -8,14 +8,14 @@ use sudoku_stream::build_info;
 use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{Propagation, Question, Strategy as _};
 
-use super::candidate::{Candidate, Outcome};
+use super::candidate::{BenchOutcome, Contender};
 use super::subject::Subject;
-use super::{BenchArgs, Kind};
+use super::{BenchArgs, BenchKind};
 use crate::cli::{machine, print, summary};
 
 /// The report. Programs rely on its names.
 #[derive(Serialize)]
-pub struct Report {
+pub struct BenchReport {
     /// The version of this object. It changes when a field is removed or changes its meaning.
     schema_version: u32,
     /// Of this program.
@@ -25,7 +25,7 @@ pub struct Report {
     /// The compiler that built it.
     toolchain: &'static str,
     machine: Machine,
-    settings: Settings,
+    settings: BenchSettings,
     pub results: Vec<Row>,
 }
 
@@ -39,7 +39,7 @@ pub struct Machine {
 }
 
 #[derive(Serialize)]
-pub struct Settings {
+pub struct BenchSettings {
     pub question: &'static str,
     /// Where a count stops.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,7 +51,7 @@ pub struct Settings {
     repeats: Option<u32>,
 }
 
-/// The version of [`Report`].
+/// The version of [`BenchReport`].
 const SCHEMA_VERSION: u32 = 1;
 
 impl Machine {
@@ -67,7 +67,7 @@ impl Machine {
     }
 }
 
-impl Settings {
+impl BenchSettings {
     /// The settings of a run.
     pub fn of(args: &BenchArgs) -> Self {
         let (question, limit) = match args.question() {
@@ -90,11 +90,11 @@ pub struct Row {
     puzzles: u64,
     strategy: &'static str,
     backend: Option<String>,
-    kind: Kind,
-    puzzles_per_second: Rates,
+    kind: BenchKind,
+    puzzles_per_second: RateSummary,
     /// The speed relative to the strategy `propagation`, where that was timed too.
     ratio_to_propagation: Option<f64>,
-    runs: Vec<Run>,
+    runs: Vec<TimedRun>,
     /// The answers that are an error, by their code.
     errors: BTreeMap<&'static str, u64>,
     /// Those that reached the node limit.
@@ -104,20 +104,20 @@ pub struct Row {
 }
 
 #[derive(Serialize)]
-struct Rates {
+struct RateSummary {
     median: f64,
     min: f64,
     max: f64,
 }
 
 #[derive(Serialize)]
-struct Run {
+struct TimedRun {
     /// The time for all puzzles once.
     seconds: f64,
     puzzles_per_second: f64,
 }
 
-impl Report {
+impl BenchReport {
     /// A report without results.
     pub fn new(args: &BenchArgs) -> Self {
         Self {
@@ -126,7 +126,7 @@ impl Report {
             commit: build_info::COMMIT,
             toolchain: build_info::RUSTC,
             machine: Machine::this(),
-            settings: Settings::of(args),
+            settings: BenchSettings::of(args),
             results: Vec::new(),
         }
     }
@@ -156,8 +156,8 @@ impl Report {
 pub fn table(subject: &Subject, rows: &[Row], measured: &[Measured]) -> String {
     // The candidate that gave up least knows the most errors.
     let outcomes = measured.iter().map(|measured| measured.whole(subject));
-    let errors = match outcomes.min_by_key(Outcome::given_up) {
-        Some(Outcome { tally, .. }) if !tally.errors.is_empty() => {
+    let errors = match outcomes.min_by_key(BenchOutcome::given_up) {
+        Some(BenchOutcome { tally, .. }) if !tally.errors.is_empty() => {
             format!(", {}", summary::error_lines(&tally))
         }
         _ => String::new(),
@@ -202,7 +202,7 @@ pub fn table(subject: &Subject, rows: &[Row], measured: &[Measured]) -> String {
 /// One row for each candidate, in their order.
 pub fn rows(subject: &Subject, measured: &[Measured]) -> Vec<Row> {
     let mut rows: Vec<Row> = measured.iter().map(|measured| measured.row(subject)).collect();
-    for kind in [Kind::Text, Kind::Search] {
+    for kind in [BenchKind::Text, BenchKind::Search] {
         let base = rows.iter().find(|row| row.kind == kind && row.strategy == Propagation.name());
         let Some(base) = base.map(|row| row.puzzles_per_second.median).filter(|&base| base > 0.0) else {
             continue;
@@ -216,17 +216,17 @@ pub fn rows(subject: &Subject, measured: &[Measured]) -> Vec<Row> {
 
 /// A candidate, its answers, and the time of each run.
 pub struct Measured {
-    pub candidate: Candidate,
-    pub outcome: Outcome,
+    pub candidate: Contender,
+    pub outcome: BenchOutcome,
     pub times: Vec<Duration>,
 }
 
 impl Measured {
     /// The outcome for all puzzles of the file, searched or not.
-    pub fn whole(&self, subject: &Subject) -> Outcome {
+    pub fn whole(&self, subject: &Subject) -> BenchOutcome {
         match self.candidate.kind {
-            Kind::Text => self.outcome.clone(),
-            Kind::Search => self.outcome.with(&subject.refused),
+            BenchKind::Text => self.outcome.clone(),
+            BenchKind::Search => self.outcome.with(&subject.refused),
         }
     }
 
@@ -243,11 +243,11 @@ impl Measured {
             strategy: candidate.strategy.name(),
             backend: candidate.backend.map(|backend| backend.to_string()),
             kind: candidate.kind,
-            puzzles_per_second: Rates { median: rate(median), min: rate(max), max: rate(min) },
+            puzzles_per_second: RateSummary { median: rate(median), min: rate(max), max: rate(min) },
             ratio_to_propagation: None,
             runs: times
                 .iter()
-                .map(|&time| Run { seconds: time.as_secs_f64(), puzzles_per_second: rate(time) })
+                .map(|&time| TimedRun { seconds: time.as_secs_f64(), puzzles_per_second: rate(time) })
                 .collect(),
             errors: outcome.tally.errors.clone(),
             given_up: outcome.given_up(),

@@ -30,11 +30,11 @@ pub struct Subject {
     /// The error lines of the others, the same for every strategy.
     pub refused: Tally,
     text: Vec<u8>,
-    parts: Vec<Part>,
+    parts: Vec<SubjectPart>,
 }
 
 /// A part of the text that holds whole puzzles.
-struct Part {
+struct SubjectPart {
     range: Range<usize>,
     first_line: u64,
 }
@@ -76,7 +76,7 @@ impl Subject {
 
     /// The text of a part.
     pub fn block(&self, part: usize) -> Block<'_> {
-        let Part { range, first_line } = &self.parts[part];
+        let SubjectPart { range, first_line } = &self.parts[part];
         Block { text: &self.text[range.clone()], first_line: *first_line }
     }
 
@@ -110,11 +110,11 @@ impl Subject {
 }
 
 /// Cuts a text into parts of about `part_bytes`; larger ones only where a puzzle is.
-fn cut(format: &Format, text: &[u8], first_line: u64, part_bytes: usize) -> Vec<Part> {
+fn cut(format: &Format, text: &[u8], first_line: u64, part_bytes: usize) -> Vec<SubjectPart> {
     let (mut parts, mut start, mut line) = (Vec::new(), 0, first_line);
     while start < text.len() {
         let end = start + format.cut_about(&text[start..], part_bytes);
-        parts.push(Part { range: start..end, first_line: line });
+        parts.push(SubjectPart { range: start..end, first_line: line });
         line += memchr::memchr_iter(b'\n', &text[start..end]).count() as u64;
         start = end;
     }

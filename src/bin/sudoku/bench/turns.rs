@@ -1,8 +1,8 @@
 //! One side of a comparison: times a row at each request.
 //!
 //! Everything goes over standard input and output, a line of JSON each. First comes a [`Handshake`]
-//! out. Then each line in is the number of a row, from 0, and is answered by a [`Turn`]. The end of
-//! the input ends the program.
+//! out. Then each line in is the number of a row, from 0, and is answered by a [`TimedTurn`]. The
+//! end of the input ends the program.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, Write as _};
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use sudoku_stream::build_info;
 use sudoku_stream::solver::Batch;
 
-use super::candidate::{Candidate, Outcome, RunContext, RunError};
+use super::candidate::{BenchOutcome, Contender, RunContext, RunError};
 use super::subject::Subject;
 
 /// The version of the protocol. Programs with different ones cannot be compared.
@@ -50,7 +50,7 @@ pub struct TimedRow {
 
 /// One run, in seconds; the mean of several where one is short.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Turn {
+pub struct TimedTurn {
     pub wall: f64,
     /// Processor time of all threads.
     pub processor: f64,
@@ -59,13 +59,13 @@ pub struct Turn {
 /// A candidate, ready to be timed.
 struct Ready {
     subject: Arc<Subject>,
-    candidate: Candidate,
+    candidate: Contender,
     batches: Vec<Batch>,
-    outcome: Outcome,
+    outcome: BenchOutcome,
 }
 
 /// Takes turns until standard input ends.
-pub fn serve(context: &RunContext, work: Vec<(Arc<Subject>, Vec<Candidate>)>) -> anyhow::Result<()> {
+pub fn serve(context: &RunContext, work: Vec<(Arc<Subject>, Vec<Contender>)>) -> anyhow::Result<()> {
     let mut ready = Vec::new();
     for (subject, candidates) in work {
         for candidate in candidates {
@@ -110,7 +110,7 @@ impl Ready {
     }
 
     /// Times a run. `None` if it was interrupted.
-    fn turn(&mut self, context: &RunContext) -> anyhow::Result<Option<Turn>> {
+    fn turn(&mut self, context: &RunContext) -> anyhow::Result<Option<TimedTurn>> {
         let Self { subject, candidate, batches, outcome } = self;
         let begin = processor_seconds();
         let (mean, runs) = match candidate.mean_run(context, subject, batches, outcome, LEAST_TURN) {
@@ -119,7 +119,7 @@ impl Ready {
             Err(RunError::Wrong(what)) => bail!("{}: {what}.", subject.name),
         };
         let processor = (processor_seconds() - begin) / f64::from(runs);
-        Ok(Some(Turn { wall: mean.as_secs_f64(), processor }))
+        Ok(Some(TimedTurn { wall: mean.as_secs_f64(), processor }))
     }
 }
 

@@ -13,11 +13,11 @@ use clap::{Args, ValueHint};
 use sudoku_stream::answer::{CheckForm, MAX_POSITION_BYTES, Positions, RowForm, RowWriter, read_positions};
 use sudoku_stream::grid::Order;
 use sudoku_stream::input::{Reader, STANDARD_INPUT, Source};
-use sudoku_stream::offline::Origin;
+use sudoku_stream::offline::InputOrigin;
 use sudoku_stream::text::{Alphabet, Column, Delimiter, Format, Hint, Notation};
 
 use super::interrupt::interruptible;
-use super::typed::{self, Typed};
+use super::typed::{self, TypedArgument};
 use super::{print, value};
 
 /// The inputs, and how they are read.
@@ -42,20 +42,20 @@ pub struct InputArgs {
 /// One input: what was named, and how it is read.
 #[derive(Clone)]
 pub struct Input {
-    kind: Kind,
+    kind: InputKind,
     /// The number of its argument, where there are several.
     argument: Option<usize>,
     /// Its name in messages.
     name: String,
     /// How error lines name it; `None` for the only file, whose lines need no name.
-    origin: Option<Origin>,
+    origin: Option<InputOrigin>,
     format: FormatArgs,
     may_map: bool,
 }
 
 /// The kinds of inputs.
 #[derive(Clone)]
-enum Kind {
+enum InputKind {
     File(PathBuf),
     Standard,
     /// The text of an argument.
@@ -74,14 +74,14 @@ impl InputArgs {
             if io::stdin().is_terminal() {
                 print::status_line("Type or paste puzzles; Ctrl-D ends them.");
             }
-            return Ok(vec![self.input(Kind::Standard, None)]);
+            return Ok(vec![self.input(InputKind::Standard, None)]);
         }
         let is_several = self.inputs.len() > 1;
         let mut inputs = Vec::with_capacity(self.inputs.len());
         let mut has_standard = false;
         for (argument, number) in self.inputs.iter().zip(1..) {
             let kind = self.kind(argument)?;
-            if matches!(kind, Kind::Standard) && std::mem::replace(&mut has_standard, true) {
+            if matches!(kind, InputKind::Standard) && std::mem::replace(&mut has_standard, true) {
                 bail!("`-` was named twice, but standard input can be read only once.");
             }
             inputs.push(self.input(kind, is_several.then_some(number)));
@@ -103,38 +103,38 @@ impl InputArgs {
 
     /// A puzzle that was typed as the value of an option.
     pub fn typed(&self, text: &str) -> Input {
-        self.input(Kind::Typed(text.as_bytes().to_vec()), None)
+        self.input(InputKind::Typed(text.as_bytes().to_vec()), None)
     }
 
-    fn kind(&self, argument: &OsStr) -> anyhow::Result<Kind> {
+    fn kind(&self, argument: &OsStr) -> anyhow::Result<InputKind> {
         if argument == STANDARD_INPUT {
-            return Ok(Kind::Standard);
+            return Ok(InputKind::Standard);
         }
         if argument.is_empty() {
             bail!("An argument is empty. Name a puzzle or a file.");
         }
         let path = Path::new(argument);
-        let Err(error) = fs::metadata(path) else { return Ok(Kind::File(path.to_owned())) };
+        let Err(error) = fs::metadata(path) else { return Ok(InputKind::File(path.to_owned())) };
         match typed::read(argument.as_bytes(), &self.format) {
-            Typed::Puzzle(text) => Ok(Kind::Typed(text)),
-            Typed::Nearly(hint) => bail!("{}: {error}. {hint}", path.display()),
-            Typed::Other => bail!("{}: {error}", path.display()),
+            TypedArgument::Puzzle(text) => Ok(InputKind::Typed(text)),
+            TypedArgument::Nearly(hint) => bail!("{}: {error}. {hint}", path.display()),
+            TypedArgument::Other => bail!("{}: {error}", path.display()),
         }
     }
 
     /// An input; `number` is that of its argument where there are several.
-    fn input(&self, kind: Kind, number: Option<usize>) -> Input {
+    fn input(&self, kind: InputKind, number: Option<usize>) -> Input {
         let name = match (&kind, number) {
-            (Kind::File(path), _) => path.display().to_string(),
-            (Kind::Standard | Kind::Begun(_), _) => "standard input".to_owned(),
-            (Kind::Typed(_), None) => "The puzzle".to_owned(),
-            (Kind::Typed(_), Some(number)) => format!("Argument {number}"),
+            (InputKind::File(path), _) => path.display().to_string(),
+            (InputKind::Standard | InputKind::Begun(_), _) => "standard input".to_owned(),
+            (InputKind::Typed(_), None) => "The puzzle".to_owned(),
+            (InputKind::Typed(_), Some(number)) => format!("Argument {number}"),
         };
         let origin = match (&kind, number) {
             // A text of several lines may hold several puzzles.
-            (Kind::Typed(text), _) if !text.contains(&b'\n') => Some(Origin::Puzzle(number)),
-            (Kind::Typed(_), Some(number)) => Some(Origin::File(format!("argument {number}"))),
-            (_, number) => number.map(|_| Origin::File(name.clone())),
+            (InputKind::Typed(text), _) if !text.contains(&b'\n') => Some(InputOrigin::Puzzle(number)),
+            (InputKind::Typed(_), Some(number)) => Some(InputOrigin::File(format!("argument {number}"))),
+            (_, number) => number.map(|_| InputOrigin::File(name.clone())),
         };
         Input { kind, argument: number, name, origin, format: self.format.clone(), may_map: !self.no_mmap }
     }
@@ -145,7 +145,7 @@ impl Input {
     pub fn file(path: &Path, format: FormatArgs) -> Self {
         let args = InputArgs { inputs: Vec::new(), format, no_mmap: false };
         let is_standard = path.as_os_str() == STANDARD_INPUT;
-        args.input(if is_standard { Kind::Standard } else { Kind::File(path.to_owned()) }, None)
+        args.input(if is_standard { InputKind::Standard } else { InputKind::File(path.to_owned()) }, None)
     }
 
     /// Its name in messages.
@@ -154,7 +154,7 @@ impl Input {
     }
 
     /// How error lines name it; `None` for the only file.
-    pub const fn origin(&self) -> Option<&Origin> {
+    pub const fn origin(&self) -> Option<&InputOrigin> {
         self.origin.as_ref()
     }
 
@@ -186,7 +186,7 @@ impl Input {
 
     /// Was it typed as an argument?
     pub const fn is_typed(&self) -> bool {
-        matches!(self.kind, Kind::Typed(_))
+        matches!(self.kind, InputKind::Typed(_))
     }
 
     /// Is it the only input?
@@ -202,8 +202,8 @@ impl Input {
     /// Its path, if it is a file by name.
     pub fn path(&self) -> Option<&Path> {
         match &self.kind {
-            Kind::File(path) => Some(path),
-            Kind::Standard | Kind::Begun(_) | Kind::Typed(_) => None,
+            InputKind::File(path) => Some(path),
+            InputKind::Standard | InputKind::Begun(_) | InputKind::Typed(_) => None,
         }
     }
 
@@ -211,9 +211,9 @@ impl Input {
     pub fn is_rereadable(&self) -> bool {
         match &self.kind {
             // Opening a folder is an error every time.
-            Kind::File(path) => fs::metadata(path).is_ok_and(|found| found.is_file() || found.is_dir()),
-            Kind::Standard | Kind::Begun(_) => false,
-            Kind::Typed(_) => true,
+            InputKind::File(path) => fs::metadata(path).is_ok_and(|found| found.is_file() || found.is_dir()),
+            InputKind::Standard | InputKind::Begun(_) => false,
+            InputKind::Typed(_) => true,
         }
     }
 
@@ -233,13 +233,15 @@ impl Input {
     /// The system's, with the path.
     pub fn source(&self) -> anyhow::Result<Source> {
         Ok(match &self.kind {
-            Kind::File(path) => Source::open(path, self.may_map)?,
-            Kind::Standard => Source::open(Path::new(STANDARD_INPUT), self.may_map)?,
-            Kind::Begun(text) => {
+            InputKind::File(path) => Source::open(path, self.may_map)?,
+            InputKind::Standard => Source::open(Path::new(STANDARD_INPUT), self.may_map)?,
+            InputKind::Begun(text) => {
                 let rest = Cursor::new(text.to_vec()).chain(io::stdin());
                 Source::reading(self.name.clone(), Box::new(rest))?
             }
-            Kind::Typed(text) => Source::reading(self.name.clone(), Box::new(Cursor::new(text.clone())))?,
+            InputKind::Typed(text) => {
+                Source::reading(self.name.clone(), Box::new(Cursor::new(text.clone())))?
+            }
         })
     }
 
@@ -251,21 +253,21 @@ impl Input {
     pub fn positions(mut self) -> anyhow::Result<(Self, Option<Positions>)> {
         let most = MAX_POSITION_BYTES as u64;
         let found = match &self.kind {
-            Kind::Typed(text) => read_positions(text),
-            Kind::File(path) => match fs::metadata(path) {
+            InputKind::Typed(text) => read_positions(text),
+            InputKind::File(path) => match fs::metadata(path) {
                 Ok(found) if found.is_file() && found.len() <= most => {
                     read_positions(&fs::read(path).with_context(|| path.display().to_string())?)
                 }
                 _ => None,
             },
-            Kind::Standard => {
+            InputKind::Standard => {
                 let mut text = Vec::new();
                 io::stdin().take(most + 1).read_to_end(&mut text).context("standard input")?;
                 let found = read_positions(&text);
-                self.kind = Kind::Begun(Arc::from(text));
+                self.kind = InputKind::Begun(Arc::from(text));
                 found
             }
-            Kind::Begun(text) => read_positions(text),
+            InputKind::Begun(text) => read_positions(text),
         };
         Ok((self, found))
     }
@@ -283,7 +285,7 @@ impl Input {
     /// # Errors
     /// Those of detection, with the name of the input where it needs one.
     pub fn detect(&self, source: Source) -> anyhow::Result<Reader> {
-        if let Kind::Typed(text) = &self.kind
+        if let InputKind::Typed(text) = &self.kind
             && read_positions(text).is_some()
         {
             bail!(

@@ -154,7 +154,7 @@ pub struct ReportArgs {
 }
 
 /// A report that is being written: to standard output at once, or to a file at its end.
-pub enum Report {
+pub enum ReportOutput {
     Standard,
     File(Box<Output>),
 }
@@ -164,15 +164,15 @@ impl ReportArgs {
     ///
     /// # Errors
     /// Those of [`text_file`].
-    pub fn open(&self) -> anyhow::Result<Report> {
+    pub fn open(&self) -> anyhow::Result<ReportOutput> {
         match self.output_file.as_deref().filter(|path| path.as_os_str() != STANDARD_OUTPUT) {
-            Some(path) => text_file(path, false).map(|output| Report::File(Box::new(output))),
-            None => Ok(Report::Standard),
+            Some(path) => text_file(path, false).map(|output| ReportOutput::File(Box::new(output))),
+            None => Ok(ReportOutput::Standard),
         }
     }
 }
 
-impl Report {
+impl ReportOutput {
     /// Is it written to a file?
     pub const fn is_file(&self) -> bool {
         matches!(self, Self::File(_))

@@ -7,12 +7,13 @@ use std::io::{self, IsTerminal as _};
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt as _;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Mutex, MutexGuard, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use sudoku_stream::input::Reader;
+use sudoku_stream::poison::IgnorePoison as _;
 
 use super::output::OutputArgs;
 use super::print;
@@ -150,7 +151,7 @@ pub fn end() {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock().ignore_poison()
 }
 
 /// The bar, unless the output goes to the terminal that would show it.

@@ -10,7 +10,7 @@ use super::input::FormatArgs;
 
 /// What an argument is that names no file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Typed {
+pub enum TypedArgument {
     /// The text of a puzzle.
     Puzzle(Vec<u8>),
     /// Not quite a puzzle; a sentence says what is missing.
@@ -29,25 +29,25 @@ const NEARLY: usize = 4;
 /// Reads an argument as a puzzle: as many characters of cells as a puzzle has, white space between
 /// them or not, or a text of several lines. A single cell is a puzzle only where the size was given
 /// as 1.
-pub fn read(argument: &[u8], format: &FormatArgs) -> Typed {
+pub fn read(argument: &[u8], format: &FormatArgs) -> TypedArgument {
     let argument = argument.trim_ascii();
     if argument.contains(&b'\n') {
         let cells = argument.iter().filter(|&&byte| is_digit_or_blank(byte) || b" \t\r\n|+=".contains(&byte));
         return if cells.count() * 2 > argument.len() {
-            Typed::Puzzle(argument.to_vec())
+            TypedArgument::Puzzle(argument.to_vec())
         } else {
-            Typed::Other
+            TypedArgument::Other
         };
     }
-    let Ok(text) = std::str::from_utf8(argument) else { return Typed::Other };
+    let Ok(text) = std::str::from_utf8(argument) else { return TypedArgument::Other };
     if text.contains('/') {
-        return Typed::Other;
+        return TypedArgument::Other;
     }
     let cells: Vec<char> = text.chars().filter(|symbol| !symbol.is_ascii_whitespace()).collect();
     let text: String = cells.iter().collect();
     if has_length_of_pencil_marks(cells.len()) && read_positions(text.as_bytes()).is_some() {
         // Whoever reads it knows whether a position will do.
-        return Typed::Puzzle(text.into_bytes());
+        return TypedArgument::Puzzle(text.into_bytes());
     }
     let order = match format.size {
         Some(order) => Some(order),
@@ -55,14 +55,14 @@ pub fn read(argument: &[u8], format: &FormatArgs) -> Typed {
     };
     if let Some(order) = order.filter(|order| order.cells() == cells.len()) {
         return match bad_cell(&text, order, format) {
-            None => Typed::Puzzle(text.into_bytes()),
-            Some(column) if has_nearly_all_cells(&cells, order) => Typed::Nearly(format!(
+            None => TypedArgument::Puzzle(text.into_bytes()),
+            Some(column) if has_nearly_all_cells(&cells, order) => TypedArgument::Nearly(format!(
                 "It has {} characters like a {order} puzzle, but {:?} in column {} is no cell.",
                 cells.len(),
                 cells.get(column - 1).copied().unwrap_or(' '),
                 column,
             )),
-            Some(_) => Typed::Other,
+            Some(_) => TypedArgument::Other,
         };
     }
     let nearest = order.or_else(|| {
@@ -74,9 +74,13 @@ pub fn read(argument: &[u8], format: &FormatArgs) -> Typed {
             if order.cells().abs_diff(cells.len()) * NEARLY <= order.cells()
                 && has_nearly_all_cells(&cells, order) =>
         {
-            Typed::Nearly(format!("It has {} cells; a {order} puzzle has {}.", cells.len(), order.cells()))
+            TypedArgument::Nearly(format!(
+                "It has {} cells; a {order} puzzle has {}.",
+                cells.len(),
+                order.cells()
+            ))
         }
-        _ => Typed::Other,
+        _ => TypedArgument::Other,
     }
 }
 
@@ -119,16 +123,16 @@ mod tests {
 
     const EASY: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
 
-    fn typed(argument: &str) -> Typed {
+    fn typed(argument: &str) -> TypedArgument {
         read(argument.as_bytes(), &FormatArgs::default())
     }
 
-    fn puzzle(cells: &str) -> Typed {
-        Typed::Puzzle(cells.as_bytes().to_vec())
+    fn puzzle(cells: &str) -> TypedArgument {
+        TypedArgument::Puzzle(cells.as_bytes().to_vec())
     }
 
-    fn nearly(sentence: &str) -> Typed {
-        Typed::Nearly(sentence.to_owned())
+    fn nearly(sentence: &str) -> TypedArgument {
+        TypedArgument::Nearly(sentence.to_owned())
     }
 
     #[test]
@@ -145,7 +149,7 @@ mod tests {
 
     #[test]
     fn one_cell_is_a_puzzle_only_where_its_size_is_given() {
-        assert_eq!(typed("5"), Typed::Other);
+        assert_eq!(typed("5"), TypedArgument::Other);
         let size = FormatArgs { size: Order::from_side(1), ..FormatArgs::default() };
         assert_eq!(read(b"1", &size), puzzle("1"));
     }
@@ -160,7 +164,7 @@ mod tests {
             nearly("It has 81 characters like a 9x9 puzzle, but '!' in column 14 is no cell.")
         );
         let size = FormatArgs { size: Order::from_side(16), ..FormatArgs::default() };
-        assert_eq!(read(EASY.as_bytes(), &size), Typed::Other);
+        assert_eq!(read(EASY.as_bytes(), &size), TypedArgument::Other);
     }
 
     #[test]
@@ -169,14 +173,14 @@ mod tests {
         assert_eq!(typed(&marks), puzzle(&marks));
         let dots = ".".repeat(64);
         assert_eq!(typed(&dots), puzzle(&dots));
-        assert_eq!(typed(&"x!".repeat(32)), Typed::Other);
+        assert_eq!(typed(&"x!".repeat(32)), TypedArgument::Other);
     }
 
     #[test]
     fn names_are_no_puzzles() {
         for name in ["slove", "puzzles.txt", "lists/a.txt", "2024-01-31.csv", "12", "abcdefghijklmnop", ""] {
-            assert_eq!(typed(name), Typed::Other, "{name}");
+            assert_eq!(typed(name), TypedArgument::Other, "{name}");
         }
-        assert_eq!(typed("two\nlines"), Typed::Other);
+        assert_eq!(typed("two\nlines"), TypedArgument::Other);
     }
 }

@@ -21,7 +21,7 @@ const AVERAGED: u32 = 2;
 /// The ratio of a plotters font size to its em, in SVG and therefore here.
 const LETTER: f64 = 1.24;
 
-type Drawn = Result<(), DrawingErrorKind<Infallible>>;
+type CanvasResult = Result<(), DrawingErrorKind<Infallible>>;
 
 /// The fine pixels.
 pub struct Pixels {
@@ -76,7 +76,7 @@ impl<'a> Canvas<'a> {
     }
 
     /// A straight line with round ends, as lines that meet need them.
-    fn stroke(&mut self, from: BackendCoord, to: BackendCoord, style: &impl BackendStyle) -> Drawn {
+    fn stroke(&mut self, from: BackendCoord, to: BackendCoord, style: &impl BackendStyle) -> CanvasResult {
         let (from, to) = (fine(from), fine(to));
         let width = style.stroke_width() * FINE;
         let (dx, dy) = (f64::from(to.0 - from.0), f64::from(to.1 - from.1));
@@ -116,19 +116,24 @@ impl DrawingBackend for Canvas<'_> {
         (self.0.0.width / FINE, self.0.0.height / FINE)
     }
 
-    fn ensure_prepared(&mut self) -> Drawn {
+    fn ensure_prepared(&mut self) -> CanvasResult {
         Ok(())
     }
 
-    fn present(&mut self) -> Drawn {
+    fn present(&mut self) -> CanvasResult {
         Ok(())
     }
 
-    fn draw_pixel(&mut self, point: BackendCoord, colour: BackendColor) -> Drawn {
+    fn draw_pixel(&mut self, point: BackendCoord, colour: BackendColor) -> CanvasResult {
         self.draw_rect(point, point, &colour, true)
     }
 
-    fn draw_line<S: BackendStyle>(&mut self, from: BackendCoord, to: BackendCoord, style: &S) -> Drawn {
+    fn draw_line<S: BackendStyle>(
+        &mut self,
+        from: BackendCoord,
+        to: BackendCoord,
+        style: &S,
+    ) -> CanvasResult {
         self.stroke(from, to, style)
     }
 
@@ -138,7 +143,7 @@ impl DrawingBackend for Canvas<'_> {
         (right, bottom): BackendCoord,
         style: &S,
         is_filled: bool,
-    ) -> Drawn {
+    ) -> CanvasResult {
         if is_filled {
             let (left, top) = fine((left, top));
             let (right, bottom) = fine((right, bottom));
@@ -152,7 +157,7 @@ impl DrawingBackend for Canvas<'_> {
         &mut self,
         path: I,
         style: &S,
-    ) -> Drawn {
+    ) -> CanvasResult {
         let mut last = None;
         for point in path {
             if let Some(last) = last.replace(point) {
@@ -168,7 +173,7 @@ impl DrawingBackend for Canvas<'_> {
         radius: u32,
         style: &S,
         is_filled: bool,
-    ) -> Drawn {
+    ) -> CanvasResult {
         self.0.draw_circle(fine(centre), radius * FINE, &style.color(), is_filled)
     }
 
@@ -176,12 +181,12 @@ impl DrawingBackend for Canvas<'_> {
         &mut self,
         corners: I,
         style: &S,
-    ) -> Drawn {
+    ) -> CanvasResult {
         self.0.fill_polygon(corners.into_iter().map(fine), &style.color())
     }
 
     /// Letters, placed as the SVG back end places them.
-    fn draw_text<S: BackendTextStyle>(&mut self, text: &str, style: &S, at: BackendCoord) -> Drawn {
+    fn draw_text<S: BackendTextStyle>(&mut self, text: &str, style: &S, at: BackendCoord) -> CanvasResult {
         #[expect(clippy::cast_possible_truncation, reason = "sizes are small")]
         let em = (style.size() / LETTER) as f32 * FINE as f32;
         let anchor = style.anchor();
@@ -220,15 +225,15 @@ impl DrawingBackend for Raster<'_> {
         (self.0.width, self.0.height)
     }
 
-    fn ensure_prepared(&mut self) -> Drawn {
+    fn ensure_prepared(&mut self) -> CanvasResult {
         Ok(())
     }
 
-    fn present(&mut self) -> Drawn {
+    fn present(&mut self) -> CanvasResult {
         Ok(())
     }
 
-    fn draw_pixel(&mut self, (x, y): BackendCoord, colour: BackendColor) -> Drawn {
+    fn draw_pixel(&mut self, (x, y): BackendCoord, colour: BackendColor) -> CanvasResult {
         let Pixels { width, height, colours } = &mut *self.0;
         let (Ok(x), Ok(y)) = (u32::try_from(x), u32::try_from(y)) else { return Ok(()) };
         if x < *width && y < *height {
@@ -249,7 +254,7 @@ impl DrawingBackend for Raster<'_> {
         &mut self,
         corners: I,
         style: &S,
-    ) -> Drawn {
+    ) -> CanvasResult {
         let corners: Vec<BackendCoord> = corners.into_iter().collect();
         rasterizer::fill_polygon(self, &corners, style)
     }

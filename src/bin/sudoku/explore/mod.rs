@@ -221,7 +221,7 @@ pub fn run(args: &ExploreArgs) -> anyhow::Result<ExitCode> {
     bar.finish_and_clear();
     let results = match ran {
         Ok(results) => results,
-        Err(Stopped::Failure(Failure::Cancelled)) => {
+        Err(ExperimentStopped::Failure(Failure::Cancelled)) => {
             let done = print::thousands(done);
             let all =
                 if searches == 1 { "1 search" } else { &format!("{} searches", print::thousands(searches)) };
@@ -231,8 +231,8 @@ pub fn run(args: &ExploreArgs) -> anyhow::Result<ExitCode> {
             };
             return Ok(interrupt::report(&format!("Stopped after {done} of {all}{unwritten}")));
         }
-        Err(Stopped::Threads(error)) => return Err(error.into()),
-        Err(Stopped::Failure(Failure::Wrong(what))) => {
+        Err(ExperimentStopped::Threads(error)) => return Err(error.into()),
+        Err(ExperimentStopped::Failure(Failure::Wrong(what))) => {
             print::status_line(&format!("{what}. This is a bug."));
             return Ok(ExitCode::from(exit::DISAGREED));
         }
@@ -263,7 +263,7 @@ fn machine(threads: usize) -> String {
 
 /// Why the searches did not come to their end.
 #[derive(Debug, thiserror::Error)]
-enum Stopped {
+enum ExperimentStopped {
     #[error(transparent)]
     Failure(#[from] Failure),
     #[error(transparent)]
@@ -276,7 +276,7 @@ fn search(
     pool: &Arc<ThreadPool>,
     cancel: &Arc<AtomicBool>,
     bar: &Bar,
-) -> Result<Results, Stopped> {
+) -> Result<Results, ExperimentStopped> {
     let mut results = Results::new(Arc::clone(experiment));
     let mut jobs = Arc::clone(experiment).jobs();
     let source = move || Ok(jobs.next());
@@ -287,7 +287,7 @@ fn search(
         move |job: &Job| experiment.run(job, &cancel, clock)
     };
     let recover = |_: &Job| Err(Failure::Wrong("A search broke down".to_owned()));
-    let sink = |done: Result<Done, Failure>| -> Result<(), Stopped> {
+    let sink = |done: Result<Done, Failure>| -> Result<(), ExperimentStopped> {
         let done = done?;
         bar.inc(done.job.searches());
         Ok(results.add(done)?)

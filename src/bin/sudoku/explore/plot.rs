@@ -83,9 +83,9 @@ const STRATEGY_COLOURS: [RGBColor; 7] = [
 ];
 
 /// A kind of outcome: its name, its colour, and how many boards it has.
-type Kind = (&'static str, RGBColor, fn(&Figures) -> u64);
+type OutcomeKind = (&'static str, RGBColor, fn(&Figures) -> u64);
 
-const OUTCOMES: [Kind; 4] = [
+const OUTCOMES: [OutcomeKind; 4] = [
     ("solved", RGBColor(68, 119, 170), |figures| figures.solved),
     ("several solutions", RGBColor(136, 204, 238), |figures| figures.several),
     ("no solution", RGBColor(221, 204, 119), |figures| figures.no_solution),
@@ -109,7 +109,7 @@ pub fn png(results: &Results, view: &View) -> anyhow::Result<Vec<u8>> {
     Ok(pixels.encode()?)
 }
 
-type Drawn<B> = Result<(), DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
+type PlotResult<B> = Result<(), DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
 type Area<B> = DrawingArea<B, Shift>;
 type Chart<'a, B> = ChartContext<'a, B, Cartesian2d<Axis, Axis>>;
 
@@ -177,7 +177,7 @@ impl<'a> Picture<'a> {
         self.draw_on(&area).map_err(|error| anyhow!("The plot cannot be drawn: {error}"))
     }
 
-    fn draw_on<B: DrawingBackend>(&self, area: &Area<B>) -> Drawn<B> {
+    fn draw_on<B: DrawingBackend>(&self, area: &Area<B>) -> PlotResult<B> {
         area.fill(&WHITE)?;
         self.draw_head(area)?;
         let mut top = self.head();
@@ -219,7 +219,7 @@ impl<'a> Picture<'a> {
     }
 
     /// Draws the title, the captions and the strategies.
-    fn draw_head<B: DrawingBackend>(&self, area: &Area<B>) -> Drawn<B> {
+    fn draw_head<B: DrawingBackend>(&self, area: &Area<B>) -> PlotResult<B> {
         write(area, "Sudoku boards by clues: outcome and cost of searching them", (MARGIN, 28), TITLE, INK)?;
         let mut top = 56;
         for caption in &self.captions {
@@ -236,7 +236,7 @@ impl<'a> Picture<'a> {
     }
 
     /// Draws the outcomes of boards: bars by clues, a panel for each strategy.
-    fn draw_outcomes<B: DrawingBackend>(&self, area: &Area<B>, order: Order, top: u32) -> Drawn<B> {
+    fn draw_outcomes<B: DrawingBackend>(&self, area: &Area<B>, order: Order, top: u32) -> PlotResult<B> {
         let y = (top + SECTION / 2).cast_signed();
         let title = format!("Results of {order} boards");
         write(area, &title, (MARGIN, y), SUBTITLE, INK)?;
@@ -292,7 +292,7 @@ impl<'a> Picture<'a> {
     }
 
     /// Draws a metric by clues, a line for each strategy.
-    fn draw_costs<B: DrawingBackend>(&self, panel: &Area<B>, order: Order, metric: Metric) -> Drawn<B> {
+    fn draw_costs<B: DrawingBackend>(&self, panel: &Area<B>, order: Order, metric: Metric) -> PlotResult<B> {
         let placed = self.lines(order, metric);
         let clues: Vec<usize> = self.points(order, 0).into_iter().map(|(clues, _)| clues).collect();
         let (width, height) = inside(panel);
@@ -307,19 +307,19 @@ impl<'a> Picture<'a> {
         let line = |strategy| {
             let points = self.points(order, strategy).into_iter();
             let known = points.filter_map(|(clues, figures)| Some((clues as f64, figures?)));
-            Line::of(self.strategies[strategy], metric, known)
+            PlotLine::of(self.strategies[strategy], metric, known)
         };
         PlacedLines::new(metric, (0..self.strategies.len()).map(line).collect())
     }
 
     /// Draws how a metric grows with the size, over all clue ratios.
-    fn draw_growth<B: DrawingBackend>(&self, panel: &Area<B>, metric: Metric) -> Drawn<B> {
+    fn draw_growth<B: DrawingBackend>(&self, panel: &Area<B>, metric: Metric) -> PlotResult<B> {
         let line = |strategy| {
             let figures = |&order: &Order| {
                 let figures = self.results.figures_of_order(order, strategy)?;
                 Some(((order.cells() as f64).log10(), figures))
             };
-            Line::of(self.strategies[strategy], metric, self.orders.iter().filter_map(figures))
+            PlotLine::of(self.strategies[strategy], metric, self.orders.iter().filter_map(figures))
         };
         let placed = PlacedLines::new(metric, (0..self.strategies.len()).map(line).collect());
         let (_, height) = inside(panel);
@@ -446,12 +446,12 @@ fn wrapped(text: &str, size: f64) -> Vec<String> {
 /// The lines of a panel, placed on the scale of their values.
 struct PlacedLines {
     scale: Scale,
-    lines: Vec<Line>,
+    lines: Vec<PlotLine>,
 }
 
 impl PlacedLines {
     /// Places lines whose points are values of a metric.
-    fn new(metric: Metric, mut lines: Vec<Line>) -> Self {
+    fn new(metric: Metric, mut lines: Vec<PlotLine>) -> Self {
         let medians = lines.iter().flat_map(|line| &line.points).map(|&(_, median, _)| median);
         let scale = metric.scale(medians.fold(f64::INFINITY, f64::min));
         for line in &mut lines {
@@ -465,12 +465,12 @@ impl PlacedLines {
 
 /// A strategy's line in a panel: where on the horizontal axis, median and 90th percentile on the
 /// vertical one.
-struct Line {
+struct PlotLine {
     strategy: &'static dyn Strategy,
     points: Vec<(f64, f64, f64)>,
 }
 
-impl Line {
+impl PlotLine {
     /// The line of figures, whose points are values until they are placed.
     fn of(
         strategy: &'static dyn Strategy,
@@ -494,14 +494,14 @@ impl Line {
 }
 
 /// Draws the lines: first what is behind them, their bands and the edges of these.
-fn draw_lines<B: DrawingBackend>(chart: &mut Chart<'_, B>, lines: &[Line]) -> Drawn<B> {
-    for Line { strategy, points } in lines {
+fn draw_lines<B: DrawingBackend>(chart: &mut Chart<'_, B>, lines: &[PlotLine]) -> PlotResult<B> {
+    for PlotLine { strategy, points } in lines {
         let median = points.iter().map(|&(x, median, _)| (x, median));
         let p90 = points.iter().rev().map(|&(x, _, p90)| (x, p90));
         let band = Polygon::new(median.chain(p90).collect::<Vec<_>>(), colour(*strategy).mix(0.05).filled());
         chart.draw_series([band])?;
     }
-    for Line { strategy, points } in lines {
+    for PlotLine { strategy, points } in lines {
         let edge: Vec<_> = match points[..] {
             // One point has no band; a line shows how far it would go.
             [(x, median, p90)] => vec![(x, median), (x, p90)],
@@ -767,7 +767,7 @@ fn inside<B: DrawingBackend>(panel: &Area<B>) -> (u32, u32) {
 }
 
 /// Its axes and grid.
-fn mesh<B: DrawingBackend>(chart: &mut Chart<'_, B>, x: &str, y: &str) -> Drawn<B> {
+fn mesh<B: DrawingBackend>(chart: &mut Chart<'_, B>, x: &str, y: &str) -> PlotResult<B> {
     chart
         .configure_mesh()
         .bold_line_style(GRID)
@@ -799,7 +799,7 @@ fn write<B: DrawingBackend>(
     at: (i32, i32),
     size: f64,
     colour: RGBColor,
-) -> Drawn<B> {
+) -> PlotResult<B> {
     area.draw_text(text, &style(size, colour).pos(Pos::new(HPos::Left, VPos::Center)), at)
 }
 

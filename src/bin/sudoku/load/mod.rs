@@ -15,11 +15,11 @@ use clap::{Args, ValueEnum, ValueHint};
 use serde::Serialize;
 use sudoku_stream::client::Endpoint;
 use sudoku_stream::input::Source;
-use sudoku_stream::load::{self, Figures, Method, Plan, Workload};
+use sudoku_stream::load::{self, LoadFigures, LoadMethod, Plan, Workload};
 use sudoku_stream::pipeline;
 use sudoku_stream::text::Hint;
 
-use self::report::Report;
+use self::report::LoadReport;
 use crate::cli::input::{FormatArgs, Input};
 use crate::cli::interrupt::{self, interruptible};
 use crate::cli::output::ReportArgs;
@@ -133,8 +133,8 @@ pub struct LoadArgs {
 
     /// Form of the report
     #[arg(id = "form", short = 'f', long = "format", value_enum, value_name = "FORM")]
-    #[arg(default_value_t = ReportForm::Text)]
-    form: ReportForm,
+    #[arg(default_value_t = LoadReportForm::Text)]
+    form: LoadReportForm,
 
     /// Short for `--format json`
     #[arg(long, hide_short_help = true, conflicts_with = "form")]
@@ -184,7 +184,7 @@ impl LoadArgs {
 
 /// The form of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ReportForm {
+enum LoadReportForm {
     Text,
     Json,
 }
@@ -201,7 +201,7 @@ pub enum MethodArg {
     SolveLines,
 }
 
-impl From<MethodArg> for Method {
+impl From<MethodArg> for LoadMethod {
     fn from(method: MethodArg) -> Self {
         match method {
             MethodArg::Solve => Self::Solve,
@@ -253,7 +253,7 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
         .build()
         .context("The threads cannot be started")?;
     let workload = Arc::new(workload);
-    let mut watch = |figures: &Figures, time: Duration| {
+    let mut watch = |figures: &LoadFigures, time: Duration| {
         bar.set_position(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         bar.set_message(format!("{} puzzles/s", print::per_second(figures.right, time)));
     };
@@ -264,14 +264,14 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     let figures = loaded?;
 
     let is_interrupted = cancel.load(Ordering::Relaxed);
-    let report = Report::new(args, &plan, &figures, is_interrupted);
-    let is_json = args.json || args.form == ReportForm::Json;
+    let report = LoadReport::new(args, &plan, &figures, is_interrupted);
+    let is_json = args.json || args.form == LoadReportForm::Json;
     out.write(&if is_json { report.json()? } else { report.text(&figures) })?;
     out.finish()?;
     Ok(exit_code(&figures, is_interrupted))
 }
 
-fn exit_code(figures: &Figures, is_interrupted: bool) -> ExitCode {
+fn exit_code(figures: &LoadFigures, is_interrupted: bool) -> ExitCode {
     if !figures.are_good() {
         ExitCode::from(exit::DISAGREED)
     } else if is_interrupted {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::Serialize;
-use sudoku_stream::load::{Figures, Plan};
+use sudoku_stream::load::{LoadFigures, Plan};
 
 use super::{LoadArgs, MethodArg};
 use crate::cli::print;
@@ -21,7 +21,7 @@ const STEPS: [f64; 6] = [1.0, 1.5, 2.0, 3.0, 5.0, 7.0];
 
 /// The report. Programs rely on its names.
 #[derive(Serialize)]
-pub struct Report {
+pub struct LoadReport {
     /// Of this program.
     version: &'static str,
     server: String,
@@ -81,8 +81,8 @@ struct Latency {
     max: f64,
 }
 
-impl Report {
-    pub fn new(args: &LoadArgs, plan: &Plan, figures: &Figures, interrupted: bool) -> Self {
+impl LoadReport {
+    pub fn new(args: &LoadArgs, plan: &Plan, figures: &LoadFigures, interrupted: bool) -> Self {
         let seconds = figures.time.as_secs_f64();
         let rate = |count: u64| (count as f64 / seconds.max(1e-9) * 10.0).round() / 10.0;
         let [p50, p90, p99, p99_9, max] = QUANTILES.map(|(_, share)| microseconds(figures.latency(share)));
@@ -126,7 +126,7 @@ impl Report {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
-    pub fn text(&self, figures: &Figures) -> String {
+    pub fn text(&self, figures: &LoadFigures) -> String {
         let Self { messages, puzzles, .. } = self;
         let mut text = format!(
             "{} in {} in {:.3} s: {} puzzles and {} messages a second\n",
@@ -196,7 +196,7 @@ fn short_time(time: Duration) -> String {
 }
 
 /// The histogram of latencies, a bar for each range.
-fn histogram(figures: &Figures) -> String {
+fn histogram(figures: &LoadFigures) -> String {
     let decades = (-9..4).map(|decade| 10f64.powi(decade));
     let mut over = Duration::ZERO;
     let mut rows = Vec::new();

@@ -12,7 +12,7 @@ const MAX_UNDOS: usize = 10_000;
 
 /// The origin of a digit on the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Origin {
+enum DigitOrigin {
     /// The puzzle.
     Clue,
     /// The user; also the origin of a blank cell.
@@ -36,7 +36,7 @@ pub enum Look {
 #[derive(Clone, PartialEq, Eq)]
 struct Snapshot {
     grid: Grid,
-    origins: Vec<Origin>,
+    origins: Vec<DigitOrigin>,
 }
 
 /// A puzzle and its entries.
@@ -52,7 +52,7 @@ pub struct Board {
 impl Board {
     /// A board with the clues only. `format` gives the symbols.
     pub fn new(title: String, format: Format, puzzle: Grid) -> Self {
-        let origin = |&digit: &u8| if digit == 0 { Origin::User } else { Origin::Clue };
+        let origin = |&digit: &u8| if digit == 0 { DigitOrigin::User } else { DigitOrigin::Clue };
         let origins = puzzle.digits().iter().map(origin).collect();
         let now = Snapshot { grid: puzzle, origins };
         Self { title, format, now, past: Vec::new(), future: Vec::new() }
@@ -69,15 +69,15 @@ impl Board {
 
     /// The clues alone.
     pub fn clues(&self) -> Grid {
-        self.part(|origin| origin == Origin::Clue)
+        self.part(|origin| origin == DigitOrigin::Clue)
     }
 
     /// Clues and entries of the user: the puzzle that is solved.
     pub fn given(&self) -> Grid {
-        self.part(|origin| origin != Origin::Solver)
+        self.part(|origin| origin != DigitOrigin::Solver)
     }
 
-    fn part(&self, is_wanted: impl Fn(Origin) -> bool) -> Grid {
+    fn part(&self, is_wanted: impl Fn(DigitOrigin) -> bool) -> Grid {
         let mut part = self.now.grid.clone();
         for (digit, &origin) in part.digits_mut().iter_mut().zip(&self.now.origins) {
             if !is_wanted(origin) {
@@ -89,14 +89,14 @@ impl Board {
 
     /// The clue in a cell, if there is one.
     pub fn clue(&self, cell: Cell) -> Option<Digit> {
-        self.now.grid.get(cell).filter(|_| self.now.origins[cell.index()] == Origin::Clue)
+        self.now.grid.get(cell).filter(|_| self.now.origins[cell.index()] == DigitOrigin::Clue)
     }
 
     /// Puts a digit, or a blank, into a cell that is no clue.
     pub fn set(&mut self, cell: Cell, digit: Option<Digit>) {
         self.change(|state| {
             state.grid.set(cell, digit);
-            state.origins[cell.index()] = Origin::User;
+            state.origins[cell.index()] = DigitOrigin::User;
         });
     }
 
@@ -107,7 +107,7 @@ impl Board {
             state.grid = solution.clone();
             for (origin, &digit) in state.origins.iter_mut().zip(given.digits()) {
                 if digit == 0 {
-                    *origin = Origin::Solver;
+                    *origin = DigitOrigin::Solver;
                 }
             }
         });
@@ -119,8 +119,8 @@ impl Board {
         self.change(|state| {
             state.grid = clues;
             for origin in &mut state.origins {
-                if *origin != Origin::Clue {
-                    *origin = Origin::User;
+                if *origin != DigitOrigin::Clue {
+                    *origin = DigitOrigin::User;
                 }
             }
         });
@@ -130,14 +130,14 @@ impl Board {
     pub fn lock(&mut self) {
         self.change(|state| {
             for (origin, &digit) in state.origins.iter_mut().zip(state.grid.digits()) {
-                *origin = if digit == 0 { Origin::User } else { Origin::Clue };
+                *origin = if digit == 0 { DigitOrigin::User } else { DigitOrigin::Clue };
             }
         });
     }
 
     /// Lets every digit be changed.
     pub fn unlock(&mut self) {
-        self.change(|state| state.origins.fill(Origin::User));
+        self.change(|state| state.origins.fill(DigitOrigin::User));
     }
 
     fn change(&mut self, change: impl FnOnce(&mut Snapshot)) {
@@ -166,14 +166,14 @@ impl Board {
     /// The title, the size, and the numbers of clues and entries.
     pub fn summary(&self) -> String {
         let order = self.format.order();
-        let count = |wanted: Origin| {
+        let count = |wanted: DigitOrigin| {
             let filled = self.now.grid.digits().iter().zip(&self.now.origins);
             filled.filter(|&(&digit, &origin)| digit != 0 && origin == wanted).count() as u64
         };
-        let clues = print::counted(count(Origin::Clue), "clue");
+        let clues = print::counted(count(DigitOrigin::Clue), "clue");
         let mut summary = format!("{}: {order}, {clues}", self.title);
         for (number, what) in
-            [(count(Origin::User), "filled in by you"), (count(Origin::Solver), "by the solver")]
+            [(count(DigitOrigin::User), "filled in by you"), (count(DigitOrigin::Solver), "by the solver")]
         {
             if number > 0 {
                 summary += &format!(", {number} {what}");
@@ -200,11 +200,11 @@ impl Board {
         self.format.write_grid_with(&self.now.grid, text, |index, symbol, text| {
             let style = match (self.now.grid.digits()[index], self.now.origins[index]) {
                 (0, _) => "2",
-                (_, Origin::Clue) if in_conflict.contains(&index) => "1;31",
+                (_, DigitOrigin::Clue) if in_conflict.contains(&index) => "1;31",
                 _ if in_conflict.contains(&index) => "31",
-                (_, Origin::Clue) => "1",
-                (_, Origin::User) => "36",
-                (_, Origin::Solver) => "32",
+                (_, DigitOrigin::Clue) => "1",
+                (_, DigitOrigin::User) => "36",
+                (_, DigitOrigin::Solver) => "32",
             };
             text.extend_from_slice(format!("\x1b[{style}m{}\x1b[0m", char::from(symbol)).as_bytes());
         });

@@ -77,7 +77,7 @@ impl Topic {
     }
 
     /// Its commands.
-    fn commands(self) -> impl Iterator<Item = &'static Command> {
+    fn commands(self) -> impl Iterator<Item = &'static ConsoleCommand> {
         COMMANDS.iter().filter(move |command| command.topic == self)
     }
 
@@ -94,7 +94,7 @@ impl Topic {
 
 /// A command.
 #[derive(Debug)]
-pub struct Command {
+pub struct ConsoleCommand {
     pub verb: Verb,
     pub name: &'static str,
     topic: Topic,
@@ -111,7 +111,7 @@ pub struct Command {
     pub completes: Completes,
 }
 
-impl Command {
+impl ConsoleCommand {
     /// Name and arguments.
     pub fn usage(&self) -> String {
         format!("{} {}", self.name, self.arguments).trim_end().to_owned()
@@ -136,8 +136,8 @@ impl Command {
 }
 
 /// Every command, those of a topic in the order of `help`.
-pub static COMMANDS: &[Command] = &[
-    Command {
+pub static COMMANDS: &[ConsoleCommand] = &[
+    ConsoleCommand {
         verb: Verb::Rules,
         name: "rules",
         topic: Topic::Puzzles,
@@ -148,7 +148,7 @@ pub static COMMANDS: &[Command] = &[
         more: "",
         completes: Completes::Nothing,
     },
-    Command {
+    ConsoleCommand {
         verb: Verb::Example,
         name: "example",
         topic: Topic::Puzzles,
@@ -159,7 +159,7 @@ pub static COMMANDS: &[Command] = &[
         more: "Default: 9.",
         completes: Completes::Words(&["1", "4", "9", "16", "25"]),
     },
-    Command {
+    ConsoleCommand {
         verb: Verb::New,
         name: "new",
         topic: Topic::Puzzles,
@@ -171,7 +171,7 @@ pub static COMMANDS: &[Command] = &[
                Default side: that of the board.",
         completes: Completes::Words(&["1", "4", "9", "16", "25"]),
     },
-    Command {
+    ConsoleCommand {
         verb: Verb::Open,
         name: "open",
         topic: Topic::Puzzles,
@@ -183,7 +183,7 @@ pub static COMMANDS: &[Command] = &[
                Badly formed puzzles are reported.",
         completes: Completes::Files,
     },
-    Command {
+    ConsoleCommand {
         verb: Verb::Puzzle,
         name: "puzzle",
         topic: Topic::Puzzles,
@@ -194,7 +194,7 @@ pub static COMMANDS: &[Command] = &[
         more: "",
         completes: Completes::Nothing,
     },
-    Command {
+    ConsoleCommand {
         verb: Verb::Random,
         name: "random",
         topic: Topic::Puzzles,
@@ -205,7 +205,7 @@ pub static COMMANDS: &[Command] = &[
         more: "",
         completes: Completes::Nothing,
     },
-    Command {
+    ConsoleCommand {
         verb: Verb::Show,
         name: "show",
         topic: Topic::Puzzles,
@@ -216,7 +216,7 @@ pub static COMMANDS: &[Command] = &[
         more: "",
         completes: Completes::Words(&["grid", "line", "triples"]),
     },
-    Command {
+    ConsoleCommand {
         verb: Verb::Set,
         name: "set",
         topic: Topic::Editing,
@@ -229,7 +229,7 @@ pub static COMMANDS: &[Command] = &[
                Clues stay as they are; `unlock` lets them be changed.",
         completes: Completes::Nothing,
     },
-    Command {
+    ConsoleCommand {
         verb: Verb::Clear,
         name: "clear",
         topic: Topic::Editing,
@@ -240,7 +240,7 @@ pub static COMMANDS: &[Command] = &[
         more: "",
         completes: Completes::Nothing,
     },
-    Command {
+    ConsoleCommand {
         verb: Verb::Undo,
         name: "undo",
         topic: Topic::Editing,
@@ -251,7 +251,7 @@ pub static COMMANDS: &[Command] = &[
         more: "`set`, `clear`, `solve`, `reset`, `lock` and `unlock` are changes.",
         completes: Completes::Nothing,
     },
-    Command {
+    ConsoleCommand {
         verb: Verb::Redo,
         name: "redo",
         topic: Topic::Editing,
@@ -262,7 +262,7 @@ pub static COMMANDS: &[Command] = &[
         more: "",
         completes: Completes::Nothing,
     },
-    Command {
+    ConsoleCommand {
         verb: Verb::Reset,
         name: "reset",
         topic: Topic::Editing,
@@ -273,7 +273,7 @@ pub static COMMANDS: &[Command] = &[
         more: "",
         completes: Completes::Nothing,
     },
-    Command {
+    ConsoleCommand {
         verb: Verb::Lock,
         name: "lock",
         topic: Topic::Editing,
@@ -284,7 +284,7 @@ pub static COMMANDS: &[Command] = &[
         more: "",
         completes: Completes::Nothing,
     },
-    Command {
+    ConsoleCommand {
         verb: Verb::Unlock,
         name: "unlock",
         topic: Topic::Editing,
@@ -295,7 +295,7 @@ pub static COMMANDS: &[Command] = &[
         more: "",
         completes: Completes::Nothing,
     },
-    Command {
+    ConsoleCommand {
         verb: Verb::Check,
         name: "check",
         topic: Topic::Editing,
@@ -306,7 +306,7 @@ pub static COMMANDS: &[Command] = &[
         more: "Only the rules are checked; `hint` also finds entries that leave no solution.",
         completes: Completes::Nothing,
     },
-    Command {
+    ConsoleCommand {
         verb: Verb::Hint,
         name: "hint",
         topic: Topic::Hints,
@@ -317,7 +317,7 @@ pub static COMMANDS: &[Command] = &[
         more: "`hint all` tells everything at once. An entry that is wrong is named instead.",
         completes: Completes::Words(&["all"]),
     },
-    Command {
+    ConsoleCommand {
         verb: Verb::Apply,
         name: "apply",
         topic: Topic::Hints,
@@ -328,7 +328,7 @@ pub static COMMANDS: &[Command] = &[
         more: "Candidates that a step takes away are remembered for later hints.",
         completes: Completes::Nothing,
     },
-    Command {
+    ConsoleCommand {
         verb: Verb::Steps,
         name: "steps",
         topic: Topic::Hints,
@@ -339,7 +339,7 @@ pub static COMMANDS: &[Command] = &[
         more: "The board stays as it is.",
         completes: Completes::Nothing,
     },
-    Command {
+    ConsoleCommand {
         verb: Verb::Rate,
         name: "rate",
         topic: Topic::Hints,
@@ -350,7 +350,7 @@ pub static COMMANDS: &[Command] = &[
         more: "Only the clues are rated, not your entries.",
         completes: Completes::Nothing,
     },
-    Command {
+    ConsoleCommand {
         verb: Verb::Solve,
         name: "solve",
         topic: Topic::Search,
@@ -367,7 +367,7 @@ pub static COMMANDS: &[Command] = &[
                `sudoku solve FILE -o OUT`, outside the console, writes all answers.",
         completes: Completes::Files,
     },
-    Command {
+    ConsoleCommand {
         verb: Verb::Count,
         name: "count",
         topic: Topic::Search,
@@ -378,7 +378,7 @@ pub static COMMANDS: &[Command] = &[
         more: "",
         completes: Completes::Nothing,
     },
-    Command {
+    ConsoleCommand {
         verb: Verb::Unique,
         name: "unique",
         topic: Topic::Search,
@@ -389,7 +389,7 @@ pub static COMMANDS: &[Command] = &[
         more: "",
         completes: Completes::Nothing,
     },
-    Command {
+    ConsoleCommand {
         verb: Verb::Strategy,
         name: "strategy",
         topic: Topic::Search,
@@ -400,7 +400,7 @@ pub static COMMANDS: &[Command] = &[
         more: "",
         completes: Completes::Strategies,
     },
-    Command {
+    ConsoleCommand {
         verb: Verb::Limit,
         name: "limit",
         topic: Topic::Search,
@@ -411,7 +411,7 @@ pub static COMMANDS: &[Command] = &[
         more: "",
         completes: Completes::Nothing,
     },
-    Command {
+    ConsoleCommand {
         verb: Verb::Stats,
         name: "stats",
         topic: Topic::Search,
@@ -422,7 +422,7 @@ pub static COMMANDS: &[Command] = &[
         more: "",
         completes: Completes::Words(&["on", "off"]),
     },
-    Command {
+    ConsoleCommand {
         verb: Verb::Help,
         name: "help",
         topic: Topic::Console,
@@ -433,7 +433,7 @@ pub static COMMANDS: &[Command] = &[
         more: "The topics are puzzles, editing, hints, search and console.",
         completes: Completes::Commands,
     },
-    Command {
+    ConsoleCommand {
         verb: Verb::Exit,
         name: "exit",
         topic: Topic::Console,
@@ -455,7 +455,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 const MAX_TYPOS: usize = 2;
 
 /// The command with this name or alias.
-pub fn named(word: &str) -> Option<&'static Command> {
+pub fn named(word: &str) -> Option<&'static ConsoleCommand> {
     let word = word.to_lowercase();
     COMMANDS.iter().find(|command| command.has_name(&word))
 }
@@ -464,12 +464,12 @@ pub fn named(word: &str) -> Option<&'static Command> {
 ///
 /// # Errors
 /// The reply to an unknown or ambiguous name.
-pub fn resolve(word: &str) -> Result<&'static Command, String> {
+pub fn resolve(word: &str) -> Result<&'static ConsoleCommand, String> {
     if let Some(command) = named(word) {
         return Ok(command);
     }
     let lower = word.to_lowercase();
-    let begun: Vec<&Command> = COMMANDS.iter().filter(|c| c.name.starts_with(&lower)).collect();
+    let begun: Vec<&ConsoleCommand> = COMMANDS.iter().filter(|c| c.name.starts_with(&lower)).collect();
     match begun[..] {
         [only] if lower.len() > 1 => return Ok(only),
         [_, _, ..] => {
@@ -504,19 +504,19 @@ pub fn topics() -> impl Iterator<Item = &'static str> {
 pub fn explain(word: &str) -> String {
     match Topic::ALL.into_iter().find(|topic| topic.name().eq_ignore_ascii_case(word)) {
         Some(topic) => topic.help(),
-        None => resolve(word).map_or_else(|sentence| sentence + "\n", Command::help),
+        None => resolve(word).map_or_else(|sentence| sentence + "\n", ConsoleCommand::help),
     }
 }
 
 /// The list of all commands by topic, two on a line, because it has to fit a terminal of 80 columns
 /// and 24 lines.
 pub fn list() -> String {
-    let widest = |width: fn(&Command) -> usize| COMMANDS.iter().map(width).max().unwrap_or(0);
+    let widest = |width: fn(&ConsoleCommand) -> usize| COMMANDS.iter().map(width).max().unwrap_or(0);
     let (names, briefs) = (widest(|command| command.name.len()), widest(|command| command.brief.len()));
     let mut text = String::new();
     for topic in Topic::ALL {
         text += &format!("{}\n", topic.heading());
-        let commands: Vec<&Command> = topic.commands().collect();
+        let commands: Vec<&ConsoleCommand> = topic.commands().collect();
         for pair in commands.chunks(2) {
             let mut line = String::new();
             for command in pair {
@@ -547,7 +547,7 @@ mod tests {
     #[test]
     fn every_help_fits_a_terminal_of_80_columns_and_24_lines() {
         let list = list();
-        let helps = COMMANDS.iter().map(Command::help).chain(Topic::ALL.map(Topic::help));
+        let helps = COMMANDS.iter().map(ConsoleCommand::help).chain(Topic::ALL.map(Topic::help));
         for text in helps.chain([list.clone()]) {
             // A line for what was typed, and one for the next prompt.
             assert!(text.lines().count() <= 22, "{text}");

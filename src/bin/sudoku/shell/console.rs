@@ -24,7 +24,7 @@ const MAX_HISTORY: usize = 1_000;
 const MAX_HISTORY_LINE_BYTES: usize = 1_024;
 
 /// The result of reading a line.
-pub enum Event {
+pub enum ConsoleEvent {
     /// A line, or several that were pasted at once, without the last line end.
     Line(Vec<u8>),
     /// Ctrl-C.
@@ -71,10 +71,10 @@ impl Console {
     ///
     /// # Errors
     /// The system's, of an input that cannot be read.
-    pub fn next(&mut self, prompt: &str) -> anyhow::Result<Event> {
+    pub fn next(&mut self, prompt: &str) -> anyhow::Result<ConsoleEvent> {
         match self {
             Self::Pipe(input) => {
-                Ok(next_line(input).context("standard input")?.map_or(Event::End, Event::Line))
+                Ok(next_line(input).context("standard input")?.map_or(ConsoleEvent::End, ConsoleEvent::Line))
             }
             Self::Terminal { editor, history } => match editor.readline(prompt) {
                 Ok(line) => {
@@ -85,13 +85,13 @@ impl Console {
                             let _ = editor.append_history(path);
                         }
                     }
-                    Ok(Event::Line(line.into_bytes()))
+                    Ok(ConsoleEvent::Line(line.into_bytes()))
                 }
-                Err(ReadlineError::Eof) => Ok(Event::End),
-                Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => Ok(Event::Interrupted),
+                Err(ReadlineError::Eof) => Ok(ConsoleEvent::End),
+                Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => Ok(ConsoleEvent::Interrupted),
                 // Bytes that are not UTF-8.
                 Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
-                    Ok(Event::Line(Vec::new()))
+                    Ok(ConsoleEvent::Line(Vec::new()))
                 }
                 Err(error) => Err(error).context("The terminal cannot be read"),
             },

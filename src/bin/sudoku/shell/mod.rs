@@ -31,7 +31,7 @@ use crate::cli::colour::ColourArgs;
 use crate::cli::input::FormatArgs;
 use crate::cli::{interrupt, print};
 use board::Look;
-use console::{Console, Event};
+use console::{Console, ConsoleEvent};
 use session::Session;
 
 const GREETING: &str = "This is the Sudoku console. `help` lists the commands, `exit` leaves.\n";
@@ -83,9 +83,9 @@ pub fn run(args: &ShellArgs) -> anyhow::Result<ExitCode> {
     loop {
         interrupts.wait();
         let (text, is_last) = match console.next(&session.prompt())? {
-            Event::Interrupted => (session.interrupt(), false),
-            Event::End => (session.end(), true),
-            Event::Line(line) => {
+            ConsoleEvent::Interrupted => (session.interrupt(), false),
+            ConsoleEvent::End => (session.end(), true),
+            ConsoleEvent::Line(line) => {
                 interrupts.work();
                 let reply = session.take(&line);
                 // A terminal has written `^C` where the cursor stands.

@@ -20,7 +20,7 @@ use super::spaces::SpacedRows;
 
 /// The kind of an unfinished puzzle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum PasteKind {
     /// Rows of this size; `None` until the first row.
     Rows(Option<Order>),
     /// Rows with spaces for blank cells.
@@ -34,7 +34,7 @@ enum Kind {
 /// An unfinished puzzle of several lines.
 #[derive(Clone, Debug)]
 pub struct Paste {
-    kind: Kind,
+    kind: PasteKind,
     text: Vec<u8>,
     /// The number of its rows or triples.
     taken: usize,
@@ -53,7 +53,7 @@ pub enum Begun {
 
 /// The effect of a further line.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Taken {
+pub enum LineTaken {
     /// The puzzle goes on.
     More,
     /// The puzzle is complete.
@@ -201,13 +201,13 @@ pub fn begin(line: &[u8], may_have_spaces: bool) -> Begun {
     let groups = groups(&drawn);
     let first = groups.first().map_or(0, |group| group.len());
     if is_frame {
-        return part(Kind::Rows(None), 0);
+        return part(PasteKind::Rows(None), 0);
     }
     if matches!(groups[..], [b"2" | b"3"]) {
-        return part(Kind::Header, 0);
+        return part(PasteKind::Header, 0);
     }
     if is_triple(&groups) {
-        return part(Kind::Triples, 1);
+        return part(PasteKind::Triples, 1);
     }
     let is_small = |byte: &u8| matches!(byte, b'0'..=b'4' | b'.' | b'_' | b'*' | b'-');
     if matches!(first, 81 | 256 | 625) || (first == 16 && line.trim_ascii().iter().take(16).all(is_small)) {
@@ -216,8 +216,8 @@ pub fn begin(line: &[u8], may_have_spaces: bool) -> Begun {
     // A 1 alone is a puzzle, unless its line is as long as a row.
     let is_one = matches!(groups[..], [b"1"]) && line.len() != Order::NINE.side();
     match row_order(line) {
-        Some(order) if !(has_spaces && is_too_large(line, order)) => part(Kind::Rows(Some(order)), 1),
-        _ if has_spaces && !is_one => part(Kind::Spaced, 1),
+        Some(order) if !(has_spaces && is_too_large(line, order)) => part(PasteKind::Rows(Some(order)), 1),
+        _ if has_spaces && !is_one => part(PasteKind::Spaced, 1),
         _ => Begun::Whole,
     }
 }
@@ -228,16 +228,16 @@ pub fn is_spaced(lines: &[&[u8]], hint: &Hint) -> bool {
     let Some(first) = lines.next() else { return false };
     let Begun::Part(mut paste) = begin(first, may_have_spaces(hint)) else { return false };
     for line in lines {
-        if paste.kind == Kind::Spaced || paste.take(line) != Taken::More {
+        if paste.kind == PasteKind::Spaced || paste.take(line) != LineTaken::More {
             break;
         }
     }
-    paste.kind == Kind::Spaced
+    paste.kind == PasteKind::Spaced
 }
 
 impl Paste {
     /// Takes the next line, whatever is on it.
-    pub fn take(&mut self, line: &[u8]) -> Taken {
+    pub fn take(&mut self, line: &[u8]) -> LineTaken {
         let is_blank = line.trim_ascii().is_empty();
         self.text.extend_from_slice(line);
         self.text.push(b'\n');
@@ -246,61 +246,61 @@ impl Paste {
             self.spaced = self.spaced.take().and_then(|rows| rows.with(line));
         }
         if is_content && self.is_misfit(line) && self.spaced.as_ref().is_some_and(SpacedRows::is_likely) {
-            self.kind = Kind::Spaced;
+            self.kind = PasteKind::Spaced;
         }
         match self.kind {
-            Kind::Spaced => return self.spaced_so_far(),
-            Kind::Header if is_content => return Taken::Done,
-            Kind::Triples if is_blank => return Taken::Done,
-            Kind::Rows(Some(order)) => {
+            PasteKind::Spaced => return self.spaced_so_far(),
+            PasteKind::Header if is_content => return LineTaken::Done,
+            PasteKind::Triples if is_blank => return LineTaken::Done,
+            PasteKind::Rows(Some(order)) => {
                 let inside_band = !self.taken.is_multiple_of(order.box_side());
                 self.taken += usize::from(is_content);
                 if self.taken == order.side() {
-                    return Taken::Done;
+                    return LineTaken::Done;
                 }
                 // Bands may stand apart; a blank line inside of one means that this was all.
                 if is_blank && inside_band {
-                    return Taken::Short;
+                    return LineTaken::Short;
                 }
             }
-            Kind::Rows(None) if is_content => {
+            PasteKind::Rows(None) if is_content => {
                 let order = row_order(line);
-                self.kind = Kind::Rows(order);
+                self.kind = PasteKind::Rows(order);
                 self.taken = 1;
                 if order.is_none() {
-                    return Taken::Done;
+                    return LineTaken::Done;
                 }
             }
-            Kind::Triples => {
+            PasteKind::Triples => {
                 self.taken += usize::from(is_content);
                 if is_content && self.taken == Order::NINE.side() && self.are_rows() {
-                    self.kind = Kind::Spaced;
-                    return Taken::Done;
+                    self.kind = PasteKind::Spaced;
+                    return LineTaken::Done;
                 }
             }
-            Kind::Rows(None) | Kind::Header => {}
+            PasteKind::Rows(None) | PasteKind::Header => {}
         }
-        Taken::More
+        LineTaken::More
     }
 
     /// Is a line none of those that the puzzle needs next?
     fn is_misfit(&self, line: &[u8]) -> bool {
         match self.kind {
-            Kind::Rows(None) => row_order(line).is_none(),
-            Kind::Rows(Some(order)) => row_order(line) != Some(order) || is_too_large(line, order),
-            Kind::Triples => !is_triple(&groups(&plain(line))),
+            PasteKind::Rows(None) => row_order(line).is_none(),
+            PasteKind::Rows(Some(order)) => row_order(line) != Some(order) || is_too_large(line, order),
+            PasteKind::Triples => !is_triple(&groups(&plain(line))),
             // No row is as long as a puzzle.
-            Kind::Header => true,
-            Kind::Spaced => false,
+            PasteKind::Header => true,
+            PasteKind::Spaced => false,
         }
     }
 
     /// The effect of the last line on rows with spaces.
-    fn spaced_so_far(&self) -> Taken {
+    fn spaced_so_far(&self) -> LineTaken {
         match &self.spaced {
-            Some(rows) if rows.is_complete() => Taken::Done,
-            Some(rows) if rows.may_go_on() => Taken::More,
-            _ => Taken::Short,
+            Some(rows) if rows.is_complete() => LineTaken::Done,
+            Some(rows) if rows.may_go_on() => LineTaken::More,
+            _ => LineTaken::Short,
         }
     }
 
@@ -314,36 +314,36 @@ impl Paste {
     pub fn is_another(&self, line: &[u8]) -> bool {
         let first = || groups(&plain(line)).first().map_or(0, |group| group.len());
         match self.kind {
-            Kind::Rows(_) => matches!(first(), 81 | 256 | 625),
-            Kind::Spaced => is_content(line) && SpacedRows::default().with(line).is_none(),
-            Kind::Triples | Kind::Header => false,
+            PasteKind::Rows(_) => matches!(first(), 81 | 256 | 625),
+            PasteKind::Spaced => is_content(line) && SpacedRows::default().with(line).is_none(),
+            PasteKind::Triples | PasteKind::Header => false,
         }
     }
 
     /// Is it a grid, which a ruler may close?
     pub const fn is_grid(&self) -> bool {
-        matches!(self.kind, Kind::Rows(_) | Kind::Spaced)
+        matches!(self.kind, PasteKind::Rows(_) | PasteKind::Spaced)
     }
 
     /// The prompt of the next line.
     pub fn prompt(&self) -> String {
         match self.kind {
-            Kind::Spaced => {
+            PasteKind::Spaced => {
                 let (rows, side) = self.spaced.as_ref().map_or((0, 0), |rows| (rows.len(), rows.side()));
                 format!("row {} of {side}> ", rows + 1)
             }
-            Kind::Rows(Some(order)) => format!("row {} of {}> ", self.taken + 1, order.side()),
-            Kind::Rows(None) => "row 1> ".to_owned(),
-            Kind::Triples => "row column value, a blank line ends> ".to_owned(),
-            Kind::Header => "puzzle> ".to_owned(),
+            PasteKind::Rows(Some(order)) => format!("row {} of {}> ", self.taken + 1, order.side()),
+            PasteKind::Rows(None) => "row 1> ".to_owned(),
+            PasteKind::Triples => "row column value, a blank line ends> ".to_owned(),
+            PasteKind::Header => "puzzle> ".to_owned(),
         }
     }
 
     /// The reply if the puzzle stays unfinished.
     pub fn unfinished(&self) -> String {
         match (self.kind, &self.spaced) {
-            (Kind::Spaced, Some(rows)) => rows.unfinished(),
-            (Kind::Rows(Some(order)), _) => {
+            (PasteKind::Spaced, Some(rows)) => rows.unfinished(),
+            (PasteKind::Rows(Some(order)), _) => {
                 format!(
                     "The puzzle ended after {} of {} rows. It is not on the board.\n",
                     self.taken,
@@ -356,7 +356,7 @@ impl Paste {
 
     /// Can it end here?
     pub fn may_end(&self) -> bool {
-        self.kind == Kind::Triples
+        self.kind == PasteKind::Triples
     }
 
     /// The puzzle.
@@ -364,12 +364,13 @@ impl Paste {
     /// # Errors
     /// A badly formed puzzle.
     pub fn read(&self, hint: &Hint) -> Result<(Format, Grid), FormatError> {
-        let spaced = self.spaced.as_ref().filter(|_| self.kind == Kind::Spaced).and_then(SpacedRows::text);
+        let spaced =
+            self.spaced.as_ref().filter(|_| self.kind == PasteKind::Spaced).and_then(SpacedRows::text);
         let (notation, order) = match self.kind {
-            Kind::Rows(order) => (Notation::Grid, order),
-            Kind::Spaced => (Notation::Grid, spaced.as_ref().map(|(order, _)| *order)),
-            Kind::Triples => (Notation::Triples, None),
-            Kind::Header => (Notation::Header, None),
+            PasteKind::Rows(order) => (Notation::Grid, order),
+            PasteKind::Spaced => (Notation::Grid, spaced.as_ref().map(|(order, _)| *order)),
+            PasteKind::Triples => (Notation::Triples, None),
+            PasteKind::Header => (Notation::Header, None),
         };
         let hint = Hint { notation: Some(notation), order: hint.order.or(order), ..hint.clone() };
         let text = spaced.as_ref().map_or(&self.text, |(_, text)| text);
@@ -419,7 +420,7 @@ mod tests {
 
     use super::*;
 
-    fn kind(line: &str) -> Option<Kind> {
+    fn kind(line: &str) -> Option<PasteKind> {
         match begin(line.as_bytes(), true) {
             Begun::Whole => None,
             Begun::Part(paste) => Some(paste.kind),
@@ -428,7 +429,7 @@ mod tests {
 
     #[test]
     fn a_line_tells_what_begins_with_it() {
-        let rows = |side| Some(Kind::Rows(Some(Order::from_side(side).unwrap())));
+        let rows = |side| Some(PasteKind::Rows(Some(Order::from_side(side).unwrap())));
         let cases = [
             (&".".repeat(81), None),
             (&".".repeat(625), None),
@@ -442,22 +443,22 @@ mod tests {
             (&"123 456 789".to_owned(), rows(9)),
             (&"1 . . 4".to_owned(), rows(4)),
             (&"10 . 12 . ".repeat(4), rows(16)),
-            (&"1 1 5".to_owned(), Some(Kind::Triples)),
-            (&"3".to_owned(), Some(Kind::Header)),
-            (&"+---+---+".to_owned(), Some(Kind::Rows(None))),
-            (&"├───┼───┤".to_owned(), Some(Kind::Rows(None))),
-            (&"*-----------*".to_owned(), Some(Kind::Rows(None))),
-            (&"'-----'".to_owned(), Some(Kind::Rows(None))),
+            (&"1 1 5".to_owned(), Some(PasteKind::Triples)),
+            (&"3".to_owned(), Some(PasteKind::Header)),
+            (&"+---+---+".to_owned(), Some(PasteKind::Rows(None))),
+            (&"├───┼───┤".to_owned(), Some(PasteKind::Rows(None))),
+            (&"*-----------*".to_owned(), Some(PasteKind::Rows(None))),
+            (&"'-----'".to_owned(), Some(PasteKind::Rows(None))),
             (&"│53.│.7.│...│".to_owned(), rows(9)),
-            (&"53  7".to_owned(), Some(Kind::Spaced)),
-            (&" 98    6 ".to_owned(), Some(Kind::Spaced)),
-            (&"53 46".to_owned(), Some(Kind::Spaced)),
-            (&"1        ".to_owned(), Some(Kind::Spaced)),
-            (&"   7".to_owned(), Some(Kind::Spaced)),
+            (&"53  7".to_owned(), Some(PasteKind::Spaced)),
+            (&" 98    6 ".to_owned(), Some(PasteKind::Spaced)),
+            (&"53 46".to_owned(), Some(PasteKind::Spaced)),
+            (&"1        ".to_owned(), Some(PasteKind::Spaced)),
+            (&"   7".to_owned(), Some(PasteKind::Spaced)),
             // These may be something else, which the next line decides.
-            (&"5   3 7".to_owned(), Some(Kind::Triples)),
+            (&"5   3 7".to_owned(), Some(PasteKind::Triples)),
             (&"12  34".to_owned(), rows(4)),
-            (&"  3".to_owned(), Some(Kind::Header)),
+            (&"  3".to_owned(), Some(PasteKind::Header)),
             (&"  1".to_owned(), None),
             (&"7".to_owned(), None),
             (&"12".to_owned(), None),
@@ -519,7 +520,7 @@ mod tests {
             panic!("{} is whole", lines[0])
         };
         for (index, line) in lines.iter().enumerate().skip(1) {
-            let wanted = if index + 1 == lines.len() { Taken::Done } else { Taken::More };
+            let wanted = if index + 1 == lines.len() { LineTaken::Done } else { LineTaken::More };
             assert_eq!(paste.take(line.as_bytes()), wanted, "line {index}");
         }
         paste.read(&Hint::default())
@@ -542,7 +543,7 @@ mod tests {
         );
         assert_eq!(error(&["1234", "34122", "2143", "4321"]), "Line 2 has the wrong length.");
         let Begun::Part(mut paste) = begin(b"1234", true) else { panic!("a row is whole") };
-        assert_eq!(paste.take(b" "), Taken::Short);
+        assert_eq!(paste.take(b" "), LineTaken::Short);
         assert_eq!(paste.unfinished(), "The puzzle ended after 1 of 4 rows. It is not on the board.\n");
     }
 

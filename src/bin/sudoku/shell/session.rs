@@ -1,6 +1,5 @@
 //! A session: lines in, replies out. It knows neither terminals nor pipes.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +11,7 @@ use sudoku_stream::answer::{
 };
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::input::Pick;
-use sudoku_stream::pipeline::{self, ThreadPool};
+use sudoku_stream::pipeline::{self, Panicked, ThreadPool, catch_panic};
 use sudoku_stream::solver::{
     DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Limit, Metrics, Question, STRATEGIES, Search, Stop, Strategy,
     default_strategy, strategy,
@@ -26,7 +25,7 @@ use super::command::{self, Verb, shortened};
 use super::examples::example;
 use super::hand::Hand;
 use super::list::{self, Interrupted, List};
-use super::paste::{self, Begun, Paste, Taken};
+use super::paste::{self, Begun, LineTaken, Paste};
 use crate::cli::{fit, print, summary};
 use crate::{check, rate, steps};
 
@@ -117,9 +116,9 @@ impl Session {
             );
             return Reply { text, is_last: false };
         }
-        match catch_unwind(AssertUnwindSafe(|| self.take_lines(typed))) {
+        match catch_panic(|| self.take_lines(typed)) {
             Ok(reply) => reply,
-            Err(_) => Reply {
+            Err(Panicked) => Reply {
                 text: "That was not answered because of an internal error.\n".to_owned(),
                 is_last: false,
             },
@@ -172,15 +171,15 @@ impl Session {
         if let Some((mut paste, then)) = self.paste.take() {
             if command_of(typed).is_none() && !paste.is_another(typed) {
                 return Ok(match paste.take(typed) {
-                    Taken::More => {
+                    LineTaken::More => {
                         self.paste = Some((paste, then));
                         String::new()
                     }
-                    Taken::Done => {
+                    LineTaken::Done => {
                         self.expects_ruler = paste.is_grid();
                         reply(self.take_paste(&paste, then))
                     }
-                    Taken::Short => paste.unfinished(),
+                    LineTaken::Short => paste.unfinished(),
                 });
             }
             before = if paste.may_end() { reply(self.take_paste(&paste, then)) } else { paste.unfinished() };
@@ -226,7 +225,7 @@ impl Session {
         Ok(before + &reply(self.execute(command, rest)))
     }
 
-    fn execute(&mut self, command: &command::Command, rest: &[u8]) -> anyhow::Result<String> {
+    fn execute(&mut self, command: &command::ConsoleCommand, rest: &[u8]) -> anyhow::Result<String> {
         let text = String::from_utf8_lossy(rest).into_owned();
         let words: Vec<&str> = text.split_whitespace().collect();
         let misused = || anyhow!("It is typed `{}`. `help {}` says more.", command.usage(), command.name);
@@ -718,13 +717,13 @@ impl Session {
             self.with_board(|board, _| (board.format().clone(), board.grid().clone(), board.clues()))?;
         let position = self.hand.position(&grid, &clues);
         let mut text = String::new();
-        let walk = steps::Task { techniques: TechniqueSet::ALL, ..steps::Task::default() };
+        let walk = steps::StepsTask { techniques: TechniqueSet::ALL, ..steps::StepsTask::default() };
         match walk.run(&format, &position, &self.cancel, |part| {
             text += part;
             Ok(())
         })? {
-            steps::End::Interrupted { .. } => Err(Interrupted.into()),
-            steps::End::Solved | steps::End::Unsolved => Ok(text),
+            steps::StepsEnd::Interrupted { .. } => Err(Interrupted.into()),
+            steps::StepsEnd::Solved | steps::StepsEnd::Unsolved => Ok(text),
         }
     }
 

@@ -273,6 +273,23 @@ fn names(columns: AddedColumns) -> String {
 pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
     let begin = Instant::now();
     args.answer.colour.apply();
+    let servers = check_flags(args)?;
+    let inputs = args.input.all()?;
+    refuse_several(args, inputs.len())?;
+    if let Some(single) = Single::of(args, &inputs) {
+        return single.solve(args);
+    }
+    let cancel = interrupt::flag()?;
+    let pool = pipeline::lazy_pool(args.run.threads);
+    let run = SolveRun { args, servers, cancel, pool: Arc::new(pool), begin };
+    match run.answer_inputs(inputs) {
+        Ok(code) | Err(EarlyEnd::Reported(code)) => Ok(code),
+        Err(EarlyEnd::Failed(error)) => Err(error),
+    }
+}
+
+/// Refuses flags that do not go together, before any input is looked at. Returns the servers.
+fn check_flags(args: &SolveArgs) -> anyhow::Result<Servers> {
     let servers = args.answer.server.servers()?;
     args.answer.resume.check_output(&args.answer.out)?;
     if args.answer.manifest && args.answer.out.path().is_none() {
@@ -290,18 +307,7 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
     } else if let Some(path) = args.answer.out.path() {
         check_is_text(path)?;
     }
-    let inputs = args.input.all()?;
-    refuse_several(args, inputs.len())?;
-    if let Some(single) = Single::of(args, &inputs) {
-        return single.solve(args);
-    }
-    let cancel = interrupt::flag()?;
-    let pool = pipeline::lazy_pool(args.run.threads);
-    let run = Run { args, servers, cancel, pool: Arc::new(pool), begin };
-    let Some(prepared) = run.prepare(inputs)? else {
-        return Ok(interrupt::report("Stopped before the first puzzle"));
-    };
-    run.answer_all(prepared)
+    Ok(servers)
 }
 
 /// Refuses what an array of solutions cannot be, or does not have.
@@ -330,7 +336,7 @@ fn refuse_several(args: &SolveArgs, inputs: usize) -> anyhow::Result<()> {
 }
 
 /// A run over one input or several.
-struct Run<'a> {
+struct SolveRun<'a> {
     args: &'a SolveArgs,
     servers: Servers,
     cancel: Arc<AtomicBool>,
@@ -338,13 +344,24 @@ struct Run<'a> {
     begin: Instant,
 }
 
-/// The inputs of a run before the first answer.
-struct Prepared {
-    inputs: Vec<PreparedInput>,
-    /// The first of them, opened.
-    first: Opened,
-    /// The bytes of all of them, where they are known.
-    bytes: Option<u64>,
+/// Why a run ends without its report.
+enum EarlyEnd {
+    /// It was interrupted, or nobody reads its output any more. Whoever has to know has been told.
+    Reported(ExitCode),
+    Failed(anyhow::Error),
+}
+
+impl<E: Into<anyhow::Error>> From<E> for EarlyEnd {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl EarlyEnd {
+    /// An interrupt before anything was written.
+    fn before_first_puzzle() -> Self {
+        Self::Reported(interrupt::report("Stopped before the first puzzle"))
+    }
 }
 
 /// An input before its first answer.
@@ -357,53 +374,84 @@ struct PreparedInput {
 }
 
 /// An input that is open.
-struct Opened {
+struct OpenedInput {
     reader: Reader,
     version: Option<Version>,
     /// What is noted of the input for a manifest.
     witness: Option<ShardWitness>,
 }
 
+/// The inputs of a run, of which the first is open.
+struct OpenedInputs {
+    inputs: Vec<PreparedInput>,
+    first: OpenedInput,
+    /// The bytes of all of them, where they are known.
+    bytes: Option<u64>,
+}
+
+/// A run before its next answer: the first input and the output are where that belongs.
+struct PositionedRun {
+    inputs: Vec<PreparedInput>,
+    first: OpenedInput,
+    so_far: AnswersSoFar,
+    /// The order of an array, which holds puzzles of one size.
+    array_order: Option<Order>,
+    /// What a manifest is made of, if one is to be written.
+    manifest: Option<(ShardWitness, RunIdentity)>,
+}
+
 /// The answers so far, and how they are shown.
-struct Answered {
+struct AnswersSoFar {
     output: Output,
     bar: Bar,
     /// The bytes of the inputs that are done.
     bytes_done: u64,
 }
 
-impl Run<'_> {
-    /// Looks at all inputs before anything is written: can they be read, and are they well formed
-    /// if that was asked for? `None` after an interrupt.
-    fn prepare(&self, inputs: Vec<Input>) -> anyhow::Result<Option<Prepared>> {
-        let is_several = inputs.len() > 1;
-        let (mut prepared, mut first) = (Vec::with_capacity(inputs.len()), None);
-        let mut bytes = Some(0);
-        for input in inputs {
-            let mut next = PreparedInput { input, rewindable: None, version: None };
-            if self.args.answer.strict {
-                if !self.validate(&mut next)? {
-                    return Ok(None);
-                }
-            } else if first.is_none() || next.input.is_rereadable() {
-                // The others are opened when it is their turn, because too many at once may be
-                // refused, and because they may wait for somebody to write them.
-                let Some(opened) = self.open(&next)? else { return Ok(None) };
-                let length = opened.reader.len_bytes();
-                bytes = bytes.zip(length).map(|(sum, length): (u64, u64)| sum + length);
-                first.get_or_insert(opened);
-                prepared.push(next);
-                continue;
+/// A run whose inputs are all answered.
+struct AnsweredRun {
+    output: Output,
+    /// Whether a puzzle that was typed as an argument has an error.
+    has_unanswered_argument: bool,
+}
+
+impl SolveRun<'_> {
+    /// Answers every puzzle of all inputs, from opening them to the report.
+    fn answer_inputs(&self, inputs: Vec<Input>) -> Result<ExitCode, EarlyEnd> {
+        let inputs = self.check_strictly(inputs)?;
+        let opened = self.open_inputs(inputs)?;
+        let positioned = self.position(opened)?;
+        let answered = self.answer_all(positioned)?;
+        self.report(answered)
+    }
+
+    /// Validates all inputs if `--strict` asks for that. Without it, nothing is opened yet.
+    fn check_strictly(&self, inputs: Vec<Input>) -> Result<Vec<PreparedInput>, EarlyEnd> {
+        let prepare = |input| {
+            let mut prepared = PreparedInput { input, rewindable: None, version: None };
+            if self.args.answer.strict && !self.validate(&mut prepared)? {
+                return Err(EarlyEnd::before_first_puzzle());
             }
-            bytes = None;
-            prepared.push(next);
+            Ok(prepared)
+        };
+        inputs.into_iter().map(prepare).collect()
+    }
+
+    /// Opens the first input, and the others for a moment, so that one that cannot be read is known
+    /// before anything is written.
+    fn open_inputs(&self, inputs: Vec<PreparedInput>) -> Result<OpenedInputs, EarlyEnd> {
+        let open = |input| self.open(input)?.ok_or_else(EarlyEnd::before_first_puzzle);
+        let first = open(&inputs[0])?;
+        let mut bytes = first.reader.len_bytes();
+        for other in &inputs[1..] {
+            // A validated one was open already. The others are opened when it is their turn,
+            // because too many at once may be refused, and because they may wait for somebody to
+            // write them.
+            let can_be_opened = !self.args.answer.strict && other.input.is_rereadable();
+            let length = if can_be_opened { open(other)?.reader.len_bytes() } else { None };
+            bytes = bytes.zip(length).map(|(sum, length)| sum + length);
         }
-        if first.is_none() {
-            let Some(opened) = self.open(&prepared[0])? else { return Ok(None) };
-            bytes = opened.reader.len_bytes().filter(|_| !is_several);
-            first = Some(opened);
-        }
-        Ok(first.map(|first| Prepared { inputs: prepared, first, bytes }))
+        Ok(OpenedInputs { inputs, first, bytes })
     }
 
     /// Validates an input for `--strict`, and keeps it to be read again. False after an interrupt.
@@ -430,7 +478,7 @@ impl Run<'_> {
     }
 
     /// Opens an input, or reads a validated one again. `None` after an interrupt.
-    fn open(&self, prepared: &PreparedInput) -> anyhow::Result<Option<Opened>> {
+    fn open(&self, prepared: &PreparedInput) -> anyhow::Result<Option<OpenedInput>> {
         let (args, input) = (self.args.clone(), prepared.input.clone());
         if let Some(rewindable) = &prepared.rewindable {
             let version = prepared.version;
@@ -442,10 +490,11 @@ impl Run<'_> {
         })
     }
 
-    /// Answers every puzzle of all inputs.
-    fn answer_all(&self, prepared: Prepared) -> anyhow::Result<ExitCode> {
+    /// Opens the output, and moves the first input to its shard or behind the answers of an earlier
+    /// run.
+    fn position(&self, opened: OpenedInputs) -> Result<PositionedRun, EarlyEnd> {
         let args = self.args;
-        let Prepared { inputs, first, bytes } = prepared;
+        let OpenedInputs { inputs, first, bytes } = opened;
         let order = first.reader.format().order();
         let strategy = task_for(args, order)?.strategy_for(order);
         let identity = identity(args, &inputs, strategy, first.version);
@@ -455,58 +504,89 @@ impl Run<'_> {
             args.answer.resume.open(&args.answer.out, identity.clone())?
         };
         if args.answer.manifest && !output.is_atomic() {
-            bail!("--manifest describes a regular file, and the output is none. Name another with -o.");
+            let what = "--manifest describes a regular file, and the output is none. Name another with -o.";
+            return Err(anyhow!(what).into());
         }
-        let manifest = first.witness.clone().zip(identity);
-        let is_array = args.answer.form() == OutputForm::Digits;
-        if is_array {
+        let array_order = (args.answer.form() == OutputForm::Digits).then_some(order);
+        if array_order.is_some() {
             if !output.is_atomic() {
-                bail!("--format npy needs a regular file, and the output is none. Name another with -o.");
+                let what = "--format npy needs a regular file, and the output is none. Name another with -o.";
+                return Err(anyhow!(what).into());
             }
             output.write(&npy_header(0, order))?;
         }
-        let Opened { reader, version, witness } = first;
-        let moved = resume::move_to_place(reader, args.answer.shard, &output, &self.cancel)?;
-        let Some(reader) = moved else {
-            return Ok(interrupt::report("Stopped before the first puzzle"));
-        };
-        let first = Opened { reader, version, witness };
+        let manifest = first.witness.clone().zip(identity);
+        let moved = resume::move_to_place(first.reader, args.answer.shard, &output, &self.cancel)?;
+        let Some(reader) = moved else { return Err(EarlyEnd::before_first_puzzle()) };
+        let first = OpenedInput { reader, ..first };
         resume::report_place(&output, args.is_quiet());
         let bar = progress::beside(&args.answer.out, || match inputs.len() {
             1 => progress::of_bytes(&args.run.progress, &first.reader),
             _ => progress::of_inputs(&args.run.progress, &first.reader, bytes),
         });
-        let mut answered = Answered { output, bar, bytes_done: 0 };
+        let so_far = AnswersSoFar { output, bar, bytes_done: 0 };
+        Ok(PositionedRun { inputs, first, so_far, array_order, manifest })
+    }
+
+    /// Answers every puzzle of all inputs, and completes the output.
+    fn answer_all(&self, positioned: PositionedRun) -> Result<AnsweredRun, EarlyEnd> {
+        let PositionedRun { inputs, first, mut so_far, array_order, manifest } = positioned;
         let mut opened = Some(first);
         let mut has_unanswered_argument = false;
         for prepared in &inputs {
-            let errors_before = answered.output.progress().tally.error_count();
-            let result = match opened.take().map_or_else(|| self.open(prepared), |first| Ok(Some(first))) {
-                Ok(Some(opened)) if is_array && opened.reader.format().order() != order => {
-                    let (name, other) = (prepared.input.name(), opened.reader.format().order());
-                    Err(anyhow!("{name} has {other} puzzles, and an array holds one size: {order} so far."))
-                }
-                Ok(Some(opened)) => self.answer(&prepared.input, opened, &mut answered),
-                Ok(None) => Err(OfflineError::Cancelled.into()),
-                Err(error) => Err(error),
-            };
-            if let Err(error) = result {
-                answered.bar.finish_and_clear();
-                return resume::stopped(&args.answer.out, answered.output, ANSWERED, error);
+            let errors_before = so_far.output.progress().tally.error_count();
+            if let Err(error) = self.answer_next(prepared, opened.take(), array_order, &mut so_far) {
+                so_far.bar.finish_and_clear();
+                return Err(self.stop(so_far.output, error));
             }
-            let has_errors = answered.output.progress().tally.error_count() > errors_before;
+            let has_errors = so_far.output.progress().tally.error_count() > errors_before;
             has_unanswered_argument |= has_errors && prepared.input.is_typed();
         }
-        answered.bar.finish_and_clear();
-        let mut output = answered.output;
-        if is_array {
+        so_far.bar.finish_and_clear();
+        let mut output = so_far.output;
+        if let Some(order) = array_order {
             output.replace_heading(&npy_header(output.progress().tally.answers, order))?;
         }
         if let Some((witness, run)) = manifest
-            && let Err(error) = write_manifest(args, &output, &witness, run)
+            && let Err(error) = write_manifest(self.args, &output, &witness, run)
         {
-            return resume::stopped(&args.answer.out, output, ANSWERED, error);
+            return Err(self.stop(output, error));
         }
+        Ok(AnsweredRun { output, has_unanswered_argument })
+    }
+
+    /// Answers every puzzle of the input whose turn it is, which is opened first if it is not yet.
+    fn answer_next(
+        &self,
+        prepared: &PreparedInput,
+        opened: Option<OpenedInput>,
+        array_order: Option<Order>,
+        so_far: &mut AnswersSoFar,
+    ) -> anyhow::Result<()> {
+        let opened = match opened {
+            Some(first) => first,
+            None => self.open(prepared)?.ok_or(OfflineError::Cancelled)?,
+        };
+        let order = opened.reader.format().order();
+        if let Some(array_order) = array_order.filter(|&array_order| array_order != order) {
+            let name = prepared.input.name();
+            bail!("{name} has {order} puzzles, and an array holds one size: {array_order} so far.");
+        }
+        self.answer(&prepared.input, opened, so_far)
+    }
+
+    /// Ends a run that failed or was interrupted after its output was opened.
+    fn stop(&self, output: Output, error: anyhow::Error) -> EarlyEnd {
+        match resume::stopped(&self.args.answer.out, output, ANSWERED, error) {
+            Ok(code) => EarlyEnd::Reported(code),
+            Err(error) => EarlyEnd::Failed(error),
+        }
+    }
+
+    /// Gives the output its name, reports the run on standard error, and finds its exit code.
+    fn report(&self, answered: AnsweredRun) -> Result<ExitCode, EarlyEnd> {
+        let args = self.args;
+        let AnsweredRun { output, has_unanswered_argument } = answered;
         let (tally, time) = (output.progress().tally.clone(), output.earlier() + self.begin.elapsed());
         output.finish()?;
         // One answer speaks for itself, unless it is an error that lies in a file.
@@ -523,11 +603,11 @@ impl Run<'_> {
     }
 
     /// Answers every puzzle of an input.
-    fn answer(&self, input: &Input, opened: Opened, answered: &mut Answered) -> anyhow::Result<()> {
+    fn answer(&self, input: &Input, opened: OpenedInput, so_far: &mut AnswersSoFar) -> anyhow::Result<()> {
         let args = self.args;
         let reader = opened.reader;
         let task = task_for(args, reader.format().order())?;
-        let Answered { output, bar, bytes_done } = answered;
+        let AnswersSoFar { output, bar, bytes_done } = so_far;
         let earlier = output.earlier();
         let (first_byte, length) = (reader.span().0, length(&reader));
         let (bar, done) = (&*bar, *bytes_done);
@@ -561,6 +641,7 @@ impl Run<'_> {
         Ok(())
     }
 }
+
 /// The number of bytes that are read, where it is known.
 fn length(reader: &Reader) -> Option<u64> {
     let (first_byte, end) = reader.span();
@@ -586,7 +667,12 @@ fn open_source(args: &SolveArgs, input: &Input) -> anyhow::Result<(Source, Optio
 
 /// Detects the format. The input is hashed while it is read if the run can be resumed: from one
 /// file to a file.
-fn read(source: Source, args: &SolveArgs, input: &Input, version: Option<Version>) -> anyhow::Result<Opened> {
+fn read(
+    source: Source,
+    args: &SolveArgs,
+    input: &Input,
+    version: Option<Version>,
+) -> anyhow::Result<OpenedInput> {
     let is_resumable = resume::is_resumable(input, version, &args.answer.out);
     let (source, witness) = match args.answer.shard.filter(|_| args.answer.manifest) {
         Some(shard) => source.witnessed(shard).map(|(source, witness)| (source, Some(witness)))?,
@@ -601,7 +687,7 @@ fn read(source: Source, args: &SolveArgs, input: &Input, version: Option<Version
     if has_own_columns && !input.is_only() {
         bail!("{} has columns of its own, which only a table of one input keeps. Name one.", reader.name());
     }
-    Ok(Opened { reader, version, witness })
+    Ok(OpenedInput { reader, version, witness })
 }
 
 /// The identity of a run from one file, which can be resumed.

@@ -2,7 +2,7 @@
 
 /// A key that a trace knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Key {
+pub enum PlaybackKey {
     /// Pauses, or goes on.
     Pause,
     /// One step forward.
@@ -23,12 +23,12 @@ const ESCAPE: u8 = 0x1b;
 ///
 /// Terminals send Esc as the byte that begins arrow keys, so by itself it is a key only if nothing
 /// can follow it, `is_whole`.
-pub fn next(bytes: &mut Vec<u8>, is_whole: bool) -> Option<Key> {
+pub fn next(bytes: &mut Vec<u8>, is_whole: bool) -> Option<PlaybackKey> {
     while !bytes.is_empty() {
         let (key, length) = match first(bytes) {
             First::Key(key, length) => (key, length),
             First::Begun if is_whole => (None, bytes.len()),
-            First::Escape if is_whole => (Some(Key::End), 1),
+            First::Escape if is_whole => (Some(PlaybackKey::End), 1),
             First::Begun | First::Escape => return None,
         };
         bytes.drain(..length);
@@ -42,7 +42,7 @@ pub fn next(bytes: &mut Vec<u8>, is_whole: bool) -> Option<Key> {
 /// What some bytes begin with.
 enum First {
     /// A key, known or not, of this many bytes.
-    Key(Option<Key>, usize),
+    Key(Option<PlaybackKey>, usize),
     /// A part of a longer one.
     Begun,
     /// The byte of Esc and nothing more.
@@ -65,29 +65,29 @@ fn first(bytes: &[u8]) -> First {
     }
 }
 
-const fn arrow(letter: u8) -> Option<Key> {
+const fn arrow(letter: u8) -> Option<PlaybackKey> {
     match letter {
-        b'A' => Some(Key::Faster),
-        b'B' => Some(Key::Slower),
-        b'C' => Some(Key::Forward),
-        b'D' => Some(Key::Back),
+        b'A' => Some(PlaybackKey::Faster),
+        b'B' => Some(PlaybackKey::Slower),
+        b'C' => Some(PlaybackKey::Forward),
+        b'D' => Some(PlaybackKey::Back),
         _ => None,
     }
 }
 
-const fn typed(byte: u8) -> Option<Key> {
+const fn typed(byte: u8) -> Option<PlaybackKey> {
     const CTRL_C: u8 = 0x03;
     const CTRL_D: u8 = 0x04;
     const CTRL_L: u8 = 0x0c;
     match byte {
-        b' ' => Some(Key::Pause),
-        b'.' | b'>' => Some(Key::Forward),
-        b',' | b'<' => Some(Key::Back),
+        b' ' => Some(PlaybackKey::Pause),
+        b'.' | b'>' => Some(PlaybackKey::Forward),
+        b',' | b'<' => Some(PlaybackKey::Back),
         // The second of each is on the same key without Shift.
-        b'+' | b'=' => Some(Key::Faster),
-        b'-' | b'_' => Some(Key::Slower),
-        CTRL_L => Some(Key::Redraw),
-        b'q' | b'Q' | CTRL_C | CTRL_D => Some(Key::End),
+        b'+' | b'=' => Some(PlaybackKey::Faster),
+        b'-' | b'_' => Some(PlaybackKey::Slower),
+        CTRL_L => Some(PlaybackKey::Redraw),
+        b'q' | b'Q' | CTRL_C | CTRL_D => Some(PlaybackKey::End),
         _ => None,
     }
 }
@@ -96,7 +96,7 @@ const fn typed(byte: u8) -> Option<Key> {
 mod tests {
     use super::*;
 
-    fn keys(bytes: &[u8], is_whole: bool) -> (Vec<Key>, Vec<u8>) {
+    fn keys(bytes: &[u8], is_whole: bool) -> (Vec<PlaybackKey>, Vec<u8>) {
         let mut bytes = bytes.to_vec();
         let mut keys = Vec::new();
         while let Some(key) = next(&mut bytes, is_whole) {
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn keys_are_decoded_and_others_dropped() {
-        use Key::{Back, End, Faster, Forward, Pause, Redraw, Slower};
+        use PlaybackKey::{Back, End, Faster, Forward, Pause, Redraw, Slower};
         let all = [Pause, Forward, Back, Faster, Faster, Slower, Redraw, End];
         assert_eq!(keys(b" .x,+=-\x0cq", false), (all.to_vec(), vec![]));
         let arrows = b"\x1b[A\x1b[B\x1b[C\x1b[D\x1bOC\x1b[1;2D";
@@ -119,8 +119,8 @@ mod tests {
     #[test]
     fn an_escape_by_itself_is_a_key_only_when_nothing_follows() {
         assert_eq!(keys(b"\x1b", false), (vec![], b"\x1b".to_vec()));
-        assert_eq!(keys(b"\x1b", true), (vec![Key::End], vec![]));
-        assert_eq!(keys(b".\x1b[1;", false), (vec![Key::Forward], b"\x1b[1;".to_vec()));
+        assert_eq!(keys(b"\x1b", true), (vec![PlaybackKey::End], vec![]));
+        assert_eq!(keys(b".\x1b[1;", false), (vec![PlaybackKey::Forward], b"\x1b[1;".to_vec()));
         assert_eq!(keys(b"\x1b[1;", true), (vec![], vec![]));
     }
 }

@@ -26,7 +26,7 @@ use crate::cli::colour::ColourArgs;
 use crate::cli::pick::{Chosen, PickArgs};
 use crate::cli::value::{self, AnyStrategy, COUNT_LIMIT, QuestionArg, whole};
 use crate::cli::{fit, interrupt, print};
-use picture::Layout;
+use picture::PictureLayout;
 use playback::{Next, Playback};
 
 /// The last line of a trace that ends with a solution.
@@ -163,8 +163,11 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<ExitCode> {
     let result = match failed {
         Some(error) => Err(error),
         None => {
-            let cut = is_cut.then(|| End::cut(steps, is_interrupted()));
-            viewer.end(&cut.unwrap_or_else(|| End::of(&search, &task, steps, is_interrupted())), is_stopped)
+            let cut = is_cut.then(|| SearchEnd::cut(steps, is_interrupted()));
+            viewer.end(
+                &cut.unwrap_or_else(|| SearchEnd::of(&search, &task, steps, is_interrupted())),
+                is_stopped,
+            )
         }
     };
     match result {
@@ -202,7 +205,7 @@ fn figures(steps: u64, metrics: &Metrics, time: Duration) -> String {
 
 /// The end of a traced search.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct End {
+struct SearchEnd {
     words: String,
     kind: EndKind,
 }
@@ -215,7 +218,7 @@ enum EndKind {
     Stopped,
 }
 
-impl End {
+impl SearchEnd {
     /// The end of a trace that did not wait for the search. That may go on to the next node, or find
     /// the solution, but nobody has seen it.
     fn cut(steps: u64, is_interrupted: bool) -> Self {
@@ -248,11 +251,11 @@ impl End {
 enum Viewer<'a> {
     /// The grid changes in place, and keys are obeyed.
     Terminal(Box<Playback<'a>>),
-    Lines(Lines<'a>),
+    Lines(LineViewer<'a>),
 }
 
 /// A line a step; or, if `is_plain`, the grid whenever a band of boxes is complete.
-struct Lines<'a> {
+struct LineViewer<'a> {
     out: BufWriter<io::Stdout>,
     is_plain: bool,
     format: &'a Format,
@@ -275,7 +278,7 @@ impl<'a> Viewer<'a> {
             let delay = args.delay.unwrap_or(WATCHED_DELAY);
             return Ok(Self::Terminal(Box::new(Playback::new(format, puzzle, delay, cancel)?)));
         }
-        Ok(Self::Lines(Lines {
+        Ok(Self::Lines(LineViewer {
             out: BufWriter::new(io::stdout()),
             is_plain: args.plain,
             format,
@@ -295,7 +298,7 @@ impl<'a> Viewer<'a> {
     }
 
     /// Shows the end. `is_stopped` tells that the user has seen enough.
-    fn end(self, end: &End, is_stopped: bool) -> io::Result<()> {
+    fn end(self, end: &SearchEnd, is_stopped: bool) -> io::Result<()> {
         match self {
             Self::Terminal(playback) => playback.end(end, is_stopped),
             Self::Lines(lines) => lines.end(end).map_err(|error| print::stdout_error(&error)),
@@ -303,7 +306,7 @@ impl<'a> Viewer<'a> {
     }
 }
 
-impl Lines<'_> {
+impl LineViewer<'_> {
     fn show(&mut self, step: &Step, grid: &Grid) -> io::Result<Next> {
         match step {
             // The last line repeats them.
@@ -330,7 +333,7 @@ impl Lines<'_> {
         Ok(if self.cancel.load(Ordering::Relaxed) { Next::Stop } else { Next::Continue })
     }
 
-    fn end(mut self, end: &End) -> io::Result<()> {
+    fn end(mut self, end: &SearchEnd) -> io::Result<()> {
         self.line(&end.words, if print::has_colours() { style_of(end.kind) } else { "" })?;
         self.out.flush()
     }
@@ -349,7 +352,7 @@ impl Lines<'_> {
     /// Writes a grid and a blank line.
     fn grid(&mut self, grid: &Grid) -> io::Result<()> {
         let mut text = Vec::new();
-        let is_narrow = |columns| Layout::fitting(self.order, columns) != Some(Layout::Ruled);
+        let is_narrow = |columns| PictureLayout::fitting(self.order, columns) != Some(PictureLayout::Ruled);
         if self.columns.is_some_and(is_narrow) {
             picture::write_tight(self.format, grid, &mut text);
         } else {

@@ -15,14 +15,14 @@ const MIN_ROWS: usize = 3;
 
 /// How cells are set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
+pub enum PictureLayout {
     /// Apart, with rulers between boxes, as everywhere else.
     Ruled,
     /// Together, with a space or a blank line between boxes.
     Tight,
 }
 
-impl Layout {
+impl PictureLayout {
     /// The columns that a grid takes.
     pub const fn width(self, order: Order) -> usize {
         let (side, b) = (order.side(), order.box_side());
@@ -42,7 +42,7 @@ impl Layout {
 /// The terminal that is needed for a grid, in columns and lines for rows of cells.
 pub const fn smallest(order: Order) -> (usize, usize) {
     let side = order.side();
-    (Layout::Tight.width(order) + 1, if side < MIN_ROWS { side } else { MIN_ROWS })
+    (PictureLayout::Tight.width(order) + 1, if side < MIN_ROWS { side } else { MIN_ROWS })
 }
 
 /// The styles of cells, as escape sequences.
@@ -128,7 +128,7 @@ pub struct Painter<'a> {
 impl Painter<'_> {
     /// The rows of a frame, without rulers between them. The cell of the step stands out if
     /// `is_marked`.
-    fn rows(&self, frame: &Frame, layout: Layout, is_marked: bool) -> Vec<String> {
+    fn rows(&self, frame: &Frame, layout: PictureLayout, is_marked: bool) -> Vec<String> {
         let order = self.clues.order();
         let mut grid = Grid::empty(order);
         for (index, digit) in grid.digits_mut().iter_mut().enumerate() {
@@ -145,8 +145,8 @@ impl Painter<'_> {
                 let is_first_of_box = column % order.box_side() == 0;
                 line += match layout {
                     _ if column == 0 => "",
-                    Layout::Ruled if is_first_of_box => " | ",
-                    Layout::Tight if !is_first_of_box => "",
+                    PictureLayout::Ruled if is_first_of_box => " | ",
+                    PictureLayout::Tight if !is_first_of_box => "",
                     _ => " ",
                 };
                 let style = match (marked, self.clues.digits()[index]) {
@@ -168,16 +168,16 @@ impl Painter<'_> {
     }
 
     /// A frame with everything between its boxes.
-    pub fn whole(&self, frame: &Frame, layout: Layout, is_marked: bool) -> Vec<String> {
+    pub fn whole(&self, frame: &Frame, layout: PictureLayout, is_marked: bool) -> Vec<String> {
         let order = self.clues.order();
         let b = order.box_side();
         let ruler = match layout {
-            Layout::Ruled => {
+            PictureLayout::Ruled => {
                 let ruler = vec!["-".repeat(2 * b + 1); b].join("+");
                 // The outer parts are narrower by one, because there is no space outside of them.
                 ruler[1..ruler.len() - 1].to_owned()
             }
-            Layout::Tight => String::new(),
+            PictureLayout::Tight => String::new(),
         };
         let rows = self.rows(frame, layout, is_marked);
         rows.chunks(b).collect::<Vec<_>>().join(&ruler)
@@ -189,7 +189,7 @@ impl Painter<'_> {
     pub fn fitted(
         &self,
         frame: &Frame,
-        layout: Layout,
+        layout: PictureLayout,
         lines: usize,
         top: &mut usize,
     ) -> (Vec<String>, Option<Range<usize>>) {

@@ -10,10 +10,10 @@ use sudoku_stream::solver::Step;
 use sudoku_stream::text::Format;
 
 use super::history::History;
-use super::keys::Key;
-use super::picture::{self, Layout, Painter, Styles};
-use super::terminal::{self, Event, Terminal};
-use super::{End, style_of};
+use super::keys::PlaybackKey;
+use super::picture::{self, Painter, PictureLayout, Styles};
+use super::terminal::{self, Terminal, TerminalEvent};
+use super::{SearchEnd, style_of};
 use crate::cli::{fit, print};
 
 /// The shortest time between two drawings: about 60 a second, which is what eyes and terminals
@@ -49,7 +49,7 @@ pub struct Playback<'a> {
     delay: Duration,
     is_paused: bool,
     /// The end of the search, once it has come.
-    end: Option<End>,
+    end: Option<SearchEnd>,
     /// Lines and columns of the terminal, when it was last drawn.
     size: (usize, usize),
     /// The row of the grid at the top, where not all fit.
@@ -112,14 +112,14 @@ impl<'a> Playback<'a> {
     ///
     /// # Errors
     /// Those of the terminal.
-    pub fn end(mut self, end: &End, is_stopped: bool) -> io::Result<()> {
+    pub fn end(mut self, end: &SearchEnd, is_stopped: bool) -> io::Result<()> {
         self.end = Some(end.clone());
         if self.is_paused && !is_stopped {
             while self.play()? == Next::Continue && self.is_paused {}
         }
         self.history.show_last();
         let columns = self.columns();
-        let layout = Layout::fitting(self.painter.clues.order(), columns);
+        let layout = PictureLayout::fitting(self.painter.clues.order(), columns);
         let mut lines = layout.map_or_else(Vec::new, |layout| {
             let mut lines = self.painter.whole(self.history.shown(), layout, false);
             lines.push(String::new());
@@ -163,8 +163,8 @@ impl<'a> Playback<'a> {
             let event = self.terminal.wait(left.min(POLL))?;
             self.polled_at = Instant::now();
             match event {
-                Event::Nothing if left.is_zero() => return Ok(Next::Continue),
-                Event::Nothing => {
+                TerminalEvent::Nothing if left.is_zero() => return Ok(Next::Continue),
+                TerminalEvent::Nothing => {
                     // Nobody can go on from a pause without keys.
                     if self.is_paused && !self.terminal.has_keys() {
                         return Ok(Next::Stop);
@@ -174,24 +174,24 @@ impl<'a> Playback<'a> {
                     }
                     continue;
                 }
-                Event::Resumed | Event::Key(Key::Redraw) => self.size = (0, 0),
-                Event::Key(Key::End) => return Ok(Next::Stop),
-                Event::Key(Key::Pause) => self.is_paused = !self.is_paused,
-                Event::Key(Key::Forward) => {
+                TerminalEvent::Resumed | TerminalEvent::Key(PlaybackKey::Redraw) => self.size = (0, 0),
+                TerminalEvent::Key(PlaybackKey::End) => return Ok(Next::Stop),
+                TerminalEvent::Key(PlaybackKey::Pause) => self.is_paused = !self.is_paused,
+                TerminalEvent::Key(PlaybackKey::Forward) => {
                     self.is_paused = true;
                     if self.end.is_none() || self.history.behind() > 0 {
                         return Ok(Next::Continue);
                     }
                 }
-                Event::Key(Key::Back) => {
+                TerminalEvent::Key(PlaybackKey::Back) => {
                     self.is_paused = true;
                     self.history.back();
                 }
-                Event::Key(Key::Faster) => {
+                TerminalEvent::Key(PlaybackKey::Faster) => {
                     let faster = DELAYS_MS.map(Duration::from_millis).into_iter().rev();
                     self.delay = faster.into_iter().find(|&delay| delay < self.delay).unwrap_or(self.delay);
                 }
-                Event::Key(Key::Slower) => {
+                TerminalEvent::Key(PlaybackKey::Slower) => {
                     let slower = DELAYS_MS.map(Duration::from_millis).into_iter();
                     self.delay = slower.into_iter().find(|&delay| delay > self.delay).unwrap_or(self.delay);
                 }
@@ -222,7 +222,7 @@ impl<'a> Playback<'a> {
     }
 
     /// The words of the end, in its colour.
-    fn words(&self, end: &End, columns: usize) -> Vec<String> {
+    fn words(&self, end: &SearchEnd, columns: usize) -> Vec<String> {
         let words = fit::wrapped(&end.words, columns.saturating_sub(1));
         if !self.has_colours {
             return words;
@@ -298,7 +298,7 @@ impl<'a> Playback<'a> {
         let (least_columns, least_rows) = picture::smallest(order);
         let mut picture = Vec::with_capacity(lines);
         let mut rows_shown = None;
-        match Layout::fitting(order, columns) {
+        match PictureLayout::fitting(order, columns) {
             Some(layout) if for_grid >= least_rows => {
                 let (rows, shown) =
                     self.painter.fitted(self.history.shown(), layout, for_grid, &mut self.top);

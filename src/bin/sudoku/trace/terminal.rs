@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal as _, Read as _};
 use std::os::fd::AsFd as _;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use std::{panic, thread};
 
@@ -21,8 +21,10 @@ use rustix::termios::{
 use signal_hook::consts::signal::{SIGCONT, SIGQUIT, SIGTSTP};
 use signal_hook::{flag, low_level};
 
-use super::keys::{self, Key};
+use super::keys::{self, PlaybackKey};
 use crate::cli::interrupt;
+
+use sudoku_stream::poison::IgnorePoison as _;
 
 /// A screen of our own, without a cursor.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[2J";
@@ -36,21 +38,21 @@ const REST_OF_KEY: Duration = Duration::from_millis(25);
 const POLL: Duration = Duration::from_millis(50);
 
 /// The terminal to give back, while it is ours.
-static TAKEN: Mutex<Option<Taken>> = Mutex::new(None);
+static TAKEN: Mutex<Option<TakenTerminal>> = Mutex::new(None);
 
 /// What has to be undone.
-struct Taken {
+struct TakenTerminal {
     /// Where keys come from, and the modes that it had.
     modes: Option<(File, Termios)>,
 }
 
-fn taken() -> MutexGuard<'static, Option<Taken>> {
-    TAKEN.lock().unwrap_or_else(PoisonError::into_inner)
+fn taken() -> MutexGuard<'static, Option<TakenTerminal>> {
+    TAKEN.lock().ignore_poison()
 }
 
 /// Gives the terminal back, if it is ours.
 fn give_back() {
-    if let Some(Taken { modes }) = taken().take() {
+    if let Some(TakenTerminal { modes }) = taken().take() {
         // A terminal that is gone needs nothing. One whose output is stopped (Ctrl-S) would hold us.
         let _ = tcflow(io::stdout(), Action::OOn);
         let _ = write(LEAVE.as_bytes());
@@ -78,8 +80,8 @@ pub fn write(mut bytes: &[u8]) -> io::Result<()> {
 }
 
 /// What came of waiting for a key.
-pub enum Event {
-    Key(Key),
+pub enum TerminalEvent {
+    Key(PlaybackKey),
     /// None in time.
     Nothing,
     /// The terminal was given back in between, so everything has to be drawn again.
@@ -147,7 +149,7 @@ impl Terminal {
             ours.special_codes[SpecialCodeIndex::VTIME] = 0;
             tcsetattr(keys, OptionalActions::Now, &ours)?;
         }
-        *taken() = Some(Taken { modes });
+        *taken() = Some(TakenTerminal { modes });
         write(ENTER.as_bytes())
     }
 
@@ -160,18 +162,18 @@ impl Terminal {
     ///
     /// # Errors
     /// The system's, where the terminal cannot be taken again after Ctrl-Z.
-    pub fn wait(&mut self, timeout: Duration) -> io::Result<Event> {
+    pub fn wait(&mut self, timeout: Duration) -> io::Result<TerminalEvent> {
         if self.obey_signals()? {
-            return Ok(Event::Resumed);
+            return Ok(TerminalEvent::Resumed);
         }
         if let Some(key) = keys::next(&mut self.bytes, false) {
-            return Ok(Event::Key(key));
+            return Ok(TerminalEvent::Key(key));
         }
         // After the first byte of a key, the rest is here at once or never.
         let is_begun = !self.bytes.is_empty();
         let is_read = self.read(if is_begun { REST_OF_KEY } else { timeout });
         let key = keys::next(&mut self.bytes, is_begun && !is_read);
-        Ok(key.map_or(Event::Nothing, Event::Key))
+        Ok(key.map_or(TerminalEvent::Nothing, TerminalEvent::Key))
     }
 
     /// Reads what was typed, or waits for it. False if nothing came.

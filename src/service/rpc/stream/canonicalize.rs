@@ -11,7 +11,7 @@ use crate::canon::{Basis, Disguise};
 use crate::service::context::Context;
 use crate::service::metrics;
 use crate::service::rpc::options::canon_settings;
-use crate::service::rpc::stream::sent_puzzles::{Message, SentPuzzles, are_blank, format_of};
+use crate::service::rpc::stream::sent_puzzles::{PuzzlesMessage, SentPuzzles, are_blank, format_of};
 use crate::service::rpc::stream::session::Numbering;
 use crate::service::rpc::stream::{BidiMethod, OutputBuffer};
 use crate::service::wire::codec::{size_class, vec_with_size_class};
@@ -97,7 +97,7 @@ impl PackedForm {
 
 /// The responses to the messages of a job. They are built on the thread that sends them.
 pub(crate) struct FormsResponses {
-    messages: vec::IntoIter<Message>,
+    messages: vec::IntoIter<PuzzlesMessage>,
     forms: vec::IntoIter<PackedForm>,
     /// The number of the next puzzle.
     line: u64,
@@ -141,7 +141,7 @@ impl Iterator for FormsResponses {
     type Item = proto::CanonicalizeResponse;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let Message { batch_id, puzzles } = self.messages.next()?;
+        let PuzzlesMessage { batch_id, puzzles } = self.messages.next()?;
         let mut forms = Vec::with_capacity(puzzles);
         while forms.len() < puzzles
             && let Some(packed) = self.forms.next()

@@ -14,9 +14,8 @@ mod solve_stream;
 
 use std::future::poll_fn;
 use std::iter::Flatten;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Poll, ready};
 use std::vec;
 
@@ -24,6 +23,8 @@ use tokio_stream::Stream as _;
 use tonic::{Request, Status, Streaming};
 
 use crate::answer::{Cancel, Cancelled};
+use crate::pipeline::{Panicked, catch_panic};
+use crate::poison::IgnorePoison as _;
 use crate::service::context::Context;
 use crate::service::metrics;
 use crate::service::net::call::CallState;
@@ -37,7 +38,7 @@ pub(crate) use solve_stream::SolveStream;
 
 /// The bounds of a batch. A message is never split, so a batch can be one message larger.
 #[derive(Clone, Copy)]
-struct Bounds {
+struct BatchBounds {
     messages: usize,
     /// The bytes of puzzles.
     bytes: usize,
@@ -46,14 +47,14 @@ struct Bounds {
 /// The bounds where puzzles are searched one by one. A handover costs as much as a few easy
 /// puzzles, so a batch holds several; but it occupies one thread while others may be idle, so it
 /// holds few.
-const ONE_BY_ONE: Bounds = Bounds { messages: 32, bytes: 16 << 10 };
+const ONE_BY_ONE: BatchBounds = BatchBounds { messages: 32, bytes: 16 << 10 };
 
 /// The bounds where all puzzles of a batch are searched together: a thousand fill the kernel.
-const TOGETHER: Bounds = Bounds { messages: 1024, bytes: 1024 * 82 };
+const TOGETHER: BatchBounds = BatchBounds { messages: 1024, bytes: 1024 * 82 };
 
 /// The bounds where puzzles searched together take so little time that the handover is a good part
 /// of the cost.
-const TOGETHER_IF_FAST: Bounds = Bounds { messages: 4096, bytes: 4096 * 82 };
+const TOGETHER_IF_FAST: BatchBounds = BatchBounds { messages: 4096, bytes: 4096 * 82 };
 
 /// The largest message that is copied in order to join others in one job.
 const JOINED_BYTES: usize = 16 << 10;
@@ -157,7 +158,7 @@ async fn read<D: BidiMethod>(
 
 /// Answers some jobs. Each message gets a response, even if the work panics.
 fn answer<D: BidiMethod>(jobs: &[D::Job], cancel: &dyn Cancel) -> Result<AllResponses<D>, Cancelled> {
-    let try_answer = |job: &D::Job| catch_unwind(AssertUnwindSafe(|| D::answer(job, cancel)));
+    let try_answer = |job: &D::Job| catch_panic(|| D::answer(job, cancel));
     let mut responses = Vec::with_capacity(jobs.len());
     for job in jobs {
         if let Ok(answers) = try_answer(job) {
@@ -165,7 +166,7 @@ fn answer<D: BidiMethod>(jobs: &[D::Job], cancel: &dyn Cancel) -> Result<AllResp
         } else if let Some(each) = D::split(job) {
             // One of its messages panics: each is tried by itself.
             for job in &each {
-                responses.push(try_answer(job).unwrap_or_else(|_| Ok(D::internal_errors(job)))?);
+                responses.push(try_answer(job).unwrap_or_else(|Panicked| Ok(D::internal_errors(job)))?);
             }
         } else {
             responses.push(D::internal_errors(job));
@@ -188,7 +189,7 @@ impl<T: Default> OutputBuffer<T> {
 
     /// Takes the memory. A job that is restarted finds none, and allocates its own.
     fn take(&self) -> T {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.0.lock().ignore_poison())
     }
 }
 

@@ -14,12 +14,12 @@ pub(super) struct SentPuzzles {
     /// the worker threads would cost more.
     pub(super) puzzles: Entries,
     pub(super) first_line: u64,
-    pub(super) messages: Vec<Message>,
+    pub(super) messages: Vec<PuzzlesMessage>,
 }
 
 /// A message whose puzzles have been taken out.
 #[derive(Clone, Copy)]
-pub(super) struct Message {
+pub(super) struct PuzzlesMessage {
     pub(super) batch_id: u64,
     /// The number of its puzzles.
     pub(super) puzzles: usize,
@@ -38,7 +38,7 @@ impl SentPuzzles {
         for puzzle in puzzles {
             self.puzzles.push(puzzle);
         }
-        self.messages.push(Message { batch_id, puzzles: puzzles.len() });
+        self.messages.push(PuzzlesMessage { batch_id, puzzles: puzzles.len() });
     }
 
     /// The number of each puzzle.
@@ -83,8 +83,8 @@ pub(super) fn format_of(puzzles: &[Bytes], hint: &Hint, method: &str) -> Result<
     };
     let mut sample = Vec::new();
     for puzzle in puzzles {
-        let room = SAMPLE_BYTES - sample.len();
-        if puzzle.len() >= room {
+        let capacity = SAMPLE_BYTES - sample.len();
+        if puzzle.len() >= capacity {
             break;
         }
         sample.extend_from_slice(puzzle);

@@ -7,16 +7,16 @@ use tracing::Span;
 
 use crate::answer::Solvers;
 use crate::service::context::Context;
-use crate::service::rpc::options::Settings;
+use crate::service::rpc::options::{SolveSettings, solve_settings, task_for_order};
 use crate::service::wire::proto;
 use crate::text::Format;
 
 /// The state of a stream: its options, its format, and how much has been read.
-pub(crate) struct Session {
+pub(crate) struct StreamSession {
     context: Arc<Context>,
     /// The most recent options.
     options: proto::SolveOptions,
-    pub(crate) settings: Settings,
+    pub(crate) settings: SolveSettings,
     /// The solvers, once the format is known.
     pub(crate) solvers: Option<Arc<Solvers>>,
     pub(crate) numbering: Numbering,
@@ -58,10 +58,10 @@ impl Drop for Numbering {
     }
 }
 
-impl Session {
+impl StreamSession {
     pub(crate) fn new(context: Arc<Context>) -> Result<Self, Status> {
         let options = proto::SolveOptions::default();
-        let settings = context.settings(&options)?;
+        let settings = solve_settings(&context, &options)?;
         Ok(Self { context, options, settings, solvers: None, numbering: Numbering::new() })
     }
 
@@ -69,7 +69,7 @@ impl Session {
     /// another.
     pub(crate) fn apply_options(&mut self, options: Option<proto::SolveOptions>) -> Result<(), Status> {
         let Some(options) = options.filter(|options| *options != self.options) else { return Ok(()) };
-        let settings = self.context.settings(&options)?;
+        let settings = solve_settings(&self.context, &options)?;
         let old = self.solvers.take().filter(|_| settings.hint == self.settings.hint);
         self.settings = settings;
         self.options = options;
@@ -88,7 +88,7 @@ impl Session {
 
     /// The solvers for puzzles in a format.
     pub(crate) fn solvers_for(&self, format: Format) -> Result<Arc<Solvers>, Status> {
-        let task = self.context.for_order(self.settings.task, format.order())?;
+        let task = task_for_order(&self.context, self.settings.task, format.order())?;
         Ok(Arc::new(self.context.solvers(format, task)))
     }
 

@@ -12,7 +12,7 @@ use crate::answer::{
 use crate::service::context::Context;
 use crate::service::metrics;
 use crate::service::rpc::options::unreadable;
-use crate::service::rpc::stream::session::Session;
+use crate::service::rpc::stream::session::StreamSession;
 use crate::service::rpc::stream::{BidiMethod, OutputBuffer};
 use crate::service::rpc::text::first_line;
 use crate::service::wire::codec::{LEAD, freeze_send_buffer, send_buffer, size_class, vec_with_size_class};
@@ -23,7 +23,7 @@ use crate::text::sniff;
 
 /// The state of a `SolveLines` stream.
 pub(crate) struct SolveLines {
-    session: Session,
+    session: StreamSession,
     /// The size of the last joined text, which is reserved for the next one: streams that send
     /// small messages keep doing so, and a text that grows bit by bit would be copied over and
     /// over.
@@ -36,7 +36,7 @@ pub(crate) struct LinesJob {
     solvers: Option<Arc<Solvers>>,
     text: JobText,
     first_line: u64,
-    messages: Vec<Message>,
+    messages: Vec<LinesMessage>,
     buffer: OutputBuffer<WrittenParts>,
     /// Whether following lines may join. Not if each puzzle is searched by itself, or spans lines.
     takes_more: bool,
@@ -52,7 +52,7 @@ enum JobText {
 
 /// The end of a message in the text of its job.
 #[derive(Clone, Copy)]
-struct Message {
+struct LinesMessage {
     /// The offset.
     end: usize,
     /// The number of the first line behind it.
@@ -87,7 +87,7 @@ impl JobText {
 
 impl LinesJob {
     fn new(solvers: Option<Arc<Solvers>>, text: Bytes, first_line: u64, next_line: u64) -> Self {
-        let messages = vec![Message { end: text.len(), next_line }];
+        let messages = vec![LinesMessage { end: text.len(), next_line }];
         let takes_more = solvers
             .as_ref()
             .is_some_and(|solvers| solvers.search_together() && solvers.format().is_by_line());
@@ -121,7 +121,7 @@ impl LinesJob {
             last.end = begin;
         }
         let end = begin + text.len();
-        self.messages.push(Message { end, next_line });
+        self.messages.push(LinesMessage { end, next_line });
         end
     }
 }
@@ -178,7 +178,7 @@ impl BidiMethod for SolveLines {
     type Response = proto::SolveLinesResponse;
 
     fn new(context: Arc<Context>) -> Result<Self, Status> {
-        Ok(Self { session: Session::new(context)?, joined: 0 })
+        Ok(Self { session: StreamSession::new(context)?, joined: 0 })
     }
 
     fn bytes(request: &Self::Request) -> usize {
@@ -253,7 +253,7 @@ impl BidiMethod for SolveLines {
             return None;
         }
         let (mut begin, mut first_line) = (0, job.first_line);
-        let each = job.messages.iter().map(|&Message { end, next_line }| {
+        let each = job.messages.iter().map(|&LinesMessage { end, next_line }| {
             let text = Bytes::copy_from_slice(&job.text.bytes()[begin..end]);
             let message = LinesJob::new(job.solvers.clone(), text, first_line, next_line);
             (begin, first_line) = (end, next_line);

@@ -12,8 +12,8 @@ use crate::answer::{
 };
 use crate::service::context::Context;
 use crate::service::metrics;
-use crate::service::rpc::stream::sent_puzzles::{Message, SentPuzzles, are_blank, format_of};
-use crate::service::rpc::stream::session::Session;
+use crate::service::rpc::stream::sent_puzzles::{PuzzlesMessage, SentPuzzles, are_blank, format_of};
+use crate::service::rpc::stream::session::StreamSession;
 use crate::service::rpc::stream::{BidiMethod, OutputBuffer};
 use crate::service::wire::codec::{size_class, vec_with_size_class};
 use crate::service::wire::convert::{self, internal_error};
@@ -22,7 +22,7 @@ use crate::solver::{Metrics, Search};
 use crate::text::Format;
 
 /// The state of a `SolveStream` stream.
-pub(crate) struct SolveStream(Session);
+pub(crate) struct SolveStream(StreamSession);
 
 /// The puzzles of a message, or of several consecutive ones.
 pub(crate) struct PuzzlesJob {
@@ -34,7 +34,7 @@ pub(crate) struct PuzzlesJob {
 
 /// The responses to the messages of a job. They are built on the thread that sends them.
 pub(crate) struct PuzzlesResponses {
-    messages: vec::IntoIter<Message>,
+    messages: vec::IntoIter<PuzzlesMessage>,
     answers: vec::IntoIter<PackedAnswer>,
     /// The number of the next puzzle.
     line: u64,
@@ -85,7 +85,7 @@ impl Iterator for PuzzlesResponses {
 
     fn next(&mut self) -> Option<Self::Item> {
         use proto::answer::Result as R;
-        let Message { batch_id, puzzles } = self.messages.next()?;
+        let PuzzlesMessage { batch_id, puzzles } = self.messages.next()?;
         let answer = |kept| {
             let line = self.line;
             self.line += 1;
@@ -152,7 +152,7 @@ impl BidiMethod for SolveStream {
     type Response = proto::SolveStreamResponse;
 
     fn new(context: Arc<Context>) -> Result<Self, Status> {
-        Session::new(context).map(Self)
+        StreamSession::new(context).map(Self)
     }
 
     fn bytes(request: &Self::Request) -> usize {
