@@ -344,18 +344,22 @@ impl BlockSolver {
                 self.solution.set_digits(self.batch.solution(searched));
             }
             let conflict = if may_break_rules { self.puzzle.first_conflict() } else { None };
-            let found = match verdict {
-                Verdict::Cancelled if is_given_up => Err(Problem::GaveUp { nodes: metrics.nodes }),
-                verdict => Found::of(verdict, &self.solution)?,
-            };
-            let result = match conflict {
+            // Not by way of `Found::of`: a result within a result costs lists of puzzles that have no
+            // answer 2.5 %.
+            let result = match (verdict, conflict) {
+                (Verdict::Cancelled, _) if !is_given_up => return Err(Cancelled),
                 // A puzzle that breaks the rules has no solution, but the broken rule is its error,
                 // and it has no cost.
-                Some(conflict) => {
+                (_, Some(conflict)) => {
                     metrics = Metrics::default();
                     Err(Problem::RuleBroken(conflict))
                 }
-                None => found,
+                (Verdict::Solved, None) => Ok(Found::Solution(&self.solution)),
+                (Verdict::Counted { count, exact }, None) => Ok(Found::Count { count, exact }),
+                (Verdict::NoSolution, None) => Err(Problem::NoSolution),
+                (Verdict::NotUnique, None) => Err(Problem::NotUnique),
+                (Verdict::GaveUp { nodes }, None) => Err(Problem::GaveUp { nodes }),
+                (Verdict::Cancelled, None) => Err(Problem::GaveUp { nodes: metrics.nodes }),
             };
             let result = result.map_err(|problem| PuzzleError { problem, line: Some(line) });
             let is_single = search.stop == Stop::Exhausted && search.solutions == 1;

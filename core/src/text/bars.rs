@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn numbers_of_two_digits_are_cells() {
         let value = |at: usize| (4 * (at / 16 % 4) + at / 64 + at % 16) % 16;
-        let is_clue = |at: usize| (at / 16 + at % 16) % 3 == 0;
+        let is_clue = |at: usize| (at / 16 + at % 16).is_multiple_of(3);
         let cells: Vec<String> = (0..256)
             .map(|at| if is_clue(at) { format!("{:>2}", value(at) + 1) } else { "  ".to_owned() })
             .collect();
