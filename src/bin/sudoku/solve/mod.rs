@@ -54,9 +54,6 @@ Examples:
 Each puzzle line is answered by one line, in order: a number, or `error: ` and a sentence.
 A number with a + behind it is where counting stopped: there are that many solutions or more.";
 
-/// What is done with puzzles, in the report of a run that stopped.
-const ANSWERED: &str = "answered";
-
 /// Arguments of `sudoku solve`.
 #[derive(Clone, Args)]
 #[command(after_long_help = SOLVE_EXAMPLES)]
@@ -471,7 +468,7 @@ impl Run<'_> {
             return Ok(interrupt::report("Stopped before the first puzzle"));
         };
         let first = Opened { reader, version, witness };
-        resume::report_place(&output, args.is_quiet());
+        resume::report_place(&output, "puzzle", args.is_quiet());
         let bar = progress::beside(&args.answer.out, || match inputs.len() {
             1 => progress::of_bytes(&args.run.progress, &first.reader),
             _ => progress::of_inputs(&args.run.progress, &first.reader, bytes),
@@ -492,7 +489,7 @@ impl Run<'_> {
             };
             if let Err(error) = result {
                 answered.bar.finish_and_clear();
-                return resume::stopped(&args.answer.out, answered.output, ANSWERED, error);
+                return resume::stopped(&args.answer.out, answered.output, resume::answered, error);
             }
             let has_errors = answered.output.progress().tally.error_count() > errors_before;
             has_unanswered_argument |= has_errors && prepared.input.is_typed();
@@ -505,7 +502,7 @@ impl Run<'_> {
         if let Some((witness, run)) = manifest
             && let Err(error) = write_manifest(args, &output, &witness, run)
         {
-            return resume::stopped(&args.answer.out, output, ANSWERED, error);
+            return resume::stopped(&args.answer.out, output, resume::answered, error);
         }
         let (tally, time) = (output.progress().tally.clone(), output.earlier() + self.begin.elapsed());
         output.finish()?;
