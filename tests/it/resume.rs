@@ -354,7 +354,7 @@ fn canonical_forms_are_resumed_to_the_same_bytes_and_counts() {
 
 #[test]
 fn checks_are_resumed_to_the_same_bytes_and_counts() {
-    let checks = Ratings::by("check", 300_000);
+    let checks = Ratings::by("check", 600_000);
     for (more, listed) in [
         // All rows that may be listed are, either before the run is stopped or only behind that.
         (&[][..], Some("10 of ")),
@@ -365,7 +365,7 @@ fn checks_are_resumed_to_the_same_bytes_and_counts() {
         let said = checks.assert_resumed("in.txt", more, "grids", "grids");
         assert_eq!(said.contains(" are listed"), listed.is_some(), "{more:?}: {said}");
         assert!(said.starts_with(listed.unwrap_or_default()), "{more:?}: {said}");
-        assert!(said.contains("300,000 grids in "), "{said}");
+        assert!(said.contains("600,000 grids in "), "{said}");
     }
     checks.assert_refused(
         "in.txt",
