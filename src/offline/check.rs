@@ -1,13 +1,12 @@
 //! The check of a whole input on all cores, in order.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::job_size::JobSize;
 use super::{CHUNK_BYTES, MIN_BATCH_BYTES, OfflineError, put_before, run};
 use crate::answer::{Check, CheckForm, CheckTally, CheckWriter, Checkers, Finding, check_block};
-use crate::input::{Chunk, Reader};
+use crate::input::{Chunk, Prefix, Reader};
 use crate::pipeline::ThreadPool;
 
 /// Which rows a check reports, and how.
@@ -26,7 +25,9 @@ pub struct CheckReport {
 pub struct CheckedPart {
     /// The bytes of the input, uncompressed, up to its end.
     pub end: u64,
-    /// The reports on its rows: the first part's begins with the heading.
+    /// What had been read of the input by then, if it is hashed.
+    pub prefix: Option<Prefix>,
+    /// The reports on its rows: those at the start of the input begin with the heading.
     pub text: Vec<u8>,
     /// The numbers of its rows.
     pub tally: CheckTally,
@@ -50,7 +51,7 @@ pub fn check(
     mut sink: impl FnMut(CheckedPart) -> Result<(), OfflineError>,
 ) -> Result<(), OfflineError> {
     let writer = Arc::new(CheckWriter::new(report.form, checkers.format()));
-    let mut heading = Some(writer.heading());
+    let mut heading = reader.is_at_start().then(|| writer.heading());
     let mut left = report.limit;
     let work = {
         let (checkers, cancel, writer) = (Arc::clone(checkers), Arc::clone(cancel), Arc::clone(&writer));
@@ -59,7 +60,7 @@ pub fn check(
     let recover = {
         let checkers = Arc::clone(checkers);
         move |chunk: &Chunk| {
-            let mut part = CheckedPart::empty(chunk.end());
+            let mut part = CheckedPart::empty(chunk);
             let block = chunk.block();
             part.tally = checkers.internal_errors(block, |row| {
                 if part.reported < report.limit {
@@ -87,7 +88,7 @@ fn check_chunk(
     cancel: &AtomicBool,
 ) -> Result<CheckedPart, OfflineError> {
     let block = chunk.block();
-    let mut part = CheckedPart::empty(chunk.end());
+    let mut part = CheckedPart::empty(chunk);
     let mut last = Finding::Right;
     part.tally = checkers.check(block, report.with_right, cancel, |row| {
         if part.reported < report.limit {
@@ -103,9 +104,9 @@ fn check_chunk(
 }
 
 impl CheckedPart {
-    const fn empty(end: u64) -> Self {
-        let tally = CheckTally { rows: 0, failures: BTreeMap::new() };
-        Self { end, text: Vec::new(), tally, single: None, reported: 0 }
+    fn empty(chunk: &Chunk) -> Self {
+        let (end, prefix) = (chunk.end(), chunk.prefix());
+        Self { end, prefix, text: Vec::new(), tally: CheckTally::default(), single: None, reported: 0 }
     }
 
     /// Keeps at most `most` of the reports, each of which is a line.

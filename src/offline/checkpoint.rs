@@ -23,6 +23,9 @@ pub(super) struct CheckpointedFile {
     pub(super) partial: Partial,
     /// The bytes written.
     bytes: u64,
+    /// The bytes of them that are of the answers which the progress counts. Behind these may be a
+    /// heading, a part of an answer, or a summary, and no checkpoint covers that.
+    counted_bytes: u64,
     /// The identity of the run, if another can resume it.
     pub(super) run: Option<RunIdentity>,
     /// Whether the file stays for another run if this one does not finish.
@@ -37,7 +40,16 @@ impl CheckpointedFile {
     pub(super) fn new(partial: Partial, run: Option<RunIdentity>, keep: bool) -> Self {
         let begin = Instant::now();
         let next_checkpoint = begin + FIRST_CHECKPOINT;
-        Self { partial, bytes: 0, run, keep, earlier: Duration::ZERO, begin, next_checkpoint }
+        Self {
+            partial,
+            bytes: 0,
+            counted_bytes: 0,
+            run,
+            keep,
+            earlier: Duration::ZERO,
+            begin,
+            next_checkpoint,
+        }
     }
 
     /// Resumes an earlier run, if this one is to and there is one, or begins anew. Returns how far
@@ -49,7 +61,7 @@ impl CheckpointedFile {
             return Ok(Progress::default());
         };
         self.partial.continue_at(journal.output_bytes()).map_err(fail)?;
-        self.bytes = journal.output_bytes();
+        (self.bytes, self.counted_bytes) = (journal.output_bytes(), journal.output_bytes());
         self.earlier = journal.work();
         Ok(progress)
     }
@@ -58,7 +70,7 @@ impl CheckpointedFile {
     pub(super) fn begin_anew(&mut self) -> io::Result<()> {
         self.partial.reset()?;
         self.partial.continue_at(0)?;
-        (self.bytes, self.earlier) = (0, Duration::ZERO);
+        (self.bytes, self.counted_bytes, self.earlier) = (0, 0, Duration::ZERO);
         Ok(())
     }
 
@@ -80,8 +92,10 @@ impl CheckpointedFile {
         Ok(())
     }
 
-    /// Records how far the run has come, if the next checkpoint is due.
-    pub(super) fn checkpoint_if_due(&mut self, progress: &Progress) -> io::Result<()> {
+    /// Notes that everything written is of answers that the progress counts, and records how far the
+    /// run has come, if the next checkpoint is due.
+    pub(super) fn count_written(&mut self, progress: &Progress) -> io::Result<()> {
+        self.counted_bytes = self.bytes;
         if Instant::now() >= self.next_checkpoint { self.checkpoint(progress) } else { Ok(()) }
     }
 
@@ -90,7 +104,7 @@ impl CheckpointedFile {
         let Some(run) = self.run.as_ref().filter(|_| progress.tally.answers > 0) else { return Ok(()) };
         let begin = Instant::now();
         let work = self.earlier + (begin - self.begin);
-        let Some(journal) = Journal::new(run, progress, self.bytes, work) else { return Ok(()) };
+        let Some(journal) = Journal::new(run, progress, self.counted_bytes, work) else { return Ok(()) };
         let is_recorded = self.partial.checkpoint(&journal)?;
         self.partial.keep_on_drop |= is_recorded && self.keep;
         let time = begin.elapsed();
@@ -104,8 +118,9 @@ impl CheckpointedFile {
             return false;
         }
         // On a full disk, a half-written answer takes the space that the checkpoint needs, so it is
-        // cut off first. If the checkpoint fails all the same, the one before it still holds.
-        let _ = self.partial.continue_at(self.bytes).and_then(|()| self.checkpoint(progress));
+        // cut off first, with everything that the progress does not count. If the checkpoint fails
+        // all the same, the one before it still holds.
+        let _ = self.partial.continue_at(self.counted_bytes).and_then(|()| self.checkpoint(progress));
         self.partial.keep_on_drop
     }
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::job_size::JobSize;
-use super::{OfflineError, Output, run};
+use super::{OfflineError, run};
 use crate::answer::{DisguiseTally, DisguiseTask, write_disguises};
-use crate::input::{Chunk, Reader};
+use crate::input::{Chunk, Prefix, Reader};
 use crate::pipeline::ThreadPool;
 
 /// About the bytes that are written as one job.
@@ -15,18 +15,30 @@ const WRITTEN_BYTES: usize = 1 << 20;
 /// The fewest bytes that are read as one job.
 const MIN_CHUNK_BYTES: usize = 128;
 
-/// Writes every row of `reader` to `output` in as many disguises as the task says; `watch` is called
-/// with the bytes of the input that are done.
+/// The next rows of the input in disguise.
+#[derive(Debug)]
+pub struct DisguisedPart {
+    /// The bytes of the input, uncompressed, up to its end.
+    pub end: u64,
+    /// What had been read of the input by then, if it is hashed.
+    pub prefix: Option<Prefix>,
+    /// The rows.
+    pub text: Vec<u8>,
+    /// Their tally.
+    pub tally: DisguiseTally,
+}
+
+/// Puts every row of `reader` into as many disguises as the task says, and passes the rows to
+/// `sink`, part by part and in order.
 ///
 /// # Errors
-/// Errors of reading and writing, or that `cancel` was set.
+/// Errors of reading and those of `sink`, or that `cancel` was set.
 pub fn disguise(
     reader: Reader,
     task: DisguiseTask,
     pool: &Arc<ThreadPool>,
     cancel: &Arc<AtomicBool>,
-    output: &mut Output,
-    mut watch: impl FnMut(u64, &DisguiseTally),
+    sink: impl FnMut(DisguisedPart) -> Result<(), OfflineError>,
 ) -> Result<(), OfflineError> {
     // What is written is many times as long as what is read, so few puzzles are a job.
     let copies = usize::try_from(task.times).unwrap_or(usize::MAX).saturating_add(1);
@@ -40,14 +52,9 @@ pub fn disguise(
             }
             let mut text = Vec::new();
             let tally = write_disguises(&format, &task, chunk.block(), &mut text);
-            Ok((chunk.end(), text, tally))
+            Ok(DisguisedPart { end: chunk.end(), prefix: chunk.prefix(), text, tally })
         }
     };
     let recover = |_: &Chunk| Err(OfflineError::Internal);
-    let sink = |(end, text, tally): (u64, Vec<u8>, DisguiseTally)| {
-        output.write(&text)?;
-        watch(end, &tally);
-        Ok(())
-    };
     run(reader, JobSize::fixed(chunk_bytes), pool, cancel, work, recover, sink)
 }

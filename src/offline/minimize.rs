@@ -4,23 +4,35 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::job_size::JobSize;
-use super::{CHUNK_BYTES, MIN_JOB_BYTES, OfflineError, Output, run};
+use super::{CHUNK_BYTES, MIN_JOB_BYTES, OfflineError, run};
 use crate::answer::{MinimizeTally, MinimizeTask, Minimizers};
-use crate::input::{Chunk, Reader};
+use crate::input::{Chunk, Prefix, Reader};
 use crate::pipeline::ThreadPool;
 
-/// Writes every row of `reader` to `output` without the clues that its puzzle can spare; `watch` is
-/// called with the bytes of the input that are done.
+/// The next rows of the input, without clues that can be spared.
+#[derive(Debug)]
+pub struct MinimizedPart {
+    /// The bytes of the input, uncompressed, up to its end.
+    pub end: u64,
+    /// What had been read of the input by then, if it is hashed.
+    pub prefix: Option<Prefix>,
+    /// The rows.
+    pub text: Vec<u8>,
+    /// Their tally.
+    pub tally: MinimizeTally,
+}
+
+/// Drops from every row of `reader` the clues that its puzzle can spare, and passes the rows to
+/// `sink`, part by part and in order.
 ///
 /// # Errors
-/// Errors of reading and writing, or that `cancel` was set.
+/// Errors of reading and those of `sink`, or that `cancel` was set.
 pub fn minimize(
     reader: Reader,
     task: MinimizeTask,
     pool: &Arc<ThreadPool>,
     cancel: &Arc<AtomicBool>,
-    output: &mut Output,
-    mut watch: impl FnMut(u64, &MinimizeTally),
+    sink: impl FnMut(MinimizedPart) -> Result<(), OfflineError>,
 ) -> Result<(), OfflineError> {
     let minimizers = Arc::new(Minimizers::new(reader.format().clone(), task));
     let work = {
@@ -28,14 +40,9 @@ pub fn minimize(
         move |chunk: &Chunk| {
             let mut text = Vec::new();
             let tally = minimizers.minimize(chunk.block(), &cancel, &mut text)?;
-            Ok((chunk.end(), text, tally))
+            Ok(MinimizedPart { end: chunk.end(), prefix: chunk.prefix(), text, tally })
         }
     };
     let recover = |_: &Chunk| Err(OfflineError::Internal);
-    let sink = |(end, text, tally): (u64, Vec<u8>, MinimizeTally)| {
-        output.write(&text)?;
-        watch(end, &tally);
-        Ok(())
-    };
     run(reader, JobSize::growing(MIN_JOB_BYTES, CHUNK_BYTES), pool, cancel, work, recover, sink)
 }

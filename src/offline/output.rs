@@ -289,7 +289,7 @@ impl Output {
     fn record(&mut self, end: u64, prefix: Option<Prefix>) -> Result<(), OutputError> {
         (self.progress.bytes, self.progress.prefix) = (end, prefix);
         if let Target::Partial(output) = &mut self.target {
-            let recorded = output.checkpoint_if_due(&self.progress);
+            let recorded = output.count_written(&self.progress);
             recorded.map_err(|cause| OutputError::Io { name: self.name.clone(), cause })?;
         }
         Ok(())
@@ -379,6 +379,7 @@ mod tests {
     use std::fs::Permissions;
 
     use super::*;
+    use crate::input::Version;
 
     fn names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
@@ -527,6 +528,40 @@ mod tests {
         output.write(b"new\n").unwrap();
         output.finish().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new\n");
+        assert_eq!(names(folder.path()), ["out.txt"]);
+    }
+
+    /// A heading stands before the answers that are counted, and behind them a part of the next ones
+    /// or a summary.
+    #[test]
+    fn what_is_written_behind_the_answers_that_are_counted_is_not_resumed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.txt");
+        let run = RunIdentity {
+            program: "sudoku 1.0.0".to_owned(),
+            command: "check".to_owned(),
+            input: "/lists/a.txt".to_owned(),
+            version: Version { bytes: 9, modified: (1, 2), changed: (3, 4), inode: 5 },
+            options: Vec::new(),
+        };
+        let open = || Output::resumable(&path, false, run.clone(), true).unwrap();
+        let prefix = Some(Prefix { bytes: 9, hash: 1 });
+        // An output may still be empty.
+        let mut output = open();
+        output.add_rows(3, prefix, b"", 1, BTreeMap::new()).unwrap();
+        output.write(b"a summary\n").unwrap();
+        assert!(output.stop());
+        let mut output = open();
+        assert_eq!((output.progress().bytes, output.progress().tally.answers), (3, 1));
+        output.write(b"heading\n").unwrap();
+        output.add_rows(6, prefix, b"one\n", 2, BTreeMap::new()).unwrap();
+        output.write(b"a part of two\n").unwrap();
+        assert!(output.stop());
+        let mut output = open();
+        assert_eq!((output.progress().bytes, output.progress().tally.answers), (6, 3));
+        output.write(b"two\n").unwrap();
+        output.finish().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"heading\none\ntwo\n");
         assert_eq!(names(folder.path()), ["out.txt"]);
     }
 

@@ -109,8 +109,11 @@ impl Partial {
         file.take(MAX_JOURNAL_BYTES).read_to_end(&mut text).ok()?;
         let journal: Journal = serde_json::from_slice(&text).ok()?;
         // A file that was not synced before the machine went down may be shorter, or end in zeros.
-        let mut last = [0];
-        self.file.read_exact_at(&mut last, journal.output_bytes().checked_sub(1)?).ok()?;
+        // Where nothing was reported, there is nothing that could be missing.
+        let mut last = *b"\n";
+        if let Some(place) = journal.output_bytes().checked_sub(1) {
+            self.file.read_exact_at(&mut last, place).ok()?;
+        }
         (last == *b"\n").then_some(journal)
     }
 

@@ -9,7 +9,7 @@ use super::{CHUNK_BYTES, OfflineError, completed, put_before};
 use crate::answer::{
     Block, Cancelled, EnumerateTally, Enumerators, SolutionEvent, SolutionRow, SolutionWriter,
 };
-use crate::input::{Chunk, Reader};
+use crate::input::{Chunk, Prefix, Reader};
 use crate::pipeline::{Panicked, PartTaker, ThreadPool, catch_panic, run_in_parts, run_in_parts_here};
 
 /// About the bytes of solutions that a job may have: more, and it waits for its turn.
@@ -29,7 +29,11 @@ const PART_TIME: Duration = Duration::from_millis(50);
 pub struct SolutionsPart {
     /// The bytes of the input, uncompressed, of which everything is told.
     pub done: u64,
-    /// The solutions as text: the first part's begins with the heading.
+    /// What had been read of the input by then, if it is hashed.
+    pub prefix: Option<Prefix>,
+    /// Whether the text ends there too. If not, it ends among the puzzles that follow.
+    pub is_complete: bool,
+    /// The solutions as text: those at the start of the input begin with the heading.
     pub text: Vec<u8>,
     /// Their tally. A puzzle counts where its solutions end.
     pub tally: EnumerateTally,
@@ -54,7 +58,7 @@ pub fn solutions(
     let chunk_bytes = (JOB_BYTES / times).clamp(MIN_CHUNK_BYTES, CHUNK_BYTES);
     reader.read_in_chunks_of(chunk_bytes);
     let is_short = reader.has_at_most(chunk_bytes);
-    let mut heading = Some(writer.heading());
+    let mut heading = reader.is_at_start().then(|| writer.heading());
     let work = {
         let (enumerators, cancel, writer) = (Arc::clone(enumerators), Arc::clone(cancel), Arc::new(writer));
         move |chunk: &Chunk, take: &mut PartTaker<'_, SolutionsPart>| {
@@ -78,6 +82,8 @@ pub fn solutions(
 struct SolutionsJob<'a, 'b> {
     /// Where the chunk begins and ends in the input.
     span: (u64, u64),
+    /// What had been read of the input when the chunk was handed out, if it is hashed.
+    prefix: Option<Prefix>,
     writer: &'a SolutionWriter,
     take: &'a mut PartTaker<'b, SolutionsPart>,
     text: Vec<u8>,
@@ -93,6 +99,7 @@ impl<'a, 'b> SolutionsJob<'a, 'b> {
     fn new(chunk: &Chunk, writer: &'a SolutionWriter, take: &'a mut PartTaker<'b, SolutionsPart>) -> Self {
         Self {
             span: (chunk.end().saturating_sub(chunk.block().text.len() as u64), chunk.end()),
+            prefix: chunk.prefix(),
             writer,
             take,
             text: Vec::new(),
@@ -139,6 +146,7 @@ impl<'a, 'b> SolutionsJob<'a, 'b> {
         self.whole = 0;
         let (text, tally) = (std::mem::take(&mut self.text), std::mem::take(&mut self.tally));
         let (begin, end) = self.span;
-        (self.take)(SolutionsPart { done: if is_last { end } else { begin }, text, tally })
+        let (done, prefix) = if is_last { (end, self.prefix) } else { (begin, None) };
+        (self.take)(SolutionsPart { done, prefix, is_complete: is_last, text, tally })
     }
 }

@@ -1,4 +1,5 @@
-//! `sudoku rate --resume` and `sudoku canon --resume`: runs that are stopped and resumed.
+//! `--resume` of the commands that go through the rows of a file, such as `sudoku rate`: runs that
+//! are stopped and resumed.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -6,6 +7,7 @@ use std::process::{Child, Command, Output};
 
 use crate::harness::{
     Folder, eventually, forge_version, list, signal, skipped, stderr, stdout, succeeded, sudoku,
+    unique_puzzles,
 };
 
 const PARTIAL: &str = ".out.txt.sudoku-partial";
@@ -58,13 +60,52 @@ impl Ratings {
         child.wait_with_output().unwrap()
     }
 
+    /// Checks that a run is complete. Of the lists here some grids are always wrong.
+    fn assert_complete(&self, output: &Output) {
+        let code = i32::from(self.command == "check");
+        assert_eq!(output.status.code(), Some(code), "{}", stderr(output));
+    }
+
     /// What a run writes that nothing stops, and what it prints.
     fn unbroken(&self, file: &str, more: &[&str]) -> (Vec<u8>, Output) {
         let output = self.rate(file, "whole.txt", more).output().unwrap();
-        succeeded(&output);
+        self.assert_complete(&output);
         let whole = fs::read(self.folder.path("whole.txt")).unwrap();
         fs::remove_file(self.folder.path("whole.txt")).unwrap();
         (whole, output)
+    }
+
+    /// Checks that a run which is stopped and resumed writes and prints what an unbroken one does.
+    /// Returns what that prints. It goes on after a number of `unit`, and is stopped after one of
+    /// `done`.
+    fn assert_resumed(&self, file: &str, more: &[&str], unit: &str, done: &str) -> String {
+        let (whole, complete) = self.unbroken(file, more);
+        let stopped = self.stopped(file, &[more, &["--threads", "1"]].concat());
+        assert_eq!(stopped.status.code(), Some(143), "{}", stderr(&stopped));
+        let (said, out) = (stderr(&stopped), self.folder.path("out.txt"));
+        let end = format!(" {done}; {out} was not written, but --resume goes on from here.\n");
+        assert!(said.starts_with("Interrupted. Stopped after ") && said.ends_with(&end), "{said}");
+        let resumed = self.resume(file, more);
+        self.assert_complete(&resumed);
+        let said = stderr(&resumed);
+        let (place, rest) = said.split_once('\n').unwrap();
+        assert!(place.starts_with("Going on after ") && place.ends_with(&format!(" {unit}.")), "{said}");
+        assert_eq!(without_times(rest), without_times(&stderr(&complete)), "{file} {more:?}");
+        self.assert_out_is(&whole, &format!("{file} {more:?}"));
+        stderr(&complete)
+    }
+
+    /// Stops a run with the arguments `begun`, and checks that none with other arguments resumes it.
+    /// These stand before what was given then, and what is given now.
+    fn assert_refused(&self, file: &str, begun: &[&str], others: &[(&[&str], &str, &str)]) {
+        self.stopped(file, &[begun, &["--threads", "1"]].concat());
+        for (more, then, now) in others {
+            let refused = self.resume(file, more);
+            assert_eq!(refused.status.code(), Some(2), "{more:?}");
+            let sentence = format!("was begun with {then}, and now it is {now}. Repeat");
+            assert!(stderr(&refused).contains(&sentence), "{more:?}: {}", stderr(&refused));
+        }
+        assert_eq!(self.folder.names(), [JOURNAL, PARTIAL, file]);
     }
 
     /// Checks that the output is complete, and takes it away.
@@ -82,6 +123,18 @@ fn table(output: &Output) -> String {
     let begin = said.find("rating ").unwrap_or_else(|| panic!("{said}"));
     let end = said.find(" puzzles in ").unwrap_or_else(|| panic!("{said}"));
     said[begin..end].to_owned()
+}
+
+/// What a run prints, without times and speeds.
+fn without_times(said: &str) -> String {
+    let without = |line: &str| match line.rsplit_once(" in ") {
+        Some((before, time)) => {
+            let behind = time.split_once(" a second").or_else(|| time.split_once(" s"));
+            format!("{before}{}\n", behind.map_or("", |(_, behind)| behind))
+        }
+        None => format!("{line}\n"),
+    };
+    said.lines().map(without).collect()
 }
 
 #[test]
@@ -297,4 +350,164 @@ fn canonical_forms_are_resumed_to_the_same_bytes_and_counts() {
     }
     let parquet = forms.resume("in.txt", &["-f", "parquet"]);
     assert!(stderr(&parquet).contains("--resume is for text."), "{}", stderr(&parquet));
+}
+
+#[test]
+fn checks_are_resumed_to_the_same_bytes_and_counts() {
+    let checks = Ratings::by("check", 600_000);
+    for (more, listed) in [
+        // All rows that may be listed are, either before the run is stopped or only behind that.
+        (&[][..], Some("10 of ")),
+        (&["-n", "200000"], Some("200000 of ")),
+        (&["--only-failures"], None),
+        (&["--format", "csv", "--unique"], None),
+    ] {
+        let said = checks.assert_resumed("in.txt", more, "grids", "grids");
+        assert_eq!(said.contains(" are listed"), listed.is_some(), "{more:?}: {said}");
+        assert!(said.starts_with(listed.unwrap_or_default()), "{more:?}: {said}");
+        assert!(said.contains("600,000 grids in "), "{said}");
+    }
+    checks.assert_refused(
+        "in.txt",
+        &[],
+        &[
+            (&["--format", "csv"], "--format text", "--format csv"),
+            (&["--unique"], "no --unique", "--unique"),
+            (&["--only-failures"], "no --only-failures", "--only-failures"),
+            (&["-n", "11"], "--limit 10", "--limit 11"),
+            (&["--node-limit", "7"], "--node-limit 1000000", "--node-limit 7"),
+            (&["--size", "9"], "no --size", "--size 9"),
+        ],
+    );
+}
+
+/// Nothing is written before the run is stopped, so that the record is about no bytes of the output.
+#[test]
+fn a_check_is_resumed_that_has_found_nothing_wrong() {
+    let checks = Ratings::by("check", 1);
+    let puzzles = checks.folder.write("puzzles.txt", unique_puzzles(1_000).join("\n"));
+    let solved = stdout(&sudoku(&["solve", &puzzles, "-q", "--format", "csv"]).output().unwrap());
+    let (heading, rows) = solved.split_once('\n').unwrap();
+    let table = [heading, "\n", &rows.repeat(300), "12,\n"].concat();
+    checks.folder.write("in.csv", table);
+    for more in [&["--unique", "--only-failures"][..], &["--unique"]] {
+        let said = checks.assert_resumed("in.csv", more, "rows", "rows");
+        assert!(said.contains("300,001 rows in "), "{said}");
+    }
+}
+
+#[test]
+fn minimized_puzzles_are_resumed_to_the_same_bytes_and_counts() {
+    let minimized = Ratings::by("minimize", 5_000);
+    for more in [&[][..], &["--seed", "7"]] {
+        let said = minimized.assert_resumed("in.txt", more, "puzzles", "puzzles");
+        assert!(said.starts_with("5,000 puzzles in ") && said.contains(" clues dropped, "), "{said}");
+        assert!(said.contains("51 rows were copied as they stand (51 wrong_length)."), "{said}");
+    }
+    // The heading of a table is written once.
+    let rows: Vec<String> = list(5_000).lines().map(|line| format!("{line},x\n")).collect();
+    minimized.folder.write("in.csv", ["puzzle,name\n", &rows.concat()].concat());
+    minimized.assert_resumed("in.csv", &["--seed", "7"], "puzzles", "puzzles");
+    fs::remove_file(minimized.folder.path("in.csv")).unwrap();
+    minimized.assert_refused(
+        "in.txt",
+        &["--seed", "7"],
+        &[(&[], "--seed 7", "no --seed"), (&["--seed", "8"], "--seed 7", "--seed 8")],
+    );
+}
+
+#[test]
+fn solutions_are_resumed_to_the_same_bytes_and_counts() {
+    // Puzzles with one clue, whose solutions are more than are written at once.
+    let puzzle = |k: usize| {
+        let (before, behind) = (".".repeat(k % 81), ".".repeat(80 - k % 81));
+        if k % 97 == 96 { "12\n".to_owned() } else { format!("{before}1{behind}\n") }
+    };
+    let solutions = Ratings::by("solutions", 1);
+    solutions.folder.write("in.txt", (0..300).map(puzzle).collect::<String>());
+    for more in [&["-n", "1000"][..], &["-n", "1000", "--format", "csv"]] {
+        let said = solutions.assert_resumed("in.txt", more, "puzzles", "solutions");
+        assert!(said.starts_with("300 puzzles in "), "{said}");
+        assert!(
+            said.ends_with(": 297,000 solutions, 297 puzzles cut off at --limit 1000, 3 error lines.\n"),
+            "{said}"
+        );
+    }
+    solutions.assert_refused(
+        "in.txt",
+        &["-n", "1000"],
+        &[
+            (&[], "--limit 1000", "--limit 10"),
+            (&["-n", "1000", "--format", "tsv"], "--format text", "--format tsv"),
+            (&["-n", "1000", "--node-limit", "7"], "--node-limit 1000000", "--node-limit 7"),
+        ],
+    );
+}
+
+#[test]
+fn disguises_are_resumed_to_the_same_bytes_and_counts() {
+    let disguises = Ratings::by("disguise", 20_000);
+    let more = ["--times", "20", "--seed", "7", "--with-original"];
+    let said = disguises.assert_resumed("in.txt", &more, "puzzles", "puzzles");
+    assert!(said.contains(" puzzles in disguise: ") && said.contains("206 rows were copied"), "{said}");
+
+    // A random seed is that of the run which is resumed.
+    disguises.stopped("in.txt", &["--times", "20", "--threads", "1"]);
+    let resumed = disguises.resume("in.txt", &["--times", "20"]);
+    succeeded(&resumed);
+    let said = stderr(&resumed);
+    let seed = said.split_once("The seed was ").unwrap_or_else(|| panic!("{said}")).1;
+    let seed = seed.split_once('.').unwrap().0;
+    let (whole, _) = disguises.unbroken("in.txt", &["--times", "20", "--seed", seed]);
+    disguises.assert_out_is(&whole, "a random seed");
+
+    disguises.assert_refused(
+        "in.txt",
+        &["--times", "20"],
+        &[
+            (&["--times", "21"], "--times 20", "--times 21"),
+            (&["--times", "20", "--seed", "7"], "no --seed", "--seed 7"),
+            (&["--times", "20", "--with-original"], "no --with-original", "--with-original"),
+        ],
+    );
+}
+
+#[test]
+fn no_command_resumes_what_it_cannot() {
+    let folder = Folder::new();
+    let puzzles = list(3);
+    let (input, out) = (folder.write("in.txt", &puzzles), folder.path("out.txt"));
+    let (array, puzzle) = (folder.path("out.parquet"), puzzles.lines().next().unwrap());
+    let (input, out, array) = (&*input, &*out, &*array);
+    for command in ["check", "solutions", "minimize", "disguise"] {
+        let has_forms = ["check", "solutions"].contains(&command);
+        let not_text = if has_forms { "--resume is for text." } else { "out.parquet would be text." };
+        for (args, sentence) in [
+            (&[input, "-o", "-"][..], "--resume needs a file to go on with."),
+            (&["-", "-o", out], "--resume needs an input that can be read again."),
+            (&[puzzle, "-o", out], "--resume needs an input that can be read again."),
+            (&[input, input, "-o", out], "--resume continues a run over one file"),
+            (&[input, "-o", "/dev/null"], "/dev/null is no regular file"),
+            (&[input, "-o", array], not_text),
+            (&[input], "--output <FILE>"),
+            (&[input, "-o", input], "is the input itself."),
+        ] {
+            let refused = sudoku(&[&[command, "--resume"][..], args].concat()).output().unwrap();
+            assert_eq!(refused.status.code(), Some(2), "{command} {args:?}");
+            assert!(stderr(&refused).contains(sentence), "{command} {args:?}: {}", stderr(&refused));
+        }
+        assert_eq!(folder.names(), ["in.txt"]);
+        // With nothing to resume the run begins at the start; a single grid is described as ever.
+        for content in [puzzles.as_str(), puzzle] {
+            folder.write("in.txt", content);
+            let seed: &[&str] = if command == "disguise" { &["--seed", "7"] } else { &[] };
+            let plain = sudoku(&[&[command, input, "-q"][..], seed].concat()).output().unwrap();
+            let args = [&[command, input, "-q", "-o", out, "--resume"][..], seed].concat();
+            let resumed = sudoku(&args).output().unwrap();
+            assert_eq!(resumed.status.code(), plain.status.code(), "{command}: {}", stderr(&resumed));
+            assert_eq!(folder.read("out.txt"), stdout(&plain), "{command}");
+        }
+        fs::remove_file(out).unwrap();
+        folder.write("in.txt", &puzzles);
+    }
 }

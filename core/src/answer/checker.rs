@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::iter;
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
@@ -184,6 +185,12 @@ pub struct CheckedRow<'a> {
     pub finding: &'a Finding,
 }
 
+/// The name of the number of rows in [`CheckTally::named`].
+const ROWS: &str = "rows";
+
+/// What the names of the other numbers begin with.
+const FAILURE: &str = "failure ";
+
 /// The numbers of rows by what was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckTally {
@@ -198,6 +205,28 @@ impl CheckTally {
     pub fn add(&mut self, other: &Self) {
         self.rows += other.rows;
         add_counts(&mut self.failures, &other.failures);
+    }
+
+    /// Every number under a name, for a record of an unfinished run.
+    #[must_use]
+    pub fn named(&self) -> BTreeMap<String, u64> {
+        let Self { rows, failures } = self;
+        let failures = failures.iter().map(|(code, &count)| (format!("{FAILURE}{code}"), count));
+        iter::once((ROWS.to_owned(), *rows)).chain(failures).collect()
+    }
+
+    /// The tally with these numbers. `None` if they are not those of [`Self::named`]: a name is
+    /// missing or unknown.
+    #[must_use]
+    pub fn from_named(named: &BTreeMap<String, u64>) -> Option<Self> {
+        let code = |name: &str| {
+            let code = name.strip_prefix(FAILURE)?;
+            Finding::CODES.into_iter().chain(Problem::CODES).find(|known| *known == code)
+        };
+        let failures = named.iter().filter_map(|(name, &count)| Some((code(name)?, count))).collect();
+        let tally = Self { rows: *named.get(ROWS)?, failures };
+        // What was not understood is missing.
+        (tally.named() == *named).then_some(tally)
     }
 
     /// The number of rows that are not right.
@@ -603,4 +632,30 @@ impl Checker {
 
 fn blanks(grid: &Grid) -> usize {
     grid.order().cells() - grid.filled()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tally_is_known_by_its_names() {
+        let codes = Finding::CODES.into_iter().skip(1).chain(Problem::CODES);
+        let failures: BTreeMap<&str, u64> = codes.zip(2..).collect();
+        let all = 1 + failures.len();
+        let tally = CheckTally { rows: 1, failures };
+        let named = tally.named();
+        assert_eq!(named.len(), all, "two numbers have the same name");
+        for tally in [tally, CheckTally::default()] {
+            assert_eq!(CheckTally::from_named(&tally.named()), Some(tally));
+        }
+        for unknown in ["hardest", "failure of-another-program", "error wrong_length"] {
+            let mut named = named.clone();
+            named.insert(unknown.to_owned(), 1);
+            assert_eq!(CheckTally::from_named(&named), None, "{unknown}");
+        }
+        let mut named = named;
+        named.remove("rows");
+        assert_eq!(CheckTally::from_named(&named), None);
+    }
 }

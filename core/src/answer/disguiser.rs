@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Block, add_counts, copy_row, read_rows};
+use super::{Block, add_counts, copy_row, errors_among, named_errors, read_rows};
 use crate::canon::Disguise;
 use crate::grid::Grid;
 use crate::text::{Format, PuzzleError};
@@ -46,6 +46,29 @@ impl DisguiseTally {
         self.puzzles += other.puzzles;
         self.written += other.written;
         add_counts(&mut self.errors, &other.errors);
+    }
+
+    /// Every number under a name, for a record of an unfinished run.
+    #[must_use]
+    pub fn named(&self) -> BTreeMap<String, u64> {
+        let Self { puzzles, written, errors } = self;
+        let single = [("puzzles", puzzles), ("written", written)];
+        single
+            .map(|(name, &count)| (name.to_owned(), count))
+            .into_iter()
+            .chain(named_errors(errors))
+            .collect()
+    }
+
+    /// The tally with these numbers. `None` if they are not those of [`Self::named`]: a name is
+    /// missing or unknown.
+    #[must_use]
+    pub fn from_named(named: &BTreeMap<String, u64>) -> Option<Self> {
+        let single = |name: &str| named.get(name).copied();
+        let tally =
+            Self { puzzles: single("puzzles")?, written: single("written")?, errors: errors_among(named) };
+        // What was not understood is missing.
+        (tally.named() == *named).then_some(tally)
     }
 
     /// The number of rows that are bad.
@@ -109,4 +132,29 @@ pub fn write_disguises(
         }
     });
     tally
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Problem;
+
+    #[test]
+    fn a_tally_is_known_by_its_names() {
+        let errors = BTreeMap::from([(Problem::CODES[0], 4), (Problem::CODES[1], 5)]);
+        let tally = DisguiseTally { puzzles: 1, written: 2, errors };
+        let named = tally.named();
+        assert_eq!(named.len(), 4, "two numbers have the same name");
+        assert_eq!(DisguiseTally::from_named(&named), Some(tally));
+        for unknown in ["hardest", "error of-another-program"] {
+            let mut named = named.clone();
+            named.insert(unknown.to_owned(), 1);
+            assert_eq!(DisguiseTally::from_named(&named), None, "{unknown}");
+        }
+        for missing in ["puzzles", "written"] {
+            let mut named = named.clone();
+            named.remove(missing);
+            assert_eq!(DisguiseTally::from_named(&named), None, "{missing}");
+        }
+    }
 }

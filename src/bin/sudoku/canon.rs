@@ -13,7 +13,7 @@ use sudoku_stream::pipeline;
 
 use crate::cli::input::InputArgs;
 use crate::cli::output::OutputArgs;
-use crate::cli::resume::{ResumeArgs, RowsRun};
+use crate::cli::resume::{self, ResumeArgs, RowsRun};
 use crate::cli::run::RunArgs;
 use crate::cli::{interrupt, print, progress, rows, value};
 
@@ -89,6 +89,8 @@ impl CanonArgs {
             resume: self.resume,
             form: self.form(),
             has_rows: true,
+            keeps_rows: true,
+            unit: |_| "puzzle",
             options: vec![
                 ("--format", Some(self.form().to_string())),
                 ("--by", self.by.map(|basis| basis.to_string())),
@@ -98,9 +100,6 @@ impl CanonArgs {
         }
     }
 }
-
-/// What was done with the puzzles of a run that stopped.
-const ANSWERED: &str = "answered";
 
 /// Runs `sudoku canon`.
 pub fn run(args: &CanonArgs) -> anyhow::Result<ExitCode> {
@@ -117,7 +116,7 @@ pub fn run(args: &CanonArgs) -> anyhow::Result<ExitCode> {
     for input in &inputs {
         let recall = |counts: &_| CanonTally::from_named(counts).map(|counted| tally = counted).is_some();
         let Some(reader) = rows.open(input, &mut opened, &cancel, rows::check_9x9, recall)? else {
-            return rows.stopped(opened, ANSWERED, OfflineError::Cancelled);
+            return rows.stopped(opened, resume::answered, OfflineError::Cancelled);
         };
         let Some(output) = &mut opened else { bail!("There is no output.") };
         let canonizers = Arc::new(Canonizers::new(reader.format().clone(), task));
@@ -134,7 +133,7 @@ pub fn run(args: &CanonArgs) -> anyhow::Result<ExitCode> {
         });
         bar.finish_and_clear();
         if let Err(error) = result {
-            return rows.stopped(opened, ANSWERED, error);
+            return rows.stopped(opened, resume::answered, error);
         }
         // All puzzles of a single input may have been answered by an earlier run.
         if tally.puzzles == if input.is_only() { 0 } else { before } {

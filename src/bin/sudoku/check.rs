@@ -1,6 +1,7 @@
 //! `sudoku check`: whether solutions are right, and which cells of grids break which rule.
 
 use std::fmt::Write as _;
+use std::mem;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -9,17 +10,19 @@ use std::time::Instant;
 use anyhow::bail;
 use clap::Args;
 use sudoku_stream::answer::{Check, CheckForm, CheckTally, CheckTask, Checkers, Finding, Mistake};
-use sudoku_stream::offline::{self, CheckReport, CheckedPart, OfflineError, Output};
+use sudoku_stream::input::Reader;
+use sudoku_stream::offline::{self, CheckReport, CheckedPart, OfflineError, Output, Progress};
 use sudoku_stream::pipeline::{self, ThreadPool};
 use sudoku_stream::solver::DEFAULT_NODE_LIMIT;
 use sudoku_stream::text::{Format, Problem};
 
-use crate::cli::input::{Input, InputArgs, check_row_form};
+use crate::cli::input::{Input, InputArgs};
 use crate::cli::interrupt;
 use crate::cli::output::OutputArgs;
+use crate::cli::resume::{ResumeArgs, RowsRun};
 use crate::cli::run::RunArgs;
 use crate::cli::value::{self, whole};
-use crate::cli::{exit, print, progress, rows};
+use crate::cli::{exit, print, progress};
 
 /// The most flaws of one grid that are printed.
 const MAX_FLAWS_SHOWN: usize = 10;
@@ -29,6 +32,7 @@ Examples:
   sudoku check grids.txt
   sudoku check kaggle.csv --unique
   sudoku check kaggle.csv --only-failures --format csv -o failures.csv
+  sudoku check million.csv --unique -o report.txt --resume
   sudoku solve puzzles.txt -f csv | sudoku check
 
 In a table, each solution is checked against the puzzle beside it.
@@ -73,6 +77,9 @@ pub struct CheckArgs {
     out: OutputArgs,
 
     #[command(flatten)]
+    resume: ResumeArgs,
+
+    #[command(flatten)]
     run: RunArgs,
 }
 
@@ -89,6 +96,28 @@ impl CheckArgs {
         let limit = if is_text && !self.only_failures { self.limit } else { usize::MAX };
         CheckReport { form, with_right: !is_text && !self.only_failures, limit }
     }
+
+    /// How inputs and the output are opened.
+    fn rows(&self) -> RowsRun<'_> {
+        let has_limit = self.form() == CheckForm::Text && !self.only_failures;
+        RowsRun {
+            command: "check",
+            out: &self.out,
+            resume: self.resume,
+            form: self.form(),
+            has_rows: true,
+            keeps_rows: !self.only_failures,
+            unit,
+            options: vec![
+                ("--format", Some(self.form().to_string())),
+                ("--unique", self.unique.then(String::new)),
+                ("--only-failures", self.only_failures.then(String::new)),
+                ("--limit", has_limit.then(|| self.limit.to_string())),
+                ("--node-limit", Some(self.node_limit.to_string())),
+            ],
+            is_quiet: self.run.progress.quiet,
+        }
+    }
 }
 
 /// Runs `sudoku check`.
@@ -97,26 +126,29 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     let cancel = interrupt::flag()?;
     let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
     let inputs = args.input.all()?;
+    let rows = args.rows();
+    rows.check(inputs.len())?;
     if inputs.len() > 1 && args.form() != CheckForm::Text {
         let inputs = inputs.len();
         bail!("A table reports on one input, and {inputs} were named. Name one, or use --format text.");
     }
-    let mut run =
-        CheckRun { args, cancel, pool, begin, output: None, tally: CheckTally::default(), listed: 0 };
-    let mut unit = "grid";
+    let tally = CheckTally::default();
+    let mut run = CheckRun { args, rows, cancel, pool, begin, output: None, tally, listed: 0 };
+    let mut has_table = false;
     for input in &inputs {
         match run.check(input)? {
-            Checked::Whole { is_table: true } => unit = "row",
-            Checked::Whole { is_table: false } => {}
+            Checked::Whole { is_table } => has_table |= is_table,
             Checked::Stopped(code) => return Ok(code),
         }
     }
     let CheckRun { output, tally, .. } = run;
+    let mut time = begin.elapsed();
     if let Some(output) = output {
+        time += output.earlier();
         output.finish()?;
     }
     if !args.run.progress.quiet && tally.rows > 1 {
-        let (rows, time) = (print::counted(tally.rows, unit), begin.elapsed());
+        let rows = print::counted(tally.rows, unit(has_table));
         let rate = print::per_second(tally.rows, time);
         print::status_line(&format!("{rows} in {:.3} s, {rate} a second.", time.as_secs_f64()));
     }
@@ -126,12 +158,14 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
 /// A check of one input or several.
 struct CheckRun<'a> {
     args: &'a CheckArgs,
+    rows: RowsRun<'a>,
     cancel: Arc<AtomicBool>,
     pool: Arc<ThreadPool>,
     begin: Instant,
     /// Opened with the first input, because an input must not be the output.
     output: Option<Output>,
-    /// What was found in the inputs that are done.
+    /// What was found in the inputs that are done, or in the only one by an earlier run that is
+    /// resumed.
     tally: CheckTally,
     /// The failures listed for them.
     listed: usize,
@@ -149,22 +183,21 @@ impl CheckRun<'_> {
     /// Checks one input.
     fn check(&mut self, input: &Input) -> anyhow::Result<Checked> {
         let args = self.args;
-        let opened = rows::open(input, &[args.out.path().map(ToOwned::to_owned)], &self.cancel)?;
-        let Some(reader) = opened else {
-            return Ok(Checked::Stopped(interrupt::report("Stopped before the first grid")));
+        let Some(reader) = self.open(input)? else {
+            return self.stopped(false, OfflineError::Cancelled);
         };
-        check_row_form(reader.format(), args.form().row_form(), reader.name())?;
-        let output = match &mut self.output {
-            Some(output) => output,
-            none => none.insert(rows::output_in(&args.out, args.form(), &reader, !args.only_failures)?),
-        };
+        // An earlier run can only have checked a part of a single input.
+        let mut tally = if input.is_only() { mem::take(&mut self.tally) } else { CheckTally::default() };
+        let Some(output) = &mut self.output else { bail!("There is no output.") };
         let (name, format) = (reader.name().to_owned(), reader.format().clone());
         let task = CheckTask { is_unique: args.unique, node_limit: args.node_limit, ..CheckTask::default() };
         let checkers = Arc::new(Checkers::new(format.clone(), task));
         let bar = progress::beside(&args.out, || progress::of_bytes(&args.run.progress, &reader));
+        bar.set_position(output.progress().bytes);
+        bar.reset_eta();
         let mut report = args.report();
-        let most = report.limit;
-        report.limit = most.saturating_sub(self.listed);
+        let limit = report.limit.saturating_sub(self.listed);
+        report.limit = limit.saturating_sub(count(tally.failure_count()));
         let has_summary = report.form == CheckForm::Text && !args.only_failures;
         let is_named = input.origin().is_some() && report.form == CheckForm::Text;
         let named = |text: &[u8]| -> Vec<u8> {
@@ -174,36 +207,36 @@ impl CheckRun<'_> {
             let text = String::from_utf8_lossy(text);
             text.lines().map(|line| input.sentence(line) + "\n").collect::<String>().into_bytes()
         };
-        let mut tally = CheckTally::default();
         // A single grid is described, so the first report waits for another grid or the end.
         let mut first: Option<CheckedPart> = None;
-        let (begin, rows_before) = (self.begin, self.tally.rows);
-        let result = offline::check(reader, &checkers, report, &self.pool, &self.cancel, |part| {
+        let (begin, rows_before, rows_earlier) = (self.begin, self.tally.rows, tally.rows);
+        let result = offline::check(reader, &checkers, report, &self.pool, &self.cancel, |mut part| {
             tally.add(&part.tally);
-            bar.advance(part.end, rows_before + tally.rows, "rows", begin);
-            if has_summary && tally.rows == 1 && part.single.is_some() {
-                first = Some(part);
-                return Ok(());
+            bar.advance(part.end, rows_before + tally.rows - rows_earlier, "rows", begin);
+            if has_summary && tally.rows == 1 {
+                if part.single.is_some() {
+                    first = Some(part);
+                    return Ok(());
+                }
+                if first.is_some() {
+                    return Ok(());
+                }
             }
-            if tally.rows > 1
-                && let Some(first) = first.take()
-            {
-                output.write(&named(&first.text))?;
+            let mut rows = part.tally.rows;
+            if let Some(first) = first.take() {
+                rows += first.tally.rows;
+                part.text.splice(0..0, first.text);
             }
-            Ok(output.write(&named(&part.text))?)
+            Ok(output.add_rows(part.end, part.prefix, &named(&part.text), rows, tally.named())?)
         });
         bar.finish_and_clear();
         match result {
             Ok(()) => {}
-            Err(OfflineError::Cancelled) => {
-                let checked = counted_rows(tally.rows, &format);
-                return Ok(Checked::Stopped(interrupt::report(&format!("Stopped after {checked}"))));
-            }
             Err(error) if offline::is_closed_pipe(&error) => {
                 self.tally.add(&tally);
                 return Ok(Checked::Stopped(exit_code(&self.tally)));
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => return self.stopped(format.is_table(), error),
         }
         if tally.rows == 0 {
             bail!("{name} is empty.");
@@ -218,7 +251,7 @@ impl CheckRun<'_> {
             }
             None if has_summary => {
                 output_text(output, format!("{name}: {}.\n", summary(&tally, &format)).as_bytes())?;
-                let limit = report.limit as u64;
+                let limit = limit as u64;
                 if failures > limit && is_told {
                     let all = print::thousands(failures);
                     print::status_line(&format!(
@@ -230,10 +263,33 @@ impl CheckRun<'_> {
             None if is_told => print::status_line(&format!("{name}: {}.", summary(&tally, &format))),
             None => {}
         }
-        self.listed += usize::try_from(failures).unwrap_or(usize::MAX).min(report.limit);
+        self.listed += count(failures).min(limit);
         self.tally.add(&tally);
         Ok(Checked::Whole { is_table: format.is_table() })
     }
+
+    /// Opens an input.
+    fn open(&mut self, input: &Input) -> anyhow::Result<Option<Reader>> {
+        let Self { rows, output, cancel, tally, .. } = self;
+        let recall = |counts: &_| CheckTally::from_named(counts).map(|counted| *tally = counted).is_some();
+        rows.open(input, output, cancel, |_| Ok(()), recall)
+    }
+
+    /// Ends a run that failed or was interrupted.
+    fn stopped(&mut self, is_table: bool, error: OfflineError) -> anyhow::Result<Checked> {
+        let checked = |progress: &Progress| print::counted(progress.tally.answers, unit(is_table));
+        self.rows.stopped(self.output.take(), checked, error).map(Checked::Stopped)
+    }
+}
+
+/// What a row is called: a `row` of a table, a `grid` of others.
+const fn unit(is_table: bool) -> &'static str {
+    if is_table { "row" } else { "grid" }
+}
+
+/// A number of rows, as far as one in memory goes.
+fn count(rows: u64) -> usize {
+    usize::try_from(rows).unwrap_or(usize::MAX)
 }
 
 fn exit_code(tally: &CheckTally) -> ExitCode {
@@ -250,7 +306,7 @@ fn output_text(output: &mut Output, text: &[u8]) -> anyhow::Result<()> {
 
 /// `3 rows` of a table, `3 grids` of others.
 fn counted_rows(rows: u64, format: &Format) -> String {
-    print::counted(rows, if format.is_table() { "row" } else { "grid" })
+    print::counted(rows, unit(format.is_table()))
 }
 
 /// `9 rows of 9x9: 5 right, 2 wrong, 2 badly formed (1 rule_broken, 1 wrong_length)`.

@@ -1,17 +1,20 @@
 //! `sudoku disguise`: puzzles and their solutions by random symmetries.
 
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
-use sudoku_stream::answer::{DisguiseTally, DisguiseTask};
+use sudoku_stream::answer::{CheckForm, DisguiseTally, DisguiseTask};
 use sudoku_stream::generate::any_seed;
 use sudoku_stream::offline;
 use sudoku_stream::pipeline;
 
 use crate::cli::input::InputArgs;
 use crate::cli::output::OutputArgs;
+use crate::cli::resume::{ResumeArgs, RowsRun};
 use crate::cli::rows::{self, Rewrite};
 use crate::cli::run::RunArgs;
 use crate::cli::value::whole;
@@ -21,6 +24,7 @@ const EXAMPLES: &str = "\
 Examples:
   sudoku disguise puzzles.txt --seed 7 > others.txt
   sudoku disguise train.csv --times 10 --seed 7 --with-original -o augmented.csv
+  sudoku disguise million.txt --times 10 -o augmented.txt --resume
 
 A disguise transposes or not, permutes bands, rows in bands, stacks and columns in stacks, and
 relabels digits, each of the 1,218,998,108,160 ways of 9x9 puzzles being equally likely. The
@@ -54,7 +58,55 @@ pub struct DisguiseArgs {
     out: OutputArgs,
 
     #[command(flatten)]
+    resume: ResumeArgs,
+
+    #[command(flatten)]
     run: RunArgs,
+}
+
+impl DisguiseArgs {
+    /// How inputs and the output are opened.
+    fn rows(&self) -> RowsRun<'_> {
+        RowsRun {
+            command: "disguise",
+            out: &self.out,
+            resume: self.resume,
+            form: CheckForm::Text,
+            has_rows: true,
+            keeps_rows: true,
+            unit: |_| "puzzle",
+            options: vec![
+                ("--times", Some(self.times.to_string())),
+                ("--seed", self.seed.map(|seed| seed.to_string())),
+                ("--with-original", self.with_original.then(String::new)),
+            ],
+            is_quiet: self.run.progress.quiet,
+        }
+    }
+}
+
+/// The name of the seed beside the counts of a run.
+const SEED: &str = "seed";
+
+/// What was disguised so far, and by which seed: a random one is recorded too, because a run that is
+/// resumed goes on with it.
+struct Disguised {
+    tally: DisguiseTally,
+    seed: u64,
+}
+
+impl Disguised {
+    /// Every number under a name, for a record of an unfinished run.
+    fn named(&self) -> BTreeMap<String, u64> {
+        self.tally.named().into_iter().chain([(SEED.to_owned(), self.seed)]).collect()
+    }
+
+    /// What has these numbers. `None` if they are not those of [`Self::named`].
+    fn from_named(named: &BTreeMap<String, u64>) -> Option<Self> {
+        let mut named = named.clone();
+        let seed = named.remove(SEED)?;
+        Some(Self { tally: DisguiseTally::from_named(&named)?, seed })
+    }
 }
 
 /// Runs `sudoku disguise`.
@@ -62,33 +114,38 @@ pub fn run(args: &DisguiseArgs) -> anyhow::Result<ExitCode> {
     let begin = Instant::now();
     let cancel = interrupt::flag()?;
     let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
-    let seed = args.seed.unwrap_or_else(any_seed);
-    let task = DisguiseTask { times: args.times, seed, with_original: args.with_original };
     let inputs = args.input.all()?;
-    let mut tally = DisguiseTally::default();
+    let seed = args.seed.unwrap_or_else(any_seed);
+    let mut disguised = Disguised { tally: DisguiseTally::default(), seed };
     let rewrite = Rewrite {
         inputs: &inputs,
-        out: &args.out,
+        rows: args.rows(),
         progress: &args.run.progress,
         cancel: &cancel,
         verb: "Disguise",
     };
-    let stopped = rewrite.run(|reader, output, bar| {
-        let result = offline::disguise(reader, task, &pool, &cancel, output, |end, part| {
-            tally.add(part);
-            bar.advance(end, tally.written, "rows", begin);
-        });
-        (tally.puzzles, result)
+    let ended = rewrite.run(&mut disguised, Disguised::from_named, |reader, output, bar, disguised| {
+        let (times, seed, with_original) = (args.times, disguised.seed, args.with_original);
+        let task = DisguiseTask { times, seed, with_original };
+        // An earlier run can only have done a part of a single input.
+        let earlier = if inputs.len() == 1 { disguised.tally.written } else { 0 };
+        offline::disguise(reader, task, &pool, &cancel, |part| {
+            disguised.tally.add(&part.tally);
+            bar.advance(part.end, disguised.tally.written - earlier, "rows", begin);
+            Ok(output.add_rows(part.end, part.prefix, &part.text, part.tally.puzzles, disguised.named())?)
+        })
     })?;
-    if let Some(code) = stopped {
-        return Ok(code);
-    }
+    let earlier = match ended {
+        ControlFlow::Continue(earlier) => earlier,
+        ControlFlow::Break(code) => return Ok(code),
+    };
+    let Disguised { tally, seed } = disguised;
     if !args.run.progress.quiet {
         if args.seed.is_none() {
             print::status_line(&format!("The seed was {seed}."));
         }
         if tally.puzzles > 1 {
-            let (time, rows) = (begin.elapsed(), print::counted(tally.written, "row"));
+            let (time, rows) = (earlier + begin.elapsed(), print::counted(tally.written, "row"));
             print::status_line(&format!(
                 "{} in disguise: {rows} in {:.3} s, {} a second.",
                 print::counted(tally.puzzles - tally.error_count(), "puzzle"),

@@ -1,16 +1,18 @@
 //! `sudoku minimize`: drops clues that can be spared.
 
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
-use sudoku_stream::answer::{MinimizeTally, MinimizeTask};
+use sudoku_stream::answer::{CheckForm, MinimizeTally, MinimizeTask};
 use sudoku_stream::offline;
 use sudoku_stream::pipeline;
 
 use crate::cli::input::InputArgs;
 use crate::cli::output::OutputArgs;
+use crate::cli::resume::{ResumeArgs, RowsRun};
 use crate::cli::rows::{self, Rewrite};
 use crate::cli::run::RunArgs;
 use crate::cli::value::whole;
@@ -21,6 +23,7 @@ Examples:
   sudoku minimize 53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79
   sudoku minimize puzzles.csv -o minimal.csv
   sudoku minimize puzzles.txt --seed 7
+  sudoku minimize million.txt -o minimal.txt --resume
 
 Clues are tried one after another, and dropped where the solution stays the only one; every clue
 that is left is needed. Other orders lead to other puzzles, and none need have the fewest clues.
@@ -44,7 +47,27 @@ pub struct MinimizeArgs {
     out: OutputArgs,
 
     #[command(flatten)]
+    resume: ResumeArgs,
+
+    #[command(flatten)]
     run: RunArgs,
+}
+
+impl MinimizeArgs {
+    /// How inputs and the output are opened.
+    fn rows(&self) -> RowsRun<'_> {
+        RowsRun {
+            command: "minimize",
+            out: &self.out,
+            resume: self.resume,
+            form: CheckForm::Text,
+            has_rows: true,
+            keeps_rows: true,
+            unit: |_| "puzzle",
+            options: vec![("--seed", self.seed.map(|seed| seed.to_string()))],
+            is_quiet: self.run.progress.quiet,
+        }
+    }
 }
 
 /// Runs `sudoku minimize`.
@@ -57,23 +80,26 @@ pub fn run(args: &MinimizeArgs) -> anyhow::Result<ExitCode> {
     let mut tally = MinimizeTally::default();
     let rewrite = Rewrite {
         inputs: &inputs,
-        out: &args.out,
+        rows: args.rows(),
         progress: &args.run.progress,
         cancel: &cancel,
         verb: "Minimize",
     };
-    let stopped = rewrite.run(|reader, output, bar| {
-        let result = offline::minimize(reader, task, &pool, &cancel, output, |end, part| {
-            tally.add(part);
-            bar.advance(end, tally.puzzles, "puzzles", begin);
-        });
-        (tally.puzzles, result)
+    let ended = rewrite.run(&mut tally, MinimizeTally::from_named, |reader, output, bar, tally| {
+        // An earlier run can only have done a part of a single input.
+        let earlier = if inputs.len() == 1 { tally.puzzles } else { 0 };
+        offline::minimize(reader, task, &pool, &cancel, |part| {
+            tally.add(&part.tally);
+            bar.advance(part.end, tally.puzzles - earlier, "puzzles", begin);
+            Ok(output.add_rows(part.end, part.prefix, &part.text, part.tally.puzzles, tally.named())?)
+        })
     })?;
-    if let Some(code) = stopped {
-        return Ok(code);
-    }
+    let earlier = match ended {
+        ControlFlow::Continue(earlier) => earlier,
+        ControlFlow::Break(code) => return Ok(code),
+    };
     if !args.run.progress.quiet {
-        let (time, clues) = (begin.elapsed(), print::counted(tally.dropped, "clue"));
+        let (time, clues) = (earlier + begin.elapsed(), print::counted(tally.dropped, "clue"));
         print::status_line(&format!(
             "{} in {:.3} s, {} a second: {clues} dropped, {} minimal before.",
             print::counted(tally.puzzles, "puzzle"),

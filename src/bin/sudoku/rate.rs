@@ -11,7 +11,7 @@ use clap::Args;
 use sudoku_stream::answer::{CheckForm, RateTally, RateTask, RatedPuzzle, Raters};
 use sudoku_stream::grid::Grid;
 use sudoku_stream::input::Reader;
-use sudoku_stream::offline::{self, OfflineError, Output, RatedPart};
+use sudoku_stream::offline::{self, OfflineError, Output, Progress, RatedPart};
 use sudoku_stream::pipeline::{self, ThreadPool};
 use sudoku_stream::solver::DEFAULT_NODE_LIMIT;
 use sudoku_stream::techniques::{DEFAULT_EFFORT, Score};
@@ -101,6 +101,8 @@ impl RateArgs {
             resume: self.resume,
             form: self.form(),
             has_rows: !self.summary,
+            keeps_rows: true,
+            unit: |_| "puzzle",
             options: vec![
                 ("--format", Some(self.form().to_string())),
                 ("--up-to", self.up_to.map(|score| score.to_string())),
@@ -248,7 +250,9 @@ impl RateRun<'_> {
 
     /// Ends a run that failed or was interrupted.
     fn stopped(&mut self, error: OfflineError) -> anyhow::Result<ExitCode> {
-        self.rows.stopped(self.output.take(), "rated", error)
+        let rated =
+            |progress: &Progress| format!("{} rated", print::counted(progress.tally.answers, "puzzle"));
+        self.rows.stopped(self.output.take(), rated, error)
     }
 }
 

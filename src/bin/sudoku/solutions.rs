@@ -2,17 +2,18 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use clap::Args;
 use sudoku_stream::answer::{CheckForm, EnumerateTally, EnumerateTask, Enumerators, SolutionWriter};
-use sudoku_stream::offline::{self, OfflineError};
+use sudoku_stream::offline::{self, OfflineError, Progress};
 use sudoku_stream::pipeline;
 use sudoku_stream::solver::DEFAULT_NODE_LIMIT;
 
-use crate::cli::input::{InputArgs, check_row_form};
+use crate::cli::input::InputArgs;
 use crate::cli::output::OutputArgs;
+use crate::cli::resume::{ResumeArgs, RowsRun};
 use crate::cli::run::RunArgs;
 use crate::cli::value::{self, whole};
 use crate::cli::{interrupt, print, progress, rows};
@@ -21,6 +22,7 @@ const EXAMPLES: &str = "\
 Examples:
   sudoku solutions .3..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79
   sudoku solutions puzzles.txt --limit all -f csv -o solutions.csv
+  sudoku solutions million.txt -o solutions.txt --resume
   sudoku solutions --limit 1000000 --node-limit 1000000000 blank.txt | head
 
 The solutions of a puzzle stand together, one a line, and those of several puzzles in the order of
@@ -69,6 +71,9 @@ pub struct SolutionsArgs {
     out: OutputArgs,
 
     #[command(flatten)]
+    resume: ResumeArgs,
+
+    #[command(flatten)]
     run: RunArgs,
 }
 
@@ -76,6 +81,25 @@ impl SolutionsArgs {
     /// The form of the list: the one asked for, or that of a file by its name.
     fn form(&self) -> CheckForm {
         self.out.check_form(self.format)
+    }
+
+    /// How inputs and the output are opened.
+    fn rows(&self) -> RowsRun<'_> {
+        RowsRun {
+            command: "solutions",
+            out: &self.out,
+            resume: self.resume,
+            form: self.form(),
+            has_rows: true,
+            keeps_rows: false,
+            unit: |_| "puzzle",
+            options: vec![
+                ("--format", Some(self.form().to_string())),
+                ("--limit", Some(self.limit.to_string())),
+                ("--node-limit", Some(self.node_limit.to_string())),
+            ],
+            is_quiet: self.run.progress.quiet,
+        }
     }
 }
 
@@ -86,56 +110,70 @@ pub fn run(args: &SolutionsArgs) -> anyhow::Result<ExitCode> {
     let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
     let task = EnumerateTask { limit: args.limit, node_limit: args.node_limit };
     let inputs = args.input.all()?;
+    let rows = args.rows();
+    rows.check(inputs.len())?;
     rows::check_is_one(&inputs, args.form())?;
-    // Opened with the first input, because an input must not be the output.
-    let mut output = None;
+    let mut opened = None;
     let mut tally = EnumerateTally::default();
     for input in &inputs {
-        let Some(reader) = rows::open(input, &[args.out.path().map(ToOwned::to_owned)], &cancel)? else {
-            return Ok(interrupt::report("Stopped before the first puzzle"));
+        let recall = |counts: &_| EnumerateTally::from_named(counts).map(|counted| tally = counted).is_some();
+        let Some(reader) = rows.open(input, &mut opened, &cancel, |_| Ok(()), recall)? else {
+            return rows.stopped(opened, |_| listed(&tally), OfflineError::Cancelled);
         };
-        check_row_form(reader.format(), args.form().row_form(), reader.name())?;
-        let output = match &mut output {
-            Some(output) => output,
-            none => none.insert(rows::output_in(&args.out, args.form(), &reader, false)?),
-        };
+        let Some(output) = &mut opened else { bail!("There is no output.") };
         let enumerators = Arc::new(Enumerators::new(reader.format().clone(), task));
         let writer = SolutionWriter::new(args.form(), reader.format());
         let bar = progress::beside(&args.out, || progress::of_bytes(&args.run.progress, &reader));
+        bar.set_position(output.progress().bytes);
+        bar.reset_eta();
         let (name, before) = (reader.name().to_owned(), tally.puzzles);
+        // An earlier run can only have answered a part of a single input.
+        let earlier = if input.is_only() { tally.clone() } else { EnumerateTally::default() };
         let result = offline::solutions(reader, &enumerators, writer, &pool, &cancel, |part| {
             tally.add(&part.tally);
-            bar.advance(part.done, tally.solutions, "solutions", begin);
+            bar.advance(part.done, tally.solutions - earlier.solutions, "solutions", begin);
             let has_errors = part.tally.error_count() > 0;
             let text = if has_errors { input.named(args.form(), part.text) } else { part.text };
-            Ok(output.write(&text)?)
+            if !part.is_complete {
+                return Ok(output.write(&text)?);
+            }
+            let rows = tally.puzzles - output.progress().tally.answers;
+            Ok(output.add_rows(part.done, part.prefix, &text, rows, tally.named())?)
         });
         bar.finish_and_clear();
-        if let Err(OfflineError::Cancelled) = result {
-            let done = print::counted(tally.solutions, "solution");
-            return Ok(interrupt::report(&format!("Stopped after {done}")));
+        if let Err(error) = result {
+            // What is written behind the last puzzle that is done is not kept.
+            let kept = |progress: &Progress| EnumerateTally::from_named(&progress.counts).unwrap_or_default();
+            let done =
+                |progress: &_| listed(&if args.resume.resume { kept(progress) } else { tally.clone() });
+            return rows.stopped(opened, done, error);
         }
-        if let Some(code) = rows::stopped(result, tally.puzzles)? {
-            return Ok(code);
-        }
-        if tally.puzzles == before {
+        // All puzzles of a single input may have been answered by an earlier run.
+        if tally.puzzles == if input.is_only() { 0 } else { before } {
             bail!("{name} is empty.");
         }
     }
-    if let Some(output) = output {
+    let mut time = begin.elapsed();
+    if let Some(output) = opened {
+        time += output.earlier();
         output.finish()?;
     }
     if !args.run.progress.quiet
-        && let Some(summary) = summary(&tally, args.limit, begin)
+        && let Some(summary) = summary(&tally, args.limit, time)
     {
         print::status_line(&summary);
     }
     Ok(rows::exit_code(tally.error_count(), &inputs, args.fail_on_error))
 }
 
+/// `41,210 solutions`: what is done of a run that stopped.
+fn listed(tally: &EnumerateTally) -> String {
+    print::counted(tally.solutions, "solution")
+}
+
 /// `5,000 puzzles in 0.124 s: 41,210 solutions, 310 puzzles cut off at --limit 10, 2 error lines.`
 /// `None` if the answer to the only puzzle says it all.
-fn summary(tally: &EnumerateTally, limit: u64, begin: Instant) -> Option<String> {
+fn summary(tally: &EnumerateTally, limit: u64, time: Duration) -> Option<String> {
     let (errors, solutions) = (tally.error_count(), print::counted(tally.solutions, "solution"));
     if tally.puzzles == 1 {
         return match (tally.solutions, tally.cut_off, errors) {
@@ -152,6 +190,6 @@ fn summary(tally: &EnumerateTally, limit: u64, begin: Instant) -> Option<String>
     if errors > 0 {
         parts.push(print::counted(errors, "error line"));
     }
-    let (puzzles, seconds) = (print::counted(tally.puzzles, "puzzle"), begin.elapsed().as_secs_f64());
+    let (puzzles, seconds) = (print::counted(tally.puzzles, "puzzle"), time.as_secs_f64());
     Some(format!("{puzzles} in {seconds:.3} s: {}.", parts.join(", ")))
 }

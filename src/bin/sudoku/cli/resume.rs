@@ -11,7 +11,7 @@ use anyhow::bail;
 use clap::Args;
 use sudoku_stream::answer::CheckForm;
 use sudoku_stream::input::{InputError, Reader, Shard, Source, Version};
-use sudoku_stream::offline::{self, OfflineError, Output, RunIdentity};
+use sudoku_stream::offline::{self, OfflineError, Output, Progress, RunIdentity};
 
 use super::input::{Input, check_row_form};
 use super::interrupt::{self, interruptible};
@@ -103,8 +103,8 @@ pub fn identity(
     })
 }
 
-/// A run that writes a row about every puzzle, and that another can resume if it is in text, from one
-/// file to a file.
+/// A run that writes rows about the puzzles of its inputs. Another can resume it if it is in text,
+/// from one file to a file.
 pub struct RowsRun<'a> {
     /// The command, by its name.
     pub command: &'static str,
@@ -114,6 +114,10 @@ pub struct RowsRun<'a> {
     pub form: CheckForm,
     /// Whether the rows are written, and not only counts at the end.
     pub has_rows: bool,
+    /// Whether each row of the input is one of the output, in its place.
+    pub keeps_rows: bool,
+    /// What a row of the input is called, by whether that is a table.
+    pub unit: fn(is_table: bool) -> &'static str,
     /// The options on which the rows depend beside those of the format, with their values.
     pub options: Vec<(&'static str, Option<String>)>,
     pub is_quiet: bool,
@@ -155,7 +159,7 @@ impl RowsRun<'_> {
             return Ok(Some(reader));
         }
         let mut output = if self.form == CheckForm::Parquet {
-            rows::output_in(self.out, self.form, &reader, true)?
+            rows::output_in(self.out, self.form, &reader, self.keeps_rows)?
         } else {
             let version = version.filter(|_| input.is_only() && self.has_rows);
             self.resume
@@ -164,9 +168,10 @@ impl RowsRun<'_> {
         if output.progress().tally.answers > 0 && !recall(&output.progress().counts) {
             output.begin_anew()?;
         }
+        let unit = (self.unit)(reader.format().is_table());
         let moved = move_to_place(reader, None, &output, cancel)?;
         if moved.is_some() {
-            report_place(&output, self.is_quiet);
+            report_place(&output, unit, self.is_quiet);
             *opened = Some(output);
         }
         Ok(moved)
@@ -176,12 +181,12 @@ impl RowsRun<'_> {
     pub fn stopped(
         &self,
         opened: Option<Output>,
-        done: &str,
+        done: impl FnOnce(&Progress) -> String,
         error: OfflineError,
     ) -> anyhow::Result<ExitCode> {
         match opened {
             Some(output) => stopped(self.out, output, done, error.into()),
-            None => Ok(interrupt::report("Stopped before the first puzzle")),
+            None => Ok(interrupt::report(&format!("Stopped before the first {}", (self.unit)(false)))),
         }
     }
 }
@@ -218,23 +223,28 @@ pub fn move_to_place(
     }
 }
 
-/// Says where a resumed run goes on.
-pub fn report_place(output: &Output, is_quiet: bool) {
+/// Says where a resumed run goes on: after so many of a `unit`, such as `puzzle`.
+pub fn report_place(output: &Output, unit: &str, is_quiet: bool) {
     let answers = output.progress().tally.answers;
     if answers > 0 && !is_quiet {
-        print::status_line(&format!("Going on after {}.", print::counted(answers, "puzzle")));
+        print::status_line(&format!("Going on after {}.", print::counted(answers, unit)));
     }
 }
 
-/// Ends a run that failed or was interrupted, and reports how many puzzles are `done`, which is a
-/// word such as `answered`.
+/// `3 puzzles answered`: what is done of a run that stopped.
+pub fn answered(progress: &Progress) -> String {
+    format!("{} answered", print::counted(progress.tally.answers, "puzzle"))
+}
+
+/// Ends a run that failed or was interrupted, and reports what is `done`, in words such as
+/// `3 puzzles answered`.
 ///
 /// # Errors
 /// The error that ended it, with that report.
 pub fn stopped(
     out: &OutputArgs,
     output: Output,
-    done: &str,
+    done: impl FnOnce(&Progress) -> String,
     error: anyhow::Error,
 ) -> anyhow::Result<ExitCode> {
     let known = error.downcast_ref();
@@ -243,6 +253,7 @@ pub fn stopped(
     }
     let is_cancelled = matches!(known, Some(OfflineError::Cancelled));
     let answers = output.progress().tally.answers;
+    let mut how_far = format!("Stopped after {}", done(output.progress()));
     let is_kept = match known {
         // The input is another now, so the run cannot be resumed.
         Some(OfflineError::Input(InputError::Shrunk { .. } | InputError::Changed { .. })) => {
@@ -251,7 +262,6 @@ pub fn stopped(
         }
         _ => output.stop(),
     };
-    let mut how_far = format!("Stopped after {} {done}", print::counted(answers, "puzzle"));
     if let Some(path) = out.path() {
         how_far += &format!("; {} was not written", path.display());
     }

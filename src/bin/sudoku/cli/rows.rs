@@ -2,20 +2,23 @@
 //! run stops, and what is said of rows that are badly formed.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use anyhow::bail;
 use sudoku_stream::answer::CheckForm;
 use sudoku_stream::grid::Order;
 use sudoku_stream::input::{Reader, Source};
-use sudoku_stream::offline::{self, OfflineError, Output};
+use sudoku_stream::offline::{self, OfflineError, Output, Progress};
 use sudoku_stream::text::Format;
 
 use super::input::Input;
 use super::output::{OutputArgs, check_columns, into_columns};
 use super::progress::{self, Bar};
+use super::resume::RowsRun;
 use super::run::ProgressArgs;
 use super::{exit, interrupt, print};
 
@@ -100,10 +103,10 @@ pub fn exit_code(error_lines: u64, inputs: &[Input], fail_on_error: bool) -> Exi
     }
 }
 
-/// Rows that are written again, of several inputs to one output.
+/// Rows that are written again, of several inputs to one output, in a run that can be resumed.
 pub struct Rewrite<'a> {
     pub inputs: &'a [Input],
-    pub out: &'a OutputArgs,
+    pub rows: RowsRun<'a>,
     pub progress: &'a ProgressArgs,
     pub cancel: &'a AtomicBool,
     /// What is done with the rows, as in `Minimize`.
@@ -111,48 +114,60 @@ pub struct Rewrite<'a> {
 }
 
 impl Rewrite<'_> {
-    /// Has `pass` write the rows of each input, and return the number of puzzles up to its end. Returns
-    /// an exit code if the run stopped before its end.
+    /// Has `pass` write the rows of each input and add them to `tally`, or to what `recall` makes of
+    /// the counts of an earlier run that is resumed. Returns the time of earlier runs, or an exit
+    /// code if the run stopped before its end.
     ///
     /// # Errors
     /// Those of inputs, the output and `pass`; an input without rows, or with rows of another kind.
-    pub fn run(
+    pub fn run<T>(
         &self,
-        mut pass: impl FnMut(Reader, &mut Output, &Bar) -> (u64, Result<(), OfflineError>),
-    ) -> anyhow::Result<Option<ExitCode>> {
-        let mut before = 0;
-        // Opened with the first input, because an input must not be the output.
-        let mut opened: Option<(Output, RowKind)> = None;
+        tally: &mut T,
+        recall: fn(&BTreeMap<String, u64>) -> Option<T>,
+        mut pass: impl FnMut(Reader, &mut Output, &Bar, &mut T) -> Result<(), OfflineError>,
+    ) -> anyhow::Result<ControlFlow<ExitCode, Duration>> {
+        let stopped = |opened, error| {
+            let done = |progress: &Progress| print::counted(progress.tally.answers, "puzzle");
+            self.rows.stopped(opened, done, error).map(ControlFlow::Break)
+        };
+        self.rows.check(self.inputs.len())?;
+        let (mut opened, mut first): (_, Option<RowKind>) = (None, None);
         for input in self.inputs {
-            let Some(reader) = open(input, &[self.out.path().map(ToOwned::to_owned)], self.cancel)? else {
-                return Ok(Some(interrupt::report("Stopped before the first puzzle")));
+            let is_first = opened.is_none();
+            let check = |reader: &Reader| {
+                let kind = RowKind::of(reader.format());
+                let first = first.get_or_insert_with(|| RowKind::of(reader.format()));
+                first.check_same(&kind, reader, self.inputs, self.verb)
             };
-            let kind = RowKind::of(reader.format());
-            let (output, first) = match &mut opened {
-                Some(opened) => opened,
-                none => {
-                    let mut output = self.out.open_text()?;
-                    output.write(reader.prelude())?;
-                    none.insert((output, RowKind::of(reader.format())))
-                }
+            let recall = |counts: &_| recall(counts).map(|counted| *tally = counted).is_some();
+            let Some(reader) = self.rows.open(input, &mut opened, self.cancel, check, recall)? else {
+                return stopped(opened, OfflineError::Cancelled);
             };
-            first.check_same(&kind, &reader, self.inputs, self.verb)?;
-            let bar = progress::beside(self.out, || progress::of_bytes(self.progress, &reader));
-            let name = reader.name().to_owned();
-            let (puzzles, result) = pass(reader, output, &bar);
-            bar.finish_and_clear();
-            if let Some(code) = stopped(result, puzzles)? {
-                return Ok(Some(code));
+            let Some(output) = &mut opened else { bail!("There is no output.") };
+            if is_first && reader.is_at_start() {
+                output.write(reader.prelude())?;
             }
-            if puzzles == before {
+            let bar = progress::beside(self.rows.out, || progress::of_bytes(self.progress, &reader));
+            bar.set_position(output.progress().bytes);
+            bar.reset_eta();
+            let (name, before) = (reader.name().to_owned(), output.progress().tally.answers);
+            let result = pass(reader, output, &bar, tally);
+            bar.finish_and_clear();
+            let answers = output.progress().tally.answers;
+            if let Err(error) = result {
+                return stopped(opened, error);
+            }
+            // All puzzles of a single input may have been answered by an earlier run.
+            if answers == if input.is_only() { 0 } else { before } {
                 bail!("{name} is empty.");
             }
-            before = puzzles;
         }
-        if let Some((output, _)) = opened {
+        let mut earlier = Duration::ZERO;
+        if let Some(output) = opened {
+            earlier = output.earlier();
             output.finish()?;
         }
-        Ok(None)
+        Ok(ControlFlow::Continue(earlier))
     }
 }
 

@@ -54,9 +54,6 @@ Examples:
 Each puzzle line is answered by one line, in order: a number, or `error: ` and a sentence.
 A number with a + behind it is where counting stopped: there are that many solutions or more.";
 
-/// What is done with puzzles, in the report of a run that stopped.
-const ANSWERED: &str = "answered";
-
 /// Arguments of `sudoku solve`.
 #[derive(Clone, Args)]
 #[command(after_long_help = SOLVE_EXAMPLES)]
@@ -519,7 +516,7 @@ impl SolveRun<'_> {
         let moved = resume::move_to_place(first.reader, args.answer.shard, &output, &self.cancel)?;
         let Some(reader) = moved else { return Err(EarlyEnd::before_first_puzzle()) };
         let first = OpenedInput { reader, ..first };
-        resume::report_place(&output, args.is_quiet());
+        resume::report_place(&output, "puzzle", args.is_quiet());
         let bar = progress::beside(&args.answer.out, || match inputs.len() {
             1 => progress::of_bytes(&args.run.progress, &first.reader),
             _ => progress::of_inputs(&args.run.progress, &first.reader, bytes),
@@ -577,7 +574,7 @@ impl SolveRun<'_> {
 
     /// Ends a run that failed or was interrupted after its output was opened.
     fn stop(&self, output: Output, error: anyhow::Error) -> EarlyEnd {
-        match resume::stopped(&self.args.answer.out, output, ANSWERED, error) {
+        match resume::stopped(&self.args.answer.out, output, resume::answered, error) {
             Ok(code) => EarlyEnd::Reported(code),
             Err(error) => EarlyEnd::Failed(error),
         }
