@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules in the order in which they may use each other.
-const ORDER: [&str; 18] = [
+const ORDER: [&str; 19] = [
     "grid",
     "simd",
     "sync",
