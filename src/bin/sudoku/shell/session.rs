@@ -531,14 +531,10 @@ impl Session {
     /// Solves the board.
     fn solve(&mut self) -> anyhow::Result<String> {
         let Searched { search, solution, cost } = self.search(Question::Unique.solutions())?;
-        if search.solutions == 0 {
+        if let Some(problem) = Question::First.verdict(&search).problem()? {
             let (has_entries, hint) = self.with_board(|board, _| {
                 (board.given() != board.clues(), "`hint` may tell which entry is wrong.\n")
             })?;
-            let problem = match search.stop {
-                Stop::Nodes => Problem::GaveUp { nodes: search.metrics.nodes },
-                _ => Problem::NoSolution,
-            };
             let advice = match problem {
                 Problem::GaveUp { .. } => "`limit NODES` lets it search longer.\n",
                 _ if has_entries => hint,
@@ -629,13 +625,10 @@ impl Session {
 
     fn unique(&mut self) -> anyhow::Result<String> {
         let Searched { search, cost, .. } = self.search(Question::Unique.solutions())?;
-        let problem = match (search.solutions, search.stop) {
-            (1, Stop::Exhausted) => return Ok(format!("The puzzle has exactly one solution.\n{cost}")),
-            (2.., _) => Problem::NotUnique,
-            (_, Stop::Nodes) => Problem::GaveUp { nodes: search.metrics.nodes },
-            _ => Problem::NoSolution,
-        };
-        Ok(format!("{}\n{cost}", PuzzleError { problem, line: None }))
+        Ok(match Question::Unique.verdict(&search).problem()? {
+            None => format!("The puzzle has exactly one solution.\n{cost}"),
+            Some(problem) => format!("{}\n{cost}", PuzzleError { problem, line: None }),
+        })
     }
 
     /// The next hint for the board, with its position.

@@ -91,15 +91,7 @@ impl Single {
         if was_interrupted(&search, &cancel) {
             return Ok(interrupt::report("The puzzle was not solved"));
         }
-        let problem = match (search.stop, search.solutions, args.question) {
-            (Stop::Nodes, 0, _) | (Stop::Nodes, _, QuestionArg::Unique) => {
-                Some(Problem::GaveUp { nodes: search.metrics.nodes })
-            }
-            (_, 0, _) => Some(Problem::NoSolution),
-            (_, 2.., QuestionArg::Unique) => Some(Problem::NotUnique),
-            _ => None,
-        };
-        let code = match problem {
+        let code = match task.question.verdict(&search).problem()? {
             Some(problem) => self.refuse(args, &PuzzleError { problem, line: None })?,
             None => {
                 if !solution.solves(puzzle) {
