@@ -119,23 +119,9 @@ const IMPURE: &[&str] =
 /// why it keeps the name. One name a line, in alphabetical order.
 #[rustfmt::skip]
 const SHARED_NAMES: &[(&str, &str)] = &[
-    ("Block", "a part of a text: of a caller's, or of the queue of a client, which owns its bytes"),
-    ("Candidate", "the field's word for a digit in a cell; in `bench` a strategy that is compared"),
-    ("Event", "what a terminal hands over, in two programs that read it in different ways"),
-    ("Figures", "the figures of an experiment, and those of a load: both are called so in reports"),
-    ("Job", "a piece of work in a module that has one kind of it"),
-    ("Kind", "a field's type, named by its module: `generate::Kind`, `techniques::Kind`, `kind::Kind`"),
-    ("Method", "a gRPC method: one that is under load, and one that is called with JSON"),
-    ("Origin", "the origin of a page, as HTTP names it; and that of answers"),
-    ("Outcome", "the outcome of a search, and that of a run in `bench`"),
-    ("Report", "the JSON report of a subcommand, and the place where it is written"),
-    ("Session", "a shell session, and that of a stream"),
-    ("Settings", "the settings of an experiment, of a report and of a call, each read in its own way"),
-    ("SolveLines", "named by the method of the contract, at the client and at the server"),
-    ("SolveStream", "named by the method of the contract, at the client and at the server"),
+    ("Kind", "a field's type, named by its module: `generate::Kind`, `techniques::Kind`"),
     ("Source", "the source of boards, and that of bytes"),
     ("Step", "one step of a search, and one by hand: both are shown to people under this name"),
-    ("Task", "what to do, in a module with one kind of task: `answer::Task`, `steps::Task`"),
 ];
 
 fn sources() -> Vec<(String, String)> {
