@@ -63,7 +63,7 @@ impl<R: Read> Arrays<R> {
             if self.is_cells.is_none() && self.head.len() < HEAD_BYTES && !self.at_end {
                 continue;
             }
-            let is_cells = *self.is_cells.get_or_insert_with(|| is_like_arrays(&self.head));
+            let is_cells = *self.is_cells.get_or_insert_with(|| is_like_arrays(&self.head, self.at_end));
             let read = std::mem::take(&mut self.head);
             if !is_cells {
                 self.lines = read;
@@ -93,21 +93,27 @@ impl<R: Read> Read for Arrays<R> {
 }
 
 /// Whether a text begins with arrays of cells: brackets, and in them numbers, short strings, and the
-/// words for nothing.
-fn is_like_arrays(beginning: &[u8]) -> bool {
+/// words for nothing. Brackets may also be symbols of puzzles, so there must be something between
+/// values, and if it is the whole text all brackets must be closed.
+fn is_like_arrays(beginning: &[u8], is_whole: bool) -> bool {
     let first = beginning.iter().find(|&&byte| byte != b'[' && !byte.is_ascii_whitespace());
     let is_cell = |byte: u8| byte.is_ascii_digit() || b"-\"'nN.".contains(&byte);
     let is_value = |byte: u8| byte.is_ascii_alphanumeric() || b"-.\"'_*?".contains(&byte);
-    let mut depth = 0_usize;
-    let mut is_in_arrays = |byte: u8| {
+    if !first.is_some_and(|&byte| is_cell(byte)) {
+        return false;
+    }
+    let (mut depth, mut is_divided) = (0_usize, false);
+    for &byte in beginning {
+        is_divided |= depth > 0 && matches!(byte, b',' | b' ' | b'\t' | b'"' | b'\'');
         match byte {
             b'[' => depth += 1,
-            b']' => depth = depth.saturating_sub(1),
-            _ => {}
+            b']' if depth > 0 => depth -= 1,
+            b',' => {}
+            _ if byte.is_ascii_whitespace() || (depth > 0 && is_value(byte)) => {}
+            _ => return false,
         }
-        b"[],".contains(&byte) || byte.is_ascii_whitespace() || (depth > 0 && is_value(byte))
-    };
-    first.is_some_and(|&byte| is_cell(byte)) && beginning.iter().all(|&byte| is_in_arrays(byte))
+    }
+    is_divided && !(is_whole && depth > 0)
 }
 
 /// From arrays to lines, byte by byte.
@@ -364,6 +370,10 @@ mod tests {
             "[]",
             "[] words",
             "[1] 53..7....\n",
+            // Lists of puzzles in which a bracket is a value.
+            "[\n.\n",
+            "[1.2...........]\n",
+            "[.1.2...........\n.[]1............\n",
             "text",
             "",
         ] {
