@@ -26,6 +26,9 @@ pub struct Reader {
     pub(super) taken: u64,
     /// The number of the next chunk's first line.
     pub(super) line: u64,
+    /// Whether nothing more is to be read from the source, which cannot be sought in, because its end
+    /// was seen when the format was detected.
+    pub(super) has_ended: bool,
     /// Whether the next chunk is the first of the input.
     pub(super) is_at_start: bool,
     /// The offset in the input of the shard that is read.
@@ -82,6 +85,9 @@ impl Reader {
     /// Whether what is left to read is known to be at most `bytes` bytes, and is there already.
     #[must_use]
     pub fn has_at_most(&self, bytes: usize) -> bool {
+        if self.has_ended {
+            return self.pending.len() <= bytes;
+        }
         let left = |(_, end): (u64, Option<u64>)| end.map(|end| end.saturating_sub(self.offset()));
         !self.source.is_live() && left(self.span()).is_some_and(|left| left <= bytes as u64)
     }
@@ -152,8 +158,9 @@ impl Reader {
         let mut buffer = recycled.unwrap_or_default();
         buffer.clear();
         // This is the largest allocation of a run, so it is where a lack of memory shows.
+        let bytes = if self.has_ended { self.pending.len() } else { 2 * self.chunk_bytes };
         buffer
-            .try_reserve_exact(2 * self.chunk_bytes)
+            .try_reserve_exact(bytes)
             .map_err(|_| InputError::io(self.name(), io::ErrorKind::OutOfMemory.into()))?;
         buffer.append(&mut self.pending);
         let mut cut = 0;
@@ -173,7 +180,8 @@ impl Reader {
         }
         while cut == 0 {
             let old = buffer.len();
-            let length = match self.source.fill(&mut buffer, self.capacity(), self.taken) {
+            let capacity = if self.has_ended { 0 } else { self.capacity() };
+            let length = match self.source.fill(&mut buffer, capacity, self.taken) {
                 Ok(length) => length,
                 Err(failure) => {
                     // The whole puzzles before the failure are handed out first.

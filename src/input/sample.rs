@@ -161,6 +161,7 @@ impl Source {
         if whole && is_blank(&sample) {
             return Err(self.deferred.unwrap_or(InputError::Empty { name: self.name }));
         }
+        let has_ended = at_end && self.deferred.is_none() && self.len_bytes().is_none();
         Ok(Reader {
             source: self,
             format: opening.format,
@@ -168,6 +169,7 @@ impl Source {
             pending: sample,
             taken,
             line,
+            has_ended,
             is_at_start: true,
             first_byte: 0,
             passed: None,
