@@ -198,10 +198,11 @@ fn first_puzzle_end(text: &[u8], hint: &Hint) -> Option<usize> {
         // A single character is a puzzle of 1x1, or the beginning of something else.
         let is_large = format.order() > Order::ALL[0];
         let is_likely = opening.misfit.is_none() && is_large;
-        format.cut(body, false) > 0
-            && Records::new(format, body, 1)
-                .read(&mut puzzle)
-                .is_some_and(|record| is_given(hint) || (record.error.is_none() && is_likely))
+        // Rulers and titles are whole without a puzzle.
+        let whole = &body[..format.cut(body, false)];
+        Records::new(format, whole, 1)
+            .read(&mut puzzle)
+            .is_some_and(|record| is_given(hint) || (record.error.is_none() && is_likely))
     };
     memchr::memchr_iter(b'\n', text)
         .take(MAX_OPENING_LINES)

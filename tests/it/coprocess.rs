@@ -91,6 +91,9 @@ fn every_format_that_is_given_is_answered_at_once() {
     ask(&["solve", "-", "--notation", "csv", "--size", "4"], &table, &[solution]);
     let rows = "1234\n3412\n--+--\n21..\n4321\n";
     ask(&["solve", "-", "--notation", "grid", "--size", "4"], rows, &[solution]);
+    // A ruler alone is no puzzle, and spaces between bars are blanks.
+    let drawn = "+---+---+\n|1 2|3 4|\n|3 4|1 2|\n+---+---+\n|2 1|   |\n|4 3|2 1|\n";
+    ask(&["solve", "-", "--notation", "grid", "--size", "4"], drawn, &[solution]);
     let large = ".".repeat(256);
     let mut run = Coprocess::start(&[
         "solve",

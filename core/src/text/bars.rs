@@ -1,14 +1,15 @@
 //! Rows in which a space is a blank: `| 7   6 |   5   | 1     |`, or `│ 9 │   │ 2 │` with bars
 //! round each cell.
 //!
-//! A blank is no character there, so a cell is known by its place between the bars. A text is read
-//! that way only if all its rows fit one such layout, and some cell is a space. A line of nothing
-//! but bars and spaces is then a row of blanks; in other texts it is a ruler.
+//! A blank is no character there, so a cell is known by its place between the bars. A line of
+//! nothing but bars and spaces is then a row of blanks, and in other texts a ruler; so a text is
+//! read that way only if it can be nothing else: all rows fit one layout, no cell is another blank,
+//! all values are readable, and the rows come in whole puzzles.
 
-use super::Hint;
 use super::lines::{characters, puzzle_lines};
-use super::rows::{LineKind, RowStyle, classify};
-use crate::grid::Order;
+use super::rows::{LineKind, RowStyle, classify, read_cell};
+use super::{Alphabet, Format, Hint, Notation};
+use crate::grid::{Grid, Order};
 
 /// Where the cells of a row are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,16 +17,16 @@ pub(super) struct BarLayout {
     order: Order,
     /// Whether a row begins and ends with a bar.
     is_framed: bool,
-    /// What is between two bars.
-    group: Group,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Group {
-    /// A cell, with any white space around it.
-    Cell,
-    /// The cells of a box.
-    Box { width: usize, pitch: usize, first: usize },
+    /// The cells between two bars: one, or those of a box.
+    cells: usize,
+    /// The characters between two bars.
+    width: usize,
+    /// The place of the first cell.
+    first: usize,
+    /// The characters of a cell, behind which there is one space if another cell follows.
+    length: usize,
+    /// The distance of two cells.
+    pitch: usize,
 }
 
 /// A character and its offset in the line.
@@ -34,17 +35,39 @@ type Character<'a> = (usize, &'a [u8]);
 /// White space that is missing at an end of a line without a frame.
 const MISSING: Character<'_> = (0, b" ");
 
-/// The longest cell: a number of two digits.
-const CELL_CHARACTERS: usize = 2;
+/// The most characters between two bars round one cell.
+const MOST_AROUND_CELL: usize = 7;
+
+/// One of so many values may be unreadable, so that it is told as an error and does not spoil the
+/// others.
+const VALUES_AN_ERROR: usize = 100;
 
 impl BarLayout {
     /// All layouts of these orders.
     fn all(order: Option<Order>) -> impl Iterator<Item = Self> {
         let orders = Order::ALL.into_iter().filter(|order| order.side() > 1);
         orders.filter(move |&other| order.is_none_or(|order| other == order)).flat_map(|order| {
-            std::iter::once(Group::Cell)
-                .chain(Group::of_boxes(order.box_side()))
-                .flat_map(move |group| [true, false].map(|is_framed| Self { order, is_framed, group }))
+            let of_cell = (1..=MOST_AROUND_CELL).flat_map(|width| {
+                let at =
+                    move |length: usize| (0..=width.saturating_sub(length)).map(move |first| (first, length));
+                let places = at(1).chain(at(2)).filter(move |(first, length)| first + length <= width);
+                places.map(move |(first, length)| (1, width, first, length, length + 1))
+            });
+            let cells = order.box_side();
+            let of_box = [
+                (cells, cells, 0, 1, 1),
+                // With a space between two cells, and perhaps at the ends.
+                (cells, 2 * cells - 1, 0, 1, 2),
+                (cells, 2 * cells + 1, 1, 1, 2),
+                // Numbers of two digits.
+                (cells, 3 * cells - 1, 0, 2, 3),
+                (cells, 3 * cells, 0, 2, 3),
+                (cells, 3 * cells, 1, 2, 3),
+                (cells, 3 * cells + 1, 1, 2, 3),
+            ];
+            of_cell.chain(of_box).flat_map(move |(cells, width, first, length, pitch)| {
+                [true, false].map(|is_framed| Self { order, is_framed, cells, width, first, length, pitch })
+            })
         })
     }
 
@@ -53,48 +76,44 @@ impl BarLayout {
         self.order
     }
 
-    /// Whether a line is a row of this layout, and no ruler.
-    pub(super) fn has_row(self, line: &[u8]) -> bool {
-        is_bars_and_cells(line) && self.cells(line).is_some()
-    }
-
     /// The cells of a row, of which blank ones are empty; `None` for another line.
     pub(super) fn cells(self, line: &[u8]) -> Option<Vec<&[u8]>> {
         let groups = self.groups(line)?;
-        let Group::Box { width, pitch, first } = self.group else {
-            let is_row = groups.len() == self.order.side();
-            return is_row.then(|| groups.iter().map(|group| cell(line, group)).collect())?;
-        };
-        let box_side = self.order.box_side();
-        if groups.len() != box_side {
+        let count = self.order.side() / self.cells;
+        if groups.len() != count {
             return None;
         }
         let mut cells = Vec::with_capacity(self.order.side());
         for (index, mut group) in groups.into_iter().enumerate() {
-            if !self.is_framed && index == 0 && group.len() + 1 == width {
+            if !self.is_framed && index == 0 && group.len() + 1 == self.width {
                 group.insert(0, MISSING);
             }
-            if !self.is_framed && index + 1 == box_side && group.len() < width {
-                group.resize(width, MISSING);
+            if !self.is_framed && index + 1 == count && group.len() < self.width {
+                group.resize(self.width, MISSING);
             }
-            if group.len() != width {
+            if group.len() != self.width {
                 return None;
             }
-            let (before, mut behind) = group.split_at(first);
-            let mut between = vec![before];
-            for _ in 0..box_side {
-                let (characters, rest) = behind.split_at((pitch - 1).max(1));
-                cells.push(cell(line, characters)?);
-                let (space, rest) = rest.split_at(rest.len().min(usize::from(pitch > 1)));
-                between.push(space);
-                behind = rest;
+            let mut between = 0;
+            for cell in 0..self.cells {
+                let place = self.first + cell * self.pitch;
+                cells.push(self.cell(line, &group[place..place + self.length])?);
+                between += group[place..place + self.length].iter().filter(|(_, c)| !is_space(c)).count();
             }
-            between.push(behind);
-            if !between.into_iter().flatten().all(|(_, character)| is_space(character)) {
+            if group.iter().filter(|(_, character)| !is_space(character)).count() != between {
                 return None;
             }
         }
         Some(cells)
+    }
+
+    /// The only word of a few characters of a line, or nothing; `None` if there are two.
+    fn cell<'a>(self, line: &'a [u8], characters: &[Character<'_>]) -> Option<&'a [u8]> {
+        let mut words =
+            characters.split(|(_, character)| is_space(character)).filter(|word| !word.is_empty());
+        let Some(word) = words.next() else { return Some(b"") };
+        let (&(begin, _), &(last, end)) = (word.first()?, word.last()?);
+        words.next().is_none().then(|| &line[begin..last + end.len()])
     }
 
     /// The characters between the bars, without the places where two bars meet.
@@ -110,12 +129,14 @@ impl BarLayout {
             at += character.len();
         }
         let behind = groups.pop()?;
+        let before = groups.first()?;
         if self.is_framed {
-            let before = groups.first()?;
             if groups.len() < 2 || !behind.is_empty() || !before.iter().all(|(_, before)| is_space(before)) {
                 return None;
             }
             groups.remove(0);
+        } else if before.is_empty() {
+            return None;
         }
         groups.retain(|group| !group.is_empty());
         if !self.is_framed {
@@ -123,25 +144,6 @@ impl BarLayout {
             groups.push(behind);
         }
         Some(groups)
-    }
-}
-
-impl Group {
-    /// The ways to draw a box of rows of so many cells.
-    fn of_boxes(cells: usize) -> impl Iterator<Item = Self> {
-        // With a space between two cells, and perhaps at the ends.
-        let spaced = move |pitch, first, ends| Self::Box { width: cells * pitch - 1 + ends, pitch, first };
-        [
-            Self::Box { width: cells, pitch: 1, first: 0 },
-            spaced(2, 0, 0),
-            spaced(2, 1, 2),
-            // Numbers of two digits.
-            spaced(3, 0, 0),
-            spaced(3, 0, 1),
-            spaced(3, 1, 1),
-            spaced(3, 1, 2),
-        ]
-        .into_iter()
     }
 }
 
@@ -155,7 +157,7 @@ const fn is_bar(character: &[u8]) -> bool {
 }
 
 /// Whether a line has bars, and nothing else that rulers are drawn with.
-fn is_bars_and_cells(line: &[u8]) -> bool {
+pub(super) fn is_bars_and_cells(line: &[u8]) -> bool {
     let mut has_bar = false;
     for character in characters(line) {
         let is_ruler = match character {
@@ -171,51 +173,115 @@ fn is_bars_and_cells(line: &[u8]) -> bool {
     has_bar
 }
 
-/// The only word of a few characters of a line, or nothing; `None` if it is too long for a cell.
-fn cell<'a>(line: &'a [u8], characters: &[Character<'_>]) -> Option<&'a [u8]> {
-    let mut words = characters.split(|(_, character)| is_space(character)).filter(|word| !word.is_empty());
-    let Some(word) = words.next() else { return Some(b"") };
-    let (&(begin, _), &(last, end)) = (word.first()?, word.last()?);
-    (word.len() <= CELL_CHARACTERS && words.next().is_none()).then(|| &line[begin..last + end.len()])
-}
-
-/// The layout of a text whose rows have spaces for blanks; `None` for other texts, and where several
-/// layouts fit that differ. The text `goes_on` if it is the beginning of a longer one.
+/// The layout of a text whose rows may have spaces for blanks; `None` for other texts, and where
+/// several layouts fit that differ. The text `goes_on` if it is the beginning of a longer one.
 ///
-/// Two rows of a band that are blank are none, because they may as well be the white space above
-/// and below the values of cells that are drawn several lines high.
+/// The first puzzles may have no blank at all: then the layout has no effect on them, but the next
+/// part of the same text is read as if all of it had been seen.
 pub(super) fn find(text: &[u8], goes_on: bool, hint: &Hint) -> Option<BarLayout> {
     if !text.iter().any(|&byte| byte == b'|' || byte == 0xE2) {
         return None;
     }
-    let (rows, others): (Vec<&[u8]>, Vec<&[u8]>) =
-        puzzle_lines(text).partition(|line| is_bars_and_cells(line));
-    if rows.is_empty() || others.iter().any(|line| classify(line, RowStyle::default()) == LineKind::Row) {
-        return None;
-    }
-    let fits = |layout: &BarLayout| {
-        let (side, box_side) = (layout.order.side(), layout.order.box_side());
-        let is_whole = rows.len().is_multiple_of(side) || goes_on && rows.len() > side;
-        if !is_whole || !rows.iter().all(|row| layout.cells(row).is_some()) {
-            return false;
-        }
-        let is_blank =
-            |row: &&&[u8]| layout.cells(row).is_some_and(|cells| cells.iter().all(|cell| cell.is_empty()));
-        let has_space =
-            |row: &&[u8]| layout.cells(row).is_some_and(|cells| cells.iter().any(|cell| cell.is_empty()));
-        rows.iter().any(has_space)
-            && rows
-                .chunks(side)
-                .flat_map(|puzzle| puzzle.chunks(box_side))
-                .all(|band| band.iter().filter(is_blank).count() <= 1)
-    };
-    let mut layouts = BarLayout::all(hint.order).filter(fits);
+    let runs = runs(text)?;
+    let rows = || runs.iter().flatten().copied();
+    let mut layouts = BarLayout::all(hint.order).filter(|layout| {
+        rows().all(|row| layout.cells(row).is_some()) && is_likely(*layout, &runs, goes_on, hint)
+    });
     let layout = layouts.next()?;
     // White space on either side of a cell does not matter, but its row and column do.
     let is_same = |other: BarLayout| {
-        other.order == layout.order && rows.iter().all(|row| other.cells(row) == layout.cells(row))
+        other.order == layout.order && rows().all(|row| other.cells(row) == layout.cells(row))
     };
     layouts.all(is_same).then_some(layout)
+}
+
+/// The rows between blank lines and titles; `None` if there is none, or a line that is something
+/// else.
+fn runs(text: &[u8]) -> Option<Vec<Vec<&[u8]>>> {
+    let mut runs = vec![Vec::new()];
+    for line in text.split(|&byte| byte == b'\n') {
+        if is_bars_and_cells(line) && puzzle_lines(line).next().is_some() {
+            runs.last_mut()?.push(line);
+            continue;
+        }
+        match classify(line, RowStyle::default()) {
+            LineKind::Row => return None,
+            LineKind::Ruler => {}
+            LineKind::Blank | LineKind::Title | LineKind::Section(_) => runs.push(Vec::new()),
+        }
+    }
+    runs.retain(|run| !run.is_empty());
+    (!runs.is_empty()).then_some(runs)
+}
+
+/// Whether rows that fit a layout are likely to be puzzles with spaces for blanks.
+fn is_likely(layout: BarLayout, runs: &[Vec<&[u8]>], goes_on: bool, hint: &Hint) -> bool {
+    let (side, box_side) = (layout.order.side(), layout.order.box_side());
+    let rows: Vec<Vec<&[u8]>> = runs.iter().flatten().filter_map(|row| layout.cells(row)).collect();
+    // Between blank lines there are whole puzzles, or the bands of one.
+    let is_cut = goes_on && rows.len() > side;
+    let all_are = |is_part: &dyn Fn(usize) -> bool| {
+        let mut lengths = runs.iter().map(Vec::len);
+        let last = lengths.next_back().is_some_and(|last| is_cut || is_part(last));
+        last && lengths.all(is_part)
+    };
+    let are_puzzles = all_are(&|length| length.is_multiple_of(side));
+    let are_bands = all_are(&|length| length == box_side) && (is_cut || rows.len().is_multiple_of(side));
+    if !are_puzzles && !are_bands {
+        return false;
+    }
+    // White space around the values of cells that are drawn several lines high, or between bands.
+    let is_blank = |row: &&Vec<&[u8]>| row.iter().all(|cell| cell.is_empty());
+    let mut bands = rows.chunks(side).flat_map(|puzzle| puzzle.chunks(box_side));
+    if bands.any(|band| band.iter().filter(is_blank).count() > 1) {
+        return false;
+    }
+    let has_space = |row: &Vec<&[u8]>| row.iter().any(|cell| cell.is_empty());
+    if rows.iter().any(|row| is_blank(&row)) && !rows.iter().any(|row| has_space(row) && !is_blank(&row)) {
+        return false;
+    }
+    // Without a frame, some line says where the first cells end, and some where the last begin.
+    let (mut has_first, mut has_last) = (false, false);
+    for row in &rows {
+        has_first |= row[..layout.cells].iter().any(|cell| !cell.is_empty());
+        has_last |= row[side - layout.cells..].iter().any(|cell| !cell.is_empty());
+    }
+    if !layout.is_framed && !(has_first && has_last) {
+        return false;
+    }
+    let alphabets = [Alphabet::Letters, Alphabet::Ascii, Alphabet::Alpha];
+    let alphabets = hint.alphabet.as_ref().map_or(&alphabets[..], std::slice::from_ref);
+    alphabets.iter().any(|alphabet| {
+        let format = Format::new(Notation::Grid, layout.order, alphabet.clone());
+        format.is_ok_and(|format| has_puzzles(&format, &rows, runs.len()))
+    })
+}
+
+/// Whether nearly all cells are values of this format, none is another blank than a space, and the
+/// rows keep the rules. Where `runs` says that each puzzle has blank lines around it, they need not,
+/// because it cannot begin anywhere else.
+fn has_puzzles(format: &Format, rows: &[Vec<&[u8]>], runs: usize) -> bool {
+    let side = format.order().side();
+    let are_apart = rows.len() == runs * side;
+    let (mut values, mut errors) = (0, 0);
+    for puzzle in rows.chunks(side) {
+        let mut grid = Grid::empty(format.order());
+        for (digit, cell) in grid.digits_mut().iter_mut().zip(puzzle.iter().flatten()) {
+            if cell.is_empty() {
+                continue;
+            }
+            values += 1;
+            match read_cell(format, cell) {
+                Some(0) => return false,
+                Some(value) => *digit = value,
+                None => errors += 1,
+            }
+        }
+        if !are_apart && !grid.keeps_rules() {
+            return false;
+        }
+    }
+    errors * VALUES_AN_ERROR <= values
 }
 
 #[cfg(test)]
@@ -286,6 +352,30 @@ mod tests {
     }
 
     #[test]
+    fn a_layout_without_spaces_changes_nothing_but_what_follows() {
+        let framed = |puzzle: &str| {
+            draw(puzzle, "+-------+-------+-------+", |row| format!("| {} |", boxes(row, " ").join(" | ")))
+        };
+        let solved = "746325198891247635325681947583714269269538471174962853437859126618493572952176384";
+        let zeros = PUZZLE.replace('.', "0");
+        for beginning in [solved, PUZZLE] {
+            let hint = Hint::of(&detect(framed(beginning).as_bytes(), &Hint::default()).unwrap().format);
+            let format = detect(framed(beginning).as_bytes(), &hint).unwrap().format;
+            let text = framed(PUZZLE);
+            let mut grid = Grid::empty(format.order());
+            let record = Records::new(&format, text.as_bytes(), 1).read(&mut grid).unwrap();
+            assert_eq!((record.error, grid.to_string()), (None, PUZZLE.to_owned()));
+        }
+        // A row that is drawn otherwise is read as in any grid.
+        assert_eq!(find(framed(&zeros).as_bytes(), false, &Hint::default()), None);
+        let format = detect(framed(PUZZLE).as_bytes(), &Hint::default()).unwrap().format;
+        let mut grid = Grid::empty(format.order());
+        let text = framed(&zeros).replacen("| 7 0 6 |", "|  7 0 6  |", 1);
+        let record = Records::new(&format, text.as_bytes(), 1).read(&mut grid).unwrap();
+        assert_eq!((record.error, grid.to_string()), (None, PUZZLE.to_owned()));
+    }
+
+    #[test]
     fn numbers_of_two_digits_are_cells() {
         let value = |at: usize| (4 * (at / 16 % 4) + at / 64 + at % 16) % 16;
         let is_clue = |at: usize| (at / 16 + at % 16).is_multiple_of(3);
@@ -315,14 +405,33 @@ mod tests {
                 }
             })
             .collect();
-        let with_zeros = framed(&PUZZLE.replace('.', "0"));
         let short = framed(PUZZLE).replacen("| 7   6 |   5   | 1     |\n", "", 1);
         let shifted = framed(PUZZLE).replacen("| 7   6 |", "|  7  6 |", 1);
         let prose = framed(PUZZLE) + "what is this\n";
-        for text in [&tall, &short, &shifted, &prose, &with_zeros] {
+        // White space between bands, where another character is the blank or there is none.
+        let space = "|       |       |       |\n";
+        let spaced = |text: &str| text.replacen("+\n|", &format!("+\n{space}|"), 9);
+        let dots = spaced(&framed(&PUZZLE.replace('.', "0")).replace('0', "."));
+        let solved = "746325198891247635325681947583714269269538471174962853437859126618493572952176384";
+        let nine_solved = spaced(&framed(solved)).repeat(9);
+        let labels = "| 1 | 2 | 3 | 4 |\n|---|---|---|---|\n|   | 2 |   | 4 |\n| 2 |   |   |   |\n|   |   | 1 |   |\n| 1 |   |   | 3 |\n";
+        for text in [&dots, &nine_solved, &labels.to_owned(), &labels.repeat(4)] {
             assert_eq!(find(text.as_bytes(), false, &Hint::default()), None, "{text}");
         }
-        for text in ["", "|\n", "| |\n", "||||\n", "│\n", "id|puzzle\n1|2\n", "| 1 | 2 |\n|   | 3 |\n"] {
+        for text in [&tall, &short, &shifted, &prose] {
+            assert_eq!(find(text.as_bytes(), false, &Hint::default()), None, "{text}");
+        }
+        for text in [
+            "",
+            "|\n",
+            "| |\n",
+            "||||\n",
+            "│\n",
+            "id|puzzle\n1|2\n",
+            "| 1 | 2 |\n|   | 3 |\n",
+            &"1|2|3|\n".repeat(4),
+            "| a | b | c | d |\n| 1 | x | 2 |   |\n| 2 | y | 3 |   |\n| 3 | z | 4 |   |\n",
+        ] {
             assert_eq!(find(text.as_bytes(), false, &Hint::default()), None, "{text}");
         }
     }

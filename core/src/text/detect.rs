@@ -452,8 +452,8 @@ fn delimiting(alphabet: &Alphabet, notation: Notation) -> Codec {
 
 /// The order that a row of a `grid` text suggests.
 fn row_order(row: &[u8], style: RowStyle) -> Option<Order> {
-    if let Some(bars) = style.bars {
-        return bars.has_row(row).then_some(bars.order());
+    if let Some(bars) = style.bars.filter(|bars| bars.cells(row).is_some()) {
+        return Some(bars.order());
     }
     if let Some(cells) = separated(row, style)
         && cells.iter().all(|cell| cell.len() <= 2 || apart::number(cell).is_some())

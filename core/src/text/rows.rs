@@ -14,7 +14,7 @@
 
 use super::alphabet::INVALID;
 use super::apart;
-use super::bars::BarLayout;
+use super::bars::{BarLayout, is_bars_and_cells};
 use super::lines::{characters, is_no_puzzle, looked_at, offset};
 use super::{Alphabet, Format, Problem, PuzzleError, Record, Records};
 use crate::grid::{Grid, Order};
@@ -86,7 +86,7 @@ pub(super) fn classify(line: &[u8], style: RowStyle) -> LineKind {
             return LineKind::Title;
         }
     }
-    let is_row = style.bars.is_some_and(|bars| bars.has_row(line));
+    let is_row = style.bars.is_some() && is_bars_and_cells(line);
     if !is_row && is_ruler(line, style) { LineKind::Ruler } else { LineKind::Row }
 }
 
@@ -347,8 +347,8 @@ pub(super) fn puzzles<'a>(format: &Format, text: &'a [u8], at_end: bool) -> Vec<
 /// The cells of a row; `None` if they are not as many as a row has.
 pub(super) fn cells<'a>(format: &Format, line: &'a [u8]) -> Option<Vec<&'a [u8]>> {
     let side = format.order.side();
-    if let Some(bars) = format.style.bars {
-        return bars.cells(line);
+    if let Some(cells) = format.style.bars.and_then(|bars| bars.cells(line)) {
+        return Some(cells);
     }
     if let Some(fields) = separated(line, format.style)
         && fields.len() == side

@@ -353,7 +353,7 @@ fn describe_single(check: &Check, finding: &Finding, is_alone: bool) -> String {
     }
     let mut report = String::new();
     match finding {
-        Finding::NoSolution | Finding::NotUnique | Finding::GaveUp { .. } => {
+        Finding::NothingBeside | Finding::NoSolution | Finding::NotUnique | Finding::GaveUp { .. } => {
             report = finding.sentence(line) + "\n";
         }
         Finding::Wrong(mistake @ Mistake::Differs { .. }) if check.flaws.is_empty() => {

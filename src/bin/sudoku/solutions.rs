@@ -95,7 +95,10 @@ impl SolutionsArgs {
             unit: |_| "puzzle",
             options: vec![
                 ("--format", Some(self.form().to_string())),
-                ("--limit", Some(self.limit.to_string())),
+                (
+                    "--limit",
+                    Some(if self.limit == u64::MAX { "all".to_owned() } else { self.limit.to_string() }),
+                ),
                 ("--node-limit", Some(self.node_limit.to_string())),
             ],
             is_quiet: self.run.progress.quiet,
