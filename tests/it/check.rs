@@ -47,8 +47,8 @@ fn every_kind() -> (String, Vec<(&'static str, &'static str)>) {
             ("wrong", "Line 6 is wrong: 1 appears twice in row 1, at (1, 1) and (1, 2)."),
         ),
         (
-            "1234341221434.21,123434122143..21".to_owned(),
-            ("incomplete", "Line 7 is incomplete: 2 cells are blank."),
+            "1234341221434.21,12343412214343.1".to_owned(),
+            ("incomplete", "Line 7 is incomplete: 1 cell is blank."),
         ),
         (
             "12..............,1234............".to_owned(),
@@ -149,6 +149,22 @@ fn uniqueness_is_checked_where_it_is_asked_for() {
     );
     let given_up = check(&["--unique", "--node-limit", "0"], "1234341221434...\n................\n");
     assert!(stdout(&given_up).starts_with("Line 1 was given up after 0 nodes.\n"), "{}", stdout(&given_up));
+    // An empty solution is missing whether or not the puzzle has only one.
+    let missing =
+        check(&["--unique"], "puzzle,solution\n1234341221434...,\n................,\n123...4.........,\n");
+    assert_eq!(
+        stdout(&missing).lines().take(3).collect::<Vec<_>>(),
+        [
+            "Line 2 has no solution beside it.",
+            "Line 3 has more than one solution.",
+            "Line 4 has no solution."
+        ]
+    );
+    let alone = check(&[], "puzzle,solution\n1234341221434...,\n");
+    assert_eq!(
+        (stdout(&alone).as_str(), alone.status.code()),
+        ("The puzzle has no solution beside it.\n", Some(1))
+    );
     // One grid by itself.
     let one = check(&["--unique"], "................\n");
     assert_eq!(
