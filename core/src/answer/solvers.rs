@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_idle_workers_of_each_kind_are_kept() {
+    fn a_few_idle_solvers_of_each_kind_are_kept() {
         let idle = IdleSolvers::new(2);
         let put = |order: Order| {
             let solver = BlockSolver::new(order, &Task::default());
