@@ -44,6 +44,7 @@ publish TAG FOLDER="dist":
 lint:
     cargo fmt --check
     cargo clippy --workspace --all-targets -- -D warnings
+    cargo clippy --lib --no-default-features -- -D warnings
 
 # All benches, or one: `just bench solver`
 bench *NAME:

@@ -39,12 +39,13 @@ pub use sudoku_core::{
 };
 
 #[doc(hidden)]
+pub use sudoku_core::poison;
+
+#[doc(hidden)]
 pub mod build_info;
 pub mod client;
 pub mod input;
 pub mod load;
 pub mod offline;
 pub mod pipeline;
-#[doc(hidden)]
-pub mod poison;
 pub mod service;

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules in the order in which they may use each other.
-const ORDER: [&str; 19] = [
+const ORDER: [&str; 18] = [
     "grid",
+    "poison",
     "simd",
-    "sync",
     "text",
     "solver",
     "techniques",
@@ -18,7 +18,6 @@ const ORDER: [&str; 19] = [
     "generate",
     "explore",
     "build_info",
-    "poison",
     "pipeline",
     "input",
     "offline",

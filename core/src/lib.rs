@@ -40,10 +40,11 @@ pub mod canon;
 pub mod explore;
 pub mod generate;
 pub mod grid;
+#[doc(hidden)]
+pub mod poison;
 mod simd;
 mod solve;
 pub mod solver;
-mod sync;
 pub mod techniques;
 pub mod text;
 

@@ -3,14 +3,15 @@
 
 use std::num::NonZero;
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
+use sudoku_core::poison::IgnorePoison as _;
 
 /// The time between two looks at signals.
 const SIGNAL_POLL: Duration = Duration::from_millis(50);
@@ -49,7 +50,7 @@ pub fn run<J: Send>(
         if is_over.load(Ordering::Relaxed) || cancel.load(Ordering::Relaxed) {
             return None;
         }
-        queue.lock().unwrap_or_else(PoisonError::into_inner).next()
+        queue.lock().ignore_poison().next()
     };
     let worker = || {
         while let Some(job) = next() {

@@ -2,8 +2,8 @@
 
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, PoisonError};
 
 use arrow_buffer::Buffer;
 use numpy::{PyArray1, PyArrayMethods as _};
@@ -16,6 +16,7 @@ use sudoku_core::answer::{
 use sudoku_core::canon::NoBasis;
 use sudoku_core::generate::{self, Constraints, Difficulty, Generator, Grids, Kind, Recipe, Symmetry};
 use sudoku_core::grid::Order;
+use sudoku_core::poison::IgnorePoison as _;
 use sudoku_core::solver::{Question, Search};
 use sudoku_core::techniques::{Ending, Score, Technique};
 use sudoku_core::text::{Alphabet, Format, Notation, Problem, PuzzleError};
@@ -57,14 +58,14 @@ struct FirstError(Mutex<Option<PuzzleError>>);
 
 impl FirstError {
     fn add(&self, error: &PuzzleError) {
-        let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut first = self.0.lock().ignore_poison();
         if first.as_ref().is_none_or(|first| error.line < first.line) {
             *first = Some(error.clone());
         }
     }
 
     fn into_result(self, py: Python<'_>) -> PyResult<()> {
-        let first = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let first = self.0.into_inner().ignore_poison();
         first.map_or(Ok(()), |error| Err(puzzle_error(py, &error)))
     }
 }
@@ -617,7 +618,7 @@ pub fn make<'py>(
     blocks::run(py, threads, jobs, |(places, clues, solved), cancel: &AtomicBool| {
         let mut work = || generator.make(places.start as u64, places.len(), cancel);
         let Ok(made) = catch_unwind(AssertUnwindSafe(&mut work)) else {
-            *given_up.lock().unwrap_or_else(PoisonError::into_inner) += places.len();
+            *given_up.lock().ignore_poison() += places.len();
             return false;
         };
         let Ok(made) = made else { return true };
@@ -633,10 +634,10 @@ pub fn make<'py>(
                 solved[place].copy_from_slice(solution.digits());
             }
         }
-        *given_up.lock().unwrap_or_else(PoisonError::into_inner) += failed;
+        *given_up.lock().ignore_poison() += failed;
         failed == 0
     })?;
-    if given_up.into_inner().unwrap_or_else(PoisonError::into_inner) > 0 {
+    if given_up.into_inner().ignore_poison() > 0 {
         let recipe = generator.recipe();
         let attempts = recipe.attempts;
         return Err(PyRuntimeError::new_err(format!(

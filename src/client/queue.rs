@@ -108,7 +108,6 @@ impl BlockQueue {
     }
 
     fn lock(&self) -> MutexGuard<'_, Blocks> {
-        // A panic leaves no half-made change, so a poisoned lock can be used.
         self.blocks.lock().ignore_poison()
     }
 

@@ -1,10 +1,10 @@
 //! Workers, one for each server: a stream of blocks and answers, reopened when it fails.
 //!
 //! A stream carries what its window holds in each round trip, so on a long line it is joined by
-//! further ones, the lanes, on the same connection. They come when the line has been measured and
-//! the first answer is there, are not retried, and end with the stream. A lane takes no block before
-//! the server has accepted its call, because a connection may allow fewer calls than there are lanes,
-//! and then some wait until others end.
+//! further streams on the same connection. They come when the line has been measured and the first
+//! answer is there, are not retried, and end with the first stream. A further stream takes no block
+//! before the server has accepted its call, because a connection may allow fewer calls than there
+//! are streams, and then some wait until others end.
 //!
 //! **Invariant:** a worker that ends or reconnects returns its unanswered blocks to the queue, so
 //! another server answers them.
@@ -52,11 +52,11 @@ const STREAM_TIME: Duration = Duration::from_millis(3);
 /// what the queue holds.
 const MAX_STREAMS: u32 = 16;
 
-/// The time that lanes have to end properly.
+/// The time that further streams have to end properly.
 const END_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The numbers of lanes in the queue, which are those of their servers and multiples of this.
-const LANE_NUMBERS: usize = 1 << 16;
+/// The numbers of further streams in the queue are those of their servers and multiples of this.
+const STREAM_NUMBERS: usize = 1 << 16;
 
 /// The largest answer to one block. The answers in the widest form are a few times the size of
 /// their block, and servers accept blocks of 1 MiB by default; this is far beyond that.
@@ -159,30 +159,30 @@ impl ServerWorker {
             () = queue.answered() => return Ok(()),
             channel = self.connector.connect() => channel?,
         };
-        let mut lanes = StreamLanes::new(&self.queue);
-        let outcome = self.stream_on(channel, Some(&mut lanes)).await;
-        lanes.end(outcome.is_ok()).await;
+        let mut further = FurtherStreams::new(&self.queue);
+        let outcome = self.stream_on(channel, Some(&mut further)).await;
+        further.end(outcome.is_ok()).await;
         outcome
     }
 
-    /// Runs one stream on a connection, until all blocks are answered or it fails. It starts lanes
-    /// where that helps.
+    /// Runs one stream on a connection, until all blocks are answered or it fails. It starts
+    /// `further` ones where that helps.
     async fn stream_on(
         &mut self,
         channel: Channel,
-        mut lanes: Option<&mut StreamLanes>,
+        mut further: Option<&mut FurtherStreams>,
     ) -> Result<(), ServerError> {
         let queue = Arc::clone(&self.queue);
         let mut line = pin!(round_trip(channel.clone()));
-        let mut waits_for_line = lanes.is_some();
-        let mut further_streams = 0;
+        let mut waits_for_line = further.is_some();
+        let mut further_count = 0;
         let mut has_answered = false;
         // Capacity for one message, because a block that the server has no capacity for is better
         // sent to another server.
         let (requests, outbox) = mpsc::channel(1);
         let mut requests = Some(requests);
         let mut responses = self.open(channel.clone(), outbox);
-        if lanes.is_none() {
+        if further.is_none() {
             tokio::select! {
                 () = queue.answered() => return Ok(()),
                 opened = responses.opened() => opened.map_err(|status| self.failure(&status))?,
@@ -191,16 +191,16 @@ impl ServerWorker {
         let mut is_first = true;
         let mut unanswered = VecDeque::new();
         loop {
-            if further_streams > 0
+            if further_count > 0
                 && has_answered
-                && let Some(lanes) = lanes.take()
+                && let Some(further) = further.take()
             {
-                lanes.start(self, further_streams, &channel);
+                further.start(self, further_count, &channel);
             }
             tokio::select! {
                 time = &mut line, if waits_for_line => {
                     waits_for_line = false;
-                    further_streams = streams_for(time) - 1;
+                    further_count = streams_for(time) - 1;
                 }
                 next = next(requests.as_ref(), &queue, self.number), if unanswered.len() < MAX_UNANSWERED => match next {
                     Some((number, block)) => {
@@ -311,26 +311,26 @@ impl ServerWorker {
     }
 }
 
-/// The further streams of a worker.
-struct StreamLanes {
+/// The streams of a worker beside its first one.
+struct FurtherStreams {
     numbers: Vec<usize>,
     queue: Arc<BlockQueue>,
     running: JoinSet<()>,
 }
 
-impl StreamLanes {
-    /// No lanes yet.
+impl FurtherStreams {
+    /// No streams yet.
     fn new(queue: &Arc<BlockQueue>) -> Self {
         Self { numbers: Vec::new(), queue: Arc::clone(queue), running: JoinSet::new() }
     }
 
-    /// Starts so many of them beside the stream of a worker, on its connection.
-    fn start(&mut self, worker: &ServerWorker, lanes: usize, channel: &Channel) {
-        // What happens to lanes is not worth a notice: their blocks go to the other streams.
+    /// Starts `count` of them beside the stream of a worker, on its connection.
+    fn start(&mut self, worker: &ServerWorker, count: usize, channel: &Channel) {
+        // What happens to them is not worth a notice: their blocks go to the other streams.
         let (notices, _) = mpsc::unbounded_channel();
-        for lane in 1..=lanes {
-            let mut lane = ServerWorker {
-                number: worker.number + lane * LANE_NUMBERS,
+        for index in 1..=count {
+            let mut stream = ServerWorker {
+                number: worker.number + index * STREAM_NUMBERS,
                 connector: worker.connector.clone(),
                 retry: worker.retry,
                 queue: Arc::clone(&worker.queue),
@@ -339,12 +339,12 @@ impl StreamLanes {
                 answered: Arc::clone(&worker.answered),
                 last_error: None,
             };
-            self.numbers.push(lane.number);
+            self.numbers.push(stream.number);
             let channel = channel.clone();
             self.running.spawn(async move {
                 // The other streams go on without it.
-                let _ = Box::pin(lane.stream_on(channel, None)).await;
-                lane.queue.give_back(lane.number);
+                let _ = Box::pin(stream.stream_on(channel, None)).await;
+                stream.queue.give_back(stream.number);
             });
         }
     }

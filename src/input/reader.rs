@@ -4,7 +4,6 @@ use std::io;
 use std::sync::Arc;
 
 use super::chunk::{Chunk, ChunkBuffers};
-
 #[cfg(feature = "parquet")]
 use super::columnar::ParquetFile;
 use super::prefix::PrefixHasher;

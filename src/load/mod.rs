@@ -200,7 +200,6 @@ struct LoadRun {
 
 impl LoadRun {
     fn figures(&self) -> MutexGuard<'_, LoadFigures> {
-        // A panic leaves no half-made change, so a poisoned lock can be used.
         self.figures.lock().ignore_poison()
     }
 

@@ -6,10 +6,11 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs;
 use std::process::Command;
-use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use libtest_mimic::{Completion, Failed, Trial};
 use sudoku_stream::build_info;
+use sudoku_stream::poison::IgnorePoison as _;
 
 /// One fault, or one part of a row of faults.
 pub struct Row {
@@ -50,7 +51,7 @@ thread_local! {
 /// long as the guard lives.
 pub fn alone() -> RwLockWriteGuard<'static, ()> {
     SHARE.set(None);
-    MACHINE.write().unwrap_or_else(PoisonError::into_inner)
+    MACHINE.write().ignore_poison()
 }
 
 /// The file that the table is written to, if it is. Who asks for one runs all rows on a machine that has nothing else to do.
@@ -60,7 +61,7 @@ pub fn recorded_to() -> Option<OsString> {
 
 /// Runs a row, which shares the machine until it says otherwise.
 fn run(row: fn() -> Seen) -> std::thread::Result<Seen> {
-    SHARE.set(Some(MACHINE.read().unwrap_or_else(PoisonError::into_inner)));
+    SHARE.set(Some(MACHINE.read().ignore_poison()));
     let seen = std::panic::catch_unwind(row);
     SHARE.set(None);
     seen
@@ -70,7 +71,7 @@ fn run(row: fn() -> Seen) -> std::thread::Result<Seen> {
 static RECORD: Mutex<Vec<(u8, &str, &str, String)>> = Mutex::new(Vec::new());
 
 fn record(row: &Row, seen: &str) {
-    let mut record = RECORD.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut record = RECORD.lock().ignore_poison();
     record.push((row.number, row.fault, row.expected, seen.to_owned()));
 }
 
@@ -100,7 +101,7 @@ impl Row {
 
 /// All that has run, as a table in Markdown.
 pub fn table() -> String {
-    let mut record = RECORD.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut record = RECORD.lock().ignore_poison();
     record.sort();
     let mut table = String::from("| # | fault | must happen | seen |\n|---|---|---|---|\n");
     for (number, fault, expected, seen) in record.iter() {
@@ -112,7 +113,7 @@ pub fn table() -> String {
 
 /// The document about reliability: how it was made, and the table.
 pub fn document() -> String {
-    let record = RECORD.lock().unwrap_or_else(PoisonError::into_inner);
+    let record = RECORD.lock().ignore_poison();
     let starts = |word: &str| record.iter().filter(|(.., seen)| seen.starts_with(word)).count();
     let (skipped, failed) = (starts("SKIPPED"), starts("FAILED"));
     let passed = record.len() - skipped - failed;

@@ -154,7 +154,7 @@ fn what_is_timed_can_be_chosen() {
 }
 
 #[test]
-fn the_table_has_each_candidate() {
+fn the_table_has_each_contender() {
     let folder = Folder::new();
     let mixed = mixed(&folder);
     let four = folder.write("four.txt", "12..............\n1...............\n");

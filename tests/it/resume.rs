@@ -16,36 +16,37 @@ const JOURNAL: &str = ".out.txt.sudoku-journal";
 /// Puzzles enough for a second or more on one thread.
 const PUZZLES: usize = 3_000;
 
-/// A folder with a list in it, and the command that goes through that.
-struct Ratings {
+/// Runs over a list in a folder that are stopped and resumed, all of the same command.
+struct ResumedRuns {
     folder: Folder,
-    command: &'static str,
+    /// The name of the command.
+    name: &'static str,
 }
 
-impl Ratings {
+impl ResumedRuns {
     fn new() -> Self {
         Self::by("rate", PUZZLES)
     }
 
-    fn by(command: &'static str, puzzles: usize) -> Self {
-        let ratings = Self { folder: Folder::new(), command };
-        ratings.folder.write("in.txt", list(puzzles));
-        ratings
+    fn by(name: &'static str, puzzles: usize) -> Self {
+        let runs = Self { folder: Folder::new(), name };
+        runs.folder.write("in.txt", list(puzzles));
+        runs
     }
 
-    /// `rate FILE -o OUT` with more arguments.
-    fn rate(&self, file: &str, out: &str, more: &[&str]) -> Command {
+    /// `NAME FILE -o OUT` with more arguments.
+    fn command(&self, file: &str, out: &str, more: &[&str]) -> Command {
         let (input, out) = (self.folder.path(file), self.folder.path(out));
-        sudoku(&[&[self.command, &input, "-o", &out][..], more].concat())
+        sudoku(&[&[self.name, &input, "-o", &out][..], more].concat())
     }
 
     fn resume(&self, file: &str, more: &[&str]) -> Output {
-        self.rate(file, "out.txt", &[&["--resume"], more].concat()).output().unwrap()
+        self.command(file, "out.txt", &[&["--resume"], more].concat()).output().unwrap()
     }
 
     /// Starts a run and waits until it has recorded a part of its work.
     fn start(&self, file: &str, more: &[&str]) -> Child {
-        let mut child = self.rate(file, "out.txt", more).spawn().unwrap();
+        let mut child = self.command(file, "out.txt", more).spawn().unwrap();
         eventually("a journal", || {
             assert_eq!(child.try_wait().unwrap(), None, "the run ended before it had a journal");
             self.folder.exists(JOURNAL)
@@ -62,13 +63,13 @@ impl Ratings {
 
     /// Checks that a run is complete. Of the lists here some grids are always wrong.
     fn assert_complete(&self, output: &Output) {
-        let code = i32::from(self.command == "check");
+        let code = i32::from(self.name == "check");
         assert_eq!(output.status.code(), Some(code), "{}", stderr(output));
     }
 
     /// What a run writes that nothing stops, and what it prints.
     fn unbroken(&self, file: &str, more: &[&str]) -> (Vec<u8>, Output) {
-        let output = self.rate(file, "whole.txt", more).output().unwrap();
+        let output = self.command(file, "whole.txt", more).output().unwrap();
         self.assert_complete(&output);
         let whole = fs::read(self.folder.path("whole.txt")).unwrap();
         fs::remove_file(self.folder.path("whole.txt")).unwrap();
@@ -139,7 +140,7 @@ fn without_times(said: &str) -> String {
 
 #[test]
 fn a_stopped_rating_is_resumed_to_the_same_bytes_and_counts() {
-    let ratings = Ratings::new();
+    let ratings = ResumedRuns::new();
     let text = fs::read(ratings.folder.path("in.txt")).unwrap();
     ratings.folder.write("in.zst", zstd::encode_all(&text[..], 1).unwrap());
     for (file, threads, more) in [
@@ -169,7 +170,7 @@ fn a_stopped_rating_is_resumed_to_the_same_bytes_and_counts() {
 
 #[test]
 fn a_rating_that_is_killed_is_resumed_to_the_same_bytes() {
-    let ratings = Ratings::new();
+    let ratings = ResumedRuns::new();
     let more = ["--format", "csv", "--threads", "1"];
     let (whole, complete) = ratings.unbroken("in.txt", &more);
     // The first without --resume: what a killed run leaves can be resumed in any case.
@@ -178,7 +179,7 @@ fn a_rating_that_is_killed_is_resumed_to_the_same_bytes() {
         let journal = fs::read(ratings.folder.path(JOURNAL)).unwrap();
         child.kill().unwrap();
         child.wait().unwrap();
-        let mut next = ratings.rate("in.txt", "out.txt", &[&["--resume"][..], &more].concat());
+        let mut next = ratings.command("in.txt", "out.txt", &[&["--resume"][..], &more].concat());
         child = next.spawn().unwrap();
         eventually("another journal", || {
             child.try_wait().unwrap().is_some()
@@ -198,7 +199,7 @@ fn a_rating_that_is_killed_is_resumed_to_the_same_bytes() {
 
 #[test]
 fn only_the_same_rating_is_resumed() {
-    let ratings = Ratings::new();
+    let ratings = ResumedRuns::new();
     ratings.stopped("in.txt", &["--threads", "1"]);
     let out = ratings.folder.path("out.txt");
     let left = [PARTIAL, JOURNAL].map(|name| fs::read(ratings.folder.path(name)).unwrap());
@@ -253,7 +254,7 @@ fn only_the_same_rating_is_resumed() {
 
 #[test]
 fn counts_of_another_program_are_not_resumed() {
-    let ratings = Ratings::new();
+    let ratings = ResumedRuns::new();
     let more = ["--format", "csv"];
     let (whole, complete) = ratings.unbroken("in.txt", &more);
     ratings.stopped("in.txt", &[&more[..], &["--threads", "1"]].concat());
@@ -270,7 +271,7 @@ fn counts_of_another_program_are_not_resumed() {
 
 #[test]
 fn a_stopped_rating_without_resume_leaves_nothing() {
-    let ratings = Ratings::new();
+    let ratings = ResumedRuns::new();
     let child = ratings.start("in.txt", &["--threads", "1"]);
     signal(&child, "-TERM");
     let stopped = child.wait_with_output().unwrap();
@@ -315,7 +316,7 @@ fn a_rating_that_cannot_be_resumed_is_refused() {
 #[test]
 fn canonical_forms_are_resumed_to_the_same_bytes_and_counts() {
     // Forms by puzzle take long, so that some are recorded.
-    let forms = Ratings::by("canon", 20_000);
+    let forms = ResumedRuns::by("canon", 20_000);
     for (threads, more) in
         [("1", &["--by", "puzzle"][..]), ("2", &["--by", "puzzle", "--format", "csv", "--disguise"])]
     {
@@ -354,7 +355,7 @@ fn canonical_forms_are_resumed_to_the_same_bytes_and_counts() {
 
 #[test]
 fn checks_are_resumed_to_the_same_bytes_and_counts() {
-    let checks = Ratings::by("check", 600_000);
+    let checks = ResumedRuns::by("check", 600_000);
     for (more, listed) in [
         // All rows that may be listed are, either before the run is stopped or only behind that.
         (&[][..], Some("10 of ")),
@@ -384,7 +385,7 @@ fn checks_are_resumed_to_the_same_bytes_and_counts() {
 /// Nothing is written before the run is stopped, so that the record is about no bytes of the output.
 #[test]
 fn a_check_is_resumed_that_has_found_nothing_wrong() {
-    let checks = Ratings::by("check", 1);
+    let checks = ResumedRuns::by("check", 1);
     let puzzles = checks.folder.write("puzzles.txt", unique_puzzles(1_000).join("\n"));
     let solved = stdout(&sudoku(&["solve", &puzzles, "-q", "--format", "csv"]).output().unwrap());
     let (heading, rows) = solved.split_once('\n').unwrap();
@@ -398,7 +399,7 @@ fn a_check_is_resumed_that_has_found_nothing_wrong() {
 
 #[test]
 fn minimized_puzzles_are_resumed_to_the_same_bytes_and_counts() {
-    let minimized = Ratings::by("minimize", 5_000);
+    let minimized = ResumedRuns::by("minimize", 5_000);
     for more in [&[][..], &["--seed", "7"]] {
         let said = minimized.assert_resumed("in.txt", more, "puzzles", "puzzles");
         assert!(said.starts_with("5,000 puzzles in ") && said.contains(" clues dropped, "), "{said}");
@@ -423,7 +424,7 @@ fn solutions_are_resumed_to_the_same_bytes_and_counts() {
         let (before, behind) = (".".repeat(k % 81), ".".repeat(80 - k % 81));
         if k % 97 == 96 { "12\n".to_owned() } else { format!("{before}1{behind}\n") }
     };
-    let solutions = Ratings::by("solutions", 1);
+    let solutions = ResumedRuns::by("solutions", 1);
     solutions.folder.write("in.txt", (0..300).map(puzzle).collect::<String>());
     for more in [&["-n", "1000"][..], &["-n", "1000", "--format", "csv"]] {
         let said = solutions.assert_resumed("in.txt", more, "puzzles", "solutions");
@@ -446,7 +447,7 @@ fn solutions_are_resumed_to_the_same_bytes_and_counts() {
 
 #[test]
 fn disguises_are_resumed_to_the_same_bytes_and_counts() {
-    let disguises = Ratings::by("disguise", 20_000);
+    let disguises = ResumedRuns::by("disguise", 20_000);
     let more = ["--times", "20", "--seed", "7", "--with-original"];
     let said = disguises.assert_resumed("in.txt", &more, "puzzles", "puzzles");
     assert!(said.contains(" puzzles in disguise: ") && said.contains("206 rows were copied"), "{said}");

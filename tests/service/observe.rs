@@ -2,10 +2,11 @@
 
 use std::io::Write;
 use std::panic;
-use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::sync::{Arc, Mutex, Once};
 
 use bytes::Bytes;
 use serde_json::Value;
+use sudoku_stream::poison::IgnorePoison as _;
 use sudoku_stream::service::proto::{SolveRequest, SolveStreamRequest};
 use tonic::{Code, Request};
 use tracing::level_filters::LevelFilter;
@@ -27,7 +28,7 @@ impl Log {
     fn start() -> &'static Self {
         static LOG: Mutex<Option<&'static Log>> = Mutex::new(None);
         static HOOK: Once = Once::new();
-        let mut log = LOG.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut log = LOG.lock().ignore_poison();
         let log = *log.get_or_insert_with(|| {
             let log: &'static Self = Box::leak(Box::new(Self(Arc::default())));
             let lines = tracing_subscriber::fmt().json().with_span_list(false).with_writer(log.clone());

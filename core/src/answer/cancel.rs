@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-use crate::sync::lock;
+use crate::poison::IgnorePoison as _;
 
 /// Cancellation of work on puzzles. A plain [`AtomicBool`] cancels all of it; [`PerPuzzleCancel`]
 /// can also give up the current puzzle and continue with the next.
@@ -65,7 +65,7 @@ struct PuzzleState {
 
 impl PerPuzzleCancel {
     fn state(&self) -> MutexGuard<'_, PuzzleState> {
-        lock(&self.state)
+        self.state.lock().ignore_poison()
     }
 
     /// The number of the puzzle that is being searched, counted from 1; `None` if there is none.

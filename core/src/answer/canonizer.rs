@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::idle::Idle;
+use super::named_tally::{Counters, NamedTally};
 use super::row_batch::{RowBatch, WaitingRow, unique_problem};
-use super::{Block, Cancelled, PuzzleReader, add_counts, errors_among, named_errors, read_rows};
+use super::{Block, Cancelled, PuzzleReader, add_counts, read_rows};
 use crate::canon::{Basis, CanonicalForm, Canonizer};
 use crate::grid::{Grid, Order};
 use crate::solver::{Batch, DEFAULT_NODE_LIMIT, Limit, Solver, default_strategy};
@@ -68,28 +69,14 @@ impl CanonTally {
     /// Every number under a name, for a record of an unfinished run.
     #[must_use]
     pub fn named(&self) -> BTreeMap<String, u64> {
-        let Self { puzzles, errors, by_puzzle, automorphic } = self;
-        let single = [("puzzles", puzzles), ("by_puzzle", by_puzzle), ("automorphic", automorphic)];
-        single
-            .map(|(name, &count)| (name.to_owned(), count))
-            .into_iter()
-            .chain(named_errors(errors))
-            .collect()
+        self.to_names()
     }
 
     /// The tally with these numbers. `None` if they are not those of [`Self::named`]: a name is
     /// missing or unknown.
     #[must_use]
     pub fn from_named(named: &BTreeMap<String, u64>) -> Option<Self> {
-        let single = |name: &str| named.get(name).copied();
-        let tally = Self {
-            puzzles: single("puzzles")?,
-            errors: errors_among(named),
-            by_puzzle: single("by_puzzle")?,
-            automorphic: single("automorphic")?,
-        };
-        // What was not understood is missing.
-        (tally.named() == *named).then_some(tally)
+        Self::from_names(named)
     }
 
     /// The number of puzzles without a form.
@@ -107,6 +94,14 @@ impl CanonTally {
             }
             Err(error) => *self.errors.entry(error.code()).or_default() += 1,
         }
+    }
+}
+
+impl NamedTally for CanonTally {
+    fn counters(&mut self) -> Counters<'_> {
+        let Self { puzzles, by_puzzle, automorphic, errors } = self;
+        let single = vec![("puzzles", puzzles), ("by_puzzle", by_puzzle), ("automorphic", automorphic)];
+        Counters { single, by_code: errors }
     }
 }
 
@@ -352,24 +347,18 @@ impl PuzzleCanonizer {
 
 #[cfg(test)]
 mod tests {
+    use super::super::named_tally::check_names;
     use super::*;
 
     #[test]
     fn a_tally_is_known_by_its_names() {
         let errors = BTreeMap::from([(Problem::CODES[0], 4), (Problem::CODES[1], 5)]);
         let tally = CanonTally { puzzles: 1, errors, by_puzzle: 2, automorphic: 3 };
-        let named = tally.named();
-        assert_eq!(named.len(), 5, "two numbers have the same name");
-        assert_eq!(CanonTally::from_named(&named), Some(tally));
-        for unknown in ["hardest", "error of-another-program"] {
-            let mut named = named.clone();
-            named.insert(unknown.to_owned(), 1);
-            assert_eq!(CanonTally::from_named(&named), None, "{unknown}");
-        }
-        for missing in ["puzzles", "by_puzzle", "automorphic"] {
-            let mut named = named.clone();
-            named.remove(missing);
-            assert_eq!(CanonTally::from_named(&named), None, "{missing}");
-        }
+        check_names(
+            &tally,
+            5,
+            &["puzzles", "by_puzzle", "automorphic"],
+            &["hardest", "error of-another-program"],
+        );
     }
 }

@@ -6,11 +6,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::iter;
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
 use super::idle::Idle;
+use super::named_tally::{Counters, NamedTally};
 use super::puzzle_reader::PuzzleReader;
 use super::{Block, Cancelled, add_counts};
 use crate::grid::{Cell, Conflict, Digit, Grid, Order};
@@ -185,12 +185,6 @@ pub struct CheckedRow<'a> {
     pub finding: &'a Finding,
 }
 
-/// The name of the number of rows in [`CheckTally::named`].
-const ROWS: &str = "rows";
-
-/// What the names of the other numbers begin with.
-const FAILURE: &str = "failure ";
-
 /// The numbers of rows by what was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckTally {
@@ -210,23 +204,14 @@ impl CheckTally {
     /// Every number under a name, for a record of an unfinished run.
     #[must_use]
     pub fn named(&self) -> BTreeMap<String, u64> {
-        let Self { rows, failures } = self;
-        let failures = failures.iter().map(|(code, &count)| (format!("{FAILURE}{code}"), count));
-        iter::once((ROWS.to_owned(), *rows)).chain(failures).collect()
+        self.to_names()
     }
 
     /// The tally with these numbers. `None` if they are not those of [`Self::named`]: a name is
     /// missing or unknown.
     #[must_use]
     pub fn from_named(named: &BTreeMap<String, u64>) -> Option<Self> {
-        let code = |name: &str| {
-            let code = name.strip_prefix(FAILURE)?;
-            Finding::CODES.into_iter().chain(Problem::CODES).find(|known| *known == code)
-        };
-        let failures = named.iter().filter_map(|(name, &count)| Some((code(name)?, count))).collect();
-        let tally = Self { rows: *named.get(ROWS)?, failures };
-        // What was not understood is missing.
-        (tally.named() == *named).then_some(tally)
+        Self::from_names(named)
     }
 
     /// The number of rows that are not right.
@@ -240,6 +225,20 @@ impl CheckTally {
         if *finding != Finding::Right {
             *self.failures.entry(finding.code()).or_default() += 1;
         }
+    }
+}
+
+impl NamedTally for CheckTally {
+    const BY_CODE: &'static str = "failure ";
+
+    fn codes() -> impl Iterator<Item = &'static str> {
+        Finding::CODES.into_iter().chain(Problem::CODES)
+    }
+
+    fn counters(&mut self) -> Counters<'_> {
+        let Self { rows, failures } = self;
+        let single = vec![("rows", rows)];
+        Counters { single, by_code: failures }
     }
 }
 
@@ -636,6 +635,7 @@ fn blanks(grid: &Grid) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::named_tally::check_names;
     use super::*;
 
     #[test]
@@ -644,18 +644,6 @@ mod tests {
         let failures: BTreeMap<&str, u64> = codes.zip(2..).collect();
         let all = 1 + failures.len();
         let tally = CheckTally { rows: 1, failures };
-        let named = tally.named();
-        assert_eq!(named.len(), all, "two numbers have the same name");
-        for tally in [tally, CheckTally::default()] {
-            assert_eq!(CheckTally::from_named(&tally.named()), Some(tally));
-        }
-        for unknown in ["hardest", "failure of-another-program", "error wrong_length"] {
-            let mut named = named.clone();
-            named.insert(unknown.to_owned(), 1);
-            assert_eq!(CheckTally::from_named(&named), None, "{unknown}");
-        }
-        let mut named = named;
-        named.remove("rows");
-        assert_eq!(CheckTally::from_named(&named), None);
+        check_names(&tally, all, &["rows"], &["hardest", "failure of-another-program", "error wrong_length"]);
     }
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Block, add_counts, copy_row, errors_among, named_errors, read_rows};
+use super::named_tally::{Counters, NamedTally};
+use super::{Block, add_counts, copy_row, read_rows};
 use crate::canon::Disguise;
 use crate::grid::Grid;
 use crate::text::{Format, PuzzleError};
@@ -51,30 +52,28 @@ impl DisguiseTally {
     /// Every number under a name, for a record of an unfinished run.
     #[must_use]
     pub fn named(&self) -> BTreeMap<String, u64> {
-        let Self { puzzles, written, errors } = self;
-        let single = [("puzzles", puzzles), ("written", written)];
-        single
-            .map(|(name, &count)| (name.to_owned(), count))
-            .into_iter()
-            .chain(named_errors(errors))
-            .collect()
+        self.to_names()
     }
 
     /// The tally with these numbers. `None` if they are not those of [`Self::named`]: a name is
     /// missing or unknown.
     #[must_use]
     pub fn from_named(named: &BTreeMap<String, u64>) -> Option<Self> {
-        let single = |name: &str| named.get(name).copied();
-        let tally =
-            Self { puzzles: single("puzzles")?, written: single("written")?, errors: errors_among(named) };
-        // What was not understood is missing.
-        (tally.named() == *named).then_some(tally)
+        Self::from_names(named)
     }
 
     /// The number of rows that are bad.
     #[must_use]
     pub fn error_count(&self) -> u64 {
         self.errors.values().sum()
+    }
+}
+
+impl NamedTally for DisguiseTally {
+    fn counters(&mut self) -> Counters<'_> {
+        let Self { puzzles, written, errors } = self;
+        let single = vec![("puzzles", puzzles), ("written", written)];
+        Counters { single, by_code: errors }
     }
 }
 
@@ -136,6 +135,7 @@ pub fn write_disguises(
 
 #[cfg(test)]
 mod tests {
+    use super::super::named_tally::check_names;
     use super::*;
     use crate::text::Problem;
 
@@ -143,18 +143,6 @@ mod tests {
     fn a_tally_is_known_by_its_names() {
         let errors = BTreeMap::from([(Problem::CODES[0], 4), (Problem::CODES[1], 5)]);
         let tally = DisguiseTally { puzzles: 1, written: 2, errors };
-        let named = tally.named();
-        assert_eq!(named.len(), 4, "two numbers have the same name");
-        assert_eq!(DisguiseTally::from_named(&named), Some(tally));
-        for unknown in ["hardest", "error of-another-program"] {
-            let mut named = named.clone();
-            named.insert(unknown.to_owned(), 1);
-            assert_eq!(DisguiseTally::from_named(&named), None, "{unknown}");
-        }
-        for missing in ["puzzles", "written"] {
-            let mut named = named.clone();
-            named.remove(missing);
-            assert_eq!(DisguiseTally::from_named(&named), None, "{missing}");
-        }
+        check_names(&tally, 4, &["puzzles", "written"], &["hardest", "error of-another-program"]);
     }
 }

@@ -5,8 +5,9 @@ use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
 use super::idle::Idle;
+use super::named_tally::{Counters, NamedTally};
 use super::row_batch::{RowBatch, WaitingRow};
-use super::{Block, Cancelled, add_counts, errors_among, named_errors, read_rows};
+use super::{Block, Cancelled, add_counts, read_rows};
 use crate::grid::{Grid, Order};
 use crate::solver::{Batch, DEFAULT_NODE_LIMIT, Enumerator, Limit, Search, Solver, Stop, default_strategy};
 use crate::text::{Format, Problem, PuzzleError};
@@ -102,34 +103,28 @@ impl EnumerateTally {
     /// Every number under a name, for a record of an unfinished run.
     #[must_use]
     pub fn named(&self) -> BTreeMap<String, u64> {
-        let Self { puzzles, solutions, cut_off, errors } = self;
-        let single = [("puzzles", puzzles), ("solutions", solutions), ("cut_off", cut_off)];
-        single
-            .map(|(name, &count)| (name.to_owned(), count))
-            .into_iter()
-            .chain(named_errors(errors))
-            .collect()
+        self.to_names()
     }
 
     /// The tally with these numbers. `None` if they are not those of [`Self::named`]: a name is
     /// missing or unknown.
     #[must_use]
     pub fn from_named(named: &BTreeMap<String, u64>) -> Option<Self> {
-        let single = |name: &str| named.get(name).copied();
-        let tally = Self {
-            puzzles: single("puzzles")?,
-            solutions: single("solutions")?,
-            cut_off: single("cut_off")?,
-            errors: errors_among(named),
-        };
-        // What was not understood is missing.
-        (tally.named() == *named).then_some(tally)
+        Self::from_names(named)
     }
 
     /// The number of puzzles with an error.
     #[must_use]
     pub fn error_count(&self) -> u64 {
         self.errors.values().sum()
+    }
+}
+
+impl NamedTally for EnumerateTally {
+    fn counters(&mut self) -> Counters<'_> {
+        let Self { puzzles, solutions, cut_off, errors } = self;
+        let single = vec![("puzzles", puzzles), ("solutions", solutions), ("cut_off", cut_off)];
+        Counters { single, by_code: errors }
     }
 }
 
@@ -358,24 +353,18 @@ impl Lister {
 
 #[cfg(test)]
 mod tests {
+    use super::super::named_tally::check_names;
     use super::*;
 
     #[test]
     fn a_tally_is_known_by_its_names() {
         let errors = BTreeMap::from([(Problem::CODES[0], 4), (Problem::CODES[1], 5)]);
         let tally = EnumerateTally { puzzles: 1, solutions: 2, cut_off: 3, errors };
-        let named = tally.named();
-        assert_eq!(named.len(), 5, "two numbers have the same name");
-        assert_eq!(EnumerateTally::from_named(&named), Some(tally));
-        for unknown in ["hardest", "error of-another-program"] {
-            let mut named = named.clone();
-            named.insert(unknown.to_owned(), 1);
-            assert_eq!(EnumerateTally::from_named(&named), None, "{unknown}");
-        }
-        for missing in ["puzzles", "solutions", "cut_off"] {
-            let mut named = named.clone();
-            named.remove(missing);
-            assert_eq!(EnumerateTally::from_named(&named), None, "{missing}");
-        }
+        check_names(
+            &tally,
+            5,
+            &["puzzles", "solutions", "cut_off"],
+            &["hardest", "error of-another-program"],
+        );
     }
 }

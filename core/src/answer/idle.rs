@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use crate::sync::lock;
+use crate::poison::IgnorePoison as _;
 
 /// The values that nobody has borrowed, the one used last at the end.
 pub(super) struct Idle<T>(Mutex<Vec<T>>);
@@ -21,10 +21,10 @@ impl<T> Idle<T> {
     /// Does a job with a value, which is made if none is idle. A value whose job panics is not used
     /// again.
     pub(super) fn with<R>(&self, make: impl FnOnce() -> T, job: impl FnOnce(&mut T) -> R) -> R {
-        let kept = lock(&self.0).pop();
+        let kept = self.0.lock().ignore_poison().pop();
         let mut value = kept.unwrap_or_else(make);
         let result = job(&mut value);
-        lock(&self.0).push(value);
+        self.0.lock().ignore_poison().push(value);
         result
     }
 }

@@ -8,8 +8,9 @@ use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom as _;
 
 use super::idle::Idle;
+use super::named_tally::{Counters, NamedTally};
 use super::row_batch::unique_problem;
-use super::{Block, Cancelled, add_counts, copy_row, errors_among, named_errors, read_rows};
+use super::{Block, Cancelled, add_counts, copy_row, read_rows};
 use crate::grid::Grid;
 use crate::solver::{Batch, DEFAULT_NODE_LIMIT, Limit, Solver, default_strategy};
 use crate::text::{Format, Problem, PuzzleError};
@@ -60,34 +61,28 @@ impl MinimizeTally {
     /// Every number under a name, for a record of an unfinished run.
     #[must_use]
     pub fn named(&self) -> BTreeMap<String, u64> {
-        let Self { puzzles, minimal, dropped, errors } = self;
-        let single = [("puzzles", puzzles), ("minimal", minimal), ("dropped", dropped)];
-        single
-            .map(|(name, &count)| (name.to_owned(), count))
-            .into_iter()
-            .chain(named_errors(errors))
-            .collect()
+        self.to_names()
     }
 
     /// The tally with these numbers. `None` if they are not those of [`Self::named`]: a name is
     /// missing or unknown.
     #[must_use]
     pub fn from_named(named: &BTreeMap<String, u64>) -> Option<Self> {
-        let single = |name: &str| named.get(name).copied();
-        let tally = Self {
-            puzzles: single("puzzles")?,
-            minimal: single("minimal")?,
-            dropped: single("dropped")?,
-            errors: errors_among(named),
-        };
-        // What was not understood is missing.
-        (tally.named() == *named).then_some(tally)
+        Self::from_names(named)
     }
 
     /// The number of puzzles that were copied as they are.
     #[must_use]
     pub fn error_count(&self) -> u64 {
         self.errors.values().sum()
+    }
+}
+
+impl NamedTally for MinimizeTally {
+    fn counters(&mut self) -> Counters<'_> {
+        let Self { puzzles, minimal, dropped, errors } = self;
+        let single = vec![("puzzles", puzzles), ("minimal", minimal), ("dropped", dropped)];
+        Counters { single, by_code: errors }
     }
 }
 
@@ -276,24 +271,13 @@ fn reduce(solver: &mut dyn Solver, rows: &mut [Waiting], limit: &Limit<'_>) -> R
 
 #[cfg(test)]
 mod tests {
+    use super::super::named_tally::check_names;
     use super::*;
 
     #[test]
     fn a_tally_is_known_by_its_names() {
         let errors = BTreeMap::from([(Problem::CODES[0], 4), (Problem::CODES[1], 5)]);
         let tally = MinimizeTally { puzzles: 1, minimal: 2, dropped: 3, errors };
-        let named = tally.named();
-        assert_eq!(named.len(), 5, "two numbers have the same name");
-        assert_eq!(MinimizeTally::from_named(&named), Some(tally));
-        for unknown in ["hardest", "error of-another-program"] {
-            let mut named = named.clone();
-            named.insert(unknown.to_owned(), 1);
-            assert_eq!(MinimizeTally::from_named(&named), None, "{unknown}");
-        }
-        for missing in ["puzzles", "minimal", "dropped"] {
-            let mut named = named.clone();
-            named.remove(missing);
-            assert_eq!(MinimizeTally::from_named(&named), None, "{missing}");
-        }
+        check_names(&tally, 5, &["puzzles", "minimal", "dropped"], &["hardest", "error of-another-program"]);
     }
 }

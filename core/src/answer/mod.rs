@@ -41,6 +41,7 @@ mod enumerators;
 mod idle;
 mod minimal;
 mod minimizer;
+mod named_tally;
 mod next_step;
 mod position_search;
 mod puzzle_reader;
@@ -326,23 +327,6 @@ fn add_counts<K: Copy + Ord>(to: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>)
     for (key, count) in from {
         *to.entry(*key).or_default() += count;
     }
-}
-
-/// What the names of the counts of errors begin with, in a record of an unfinished run.
-const ERROR: &str = "error ";
-
-/// The counts of errors under names.
-fn named_errors(errors: &BTreeMap<&'static str, u64>) -> impl Iterator<Item = (String, u64)> {
-    errors.iter().map(|(code, &count)| (format!("{ERROR}{code}"), count))
-}
-
-/// The counts of errors among these, without those of unknown errors.
-fn errors_among(named: &BTreeMap<String, u64>) -> BTreeMap<&'static str, u64> {
-    let code = |name: &str| {
-        let code = name.strip_prefix(ERROR)?;
-        Problem::CODES.into_iter().find(|known| *known == code)
-    };
-    named.iter().filter_map(|(name, &count)| Some((code(name)?, count))).collect()
 }
 
 /// Appends the text of a row as it is, with a newline at its end.

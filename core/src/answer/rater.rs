@@ -5,9 +5,10 @@ use std::sync::atomic::AtomicBool;
 
 use super::idle::Idle;
 use super::minimal::are_minimal;
+use super::named_tally::{Counters, NamedTally};
 use super::puzzle_reader::PuzzleReader;
 use super::row_batch::{RowBatch, WaitingRow, unique_problem};
-use super::{Block, Cancel, Cancelled, add_counts, errors_among, named_errors, read_rows};
+use super::{Block, Cancel, Cancelled, add_counts, read_rows};
 use crate::grid::{Grid, Order};
 use crate::solver::{
     DEFAULT_NODE_LIMIT, Limit, Metrics, Propagation, Solver, Stop, Strategy as _, default_strategy,
@@ -89,7 +90,7 @@ pub const fn verdict(rating: &Rating) -> &'static str {
     }
 }
 
-/// The names of [`RateTally::named`] begin with these words where there are several.
+/// What the names of the numbers by rating and by technique begin with.
 const RATING: &str = "rating ";
 const HARDEST: &str = "hardest ";
 
@@ -130,44 +131,14 @@ impl RateTally {
     /// Every number under a name, for a record of an unfinished run.
     #[must_use]
     pub fn named(&self) -> BTreeMap<String, u64> {
-        let Self { puzzles, errors, ratings, hardest, above, beyond, minimal, minimal_known } = self;
-        let single = [
-            ("puzzles", puzzles),
-            ("above", above),
-            ("beyond", beyond),
-            ("minimal", minimal),
-            ("minimal_known", minimal_known),
-        ];
-        let single = single.map(|(name, &count)| (name.to_owned(), count));
-        let errors = named_errors(errors);
-        let ratings = ratings.iter().map(|(er, &count)| (format!("{RATING}{er}"), count));
-        let hardest = hardest.iter().map(|(by, &count)| (format!("{HARDEST}{}", by.name()), count));
-        single.into_iter().chain(errors).chain(ratings).chain(hardest).collect()
+        self.to_names()
     }
 
     /// The tally with these numbers. `None` if they are not those of [`Self::named`]: a name is
     /// missing or unknown.
     #[must_use]
     pub fn from_named(named: &BTreeMap<String, u64>) -> Option<Self> {
-        let single = |name: &str| named.get(name).copied();
-        let mut tally = Self {
-            puzzles: single("puzzles")?,
-            above: single("above")?,
-            beyond: single("beyond")?,
-            minimal: single("minimal")?,
-            minimal_known: single("minimal_known")?,
-            errors: errors_among(named),
-            ..Self::default()
-        };
-        for (name, &count) in named {
-            if let Some(er) = name.strip_prefix(RATING) {
-                tally.ratings.insert(er.parse().ok()?, count);
-            } else if let Some(technique) = name.strip_prefix(HARDEST) {
-                tally.hardest.insert(technique.parse().ok()?, count);
-            }
-        }
-        // What was not understood is missing.
-        (tally.named() == *named).then_some(tally)
+        Self::from_names(named)
     }
 
     /// The number of puzzles without a rating because of an error.
@@ -195,6 +166,36 @@ impl RateTally {
         }
         self.minimal_known += u64::from(rated.is_minimal.is_some());
         self.minimal += u64::from(rated.is_minimal == Some(true));
+    }
+}
+
+impl NamedTally for RateTally {
+    fn counters(&mut self) -> Counters<'_> {
+        let Self { puzzles, above, beyond, minimal, minimal_known, errors, ratings: _, hardest: _ } = self;
+        let single = vec![
+            ("puzzles", puzzles),
+            ("above", above),
+            ("beyond", beyond),
+            ("minimal", minimal),
+            ("minimal_known", minimal_known),
+        ];
+        Counters { single, by_code: errors }
+    }
+
+    fn other_counts(&self) -> Vec<(String, u64)> {
+        let ratings = self.ratings.iter().map(|(er, &count)| (format!("{RATING}{er}"), count));
+        let hardest = self.hardest.iter().map(|(by, &count)| (format!("{HARDEST}{}", by.name()), count));
+        ratings.chain(hardest).collect()
+    }
+
+    fn read_other_counts(&mut self, named: &BTreeMap<String, u64>) {
+        for (name, &count) in named {
+            if let Some(Ok(er)) = name.strip_prefix(RATING).map(str::parse) {
+                self.ratings.insert(er, count);
+            } else if let Some(Ok(technique)) = name.strip_prefix(HARDEST).map(str::parse) {
+                self.hardest.insert(technique, count);
+            }
+        }
     }
 }
 
@@ -452,10 +453,12 @@ impl PuzzleRater {
 
 #[cfg(test)]
 mod tests {
+    use super::super::named_tally::check_names;
     use super::*;
 
-    fn tally() -> RateTally {
-        RateTally {
+    #[test]
+    fn a_tally_is_known_by_its_names() {
+        let tally = RateTally {
             puzzles: 1_000,
             errors: Problem::CODES.into_iter().zip(1..).collect(),
             ratings: [(0, 1), (12, 500), (119, u64::MAX)].into_iter().collect(),
@@ -464,21 +467,10 @@ mod tests {
             beyond: 3,
             minimal: 4,
             minimal_known: 5,
-        }
-    }
-
-    #[test]
-    fn a_tally_is_read_from_its_names() {
-        for tally in [tally(), RateTally::default()] {
-            assert_eq!(RateTally::from_named(&tally.named()), Some(tally));
-        }
+        };
         let all = Problem::CODES.len() + 3 + Technique::ALL.len() + 5;
-        assert_eq!(tally().named().len(), all, "two numbers have the same name");
-    }
-
-    #[test]
-    fn names_that_are_unknown_or_missing_are_no_tally() {
-        for unknown in [
+        let single = ["puzzles", "above", "beyond", "minimal", "minimal_known"];
+        let unknown = [
             "no_such_name",
             "",
             "error no_such_code",
@@ -488,16 +480,7 @@ mod tests {
             "rating 70000",
             "hardest no-such-technique",
             "hardest X-Wing",
-        ] {
-            let mut named = tally().named();
-            named.insert(unknown.to_owned(), 1);
-            assert_eq!(RateTally::from_named(&named), None, "{unknown}");
-        }
-        for missing in ["puzzles", "above", "beyond", "minimal", "minimal_known"] {
-            let mut named = tally().named();
-            named.remove(missing).unwrap();
-            assert_eq!(RateTally::from_named(&named), None, "{missing}");
-        }
-        assert_eq!(RateTally::from_named(&BTreeMap::new()), None);
+        ];
+        check_names(&tally, all, &single, &unknown);
     }
 }

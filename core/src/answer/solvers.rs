@@ -6,8 +6,8 @@ use super::block_solver::{BlockSolver, Visitor as _};
 use super::write::{PartWriter, Writer};
 use super::{Answer, Block, Cancel, Cancelled, PuzzleReader, RowFacts, Task, Written, WrittenParts};
 use crate::grid::{Grid, Order};
+use crate::poison::IgnorePoison as _;
 use crate::solver::Metrics;
-use crate::sync::lock;
 use crate::text::{Format, Problem, PuzzleError, Records};
 
 /// Idle solvers of any order and strategy, shared by the tasks of a process, because one takes some
@@ -39,7 +39,7 @@ impl IdleSolvers {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<(SolverKind, BlockSolver)>> {
-        lock(&self.solvers)
+        self.solvers.lock().ignore_poison()
     }
 
     /// Takes the solver of this kind that was used last.
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_idle_workers_of_each_kind_are_kept() {
+    fn a_few_idle_solvers_of_each_kind_are_kept() {
         let idle = IdleSolvers::new(2);
         let put = |order: Order| {
             let solver = BlockSolver::new(order, &Task::default());

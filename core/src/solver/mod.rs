@@ -1,6 +1,6 @@
 //! Strategies: interchangeable algorithms that search for the solutions of a puzzle.
 //!
-//! A [`Strategy`] is a name and a factory; a [`Solver`] is the reusable state of one worker. A
+//! A [`Strategy`] is a name and a factory; a [`Solver`] is the reusable state of one thread. A
 //! solver always answers the same question: *how many solutions are there, up to a limit, and what
 //! is the first?* [`Question`] turns that into a [`Verdict`]. A [`Batch`] is many puzzles that are
 //! searched together. An [`Enumerator`] tells of every solution.
@@ -117,7 +117,7 @@ pub fn default_strategy(order: Order) -> &'static dyn Strategy {
     STRATEGIES.iter().copied().find(|s| s.supports(order)).unwrap_or(&Propagation)
 }
 
-/// The state of one worker for a strategy and an order. Reusing it costs no allocation.
+/// The state of one thread for a strategy and an order. Reusing it costs no allocation.
 pub trait Solver: Send {
     /// Searches for up to `limit.solutions` solutions of `puzzle` and writes the first one found
     /// into `solution`.

@@ -1,8 +1,8 @@
 //! `grid`: a puzzle written as rows of cells.
 //!
 //! A row is `side` cells, separate (`5 3 . | . 7 .`, `5,3,,,7`) or together (`53..7....`). Separate
-//! values may be numbers. Between bars a space may be a blank, if that fits all rows. Rulers, blank lines and comment lines may appear anywhere. After `side`
-//! rows the next puzzle begins.
+//! values may be numbers. Between bars a space may be a blank, if that fits all rows. Rulers, blank
+//! lines and comment lines may appear anywhere. After `side` rows the next puzzle begins.
 //!
 //! A blank line has no meaning if the rows before and after it can form one puzzle. If they cannot,
 //! the rows before it were a puzzle that ended too early: it has the wrong length, and the next

@@ -4,13 +4,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::bail;
+use anyhow::anyhow;
 use clap::Args;
 use sudoku_stream::answer::{CanonTally, CanonTask, CanonWriter, Canonizers, CheckForm};
 use sudoku_stream::canon::Basis;
 use sudoku_stream::offline::{self, OfflineError};
 use sudoku_stream::pipeline;
 
+use crate::cli::early_end::EarlyEnd;
 use crate::cli::input::InputArgs;
 use crate::cli::output::OutputArgs;
 use crate::cli::resume::{self, ResumeArgs, RowsRun};
@@ -102,7 +103,7 @@ impl CanonArgs {
 }
 
 /// Runs `sudoku canon`.
-pub fn run(args: &CanonArgs) -> anyhow::Result<ExitCode> {
+pub fn run(args: &CanonArgs) -> Result<ExitCode, EarlyEnd> {
     let begin = Instant::now();
     let cancel = interrupt::flag()?;
     let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
@@ -116,9 +117,9 @@ pub fn run(args: &CanonArgs) -> anyhow::Result<ExitCode> {
     for input in &inputs {
         let recall = |counts: &_| CanonTally::from_named(counts).map(|counted| tally = counted).is_some();
         let Some(reader) = rows.open(input, &mut opened, &cancel, rows::check_9x9, recall)? else {
-            return rows.stopped(opened, resume::answered, OfflineError::Cancelled);
+            return Err(rows.stopped(opened, resume::answered, OfflineError::Cancelled));
         };
-        let Some(output) = &mut opened else { bail!("There is no output.") };
+        let Some(output) = &mut opened else { return Err(anyhow!("There is no output.").into()) };
         let canonizers = Arc::new(Canonizers::new(reader.format().clone(), task));
         let writer = CanonWriter::new(args.form(), reader.format(), args.disguise);
         let bar = progress::beside(&args.out, || progress::of_bytes(&args.run.progress, &reader));
@@ -133,11 +134,11 @@ pub fn run(args: &CanonArgs) -> anyhow::Result<ExitCode> {
         });
         bar.finish_and_clear();
         if let Err(error) = result {
-            return rows.stopped(opened, resume::answered, error);
+            return Err(rows.stopped(opened, resume::answered, error));
         }
         // All puzzles of a single input may have been answered by an earlier run.
         if tally.puzzles == if input.is_only() { 0 } else { before } {
-            bail!("{name} is empty.");
+            return Err(anyhow!("{name} is empty.").into());
         }
     }
     let mut time = begin.elapsed();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use anyhow::bail;
+use anyhow::anyhow;
 use clap::Args;
 use sudoku_stream::answer::{Check, CheckForm, CheckTally, CheckTask, Checkers, Finding, Mistake};
 use sudoku_stream::input::Reader;
@@ -16,6 +16,7 @@ use sudoku_stream::pipeline::{self, ThreadPool};
 use sudoku_stream::solver::DEFAULT_NODE_LIMIT;
 use sudoku_stream::text::{Format, Problem};
 
+use crate::cli::early_end::EarlyEnd;
 use crate::cli::input::{Input, InputArgs};
 use crate::cli::interrupt;
 use crate::cli::output::OutputArgs;
@@ -121,7 +122,7 @@ impl CheckArgs {
 }
 
 /// Runs `sudoku check`.
-pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
+pub fn run(args: &CheckArgs) -> Result<ExitCode, EarlyEnd> {
     let begin = Instant::now();
     let cancel = interrupt::flag()?;
     let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
@@ -130,16 +131,15 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     rows.check(inputs.len())?;
     if inputs.len() > 1 && args.form() != CheckForm::Text {
         let inputs = inputs.len();
-        bail!("A table reports on one input, and {inputs} were named. Name one, or use --format text.");
+        let what =
+            format!("A table reports on one input, and {inputs} were named. Name one, or use --format text.");
+        return Err(anyhow!(what).into());
     }
     let tally = CheckTally::default();
     let mut run = CheckRun { args, rows, cancel, pool, begin, output: None, tally, listed: 0 };
     let mut has_table = false;
     for input in &inputs {
-        match run.check(input)? {
-            Checked::Whole { is_table } => has_table |= is_table,
-            Checked::Stopped(code) => return Ok(code),
-        }
+        has_table |= run.check(input)?;
     }
     let CheckRun { output, tally, .. } = run;
     let mut time = begin.elapsed();
@@ -171,24 +171,16 @@ struct CheckRun<'a> {
     listed: usize,
 }
 
-/// The end of one input.
-enum Checked {
-    /// Whether its grids are the rows of a table.
-    Whole { is_table: bool },
-    /// Nobody wants more, or an interrupt.
-    Stopped(ExitCode),
-}
-
 impl CheckRun<'_> {
-    /// Checks one input.
-    fn check(&mut self, input: &Input) -> anyhow::Result<Checked> {
+    /// Checks one input. Returns whether its grids are the rows of a table.
+    fn check(&mut self, input: &Input) -> Result<bool, EarlyEnd> {
         let args = self.args;
         let Some(reader) = self.open(input)? else {
-            return self.stopped(false, OfflineError::Cancelled);
+            return Err(self.stopped(false, OfflineError::Cancelled));
         };
         // An earlier run can only have checked a part of a single input.
         let mut tally = if input.is_only() { mem::take(&mut self.tally) } else { CheckTally::default() };
-        let Some(output) = &mut self.output else { bail!("There is no output.") };
+        let Some(output) = &mut self.output else { return Err(anyhow!("There is no output.").into()) };
         let (name, format) = (reader.name().to_owned(), reader.format().clone());
         let task = CheckTask { is_unique: args.unique, node_limit: args.node_limit, ..CheckTask::default() };
         let checkers = Arc::new(Checkers::new(format.clone(), task));
@@ -234,12 +226,12 @@ impl CheckRun<'_> {
             Ok(()) => {}
             Err(error) if offline::is_closed_pipe(&error) => {
                 self.tally.add(&tally);
-                return Ok(Checked::Stopped(exit_code(&self.tally)));
+                return Err(EarlyEnd::Reported(exit_code(&self.tally)));
             }
-            Err(error) => return self.stopped(format.is_table(), error),
+            Err(error) => return Err(self.stopped(format.is_table(), error)),
         }
         if tally.rows == 0 {
-            bail!("{name} is empty.");
+            return Err(anyhow!("{name} is empty.").into());
         }
         let is_told = !args.run.progress.quiet;
         let failures = tally.failure_count();
@@ -265,7 +257,7 @@ impl CheckRun<'_> {
         }
         self.listed += count(failures).min(limit);
         self.tally.add(&tally);
-        Ok(Checked::Whole { is_table: format.is_table() })
+        Ok(format.is_table())
     }
 
     /// Opens an input.
@@ -276,9 +268,9 @@ impl CheckRun<'_> {
     }
 
     /// Ends a run that failed or was interrupted.
-    fn stopped(&mut self, is_table: bool, error: OfflineError) -> anyhow::Result<Checked> {
+    fn stopped(&mut self, is_table: bool, error: OfflineError) -> EarlyEnd {
         let checked = |progress: &Progress| print::counted(progress.tally.answers, unit(is_table));
-        self.rows.stopped(self.output.take(), checked, error).map(Checked::Stopped)
+        self.rows.stopped(self.output.take(), checked, error)
     }
 }
 

@@ -5,13 +5,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::{bail, ensure};
+use anyhow::anyhow;
 use clap::{Args, ValueHint};
 use sudoku_stream::answer::CanonTask;
 use sudoku_stream::canon::Basis;
 use sudoku_stream::offline::{DedupTally, Deduplicator, MAX_DEDUP_INPUTS, Output, Sameness};
 use sudoku_stream::pipeline;
 
+use crate::cli::early_end::EarlyEnd;
 use crate::cli::input::InputArgs;
 use crate::cli::output::{OutputArgs, text_file};
 use crate::cli::rows::RowKind;
@@ -80,16 +81,16 @@ pub struct DedupArgs {
 }
 
 /// Runs `sudoku dedup`.
-pub fn run(args: &DedupArgs) -> anyhow::Result<ExitCode> {
+pub fn run(args: &DedupArgs) -> Result<ExitCode, EarlyEnd> {
     let begin = Instant::now();
     let cancel = interrupt::flag()?;
     let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
     let inputs = args.input.all()?;
-    ensure!(
-        inputs.len() <= MAX_DEDUP_INPUTS,
-        "{} inputs were named; at most {MAX_DEDUP_INPUTS} can be compared.",
-        inputs.len()
-    );
+    if inputs.len() > MAX_DEDUP_INPUTS {
+        let inputs = inputs.len();
+        let what = format!("{inputs} inputs were named; at most {MAX_DEDUP_INPUTS} can be compared.");
+        return Err(anyhow!(what).into());
+    }
     let sameness = if args.exact {
         Sameness::Exact
     } else {
@@ -103,7 +104,7 @@ pub fn run(args: &DedupArgs) -> anyhow::Result<ExitCode> {
     for input in &inputs {
         let outputs = if args.duplicates.is_some() { &outputs[..] } else { &outputs[..1] };
         let Some(reader) = rows::open(input, outputs, &cancel)? else {
-            return Ok(interrupt::report("Stopped before the first puzzle"));
+            return Err(EarlyEnd::before_first_puzzle());
         };
         if !args.exact {
             rows::check_9x9(&reader)?;
@@ -127,20 +128,16 @@ pub fn run(args: &DedupArgs) -> anyhow::Result<ExitCode> {
             bar.advance(end, tally.puzzles, "puzzles", begin);
         });
         bar.finish_and_clear();
-        if let Some(code) = rows::stopped(result, deduplicator.tally().puzzles)? {
-            return Ok(code);
-        }
+        result.map_err(|error| rows::stopped(error, deduplicator.tally().puzzles))?;
         if deduplicator.tally().puzzles == before {
-            bail!("{name} is empty.");
+            return Err(anyhow!("{name} is empty.").into());
         }
     }
-    let Some((mut output, mut report, _)) = opened else { bail!("No input was named.") };
+    let Some((mut output, mut report, _)) = opened else { return Err(anyhow!("No input was named.").into()) };
     let puzzles = deduplicator.tally().puzzles;
     let has_spilled = deduplicator.has_spilled();
-    let tally = match deduplicator.finish(&cancel, &mut output, report.as_mut()) {
-        Ok(tally) => tally,
-        Err(error) => return Ok(rows::stopped(Err(error), puzzles)?.unwrap_or(ExitCode::SUCCESS)),
-    };
+    let finished = deduplicator.finish(&cancel, &mut output, report.as_mut());
+    let tally = finished.map_err(|error| rows::stopped(error, puzzles))?;
     output.finish()?;
     if let Some(report) = report {
         report.finish()?;

@@ -1,7 +1,6 @@
 //! `sudoku disguise`: puzzles and their solutions by random symmetries.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,6 +11,7 @@ use sudoku_stream::generate::any_seed;
 use sudoku_stream::offline;
 use sudoku_stream::pipeline;
 
+use crate::cli::early_end::EarlyEnd;
 use crate::cli::input::InputArgs;
 use crate::cli::output::OutputArgs;
 use crate::cli::resume::{ResumeArgs, RowsRun};
@@ -110,7 +110,7 @@ impl Disguised {
 }
 
 /// Runs `sudoku disguise`.
-pub fn run(args: &DisguiseArgs) -> anyhow::Result<ExitCode> {
+pub fn run(args: &DisguiseArgs) -> Result<ExitCode, EarlyEnd> {
     let begin = Instant::now();
     let cancel = interrupt::flag()?;
     let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
@@ -124,7 +124,7 @@ pub fn run(args: &DisguiseArgs) -> anyhow::Result<ExitCode> {
         cancel: &cancel,
         verb: "Disguise",
     };
-    let ended = rewrite.run(&mut disguised, Disguised::from_named, |reader, output, bar, disguised| {
+    let before = rewrite.run(&mut disguised, Disguised::from_named, |reader, output, bar, disguised| {
         let (times, seed, with_original) = (args.times, disguised.seed, args.with_original);
         let task = DisguiseTask { times, seed, with_original };
         // An earlier run can only have done a part of a single input.
@@ -135,17 +135,13 @@ pub fn run(args: &DisguiseArgs) -> anyhow::Result<ExitCode> {
             Ok(output.add_rows(part.end, part.prefix, &part.text, part.tally.puzzles, disguised.named())?)
         })
     })?;
-    let earlier = match ended {
-        ControlFlow::Continue(earlier) => earlier,
-        ControlFlow::Break(code) => return Ok(code),
-    };
     let Disguised { tally, seed } = disguised;
     if !args.run.progress.quiet {
         if args.seed.is_none() {
             print::status_line(&format!("The seed was {seed}."));
         }
         if tally.puzzles > 1 {
-            let (time, rows) = (earlier + begin.elapsed(), print::counted(tally.written, "row"));
+            let (time, rows) = (before + begin.elapsed(), print::counted(tally.written, "row"));
             print::status_line(&format!(
                 "{} in disguise: {rows} in {:.3} s, {} a second.",
                 print::counted(tally.puzzles - tally.error_count(), "puzzle"),

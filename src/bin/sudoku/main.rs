@@ -38,6 +38,7 @@ use std::process::ExitCode;
 use clap::{ArgAction, CommandFactory as _, Parser, Subcommand};
 use sudoku_stream::build_info;
 
+use cli::early_end::EarlyEnd;
 use cli::{exit, print};
 
 /// The ways to call it, the shortest first.
@@ -189,20 +190,20 @@ fn run() -> ExitCode {
         print::status_line(note);
     }
     let result = match command {
-        Command::Solve(args) => solve::run(&args),
-        Command::Count(args) => solve::run(&args.into()),
-        Command::Solutions(args) => solutions::run(&args),
+        Command::Solve(args) => solve::run(&args).or_else(EarlyEnd::exit_code),
+        Command::Count(args) => solve::run(&args.into()).or_else(EarlyEnd::exit_code),
+        Command::Solutions(args) => solutions::run(&args).or_else(EarlyEnd::exit_code),
         Command::Validate(args) => validate::run(&args),
-        Command::Check(args) => check::run(&args),
+        Command::Check(args) => check::run(&args).or_else(EarlyEnd::exit_code),
         Command::Join(args) => join::run(&args),
         Command::Show(args) => show::run(&args),
-        Command::Canon(args) => canon::run(&args),
-        Command::Dedup(args) => dedup::run(&args),
+        Command::Canon(args) => canon::run(&args).or_else(EarlyEnd::exit_code),
+        Command::Dedup(args) => dedup::run(&args).or_else(EarlyEnd::exit_code),
         Command::Split(args) => split::run(&args),
-        Command::Disguise(args) => disguise::run(&args),
-        Command::Minimize(args) => minimize::run(&args),
+        Command::Disguise(args) => disguise::run(&args).or_else(EarlyEnd::exit_code),
+        Command::Minimize(args) => minimize::run(&args).or_else(EarlyEnd::exit_code),
         Command::Hint(args) => hint::run(&args),
-        Command::Rate(args) => rate::run(&args),
+        Command::Rate(args) => rate::run(&args).or_else(EarlyEnd::exit_code),
         Command::Steps(args) => steps::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Generate(args) => generate::run(&args),

@@ -1,6 +1,5 @@
 //! `sudoku minimize`: drops clues that can be spared.
 
-use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
@@ -10,6 +9,7 @@ use sudoku_stream::answer::{CheckForm, MinimizeTally, MinimizeTask};
 use sudoku_stream::offline;
 use sudoku_stream::pipeline;
 
+use crate::cli::early_end::EarlyEnd;
 use crate::cli::input::InputArgs;
 use crate::cli::output::OutputArgs;
 use crate::cli::resume::{ResumeArgs, RowsRun};
@@ -71,7 +71,7 @@ impl MinimizeArgs {
 }
 
 /// Runs `sudoku minimize`.
-pub fn run(args: &MinimizeArgs) -> anyhow::Result<ExitCode> {
+pub fn run(args: &MinimizeArgs) -> Result<ExitCode, EarlyEnd> {
     let begin = Instant::now();
     let cancel = interrupt::flag()?;
     let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
@@ -85,7 +85,7 @@ pub fn run(args: &MinimizeArgs) -> anyhow::Result<ExitCode> {
         cancel: &cancel,
         verb: "Minimize",
     };
-    let ended = rewrite.run(&mut tally, MinimizeTally::from_named, |reader, output, bar, tally| {
+    let before = rewrite.run(&mut tally, MinimizeTally::from_named, |reader, output, bar, tally| {
         // An earlier run can only have done a part of a single input.
         let earlier = if inputs.len() == 1 { tally.puzzles } else { 0 };
         offline::minimize(reader, task, &pool, &cancel, |part| {
@@ -94,12 +94,8 @@ pub fn run(args: &MinimizeArgs) -> anyhow::Result<ExitCode> {
             Ok(output.add_rows(part.end, part.prefix, &part.text, part.tally.puzzles, tally.named())?)
         })
     })?;
-    let earlier = match ended {
-        ControlFlow::Continue(earlier) => earlier,
-        ControlFlow::Break(code) => return Ok(code),
-    };
     if !args.run.progress.quiet {
-        let (time, clues) = (earlier + begin.elapsed(), print::counted(tally.dropped, "clue"));
+        let (time, clues) = (before + begin.elapsed(), print::counted(tally.dropped, "clue"));
         print::status_line(&format!(
             "{} in {:.3} s, {} a second: {clues} dropped, {} minimal before.",
             print::counted(tally.puzzles, "puzzle"),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use anyhow::bail;
+use anyhow::anyhow;
 use clap::Args;
 use sudoku_stream::answer::{CheckForm, RateTally, RateTask, RatedPuzzle, Raters};
 use sudoku_stream::grid::Grid;
@@ -18,6 +18,7 @@ use sudoku_stream::techniques::{DEFAULT_EFFORT, Score};
 use sudoku_stream::text::{Problem, PuzzleError};
 
 use crate::cli::by_hand::{self, TechniqueArgs};
+use crate::cli::early_end::EarlyEnd;
 use crate::cli::input::{Input, InputArgs};
 use crate::cli::interrupt;
 use crate::cli::output::OutputArgs;
@@ -116,13 +117,13 @@ impl RateArgs {
 }
 
 /// Runs `sudoku rate`.
-pub fn run(args: &RateArgs) -> anyhow::Result<ExitCode> {
+pub fn run(args: &RateArgs) -> Result<ExitCode, EarlyEnd> {
     let begin = Instant::now();
     let cancel = interrupt::flag()?;
     let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
     let techniques = args.techniques.set();
     if techniques.is_empty() {
-        bail!("No technique is left. Name others with --only.");
+        return Err(anyhow!("No technique is left. Name others with --only.").into());
     }
     let task = RateTask {
         techniques,
@@ -138,9 +139,7 @@ pub fn run(args: &RateArgs) -> anyhow::Result<ExitCode> {
     let mut run =
         RateRun { args, rows, task, cancel, pool, begin, output: None, tally: RateTally::default() };
     for input in &inputs {
-        if let Some(code) = run.rate(input)? {
-            return Ok(code);
-        }
+        run.rate(input)?;
     }
     let RateRun { mut output, tally, .. } = run;
     if args.summary
@@ -182,18 +181,18 @@ struct RateRun<'a> {
 }
 
 impl RateRun<'_> {
-    /// Rates one input. Returns an exit code if the run has ended.
-    fn rate(&mut self, input: &Input) -> anyhow::Result<Option<ExitCode>> {
+    /// Rates one input.
+    fn rate(&mut self, input: &Input) -> Result<(), EarlyEnd> {
         let args = self.args;
         let Some(reader) = self.open(input)? else {
-            return self.stopped(OfflineError::Cancelled).map(Some);
+            return Err(self.stopped(OfflineError::Cancelled));
         };
         let raters = Arc::new(Raters::new(reader.format().clone(), self.task));
         let bar = progress::beside(&args.out, || progress::of_bytes(&args.run.progress, &reader));
         let name = reader.name().to_owned();
         let (form, begin, tally) = (args.form(), self.begin, &mut self.tally);
         let rated_before = tally.puzzles;
-        let Some(output) = &mut self.output else { bail!("There is no output.") };
+        let Some(output) = &mut self.output else { return Err(anyhow!("There is no output.").into()) };
         bar.set_position(output.progress().bytes);
         bar.reset_eta();
         // A single puzzle is described, so the first rating waits for another puzzle or the end.
@@ -221,12 +220,12 @@ impl RateRun<'_> {
         });
         bar.finish_and_clear();
         if let Err(error) = result {
-            return self.stopped(error).map(Some);
+            return Err(self.stopped(error));
         }
         // All puzzles of a single input may have been rated by an earlier run.
         let is_empty = self.tally.puzzles == if input.is_only() { 0 } else { rated_before };
         if is_empty {
-            bail!("{name} is empty.");
+            return Err(anyhow!("{name} is empty.").into());
         }
         if let Some((puzzle, result)) = first.and_then(|part| part.single) {
             let text = match &result {
@@ -238,7 +237,7 @@ impl RateRun<'_> {
             };
             output.write(text.as_bytes())?;
         }
-        Ok(None)
+        Ok(())
     }
 
     /// Opens an input.
@@ -249,7 +248,7 @@ impl RateRun<'_> {
     }
 
     /// Ends a run that failed or was interrupted.
-    fn stopped(&mut self, error: OfflineError) -> anyhow::Result<ExitCode> {
+    fn stopped(&mut self, error: OfflineError) -> EarlyEnd {
         let rated =
             |progress: &Progress| format!("{} rated", print::counted(progress.tally.answers, "puzzle"));
         self.rows.stopped(self.output.take(), rated, error)

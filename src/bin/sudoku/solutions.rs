@@ -4,13 +4,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::bail;
+use anyhow::anyhow;
 use clap::Args;
 use sudoku_stream::answer::{CheckForm, EnumerateTally, EnumerateTask, Enumerators, SolutionWriter};
 use sudoku_stream::offline::{self, OfflineError, Progress};
 use sudoku_stream::pipeline;
 use sudoku_stream::solver::DEFAULT_NODE_LIMIT;
 
+use crate::cli::early_end::EarlyEnd;
 use crate::cli::input::InputArgs;
 use crate::cli::output::OutputArgs;
 use crate::cli::resume::{ResumeArgs, RowsRun};
@@ -107,7 +108,7 @@ impl SolutionsArgs {
 }
 
 /// Runs `sudoku solutions`.
-pub fn run(args: &SolutionsArgs) -> anyhow::Result<ExitCode> {
+pub fn run(args: &SolutionsArgs) -> Result<ExitCode, EarlyEnd> {
     let begin = Instant::now();
     let cancel = interrupt::flag()?;
     let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
@@ -121,9 +122,9 @@ pub fn run(args: &SolutionsArgs) -> anyhow::Result<ExitCode> {
     for input in &inputs {
         let recall = |counts: &_| EnumerateTally::from_named(counts).map(|counted| tally = counted).is_some();
         let Some(reader) = rows.open(input, &mut opened, &cancel, |_| Ok(()), recall)? else {
-            return rows.stopped(opened, |_| listed(&tally), OfflineError::Cancelled);
+            return Err(rows.stopped(opened, |_| listed(&tally), OfflineError::Cancelled));
         };
-        let Some(output) = &mut opened else { bail!("There is no output.") };
+        let Some(output) = &mut opened else { return Err(anyhow!("There is no output.").into()) };
         let enumerators = Arc::new(Enumerators::new(reader.format().clone(), task));
         let writer = SolutionWriter::new(args.form(), reader.format());
         let bar = progress::beside(&args.out, || progress::of_bytes(&args.run.progress, &reader));
@@ -149,11 +150,11 @@ pub fn run(args: &SolutionsArgs) -> anyhow::Result<ExitCode> {
             let kept = |progress: &Progress| EnumerateTally::from_named(&progress.counts).unwrap_or_default();
             let done =
                 |progress: &_| listed(&if args.resume.resume { kept(progress) } else { tally.clone() });
-            return rows.stopped(opened, done, error);
+            return Err(rows.stopped(opened, done, error));
         }
         // All puzzles of a single input may have been answered by an earlier run.
         if tally.puzzles == if input.is_only() { 0 } else { before } {
-            bail!("{name} is empty.");
+            return Err(anyhow!("{name} is empty.").into());
         }
     }
     let mut time = begin.elapsed();

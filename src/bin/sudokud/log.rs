@@ -11,6 +11,7 @@ use std::panic::{self, PanicHookInfo};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use sudoku_stream::poison::IgnorePoison as _;
 use tracing::callsite::Identifier;
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
@@ -25,8 +26,6 @@ use tracing_subscriber::{Layer as _, fmt, registry};
 
 use crate::export::Export;
 use crate::flags::LogForm;
-
-use sudoku_stream::poison::IgnorePoison as _;
 
 /// The lines of one kind that are written in an [`INTERVAL`].
 const LINES: u32 = 20;

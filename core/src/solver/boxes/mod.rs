@@ -85,7 +85,7 @@ impl Strategy for Boxes {
     }
 }
 
-/// The solver of one worker.
+/// The solver of one thread.
 pub(super) struct BoxSolver {
     backend: Backend,
     memory: Memory,

@@ -11,7 +11,7 @@ use super::lanes::{Backend, Lanes, MOST_SHARED_SOLUTIONS};
 use super::watch::NoWatch;
 use super::{Batch, Limit, Propagation, Search, Solver, Stop, Strategy, Watcher};
 use crate::grid::{Grid, Order};
-use crate::sync::lock;
+use crate::poison::IgnorePoison as _;
 
 /// The strategy `fast`: hundreds of 9x9 puzzles at once, one in each bit of a vector register.
 ///
@@ -187,7 +187,7 @@ fn search_together(
     if puzzles.is_empty() {
         return;
     }
-    let idle = || lock(&IDLE);
+    let idle = || IDLE.lock().ignore_poison();
     let kept = {
         let mut idle = idle();
         let place = idle.iter().position(|lanes| lanes.backend() == backend);

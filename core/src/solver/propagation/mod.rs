@@ -76,7 +76,7 @@ impl Strategy for Propagation {
     }
 }
 
-/// The solver of one worker.
+/// The solver of one thread.
 pub(super) fn searcher(order: Order) -> Box<dyn Enumerate> {
     // Measured: with 32-bit words, groups of four fill a vector and pay for the digits that are
     // closed needlessly; with wider words they do not.

@@ -1,12 +1,12 @@
 //! `sudoku bench`: the speed of each strategy and back end, in puzzles a second.
 //!
-//! A file is in memory before anything is timed, and nothing is written. The candidates take turns,
+//! A file is in memory before anything is timed, and nothing is written. The contenders take turns,
 //! all of them once and then all of them again, because a machine that slows down then slows down
 //! all alike. Answers are checked: solutions against the rules in the first run, and in every run
 //! the number of answers of each kind.
 
-mod candidate;
 mod compare;
+mod contender;
 mod interval;
 mod report;
 mod subject;
@@ -29,7 +29,7 @@ use sudoku_stream::pipeline;
 use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{DEFAULT_NODE_LIMIT, Fast, Question, STRATEGIES, Strategy, default_strategy};
 
-use self::candidate::{Contender, RunContext, RunError};
+use self::contender::{Contender, RunContext, RunError};
 use self::report::{BenchReport, Measured};
 use self::subject::Subject;
 use crate::cli::input::{FormatArgs, Input};
@@ -96,7 +96,7 @@ pub struct BenchArgs {
     #[arg(value_parser = whole::<u64>(0..))]
     node_limit: u64,
 
-    /// Timed runs of each candidate, after a warm-up
+    /// Timed runs of each contender, after a warm-up
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<u32>(1..))]
     repeats: u32,
 
@@ -356,8 +356,8 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
     let context = RunContext { pool: pipeline::pool(Some(threads))?, cancel, question, node_limit };
     let mut work = Vec::new();
     for subject in subjects {
-        let candidates = candidates(args, &subject, &context)?;
-        work.push((subject, candidates));
+        let contenders = contenders(args, &subject, &context)?;
+        work.push((subject, contenders));
     }
 
     if args.comparison.turns {
@@ -367,15 +367,15 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
     if !args.quiet {
         warn_of_short_lists(work.iter().map(|(subject, _)| (subject.name.as_str(), subject.puzzles())));
     }
-    let runs = |candidates: &Vec<Contender>| candidates.len() as u64 * (1 + u64::from(args.repeats));
-    let all_runs = work.iter().map(|(_, candidates)| runs(candidates)).sum();
+    let runs = |contenders: &Vec<Contender>| contenders.len() as u64 * (1 + u64::from(args.repeats));
+    let all_runs = work.iter().map(|(_, contenders)| runs(contenders)).sum();
     let bar = progress::beside_stdout(|| progress::of_runs(!args.quiet, all_runs));
     let mut report = BenchReport::new(args);
     if form == BenchReportForm::Table {
         out.write(&report.heading())?;
     }
-    for (subject, candidates) in work {
-        let measured = match measure(&context, &subject, candidates, args.repeats, &bar) {
+    for (subject, contenders) in work {
+        let measured = match measure(&context, &subject, contenders, args.repeats, &bar) {
             Ok(measured) => measured,
             Err(stop) => {
                 let (done, all) = (bar.position(), bar.length().unwrap_or(0));
@@ -420,15 +420,15 @@ fn warn_of_short_lists<'a>(lists: impl Iterator<Item = (&'a str, u64)>) {
     }
 }
 
-/// The candidates to time on a file.
-fn candidates(args: &BenchArgs, subject: &Subject, context: &RunContext) -> anyhow::Result<Vec<Contender>> {
+/// The contenders to time on a file.
+fn contenders(args: &BenchArgs, subject: &Subject, context: &RunContext) -> anyhow::Result<Vec<Contender>> {
     let order = subject.format.order();
     let strategies = supported(args, order)?;
-    let mut candidates = Vec::new();
+    let mut contenders = Vec::new();
     for kind in args.kinds() {
         for &strategy in &strategies {
             let mut add = |strategy, backend| {
-                candidates.push(Contender::new(kind, strategy, backend, &subject.format, context));
+                contenders.push(Contender::new(kind, strategy, backend, &subject.format, context));
             };
             if strategy.name() == Fast::BEST.name() {
                 args.backends().into_iter().for_each(|backend| add(Fast::with(backend), Some(backend)));
@@ -437,7 +437,7 @@ fn candidates(args: &BenchArgs, subject: &Subject, context: &RunContext) -> anyh
             }
         }
     }
-    Ok(candidates)
+    Ok(contenders)
 }
 
 /// The strategies to time on puzzles of an order. One that was named and does not solve these is
@@ -454,35 +454,35 @@ fn supported(args: &BenchArgs, order: Order) -> anyhow::Result<Vec<&'static dyn 
     Ok(supported)
 }
 
-/// Times the candidates in turns, and makes sure that they agree.
+/// Times the contenders in turns, and makes sure that they agree.
 fn measure(
     context: &RunContext,
     subject: &Arc<Subject>,
-    candidates: Vec<Contender>,
+    contenders: Vec<Contender>,
     repeats: u32,
     bar: &Bar,
 ) -> Result<Vec<Measured>, RunError> {
-    let in_turn = |candidate: &Contender| bar.set_message(format!("{}: {candidate}", subject.name));
+    let in_turn = |contender: &Contender| bar.set_message(format!("{}: {contender}", subject.name));
     let mut batches = subject.batches();
     let mut measured: Vec<Measured> = Vec::new();
-    for candidate in candidates {
-        in_turn(&candidate);
+    for contender in contenders {
+        in_turn(&contender);
         let outcome =
-            candidate.warm_up(context, subject, &mut batches).map_err(|stop| stop.by(&candidate))?;
-        let new = Measured { candidate, outcome, times: Vec::new() };
+            contender.warm_up(context, subject, &mut batches).map_err(|stop| stop.by(&contender))?;
+        let new = Measured { contender, outcome, times: Vec::new() };
         if let Some(first) = measured.first()
             && let Some(difference) = new.whole(subject).difference(&first.whole(subject))
         {
-            let (new, first) = (new.candidate, &first.candidate);
+            let (new, first) = (new.contender, &first.contender);
             return Err(RunError::Wrong(format!("{new} disagrees with {first}: {difference}")));
         }
         measured.push(new);
         bar.inc(1);
     }
     for _ in 0..repeats {
-        for Measured { candidate, outcome, times } in &mut measured {
-            in_turn(candidate);
-            let (mean, _) = candidate.mean_run(context, subject, &mut batches, outcome, LEAST_RUN)?;
+        for Measured { contender, outcome, times } in &mut measured {
+            in_turn(contender);
+            let (mean, _) = contender.mean_run(context, subject, &mut batches, outcome, LEAST_RUN)?;
             times.push(mean);
             bar.inc(1);
         }
@@ -568,9 +568,9 @@ mod tests {
             question: args.question(),
             node_limit: args.node_limit,
         };
-        let candidate = |strategy| Contender::new(kind, strategy, None, &subject.format, &context);
-        let candidates = vec![candidate(&Propagation), candidate(strategy)];
-        measure(&context, &subject, candidates, 2, &Bar::hidden())
+        let contender = |strategy| Contender::new(kind, strategy, None, &subject.format, &context);
+        let contenders = vec![contender(&Propagation), contender(strategy)];
+        measure(&context, &subject, contenders, 2, &Bar::hidden())
             .map(|measured| measured.iter().map(|measured| measured.times.len()).sum())
     }
 

@@ -8,7 +8,7 @@ use sudoku_stream::build_info;
 use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{Propagation, Question, Strategy as _};
 
-use super::candidate::{BenchOutcome, Contender};
+use super::contender::{BenchOutcome, Contender};
 use super::subject::Subject;
 use super::{BenchArgs, BenchKind};
 use crate::cli::{machine, print, summary};
@@ -46,7 +46,7 @@ pub struct BenchSettings {
     limit: Option<u64>,
     node_limit: u64,
     pub threads: usize,
-    /// The timed runs of each candidate; none for a comparison, which ends by time.
+    /// The timed runs of each contender; none for a comparison, which ends by time.
     #[serde(skip_serializing_if = "Option::is_none")]
     repeats: Option<u32>,
 }
@@ -80,7 +80,7 @@ impl BenchSettings {
     }
 }
 
-/// The figures of one candidate on one file.
+/// The figures of one contender on one file.
 #[derive(Serialize)]
 pub struct Row {
     file: String,
@@ -154,7 +154,7 @@ impl BenchReport {
 
 /// The table of one file.
 pub fn table(subject: &Subject, rows: &[Row], measured: &[Measured]) -> String {
-    // The candidate that gave up least knows the most errors.
+    // The contender that gave up least knows the most errors.
     let outcomes = measured.iter().map(|measured| measured.whole(subject));
     let errors = match outcomes.min_by_key(BenchOutcome::given_up) {
         Some(BenchOutcome { tally, .. }) if !tally.errors.is_empty() => {
@@ -199,7 +199,7 @@ pub fn table(subject: &Subject, rows: &[Row], measured: &[Measured]) -> String {
     table
 }
 
-/// One row for each candidate, in their order.
+/// One row for each contender, in their order.
 pub fn rows(subject: &Subject, measured: &[Measured]) -> Vec<Row> {
     let mut rows: Vec<Row> = measured.iter().map(|measured| measured.row(subject)).collect();
     for kind in [BenchKind::Text, BenchKind::Search] {
@@ -214,9 +214,9 @@ pub fn rows(subject: &Subject, measured: &[Measured]) -> Vec<Row> {
     rows
 }
 
-/// A candidate, its answers, and the time of each run.
+/// A contender, its answers, and the time of each run.
 pub struct Measured {
-    pub candidate: Contender,
+    pub contender: Contender,
     pub outcome: BenchOutcome,
     pub times: Vec<Duration>,
 }
@@ -224,14 +224,14 @@ pub struct Measured {
 impl Measured {
     /// The outcome for all puzzles of the file, searched or not.
     pub fn whole(&self, subject: &Subject) -> BenchOutcome {
-        match self.candidate.kind {
+        match self.contender.kind {
             BenchKind::Text => self.outcome.clone(),
             BenchKind::Search => self.outcome.with(&subject.refused),
         }
     }
 
     fn row(&self, subject: &Subject) -> Row {
-        let Self { candidate, outcome, times } = self;
+        let Self { contender, outcome, times } = self;
         let puzzles = outcome.tally.answers;
         let rate = |time: Duration| rounded(puzzles as f64 / time.as_secs_f64().max(1e-9), 10.0);
         let (median, min, max) = spread(times);
@@ -240,9 +240,9 @@ impl Measured {
             order: subject.format.order().to_string(),
             notation: subject.format.notation().to_string(),
             puzzles,
-            strategy: candidate.strategy.name(),
-            backend: candidate.backend.map(|backend| backend.to_string()),
-            kind: candidate.kind,
+            strategy: contender.strategy.name(),
+            backend: contender.backend.map(|backend| backend.to_string()),
+            kind: contender.kind,
             puzzles_per_second: RateSummary { median: rate(median), min: rate(max), max: rate(min) },
             ratio_to_propagation: None,
             runs: times

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use sudoku_stream::build_info;
 use sudoku_stream::solver::Batch;
 
-use super::candidate::{BenchOutcome, Contender, RunContext, RunError};
+use super::contender::{BenchOutcome, Contender, RunContext, RunError};
 use super::subject::Subject;
 
 /// The version of the protocol. Programs with different ones cannot be compared.
@@ -56,10 +56,10 @@ pub struct TimedTurn {
     pub processor: f64,
 }
 
-/// A candidate, ready to be timed.
+/// A contender, ready to be timed.
 struct Ready {
     subject: Arc<Subject>,
-    candidate: Contender,
+    contender: Contender,
     batches: Vec<Batch>,
     outcome: BenchOutcome,
 }
@@ -67,15 +67,15 @@ struct Ready {
 /// Takes turns until standard input ends.
 pub fn serve(context: &RunContext, work: Vec<(Arc<Subject>, Vec<Contender>)>) -> anyhow::Result<()> {
     let mut ready = Vec::new();
-    for (subject, candidates) in work {
-        for candidate in candidates {
+    for (subject, contenders) in work {
+        for contender in contenders {
             let mut batches = subject.batches();
-            let outcome = match candidate.warm_up(context, &subject, &mut batches) {
+            let outcome = match contender.warm_up(context, &subject, &mut batches) {
                 Ok(outcome) => outcome,
                 Err(RunError::Cancelled) => return Ok(()),
-                Err(RunError::Wrong(what)) => bail!("{}: {candidate}: {what}.", subject.name),
+                Err(RunError::Wrong(what)) => bail!("{}: {contender}: {what}.", subject.name),
             };
-            ready.push(Ready { subject: Arc::clone(&subject), candidate, batches, outcome });
+            ready.push(Ready { subject: Arc::clone(&subject), contender, batches, outcome });
         }
     }
     send(&Handshake {
@@ -101,9 +101,9 @@ impl Ready {
         TimedRow {
             file: self.subject.name.clone(),
             order: self.subject.format.order().to_string(),
-            strategy: self.candidate.strategy.name().to_owned(),
-            backend: self.candidate.backend.map(|backend| backend.to_string()),
-            kind: self.candidate.kind.to_string(),
+            strategy: self.contender.strategy.name().to_owned(),
+            backend: self.contender.backend.map(|backend| backend.to_string()),
+            kind: self.contender.kind.to_string(),
             puzzles: tally.answers,
             errors: tally.errors.iter().map(|(code, &count)| ((*code).to_owned(), count)).collect(),
         }
@@ -111,9 +111,9 @@ impl Ready {
 
     /// Times a run. `None` if it was interrupted.
     fn turn(&mut self, context: &RunContext) -> anyhow::Result<Option<TimedTurn>> {
-        let Self { subject, candidate, batches, outcome } = self;
+        let Self { subject, contender, batches, outcome } = self;
         let begin = processor_seconds();
-        let (mean, runs) = match candidate.mean_run(context, subject, batches, outcome, LEAST_TURN) {
+        let (mean, runs) = match contender.mean_run(context, subject, batches, outcome, LEAST_TURN) {
             Ok(timed) => timed,
             Err(RunError::Cancelled) => return Ok(None),
             Err(RunError::Wrong(what)) => bail!("{}: {what}.", subject.name),

@@ -4,6 +4,7 @@
 pub mod by_hand;
 pub mod colour;
 pub mod draw;
+pub mod early_end;
 pub mod fit;
 pub mod input;
 pub mod interrupt;

@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal as _};
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt as _;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, mpsc};
+use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -62,10 +62,10 @@ impl Bar {
 
     /// Has it drawn from now on, if it is time.
     fn draw_if_due(&self) {
-        let mut due = lock(&self.due);
+        let mut due = self.due.lock().ignore_poison();
         if due.is_some_and(|due| Instant::now() >= due) {
             *due = None;
-            let mut shown = lock(&SHOWN);
+            let mut shown = SHOWN.lock().ignore_poison();
             if !IS_OVER.load(Ordering::Relaxed) {
                 self.drawn.set_draw_target(ProgressDrawTarget::stderr());
                 *shown = Some(self.drawn.clone());
@@ -123,8 +123,8 @@ impl Bar {
 
     /// Takes the bar away for good.
     pub fn finish_and_clear(&self) {
-        *lock(&self.due) = None;
-        *lock(&SHOWN) = None;
+        *self.due.lock().ignore_poison() = None;
+        *SHOWN.lock().ignore_poison() = None;
         self.drawn.finish_and_clear();
     }
 }
@@ -138,7 +138,7 @@ impl Drop for Bar {
 /// Takes the bar away after a signal, also where the run itself is too busy, or gone in a moment.
 pub fn end() {
     IS_OVER.store(true, Ordering::Relaxed);
-    let Some(bar) = lock(&SHOWN).take() else { return };
+    let Some(bar) = SHOWN.lock().ignore_poison().take() else { return };
     let (sender, cleared) = mpsc::channel();
     // On a thread of its own, because a terminal that was stopped by Ctrl-S takes nothing.
     let clear = move || {
@@ -148,10 +148,6 @@ pub fn end() {
     if thread::Builder::new().name("progress".to_owned()).spawn(clear).is_ok() {
         let _ = cleared.recv_timeout(PATIENCE);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().ignore_poison()
 }
 
 /// The bar, unless the output goes to the terminal that would show it.

@@ -13,6 +13,7 @@ use sudoku_stream::answer::CheckForm;
 use sudoku_stream::input::{InputError, Reader, Shard, Source, Version};
 use sudoku_stream::offline::{self, OfflineError, Output, Progress, RunIdentity};
 
+use super::early_end::EarlyEnd;
 use super::input::{Input, check_row_form};
 use super::interrupt::{self, interruptible};
 use super::output::{OutputArgs, check_is_text, refuse_what_is_for_text};
@@ -183,10 +184,13 @@ impl RowsRun<'_> {
         opened: Option<Output>,
         done: impl FnOnce(&Progress) -> String,
         error: OfflineError,
-    ) -> anyhow::Result<ExitCode> {
+    ) -> EarlyEnd {
         match opened {
             Some(output) => stopped(self.out, output, done, error.into()),
-            None => Ok(interrupt::report(&format!("Stopped before the first {}", (self.unit)(false)))),
+            None => {
+                let how_far = format!("Stopped before the first {}", (self.unit)(false));
+                EarlyEnd::Reported(interrupt::report(&how_far))
+            }
         }
     }
 }
@@ -237,19 +241,16 @@ pub fn answered(progress: &Progress) -> String {
 }
 
 /// Ends a run that failed or was interrupted, and reports what is `done`, in words such as
-/// `3 puzzles answered`.
-///
-/// # Errors
-/// The error that ended it, with that report.
+/// `3 puzzles answered`. An error that ended it goes with that report.
 pub fn stopped(
     out: &OutputArgs,
     output: Output,
     done: impl FnOnce(&Progress) -> String,
     error: anyhow::Error,
-) -> anyhow::Result<ExitCode> {
+) -> EarlyEnd {
     let known = error.downcast_ref();
     if known.is_some_and(offline::is_closed_pipe) {
-        return Ok(ExitCode::SUCCESS);
+        return EarlyEnd::Reported(ExitCode::SUCCESS);
     }
     let is_cancelled = matches!(known, Some(OfflineError::Cancelled));
     let answers = output.progress().tally.answers;
@@ -269,7 +270,7 @@ pub fn stopped(
         how_far += ", but --resume goes on from here";
     }
     if is_cancelled {
-        return Ok(interrupt::report(&how_far));
+        return EarlyEnd::Reported(interrupt::report(&how_far));
     }
-    Err(if answers == 0 { error } else { error.context(how_far) })
+    EarlyEnd::Failed(if answers == 0 { error } else { error.context(how_far) })
 }

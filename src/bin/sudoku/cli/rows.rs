@@ -2,19 +2,19 @@
 //! run stops, and what is said of rows that are badly formed.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use sudoku_stream::answer::CheckForm;
 use sudoku_stream::grid::Order;
 use sudoku_stream::input::{Reader, Source};
 use sudoku_stream::offline::{self, OfflineError, Output, Progress};
 use sudoku_stream::text::Format;
 
+use super::early_end::EarlyEnd;
 use super::input::Input;
 use super::output::{OutputArgs, check_columns, into_columns};
 use super::progress::{self, Bar};
@@ -77,19 +77,15 @@ pub fn check_is_one(inputs: &[Input], form: CheckForm) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The exit code of a run that stopped before its end, because it was interrupted or nobody reads on.
-///
-/// # Errors
-/// The error that ended it.
-pub fn stopped(result: Result<(), OfflineError>, puzzles: u64) -> anyhow::Result<Option<ExitCode>> {
-    match result {
-        Ok(()) => Ok(None),
-        Err(OfflineError::Cancelled) => {
+/// The early end of a run after so many puzzles.
+pub fn stopped(error: OfflineError, puzzles: u64) -> EarlyEnd {
+    match error {
+        OfflineError::Cancelled => {
             let done = print::counted(puzzles, "puzzle");
-            Ok(Some(interrupt::report(&format!("Stopped after {done}"))))
+            EarlyEnd::Reported(interrupt::report(&format!("Stopped after {done}")))
         }
-        Err(error) if offline::is_closed_pipe(&error) => Ok(Some(ExitCode::SUCCESS)),
-        Err(error) => Err(error.into()),
+        error if offline::is_closed_pipe(&error) => EarlyEnd::Reported(ExitCode::SUCCESS),
+        error => error.into(),
     }
 }
 
@@ -115,20 +111,20 @@ pub struct Rewrite<'a> {
 
 impl Rewrite<'_> {
     /// Has `pass` write the rows of each input and add them to `tally`, or to what `recall` makes of
-    /// the counts of an earlier run that is resumed. Returns the time of earlier runs, or an exit
-    /// code if the run stopped before its end.
+    /// the counts of an earlier run that is resumed. Returns the time of earlier runs.
     ///
     /// # Errors
-    /// Those of inputs, the output and `pass`; an input without rows, or with rows of another kind.
+    /// Those of inputs, the output and `pass`; an input without rows, or with rows of another kind;
+    /// an interrupt.
     pub fn run<T>(
         &self,
         tally: &mut T,
         recall: fn(&BTreeMap<String, u64>) -> Option<T>,
         mut pass: impl FnMut(Reader, &mut Output, &Bar, &mut T) -> Result<(), OfflineError>,
-    ) -> anyhow::Result<ControlFlow<ExitCode, Duration>> {
+    ) -> Result<Duration, EarlyEnd> {
         let stopped = |opened, error| {
             let done = |progress: &Progress| print::counted(progress.tally.answers, "puzzle");
-            self.rows.stopped(opened, done, error).map(ControlFlow::Break)
+            self.rows.stopped(opened, done, error)
         };
         self.rows.check(self.inputs.len())?;
         let (mut opened, mut first): (_, Option<RowKind>) = (None, None);
@@ -141,9 +137,9 @@ impl Rewrite<'_> {
             };
             let recall = |counts: &_| recall(counts).map(|counted| *tally = counted).is_some();
             let Some(reader) = self.rows.open(input, &mut opened, self.cancel, check, recall)? else {
-                return stopped(opened, OfflineError::Cancelled);
+                return Err(stopped(opened, OfflineError::Cancelled));
             };
-            let Some(output) = &mut opened else { bail!("There is no output.") };
+            let Some(output) = &mut opened else { return Err(anyhow!("There is no output.").into()) };
             if is_first && reader.is_at_start() {
                 output.write(reader.prelude())?;
             }
@@ -155,11 +151,11 @@ impl Rewrite<'_> {
             bar.finish_and_clear();
             let answers = output.progress().tally.answers;
             if let Err(error) = result {
-                return stopped(opened, error);
+                return Err(stopped(opened, error));
             }
             // All puzzles of a single input may have been answered by an earlier run.
             if answers == if input.is_only() { 0 } else { before } {
-                bail!("{name} is empty.");
+                return Err(anyhow!("{name} is empty.").into());
             }
         }
         let mut earlier = Duration::ZERO;
@@ -167,7 +163,7 @@ impl Rewrite<'_> {
             earlier = output.earlier();
             output.finish()?;
         }
-        Ok(ControlFlow::Continue(earlier))
+        Ok(earlier)
     }
 }
 

@@ -21,6 +21,7 @@ use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{DEFAULT_NODE_LIMIT, Fast, Strategy};
 
 use crate::cli::colour::ColourArgs;
+use crate::cli::early_end::EarlyEnd;
 use crate::cli::input::{Input, InputArgs, check_row_form};
 use crate::cli::interrupt::{self, interruptible};
 use crate::cli::output::{OutputArgs, check_columns, check_is_text, into_columns, refuse_what_is_for_text};
@@ -267,22 +268,19 @@ fn names(columns: AddedColumns) -> String {
 }
 
 /// Runs `sudoku solve`.
-pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
+pub fn run(args: &SolveArgs) -> Result<ExitCode, EarlyEnd> {
     let begin = Instant::now();
     args.answer.colour.apply();
     let servers = check_flags(args)?;
     let inputs = args.input.all()?;
     refuse_several(args, inputs.len())?;
     if let Some(single) = Single::of(args, &inputs) {
-        return single.solve(args);
+        return Ok(single.solve(args)?);
     }
     let cancel = interrupt::flag()?;
     let pool = pipeline::lazy_pool(args.run.threads);
     let run = SolveRun { args, servers, cancel, pool: Arc::new(pool), begin };
-    match run.answer_inputs(inputs) {
-        Ok(code) | Err(EarlyEnd::Reported(code)) => Ok(code),
-        Err(EarlyEnd::Failed(error)) => Err(error),
-    }
+    run.answer_inputs(inputs)
 }
 
 /// Refuses flags that do not go together, before any input is looked at. Returns the servers.
@@ -339,26 +337,6 @@ struct SolveRun<'a> {
     cancel: Arc<AtomicBool>,
     pool: Arc<ThreadPool>,
     begin: Instant,
-}
-
-/// Why a run ends without its report.
-enum EarlyEnd {
-    /// It was interrupted, or nobody reads its output any more. Whoever has to know has been told.
-    Reported(ExitCode),
-    Failed(anyhow::Error),
-}
-
-impl<E: Into<anyhow::Error>> From<E> for EarlyEnd {
-    fn from(error: E) -> Self {
-        Self::Failed(error.into())
-    }
-}
-
-impl EarlyEnd {
-    /// An interrupt before anything was written.
-    fn before_first_puzzle() -> Self {
-        Self::Reported(interrupt::report("Stopped before the first puzzle"))
-    }
 }
 
 /// An input before its first answer.
@@ -574,10 +552,7 @@ impl SolveRun<'_> {
 
     /// Ends a run that failed or was interrupted after its output was opened.
     fn stop(&self, output: Output, error: anyhow::Error) -> EarlyEnd {
-        match resume::stopped(&self.args.answer.out, output, resume::answered, error) {
-            Ok(code) => EarlyEnd::Reported(code),
-            Err(error) => EarlyEnd::Failed(error),
-        }
+        resume::stopped(&self.args.answer.out, output, resume::answered, error)
     }
 
     /// Gives the output its name, reports the run on standard error, and finds its exit code.

@@ -20,11 +20,10 @@ use rustix::termios::{
 };
 use signal_hook::consts::signal::{SIGCONT, SIGQUIT, SIGTSTP};
 use signal_hook::{flag, low_level};
+use sudoku_stream::poison::IgnorePoison as _;
 
 use super::keys::{self, PlaybackKey};
 use crate::cli::interrupt;
-
-use sudoku_stream::poison::IgnorePoison as _;
 
 /// A screen of our own, without a cursor.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[2J";

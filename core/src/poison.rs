@@ -1,12 +1,12 @@
-//! Locks of which another thread may have panicked while it held them.
+//! Locks after a panic: they are poisoned, and that is ignored.
 
 use std::sync::{LockResult, PoisonError};
 
 /// Takes what a lock guards, poisoned or not.
 ///
-/// A panic is answered and the process goes on, so a lock that refused everybody after it would let
-/// one puzzle end the service. Nothing half done is seen: puzzles are searched outside of locks,
-/// and what is done under one leaves the data usable after each step.
+/// A panic is caught and answered and the process goes on, so a lock that refused everybody after it
+/// would let one puzzle end a run or the service. Nothing half done is seen: puzzles are searched
+/// outside of locks, and what is done under one leaves the data usable after each step.
 pub trait IgnorePoison {
     /// The guard, or the data.
     type Guard;

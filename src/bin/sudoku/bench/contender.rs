@@ -1,4 +1,4 @@
-//! A candidate: a strategy on a back end, timed from text to text or for the search alone. Every
+//! A contender: a strategy on a back end, timed from text to text or for the search alone. Every
 //! answer is checked.
 
 use std::fmt;
@@ -20,7 +20,7 @@ use super::subject::Subject;
 /// The code of a puzzle that was given up. Another strategy may answer it.
 const GAVE_UP: &str = Problem::GaveUp { nodes: 0 }.code();
 
-/// The settings that all candidates share.
+/// The settings that all contenders share.
 pub struct RunContext {
     pub pool: ThreadPool,
     pub cancel: Arc<AtomicBool>,
@@ -38,11 +38,11 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// Adds the name of the candidate.
-    pub fn by(self, candidate: &Contender) -> Self {
+    /// Adds the name of the contender.
+    pub fn by(self, contender: &Contender) -> Self {
         match self {
             Self::Cancelled => Self::Cancelled,
-            Self::Wrong(what) => Self::Wrong(format!("{candidate}: {what}")),
+            Self::Wrong(what) => Self::Wrong(format!("{contender}: {what}")),
         }
     }
 }
@@ -123,7 +123,7 @@ pub struct Contender {
 /// file.
 enum BenchWork {
     Text(Arc<Solvers>),
-    Search(Arc<SolverPool>),
+    Search(Arc<IdleStrategySolvers>),
 }
 
 impl fmt::Display for Contender {
@@ -151,7 +151,7 @@ impl Contender {
                 let task = Task { strategy: Some(strategy), question, node_limit, ..Task::default() };
                 BenchWork::Text(Arc::new(Solvers::new(format.clone(), task)))
             }
-            BenchKind::Search => BenchWork::Search(Arc::new(SolverPool {
+            BenchKind::Search => BenchWork::Search(Arc::new(IdleStrategySolvers {
                 strategy,
                 order: format.order(),
                 idle: Mutex::default(),
@@ -177,7 +177,7 @@ impl Contender {
                 Ok(BenchOutcome { tally, counted: counts(context.question).then_some(counted) })
             }
             BenchWork::Search(solvers) => {
-                // Fresh batches, because those of another candidate hold its answers.
+                // Fresh batches, because those of another contender hold its answers.
                 *batches = subject.batches();
                 search(context, solvers, batches)?;
                 batches.iter().try_for_each(check_batch(context.question))?;
@@ -255,7 +255,7 @@ fn answer(
 /// Searches all batches.
 fn search(
     context: &RunContext,
-    solvers: &Arc<SolverPool>,
+    solvers: &Arc<IdleStrategySolvers>,
     batches: &mut Vec<Batch>,
 ) -> Result<Duration, RunError> {
     let begin = Instant::now();
@@ -277,13 +277,13 @@ fn search(
 }
 
 /// The solvers of a strategy, lent to jobs on any thread.
-struct SolverPool {
+struct IdleStrategySolvers {
     strategy: &'static dyn Strategy,
     order: Order,
     idle: Mutex<Vec<Box<dyn Solver>>>,
 }
 
-impl SolverPool {
+impl IdleStrategySolvers {
     fn with(&self, job: impl FnOnce(&mut dyn Solver)) {
         let idle = || self.idle.lock().ignore_poison();
         let kept = idle().pop();
