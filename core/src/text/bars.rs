@@ -94,26 +94,21 @@ impl BarLayout {
             if group.len() != self.width {
                 return None;
             }
-            let mut between = 0;
-            for cell in 0..self.cells {
-                let place = self.first + cell * self.pitch;
-                cells.push(self.cell(line, &group[place..place + self.length])?);
-                between += group[place..place + self.length].iter().filter(|(_, c)| !is_space(c)).count();
+            let mut written = 0;
+            let count_written = |characters: &[Character<'_>]| {
+                characters.iter().filter(|(_, character)| !is_space(character)).count()
+            };
+            for index in 0..self.cells {
+                let characters = &group[self.first + index * self.pitch..][..self.length];
+                cells.push(cell(line, characters)?);
+                written += count_written(characters);
             }
-            if group.iter().filter(|(_, character)| !is_space(character)).count() != between {
+            // Nothing else is between the bars.
+            if count_written(&group) != written {
                 return None;
             }
         }
         Some(cells)
-    }
-
-    /// The only word of a few characters of a line, or nothing; `None` if there are two.
-    fn cell<'a>(self, line: &'a [u8], characters: &[Character<'_>]) -> Option<&'a [u8]> {
-        let mut words =
-            characters.split(|(_, character)| is_space(character)).filter(|word| !word.is_empty());
-        let Some(word) = words.next() else { return Some(b"") };
-        let (&(begin, _), &(last, end)) = (word.first()?, word.last()?);
-        words.next().is_none().then(|| &line[begin..last + end.len()])
     }
 
     /// The characters between the bars, without the places where two bars meet.
@@ -145,6 +140,14 @@ impl BarLayout {
         }
         Some(groups)
     }
+}
+
+/// The only word of a few characters of a line, or nothing; `None` if there are two.
+fn cell<'a>(line: &'a [u8], characters: &[Character<'_>]) -> Option<&'a [u8]> {
+    let mut words = characters.split(|(_, character)| is_space(character)).filter(|word| !word.is_empty());
+    let Some(word) = words.next() else { return Some(b"") };
+    let (&(begin, _), &(last, end)) = (word.first()?, word.last()?);
+    words.next().is_none().then(|| &line[begin..last + end.len()])
 }
 
 fn is_space(character: &[u8]) -> bool {
@@ -246,7 +249,8 @@ fn is_likely(layout: BarLayout, runs: &[Vec<&[u8]>], goes_on: bool, hint: &Hint)
         has_first |= row[..layout.cells].iter().any(|cell| !cell.is_empty());
         has_last |= row[side - layout.cells..].iter().any(|cell| !cell.is_empty());
     }
-    if !layout.is_framed && !(has_first && has_last) {
+    let has_ends = layout.is_framed || has_first && has_last;
+    if !has_ends {
         return false;
     }
     let alphabets = [Alphabet::Letters, Alphabet::Ascii, Alphabet::Alpha];
