@@ -655,7 +655,7 @@ impl<W: Packing> Engine<W> {
 mod tests {
     use std::sync::atomic::AtomicBool;
 
-    use super::super::portable::Portable;
+    use super::super::testing;
     use super::*;
 
     const FULL: &[u8; 81] =
@@ -683,11 +683,11 @@ mod tests {
 
     /// The results of puzzles, `size` at a time, under a node limit.
     fn verdicts(puzzles: &[[u8; 81]], size: usize, nodes: u64, solutions: u64) -> Vec<(u64, Stop)> {
-        let mut engine = Engine::<Portable>::new(Engine::dive);
+        let mut engine = testing::engine();
         engine.policy.least_limit = 40;
         let mut found = vec![Search::NO_SOLUTION; puzzles.len()];
         for (puzzles, searches) in puzzles.chunks(size).zip(found.chunks_mut(size)) {
-            engine.run(&mut SearchJob {
+            let mut job = SearchJob {
                 puzzles,
                 solutions: &mut vec![[0; 81]; puzzles.len()],
                 searches,
@@ -696,7 +696,8 @@ mod tests {
                 cancel: &AtomicBool::new(false),
                 sharing: true,
                 dives_in_all: false,
-            });
+            };
+            testing::run(&mut engine, &mut job);
         }
         found.into_iter().map(|search| (search.solutions, search.stop)).collect()
     }

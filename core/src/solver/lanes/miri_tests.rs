@@ -9,7 +9,8 @@ use super::job::{BEGUN, SearchJob};
 use super::packing::{CANDIDATES, CandidateRow, Packing, ROW_PARTS, pack, unpack};
 use super::portable::Portable;
 use super::testing::{
-    CellCandidates, KnownPuzzle, LANES, begin, digits, exhaust, has, known_puzzles, known_with, lane, only,
+    CellCandidates, KnownPuzzle, LANES, begin, digits, dive, engine, exhaust, has, known_puzzles, known_with,
+    lane, only, run,
 };
 use super::transpose::LaneRows;
 use super::word::{Mask, Word};
@@ -251,13 +252,13 @@ fn with_engine(
     puzzles: &[KnownPuzzle],
     solution_limit: u64,
     node_limit: u64,
-    run: impl FnOnce(&mut Engine<Portable>, &mut SearchJob<'_>),
+    run: fn(&mut Engine<Portable>, &mut SearchJob<'_>),
 ) -> Vec<(Search, [u8; 81])> {
     let digits: Vec<_> = puzzles.iter().map(|known| known.digits).collect();
     let (mut solutions, mut searches) =
         (vec![[0; 81]; puzzles.len()], vec![Search::CANCELLED; puzzles.len()]);
     run(
-        &mut Engine::new(Engine::dive),
+        &mut engine(),
         &mut SearchJob {
             puzzles: &digits,
             solutions: &mut solutions,
@@ -281,7 +282,7 @@ fn assert_solves(solution: &[u8; 81], known: &KnownPuzzle) {
 fn the_engine_finds_the_known_numbers_of_solutions() {
     let puzzles = known_with(0..=4);
     for limit in [1, 3] {
-        let found = with_engine(&puzzles, limit, 100_000, Engine::run);
+        let found = with_engine(&puzzles, limit, 100_000, run);
         for ((search, solution), known) in found.iter().zip(&puzzles) {
             let count = known.solutions.min(limit);
             let stop = if count == limit { Stop::Solutions } else { Stop::Exhausted };
@@ -299,7 +300,7 @@ fn the_engine_finds_the_known_numbers_of_solutions() {
 fn the_engine_gives_up_at_the_node_limit() {
     let puzzles = known_with(1..=1);
     let mut given_up = 0;
-    for (search, _) in with_engine(&puzzles, 3, 5, Engine::run) {
+    for (search, _) in with_engine(&puzzles, 3, 5, run) {
         assert!(search.metrics.nodes <= 5);
         if search.stop == Stop::Nodes {
             assert_eq!(search.metrics.nodes, 5);
@@ -325,7 +326,7 @@ fn dives_find_two_solutions_or_leave_a_puzzle_to_the_search() {
         }
         puzzles.push(KnownPuzzle { digits, solutions: 200 });
     }
-    let found = with_engine(&puzzles, 2, 100_000, Engine::dive);
+    let found = with_engine(&puzzles, 2, 100_000, dive);
     let mut answered = 0;
     for ((search, solution), known) in found.iter().zip(&puzzles) {
         if search.stop != Stop::Solutions {

@@ -1,6 +1,8 @@
 //! Helpers for the tests of the kernel: puzzles with known answers, and single lanes of sliced words.
 
+use super::engine::Engine;
 use super::inference::SlicedState;
+use super::job::SearchJob;
 use super::packing::SlicedPlanes;
 use super::portable::Portable;
 use super::word::{Mask, Word};
@@ -46,6 +48,23 @@ pub(super) fn known_with(solutions: std::ops::RangeInclusive<u64>) -> Vec<KnownP
 pub(super) fn digits(cells: &str) -> [u8; 81] {
     let digits: Vec<u8> = cells.bytes().map(|byte| if byte == b'.' { 0 } else { byte - b'0' }).collect();
     digits.try_into().unwrap()
+}
+
+/// An engine of the portable back end.
+pub(super) fn engine() -> Engine<Portable> {
+    Engine::new(dive)
+}
+
+/// [`Engine::run`], compiled once for all tests, because it takes the compiler seconds.
+#[inline(never)]
+pub(super) fn run(engine: &mut Engine<Portable>, job: &mut SearchJob<'_>) {
+    engine.run(job);
+}
+
+/// [`Engine::dive`], compiled once likewise.
+#[inline(never)]
+pub(super) fn dive(engine: &mut Engine<Portable>, job: &mut SearchJob<'_>) {
+    engine.dive(job);
 }
 
 /// The candidates of one lane, by cell.
