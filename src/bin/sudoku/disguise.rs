@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
-use sudoku_stream::answer::{CheckForm, DisguiseTally, DisguiseTask};
+use sudoku_stream::answer::{CheckForm, DisguiseTally, DisguiseTask, NamedTally as _};
 use sudoku_stream::generate::any_seed;
 use sudoku_stream::offline;
 use sudoku_stream::pipeline;
