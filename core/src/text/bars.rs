@@ -6,7 +6,7 @@
 //! read that way only if it can be nothing else: all rows fit one layout, no cell is another blank,
 //! all values are readable, and the rows come in whole puzzles.
 
-use super::lines::{characters, puzzle_lines};
+use super::lines::{characters, offset, puzzle_lines};
 use super::rows::{LineKind, RowStyle, classify, read_cell};
 use super::{Alphabet, Format, Hint, Notation};
 use crate::grid::{Grid, Order};
@@ -47,6 +47,9 @@ const MOST_AROUND_CELL: usize = 7;
 /// One of so many values may be unreadable, so that it is told as an error and does not spoil the
 /// others.
 const VALUES_AN_ERROR: usize = 100;
+
+/// One of so many rows may be drawn otherwise, so that the others show how it should be drawn.
+const ROWS_A_CROOKED_ONE: usize = 4;
 
 impl Spacing {
     /// All spacings of puzzles of an order.
@@ -215,6 +218,37 @@ pub(super) fn find(text: &[u8], goes_on: bool, hint: &Hint) -> Option<BarLayout>
         }
     }
     found.map(|(layout, _)| layout)
+}
+
+/// The only reason why a text is not read with spaces for blanks: a row that is drawn otherwise than
+/// most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CrookedRow {
+    /// The first line with such a row, from 0.
+    pub(super) line: usize,
+    /// The rows that are drawn alike.
+    pub(super) alike: usize,
+}
+
+/// The first crooked row of a text whose other rows have spaces for blanks, in the layout that fits
+/// most of them; `None` for other texts.
+pub(super) fn find_crooked(text: &[u8], goes_on: bool, hint: &Hint) -> Option<CrookedRow> {
+    let drawing = Drawing::of(text, goes_on)?;
+    let all = drawing.rows.len();
+    let crooked = drawing.layouts(hint).filter_map(|layout| {
+        let cells: Vec<Option<Vec<&[u8]>>> = drawing.rows.iter().map(|row| layout.cells(row)).collect();
+        let first = cells.iter().position(Option::is_none)?;
+        let alike = cells.iter().flatten().count();
+        if (all - alike) * ROWS_A_CROOKED_ONE > all {
+            return None;
+        }
+        let blank = || vec![&b""[..]; layout.order.side()];
+        let cells: Vec<_> = cells.into_iter().map(|row| row.unwrap_or_else(blank)).collect();
+        drawing.is_likely(layout, &cells, hint).then_some((first, alike))
+    });
+    let (first, alike) = crooked.reduce(|best, other| if other.1 > best.1 { other } else { best })?;
+    let above = &text[..offset(text, drawing.rows[first])];
+    Some(CrookedRow { line: memchr::memchr_iter(b'\n', above).count(), alike })
 }
 
 /// A text of nothing but rows with bars, and what may be between rows.
@@ -420,6 +454,37 @@ mod tests {
         let text = framed(&zeros).replacen("| 7 0 6 |", "|  7 0 6  |", 1);
         let record = Records::new(&format, text.as_bytes(), 1).read(&mut grid).unwrap();
         assert_eq!((record.error, grid.to_string()), (None, PUZZLE.to_owned()));
+    }
+
+    #[test]
+    fn a_crooked_row_is_found() {
+        let framed =
+            draw(PUZZLE, "+-------+-------+-------+", |row| format!("| {} |", boxes(row, " ").join(" | ")));
+        let crooked = |text: &str| {
+            let found = find_crooked(text.as_bytes(), false, &Hint::default());
+            found.map(|CrookedRow { line, alike }| (line + 1, alike))
+        };
+        let shifted = framed.replacen("|       |       | 9   2 |", "|        |       | 9   2 |", 1);
+        assert_eq!(crooked(&shifted), Some((6, 8)));
+        assert_eq!(crooked(&[&*framed, &*shifted, &*framed].join("\n")), Some((14 + 6, 26)));
+        let dots = framed.replacen("|       |       | 9   2 |", "|  . . . | . . . | 9 . 2 |", 1);
+        assert_eq!(crooked(&dots), Some((6, 8)));
+        // Of several it is the first. Of too many none, because they may be the ones drawn well.
+        let two = shifted.replacen("|   8   | 1     | 7     |", "|   8   | 1      7     |", 1);
+        assert_eq!(crooked(&two), Some((6, 7)));
+        let three = two.replacen("| 7   6 |", "|7   6  |", 1);
+        assert_eq!(crooked(&three), None);
+        // Nothing is crooked, spaces are no blanks, or there are other lines.
+        for other in [
+            framed.clone(),
+            draw(&PUZZLE.replace('.', "0"), "+---+", |row| format!("| {} |", boxes(row, " ").join(" | ")))
+                .replacen("| 7 0 6 |", "|  7 0 6 |", 1),
+            shifted.clone() + "what is this\n",
+            shifted.replacen("| 9     |     6 |     3 |\n", "", 1),
+            "| a | b | c | d |\n| 1 | x | 2 |   |\n| 2 | y | 3 |   |\n| 3 | z  | 4 |   |\n".to_owned(),
+        ] {
+            assert_eq!(crooked(&other), None, "{other}");
+        }
     }
 
     #[test]

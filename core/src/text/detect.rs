@@ -226,7 +226,7 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
         if is_told || may_be_one || !sees_enough || lines().any(is_good) && notation != Notation::Grid {
             None
         } else {
-            Misfit::find(&format, text, goes_on).map(|misfit| misfit.below(lines_above))
+            Misfit::find(&format, text, goes_on, hint).map(|misfit| misfit.below(lines_above))
         };
     Ok(Preamble { format, body, lines: lines_above, misfit })
 }
