@@ -56,7 +56,7 @@ bench-compare BASE *PROGRAM:
 
 # Measures the tables of docs/performance.md and docs/capacity.md; SUDOKU_LISTS names a folder of 9x9 lists [default: the built-in sample]
 figures *PROGRAMS:
-    bash .ci/figures {{PROGRAMS}}
+    cargo run --quiet --locked --example figures -- {{PROGRAMS}}
     python3 .ci/capacity {{PROGRAMS}}
 
 # Times this solver beside public ones over the 9x9 lists *.txt of LISTS; WORK keeps their clones and builds

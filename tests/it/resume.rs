@@ -288,8 +288,14 @@ fn a_rating_that_cannot_be_resumed_is_refused() {
     let (array, puzzle) = (folder.path("out.parquet"), puzzles.lines().next().unwrap());
     for (args, sentence) in [
         (&["rate", &input, "-o", "-", "--resume"][..], "--resume needs a file to go on with."),
-        (&["rate", "-", "-o", &out, "--resume"], "--resume needs an input that can be read again."),
-        (&["rate", puzzle, "-o", &out, "--resume"], "--resume needs an input that can be read again."),
+        (
+            &["rate", "-", "-o", &out, "--resume"],
+            "--resume needs an input that can be read again. Write standard input to a file first.\n",
+        ),
+        (
+            &["rate", puzzle, "-o", &out, "--resume"],
+            "--resume needs an input that can be read again. Write the puzzle to a file first.\n",
+        ),
         (&["rate", &input, &input, "-o", &out, "--resume"], "--resume continues a run over one file"),
         (&["rate", &input, "-o", "/dev/null", "--resume"], "/dev/null is no regular file"),
         (&["rate", &input, "-o", &array, "--resume"], "--resume is for text."),
@@ -451,6 +457,11 @@ fn disguises_are_resumed_to_the_same_bytes_and_counts() {
     let more = ["--times", "20", "--seed", "7", "--with-original"];
     let said = disguises.assert_resumed("in.txt", &more, "puzzles", "puzzles");
     assert!(said.contains(" puzzles in disguise: ") && said.contains("206 rows were copied"), "{said}");
+    // What a table has are rows.
+    let rows: Vec<String> = list(20_000).lines().map(|line| format!("{line},x\n")).collect();
+    disguises.folder.write("in.csv", ["puzzle,name\n", &rows.concat()].concat());
+    disguises.assert_resumed("in.csv", &more, "rows", "rows");
+    fs::remove_file(disguises.folder.path("in.csv")).unwrap();
 
     // A random seed is that of the run which is resumed.
     disguises.stopped("in.txt", &["--times", "20", "--threads", "1"]);
@@ -485,8 +496,14 @@ fn no_command_resumes_what_it_cannot() {
         let not_text = if has_forms { "--resume is for text." } else { "out.parquet would be text." };
         for (args, sentence) in [
             (&[input, "-o", "-"][..], "--resume needs a file to go on with."),
-            (&["-", "-o", out], "--resume needs an input that can be read again."),
-            (&[puzzle, "-o", out], "--resume needs an input that can be read again."),
+            (
+                &["-", "-o", out],
+                "--resume needs an input that can be read again. Write standard input to a file first.\n",
+            ),
+            (
+                &[puzzle, "-o", out],
+                "--resume needs an input that can be read again. Write the puzzle to a file first.\n",
+            ),
             (&[input, input, "-o", out], "--resume continues a run over one file"),
             (&[input, "-o", "/dev/null"], "/dev/null is no regular file"),
             (&[input, "-o", array], not_text),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::idle::Idle;
-use super::named_tally::{Counters, NamedTally};
+use super::named_tally::{Counters, HasCounters};
 use super::row_batch::{RowBatch, WaitingRow, unique_problem};
 use super::{Block, Cancelled, PuzzleReader, add_counts, read_rows};
 use crate::canon::{Basis, CanonicalForm, Canonizer};
@@ -66,19 +66,6 @@ impl CanonTally {
         self.automorphic += other.automorphic;
     }
 
-    /// Every number under a name, for a record of an unfinished run.
-    #[must_use]
-    pub fn named(&self) -> BTreeMap<String, u64> {
-        self.to_names()
-    }
-
-    /// The tally with these numbers. `None` if they are not those of [`Self::named`]: a name is
-    /// missing or unknown.
-    #[must_use]
-    pub fn from_named(named: &BTreeMap<String, u64>) -> Option<Self> {
-        Self::from_names(named)
-    }
-
     /// The number of puzzles without a form.
     #[must_use]
     pub fn error_count(&self) -> u64 {
@@ -97,7 +84,7 @@ impl CanonTally {
     }
 }
 
-impl NamedTally for CanonTally {
+impl HasCounters for CanonTally {
     fn counters(&mut self) -> Counters<'_> {
         let Self { puzzles, by_puzzle, automorphic, errors } = self;
         let single = vec![("puzzles", puzzles), ("by_puzzle", by_puzzle), ("automorphic", automorphic)];

@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
 use super::idle::Idle;
-use super::named_tally::{Counters, NamedTally};
+use super::named_tally::{Counters, HasCounters};
 use super::puzzle_reader::PuzzleReader;
 use super::{Block, Cancelled, add_counts};
 use crate::grid::{Cell, Conflict, Digit, Grid, Order};
@@ -201,19 +201,6 @@ impl CheckTally {
         add_counts(&mut self.failures, &other.failures);
     }
 
-    /// Every number under a name, for a record of an unfinished run.
-    #[must_use]
-    pub fn named(&self) -> BTreeMap<String, u64> {
-        self.to_names()
-    }
-
-    /// The tally with these numbers. `None` if they are not those of [`Self::named`]: a name is
-    /// missing or unknown.
-    #[must_use]
-    pub fn from_named(named: &BTreeMap<String, u64>) -> Option<Self> {
-        Self::from_names(named)
-    }
-
     /// The number of rows that are not right.
     #[must_use]
     pub fn failure_count(&self) -> u64 {
@@ -228,7 +215,7 @@ impl CheckTally {
     }
 }
 
-impl NamedTally for CheckTally {
+impl HasCounters for CheckTally {
     const BY_CODE: &'static str = "failure ";
 
     fn codes() -> impl Iterator<Item = &'static str> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::named_tally::{Counters, NamedTally};
+use super::named_tally::{Counters, HasCounters};
 use super::{Block, add_counts, copy_row, read_rows};
 use crate::canon::Disguise;
 use crate::grid::Grid;
@@ -49,19 +49,6 @@ impl DisguiseTally {
         add_counts(&mut self.errors, &other.errors);
     }
 
-    /// Every number under a name, for a record of an unfinished run.
-    #[must_use]
-    pub fn named(&self) -> BTreeMap<String, u64> {
-        self.to_names()
-    }
-
-    /// The tally with these numbers. `None` if they are not those of [`Self::named`]: a name is
-    /// missing or unknown.
-    #[must_use]
-    pub fn from_named(named: &BTreeMap<String, u64>) -> Option<Self> {
-        Self::from_names(named)
-    }
-
     /// The number of rows that are bad.
     #[must_use]
     pub fn error_count(&self) -> u64 {
@@ -69,7 +56,7 @@ impl DisguiseTally {
     }
 }
 
-impl NamedTally for DisguiseTally {
+impl HasCounters for DisguiseTally {
     fn counters(&mut self) -> Counters<'_> {
         let Self { puzzles, written, errors } = self;
         let single = vec![("puzzles", puzzles), ("written", written)];

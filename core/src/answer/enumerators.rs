@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
 use super::idle::Idle;
-use super::named_tally::{Counters, NamedTally};
+use super::named_tally::{Counters, HasCounters};
 use super::row_batch::{RowBatch, WaitingRow};
 use super::{Block, Cancelled, add_counts, read_rows};
 use crate::grid::{Grid, Order};
@@ -100,19 +100,6 @@ impl EnumerateTally {
         add_counts(&mut self.errors, &other.errors);
     }
 
-    /// Every number under a name, for a record of an unfinished run.
-    #[must_use]
-    pub fn named(&self) -> BTreeMap<String, u64> {
-        self.to_names()
-    }
-
-    /// The tally with these numbers. `None` if they are not those of [`Self::named`]: a name is
-    /// missing or unknown.
-    #[must_use]
-    pub fn from_named(named: &BTreeMap<String, u64>) -> Option<Self> {
-        Self::from_names(named)
-    }
-
     /// The number of puzzles with an error.
     #[must_use]
     pub fn error_count(&self) -> u64 {
@@ -120,7 +107,7 @@ impl EnumerateTally {
     }
 }
 
-impl NamedTally for EnumerateTally {
+impl HasCounters for EnumerateTally {
     fn counters(&mut self) -> Counters<'_> {
         let Self { puzzles, solutions, cut_off, errors } = self;
         let single = vec![("puzzles", puzzles), ("solutions", solutions), ("cut_off", cut_off)];

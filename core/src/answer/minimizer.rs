@@ -8,7 +8,7 @@ use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom as _;
 
 use super::idle::Idle;
-use super::named_tally::{Counters, NamedTally};
+use super::named_tally::{Counters, HasCounters};
 use super::row_batch::unique_problem;
 use super::{Block, Cancelled, add_counts, copy_row, read_rows};
 use crate::grid::Grid;
@@ -58,19 +58,6 @@ impl MinimizeTally {
         add_counts(&mut self.errors, &other.errors);
     }
 
-    /// Every number under a name, for a record of an unfinished run.
-    #[must_use]
-    pub fn named(&self) -> BTreeMap<String, u64> {
-        self.to_names()
-    }
-
-    /// The tally with these numbers. `None` if they are not those of [`Self::named`]: a name is
-    /// missing or unknown.
-    #[must_use]
-    pub fn from_named(named: &BTreeMap<String, u64>) -> Option<Self> {
-        Self::from_names(named)
-    }
-
     /// The number of puzzles that were copied as they are.
     #[must_use]
     pub fn error_count(&self) -> u64 {
@@ -78,7 +65,7 @@ impl MinimizeTally {
     }
 }
 
-impl NamedTally for MinimizeTally {
+impl HasCounters for MinimizeTally {
     fn counters(&mut self) -> Counters<'_> {
         let Self { puzzles, minimal, dropped, errors } = self;
         let single = vec![("puzzles", puzzles), ("minimal", minimal), ("dropped", dropped)];

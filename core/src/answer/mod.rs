@@ -82,6 +82,7 @@ pub use disguiser::{DisguiseTally, DisguiseTask, write_disguises};
 pub use entries::Entries;
 pub use enumerators::{EnumerateTally, EnumerateTask, Enumerators, SolutionEvent, SolutionRow};
 pub use minimizer::{MinimizeTally, MinimizeTask, Minimizers};
+pub use named_tally::NamedTally;
 pub use next_step::{HINT_EFFORT, NextStep, Outlook, Stuck, next_step, outlook};
 pub use puzzle_reader::{DigitReader, PuzzleReader, TextReader};
 pub use puzzle_rows::{PuzzleRow, read_rows};

@@ -4,16 +4,61 @@ use std::collections::BTreeMap;
 
 use crate::text::Problem;
 
-/// The numbers of a tally.
-pub(super) struct Counters<'a> {
-    /// The single ones, with their names.
-    pub(super) single: Vec<(&'static str, &'a mut u64)>,
-    /// Those by a code, such as that of an error.
-    pub(super) by_code: &'a mut BTreeMap<&'static str, u64>,
+/// A tally whose numbers have names, so that the record of an unfinished run can keep them and a
+/// later run can go on counting. Implemented for [`CanonTally`](super::CanonTally),
+/// [`CheckTally`](super::CheckTally), [`DisguiseTally`](super::DisguiseTally),
+/// [`EnumerateTally`](super::EnumerateTally), [`MinimizeTally`](super::MinimizeTally) and
+/// [`RateTally`](super::RateTally). It is sealed: no other type can implement it.
+///
+/// ```
+/// use sudoku_core::answer::{DisguiseTally, NamedTally};
+///
+/// let mut tally = DisguiseTally::default();
+/// (tally.puzzles, tally.written) = (3, 5);
+/// tally.errors.insert("wrong_length", 1);
+/// let mut named = tally.named();
+/// assert_eq!((named["puzzles"], named["error wrong_length"]), (3, 1));
+/// assert_eq!(DisguiseTally::from_named(&named), Some(tally));
+///
+/// named.insert("error of another version".to_owned(), 1);
+/// assert_eq!(DisguiseTally::from_named(&named), None);
+/// ```
+pub trait NamedTally: HasCounters {
+    /// Every number under its name.
+    #[must_use]
+    fn named(&self) -> BTreeMap<String, u64> {
+        let mut tally = self.clone();
+        let Counters { single, by_code } = tally.counters();
+        let single = single.into_iter().map(|(name, count)| (name.to_owned(), *count));
+        let by_code = by_code.iter().map(|(code, &count)| (format!("{}{code}", Self::BY_CODE), count));
+        single.chain(by_code).chain(self.other_counts()).collect()
+    }
+
+    /// The tally with these numbers. `None` if they are not those of [`Self::named`]: a name is
+    /// missing or unknown.
+    #[must_use]
+    fn from_named(named: &BTreeMap<String, u64>) -> Option<Self> {
+        let known = |name: &str| {
+            let code = name.strip_prefix(Self::BY_CODE)?;
+            Self::codes().find(|known| *known == code)
+        };
+        let mut tally = Self::default();
+        let Counters { single, by_code } = tally.counters();
+        for (name, count) in single {
+            *count = *named.get(name)?;
+        }
+        *by_code = named.iter().filter_map(|(name, &count)| Some((known(name)?, count))).collect();
+        tally.read_other_counts(named);
+        // What was not understood is missing.
+        (tally.named() == *named).then_some(tally)
+    }
 }
 
-/// A tally whose numbers have names.
-pub(super) trait NamedTally: Clone + Default {
+impl<T: HasCounters> NamedTally for T {}
+
+/// The counters of a tally, with what they are called. Its module is private, which seals
+/// [`NamedTally`].
+pub trait HasCounters: Clone + Default {
     /// What the names of the numbers by code begin with.
     const BY_CODE: &'static str = "error ";
 
@@ -32,33 +77,14 @@ pub(super) trait NamedTally: Clone + Default {
 
     /// Sets the numbers of another kind, as far as the names are understood.
     fn read_other_counts(&mut self, _named: &BTreeMap<String, u64>) {}
+}
 
-    /// Every number under its name.
-    fn to_names(&self) -> BTreeMap<String, u64> {
-        let mut tally = self.clone();
-        let Counters { single, by_code } = tally.counters();
-        let single = single.into_iter().map(|(name, count)| (name.to_owned(), *count));
-        let by_code = by_code.iter().map(|(code, &count)| (format!("{}{code}", Self::BY_CODE), count));
-        single.chain(by_code).chain(self.other_counts()).collect()
-    }
-
-    /// The tally with these numbers. `None` if they are not those of [`Self::to_names`]: a name is
-    /// missing or unknown.
-    fn from_names(named: &BTreeMap<String, u64>) -> Option<Self> {
-        let known = |name: &str| {
-            let code = name.strip_prefix(Self::BY_CODE)?;
-            Self::codes().find(|known| *known == code)
-        };
-        let mut tally = Self::default();
-        let Counters { single, by_code } = tally.counters();
-        for (name, count) in single {
-            *count = *named.get(name)?;
-        }
-        *by_code = named.iter().filter_map(|(name, &count)| Some((known(name)?, count))).collect();
-        tally.read_other_counts(named);
-        // What was not understood is missing.
-        (tally.to_names() == *named).then_some(tally)
-    }
+/// The numbers of a tally.
+pub struct Counters<'a> {
+    /// The single ones, with their names.
+    pub single: Vec<(&'static str, &'a mut u64)>,
+    /// Those by a code, such as that of an error.
+    pub by_code: &'a mut BTreeMap<&'static str, u64>,
 }
 
 /// Checks that a tally is known by its names, of which there are `all`: with an `unknown` one more,
@@ -66,22 +92,22 @@ pub(super) trait NamedTally: Clone + Default {
 #[cfg(test)]
 pub(super) fn check_names<T>(tally: &T, all: usize, single: &[&str], unknown: &[&str])
 where
-    T: NamedTally + PartialEq + std::fmt::Debug,
+    T: HasCounters + PartialEq + std::fmt::Debug,
 {
-    let named = tally.to_names();
+    let named = tally.named();
     assert_eq!(named.len(), all, "two numbers have the same name");
     for tally in [tally.clone(), T::default()] {
-        assert_eq!(T::from_names(&tally.to_names()), Some(tally));
+        assert_eq!(T::from_named(&tally.named()), Some(tally));
     }
     for unknown in unknown {
         let mut named = named.clone();
         assert_eq!(named.insert((*unknown).to_owned(), 1), None, "{unknown} is known");
-        assert_eq!(T::from_names(&named), None, "{unknown}");
+        assert_eq!(T::from_named(&named), None, "{unknown}");
     }
     for missing in single {
         let mut named = named.clone();
         assert!(named.remove(*missing).is_some(), "{missing} is unknown");
-        assert_eq!(T::from_names(&named), None, "{missing}");
+        assert_eq!(T::from_named(&named), None, "{missing}");
     }
-    assert_eq!(T::from_names(&BTreeMap::new()), None);
+    assert_eq!(T::from_named(&BTreeMap::new()), None);
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::idle::Idle;
 use super::minimal::are_minimal;
-use super::named_tally::{Counters, NamedTally};
+use super::named_tally::{Counters, HasCounters};
 use super::puzzle_reader::PuzzleReader;
 use super::row_batch::{RowBatch, WaitingRow, unique_problem};
 use super::{Block, Cancel, Cancelled, add_counts, read_rows};
@@ -128,19 +128,6 @@ impl RateTally {
         self.minimal_known += other.minimal_known;
     }
 
-    /// Every number under a name, for a record of an unfinished run.
-    #[must_use]
-    pub fn named(&self) -> BTreeMap<String, u64> {
-        self.to_names()
-    }
-
-    /// The tally with these numbers. `None` if they are not those of [`Self::named`]: a name is
-    /// missing or unknown.
-    #[must_use]
-    pub fn from_named(named: &BTreeMap<String, u64>) -> Option<Self> {
-        Self::from_names(named)
-    }
-
     /// The number of puzzles without a rating because of an error.
     #[must_use]
     pub fn error_count(&self) -> u64 {
@@ -169,7 +156,7 @@ impl RateTally {
     }
 }
 
-impl NamedTally for RateTally {
+impl HasCounters for RateTally {
     fn counters(&mut self) -> Counters<'_> {
         let Self { puzzles, above, beyond, minimal, minimal_known, errors, ratings: _, hardest: _ } = self;
         let single = vec![

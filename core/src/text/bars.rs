@@ -6,7 +6,7 @@
 //! read that way only if it can be nothing else: all rows fit one layout, no cell is another blank,
 //! all values are readable, and the rows come in whole puzzles.
 
-use super::lines::{characters, puzzle_lines};
+use super::lines::{characters, offset, puzzle_lines};
 use super::rows::{LineKind, RowStyle, classify, read_cell};
 use super::{Alphabet, Format, Hint, Notation};
 use crate::grid::{Grid, Order};
@@ -17,13 +17,19 @@ pub(super) struct BarLayout {
     order: Order,
     /// Whether a row begins and ends with a bar.
     is_framed: bool,
+    spacing: Spacing,
+}
+
+/// Where the cells between two bars are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Spacing {
     /// The cells between two bars: one, or those of a box.
     cells: usize,
     /// The characters between two bars.
     width: usize,
     /// The place of the first cell.
     first: usize,
-    /// The characters of a cell, behind which there is one space if another cell follows.
+    /// The characters of a cell.
     length: usize,
     /// The distance of two cells.
     pitch: usize,
@@ -42,32 +48,48 @@ const MOST_AROUND_CELL: usize = 7;
 /// others.
 const VALUES_AN_ERROR: usize = 100;
 
+/// One of so many rows may be drawn otherwise, so that the others show how it should be drawn.
+const ROWS_A_CROOKED_ONE: usize = 4;
+
+impl Spacing {
+    /// All spacings of puzzles of an order.
+    fn all(order: Order) -> impl Iterator<Item = Self> {
+        let of_cell = (1..=MOST_AROUND_CELL).flat_map(|width| {
+            (1..=width.min(2)).flat_map(move |length| {
+                (0..=width - length)
+                    .map(move |before| Self::apart(1, length, before, width - length - before))
+            })
+        });
+        let cells = order.box_side();
+        let of_box = [
+            Self { cells, width: cells, first: 0, length: 1, pitch: 1 },
+            Self::apart(cells, 1, 0, 0),
+            Self::apart(cells, 1, 1, 1),
+            // Numbers of two digits.
+            Self::apart(cells, 2, 0, 0),
+            Self::apart(cells, 2, 0, 1),
+            Self::apart(cells, 2, 1, 0),
+            Self::apart(cells, 2, 1, 1),
+        ];
+        of_cell.chain(of_box)
+    }
+
+    /// The spacing of cells with a space between two, and some before the first and behind the
+    /// last.
+    const fn apart(cells: usize, length: usize, before: usize, behind: usize) -> Self {
+        let pitch = length + 1;
+        Self { cells, width: before + cells * pitch - 1 + behind, first: before, length, pitch }
+    }
+}
+
 impl BarLayout {
     /// All layouts of these orders.
     fn all(order: Option<Order>) -> impl Iterator<Item = Self> {
         let orders = Order::ALL.into_iter().filter(|order| order.side() > 1);
         orders.filter(move |&other| order.is_none_or(|order| other == order)).flat_map(|order| {
-            let of_cell = (1..=MOST_AROUND_CELL).flat_map(|width| {
-                let at =
-                    move |length: usize| (0..=width.saturating_sub(length)).map(move |first| (first, length));
-                let places = at(1).chain(at(2)).filter(move |(first, length)| first + length <= width);
-                places.map(move |(first, length)| (1, width, first, length, length + 1))
-            });
-            let cells = order.box_side();
-            let of_box = [
-                (cells, cells, 0, 1, 1),
-                // With a space between two cells, and perhaps at the ends.
-                (cells, 2 * cells - 1, 0, 1, 2),
-                (cells, 2 * cells + 1, 1, 1, 2),
-                // Numbers of two digits.
-                (cells, 3 * cells - 1, 0, 2, 3),
-                (cells, 3 * cells, 0, 2, 3),
-                (cells, 3 * cells, 1, 2, 3),
-                (cells, 3 * cells + 1, 1, 2, 3),
-            ];
-            of_cell.chain(of_box).flat_map(move |(cells, width, first, length, pitch)| {
-                [true, false].map(|is_framed| Self { order, is_framed, cells, width, first, length, pitch })
-            })
+            let spacings = Spacing::all(order);
+            spacings
+                .flat_map(move |spacing| [true, false].map(|is_framed| Self { order, is_framed, spacing }))
         })
     }
 
@@ -78,28 +100,29 @@ impl BarLayout {
 
     /// The cells of a row, of which blank ones are empty; `None` for another line.
     pub(super) fn cells(self, line: &[u8]) -> Option<Vec<&[u8]>> {
+        let Spacing { cells: in_group, width, first, length, pitch } = self.spacing;
         let groups = self.groups(line)?;
-        let count = self.order.side() / self.cells;
+        let count = self.order.side() / in_group;
         if groups.len() != count {
             return None;
         }
         let mut cells = Vec::with_capacity(self.order.side());
         for (index, mut group) in groups.into_iter().enumerate() {
-            if !self.is_framed && index == 0 && group.len() + 1 == self.width {
+            if !self.is_framed && index == 0 && group.len() + 1 == width {
                 group.insert(0, MISSING);
             }
-            if !self.is_framed && index + 1 == count && group.len() < self.width {
-                group.resize(self.width, MISSING);
+            if !self.is_framed && index + 1 == count && group.len() < width {
+                group.resize(width, MISSING);
             }
-            if group.len() != self.width {
+            if group.len() != width {
                 return None;
             }
             let mut written = 0;
             let count_written = |characters: &[Character<'_>]| {
                 characters.iter().filter(|(_, character)| !is_space(character)).count()
             };
-            for index in 0..self.cells {
-                let characters = &group[self.first + index * self.pitch..][..self.length];
+            for index in 0..in_group {
+                let characters = &group[first + index * pitch..][..length];
                 cells.push(cell(line, characters)?);
                 written += count_written(characters);
             }
@@ -182,83 +205,137 @@ pub(super) fn is_bars_and_cells(line: &[u8]) -> bool {
 /// The first puzzles may have no blank at all: then the layout has no effect on them, but the next
 /// part of the same text is read as if all of it had been seen.
 pub(super) fn find(text: &[u8], goes_on: bool, hint: &Hint) -> Option<BarLayout> {
-    if !text.iter().any(|&byte| byte == b'|' || byte == 0xE2) {
-        return None;
+    let drawing = Drawing::of(text, goes_on)?;
+    let mut found: Option<(BarLayout, Vec<Vec<&[u8]>>)> = None;
+    for layout in drawing.layouts(hint) {
+        let cells: Option<Vec<_>> = drawing.rows.iter().map(|row| layout.cells(row)).collect();
+        let Some(cells) = cells.filter(|cells| drawing.is_likely(layout, cells, hint)) else { continue };
+        match &found {
+            None => found = Some((layout, cells)),
+            // White space on either side of a cell does not matter, but its row and column do.
+            Some((first, same)) if first.order == layout.order && *same == cells => {}
+            Some(_) => return None,
+        }
     }
-    let runs = runs(text)?;
-    let rows = || runs.iter().flatten().copied();
-    let mut layouts = BarLayout::all(hint.order).filter(|layout| {
-        rows().all(|row| layout.cells(row).is_some()) && is_likely(*layout, &runs, goes_on, hint)
+    found.map(|(layout, _)| layout)
+}
+
+/// The only reason why a text is not read with spaces for blanks: a row that is drawn otherwise than
+/// most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CrookedRow {
+    /// The first line with such a row, from 0.
+    pub(super) line: usize,
+    /// The rows that are drawn alike.
+    pub(super) alike: usize,
+}
+
+/// The first crooked row of a text whose other rows have spaces for blanks, in the layout that fits
+/// most of them; `None` for other texts.
+pub(super) fn find_crooked(text: &[u8], goes_on: bool, hint: &Hint) -> Option<CrookedRow> {
+    let drawing = Drawing::of(text, goes_on)?;
+    let all = drawing.rows.len();
+    let crooked = drawing.layouts(hint).filter_map(|layout| {
+        let cells: Vec<Option<Vec<&[u8]>>> = drawing.rows.iter().map(|row| layout.cells(row)).collect();
+        let first = cells.iter().position(Option::is_none)?;
+        let alike = cells.iter().flatten().count();
+        if (all - alike) * ROWS_A_CROOKED_ONE > all {
+            return None;
+        }
+        let blank = || vec![&b""[..]; layout.order.side()];
+        let cells: Vec<_> = cells.into_iter().map(|row| row.unwrap_or_else(blank)).collect();
+        drawing.is_likely(layout, &cells, hint).then_some((first, alike))
     });
-    let layout = layouts.next()?;
-    // White space on either side of a cell does not matter, but its row and column do.
-    let is_same = |other: BarLayout| {
-        other.order == layout.order && rows().all(|row| other.cells(row) == layout.cells(row))
-    };
-    layouts.all(is_same).then_some(layout)
+    let (first, alike) = crooked.reduce(|best, other| if other.1 > best.1 { other } else { best })?;
+    let above = &text[..offset(text, drawing.rows[first])];
+    Some(CrookedRow { line: memchr::memchr_iter(b'\n', above).count(), alike })
 }
 
-/// The rows between blank lines and titles; `None` if there is none, or a line that is something
-/// else.
-fn runs(text: &[u8]) -> Option<Vec<Vec<&[u8]>>> {
-    let mut runs = vec![Vec::new()];
-    for line in text.split(|&byte| byte == b'\n') {
-        if is_bars_and_cells(line) && puzzle_lines(line).next().is_some() {
-            runs.last_mut()?.push(line);
-            continue;
-        }
-        match classify(line, RowStyle::default()) {
-            LineKind::Row => return None,
-            LineKind::Ruler => {}
-            LineKind::Blank | LineKind::Title | LineKind::Section(_) => runs.push(Vec::new()),
-        }
-    }
-    runs.retain(|run| !run.is_empty());
-    (!runs.is_empty()).then_some(runs)
+/// A text of nothing but rows with bars, and what may be between rows.
+struct Drawing<'a> {
+    rows: Vec<&'a [u8]>,
+    /// The numbers of rows between blank lines and titles.
+    runs: Vec<usize>,
+    /// Whether it is the beginning of a longer text.
+    goes_on: bool,
 }
 
-/// Whether rows that fit a layout are likely to be puzzles with spaces for blanks.
-fn is_likely(layout: BarLayout, runs: &[Vec<&[u8]>], goes_on: bool, hint: &Hint) -> bool {
-    let (side, box_side) = (layout.order.side(), layout.order.box_side());
-    let rows: Vec<Vec<&[u8]>> = runs.iter().flatten().filter_map(|row| layout.cells(row)).collect();
-    // Between blank lines there are whole puzzles, or the bands of one.
-    let is_cut = goes_on && rows.len() > side;
-    let all_are = |is_part: &dyn Fn(usize) -> bool| {
-        let mut lengths = runs.iter().map(Vec::len);
-        let last = lengths.next_back().is_some_and(|last| is_cut || is_part(last));
-        last && lengths.all(is_part)
-    };
-    let are_puzzles = all_are(&|length| length.is_multiple_of(side));
-    let are_bands = all_are(&|length| length == box_side) && (is_cut || rows.len().is_multiple_of(side));
-    if !are_puzzles && !are_bands {
-        return false;
+impl<'a> Drawing<'a> {
+    /// The drawing in a text; `None` if there is no row, or a line that is something else.
+    fn of(text: &'a [u8], goes_on: bool) -> Option<Self> {
+        if !text.iter().any(|&byte| byte == b'|' || byte == 0xE2) {
+            return None;
+        }
+        let (mut rows, mut runs, mut run) = (Vec::new(), Vec::new(), 0);
+        for line in text.split(|&byte| byte == b'\n') {
+            if is_bars_and_cells(line) && puzzle_lines(line).next().is_some() {
+                rows.push(line);
+                run += 1;
+                continue;
+            }
+            match classify(line, RowStyle::default()) {
+                LineKind::Row => return None,
+                LineKind::Ruler => {}
+                LineKind::Blank | LineKind::Title | LineKind::Section(_) => {
+                    runs.push(std::mem::take(&mut run));
+                }
+            }
+        }
+        runs.push(run);
+        runs.retain(|&rows| rows > 0);
+        (!rows.is_empty()).then_some(Self { rows, runs, goes_on })
     }
-    // White space around the values of cells that are drawn several lines high, or between bands.
-    let is_blank = |row: &&Vec<&[u8]>| row.iter().all(|cell| cell.is_empty());
-    let mut bands = rows.chunks(side).flat_map(|puzzle| puzzle.chunks(box_side));
-    if bands.any(|band| band.iter().filter(is_blank).count() > 1) {
-        return false;
+
+    /// The layouts of orders of which the rows may be whole puzzles.
+    fn layouts(&self, hint: &Hint) -> impl Iterator<Item = BarLayout> {
+        BarLayout::all(hint.order).filter(|layout| self.has_whole_puzzles(layout.order))
     }
-    let has_space = |row: &Vec<&[u8]>| row.iter().any(|cell| cell.is_empty());
-    if rows.iter().any(|row| is_blank(&row)) && !rows.iter().any(|row| has_space(row) && !is_blank(&row)) {
-        return false;
+
+    /// Whether there are whole puzzles between blank lines, or the bands of one.
+    fn has_whole_puzzles(&self, order: Order) -> bool {
+        let side = order.side();
+        let is_cut = self.goes_on && self.rows.len() > side;
+        // More rows may follow the last ones.
+        let ended = &self.runs[..self.runs.len() - usize::from(is_cut)];
+        let are_puzzles = ended.iter().all(|rows| rows.is_multiple_of(side));
+        let are_bands = ended.iter().all(|&rows| rows == order.box_side())
+            && (is_cut || self.rows.len().is_multiple_of(side));
+        are_puzzles || are_bands
     }
-    // Without a frame, some line says where the first cells end, and some where the last begin.
-    let (mut has_first, mut has_last) = (false, false);
-    for row in &rows {
-        has_first |= row[..layout.cells].iter().any(|cell| !cell.is_empty());
-        has_last |= row[side - layout.cells..].iter().any(|cell| !cell.is_empty());
+
+    /// Whether the `cells` of all rows in a layout are likely to be puzzles with spaces for blanks.
+    fn is_likely(&self, layout: BarLayout, cells: &[Vec<&[u8]>], hint: &Hint) -> bool {
+        let BarLayout { order, is_framed, spacing } = layout;
+        let side = order.side();
+        // White space around the values of cells that are drawn several lines high, or between
+        // bands.
+        let values: Vec<usize> = cells.iter().map(|row| count_values(row)).collect();
+        let mut bands = values.chunks(side).flat_map(|puzzle| puzzle.chunks(order.box_side()));
+        if bands.any(|band| band.iter().filter(|&&values| values == 0).count() > 1) {
+            return false;
+        }
+        if values.contains(&0) && !values.iter().any(|values| (1..side).contains(values)) {
+            return false;
+        }
+        // Without a frame, some line says where the first cells end, and some where the last begin.
+        let has_first = || cells.iter().any(|row| count_values(&row[..spacing.cells]) > 0);
+        let has_last = || cells.iter().any(|row| count_values(&row[side - spacing.cells..]) > 0);
+        let has_ends = is_framed || has_first() && has_last();
+        if !has_ends {
+            return false;
+        }
+        let alphabets = [Alphabet::Letters, Alphabet::Ascii, Alphabet::Alpha];
+        let alphabets = hint.alphabet.as_ref().map_or(&alphabets[..], std::slice::from_ref);
+        alphabets.iter().any(|alphabet| {
+            let format = Format::new(Notation::Grid, order, alphabet.clone());
+            format.is_ok_and(|format| has_puzzles(&format, cells, self.runs.len()))
+        })
     }
-    let has_ends = layout.is_framed || has_first && has_last;
-    if !has_ends {
-        return false;
-    }
-    let alphabets = [Alphabet::Letters, Alphabet::Ascii, Alphabet::Alpha];
-    let alphabets = hint.alphabet.as_ref().map_or(&alphabets[..], std::slice::from_ref);
-    alphabets.iter().any(|alphabet| {
-        let format = Format::new(Notation::Grid, layout.order, alphabet.clone());
-        format.is_ok_and(|format| has_puzzles(&format, &rows, runs.len()))
-    })
+}
+
+/// The number of cells that are not blank.
+fn count_values(cells: &[&[u8]]) -> usize {
+    cells.iter().filter(|cell| !cell.is_empty()).count()
 }
 
 /// Whether nearly all cells are values of this format, none is another blank than a space, and the
@@ -377,6 +454,37 @@ mod tests {
         let text = framed(&zeros).replacen("| 7 0 6 |", "|  7 0 6  |", 1);
         let record = Records::new(&format, text.as_bytes(), 1).read(&mut grid).unwrap();
         assert_eq!((record.error, grid.to_string()), (None, PUZZLE.to_owned()));
+    }
+
+    #[test]
+    fn a_crooked_row_is_found() {
+        let framed =
+            draw(PUZZLE, "+-------+-------+-------+", |row| format!("| {} |", boxes(row, " ").join(" | ")));
+        let crooked = |text: &str| {
+            let found = find_crooked(text.as_bytes(), false, &Hint::default());
+            found.map(|CrookedRow { line, alike }| (line + 1, alike))
+        };
+        let shifted = framed.replacen("|       |       | 9   2 |", "|        |       | 9   2 |", 1);
+        assert_eq!(crooked(&shifted), Some((6, 8)));
+        assert_eq!(crooked(&[&*framed, &*shifted, &*framed].join("\n")), Some((14 + 6, 26)));
+        let dots = framed.replacen("|       |       | 9   2 |", "|  . . . | . . . | 9 . 2 |", 1);
+        assert_eq!(crooked(&dots), Some((6, 8)));
+        // Of several it is the first. Of too many none, because they may be the ones drawn well.
+        let two = shifted.replacen("|   8   | 1     | 7     |", "|   8   | 1      7     |", 1);
+        assert_eq!(crooked(&two), Some((6, 7)));
+        let three = two.replacen("| 7   6 |", "|7   6  |", 1);
+        assert_eq!(crooked(&three), None);
+        // Nothing is crooked, spaces are no blanks, or there are other lines.
+        for other in [
+            framed.clone(),
+            draw(&PUZZLE.replace('.', "0"), "+---+", |row| format!("| {} |", boxes(row, " ").join(" | ")))
+                .replacen("| 7 0 6 |", "|  7 0 6 |", 1),
+            shifted.clone() + "what is this\n",
+            shifted.replacen("| 9     |     6 |     3 |\n", "", 1),
+            "| a | b | c | d |\n| 1 | x | 2 |   |\n| 2 | y | 3 |   |\n| 3 | z  | 4 |   |\n".to_owned(),
+        ] {
+            assert_eq!(crooked(&other), None, "{other}");
+        }
     }
 
     #[test]

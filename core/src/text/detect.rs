@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 
 use super::alphabet::{Codec, Shortcut};
+use super::bars::BarLayout;
 use super::json::{self, Keys};
 use super::lines::{characters, is_no_puzzle, puzzle_lines, trim_end};
 use super::misfit::Misfit;
@@ -225,7 +226,7 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
         if is_told || may_be_one || !sees_enough || lines().any(is_good) && notation != Notation::Grid {
             None
         } else {
-            Misfit::find(&format, text, goes_on).map(|misfit| misfit.below(lines_above))
+            Misfit::find(&format, text, goes_on, hint).map(|misfit| misfit.below(lines_above))
         };
     Ok(Preamble { format, body, lines: lines_above, misfit })
 }
@@ -258,13 +259,18 @@ fn lay_out(notation: Notation, sample: &[u8], first_end: usize, hint: &Hint) -> 
         }
         Notation::Jsonl => (layout.keys, layout.order) = json::find(text, hint)?,
         Notation::Grid => {
-            let has_heading;
-            (layout.style, has_heading) = row_style(text, sample.len() >= SAMPLE_BYTES, hint);
-            layout.body = heading(has_heading);
+            let bars = bars::find(text, sample.len() >= SAMPLE_BYTES, hint);
+            return Ok(lay_out_grid(sample, first_end, hint, bars));
         }
         Notation::Lines | Notation::Triples => {}
     }
     Ok(layout)
+}
+
+/// The layout of a grid, whose cells are between `bars` if spaces are blanks.
+fn lay_out_grid(sample: &[u8], first_end: usize, hint: &Hint, bars: Option<BarLayout>) -> Layout {
+    let (style, has_heading) = row_style(whole_lines(sample), sample.len() >= SAMPLE_BYTES, hint, bars);
+    Layout { style, body: if has_heading { first_end } else { 0 }, ..Layout::new(Notation::Grid) }
 }
 
 fn detect_layout(sample: &[u8], first: &[u8], below: &[u8], hint: &Hint) -> Result<Layout, FormatError> {
@@ -281,8 +287,9 @@ fn detect_layout(sample: &[u8], first: &[u8], below: &[u8], hint: &Hint) -> Resu
     if is_table {
         return as_notation(Notation::Csv);
     }
-    if bars::find(text, sample.len() >= SAMPLE_BYTES, hint).is_some() {
-        return as_notation(Notation::Grid);
+    let bars = bars::find(text, sample.len() >= SAMPLE_BYTES, hint);
+    if bars.is_some() {
+        return Ok(lay_out_grid(sample, first_end, hint, bars));
     }
     if is_block_size(first, below, hint) && !is_told_1x1(hint) {
         if hint.order.is_some() || !is_list_of_cells(first, text, hint) {
@@ -307,7 +314,7 @@ fn detect_layout(sample: &[u8], first: &[u8], below: &[u8], hint: &Hint) -> Resu
     if is_triples(text) {
         return as_notation(Notation::Triples);
     }
-    let grid = as_notation(Notation::Grid)?;
+    let grid = lay_out_grid(sample, first_end, hint, None);
     let rows = &text[grid.body.min(text.len())..];
     if is_grid(rows, hint, grid.style) || are_rows(rows, sample.len() >= SAMPLE_BYTES, hint, grid.style)? {
         return Ok(grid);
@@ -407,14 +414,15 @@ fn is_grid(text: &[u8], hint: &Hint, style: RowStyle) -> bool {
 }
 
 /// What the rows of a text look like if they are those of a grid, and whether the first line is a
-/// heading of columns, as spreadsheets and pandas write it.
-fn row_style(text: &[u8], goes_on: bool, hint: &Hint) -> (RowStyle, bool) {
+/// heading of columns, as spreadsheets and pandas write it. Cells are between `bars` if spaces are
+/// blanks.
+fn row_style(text: &[u8], goes_on: bool, hint: &Hint, bars: Option<BarLayout>) -> (RowStyle, bool) {
     let mut style = RowStyle::default();
     if let Some(alphabet) = &hint.alphabet {
         style = style.written_in(alphabet, hint.order);
     }
-    style.bars = bars::find(text, goes_on, hint);
-    if let Some(bars) = style.bars {
+    style.bars = bars;
+    if let Some(bars) = bars {
         style.side = Some(bars.order().side());
         return (style, false);
     }

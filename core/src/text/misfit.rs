@@ -5,13 +5,13 @@ use std::fmt;
 use super::detect::{WHOLE, fit};
 use super::lines::{characters, puzzle_lines};
 use super::rows::{self, LineKind, classify, tokens};
-use super::{Format, Notation};
+use super::{Format, Hint, Notation, bars};
 use crate::grid::Order;
 
 /// Why none of the first lines of a text is a puzzle. Prints as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misfit {
-    /// The first line with something on it, from 1.
+    /// The first line with something on it, or the one that is meant, from 1.
     line: u64,
     what: What,
 }
@@ -25,6 +25,8 @@ enum What {
     Rows { cells: usize },
     /// Too few rows for a puzzle.
     Grid { rows: usize, order: Order },
+    /// Rows between bars with spaces for blanks, of which this line is drawn otherwise than so many.
+    Crooked { alike: usize },
     /// Cells with all candidates.
     Candidates,
     /// HTML or XML.
@@ -49,7 +51,7 @@ const CANDIDATES: usize = 729;
 impl Misfit {
     /// The misfit of a text in this format. `None` if the text has a puzzle: a grid of enough rows,
     /// most of whose cells can be read, or anything that detection recognises by its puzzles.
-    pub(super) fn find(format: &Format, text: &[u8], goes_on: bool) -> Option<Self> {
+    pub(super) fn find(format: &Format, text: &[u8], goes_on: bool, hint: &Hint) -> Option<Self> {
         let has_puzzles = match format.notation {
             Notation::Grid => has_grid(format, text, goes_on),
             Notation::Cells | Notation::Triples | Notation::Header => true,
@@ -59,6 +61,11 @@ impl Misfit {
         let is_values = format.notation == Notation::Jsonl && text.contains(&b'[');
         if has_puzzles || is_values || puzzle_lines(text).next().is_none() {
             return None;
+        }
+        if matches!(format.notation, Notation::Lines | Notation::Grid)
+            && let Some(row) = bars::find_crooked(text, goes_on, hint)
+        {
+            return Some(Self { line: 1 + row.line as u64, what: What::Crooked { alike: row.alike } });
         }
         let index = text.split(|&byte| byte == b'\n').position(|line| puzzle_lines(line).next().is_some());
         let line = 1 + index.unwrap_or(0) as u64;
@@ -181,6 +188,11 @@ impl fmt::Display for Misfit {
                     "From line {line} on there {there_are} of {side} cells; a {order} puzzle has {side}."
                 )
             }
+            What::Crooked { alike } => write!(
+                f,
+                "Line {line} is drawn otherwise than {alike} other rows; spaces are read as blanks only if \
+                 all rows are drawn alike, so move its cells below theirs."
+            ),
             What::Candidates => write!(
                 f,
                 "Line {line} has candidates, and only clues can be read here; hint, steps and show read both."
@@ -220,6 +232,11 @@ mod tests {
             ),
             (six.replace(' ', ","), "Line 1 is a row of 6 cells; a row of a puzzle has 4, 9, 16 or 25."),
             ("53..7....\n".repeat(8), "From line 1 on there are 8 rows of 9 cells; a 9x9 puzzle has 9."),
+            (
+                "# a\n| 1   |   2 |\n|   2 | 1   |\n+-----+-----+\n|  2  |     |\n|     |   1 |\n".to_owned(),
+                "Line 5 is drawn otherwise than 3 other rows; spaces are read as blanks only if \
+                 all rows are drawn alike, so move its cells below theirs.",
+            ),
             (
                 marks,
                 "Line 1 has candidates, and only clues can be read here; hint, steps and show read both.",

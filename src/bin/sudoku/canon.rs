@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use clap::Args;
-use sudoku_stream::answer::{CanonTally, CanonTask, CanonWriter, Canonizers, CheckForm};
+use sudoku_stream::answer::{CanonTally, CanonTask, CanonWriter, Canonizers, CheckForm, NamedTally as _};
 use sudoku_stream::canon::Basis;
 use sudoku_stream::offline::{self, OfflineError};
 use sudoku_stream::pipeline;

@@ -9,7 +9,9 @@ use std::time::Instant;
 
 use anyhow::anyhow;
 use clap::Args;
-use sudoku_stream::answer::{Check, CheckForm, CheckTally, CheckTask, Checkers, Finding, Mistake};
+use sudoku_stream::answer::{
+    Check, CheckForm, CheckTally, CheckTask, Checkers, Finding, Mistake, NamedTally as _,
+};
 use sudoku_stream::input::Reader;
 use sudoku_stream::offline::{self, CheckReport, CheckedPart, OfflineError, Output, Progress};
 use sudoku_stream::pipeline::{self, ThreadPool};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
-use sudoku_stream::answer::{CheckForm, DisguiseTally, DisguiseTask};
+use sudoku_stream::answer::{CheckForm, DisguiseTally, DisguiseTask, NamedTally as _};
 use sudoku_stream::generate::any_seed;
 use sudoku_stream::offline;
 use sudoku_stream::pipeline;
@@ -74,7 +74,7 @@ impl DisguiseArgs {
             form: CheckForm::Text,
             has_rows: true,
             keeps_rows: true,
-            unit: |_| "puzzle",
+            unit: |is_table| if is_table { "row" } else { "puzzle" },
             options: vec![
                 ("--times", Some(self.times.to_string())),
                 ("--seed", self.seed.map(|seed| seed.to_string())),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
-use sudoku_stream::answer::{CheckForm, MinimizeTally, MinimizeTask};
+use sudoku_stream::answer::{CheckForm, MinimizeTally, MinimizeTask, NamedTally as _};
 use sudoku_stream::offline;
 use sudoku_stream::pipeline;
 

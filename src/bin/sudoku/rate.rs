@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::anyhow;
 use clap::Args;
-use sudoku_stream::answer::{CheckForm, RateTally, RateTask, RatedPuzzle, Raters};
+use sudoku_stream::answer::{CheckForm, NamedTally as _, RateTally, RateTask, RatedPuzzle, Raters};
 use sudoku_stream::grid::Grid;
 use sudoku_stream::input::Reader;
 use sudoku_stream::offline::{self, OfflineError, Output, Progress, RatedPart};

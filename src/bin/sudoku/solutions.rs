@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use clap::Args;
-use sudoku_stream::answer::{CheckForm, EnumerateTally, EnumerateTask, Enumerators, SolutionWriter};
+use sudoku_stream::answer::{
+    CheckForm, EnumerateTally, EnumerateTask, Enumerators, NamedTally as _, SolutionWriter,
+};
 use sudoku_stream::offline::{self, OfflineError, Progress};
 use sudoku_stream::pipeline;
 use sudoku_stream::solver::DEFAULT_NODE_LIMIT;

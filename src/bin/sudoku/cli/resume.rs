@@ -54,10 +54,11 @@ impl ResumeArgs {
     ///
     /// # Errors
     /// It cannot be read again, but has to be.
-    pub fn version(self, source: &Source) -> anyhow::Result<Option<Version>> {
+    pub fn version(self, input: &Input, source: &Source) -> anyhow::Result<Option<Version>> {
         let version = source.version();
         if self.resume && version.is_none() {
-            bail!("--resume needs an input that can be read again. Write {} to a file first.", source.name());
+            let name = if input.is_typed() { "the puzzle" } else { source.name() };
+            bail!("--resume needs an input that can be read again. Write {name} to a file first.");
         }
         Ok(version)
     }
@@ -149,7 +150,7 @@ impl RowsRun<'_> {
         let (only, out, resume) = (input.clone(), self.out.clone(), self.resume);
         let outputs = [self.out.path().map(ToOwned::to_owned)];
         let found = rows::open_as(input, &outputs, cancel, move |source| {
-            let version = resume.version(&source)?;
+            let version = resume.version(&only, &source)?;
             let is_resumable = is_resumable(&only, version, &out);
             Ok((if is_resumable { source.hashed() } else { source }, version))
         })?;

@@ -122,8 +122,9 @@ impl Rewrite<'_> {
         recall: fn(&BTreeMap<String, u64>) -> Option<T>,
         mut pass: impl FnMut(Reader, &mut Output, &Bar, &mut T) -> Result<(), OfflineError>,
     ) -> Result<Duration, EarlyEnd> {
-        let stopped = |opened, error| {
-            let done = |progress: &Progress| print::counted(progress.tally.answers, "puzzle");
+        let stopped = |opened, kind: Option<RowKind>, error| {
+            let unit = (self.rows.unit)(kind.is_some_and(|kind| kind.table.is_some()));
+            let done = |progress: &Progress| print::counted(progress.tally.answers, unit);
             self.rows.stopped(opened, done, error)
         };
         self.rows.check(self.inputs.len())?;
@@ -137,7 +138,7 @@ impl Rewrite<'_> {
             };
             let recall = |counts: &_| recall(counts).map(|counted| *tally = counted).is_some();
             let Some(reader) = self.rows.open(input, &mut opened, self.cancel, check, recall)? else {
-                return Err(stopped(opened, OfflineError::Cancelled));
+                return Err(stopped(opened, first, OfflineError::Cancelled));
             };
             let Some(output) = &mut opened else { return Err(anyhow!("There is no output.").into()) };
             if is_first && reader.is_at_start() {
@@ -151,7 +152,7 @@ impl Rewrite<'_> {
             bar.finish_and_clear();
             let answers = output.progress().tally.answers;
             if let Err(error) = result {
-                return Err(stopped(opened, error));
+                return Err(stopped(opened, first, error));
             }
             // All puzzles of a single input may have been answered by an earlier run.
             if answers == if input.is_only() { 0 } else { before } {

@@ -854,21 +854,4 @@ pub fn strategy_names() -> impl Iterator<Item = &'static str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_with_spaces_are_read_when_pasted_at_once() {
-        let rows = "53  7\n6  195\n 98    6\n8   6   3\n4  8 3  1\n7   2   6\n 6    28\n   419  5\n    8  79";
-        let session = || Session::new(Hint::default(), Arc::default(), Look::Plain);
-        for end in ["", "\n", "\r\n\n", "\n------\ncheck"] {
-            let reply = session().take(format!("{rows}{end}").as_bytes());
-            assert!(reply.text.starts_with("The puzzle: 9x9, 30 clues\n"), "{}", reply.text);
-            assert!(!reply.text.contains("not on the board"), "{}", reply.text);
-        }
-        let mut session = session();
-        assert_eq!(session.take(b"53  7\n6  195\n 98    6\n").text, "");
-        assert_eq!(session.prompt(), "row 4 of 9> ");
-        assert_eq!(session.interrupt(), "The puzzle ended after 3 of 9 rows. It is not on the board.\n");
-    }
-}
+mod tests;

@@ -633,7 +633,7 @@ fn open_source(args: &SolveArgs, input: &Input) -> anyhow::Result<(Source, Optio
     if args.answer.shard.is_some() {
         source.check_shardable()?;
     }
-    let version = args.answer.resume.version(&source)?;
+    let version = args.answer.resume.version(input, &source)?;
     Ok((source, version))
 }
 
