@@ -123,6 +123,9 @@ fn lists(headers: &HeaderMap, name: &HeaderName, is_it: impl Fn(&str) -> bool) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grid::Order;
+    use crate::service::wire::proto;
+    use crate::text::{Alphabet, Format, Notation};
 
     fn get(path: &str, headers: &[(HeaderName, &'static str)]) -> Option<Response<Body>> {
         let mut request = Request::builder().uri(path).body(()).unwrap();
@@ -138,6 +141,25 @@ mod tests {
         for file in PAGE.iter() {
             assert_ne!(file.content_type, "application/octet-stream", "{}", file.name);
             assert!(!file.gzip.is_empty(), "{}", file.name);
+        }
+    }
+
+    /// Notations are numbers in its messages, and no method lists them.
+    #[test]
+    fn the_page_names_notations_as_the_contract_and_those_of_several_lines() {
+        let (_, script) = FILES.iter().find(|(name, _)| *name == "protobuf.js").unwrap();
+        let script = std::str::from_utf8(script).unwrap();
+        let (_, numbers) = script.split_once("export const NOTATION = { ").unwrap();
+        let (numbers, _) = numbers.split_once(" };").unwrap();
+        for entry in numbers.split(", ") {
+            let (name, number) = entry.split_once(": ").unwrap();
+            let known = proto::Notation::from_str_name(&format!("NOTATION_{name}"));
+            assert_eq!(known.map(i32::from), number.parse().ok(), "{entry}");
+        }
+        for (name, notation) in Notation::ALL {
+            let format = Format::new(notation, Order::NINE, Alphabet::Letters).unwrap();
+            let entry = format!("  [NOTATION.{}, \"{name}\"],\n", name.to_ascii_uppercase());
+            assert_eq!(script.contains(&entry), !format.is_by_line(), "{name}");
         }
     }
 
