@@ -10,27 +10,6 @@ use std::{env, fs};
 
 use prost::Message as _;
 
-/// The fields that carry packed lines. As `Bytes` they are slices of the received message, not
-/// copies.
-const PACKED_FIELDS: &[&str] = &[
-    ".sudoku.v1.SolveStreamRequest.puzzles",
-    ".sudoku.v1.SolveLinesRequest.lines",
-    ".sudoku.v1.SolveLinesResponse.lines",
-    ".sudoku.v1.SolveRequest.text",
-    ".sudoku.v1.SolveDatasetResponse.lines",
-    ".sudoku.v1.GetPuzzleRequest.text",
-    ".sudoku.v1.ValidateRequest.text",
-    ".sudoku.v1.CheckRequest.text",
-    ".sudoku.v1.CountRequest.text",
-    ".sudoku.v1.TraceRequest.text",
-    ".sudoku.v1.HintRequest.text",
-    ".sudoku.v1.RateRequest.text",
-    ".sudoku.v1.StepsRequest.text",
-    ".sudoku.v1.CanonicalizeRequest.puzzles",
-    ".sudoku.v1.GenerateResponse.puzzles",
-    ".sudoku.v1.GenerateResponse.solutions",
-];
-
 /// The files of the page.
 const PAGE: &str = "src/service/page";
 
@@ -44,12 +23,26 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     fs::write(out.join("sudoku.v1.bin"), files.encode_to_vec())?;
 
-    let mut config = tonic_prost_build::configure().codec_path("crate::service::wire::codec::PresizedCodec");
-    for field in PACKED_FIELDS {
-        config = config.bytes(field);
-    }
-    config.compile_fds(files)?;
+    let services = files.file.iter().flat_map(|file| &file.service);
+    let methods = services.flat_map(|service| &service.method);
+    let methods = methods.map(|method| (method.name().to_owned(), method.client_streaming()));
+    list_methods(methods, &out)?;
+
+    // Fields of bytes carry puzzles. As `Bytes` they are slices of the received message, not copies.
+    let config = tonic_prost_build::configure().codec_path("crate::service::wire::codec::PresizedCodec");
+    config.bytes(".sudoku.v1").compile_fds(files)?;
     list_page(&out)
+}
+
+/// Lists the methods of the contract, each with whether it takes a stream, in a table that the
+/// service includes.
+fn list_methods(methods: impl Iterator<Item = (String, bool)>, out: &Path) -> Result<(), Box<dyn Error>> {
+    let mut table = "pub(crate) static METHODS: &[DeclaredMethod] = &[\n".to_owned();
+    for (name, takes_stream) in methods {
+        table += &format!("DeclaredMethod {{ name: {name:?}, takes_stream: {takes_stream} }},\n");
+    }
+    fs::write(out.join("methods.rs"), table + "];\n")?;
+    Ok(())
 }
 
 /// Lists the files of the page, in a table that the service includes.

@@ -31,25 +31,6 @@ const LINES: usize = 1 << 10;
 /// No call takes longer, however busy the machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The methods, by the numbers that seeds have for them.
-pub const METHODS: [&str; 15] = [
-    "SolveLines",
-    "SolveStream",
-    "Solve",
-    "Validate",
-    "Check",
-    "Count",
-    "Trace",
-    "Generate",
-    "SolveDataset",
-    "ListDatasets",
-    "GetPuzzle",
-    "Hint",
-    "Rate",
-    "Steps",
-    "Canonicalize",
-];
-
 struct Service {
     runtime: Runtime,
     server: Server,

@@ -8,7 +8,8 @@ use http_body_util::Full;
 use tonic::Code;
 use tonic::body::Body;
 
-use super::serving::{METHODS, answer, call};
+use super::requests::METHODS;
+use super::serving::{answer, call};
 
 /// The content types that are tried, and one that nobody takes.
 const KINDS: [&str; 9] = [
@@ -32,7 +33,7 @@ const MOST_WORDS: usize = 4_000;
 /// The first byte is the method, the second the content type, the third what headers there are. The rest is the body.
 pub fn run(data: &[u8]) {
     let Some((&[method, kind, headers], body)) = data.split_first_chunk() else { return };
-    let method = METHODS.get(usize::from(method) % (METHODS.len() + 1)).copied().unwrap_or("Unknown");
+    let method = METHODS.get(usize::from(method) % (METHODS.len() + 1)).map_or("Unknown", |&(name, _)| name);
     let kind = KINDS[usize::from(kind) % KINDS.len()];
     let mut request = Request::post(format!("/sudoku.v1.SudokuService/{method}"))
         .version(if headers & 1 == 0 { Version::HTTP_11 } else { Version::HTTP_2 })

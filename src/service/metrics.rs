@@ -48,8 +48,9 @@ const STARTED: &str = "process_start_time_seconds";
 /// codes of errors.
 const ANSWERED: &str = "answered";
 
-/// Describes each metric, and sets those that never change. `methods` are the labels of calls.
-pub(crate) fn describe(methods: &[&'static str]) {
+/// Describes each metric, and sets those that never change. `methods` are the labels of calls,
+/// `streams` those of the calls that are streams of messages.
+pub(crate) fn describe(methods: &[&'static str], streams: &[&'static str]) {
     describe_counter!(PUZZLES, "Puzzles by outcome: answered, or the code of the error");
     describe_counter!(NODES, "Search states visited for those puzzles");
     describe_counter!(GENERATED, "Puzzles requested from Generate by outcome: made, or given up");
@@ -82,7 +83,7 @@ pub(crate) fn describe(methods: &[&'static str]) {
         [("version", build_info::VERSION), ("commit", build_info::COMMIT), ("rustc", build_info::RUSTC)];
     let labels = origin.iter().map(metrics::Label::from).chain([metrics::Label::new("backend", backend)]);
     gauge!(BUILD, labels.collect::<Vec<_>>()).set(1);
-    begin(methods);
+    begin(methods, streams);
 }
 
 /// Counts answers to puzzles.
@@ -274,7 +275,7 @@ const REASONS: [&str; 11] = [
 
 /// Makes every series appear that can be told beforehand, so that rates and alerts have something
 /// to begin with.
-fn begin(methods: &[&'static str]) {
+fn begin(methods: &[&'static str], streams: &[&'static str]) {
     let zero = |counter: Counter| counter.increment(0);
     for &method in methods {
         for status in STATUSES {
@@ -290,7 +291,7 @@ fn begin(methods: &[&'static str]) {
     for reason in ["refused", "too_slow"] {
         zero(counter!(HANDSHAKES_FAILED, "reason" => reason));
     }
-    for method in ["SolveStream", "SolveLines", "Canonicalize"] {
+    for &method in streams {
         zero(counter!(MESSAGES, "method" => method));
     }
     for outcome in Problem::CODES.into_iter().chain([ANSWERED]) {

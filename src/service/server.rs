@@ -47,8 +47,8 @@ use crate::service::net::framing::Framing;
 use crate::service::net::grpc_only::GrpcOnlyLayer;
 use crate::service::net::http1::{self, Http1Limits};
 use crate::service::net::listen::{ListenAddress, ListenProblem, Listening};
-use crate::service::net::observe::{CallObserver, ObserveLayer, method_labels};
-use crate::service::net::origin::{BrowserAccess, Origin};
+use crate::service::net::observe::{ObserveLayer, method_labels, stream_labels};
+use crate::service::net::origin::BrowserAccess;
 use crate::service::net::tls::{Tls, TlsError};
 use crate::service::net::tokens::{TokenError, Tokens};
 use crate::service::net::unpack::Aside;
@@ -152,20 +152,17 @@ pub struct ServeError(transport::Error);
 
 /// A server that is bound to its address.
 pub struct Server {
+    /// What it was bound with. The limits in force are those of the context.
+    config: Config,
     listening: Vec<Listening>,
     context: Arc<Context>,
     draining: watch::Sender<bool>,
     /// Set when the shutdown begins, before calls are refused.
     is_leaving: Arc<AtomicBool>,
-    drain_timeout: Duration,
-    drain_delay: Duration,
     health: HealthReporter,
     routes: Routes,
     secrets: Reloader,
     schema: Arc<Schema>,
-    page: bool,
-    allowed_origins: Vec<Origin>,
-    call_observer: Option<CallObserver>,
 }
 
 /// A handle to reload certificates, tokens and limits while a server runs.
@@ -259,11 +256,11 @@ impl Server {
     }
 
     async fn bind_now(config: Config) -> Result<Self, StartError> {
-        metrics::describe(&method_labels());
+        metrics::describe(&method_labels(), &stream_labels());
         show_limits(&config.limits);
         let mut secrets = Reloader {
-            tls: config.tls.map(Tls::open).transpose()?.map(Arc::new),
-            tokens: config.token_file.map(Tokens::open).transpose()?.map(Arc::new),
+            tls: config.tls.clone().map(Tls::open).transpose()?.map(Arc::new),
+            tokens: config.token_file.clone().map(Tokens::open).transpose()?.map(Arc::new),
             admission: Admission::new(admission_limits(&config.limits)),
             drain_timeout: config.drain_timeout,
             capacity: ConnectionCapacity::new(config.limits.connections),
@@ -274,7 +271,7 @@ impl Server {
         let Limits { in_flight, puzzle_time, .. } = config.limits;
         let pools = WorkerPools::new(threads, in_flight.map(Into::into), puzzle_time)?;
         let (draining, watching) = watch::channel(false);
-        let datasets = config.data_dir.map(open_data_dir).transpose()?;
+        let datasets = config.data_dir.clone().map(open_data_dir).transpose()?;
         let context = Context::new(pools, config.strategies, config.limits, datasets, watching);
         let context = Arc::new(context);
         let health = HealthReporter::new();
@@ -287,22 +284,16 @@ impl Server {
             listening.extend(bound.map_err(listen_error)?);
         }
         secrets.context = Some(Arc::clone(&context));
-        let (drain_timeout, drain_delay) = (config.drain_timeout, config.drain_delay);
-        let Config { page, allowed_origins, call_observer, .. } = config;
         Ok(Self {
+            config,
             listening,
             context,
             draining,
             is_leaving: Arc::default(),
-            drain_timeout,
-            drain_delay,
             health,
             routes,
             secrets,
             schema,
-            page,
-            allowed_origins,
-            call_observer,
         })
     }
 
@@ -375,17 +366,7 @@ impl Server {
 
     async fn run(self, shutdown: Boxed<()>) -> Result<Stopped, transport::Error> {
         let gateway = self.gateway();
-        let Self {
-            listening,
-            context,
-            draining,
-            is_leaving,
-            drain_timeout,
-            drain_delay,
-            health,
-            secrets,
-            ..
-        } = self;
+        let Self { config, listening, context, draining, is_leaving, health, secrets, .. } = self;
         let capacity = Arc::clone(&secrets.capacity);
         let service = <SudokuServiceServer<Sudoku> as NamedService>::NAME;
         health.set_service_status(service, ServingStatus::Serving).await;
@@ -441,7 +422,7 @@ impl Server {
         is_leaving.store(true, Ordering::Relaxed);
         tokio::select! {
             ended = &mut transport => return ended.map(|()| Stopped::Drained),
-            () = sleep(drain_delay) => {}
+            () = sleep(config.drain_delay) => {}
         }
         // This ends accepting and reading, and sends GOAWAY to clients.
         draining.send_replace(true);
@@ -457,7 +438,7 @@ impl Server {
             Ok(())
         };
         let drained = async { tokio::try_join!(transport, calls_end) };
-        match timeout(drain_timeout, drained).await {
+        match timeout(config.drain_timeout, drained).await {
             Ok(ended) => ended.map(|_| Stopped::Drained),
             Err(_) => Ok(Stopped::CutOff),
         }
@@ -488,7 +469,7 @@ impl Server {
             .layer(ObserveLayer {
                 message_bytes: limits.message_bytes,
                 admission: Arc::clone(&admission),
-                observer: self.call_observer.clone(),
+                observer: self.config.call_observer.clone(),
             })
             .layer(GrpcOnlyLayer)
             .layer(AdmissionLayer { tokens: self.secrets.tokens.clone(), admission, aside })
@@ -498,11 +479,11 @@ impl Server {
                 .listening
                 .iter()
                 .all(|listening| listening.network.is_none_or(|address| address.ip().is_loopback())),
-            allowed: self.allowed_origins.clone(),
+            allowed: self.config.allowed_origins.clone(),
         };
         let settings = GatewaySettings {
             access,
-            has_page: self.page,
+            has_page: self.config.page,
             message_bytes: limits.message_bytes,
             message_timeout: limits.message_timeout,
             header_bytes: limits.header_bytes,

@@ -6,9 +6,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Output, Stdio};
 
 use crate::harness::{
-    Folder, SUDOKU, fixture, interrupt_after_first_line, lines, stderr, stdout, succeeded, unique_puzzles,
+    Folder, SUDOKU, fixture, interrupt_after_first_line, lines, possible_strategies, stderr, stdout,
+    succeeded, unique_puzzles,
 };
 use serde_json::{Value, json};
+use sudoku_stream::solver::STRATEGIES;
 use sudoku_stream::solver::lanes::Backend;
 
 fn sudoku(args: &[&str]) -> Command {
@@ -19,6 +21,12 @@ fn sudoku(args: &[&str]) -> Command {
 
 fn run(args: &[&str]) -> Output {
     sudoku(args).output().unwrap()
+}
+
+/// The strategies that are timed on 9x9 lists if none is named, beside the back ends of `fast`.
+fn others_for_bulk() -> impl Iterator<Item = &'static str> {
+    let for_bulk = STRATEGIES.iter().filter(|strategy| strategy.is_for_bulk());
+    for_bulk.map(|strategy| strategy.name()).filter(|name| *name != "fast")
 }
 
 /// The one object that is printed, of a run that only warns of short lists on standard error.
@@ -106,7 +114,7 @@ fn the_json_says_what_was_timed_and_what_was_found() {
     let mut expected = Vec::new();
     for kind in ["text", "search"] {
         let fast = Backend::available().map(|backend| (json!("fast"), json!(backend.to_string())));
-        let all = fast.chain([(json!("boxes"), Value::Null), (json!("propagation"), Value::Null)]);
+        let all = fast.chain(others_for_bulk().map(|name| (json!(name), Value::Null)));
         expected.extend(all.map(|(strategy, backend)| (json!(kind), strategy, backend)));
     }
     assert_eq!(seen, expected);
@@ -187,7 +195,7 @@ fn the_table_has_each_contender() {
     let names = |kind: &str| {
         let fast =
             Backend::available().map(|backend| ["fast".to_owned(), backend.to_string(), kind.to_owned()]);
-        let others = ["boxes", "propagation"].map(|name| [name, "-", kind].map(str::to_owned));
+        let others = others_for_bulk().map(|name| [name, "-", kind].map(str::to_owned));
         fast.chain(others).collect::<Vec<_>>()
     };
     assert_eq!(rows(tables[0]), [names("text"), names("search")].concat());
@@ -235,10 +243,7 @@ fn what_makes_no_sense_is_refused_with_a_sentence() {
     let folder = Folder::new();
     let mixed = mixed(&folder);
     for (args, part) in [
-        (
-            &["--strategy", "magic"][..],
-            "possible values: fast, boxes, propagation, dancing-links, fewest-candidates, recursive, backtracking",
-        ),
+        (&["--strategy", "magic"][..], possible_strategies().as_str()),
         (&["--backend", "mmx"], "`mmx` is no back end. Use avx512, avx512vl, avx2, neon or portable."),
         (&["--kind", "speed"], "possible values: text, search"),
         (&["--repeats", "0"], "--repeats"),

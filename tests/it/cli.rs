@@ -8,8 +8,8 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
 use crate::harness::{
-    self, Folder, Random, fixture, grid, interrupt_after_first_line, large_list, skipped, stderr, stdout,
-    succeeded, sudoku, unique_puzzles,
+    self, Folder, Random, fixture, grid, interrupt_after_first_line, large_list, possible_strategies,
+    skipped, stderr, stdout, succeeded, sudoku, unique_puzzles,
 };
 
 fn run(args: &[&str]) -> Output {
@@ -518,10 +518,7 @@ fn options_that_make_no_sense_are_refused_with_a_sentence() {
     for (args, part) in [
         (&["solve", "--alphabet", "xyz", "-"][..], "`xyz` is no alphabet."),
         (&["solve", "--size", "7", "-"], "a side is 1, 4, 9, 16 or 25"),
-        (
-            &["solve", "--strategy", "magic", "-"],
-            "possible values: fast, boxes, propagation, dancing-links, fewest-candidates, recursive, backtracking",
-        ),
+        (&["solve", "--strategy", "magic", "-"], possible_strategies().as_str()),
         (&["solve", "--threads", "0", "-"], "give a whole number from 1 to 1024"),
         (&["solve", "--threads", "2", "--server", "http://127.0.0.1:1", "-"], "cannot be used with"),
         (&["show", "--index", "0"], "give a whole number from 1"),

@@ -28,9 +28,9 @@ fn conditions(side: usize, clues: &[usize]) -> Vec<Condition> {
     clues.iter().map(|&clues| Condition { order: order(side), clues }).collect()
 }
 
-/// The strategies that `sudoku explore` compares if none is named: `boxes` searches as `fast` does.
+/// The strategies that `sudoku explore` compares if none is named.
 fn by_default() -> impl Iterator<Item = &'static dyn Strategy> {
-    STRATEGIES.iter().copied().filter(|strategy| strategy.name() != "boxes")
+    STRATEGIES.iter().copied().filter(|strategy| strategy.is_for_comparison())
 }
 
 /// Every strategy on 20 boards of each kind.

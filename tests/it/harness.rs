@@ -29,6 +29,7 @@ use std::time::{Duration, Instant};
 
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::service::proto;
+use sudoku_stream::solver::STRATEGIES;
 use sudoku_stream::text::{Alphabet, Format, Notation};
 use tempfile::TempDir;
 
@@ -86,6 +87,12 @@ pub fn sudoku(args: &[&str]) -> Command {
     let mut command = Command::new(SUDOKU);
     command.args(args);
     piped(command)
+}
+
+/// What a refusal of an unknown strategy lists.
+pub fn possible_strategies() -> String {
+    let names: Vec<&str> = STRATEGIES.iter().map(|strategy| strategy.name()).collect();
+    format!("possible values: {}", names.join(", "))
 }
 
 /// A command with nothing to read, whose output is captured.

@@ -7,6 +7,7 @@ use sudoku_stream::service::proto::trace_step::Kind;
 use sudoku_stream::service::proto::{
     Answer, ErrorCode, Question, SolveOptions, TraceEnd, TraceRequest, TraceStep, answer,
 };
+use sudoku_stream::solver::STRATEGIES;
 use tonic::{Code, Status};
 
 use crate::harness::server::{
@@ -84,16 +85,7 @@ fn follow(puzzle: &str, steps: &[TraceStep]) -> Grid {
 async fn the_steps_lead_to_the_solution() {
     let server = start(config()).await;
     let puzzle = &nearly_solved(1)[0];
-    for name in [
-        "backtracking",
-        "recursive",
-        "fewest-candidates",
-        "dancing-links",
-        "propagation",
-        "boxes",
-        "fast",
-        "",
-    ] {
+    for name in STRATEGIES.iter().map(|strategy| strategy.name()).chain([""]) {
         let (steps, end, _) = trace(&server, by(name), puzzle, 0).await.unwrap();
         let answer = answer_of(&end);
         assert_solves(solution(answer), puzzle);

@@ -2,7 +2,7 @@
 
 use super::Block;
 use crate::grid::Grid;
-use crate::text::{Format, MAX_LINE_BYTES, Notation, Problem, Records, row_within};
+use crate::text::{Format, MAX_LINE_BYTES, Problem, Records, row_within};
 
 /// A puzzle, and the text that it stands in.
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ pub fn read_rows(format: &Format, block: Block<'_>, mut visit: impl FnMut(&Puzzl
         let end = block.text.len() - records.rest().len();
         let row =
             if record.row.is_empty() { &[][..] } else { &block.text[row_within(block.text, record.row)] };
-        let text = own_text(format.notation(), &block.text[begin..end]);
+        let text = own_text(format, &block.text[begin..end]);
         let problem = match record.error {
             Some(error) => Some(error.problem),
             // What is behind that is not read.
@@ -59,8 +59,8 @@ pub fn read_rows(format: &Format, block: Block<'_>, mut visit: impl FnMut(&Puzzl
 }
 
 /// The text of a puzzle, of which `taken` was read: blank lines and comments before it too.
-fn own_text(notation: Notation, taken: &[u8]) -> &[u8] {
-    if matches!(notation, Notation::Grid | Notation::Triples) {
+fn own_text<'a>(format: &Format, taken: &'a [u8]) -> &'a [u8] {
+    if !format.is_by_line() {
         return taken;
     }
     let lines = taken.strip_suffix(b"\n").unwrap_or(taken);

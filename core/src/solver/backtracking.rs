@@ -25,6 +25,10 @@ impl Strategy for Backtracking {
         "row by row, digits from 1 up, with an explicit stack: slow and easy to follow"
     }
 
+    fn short_summary(&self) -> &'static str {
+        "row by row, with a stack"
+    }
+
     fn supports(&self, _order: Order) -> bool {
         true
     }

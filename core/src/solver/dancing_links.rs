@@ -33,6 +33,10 @@ impl Strategy for DancingLinks {
         "Knuth's Algorithm X over cells, rows, columns and boxes, the item with the fewest options first"
     }
 
+    fn short_summary(&self) -> &'static str {
+        "exact cover"
+    }
+
     fn supports(&self, _order: Order) -> bool {
         true
     }

@@ -25,6 +25,10 @@ impl Strategy for FewestCandidates {
         "backtracking that fills the cell with the fewest candidates first"
     }
 
+    fn short_summary(&self) -> &'static str {
+        "narrowest cell first"
+    }
+
     fn supports(&self, _order: Order) -> bool {
         true
     }

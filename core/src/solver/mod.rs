@@ -82,6 +82,11 @@ pub trait Strategy: Send + Sync {
     /// One line for a list of strategies.
     fn summary(&self) -> &'static str;
 
+    /// A few words for a list with little space, about what its steps show.
+    fn short_summary(&self) -> &'static str {
+        self.summary()
+    }
+
     /// Whether it solves puzzles of this order.
     fn supports(&self, order: Order) -> bool;
 
@@ -95,6 +100,12 @@ pub trait Strategy: Send + Sync {
     /// large puzzles, so benchmarks run them only by name.
     fn is_for_bulk(&self) -> bool {
         false
+    }
+
+    /// Whether experiments compare it unless strategies are named. One that searches as another
+    /// does would be a second curve over the same points.
+    fn is_for_comparison(&self) -> bool {
+        true
     }
 
     /// A solver for puzzles of `order`, reusable for any number of them.

@@ -26,6 +26,10 @@ impl Strategy for Recursive {
         "row by row, digits from 1 up, as a function that calls itself: the first solver most people write"
     }
 
+    fn short_summary(&self) -> &'static str {
+        "row by row"
+    }
+
     fn supports(&self, _order: Order) -> bool {
         true
     }

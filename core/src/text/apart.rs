@@ -4,11 +4,15 @@
 //! A blank is `0`, an empty field, or any blank of other notations. A number may have a fraction of
 //! zeros and an exponent.
 
+use std::ops::Range;
+
+use super::detect::Layout;
 use super::lines::{is_no_puzzle, offset, puzzle_lines};
+use super::rewrite::range_in;
 use super::rows::read_cell;
 use super::table::{Columns, Delimiter, fields};
 use super::{Alphabet, Column, Format, Hint, Notation, Problem, PuzzleError, Record, Records};
-use crate::grid::{Grid, Order};
+use crate::grid::{Grid, MAX_SIDE, Order};
 
 /// The lines that detection reads.
 const LINES_SEEN: usize = 64;
@@ -63,6 +67,47 @@ fn read_row(format: &Format, line: &[u8], puzzle: &mut Grid) -> Result<(), Probl
             read_cell(format, field).ok_or_else(|| Problem::invalid_character(line, offset(line, field)))?;
     }
     Ok(())
+}
+
+/// [`Format::replaced`] for this notation: each value is written as the row writes it.
+pub(super) fn replaced(
+    format: &Format,
+    text: &[u8],
+    old: &Grid,
+    puzzle: &Grid,
+) -> Vec<(Range<usize>, Vec<u8>)> {
+    let mut written: [Vec<u8>; MAX_SIDE + 1] = std::array::from_fn(|value| value.to_string().into_bytes());
+    for (field, &digit) in cells(format, text).zip(old.digits()) {
+        written[usize::from(digit)] = field.to_vec();
+    }
+    let cells = cells(format, text).zip(puzzle.digits());
+    cells.map(|(field, &digit)| (range_in(text, field), written[usize::from(digit)].clone())).collect()
+}
+
+impl Format {
+    /// Appends the cells of a grid as numbers between commas, 0 for a blank, without a line end,
+    /// which [`Notation::Cells`] reads.
+    pub fn write_numbers(&self, grid: &Grid, out: &mut Vec<u8>) {
+        for (index, &digit) in grid.digits().iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            out.extend_from_slice(itoa::Buffer::new().format(digit).as_bytes());
+        }
+    }
+}
+
+/// Lays out a text that is in this notation, whose first line ends at `first_end`.
+pub(super) fn lay_out(layout: &mut Layout, text: &[u8], first_end: usize, hint: &Hint) {
+    if let Some((columns, order, has_heading)) = find(text, hint) {
+        (layout.columns, layout.order) = (columns, Some(order));
+        layout.body = if has_heading { first_end } else { 0 };
+    } else {
+        layout.columns.delimiter = hint.delimiter.unwrap_or(Delimiter::COMMA);
+        if let Some(Column::Number(number)) = hint.column {
+            layout.columns.puzzle = number.saturating_sub(1);
+        }
+    }
 }
 
 /// The columns and the order of a text whose lines are cells apart, and whether its first line is a

@@ -1,19 +1,18 @@
 //! Auto-detection: the format of a text from its beginning.
 
-use std::borrow::Cow;
 use std::cmp::Reverse;
 
 use super::alphabet::{Codec, Shortcut};
 use super::bars::BarLayout;
-use super::json::{self, Keys};
+use super::json::Keys;
 use super::lines::{characters, is_no_puzzle, puzzle_lines, trim_end};
 use super::misfit::Misfit;
-use super::readings::{are_rows, check_letters, written_cells};
+use super::notation::{lay_out, recognise, sampled_cells};
+use super::readings::{check_letters, written_cells};
 use super::rows::{LineKind, RowStyle, classify, read_cell, separated, tokens};
-use super::table::{self, Columns, Table, fields};
+use super::table::Columns;
 use super::{
-    Alphabet, BYTE_ORDER_MARK, Column, Delimiter, Format, FormatError, Hint, Notation, Problem, PuzzleError,
-    apart, bars, triples,
+    Alphabet, BYTE_ORDER_MARK, Format, FormatError, Hint, Notation, Problem, PuzzleError, apart, triples,
 };
 use crate::grid::Order;
 
@@ -41,20 +40,20 @@ pub struct Preamble {
 }
 
 /// How a text is laid out.
-struct Layout {
-    notation: Notation,
+pub(super) struct Layout {
+    pub(super) notation: Notation,
     /// The length of a header or heading.
-    body: usize,
-    order: Option<Order>,
-    columns: Columns,
-    keys: Keys,
-    style: RowStyle,
+    pub(super) body: usize,
+    pub(super) order: Option<Order>,
+    pub(super) columns: Columns,
+    pub(super) keys: Keys,
+    pub(super) style: RowStyle,
     /// Whether nothing but a puzzle can be where puzzles are read.
-    names_puzzles: bool,
+    pub(super) names_puzzles: bool,
 }
 
 impl Layout {
-    fn new(notation: Notation) -> Self {
+    pub(super) fn new(notation: Notation) -> Self {
         let (columns, keys, style) = (Columns::default(), Keys::default(), RowStyle::default());
         let names_puzzles = notation != Notation::Csv;
         Self { notation, body: 0, order: None, columns, keys, style, names_puzzles }
@@ -149,7 +148,7 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
     let goes_on = sample.len() >= SAMPLE_BYTES;
     let layout = match hint.notation {
         Some(notation) => lay_out(notation, sample, first_end, hint)?,
-        None => detect_layout(sample, first, below, hint)?,
+        None => recognise(sample, first, below, hint)?,
     };
     let Layout { notation, body, .. } = layout;
     let text = whole_lines(sample).get(body..).unwrap_or_default();
@@ -166,16 +165,7 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
         _ => hint.order.or(layout.order),
     };
     // The cells of each puzzle, or of each row.
-    let cells: Vec<Cow<'_, [u8]>> = match notation {
-        Notation::Csv => {
-            let Columns { delimiter, puzzle, .. } = layout.columns;
-            let field = |row| fields(row, delimiter).nth(puzzle).unwrap_or_default();
-            puzzle_lines(text).map(|row| Cow::Borrowed(field(row))).collect()
-        }
-        Notation::Jsonl => json::texts(text, &layout.keys).into_iter().map(Cow::Owned).collect(),
-        Notation::Cells => Vec::new(),
-        _ => puzzle_lines(text).map(Cow::Borrowed).collect(),
-    };
+    let cells = sampled_cells(&layout, text);
     let lines = || cells.iter().map(|cells| &**cells);
     // Anything short would be a list of the smallest puzzles, so those have to be all there is.
     let may_be_one = layout.names_puzzles && !cells.is_empty() && lines().all(|line| line.len() == 1);
@@ -231,101 +221,10 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
     Ok(Preamble { format, body, lines: lines_above, misfit })
 }
 
-/// The layout of a text that is in this notation.
-fn lay_out(notation: Notation, sample: &[u8], first_end: usize, hint: &Hint) -> Result<Layout, FormatError> {
-    let text = whole_lines(sample);
-    let heading = |is_there: bool| if is_there { first_end } else { 0 };
-    let mut layout = Layout::new(notation);
-    match notation {
-        Notation::Header => layout.body = first_end,
-        Notation::Csv => {
-            if let Some(table) = table::find(text, hint)? {
-                (layout.columns, layout.body) = (table.columns, heading(table.has_heading));
-                layout.names_puzzles = table.names_puzzles;
-            } else if let Some(delimiter) = hint.delimiter {
-                layout.columns.delimiter = delimiter;
-            }
-        }
-        Notation::Cells => {
-            if let Some((columns, order, has_heading)) = apart::find(text, hint) {
-                (layout.columns, layout.order) = (columns, Some(order));
-                layout.body = heading(has_heading);
-            } else {
-                layout.columns.delimiter = hint.delimiter.unwrap_or(Delimiter::COMMA);
-                if let Some(Column::Number(number)) = hint.column {
-                    layout.columns.puzzle = number.saturating_sub(1);
-                }
-            }
-        }
-        Notation::Jsonl => (layout.keys, layout.order) = json::find(text, hint)?,
-        Notation::Grid => {
-            let bars = bars::find(text, sample.len() >= SAMPLE_BYTES, hint);
-            return Ok(lay_out_grid(sample, first_end, hint, bars));
-        }
-        Notation::Lines | Notation::Triples => {}
-    }
-    Ok(layout)
-}
-
-/// The layout of a grid, whose cells are between `bars` if spaces are blanks.
-fn lay_out_grid(sample: &[u8], first_end: usize, hint: &Hint, bars: Option<BarLayout>) -> Layout {
-    let (style, has_heading) = row_style(whole_lines(sample), sample.len() >= SAMPLE_BYTES, hint, bars);
-    Layout { style, body: if has_heading { first_end } else { 0 }, ..Layout::new(Notation::Grid) }
-}
-
-fn detect_layout(sample: &[u8], first: &[u8], below: &[u8], hint: &Hint) -> Result<Layout, FormatError> {
-    let text = whole_lines(sample);
-    let first_end = sample.len() - below.len();
-    let as_notation = |notation| lay_out(notation, sample, first_end, hint);
-    let is_table = hint.column.is_some() || hint.delimiter.is_some();
-    if !is_table && is_plain_list(text) {
-        return as_notation(Notation::Lines);
-    }
-    if json::is_jsonl(text) {
-        return as_notation(Notation::Jsonl);
-    }
-    if is_table {
-        return as_notation(Notation::Csv);
-    }
-    let bars = bars::find(text, sample.len() >= SAMPLE_BYTES, hint);
-    if bars.is_some() {
-        return Ok(lay_out_grid(sample, first_end, hint, bars));
-    }
-    if is_block_size(first, below, hint) && !is_told_1x1(hint) {
-        if hint.order.is_some() || !is_list_of_cells(first, text, hint) {
-            return as_notation(Notation::Header);
-        }
-        // A number alone is a puzzle.
-        if puzzle_lines(text).nth(1).is_some() {
-            let problem = Problem::AmbiguousBlockSize;
-            return Err(FormatError::Puzzle(PuzzleError { problem, line: Some(1) }));
-        }
-    }
-    if let Some(Table { columns, has_heading, names_puzzles, .. }) =
-        table::find(text, hint)?.filter(|table| table.is_likely(text))
-    {
-        let body = if has_heading { first_end } else { 0 };
-        return Ok(Layout { body, columns, names_puzzles, ..Layout::new(Notation::Csv) });
-    }
-    if let Some((columns, order, has_heading)) = apart::find(text, hint) {
-        let body = if has_heading { first_end } else { 0 };
-        return Ok(Layout { body, columns, order: Some(order), ..Layout::new(Notation::Cells) });
-    }
-    if is_triples(text) {
-        return as_notation(Notation::Triples);
-    }
-    let grid = lay_out_grid(sample, first_end, hint, None);
-    let rows = &text[grid.body.min(text.len())..];
-    if is_grid(rows, hint, grid.style) || are_rows(rows, sample.len() >= SAMPLE_BYTES, hint, grid.style)? {
-        return Ok(grid);
-    }
-    as_notation(Notation::Lines)
-}
-
 /// Whether a text is a list of puzzles and nothing else, which all other checks would find too, in
 /// many times the time: each line has the length of a puzzle, the same one, above that of any row,
 /// and nothing that could separate fields.
-fn is_plain_list(text: &[u8]) -> bool {
+pub(super) fn is_plain_list(text: &[u8]) -> bool {
     const SEPARATORS: &[u8] = b" \t,;|{";
     let mut separates = [false; 256];
     for &byte in SEPARATORS {
@@ -341,14 +240,14 @@ fn is_plain_list(text: &[u8]) -> bool {
 
 /// Whether the hint leaves no other puzzles than those of 1x1, by their size or by an alphabet that
 /// is too short for others.
-fn is_told_1x1(hint: &Hint) -> bool {
+pub(super) fn is_told_1x1(hint: &Hint) -> bool {
     let is_short = |alphabet: &Alphabet| !alphabet.fits(Order::ALL[1]);
     hint.order.map_or_else(|| hint.alphabet.as_ref().is_some_and(is_short), |order| order == Order::ALL[0])
 }
 
 /// Whether a block size on the first line, which can only be an invalid one, can be a 1x1 puzzle
 /// above others too: every line has one character, and the first is a cell of such a puzzle.
-fn is_list_of_cells(first: &[u8], text: &[u8], hint: &Hint) -> bool {
+pub(super) fn is_list_of_cells(first: &[u8], text: &[u8], hint: &Hint) -> bool {
     let alphabet = hint.alphabet.clone().unwrap_or_default();
     let format = Format::new(Notation::Lines, Order::ALL[0], alphabet);
     format.is_ok_and(|format| read_cell(&format, first).is_some())
@@ -356,7 +255,7 @@ fn is_list_of_cells(first: &[u8], text: &[u8], hint: &Hint) -> bool {
 }
 
 /// Whether the first line is a block size, valid or not: a whole number alone.
-fn is_block_size(first: &[u8], below: &[u8], hint: &Hint) -> bool {
+pub(super) fn is_block_size(first: &[u8], below: &[u8], hint: &Hint) -> bool {
     let number = first.trim_ascii();
     let digits = number.strip_prefix(b"-").unwrap_or(number);
     if !(1..=MAX_BLOCK_SIZE_DIGITS).contains(&digits.len()) || !digits.iter().all(u8::is_ascii_digit) {
@@ -374,7 +273,7 @@ fn is_block_size(first: &[u8], below: &[u8], hint: &Hint) -> bool {
 
 /// The whole lines of a sample: the last line of a full sample may be cut off and is dropped,
 /// unless it is the only one.
-fn whole_lines(sample: &[u8]) -> &[u8] {
+pub(super) fn whole_lines(sample: &[u8]) -> &[u8] {
     let cut_off = sample.len() >= SAMPLE_BYTES;
     let end = if cut_off { memchr::memrchr(b'\n', sample) } else { None };
     &sample[..end.unwrap_or(sample.len())]
@@ -384,7 +283,7 @@ fn whole_lines(sample: &[u8]) -> &[u8] {
 const TRIPLES_SEEN: usize = 16;
 
 /// Whether most lines are three numbers. Three groups of three digits are a row of a grid instead.
-fn is_triples(text: &[u8]) -> bool {
+pub(super) fn is_triples(text: &[u8]) -> bool {
     let is_triple = |line: &&[u8]| {
         let is_row = || tokens(line).all(|token| token.len() == 3);
         triples::numbers(line).is_ok_and(|[row, column, _]| row.max(column) < 100) && !is_row()
@@ -396,7 +295,7 @@ fn is_triples(text: &[u8]) -> bool {
 }
 
 /// Whether there are more rows of cells than other lines.
-fn is_grid(text: &[u8], hint: &Hint, style: RowStyle) -> bool {
+pub(super) fn is_grid(text: &[u8], hint: &Hint, style: RowStyle) -> bool {
     let codec = delimiting(&hint.alphabet.clone().unwrap_or_default(), Notation::Lines);
     let (mut rows, mut rulers, mut others) = (0, 0, 0);
     for line in puzzle_lines(text) {
@@ -416,7 +315,12 @@ fn is_grid(text: &[u8], hint: &Hint, style: RowStyle) -> bool {
 /// What the rows of a text look like if they are those of a grid, and whether the first line is a
 /// heading of columns, as spreadsheets and pandas write it. Cells are between `bars` if spaces are
 /// blanks.
-fn row_style(text: &[u8], goes_on: bool, hint: &Hint, bars: Option<BarLayout>) -> (RowStyle, bool) {
+pub(super) fn row_style(
+    text: &[u8],
+    goes_on: bool,
+    hint: &Hint,
+    bars: Option<BarLayout>,
+) -> (RowStyle, bool) {
     let mut style = RowStyle::default();
     if let Some(alphabet) = &hint.alphabet {
         style = style.written_in(alphabet, hint.order);

@@ -54,8 +54,7 @@ impl Misfit {
     pub(super) fn find(format: &Format, text: &[u8], goes_on: bool, hint: &Hint) -> Option<Self> {
         let has_puzzles = match format.notation {
             Notation::Grid => has_grid(format, text, goes_on),
-            Notation::Cells | Notation::Triples | Notation::Header => true,
-            Notation::Lines | Notation::Csv | Notation::Jsonl => false,
+            notation => notation.facts().shows_puzzles,
         };
         // Texts of nothing but values may be the puzzles of an object.
         let is_values = format.notation == Notation::Jsonl && text.contains(&b'[');

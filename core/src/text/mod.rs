@@ -30,6 +30,7 @@ mod error;
 mod json;
 mod lines;
 mod misfit;
+mod notation;
 mod readings;
 mod rewrite;
 mod rows;
@@ -38,7 +39,6 @@ mod triples;
 mod write;
 
 use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::grid::{Grid, Order};
@@ -49,79 +49,19 @@ pub use detect::{Preamble, SAMPLE_BYTES, detect, skip_blank_lines, sniff, sniff_
 pub use error::{Problem, PuzzleError};
 pub use lines::{MAX_LINE_BYTES, unwritable_value};
 pub use misfit::Misfit;
+pub use notation::{NoNotation, Notation};
 pub(crate) use table::raw_fields;
 pub use table::{Column, Delimiter, NoColumnName, NoDelimiter};
 pub use triples::MAX_TRIPLES_BYTES;
 
 use alphabet::Codec;
 use json::Keys;
+use notation::Extent;
 use rows::RowStyle;
 use table::Columns;
 
 /// The UTF-8 byte-order mark, which may precede any text.
 pub const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
-
-/// A way to write puzzles as text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Notation {
-    /// One puzzle a line.
-    Lines,
-    /// The order (2 or 3) on the first line, then one puzzle a line with `.` as the only blank.
-    Header,
-    /// Rows of cells, with or without white space and rulers.
-    Grid,
-    /// `row column value` a line, one puzzle a text.
-    Triples,
-    /// A table, with or without a heading: fields between delimiters, one of which is the puzzle.
-    Csv,
-    /// One puzzle a line, its cells apart as numbers.
-    Cells,
-    /// A JSON object a line.
-    Jsonl,
-}
-
-impl Notation {
-    /// All notations, each with its name on the command line.
-    pub const ALL: [(&'static str, Self); 7] = [
-        ("lines", Self::Lines),
-        ("header", Self::Header),
-        ("grid", Self::Grid),
-        ("triples", Self::Triples),
-        ("csv", Self::Csv),
-        ("cells", Self::Cells),
-        ("jsonl", Self::Jsonl),
-    ];
-}
-
-impl fmt::Display for Notation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Self::ALL.iter().find(|(_, notation)| notation == self).map_or("", |(name, _)| name);
-        f.write_str(name)
-    }
-}
-
-/// The error of an unknown notation.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no notation. Use {names}.", names = notation_names())]
-pub struct NoNotation(String);
-
-/// The names of all notations: `lines, header, … or jsonl`.
-fn notation_names() -> String {
-    let names = Notation::ALL.map(|(name, _)| name);
-    match names.split_last() {
-        Some((last, others)) => format!("{} or {last}", others.join(", ")),
-        None => String::new(),
-    }
-}
-
-impl FromStr for Notation {
-    type Err = NoNotation;
-
-    fn from_str(text: &str) -> Result<Self, NoNotation> {
-        let known = Self::ALL.into_iter().find(|(name, _)| *name == text);
-        known.map(|(_, notation)| notation).ok_or_else(|| NoNotation(text.to_owned()))
-    }
-}
 
 /// What is known about a text; the rest is auto-detected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -146,18 +86,17 @@ impl Hint {
     /// part of its text.
     #[must_use]
     pub fn of(format: &Format) -> Self {
-        let is_table = matches!(format.notation, Notation::Csv | Notation::Cells);
-        let column = match format.notation {
-            Notation::Csv | Notation::Cells => Some(Column::Number(format.columns.puzzle + 1)),
-            Notation::Jsonl => Some(Column::Name(format.keys.puzzle.clone())),
-            _ => None,
+        let column = match format.notation.facts().extent {
+            Extent::Row => Some(Column::Number(format.columns.puzzle + 1)),
+            Extent::Object => Some(Column::Name(format.keys.puzzle.clone())),
+            Extent::Line | Extent::Lines => None,
         };
         Self {
             notation: Some(format.notation),
             alphabet: Some(format.alphabet.clone()),
             order: Some(format.order),
             column,
-            delimiter: is_table.then_some(format.columns.delimiter),
+            delimiter: format.delimiter(),
             has_heading: false,
         }
     }
@@ -175,12 +114,12 @@ impl Hint {
             return Ok(None);
         };
         let mut format = Format::new(*notation, *order, alphabet.clone())?;
-        match (notation, &self.column, self.delimiter) {
-            (Notation::Lines | Notation::Header, ..) => {}
-            (Notation::Csv | Notation::Cells, Some(Column::Number(number)), Some(delimiter)) => {
+        match (notation.facts().extent, &self.column, self.delimiter) {
+            (Extent::Line, ..) => {}
+            (Extent::Row, Some(Column::Number(number)), Some(delimiter)) => {
                 format.columns = Columns { delimiter, puzzle: number.saturating_sub(1), solution: None };
             }
-            (Notation::Jsonl, Some(column), _) => {
+            (Extent::Object, Some(column), _) => {
                 format.keys = Keys { puzzle: column.to_string(), solution: None };
             }
             _ => return Ok(None),
@@ -259,41 +198,28 @@ impl Format {
     /// Whether every puzzle is on a line of its own.
     #[must_use]
     pub const fn is_by_line(&self) -> bool {
-        !matches!(self.notation, Notation::Grid | Notation::Triples)
+        !matches!(self.notation.facts().extent, Extent::Lines)
     }
 
     /// What separates the fields of a `csv` or `cells` text.
     #[must_use]
     pub const fn delimiter(&self) -> Option<Delimiter> {
-        match self.notation {
-            Notation::Csv | Notation::Cells => Some(self.columns.delimiter),
-            _ => None,
+        match self.notation.facts().extent {
+            Extent::Row => Some(self.columns.delimiter),
+            Extent::Line | Extent::Object | Extent::Lines => None,
         }
     }
 
     /// Whether every puzzle is in a row that may have further columns: of a table, or a JSON object.
     #[must_use]
     pub const fn is_table(&self) -> bool {
-        matches!(self.notation, Notation::Csv | Notation::Cells | Notation::Jsonl)
+        matches!(self.notation.facts().extent, Extent::Row | Extent::Object)
     }
 
     /// The heading row of a table as it is written, without its line end, if it has one.
     #[must_use]
     pub fn heading(&self) -> Option<&[u8]> {
         self.heading.as_deref()
-    }
-
-    /// The length in bytes of the longest block at the start of `text` that consists of whole
-    /// puzzles and can be read by itself: all of it if `at_end`, that is, if no text follows; 0 if
-    /// more text is needed.
-    #[must_use]
-    pub fn cut(&self, text: &[u8], at_end: bool) -> usize {
-        match self.notation {
-            _ if at_end => text.len(),
-            Notation::Grid => rows::cut(self, text),
-            Notation::Triples => 0,
-            _ => lines::cut(text),
-        }
     }
 
     /// The length of a block of whole puzzles at the start of `text`, which nothing follows: about
@@ -455,14 +381,7 @@ impl<'a> Records<'a> {
         if puzzle.order() != self.format.order {
             puzzle.reset(self.format.order);
         }
-        match self.format.notation {
-            Notation::Lines | Notation::Header => lines::read(self, puzzle),
-            Notation::Csv => lines::read_csv(self, puzzle),
-            Notation::Cells => apart::read(self, puzzle),
-            Notation::Jsonl => json::read(self, puzzle),
-            Notation::Grid => rows::read(self, puzzle),
-            Notation::Triples => triples::read(self, puzzle),
-        }
+        self.read_next(puzzle)
     }
 
     /// Reads plain 9x9 lines, digits and blanks and nothing else, while there are any and `digits`

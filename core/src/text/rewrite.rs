@@ -6,11 +6,11 @@ use std::ops::Range;
 use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::Format;
 use super::json::Keys;
 use super::lines::{self, offset};
 use super::table::fields;
-use super::{Format, Notation};
-use crate::grid::{Grid, MAX_SIDE};
+use crate::grid::Grid;
 
 impl Format {
     /// Appends the line `text`, in which `old` was read, with other cells in its place, and with
@@ -25,8 +25,10 @@ impl Format {
         solution: Option<&Grid>,
         out: &mut Vec<u8>,
     ) {
+        let mut parts = self.replaced(text, old, puzzle, solution);
+        parts.sort_unstable_by_key(|(range, _)| range.start);
         let mut written = 0;
-        for (range, cells) in self.replaced(text, old, puzzle, solution) {
+        for (range, cells) in parts {
             out.extend_from_slice(&text[written..range.start]);
             out.extend_from_slice(&cells);
             written = range.end;
@@ -35,61 +37,6 @@ impl Format {
         if !out.ends_with(b"\n") {
             out.push(b'\n');
         }
-    }
-
-    /// What stands where in the line, in order.
-    fn replaced(
-        &self,
-        text: &[u8],
-        old: &Grid,
-        puzzle: &Grid,
-        solution: Option<&Grid>,
-    ) -> Vec<(Range<usize>, Vec<u8>)> {
-        let range = |part: &[u8]| offset(text, part)..offset(text, part) + part.len();
-        let mut parts = match self.notation {
-            Notation::Lines | Notation::Header => {
-                let cells = lines::cells(self, text);
-                vec![(range(cells), self.cells_like(cells, old, puzzle))]
-            }
-            Notation::Csv => {
-                let columns = self.columns;
-                let mut parts = Vec::with_capacity(2);
-                for (column, field) in fields(text, columns.delimiter).enumerate() {
-                    if column == columns.puzzle {
-                        parts.push((range(field), self.cells_like(field, old, puzzle)));
-                    } else if Some(column) == columns.solution
-                        && let Some(solution) = solution
-                    {
-                        parts.push((range(field), self.cells_like(field, solution, solution)));
-                    }
-                }
-                parts
-            }
-            Notation::Cells => {
-                let cells = || fields(text, self.columns.delimiter).skip(self.columns.puzzle);
-                // Values are written as the row writes them.
-                let mut written: [Vec<u8>; MAX_SIDE + 1] =
-                    std::array::from_fn(|value| value.to_string().into_bytes());
-                for (field, &digit) in cells().zip(old.digits()) {
-                    written[usize::from(digit)] = field.to_vec();
-                }
-                let cells = cells().zip(puzzle.digits());
-                cells.map(|(field, &digit)| (range(field), written[usize::from(digit)].clone())).collect()
-            }
-            Notation::Jsonl => {
-                let Some(found) = members(text, &self.keys) else { return Vec::new() };
-                let pairs = found.into_iter().zip([Some(puzzle), solution]);
-                let parts = pairs.filter_map(|(old, new)| old.zip(new));
-                parts.map(|(old, new)| (range(old.as_bytes()), self.json_like(old, new))).collect()
-            }
-            Notation::Grid | Notation::Triples => {
-                let mut line = Vec::new();
-                self.write_line(puzzle.digits(), &mut line);
-                vec![(0..text.len(), line)]
-            }
-        };
-        parts.sort_unstable_by_key(|(range, _)| range.start);
-        parts
     }
 
     /// The cells of `grid`, with the blank that stands for one in `text`, which `old` was read from.
@@ -129,6 +76,59 @@ impl Format {
             serde_json::to_vec(grid.digits()).unwrap_or_default()
         }
     }
+}
+
+/// The range in a text of a part of it.
+pub(super) fn range_in(text: &[u8], part: &[u8]) -> Range<usize> {
+    offset(text, part)..offset(text, part) + part.len()
+}
+
+/// [`Format::replaced`] for cells on a line.
+pub(super) fn line(format: &Format, text: &[u8], old: &Grid, puzzle: &Grid) -> Vec<(Range<usize>, Vec<u8>)> {
+    let cells = lines::cells(format, text);
+    vec![(range_in(text, cells), format.cells_like(cells, old, puzzle))]
+}
+
+/// [`Format::replaced`] for fields of a row, each with a grid.
+pub(super) fn fields_of_row(
+    format: &Format,
+    text: &[u8],
+    old: &Grid,
+    puzzle: &Grid,
+    solution: Option<&Grid>,
+) -> Vec<(Range<usize>, Vec<u8>)> {
+    let columns = format.columns;
+    let mut parts = Vec::with_capacity(2);
+    for (column, field) in fields(text, columns.delimiter).enumerate() {
+        if column == columns.puzzle {
+            parts.push((range_in(text, field), format.cells_like(field, old, puzzle)));
+        } else if Some(column) == columns.solution
+            && let Some(solution) = solution
+        {
+            parts.push((range_in(text, field), format.cells_like(field, solution, solution)));
+        }
+    }
+    parts
+}
+
+/// [`Format::replaced`] for members of an object.
+pub(super) fn members_of_object(
+    format: &Format,
+    text: &[u8],
+    puzzle: &Grid,
+    solution: Option<&Grid>,
+) -> Vec<(Range<usize>, Vec<u8>)> {
+    let Some(found) = members(text, &format.keys) else { return Vec::new() };
+    let pairs = found.into_iter().zip([Some(puzzle), solution]);
+    let parts = pairs.filter_map(|(old, new)| old.zip(new));
+    parts.map(|(old, new)| (range_in(text, old.as_bytes()), format.json_like(old, new))).collect()
+}
+
+/// [`Format::replaced`] for a puzzle without a line of its own, which becomes one.
+pub(super) fn whole(format: &Format, text: &[u8], puzzle: &Grid) -> Vec<(Range<usize>, Vec<u8>)> {
+    let mut line = Vec::new();
+    format.write_line(puzzle.digits(), &mut line);
+    vec![(0..text.len(), line)]
 }
 
 /// The values of the members that hold the puzzle and its solution, as they are written.

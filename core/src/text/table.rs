@@ -109,7 +109,7 @@ impl FromStr for Column {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Columns {
     pub(super) delimiter: Delimiter,
-    /// The column of the puzzle; in [`Notation::Cells`] that of the first cell.
+    /// The first column of the puzzle.
     pub(super) puzzle: usize,
     /// The column of the solution.
     pub(super) solution: Option<usize>,

@@ -87,63 +87,31 @@ impl Format {
         Some(line)
     }
 
-    /// Appends what stands above all puzzles of a text in this notation, if anything does.
-    pub fn write_heading(&self, out: &mut Vec<u8>) {
-        match self.notation {
-            Notation::Header => {
-                out.extend_from_slice(itoa::Buffer::new().format(self.order.box_side()).as_bytes());
-                out.push(b'\n');
-            }
-            Notation::Csv => out.extend_from_slice(b"puzzle,solution\n"),
-            _ => {}
-        }
+    /// Appends the block size, which precedes all puzzles of [`Notation::Header`].
+    pub(super) fn write_block_size(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(itoa::Buffer::new().format(self.order.box_side()).as_bytes());
+        out.push(b'\n');
     }
 
-    /// Appends a puzzle as it is written in this notation, with its solution where the notation has
-    /// a place for one.
-    ///
-    /// ```
-    /// use sudoku_core::grid::Grid;
-    /// use sudoku_core::text::{Alphabet, Format, Notation};
-    ///
-    /// let puzzle: Grid = "12....1.........".parse()?;
-    /// let format = Format::new(Notation::Csv, puzzle.order(), Alphabet::Letters)?;
-    /// let mut text = Vec::new();
-    /// format.write_heading(&mut text);
-    /// format.write_puzzle(&puzzle, None, &mut text);
-    /// assert_eq!(text, b"puzzle,solution\n12....1.........,\n");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn write_puzzle(&self, puzzle: &Grid, solution: Option<&Grid>, out: &mut Vec<u8>) {
-        match self.notation {
-            Notation::Lines | Notation::Header => self.write_line(puzzle.digits(), out),
-            Notation::Grid => {
-                self.write_grid(puzzle, out);
-                out.push(b'\n');
-            }
-            Notation::Triples => self.write_triples(puzzle, out),
-            Notation::Csv => {
-                self.write_cells(puzzle, out);
-                out.push(b',');
-                if let Some(solution) = solution {
-                    self.write_cells(solution, out);
-                }
-                out.push(b'\n');
-            }
-            Notation::Cells => {
-                self.write_numbers(puzzle, out);
-                out.push(b'\n');
-            }
-            Notation::Jsonl => {
-                let cells = |grid| {
-                    let mut text = Vec::new();
-                    self.write_cells(grid, &mut text);
-                    String::from_utf8_lossy(&text).into_owned()
-                };
-                let line = serde_json::json!({ "puzzle": cells(puzzle), "solution": solution.map(cells) });
-                out.extend_from_slice(format!("{line}\n").as_bytes());
-            }
+    /// Appends a puzzle and its solution as a row, which [`Notation::Csv`] reads.
+    pub(super) fn write_row(&self, puzzle: &Grid, solution: Option<&Grid>, out: &mut Vec<u8>) {
+        self.write_cells(puzzle, out);
+        out.push(b',');
+        if let Some(solution) = solution {
+            self.write_cells(solution, out);
         }
+        out.push(b'\n');
+    }
+
+    /// Appends a puzzle and its solution as an object, which [`Notation::Jsonl`] reads.
+    pub(super) fn write_object(&self, puzzle: &Grid, solution: Option<&Grid>, out: &mut Vec<u8>) {
+        let cells = |grid| {
+            let mut text = Vec::new();
+            self.write_cells(grid, &mut text);
+            String::from_utf8_lossy(&text).into_owned()
+        };
+        let line = serde_json::json!({ "puzzle": cells(puzzle), "solution": solution.map(cells) });
+        out.extend_from_slice(format!("{line}\n").as_bytes());
     }
 
     /// Appends rows with rulers between the boxes, which [`Notation::Grid`] reads.
@@ -174,17 +142,6 @@ impl Format {
             if column == side - 1 {
                 out.push(b'\n');
             }
-        }
-    }
-
-    /// Appends the cells of a grid as numbers between commas, 0 for a blank, without a line end,
-    /// which [`Notation::Cells`] reads.
-    pub fn write_numbers(&self, grid: &Grid, out: &mut Vec<u8>) {
-        for (index, &digit) in grid.digits().iter().enumerate() {
-            if index > 0 {
-                out.push(b',');
-            }
-            out.extend_from_slice(itoa::Buffer::new().format(digit).as_bytes());
         }
     }
 

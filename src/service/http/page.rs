@@ -1,8 +1,11 @@
-//! The page: the files of `src/service/page/`, which are a part of the program.
+//! The page: the files of `src/service/page/`, which are a part of the program. Lists that no method
+//! returns are filled in.
 //!
 //! **Invariant:** the page runs no script and asks no host but its own: its policy allows neither
 //! code in the document nor anything from elsewhere.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::sync::LazyLock;
 
@@ -17,6 +20,9 @@ use tonic::codegen::http::header::{
     IF_NONE_MATCH, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use tonic::codegen::http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
+
+use crate::grid::Order;
+use crate::solver::{STRATEGIES, default_strategy};
 
 // `FILES`: the name and the content of each file, by the build script.
 include!(concat!(env!("OUT_DIR"), "/page.rs"));
@@ -49,20 +55,50 @@ struct File {
     gzip: Bytes,
 }
 
-static PAGE: LazyLock<Vec<File>> =
-    LazyLock::new(|| FILES.iter().map(|&(name, content)| File::new(name, content)).collect());
+static PAGE: LazyLock<Vec<File>> = LazyLock::new(|| {
+    FILES.iter().map(|&(name, content)| File::new(name, filled_in(name, content))).collect()
+});
+
+/// The place of the strategies in [`INDEX`].
+const STRATEGIES_PLACE: &str = "              <!-- strategies -->\n";
+
+/// A file with what is filled into it.
+fn filled_in(name: &str, content: &'static [u8]) -> Cow<'static, [u8]> {
+    match std::str::from_utf8(content) {
+        Ok(text) if name == INDEX => text.replace(STRATEGIES_PLACE, &strategy_options()).into_bytes().into(),
+        _ => content.into(),
+    }
+}
+
+/// All strategies as options: the one for all sizes first, because it is the default, and those
+/// that have no steps of their own last.
+fn strategy_options() -> String {
+    let general = default_strategy(Order::ALL[0]).name();
+    let mut strategies = STRATEGIES.to_vec();
+    strategies.sort_by_key(|strategy| (strategy.searches_together(), strategy.name() != general));
+    let mut options = String::new();
+    for strategy in strategies {
+        let (name, summary) = (strategy.name(), strategy.short_summary());
+        // Writing into a string does not fail.
+        let _ = writeln!(options, "              <option value=\"{name}\">{name}: {summary}</option>");
+    }
+    options
+}
 
 impl File {
-    fn new(name: &'static str, content: &'static [u8]) -> Self {
+    fn new(name: &'static str, content: Cow<'static, [u8]>) -> Self {
         let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
         // Writing into memory does not fail; a file that did not shrink is sent as it is anyway.
-        let gzip = gzip.write_all(content).and_then(|()| gzip.finish()).unwrap_or_default();
-        let tag = format!("\"{:016x}\"", rapidhash_v3(content));
+        let gzip = gzip.write_all(&content).and_then(|()| gzip.finish()).unwrap_or_default();
+        let tag = format!("\"{:016x}\"", rapidhash_v3(&content));
         Self {
             name,
             content_type: content_type(name),
             tag: tag.try_into().unwrap_or_else(|_| HeaderValue::from_static("\"\"")),
-            plain: Bytes::from_static(content),
+            plain: match content {
+                Cow::Borrowed(content) => Bytes::from_static(content),
+                Cow::Owned(content) => content.into(),
+            },
             gzip: gzip.into(),
         }
     }
@@ -123,6 +159,8 @@ fn lists(headers: &HeaderMap, name: &HeaderName, is_it: impl Fn(&str) -> bool) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::service::wire::proto;
+    use crate::text::{Alphabet, Format, Notation};
 
     fn get(path: &str, headers: &[(HeaderName, &'static str)]) -> Option<Response<Body>> {
         let mut request = Request::builder().uri(path).body(()).unwrap();
@@ -138,6 +176,40 @@ mod tests {
         for file in PAGE.iter() {
             assert_ne!(file.content_type, "application/octet-stream", "{}", file.name);
             assert!(!file.gzip.is_empty(), "{}", file.name);
+        }
+    }
+
+    #[test]
+    fn every_strategy_can_be_chosen_once() {
+        let index = PAGE.iter().find(|file| file.name == INDEX).unwrap();
+        let index = std::str::from_utf8(&index.plain).unwrap();
+        assert!(!index.contains("<!--"));
+        for strategy in STRATEGIES {
+            let summary = strategy.short_summary();
+            assert!(!summary.contains(['<', '&']), "{summary}");
+            let option = format!("<option value=\"{0}\">{0}: {summary}</option>", strategy.name());
+            assert_eq!(index.matches(&option).count(), 1, "{option}");
+        }
+        let (_, first) = index.split_once("<select id=\"strategy\">").unwrap();
+        assert!(first.trim_start().starts_with("<option value=\"propagation\">"));
+    }
+
+    /// Notations are numbers in its messages, and no method lists them.
+    #[test]
+    fn the_page_names_notations_as_the_contract_and_those_of_several_lines() {
+        let (_, script) = FILES.iter().find(|(name, _)| *name == "protobuf.js").unwrap();
+        let script = std::str::from_utf8(script).unwrap();
+        let (_, numbers) = script.split_once("export const NOTATION = { ").unwrap();
+        let (numbers, _) = numbers.split_once(" };").unwrap();
+        for entry in numbers.split(", ") {
+            let (name, number) = entry.split_once(": ").unwrap();
+            let known = proto::Notation::from_str_name(&format!("NOTATION_{name}"));
+            assert_eq!(known.map(i32::from), number.parse().ok(), "{entry}");
+        }
+        for (name, notation) in Notation::ALL {
+            let format = Format::new(notation, Order::NINE, Alphabet::Letters).unwrap();
+            let entry = format!("  [NOTATION.{}, \"{name}\"],\n", name.to_ascii_uppercase());
+            assert_eq!(script.contains(&entry), !format.is_by_line(), "{name}");
         }
     }
 

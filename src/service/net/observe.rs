@@ -36,6 +36,7 @@ use crate::service::net::admission::Admission;
 use crate::service::net::call::CallState;
 use crate::service::net::deadline::Deadline;
 use crate::service::net::handle::ConnectionHandle;
+use crate::service::wire::methods::{DeclaredMethod, METHODS};
 use crate::service::wire::status;
 
 /// The header of the request id.
@@ -54,46 +55,41 @@ const GRPC_STATUS: &str = "grpc-status";
 /// The name of the service.
 const SERVICE: &str = "sudoku.v1.SudokuService";
 
-/// The methods of the service, which are the labels of its calls.
-const METHODS: [&str; 15] = [
-    "SolveStream",
-    "SolveLines",
-    "Solve",
-    "SolveDataset",
-    "ListDatasets",
-    "GetPuzzle",
-    "Validate",
-    "Check",
-    "Count",
-    "Trace",
-    "Hint",
-    "Rate",
-    "Steps",
-    "Canonicalize",
-    "Generate",
-];
-
 /// The prefixes of the paths of other services, and the labels of their calls.
 const OTHERS: [(&str, &str); 2] =
     [("/grpc.health.v1.Health/", "health"), ("/grpc.reflection.", "reflection")];
 
-/// The labels of calls.
+/// The labels of calls: the names of our methods, and what stands for others.
 pub(crate) fn method_labels() -> Vec<&'static str> {
-    METHODS.into_iter().chain(OTHERS.map(|(_, name)| name)).chain(["unknown"]).collect()
+    let ours = METHODS.iter().map(|method| method.name);
+    ours.chain(OTHERS.map(|(_, name)| name)).chain(["unknown"]).collect()
+}
+
+/// The labels of calls that are streams of messages.
+pub(crate) fn stream_labels() -> Vec<&'static str> {
+    METHODS.iter().filter(|method| method.takes_stream).map(|method| method.name).collect()
 }
 
 /// The label of a path. There are few of them, whatever clients send.
 fn method_of(path: &str) -> &'static str {
     match path.strip_prefix('/').and_then(|path| path.strip_prefix(SERVICE)?.strip_prefix('/')) {
-        Some(asked) => METHODS.into_iter().find(|known| *known == asked),
+        Some(asked) => METHODS.iter().map(|method| method.name).find(|known| *known == asked),
         None => OTHERS.into_iter().find(|(begin, _)| path.starts_with(begin)).map(|(_, name)| name),
     }
     .unwrap_or("unknown")
 }
 
+/// The method of our service that has this label.
+fn declared(label: &str) -> Option<&'static DeclaredMethod> {
+    METHODS.iter().find(|method| method.name == label)
+}
+
 /// Whether a call of this path takes several messages, or may wait with its first one.
 pub(super) fn is_bidirectional(path: &str) -> bool {
-    matches!(method_of(path), "SolveStream" | "SolveLines" | "Canonicalize" | "reflection" | "unknown")
+    match method_of(path) {
+        "health" => false,
+        label => declared(label).is_none_or(|method| method.takes_stream),
+    }
 }
 
 /// A call that has ended, for an access log.
@@ -327,7 +323,7 @@ impl ObservedCall {
         if !span.is_recording() {
             return;
         }
-        let is_ours = METHODS.contains(&self.method);
+        let is_ours = declared(self.method).is_some();
         span.update_name(if is_ours { format!("{SERVICE}/{}", self.method) } else { self.method.to_owned() });
         let status = status::name(code);
         span.set_attribute(KeyValue::new("rpc.system.name", "grpc"));
@@ -455,8 +451,21 @@ mod tests {
     fn every_method_of_the_contract_has_its_own_name() {
         let contract = include_str!("../../../proto/sudoku/v1/sudoku.proto");
         let declared = contract.lines().filter_map(|line| line.trim().strip_prefix("rpc "));
-        let declared: Vec<_> = declared.map(|rest| rest.split('(').next().unwrap()).collect();
-        assert_eq!(declared, METHODS);
+        let declared: Vec<_> = declared.map(|rest| rest.split_once('(').unwrap()).collect();
+        assert_eq!(declared.len(), METHODS.len());
+        for ((name, rest), method) in declared.into_iter().zip(METHODS) {
+            assert_eq!((method.name, method.takes_stream), (name, rest.starts_with("stream ")));
+            let path = format!("/sudoku.v1.SudokuService/{name}");
+            assert_eq!((method_of(&path), is_bidirectional(&path)), (name, method.takes_stream));
+        }
+        for path in ["/grpc.health.v1.Health/Watch", "/sudoku.v1.SudokuService/Solve"] {
+            assert!(!is_bidirectional(path), "{path}");
+        }
+        for path in
+            ["/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", "/sudoku.v1.SudokuService/", "/"]
+        {
+            assert!(is_bidirectional(path), "{path}");
+        }
         assert_eq!(method_of("/sudoku.v1.SudokuService/Check"), "Check");
         assert_eq!(method_of("/grpc.health.v1.Health/Check"), "health");
         assert_eq!(method_of("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"), "reflection");

@@ -8,14 +8,17 @@
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Notations by number. */
-export const NOTATION = { LINES: 1, HEADER: 2, GRID: 3, TRIPLES: 4, CSV: 5, CELLS: 6, JSONL: 7 };
+/**
+ * Notations that the page treats in a way of their own, with their numbers; puzzles in any other
+ * are on lines, whatever else is there.
+ */
+export const NOTATION = { LINES: 1, HEADER: 2, GRID: 3, TRIPLES: 4 };
 
-/** Notations of which a puzzle may take several lines. */
-export const SEVERAL_LINES_A_PUZZLE = [NOTATION.GRID, NOTATION.TRIPLES];
-
-/** The names of notations, as in the documents. */
-export const NOTATION_NAMES = ["", "lines", "header", "grid", "triples", "csv", "cells", "jsonl"];
+/** Notations of which a puzzle may take several lines, with their names as in the documents. */
+export const SEVERAL_LINES_A_PUZZLE = new Map([
+  [NOTATION.GRID, "grid"],
+  [NOTATION.TRIPLES, "triples"],
+]);
 
 /**
  * A format, given or detected.

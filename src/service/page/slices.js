@@ -5,13 +5,7 @@
  */
 
 import { CallError, callBinary } from "./api.js";
-import {
-  NOTATION,
-  NOTATION_NAMES,
-  SEVERAL_LINES_A_PUZZLE,
-  readValidateResponse,
-  validateRequest,
-} from "./protobuf.js";
+import { NOTATION, SEVERAL_LINES_A_PUZZLE, readValidateResponse, validateRequest } from "./protobuf.js";
 
 /** @typedef {import("./protobuf.js").Format} Format */
 
@@ -142,12 +136,13 @@ export function asTextOfItsOwn(text, firstLine, format) {
  * @param {number} notation
  */
 export function refuseParts(notation) {
-  if (!SEVERAL_LINES_A_PUZZLE.includes(notation)) return;
+  const name = SEVERAL_LINES_A_PUZZLE.get(notation);
+  if (!name) return;
   const bytes = MOST_BYTES.toLocaleString("en-US");
   const lines = MOST_LINES.toLocaleString("en-US");
   throw new CallError(
     "invalid_argument",
-    `A puzzle takes several lines in the notation ${NOTATION_NAMES[notation]}, and such a file is read ` +
+    `A puzzle takes several lines in the notation ${name}, and such a file is read ` +
       `up to ${bytes} bytes and ${lines} lines. Solve this one with the program sudoku.`,
   );
 }

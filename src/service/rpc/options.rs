@@ -5,8 +5,7 @@ use std::str::FromStr;
 
 use tonic::Status;
 
-use crate::answer::{AddedColumn, AddedColumns, CanonTask, OutputForm, Task};
-use crate::canon::Basis;
+use crate::answer::{AddedColumn, AddedColumns, OutputForm, Task};
 use crate::grid::Order;
 use crate::service::context::Context;
 use crate::service::wire::convert::{notation_from, option_field};
@@ -122,41 +121,6 @@ pub(crate) fn text_hint(options: Option<&proto::TextOptions>) -> Result<Hint, St
     if fields.are_good() { Ok(hint) } else { Err(fields.into_status()) }
 }
 
-/// Reads the options of a Canonicalize stream: the task, and the format of its puzzles, which are 9x9.
-///
-/// # Errors
-/// `INVALID_ARGUMENT` that names every bad field.
-pub(crate) fn canon_settings(
-    context: &Context,
-    options: &proto::CanonicalizeOptions,
-) -> Result<(CanonTask, Hint), Status> {
-    let mut fields = RequestFields::below("options");
-    let basis = fields.read("basis", basis(options.basis));
-    let text = TextFields {
-        notation: options.notation,
-        alphabet: &options.alphabet,
-        order: 0,
-        column: "",
-        delimiter: "",
-    };
-    let hint = Hint { order: Some(Order::NINE), ..hint(&mut fields, &text) };
-    match basis {
-        Some(basis) if fields.are_good() => {
-            Ok((CanonTask { basis, node_limit: effective_node_limit(context, options.node_limit) }, hint))
-        }
-        _ => Err(fields.into_status()),
-    }
-}
-
-fn basis(number: i32) -> Result<Option<Basis>, String> {
-    use proto::CanonicalBasis as B;
-    Ok(match B::try_from(number).map_err(|_| unknown("basis of canonical forms", number))? {
-        B::Unspecified => None,
-        B::Solution => Some(Basis::Solution),
-        B::Puzzle => Some(Basis::Puzzle),
-    })
-}
-
 /// The status of a call whose text does not fit its options; `text_field` is the field of the text.
 pub(crate) fn unreadable(error: &FormatError, text_field: &str) -> Status {
     invalid(option_field(error).as_deref().unwrap_or(text_field), error.to_string())
@@ -217,12 +181,12 @@ fn notation(number: i32) -> Result<Option<Notation>, String> {
 }
 
 /// The fields that describe the format of a text.
-struct TextFields<'a> {
-    notation: i32,
-    alphabet: &'a str,
-    order: u32,
-    column: &'a str,
-    delimiter: &'a str,
+pub(super) struct TextFields<'a> {
+    pub(super) notation: i32,
+    pub(super) alphabet: &'a str,
+    pub(super) order: u32,
+    pub(super) column: &'a str,
+    pub(super) delimiter: &'a str,
 }
 
 impl<'a> From<&'a proto::SolveOptions> for TextFields<'a> {
@@ -248,7 +212,7 @@ fn parsed<T: FromStr<Err: Display>>(text: &str) -> Result<Option<T>, String> {
 }
 
 /// Reads the fields that describe the format of a text.
-fn hint(fields: &mut RequestFields, text: &TextFields<'_>) -> Hint {
+pub(super) fn hint(fields: &mut RequestFields, text: &TextFields<'_>) -> Hint {
     let known_order = match text.order {
         0 => Ok(None),
         order => usize::try_from(order)

@@ -4,7 +4,6 @@ use crate::answer::{
     AddedColumn, AddedColumns, Answer, Check, CompactTally, Flaw, Found, NextStep, OutputForm, RatedPuzzle,
     RatedRow, Stuck, Tally, Task, verdict,
 };
-use crate::canon::Basis;
 use crate::grid::{Cell, Digit, Grid, House, HouseKind, Order};
 use crate::service::wire::proto;
 use crate::solver::{Contradiction, Metrics, Question, Step};
@@ -145,14 +144,6 @@ pub(crate) fn puzzle_error(error: &PuzzleError) -> proto::PuzzleError {
 pub(crate) const fn metrics(metrics: &Metrics) -> proto::Metrics {
     let Metrics { nodes, guesses, backtracks, depth, comparisons, placements } = *metrics;
     proto::Metrics { nodes, guesses, backtracks, depth, comparisons, placements }
-}
-
-/// What of a puzzle is in its least form.
-pub(crate) const fn canonical_basis(basis: Basis) -> proto::CanonicalBasis {
-    match basis {
-        Basis::Solution => proto::CanonicalBasis::Solution,
-        Basis::Puzzle => proto::CanonicalBasis::Puzzle,
-    }
 }
 
 /// The cells of a grid in reading order, one character each.

@@ -6,5 +6,6 @@
 pub(crate) mod codec;
 pub(crate) mod convert;
 pub(crate) mod line_count;
+pub(crate) mod methods;
 pub mod proto;
 pub(crate) mod status;

@@ -71,12 +71,21 @@ impl Strategy for Boxes {
         "one 9x9 puzzle in nine vector registers, a lane for each box"
     }
 
+    fn short_summary(&self) -> &'static str {
+        "nine boxes at once, 9x9 only"
+    }
+
     fn supports(&self, order: Order) -> bool {
         order == Order::NINE
     }
 
     fn is_for_bulk(&self) -> bool {
         true
+    }
+
+    /// It searches as `fast` does.
+    fn is_for_comparison(&self) -> bool {
+        false
     }
 
     fn solver(&self, order: Order) -> Box<dyn Solver> {

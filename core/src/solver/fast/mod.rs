@@ -54,6 +54,10 @@ impl Strategy for Fast {
         "hundreds of 9x9 puzzles at once, one for each bit of a vector register"
     }
 
+    fn short_summary(&self) -> &'static str {
+        "shown by the steps of propagation"
+    }
+
     fn supports(&self, order: Order) -> bool {
         order == Order::NINE
     }

@@ -63,6 +63,10 @@ impl Strategy for Propagation {
         "singles and locked candidates on bit masks, then guesses where there is the least choice"
     }
 
+    fn short_summary(&self) -> &'static str {
+        "singles, then few guesses"
+    }
+
     fn supports(&self, _order: Order) -> bool {
         true
     }

@@ -29,7 +29,7 @@ use sudoku_stream::generate::any_seed;
 use sudoku_stream::grid::Order;
 use sudoku_stream::offline::Output;
 use sudoku_stream::pipeline::{self, Ended, NoThreads, ThreadPool};
-use sudoku_stream::solver::{Boxes, Question, STRATEGIES, Strategy as _};
+use sudoku_stream::solver::{Question, STRATEGIES};
 
 use crate::cli::progress::Bar;
 use crate::cli::run::RunArgs;
@@ -188,8 +188,7 @@ impl ExploreArgs {
     fn strategies(&self, orders: &[Order]) -> anyhow::Result<Vec<AnyStrategy>> {
         let is_wanted = |s: &AnyStrategy| {
             let is_named = self.strategy.iter().any(|named| named.name() == s.name());
-            // What searches as `fast` does would be a second curve over the same points.
-            is_named || self.strategy.is_empty() && s.name() != Boxes.name()
+            is_named || self.strategy.is_empty() && s.is_for_comparison()
         };
         let wanted: Vec<_> = STRATEGIES.iter().copied().filter(is_wanted).collect();
         for &order in orders {

@@ -8,15 +8,17 @@ use tonic::Status;
 
 use crate::answer::{Cancel, Cancelled, CanonRow, CanonTask, Canonizers, Tally, TextReader};
 use crate::canon::{Basis, Disguise};
+use crate::grid::Order;
 use crate::service::context::Context;
 use crate::service::metrics;
-use crate::service::rpc::options::canon_settings;
+use crate::service::rpc::options::{TextFields, effective_node_limit, hint, unknown};
 use crate::service::rpc::stream::sent_puzzles::{PuzzlesMessage, SentPuzzles, are_blank, format_of};
 use crate::service::rpc::stream::session::Numbering;
 use crate::service::rpc::stream::{BidiMethod, OutputBuffer};
 use crate::service::wire::codec::{size_class, vec_with_size_class};
 use crate::service::wire::convert::{self, internal_error};
 use crate::service::wire::proto;
+use crate::service::wire::status::RequestFields;
 use crate::text::{Format, Hint, PuzzleError};
 
 /// The state of a `Canonicalize` stream.
@@ -36,7 +38,7 @@ impl Canonicalize {
     /// another.
     fn apply_options(&mut self, options: Option<proto::CanonicalizeOptions>) -> Result<(), Status> {
         let Some(options) = options.filter(|options| *options != self.options) else { return Ok(()) };
-        let (task, hint) = canon_settings(&self.context, &options)?;
+        let (task, hint) = settings(&self.context, &options)?;
         let old = self.canonizers.take().filter(|_| hint == self.hint);
         (self.task, self.hint, self.options) = (task, hint, options);
         self.canonizers = old.map(|old| self.canonizers_for(old.format().clone()));
@@ -45,6 +47,46 @@ impl Canonicalize {
 
     fn canonizers_for(&self, format: Format) -> Arc<Canonizers> {
         Arc::new(self.context.canonizers(format, self.task))
+    }
+}
+
+/// Reads the options: the task, and the format of its puzzles, which are 9x9.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` that names every bad field.
+fn settings(context: &Context, options: &proto::CanonicalizeOptions) -> Result<(CanonTask, Hint), Status> {
+    let mut fields = RequestFields::below("options");
+    let basis = fields.read("basis", basis(options.basis));
+    let text = TextFields {
+        notation: options.notation,
+        alphabet: &options.alphabet,
+        order: 0,
+        column: "",
+        delimiter: "",
+    };
+    let hint = Hint { order: Some(Order::NINE), ..hint(&mut fields, &text) };
+    match basis {
+        Some(basis) if fields.are_good() => {
+            Ok((CanonTask { basis, node_limit: effective_node_limit(context, options.node_limit) }, hint))
+        }
+        _ => Err(fields.into_status()),
+    }
+}
+
+fn basis(number: i32) -> Result<Option<Basis>, String> {
+    use proto::CanonicalBasis as B;
+    Ok(match B::try_from(number).map_err(|_| unknown("basis of canonical forms", number))? {
+        B::Unspecified => None,
+        B::Solution => Some(Basis::Solution),
+        B::Puzzle => Some(Basis::Puzzle),
+    })
+}
+
+/// What of a puzzle is in its least form.
+const fn wire_basis(basis: Basis) -> proto::CanonicalBasis {
+    match basis {
+        Basis::Solution => proto::CanonicalBasis::Solution,
+        Basis::Puzzle => proto::CanonicalBasis::Puzzle,
     }
 }
 
@@ -119,7 +161,7 @@ impl FormsResponses {
                 proto::CanonicalForm {
                     // All alphabets are ASCII.
                     result: Some(R::Form(String::from_utf8_lossy(cells).into_owned())),
-                    basis: convert::canonical_basis(basis).into(),
+                    basis: wire_basis(basis).into(),
                     automorphisms,
                     disguise: disguise.map(|disguise| disguise.to_string()).unwrap_or_default(),
                     line,
@@ -162,7 +204,7 @@ impl BidiMethod for Canonicalize {
 
     fn new(context: Arc<Context>) -> Result<Self, Status> {
         let options = proto::CanonicalizeOptions::default();
-        let (task, hint) = canon_settings(&context, &options)?;
+        let (task, hint) = settings(&context, &options)?;
         Ok(Self { context, options, task, hint, canonizers: None, numbering: Numbering::new() })
     }
 

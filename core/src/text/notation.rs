@@ -1,0 +1,324 @@
+//! The registry of notations: what is known of each, and which functions recognise, read and write
+//! it.
+//!
+//! A new notation is a variant, an entry of [`Notation::ALL`], an arm of each `match` in this file
+//! that has no rule for the others, its evidence in [`recognise`], and a file with the functions
+//! that these call. Everything else asks [`Notation::facts`].
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+use super::bars::BarLayout;
+use super::detect::{
+    Layout, SAMPLE_BYTES, is_block_size, is_grid, is_list_of_cells, is_plain_list, is_told_1x1, is_triples,
+    row_style, whole_lines,
+};
+use super::lines::puzzle_lines;
+use super::readings::are_rows;
+use super::table::{Columns, Table, fields};
+use super::{
+    Format, FormatError, Hint, Problem, PuzzleError, Record, Records, apart, bars, json, lines, rewrite,
+    rows, table, triples,
+};
+use crate::grid::Grid;
+
+/// A way to write puzzles as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Notation {
+    /// One puzzle a line.
+    Lines,
+    /// The order (2 or 3) on the first line, then one puzzle a line with `.` as the only blank.
+    Header,
+    /// Rows of cells, with or without white space and rulers.
+    Grid,
+    /// `row column value` a line, one puzzle a text.
+    Triples,
+    /// A table, with or without a heading: fields between delimiters, one of which is the puzzle.
+    Csv,
+    /// One puzzle a line, its cells apart as numbers.
+    Cells,
+    /// A JSON object a line.
+    Jsonl,
+}
+
+/// What is known of a notation, apart from the functions that read and write it.
+#[derive(Clone, Copy)]
+pub(super) struct NotationFacts {
+    /// The name on the command line. The contract of the service has a value of the same name.
+    pub(super) name: &'static str,
+    /// What a puzzle takes up.
+    pub(super) extent: Extent,
+    /// Whether detection recognises it by its puzzles, so that a text in it always has some.
+    pub(super) shows_puzzles: bool,
+}
+
+/// What a puzzle takes up in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// A line.
+    Line,
+    /// Fields in a row of a table.
+    Row,
+    /// A member of an object on a line.
+    Object,
+    /// Several lines.
+    Lines,
+}
+
+impl Notation {
+    /// All notations, each with its name on the command line.
+    pub const ALL: [(&'static str, Self); 7] = [
+        Self::Lines.named(),
+        Self::Header.named(),
+        Self::Grid.named(),
+        Self::Triples.named(),
+        Self::Csv.named(),
+        Self::Cells.named(),
+        Self::Jsonl.named(),
+    ];
+
+    /// What is known of this notation.
+    pub(super) const fn facts(self) -> NotationFacts {
+        use NotationFacts as Facts;
+        match self {
+            Self::Lines => Facts { name: "lines", extent: Extent::Line, shows_puzzles: false },
+            Self::Header => Facts { name: "header", extent: Extent::Line, shows_puzzles: true },
+            Self::Grid => Facts { name: "grid", extent: Extent::Lines, shows_puzzles: false },
+            Self::Triples => Facts { name: "triples", extent: Extent::Lines, shows_puzzles: true },
+            Self::Csv => Facts { name: "csv", extent: Extent::Row, shows_puzzles: false },
+            Self::Cells => Facts { name: "cells", extent: Extent::Row, shows_puzzles: true },
+            Self::Jsonl => Facts { name: "jsonl", extent: Extent::Object, shows_puzzles: false },
+        }
+    }
+
+    const fn named(self) -> (&'static str, Self) {
+        (self.facts().name, self)
+    }
+}
+
+/// The layout of a text that is in this notation.
+pub(super) fn lay_out(
+    notation: Notation,
+    sample: &[u8],
+    first_end: usize,
+    hint: &Hint,
+) -> Result<Layout, FormatError> {
+    let text = whole_lines(sample);
+    let heading = |is_there: bool| if is_there { first_end } else { 0 };
+    let mut layout = Layout::new(notation);
+    match notation {
+        Notation::Header => layout.body = first_end,
+        Notation::Csv => {
+            if let Some(table) = table::find(text, hint)? {
+                (layout.columns, layout.body) = (table.columns, heading(table.has_heading));
+                layout.names_puzzles = table.names_puzzles;
+            } else if let Some(delimiter) = hint.delimiter {
+                layout.columns.delimiter = delimiter;
+            }
+        }
+        Notation::Cells => apart::lay_out(&mut layout, text, first_end, hint),
+        Notation::Jsonl => (layout.keys, layout.order) = json::find(text, hint)?,
+        Notation::Grid => {
+            let bars = bars::find(text, sample.len() >= SAMPLE_BYTES, hint);
+            return Ok(lay_out_grid(sample, first_end, hint, bars));
+        }
+        Notation::Lines | Notation::Triples => {}
+    }
+    Ok(layout)
+}
+
+/// The layout of a grid, whose cells are between `bars` if spaces are blanks.
+fn lay_out_grid(sample: &[u8], first_end: usize, hint: &Hint, bars: Option<BarLayout>) -> Layout {
+    let (style, has_heading) = row_style(whole_lines(sample), sample.len() >= SAMPLE_BYTES, hint, bars);
+    Layout { style, body: if has_heading { first_end } else { 0 }, ..Layout::new(Notation::Grid) }
+}
+
+/// The layout of a text in an unknown notation. Where several would do, the first that is looked
+/// for here wins.
+pub(super) fn recognise(
+    sample: &[u8],
+    first: &[u8],
+    below: &[u8],
+    hint: &Hint,
+) -> Result<Layout, FormatError> {
+    let text = whole_lines(sample);
+    let first_end = sample.len() - below.len();
+    let as_notation = |notation| lay_out(notation, sample, first_end, hint);
+    let is_table = hint.column.is_some() || hint.delimiter.is_some();
+    if !is_table && is_plain_list(text) {
+        return as_notation(Notation::Lines);
+    }
+    if json::is_jsonl(text) {
+        return as_notation(Notation::Jsonl);
+    }
+    if is_table {
+        return as_notation(Notation::Csv);
+    }
+    let bars = bars::find(text, sample.len() >= SAMPLE_BYTES, hint);
+    if bars.is_some() {
+        return Ok(lay_out_grid(sample, first_end, hint, bars));
+    }
+    if is_block_size(first, below, hint) && !is_told_1x1(hint) {
+        if hint.order.is_some() || !is_list_of_cells(first, text, hint) {
+            return as_notation(Notation::Header);
+        }
+        // A number alone is a puzzle.
+        if puzzle_lines(text).nth(1).is_some() {
+            let problem = Problem::AmbiguousBlockSize;
+            return Err(FormatError::Puzzle(PuzzleError { problem, line: Some(1) }));
+        }
+    }
+    if let Some(Table { columns, has_heading, names_puzzles, .. }) =
+        table::find(text, hint)?.filter(|table| table.is_likely(text))
+    {
+        let body = if has_heading { first_end } else { 0 };
+        return Ok(Layout { body, columns, names_puzzles, ..Layout::new(Notation::Csv) });
+    }
+    if let Some((columns, order, has_heading)) = apart::find(text, hint) {
+        let body = if has_heading { first_end } else { 0 };
+        return Ok(Layout { body, columns, order: Some(order), ..Layout::new(Notation::Cells) });
+    }
+    if is_triples(text) {
+        return as_notation(Notation::Triples);
+    }
+    let grid = lay_out_grid(sample, first_end, hint, None);
+    let rows = &text[grid.body.min(text.len())..];
+    if is_grid(rows, hint, grid.style) || are_rows(rows, sample.len() >= SAMPLE_BYTES, hint, grid.style)? {
+        return Ok(grid);
+    }
+    as_notation(Notation::Lines)
+}
+
+/// The cells of each puzzle of a sample, or of each row, from which order and alphabet are detected.
+pub(super) fn sampled_cells<'a>(layout: &Layout, text: &'a [u8]) -> Vec<Cow<'a, [u8]>> {
+    match layout.notation {
+        Notation::Csv => {
+            let Columns { delimiter, puzzle, .. } = layout.columns;
+            let field = |row| fields(row, delimiter).nth(puzzle).unwrap_or_default();
+            puzzle_lines(text).map(|row| Cow::Borrowed(field(row))).collect()
+        }
+        Notation::Jsonl => json::texts(text, &layout.keys).into_iter().map(Cow::Owned).collect(),
+        Notation::Cells => Vec::new(),
+        _ => puzzle_lines(text).map(Cow::Borrowed).collect(),
+    }
+}
+
+impl Format {
+    /// The length in bytes of the longest block at the start of `text` that consists of whole
+    /// puzzles and can be read by itself: all of it if `at_end`, that is, if no text follows; 0 if
+    /// more text is needed.
+    #[must_use]
+    pub fn cut(&self, text: &[u8], at_end: bool) -> usize {
+        match self.notation {
+            _ if at_end => text.len(),
+            Notation::Grid => rows::cut(self, text),
+            Notation::Triples => 0,
+            _ => lines::cut(text),
+        }
+    }
+
+    /// Appends what stands above all puzzles of a text in this notation, if anything does.
+    pub fn write_heading(&self, out: &mut Vec<u8>) {
+        match self.notation {
+            Notation::Header => self.write_block_size(out),
+            Notation::Csv => out.extend_from_slice(b"puzzle,solution\n"),
+            _ => {}
+        }
+    }
+
+    /// Appends a puzzle as it is written in this notation, with its solution where the notation has
+    /// a place for one.
+    ///
+    /// ```
+    /// use sudoku_core::grid::Grid;
+    /// use sudoku_core::text::{Alphabet, Format, Notation};
+    ///
+    /// let puzzle: Grid = "12....1.........".parse()?;
+    /// let format = Format::new(Notation::Csv, puzzle.order(), Alphabet::Letters)?;
+    /// let mut text = Vec::new();
+    /// format.write_heading(&mut text);
+    /// format.write_puzzle(&puzzle, None, &mut text);
+    /// assert_eq!(text, b"puzzle,solution\n12....1.........,\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn write_puzzle(&self, puzzle: &Grid, solution: Option<&Grid>, out: &mut Vec<u8>) {
+        match self.notation {
+            Notation::Lines | Notation::Header => self.write_line(puzzle.digits(), out),
+            Notation::Grid => {
+                self.write_grid(puzzle, out);
+                out.push(b'\n');
+            }
+            Notation::Triples => self.write_triples(puzzle, out),
+            Notation::Csv => self.write_row(puzzle, solution, out),
+            Notation::Cells => {
+                self.write_numbers(puzzle, out);
+                out.push(b'\n');
+            }
+            Notation::Jsonl => self.write_object(puzzle, solution, out),
+        }
+    }
+
+    /// The parts of a line to replace, each with other bytes, so that the line has `puzzle` in the
+    /// place of `old`, and another solution in the place of the one beside it.
+    pub(super) fn replaced(
+        &self,
+        text: &[u8],
+        old: &Grid,
+        puzzle: &Grid,
+        solution: Option<&Grid>,
+    ) -> Vec<(Range<usize>, Vec<u8>)> {
+        match self.notation {
+            Notation::Lines | Notation::Header => rewrite::line(self, text, old, puzzle),
+            Notation::Csv => rewrite::fields_of_row(self, text, old, puzzle, solution),
+            Notation::Cells => apart::replaced(self, text, old, puzzle),
+            Notation::Jsonl => rewrite::members_of_object(self, text, puzzle, solution),
+            Notation::Grid | Notation::Triples => rewrite::whole(self, text, puzzle),
+        }
+    }
+}
+
+impl<'a> Records<'a> {
+    /// [`Self::read`] into a grid of the right order.
+    #[inline]
+    pub(super) fn read_next(&mut self, puzzle: &mut Grid) -> Option<Record<'a>> {
+        match self.format.notation {
+            Notation::Lines | Notation::Header => lines::read(self, puzzle),
+            Notation::Csv => lines::read_csv(self, puzzle),
+            Notation::Cells => apart::read(self, puzzle),
+            Notation::Jsonl => json::read(self, puzzle),
+            Notation::Grid => rows::read(self, puzzle),
+            Notation::Triples => triples::read(self, puzzle),
+        }
+    }
+}
+
+impl fmt::Display for Notation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.facts().name)
+    }
+}
+
+/// The error of an unknown notation.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no notation. Use {names}.", names = notation_names())]
+pub struct NoNotation(String);
+
+/// The names of all notations: `lines, header, … or jsonl`.
+fn notation_names() -> String {
+    let names = Notation::ALL.map(|(name, _)| name);
+    match names.split_last() {
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
+impl FromStr for Notation {
+    type Err = NoNotation;
+
+    fn from_str(text: &str) -> Result<Self, NoNotation> {
+        let known = Self::ALL.into_iter().find(|(name, _)| *name == text);
+        known.map(|(_, notation)| notation).ok_or_else(|| NoNotation(text.to_owned()))
+    }
+}
