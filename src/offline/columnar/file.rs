@@ -5,7 +5,7 @@
 
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
 use parquet::column::writer::ColumnCloseResult;
@@ -25,6 +25,8 @@ const WRITE_BYTES: usize = 256 * 1024;
 pub(super) struct FileThread {
     /// The added columns of the next row group, or the end of the file.
     groups: SyncSender<Option<Vec<EncodedColumn>>>,
+    /// Receives a message for each row group that is written.
+    done: Receiver<()>,
     /// Until it has been waited for.
     thread: Option<JoinHandle<io::Result<()>>>,
 }
@@ -39,27 +41,32 @@ impl FileThread {
     ) -> io::Result<Self> {
         // Nothing waits in between, because a row group may take much memory.
         let (groups, received) = sync_channel(0);
+        let (is_done, done) = channel();
         let write = move || {
             let out = BufWriter::with_capacity(WRITE_BYTES, out);
             let mut writer = written(SerializedFileWriter::new(out, schema, properties))?;
             if let Some(kept) = kept {
-                add_to_groups(&mut writer, &kept, &received)?;
+                add_to_groups(&mut writer, &kept, &received, &is_done)?;
             }
             while let Some(columns) = received.recv().map_err(|_| not_written())? {
                 let mut group = written(writer.next_row_group())?;
                 written(add(&mut group, columns).and_then(|()| group.close()))?;
+                writer.flush()?;
+                // Nobody waits for it once the run has ended.
+                let _ = is_done.send(());
             }
             written(writer.close().map(drop))
         };
         let thread = thread::Builder::new().name("parquet-file".to_owned()).spawn(write)?;
-        Ok(Self { groups, thread: Some(thread) })
+        Ok(Self { groups, done, thread: Some(thread) })
     }
 
-    /// Adds the next row group, or columns to what is kept of it.
+    /// Adds the next row group, or columns to what is kept of it, and waits until they are written,
+    /// so that an error ends the run where it happens.
     pub(super) fn add_group(&mut self, columns: Vec<EncodedColumn>) -> io::Result<()> {
         match self.groups.send(Some(columns)) {
-            Ok(()) => Ok(()),
-            Err(_) => Err(self.wait().err().unwrap_or_else(not_written)),
+            Ok(()) if self.done.recv().is_ok() => Ok(()),
+            _ => Err(self.wait().err().unwrap_or_else(not_written)),
         }
     }
 
@@ -84,6 +91,7 @@ fn add_to_groups<W: Write + Send>(
     writer: &mut SerializedFileWriter<W>,
     kept: &ParquetFile,
     received: &Receiver<Option<Vec<EncodedColumn>>>,
+    is_done: &Sender<()>,
 ) -> io::Result<()> {
     for kept_group in kept.metadata().row_groups().iter().filter(|group| group.num_rows() > 0) {
         let write = || {
@@ -110,6 +118,8 @@ fn add_to_groups<W: Write + Send>(
         if !is_added {
             return Err(io::Error::other("there are fewer rows than the input has"));
         }
+        writer.flush()?;
+        let _ = is_done.send(());
     }
     Ok(())
 }
