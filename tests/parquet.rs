@@ -184,6 +184,39 @@ fn text_becomes_columns() {
 }
 
 #[test]
+fn long_columns_have_the_same_bytes_whatever_the_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let all = puzzles();
+    // Several pages, of which some have rows without a solution and some have not.
+    let line = |(row, puzzle): (usize, &String)| match row {
+        9_000..9_100 => "12\n".to_owned(),
+        _ => format!("{puzzle}\n"),
+    };
+    let lines: String = all.iter().cycle().take(40_000).enumerate().map(line).collect();
+    fs::write(path("list.txt"), &lines).unwrap();
+    for (input, text) in [("list.txt", "text.csv"), ("again.parquet", "columns.csv")] {
+        sudoku(&["solve", &path(input), "-f", "csv", "--add", "solution,error", "-o", &path(text)]);
+        let outputs = ["1", "2", "5"].map(|threads| {
+            let out = path(&format!("{threads}.parquet"));
+            let written = sudoku(&["solve", &path(input), "-f", "parquet", "-o", &out, "-j", threads]);
+            assert!(written.stdout.is_empty(), "{input}: {}", stderr(&written));
+            fs::read(out).unwrap()
+        });
+        assert!(outputs[0] == outputs[1] && outputs[0] == outputs[2], "{input}");
+        let added = ["solve", &path("1.parquet"), "-f", "csv", "--add", "clues", "-o", &path("added.csv")];
+        sudoku(&added);
+        let (again, direct) = (fs::read_to_string(path("added.csv")), fs::read_to_string(path(text)));
+        let (again, direct) = (again.unwrap(), direct.unwrap());
+        assert_eq!(again.lines().count(), 40_001, "{input}");
+        for (again, direct) in again.lines().zip(direct.lines()).skip(1) {
+            assert_eq!(again.rsplit_once(',').unwrap().0, direct, "{input}");
+        }
+        fs::rename(path("1.parquet"), path("again.parquet")).unwrap();
+    }
+}
+
+#[test]
 #[expect(clippy::disallowed_methods, reason = "a run is stopped at a moment that nobody has chosen")]
 fn text_from_a_parquet_file_is_resumed_to_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();

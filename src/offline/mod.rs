@@ -11,7 +11,7 @@
 //! | `minimize.rs` | the puzzles of a file without clues that can be spared |
 //! | `solutions.rs` | the solutions of a file |
 //! | `disguise.rs` | the puzzles of a file in disguise |
-//! | `columnar.rs` | rows as a Parquet file, with the cargo feature `parquet` |
+//! | `columnar/` | rows as a Parquet file, with the cargo feature `parquet` |
 //! | `job_size.rs` | how much of an input is one job, by how long jobs take |
 //! | `output.rs` | the output of a run |
 //! | `origin.rs` | which of several inputs an answer is about |

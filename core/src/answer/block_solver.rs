@@ -21,6 +21,9 @@ pub(super) const BATCH_PUZZLES: usize = 8192;
 /// The batch grows by this many puzzles at a time.
 const GROWTH: usize = 64;
 
+/// The bytes of a plain 9x9 line, with its end.
+const PLAIN_LINE: usize = 82;
+
 /// Lines decoded between two prefetches.
 const PREFETCH_LINES: usize = 8;
 
@@ -54,7 +57,7 @@ impl SimdTask for ReadPlain9x9<'_, '_> {
 fn prefetch(text: &[u8]) {
     /// Two pages, in bytes.
     const PREFETCH_DISTANCE: usize = 8192;
-    if let Some(later) = text.get(PREFETCH_DISTANCE..PREFETCH_DISTANCE + 82 * PREFETCH_LINES) {
+    if let Some(later) = text.get(PREFETCH_DISTANCE..PREFETCH_DISTANCE + PLAIN_LINE * PREFETCH_LINES) {
         simd::prefetch(later);
     }
 }
@@ -156,7 +159,13 @@ impl BlockSolver {
                 self.answer_kept(task, block.text, cancel, visitor)?;
             }
             let room = GROWTH.min(most - self.lines.len());
-            if self.keep_plain_9x9(&mut records, room) < room {
+            let begin = block.text.len() - records.rest().len();
+            let read = self.keep_plain_9x9(&mut records, room);
+            if wants_rows {
+                let row = |index| begin + PLAIN_LINE * index..begin + PLAIN_LINE * (index + 1) - 1;
+                self.rows.extend((0..read).map(row));
+            }
+            if read < room {
                 let Some(record) = records.read(&mut self.puzzle) else { return Ok(()) };
                 let (line, mut error) = (record.line, record.error);
                 if wants_rows {

@@ -254,7 +254,10 @@ impl RowWriter {
             Kept::None => is_first = true,
             &Kept::AsIs { delimiter, fields } => {
                 out.extend_from_slice(row);
-                pad(count_fields(row, delimiter), fields, delimiter, out);
+                // Every row has a field.
+                if fields > 1 {
+                    pad(count_fields(row, delimiter), fields, delimiter, out);
+                }
             }
             &Kept::Converted { delimiter, fields } => {
                 let Some(other) = self.form.delimiter() else { unreachable!("JSON is not converted") };

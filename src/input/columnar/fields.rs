@@ -89,6 +89,10 @@ pub(super) fn write_list(values: &[i64], out: &mut Vec<u8>) {
 /// Appends a text as a field of comma-separated values. A row ends with its line, so a line break in
 /// it becomes a space.
 pub(super) fn write_text(text: &[u8], out: &mut Vec<u8>) {
+    // What has to be quoted is nowhere behind the comma in ASCII, and no cell is before it.
+    if text.iter().fold(u8::MAX, |least, &byte| least.min(byte)) > b',' {
+        return out.extend_from_slice(text);
+    }
     let is_special = |&byte: &u8| matches!(byte, b',' | b'"' | b'\n' | b'\r');
     let is_edge = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_whitespace() || *byte == b'#');
     if !text.iter().any(is_special) && !is_edge(text.first()) && !is_edge(text.last()) {

@@ -23,9 +23,11 @@ pub(crate) struct ParquetText {
     /// The number of the next row group.
     next_group: usize,
     group: Option<RowGroup>,
-    /// Text to be handed out, up to `at`.
+    /// Text to be handed out, from `at` on.
     text: Vec<u8>,
     at: usize,
+    /// The error behind the text that was handed out last.
+    failure: Option<io::Error>,
 }
 
 /// A row group that is being decoded.
@@ -74,7 +76,7 @@ impl ParquetText {
             write_text(column.name.as_bytes(), &mut text);
         }
         text.push(b'\n');
-        Self { file, next_group: 0, group: None, text, at: 0 }
+        Self { file, next_group: 0, group: None, text, at: 0, failure: None }
     }
 
     /// Decodes on until there is text to hand out, or the end.
@@ -106,12 +108,28 @@ impl ParquetText {
 }
 
 impl Read for ParquetText {
+    /// Fills the buffer, because what is read at a time is answered at a time.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.at == self.text.len() {
-            self.advance()?;
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
         }
-        let length = (&self.text[self.at..]).read(buffer)?;
-        self.at += length;
+        let mut length = 0;
+        while length < buffer.len() {
+            if self.at == self.text.len() {
+                match self.advance() {
+                    Ok(()) if self.text.is_empty() => break,
+                    Ok(()) => {}
+                    Err(failure) if length == 0 => return Err(failure),
+                    Err(failure) => {
+                        self.failure = Some(failure);
+                        break;
+                    }
+                }
+            }
+            let copied = (&self.text[self.at..]).read(&mut buffer[length..])?;
+            self.at += copied;
+            length += copied;
+        }
         Ok(length)
     }
 }
