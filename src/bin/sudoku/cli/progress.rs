@@ -16,8 +16,8 @@ use sudoku_stream::input::Reader;
 use sudoku_stream::poison::IgnorePoison as _;
 
 use super::output::OutputArgs;
-use super::print;
 use super::run::ProgressArgs;
+use super::{interrupt, print};
 
 /// A run that ends sooner shows no bar.
 const DELAY: Duration = Duration::from_millis(500);
@@ -71,6 +71,8 @@ impl Bar {
         let mut due = self.due.lock().ignore_poison();
         if due.is_some_and(|due| Instant::now() >= due) {
             *due = None;
+            // Without the thread, the bar stays on the screen where a second signal ends the process.
+            let _ = interrupt::start_thread();
             let mut shown = SHOWN.lock().ignore_poison();
             if !IS_OVER.load(Ordering::Relaxed)
                 && let Some(drawn) = &self.drawn
