@@ -55,6 +55,9 @@ Examples:
 Each puzzle line is answered by one line, in order: a number, or `error: ` and a sentence.
 A number with a + behind it is where counting stopped: there are that many solutions or more.";
 
+/// An input of at most this length has few puzzles: fifty of 9x9.
+const SHORT_BYTES: usize = 4096;
+
 /// Arguments of `sudoku solve`.
 #[derive(Clone, Args)]
 #[command(after_long_help = SOLVE_EXAMPLES)]
@@ -600,7 +603,10 @@ impl SolveRun<'_> {
         };
         output.set_origin(task.form, input.origin().cloned());
         if self.servers.endpoints.is_empty() {
-            let solvers = Arc::new(Solvers::new(reader.format().clone(), task));
+            let format = reader.format().clone();
+            let is_short = reader.has_at_most(SHORT_BYTES);
+            let solvers = if is_short { Solvers::for_few(format, task) } else { Solvers::new(format, task) };
+            let solvers = Arc::new(solvers);
             offline::solve(reader, &solvers, &self.pool, &self.cancel, output, watch)?;
         } else {
             remote::solve(&self.servers, reader, &task, &self.cancel, output, watch, notify)?;
