@@ -33,6 +33,7 @@ mod steps;
 mod trace;
 mod validate;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{ArgAction, CommandFactory as _, Parser, Subcommand};
@@ -179,11 +180,24 @@ fn main() -> ExitCode {
     })
 }
 
+/// The command, where it can be told without clap.
+fn without_clap(args: &[OsString]) -> Option<Command> {
+    let (command, inputs) = args.get(1..)?.split_first()?;
+    let solve = (command == argv::DEFAULT_COMMAND).then(|| solve::SolveArgs::without_options(inputs))??;
+    Some(Command::Solve(Deferred(solve)))
+}
+
+/// The command, as clap parses it.
+#[inline(never)]
+fn parse(args: Vec<OsString>) -> Result<Command, clap::Error> {
+    CommandLine::try_parse_from(args).map(|line| line.command)
+}
+
 fn run() -> ExitCode {
     let argv::CommandArgs { args, notes } = argv::prepare(std::env::args_os());
     let is_short_help = args.len() == 2 && args[1] == "-h";
-    let command = match CommandLine::try_parse_from(args) {
-        Ok(line) => line.command,
+    let command = match without_clap(&args).map_or_else(|| parse(args), Ok) {
+        Ok(command) => command,
         Err(_) if is_short_help => return short_help(),
         Err(error) => argv::explain(error).exit(),
     };
