@@ -6,7 +6,7 @@ use std::error::Error;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{env, fs};
+use std::{env, fs, io};
 
 use prost::Message as _;
 
@@ -35,13 +35,16 @@ const PACKED_FIELDS: &[&str] = &[
 const PAGE: &str = "src/service/page";
 
 fn main() -> Result<(), Box<dyn Error>> {
+    let out = PathBuf::from(env::var("OUT_DIR")?);
     record_build_info();
-    fix_addresses();
+    if is_linux_gnu() {
+        fix_addresses();
+        link_unwinder(&out)?;
+    }
     println!("cargo::rerun-if-changed=proto");
     let files = protox::compile(["sudoku/v1/sudoku.proto"], ["proto"])?;
 
     // Server reflection returns these.
-    let out = PathBuf::from(env::var("OUT_DIR")?);
     fs::write(out.join("sudoku.v1.bin"), files.encode_to_vec())?;
 
     let mut config = tonic_prost_build::configure().codec_path("crate::service::wire::codec::PresizedCodec");
@@ -92,14 +95,34 @@ fn record_build_info() {
     println!("cargo::rerun-if-changed=build.rs");
 }
 
+/// Whether the target is Linux with the C library of GNU.
+fn is_linux_gnu() -> bool {
+    let target = |name: &str| env::var(format!("CARGO_CFG_TARGET_{name}")).unwrap_or_default();
+    target("OS") == "linux" && target("ENV") == "gnu"
+}
+
 /// Links `sudoku` at fixed addresses, because the dynamic linker would adjust 17,000 places in it
 /// whenever it starts. `sudokud` stays position-independent: random addresses defend what
 /// strangers can reach, and it starts once.
 fn fix_addresses() {
-    let target = |name: &str| env::var(format!("CARGO_CFG_TARGET_{name}")).unwrap_or_default();
-    if target("OS") == "linux" && target("ENV") == "gnu" {
-        println!("cargo::rustc-link-arg-bin=sudoku=-no-pie");
+    println!("cargo::rustc-link-arg-bin=sudoku=-no-pie");
+}
+
+/// Links the unwinder of GCC into `sudoku` where the linker has it as an archive, because loading it
+/// as a shared library takes a tenth of the time in which `sudoku` starts. `rustc` names the shared
+/// library, so a script of that name that names the archive is put before it.
+fn link_unwinder(out: &Path) -> io::Result<()> {
+    println!("cargo::rerun-if-env-changed=RUSTC_LINKER");
+    let linker = env::var_os("RUSTC_LINKER").unwrap_or_else(|| "cc".into());
+    let archive = output_of(linker, &["-print-file-name=libgcc_eh.a"]);
+    // A linker that has none answers with the bare name.
+    if archive.is_some_and(|archive| Path::new(&archive).is_absolute()) {
+        let folder = out.join("unwinder");
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join("libgcc_s.so"), "GROUP ( -lgcc_eh -lgcc )\n")?;
+        println!("cargo::rustc-link-arg-bin=sudoku=-L{}", folder.display());
     }
+    Ok(())
 }
 
 /// The output of a program, if it succeeds.
