@@ -6,21 +6,28 @@ use std::error::Error;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{env, fs};
+use std::{env, fs, io};
 
 use prost::Message as _;
+
+/// The order of functions for the linker.
+const START_ORDER: &str = "src/bin/sudoku/start.ld";
 
 /// The files of the page.
 const PAGE: &str = "src/service/page";
 
 fn main() -> Result<(), Box<dyn Error>> {
+    let out = PathBuf::from(env::var("OUT_DIR")?);
     record_build_info();
-    fix_addresses();
+    if is_linux_gnu() {
+        fix_addresses();
+        link_unwinder(&out)?;
+        order_functions(&out)?;
+    }
     println!("cargo::rerun-if-changed=proto");
     let files = protox::compile(["sudoku/v1/sudoku.proto"], ["proto"])?;
 
     // Server reflection returns these.
-    let out = PathBuf::from(env::var("OUT_DIR")?);
     fs::write(out.join("sudoku.v1.bin"), files.encode_to_vec())?;
 
     let services = files.file.iter().flat_map(|file| &file.service);
@@ -85,14 +92,62 @@ fn record_build_info() {
     println!("cargo::rerun-if-changed=build.rs");
 }
 
+/// Whether the target is Linux with the C library of GNU.
+fn is_linux_gnu() -> bool {
+    let target = |name: &str| env::var(format!("CARGO_CFG_TARGET_{name}")).unwrap_or_default();
+    target("OS") == "linux" && target("ENV") == "gnu"
+}
+
 /// Links `sudoku` at fixed addresses, because otherwise the dynamic linker adjusts 21,215 places in
 /// it whenever it starts, and so only 188. `sudokud` stays position-independent: random addresses
 /// defend what strangers can reach, and it starts once.
 fn fix_addresses() {
-    let target = |name: &str| env::var(format!("CARGO_CFG_TARGET_{name}")).unwrap_or_default();
-    if target("OS") == "linux" && target("ENV") == "gnu" {
-        println!("cargo::rustc-link-arg-bin=sudoku=-no-pie");
+    println!("cargo::rustc-link-arg-bin=sudoku=-no-pie");
+}
+
+/// Links the unwinder of GCC into `sudoku` where the linker has it as an archive, because loading it
+/// as a shared library takes a tenth of the time in which `sudoku` starts. `rustc` names the shared
+/// library, so a script of that name that names the archive is put before it.
+fn link_unwinder(out: &Path) -> io::Result<()> {
+    println!("cargo::rerun-if-env-changed=RUSTC_LINKER");
+    let linker = env::var_os("RUSTC_LINKER").unwrap_or_else(|| "cc".into());
+    let archive = output_of(linker, &["-print-file-name=libgcc_eh.a"]);
+    // A linker that has none answers with the bare name.
+    if archive.is_some_and(|archive| Path::new(&archive).is_absolute()) {
+        let folder = out.join("unwinder");
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join("libgcc_s.so"), "GROUP ( -lgcc_eh -lgcc )\n")?;
+        println!("cargo::rustc-link-arg-bin=sudoku=-L{}", folder.display());
     }
+    Ok(())
+}
+
+/// Has the linker put the functions that a short run of `sudoku` goes through beside each other, if
+/// it can do that: linkers of GNU and LLVM can. Only in a release build, because others hurry.
+fn order_functions(out: &Path) -> io::Result<()> {
+    println!("cargo::rerun-if-changed={START_ORDER}");
+    if env::var("PROFILE").is_ok_and(|profile| profile == "release") {
+        let script = format!("-Wl,-T,{}", fs::canonicalize(START_ORDER)?.display());
+        if can_link(out, &script)? {
+            println!("cargo::rustc-link-arg-bin=sudoku={script}");
+        }
+    }
+    Ok(())
+}
+
+/// Whether a program can be linked for the target with this argument and the flags of this build.
+fn can_link(out: &Path, argument: &str) -> io::Result<bool> {
+    let source = out.join("empty.rs");
+    fs::write(&source, "fn main() {}")?;
+    let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+    rustc.args(["--target", &env::var("TARGET").unwrap_or_default(), "-C", "link-arg=-no-pie"]);
+    if let Ok(linker) = env::var("RUSTC_LINKER") {
+        rustc.arg(format!("-Clinker={linker}"));
+    }
+    let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    rustc.args(flags.split('\x1f').filter(|flag| !flag.is_empty()));
+    rustc.arg("-C").arg(format!("link-arg={argument}")).arg("--out-dir").arg(out).arg(source);
+    Ok(rustc.output()?.status.success())
 }
 
 /// The output of a program, if it succeeds.

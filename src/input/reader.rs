@@ -104,6 +104,12 @@ impl Reader {
         self.line
     }
 
+    /// The bytes that are not handed out, where their number is known; the most there can be elsewhere.
+    fn left(&self) -> usize {
+        let left = self.span().1.map(|end| end.saturating_sub(self.offset()));
+        left.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX)
+    }
+
     /// The offset of the next chunk in the input.
     pub(super) const fn offset(&self) -> u64 {
         self.taken - self.pending.len() as u64
@@ -157,7 +163,7 @@ impl Reader {
         let mut buffer = recycled.unwrap_or_default();
         buffer.clear();
         // This is the largest allocation of a run, so it is where a lack of memory shows.
-        let bytes = if self.has_ended { self.pending.len() } else { 2 * self.chunk_bytes };
+        let bytes = if self.has_ended { self.pending.len() } else { self.left().min(2 * self.chunk_bytes) };
         buffer
             .try_reserve_exact(bytes)
             .map_err(|_| InputError::io(self.name(), io::ErrorKind::OutOfMemory.into()))?;

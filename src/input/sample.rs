@@ -13,6 +13,9 @@ use crate::text::{
     Alphabet, BYTE_ORDER_MARK, Hint, Notation, Records, SAMPLE_BYTES, detect, skip_blank_lines,
 };
 
+/// The most bytes that are read at first: an argument or a short pipe is no longer.
+const FIRST_READ_BYTES: usize = 4096;
+
 /// The lines within which the first puzzle of a live input must end for it to be answered before
 /// the sample is full.
 const MAX_OPENING_LINES: usize = 100;
@@ -89,7 +92,8 @@ impl Source {
         let mut opening_bytes;
         loop {
             while sample.len() < SAMPLE_BYTES && !at_end {
-                let capacity = SAMPLE_BYTES - sample.len();
+                // As much again, because a stream's buffer is zeroed before it is read into.
+                let capacity = (SAMPLE_BYTES - sample.len()).min(sample.len().max(FIRST_READ_BYTES));
                 match self.fill(&mut sample, capacity, taken) {
                     Ok(length) => {
                         let news = &sample[sample.len() - length..];

@@ -211,7 +211,11 @@ impl Source {
             let file = columnar::spooled(stream).map_err(|error| InputError::io(&name, error))?;
             return Self::columns(name, file, None);
         }
-        let (stream, decoding) = decoded(Box::new(stream), kind, &Named { name: &name, is_file: false })?;
+        let stream: Box<dyn Read + Send> = Box::new(stream);
+        let (stream, decoding) = match kind {
+            ContentKind::Text => (stream, None),
+            _ => decoded(stream, kind, &Named { name: &name, is_file: false })?,
+        };
         Ok(Self::new(name, Backing::Stream { stream, decoding, file: None }))
     }
 
@@ -339,7 +343,9 @@ impl Source {
 #[cfg(feature = "parquet")]
 const PACKED_PARQUET: &str = "contains a Parquet file, which is read from its end: decompress it first.";
 
-/// The text of a stream of this kind.
+/// The text of a stream of this kind. Not inlined, because decoders take 32 KiB of the stack, which
+/// the start of a function touches page by page.
+#[inline(never)]
 fn decoded(
     stream: Box<dyn Read + Send>,
     kind: ContentKind,

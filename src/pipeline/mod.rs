@@ -81,7 +81,9 @@ pub enum NoThreads {
 #[derive(Debug)]
 pub struct ThreadPool {
     name: &'static str,
-    threads: usize,
+    /// The number of threads. Empty until it is needed where it is that of the cores, because the
+    /// limits on those lie in files of the system.
+    threads: OnceLock<usize>,
     niceness: i32,
     /// Empty until the threads are needed.
     started: OnceLock<rayon::ThreadPool>,
@@ -95,8 +97,8 @@ pub struct ThreadPoolError(rayon::ThreadPoolBuildError);
 impl ThreadPool {
     /// The number of threads.
     #[must_use]
-    pub const fn current_num_threads(&self) -> usize {
-        self.threads
+    pub fn current_num_threads(&self) -> usize {
+        *self.threads.get_or_init(|| thread::available_parallelism().map_or(1, Into::into))
     }
 
     /// Starts the threads, unless they run already.
@@ -117,7 +119,7 @@ impl ThreadPool {
         }
         let (name, niceness) = (self.name, self.niceness);
         let pool = ThreadPoolBuilder::new()
-            .num_threads(self.threads)
+            .num_threads(self.current_num_threads())
             .thread_name(move |index| format!("{name}-{index}"))
             .start_handler(move |_| lower_priority(niceness))
             // Jobs catch their own panics. One that escapes must not abort the process: it drops the
@@ -144,7 +146,7 @@ pub fn pool(threads: Option<usize>) -> Result<ThreadPool, ThreadPoolError> {
 /// short file never needs them.
 #[must_use]
 pub fn lazy_pool(threads: Option<usize>) -> ThreadPool {
-    let threads = threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, Into::into));
+    let threads = threads.map_or_else(OnceLock::new, OnceLock::from);
     ThreadPool { name: "worker", threads, niceness: 0, started: OnceLock::new() }
 }
 
@@ -158,7 +160,7 @@ pub(crate) fn named_pool(
     threads: usize,
     niceness: i32,
 ) -> Result<ThreadPool, ThreadPoolError> {
-    let pool = ThreadPool { name, threads, niceness, started: OnceLock::new() };
+    let pool = ThreadPool { name, threads: OnceLock::from(threads), niceness, started: OnceLock::new() };
     pool.start()?;
     Ok(pool)
 }

@@ -83,12 +83,14 @@ pub struct BlockSolver {
 }
 
 impl BlockSolver {
-    pub(super) fn new(order: Order, task: &Task) -> Self {
+    /// A block solver. It `is_for_few` if a text is known to have few puzzles.
+    pub(super) fn new(order: Order, task: &Task, is_for_few: bool) -> Self {
         let strategy = task.strategy_for(order);
         let searches_together = strategy.searches_together();
         // At full size from the start, because a buffer that grows leaves its former memory to the
-        // allocator of whichever thread it grows on. Memory that is never written to costs nothing.
-        let room = if searches_together { BATCH_PUZZLES } else { 0 };
+        // allocator of whichever thread it grows on. Memory that is never written to costs hardly
+        // anything, but a program that answers one puzzle feels it.
+        let room = if searches_together && !is_for_few { BATCH_PUZZLES } else { 0 };
         Self {
             solver: strategy.solver(order),
             puzzle: Grid::empty(order),

@@ -74,6 +74,7 @@ pub struct Solvers {
     format: Format,
     task: Task,
     idle: Arc<IdleSolvers>,
+    is_for_few: bool,
 }
 
 impl Solvers {
@@ -86,10 +87,17 @@ impl Solvers {
         Self::sharing(&Arc::default(), format, task)
     }
 
+    /// Solvers for a text that is known to have few puzzles, such as one that was typed: without
+    /// the buffers of thousands from the start. [`Self::new`] otherwise.
+    #[must_use]
+    pub fn for_few(format: Format, task: Task) -> Self {
+        Self { is_for_few: true, ..Self::new(format, task) }
+    }
+
     /// Solvers from a shared pool, like [`Self::new`] otherwise.
     #[must_use]
     pub fn sharing(idle: &Arc<IdleSolvers>, format: Format, task: Task) -> Self {
-        Self { format, task, idle: Arc::clone(idle) }
+        Self { format, task, idle: Arc::clone(idle), is_for_few: false }
     }
 
     /// The format.
@@ -114,7 +122,8 @@ impl Solvers {
     pub fn with<R>(&self, job: impl FnOnce(&mut BlockSolver) -> R) -> R {
         let order = self.format.order();
         let kind = (order, self.task.strategy_for(order).name());
-        let mut solver = self.idle.take(kind).unwrap_or_else(|| BlockSolver::new(order, &self.task));
+        let solver = self.idle.take(kind);
+        let mut solver = solver.unwrap_or_else(|| BlockSolver::new(order, &self.task, self.is_for_few));
         let result = job(&mut solver);
         self.idle.put(kind, solver);
         result
@@ -288,7 +297,7 @@ mod tests {
     fn a_few_idle_solvers_of_each_kind_are_kept() {
         let idle = IdleSolvers::new(2);
         let put = |order: Order| {
-            let solver = BlockSolver::new(order, &Task::default());
+            let solver = BlockSolver::new(order, &Task::default(), false);
             idle.put((order, "any"), solver);
         };
         let kept = || idle.lock().iter().map(|((order, _), _)| *order).collect::<Vec<_>>();

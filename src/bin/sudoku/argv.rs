@@ -18,7 +18,7 @@ use crate::cli::input::FormatArgs;
 use crate::cli::typed::{self, TypedArgument};
 
 /// The command that is meant where none is named.
-const DEFAULT_COMMAND: &str = "solve";
+pub const DEFAULT_COMMAND: &str = "solve";
 
 /// The commands whose `--output FORM` was what `--format FORM` is now.
 const HAD_FORMS: [&str; 2] = ["solve", "count"];

@@ -33,11 +33,13 @@ mod steps;
 mod trace;
 mod validate;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{ArgAction, CommandFactory as _, Parser, Subcommand};
 use sudoku_stream::build_info;
 
+use cli::deferred::Deferred;
 use cli::early_end::EarlyEnd;
 use cli::{exit, print};
 
@@ -78,55 +80,55 @@ struct CommandLine {
 #[derive(Subcommand)]
 enum Command {
     /// Solve every puzzle named, of files or of standard input
-    Solve(solve::SolveArgs),
+    Solve(Deferred<solve::SolveArgs>),
     /// Count the solutions of every puzzle
-    Count(solve::CountArgs),
+    Count(Deferred<solve::CountArgs>),
     /// List the solutions of every puzzle
-    Solutions(solutions::SolutionsArgs),
+    Solutions(Deferred<solutions::SolutionsArgs>),
     /// List badly formed puzzles: length, characters, rules
-    Validate(validate::ValidateArgs),
+    Validate(Deferred<validate::ValidateArgs>),
     /// Check full or partly filled grids against the rules
-    Check(check::CheckArgs),
+    Check(Deferred<check::CheckArgs>),
     /// Put the answers of all shards of an input together
-    Join(join::JoinArgs),
+    Join(Deferred<join::JoinArgs>),
     /// Draw one puzzle of a file, by its number or at random
-    Show(show::ShowArgs),
+    Show(Deferred<show::ShowArgs>),
     /// Put puzzles in canonical form: one text for all disguises
-    Canon(canon::CanonArgs),
+    Canon(Deferred<canon::CanonArgs>),
     /// Drop puzzles that are the same but for symmetry
-    Dedup(dedup::DedupArgs),
+    Dedup(Deferred<dedup::DedupArgs>),
     /// Divide puzzles into training and test sets without overlap
-    Split(split::SplitArgs),
+    Split(Deferred<split::SplitArgs>),
     /// Disguise puzzles and solutions by random symmetries
-    Disguise(disguise::DisguiseArgs),
+    Disguise(Deferred<disguise::DisguiseArgs>),
     /// Drop the clues that can be spared
-    Minimize(minimize::MinimizeArgs),
+    Minimize(Deferred<minimize::MinimizeArgs>),
     /// Give the next step by hand: where to look, technique, reason
-    Hint(hint::HintArgs),
+    Hint(Deferred<hint::HintArgs>),
     /// Rate puzzles by the hardest step that a person has to take
-    Rate(rate::RateArgs),
+    Rate(Deferred<rate::RateArgs>),
     /// Solve a puzzle by hand, every step with its reason
-    Steps(steps::StepsArgs),
+    Steps(Deferred<steps::StepsArgs>),
     /// Show a search step by step, live on a terminal or as lines
-    Trace(trace::TraceArgs),
+    Trace(Deferred<trace::TraceArgs>),
     /// Make puzzles with one solution, or boards of random values
-    Generate(generate::GenerateArgs),
+    Generate(Deferred<generate::GenerateArgs>),
     /// Time strategies and back ends on files, every answer checked
-    Bench(bench::BenchArgs),
+    Bench(Deferred<bench::BenchArgs>),
     /// Measure a server's throughput and latency, answers checked
-    Load(load::LoadArgs),
+    Load(Deferred<load::LoadArgs>),
     /// Compare strategies on boards from few clues to many
-    Explore(explore::ExploreArgs),
+    Explore(Deferred<explore::ExploreArgs>),
     /// Solve a sample over gRPC and offline, compare the answers
-    Demo(demo::DemoArgs),
+    Demo(Deferred<demo::DemoArgs>),
     /// Open the page in the browser, served on this machine
-    Page(page::PageArgs),
+    Page(Deferred<page::PageArgs>),
     /// Open the console for one puzzle at a time: edit, hint, solve
-    Shell(shell::ShellArgs),
+    Shell(Deferred<shell::ShellArgs>),
     /// Print the completion script for a shell
-    Completions(manual::CompletionsArgs),
+    Completions(Deferred<manual::CompletionsArgs>),
     /// Print the manual page, or write one per command
-    Man(manual::ManArgs),
+    Man(Deferred<manual::ManArgs>),
     /// Print this program's part of docs/reference.md
     #[command(hide = true)]
     Docs,
@@ -136,8 +138,8 @@ impl Command {
     /// Is nothing but errors wanted on standard error? Asked of commands with old spellings only.
     const fn is_quiet(&self) -> bool {
         match self {
-            Self::Solve(args) => args.is_quiet(),
-            Self::Count(args) => args.is_quiet(),
+            Self::Solve(Deferred(args)) => args.is_quiet(),
+            Self::Count(Deferred(args)) => args.is_quiet(),
             _ => false,
         }
     }
@@ -178,11 +180,24 @@ fn main() -> ExitCode {
     })
 }
 
+/// The command, where it can be told without clap.
+fn without_clap(args: &[OsString]) -> Option<Command> {
+    let (command, inputs) = args.get(1..)?.split_first()?;
+    let solve = (command == argv::DEFAULT_COMMAND).then(|| solve::SolveArgs::without_options(inputs))??;
+    Some(Command::Solve(Deferred(solve)))
+}
+
+/// The command, as clap parses it.
+#[inline(never)]
+fn parse(args: Vec<OsString>) -> Result<Command, clap::Error> {
+    CommandLine::try_parse_from(args).map(|line| line.command)
+}
+
 fn run() -> ExitCode {
     let argv::CommandArgs { args, notes } = argv::prepare(std::env::args_os());
     let is_short_help = args.len() == 2 && args[1] == "-h";
-    let command = match CommandLine::try_parse_from(args) {
-        Ok(line) => line.command,
+    let command = match without_clap(&args).map_or_else(|| parse(args), Ok) {
+        Ok(command) => command,
         Err(_) if is_short_help => return short_help(),
         Err(error) => argv::explain(error).exit(),
     };
@@ -190,31 +205,31 @@ fn run() -> ExitCode {
         print::status_line(note);
     }
     let result = match command {
-        Command::Solve(args) => solve::run(&args).or_else(EarlyEnd::exit_code),
-        Command::Count(args) => solve::run(&args.into()).or_else(EarlyEnd::exit_code),
-        Command::Solutions(args) => solutions::run(&args).or_else(EarlyEnd::exit_code),
-        Command::Validate(args) => validate::run(&args),
-        Command::Check(args) => check::run(&args).or_else(EarlyEnd::exit_code),
-        Command::Join(args) => join::run(&args),
-        Command::Show(args) => show::run(&args),
-        Command::Canon(args) => canon::run(&args).or_else(EarlyEnd::exit_code),
-        Command::Dedup(args) => dedup::run(&args).or_else(EarlyEnd::exit_code),
-        Command::Split(args) => split::run(&args),
-        Command::Disguise(args) => disguise::run(&args).or_else(EarlyEnd::exit_code),
-        Command::Minimize(args) => minimize::run(&args).or_else(EarlyEnd::exit_code),
-        Command::Hint(args) => hint::run(&args),
-        Command::Rate(args) => rate::run(&args).or_else(EarlyEnd::exit_code),
-        Command::Steps(args) => steps::run(&args),
-        Command::Trace(args) => trace::run(&args),
-        Command::Generate(args) => generate::run(&args),
-        Command::Bench(args) => bench::run(&args),
-        Command::Load(args) => load::run(&args),
-        Command::Explore(args) => explore::run(&args),
-        Command::Demo(args) => demo::run(&args),
-        Command::Page(args) => page::run(&args),
-        Command::Shell(args) => shell::run(&args),
-        Command::Completions(args) => manual::completions(&args),
-        Command::Man(args) => manual::page(&args),
+        Command::Solve(Deferred(args)) => solve::run(&args).or_else(EarlyEnd::exit_code),
+        Command::Count(Deferred(args)) => solve::run(&args.into()).or_else(EarlyEnd::exit_code),
+        Command::Solutions(Deferred(args)) => solutions::run(&args).or_else(EarlyEnd::exit_code),
+        Command::Validate(Deferred(args)) => validate::run(&args),
+        Command::Check(Deferred(args)) => check::run(&args).or_else(EarlyEnd::exit_code),
+        Command::Join(Deferred(args)) => join::run(&args),
+        Command::Show(Deferred(args)) => show::run(&args),
+        Command::Canon(Deferred(args)) => canon::run(&args).or_else(EarlyEnd::exit_code),
+        Command::Dedup(Deferred(args)) => dedup::run(&args).or_else(EarlyEnd::exit_code),
+        Command::Split(Deferred(args)) => split::run(&args),
+        Command::Disguise(Deferred(args)) => disguise::run(&args).or_else(EarlyEnd::exit_code),
+        Command::Minimize(Deferred(args)) => minimize::run(&args).or_else(EarlyEnd::exit_code),
+        Command::Hint(Deferred(args)) => hint::run(&args),
+        Command::Rate(Deferred(args)) => rate::run(&args).or_else(EarlyEnd::exit_code),
+        Command::Steps(Deferred(args)) => steps::run(&args),
+        Command::Trace(Deferred(args)) => trace::run(&args),
+        Command::Generate(Deferred(args)) => generate::run(&args),
+        Command::Bench(Deferred(args)) => bench::run(&args),
+        Command::Load(Deferred(args)) => load::run(&args),
+        Command::Explore(Deferred(args)) => explore::run(&args),
+        Command::Demo(Deferred(args)) => demo::run(&args),
+        Command::Page(Deferred(args)) => page::run(&args),
+        Command::Shell(Deferred(args)) => shell::run(&args),
+        Command::Completions(Deferred(args)) => manual::completions(&args),
+        Command::Man(Deferred(args)) => manual::page(&args),
         Command::Docs => docs::run(),
     };
     result.unwrap_or_else(|error| {

@@ -500,6 +500,7 @@ mod tests {
     use sudoku_stream::solver::{Limit, Propagation, Search, Solver};
 
     use super::*;
+    use crate::cli::deferred::Deferred;
     use crate::{Command, CommandLine};
 
     /// A strategy that lies.
@@ -560,7 +561,9 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(&file, "12343412214343..\n").unwrap();
         let typed = ["sudoku", "bench", file.path().to_str().unwrap()];
-        let Command::Bench(args) = CommandLine::parse_from(typed).command else { panic!("{typed:?}") };
+        let Command::Bench(Deferred(args)) = CommandLine::parse_from(typed).command else {
+            panic!("{typed:?}")
+        };
         let subject = Arc::new(Subject::load(&args.inputs()[0], 1).unwrap());
         let context = RunContext {
             pool: pipeline::pool(Some(1)).unwrap(),

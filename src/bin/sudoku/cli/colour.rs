@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use clap::{Args, ValueEnum};
 
 /// The choice of colours.
-#[derive(Clone, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct ColourArgs {
     /// Colours: auto, always or never
     ///
@@ -20,8 +20,9 @@ pub struct ColourArgs {
 }
 
 /// When there are colours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum When {
+    #[default]
     Auto,
     Always,
     Never,

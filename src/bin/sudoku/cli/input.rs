@@ -21,7 +21,7 @@ use super::typed::{self, TypedArgument};
 use super::{print, value};
 
 /// The inputs, and how they are read.
-#[derive(Clone, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct InputArgs {
     /// Puzzles, or files of them [default: `-`, standard input]
     ///
@@ -325,7 +325,7 @@ pub fn check_row_form(format: &Format, form: Option<RowForm>, name: &str) -> any
 }
 
 /// The format, as far as the user gives it.
-#[derive(Clone, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct FormatArgs {
     /// Notation of the puzzles [default: auto-detected]
     #[arg(long, hide_short_help = true, help_heading = "Input", value_parser = value::notation())]

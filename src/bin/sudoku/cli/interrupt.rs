@@ -1,12 +1,12 @@
 //! Signals. The first SIGINT, SIGTERM or SIGHUP stops the run cleanly, the second at once. SIGXFSZ
 //! is ignored, and so is SIGHUP where whoever started the program wants that, as `nohup` does.
 
-use std::fs;
-use std::io;
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader};
 use std::process::{self, ExitCode};
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -14,6 +14,8 @@ use anyhow::{Context as _, bail};
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithRawSiginfo;
+use signal_hook::{SigId, flag, low_level};
+use sudoku_stream::poison::IgnorePoison as _;
 
 use super::{print, progress};
 
@@ -50,53 +52,110 @@ pub fn flag() -> anyhow::Result<Arc<AtomicBool>> {
         return Ok(Arc::clone(flag));
     }
     let flag = Arc::new(AtomicBool::new(false));
-    catch(&flag).context("Signals cannot be handled")?;
+    let handlers = catch(&flag).context("Signals cannot be handled")?;
+    // A process runs one command, so nobody else has set it.
+    let _ = HANDLERS.set(Mutex::new(Some(handlers)));
     Ok(Arc::clone(FLAG.get_or_init(|| flag)))
 }
 
-/// The first signal that came, or 0.
-static CAUGHT: AtomicI32 = AtomicI32::new(0);
+/// The last signal that came, or 0.
+static CAUGHT: AtomicUsize = AtomicUsize::new(0);
 
 /// What is left to do when a second signal ends the process at once.
 static BEFORE_EXIT: OnceLock<fn()> = OnceLock::new();
 
+/// The handlers, until a thread takes their place.
+static HANDLERS: OnceLock<Mutex<Option<Handlers>>> = OnceLock::new();
+
 /// Has `work` done before a second signal ends the process. Only one can be registered.
-pub fn before_exit(work: fn()) {
+///
+/// # Errors
+/// The system's, where no thread can be started for it.
+pub fn before_exit(work: fn()) -> io::Result<()> {
     BEFORE_EXIT.get_or_init(|| work);
+    start_thread()
 }
 
-fn catch(flag: &Arc<AtomicBool>) -> io::Result<()> {
+/// What handlers do about signals, as long as nothing has to be put in order before a second one ends
+/// the process: then no thread is needed, which costs a short run a tenth of its time.
+struct Handlers {
+    /// The signals, and what their handlers do.
+    signals: Vec<(i32, [SigId; 4])>,
+    flag: Arc<AtomicBool>,
+}
+
+fn catch(flag: &Arc<AtomicBool>) -> io::Result<Handlers> {
     // A file beyond the size limit of the process is then an error of the write; by default this
     // signal kills.
-    signal_hook::flag::register(SIGXFSZ, Arc::default())?;
-    // With its information each signal is kept; without, two that come before the thread runs are one.
+    flag::register(SIGXFSZ, Arc::default())?;
     // Not SIGINT, which shells have ignored by what a script runs in the background, and which the
     // script may send all the same.
     let hangup = Some(SIGHUP).filter(|_| !is_hangup_ignored());
-    let mut signals = SignalsInfo::<WithRawSiginfo>::new([SIGTERM, SIGINT].into_iter().chain(hangup))?;
-    let flag = Arc::clone(flag);
+    let is_second = Arc::new(AtomicBool::new(false));
+    let mut signals = Vec::with_capacity(3);
+    for signal in [SIGTERM, SIGINT].into_iter().chain(hangup) {
+        let number = usize::try_from(signal).unwrap_or(0);
+        // They run in this order.
+        let actions = [
+            flag::register_conditional_shutdown(signal, exit_status(signal).into(), Arc::clone(&is_second))?,
+            flag::register_usize(signal, &CAUGHT, number)?,
+            flag::register(signal, Arc::clone(flag))?,
+            flag::register(signal, Arc::clone(&is_second))?,
+        ];
+        signals.push((signal, actions));
+    }
+    Ok(Handlers { signals, flag: Arc::clone(flag) })
+}
+
+/// Has a thread take the signals, because from now on there is something to put in order before the
+/// process ends.
+///
+/// # Errors
+/// The system's, where the thread cannot be started; the handlers stay then.
+pub fn start_thread() -> io::Result<()> {
+    let Some(handlers) = HANDLERS.get() else { return Ok(()) };
+    let mut handlers = handlers.lock().ignore_poison();
+    let Some(Handlers { signals, flag }) = handlers.as_ref() else { return Ok(()) };
+    let mut was_raised = flag.load(Ordering::Relaxed);
+    if was_raised {
+        progress::end();
+    }
+    // With its information each signal is kept; without, two that come before the thread runs are one.
+    let mut taken = SignalsInfo::<WithRawSiginfo>::new(signals.iter().map(|(signal, _)| *signal))?;
+    let raised = Arc::clone(flag);
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
-        for signal in signals.forever().map(|info| info.si_signo) {
-            let is_first = CAUGHT.swap(signal, Ordering::Relaxed) == 0;
-            flag.store(true, Ordering::Relaxed);
+        for info in taken.forever() {
+            let signal = info.si_signo;
+            // The exit code is that of the first signal.
+            if !was_raised {
+                CAUGHT.store(usize::try_from(signal).unwrap_or(0), Ordering::Relaxed);
+            }
+            raised.store(true, Ordering::Relaxed);
             progress::end();
-            if !is_first {
+            if was_raised {
                 if let Some(work) = BEFORE_EXIT.get() {
                     work();
                 }
                 process::exit(exit_status(signal).into());
             }
+            was_raised = true;
         }
     })?;
+    for id in signals.iter().flat_map(|(_, actions)| actions) {
+        low_level::unregister(*id);
+    }
+    *handlers = None;
     Ok(())
 }
 
 /// Is SIGHUP ignored already? False on a system that does not tell as Linux does: by a mask with a bit
 /// for each signal.
 fn is_hangup_ignored() -> bool {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    // Read through a buffer that is larger than the file, because the system writes all of it anew
+    // where it is read in parts.
+    let Ok(status) = File::open("/proc/self/status") else { return false };
+    let mut lines = BufReader::new(status).lines().map_while(Result::ok);
+    let mask = lines.find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
     mask.is_some_and(|mask| mask >> (SIGHUP - 1) & 1 == 1)
 }
 
@@ -108,7 +167,7 @@ pub fn report(how_far: &str) -> ExitCode {
 
 /// The exit code of a run that a signal stopped.
 pub fn exit_code() -> ExitCode {
-    ExitCode::from(exit_status(CAUGHT.load(Ordering::Relaxed)))
+    ExitCode::from(exit_status(i32::try_from(CAUGHT.load(Ordering::Relaxed)).unwrap_or(0)))
 }
 
 /// 128 and the number of the signal, as shells report it.

@@ -3,6 +3,7 @@
 
 pub mod by_hand;
 pub mod colour;
+pub mod deferred;
 pub mod draw;
 pub mod early_end;
 pub mod fit;

@@ -16,7 +16,7 @@ use super::print;
 const STANDARD_OUTPUT: &str = "-";
 
 /// The output file.
-#[derive(Clone, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct OutputArgs {
     /// Write to FILE [default: standard output]
     ///

@@ -16,8 +16,8 @@ use sudoku_stream::input::Reader;
 use sudoku_stream::poison::IgnorePoison as _;
 
 use super::output::OutputArgs;
-use super::print;
 use super::run::ProgressArgs;
+use super::{interrupt, print};
 
 /// A run that ends sooner shows no bar.
 const DELAY: Duration = Duration::from_millis(500);
@@ -33,7 +33,11 @@ static IS_OVER: AtomicBool = AtomicBool::new(false);
 
 /// A progress bar. Dropping it clears it, so an error that ends a run leaves no half bar.
 pub struct Bar {
-    drawn: ProgressBar,
+    /// The bar of indicatif; `None` if none is ever drawn, because making one costs a short run more
+    /// than its puzzle.
+    drawn: Option<ProgressBar>,
+    /// The position of the end, where it is known.
+    length: Option<u64>,
     /// The time at which it is drawn first; `None` if it is drawn already, or never.
     due: Mutex<Option<Instant>>,
     /// The position, because a bar that is cleared counts as complete.
@@ -42,11 +46,13 @@ pub struct Bar {
 
 impl Bar {
     fn new(is_shown: bool, len: Option<u64>, template: &str) -> Self {
-        let bar = ProgressBar::with_draw_target(len, ProgressDrawTarget::hidden());
-        // A template that indicatif refuses would cost the bar its looks, not the run.
-        let bar = ProgressStyle::with_template(template).map_or(bar.clone(), |style| bar.with_style(style));
+        let drawn = is_shown.then(|| {
+            let bar = ProgressBar::with_draw_target(len, ProgressDrawTarget::hidden());
+            // A template that indicatif refuses would cost the bar its looks, not the run.
+            ProgressStyle::with_template(template).map_or(bar.clone(), |style| bar.with_style(style))
+        });
         let due = Mutex::new(is_shown.then(|| Instant::now() + DELAY));
-        Self { drawn: bar, due, position: AtomicU64::new(0) }
+        Self { drawn, length: len, due, position: AtomicU64::new(0) }
     }
 
     /// A bar that is never drawn.
@@ -57,7 +63,7 @@ impl Bar {
     /// Whether it is not drawn, so that nobody sees the message.
     pub fn is_hidden(&self) -> bool {
         self.draw_if_due();
-        self.drawn.is_hidden()
+        self.drawn.as_ref().is_none_or(ProgressBar::is_hidden)
     }
 
     /// Has it drawn from now on, if it is time.
@@ -65,10 +71,14 @@ impl Bar {
         let mut due = self.due.lock().ignore_poison();
         if due.is_some_and(|due| Instant::now() >= due) {
             *due = None;
+            // Without the thread, the bar stays on the screen where a second signal ends the process.
+            let _ = interrupt::start_thread();
             let mut shown = SHOWN.lock().ignore_poison();
-            if !IS_OVER.load(Ordering::Relaxed) {
-                self.drawn.set_draw_target(ProgressDrawTarget::stderr());
-                *shown = Some(self.drawn.clone());
+            if !IS_OVER.load(Ordering::Relaxed)
+                && let Some(drawn) = &self.drawn
+            {
+                drawn.set_draw_target(ProgressDrawTarget::stderr());
+                *shown = Some(drawn.clone());
             }
         }
     }
@@ -77,7 +87,9 @@ impl Bar {
     pub fn set_position(&self, position: u64) {
         self.position.store(position, Ordering::Relaxed);
         self.draw_if_due();
-        self.drawn.set_position(position);
+        if let Some(drawn) = &self.drawn {
+            drawn.set_position(position);
+        }
     }
 
     /// Moves to a position, and says how many of `things` a second there have been since `begin`.
@@ -101,31 +113,40 @@ impl Bar {
     }
 
     /// The position of the end, where it is known.
-    pub fn length(&self) -> Option<u64> {
-        self.drawn.length()
+    pub const fn length(&self) -> Option<u64> {
+        self.length
     }
 
     /// Sets the text behind the bar.
     pub fn set_message(&self, message: impl Into<Cow<'static, str>>) {
         self.draw_if_due();
-        self.drawn.set_message(message);
+        if let Some(drawn) = &self.drawn {
+            drawn.set_message(message);
+        }
     }
 
     /// Estimates the time left from here on, because a resumed run did not take the time so far.
     pub fn reset_eta(&self) {
-        self.drawn.reset_eta();
+        if let Some(drawn) = &self.drawn {
+            drawn.reset_eta();
+        }
     }
 
     /// Takes the bar away while `print` writes to the terminal.
     pub fn suspend<R>(&self, print: impl FnOnce() -> R) -> R {
-        self.drawn.suspend(print)
+        match &self.drawn {
+            Some(drawn) => drawn.suspend(print),
+            None => print(),
+        }
     }
 
     /// Takes the bar away for good.
     pub fn finish_and_clear(&self) {
         *self.due.lock().ignore_poison() = None;
         *SHOWN.lock().ignore_poison() = None;
-        self.drawn.finish_and_clear();
+        if let Some(drawn) = &self.drawn {
+            drawn.finish_and_clear();
+        }
     }
 }
 

@@ -20,7 +20,7 @@ use super::output::{OutputArgs, check_is_text, refuse_what_is_for_text};
 use super::{print, rows};
 
 /// The argument of commands whose runs can be resumed.
-#[derive(Clone, Copy, Args)]
+#[derive(Clone, Copy, Debug, Default, Args)]
 pub struct ResumeArgs {
     /// Continue a stopped run with the same -o FILE
     ///

@@ -5,7 +5,7 @@ use clap::Args;
 use super::value;
 
 /// Threads, and output on standard error.
-#[derive(Clone, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct RunArgs {
     /// Threads [range: 1 to 1024] [default: one per core]
     #[arg(short = 'j', long, value_name = "N", value_parser = value::threads())]
@@ -16,7 +16,7 @@ pub struct RunArgs {
 }
 
 /// Output on standard error, during and after a run.
-#[derive(Clone, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct ProgressArgs {
     /// Show no progress bar
     ///

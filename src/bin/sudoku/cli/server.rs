@@ -10,7 +10,7 @@ use sudoku_stream::client::{Endpoint, RetryPolicy};
 use super::value::whole;
 
 /// Servers that do the work instead of this machine.
-#[derive(Clone, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct ServerArgs {
     /// Solve on a server; repeat for several, or use commas
     ///
@@ -34,6 +34,13 @@ pub struct ServerArgs {
 
     #[command(flatten)]
     pub trust: TrustArgs,
+}
+
+/// No servers.
+impl Default for ServerArgs {
+    fn default() -> Self {
+        Self { urls: Vec::new(), retries: RetryPolicy::default().retries, trust: TrustArgs::default() }
+    }
 }
 
 impl ServerArgs {
@@ -82,7 +89,7 @@ impl Servers {
 }
 
 /// Certificates and tokens: whom we trust, and what servers know us by.
-#[derive(Clone, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct TrustArgs {
     /// CA certificate for an https server, in PEM [default: the system's CAs]
     #[arg(long, hide_short_help = true, help_heading = "Servers", value_name = "FILE", requires = "server")]

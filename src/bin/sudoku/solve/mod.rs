@@ -3,6 +3,9 @@
 pub mod remote;
 mod single;
 
+use std::env;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -54,6 +57,12 @@ Examples:
 
 Each puzzle line is answered by one line, in order: a number, or `error: ` and a sentence.
 A number with a + behind it is where counting stopped: there are that many solutions or more.";
+
+/// An input of at most this length has few puzzles: fifty of 9x9.
+const SHORT_BYTES: usize = 4096;
+
+/// The variables of the environment that stand for options.
+const OPTION_VARIABLES: [&str; 2] = ["SUDOKU_BACKEND", "SUDOKU_TOKEN_FILE"];
 
 /// Arguments of `sudoku solve`.
 #[derive(Clone, Args)]
@@ -210,6 +219,42 @@ impl From<CountArgs> for SolveArgs {
 }
 
 impl SolveArgs {
+    /// The arguments of a command line with nothing but inputs: each option as clap has it by
+    /// default.
+    fn of_inputs(inputs: Vec<OsString>) -> Self {
+        Self {
+            input: InputArgs { inputs, ..InputArgs::default() },
+            question: QuestionArg::First,
+            limit: None,
+            answer: AnswerArgs {
+                out: OutputArgs::default(),
+                form: None,
+                add: Vec::new(),
+                strategy: None,
+                backend: None,
+                node_limit: DEFAULT_NODE_LIMIT,
+                strict: false,
+                resume: ResumeArgs::default(),
+                shard: None,
+                manifest: false,
+                fail_on_error: false,
+                stats: false,
+                server: ServerArgs::default(),
+                colour: ColourArgs::default(),
+            },
+            run: RunArgs::default(),
+        }
+    }
+
+    /// The arguments, if there is nothing but inputs. That is known without clap, which takes longer
+    /// than to solve a puzzle.
+    pub fn without_options(inputs: &[OsString]) -> Option<Self> {
+        let is_option = |arg: &OsString| arg.as_bytes().starts_with(b"-");
+        let has_options = inputs.iter().any(is_option)
+            || OPTION_VARIABLES.iter().any(|variable| env::var_os(variable).is_some());
+        (!has_options).then(|| Self::of_inputs(inputs.to_vec()))
+    }
+
     /// Is nothing but errors wanted on standard error?
     pub const fn is_quiet(&self) -> bool {
         self.run.progress.quiet
@@ -600,7 +645,10 @@ impl SolveRun<'_> {
         };
         output.set_origin(task.form, input.origin().cloned());
         if self.servers.endpoints.is_empty() {
-            let solvers = Arc::new(Solvers::new(reader.format().clone(), task));
+            let format = reader.format().clone();
+            let is_short = reader.has_at_most(SHORT_BYTES);
+            let solvers = if is_short { Solvers::for_few(format, task) } else { Solvers::new(format, task) };
+            let solvers = Arc::new(solvers);
             offline::solve(reader, &solvers, &self.pool, &self.cancel, output, watch)?;
         } else {
             remote::solve(&self.servers, reader, &task, &self.cancel, output, watch, notify)?;
@@ -716,5 +764,68 @@ fn show(bar: &Bar, progress: &Progress, done: u64, first_byte: u64, time: Durati
     if !bar.is_hidden() {
         bar.set_position(done + progress.bytes.saturating_sub(first_byte));
         bar.set_message(format!("{} puzzles/s", print::per_second(progress.tally.answers, time)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory as _, Parser as _};
+
+    use super::*;
+    use crate::cli::deferred::Deferred;
+    use crate::{Command, CommandLine};
+
+    /// All arguments but the strategy, which has a name only.
+    fn facts(args: SolveArgs) -> (String, Option<&'static str>) {
+        let SolveArgs { input, question, limit, answer, run } = args;
+        let AnswerArgs {
+            out,
+            form,
+            add,
+            strategy,
+            backend,
+            node_limit,
+            strict,
+            resume,
+            shard,
+            manifest,
+            fail_on_error,
+            stats,
+            server,
+            colour,
+        } = answer;
+        let flags = (strict, resume, manifest, fail_on_error, stats);
+        let search = (limit, backend, node_limit, shard);
+        let facts = format!("{:?}", (input, question, out, form, add, flags, search, server, colour, run));
+        (facts, strategy.map(Strategy::name))
+    }
+
+    #[test]
+    fn inputs_alone_are_read_as_clap_reads_them() {
+        if OPTION_VARIABLES.iter().any(|variable| env::var_os(variable).is_some()) {
+            println!("SKIPPED: a variable of the environment stands for an option");
+            return;
+        }
+        for inputs in [&[][..], &["puzzles.txt"], &["one", "", "two words"]] {
+            let typed = ["sudoku", "solve"].iter().chain(inputs);
+            let Command::Solve(Deferred(parsed)) = CommandLine::parse_from(typed).command else {
+                panic!("{inputs:?}");
+            };
+            let inputs = inputs.iter().map(OsString::from).collect();
+            assert_eq!(facts(SolveArgs::of_inputs(inputs)), facts(parsed));
+        }
+        for options in [&["-q"][..], &["one", "--stats"], &["-"], &["--", "one"]] {
+            let options: Vec<_> = options.iter().map(OsString::from).collect();
+            assert!(SolveArgs::without_options(&options).is_none());
+        }
+    }
+
+    #[test]
+    fn every_variable_that_stands_for_an_option_is_known() {
+        let mut command = CommandLine::command();
+        command.build();
+        let solve = command.find_subcommand("solve").unwrap();
+        let variables: Vec<_> = solve.get_arguments().filter_map(|arg| arg.get_env()).collect();
+        assert_eq!(variables, OPTION_VARIABLES);
     }
 }

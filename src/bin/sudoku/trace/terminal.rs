@@ -115,7 +115,7 @@ impl Terminal {
         flag::register(SIGTSTP, Arc::clone(&stopped))?;
         flag::register(SIGCONT, Arc::clone(&resumed))?;
         flag::register(SIGQUIT, Arc::clone(&quit))?;
-        interrupt::before_exit(give_back);
+        interrupt::before_exit(give_back)?;
         let report = panic::take_hook();
         panic::set_hook(Box::new(move |panic| {
             give_back();
