@@ -45,8 +45,8 @@ fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
+            eprintln!("error: {error}");
+            ExitCode::from(2)
         }
     }
 }
@@ -446,7 +446,7 @@ fn bench_table(bench: &str, links: &str, lists: usize) -> Result<String> {
                 table += &format!(
                     "| {name} | {puzzles} | {best} (`{backend}`) | {max} | {nodes} | {:.2} | {} | {} |\n",
                     best_rate / rate(base)?,
-                    links.next().unwrap_or_default(),
+                    links.next().ok_or_else(|| format!("there is no row of dancing-links for {name}"))?,
                     others.collect::<Result<Vec<_>>>()?.join(", ")
                 );
                 rows += 1;
@@ -464,4 +464,42 @@ fn bench_table(bench: &str, links: &str, lists: usize) -> Result<String> {
         return Err("the table of sudoku bench was not understood".into());
     }
     Ok(table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FAST: &str = "\
+Some CPU, 2 cores, best back end avx512
+
+lists/a.txt: 1,000 puzzles of 9x9
+  strategy      back end  kind     puzzles/s          min          max   ratio  nodes/puzzle
+  fast          avx512    text     2,000,000    1,900,000    2,100,000   20.00          2.12
+  fast          avx2      text     1,500,000    1,400,000    1,600,000   15.00          2.12
+  propagation   -         text       100,000       90,000      110,000    1.00          2.50
+";
+
+    const LINKS: &str = "\
+lists/a.txt: 1,000 puzzles of 9x9
+  strategy      back end  kind     puzzles/s          min          max   ratio  nodes/puzzle
+  dancing-links -         text        60,000       50,000       70,000       -          3.00
+";
+
+    #[test]
+    fn each_list_has_a_row_with_all_its_figures() {
+        let table = bench_table(FAST, LINKS, 1).unwrap();
+        let row =
+            "| a.txt | 1,000 | 2,000,000 (`avx512`) | 2,100,000 | 2.12 | 20.00 | 60,000 | `avx2` 0.75 |\n";
+        assert_eq!(table, BENCH_HEADING.to_owned() + row);
+    }
+
+    #[test]
+    fn a_figure_that_is_missing_is_an_error() {
+        let missing = LINKS.replace("dancing-links -", "dancing-links-");
+        let error = bench_table(FAST, &missing, 1).unwrap_err();
+        assert_eq!(error.to_string(), "there is no row of dancing-links for a.txt");
+        let error = bench_table(FAST, LINKS, 2).unwrap_err();
+        assert_eq!(error.to_string(), "the table of sudoku bench was not understood");
+    }
 }

@@ -65,6 +65,21 @@ fn mixed(folder: &Folder) -> String {
 }
 
 #[test]
+fn columns_of_the_table_are_apart() {
+    let folder = Folder::new();
+    let list = folder.write("list.txt", lines(&unique_puzzles(5)));
+    let flags: Vec<&str> = STRATEGIES.iter().flat_map(|strategy| ["--strategy", strategy.name()]).collect();
+    let output = run(&[&[&list, "--kind", "text", "--repeats", "1"], &flags[..]].concat());
+    succeeded(&output);
+    let table = stdout(&output);
+    let (_, rows) = table.split_once("nodes/puzzle\n").unwrap();
+    let rows: Vec<Vec<&str>> = rows.lines().map(|row| row.split_whitespace().collect()).collect();
+    assert!(rows.iter().all(|cells| cells.len() == 8), "{table}");
+    let named = rows.iter().map(|cells| cells[0]).collect::<BTreeSet<_>>();
+    assert_eq!(named, STRATEGIES.iter().map(|strategy| strategy.name()).collect());
+}
+
+#[test]
 fn the_json_says_what_was_timed_and_what_was_found() {
     let folder = Folder::new();
     let mixed = mixed(&folder);

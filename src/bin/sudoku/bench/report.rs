@@ -162,8 +162,9 @@ pub fn table(subject: &Subject, rows: &[Row], measured: &[Measured]) -> String {
         }
         _ => String::new(),
     };
+    let width = rows.iter().map(|row| row.strategy.len()).max().unwrap_or_default().max(11) + 2;
     let mut table = format!(
-        "\n{}: {} of {}{}\n  {:<13}{:<10}{:<7}{:>11}{:>13}{:>13}{:>8}{:>14}\n",
+        "\n{}: {} of {}{}\n  {:<width$}{:<10}{:<7}{:>11}{:>13}{:>13}{:>8}{:>14}\n",
         subject.name,
         print::counted(subject.puzzles(), "puzzle"),
         subject.format.order(),
@@ -180,7 +181,7 @@ pub fn table(subject: &Subject, rows: &[Row], measured: &[Measured]) -> String {
     for row in rows {
         let rates = &row.puzzles_per_second;
         let line = format!(
-            "  {:<13}{:<10}{:<7}{:>11}{:>13}{:>13}{:>8}{:>14.2}",
+            "  {:<width$}{:<10}{:<7}{:>11}{:>13}{:>13}{:>8}{:>14.2}",
             row.strategy,
             row.backend.as_deref().unwrap_or("-"),
             row.kind.to_string(),
