@@ -414,7 +414,7 @@ fn minimized_puzzles_are_resumed_to_the_same_bytes_and_counts() {
     // The heading of a table is written once.
     let rows: Vec<String> = list(5_000).lines().map(|line| format!("{line},x\n")).collect();
     minimized.folder.write("in.csv", ["puzzle,name\n", &rows.concat()].concat());
-    minimized.assert_resumed("in.csv", &["--seed", "7"], "puzzles", "puzzles");
+    minimized.assert_resumed("in.csv", &["--seed", "7"], "rows", "rows");
     fs::remove_file(minimized.folder.path("in.csv")).unwrap();
     minimized.assert_refused(
         "in.txt",

@@ -8,13 +8,13 @@ use anyhow::anyhow;
 use clap::Args;
 use sudoku_stream::answer::{CanonTally, CanonTask, CanonWriter, Canonizers, CheckForm, NamedTally as _};
 use sudoku_stream::canon::Basis;
-use sudoku_stream::offline::{self, OfflineError};
+use sudoku_stream::offline::{self, OfflineError, Progress};
 use sudoku_stream::pipeline;
 
 use crate::cli::early_end::EarlyEnd;
 use crate::cli::input::InputArgs;
 use crate::cli::output::OutputArgs;
-use crate::cli::resume::{self, ResumeArgs, RowsRun};
+use crate::cli::resume::{ResumeArgs, RowsRun};
 use crate::cli::run::RunArgs;
 use crate::cli::{interrupt, print, progress, rows, value};
 
@@ -91,7 +91,7 @@ impl CanonArgs {
             form: self.form(),
             has_rows: true,
             keeps_rows: true,
-            unit: |_| "puzzle",
+            item: "puzzle",
             options: vec![
                 ("--format", Some(self.form().to_string())),
                 ("--by", self.by.map(|basis| basis.to_string())),
@@ -114,10 +114,15 @@ pub fn run(args: &CanonArgs) -> Result<ExitCode, EarlyEnd> {
     rows::check_is_one(&inputs, args.form())?;
     let mut opened = None;
     let mut tally = CanonTally::default();
+    let stopped = |opened, is_table, error| {
+        let done =
+            |progress: &Progress| format!("{} answered", rows.counted(progress.tally.answers, is_table));
+        rows.stopped(opened, done, error)
+    };
     for input in &inputs {
         let recall = |counts: &_| CanonTally::from_named(counts).map(|counted| tally = counted).is_some();
         let Some(reader) = rows.open(input, &mut opened, &cancel, rows::check_9x9, recall)? else {
-            return Err(rows.stopped(opened, resume::answered, OfflineError::Cancelled));
+            return Err(stopped(opened, false, OfflineError::Cancelled));
         };
         let Some(output) = &mut opened else { return Err(anyhow!("There is no output.").into()) };
         let canonizers = Arc::new(Canonizers::new(reader.format().clone(), task));
@@ -125,7 +130,8 @@ pub fn run(args: &CanonArgs) -> Result<ExitCode, EarlyEnd> {
         let bar = progress::beside(&args.out, || progress::of_bytes(&args.run.progress, &reader));
         bar.set_position(output.progress().bytes);
         bar.reset_eta();
-        let (name, before) = (reader.name().to_owned(), tally.puzzles);
+        let (name, is_table) = (reader.name().to_owned(), reader.format().is_table());
+        let before = tally.puzzles;
         let result = offline::canon(reader, &canonizers, writer, &pool, &cancel, |part| {
             tally.add(&part.tally);
             bar.advance(part.end, tally.puzzles - before, "puzzles", begin);
@@ -134,7 +140,7 @@ pub fn run(args: &CanonArgs) -> Result<ExitCode, EarlyEnd> {
         });
         bar.finish_and_clear();
         if let Err(error) = result {
-            return Err(rows.stopped(opened, resume::answered, error));
+            return Err(stopped(opened, is_table, error));
         }
         // All puzzles of a single input may have been answered by an earlier run.
         if tally.puzzles == if input.is_only() { 0 } else { before } {

@@ -110,7 +110,7 @@ impl CheckArgs {
             form: self.form(),
             has_rows: true,
             keeps_rows: !self.only_failures,
-            unit,
+            item: unit(false),
             options: vec![
                 ("--format", Some(self.form().to_string())),
                 ("--unique", self.unique.then(String::new)),
@@ -143,14 +143,14 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, EarlyEnd> {
     for input in &inputs {
         has_table |= run.check(input)?;
     }
-    let CheckRun { output, tally, .. } = run;
+    let CheckRun { rows, output, tally, .. } = run;
     let mut time = begin.elapsed();
     if let Some(output) = output {
         time += output.earlier();
         output.finish()?;
     }
     if !args.run.progress.quiet && tally.rows > 1 {
-        let rows = print::counted(tally.rows, unit(has_table));
+        let rows = rows.counted(tally.rows, has_table);
         let rate = print::per_second(tally.rows, time);
         print::status_line(&format!("{rows} in {:.3} s, {rate} a second.", time.as_secs_f64()));
     }
@@ -271,7 +271,7 @@ impl CheckRun<'_> {
 
     /// Ends a run that failed or was interrupted.
     fn stopped(&mut self, is_table: bool, error: OfflineError) -> EarlyEnd {
-        let checked = |progress: &Progress| print::counted(progress.tally.answers, unit(is_table));
+        let checked = |progress: &Progress| self.rows.counted(progress.tally.answers, is_table);
         self.rows.stopped(self.output.take(), checked, error)
     }
 }

@@ -74,7 +74,7 @@ impl DisguiseArgs {
             form: CheckForm::Text,
             has_rows: true,
             keeps_rows: true,
-            unit: |is_table| if is_table { "row" } else { "puzzle" },
+            item: "puzzle",
             options: vec![
                 ("--times", Some(self.times.to_string())),
                 ("--seed", self.seed.map(|seed| seed.to_string())),

@@ -63,7 +63,7 @@ impl MinimizeArgs {
             form: CheckForm::Text,
             has_rows: true,
             keeps_rows: true,
-            unit: |_| "puzzle",
+            item: "puzzle",
             options: vec![("--seed", self.seed.map(|seed| seed.to_string()))],
             is_quiet: self.run.progress.quiet,
         }

@@ -103,7 +103,7 @@ impl RateArgs {
             form: self.form(),
             has_rows: !self.summary,
             keeps_rows: true,
-            unit: |_| "puzzle",
+            item: "puzzle",
             options: vec![
                 ("--format", Some(self.form().to_string())),
                 ("--up-to", self.up_to.map(|score| score.to_string())),
@@ -185,11 +185,11 @@ impl RateRun<'_> {
     fn rate(&mut self, input: &Input) -> Result<(), EarlyEnd> {
         let args = self.args;
         let Some(reader) = self.open(input)? else {
-            return Err(self.stopped(OfflineError::Cancelled));
+            return Err(self.stopped(false, OfflineError::Cancelled));
         };
         let raters = Arc::new(Raters::new(reader.format().clone(), self.task));
         let bar = progress::beside(&args.out, || progress::of_bytes(&args.run.progress, &reader));
-        let name = reader.name().to_owned();
+        let (name, is_table) = (reader.name().to_owned(), reader.format().is_table());
         let (form, begin, tally) = (args.form(), self.begin, &mut self.tally);
         let rated_before = tally.puzzles;
         let Some(output) = &mut self.output else { return Err(anyhow!("There is no output.").into()) };
@@ -220,7 +220,7 @@ impl RateRun<'_> {
         });
         bar.finish_and_clear();
         if let Err(error) = result {
-            return Err(self.stopped(error));
+            return Err(self.stopped(is_table, error));
         }
         // All puzzles of a single input may have been rated by an earlier run.
         let is_empty = self.tally.puzzles == if input.is_only() { 0 } else { rated_before };
@@ -248,9 +248,9 @@ impl RateRun<'_> {
     }
 
     /// Ends a run that failed or was interrupted.
-    fn stopped(&mut self, error: OfflineError) -> EarlyEnd {
+    fn stopped(&mut self, is_table: bool, error: OfflineError) -> EarlyEnd {
         let rated =
-            |progress: &Progress| format!("{} rated", print::counted(progress.tally.answers, "puzzle"));
+            |progress: &Progress| format!("{} rated", self.rows.counted(progress.tally.answers, is_table));
         self.rows.stopped(self.output.take(), rated, error)
     }
 }

@@ -95,7 +95,7 @@ impl SolutionsArgs {
             form: self.form(),
             has_rows: true,
             keeps_rows: false,
-            unit: |_| "puzzle",
+            item: "puzzle",
             options: vec![
                 ("--format", Some(self.form().to_string())),
                 (

@@ -118,8 +118,8 @@ pub struct RowsRun<'a> {
     pub has_rows: bool,
     /// Whether each row of the input is one of the output, in its place.
     pub keeps_rows: bool,
-    /// What a row of the input is called, by whether that is a table.
-    pub unit: fn(is_table: bool) -> &'static str,
+    /// What a row is called outside tables, such as `puzzle`.
+    pub item: &'static str,
     /// The options on which the rows depend beside those of the format, with their values.
     pub options: Vec<(&'static str, Option<String>)>,
     pub is_quiet: bool,
@@ -170,13 +170,23 @@ impl RowsRun<'_> {
         if output.progress().tally.answers > 0 && !recall(&output.progress().counts) {
             output.begin_anew()?;
         }
-        let unit = (self.unit)(reader.format().is_table());
+        let unit = self.unit(reader.format().is_table());
         let moved = move_to_place(reader, None, &output, cancel)?;
         if moved.is_some() {
             report_place(&output, unit, self.is_quiet);
             *opened = Some(output);
         }
         Ok(moved)
+    }
+
+    /// What a row is called: a `row` of a table, or an `item`.
+    const fn unit(&self, is_table: bool) -> &'static str {
+        if is_table { "row" } else { self.item }
+    }
+
+    /// `3 rows` of a table, `3 puzzles` of others.
+    pub fn counted(&self, rows: u64, is_table: bool) -> String {
+        print::counted(rows, self.unit(is_table))
     }
 
     /// Ends a run that failed or was interrupted; see [`stopped`].
@@ -189,7 +199,7 @@ impl RowsRun<'_> {
         match opened {
             Some(output) => stopped(self.out, output, done, error.into()),
             None => {
-                let how_far = format!("Stopped before the first {}", (self.unit)(false));
+                let how_far = format!("Stopped before the first {}", self.item);
                 EarlyEnd::Reported(interrupt::report(&how_far))
             }
         }

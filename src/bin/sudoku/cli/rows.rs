@@ -123,8 +123,8 @@ impl Rewrite<'_> {
         mut pass: impl FnMut(Reader, &mut Output, &Bar, &mut T) -> Result<(), OfflineError>,
     ) -> Result<Duration, EarlyEnd> {
         let stopped = |opened, kind: Option<RowKind>, error| {
-            let unit = (self.rows.unit)(kind.is_some_and(|kind| kind.table.is_some()));
-            let done = |progress: &Progress| print::counted(progress.tally.answers, unit);
+            let is_table = kind.is_some_and(|kind| kind.table.is_some());
+            let done = |progress: &Progress| self.rows.counted(progress.tally.answers, is_table);
             self.rows.stopped(opened, done, error)
         };
         self.rows.check(self.inputs.len())?;
