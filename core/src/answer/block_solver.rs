@@ -12,7 +12,7 @@ use crate::grid::{Grid, Order};
 use crate::simd::{self, SimdTask, dispatch};
 use crate::solver::{Batch, Limit, Metrics, Question, Search, Solver, Stop, Verdict};
 use crate::techniques::Rater;
-use crate::text::{Format, MAX_LINE_BYTES, Problem, PuzzleError, Records, row_within};
+use crate::text::{Format, MAX_LINE_BYTES, PLAIN_9X9_LINE_BYTES, Problem, PuzzleError, Records, row_within};
 
 /// The puzzles that are searched together. More would be hardly faster, because lanes are idle only
 /// at the end of a batch.
@@ -20,9 +20,6 @@ pub(super) const BATCH_PUZZLES: usize = 8192;
 
 /// The batch grows by this many puzzles at a time.
 const GROWTH: usize = 64;
-
-/// The bytes of a plain 9x9 line, with its end.
-const PLAIN_LINE: usize = 82;
 
 /// Lines decoded between two prefetches.
 const PREFETCH_LINES: usize = 8;
@@ -57,7 +54,9 @@ impl SimdTask for ReadPlain9x9<'_, '_> {
 fn prefetch(text: &[u8]) {
     /// Two pages, in bytes.
     const PREFETCH_DISTANCE: usize = 8192;
-    if let Some(later) = text.get(PREFETCH_DISTANCE..PREFETCH_DISTANCE + PLAIN_LINE * PREFETCH_LINES) {
+    if let Some(later) =
+        text.get(PREFETCH_DISTANCE..PREFETCH_DISTANCE + PLAIN_9X9_LINE_BYTES * PREFETCH_LINES)
+    {
         simd::prefetch(later);
     }
 }
@@ -83,20 +82,20 @@ pub struct BlockSolver {
 }
 
 impl BlockSolver {
-    /// A block solver. It `is_for_few` if a text is known to have few puzzles.
-    pub(super) fn new(order: Order, task: &Task, is_for_few: bool) -> Self {
+    /// A block solver with space for a number of puzzles, at most for [`BATCH_PUZZLES`]; it grows.
+    pub(super) fn new(order: Order, task: &Task, puzzles: usize) -> Self {
         let strategy = task.strategy_for(order);
         let searches_together = strategy.searches_together();
         // At full size from the start, because a buffer that grows leaves its former memory to the
         // allocator of whichever thread it grows on. Memory that is never written to costs hardly
         // anything, but a program that answers one puzzle feels it.
-        let room = if searches_together && !is_for_few { BATCH_PUZZLES } else { 0 };
+        let space = if searches_together { puzzles.min(BATCH_PUZZLES) } else { 0 };
         Self {
             solver: strategy.solver(order),
             puzzle: Grid::empty(order),
             solution: Grid::empty(order),
-            batch: Batch::with_capacity(order, room),
-            lines: Vec::with_capacity(room),
+            batch: Batch::with_capacity(order, space),
+            lines: Vec::with_capacity(space),
             errors: Vec::new(),
             rows: Vec::new(),
             searches_together,
@@ -161,11 +160,11 @@ impl BlockSolver {
                 self.answer_kept(task, block.text, cancel, visitor)?;
             }
             let room = GROWTH.min(most - self.lines.len());
-            let begin = block.text.len() - records.rest().len();
+            let rest = records.rest();
             let read = self.keep_plain_9x9(&mut records, room);
             if wants_rows {
-                let row = |index| begin + PLAIN_LINE * index..begin + PLAIN_LINE * (index + 1) - 1;
-                self.rows.extend((0..read).map(row));
+                let lines = rest.chunks(PLAIN_9X9_LINE_BYTES).take(read);
+                self.rows.extend(lines.map(|line| row_within(block.text, &line[..line.len() - 1])));
             }
             if read < room {
                 let Some(record) = records.read(&mut self.puzzle) else { return Ok(()) };

@@ -7,6 +7,7 @@ use rand::SeedableRng as _;
 use rand::rngs::ChaCha8Rng;
 use rand::seq::SliceRandom as _;
 
+use super::block_solver::BATCH_PUZZLES;
 use super::idle::Idle;
 use super::named_tally::{Counters, HasCounters};
 use super::row_batch::unique_problem;
@@ -14,9 +15,6 @@ use super::{Block, Cancelled, add_counts, copy_row, read_rows};
 use crate::grid::Grid;
 use crate::solver::{Batch, DEFAULT_NODE_LIMIT, Limit, Solver, default_strategy};
 use crate::text::{Format, Problem, PuzzleError};
-
-/// The puzzles that are tested together.
-const BATCH_PUZZLES: usize = 8192;
 
 /// How clues are dropped.
 #[derive(Clone, Copy, Debug)]

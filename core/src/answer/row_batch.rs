@@ -2,13 +2,11 @@
 
 use std::ops::Range;
 
+use super::block_solver::BATCH_PUZZLES;
 use super::{Block, Cancelled, PuzzleReader, read_rows};
 use crate::grid::{Grid, Order};
 use crate::solver::{Batch, Question, Search, Strategy};
 use crate::text::{Format, Problem, row_within};
-
-/// The puzzles that are searched together.
-const BATCH_PUZZLES: usize = 8192;
 
 /// Rows that wait for the search of their puzzles.
 pub(super) struct RowBatch {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::block_solver::{BlockSolver, Visitor as _};
+use super::block_solver::{BATCH_PUZZLES, BlockSolver, Visitor as _};
 use super::write::{PartWriter, Writer};
 use super::{Answer, Block, Cancel, Cancelled, PuzzleReader, RowFacts, Task, Written, WrittenParts};
 use crate::grid::{Grid, Order};
@@ -74,7 +74,8 @@ pub struct Solvers {
     format: Format,
     task: Task,
     idle: Arc<IdleSolvers>,
-    is_for_few: bool,
+    /// The puzzles for which a solver has space from the start.
+    capacity: usize,
 }
 
 impl Solvers {
@@ -91,13 +92,13 @@ impl Solvers {
     /// the buffers of thousands from the start. [`Self::new`] otherwise.
     #[must_use]
     pub fn for_few(format: Format, task: Task) -> Self {
-        Self { is_for_few: true, ..Self::new(format, task) }
+        Self { capacity: 0, ..Self::new(format, task) }
     }
 
     /// Solvers from a shared pool, like [`Self::new`] otherwise.
     #[must_use]
     pub fn sharing(idle: &Arc<IdleSolvers>, format: Format, task: Task) -> Self {
-        Self { format, task, idle: Arc::clone(idle), is_for_few: false }
+        Self { format, task, idle: Arc::clone(idle), capacity: BATCH_PUZZLES }
     }
 
     /// The format.
@@ -123,7 +124,7 @@ impl Solvers {
         let order = self.format.order();
         let kind = (order, self.task.strategy_for(order).name());
         let solver = self.idle.take(kind);
-        let mut solver = solver.unwrap_or_else(|| BlockSolver::new(order, &self.task, self.is_for_few));
+        let mut solver = solver.unwrap_or_else(|| BlockSolver::new(order, &self.task, self.capacity));
         let result = job(&mut solver);
         self.idle.put(kind, solver);
         result
@@ -226,7 +227,7 @@ impl Solvers {
 mod tests {
     use std::sync::atomic::AtomicBool;
 
-    use super::super::block_solver::{BATCH_PUZZLES, Visitor};
+    use super::super::block_solver::Visitor;
     use super::super::{Entries, Found, OutputForm, Tally};
     use super::*;
     use crate::text::{Alphabet, Notation};
@@ -297,7 +298,7 @@ mod tests {
     fn a_few_idle_solvers_of_each_kind_are_kept() {
         let idle = IdleSolvers::new(2);
         let put = |order: Order| {
-            let solver = BlockSolver::new(order, &Task::default(), false);
+            let solver = BlockSolver::new(order, &Task::default(), 0);
             idle.put((order, "any"), solver);
         };
         let kept = || idle.lock().iter().map(|((order, _), _)| *order).collect::<Vec<_>>();

@@ -18,21 +18,29 @@ pub(crate) fn row_within(text: &[u8], row: &[u8]) -> Range<usize> {
 /// The content of a field: without quotes around it, and with one quote for two between them.
 pub(crate) fn unquoted(field: &[u8]) -> Cow<'_, [u8]> {
     let inner = field.trim_ascii().strip_prefix(b"\"").and_then(|field| field.strip_suffix(b"\""));
-    match inner {
-        None => Cow::Borrowed(field),
-        Some(inner) if memchr::memchr(b'"', inner).is_none() => Cow::Borrowed(inner),
-        Some(inner) => {
-            let mut text = Vec::with_capacity(inner.len());
-            let mut after_quote = false;
-            for &byte in inner {
-                after_quote = byte == b'"' && !after_quote;
-                if !after_quote {
-                    text.push(byte);
-                }
-            }
-            Cow::Owned(text)
+    inner.map_or(Cow::Borrowed(field), unescape_quotes)
+}
+
+/// The content of what stands between the quotes of a field: one quote for two (RFC 4180).
+///
+/// ```
+/// # use sudoku_core::text::unescape_quotes;
+/// assert_eq!(&*unescape_quotes(br#"a ""b"" c"#), br#"a "b" c"#);
+/// ```
+#[must_use]
+pub fn unescape_quotes(inner: &[u8]) -> Cow<'_, [u8]> {
+    if memchr::memchr(b'"', inner).is_none() {
+        return Cow::Borrowed(inner);
+    }
+    let mut text = Vec::with_capacity(inner.len());
+    let mut is_second = false;
+    for &byte in inner {
+        is_second = byte == b'"' && !is_second;
+        if !is_second {
+            text.push(byte);
         }
     }
+    Cow::Owned(text)
 }
 
 /// Appends a field, in quotes where RFC 4180 asks for them.

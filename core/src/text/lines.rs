@@ -9,6 +9,9 @@ use crate::grid::Grid;
 /// its answer.
 pub const MAX_LINE_BYTES: usize = 64 * 1024;
 
+/// The bytes of a plain 9x9 line: 81 cells and a newline.
+pub(crate) const PLAIN_9X9_LINE_BYTES: usize = 82;
+
 /// The length of the whole lines in `text`.
 pub(super) fn cut(text: &[u8]) -> usize {
     memchr::memrchr(b'\n', text).map_or(0, |end| end + 1)
@@ -38,7 +41,7 @@ pub(super) fn puzzle_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// each byte is a cell, which a newline is not.
 #[inline(always)]
 fn line_9x9<'a>(records: &Records<'a>) -> Option<&'a [u8; 81]> {
-    match records.text.get(..82)?.split_first_chunk() {
+    match records.text.get(..PLAIN_9X9_LINE_BYTES)?.split_first_chunk() {
         Some((cells, b"\n")) => Some(cells),
         _ => None,
     }
@@ -47,7 +50,7 @@ fn line_9x9<'a>(records: &Records<'a>) -> Option<&'a [u8; 81]> {
 /// Skips the line of [`line_9x9`].
 #[inline(always)]
 fn skip_9x9_line(records: &mut Records<'_>) {
-    records.text = &records.text[82..];
+    records.text = &records.text[PLAIN_9X9_LINE_BYTES..];
     records.line += 1;
 }
 

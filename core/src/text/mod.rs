@@ -44,9 +44,11 @@ use std::sync::Arc;
 use crate::grid::{Grid, Order};
 
 pub use alphabet::{Alphabet, NoAlphabet};
+pub use columns::unescape_quotes;
 pub(crate) use columns::{row_within, unquoted, write_field};
 pub use detect::{Preamble, SAMPLE_BYTES, detect, skip_blank_lines, sniff, sniff_part};
 pub use error::{Problem, PuzzleError};
+pub(crate) use lines::PLAIN_9X9_LINE_BYTES;
 pub use lines::{MAX_LINE_BYTES, unwritable_value};
 pub use misfit::Misfit;
 pub use notation::{NoNotation, Notation};

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::text::unescape_quotes;
+
 /// Where in a text a field is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
@@ -15,22 +17,7 @@ impl Span {
     /// The content.
     pub(super) fn bytes(self, text: &[u8]) -> Cow<'_, [u8]> {
         let inner = &text[self.begin..self.end];
-        if !self.is_quoted {
-            return Cow::Borrowed(inner);
-        }
-        let inner = &inner[1..inner.len() - 1];
-        if memchr::memchr(b'"', inner).is_none() {
-            return Cow::Borrowed(inner);
-        }
-        let mut content = Vec::with_capacity(inner.len());
-        let mut is_second = false;
-        for &byte in inner {
-            is_second = byte == b'"' && !is_second;
-            if !is_second {
-                content.push(byte);
-            }
-        }
-        Cow::Owned(content)
+        if self.is_quoted { unescape_quotes(&inner[1..inner.len() - 1]) } else { Cow::Borrowed(inner) }
     }
 
     /// The content as a text, if there is any. What is not UTF-8 becomes replacement characters,
