@@ -43,7 +43,7 @@ publish TAG FOLDER="dist":
 # Formatting and lints
 lint:
     cargo fmt --check
-    cargo clippy --workspace --all-targets --features parquet -- -D warnings
+    cargo clippy --workspace --all-targets -- -D warnings
     cargo clippy --lib --no-default-features -- -D warnings
 
 # All benches, or one: `just bench solver`

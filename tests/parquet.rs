@@ -1,4 +1,4 @@
-//! Parquet files in and out, in programs that are built with the feature `parquet`.
+//! Parquet files in and out. The tests have the feature `parquet`; `tests/without_parquet.sh` tests programs without it.
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 

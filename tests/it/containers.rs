@@ -352,11 +352,7 @@ fn refused() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         (
             "a.parquet",
             with(b"PAR1\x15\x04"),
-            if cfg!(feature = "parquet") {
-                "FILE is a damaged Parquet file: its footer is missing, as if it was cut short."
-            } else {
-                "FILE is a Parquet file: this program was built without --features parquet. Write it as CSV, such as by pandas.read_parquet('FILE').to_csv('puzzles.csv'), and read that."
-            },
+            "FILE is a damaged Parquet file: its footer is missing, as if it was cut short.",
         ),
         ("a.npy", with(b"\x93NUMPY\x01\0v\0{'descr': '|u1'"), "FILE is a NumPy array with a damaged header."),
         (
@@ -428,11 +424,7 @@ fn refused() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         (
             "a.parquet.zip",
             zip(&[Member::new("a.parquet", b"PAR1\x15\x04")]),
-            if cfg!(feature = "parquet") {
-                "FILE contains a Parquet file, which is read from its end: decompress it first."
-            } else {
-                "FILE contains a Parquet file: this program was built without --features parquet. Write it as CSV, such as by pandas.read_parquet('FILE').to_csv('puzzles.csv'), and read that."
-            },
+            "FILE contains a Parquet file, which is read from its end: decompress it first.",
         ),
         ("three.zip", three, "FILE is a zip archive of 3 files: unzip -p FILE NAME | sudoku solve -"),
         ("none.zip", zip(&[]), "FILE is a zip archive without a file."),

@@ -235,12 +235,7 @@ async fn a_data_set_with_a_bad_line_is_not_served() {
         ("wide2.txt", "wide2.txt is in UTF-16. Data sets are read at any place: convert it to UTF-8."),
         (
             "a.parquet",
-            if cfg!(feature = "parquet") {
-                "a.parquet is a Parquet file. Data sets are read at any place: write its puzzles as lines."
-            } else {
-                "a.parquet is a Parquet file: this program was built without --features parquet. Write it as CSV, such \
-                 as by pandas.read_parquet('a.parquet').to_csv('puzzles.csv'), and read that."
-            },
+            "a.parquet is a Parquet file. Data sets are read at any place: write its puzzles as lines.",
         ),
         ("zeros.bin", "zeros.bin is no text: it has a zero byte at offset 17."),
     ] {
