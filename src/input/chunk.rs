@@ -1,14 +1,10 @@
 //! Chunks: copies of parts of an input, each of whole puzzles.
 
 use std::mem;
-use std::sync::{Arc, Mutex};
 
 use super::Prefix;
 use crate::answer::Block;
-use crate::poison::IgnorePoison as _;
-
-/// Buffers for reuse: chunks return theirs when they are dropped.
-pub(super) type ChunkBuffers = Arc<Mutex<Vec<Vec<u8>>>>;
+use crate::pipeline::Buffers;
 
 /// A copy of a part of the input that holds whole puzzles.
 #[derive(Debug)]
@@ -17,7 +13,8 @@ pub struct Chunk {
     pub(super) first_line: u64,
     pub(super) end: u64,
     pub(super) prefix: Option<Prefix>,
-    pub(super) buffers: ChunkBuffers,
+    /// Where its text goes back to.
+    pub(super) buffers: Buffers,
 }
 
 impl Chunk {
@@ -44,7 +41,6 @@ impl Chunk {
 
 impl Drop for Chunk {
     fn drop(&mut self) {
-        let buffer = mem::take(&mut self.text);
-        self.buffers.lock().ignore_poison().push(buffer);
+        self.buffers.give_back(mem::take(&mut self.text));
     }
 }

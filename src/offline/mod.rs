@@ -54,7 +54,7 @@ use std::time::Instant;
 
 use crate::answer::{Solvers, Tally, Written};
 use crate::input::{Chunk, Prefix, Reader};
-use crate::pipeline::{Ended, ThreadPool, run_here, run_ordered};
+use crate::pipeline::{Buffers, Ended, ThreadPool, run_here, run_ordered};
 use crate::solver::Question;
 
 use job_size::JobSize;
@@ -119,10 +119,11 @@ pub fn solve(
     if reader.is_at_start() && output.progress().tally.answers == 0 {
         output.write(&task.heading(solvers.format()))?;
     }
+    let buffers = Buffers::default();
     let work = {
-        let (solvers, cancel) = (Arc::clone(solvers), Arc::clone(cancel));
+        let (solvers, cancel, buffers) = (Arc::clone(solvers), Arc::clone(cancel), buffers.clone());
         move |chunk: &Chunk| {
-            let (block, mut buffer) = (chunk.block(), Vec::new());
+            let (block, mut buffer) = (chunk.block(), buffers.take());
             // Without the check, an allocator that has no memory left would abort the process
             // without a message.
             let written = match buffer.try_reserve_exact(Solvers::room_for(block)) {
@@ -141,6 +142,7 @@ pub fn solve(
     };
     let sink = |(end, prefix, written): (u64, Option<Prefix>, Written)| {
         output.add(end, prefix, &written.text, &written.tally)?;
+        buffers.give_back(written.text);
         watch(output.progress());
         Ok(())
     };
