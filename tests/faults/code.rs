@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ring::digest::{SHA256, digest};
 
+use crate::harness::Random;
 use crate::row::{Row, Seen};
 
 #[path = "../../fuzz/src/lib.rs"]
@@ -12,6 +13,9 @@ mod targets;
 
 /// Fewer seeds than this are none to speak of.
 const LEAST_SEEDS: usize = 15;
+
+/// The changed seeds that every fuzz target is given as well.
+const CHANGED_SEEDS: usize = 150;
 
 /// The files that have `unsafe` in them, and the tests that `.ci/sanitize` runs for their sake.
 const UNSAFE: [(&str, &str); 9] = [
@@ -33,7 +37,7 @@ pub fn rows() -> Vec<Row> {
         Row {
             number: 37,
             fault: "anything whatever as a text, as a file, as messages, as requests, as puzzles",
-            expected: "what the fuzz targets hold true, for every seed",
+            expected: "what the fuzz targets hold true, for every seed and for some that are changed",
             run: seeds,
         },
         Row {
@@ -49,21 +53,61 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Runs every fuzz target over its seeds.
+/// Runs every fuzz target over its seeds, and over changed ones: the same in each run, so that a change
+/// of the code is not stopped by what another one has to answer for.
 fn seeds() -> Seen {
     let mut counts = Vec::new();
     for (name, run) in targets::TARGETS {
         let folder = root().join("fuzz/seeds").join(name);
-        let files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-        for path in &files {
+        let mut files: Vec<PathBuf> =
+            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
+        let seeds: Vec<Vec<u8>> = files.iter().map(|path| fs::read(path).unwrap()).collect();
+        for (path, seed) in files.iter().zip(&seeds) {
             // What is printed is shown where a target panics.
             println!("{}", path.display());
-            run(&fs::read(path).unwrap());
+            run(seed);
+        }
+        let mut random = Random(37);
+        for _ in 0..CHANGED_SEEDS {
+            let changed = changed(&seeds, &mut random);
+            println!("{name}: {}", changed.escape_ascii());
+            run(&changed);
         }
         assert!(files.len() >= LEAST_SEEDS, "{name} has {} seeds", files.len());
         counts.push(format!("{name} {}", files.len()));
     }
-    Seen::good(format!("seeds: {}; `just fuzz TARGET` goes on from them", counts.join(", ")))
+    Seen::good(format!(
+        "seeds: {}, and {CHANGED_SEEDS} that are changed of each; `just fuzz TARGET` goes on from them",
+        counts.join(", ")
+    ))
+}
+
+/// One of the seeds after some of the changes that fuzzers make.
+fn changed(seeds: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
+    let mut bytes = seeds[random.below(seeds.len())].clone();
+    for _ in 0..=random.below(4) {
+        let at = random.below(bytes.len() + 1);
+        let end = (at + random.below(16)).min(bytes.len());
+        match random.below(6) {
+            0 if at < bytes.len() => bytes[at] ^= 1 << random.below(8),
+            1 if at < bytes.len() => bytes[at] = [0, 1, b'\n', b'0', b'"', 0x7F, 0x80, 0xFF][random.below(8)],
+            2 => drop(bytes.drain(at..end)),
+            3 => {
+                let again = bytes[at..end].to_vec();
+                drop(bytes.splice(at..at, again));
+            }
+            4 => bytes.insert(at, random.next().to_le_bytes()[0]),
+            _ => {
+                let other = &seeds[random.below(seeds.len())];
+                let from = random.below(other.len() + 1);
+                bytes.truncate(at);
+                bytes.extend_from_slice(&other[from..]);
+            }
+        }
+    }
+    bytes.truncate(4096);
+    bytes
 }
 
 /// Looks whether all that is unsafe has tests under a sanitizer, and at the note that these have

@@ -125,7 +125,7 @@ pub fn document() -> String {
          - \"Serving\" means that another client's call right after is answered correctly, which holds in every row.\n\
          - The short soak of row 39 is part of this run; `just soak` takes ten minutes, \
          and [performance.md](performance.md#memory) has its figures.\n\
-         - Row 37 runs the seeds of the fuzz targets; `just fuzz all` searches on from them.\n\
+         - Row 37 runs the seeds of the fuzz targets, and some that are changed; `just fuzz all` searches on from them.\n\
          - Row 38 reports the last `just sanitize`.\n\n\
          Run on {date} at commit {commit}, {profile} profile, on {machine}, {os} {architecture}: \
          {passed} faults with the outcome that must be, {failed} FAILED, \
