@@ -17,7 +17,7 @@ command -v python3 >/dev/null || not_checked "there is no python3"
 if ! cmp -s "$example/requirements.txt" "$venv/installed.txt"; then
   rm -rf "$venv"
   python3 -m venv "$venv" || not_checked "python3 cannot make a virtual environment"
-  timeout 300 "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$example/requirements.txt" \
+  timeout 300 "$venv/bin/pip" install --quiet --no-compile --disable-pip-version-check -r "$example/requirements.txt" \
     || not_checked "pip cannot install what it needs"
   cp "$example/requirements.txt" "$venv/installed.txt"
 fi

@@ -14,7 +14,7 @@ const PARTIAL: &str = ".out.txt.sudoku-partial";
 const JOURNAL: &str = ".out.txt.sudoku-journal";
 
 /// Puzzles enough for a second or more on one thread.
-const PUZZLES: usize = 3_000;
+const PUZZLES: usize = 1_200;
 
 /// Runs over a list in a folder that are stopped and resumed, all of the same command.
 struct ResumedRuns {
