@@ -330,7 +330,7 @@ fn hex_is_told_from_letters_or_refused() {
         "no G, 0 for blanks": without_g.replace('.', "0") => "lines 16x16 letters",
         "no G, and another blank":
             without_g.replacen('.', "0", 5).replacen('.', "_", 1)
-            => "lines 16x16 letters",
+            => refused,
         "no G, and each line has its own blank":
             format!("{without_g}\n{}\n", without_g.replace('.', "0"))
             => "lines 16x16 letters",
@@ -364,6 +364,52 @@ fn hex_is_told_from_letters_or_refused() {
         assert_eq!(detected(hex.as_bytes(), &hint(words)), wanted, "{words}");
     }
     assert_eq!(puzzles(hex_rows.join("\n").as_bytes(), &hint("- - hex")), [format!("1 {hex}")]);
+}
+
+#[test]
+fn hex_has_every_blank_but_0() {
+    let rows = sixteen_rows();
+    let hex = in_hex(&rows.concat());
+    let hex_rows: Vec<String> = rows.iter().map(|row| in_hex(row)).collect();
+    let separated = |row: &String, by: &str| row.chars().map(String::from).collect::<Vec<_>>().join(by);
+    let all = |row: fn(&str) -> String| hex_rows.iter().map(|cells| row(cells) + "\n").collect::<String>();
+    let in_boxes = |row: &str| {
+        let boxes: Vec<String> =
+            row.as_bytes().chunks(4).map(|cells| apart(std::str::from_utf8(cells).unwrap())).collect();
+        format!("| {} |", boxes.join(" | "))
+    };
+    let texts = [
+        hex.clone(),
+        hex_rows.join("\n"),
+        all(apart),
+        format!("+-------+\n{}", all(in_boxes)),
+        separated(&hex, ","),
+        format!("{},\n", separated(&hex, ",")),
+        format!("id,puzzle\n7,{hex}\n"),
+        format!("{{\"puzzle\":\"{hex}\"}}\n"),
+    ];
+    for blank in [".", "_", "*", "-", "?", "x", "X", "\u{B7}"] {
+        for text in &texts {
+            let text = text.replace('.', blank);
+            assert_eq!(detected(text.as_bytes(), &Hint::default()), AMBIGUOUS_ALPHABET, "{text}");
+            let read = puzzles(text.as_bytes(), &hint("- - hex"));
+            assert_eq!(read.len(), 1, "{text}");
+            assert!(read[0].ends_with(&format!(" {hex}")), "{read:?} {text}");
+        }
+        let nine = NINE.replacen('.', "0", 5).replace('9', ".").replace('.', blank);
+        assert_eq!(detected(nine.as_bytes(), &Hint::default()), AMBIGUOUS_ALPHABET, "{nine}");
+    }
+    // So is nothing between commas.
+    let fields = hex_rows.iter().map(|row| separated(row, ",") + "\n").collect::<String>();
+    for text in [&fields, &texts[4]] {
+        let text = text.replace('.', "");
+        assert_eq!(detected(text.as_bytes(), &Hint::default()), AMBIGUOUS_ALPHABET, "{text}");
+        assert_eq!(puzzles(text.as_bytes(), &hint("- - hex")), [format!("1 {hex}")]);
+    }
+    // A space between bars is a blank too, if no cell is another one, as a 0 would be in letters.
+    let spaces = texts[3].replace('.', " ");
+    assert_eq!(detected(spaces.as_bytes(), &Hint::default()), AMBIGUOUS_ALPHABET, "{spaces}");
+    assert_eq!(puzzles(spaces.as_bytes(), &hint("- - hex")), [format!("2 {hex}")]);
 }
 
 const AMBIGUOUS_LINES: &str = "The lines of 16 characters fit 4x4 puzzles, one a line, and the rows of 16x16 \

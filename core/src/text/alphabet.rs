@@ -10,7 +10,7 @@ use crate::grid::{HOUSE_SUM, HOUSE_SUM_INVALID, MAX_SIDE, Order, keeps_rules_9x9
 const BLANKS: &[u8] = b".0_*-?xX";
 /// The middle dot `\u{B7}` in UTF-8: a blank wherever [`BLANKS`] are.
 pub(super) const MIDDLE_DOT: &[u8] = "\u{B7}".as_bytes();
-/// The blanks in `header`, and with `hex`, where `0` is a value.
+/// The blanks in `header`.
 const STRICT_BLANKS: &[u8] = b".";
 /// Characters that end the cells of a line and begin a comment, unless the alphabet uses them.
 const DELIMITERS: &[u8] = b" \t,;#";
@@ -28,7 +28,7 @@ pub enum Alphabet {
     Ascii,
     /// `alpha`: `A` is 1, `Y` is 25, upper or lower case.
     Alpha,
-    /// `hex`: `0` is the value 1, `F` is 16, upper or lower case.
+    /// `hex`: `0` is the value 1 and no blank, `F` is 16, upper or lower case.
     Hex,
     /// Distinct printable ASCII characters except `.` `#` `,` `"` `|` `-` `+` `=`, the first for 1,
     /// as many as the puzzle has values.
@@ -153,7 +153,6 @@ impl Codec {
         }
         let blanks = match notation {
             Notation::Header => STRICT_BLANKS,
-            _ if *alphabet == Alphabet::Hex => STRICT_BLANKS,
             _ => BLANKS,
         };
         for &byte in blanks {
@@ -245,8 +244,9 @@ mod tests {
             ("letters", 4, Notation::Lines, "*-.0?X_x 1 2 3 4 5 6 7 8 9 Aa Bb Cc Dd Ee Ff Gg"),
             ("ascii", 4, Notation::Lines, "*-.0X_x 1 2 3 4 5 6 7 8 9 : ; < = > ? @"),
             ("alpha", 2, Notation::Lines, "*-.0?_ Aa Bb Cc Dd"),
-            ("hex", 4, Notation::Lines, ". 0 1 2 3 4 5 6 7 8 9 Aa Bb Cc Dd Ee Ff"),
-            ("hex", 2, Notation::Grid, ". 0 1 2 3"),
+            ("hex", 4, Notation::Lines, "*-.?X_x 0 1 2 3 4 5 6 7 8 9 Aa Bb Cc Dd Ee Ff"),
+            ("hex", 2, Notation::Grid, "*-.?X_x 0 1 2 3"),
+            ("hex", 2, Notation::Header, ". 0 1 2 3"),
             ("a*0B", 2, Notation::Lines, "-.?X_x a * 0 B"),
         ];
         for (alphabet, order, notation, wanted) in cases {

@@ -36,7 +36,7 @@ pub(super) fn number(cell: &[u8]) -> Option<u8> {
 }
 
 /// The cells of a row.
-fn cells<'a>(format: &Format, row: &'a [u8]) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+pub(super) fn cells<'a>(format: &Format, row: &'a [u8]) -> impl Iterator<Item = &'a [u8]> + use<'a> {
     let Columns { delimiter, puzzle, .. } = format.columns;
     fields(row, delimiter).skip(puzzle)
 }

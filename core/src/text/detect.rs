@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::alphabet::{Codec, Shortcut};
+use super::alphabet::{Codec, MIDDLE_DOT, Shortcut};
 use super::bars::BarLayout;
 use super::json::Keys;
 use super::lines::{characters, is_no_puzzle, puzzle_lines, trim_end};
@@ -197,9 +197,11 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
             }
         }
         // Most texts have one kind of blank, which is unambiguous.
-        let has = |byte| memchr::memchr(byte, text).is_some();
-        if has(b'0') && (has(b'.') || best.order == Order::ALL[3]) {
-            check_letters(&best, lines())?;
+        if memchr::memchr(b'0', text).is_some() && (best.order == Order::ALL[3] || has_other_blank(text)) {
+            // The alphabet of cells apart is not detected from them.
+            let is_apart = notation == Notation::Cells;
+            let apart = if is_apart { puzzle_lines(text).collect() } else { Vec::new() };
+            check_letters(&best, lines().chain(apart))?;
         }
         best
     };
@@ -236,6 +238,13 @@ pub(super) fn is_plain_list(text: &[u8]) -> bool {
     let is_plain =
         |line: &[u8]| line.len() == first.len() && !line.iter().any(|&b| separates[usize::from(b)]);
     is_puzzle && is_plain(first) && lines.all(is_plain)
+}
+
+/// Whether a text has another blank than `0`, or the same character for something else.
+fn has_other_blank(text: &[u8]) -> bool {
+    memchr::memchr3(b'.', b'_', b'*', text).is_some()
+        || memchr::memchr3(b'-', b'?', b'x', text).is_some()
+        || memchr::memchr2(b'X', MIDDLE_DOT[0], text).is_some()
 }
 
 /// Whether the hint leaves no other puzzles than those of 1x1, by their size or by an alphabet that

@@ -19,8 +19,8 @@ use super::lines::puzzle_lines;
 use super::readings::are_rows;
 use super::table::{Columns, Table, fields};
 use super::{
-    Format, FormatError, Hint, Problem, PuzzleError, Record, Records, apart, bars, json, lines, rewrite,
-    rows, table, triples,
+    Alphabet, Format, FormatError, Hint, Problem, PuzzleError, Record, Records, apart, bars, json, lines,
+    rewrite, rows, table, triples,
 };
 use crate::grid::Grid;
 
@@ -187,6 +187,13 @@ pub(super) fn recognise(
     let rows = &text[grid.body.min(text.len())..];
     if is_grid(rows, hint, grid.style) || are_rows(rows, sample.len() >= SAMPLE_BYTES, hint, grid.style)? {
         return Ok(grid);
+    }
+    // Spaces are blanks only where no cell is another one, and there a `0` may be a value.
+    if hint.alphabet.is_none() {
+        let hex = Hint { alphabet: Some(Alphabet::Hex), ..hint.clone() };
+        if bars::find(text, sample.len() >= SAMPLE_BYTES, &hex).is_some() {
+            return Err(FormatError::AmbiguousAlphabet);
+        }
     }
     as_notation(Notation::Lines)
 }

@@ -5,9 +5,10 @@
 //! form different puzzles. They do not differ if only the values of characters do, because then the
 //! puzzles have the same solutions in the same characters.
 
+use super::alphabet::INVALID;
 use super::lines::{self, is_no_puzzle, puzzle_lines};
 use super::rows::{self, LineKind, RowStyle, classify};
-use super::{Alphabet, Format, FormatError, Hint, Notation};
+use super::{Alphabet, Format, FormatError, Hint, Notation, apart};
 use crate::grid::{Grid, Order};
 
 /// 4x4, whose puzzles have as many cells as a row of [`SIXTEEN`].
@@ -141,16 +142,15 @@ fn has_layout(text: &[u8], style: RowStyle) -> bool {
 /// Checks that puzzles which are read in `letters` are not written in `hex`.
 ///
 /// `letters` can read all characters of `hex`, but `0` is a value in one and a blank in the other.
-/// It must be a blank if `hex` cannot read the line (because of a `G`, another blank than `.`, or a
-/// number above 9), or if the line has more of it than a puzzle has of one value. Any other line
-/// with a `0` fits both.
+/// It must be a blank if `hex` cannot read the line (because of a `G`, or a number above 9), or if
+/// the line has more of it than a puzzle has of one value. Any other line with a `0` fits both.
 ///
 /// Without a `0` the readings do not differ: clues have the same name in both, and so have the
 /// cells of a solution, except for one value without a clue, which is `G` in one and `0` in the
 /// other.
 ///
-/// For smaller puzzles `hex` is rare, and files compiled from several sources mix `.` and `0` for
-/// blanks. There a line fits both only if it has `.` as well as `0`.
+/// For smaller puzzles `hex` is rare, and files compiled from several sources mix blanks. There a
+/// line fits both only if it has another blank as well as `0`.
 ///
 /// # Errors
 /// [`FormatError::AmbiguousAlphabet`] if at least as many lines fit both as must be `letters`.
@@ -173,11 +173,12 @@ pub(super) fn check_letters<'a>(
             continue;
         }
         let zeros = cells.iter().filter(|&&cell| cell == b"0").count();
+        let is_blank = |cell: &&[u8]| !cell.is_empty() && rows::read_cell(&hex, cell) == Some(0);
         // Each value appears once in a row, and as often in a puzzle as that has rows.
         let is_hex = is_read(&hex)
-            && cells.iter().all(|cell| cell.len() == 1)
+            && cells.iter().all(|cell| cell.is_empty() || hex.codec.character(cell) != INVALID)
             && zeros * side <= cells.len()
-            && (format.order == SIXTEEN || cells.contains(&&b"."[..]));
+            && (format.order == SIXTEEN || cells.iter().any(is_blank));
         only_letters += usize::from(!is_hex);
         both += usize::from(is_hex && zeros > 0);
     }
@@ -191,6 +192,14 @@ pub(super) fn written_cells<'a>(format: &Format, line: &'a [u8]) -> Vec<&'a [u8]
             rows::cells(format, line).unwrap_or_default()
         }
         Notation::Grid => Vec::new(),
+        Notation::Cells => {
+            let count = format.order.cells();
+            let mut cells: Vec<_> = apart::cells(format, line).collect();
+            if cells.len() == count + 1 && cells.last().is_some_and(|cell| cell.is_empty()) {
+                cells.pop();
+            }
+            if cells.len() == count { cells } else { Vec::new() }
+        }
         _ => {
             let cells = lines::cells(format, line);
             let whole: Vec<_> = lines::characters(cells).collect();

@@ -61,8 +61,8 @@ impl Format {
             let mut cells = Vec::new();
             self.write_digits(grid.digits(), &mut cells);
             if let Ok(text) = serde_json::from_str::<&str>(old)
-                && let Some(blank) = text.bytes().find(|byte| b"0_*-?".contains(byte))
-                && self.codec.character(&[blank]) == 0
+                && let Some(blank) =
+                    text.bytes().find(|&b| b"0_*-?".contains(&b) && self.codec.decode(b) == 0)
             {
                 cells.iter_mut().filter(|cell| **cell == b'.').for_each(|cell| *cell = blank);
             }
