@@ -76,7 +76,7 @@ pub(super) fn replaced(
     old: &Grid,
     puzzle: &Grid,
 ) -> Vec<(Range<usize>, Vec<u8>)> {
-    let mut written: [Vec<u8>; MAX_SIDE + 1] = std::array::from_fn(|value| value.to_string().into_bytes());
+    let mut written: [Vec<u8>; MAX_SIDE + 1] = std::array::from_fn(|value| format.written_apart(value));
     for (field, &digit) in cells(format, text).zip(old.digits()) {
         written[usize::from(digit)] = field.to_vec();
     }
@@ -85,15 +85,26 @@ pub(super) fn replaced(
 }
 
 impl Format {
-    /// Appends the cells of a grid as numbers between commas, 0 for a blank, without a line end,
-    /// which [`Notation::Cells`] reads.
+    /// Appends the cells of a grid between commas, without a line end, which [`Notation::Cells`]
+    /// reads: numbers, 0 for a blank; in an alphabet with other symbols for these, its symbols, `.`
+    /// for a blank.
     pub fn write_numbers(&self, grid: &Grid, out: &mut Vec<u8>) {
+        let written: [Vec<u8>; MAX_SIDE + 1] = std::array::from_fn(|value| self.written_apart(value));
         for (index, &digit) in grid.digits().iter().enumerate() {
             if index > 0 {
                 out.push(b',');
             }
-            out.extend_from_slice(itoa::Buffer::new().format(digit).as_bytes());
+            out.extend_from_slice(&written[usize::from(digit)]);
         }
+    }
+
+    /// A cell of [`Self::write_numbers`].
+    fn written_apart(&self, digit: usize) -> Vec<u8> {
+        let reads = |value: u8| self.codec.decode(b'0' + value) == value;
+        if (0..=9).take(self.order.side() + 1).all(reads) {
+            return digit.to_string().into_bytes();
+        }
+        vec![self.codec.encode(u8::try_from(digit).unwrap_or(0))]
     }
 }
 
@@ -226,6 +237,53 @@ mod tests {
             read_all(&bad)[3..],
             ["Line 4 has the wrong length.", "Line 5 has an invalid character. It is '5' in column 1."]
         );
+    }
+
+    /// Cells are written so that the same alphabet reads them: where it has no digits for values, or
+    /// `0` for one, as its symbols.
+    #[test]
+    fn written_cells_are_read_back_in_every_alphabet() {
+        let puzzle: Grid = "12....1......43.".parse().unwrap();
+        let other: Grid = ".3....4.......1.".parse().unwrap();
+        let cases = [
+            ("letters", "1,2,0,0,0,0,1,0,0,0,0,0,0,4,3,0"),
+            ("ascii", "1,2,0,0,0,0,1,0,0,0,0,0,0,4,3,0"),
+            ("alpha", "A,B,.,.,.,.,A,.,.,.,.,.,.,D,C,."),
+            ("hex", "0,1,.,.,.,.,0,.,.,.,.,.,.,3,2,."),
+            ("4321", "4,3,.,.,.,.,4,.,.,.,.,.,.,1,2,."),
+            ("1234", "1,2,0,0,0,0,1,0,0,0,0,0,0,4,3,0"),
+        ];
+        for (name, wanted) in cases {
+            let format = Format::new(Notation::Cells, puzzle.order(), name.parse().unwrap()).unwrap();
+            let mut text = Vec::new();
+            format.write_numbers(&puzzle, &mut text);
+            assert_eq!(String::from_utf8_lossy(&text), wanted, "{name}");
+            // A disguise may have values that the row has not.
+            let mut rewritten = Vec::new();
+            format.rewrite(&text, &puzzle, &other, None, &mut rewritten);
+            let bare: Grid = "1...............".parse().unwrap();
+            let mut bare_text = Vec::new();
+            format.write_numbers(&bare, &mut bare_text);
+            format.rewrite(&bare_text, &bare, &other, None, &mut rewritten);
+            let mut records = Records::new(&format, &rewritten, 1);
+            let mut grid = Grid::empty(puzzle.order());
+            for _ in 0..2 {
+                assert_eq!(records.read(&mut grid).unwrap().error, None, "{name}");
+                assert_eq!(grid, other, "{name}: {}", String::from_utf8_lossy(&rewritten));
+            }
+        }
+        let sixteen = Order::ALL[3];
+        let digits: Vec<u8> = (0..=16).chain([0; 239]).collect();
+        for (name, wanted) in [("letters", "9,10,11,"), ("hex", "8,9,A,"), ("FEDCBA9876543210", "7,6,5,")] {
+            let format = Format::new(Notation::Cells, sixteen, name.parse().unwrap()).unwrap();
+            let mut text = Vec::new();
+            format.write_numbers(&Grid::from_digits(sixteen, &digits), &mut text);
+            let mut grid = Grid::empty(sixteen);
+            assert_eq!(Records::new(&format, &text, 1).read(&mut grid).unwrap().error, None, "{name}");
+            assert_eq!(grid.digits(), digits, "{name}");
+            let text = String::from_utf8(text).unwrap();
+            assert!(text.contains(wanted), "{text}");
+        }
     }
 
     #[test]
