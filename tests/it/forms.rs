@@ -112,6 +112,8 @@ fn candidates(known: &Known, row: usize, column: usize) -> String {
 
 const FORMS: &[Form] = &[
     ("lines.txt", Fate::Read, |known| table("", known, |_, k| k.puzzle.clone())),
+    ("indented.md", Fate::Read, |known| table("", known, |_, k| format!("    {}", k.puzzle))),
+    ("tabs.txt", Fate::Read, |known| table("", known, |index, k| format!("\t{} # {index}", k.puzzle))),
     ("zeros.sdm", Fate::Read, |known| table("", known, |_, k| k.puzzle.replace('.', "0"))),
     ("commented.txt", Fate::Read, |known| {
         table("# a list\n\n", known, |index, k| format!("{} # rated {index}.5", k.puzzle))

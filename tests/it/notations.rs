@@ -255,7 +255,13 @@ fn texts_are_taken_for_what_they_are() {
         assert_eq!(detected(text.as_bytes(), &Hint::default()), wanted, "{name}: {text}");
         let marked = format!("\u{FEFF}{}", text.replace('\n', "\r\n"));
         assert_eq!(detected(marked.as_bytes(), &Hint::default()), wanted, "{name}, marked, CRLF");
+        assert_eq!(detected(indented(&text).as_bytes(), &Hint::default()), wanted, "{name}, indented");
     }
+}
+
+/// The text as a block of code in Markdown or in a forum.
+fn indented(text: &str) -> String {
+    text.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") }).collect()
 }
 
 #[test]
@@ -351,6 +357,7 @@ fn hex_is_told_from_letters_or_refused() {
     };
     for Detection { name, text, wanted } in cases {
         assert_eq!(detected(text.as_bytes(), &Hint::default()), wanted, "{name}: {text}");
+        assert_eq!(detected(indented(&text).as_bytes(), &Hint::default()), wanted, "{name}, indented");
     }
     for (words, wanted) in [
         ("- - hex", "lines 16x16 hex"),
@@ -477,6 +484,7 @@ fn rows_of_16x16_puzzles_are_told_from_4x4_puzzles_or_refused() {
     };
     for Detection { name, text, wanted } in cases {
         assert_eq!(detected(text.as_bytes(), &Hint::default()), wanted, "{name}:\n{text}");
+        assert_eq!(detected(indented(&text).as_bytes(), &Hint::default()), wanted, "{name}, indented");
         let text = text.replace('\n', "\r\n");
         assert_eq!(detected(text.as_bytes(), &Hint::default()), wanted, "{name}, CRLF");
     }
@@ -600,7 +608,34 @@ fn puzzles_are_read_in_every_notation() {
             (1..=5).map(ok).collect(),
         ),
         ("-", format!("{NINE}\n{FOUR}\n{NINE}\n"), vec![ok(1), counted(2, 16), ok(3)]),
-        ("-", format!("{NINE}\n {NINE}\n\u{1}\n"), vec![ok(1), counted(2, 0), counted(3, 1)]),
+        ("-", format!("{NINE}\n ; {NINE}\n\u{1}\n"), vec![ok(1), counted(2, 0), counted(3, 1)]),
+        (
+            "-",
+            [" ", "\t", "    ", " \t ", "\u{c}"].map(|indent| format!("{indent}{NINE}\n")).concat(),
+            (1..=5).map(ok).collect(),
+        ),
+        (
+            "-",
+            format!(" {NINE} 1.5\n\t{NINE}; x\n  {NINE}#\r\n   {NINE}\t\n \t#{NINE}\n    {NINE}"),
+            vec![ok(1), ok(2), ok(3), ok(4), ok(6)],
+        ),
+        (
+            "-",
+            format!("  {NINE}\n  {}\n   {}\n", &NINE[1..], NINE.replacen('3', "q", 1)),
+            vec![ok(1), counted(2, 80), bad(3, "'q'", 5)],
+        ),
+        ("-", format!("   {NINE}\n").repeat(3), vec![ok(1), ok(2), ok(3)]),
+        (
+            "lines",
+            format!("{FOUR}\n  {FOUR}\n  x\n"),
+            vec![
+                format!("1 {FOUR}"),
+                format!("2 {FOUR}"),
+                "Line 3 has the wrong length. It has 1 cell; a 4x4 puzzle has 16.".into(),
+            ],
+        ),
+        ("-", "  .\n\t1\n".into(), vec!["1 .".into(), "2 1".into()]),
+        ("header", format!("3\n {NINE}\n{NINE}\n"), vec![length(2), ok(3)]),
         ("lines 1", "1\n.\n2\n".into(), vec!["1 1".into(), "2 .".into(), bad(3, "'2'", 1)]),
         ("- 2 hex", "0123230110323...\n".into(), vec!["1 0123230110323...".into()]),
         ("- - abcd", "abcd.0_*-bcdaaaa\n".into(), vec!["1 abcd.....bcdaaaa".into()]),

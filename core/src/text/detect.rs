@@ -144,7 +144,7 @@ pub fn skip_blank_lines(text: &[u8], at_end: bool) -> (usize, u64) {
 pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
     let first_end = memchr::memchr(b'\n', sample).map_or(sample.len(), |end| end + 1);
     let (first, below) = sample.split_at(first_end);
-    let first = trim_end(first);
+    let first = first.trim_ascii();
     let goes_on = sample.len() >= SAMPLE_BYTES;
     let layout = match hint.notation {
         Some(notation) => lay_out(notation, sample, first_end, hint)?,
@@ -260,7 +260,7 @@ pub(super) fn is_list_of_cells(first: &[u8], text: &[u8], hint: &Hint) -> bool {
     let alphabet = hint.alphabet.clone().unwrap_or_default();
     let format = Format::new(Notation::Lines, Order::ALL[0], alphabet);
     format.is_ok_and(|format| read_cell(&format, first).is_some())
-        && puzzle_lines(text).all(|line| line.len() == 1)
+        && puzzle_lines(text).all(|line| line.trim_ascii_start().len() == 1)
 }
 
 /// Whether the first line is a block size, valid or not: a whole number alone.
@@ -308,7 +308,7 @@ pub(super) fn is_grid(text: &[u8], hint: &Hint, style: RowStyle) -> bool {
     let codec = delimiting(&hint.alphabet.clone().unwrap_or_default(), Notation::Lines);
     let (mut rows, mut rulers, mut others) = (0, 0, 0);
     for line in puzzle_lines(text) {
-        if puzzle_order(codec.cells(line)).is_some() {
+        if puzzle_order(codec.cells(line.trim_ascii_start())).is_some() {
             others += 1;
             continue;
         }

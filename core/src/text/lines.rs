@@ -113,7 +113,7 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
         if format.notation != Notation::Header && is_no_puzzle(line) {
             continue;
         }
-        let error = read_cells(format, cells(format, line), puzzle).err();
+        let error = read_line(format, line, puzzle).err();
         return Some(Record {
             line: number,
             given: None,
@@ -123,13 +123,26 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
     }
 }
 
-/// The cells of a line: in `header` all of it, in the others everything before a comment.
+/// The cells of a line: in `header` all of it, in the others everything between the white space at
+/// its beginning and a comment.
 pub(super) fn cells<'a>(format: &Format, line: &'a [u8]) -> &'a [u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     match format.notation {
         Notation::Header => line.strip_suffix(b"\r").unwrap_or(line),
-        _ => format.codec.cells(trim_end(line)),
+        _ => format.codec.cells(line.trim_ascii()),
     }
+}
+
+/// Reads the cells of a line, with columns that count from its start.
+pub(super) fn read_line(format: &Format, line: &[u8], puzzle: &mut Grid) -> Result<(), Problem> {
+    let cells = cells(format, line);
+    read_cells(format, cells, puzzle).map_err(|problem| match problem {
+        // A line that was cut has more cells than can be counted.
+        Problem::WrongCellCount { .. } if offset(line, cells) + cells.len() >= MAX_LINE_BYTES => {
+            Problem::WrongLength
+        }
+        problem => problem.within(line, cells),
+    })
 }
 
 pub(super) fn read_csv<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<Record<'a>> {
@@ -326,6 +339,8 @@ fn printable(character: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grid::Order;
+    use crate::text::Alphabet;
 
     #[test]
     fn characters_are_those_of_the_text_or_bytes() {
@@ -334,6 +349,24 @@ mod tests {
         // A lone byte of Latin-1, and a character that breaks off.
         assert_eq!(split(b"a\xE9b\xF0\x9F\xA6"), [1, 1, 1, 1, 1, 1]);
         assert_eq!(split(b""), [0; 0]);
+    }
+
+    #[test]
+    fn cells_are_told_where_they_stand_behind_white_space() {
+        let format = Format::new(Notation::Lines, Order::ALL[1], Alphabet::Letters).unwrap();
+        let read = |line: &str| {
+            let mut puzzle = Grid::empty(format.order());
+            read_line(&format, line.as_bytes(), &mut puzzle).map(|()| puzzle.to_string())
+        };
+        let cells = "12....1.........";
+        assert_eq!(read(&format!(" \t{cells} \r")), Ok(cells.to_owned()));
+        let bad = read(&format!("  {}", cells.replacen('.', "é", 1)));
+        assert_eq!(bad, Err(Problem::InvalidCharacter { character: "'é'".to_owned(), column: 5 }));
+        let long = read(&format!("   {cells}1"));
+        assert_eq!(long, Err(Problem::WrongCellCount { cells: 17, order: format.order() }));
+        // Of a line that was cut, nobody knows how many cells it has.
+        let cut = read(&format!("{}{}", " ".repeat(MAX_LINE_BYTES - 9), &cells[..9]));
+        assert_eq!(cut, Err(Problem::WrongLength));
     }
 
     #[test]

@@ -134,7 +134,7 @@ impl What {
         }
         // What a user may have meant as cells has nothing but values and blanks.
         let count = |line: &[u8]| {
-            let cells = format.codec.cells(line);
+            let cells = format.codec.cells(line.trim_ascii_start());
             let all: Vec<&[u8]> = characters(cells).collect();
             let is_cell = |cell: &&[u8]| rows::read_cell(format, cell).is_some();
             (!all.is_empty() && all.iter().all(is_cell)).then_some(all.len())

@@ -246,7 +246,7 @@ impl Format {
     /// # Errors
     /// A wrong length, or the first bad character, of line `line_number`.
     pub fn read_line(&self, line: &[u8], line_number: u64, puzzle: &mut Grid) -> Result<(), PuzzleError> {
-        lines::read_cells(self, lines::cells(self, line), puzzle)
+        lines::read_line(self, line, puzzle)
             .map_err(|problem| PuzzleError { problem, line: Some(line_number) })
     }
 
@@ -259,10 +259,10 @@ impl Format {
         lines::read_plain_cells(self, cells, digits)
     }
 
-    /// The number of cells on `line`: its characters before a comment.
+    /// The number of cells on `line`: its characters before a comment, and behind white space.
     #[must_use]
     pub fn count_cells(&self, line: &[u8]) -> usize {
-        let cells = self.codec.cells(lines::trim_end(line));
+        let cells = self.codec.cells(line.trim_ascii());
         std::str::from_utf8(cells).map_or(cells.len(), |text| text.chars().count())
     }
 

@@ -208,7 +208,10 @@ pub(super) fn sampled_cells<'a>(layout: &Layout, text: &'a [u8]) -> Vec<Cow<'a, 
         }
         Notation::Jsonl => json::texts(text, &layout.keys).into_iter().map(Cow::Owned).collect(),
         Notation::Cells => Vec::new(),
-        _ => puzzle_lines(text).map(Cow::Borrowed).collect(),
+        Notation::Lines => puzzle_lines(text).map(|line| Cow::Borrowed(line.trim_ascii_start())).collect(),
+        Notation::Header | Notation::Grid | Notation::Triples => {
+            puzzle_lines(text).map(Cow::Borrowed).collect()
+        }
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) fn are_rows(
     hint: &Hint,
     style: RowStyle,
 ) -> Result<bool, FormatError> {
-    let all = || puzzle_lines(text);
+    let all = || puzzle_lines(text).map(<[u8]>::trim_ascii_start);
     let sixteens =
         || all().filter(|line| line.len() == SIXTEEN.side() && classify(line, style) == LineKind::Row);
     let rows = sixteens().count();
