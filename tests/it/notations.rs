@@ -156,6 +156,8 @@ fn texts_are_taken_for_what_they_are() {
         .collect();
     let header = "Invalid block size.";
     let one_or_header = "Invalid block size. If this is a list of 1x1 puzzles, say --notation lines.";
+    let one_or_count = "Invalid block size. If line 1 is the number of puzzles, delete it, or say --notation lines, \
+        which reads it as a bad puzzle.";
     let cases = detections! {
         "a line": NINE => "lines 9x9 letters",
         "a line with its end": format!("{NINE}\n") => "lines 9x9 letters",
@@ -192,6 +194,13 @@ fn texts_are_taken_for_what_they_are() {
         "header 0": format!("0\n{NINE}\n") => header,
         "header of fifteen digits": format!("123456789012345\n{NINE}\n") => header,
         "header of four digits": format!("1234\n{NINE}\n") => header,
+        "a list below its number": format!("49151\n{NINE}\n{NINE}\n") => one_or_count,
+        "a list of 4x4 puzzles and a bad one below their number":
+            format!("6\r\n{FOUR}\r\nx\n\n{FOUR} easy\n")
+            => one_or_count,
+        "a number above rows": format!("9\n{}\n", nine.join("\n")) => header,
+        "a number above bad lines": format!("49151\n{NINE}\n{short}\n{short}\n") => header,
+        "header 4 above puzzles": format!("4\n{NINE}\n{NINE}\n{NINE}\n{NINE}\n") => header,
         "header 1 above more than a cell": "1\n1\n.\n12\n" => header,
         "header 4 above cells": "4\n1\n.\n" => header,
         "header 3 above cells": "3\n1\n.\n" => "header 9x9 letters",
@@ -562,6 +571,16 @@ fn a_bad_block_size_is_told_with_its_line() {
     };
     assert_eq!((error.to_string().as_str(), error.code()), ("Invalid block size.", "invalid_block_size"));
     assert_eq!(error.line, Some(3));
+    let below_count = format!("\n# easy\n2000\n{NINE}\n{NINE}\n");
+    let error = reader(below_count.as_bytes(), &Hint::default()).err().unwrap();
+    assert_eq!(
+        error.to_string(),
+        "Invalid block size. If line 3 is the number of puzzles, delete it, or say --notation lines, which reads it as \
+         a bad puzzle."
+    );
+    let told = puzzles(below_count.as_bytes(), &hint("lines"));
+    let bad = "Line 3 has the wrong length. It has 4 cells; a 9x9 puzzle has 81.".to_owned();
+    assert_eq!(told, [bad, format!("4 {NINE}"), format!("5 {NINE}")]);
 }
 
 /// What each notation makes of a text: the user's words, the text, the puzzles or sentences.

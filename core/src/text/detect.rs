@@ -157,7 +157,10 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
             b"2" => Order::new(2),
             b"3" => Order::new(3),
             _ => {
-                let problem = Problem::InvalidBlockSize;
+                let is_detected = hint.notation.is_none();
+                let may_be_count = is_detected && is_count(first, whole_lines(sample), hint);
+                let problem =
+                    if may_be_count { Problem::BlockSizeOrCount } else { Problem::InvalidBlockSize };
                 return Err(FormatError::Puzzle(PuzzleError { problem, line: Some(1) }));
             }
         },
@@ -278,6 +281,24 @@ pub(super) fn is_block_size(first: &[u8], below: &[u8], hint: &Hint) -> bool {
     // A long number above a line of the same length is a row: of a grid, or of a size that is none.
     let is_row = number.len() > 2 && second.len() == number.len();
     !is_row
+}
+
+/// Whether a block size on the first line of a text, which is none, may be the number of its
+/// puzzles: it is larger than any block size, and most lines below it, at least two, have the length
+/// of a puzzle.
+fn is_count(first: &[u8], text: &[u8], hint: &Hint) -> bool {
+    let number = std::str::from_utf8(first).ok().and_then(|number| number.parse::<u64>().ok());
+    let largest = Order::ALL.into_iter().map(Order::box_side).max().unwrap_or(0);
+    if number.is_none_or(|number| number <= largest as u64) {
+        return false;
+    }
+    let codec = delimiting(&hint.alphabet.clone().unwrap_or_default(), Notation::Lines);
+    let (mut puzzles, mut lines) = (0, 0);
+    for line in puzzle_lines(text).skip(1) {
+        puzzles += usize::from(puzzle_order(codec.cells(line.trim_ascii_start())).is_some());
+        lines += 1;
+    }
+    puzzles > 1 && 2 * puzzles > lines
 }
 
 /// The whole lines of a sample: the last line of a full sample may be cut off and is dropped,

@@ -14,6 +14,9 @@ pub enum Problem {
     /// Every line is one character and the first is a whole number: a `header` file with an invalid
     /// block size, or a list of 1x1 puzzles.
     AmbiguousBlockSize,
+    /// The first line is a whole number above lines that are as long as puzzles: a `header` file
+    /// with an invalid block size, or a list below the number of its puzzles.
+    BlockSizeOrCount,
     /// There is nothing to read.
     Empty,
     /// The line has another length than its notation requires.
@@ -78,7 +81,9 @@ impl Problem {
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
-            Self::InvalidBlockSize | Self::AmbiguousBlockSize => "invalid_block_size",
+            Self::InvalidBlockSize | Self::AmbiguousBlockSize | Self::BlockSizeOrCount => {
+                "invalid_block_size"
+            }
             Self::Empty => "empty",
             Self::WrongLength | Self::WrongCellCount { .. } | Self::CellCount { .. } => "wrong_length",
             Self::InvalidCharacter { .. } | Self::OutOfRange(_) => "invalid_character",
@@ -110,6 +115,7 @@ impl Problem {
         match self {
             Self::InvalidBlockSize
             | Self::AmbiguousBlockSize
+            | Self::BlockSizeOrCount
             | Self::Empty
             | Self::WrongLength
             | Self::WrongCellCount { .. }
@@ -187,6 +193,16 @@ impl fmt::Display for PuzzleError {
             Problem::AmbiguousBlockSize => {
                 return f.write_str(
                     "Invalid block size. If this is a list of 1x1 puzzles, say --notation lines.",
+                );
+            }
+            Problem::BlockSizeOrCount => {
+                f.write_str("Invalid block size. If ")?;
+                match self.line {
+                    Some(line) => write!(f, "line {line}")?,
+                    None => f.write_str("the first line")?,
+                }
+                return f.write_str(
+                    " is the number of puzzles, delete it, or say --notation lines, which reads it as a bad puzzle.",
                 );
             }
             _ => {}

@@ -54,6 +54,7 @@ fn samples() -> Vec<PuzzleError> {
     let mut problems = vec![
         Problem::InvalidBlockSize,
         Problem::AmbiguousBlockSize,
+        Problem::BlockSizeOrCount,
         Problem::Empty,
         Problem::WrongLength,
         Problem::WrongCellCount { cells: 80, order: Order::NINE },

@@ -483,6 +483,7 @@ mod tests {
         let problems = [
             Problem::InvalidBlockSize,
             Problem::AmbiguousBlockSize,
+            Problem::BlockSizeOrCount,
             Problem::Empty,
             Problem::WrongLength,
             Problem::WrongCellCount { cells: 80, order },
