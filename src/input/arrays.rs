@@ -6,6 +6,8 @@
 
 use std::io::{self, Read};
 
+use crate::text::BYTE_ORDER_MARK;
+
 /// The bytes read at a time.
 const BUFFER_BYTES: usize = 64 * 1024;
 
@@ -63,13 +65,15 @@ impl<R: Read> Arrays<R> {
             if self.is_cells.is_none() && self.head.len() < HEAD_BYTES && !self.at_end {
                 continue;
             }
+            let is_first = self.is_cells.is_none();
             let is_cells = *self.is_cells.get_or_insert_with(|| is_like_arrays(&self.head, self.at_end));
             let read = std::mem::take(&mut self.head);
             if !is_cells {
                 self.lines = read;
                 continue;
             }
-            for byte in read {
+            let arrays = if is_first { without_mark(&read) } else { &read };
+            for &byte in arrays {
                 self.converter.take(byte, &mut self.lines);
             }
             if self.at_end {
@@ -92,10 +96,16 @@ impl<R: Read> Read for Arrays<R> {
     }
 }
 
+/// A text without the byte-order mark at its beginning.
+fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
+}
+
 /// Whether a text begins with arrays of cells: brackets, and in them numbers, short strings, and the
 /// words for nothing. Brackets may also be symbols of puzzles, so there must be something between
 /// values, and if it is the whole text all brackets must be closed.
 fn is_like_arrays(beginning: &[u8], is_whole: bool) -> bool {
+    let beginning = without_mark(beginning);
     let first = beginning.iter().find(|&&byte| byte != b'[' && !byte.is_ascii_whitespace());
     let is_cell = |byte: u8| byte.is_ascii_digit() || b"-\"'nN.".contains(&byte);
     let is_value = |byte: u8| byte.is_ascii_alphanumeric() || b"-.\"'_*?".contains(&byte);
@@ -333,6 +343,7 @@ mod tests {
         );
         let flat = array(PUZZLE, "0", "", ",");
         assert_eq!(lines(&format!("{flat}\n{flat}\n")), format!("{PUZZLE}\n{PUZZLE}\n"));
+        assert_eq!(lines(&format!("\u{FEFF}{flat}\n{flat}\n")), format!("{PUZZLE}\n{PUZZLE}\n"));
     }
 
     #[test]
@@ -370,6 +381,8 @@ mod tests {
             "[]",
             "[] words",
             "[1] 53..7....\n",
+            "\u{FEFF}[1] 53..7....\n",
+            "\u{FEFF}[Puzzle]\n53..7....\n",
             // Lists of puzzles in which a bracket is a value.
             "[\n.\n",
             "[1.2...........]\n",

@@ -6,6 +6,7 @@ use std::os::unix::fs::FileExt as _;
 
 use super::utf16::ByteOrder;
 use super::{InputError, npy};
+use crate::text::BYTE_ORDER_MARK;
 
 /// The most bytes by which a kind is recognised.
 const HEAD_BYTES: usize = 64;
@@ -224,10 +225,16 @@ impl ContentKind {
     /// The kind of what begins with `head`; `None` if that depends on further bytes, of which there
     /// are none `at_end`.
     ///
-    /// Text is recognised by its first character or two, because a terminal or a program at the
-    /// other end of a pipe may send no more before it has its answer.
+    /// Text is recognised by its first character or two, behind a byte-order mark if it has one,
+    /// because a terminal or a program at the other end of a pipe may send no more before it has its
+    /// answer.
     fn of(head: &[u8], at_end: bool) -> Option<Self> {
         let is_whole = at_end || head.len() >= HEAD_BYTES;
+        if let Some(text) = head.strip_prefix(BYTE_ORDER_MARK) {
+            let kind = Self::of(text, is_whole)?;
+            let is_text = matches!(kind, Self::Xml | Self::Arrays | Self::Addresses);
+            return Some(if is_text { kind } else { Self::Text });
+        }
         for (signature, kind) in SIGNATURES {
             if head.starts_with(signature) {
                 return Some(*kind);
@@ -344,6 +351,10 @@ mod tests {
         for text in ["1.", "..", "7.", "0\n", "# ", "{\"", "\u{FEFF}", "\u{250C}"] {
             assert_eq!(ContentKind::of(&text.as_bytes()[..2], false), Some(ContentKind::Text), "{text}");
         }
+        for text in ["1.", "..", "{\"", "[P", "\u{250C}"] {
+            let marked = format!("\u{FEFF}{text}");
+            assert_eq!(ContentKind::of(marked.as_bytes(), false), Some(ContentKind::Text), "{marked}");
+        }
         assert_eq!(ContentKind::of(b".", false), None);
         assert_eq!(ContentKind::of(b".", true), Some(ContentKind::Text));
         assert_eq!(ContentKind::of(b"", true), Some(ContentKind::Text));
@@ -363,6 +374,27 @@ mod tests {
         assert_eq!(kind(b"\xFF\xFE1\0"), Some(ContentKind::Utf16(ByteOrder::Little)));
         assert_eq!(kind(b"\xFF\xFE\0"), None);
         assert_eq!(kind(b"7z1"), Some(ContentKind::Text));
+    }
+
+    #[test]
+    fn kinds_of_text_are_known_behind_a_byte_order_mark() {
+        let kind = |text: &str, at_end| ContentKind::of(format!("\u{FEFF}{text}").as_bytes(), at_end);
+        for (text, wanted) in [
+            ("[[1, 2", ContentKind::Arrays),
+            ("<?xml version", ContentKind::Xml),
+            ("<opensudoku>", ContentKind::Xml),
+            ("https://example.org/", ContentKind::Addresses),
+        ] {
+            assert_eq!(kind(text, false), Some(wanted), "{text}");
+            assert_eq!(kind(&format!("{text}{}", ".".repeat(HEAD_BYTES)), false), Some(wanted), "{text}");
+            assert_eq!(kind(&text[..1], false), None, "{text}");
+            assert_eq!(kind(&text[..1], true), Some(ContentKind::Text), "{text}");
+        }
+        // What is no text has no such mark.
+        for text in ["", "PK\u{3}\u{4}", "PAR1", "\0\0\0\0"] {
+            assert_eq!(kind(text, true), Some(ContentKind::Text), "{text}");
+        }
+        assert_eq!(kind(&"h".repeat(HEAD_BYTES), false), Some(ContentKind::Text));
     }
 
     #[test]

@@ -317,11 +317,13 @@ const FORMS: &[Form] = &[
     }),
 ];
 
-/// A text as it is, with the line ends of DOS, and as Windows programs call Unicode.
-fn writings(text: &str) -> [(&'static str, Vec<u8>); 3] {
+/// A text as it is, with the line ends of DOS, with a byte-order mark, and as Windows programs call
+/// Unicode.
+fn writings(text: &str) -> [(&'static str, Vec<u8>); 4] {
     let dos = text.replace('\n', "\r\n");
+    let marked = format!("\u{FEFF}{text}").into_bytes();
     let wide = format!("\u{FEFF}{dos}").encode_utf16().flat_map(u16::to_le_bytes).collect();
-    [("plain", text.as_bytes().to_vec()), ("dos", dos.into_bytes()), ("utf16", wide)]
+    [("plain", text.as_bytes().to_vec()), ("dos", dos.into_bytes()), ("marked", marked), ("utf16", wide)]
 }
 
 #[test]
