@@ -82,12 +82,16 @@ pub(crate) struct Named<'a> {
 }
 
 impl Named<'_> {
-    /// The name for a command that users can copy: `FILE` where the input has none, or has one that
-    /// a shell would not take as it is.
+    /// The name for a command that users can copy: `FILE` where there is no such name.
     pub(super) fn file(&self) -> &str {
+        self.plain_name().unwrap_or("FILE")
+    }
+
+    /// The name, if the input has one that a shell takes as it is.
+    pub(super) fn plain_name(&self) -> Option<&str> {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+,@".contains(&byte);
         let is_word = self.name.bytes().all(is_plain) && !self.name.starts_with('-');
-        if self.is_file && is_word { self.name } else { "FILE" }
+        (self.is_file && is_word).then_some(self.name)
     }
 
     /// The error of an input that is refused; what it is follows its name.

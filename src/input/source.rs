@@ -85,6 +85,7 @@ impl Source {
             let file = io::stdin().as_fd().try_clone_to_owned().map(File::from);
             let file = file.map_err(|error| InputError::io(&name, error))?;
             let metadata = file.metadata().map_err(|error| InputError::io(&name, error))?;
+            refuse_folder(&metadata, &Named { name: &name, is_file: false })?;
             return Self::of_file(name, file, &metadata);
         }
         let name = path.display().to_string();
@@ -98,6 +99,7 @@ impl Source {
     /// The system's, with the name.
     pub fn file(name: String, file: File, may_map: bool) -> Result<Self, InputError> {
         let metadata = file.metadata().map_err(|error| InputError::io(&name, error))?;
+        refuse_folder(&metadata, &Named { name: &name, is_file: true })?;
         // Files of /proc claim to be regular and 0 bytes long, but have content.
         let is_regular = metadata.is_file() && metadata.len() > 0;
         if !is_regular {
@@ -415,6 +417,16 @@ fn unpacked(content: Box<dyn Read + Send>, input: &Named<'_>) -> Result<Box<dyn 
             Err(input.refused("is compressed twice: decompress it once, and read what comes out."))
         }
     }
+}
+
+/// The error of a folder, for which the system has words but no advice.
+fn refuse_folder(metadata: &Metadata, input: &Named<'_>) -> Result<(), InputError> {
+    if !metadata.is_dir() {
+        return Ok(());
+    }
+    let all =
+        input.plain_name().map(|folder| format!(", {}/* for all of them", folder.trim_end_matches('/')));
+    Err(input.refused(&format!("is a folder: name its files{}.", all.unwrap_or_default())))
 }
 
 /// The identity of a file that stores what is written to it.

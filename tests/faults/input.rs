@@ -204,7 +204,7 @@ fn no_files() -> Seen {
     let cases = [
         (&empty, format!("{empty} is empty.")),
         (&blank, format!("{blank} is empty.")),
-        (&folder.root(), format!("{}: Is a directory (os error 21)", folder.root())),
+        (&folder.root(), format!("{0} is a folder: name its files, {0}/* for all of them.", folder.root())),
         (&missing, format!("{missing}: No such file or directory (os error 2)")),
     ];
     let out = folder.path("out");

@@ -247,7 +247,7 @@ fn several_inputs_are_looked_at_before_one_is_answered() {
     for (bad, sentence) in [
         ("missing.txt", format!("missing.txt: {MISSING}\n")),
         ("empty.txt", "empty.txt is empty.\n".to_owned()),
-        (".", ".: Is a directory (os error 21)\n".to_owned()),
+        (".", ". is a folder: name its files, ./* for all of them.\n".to_owned()),
     ] {
         assert_gives(&several.run(&["nine.txt", bad, "-o", "out.txt"]), 2, "", &sentence);
         assert!(!several.folder.exists("out.txt"));

@@ -354,7 +354,7 @@ fn what_cannot_be_read_is_named() {
     for (file, sentence) in [
         (&empty, format!("{empty} is empty.\n")),
         (&blank, format!("{blank} is empty.\n")),
-        (&folder, format!("{folder}: Is a directory (os error 21)\n")),
+        (&folder, format!("{folder} is a folder: name its files, {folder}/* for all of them.\n")),
         (&missing, format!("{missing}: No such file or directory (os error 2)\n")),
     ] {
         for command in ["solve", "validate", "check", "count", "show"] {

@@ -235,7 +235,12 @@ fn odd_files_are_read_or_told_by_name() {
         let message = |path: &Path| read(path, may_map).err().unwrap().to_string();
         assert_eq!(message(&path), format!("{} is empty.", path.display()));
         let root = folder.0.path();
-        assert_eq!(message(root), format!("{}: Is a directory (os error 21)", root.display()));
+        let sentence = format!("{0} is a folder: name its files, {0}/* for all of them.", root.display());
+        assert_eq!(message(root), sentence);
+        assert_eq!(message(&root.join("")), sentence.replacen(" is", "/ is", 1));
+        let spaced = root.join("my lists");
+        fs::create_dir_all(&spaced).unwrap();
+        assert_eq!(message(&spaced), format!("{} is a folder: name its files.", spaced.display()));
         let missing = root.join("missing");
         assert_eq!(
             message(&missing),

@@ -69,7 +69,11 @@ impl List {
             bail!("`-` is where these commands come from. Paste the puzzle as it is, or name a file.");
         }
         // Opening it gives the system's error for a missing file.
-        if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
+        let metadata = fs::metadata(path);
+        if metadata.as_ref().is_ok_and(fs::Metadata::is_dir) {
+            bail!("{} is a folder. Name one of its files.", path.display());
+        }
+        if metadata.is_ok_and(|metadata| !metadata.is_file()) {
             bail!("{} is no regular file. Here a file is read more than once.", path.display());
         }
         Self::validated(ListSource::File(path.to_owned()), hint, pool, cancel)

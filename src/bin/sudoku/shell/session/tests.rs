@@ -167,7 +167,7 @@ fn wrong_input_is_answered_with_a_sentence() {
         ("open nosuch.txt", "nosuch.txt: No such file or directory"),
         ("solve nosuch.txt", "nosuch.txt: No such file or directory"),
         ("solve\nnosuch.txt", "nosuch.txt: No such file or directory"),
-        ("open /", "/: Is a directory"),
+        ("open /", "/ is a folder. Name one of its files."),
         ("open /dev/zero", "/dev/zero is no regular file."),
         ("open -", "`-` is where these commands come from."),
         ("example 7", "`7` is no side of a puzzle. It is 1, 4, 9, 16 or 25."),
