@@ -45,6 +45,14 @@ pub enum WorkloadError {
     /// The input holds no puzzles.
     #[error("{0} is empty.")]
     Empty(String),
+    /// There are not as many answers as puzzles.
+    #[error("{puzzles} puzzles have {answers} answers. This is a bug.")]
+    Miscounted {
+        /// The number of puzzles.
+        puzzles: usize,
+        /// The number of answers.
+        answers: usize,
+    },
     /// The caller's flag was set.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
@@ -104,7 +112,8 @@ struct Solved {
 
 impl Workload {
     /// Reads the puzzles of an input, [`MAX_PUZZLES`] at most, and solves them. Bad lines are kept,
-    /// because they are answered too, unless the notation has several lines a puzzle.
+    /// because they are answered too. Left out are bad puzzles of several lines, very long lines, and
+    /// the blank lines and comments of a `header` file, which have no answer in a list.
     ///
     /// # Errors
     /// [`WorkloadError`].
@@ -130,7 +139,9 @@ impl Workload {
                 let raw = &raw[memchr::memrchr(b'\n', raw).map_or(0, |end| end + 1)..];
                 match record.error {
                     None => format.write_cells(&puzzle, &mut text),
-                    Some(_) if from.is_by_line() && raw.len() <= MAX_LINE_BYTES => {
+                    Some(_)
+                        if from.is_by_line() && raw.len() <= MAX_LINE_BYTES && is_answered(&format, raw) =>
+                    {
                         text.extend_from_slice(raw);
                     }
                     Some(_) => {
@@ -176,6 +187,9 @@ impl Workload {
             all.errors.extend(part.errors);
         }
         let answers = LineTable { text: all.text.into(), ends: all.ends };
+        if answers.count() != puzzles.count() {
+            return Err(WorkloadError::Miscounted { puzzles: puzzles.count(), answers: answers.count() });
+        }
         Ok(Self { format, puzzles, answers, errors: all.errors, left_out })
     }
 
@@ -321,6 +335,11 @@ impl Workload {
             |text: &[u8]| String::from_utf8_lossy(&text[..text.len().min(MAX_QUOTED_BYTES)]).into_owned();
         format!("puzzle {}, `{}`, got `{}`", index + 1, cut(self.puzzles.line(index)), cut(answer))
     }
+}
+
+/// Whether a line has an answer in a list of puzzles: it is neither blank nor a comment.
+fn is_answered(format: &Format, line: &[u8]) -> bool {
+    Records::new(format, line, 1).read(&mut Grid::empty(format.order())).is_some()
 }
 
 const GAVE_UP: &str = "gave_up";
@@ -496,6 +515,18 @@ mod tests {
         assert_eq!(ranges(100, Some(7)), [0..5, 0..2]);
         assert_eq!(workload.lines(&(3..5)), "12\n123....4........\n");
         assert_eq!(workload.entries(&(3..5)), ["12", "123....4........"]);
+    }
+
+    #[test]
+    fn lines_of_a_header_file_that_are_no_puzzles_of_a_list_are_left_out() {
+        let workload = workload("2\n12.4341221434321\n\n# 7\n12\n  \n.234341221434321\n\n");
+        assert_eq!((workload.count(), workload.left_out()), (3, 4));
+        assert_eq!(workload.answers.count(), 3);
+        assert_eq!(workload.lines(&(0..3)), "12.4341221434321\n12\n.234341221434321\n");
+        let ours = String::from_utf8(workload.answers.text.to_vec()).unwrap();
+        assert!(ours.contains("error: Line 2 has the wrong length."), "{ours}");
+        let judged = workload.judge_lines(&(0..3), ours.as_bytes());
+        assert_eq!((judged.right, judged.wrong), (3, 0));
     }
 
     #[test]

@@ -242,7 +242,9 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     };
     if workload.left_out() > 0 && !args.progress.quiet {
         let bad = print::counted(workload.left_out(), "bad puzzle");
-        print::status_line(&format!("{bad} cannot be written on one line and are left out."));
+        print::status_line(&format!(
+            "{bad} left out, because a list of one puzzle a line has no place for it."
+        ));
     }
 
     let milliseconds = u64::try_from(plan.duration.as_millis()).unwrap_or(u64::MAX);
