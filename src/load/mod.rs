@@ -327,7 +327,7 @@ async fn load(
         clients.push(of_servers);
     }
 
-    let message_rate = plan.rate.map(|rate| rate / plan.message_puzzles as f64);
+    let message_rate = plan.rate.map(|rate| rate * workload.messages_per_puzzle(plan.message_puzzles));
     let pacer = Arc::new(Pacer::new(plan.duration, message_rate));
     let run = Arc::new(LoadRun {
         plan: plan.clone(),

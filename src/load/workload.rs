@@ -228,6 +228,13 @@ impl Workload {
         (size > 0).then(|| first..first + size)
     }
 
+    /// The messages in which the workload is sent once, for each of its puzzles. A message is shorter
+    /// than `size` at the end of the workload.
+    pub(crate) fn messages_per_puzzle(&self, size: usize) -> f64 {
+        let count = self.puzzles.count();
+        count.div_ceil(size.min(count)) as f64 / count as f64
+    }
+
     /// Puzzles as whole lines.
     pub(crate) fn lines(&self, range: &Range<usize>) -> Bytes {
         self.puzzles.text.slice(self.puzzles.span(range))
@@ -515,6 +522,16 @@ mod tests {
         assert_eq!(ranges(100, Some(7)), [0..5, 0..2]);
         assert_eq!(workload.lines(&(3..5)), "12\n123....4........\n");
         assert_eq!(workload.entries(&(3..5)), ["12", "123....4........"]);
+    }
+
+    #[test]
+    fn a_round_has_as_many_messages_as_are_sent() {
+        let workload = workload(PUZZLES);
+        for (size, messages) in [(1, 5), (2, 3), (4, 2), (5, 1), (1024, 1)] {
+            let sent = (0..).map_while(|number| workload.message(number, size, Some(5))).count();
+            assert_eq!(sent, messages);
+            assert!((workload.messages_per_puzzle(size) - messages as f64 / 5.0).abs() < 1e-9, "{size}");
+        }
     }
 
     #[test]
