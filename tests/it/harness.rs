@@ -321,6 +321,13 @@ pub fn known_puzzles() -> Vec<KnownPuzzle> {
     text.lines().filter(|line| !line.starts_with('#')).map(known).collect()
 }
 
+/// The most memory that a process has had, in KiB.
+pub fn peak_memory(id: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
 /// Different 9x9 puzzles with one solution: disguises of those in the fixture of the strategies.
 pub fn unique_puzzles(count: usize) -> Vec<String> {
     let is_unique = |known: &KnownPuzzle| known.solutions == 1 && known.puzzle.order() == Order::NINE;

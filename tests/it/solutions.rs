@@ -290,13 +290,6 @@ fn a_search_that_is_given_up_says_so_behind_its_solutions() {
     assert!(stderr(&output).contains("cut off at --limit"), "{}", stderr(&output));
 }
 
-/// The most memory that a process has had, in KiB.
-fn peak_memory(id: u32) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse().unwrap()
-}
-
 /// Arguments for more solutions than anyone will wait for.
 const ENDLESS: [&str; 7] = ["solutions", "-n", "all", "--node-limit", "1000000000000", "-j", "2"];
 
@@ -319,7 +312,7 @@ fn endless_solutions_flow_in_order_and_in_bounded_memory() {
         assert!(first == line + str::from_utf8(&rest).unwrap());
         let mut more = vec![0; 20 << 20];
         reader.read_exact(&mut more).unwrap();
-        let memory = peak_memory(child.id());
+        let memory = harness::peak_memory(child.id());
         assert!(memory < 64 << 10, "{memory} KiB");
         // A reader who has seen enough ends it.
         drop(reader);

@@ -1,7 +1,9 @@
 //! `sudoku canon`, `dedup`, `disguise` and `split`: puzzles that are the same but for symmetry.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::process::Output;
+use std::fs;
+use std::io::{BufReader, Read as _};
+use std::process::{Output, Stdio};
 
 use crate::harness::{
     self, Folder, Random, assert_solves, disguise, grid, large_list, stderr, stdout, succeeded, sudoku, text,
@@ -396,6 +398,44 @@ fn disguises_keep_columns_solutions_and_the_form() {
         "{}",
         stderr(&disguised)
     );
+}
+
+#[test]
+fn a_million_disguises_of_long_rows_flow_in_bounded_memory() {
+    let folder = Folder::new();
+    let puzzle = &different_puzzles()[0];
+    let row = format!("{puzzle},{}\n", "x".repeat(2_000));
+    let table = folder.write("table.csv", format!("puzzle,note\n{}", row.repeat(4)));
+    let args = ["disguise", "--seed", "7", "-j", "2", &table, "-n"];
+    let some = stdout(&run(&[&args[..], &["1000"]].concat()));
+    let first = &some[..1_000 * row.len()];
+    let million = [&args[..], &["1000000"]].concat();
+    let mut child = sudoku(&million).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut reader = BufReader::new(child.stdout.take().unwrap());
+    let mut read = vec![0; first.len()];
+    reader.read_exact(&mut read).unwrap();
+    assert!(read == first.as_bytes());
+    let mut more = vec![0; 20 << 20];
+    reader.read_exact(&mut more).unwrap();
+    let memory = harness::peak_memory(child.id());
+    assert!(memory < 96 << 10, "{memory} KiB");
+    // A reader who has seen enough ends it.
+    drop(reader);
+    let output = child.wait_with_output().unwrap();
+    succeeded(&output);
+    assert_eq!(stderr(&output), "");
+
+    // An interrupt does not wait for the rest of a row, and a file is complete or absent.
+    let out = folder.path("out.csv");
+    let child = sudoku(&[&million[..], &["-o", &out]].concat()).stderr(Stdio::piped()).spawn().unwrap();
+    harness::eventually("a partial file", || {
+        fs::metadata(folder.path(".out.csv.sudoku-partial")).is_ok_and(|found| found.len() > 1_000_000)
+    });
+    harness::signal(&child, "-INT");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(stderr(&output).starts_with("Interrupted. Stopped after 0 rows"), "{}", stderr(&output));
+    assert_eq!(folder.names(), ["table.csv"]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Disguises of many puzzles, each with its solution.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 use super::named_tally::{Counters, HasCounters};
 use super::{Block, add_counts, copy_row, read_rows};
@@ -88,8 +89,27 @@ pub fn write_disguises(
     out: &mut Vec<u8>,
 ) -> DisguiseTally {
     let mut tally = DisguiseTally::default();
+    write_disguises_in_parts(format, task, block, out, &mut tally, |_, _| ControlFlow::Continue(()));
+    tally
+}
+
+/// Writes what [`write_disguises`] does, and adds to a tally. `pass_on` is called with both after
+/// each row that is written, and may take what they hold, because a million disguises of a row are
+/// longer than memory. `Break` ends the block.
+pub fn write_disguises_in_parts(
+    format: &Format,
+    task: &DisguiseTask,
+    block: Block<'_>,
+    out: &mut Vec<u8>,
+    tally: &mut DisguiseTally,
+    mut pass_on: impl FnMut(&mut Vec<u8>, &mut DisguiseTally) -> ControlFlow<()>,
+) {
     let mut given = Grid::empty(format.order());
+    let mut is_wanted = true;
     read_rows(format, block, |row| {
+        if !is_wanted {
+            return;
+        }
         tally.puzzles += 1;
         let solution = match row.given.map(|text| format.read_cells(text, &mut given)) {
             None => Ok(None),
@@ -103,28 +123,72 @@ pub fn write_disguises(
                 let code = PuzzleError { problem, line: None }.code();
                 *tally.errors.entry(code).or_default() += 1;
                 tally.written += 1;
-                return copy_row(row.text, out);
+                copy_row(row.text, out);
+                is_wanted = pass_on(out, tally).is_continue();
+                return;
             }
         };
         if task.with_original {
             tally.written += 1;
             copy_row(row.text, out);
+            is_wanted = pass_on(out, tally).is_continue();
         }
         for number in 0..task.times {
+            if !is_wanted {
+                return;
+            }
             tally.written += 1;
             let disguise = task.disguise(format, row.line, number);
             let solution = solution.map(|solution| disguise.apply(solution));
             format.rewrite(row.text, puzzle, &disguise.apply(puzzle), solution.as_ref(), out);
+            is_wanted = pass_on(out, tally).is_continue();
         }
     });
-    tally
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::named_tally::check_names;
     use super::*;
-    use crate::text::Problem;
+    use crate::grid::Order;
+    use crate::text::{Alphabet, Notation, Problem};
+
+    #[test]
+    fn parts_together_are_what_is_written_at_once() {
+        let format = Format::new(Notation::Lines, Order::ALL[1], Alphabet::Letters).unwrap();
+        let block = Block { text: b"12..34..........\n11..\n1...............\n", first_line: 1 };
+        let task = DisguiseTask { times: 50, seed: 7, with_original: true };
+        let mut whole = Vec::new();
+        let all = write_disguises(&format, &task, block, &mut whole);
+        assert_eq!((all.puzzles, all.written, all.error_count()), (3, 103, 1));
+
+        let (mut parts, mut sum) = (Vec::new(), DisguiseTally::default());
+        let mut longest = 0;
+        let take = |out: &mut Vec<u8>, tally: &mut DisguiseTally| {
+            longest = longest.max(out.len());
+            if out.len() >= 100 {
+                parts.append(out);
+                sum.add(&std::mem::take(tally));
+            }
+            ControlFlow::Continue(())
+        };
+        let (mut out, mut tally) = (Vec::new(), DisguiseTally::default());
+        write_disguises_in_parts(&format, &task, block, &mut out, &mut tally, take);
+        parts.append(&mut out);
+        sum.add(&tally);
+        assert!(parts == whole && longest < 200);
+        assert_eq!(sum, all);
+
+        // Nothing is written after a break, whichever row it follows.
+        for rows in 1..=103 {
+            let (mut out, mut tally) = (Vec::new(), DisguiseTally::default());
+            write_disguises_in_parts(&format, &task, block, &mut out, &mut tally, |_, tally| {
+                if tally.written == rows { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+            assert_eq!(tally.written, rows);
+            assert!(whole.starts_with(&out));
+        }
+    }
 
     #[test]
     fn a_tally_is_known_by_its_names() {

@@ -78,7 +78,7 @@ pub use checker::{CheckTally, CheckTask, CheckedRow, Checkers, Finding, Mistake}
 pub use columns::{AddedColumn, AddedColumns, NoAddedColumn, RowBuilder, RowForm, RowWriter};
 pub use compact_tally::{CompactMetrics, CompactTally};
 pub use costs::{Cost, Costs};
-pub use disguiser::{DisguiseTally, DisguiseTask, write_disguises};
+pub use disguiser::{DisguiseTally, DisguiseTask, write_disguises, write_disguises_in_parts};
 pub use entries::Entries;
 pub use enumerators::{EnumerateTally, EnumerateTask, Enumerators, SolutionEvent, SolutionRow};
 pub use minimizer::{MinimizeTally, MinimizeTask, Minimizers};

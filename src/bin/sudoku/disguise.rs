@@ -131,8 +131,12 @@ pub fn run(args: &DisguiseArgs) -> Result<ExitCode, EarlyEnd> {
         let earlier = if inputs.len() == 1 { disguised.tally.written } else { 0 };
         offline::disguise(reader, task, &pool, &cancel, |part| {
             disguised.tally.add(&part.tally);
-            bar.advance(part.end, disguised.tally.written - earlier, "rows", begin);
-            Ok(output.add_rows(part.end, part.prefix, &part.text, part.tally.puzzles, disguised.named())?)
+            bar.advance(part.done, disguised.tally.written - earlier, "rows", begin);
+            if !part.is_complete {
+                return Ok(output.write(&part.text)?);
+            }
+            let rows = disguised.tally.puzzles - output.progress().tally.answers;
+            Ok(output.add_rows(part.done, part.prefix, &part.text, rows, disguised.named())?)
         })
     })?;
     let Disguised { tally, seed } = disguised;
