@@ -130,7 +130,12 @@ pub fn write_disguises_in_parts(
         };
         if task.with_original {
             tally.written += 1;
-            copy_row(row.text, out);
+            if format.is_by_line() {
+                copy_row(row.text, out);
+            } else {
+                // On a line of its own, as its disguises are.
+                format.rewrite(row.text, puzzle, puzzle, None, out);
+            }
             is_wanted = pass_on(out, tally).is_continue();
         }
         for number in 0..task.times {
@@ -152,6 +157,18 @@ mod tests {
     use super::*;
     use crate::grid::Order;
     use crate::text::{Alphabet, Notation, Problem};
+
+    #[test]
+    fn a_puzzle_of_several_lines_stands_on_one_before_its_disguises() {
+        let format = Format::new(Notation::Grid, Order::ALL[1], Alphabet::Letters).unwrap();
+        let block = Block { text: b"12 ..\n34 ..\n.. ..\n.. ..\n\n", first_line: 1 };
+        let task = DisguiseTask { times: 2, seed: 7, with_original: true };
+        let mut out = Vec::new();
+        write_disguises(&format, &task, block, &mut out);
+        let lines: Vec<&str> = str::from_utf8(&out).unwrap().lines().collect();
+        assert_eq!(lines[0], "12..34..........");
+        assert!(lines.len() == 3 && lines.iter().all(|line| line.len() == 16), "{lines:?}");
+    }
 
     #[test]
     fn parts_together_are_what_is_written_at_once() {
