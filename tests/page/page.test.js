@@ -991,6 +991,58 @@ describe("7. bulk", () => {
   );
 
   visit(
+    "a table in several parts has the names of its columns in every part, and its errors are listed",
+    async (visit, page) => {
+      const [puzzle, answer] = [EASY, EASY_SOLUTION];
+      const rows = Array.from({ length: 20_000 }, (_, at) => `${at},${at === 17_000 ? "12" : puzzle},x${at}`);
+      // A heading of unknown names is one above a row with as many fields only. This second part begins
+      // with a row that has fewer, so its columns have numbers.
+      const words = "number,cells,words";
+      let bytes = words.length + 1;
+      const border = rows.findIndex((row) => (bytes += row.length + 1) > 1_000_000);
+      const short = Array.from({ length: 30 }, (_, at) => border + at);
+      const ragged = rows.map((row, at) => (short.includes(at) ? String(at) : row));
+      for (const [name, heading, lines, bad] of [
+        ["table.csv", "id,puzzle,note", rows, [17_000]],
+        ["bom.csv", "\ufeff# a table\n\nid,puzzle,note", rows, [17_000]],
+        ["words.csv", words, ragged, [...short, 17_000]],
+        ["bare.csv", "", rows, [17_000]],
+      ]) {
+        await page.click("#view-bulk");
+        await page.selectOption("#bulk-output", "4");
+        await page.setInputFiles(
+          "#bulk-file",
+          write(name, `${heading ? `${heading}\n` : ""}${lines.join("\n")}\n`),
+        );
+        await visit.text("#bulk-name", name);
+        await visit.text("#bulk-status", /^Done: 20,000 answers in /);
+        const listed = bad.map((at) => `Row ${(at + 1).toLocaleString("en-US")}: wrong_length`);
+        assert.deepEqual(await page.locator("#bulk-error-list li").allTextContents(), listed, name);
+        const downloading = page.waitForEvent("download");
+        await page.click("#bulk-download");
+        const objects = fs
+          .readFileSync(await (await downloading).path(), "utf8")
+          .trimEnd()
+          .split("\n")
+          .map((line) => JSON.parse(line));
+        assert.equal(objects.length, 20_000, name);
+        const [id] = heading ? heading.split("\n").at(-1).split(",") : ["column_1"];
+        assert.ok(
+          objects.every((object, at) => Number(object[id] ?? object.column_1) === at),
+          `${name}: every row in order`,
+        );
+        assert.ok(
+          objects.every((object) => id in object || name === "words.csv"),
+          `${name}: by the name of its column`,
+        );
+        const isSolved = (at) => objects[at].solution === answer && !objects[at].error;
+        assert.ok(isSolved(0) && isSolved(19_999), name);
+      }
+    },
+    { variants: [DESKTOP] },
+  );
+
+  visit(
     "500,000 puzzles",
     async (visit, page) => {
       const some = fs.readFileSync(path.join(fixtures, "good/nine.header"), "utf8").split("\n").slice(1, 7);

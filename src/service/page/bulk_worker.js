@@ -11,6 +11,7 @@ import {
   IN_FLIGHT,
   MOST_BYTES,
   asTextOfItsOwn,
+  headingOf,
   refuseParts,
   slicesOf,
   textOf,
@@ -45,7 +46,7 @@ async function solve(file, task, controller) {
   const { signal } = controller;
   if (file.size === 0) throw new CallError("malformed", `${file.name} is empty.`);
   const text = await textOf(file);
-  const format = await detect(text, file.name, signal);
+  const { format, heading } = await detect(text, file.name, signal);
   /** @type {string[]} */
   const errorLines = [];
   let answers = 0;
@@ -62,11 +63,11 @@ async function solve(file, task, controller) {
     const parts = [];
     for (const message of messages) {
       const response = readSolveLinesResponse(message);
+      if (response.errors && errorLines.length < MOST_ERRORS) {
+        listErrors(response.lines, task, answers, errorLines);
+      }
       answers += response.answers;
       errors += response.errors;
-      if (response.errors && errorLines.length < MOST_ERRORS) {
-        listErrors(response.lines, task, errorLines);
-      }
       parts.push(response.lines);
     }
     const lines = new Blob(parts);
@@ -83,12 +84,7 @@ async function solve(file, task, controller) {
   for await (const slice of slicesOf(text)) {
     signal.throwIfAborted();
     if (!(slice.start === 0 && slice.isLast)) refuseParts(format.notation);
-    const sent = asTextOfItsOwn(slice.text, slice.firstLine, format);
-    const answer = streamBinary(
-      "SolveLines",
-      solveLinesRequest(sent.text, format, task, sent.firstLine),
-      signal,
-    );
+    const answer = answersTo(slice, format, heading, task, signal);
     // An answer that fails is looked at in its turn, not as an error that nobody handles.
     answer.catch(() => {});
     waiting.push({ slice, answer });
@@ -99,18 +95,41 @@ async function solve(file, task, controller) {
 }
 
 /**
- * The format of a list, by its first lines.
+ * The answers to a slice, as messages.
+ * @param {Slice} slice
+ * @param {Format} format
+ * @param {Blob | null} heading
+ * @param {BulkTask} task
+ * @param {AbortSignal} signal
+ * @returns {Promise<Bytes[]>}
+ */
+async function answersTo(slice, format, heading, task, signal) {
+  /** @param {Blob | null} above */
+  const ask = (above) => {
+    const sent = asTextOfItsOwn(slice.text, slice.firstLine, format, above);
+    const request = solveLinesRequest(sent.text, format, task, sent.firstLine);
+    return streamBinary("SolveLines", request, signal);
+  };
+  const messages = await ask(heading);
+  if (!heading || slice.firstLine === 1) return messages;
+  // Whether a line is a heading may depend on the one below it, and a row that is none has an answer.
+  const answers = messages.reduce((sum, message) => sum + readSolveLinesResponse(message).answers, 0);
+  return answers === slice.puzzleLines ? messages : ask(null);
+}
+
+/**
+ * The format of a list, by its first lines, and its heading if it is a table.
  * @param {Blob} text
  * @param {string} name
  * @param {AbortSignal} signal
- * @returns {Promise<Format>}
+ * @returns {Promise<{format: Format, heading: Blob | null}>}
  */
 async function detect(text, name, signal) {
   const samples = text.size <= SAMPLE ? [text.size] : [SAMPLE, MOST_BYTES];
   for (const bytes of samples) {
     for await (const slice of slicesOf(text, bytes)) {
-      const { format, error } = await validateFirst(name, slice, signal, true);
-      if (format) return format;
+      const { format, puzzles, error } = await validateFirst(name, slice, signal, true);
+      if (format) return { format, heading: await headingOf(slice, format, puzzles) };
       // A sample of comments says nothing; the first megabyte has to.
       if (bytes === samples.at(-1)) throw new CallError("malformed", error ?? `${name} holds no puzzle.`);
       break;
@@ -123,13 +142,14 @@ async function detect(text, name, signal) {
  * Adds the errors among some answers to the list.
  * @param {Uint8Array} lines
  * @param {BulkTask} task
+ * @param {number} before the answers before these
  * @param {string[]} errorLines
  */
-function listErrors(lines, task, errorLines) {
+function listErrors(lines, task, before, errorLines) {
   const text = new TextDecoder().decode(lines);
-  for (const line of text.split("\n")) {
+  for (const [index, line] of text.split("\n").entries()) {
     if (errorLines.length >= MOST_ERRORS) return;
-    const sentence = errorOf(line, task);
+    const sentence = errorOf(line, task, before + index + 1);
     if (sentence) errorLines.push(sentence);
   }
 }
@@ -138,10 +158,15 @@ function listErrors(lines, task, errorLines) {
  * The sentence of an answer that is an error, or an empty text.
  * @param {string} line
  * @param {BulkTask} task
+ * @param {number} number the number of the answer, from 1
  */
-function errorOf(line, task) {
+function errorOf(line, task, number) {
   if (task.output === 4) {
-    return line ? String(JSON.parse(line).error?.message ?? "") : "";
+    if (!line) return "";
+    const { error } = JSON.parse(line);
+    // A row of a table has the code of the error, and no line.
+    if (typeof error === "string") return error && `Row ${number.toLocaleString("en-US")}: ${error}`;
+    return String(error?.message ?? "");
   }
   const at = line.indexOf(ERROR);
   return at < 0 ? "" : line.slice(at + ERROR.length);

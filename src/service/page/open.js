@@ -99,12 +99,14 @@ function askWorker(request) {
 export async function openFile(file) {
   openingProgress.value = 0;
   openingText.textContent = "";
-  const timer = setTimeout(() => (opening.hidden = false), PATIENCE);
   const mine = ++openings;
+  const timer = setTimeout(() => {
+    if (mine === openings) opening.hidden = false;
+  }, PATIENCE);
   try {
     const { puzzles, first } = await askWorker({ type: "open", file });
     const get = (/** @type {number} */ number) => askWorker({ type: "get", number });
-    use({ name: file.name, puzzles, get }, first, 0);
+    if (mine === openings) use({ name: file.name, puzzles, get }, first, 0);
   } catch (error) {
     if (!isAbort(error)) page.fail(messageOf(error));
   } finally {
@@ -127,6 +129,9 @@ async function openDataset(name) {
     return { ...found, alphabet: found.format?.alphabet };
   };
   const mine = ++openings;
+  // A file that is being read is obsolete now.
+  worker?.postMessage({ type: "cancel" });
+  opening.hidden = true;
   page.say(`Opening ${name}…`);
   try {
     const first = await get(0);

@@ -70,7 +70,7 @@ export async function* slicesOf(file, mostBytes = MOST_BYTES) {
   while (start < file.size) {
     const bytes = new Uint8Array(await file.slice(start, start + mostBytes).arrayBuffer());
     const isAll = start + bytes.length === file.size;
-    const { end, lines, puzzleLines } = cut(bytes, isAll);
+    const { end, lines, puzzleLines } = cut(bytes, isAll, start === 0 ? bomLength(bytes) : 0);
     if (end === 0) {
       throw new CallError(
         "invalid_argument",
@@ -87,18 +87,27 @@ export async function* slicesOf(file, mostBytes = MOST_BYTES) {
 }
 
 /**
+ * The length of the byte-order mark at the beginning of a file in UTF-8.
+ * @param {Uint8Array} bytes
+ */
+function bomLength(bytes) {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+}
+
+/**
  * Where to cut some bytes: behind a line end, or at the end of the file.
  * @param {Uint8Array} bytes
  * @param {boolean} isAll whether the file ends with them
+ * @param {number} bom the length of the byte-order mark before the first line
  */
-function cut(bytes, isAll) {
+function cut(bytes, isAll, bom) {
   let end = 0;
   let lines = 0;
   let puzzleLines = 0;
   while (end < bytes.length && lines < MOST_LINES) {
     const lineEnd = bytes.indexOf(LINE_END, end);
     if (lineEnd < 0 && !isAll) break;
-    if (isPuzzleLine(bytes, end)) puzzleLines++;
+    if (isPuzzleLine(bytes, end || bom)) puzzleLines++;
     lines++;
     end = lineEnd < 0 ? bytes.length : lineEnd + 1;
   }
@@ -115,20 +124,51 @@ function isPuzzleLine(bytes, start) {
   // Most lines end the question here; only blanks and comments are looked at more closely.
   if (first > 35) return true;
   let at = start;
-  while (at < bytes.length && (bytes[at] === 32 || bytes[at] === 9 || bytes[at] === 13)) at++;
+  while (at < bytes.length && [32, 9, 12, 13].includes(bytes[at])) at++;
   return at < bytes.length && bytes[at] !== LINE_END && bytes[at] !== 35;
 }
 
 /**
  * A slice for methods that take it for a text of its own: one from the middle of a `header` file
- * gets the header again.
+ * gets the header again, and one from the middle of a table its heading.
  * @param {Blob} text
  * @param {number} firstLine
  * @param {Format} format
+ * @param {Blob | null} [heading] the heading of a table, with its line end
  */
-export function asTextOfItsOwn(text, firstLine, format) {
-  if (format.notation !== NOTATION.HEADER || firstLine === 1) return { text, firstLine };
-  return { text: new Blob([`${format.order}\n`, text]), firstLine: firstLine - 1 };
+export function asTextOfItsOwn(text, firstLine, format, heading = null) {
+  const above = format.notation === NOTATION.HEADER ? `${format.order}\n` : heading;
+  if (!above || firstLine === 1) return { text, firstLine };
+  return { text: new Blob([above, text]), firstLine: firstLine - 1 };
+}
+
+/** The longest heading that is put before a slice, so that both are within a message. */
+const MOST_HEADING_BYTES = 32_000;
+
+/**
+ * The heading of a table with its line end, from the first slice of its file: the first line that is
+ * neither blank nor a comment, if it is no puzzle. Null if there is none, or a very long one.
+ * @param {Slice} slice
+ * @param {Format} format
+ * @param {number} puzzles the puzzles of the slice
+ * @returns {Promise<Blob | null>}
+ */
+export async function headingOf(slice, format, puzzles) {
+  // Only the rows of a table have a delimiter, and each is a puzzle.
+  if (!format.delimiter || slice.puzzleLines - puzzles !== 1) return null;
+  const bytes = new Uint8Array(await slice.text.arrayBuffer());
+  let start = bomLength(bytes);
+  while (start < bytes.length) {
+    const lineEnd = bytes.indexOf(LINE_END, start);
+    // A heading without a line below it is before no other slice.
+    if (lineEnd < 0) return null;
+    if (isPuzzleLine(bytes, start)) {
+      const end = lineEnd + 1;
+      return end - start > MOST_HEADING_BYTES ? null : slice.text.slice(start, end);
+    }
+    start = lineEnd + 1;
+  }
+  return null;
 }
 
 /**
