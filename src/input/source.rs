@@ -3,7 +3,7 @@
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::os::fd::AsFd as _;
-use std::os::unix::fs::FileTypeExt as _;
+use std::os::unix::fs::{FileExt as _, FileTypeExt as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -101,11 +101,17 @@ impl Source {
         let metadata = file.metadata().map_err(|error| InputError::io(&name, error))?;
         refuse_folder(&metadata, &Named { name: &name, is_file: true })?;
         // Files of /proc claim to be regular and 0 bytes long, but have content.
-        let is_regular = metadata.is_file() && metadata.len() > 0;
+        let is_regular = metadata.is_file() && (metadata.len() > 0 || has_no_byte(&file));
         if !is_regular {
             return Self::of_file(name, file, &metadata);
         }
         let fail = |error| InputError::io(&name, error);
+        if metadata.len() == 0 {
+            // It is read, because nothing cannot be mapped.
+            let stamp = Stamp::of(&file).map_err(fail)?;
+            let backing = Backing::Stream { stream: Box::new(file), decoding: None, file: Some(stamp) };
+            return Ok(Self { file_id: overwritable(&metadata), ..Self::new(name, backing) });
+        }
         let kind = ContentKind::of_file(&file).map_err(fail)?;
         if kind == ContentKind::Text && may_map {
             match Mapped::open(&file, name.clone()) {
@@ -433,4 +439,9 @@ fn refuse_folder(metadata: &Metadata, input: &Named<'_>) -> Result<(), InputErro
 fn overwritable(metadata: &Metadata) -> Option<FileId> {
     let kind = metadata.file_type();
     (kind.is_file() || kind.is_block_device()).then(|| FileId::of(metadata))
+}
+
+/// Whether a file that is said to be empty is: those of /proc may have content all the same.
+fn has_no_byte(file: &File) -> bool {
+    file.read_at(&mut [0], 0).is_ok_and(|length| length == 0)
 }

@@ -554,9 +554,14 @@ fn what_can_be_neither_cut_nor_gone_on_with_is_refused() {
     let bench = Bench::new(100);
     let (input, out) = (bench.path("in.txt"), bench.path("out.txt"));
     let packed = bench.write("in.zst", zstd::encode_all(list(100).as_bytes(), 1).unwrap());
+    let empty = bench.write("empty.txt", "");
     for (args, sentence) in [
+        (&["solve", &empty, "--shard", "1/2"][..], format!("{empty} is empty.\n")),
+        (&["solve", &empty, "--shard", "2/2", "--no-mmap", "-o", &out], format!("{empty} is empty.\n")),
+        (&["solve", &empty, "--shard", "1/2", "--manifest", "-o", &out], format!("{empty} is empty.\n")),
+        (&["solve", &empty, "-o", &out, "--resume"], format!("{empty} is empty.\n")),
         (
-            &["solve", "-", "--shard", "1/2"][..],
+            &["solve", "-", "--shard", "1/2"],
             "standard input cannot be cut into parts, because its length is not known. Write it to a file first.\n"
                 .to_owned(),
         ),
@@ -582,7 +587,7 @@ fn what_can_be_neither_cut_nor_gone_on_with_is_refused() {
         let output = run(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");
         assert_eq!(stderr(&output), sentence, "{args:?}");
-        assert_eq!(bench.names(), ["in.txt", "in.zst"]);
+        assert_eq!(bench.names(), ["empty.txt", "in.txt", "in.zst"]);
     }
     for bad in ["0/2", "3/2", "2", "x/y", "1/0"] {
         let output = run(&["solve", &input, "--shard", bad]);
