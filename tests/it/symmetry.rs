@@ -219,6 +219,52 @@ fn what_has_no_canonical_form_is_refused_with_a_sentence() {
 }
 
 #[test]
+fn inputs_whose_rows_would_not_be_read_as_one_list_are_refused() {
+    let folder = Folder::new();
+    let puzzle = &different_puzzles()[0];
+    let rows: Vec<String> = puzzle.as_bytes().chunks(9).map(|row| text_of(row) + "\n").collect();
+    let letters = "1.......G.......".repeat(16);
+    let of = |name: &str, text: String| folder.write(name, text);
+    let list = of("list.txt", format!("{puzzle}\n"));
+    let zeros = of("zeros.txt", format!("{}\n", puzzle.replace('.', "0")));
+    let header = of("header.txt", format!("3\n{puzzle}\n"));
+    let grid = of("grid.txt", rows.concat());
+    let bare = of("bare.csv", format!("7,{puzzle}\n8,{puzzle}\n"));
+    let moved = of("moved.csv", format!("{puzzle},7\n{puzzle},8\n"));
+    let four = of("four.txt", "1234............\n".to_owned());
+    let sixteen = of("letters.txt", format!("{letters}\n"));
+    let alpha = of("alpha.txt", format!("{}\n", letters.replace('1', "A").replace('G', "P")));
+    for (first, second, why) in [
+        (&header, &zeros, "its notation is lines, and not header"),
+        (&header, &list, "its notation is lines, and not header"),
+        (&grid, &list, "its notation is lines, and not grid"),
+        (&list, &grid, "its notation is grid, and not lines"),
+        (&list, &bare, "its notation is csv, and not lines"),
+        (&bare, &moved, "its columns are not the same"),
+        (&list, &four, "its puzzles are 4x4, and not 9x9"),
+        (&sixteen, &alpha, "its alphabet is alpha, and not letters"),
+    ] {
+        for command in [&["dedup", "--exact"][..], &["disguise"], &["minimize"]] {
+            let refused = run(&[command, &[first, second]].concat());
+            assert_eq!(code(&refused), 2, "{command:?} {first} {second}");
+            let sentence = format!("{second} has other rows than {first}, because {why}. ");
+            assert!(stderr(&refused).contains(&sentence), "{command:?}: {}", stderr(&refused));
+        }
+    }
+    // Together they are one list.
+    for (first, second) in [(&list, &zeros), (&zeros, &list), (&list, &header), (&header, &header)] {
+        for command in [&["dedup", "--exact"][..], &["disguise"], &["minimize"]] {
+            succeeded(&run(&[command, &["-q", first, second]].concat()));
+        }
+    }
+}
+
+/// A text of bytes.
+fn text_of(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[test]
 fn the_first_of_those_that_are_the_same_is_kept_with_its_row() {
     let puzzles = different_puzzles();
     let mut random = Random(9);

@@ -12,7 +12,7 @@ use sudoku_stream::answer::CheckForm;
 use sudoku_stream::grid::Order;
 use sudoku_stream::input::{Reader, Source};
 use sudoku_stream::offline::{self, OfflineError, Output, Progress};
-use sudoku_stream::text::Format;
+use sudoku_stream::text::{Alphabet, Format, Hint, Notation};
 
 use super::early_end::EarlyEnd;
 use super::input::Input;
@@ -178,10 +178,11 @@ pub fn check_9x9(reader: &Reader) -> anyhow::Result<()> {
 }
 
 /// What the rows of an input have to agree in, so that those of another one can follow them.
-#[derive(PartialEq, Eq)]
 pub struct RowKind {
     order: Order,
-    /// The heading and the delimiter of a table.
+    notation: Notation,
+    alphabet: Alphabet,
+    /// The heading, the delimiter and the column of a table.
     table: Option<String>,
 }
 
@@ -189,9 +190,35 @@ impl RowKind {
     pub fn of(format: &Format) -> Self {
         let table = format.is_table().then(|| {
             let heading = String::from_utf8_lossy(format.heading().unwrap_or_default());
-            format!("{} {:?} {heading}", format.notation(), format.delimiter())
+            format!("{:?} {:?} {heading}", format.delimiter(), Hint::of(format).column)
         });
-        Self { order: format.order(), table }
+        let (order, notation, alphabet) = (format.order(), format.notation(), format.alphabet().clone());
+        Self { order, notation, alphabet, table }
+    }
+
+    /// The symbols of the values, by which alphabets are compared: most have those of 9x9 puzzles in
+    /// common.
+    fn symbols(&self) -> Vec<u8> {
+        let mut symbols = self.alphabet.symbols();
+        symbols.truncate(self.order.side());
+        symbols
+    }
+
+    /// Why rows of another kind cannot follow rows of this one, if they cannot.
+    fn difference(&self, other: &Self) -> Option<String> {
+        // A list may have all that a `header` file has below its first line, but not the reverse.
+        let is_below = self.notation == Notation::Lines && other.notation == Notation::Header;
+        if self.order != other.order {
+            Some(format!("its puzzles are {}, and not {}", other.order, self.order))
+        } else if self.notation != other.notation && !is_below {
+            Some(format!("its notation is {}, and not {}", other.notation, self.notation))
+        } else if self.symbols() != other.symbols() {
+            Some(format!("its alphabet is {}, and not {}", other.alphabet, self.alphabet))
+        } else if self.table != other.table {
+            Some("its columns are not the same".to_owned())
+        } else {
+            None
+        }
     }
 
     /// Checks that the rows of a later input are of this kind, that of the first.
@@ -202,9 +229,9 @@ impl RowKind {
         inputs: &[Input],
         verb: &str,
     ) -> anyhow::Result<()> {
-        if self != other {
-            let first = inputs.first().map_or("the first input", Input::name);
-            bail!("{} has other rows than {first}. {verb} them one by one.", reader.name());
+        if let Some(difference) = self.difference(other) {
+            let (name, first) = (reader.name(), inputs.first().map_or("the first input", Input::name));
+            bail!("{name} has other rows than {first}, because {difference}. {verb} them one by one.");
         }
         Ok(())
     }
