@@ -432,6 +432,13 @@ fn a_closed_pipe_is_success() {
     let output = child.wait_with_output().unwrap();
     succeeded(&output);
     assert_eq!(stderr(&output), "");
+    for args in [&["--help"][..], &["-h"], &["solve", "--help"], &["--version"]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = sudoku(args).stdout(writer).stderr(Stdio::piped()).output().unwrap();
+        succeeded(&output);
+        assert_eq!(stderr(&output), "", "{args:?}");
+    }
 }
 
 #[test]

@@ -414,6 +414,12 @@ fn outputs_that_cannot_be_written_are_named() {
         &["shell", EASY],
         &["completions", "bash"],
         &["man"],
+        &["--help"],
+        &["-h"],
+        &["help", "count"],
+        &["--version"],
+        &["solve", "--help"],
+        &["trace", "-h"],
     ] {
         // The console prints when it is asked.
         let asked = folder.write("asked", "solve\n");

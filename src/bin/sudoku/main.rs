@@ -162,15 +162,23 @@ const RARE: [&str; 12] = [
 ];
 
 /// Prints the short help.
-fn short_help() -> ExitCode {
+fn short_help() -> anyhow::Result<ExitCode> {
     let hide = |command: clap::Command, name: &str| command.mut_subcommand(name, |rare| rare.hide(true));
     let also = format!("Also {}: see 'sudoku --help'", RARE.join(", "));
     let mut command = RARE.into_iter().fold(CommandLine::command(), hide).after_help(also);
     let help = command.render_help();
     let text = if print::has_colours() { help.ansi().to_string() } else { help.to_string() };
-    // Nobody reads a standard output that is closed.
-    let _ = print::stdout(&text);
-    ExitCode::SUCCESS
+    print::stdout(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the help or the version that was asked for, or the error of a command line.
+fn print_clap(error: &clap::Error) -> anyhow::Result<ExitCode> {
+    if error.use_stderr() {
+        error.exit();
+    }
+    print::stdout_by(|| error.print())?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn main() -> ExitCode {
@@ -196,15 +204,24 @@ fn parse(args: Vec<OsString>) -> Result<Command, clap::Error> {
 fn run() -> ExitCode {
     let argv::CommandArgs { args, notes } = argv::prepare(std::env::args_os());
     let is_short_help = args.len() == 2 && args[1] == "-h";
-    let command = match without_clap(&args).map_or_else(|| parse(args), Ok) {
-        Ok(command) => command,
-        Err(_) if is_short_help => return short_help(),
-        Err(error) => argv::explain(error).exit(),
+    let result = match without_clap(&args).map_or_else(|| parse(args), Ok) {
+        Ok(command) => {
+            for note in notes.iter().filter(|_| !command.is_quiet()) {
+                print::status_line(note);
+            }
+            run_command(command)
+        }
+        Err(_) if is_short_help => short_help(),
+        Err(error) => print_clap(&argv::explain(error)),
     };
-    for note in notes.iter().filter(|_| !command.is_quiet()) {
-        print::status_line(note);
-    }
-    let result = match command {
+    result.unwrap_or_else(|error| {
+        print::status_line(&format!("{error:#}"));
+        ExitCode::from(exit::FAILED)
+    })
+}
+
+fn run_command(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
         Command::Solve(Deferred(args)) => solve::run(&args).or_else(EarlyEnd::exit_code),
         Command::Count(Deferred(args)) => solve::run(&args.into()).or_else(EarlyEnd::exit_code),
         Command::Solutions(Deferred(args)) => solutions::run(&args).or_else(EarlyEnd::exit_code),
@@ -231,11 +248,7 @@ fn run() -> ExitCode {
         Command::Completions(Deferred(args)) => manual::completions(&args),
         Command::Man(Deferred(args)) => manual::page(&args),
         Command::Docs => docs::run(),
-    };
-    result.unwrap_or_else(|error| {
-        print::status_line(&format!("{error:#}"));
-        ExitCode::from(exit::FAILED)
-    })
+    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,12 @@ pub fn status_line(line: &str) {
 
 /// Prints text on standard output. A closed pipe is no error, because its reader has seen enough.
 pub fn stdout(text: &str) -> io::Result<()> {
-    match io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush()) {
+    stdout_by(|| io::stdout().write_all(text.as_bytes()))
+}
+
+/// Has something print on standard output. A closed pipe is no error.
+pub fn stdout_by(print: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    match print().and_then(|()| io::stdout().flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result.map_err(|error| stdout_error(&error)),
     }
