@@ -281,8 +281,15 @@ fn what_takes_one_input_refuses_several() {
     }
     let twice = "`-` was named twice, but standard input can be read only once.\n";
     assert_gives(&several.run(&["-", "-"]), 2, "", twice);
-    let traced = several.run(&["trace", EASY, EASY]);
-    assert_gives(&traced, 2, "", "2 inputs were named. This takes one at a time.\n");
+    for command in ["split", "hint", "steps", "trace", "page", "shell"] {
+        let output = several.run(&[command, EASY, "nine.txt"]);
+        assert_eq!(output.status.code(), Some(2), "{command}");
+        let said = stderr(&output);
+        assert!(said.starts_with("error: unexpected argument 'nine.txt' found\n"), "{said}");
+        assert!(said.contains("tip: this takes one puzzle or file at a time\n"), "{said}");
+        let help = stdout(&several.run(&[command, "--help"]));
+        assert!(!help.contains("[PUZZLE|FILE]...") && !help.contains("Several are read"), "{help}");
+    }
     assert_eq!(several.folder.names(), ["four.csv", "nine.txt"]);
 }
 

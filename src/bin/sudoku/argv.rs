@@ -111,16 +111,34 @@ fn is_puzzle_like_a_flag(arg: &OsStr) -> bool {
         && !Path::new(arg).exists()
 }
 
-/// The error of a command line, and for an unknown command that there is no such file either.
+/// What the usage of commands that take one input ends with.
+const ONE_INPUT: &str = "[PUZZLE|FILE]";
+
+/// The error of a command line. For an unknown command it says that there is no such file either,
+/// and for a second input that there can be only one.
 pub fn explain(mut error: clap::Error) -> clap::Error {
-    if error.kind() != ErrorKind::InvalidSubcommand {
-        return error;
+    let tip = match error.kind() {
+        ErrorKind::InvalidSubcommand => no_such_file(&error),
+        ErrorKind::UnknownArgument => only_one_input(&error),
+        _ => None,
+    };
+    if let Some(tip) = tip {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
     }
-    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return error };
-    let Err(cause) = fs::metadata(word) else { return error };
-    let tip = format!("there is no file '{word}' to solve either: {cause}");
-    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
     error
+}
+
+fn no_such_file(error: &clap::Error) -> Option<String> {
+    let ContextValue::String(word) = error.get(ContextKind::InvalidSubcommand)? else { return None };
+    let cause = fs::metadata(word).err()?;
+    Some(format!("there is no file '{word}' to solve either: {cause}"))
+}
+
+fn only_one_input(error: &clap::Error) -> Option<String> {
+    let ContextValue::String(argument) = error.get(ContextKind::InvalidArg)? else { return None };
+    let ContextValue::StyledStr(usage) = error.get(ContextKind::Usage)? else { return None };
+    let is_input = !argument.starts_with('-') && usage.to_string().trim_end().ends_with(ONE_INPUT);
+    is_input.then(|| "this takes one puzzle or file at a time".to_owned())
 }
 
 #[cfg(test)]

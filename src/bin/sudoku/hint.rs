@@ -12,6 +12,7 @@ use sudoku_stream::text::Format;
 
 use crate::cli::by_hand::{self, TechniqueArgs};
 use crate::cli::colour::ColourArgs;
+use crate::cli::input::one_input;
 use crate::cli::output::ReportArgs;
 use crate::cli::pick::{ChosenPosition, PickArgs};
 use crate::cli::value::{self, whole};
@@ -33,6 +34,7 @@ Exit codes: 0, there is a step, or nothing is left to do; 1, there is no solutio
 /// Arguments of `sudoku hint`.
 #[derive(Clone, Args)]
 #[command(after_long_help = EXAMPLES)]
+#[command(mut_arg("inputs", one_input))]
 pub struct HintArgs {
     #[command(flatten)]
     pick: PickArgs,

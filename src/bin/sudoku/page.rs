@@ -13,6 +13,7 @@ use sudoku_stream::grid::Grid;
 use sudoku_stream::service::{Config, Server, StartError};
 use sudoku_stream::text::{Alphabet, Format, Notation};
 
+use crate::cli::input::one_input;
 use crate::cli::pick::PickArgs;
 use crate::cli::{interrupt, print, value};
 
@@ -37,7 +38,7 @@ Only programs on this machine can reach it; `sudokud` serves the same page to ot
 /// Arguments of `sudoku page`.
 #[derive(Clone, Args)]
 #[command(after_long_help = EXAMPLES)]
-#[command(mut_arg("inputs", |inputs| inputs.help(INPUT).long_help(INPUT)))]
+#[command(mut_arg("inputs", |inputs| one_input(inputs).help(INPUT).long_help(INPUT)))]
 pub struct PageArgs {
     #[command(flatten)]
     pick: PickArgs,

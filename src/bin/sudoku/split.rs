@@ -13,7 +13,7 @@ use sudoku_stream::generate::any_seed;
 use sudoku_stream::offline::{self, OfflineError, Sameness, SplitTally, SplitTask};
 use sudoku_stream::pipeline;
 
-use crate::cli::input::InputArgs;
+use crate::cli::input::{InputArgs, one_input};
 use crate::cli::output::text_file;
 use crate::cli::progress::Bar;
 use crate::cli::run::RunArgs;
@@ -44,6 +44,7 @@ enum Together {
 /// Arguments of `sudoku split`.
 #[derive(Clone, Args)]
 #[command(after_long_help = EXAMPLES)]
+#[command(mut_arg("inputs", one_input))]
 pub struct SplitArgs {
     #[command(flatten)]
     input: InputArgs,

@@ -16,6 +16,7 @@ use sudoku_stream::text::Format;
 
 use crate::cli::by_hand::{self, TechniqueArgs};
 use crate::cli::colour::ColourArgs;
+use crate::cli::input::one_input;
 use crate::cli::output::ReportArgs;
 use crate::cli::pick::{ChosenPosition, PickArgs};
 use crate::cli::value;
@@ -35,6 +36,7 @@ Exit codes: 0, the steps lead to the solution; 1, they do not; 2, the position c
 /// Arguments of `sudoku steps`.
 #[derive(Clone, Args)]
 #[command(after_long_help = EXAMPLES)]
+#[command(mut_arg("inputs", one_input))]
 pub struct StepsArgs {
     #[command(flatten)]
     pick: PickArgs,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context as _, bail};
-use clap::{Args, ValueHint};
+use clap::{Arg, ArgAction, Args, ValueHint};
 use sudoku_stream::answer::{CheckForm, MAX_POSITION_BYTES, Positions, RowForm, RowWriter, read_positions};
 use sudoku_stream::grid::Order;
 use sudoku_stream::input::{Reader, STANDARD_INPUT, Source};
@@ -37,6 +37,17 @@ pub struct InputArgs {
     /// Read files instead of mapping them into memory
     #[arg(long, hide_short_help = true, help_heading = "Input")]
     pub no_mmap: bool,
+}
+
+/// The help of the input of commands that take one.
+const ONE_INPUT: &str = "Puzzle, or a file of puzzles [default: `-`, standard input]";
+
+/// Makes the argument for inputs one that takes a single one.
+pub fn one_input(inputs: Arg) -> Arg {
+    let more = "An argument that is a file is read, also as .gz, .zst, .bz2, .xz or .zip. \
+                Another one that has the 16, 81, 256 or 625 cells of a puzzle is the puzzle itself.";
+    let long_help = format!("{ONE_INPUT}\n\n{more}");
+    inputs.action(ArgAction::Set).num_args(1).help(ONE_INPUT).long_help(long_help)
 }
 
 /// One input: what was named, and how it is read.

@@ -23,6 +23,7 @@ use sudoku_stream::solver::{
 use sudoku_stream::text::{Format, Problem, PuzzleError};
 
 use crate::cli::colour::ColourArgs;
+use crate::cli::input::one_input;
 use crate::cli::pick::{Chosen, PickArgs};
 use crate::cli::value::{self, AnyStrategy, COUNT_LIMIT, QuestionArg, whole};
 use crate::cli::{fit, interrupt, print};
@@ -61,6 +62,7 @@ In a pipe every step is a line.";
 /// Arguments of `sudoku trace`.
 #[derive(Clone, Args)]
 #[command(after_long_help = EXAMPLES)]
+#[command(mut_arg("inputs", one_input))]
 pub struct TraceArgs {
     #[command(flatten)]
     pick: PickArgs,
