@@ -453,6 +453,12 @@ fn strategies_stand_side_by_side_for_each_metric() {
     }
     assert!(bounds > 0, "nothing was given up");
     assert!(page.contains("`>`: "), "{page}");
+    // The sign is explained where it is.
+    let solved = stdout(&explore(&["--clues", "40,81", "--boards", "2", "--strategy", "propagation"]));
+    assert!(
+        !solved.contains('>') && !solved.contains("at least half") && !solved.contains("\n\n\n"),
+        "{solved}"
+    );
 
     let wrong = explore(&["--metric", "nodes,magic"]);
     assert_eq!(wrong.status.code(), Some(2));

@@ -17,6 +17,9 @@ const GAP: usize = 2;
 /// The widest lines of text, where no terminal is narrower.
 const TEXT_COLUMNS: usize = 80;
 
+/// The sign before a median that is a lower bound.
+const BOUND: &str = ">";
+
 /// The lines above the tables. On a terminal they fit its columns.
 pub fn heading(experiment: &Experiment, view: &View, columns: Option<usize>) -> String {
     let settings = experiment.settings();
@@ -68,20 +71,30 @@ pub fn write(results: &Results, view: &View, columns: Option<usize>) -> String {
     let orders = experiment.orders();
     let note = |note: &str| text(note, columns.unwrap_or(TEXT_COLUMNS).min(TEXT_COLUMNS));
     let title = |title: &str| format!("\n{}", text(title, columns.unwrap_or(usize::MAX)));
-    let mut page = String::new();
+    let (mut page, mut notes) = (String::new(), String::new());
+    let mut has_bounds = false;
     for &order in &orders {
         for &metric in &view.metrics {
+            let rows = side_by_side(results, order, metric);
+            has_bounds |= rows.iter().flatten().any(|cell| cell.starts_with(BOUND));
             page += &title(&format!("{order}, {}, medians", metric.table_title()));
-            page += &aligned(&side_by_side(results, order, metric), 0, 1, columns);
+            page += &aligned(&rows, 0, 1, columns);
         }
     }
-    page.push('\n');
-    page += &note("`>`: at least half of the searches were given up, so the median is greater than that.");
+    if has_bounds {
+        notes += &note(&format!(
+            "`{BOUND}`: at least half of the searches were given up, so the median is greater than that."
+        ));
+    }
     for name in view.metrics.iter().filter(|metric| metric.is_step()).map(|metric| metric.name()) {
         let uncounted = names(strategies.iter().filter(|s| s.searches_together()));
         if !uncounted.is_empty() {
-            page += &note(&format!("For {uncounted}, {name} are not counted."));
+            notes += &note(&format!("For {uncounted}, {name} are not counted."));
         }
+    }
+    if !notes.is_empty() {
+        page.push('\n');
+        page += &notes;
     }
     for &order in &orders {
         for (place, strategy) in strategies.iter().enumerate() {
@@ -140,7 +153,7 @@ fn side_by_side(results: &Results, order: Order, metric: Metric) -> Vec<Vec<Stri
         let median = |&(strategy, _): &(usize, &str)| {
             let figures = results.figures(index, strategy)?;
             let median = metric.of(&figures)?.median;
-            let sign = if 2 * figures.gave_up >= figures.boards { ">" } else { "" };
+            let sign = if 2 * figures.gave_up >= figures.boards { BOUND } else { "" };
             let median = if metric == Metric::Time { microseconds(median) } else { number(median) };
             Some(format!("{sign}{median}"))
         };
