@@ -78,7 +78,16 @@ fn ratings_are_those_of_the_reference() {
     let told = stderr(&output);
     assert!(told.contains("6 puzzles in ") && told.contains("3.0 to 3.9             2   33.33\n"), "{told}");
     assert_eq!(stderr(&fed(&["rate", "--quiet"], &lines)), "");
-    // Alone, a puzzle is described, and the library says the same.
+    // Programs get a line for a single puzzle too.
+    let (puzzle, rating, technique) = RATED[0];
+    let folder = Folder::new();
+    let (file, out) = (folder.write("one.txt", puzzle), folder.path("out.txt"));
+    let line = format!("{rating} {technique}\n");
+    assert_eq!(said(&["rate", &file]), line);
+    assert_eq!(said(&["rate", &file, "-o", &out]), "");
+    assert_eq!(folder.read("out.txt"), line);
+    assert_eq!(stdout(&fed(&["rate"], puzzle)), line);
+    // Typed alone, a puzzle is described, and the library says the same.
     for (puzzle, rating, technique) in RATED {
         let [er, ep, ed] = rating.split('/').collect::<Vec<_>>()[..] else { panic!("{rating}") };
         let alone = said(&["rate", puzzle]);

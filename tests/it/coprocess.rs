@@ -87,6 +87,11 @@ fn every_format_that_is_given_is_answered_at_once() {
     ask(&[&["solve"], &given[..], &["--format", "csv"]].concat(), &line, &["puzzle,solution", &pair]);
     ask(&["solve", "-", "--notation", "lines", "--size", "1"], "1\n", &["1"]);
     ask(&["solve", "-", "--notation", "header"], &format!("2\n{line}"), &[solution]);
+    // A puzzle that may be the only one has a line of its own too.
+    let nine = format!("{}\n", unique_puzzles(1)[0]);
+    let rated = stdout(&feed(&mut sudoku(&["rate", "-q"]), nine.repeat(2).as_bytes()));
+    let rating = rated.lines().next().unwrap();
+    ask(&["rate", "-q", "-", "--notation", "lines", "--size", "9"], &nine, &[rating]);
     let table = format!("id,puzzle\n7,{puzzle}\n");
     ask(&["solve", "-", "--notation", "csv", "--size", "4"], &table, &[solution]);
     let rows = "1234\n3412\n--+--\n21..\n4321\n";

@@ -309,7 +309,7 @@ fn a_rating_that_cannot_be_resumed_is_refused() {
         assert!(stderr(&refused).contains(sentence), "{args:?}: {}", stderr(&refused));
     }
     assert_eq!(folder.names(), ["in.txt"]);
-    // With nothing to resume the run begins at the start; a single puzzle is described as ever.
+    // With nothing to resume the run begins at the start, with a single puzzle too.
     for content in [puzzles.as_str(), puzzle] {
         folder.write("in.txt", content);
         let plain = sudoku(&["rate", &input, "-q"]).output().unwrap();

@@ -1,6 +1,7 @@
 //! `sudoku rate`: how hard puzzles are for a person, on the scale of Sudoku Explainer.
 
 use std::fmt::Write as _;
+use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -37,7 +38,8 @@ Examples:
 
 Each puzzle line is answered by one line, in order: ER/EP/ED and the hardest technique, or
 `error: ` and a sentence. ER is the rating of the hardest step, EP of the hardest one up to the
-first digit, ED of the first step. A single puzzle is described.
+first digit, ED of the first step. A single puzzle is described, if it is typed as an argument or the
+rating is shown on a terminal.
 
 Exit codes: 0, done; 1, an error line to a typed puzzle, or any with --fail-on-error; 2, the
 input cannot be read.";
@@ -195,8 +197,11 @@ impl RateRun<'_> {
         let Some(output) = &mut self.output else { return Err(anyhow!("There is no output.").into()) };
         bar.set_position(output.progress().bytes);
         bar.reset_eta();
-        // A single puzzle is described, so the first rating waits for another puzzle or the end.
-        let describes = form == CheckForm::Text && !args.summary && input.is_only() && rated_before == 0;
+        // A puzzle by itself is described where a person sees it, so there the first rating waits for
+        // another puzzle or the end. Programs get a line for every puzzle, however many there are.
+        let is_for_person = input.is_typed() || args.out.path().is_none() && io::stdout().is_terminal();
+        let describes =
+            form == CheckForm::Text && !args.summary && input.is_only() && rated_before == 0 && is_for_person;
         let mut first: Option<RatedPart> = None;
         let result = offline::rate(reader, &raters, form, &self.pool, &self.cancel, |mut part| {
             tally.add(&part.tally);
