@@ -182,21 +182,20 @@ const fn is_bar(character: &[u8]) -> bool {
     matches!(character, b"|" | [0xE2, 0x94, 0x82 | 0x83 | 0x86 | 0x87 | 0x8A | 0x8B] | [0xE2, 0x95, 0x91])
 }
 
+/// Whether it is a character of rulers that is no bar.
+const fn is_across(character: &[u8]) -> bool {
+    matches!(character, [b'-' | b'+' | b'='])
+        || matches!(character, [0xE2, 0x94 | 0x95, _]) && !is_bar(character)
+}
+
+/// Whether a line has a part that is drawn from side to side, as rulers have.
+pub(super) fn has_line_across(line: &[u8]) -> bool {
+    characters(line).any(is_across)
+}
+
 /// Whether a line has bars, and nothing else that rulers are drawn with.
 pub(super) fn is_bars_and_cells(line: &[u8]) -> bool {
-    let mut has_bar = false;
-    for character in characters(line) {
-        let is_ruler = match character {
-            [b'-' | b'+' | b'='] => true,
-            [0xE2, 0x94 | 0x95, _] => !is_bar(character),
-            _ => false,
-        };
-        if is_ruler {
-            return false;
-        }
-        has_bar |= is_bar(character);
-    }
-    has_bar
+    characters(line).any(is_bar) && !has_line_across(line)
 }
 
 /// The layout of a text whose rows may have spaces for blanks; `None` for other texts, and where
@@ -275,7 +274,7 @@ impl<'a> Drawing<'a> {
             }
             match classify(line, RowStyle::default()) {
                 LineKind::Row => return None,
-                LineKind::Ruler => {}
+                LineKind::Comment | LineKind::Ruler => {}
                 LineKind::Blank | LineKind::Title | LineKind::Section(_) => {
                     runs.push(std::mem::take(&mut run));
                 }

@@ -9,7 +9,7 @@ use super::lines::{characters, is_no_puzzle, puzzle_lines, trim_end};
 use super::misfit::Misfit;
 use super::notation::{lay_out, recognise, sampled_cells};
 use super::readings::{check_letters, written_cells};
-use super::rows::{LineKind, RowStyle, classify, read_cell, separated, tokens};
+use super::rows::{LineKind, RowStyle, Rulers, classify, read_cell, separated, tokens};
 use super::table::Columns;
 use super::{
     Alphabet, BYTE_ORDER_MARK, Format, FormatError, Hint, Notation, Problem, PuzzleError, apart, triples,
@@ -208,6 +208,9 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
         }
         best
     };
+    if notation == Notation::Grid {
+        format.style.rulers = Rulers::find(text, format.order, format.style);
+    }
     if format.delimiter().is_some() && body > 0 {
         let heading = sample[..body].strip_suffix(b"\n").unwrap_or(&sample[..body]);
         format.heading = Some(heading.into());
@@ -336,7 +339,7 @@ pub(super) fn is_grid(text: &[u8], hint: &Hint, style: RowStyle) -> bool {
         match classify(line, style) {
             LineKind::Row if row_order(line, style).is_some_and(|order| order.side() > 1) => rows += 1,
             LineKind::Row | LineKind::Blank => others += 1,
-            LineKind::Ruler | LineKind::Title | LineKind::Section(_) => rulers += 1,
+            LineKind::Comment | LineKind::Ruler | LineKind::Title | LineKind::Section(_) => rulers += 1,
         }
     }
     rows > others || (others == 0 && rulers > 0)

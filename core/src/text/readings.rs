@@ -126,8 +126,8 @@ fn has_layout(text: &[u8], style: RowStyle) -> bool {
     let (mut runs, mut run) = (Vec::new(), 0_usize);
     for line in text.split(|&byte| byte == b'\n') {
         match classify(line, style) {
-            LineKind::Ruler if is_no_puzzle(line) => {}
-            LineKind::Ruler | LineKind::Title | LineKind::Section(_) => return true,
+            LineKind::Comment if is_no_puzzle(line) => {}
+            LineKind::Comment | LineKind::Ruler | LineKind::Title | LineKind::Section(_) => return true,
             LineKind::Row => run += 1,
             LineKind::Blank => runs.push(std::mem::take(&mut run)),
         }

@@ -7,14 +7,18 @@
 //! A blank line has no meaning if the rows before and after it can form one puzzle. If they cannot,
 //! the rows before it were a puzzle that ended too early: it has the wrong length, and the next
 //! puzzle begins after it. They cannot if more rows follow up to the next blank line than are
-//! missing, or if two or more adjacent rows end inside a band.
+//! missing, or if two or more adjacent rows end inside a band. Two rulers, one below the other, mean
+//! the same as a blank line.
+//!
+//! If rulers divide most of a text into bands, or into puzzles, each of them ends one, so that a row
+//! that is missing or one too many spoils its own puzzle only: that has the wrong length.
 //!
 //! A title, such as `Grid 01`, ends the puzzle above it. So does a section, such as `[Puzzle]`; the
 //! rows of other sections, such as `[State]` with what a player has filled in, are no puzzles.
 
 use super::alphabet::INVALID;
 use super::apart;
-use super::bars::{BarLayout, is_bars_and_cells};
+use super::bars::{BarLayout, has_line_across, is_bars_and_cells};
 use super::lines::{characters, is_no_puzzle, looked_at, offset};
 use super::{Alphabet, Format, Problem, PuzzleError, Record, Records};
 use crate::grid::{Grid, Order};
@@ -23,6 +27,8 @@ use crate::grid::{Grid, Order};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineKind {
     Blank,
+    /// A comment, or bars without cells: it has no meaning.
+    Comment,
     Ruler,
     Row,
     /// The title of the next puzzle.
@@ -45,6 +51,61 @@ pub(super) struct RowStyle {
     pub(super) side: Option<usize>,
     /// Where cells are between bars, if spaces are blanks.
     pub(super) bars: Option<BarLayout>,
+    /// Where rulers are, if they divide most of the text alike.
+    pub(super) rulers: Option<Rulers>,
+}
+
+/// Where the rulers of a text are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rulers {
+    /// The rows from one to the next: those of a band, or of a puzzle.
+    rows: usize,
+    /// Whether a ruler follows each puzzle, or a row of the next one may follow it at once: then what
+    /// follows shows whether a puzzle has all its rows.
+    look_behind_puzzles: bool,
+}
+
+impl Rulers {
+    /// The places of the rulers of a text with rows of this order. `None` if there are no rulers, or
+    /// if they divide it neither into bands nor into puzzles.
+    pub(super) fn find(text: &[u8], order: Order, style: RowStyle) -> Option<Self> {
+        let (band, puzzle) = (order.box_side(), order.side());
+        let (mut all, mut bands, mut puzzles) = (0, 0, 0);
+        let (mut run, mut longest, mut rows) = (0, 0, 0);
+        let (mut is_framed, mut is_closed) = (false, false);
+        for line in text.split(|&byte| byte == b'\n') {
+            match classify(looked_at(line), style) {
+                LineKind::Row => {
+                    run += 1;
+                    rows += 1;
+                }
+                LineKind::Ruler if run > 0 => {
+                    all += 1;
+                    bands += usize::from(run == band);
+                    puzzles += usize::from(run == puzzle);
+                    longest = longest.max(run);
+                    run = 0;
+                    is_closed |= rows >= puzzle;
+                }
+                LineKind::Ruler => is_framed |= rows == 0,
+                LineKind::Blank | LineKind::Title | LineKind::Section(_) => {
+                    longest = longest.max(run);
+                    run = 0;
+                }
+                LineKind::Comment => {}
+            }
+        }
+        let longest = longest.max(run);
+        let are_most = |count| all > 0 && 2 * count >= all;
+        let rows = [(band, bands), (puzzle, puzzles)].into_iter().find(|&(_, count)| are_most(count))?.0;
+        Some(Self { rows, look_behind_puzzles: (is_framed && is_closed) || longest > rows })
+    }
+
+    /// The rows that so many rows between two rulers should be: the nearest number that can be.
+    const fn nearest(self, rows: usize) -> usize {
+        let nearest = (rows + (self.rows - 1) / 2) / self.rows;
+        if nearest == 0 { self.rows } else { nearest * self.rows }
+    }
 }
 
 impl RowStyle {
@@ -68,8 +129,8 @@ const TITLES: [&[u8]; 8] = [b"grid", b"puzzle", b"sudoku", b"game", b"board", b"
 /// The kind of a line.
 pub(super) fn classify(line: &[u8], style: RowStyle) -> LineKind {
     if is_no_puzzle(line) {
-        // A comment is a ruler, because it must not end a puzzle as a blank line may.
-        return if line.trim_ascii().is_empty() { LineKind::Blank } else { LineKind::Ruler };
+        // A comment must not end a puzzle as a blank line may.
+        return if line.trim_ascii().is_empty() { LineKind::Blank } else { LineKind::Comment };
     }
     // Most rows begin with a value or a blank.
     let first = line.trim_ascii_start();
@@ -87,7 +148,10 @@ pub(super) fn classify(line: &[u8], style: RowStyle) -> LineKind {
         }
     }
     let is_row = style.bars.is_some() && is_bars_and_cells(line);
-    if !is_row && is_ruler(line, style) { LineKind::Ruler } else { LineKind::Row }
+    if is_row || !is_ruler(line, style) {
+        return LineKind::Row;
+    }
+    if has_line_across(line) { LineKind::Ruler } else { LineKind::Comment }
 }
 
 /// The shortest row that has an `=` as a value, in the alphabet `ascii`.
@@ -180,20 +244,45 @@ enum End {
 }
 
 /// Tracks where puzzles begin and end. Cutting, reading and detection share this rule.
+#[expect(clippy::struct_excessive_bools, reason = "they do not depend on each other")]
 struct Boundaries {
     order: Order,
     style: RowStyle,
     /// The rows of the current puzzle.
     rows: usize,
-    /// The rows since the last blank line.
+    /// The rows above its last ruler, as many as there should be.
+    ruled: usize,
+    /// The rows since that ruler.
+    below_ruler: usize,
+    /// The rows since the last blank line, or the last two rulers one below the other.
     run: usize,
+    /// The rows to come that are too many.
+    extra: usize,
+    /// Whether the last line was a ruler.
+    is_below_ruler: bool,
+    /// Whether a row of the current puzzle may be one of the next.
+    is_doubtful: bool,
+    /// Whether the last puzzle that ended had all its rows, and no others.
+    was_whole: bool,
     /// Whether the rows are those of a section that is no puzzle.
     skips: bool,
 }
 
 impl Boundaries {
     const fn new(format: &Format) -> Self {
-        Self { order: format.order, style: format.style, rows: 0, run: 0, skips: false }
+        Self {
+            order: format.order,
+            style: format.style,
+            rows: 0,
+            ruled: 0,
+            below_ruler: 0,
+            run: 0,
+            extra: 0,
+            is_below_ruler: false,
+            is_doubtful: false,
+            was_whole: false,
+            skips: false,
+        }
     }
 
     /// Whether a row belongs to a puzzle.
@@ -201,52 +290,133 @@ impl Boundaries {
         matches!(line, LineKind::Row) && !self.skips
     }
 
+    /// The rows of the current puzzle, as many as there should be up to its last ruler.
+    const fn expected(&self) -> usize {
+        self.ruled + self.below_ruler
+    }
+
     /// Whether the current puzzle ends with this line, which `rest` follows. `None` if that depends
     /// on what follows `rest`, which is never so if nothing does (`at_end`).
     fn ends_with(&mut self, line: LineKind, rest: &[u8], at_end: bool) -> Option<End> {
-        let missing = self.order.side() - self.rows;
+        let side = self.order.side();
+        let is_second_ruler = line == LineKind::Ruler && self.is_below_ruler;
+        if line != LineKind::Comment {
+            self.is_below_ruler = line == LineKind::Ruler && self.rows > 0;
+        }
         let end = match line {
             LineKind::Row if self.skips => End::No,
             LineKind::Row => {
                 self.rows += 1;
+                self.below_ruler += 1;
                 self.run += 1;
-                if missing == 1 { End::Behind } else { End::No }
+                let is_last = if self.extra > 0 {
+                    self.extra -= 1;
+                    self.extra == 0
+                } else {
+                    self.expected() == side && self.is_last(rest, at_end)?
+                };
+                if is_last { End::Behind } else { End::No }
             }
             LineKind::Title | LineKind::Section(_) if self.rows > 0 => End::Before,
             LineKind::Section(is_puzzle) => {
                 self.skips = !is_puzzle;
                 End::No
             }
-            // Of several blank lines the first decides.
-            LineKind::Blank if self.run > 0 => {
-                let run = std::mem::take(&mut self.run);
-                let inside_band = !self.rows.is_multiple_of(self.order.box_side());
-                let ends = (inside_band && run > 1) || run_exceeds(rest, missing, at_end, self.style)?;
-                if ends { End::Behind } else { End::No }
+            LineKind::Ruler if self.rows > 0 => {
+                self.close_band();
+                let ends = self.expected() >= side || is_second_ruler && self.breaks_off(rest, at_end)?;
+                if ends { End::Before } else { End::No }
             }
-            LineKind::Blank | LineKind::Ruler | LineKind::Title => End::No,
+            LineKind::Blank if self.breaks_off(rest, at_end)? => End::Behind,
+            LineKind::Blank | LineKind::Comment | LineKind::Ruler | LineKind::Title => End::No,
         };
         if end != End::No {
-            (self.rows, self.run) = (0, 0);
+            self.was_whole = self.rows == side && !self.is_doubtful;
+            (self.rows, self.ruled, self.below_ruler, self.run, self.extra) = (0, 0, 0, 0, 0);
+            (self.is_below_ruler, self.is_doubtful) = (false, false);
         }
         Some(end)
     }
+
+    /// Whether the rows above a blank line, or above the second of two rulers, are a puzzle that
+    /// ended too early. Of several blank lines the first decides.
+    fn breaks_off(&mut self, rest: &[u8], at_end: bool) -> Option<bool> {
+        if self.run == 0 {
+            return Some(false);
+        }
+        let run = std::mem::take(&mut self.run);
+        let missing = self.order.side().saturating_sub(self.expected());
+        let inside_band = !self.expected().is_multiple_of(self.order.box_side());
+        Some((inside_band && run > 1) || run_exceeds(rest, missing, at_end, self.style)?)
+    }
+
+    /// Takes the rows above a ruler for as many as there should be.
+    const fn close_band(&mut self) {
+        let Some(rulers) = self.style.rulers else { return };
+        if self.below_ruler > 0 {
+            // Two rulers of a whole puzzle may be at a wrong place.
+            let is_right = self.rows.is_multiple_of(rulers.rows);
+            self.ruled = if is_right { self.rows } else { self.ruled + rulers.nearest(self.below_ruler) };
+            self.below_ruler = 0;
+        }
+    }
+
+    /// Whether the last row that the current puzzle should have is its last one.
+    fn is_last(&mut self, rest: &[u8], at_end: bool) -> Option<bool> {
+        let Some(rulers) = self.style.rulers.filter(|rulers| rulers.look_behind_puzzles) else {
+            return Some(true);
+        };
+        let more = adjacent_rows(rest, 2 * rulers.rows, at_end, self.style)?;
+        if more.is_multiple_of(rulers.rows) {
+            return Some(true);
+        }
+        if 2 * more <= rulers.rows {
+            self.extra = more;
+            return Some(false);
+        }
+        self.is_doubtful = true;
+        Some(true)
+    }
 }
 
-/// Whether the text has more than `limit` rows before the first blank line behind a row.
+/// Whether the text has more than `limit` rows before the first blank line behind a row, or the
+/// first two rulers one below the other.
 fn run_exceeds(text: &[u8], limit: usize, at_end: bool, style: RowStyle) -> Option<bool> {
+    let (mut rows, mut is_below_ruler) = (0, false);
+    for line in text.split_inclusive(|&b| b == b'\n') {
+        let line = line.strip_suffix(b"\n").or(at_end.then_some(line))?;
+        let kind = classify(looked_at(line), style);
+        match kind {
+            LineKind::Row if rows == limit => return Some(true),
+            LineKind::Row => rows += 1,
+            LineKind::Blank if rows > 0 => return Some(false),
+            LineKind::Ruler if rows > 0 && is_below_ruler => return Some(false),
+            LineKind::Title | LineKind::Section(_) => return Some(false),
+            LineKind::Blank | LineKind::Comment | LineKind::Ruler => {}
+        }
+        if kind != LineKind::Comment {
+            is_below_ruler = kind == LineKind::Ruler;
+        }
+    }
+    at_end.then_some(false)
+}
+
+/// The number of rows at the start of the text, `limit` at most, with nothing but comments between
+/// them.
+fn adjacent_rows(text: &[u8], limit: usize, at_end: bool, style: RowStyle) -> Option<usize> {
     let mut rows = 0;
     for line in text.split_inclusive(|&b| b == b'\n') {
         let line = line.strip_suffix(b"\n").or(at_end.then_some(line))?;
         match classify(looked_at(line), style) {
-            LineKind::Row if rows == limit => return Some(true),
             LineKind::Row => rows += 1,
-            LineKind::Blank if rows > 0 => return Some(false),
-            LineKind::Title | LineKind::Section(_) => return Some(false),
-            LineKind::Blank | LineKind::Ruler => {}
+            LineKind::Comment => {}
+            _ => return Some(rows),
+        }
+        if rows == limit {
+            return Some(rows);
         }
     }
-    at_end.then_some(false)
+    at_end.then_some(rows)
 }
 
 /// The length of the whole puzzles at the start of `text`, which more text follows.
@@ -262,7 +432,9 @@ pub(super) fn cut(format: &Format, text: &[u8]) -> usize {
             end = start;
             boundaries.ends_with(kind, &text[at..], false);
         }
-        let is_between = boundaries.rows == 0 && !boundaries.skips && kind != LineKind::Row;
+        // A ruler above a puzzle stays with it, because a reader of a part may look for it.
+        let is_ruler = kind == LineKind::Ruler && format.style.rulers.is_some();
+        let is_between = boundaries.rows == 0 && !boundaries.skips && kind != LineKind::Row && !is_ruler;
         if ends == End::Behind || is_between {
             end = at;
         }
@@ -291,31 +463,28 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
         if boundaries.counts(kind) {
             first.get_or_insert(number);
             last = number;
-            let cells = &mut puzzle.digits_mut()[row * side..][..side];
-            if let Err(problem) = read_row(format, line, cells) {
+            if let Some(cells) = puzzle.digits_mut().chunks_mut(side).nth(row)
+                && let Err(problem) = read_row(format, line, cells)
+            {
                 fail(problem, number);
             }
         }
-        match boundaries.ends_with(kind, records.text, true) {
-            Some(End::Behind) => {
-                if kind == LineKind::Blank {
-                    fail(Problem::WrongLength, last);
-                }
-                break;
-            }
-            Some(End::Before) => {
+        let end = boundaries.ends_with(kind, records.text, true).unwrap_or(End::No);
+        if end == End::Before {
+            (records.text, records.line) = before;
+        }
+        if end != End::No {
+            if !boundaries.was_whole {
                 fail(Problem::WrongLength, last);
-                (records.text, records.line) = before;
-                break;
             }
-            Some(End::No) | None => {}
+            break;
         }
     }
     Some(Record { line: first?, given: None, row: &[], error })
 }
 
-/// The rows of each puzzle, as reading divides them, and whether the puzzle ends in `text`. The
-/// last one may continue behind it, unless nothing follows (`at_end`).
+/// The rows of each puzzle, as reading divides them, without those that are too many, and whether
+/// the puzzle ends in `text`. The last one may continue behind it, unless nothing follows (`at_end`).
 pub(super) fn puzzles<'a>(format: &Format, text: &'a [u8], at_end: bool) -> Vec<(Vec<&'a [u8]>, bool)> {
     let mut boundaries = Boundaries::new(format);
     let (mut puzzles, mut rows) = (Vec::new(), Vec::new());
@@ -324,7 +493,7 @@ pub(super) fn puzzles<'a>(format: &Format, text: &'a [u8], at_end: bool) -> Vec<
         at += line.len();
         let line = looked_at(line.strip_suffix(b"\n").unwrap_or(line));
         let kind = classify(line, format.style);
-        if boundaries.counts(kind) {
+        if boundaries.counts(kind) && boundaries.rows < format.order.side() {
             rows.push(line);
         }
         match boundaries.ends_with(kind, &text[at..], at_end) {
@@ -537,18 +706,163 @@ mod tests {
         }
     }
 
+    /// The puzzles of a text, with the error of each bad one in its place.
+    fn answers(format: &Format, text: &str, first_line: u64) -> Vec<String> {
+        let mut records = Records::new(format, text.as_bytes(), first_line);
+        let (mut grid, mut found) = (Grid::empty(format.order()), Vec::new());
+        while let Some(record) = records.read(&mut grid) {
+            found.push(record.error.map_or_else(|| grid.to_string(), |error| error.to_string()));
+        }
+        found
+    }
+
+    /// The answers to a text, which are the same wherever it is cut.
+    fn answers_to(text: &str) -> Vec<String> {
+        let format = detect(text.as_bytes(), &Hint::default()).unwrap().format;
+        assert_eq!(format.notation(), Notation::Grid, "{text}");
+        let all = answers(&format, text, 1);
+        // More than whole lines is not looked at.
+        for end in memchr::memchr_iter(b'\n', text.as_bytes()) {
+            let (part, rest) = text.split_at(cut(&format, &text.as_bytes()[..=end]));
+            let lines = part.lines().count() as u64;
+            let parts = [answers(&format, part, 1), answers(&format, rest, 1 + lines)].concat();
+            assert_eq!(parts, all, "cut at {end} of {text}");
+        }
+        all
+    }
+
+    /// Six puzzles of this order, each as rows of cells together.
+    fn six_puzzles(order: Order) -> Vec<Vec<String>> {
+        let side = order.side();
+        let row = |puzzle: usize, row: usize| {
+            let clue = |column: usize| column % 4 == (puzzle + row) % 4;
+            let cell = |column: usize| match (row * order.box_side() + row / order.box_side() + column) % side
+            {
+                value if clue(column) => char::from(b'1' + u8::try_from(value).unwrap()),
+                _ => '.',
+            };
+            (0..side).map(cell).collect::<String>()
+        };
+        (0..6).map(|puzzle| (0..side).map(|at| row(puzzle, at)).collect()).collect()
+    }
+
+    /// `rows` with a ruler after so many of them, the last one left out.
+    fn with_rulers(rows: &[String], every: usize) -> String {
+        let parts: Vec<String> = rows.chunks(every).map(|rows| rows.join("\n") + "\n").collect();
+        parts.join("+---+---+\n")
+    }
+
+    /// A drawn puzzle with a row that is lost, or there twice.
+    fn damaged(puzzle: &str, row: usize, is_lost: bool) -> String {
+        let mut lines: Vec<&str> = puzzle.lines().collect();
+        let at = (0..lines.len()).filter(|&at| !lines[at].starts_with('+')).nth(row).unwrap();
+        if is_lost {
+            lines.remove(at);
+        } else {
+            lines.insert(at, lines[at]);
+        }
+        lines.join("\n") + "\n"
+    }
+
+    #[test]
+    fn a_lost_row_or_one_too_many_spoils_its_own_puzzle_only() {
+        let ruler = "+---+---+\n";
+        for order in [Order::ALL[1], Order::NINE] {
+            let (side, band) = (order.side(), order.box_side());
+            let whole = six_puzzles(order);
+            let wanted: Vec<String> = whole.iter().map(|rows| rows.concat()).collect();
+            // What stands above all puzzles, between two, below all, and after how many rows of one
+            // there are rulers.
+            let drawn = [
+                (ruler, format!("{ruler}{ruler}"), ruler, band),
+                (ruler, format!("{ruler}# next\n{ruler}"), ruler, band),
+                (ruler, format!("{ruler}\n{ruler}"), ruler, band),
+                (ruler, ruler.to_owned(), ruler, band),
+                (ruler, ruler.to_owned(), ruler, side),
+                ("", ruler.to_owned(), "", side),
+                ("", ruler.to_owned(), "", band),
+                ("", format!("{ruler}{ruler}"), "", 1),
+                ("", "\n".to_owned(), "", band),
+            ];
+            for (above, between, below, every) in drawn {
+                let draw = |puzzles: &[String]| format!("{above}{}{below}", puzzles.join(&between));
+                let mut puzzles: Vec<String> = whole.iter().map(|rows| with_rulers(rows, every)).collect();
+                assert_eq!(answers_to(&draw(&puzzles)), wanted, "{}", draw(&puzzles));
+                for bad in [1, 0, 5] {
+                    let rows = if bad == 1 { 0..side } else { side - 1..side };
+                    for row in rows {
+                        for is_lost in [true, false] {
+                            puzzles[bad] = damaged(&with_rulers(&whole[bad], every), row, is_lost);
+                            let text = draw(&puzzles);
+                            let found = answers_to(&text);
+                            if every == 1 {
+                                // What is left of the bad one may be two.
+                                let are_good = found.iter().filter(|found| !found.starts_with("Line"));
+                                let others = (0..6).filter(|&at| at != bad).map(|at| &wanted[at]);
+                                assert!(!is_lost || are_good.eq(others), "{text}\n{found:?}");
+                                continue;
+                            }
+                            assert_eq!(found.len(), 6, "{text}\n{found:?}");
+                            for (at, (found, wanted)) in found.iter().zip(&wanted).enumerate() {
+                                if at == bad {
+                                    assert!(found.contains("has the wrong length."), "{found}: {text}");
+                                } else {
+                                    assert_eq!(found, wanted, "{at} of {text}");
+                                }
+                            }
+                        }
+                    }
+                    puzzles[bad] = with_rulers(&whole[bad], every);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_whole_puzzle_may_have_rulers_anywhere() {
+        let rows = &six_puzzles(Order::NINE)[0];
+        for marks in [
+            "-rrr-rrr-rrr-",
+            "rrr-rrr-rrr",
+            "-r-r-r-r-r-r-r-r-r-",
+            "--rrr--rrr--rrr--",
+            "--r--r--r--r--r--r--r--r--r--",
+            "-rrrr-rr-rrr-",
+            "-rr-rrrr-rrr-",
+            "-rrr-rrrrrr-",
+            "-rrrrrrrrr-",
+            "-rrrrr-r-rrr-",
+            "rrr-#-rrrrrr",
+            "-rrr-brrr-b-rrr-",
+        ] {
+            // Alone, and below one that is drawn as usual.
+            for marks in [marks.to_owned(), format!("-rrr-rrr-rrr-{marks}")] {
+                let mut next = rows.iter().cycle();
+                let line = |mark| match mark {
+                    'r' => format!("{}\n", next.next().unwrap()),
+                    'b' => "\n".to_owned(),
+                    '#' => "# a\n".to_owned(),
+                    _ => "---+---\n".to_owned(),
+                };
+                let text: String = marks.chars().map(line).collect();
+                let found = answers_to(&text);
+                assert!(found.iter().all(|found| *found == rows.concat()), "{marks} {found:?}");
+            }
+        }
+    }
+
     #[test]
     fn lines_are_rows_rulers_or_blank() {
         let cases = [
             ("", LineKind::Blank),
             (" \t\r", LineKind::Blank),
-            ("# 1 2", LineKind::Ruler),
+            ("# 1 2", LineKind::Comment),
             ("|---+===|\r", LineKind::Ruler),
             ("*-----------*", LineKind::Ruler),
             (".-------.-------.", LineKind::Ruler),
             (":-------+-------:", LineKind::Ruler),
             ("├───┼───┤", LineKind::Ruler),
-            ("│   │   │", LineKind::Ruler),
+            ("│   │   │", LineKind::Comment),
             ("---------", LineKind::Ruler),
             ("- 1", LineKind::Row),
             (". .", LineKind::Row),
@@ -578,9 +892,10 @@ mod tests {
         for row in [sixteen, "=...............", "===:|....|....|....", "................"] {
             assert_eq!(kind(row), LineKind::Row, "{row}");
         }
-        for ruler in ["====+====+====+====", "===================", ":----:----:----:", "::"] {
+        for ruler in ["====+====+====+====", "===================", ":----:----:----:"] {
             assert_eq!(kind(ruler), LineKind::Ruler, "{ruler}");
         }
+        assert_eq!(kind("::"), LineKind::Comment);
     }
 
     #[test]
