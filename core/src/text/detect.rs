@@ -9,7 +9,7 @@ use super::lines::{characters, is_no_puzzle, puzzle_lines, trim_end};
 use super::misfit::Misfit;
 use super::notation::{lay_out, recognise, sampled_cells};
 use super::readings::{check_letters, written_cells};
-use super::rows::{LineKind, RowStyle, Rulers, classify, read_cell, separated, tokens};
+use super::rows::{LineKind, RowStyle, classify, has_semicolons, read_cell, separated, tokens};
 use super::table::Columns;
 use super::{
     Alphabet, BYTE_ORDER_MARK, Format, FormatError, Hint, Notation, Problem, PuzzleError, apart, triples,
@@ -209,7 +209,7 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
         best
     };
     if notation == Notation::Grid {
-        format.style.rulers = Rulers::find(text, format.order, format.style);
+        format.style = format.style.of_text(text, goes_on, format.order);
     }
     if format.delimiter().is_some() && body > 0 {
         let heading = sample[..body].strip_suffix(b"\n").unwrap_or(&sample[..body]);
@@ -315,10 +315,16 @@ pub(super) fn whole_lines(sample: &[u8]) -> &[u8] {
 /// The lines that decide whether a text is in triples.
 const TRIPLES_SEEN: usize = 16;
 
-/// Whether most lines are three numbers. Three groups of three digits are a row of a grid instead.
+/// Whether most lines are three numbers. Three groups of three digits are a row of a grid instead,
+/// and so are three numbers among empty fields.
 pub(super) fn is_triples(text: &[u8]) -> bool {
     let is_triple = |line: &&[u8]| {
-        let is_row = || tokens(line).all(|token| token.len() == 3);
+        let is_between = |delimiter: u8| {
+            memchr::memchr_iter(delimiter, line).count() > 3
+                || line.starts_with(&[delimiter])
+                || line.windows(2).any(|pair| pair == [delimiter; 2])
+        };
+        let is_row = || tokens(line).all(|token| token.len() == 3) || is_between(b',') || is_between(b';');
         triples::numbers(line).is_ok_and(|[row, column, _]| row.max(column) < 100) && !is_row()
     };
     let seen = || puzzle_lines(text).take(TRIPLES_SEEN);
@@ -368,10 +374,19 @@ pub(super) fn row_style(
     };
     style.dashes =
         puzzle_lines(text).any(|line| tokens(line).any(|token| token.contains(&b'-')) && is_row(line, style));
-    let as_seen = style;
-    let widths = || puzzle_lines(text).filter_map(|line| separated(line, as_seen)).map(|row| row.len());
-    let Some(width) = widths().last() else { return (style, false) };
+    style.semicolons = has_semicolons(text, style);
+    // With all their fields: behind the last delimiter of a row may be a blank cell or nothing.
+    let as_written = RowStyle { side: Some(0), ..style };
+    let rows = || puzzle_lines(text).filter_map(|line| separated(line, as_written));
+    let ends_empty = |row: &Vec<&[u8]>| row.last().is_some_and(|last| last.is_empty());
+    let last = rows().filter(|row| !ends_empty(row)).last().or_else(|| rows().last());
+    let Some(last) = last else { return (style, false) };
     let is_side = |width: usize| Order::from_side(width).is_some_and(|order| order.side() > 1);
+    let width = match last.len() {
+        width if !ends_empty(&last) || is_side(width) => width,
+        width if is_side(width - 1) && counts_rows(text, as_written) => width,
+        width => width - 1,
+    };
     style.numbered =
         !is_side(width) && is_side(width - 1) && hint.order.is_none_or(|o| o.side() == width - 1);
     let side = if style.numbered { width - 1 } else { width };
@@ -379,9 +394,18 @@ pub(super) fn row_style(
     let is_numbers = first.iter().enumerate().all(|(at, name)| *name == at.to_string().as_bytes());
     let is_words = first.iter().all(|name| name.len() > 1 && name.iter().any(u8::is_ascii_alphabetic));
     // A row of a puzzle may have the same numbers.
-    let is_one_too_many = || goes_on || widths().count() % side.max(1) == 1;
+    let is_one_too_many = || goes_on || rows().count() % side.max(1) == 1;
     let has_heading = first.len() == side && (is_words || is_numbers && is_one_too_many());
     (style, has_heading)
+}
+
+/// Whether the first fields of rows, but perhaps of a heading, are the numbers from 0 or 1 on.
+fn counts_rows(text: &[u8], style: RowStyle) -> bool {
+    let rows = puzzle_lines(text).filter_map(|line| separated(line, style));
+    let numbers = rows.map(|row| std::str::from_utf8(row.first()?).ok()?.parse::<usize>().ok());
+    let numbers: Vec<Option<usize>> = numbers.skip(1).collect();
+    let Some(&Some(first)) = numbers.first() else { return false };
+    first <= 2 && numbers.into_iter().zip(first..).all(|(number, at)| number == Some(at))
 }
 
 /// The order of puzzles of this length. A single character is inconclusive.

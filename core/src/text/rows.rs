@@ -1,6 +1,6 @@
 //! `grid`: a puzzle written as rows of cells.
 //!
-//! A row is `side` cells, separate (`5 3 . | . 7 .`, `5,3,,,7`) or together (`53..7....`). Separate
+//! A row is `side` cells, separate (`5 3 . | . 7 .`, `5,3,,,7,,,,`) or together (`53..7....`). Separate
 //! values may be numbers. Between bars a space may be a blank, if that fits all rows. Rulers, blank
 //! lines and comment lines may appear anywhere. After `side` rows the next puzzle begins.
 //!
@@ -19,7 +19,7 @@
 use super::alphabet::INVALID;
 use super::apart;
 use super::bars::{BarLayout, has_line_across, is_bars_and_cells};
-use super::lines::{characters, is_no_puzzle, looked_at, offset};
+use super::lines::{characters, is_no_puzzle, looked_at, offset, puzzle_lines};
 use super::{Alphabet, Format, Problem, PuzzleError, Record, Records};
 use crate::grid::{Grid, Order};
 
@@ -39,11 +39,18 @@ pub(super) enum LineKind {
 
 /// What rows look like that could also be something else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "they do not depend on each other")]
 pub(super) struct RowStyle {
     /// Whether `-` is a blank, so that a line of as many as a row has cells is no ruler.
     pub(super) dashes: bool,
     /// Whether the first field of each row is its number.
     pub(super) numbered: bool,
+    /// Whether semicolons separate cells. They do not in most texts, because one of them is a value
+    /// of the alphabet `ascii`.
+    pub(super) semicolons: bool,
+    /// Whether a row of nothing but empty fields is a blank line, as between the puzzles of a
+    /// spreadsheet.
+    pub(super) gaps: bool,
     /// The characters of rulers that are values of the alphabet, so that a line of as many as a row
     /// has is no ruler; 0 in the place of those that are not.
     pub(super) drawn_values: [u8; 3],
@@ -118,8 +125,15 @@ impl RowStyle {
     }
 
     /// Whether a row may have so many cells.
-    fn is_side(self, cells: usize) -> bool {
+    pub(super) fn is_side(self, cells: usize) -> bool {
         self.side.map_or_else(|| Order::from_side(cells).is_some(), |side| side == cells)
+    }
+
+    /// The same style, with what shows only in a whole text with rows of this order.
+    pub(super) fn of_text(mut self, text: &[u8], goes_on: bool, order: Order) -> Self {
+        self.gaps = has_gaps(text, goes_on, order, self);
+        self.rulers = Rulers::find(text, order, self);
+        self
     }
 }
 
@@ -149,7 +163,8 @@ pub(super) fn classify(line: &[u8], style: RowStyle) -> LineKind {
     }
     let is_row = style.bars.is_some() && is_bars_and_cells(line);
     if is_row || !is_ruler(line, style) {
-        return LineKind::Row;
+        let is_gap = style.gaps && is_empty_row(line, style);
+        return if is_gap { LineKind::Blank } else { LineKind::Row };
     }
     if has_line_across(line) { LineKind::Ruler } else { LineKind::Comment }
 }
@@ -213,17 +228,62 @@ pub(super) fn tokens(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The fields of a row that is separated by commas; an empty one is a blank. `None` for other rows.
-///
-/// Semicolons separate no cells, because they are a value of the alphabet `ascii`.
+/// The fields of a row that is separated by commas, or by semicolons; an empty one is a blank. `None`
+/// for other rows.
 pub(super) fn separated(line: &[u8], style: RowStyle) -> Option<Vec<&[u8]>> {
-    if !line.contains(&b',') {
+    let delimiter = if style.semicolons { b';' } else { b',' };
+    if !line.contains(&delimiter) {
         return None;
     }
-    let line = line.trim_ascii();
-    let line = line.strip_suffix(b",").unwrap_or(line);
-    let fields = line.split(|&byte| byte == b',').skip(usize::from(style.numbered));
-    Some(fields.map(unquoted).collect())
+    let fields = line.trim_ascii().split(|&byte| byte == delimiter);
+    let mut fields: Vec<&[u8]> = fields.skip(usize::from(style.numbered)).map(unquoted).collect();
+    // Behind the delimiter at the end of a row is either its last cell, a blank, or nothing.
+    let is_empty = fields.last().is_some_and(|last| last.is_empty());
+    if is_empty && !style.is_side(fields.len()) && style.is_side(fields.len() - 1) {
+        fields.pop();
+    }
+    Some(fields)
+}
+
+/// Whether most lines have cells between semicolons.
+pub(super) fn has_semicolons(text: &[u8], style: RowStyle) -> bool {
+    if !text.contains(&b';') {
+        return false;
+    }
+    let style = RowStyle { semicolons: true, ..style };
+    // The first field may be the number of the row.
+    let is_width = |width: usize| width >= 4 && (style.is_side(width) || style.is_side(width - 1));
+    let is_cell = |field: &&[u8]| field.len() <= 2 || apart::number(field).is_some();
+    let is_row = |line: &&[u8]| {
+        separated(line, style).is_some_and(|fields| is_width(fields.len()) && fields.iter().all(is_cell))
+    };
+    2 * puzzle_lines(text).filter(is_row).count() > puzzle_lines(text).count()
+}
+
+/// Whether a row has fields, all of them empty.
+fn is_empty_row(line: &[u8], style: RowStyle) -> bool {
+    separated(line, style).is_some_and(|fields| fields.iter().all(|field| field.is_empty()))
+}
+
+/// Whether empty rows are between puzzles and not in them: most rows between two of them are whole
+/// puzzles.
+fn has_gaps(text: &[u8], goes_on: bool, order: Order, style: RowStyle) -> bool {
+    let (mut runs, mut run, mut has_empty) = (Vec::new(), 0_usize, false);
+    for line in text.split(|&byte| byte == b'\n').map(looked_at) {
+        let is_row = classify(line, style) == LineKind::Row;
+        if is_row && !is_empty_row(line, style) {
+            run += 1;
+        } else {
+            has_empty |= is_row;
+            runs.push(std::mem::take(&mut run));
+        }
+    }
+    if !goes_on {
+        runs.push(run);
+    }
+    runs.retain(|&run| run > 0);
+    let whole = runs.iter().filter(|run| run.is_multiple_of(order.side())).count();
+    has_empty && 2 * whole > runs.len()
 }
 
 /// A field without white space and quotes around it.
@@ -852,6 +912,49 @@ mod tests {
     }
 
     #[test]
+    fn cells_at_the_end_of_a_row_may_be_empty_fields() {
+        for order in [Order::ALL[1], Order::NINE] {
+            let (side, whole) = (order.side(), six_puzzles(order));
+            // Puzzles with blanks at their ends, and one with a row of blanks and one of three clues.
+            let mut puzzles = whole.clone();
+            puzzles[0][1] = ".".repeat(side);
+            puzzles[1][0] = ".".repeat(side);
+            puzzles[2][side - 1] = ".".repeat(side);
+            puzzles[3][0] = "123".to_owned() + &".".repeat(side - 3);
+            let wanted: Vec<String> = puzzles.iter().map(|rows| rows.concat()).collect();
+            let fields = |row: &str, between: &str| {
+                let cells: Vec<String> = row.chars().map(|cell| cell.to_string().replace('.', "")).collect();
+                cells.join(between)
+            };
+            for between in [",", ";"] {
+                // Nothing behind the last cell, a delimiter, a carriage return; the number of the row.
+                for (numbered, behind) in [(false, ""), (false, between), (false, "\r"), (true, "")] {
+                    let row = |row: &String| format!("{}{behind}\n", fields(row, between));
+                    let draw = |rows: &Vec<String>| rows.iter().map(row).collect::<String>();
+                    let number = |text: &str| {
+                        let rows = text.lines().filter(|line| !line.is_empty()).zip(1..);
+                        rows.map(|(line, at)| format!("{at}{between}{line}\n")).collect::<String>()
+                    };
+                    let check = |text: String, wanted: &[String]| {
+                        let text = if numbered { number(&text) } else { text };
+                        assert_eq!(answers_to(&text), wanted, "{text}");
+                    };
+                    let drawn: Vec<String> = puzzles.iter().map(draw).collect();
+                    for (text, wanted) in drawn.iter().zip(&wanted) {
+                        check(text.clone(), std::slice::from_ref(wanted));
+                    }
+                    check(drawn.concat(), &wanted);
+                    check(drawn.join("\n"), &wanted);
+                    // Empty rows between puzzles that have none.
+                    let drawn: Vec<String> = whole.iter().map(draw).collect();
+                    let wanted: Vec<String> = whole.iter().map(|rows| rows.concat()).collect();
+                    check(drawn.join(&row(&".".repeat(side))), &wanted);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn lines_are_rows_rulers_or_blank() {
         let cases = [
             ("", LineKind::Blank),
@@ -910,6 +1013,14 @@ mod tests {
             assert_eq!(read(line), Ok([1, 0, 0, 4]), "{line}");
         }
         assert_eq!(read("1,2,3"), Err(Problem::WrongLength));
+        assert_eq!(read("1,2,3,,,"), Err(Problem::WrongLength));
+        // The last cells may be blanks, with a comma behind them or without one.
+        for line in ["1,2,3,", "1,2,3,,", "1,2,3,\"\"\r", "1,2,3, ,"] {
+            assert_eq!(read(line), Ok([1, 2, 3, 0]), "{line}");
+        }
+        for line in [",,,", ",,,,", " , , , "] {
+            assert_eq!(read(line), Ok([0; 4]), "{line}");
+        }
         assert!(matches!(read("1,2,3,5"), Err(Problem::InvalidCharacter { column: 7, .. })));
     }
 }
