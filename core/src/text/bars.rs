@@ -273,7 +273,7 @@ impl<'a> Drawing<'a> {
                 continue;
             }
             match classify(line, RowStyle::default()) {
-                LineKind::Row => return None,
+                LineKind::Row | LineKind::Words => return None,
                 LineKind::Comment | LineKind::Ruler => {}
                 LineKind::Blank | LineKind::Title | LineKind::Section(_) => {
                     runs.push(std::mem::take(&mut run));

@@ -344,7 +344,7 @@ pub(super) fn is_grid(text: &[u8], hint: &Hint, style: RowStyle) -> bool {
         }
         match classify(line, style) {
             LineKind::Row if row_order(line, style).is_some_and(|order| order.side() > 1) => rows += 1,
-            LineKind::Row | LineKind::Blank => others += 1,
+            LineKind::Row | LineKind::Words | LineKind::Blank => others += 1,
             LineKind::Comment | LineKind::Ruler | LineKind::Title | LineKind::Section(_) => rulers += 1,
         }
     }

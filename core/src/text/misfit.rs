@@ -25,6 +25,8 @@ enum What {
     Rows { cells: usize },
     /// Too few rows for a puzzle.
     Grid { rows: usize, order: Order },
+    /// Rows of puzzles, in a section that has none.
+    Section,
     /// Rows between bars with spaces for blanks, of which this line is drawn otherwise than so many.
     Crooked { alike: usize },
     /// Cells with all candidates.
@@ -127,9 +129,13 @@ impl What {
         if format.notation == Notation::Grid {
             let is_row =
                 |line: &&[u8]| classify(line, format.style) == LineKind::Row && fit(format, line) == WHOLE;
-            let rows = lines().filter(is_row).count();
-            if rows > 0 {
+            let puzzles = rows::puzzles(format, text, true);
+            let mut rows = puzzles.iter().map(|(rows, _)| rows.iter().filter(|row| is_row(row)).count());
+            if let Some(rows) = rows.find(|&rows| rows > 0) {
                 return Self::Grid { rows, order: format.order };
+            }
+            if lines().any(|line| is_row(&line)) {
+                return Self::Section;
             }
         }
         // What a user may have meant as cells has nothing but values and blanks.
@@ -187,6 +193,11 @@ impl fmt::Display for Misfit {
                     "From line {line} on there {there_are} of {side} cells; a {order} puzzle has {side}."
                 )
             }
+            What::Section => write!(
+                f,
+                "From line {line} on there are rows in a section that is no puzzle, as [State] is; name it \
+                 [Puzzle] if it is one."
+            ),
             What::Crooked { alike } => write!(
                 f,
                 "Line {line} is drawn otherwise than {alike} other rows; spaces are read as blanks only if \
@@ -230,6 +241,11 @@ mod tests {
                 "Line 1 is a row of 6 cells; a row of a puzzle has 4, 9, 16 or 25.",
             ),
             (six.replace(' ', ","), "Line 1 is a row of 6 cells; a row of a puzzle has 4, 9, 16 or 25."),
+            (
+                "[State]\n".to_owned() + &"53..7....\n".repeat(9),
+                "From line 1 on there are rows in a section that is no puzzle, as [State] is; name it \
+                 [Puzzle] if it is one.",
+            ),
             ("53..7....\n".repeat(8), "From line 1 on there are 8 rows of 9 cells; a 9x9 puzzle has 9."),
             (
                 "# a\n| 1   |   2 |\n|   2 | 1   |\n+-----+-----+\n|  2  |     |\n|     |   1 |\n".to_owned(),

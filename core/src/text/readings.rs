@@ -128,7 +128,7 @@ fn has_layout(text: &[u8], style: RowStyle) -> bool {
         match classify(line, style) {
             LineKind::Comment if is_no_puzzle(line) => {}
             LineKind::Comment | LineKind::Ruler | LineKind::Title | LineKind::Section(_) => return true,
-            LineKind::Row => run += 1,
+            LineKind::Row | LineKind::Words => run += 1,
             LineKind::Blank => runs.push(std::mem::take(&mut run)),
         }
     }

@@ -13,8 +13,12 @@
 //! If rulers divide most of a text into bands, or into puzzles, each of them ends one, so that a row
 //! that is missing or one too many spoils its own puzzle only: that has the wrong length.
 //!
-//! A title, such as `Grid 01`, ends the puzzle above it. So does a section, such as `[Puzzle]`; the
-//! rows of other sections, such as `[State]` with what a player has filled in, are no puzzles.
+//! A title, such as `Grid 01` or `[Easy]`, ends the puzzle above it. So does a section, such as
+//! `[Puzzle]`; the rows of `[State]`, what a player has filled in, are no puzzles, and neither are
+//! those of any other section in a text with a `[Puzzle]`.
+//!
+//! Forum tags such as `[code]` and fences of three backticks are blank lines. A line of words is a
+//! title above the first row of a puzzle, and below it a row that cannot be read.
 
 use super::alphabet::INVALID;
 use super::apart;
@@ -33,6 +37,8 @@ pub(super) enum LineKind {
     Row,
     /// The title of the next puzzle.
     Title,
+    /// Words, none of which is a cell.
+    Words,
     /// The beginning of a section, and whether it is the puzzle.
     Section(bool),
 }
@@ -60,6 +66,12 @@ pub(super) struct RowStyle {
     pub(super) bars: Option<BarLayout>,
     /// Where rulers are, if they divide most of the text alike.
     pub(super) rulers: Option<Rulers>,
+    /// Whether a backtick is a value, so that a line of them is no fence.
+    pub(super) backticks: bool,
+    /// Whether no letter is a value, so that words are no cells.
+    pub(super) words: bool,
+    /// Whether there is a section of the puzzle, so that the other sections are none.
+    pub(super) sections: bool,
 }
 
 /// Where the rulers of a text are.
@@ -95,7 +107,7 @@ impl Rulers {
                     is_closed |= rows >= puzzle;
                 }
                 LineKind::Ruler => is_framed |= rows == 0,
-                LineKind::Blank | LineKind::Title | LineKind::Section(_) => {
+                LineKind::Blank | LineKind::Title | LineKind::Words | LineKind::Section(_) => {
                     longest = longest.max(run);
                     run = 0;
                 }
@@ -121,7 +133,9 @@ impl RowStyle {
         let symbols = alphabet.symbols();
         let used = &symbols[..order.map_or(symbols.len(), |order| order.side().min(symbols.len()))];
         let drawn_values = [b':', b'=', b'\''].map(|drawn| if used.contains(&drawn) { drawn } else { 0 });
-        Self { drawn_values, side: order.map(Order::side), ..self }
+        let words = order.is_some() && !used.iter().any(u8::is_ascii_alphabetic);
+        let backticks = used.contains(&b'`');
+        Self { drawn_values, side: order.map(Order::side), words, backticks, ..self }
     }
 
     /// Whether a row may have so many cells.
@@ -131,6 +145,8 @@ impl RowStyle {
 
     /// The same style, with what shows only in a whole text with rows of this order.
     pub(super) fn of_text(mut self, text: &[u8], goes_on: bool, order: Order) -> Self {
+        let is_puzzle = |line| classify(looked_at(line), self) == LineKind::Section(true);
+        self.sections = text.contains(&b'[') && text.split(|&byte| byte == b'\n').any(is_puzzle);
         self.gaps = has_gaps(text, goes_on, order, self);
         self.rulers = Rulers::find(text, order, self);
         self
@@ -140,6 +156,54 @@ impl RowStyle {
 /// Words that begin a title, in lower case.
 const TITLES: [&[u8]; 8] = [b"grid", b"puzzle", b"sudoku", b"game", b"board", b"no", b"nr", b"number"];
 
+/// Tags of forums around what is copied.
+const TAGS: [&[u8]; 7] = [b"code", b"quote", b"spoiler", b"pre", b"tt", b"mono", b"hide"];
+
+/// The kind of a line that is a name in brackets. `None` for another line.
+fn bracketed(line: &[u8], style: RowStyle) -> Option<LineKind> {
+    let name = line.trim_ascii().strip_prefix(b"[")?.strip_suffix(b"]")?;
+    let is_name = |name: &[u8]| name.iter().all(|b| b.is_ascii_alphabetic() || *b == b' ');
+    let is_tag = |name: &[u8]| TAGS.iter().any(|tag| name.eq_ignore_ascii_case(tag));
+    if let Some(tag) = name.strip_prefix(b"/") {
+        return is_tag(tag).then_some(LineKind::Blank);
+    }
+    if !is_name(name) {
+        return None;
+    }
+    Some(match name {
+        name if name.eq_ignore_ascii_case(b"puzzle") => LineKind::Section(true),
+        name if style.sections || name.eq_ignore_ascii_case(b"state") => LineKind::Section(false),
+        name if is_tag(name) => LineKind::Blank,
+        _ => LineKind::Title,
+    })
+}
+
+/// Whether a line is a fence of Markdown: three backticks or more, and perhaps a word.
+fn is_fence(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    let ticks = line.iter().take_while(|&&byte| byte == b'`').count();
+    ticks >= 3 && line[ticks..].iter().all(|byte| byte.is_ascii_alphanumeric() || b" -_".contains(byte))
+}
+
+/// Whether a line is of words and cannot be meant as a row: it has letters and no other characters
+/// but punctuation around words, one word is more than blanks, and it has not as many characters as
+/// a row has cells.
+fn is_words(line: &[u8], style: RowStyle) -> bool {
+    const PUNCTUATION: &[char] = &[',', '.', ':', ';', '!', '?', '(', ')', '"', '\''];
+    let Ok(text) = std::str::from_utf8(line) else { return false };
+    let mut has_word = false;
+    for token in text.split_whitespace() {
+        let word = token.trim_matches(PUNCTUATION);
+        let is_blank = |c: char| matches!(c, 'x' | 'X');
+        if word.is_empty() || !word.chars().all(char::is_alphabetic) {
+            return false;
+        }
+        has_word |= word.chars().count() > 2 && !word.chars().all(is_blank);
+    }
+    let width = text.chars().filter(|c| !c.is_whitespace()).count();
+    has_word && !style.is_side(width)
+}
+
 /// The kind of a line.
 pub(super) fn classify(line: &[u8], style: RowStyle) -> LineKind {
     if is_no_puzzle(line) {
@@ -148,11 +212,13 @@ pub(super) fn classify(line: &[u8], style: RowStyle) -> LineKind {
     }
     // Most rows begin with a value or a blank.
     let first = line.trim_ascii_start();
-    if first[0] == b'[' {
-        let name = first.trim_ascii_end().strip_prefix(b"[").and_then(|name| name.strip_suffix(b"]"));
-        if let Some(name) = name.filter(|name| name.iter().all(|b| b.is_ascii_alphabetic() || *b == b' ')) {
-            return LineKind::Section(name.eq_ignore_ascii_case(b"puzzle"));
-        }
+    if first[0] == b'['
+        && let Some(kind) = bracketed(line, style)
+    {
+        return kind;
+    }
+    if first[0] == b'`' && !style.backticks && is_fence(line) {
+        return LineKind::Blank;
     }
     if first[0].is_ascii_alphabetic() {
         let word = tokens(line).next().unwrap_or_default();
@@ -160,6 +226,9 @@ pub(super) fn classify(line: &[u8], style: RowStyle) -> LineKind {
         if TITLES.iter().any(|title| word.eq_ignore_ascii_case(title)) {
             return LineKind::Title;
         }
+    }
+    if style.words && (first[0].is_ascii_alphabetic() || !first[0].is_ascii()) && is_words(line, style) {
+        return LineKind::Words;
     }
     let is_row = style.bars.is_some() && is_bars_and_cells(line);
     if is_row || !is_ruler(line, style) {
@@ -345,9 +414,13 @@ impl Boundaries {
         }
     }
 
-    /// Whether a row belongs to a puzzle.
+    /// Whether a line is a row that belongs to a puzzle.
     const fn counts(&self, line: LineKind) -> bool {
-        matches!(line, LineKind::Row) && !self.skips
+        match line {
+            LineKind::Row => !self.skips,
+            LineKind::Words => self.rows > 0,
+            _ => false,
+        }
     }
 
     /// The rows of the current puzzle, as many as there should be up to its last ruler.
@@ -364,8 +437,7 @@ impl Boundaries {
             self.is_below_ruler = line == LineKind::Ruler && self.rows > 0;
         }
         let end = match line {
-            LineKind::Row if self.skips => End::No,
-            LineKind::Row => {
+            LineKind::Row | LineKind::Words if self.counts(line) => {
                 self.rows += 1;
                 self.below_ruler += 1;
                 self.run += 1;
@@ -388,7 +460,7 @@ impl Boundaries {
                 if ends { End::Before } else { End::No }
             }
             LineKind::Blank if self.breaks_off(rest, at_end)? => End::Behind,
-            LineKind::Blank | LineKind::Comment | LineKind::Ruler | LineKind::Title => End::No,
+            _ => End::No,
         };
         if end != End::No {
             self.was_whole = self.rows == side && !self.is_doubtful;
@@ -452,7 +524,7 @@ fn run_exceeds(text: &[u8], limit: usize, at_end: bool, style: RowStyle) -> Opti
             LineKind::Blank if rows > 0 => return Some(false),
             LineKind::Ruler if rows > 0 && is_below_ruler => return Some(false),
             LineKind::Title | LineKind::Section(_) => return Some(false),
-            LineKind::Blank | LineKind::Comment | LineKind::Ruler => {}
+            LineKind::Blank | LineKind::Comment | LineKind::Ruler | LineKind::Words => {}
         }
         if kind != LineKind::Comment {
             is_below_ruler = kind == LineKind::Ruler;
@@ -955,6 +1027,45 @@ mod tests {
     }
 
     #[test]
+    fn what_posts_have_around_grids_is_no_row() {
+        let whole = six_puzzles(Order::NINE);
+        let wanted: Vec<String> = whole.iter().map(|rows| rows.concat()).collect();
+        let around = [
+            ("[code]\n", "[/code]\n"),
+            ("[CODE]\n\n", "\n[/CODE]\n"),
+            ("[Grid]\n", ""),
+            ("[Sudoku]\n", "\n"),
+            ("[Easy one]\n", ""),
+            ("```\n", "```\n"),
+            ("```text\n", "```\n\n"),
+            ("Here is my puzzle:\n", ""),
+            ("Here is my puzzle:\n\n", ""),
+            ("Hi all,\nthis one is very hard.\n[code]\n", "[/code]\nThanks for your help!\n"),
+            ("[Puzzle]\n", "[State]\n123456789\n"),
+            ("[Puzzle]\n", "[Notes]\n123456789\n"),
+        ];
+        for ruler in ["", "+---+---+---+\n"] {
+            for (above, below) in around {
+                let draw = |rows: &Vec<String>| {
+                    format!(
+                        "{above}{ruler}{}{ruler}{below}",
+                        with_rulers(rows, if ruler.is_empty() { 9 } else { 3 })
+                    )
+                };
+                assert_eq!(answers_to(&draw(&whole[0])), wanted[..1], "{}", draw(&whole[0]));
+                let text: String = whole.iter().map(draw).collect();
+                assert_eq!(answers_to(&text), wanted, "{text}");
+            }
+        }
+        // Inside a puzzle, words are a row that cannot be read.
+        let mut rows = whole[0].clone();
+        rows[4] = "some words of mine".to_owned();
+        assert_eq!(answers_to(&(rows.join("\n") + "\n")), ["Line 5 has the wrong length."]);
+        // What a player has filled in is no puzzle, with a puzzle or without one.
+        assert_eq!(answers_to(&format!("[State]\n{}\n", whole[0].join("\n"))), [""; 0]);
+    }
+
+    #[test]
     fn lines_are_rows_rulers_or_blank() {
         let cases = [
             ("", LineKind::Blank),
@@ -976,11 +1087,37 @@ mod tests {
             ("grids", LineKind::Row),
             ("[Puzzle]", LineKind::Section(true)),
             ("[State]\r", LineKind::Section(false)),
+            ("[Grid]", LineKind::Title),
+            ("[Very easy]", LineKind::Title),
+            (" [code]", LineKind::Blank),
+            ("[/CODE]\r", LineKind::Blank),
+            ("[/1]", LineKind::Row),
+            ("```", LineKind::Blank),
+            ("````text", LineKind::Blank),
+            ("``", LineKind::Row),
+            ("```1```", LineKind::Row),
+            // Before it is known whether letters are values.
+            ("Here it is:", LineKind::Row),
             ("[1,2,3]", LineKind::Row),
         ];
         for (line, wanted) in cases {
             assert_eq!(classify(line.as_bytes(), RowStyle::default()), wanted, "{line:?}");
         }
+        let nine = RowStyle::default().written_in(&Alphabet::Letters, Order::from_side(9));
+        for words in ["Here is mine:", "Example:", "Hier ist mein Rätsel!", "Easy, I think.", "(unsolved)"] {
+            let wanted = if words.starts_with('(') { LineKind::Row } else { LineKind::Words };
+            assert_eq!(classify(words.as_bytes(), nine), wanted, "{words}");
+        }
+        for row in ["xxx xx", "x x x", "abcdefghi", "abc def ghi", "lO.3.S", "a b c d", "Sudoku2", "Number1"]
+        {
+            assert_eq!(classify(row.as_bytes(), nine), LineKind::Row, "{row}");
+        }
+        let sixteen = RowStyle::default().written_in(&Alphabet::Letters, Order::from_side(16));
+        assert_eq!(classify(b"Here it is:", sixteen), LineKind::Row);
+        let sections = RowStyle { sections: true, ..nine };
+        assert_eq!(classify(b"[Notes]", sections), LineKind::Section(false));
+        let backticks = RowStyle { backticks: true, ..nine };
+        assert_eq!(classify(b"````", backticks), LineKind::Row);
         let dashes = RowStyle { dashes: true, ..RowStyle::default() };
         let kind = |line: &str| classify(line.as_bytes(), dashes);
         assert_eq!(kind("---------"), LineKind::Row);
