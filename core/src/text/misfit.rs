@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::detect::{WHOLE, fit};
 use super::lines::{characters, puzzle_lines};
-use super::rows::{self, LineKind, classify, tokens};
+use super::rows::{self, LineKind, RowStyle, classify, tokens};
 use super::{Format, Hint, Notation, bars};
 use crate::grid::Order;
 
@@ -31,6 +31,14 @@ enum What {
     Crooked { alike: usize },
     /// Cells with all candidates.
     Candidates,
+    /// A cell among cells with candidates that has something else.
+    BadCandidates { cell: String },
+    /// Among rows of cells with candidates, one with so many cells.
+    CandidateCells { cells: usize },
+    /// Among lines of the candidates of a puzzle, one with so many characters.
+    CandidateMarks { characters: usize },
+    /// So many rows of cells with candidates.
+    CandidateRows { rows: usize },
     /// HTML or XML.
     Markup,
     /// JSON, but not an object a line.
@@ -70,7 +78,12 @@ impl Misfit {
         }
         let index = text.split(|&byte| byte == b'\n').position(|line| puzzle_lines(line).next().is_some());
         let line = 1 + index.unwrap_or(0) as u64;
-        Some(Self { line, what: What::find(format, text) })
+        Some(match What::find(format, text) {
+            What::Candidates => {
+                damaged_candidates(text, goes_on).unwrap_or(Self { line, what: What::Candidates })
+            }
+            what => Self { line, what },
+        })
     }
 
     /// The same misfit with its line number increased by `lines`, which precede the text.
@@ -107,6 +120,60 @@ fn has_candidates(format: &Format, row: &[u8]) -> bool {
     };
     let tokens: Vec<&[u8]> = tokens(row).collect();
     tokens.len() == format.order.side() && tokens.into_iter().any(is_candidates)
+}
+
+/// What is wrong with a text of 9x9 cells with candidates. `None` if nothing is.
+fn damaged_candidates(text: &[u8], goes_on: bool) -> Option<Misfit> {
+    let numbered = || text.split(|&byte| byte == b'\n').zip(1..);
+    let shown = |cell: &[u8]| {
+        let shown = |c: char| if c.is_control() { ' ' } else { c };
+        String::from_utf8_lossy(cell).chars().take(QUOTED).map(shown).collect()
+    };
+    let rows = || {
+        let rows = numbered().filter(|(line, _)| {
+            !matches!(
+                classify(line, RowStyle::default()),
+                LineKind::Blank | LineKind::Comment | LineKind::Ruler
+            )
+        });
+        rows.map(|(line, number)| {
+            let cells = line.split(|byte| b"|*".contains(byte) || byte.is_ascii_whitespace());
+            (cells.filter(|cell| !cell.is_empty()).collect::<Vec<&[u8]>>(), number)
+        })
+    };
+    if rows().next().is_some_and(|(cells, _)| cells.len() == 1) {
+        // Lines of 729 characters.
+        let is_mark = |byte: &u8| *byte == b'.' || byte.is_ascii_digit();
+        let (line, bad, cells) = rows().find_map(|(cells, line)| {
+            let bad = cells
+                .iter()
+                .flat_map(|cell| characters(cell))
+                .find(|c| !matches!(c, [byte] if is_mark(byte)));
+            (bad.is_some() || cells.concat().len() != CANDIDATES)
+                .then(|| (line, bad.map(shown), cells.concat()))
+        })?;
+        let what =
+            bad.map_or(What::CandidateMarks { characters: cells.len() }, |cell| What::BadCandidates { cell });
+        return Some(Misfit { line, what });
+    }
+    let side = Order::NINE.side();
+    let is_cell = |cell: &[u8]| {
+        let is_new = |at: usize| !cell[..at].contains(&cell[at]);
+        cell.iter().enumerate().all(|(at, byte)| matches!(byte, b'1'..=b'9') && is_new(at))
+    };
+    for (cells, line) in rows() {
+        if let Some(bad) = cells.iter().find(|cell| !is_cell(cell)) {
+            return Some(Misfit { line, what: What::BadCandidates { cell: shown(bad) } });
+        }
+        if cells.len() != side {
+            return Some(Misfit { line, what: What::CandidateCells { cells: cells.len() } });
+        }
+    }
+    let count = rows().count();
+    let (_, line) = rows().next()?;
+    // The last line of a longer text may be cut off.
+    (!goes_on && !count.is_multiple_of(side))
+        .then_some(Misfit { line, what: What::CandidateRows { rows: count } })
 }
 
 impl What {
@@ -207,6 +274,27 @@ impl fmt::Display for Misfit {
                 f,
                 "Line {line} has candidates, and only clues can be read here; hint, steps and show read both."
             ),
+            What::BadCandidates { cell } => {
+                write!(
+                    f,
+                    "Line {line} has \"{cell}\" among cells with candidates, which are different digits."
+                )
+            }
+            What::CandidateMarks { characters } => write!(
+                f,
+                "Line {line} has {characters} characters; the candidates of a 9x9 puzzle are {CANDIDATES}."
+            ),
+            What::CandidateCells { cells } => {
+                let cells = if *cells == 1 { "1 cell".to_owned() } else { format!("{cells} cells") };
+                write!(f, "Line {line} is a row of {cells} with candidates; a row of a 9x9 puzzle has 9.")
+            }
+            What::CandidateRows { rows } => {
+                let there_are = if *rows == 1 { "is 1 row".to_owned() } else { format!("are {rows} rows") };
+                write!(
+                    f,
+                    "From line {line} on there {there_are} of cells with candidates; a 9x9 puzzle has 9."
+                )
+            }
             What::Markup => write!(f, "Line {line} begins like HTML or XML."),
             What::Json => f.write_str("It is JSON, but not one object a line, as jq -c '.[]' writes it."),
             What::Objects => write!(f, "Line {line} is an object without a puzzle."),
@@ -230,7 +318,7 @@ mod tests {
     #[test]
     fn what_is_no_puzzle_is_said() {
         let six = "1 . . 4 . .\n".repeat(6);
-        let marks = "5 3 4679 | 268 7 2468 | 1489 1249 248\n".repeat(9);
+        let marks = "5 3 4679 | 268 7 2468 | 1489 1249 248\n";
         let cases = [
             (".".repeat(80), "Line 1 has 80 cells; a 9x9 puzzle has 81."),
             (format!("\n# a\n{}\n", "1".repeat(250)), "Line 3 has 250 cells; a 16x16 puzzle has 256."),
@@ -253,12 +341,32 @@ mod tests {
                  all rows are drawn alike, so move its cells below theirs.",
             ),
             (
-                marks,
+                marks.repeat(9),
                 "Line 1 has candidates, and only clues can be read here; hint, steps and show read both.",
             ),
             (
                 "123456789".repeat(81),
                 "Line 1 has candidates, and only clues can be read here; hint, steps and show read both.",
+            ),
+            (
+                "# a\n".to_owned() + &marks.repeat(7),
+                "From line 2 on there are 7 rows of cells with candidates; a 9x9 puzzle has 9.",
+            ),
+            (
+                marks.repeat(4) + &marks.replace("268", "26x") + &marks.repeat(4),
+                "Line 5 has \"26x\" among cells with candidates, which are different digits.",
+            ),
+            (
+                marks.repeat(3) + "---+---\n" + &marks.replace("268", "") + &marks.repeat(5),
+                "Line 5 is a row of 8 cells with candidates; a row of a 9x9 puzzle has 9.",
+            ),
+            (
+                ("1........".repeat(81) + "\n").repeat(3) + &"1........".repeat(80) + "\n",
+                "Line 4 has 720 characters; the candidates of a 9x9 puzzle are 729.",
+            ),
+            (
+                "q........".to_owned() + &"1........".repeat(80),
+                "Line 1 has \"q\" among cells with candidates, which are different digits.",
             ),
             ("<html>\n<body>\n".to_owned(), "Line 1 begins like HTML or XML."),
             (
