@@ -21,6 +21,8 @@ pub struct Misfit {
 enum What {
     /// Cells, but not as many as a puzzle has.
     Cells { cells: usize, nearest: Order },
+    /// The cells of a puzzle on a line, in so many groups.
+    Groups { cells: usize, groups: usize },
     /// Rows of grids of another size, such as 6x6.
     Rows { cells: usize },
     /// Too few rows for a puzzle.
@@ -205,6 +207,14 @@ impl What {
                 return Self::Section;
             }
         }
+        let groups: Vec<&[u8]> = tokens(first).collect();
+        let mut cells = groups.iter().flat_map(|group| characters(group));
+        if groups.len() > 1 && cells.all(|cell| rows::read_cell(format, cell).is_some()) {
+            let cells = groups.iter().flat_map(|group| characters(group)).count();
+            if Order::from_cells(cells).is_some_and(|order| order.side() > 4 && groups.len() < cells) {
+                return Self::Groups { cells, groups: groups.len() };
+            }
+        }
         // What a user may have meant as cells has nothing but values and blanks.
         let count = |line: &[u8]| {
             let cells = format.codec.cells(line.trim_ascii_start());
@@ -249,6 +259,11 @@ impl fmt::Display for Misfit {
             What::Cells { cells, nearest } => {
                 write!(f, "Line {line} has {cells} cells; a {nearest} puzzle has {}.", nearest.cells())
             }
+            What::Groups { cells, groups } => write!(
+                f,
+                "Line {line} has {cells} cells in {groups} groups; a puzzle on a line has nothing between \
+                 its cells."
+            ),
             What::Rows { cells } => {
                 write!(f, "Line {line} is a row of {cells} cells; a row of a puzzle has 4, 9, 16 or 25.")
             }
@@ -324,6 +339,15 @@ mod tests {
             (format!("\n# a\n{}\n", "1".repeat(250)), "Line 3 has 250 cells; a 16x16 puzzle has 256."),
             (six.clone(), "Line 1 is a row of 6 cells; a row of a puzzle has 4, 9, 16 or 25."),
             (six.replace(' ', ""), "Line 1 is a row of 6 cells; a row of a puzzle has 4, 9, 16 or 25."),
+            (
+                "53..7.... 6..195... .98....6. 8...6...3 4..8.3..1 7...2...6 .6....28. ...419..5 ....8..79\n"
+                    .repeat(3),
+                "Line 1 has 81 cells in 9 groups; a puzzle on a line has nothing between its cells.",
+            ),
+            (
+                format!("{}|{0}|{0}\n", ".".repeat(27)),
+                "Line 1 has 81 cells in 3 groups; a puzzle on a line has nothing between its cells.",
+            ),
             (
                 "123456\n456123\n".to_owned() + &"......\n".repeat(4),
                 "Line 1 is a row of 6 cells; a row of a puzzle has 4, 9, 16 or 25.",
