@@ -393,9 +393,15 @@ pub(super) fn row_style(
     let first = puzzle_lines(text).next().and_then(|line| separated(line, style)).unwrap_or_default();
     let is_numbers = first.iter().enumerate().all(|(at, name)| *name == at.to_string().as_bytes());
     let is_words = first.iter().all(|name| name.len() > 1 && name.iter().any(u8::is_ascii_alphabetic));
-    // A row of a puzzle may have the same numbers.
+    let is_letters = first.iter().zip(b'A'..).all(|(name, letter)| name.eq_ignore_ascii_case(&[letter]));
+    let is_from_one = first.iter().zip(1..).all(|(name, at): (_, usize)| *name == at.to_string().as_bytes());
+    // A row of a puzzle may have the same numbers. Many solutions begin with those from 1 on, or with
+    // the first letters, so only a row above all others of one puzzle is not taken for one.
     let is_one_too_many = || goes_on || rows().count() % side.max(1) == 1;
-    let has_heading = first.len() == side && (is_words || is_numbers && is_one_too_many());
+    let is_above_one = || !goes_on && rows().count() == side + 1;
+    let is_heading =
+        is_words || is_numbers && is_one_too_many() || (is_letters || is_from_one) && is_above_one();
+    let has_heading = first.len() == side && is_heading;
     (style, has_heading)
 }
 
@@ -516,6 +522,41 @@ mod tests {
         assert_eq!(winner(&[4, 9, 9]), Some(9));
         assert_eq!(winner(&[9, 4, 4, 9, 25]), Some(9));
         assert_eq!(winner(&[4, 9, 25]), Some(4));
+    }
+
+    #[test]
+    fn the_names_of_columns_above_a_grid_are_no_row() {
+        let rows =
+            |count: usize| (0..count).map(|at| format!("{},,,,3,,,,{}\n", at % 9 + 1, (at + 3) % 9 + 1));
+        let names = |name: fn(u8) -> String| (0..9).map(name).collect::<Vec<_>>().join(",") + "\n";
+        let body = |text: &str| {
+            let found = detect(text.as_bytes(), &Hint::default()).unwrap();
+            assert_eq!(
+                (found.format.notation(), found.format.order()),
+                (Notation::Grid, Order::NINE),
+                "{text}"
+            );
+            found.body
+        };
+        let headings = [
+            names(|at| at.to_string()),
+            names(|at| format!("c{}", at + 1)),
+            names(|at| (at + 1).to_string()),
+            names(|at| char::from(b'A' + at).to_string()),
+            names(|at| char::from(b'a' + at).to_string()),
+            names(|at| format!("\"{}\"", at + 1)),
+        ];
+        for heading in &headings {
+            let grid: String = rows(9).collect();
+            assert_eq!(body(&format!("{heading}{grid}")), heading.len(), "{heading}");
+            let numbered: String = rows(9).zip(0..).map(|(row, at)| format!("{at},{row}")).collect();
+            assert_eq!(body(&format!(",{heading}{numbered}")), heading.len() + 1, "{heading}");
+        }
+        // With as many rows as puzzles have, it is one; and of a list it may be the first one.
+        for (heading, count) in [(0, 8), (2, 8), (3, 8), (2, 18), (2, 17)] {
+            let rows: String = rows(count).collect();
+            assert_eq!(body(&format!("{}{rows}", headings[heading])), 0, "{heading} {count}");
+        }
     }
 
     #[test]
