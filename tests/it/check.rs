@@ -363,3 +363,22 @@ fn an_interrupted_check_says_how_far_it_got() {
     assert!(said.starts_with("Interrupted. Stopped after ") && said.ends_with(" grids.\n"), "{said}");
     eventually("the end of the writer", || writer.is_finished());
 }
+
+/// The members of objects are found by what they hold, and a solution may be an array.
+#[test]
+fn objects_are_checked_by_their_content() {
+    let blank = FOUR.replacen('1', ".", 1);
+    let values = "[1,2,3,4, 3,4,1,2, 2,1,4,3, 4,3,2,1]";
+    let wrong = values.replacen('1', "2", 1);
+    for (text, sentence) in [
+        (format!("{{\"q\":\"{FOUR}\",\"a\":\"{FOUR_SOLVED}\"}}\n"), "is correctly solved."),
+        (format!("{{\"a\":{wrong},\"q\":\"{FOUR}\"}}\n"), "the clue 1 at (1, 1) was changed"),
+        (format!("{{\"puzzle\":\"{blank}\",\"sol\":\"{FOUR_SOLVED}\"}}\n"), "is correctly solved."),
+        (format!("{{\"puzzle\":\"{FOUR}\",\"solution\":{values}}}\n"), "is correctly solved."),
+        (format!("{{\"puzzle\":\"{FOUR}\",\"solution\":[1,2]}}\n"), "has a wrong solution beside it."),
+        (format!("{{\"puzzle\":\"{FOUR}\",\"solution\":null}}\n"), "has no solution beside it."),
+    ] {
+        let said = stdout(&check(&[], &text));
+        assert!(said.contains(sentence), "{text}{said}");
+    }
+}

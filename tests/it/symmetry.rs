@@ -595,3 +595,28 @@ fn every_clue_of_a_minimized_puzzle_is_needed() {
     assert!(other != minimal);
     assert!(said(&["minimize", "-q", "--seed", "1", "-j", "1"], &table) == other);
 }
+
+/// A solution in a JSON object is disguised with its puzzle, whatever they are called and however
+/// they are written.
+#[test]
+fn the_solution_in_an_object_is_disguised_too() {
+    let (puzzle, solution) = ("12..34..........", "1234341221434321");
+    let array = |cells: &str| {
+        format!("[{}]", cells.split("").filter(|c| !c.is_empty()).collect::<Vec<_>>().join(","))
+    };
+    let plain = said(&["disguise", "-q", "--seed", "1"], &format!("puzzle,solution\n{puzzle},{solution}\n"));
+    let (new, solved) = plain.lines().nth(1).unwrap().split_once(',').unwrap();
+    for [name, beside] in [["puzzle", "solution"], ["q", "a"], ["clue_grid", "target"]] {
+        for (old, wanted) in
+            [(format!("\"{solution}\""), format!("\"{solved}\"")), (array(solution), array(solved))]
+        {
+            // A disguise depends on the line.
+            let input = format!("\n{{\"{name}\":\"{puzzle}\",\"{beside}\":{old},\"n\":[1]}}\n");
+            let output = said(&["disguise", "-q", "--seed", "1"], &input);
+            assert_eq!(
+                output.trim_start(),
+                format!("{{\"{name}\":\"{new}\",\"{beside}\":{wanted},\"n\":[1]}}\n")
+            );
+        }
+    }
+}

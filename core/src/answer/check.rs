@@ -103,7 +103,7 @@ fn check_record(format: &Format, record: Record<'_>, grid: &Grid, solution: &mut
     }
     let mut check = match record.given {
         None => check_grid(grid, None),
-        Some(given) => match format.read_cells(given, solution) {
+        Some(given) => match format.read_solution(given, solution) {
             Ok(()) => check_grid(solution, Some(grid)),
             Err(problem) => {
                 let problem = problem.of_solution();

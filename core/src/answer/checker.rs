@@ -495,7 +495,7 @@ impl Checker {
         if let Some(conflict) = self.puzzle.first_conflict() {
             return State::Known(Finding::Bad(Problem::RuleBroken(conflict)));
         }
-        match run.format.read_cells(given, &mut self.solution) {
+        match run.format.read_solution(given, &mut self.solution) {
             Ok(()) => self.look_at_solution(run),
             Err(problem) => State::Known(Finding::Bad(problem.of_solution())),
         }

@@ -111,7 +111,7 @@ pub fn write_disguises_in_parts(
             return;
         }
         tally.puzzles += 1;
-        let solution = match row.given.map(|text| format.read_cells(text, &mut given)) {
+        let solution = match row.given.map(|text| format.read_solution(text, &mut given)) {
             None => Ok(None),
             Some(Ok(())) => Ok(Some(&given)),
             Some(Err(problem)) => Err(problem.of_solution()),

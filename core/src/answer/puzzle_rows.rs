@@ -15,7 +15,7 @@ pub struct PuzzleRow<'a> {
     /// Its line as it is written, without the newline at its end, of whatever length. Where a puzzle
     /// has several lines: all of them, with what stands before them and their newlines.
     pub text: &'a [u8],
-    /// The text of the solution beside it.
+    /// The text of the solution beside it, for [`Format::read_solution`].
     pub given: Option<&'a [u8]>,
     /// The puzzle, which keeps the rules, or why it is bad.
     pub puzzle: Result<&'a Grid, Problem>,

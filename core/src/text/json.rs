@@ -4,16 +4,17 @@
 //! `null` are blanks.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Value};
+use serde_json::value::RawValue;
 
 use super::detect::most_frequent;
 use super::lines::{self, is_no_puzzle, puzzle_lines};
 use super::table::{CellsReader, PUZZLE_NAMES, SOLUTION_NAMES};
-use super::{FormatError, Hint, Problem, PuzzleError, Record, Records};
+use super::{Format, FormatError, Hint, Problem, PuzzleError, Record, Records};
 use crate::grid::{Grid, Order};
 
 /// The names of the members that are read.
@@ -38,7 +39,10 @@ struct Text<'a>(Cow<'a, str>);
 /// The value of a member.
 enum Cells<'a> {
     Text(Cow<'a, str>),
+    /// The values of an array, 0 for `null`.
     Values(Vec<u8>),
+    Number(u8),
+    Null,
     /// Something that is no puzzle.
     Other,
 }
@@ -47,7 +51,25 @@ enum Cells<'a> {
 struct Members<'a, 'k> {
     keys: &'k Keys,
     puzzle: Option<Cells<'a>>,
-    solution: Option<Cells<'a>>,
+    solution: Option<&'a RawValue>,
+}
+
+/// All members of an object, as they follow each other.
+struct Object<'a>(Vec<(Text<'a>, Cells<'a>)>);
+
+/// What a member holds in the first objects.
+struct Seen<'a> {
+    name: Cow<'a, str>,
+    /// The order of each value that has as many cells as a puzzle.
+    orders: Vec<Order>,
+    /// The number of values that are puzzles, all of whose cells can be read.
+    puzzles: usize,
+    /// How many of them have blanks.
+    with_blanks: usize,
+    /// The number of texts and arrays that are not empty.
+    cells: usize,
+    /// The number of other values but `null`.
+    others: usize,
 }
 
 impl<'de> Deserialize<'de> for Text<'de> {
@@ -91,11 +113,11 @@ impl<'de> Deserialize<'de> for Cells<'de> {
             }
 
             fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
-                Ok(u8::try_from(value).map_or(Cells::Other, |value| Cells::Values(vec![value])))
+                Ok(u8::try_from(value).map_or(Cells::Other, Cells::Number))
             }
 
             fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
-                Ok(u8::try_from(value).map_or(Cells::Other, |value| Cells::Values(vec![value])))
+                Ok(u8::try_from(value).map_or(Cells::Other, Cells::Number))
             }
 
             fn visit_f64<E: Error>(self, _: f64) -> Result<Self::Value, E> {
@@ -107,13 +129,15 @@ impl<'de> Deserialize<'de> for Cells<'de> {
             }
 
             fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-                Ok(Cells::Values(vec![0]))
+                Ok(Cells::Null)
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut rows: A) -> Result<Self::Value, A::Error> {
                 let (mut values, mut is_good) = (Vec::new(), true);
                 while let Some(part) = rows.next_element::<Cells<'de>>()? {
                     match part {
+                        Cells::Number(value) => values.push(value),
+                        Cells::Null => values.push(0),
                         Cells::Values(more) => values.extend(more),
                         Cells::Text(_) | Cells::Other => is_good = false,
                     }
@@ -127,6 +151,28 @@ impl<'de> Deserialize<'de> for Cells<'de> {
             }
         }
         deserializer.deserialize_any(CellsVisitor)
+    }
+}
+
+impl<'de> Deserialize<'de> for Object<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ObjectVisitor;
+        impl<'de> Visitor<'de> for ObjectVisitor {
+            type Value = Object<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Object(members))
+            }
+        }
+        deserializer.deserialize_map(ObjectVisitor)
     }
 }
 
@@ -178,10 +224,7 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
         }
         let mut given = None;
         let result = Members::read(line, &format.keys).and_then(|members| {
-            given = match members.solution {
-                Some(Cells::Text(Cow::Borrowed(text))) if !text.is_empty() => Some(text.as_bytes()),
-                _ => None,
-            };
+            given = members.solution.and_then(text_of_solution);
             match members.puzzle {
                 Some(Cells::Text(Cow::Borrowed(text))) => {
                     let cells = text.as_bytes();
@@ -189,12 +232,40 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
                 }
                 Some(Cells::Text(Cow::Owned(text))) => lines::read_cells(format, text.as_bytes(), puzzle),
                 Some(Cells::Values(values)) => read_values(&values, puzzle),
+                Some(Cells::Number(value)) => read_values(&[value], puzzle),
+                Some(Cells::Null) => read_values(&[0], puzzle),
                 Some(Cells::Other) | None => Err(Problem::WrongLength),
             }
         });
         let error = result.err().map(|problem| PuzzleError { problem, line: Some(number) });
         return Some(Record { line: number, given, row: line, error });
     }
+}
+
+/// The text of a solution, which [`read_solution`] reads: what is between the quotes of a string,
+/// unless it has escape sequences, and any other value as it is written. `None` if there is none.
+fn text_of_solution(value: &RawValue) -> Option<&[u8]> {
+    match value.get().as_bytes() {
+        b"null" | b"\"\"" | b"[]" => None,
+        [b'"', text @ .., b'"'] if memchr::memchr(b'\\', text).is_none() => Some(text),
+        // What is neither a text nor values has no cells.
+        [b'{' | b't' | b'f', ..] => Some(&[]),
+        text => Some(text),
+    }
+}
+
+/// Reads the text of a solution: its cells, or the array or string that it is written as.
+pub(super) fn read_solution(format: &Format, text: &[u8], solution: &mut Grid) -> Result<(), Problem> {
+    if matches!(text.first(), Some(b'[' | b'"')) {
+        match serde_json::from_slice(text) {
+            Ok(Cells::Text(text)) => return lines::read_cells(format, text.as_bytes(), solution),
+            Ok(Cells::Values(values)) => return read_values(&values, solution),
+            Ok(_) => return Err(Problem::WrongLength),
+            // An alphabet may have these characters.
+            Err(_) => {}
+        }
+    }
+    lines::read_cells(format, text, solution)
 }
 
 /// Reads the values of cells, 0 for a blank.
@@ -221,43 +292,96 @@ pub(super) fn is_jsonl(text: &[u8]) -> bool {
 }
 
 /// The members that hold the puzzle and its solution, and the order of the puzzles: by their names
-/// if known, else by their content.
+/// if known, else by their content, as in a table: the puzzle is in the first member whose puzzles
+/// have blanks, and its solution in another one without any.
 ///
 /// # Errors
 /// [`FormatError::NoColumn`] if no object has the member that `hint` names.
 pub(super) fn find(text: &[u8], hint: &Hint) -> Result<(Keys, Option<Order>), FormatError> {
-    let objects: Vec<Map<String, Value>> =
+    let objects: Vec<Object<'_>> =
         puzzle_lines(text).take(OBJECTS_SEEN).filter_map(|line| serde_json::from_slice(line).ok()).collect();
-    let mut cells = CellsReader::new(hint);
-    let mut names: Vec<&String> = Vec::new();
-    for name in objects.iter().flat_map(Map::keys) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    let known = |known: &[&str]| {
-        names.iter().copied().find(|name| known.iter().any(|known| name.eq_ignore_ascii_case(known)))
-    };
-    let mut orders = |name: &String| -> Vec<Order> {
-        objects.iter().filter_map(|object| order_of(object.get(name)?, &mut cells)).collect()
-    };
+    let count = objects.len();
+    let members = look_at_members(objects, hint);
+    let first = |holds: &dyn Fn(&Seen<'_>) -> bool| members.iter().find(|member| holds(member));
+    let is_most = |member: &Seen<'_>| 2 * member.puzzles > count;
     let puzzle = match &hint.column {
         Some(column) => {
             // A number is a name too, because members have no numbers.
             let wanted = column.to_string();
-            let Some(name) = names.iter().copied().find(|name| **name == wanted) else {
-                let names: Vec<&str> = names.into_iter().map(String::as_str).collect();
+            let Some(member) = first(&|member| member.name == wanted) else {
+                let names: Vec<&str> = members.iter().map(|member| &*member.name).collect();
                 return Err(FormatError::NoColumn { column: column.clone(), first: names.join(", ") });
             };
-            Some(name)
+            Some(member)
         }
-        None => known(PUZZLE_NAMES)
-            .or_else(|| names.iter().copied().find(|name| 2 * orders(name).len() > objects.len())),
+        None => first(&|member| member.is_named(PUZZLE_NAMES) && is_most(member))
+            .or_else(|| first(&|member| member.is_named(PUZZLE_NAMES)))
+            .or_else(|| first(&|member| is_most(member) && member.with_blanks > 0))
+            .or_else(|| first(&is_most))
+            .or_else(|| first(&|member| 2 * member.orders.len() > count)),
     };
     let Some(puzzle) = puzzle else { return Ok((Keys::default(), None)) };
-    let order = most_frequent(orders(puzzle).into_iter());
-    let solution = known(SOLUTION_NAMES).filter(|&name| name != puzzle).cloned();
-    Ok((Keys { puzzle: puzzle.clone(), solution }, order))
+    let order = most_frequent(puzzle.orders.iter().copied());
+    let is_named = |member: &Seen<'_>| member.name != puzzle.name && member.is_named(SOLUTION_NAMES);
+    let is_solution = |member: &Seen<'_>| {
+        let is_filled = member.puzzles > 0 && member.with_blanks == 0;
+        member.name != puzzle.name && is_filled && most_frequent(member.orders.iter().copied()) == order
+    };
+    // `solutions` may be how many there are, and `solved` whether there is one.
+    let solution = first(&|member| is_named(member) && member.cells > 0)
+        .or_else(|| first(&|member| is_named(member) && member.others == 0))
+        .or_else(|| first(&is_solution));
+    let name = |member: &Seen<'_>| member.name.clone().into_owned();
+    Ok((Keys { puzzle: name(puzzle), solution: solution.map(name) }, order))
+}
+
+/// What each member of these objects holds, in the order in which they appear.
+fn look_at_members<'a>(objects: Vec<Object<'a>>, hint: &Hint) -> Vec<Seen<'a>> {
+    let mut reader = CellsReader::new(hint);
+    let mut members: Vec<Seen<'a>> = Vec::new();
+    let mut places = HashMap::new();
+    for (Text(name), cells) in objects.into_iter().flat_map(|object| object.0) {
+        let place = *places.entry(name.clone()).or_insert(members.len());
+        if place == members.len() {
+            members.push(Seen::new(name));
+        }
+        members[place].look_at(&cells, &mut reader, hint);
+    }
+    members
+}
+
+impl<'a> Seen<'a> {
+    const fn new(name: Cow<'a, str>) -> Self {
+        Self { name, orders: Vec::new(), puzzles: 0, with_blanks: 0, cells: 0, others: 0 }
+    }
+
+    fn is_named(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Looks at one value.
+    fn look_at(&mut self, cells: &Cells<'_>, reader: &mut CellsReader, hint: &Hint) {
+        let (order, is_readable, is_filled) = match cells {
+            Cells::Text(text) => {
+                self.cells += usize::from(!text.is_empty());
+                let Some(order) = reader.order(text.as_bytes()) else { return };
+                (order, true, reader.is_filled(text.as_bytes(), order))
+            }
+            Cells::Values(values) => {
+                self.cells += usize::from(!values.is_empty());
+                let order = Order::from_cells(values.len()).filter(|order| order.cells() > 1);
+                let Some(order) = order else { return };
+                let is_readable = values.iter().all(|&value| usize::from(value) <= order.side())
+                    && hint.order.is_none_or(|wanted| wanted == order);
+                (order, is_readable, !values.contains(&0))
+            }
+            Cells::Number(_) | Cells::Other => return self.others += 1,
+            Cells::Null => return,
+        };
+        self.orders.push(order);
+        self.puzzles += usize::from(is_readable);
+        self.with_blanks += usize::from(is_readable && !is_filled);
+    }
 }
 
 /// The puzzles of the first objects that are texts.
@@ -268,22 +392,6 @@ pub(super) fn texts(text: &[u8], keys: &Keys) -> Vec<Vec<u8>> {
         _ => None,
     });
     texts.collect()
-}
-
-/// The order of the puzzle that a value can be.
-fn order_of(value: &Value, cells: &mut CellsReader) -> Option<Order> {
-    fn count(value: &Value) -> usize {
-        match value {
-            Value::Array(parts) => parts.iter().map(count).sum(),
-            Value::Number(_) | Value::Null => 1,
-            _ => 0,
-        }
-    }
-    match value {
-        Value::String(text) => cells.order(text.as_bytes()),
-        Value::Array(_) => Order::from_cells(count(value)).filter(|order| order.cells() > 1),
-        _ => None,
-    }
 }
 
 #[cfg(test)]
@@ -316,6 +424,86 @@ mod tests {
              {{\"puzzle\":\"12\\u002e...1.........\"}}\n"
         );
         assert_eq!(read_all(&text), [format!("{p} {s}"), p.to_owned(), p.to_owned()]);
+    }
+
+    /// The members of puzzle and solution.
+    fn keys(text: &str) -> (String, Option<String>) {
+        let (keys, _) = find(text.as_bytes(), &Hint::default()).unwrap();
+        (keys.puzzle, keys.solution)
+    }
+
+    #[test]
+    fn members_are_found_by_their_content_in_the_order_in_which_they_appear() {
+        let (p, s) = ("12....1.........", "1234341221434321");
+        let (zeros, values) = ("[1,2,0,0,null,0,1,0,0,0,0,0,0,0,0,0]", "[1,2,3,4,3,4,1,2,2,1,4,3,4,3,2,1]");
+        let cases = [
+            (format!("{{\"q\":\"{p}\",\"a\":\"{s}\"}}\n"), "q", Some("a")),
+            (format!("{{\"initial\":\"{p}\",\"final\":\"{s}\"}}\n"), "initial", Some("final")),
+            (format!("{{\"a\":\"{s}\",\"q\":\"{p}\"}}\n"), "q", Some("a")),
+            (format!("{{\"z\":\"{p}\",\"b\":\"{p}\"}}\n"), "z", None),
+            (format!("{{\"z\":\"{s}\",\"b\":\"{s}\"}}\n"), "z", Some("b")),
+            (format!("{{\"puzzle\":\"{p}\",\"sol\":\"{s}\"}}\n"), "puzzle", Some("sol")),
+            (format!("{{\"sol\":{values},\"clue_grid\":{zeros}}}\n"), "clue_grid", Some("sol")),
+            (format!("{{\"g\":\"{p}\",\"t\":\"\"}}\n{{\"g\":\"{p}\",\"t\":\"{s}\"}}\n"), "g", Some("t")),
+            // A name that is known decides, unless the member holds something else.
+            (
+                format!("{{\"x\":\"{p}\",\"Quiz\":\"{s}\",\"y\":\"{s}\",\"answer\":null}}\n"),
+                "Quiz",
+                Some("answer"),
+            ),
+            (format!("{{\"question\":\"Solve it.\",\"quiz\":\"{p}\"}}\n"), "quiz", None),
+            (
+                format!("{{\"puzzle\":\"{p}\",\"solved\":true,\"solution\":\"{s}\"}}\n"),
+                "puzzle",
+                Some("solution"),
+            ),
+            (format!("{{\"puzzle\":\"{p}\",\"solved\":false,\"solutions\":0}}\n"), "puzzle", None),
+            // What has another length or other values is neither.
+            (format!("{{\"n\":[5,6,7,8,5,6,7,8,5,6,7,8,5,6,7,8],\"q\":\"{p}\",\"a\":\"1\"}}\n"), "q", None),
+            (format!("{{\"n\":{},\"q\":\"{p}\"}}\n", "[".repeat(50) + &"]".repeat(50)), "q", None),
+        ];
+        for (text, puzzle, solution) in cases {
+            assert_eq!(keys(&text), (puzzle.to_owned(), solution.map(str::to_owned)), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_solution_is_read_in_every_way_in_which_a_puzzle_is() {
+        let (p, s) = ("12....1.........", "1234341221434321");
+        let mut text = format!("{{\"puzzle\":\"{p}\",\"solution\":\"{s}\"}}\n");
+        let flat = "[1, 2,3,4,3,4,1,2,2,1,4,3,4,3,2,1]";
+        for solution in [
+            flat,
+            "[[1,2,3,4],[3,4,1,2],[2,1,4,3],[4,3,2,1]]",
+            "\"\\u0031234341221434321\"",
+            "null",
+            "\"\"",
+            "[1,2,3]",
+            "true",
+            "{\"cells\":[1]}",
+            "[1,2,3,4,3,4,1,2,2,1,4,3,4,3,2,9]",
+            "[1,2,3,4,3,4,1,2,2,1,4,3,4,3,2,true]",
+            "\"\\ud800\"",
+        ] {
+            text += &format!("{{\"puzzle\":\"{p}\",\"solution\":{solution}}}\n");
+        }
+        let format = detect(text.as_bytes(), &Hint::default()).unwrap().format;
+        let mut records = Records::new(&format, text.as_bytes(), 1);
+        let (mut puzzle, mut solution) = (Grid::empty(format.order()), Grid::empty(format.order()));
+        let mut found = Vec::new();
+        while let Some(record) = records.read(&mut puzzle) {
+            assert_eq!((puzzle.to_string(), record.error), (p.to_owned(), None));
+            found.push(record.given.map(|given| {
+                let read = format.read_solution(given, &mut solution);
+                read.map(|()| solution.to_string()).map_err(|problem| problem.code())
+            }));
+        }
+        let right = || Some(Ok(s.to_owned()));
+        let (length, character) = (Some(Err("wrong_length")), Some(Err("invalid_character")));
+        assert_eq!(found[..4], [right(), right(), right(), right()]);
+        assert_eq!(found[4..6], [None, None]);
+        assert_eq!(found[6..9], [length.clone(), length.clone(), length.clone()]);
+        assert_eq!(found[9..], [character, length.clone(), length]);
     }
 
     #[test]

@@ -347,7 +347,8 @@ impl FormatError {
 pub struct Record<'a> {
     /// The physical line on which it begins, from 1.
     pub line: u64,
-    /// The text of the solution beside it, in `csv` and `jsonl`.
+    /// The text of the solution beside it, in `csv` and `jsonl`, for [`Format::read_solution`]: a
+    /// field or a string without the quotes around it, any other value of JSON as it is written.
     pub given: Option<&'a [u8]>,
     /// The row of a table that it is in, or the line of a JSON object, as it is written, without the
     /// newline at its end. Cut to [`MAX_LINE_BYTES`]. Empty in other notations.

@@ -270,6 +270,17 @@ impl Format {
         }
     }
 
+    /// Reads the [solution](Record::given) beside a puzzle into a grid of this format's order.
+    ///
+    /// # Errors
+    /// A wrong length, or the first bad character.
+    pub fn read_solution(&self, given: &[u8], solution: &mut Grid) -> Result<(), Problem> {
+        match self.notation {
+            Notation::Jsonl => json::read_solution(self, given, solution),
+            _ => self.read_cells(given, solution),
+        }
+    }
+
     /// The parts of a line to replace, each with other bytes, so that the line has `puzzle` in the
     /// place of `old`, and another solution in the place of the one beside it.
     pub(super) fn replaced(

@@ -57,25 +57,39 @@ impl Format {
     /// The cells of `grid` as a JSON value of the kind that `old` is: a string, or an array of
     /// numbers or rows.
     fn json_like(&self, old: &str, grid: &Grid) -> Vec<u8> {
-        if !old.starts_with('[') {
-            let mut cells = Vec::new();
-            self.write_digits(grid.digits(), &mut cells);
-            if let Ok(text) = serde_json::from_str::<&str>(old)
-                && let Some(blank) =
-                    text.bytes().find(|&b| b"0_*-?".contains(&b) && self.codec.decode(b) == 0)
-            {
-                cells.iter_mut().filter(|cell| **cell == b'.').for_each(|cell| *cell = blank);
-            }
-            return serde_json::to_vec(&String::from_utf8_lossy(&cells)).unwrap_or_default();
+        if old.starts_with('[') {
+            return values_like(old, grid.digits());
         }
-        let is_nested = old[1..].trim_ascii_start().starts_with('[');
-        if is_nested {
-            let rows: Vec<&[u8]> = grid.digits().chunks(grid.order().side()).collect();
-            serde_json::to_vec(&rows).unwrap_or_default()
-        } else {
-            serde_json::to_vec(grid.digits()).unwrap_or_default()
+        let mut cells = Vec::new();
+        self.write_digits(grid.digits(), &mut cells);
+        let text = serde_json::from_str::<String>(old).unwrap_or_default();
+        if let Some(blank) = text.bytes().find(|&byte| self.codec.character(&[byte]) == 0)
+            && cells.len() == grid.digits().len()
+        {
+            let blanks = cells.iter_mut().zip(grid.digits()).filter(|&(_, &digit)| digit == 0);
+            blanks.for_each(|(cell, _)| *cell = blank);
+        }
+        serde_json::to_vec(&String::from_utf8_lossy(&cells)).unwrap_or_default()
+    }
+}
+
+/// The JSON array `old` with other values in the places of its own, and the blank that it has.
+fn values_like(old: &str, digits: &[u8]) -> Vec<u8> {
+    let is_value = |c: char| c.is_ascii_alphanumeric();
+    let mut values = old.split(|c| !is_value(c));
+    let blank = values.find(|value| matches!(*value, "0" | "null")).unwrap_or("0");
+    let (mut written, mut rest) = (String::with_capacity(old.len() + digits.len()), old);
+    for digit in digits {
+        let (before, from) = rest.split_at(rest.find(is_value).unwrap_or(rest.len()));
+        written.push_str(before);
+        rest = from.trim_start_matches(is_value);
+        match digit {
+            0 => written.push_str(blank),
+            digit => written.push_str(&digit.to_string()),
         }
     }
+    written.push_str(rest);
+    written.into_bytes()
 }
 
 /// The range in a text of a part of it.
@@ -209,6 +223,17 @@ mod tests {
             (
                 "{\"puzzle\":[[1,0,3,4],[0,0,0,0],[0,0,0,0],[0,0,0,0]],\"n\":1}\n".to_owned(),
                 "{\"puzzle\":[[0,0,4,0],[0,0,1,0],[1,0,0,0],[0,0,0,0]],\"n\":1}\n".to_owned(),
+            ),
+            (
+                "{\"q\": [1, null, 3, 4, null, 0,0,0, 0,0,0,0, 0,0,0,0], \"a\": [[1,2,3,4],[3,4,1,2],[2,1,4,3],[4,3,2,1]]}\n"
+                    .to_owned(),
+                "{\"q\": [null, null, 4, null, null, null,1,null, 1,null,null,null, null,null,null,null], \
+                 \"a\": [[2,1,4,3],[3,4,1,2],[1,2,3,4],[4,3,2,1]]}\n"
+                    .to_owned(),
+            ),
+            (
+                "{\"puzzle\":\"1x34xxxxxxxxxxxx\",\"solution\":\"\\u0031234341221434321\"}\n".to_owned(),
+                format!("{{\"puzzle\":\"{}\",\"solution\":\"{SOLUTION}\"}}\n", PUZZLE.replace('.', "x")),
             ),
             (
                 "1,0,3,4,0,0,0,0,0,0,0,0,0,0,0,0\n".to_owned(),

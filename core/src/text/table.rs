@@ -238,7 +238,7 @@ impl CellsReader {
     }
 
     /// Whether none of the cells is a blank.
-    fn is_filled(&self, cells: &[u8], order: Order) -> bool {
+    pub(super) fn is_filled(&self, cells: &[u8], order: Order) -> bool {
         let fills = |format: &Format| {
             let is_value = |cell| !matches!(format.codec.character(cell), 0 | INVALID);
             format.order == order && characters(cells).all(is_value)
