@@ -356,3 +356,21 @@ fn tables_with_other_delimiters_keep_their_columns_too() {
         )
     );
 }
+
+#[test]
+fn every_key_of_an_object_is_there_once() {
+    let [puzzle, solution] = EASY;
+    for (input, wanted) in [
+        (
+            format!("column_2,,puzzle,column_2\na,b,{puzzle},c\n"),
+            format!("\"column_2\":\"a\",\"column_2_2\":\"b\",\"puzzle\":\"{puzzle}\",\"column_4\":\"c\""),
+        ),
+        (
+            format!("puzzle,column_3\n{puzzle},b,c,d\n"),
+            format!("\"puzzle\":\"{puzzle}\",\"column_3\":\"b\",\"column_3_2\":\"c\",\"column_4\":\"d\""),
+        ),
+    ] {
+        let objects = solved(&["--format", "jsonl"], &input);
+        assert_eq!(objects, format!("{{{wanted},\"solution\":\"{solution}\",\"error\":null}}\n"));
+    }
+}

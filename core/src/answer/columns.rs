@@ -287,7 +287,10 @@ impl RowWriter {
                     out.push(if count == 0 { b'{' } else { b',' });
                     match keys.get(count) {
                         Some(key) => write_json(key.as_bytes(), out),
-                        None => write_json(format!("column_{}", count + 1).as_bytes(), out),
+                        None => {
+                            let key = free_name(numbered(count), |name| keys.iter().any(|key| key == name));
+                            write_json(key.as_bytes(), out);
+                        }
                     }
                     out.push(b':');
                     write_json(&field.map(unquoted).unwrap_or_default(), out);
@@ -322,13 +325,25 @@ impl RowWriter {
 /// The names, with numbers for those that are taken.
 fn distinct(names: impl IntoIterator<Item = String>, mut taken: HashSet<String>) -> Vec<String> {
     let free = |name: String| {
-        let mut numbered = (2..).map(|number| format!("{name}_{number}"));
-        let free = if taken.contains(&name) { numbered.find(|name| !taken.contains(name)) } else { None };
-        let name = free.unwrap_or(name);
+        let name = free_name(name, |name| taken.contains(name));
         taken.insert(name.clone());
         name
     };
     names.into_iter().map(free).collect()
+}
+
+/// The name, with a number if it is taken.
+fn free_name(name: String, is_taken: impl Fn(&str) -> bool) -> String {
+    if !is_taken(&name) {
+        return name;
+    }
+    let mut numbered = (2..).map(|number: usize| format!("{name}_{number}"));
+    numbered.find(|name| !is_taken(name)).unwrap_or_default()
+}
+
+/// The name of a column without one.
+fn numbered(index: usize) -> String {
+    format!("column_{}", index + 1)
 }
 
 /// The names of the members of an object, if one of `names` is among them; nothing otherwise.
@@ -463,15 +478,20 @@ fn row_and_end(row: &[u8]) -> (&[u8], &'static [u8]) {
 }
 
 /// The names in a heading row. A name that is empty or repeated is the number of its column, as in
-/// `column_3`.
+/// `column_3`, or `column_3_2` if another column is named so.
 fn names(heading: &[u8], delimiter: Delimiter) -> Vec<String> {
     let mut seen = HashSet::new();
-    let name = |(index, field): (usize, &[u8])| {
-        let name = String::from_utf8_lossy(&unquoted(field)).trim().to_owned();
-        let is_new = !name.is_empty() && seen.insert(name.clone());
-        if is_new { name } else { format!("column_{}", index + 1) }
-    };
-    raw_fields(heading, delimiter).enumerate().map(name).collect()
+    let mut names: Vec<String> = raw_fields(heading, delimiter)
+        .map(|field| {
+            let name = String::from_utf8_lossy(&unquoted(field)).trim().to_owned();
+            if seen.insert(name.clone()) { name } else { String::new() }
+        })
+        .collect();
+    for (index, name) in names.iter_mut().enumerate().filter(|(_, name)| name.is_empty()) {
+        *name = free_name(numbered(index), |name| seen.contains(name));
+        seen.insert(name.clone());
+    }
+    names
 }
 
 fn count_fields(row: &[u8], delimiter: Delimiter) -> usize {
