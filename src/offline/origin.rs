@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use memchr::memmem;
 
-use crate::answer::OutputForm;
+use crate::answer::{OutputForm, RowWriter, free_member_name};
+use crate::text::Format;
 
 /// The beginning of an error line.
 const ERROR: &[u8] = b"error: ";
@@ -17,6 +18,22 @@ pub enum InputOrigin {
     /// A puzzle by itself, the argument with this number where there are several: `The puzzle has
     /// no solution.`, `Argument 2 has no solution.`
     Puzzle(Option<usize>),
+}
+
+/// The form of answers, as far as it tells where their origin is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct AnswerForm {
+    form: OutputForm,
+    /// Whether answers are rows of the input, with all that the user wrote in them.
+    keeps_rows: bool,
+}
+
+impl AnswerForm {
+    /// The form of answers to an input in this format.
+    pub(super) fn new(form: OutputForm, format: &Format) -> Self {
+        let keeps_rows = form.row_form().is_some_and(|rows| RowWriter::keeps_columns(format, rows));
+        Self { form, keeps_rows }
+    }
 }
 
 impl InputOrigin {
@@ -38,38 +55,43 @@ impl InputOrigin {
         }
     }
 
-    /// The field of a JSON object that names it.
-    fn json_field(&self) -> String {
+    /// The member of a JSON object that names it: its name and its value.
+    fn json_member(&self) -> Option<(&'static str, serde_json::Value)> {
         match self {
-            Self::File(name) => format!("\"file\":{},", serde_json::Value::from(name.as_str())),
-            Self::Puzzle(None) => String::new(),
-            Self::Puzzle(Some(argument)) => format!("\"argument\":{argument},"),
+            Self::File(name) => Some(("file", name.as_str().into())),
+            Self::Puzzle(None) => None,
+            Self::Puzzle(Some(argument)) => Some(("argument", (*argument).into())),
         }
     }
 
     /// Whether answers in this form differ, where some of them are an error or none is.
-    pub(super) fn changes(&self, form: OutputForm, has_errors: bool) -> bool {
-        has_errors || (form == OutputForm::Jsonl && *self != Self::Puzzle(None))
+    pub(super) fn changes(&self, form: AnswerForm, has_errors: bool) -> bool {
+        let has_sentences = has_errors && !form.keeps_rows;
+        has_sentences || (form.form == OutputForm::Jsonl && *self != Self::Puzzle(None))
     }
 
     /// The text of answers with their origin in every error line, and in every JSON object.
-    pub(super) fn name_in(&self, form: OutputForm, text: &[u8]) -> Vec<u8> {
+    pub(super) fn name_in(&self, form: AnswerForm, text: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(text.len() + text.len() / 8);
-        let field = self.json_field();
+        let AnswerForm { form, keeps_rows } = form;
+        let member = self.json_member();
         for line in text.split_inclusive(|&byte| byte == b'\n') {
             let end = match form {
+                // Sentences there are the user's, because such rows have codes.
+                _ if keeps_rows => None,
                 OutputForm::Jsonl => end_of(line, b"\"message\":\""),
                 OutputForm::Csv => end_of(line, b",\"error: "),
                 // It is the beginning of an error line.
                 _ => line.starts_with(ERROR).then_some(ERROR.len()),
             };
             let (head, sentence) = line.split_at(end.unwrap_or(line.len()));
-            if form == OutputForm::Jsonl && head.first() == Some(&b'{') {
-                out.push(b'{');
-                out.extend_from_slice(field.as_bytes());
-                out.extend_from_slice(&head[1..]);
-            } else {
-                out.extend_from_slice(head);
+            match (&member, head) {
+                (Some((name, value)), [b'{', members @ ..]) if form == OutputForm::Jsonl => {
+                    let name = if keeps_rows { free_member_name(line, name) } else { (*name).to_owned() };
+                    out.extend_from_slice(format!("{{\"{name}\":{value},").as_bytes());
+                    out.extend_from_slice(members);
+                }
+                _ => out.extend_from_slice(head),
             }
             match split_line(sentence) {
                 None => out.extend_from_slice(sentence),
@@ -108,7 +130,15 @@ fn split_line(sentence: &[u8]) -> Option<(&[u8], &[u8])> {
 mod tests {
     use super::*;
 
-    fn named(origin: &InputOrigin, form: OutputForm, text: &str) -> String {
+    const fn of_list(form: OutputForm) -> AnswerForm {
+        AnswerForm { form, keeps_rows: false }
+    }
+
+    const fn of_table(form: OutputForm) -> AnswerForm {
+        AnswerForm { form, keeps_rows: true }
+    }
+
+    fn named(origin: &InputOrigin, form: AnswerForm, text: &str) -> String {
         String::from_utf8(origin.name_in(form, text.as_bytes())).unwrap()
     }
 
@@ -137,15 +167,42 @@ mod tests {
                 "{\"argument\":2,\"line\":3,\"error\":{\"code\":\"no_solution\",\"message\":\"Argument 2 has no solution.\"}}\n",
             ),
         ] {
-            assert_eq!(named(&file, form, text), of_file);
-            assert_eq!(named(&argument, form, text), of_argument);
+            assert_eq!(named(&file, of_list(form), text), of_file);
+            assert_eq!(named(&argument, of_list(form), text), of_argument);
         }
         let only = InputOrigin::Puzzle(None);
         assert_eq!(
-            named(&only, OutputForm::Grid, "error: Line 1 is odd.\n\n"),
+            named(&only, of_list(OutputForm::Grid), "error: Line 1 is odd.\n\n"),
             "error: The puzzle is odd.\n\n"
         );
-        assert_eq!(named(&only, OutputForm::Jsonl, "{\"line\":1}\n"), "{\"line\":1}\n");
+        assert_eq!(named(&only, of_list(OutputForm::Jsonl), "{\"line\":1}\n"), "{\"line\":1}\n");
+    }
+
+    #[test]
+    fn rows_keep_what_the_user_wrote() {
+        let file = InputOrigin::File("a.jsonl".to_owned());
+        for (text, wanted) in [
+            (
+                "{\"message\":\"Line 3 is mine\",\"file\":\"x\",\"error\":null}\n",
+                "{\"file_2\":\"a.jsonl\",\"message\":\"Line 3 is mine\",\"file\":\"x\",\"error\":null}\n",
+            ),
+            (
+                "{\"fil\\u0065\":1,\"file_2\":\"\\\"file\\\"\"}\n",
+                "{\"file_3\":\"a.jsonl\",\"fil\\u0065\":1,\"file_2\":\"\\\"file\\\"\"}\n",
+            ),
+            (
+                "{\"in\":{\"file\":1},\"error\":\"no_solution\"}\n",
+                "{\"file\":\"a.jsonl\",\"in\":{\"file\":1},\"error\":\"no_solution\"}\n",
+            ),
+        ] {
+            assert_eq!(named(&file, of_table(OutputForm::Jsonl), text), wanted);
+        }
+        for row in ["1,\"error: Line 3 is mine\",,no_solution\n", "error: Line 3 is mine,2\n"] {
+            for form in [OutputForm::Csv, OutputForm::Tsv] {
+                assert_eq!(named(&file, of_table(form), row), row);
+                assert!(!file.changes(of_table(form), true));
+            }
+        }
     }
 
     #[test]
@@ -160,7 +217,8 @@ mod tests {
     #[test]
     fn answers_without_errors_need_no_origin_but_in_json() {
         let (file, only) = (InputOrigin::File("a".to_owned()), InputOrigin::Puzzle(None));
-        assert!(file.changes(OutputForm::Solution, true) && !file.changes(OutputForm::Solution, false));
-        assert!(file.changes(OutputForm::Jsonl, false) && !only.changes(OutputForm::Jsonl, false));
+        let [solution, jsonl] = [OutputForm::Solution, OutputForm::Jsonl].map(of_list);
+        assert!(file.changes(solution, true) && !file.changes(solution, false));
+        assert!(file.changes(jsonl, false) && !only.changes(jsonl, false));
     }
 }

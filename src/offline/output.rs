@@ -13,6 +13,7 @@ use super::checkpoint::CheckpointedFile;
 use super::columnar::ParquetRows;
 use super::journal::RunIdentity;
 use super::link::resolve;
+use super::origin::AnswerForm;
 use super::partial::{self, Partial, PartialError};
 use super::{InputOrigin, OutputError, Progress};
 #[cfg(feature = "parquet")]
@@ -21,6 +22,7 @@ use crate::answer::{OutputForm, Tally};
 #[cfg(feature = "parquet")]
 use crate::input::Reader;
 use crate::input::{FileId, Prefix, PrefixHasher};
+use crate::text::Format;
 
 /// The name of standard output in messages.
 const STANDARD_NAME: &str = "standard output";
@@ -41,7 +43,7 @@ pub struct Output {
     target: Target,
     progress: Progress,
     /// The form of the answers that come next, and their origin, where it has to be named.
-    origin: Option<(OutputForm, InputOrigin)>,
+    origin: Option<(AnswerForm, InputOrigin)>,
     /// What makes a Parquet file of the rows that are written.
     #[cfg(feature = "parquet")]
     columns: Option<Box<ParquetRows<Box<dyn io::Write + Send>>>>,
@@ -236,11 +238,11 @@ impl Output {
     }
 
     /// Names the origin of the answers that come next in their error lines and JSON objects, or
-    /// stops to. `form` is the form of these answers.
-    pub fn set_origin(&mut self, form: OutputForm, origin: Option<InputOrigin>) {
+    /// stops to. `form` is the form of these answers, `format` that of the input.
+    pub fn set_origin(&mut self, form: OutputForm, format: &Format, origin: Option<InputOrigin>) {
         // What is no text has no lines to name it in.
         let is_text = !matches!(form, OutputForm::Digits | OutputForm::Parquet);
-        self.origin = origin.filter(|_| is_text).map(|origin| (form, origin));
+        self.origin = origin.filter(|_| is_text).map(|origin| (AnswerForm::new(form, format), origin));
     }
 
     /// Writes the answers up to byte `end` of the input, and counts them. `prefix` is what had been

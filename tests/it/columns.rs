@@ -374,3 +374,28 @@ fn every_key_of_an_object_is_there_once() {
         assert_eq!(objects, format!("{{{wanted},\"solution\":\"{solution}\",\"error\":null}}\n"));
     }
 }
+
+#[test]
+fn objects_of_several_files_keep_what_their_members_say() {
+    let [puzzle, solution] = EASY;
+    let folder = Folder::new();
+    let none = "55".to_owned() + &".".repeat(79);
+    let row =
+        |puzzle: &str| format!("{{\"message\":\"Line 3 is mine\",\"file\":\"x\",\"puzzle\":\"{puzzle}\"}}");
+    let (a, b) = (folder.write("a.jsonl", row(puzzle) + "\n"), folder.write("b.jsonl", row(&none) + "\n"));
+    let objects = stdout(&run(&["solve", "-q", &a, &b, "-f", "jsonl"]));
+    let with = |name: &str, puzzle: &str, end: &str| {
+        let row = row(puzzle);
+        format!("{{\"file_2\":\"{name}\",{},{end}}}\n", &row[1..row.len() - 1])
+    };
+    let first = with(&a, puzzle, &format!("\"solution\":\"{solution}\",\"error\":null"));
+    let second = with(&b, &none, "\"solution\":null,\"error\":\"rule_broken\"");
+    assert_eq!(objects, first + &second);
+    // So do the fields of a table.
+    let table = folder.write("c.csv", format!("message,file,puzzle\nLine 3 is mine,x,{puzzle}\n"));
+    let objects = stdout(&run(&["solve", "-q", &table, &b, "-f", "jsonl"]));
+    assert_eq!(
+        objects,
+        with(&table, puzzle, &format!("\"solution\":\"{solution}\",\"error\":null")) + &second
+    );
+}

@@ -372,6 +372,15 @@ fn members(text: &[u8], names: &[String]) -> Option<HashSet<String>> {
     Some(if is_taken { keys } else { HashSet::new() })
 }
 
+/// The name of a further member of the JSON object that is written in `object`: `name`, with a
+/// number if it has such a member already.
+#[doc(hidden)]
+#[must_use]
+pub fn free_member_name(object: &[u8], name: &str) -> String {
+    let taken = members(object, &[name.to_owned()]).unwrap_or_default();
+    free_name(name.to_owned(), |name| taken.contains(name))
+}
+
 /// A row that is being written.
 pub struct RowBuilder<'a> {
     form: RowForm,

@@ -75,7 +75,9 @@ pub use canonizer::{CanonRow, CanonTally, CanonTask, Canonizers, IdleCanonizers}
 pub use check::{Check, Flaw, check_block, check_grid};
 pub use check_form::{CheckForm, CheckWriter};
 pub use checker::{CheckTally, CheckTask, CheckedRow, Checkers, Finding, Mistake};
-pub use columns::{AddedColumn, AddedColumns, NoAddedColumn, RowBuilder, RowForm, RowWriter};
+pub use columns::{
+    AddedColumn, AddedColumns, NoAddedColumn, RowBuilder, RowForm, RowWriter, free_member_name,
+};
 pub use compact_tally::{CompactMetrics, CompactTally};
 pub use costs::{Cost, Costs};
 pub use disguiser::{DisguiseTally, DisguiseTask, write_disguises, write_disguises_in_parts};

@@ -643,7 +643,7 @@ impl SolveRun<'_> {
                 bar.suspend(|| print::status_line(notice));
             }
         };
-        output.set_origin(task.form, input.origin().cloned());
+        output.set_origin(task.form, reader.format(), input.origin().cloned());
         if self.servers.endpoints.is_empty() {
             let format = reader.format().clone();
             let is_short = reader.has_at_most(SHORT_BYTES);
