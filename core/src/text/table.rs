@@ -255,8 +255,8 @@ pub(super) struct Table {
     pub(super) names_puzzles: bool,
     /// The rows that have a puzzle.
     rows: usize,
-    /// Whether the puzzle is in another place than where `lines` reads it, or has a solution
-    /// beside it, or every row has as many fields.
+    /// Whether the puzzle is in another place than where `lines` reads it, or in quotes, or has a
+    /// solution beside it, or every row has as many fields.
     is_certain: bool,
 }
 
@@ -314,7 +314,7 @@ impl Table {
 fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader) -> Option<Table> {
     let first = puzzle_lines(text).next()?;
     let mut columns = [Seen::default(); MAX_COLUMNS];
-    let (mut rows, mut widths) = (0, [usize::MAX, 0]);
+    let (mut rows, mut widths, mut quoted) = (0, [usize::MAX, 0], 0);
     let second = puzzle_lines(text).nth(1);
     let is_heading = hint.has_heading || is_heading(first, second, delimiter, cells);
     for row in puzzle_lines(text).take(ROWS_SEEN).skip(usize::from(is_heading)) {
@@ -329,6 +329,9 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
             {
                 seen.orders[order.box_side() - 1] += 1;
                 seen.filled += usize::from(cells.is_filled(field, order));
+                // A line that is nothing but a puzzle in quotes; shorter ones may be rows of a grid.
+                let is_quoted = order.side() >= 9 && row.trim_ascii().len() == field.len() + 2;
+                quoted += usize::from(is_quoted && row.ends_with(b"\""));
             }
             width += 1;
         }
@@ -376,6 +379,7 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
         .find(names_solution)
         .map(|(column, _)| column)
         .or_else(|| columns.iter().enumerate().find(is_solution).map(|(column, _)| column));
+    let is_quoted = puzzle == 0 && 2 * quoted > rows && delimiter != Delimiter::Whitespace;
     let is_regular = widths[0] == widths[1] && widths[0] > 1 && delimiter != Delimiter::Whitespace;
     // The heading of an empty table names its puzzles.
     let is_named = named(PUZZLE_NAMES) == Some(puzzle);
@@ -387,7 +391,7 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
         has_heading: is_heading,
         names_puzzles: is_named,
         rows: if is_named { count.max(rows).max(1) } else { count },
-        is_certain: puzzle > 0 || solution.is_some() || is_regular || hint.column.is_some(),
+        is_certain: puzzle > 0 || is_quoted || solution.is_some() || is_regular || hint.column.is_some(),
     })
 }
 
@@ -456,7 +460,7 @@ mod tests {
 
     #[test]
     fn the_puzzle_is_found_wherever_it_stands() {
-        let (p, s) = ("12....1.........", "1234341221434321");
+        let (p, s, nine) = ("12....1.........", "1234341221434321", "12.......".repeat(9));
         let cases = [
             (format!("1,{p},{s}\n2,{p},{s}\n"), Some(("comma", 1, Some(2), false))),
             (format!("{s},{p}\n"), Some(("comma", 1, Some(0), false))),
@@ -467,6 +471,10 @@ mod tests {
             (format!("Quizzes,Solutions\n{p},{s}\n"), Some(("comma", 0, Some(1), true))),
             (format!("{p} rated 2\n{p} easy\n"), None),
             (format!("{p}\n"), None),
+            (format!("\"{nine}\"\n\"{nine}\"\n\"12\"\n"), Some(("comma", 0, None, false))),
+            (format!("\"{nine}\"\n{nine}\n"), None),
+            (format!("[\n\"{nine}\",\n\"{nine}\",\n\"{nine}\"\n]\n"), None),
+            (format!("\"{p}\"\n"), None),
             ("Some words, and more\nof the same, too\n".to_owned(), None),
         ];
         for (text, wanted) in cases {
