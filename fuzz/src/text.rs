@@ -131,6 +131,7 @@ fn assert_is_refusal(error: &InputError, lines: u64) {
                     assert_is_sentence(&error.to_string(), error.line);
                 }
                 F::AlphabetSize { .. } => assert!(error.to_string().ends_with(" puzzles."), "{error}"),
+                F::BrokenRow { line } => assert!((1..=lines).contains(line), "{error}"),
                 F::AmbiguousAlphabet | F::AmbiguousLines => {
                     assert!(error.to_string().contains("Say which with --"), "{error}");
                 }

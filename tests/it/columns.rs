@@ -376,6 +376,52 @@ fn every_key_of_an_object_is_there_once() {
 }
 
 #[test]
+fn nothing_is_written_into_a_field_that_goes_on_in_the_next_line() {
+    let [puzzle, solution] = EASY;
+    // Where it is seen that the row does, nothing is written at all.
+    for (input, line) in [
+        (format!("puzzle,note,id\n{puzzle},\"two\nlines\",2\n{puzzle},\"x\",3\n"), 2),
+        (format!("# notes\n\nid,note,puzzle\n1,,{puzzle}\n2,\"two, or\n\nthree\",{puzzle}\n"), 5),
+    ] {
+        for form in ["solution", "csv", "tsv", "jsonl"] {
+            let refused = solve(&["--format", form], &input);
+            let sentence = format!(
+                "Line {line} has a field in quotes that goes on in the next line, and a row ends with its line. Write \
+                 spaces for the line breaks in fields, or leave out their column.\n"
+            );
+            assert_eq!((refused.status.code(), stdout(&refused)), (Some(2), String::new()), "{form}");
+            assert_eq!(stderr(&refused), sentence, "{form}");
+        }
+    }
+    // Elsewhere the row is an error, and stays as it is. Quotes inside of a field are a character.
+    let many = format!("{puzzle},x,1\n").repeat(1000);
+    let rows = [
+        format!("{puzzle},\"two"),
+        "lines\",2".to_owned(),
+        format!("{puzzle},5\" disk,3"),
+        format!("{puzzle},\"5\"\" disk\",4"),
+    ];
+    let input = format!("puzzle,note,id\n{many}{}\n", rows.join("\n"));
+    let table = solved(&["--format", "csv"], &input);
+    let end: Vec<&str> = table.lines().skip(1001).collect();
+    let wanted = [
+        rows[0].clone(),
+        format!("{},,,wrong_length", rows[1]),
+        format!("{},{solution},", rows[2]),
+        format!("{},{solution},", rows[3]),
+    ];
+    assert_eq!(end, wanted);
+    let lines = solved(&[], &input);
+    assert_eq!(
+        lines.lines().nth(1000),
+        Some(
+            "error: Line 1002 has an invalid character. It is '\"' in column 83, which is not closed, and a row ends \
+             with its line."
+        )
+    );
+}
+
+#[test]
 fn objects_of_several_files_keep_what_their_members_say() {
     let [puzzle, solution] = EASY;
     let folder = Folder::new();

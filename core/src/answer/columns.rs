@@ -9,7 +9,7 @@ use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 
 use crate::grid::Grid;
 use crate::techniques::Score;
-use crate::text::{Delimiter, Format, MAX_LINE_BYTES, raw_fields, unquoted, write_field};
+use crate::text::{Delimiter, Format, MAX_LINE_BYTES, has_open_quotes, raw_fields, unquoted, write_field};
 
 /// A column that answers add to the rows of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -232,6 +232,7 @@ impl RowWriter {
                 index: 0,
                 is_first: true,
                 line_end: b"\n",
+                all: None,
             },
         };
         for name in &self.names {
@@ -244,14 +245,19 @@ impl RowWriter {
     /// one.
     ///
     /// Of a row that is longer than what is read of a line, nothing is kept, because its end is not
-    /// known.
+    /// known. A row whose quotes are not closed gets no further fields where these would be in its
+    /// quotes.
     pub fn row<'a>(&'a self, kept: &[u8], out: &'a mut Vec<u8>) -> RowBuilder<'a> {
         let kept = if kept.len() < MAX_LINE_BYTES { kept } else { &[] };
         let (row, line_end) = row_and_end(kept);
         let mut names = Cow::Borrowed(self.names.as_slice());
-        let mut is_first = false;
+        let (mut is_first, mut all) = (false, None);
         match &self.kept {
             Kept::None => is_first = true,
+            &Kept::AsIs { delimiter, .. } if self.form != RowForm::Columns && is_open(row, delimiter) => {
+                out.extend_from_slice(row);
+                all = Some(out.len());
+            }
             &Kept::AsIs { delimiter, fields } => {
                 out.extend_from_slice(row);
                 // Every row has a field.
@@ -318,7 +324,7 @@ impl RowWriter {
             out.push(b'{');
         }
         let line_end = if matches!(self.kept, Kept::Members { .. }) { b"\n" } else { line_end };
-        RowBuilder { form: self.form, names, out, index: 0, is_first, line_end }
+        RowBuilder { form: self.form, names, out, index: 0, is_first, line_end, all }
     }
 }
 
@@ -392,6 +398,8 @@ pub struct RowBuilder<'a> {
     /// Whether nothing is written yet.
     is_first: bool,
     line_end: &'static [u8],
+    /// The end of the row, if it takes no further fields.
+    all: Option<usize>,
 }
 
 impl RowBuilder<'_> {
@@ -471,6 +479,9 @@ impl RowBuilder<'_> {
 
     /// Ends the row.
     pub fn end(self) {
+        if let Some(end) = self.all {
+            self.out.truncate(end);
+        }
         if self.form == RowForm::Json {
             self.out.push(b'}');
         }
@@ -501,6 +512,11 @@ fn names(heading: &[u8], delimiter: Delimiter) -> Vec<String> {
         seen.insert(name.clone());
     }
     names
+}
+
+/// Whether what is written behind a row would be in its quotes.
+fn is_open(row: &[u8], delimiter: Delimiter) -> bool {
+    memchr::memchr(b'"', row).is_some() && has_open_quotes(row, delimiter)
 }
 
 fn count_fields(row: &[u8], delimiter: Delimiter) -> usize {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::alphabet::Shortcut;
 use super::lines::{offset, read_digits, read_digits_and_dots};
-use super::table::{Columns, Delimiter};
+use super::table::{Columns, Delimiter, has_open_quotes};
 use super::{MAX_LINE_BYTES, Records};
 use crate::grid::{HOUSE_SUM, keeps_rules_9x9};
 
@@ -107,7 +107,7 @@ fn solves_9x9(solution: &[u8; 81], puzzle: &[u8; 81]) -> bool {
 }
 
 /// The two fields of these columns, if both have 81 bytes and no quotes among or before them but
-/// around whole fields.
+/// around whole fields, and none behind them that are not closed.
 #[inline(always)]
 fn pair(row: &[u8], delimiter: u8, [puzzle, solution]: [usize; 2]) -> Option<[&[u8; 81]; 2]> {
     let (mut cells, mut given) = (None, None);
@@ -120,6 +120,10 @@ fn pair(row: &[u8], delimiter: u8, [puzzle, solution]: [usize; 2]) -> Option<[&[
         } else if column == solution {
             given = field.try_into().ok();
         }
+    }
+    let has_more_quotes = memchr::memchr(b'"', rest).is_some();
+    if has_more_quotes && has_open_quotes(rest, Delimiter::Byte(delimiter)) {
+        return None;
     }
     Some([cells?, given?])
 }
@@ -194,6 +198,8 @@ mod tests {
             (format!("7, {cells},{other}"), false),
             (format!("7,{cells},{}", &other[1..]), false),
             (format!("7,{cells},\"{other}"), false),
+            (format!("7,{cells},{other},5\" disk,\"a\"\"b\""), true),
+            (format!("7,{cells},{other},x,\"two"), false),
         ];
         for (row, is_pair) in rows {
             let found = pair(row.as_bytes(), b',', [1, 2]).map(|pair| pair.map(|cells| text(cells)));

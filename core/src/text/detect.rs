@@ -83,7 +83,8 @@ pub fn sniff(text: &[u8], hint: &Hint, at_start: bool) -> Result<Option<Preamble
     if rest.is_empty() {
         return Ok(None);
     }
-    let found = detect(&rest[..rest.len().min(SAMPLE_BYTES)], hint)?;
+    let found = detect(&rest[..rest.len().min(SAMPLE_BYTES)], hint);
+    let found = found.map_err(|error| error.below(blank_lines))?;
     let misfit = found.misfit.map(|misfit| misfit.below(blank_lines));
     Ok(Some(Preamble { body: skipped + found.body, lines: blank_lines + found.lines, misfit, ..found }))
 }

@@ -40,6 +40,12 @@ pub enum Problem {
         /// Its column in the line, from 1.
         column: usize,
     },
+    /// Quotes that begin a field of a table and are not closed in the same line. The field may go on
+    /// in the next line, and a row cannot.
+    OpenQuotes {
+        /// Their column in the line, from 1.
+        column: usize,
+    },
     /// A number, in a notation of numbers, that puzzles of this size do not have.
     OutOfRange(OutOfRange),
     /// Two equal clues share a house.
@@ -86,7 +92,9 @@ impl Problem {
             }
             Self::Empty => "empty",
             Self::WrongLength | Self::WrongCellCount { .. } | Self::CellCount { .. } => "wrong_length",
-            Self::InvalidCharacter { .. } | Self::OutOfRange(_) => "invalid_character",
+            Self::InvalidCharacter { .. } | Self::OpenQuotes { .. } | Self::OutOfRange(_) => {
+                "invalid_character"
+            }
             Self::RuleBroken(_) | Self::SetTwice(_) => "rule_broken",
             Self::NoSolution => "no_solution",
             Self::NotUnique => "not_unique",
@@ -120,7 +128,7 @@ impl Problem {
             | Self::WrongLength
             | Self::WrongCellCount { .. }
             | Self::CellCount { .. } => 0,
-            Self::InvalidCharacter { .. } | Self::OutOfRange(_) => 1,
+            Self::InvalidCharacter { .. } | Self::OpenQuotes { .. } | Self::OutOfRange(_) => 1,
             Self::RuleBroken(_) | Self::SetTwice(_) => 2,
             Self::NoSolution | Self::NotUnique | Self::WrongSolution(_) | Self::GaveUp { .. } => 3,
             Self::Internal => 4,
@@ -233,6 +241,11 @@ impl fmt::Display for PuzzleError {
             Problem::InvalidCharacter { character, column } => {
                 write!(f, "has an invalid character. It is {character} in column {column}.")
             }
+            Problem::OpenQuotes { column } => write!(
+                f,
+                "has an invalid character. It is '\"' in column {column}, which is not closed, and a row ends with its \
+                 line."
+            ),
             Problem::OutOfRange(reference) => write!(f, "has an invalid character. {reference}"),
             Problem::RuleBroken(conflict) => write!(f, "breaks the rules: {conflict}."),
             Problem::SetTwice(cell) => write!(f, "breaks the rules: cell {cell} is set twice."),
@@ -278,6 +291,11 @@ mod tests {
             (
                 Problem::InvalidCharacter { character: "'x'".to_owned(), column: 3 },
                 "Line 120 has an invalid character. It is 'x' in column 3.",
+            ),
+            (
+                Problem::OpenQuotes { column: 3 },
+                "Line 120 has an invalid character. It is '\"' in column 3, which is not closed, and a row ends with \
+                 its line.",
             ),
             (Problem::NoSolution, "Line 120 has no solution."),
             (Problem::NotUnique, "Line 120 has more than one solution."),

@@ -155,14 +155,19 @@ pub(super) fn read_csv<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Opti
         }
         let (mut cells, mut given) = (&[][..], None);
         let last = columns.puzzle.max(columns.solution.unwrap_or(0));
-        for (column, field) in fields(line, columns.delimiter).take(last + 1).enumerate() {
+        let mut row = fields(line, columns.delimiter);
+        for (column, field) in row.by_ref().take(last + 1).enumerate() {
             if column == columns.puzzle {
                 cells = field;
             } else if Some(column) == columns.solution {
                 given = Some(field).filter(|given| !given.is_empty());
             }
         }
-        let error = read_cells(format, cells, puzzle).err().map(|problem| problem.within(line, cells));
+        // A line that was cut has lost what closes its quotes.
+        let error = match row.open_quotes().filter(|_| line.len() < MAX_LINE_BYTES) {
+            Some(open) => Some(Problem::open_quotes(line, offset(line, open))),
+            None => read_cells(format, cells, puzzle).err().map(|problem| problem.within(line, cells)),
+        };
         return Some(Record {
             line: number,
             given,
@@ -294,6 +299,11 @@ impl Problem {
         let (before, rest) = line.split_at(offset);
         let character = characters(rest).next().map_or_else(String::new, printable);
         Self::InvalidCharacter { character, column: characters(before).count() + 1 }
+    }
+
+    /// The problem of the quotes at byte `offset` of a line, which begin a field that it does not end.
+    fn open_quotes(line: &[u8], offset: usize) -> Self {
+        Self::OpenQuotes { column: characters(&line[..offset]).count() + 1 }
     }
 
     /// The same problem of cells that are a part of a line, whose columns count from its start.

@@ -52,8 +52,8 @@ pub(crate) use lines::PLAIN_9X9_LINE_BYTES;
 pub use lines::{MAX_LINE_BYTES, unwritable_value};
 pub use misfit::Misfit;
 pub use notation::{NoNotation, Notation};
-pub(crate) use table::raw_fields;
 pub use table::{Column, Delimiter, NoColumnName, NoDelimiter};
+pub(crate) use table::{has_open_quotes, raw_fields};
 pub use triples::MAX_TRIPLES_BYTES;
 
 use alphabet::Codec;
@@ -308,6 +308,15 @@ pub enum FormatError {
          Say which with --notation lines or --notation grid."
     )]
     AmbiguousLines,
+    /// A field of a table goes on in the next line.
+    #[error(
+        "Line {line} has a field in quotes that goes on in the next line, and a row ends with its line. \
+         Write spaces for the line breaks in fields, or leave out their column."
+    )]
+    BrokenRow {
+        /// The line on which the row begins, from 1.
+        line: u64,
+    },
     /// There is no such column as was asked for.
     #[error("There is no column {column}. The first row is: {first}.")]
     NoColumn {
@@ -324,7 +333,7 @@ impl FormatError {
     #[must_use]
     pub const fn option(&self) -> Option<&'static str> {
         match self {
-            Self::Puzzle(_) => None,
+            Self::Puzzle(_) | Self::BrokenRow { .. } => None,
             Self::AlphabetSize { .. } | Self::AmbiguousAlphabet => Some("alphabet"),
             Self::AmbiguousLines => Some("notation"),
             Self::NoColumn { .. } => Some("column"),
@@ -335,7 +344,7 @@ impl FormatError {
     #[doc(hidden)]
     #[must_use]
     pub fn below(mut self, lines: u64) -> Self {
-        if let Self::Puzzle(PuzzleError { line: Some(line), .. }) = &mut self {
+        if let Self::Puzzle(PuzzleError { line: Some(line), .. }) | Self::BrokenRow { line } = &mut self {
             *line += lines;
         }
         self

@@ -112,6 +112,7 @@ pub(super) fn lay_out(
         Notation::Header => layout.body = first_end,
         Notation::Csv => {
             if let Some(table) = table::find(text, hint)? {
+                table.check_rows(text)?;
                 (layout.columns, layout.body) = (table.columns, heading(table.has_heading));
                 layout.names_puzzles = table.names_puzzles;
             } else if let Some(delimiter) = hint.delimiter {
@@ -170,9 +171,9 @@ pub(super) fn recognise(
             return Err(FormatError::Puzzle(PuzzleError { problem, line: Some(1) }));
         }
     }
-    if let Some(Table { columns, has_heading, names_puzzles, .. }) =
-        table::find(text, hint)?.filter(|table| table.is_likely(text))
-    {
+    if let Some(table) = table::find(text, hint)?.filter(|table| table.is_likely(text)) {
+        table.check_rows(text)?;
+        let Table { columns, has_heading, names_puzzles, .. } = table;
         let body = if has_heading { first_end } else { 0 };
         return Ok(Layout { body, columns, names_puzzles, ..Layout::new(Notation::Csv) });
     }

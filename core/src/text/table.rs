@@ -7,7 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::alphabet::INVALID;
-use super::lines::{characters, puzzle_lines};
+use super::lines::{characters, is_no_puzzle, offset, puzzle_lines};
 use super::{Alphabet, Format, FormatError, Hint, Notation};
 use crate::grid::Order;
 
@@ -135,11 +135,19 @@ pub(super) const SOLUTION_NAMES: &[&str] = &["solution", "solutions", "answer", 
 pub(super) struct Fields<'a> {
     rest: Option<&'a [u8]>,
     delimiter: Delimiter,
+    /// The row from the first field on that begins with quotes and does not end with any.
+    open: Option<&'a [u8]>,
 }
 
 /// The fields of a row, without white space and quotes around them.
 pub(super) const fn fields(row: &[u8], delimiter: Delimiter) -> Fields<'_> {
-    Fields { rest: Some(row), delimiter }
+    Fields { rest: Some(row), delimiter, open: None }
+}
+
+/// Whether a field of a row begins with quotes that the row does not close, so that the field may go
+/// on in the next line.
+pub(crate) fn has_open_quotes(row: &[u8], delimiter: Delimiter) -> bool {
+    fields(row, delimiter).open_quotes().is_some()
 }
 
 /// The fields of a row as they are written, with white space and quotes around them.
@@ -162,7 +170,10 @@ impl<'a> Fields<'a> {
                 (&row[..end], Some(&row[end..]))
             }
             Delimiter::Byte(delimiter) => {
-                let from = end_of_quotes(row, delimiter);
+                let from = end_of_quotes(row, delimiter).unwrap_or_else(|| {
+                    self.open.get_or_insert_with(|| row.trim_ascii_start());
+                    0
+                });
                 match memchr::memchr(delimiter, &row[from..]) {
                     Some(end) => (&row[..from + end], Some(&row[from + end + 1..])),
                     None => (row, None),
@@ -171,6 +182,16 @@ impl<'a> Fields<'a> {
         };
         self.rest = rest;
         Some(field)
+    }
+
+    /// The row from the quotes on that it does not close, if there are any: in what was read of it,
+    /// or behind that.
+    pub(super) fn open_quotes(&mut self) -> Option<&'a [u8]> {
+        let has_more = self.rest.is_some_and(|rest| memchr::memchr(b'"', rest).is_some());
+        if has_more {
+            while self.open.is_none() && self.next_raw().is_some() {}
+        }
+        self.open
     }
 }
 
@@ -183,23 +204,24 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-/// The offset behind the quotes around the first field of a row; 0 if it has none.
-fn end_of_quotes(row: &[u8], delimiter: u8) -> usize {
+/// The offset behind the quotes around the first field of a row; 0 if it has none. `None` if they are
+/// not closed.
+fn end_of_quotes(row: &[u8], delimiter: u8) -> Option<usize> {
     let is_space = |byte: &u8| *byte == b' ' && *byte != delimiter;
-    let Some(start) = row.iter().position(|byte| !is_space(byte)) else { return 0 };
+    let Some(start) = row.iter().position(|byte| !is_space(byte)) else { return Some(0) };
     if row[start] != b'"' {
-        return 0;
+        return Some(0);
     }
     let mut at = start + 1;
     // Two quotes inside of quotes are a character of the field.
     while let Some(quote) = memchr::memchr(b'"', &row[at..]) {
         at += quote + 1;
         if row.get(at) != Some(&b'"') {
-            return at;
+            return Some(at);
         }
         at += 1;
     }
-    0
+    None
 }
 
 /// Tells whether a field is the cells of a puzzle.
@@ -307,6 +329,38 @@ impl Table {
     pub(super) fn is_likely(&self, text: &[u8]) -> bool {
         let lines = puzzle_lines(text).take(ROWS_SEEN).count() - usize::from(self.has_heading);
         (self.has_heading || self.is_certain) && 2 * self.rows > lines
+    }
+
+    /// Checks that no field in quotes goes on in another line, where readers of CSV would find the
+    /// rest of its row.
+    ///
+    /// # Errors
+    /// [`FormatError::BrokenRow`] if the lines of one are a row as wide as the others.
+    pub(super) fn check_rows(&self, text: &[u8]) -> Result<(), FormatError> {
+        let Delimiter::Byte(delimiter) = self.columns.delimiter else { return Ok(()) };
+        if memchr::memchr(b'"', text).is_none() {
+            return Ok(());
+        }
+        let width = |row: &[u8]| fields(row, self.columns.delimiter).count();
+        let is_open = |row: &[u8]| has_open_quotes(row, self.columns.delimiter);
+        let shown = if self.has_heading { 1 } else { ROWS_SEEN };
+        let whole = puzzle_lines(text).filter(|row| !is_open(row)).take(shown);
+        let wanted = whole.map(width).max().unwrap_or(0);
+        for (index, line) in text.split(|&byte| byte == b'\n').enumerate() {
+            let Some(open) = fields(line, self.columns.delimiter).open_quotes() else { continue };
+            let (begin, quotes) = (offset(text, line), offset(text, open));
+            // Without other quotes behind it, all others are closed.
+            let Some(length) = end_of_quotes(&text[quotes..], delimiter) else { break };
+            let (field, behind) = text[begin..].split_at(quotes - begin + length);
+            let row_end = memchr::memchr(b'\n', behind).unwrap_or(behind.len());
+            let row = &text[begin..][..field.len() + row_end];
+            let next = behind[..row_end].trim_ascii_start().first();
+            let is_closed = next.is_none_or(|&next| next == delimiter) || behind.first() == Some(&delimiter);
+            if is_closed && !is_open(row) && width(row) == wanted && !is_no_puzzle(line) {
+                return Err(FormatError::BrokenRow { line: 1 + index as u64 });
+            }
+        }
+        Ok(())
     }
 }
 
@@ -448,6 +502,51 @@ mod tests {
         ];
         for (row, delimiter, wanted) in cases {
             assert_eq!(split(row, delimiter), wanted, "{row:?}");
+        }
+    }
+
+    #[test]
+    fn quotes_are_open_that_begin_a_field_and_are_not_closed() {
+        let open = |row: &'static str| {
+            let mut fields = fields(row.as_bytes(), Delimiter::COMMA);
+            fields.open_quotes().map(|open| std::str::from_utf8(open).unwrap())
+        };
+        let cases = [
+            ("a,\"two", Some("\"two")),
+            ("a, \"two,b", Some("\"two,b")),
+            ("\"a\"\"b,c", Some("\"a\"\"b,c")),
+            ("\"a\",\"b\",\"", Some("\"")),
+            ("\"\"\"", Some("\"\"\"")),
+            ("lines\",2", None),
+            ("5\" disk,b", None),
+            ("a,5\" disk", None),
+            ("\"a\"\"b\",\"\",\"c,d\" e", None),
+            ("\"a\"b,c", None),
+            ("", None),
+        ];
+        for (row, wanted) in cases {
+            assert_eq!(open(row), wanted, "{row}");
+        }
+        assert!(!has_open_quotes(b"a \"b c", Delimiter::Whitespace), "where nothing can be in quotes");
+    }
+
+    #[test]
+    fn a_field_that_goes_on_in_another_line_is_found() {
+        let p = "12....1.........";
+        let cases = [
+            (format!("puzzle,note\n{p},\"two\nlines\"\n{p},x\n"), Some(2)),
+            (format!("id,note,puzzle\n1,x,{p}\n# c\n2,\"a\"\"\n\n,b\",{p}\r\n"), Some(4)),
+            (format!("{p};\"two\nlines\" ;2\n{p};x;3\n"), Some(1)),
+            (format!("puzzle,note\n{p},\"two\"\n{p},5\" disk\n"), None),
+            // These may be meant so.
+            (format!("puzzle,note\n{p},\"nice\n{p},\"good\"\n{p},x\n"), None),
+            (format!("puzzle,note\n{p},\"nice\n{p},x\n"), None),
+            (format!("puzzle,note\n{p},\"nice\n{p},and,\",x\n"), None),
+        ];
+        for (text, line) in cases {
+            let table = find(text.as_bytes(), &Hint::default()).unwrap().unwrap();
+            let found = table.check_rows(text.as_bytes());
+            assert_eq!(found.err(), line.map(|line| FormatError::BrokenRow { line }), "{text}");
         }
     }
 
