@@ -11,7 +11,8 @@
 //! the same as a blank line.
 //!
 //! If rulers divide most of a text into bands, or into puzzles, each of them ends one, so that a row
-//! that is missing or one too many spoils its own puzzle only: that has the wrong length.
+//! that is missing, or one too many above the last ruler in a puzzle, spoils its own puzzle only: that
+//! has the wrong length.
 //!
 //! A title, such as `Grid 01` or `[Easy]`, ends the puzzle above it. So does a section, such as
 //! `[Puzzle]`; the rows of `[State]`, what a player has filled in, are no puzzles, and neither are
@@ -79,9 +80,6 @@ pub(super) struct RowStyle {
 pub(super) struct Rulers {
     /// The rows from one to the next: those of a band, or of a puzzle.
     rows: usize,
-    /// Whether a ruler follows each puzzle, or a row of the next one may follow it at once: then what
-    /// follows shows whether a puzzle has all its rows.
-    look_behind_puzzles: bool,
 }
 
 impl Rulers {
@@ -89,35 +87,31 @@ impl Rulers {
     /// if they divide it neither into bands nor into puzzles.
     pub(super) fn find(text: &[u8], order: Order, style: RowStyle) -> Option<Self> {
         let (band, puzzle) = (order.box_side(), order.side());
-        let (mut all, mut bands, mut puzzles) = (0, 0, 0);
-        let (mut run, mut longest, mut rows) = (0, 0, 0);
-        let (mut is_framed, mut is_closed) = (false, false);
+        let (mut all, mut bands, mut puzzles, mut run) = (0, 0, 0, 0);
+        // Rulers in 4x4 puzzles that follow each other at once have the rows of a puzzle between them.
+        let mut are_in_puzzles = false;
         for line in text.split(|&byte| byte == b'\n') {
             match classify(looked_at(line), style) {
-                LineKind::Row => {
-                    run += 1;
-                    rows += 1;
-                }
+                LineKind::Row => run += 1,
                 LineKind::Ruler if run > 0 => {
+                    are_in_puzzles |= all == 0 && run == band;
                     all += 1;
                     bands += usize::from(run == band);
                     puzzles += usize::from(run == puzzle);
-                    longest = longest.max(run);
-                    run = 0;
-                    is_closed |= rows >= puzzle;
-                }
-                LineKind::Ruler => is_framed |= rows == 0,
-                LineKind::Blank | LineKind::Title | LineKind::Words | LineKind::Section(_) => {
-                    longest = longest.max(run);
                     run = 0;
                 }
-                LineKind::Comment => {}
+                LineKind::Blank | LineKind::Title | LineKind::Words | LineKind::Section(_) => run = 0,
+                LineKind::Comment | LineKind::Ruler => {}
             }
         }
-        let longest = longest.max(run);
         let are_most = |count| all > 0 && 2 * count >= all;
-        let rows = [(band, bands), (puzzle, puzzles)].into_iter().find(|&(_, count)| are_most(count))?.0;
-        Some(Self { rows, look_behind_puzzles: (is_framed && is_closed) || longest > rows })
+        if are_most(bands) {
+            Some(Self { rows: band })
+        } else if are_most(puzzles) && !are_in_puzzles {
+            Some(Self { rows: puzzle })
+        } else {
+            None
+        }
     }
 
     /// The rows that so many rows between two rulers should be: the nearest number that can be.
@@ -373,7 +367,6 @@ enum End {
 }
 
 /// Tracks where puzzles begin and end. Cutting, reading and detection share this rule.
-#[expect(clippy::struct_excessive_bools, reason = "they do not depend on each other")]
 struct Boundaries {
     order: Order,
     style: RowStyle,
@@ -385,12 +378,8 @@ struct Boundaries {
     below_ruler: usize,
     /// The rows since the last blank line, or the last two rulers one below the other.
     run: usize,
-    /// The rows to come that are too many.
-    extra: usize,
     /// Whether the last line was a ruler.
     is_below_ruler: bool,
-    /// Whether a row of the current puzzle may be one of the next.
-    is_doubtful: bool,
     /// Whether the last puzzle that ended had all its rows, and no others.
     was_whole: bool,
     /// Whether the rows are those of a section that is no puzzle.
@@ -406,9 +395,7 @@ impl Boundaries {
             ruled: 0,
             below_ruler: 0,
             run: 0,
-            extra: 0,
             is_below_ruler: false,
-            is_doubtful: false,
             was_whole: false,
             skips: false,
         }
@@ -441,13 +428,7 @@ impl Boundaries {
                 self.rows += 1;
                 self.below_ruler += 1;
                 self.run += 1;
-                let is_last = if self.extra > 0 {
-                    self.extra -= 1;
-                    self.extra == 0
-                } else {
-                    self.expected() == side && self.is_last(rest, at_end)?
-                };
-                if is_last { End::Behind } else { End::No }
+                if self.expected() == side { End::Behind } else { End::No }
             }
             LineKind::Title | LineKind::Section(_) if self.rows > 0 => End::Before,
             LineKind::Section(is_puzzle) => {
@@ -463,9 +444,9 @@ impl Boundaries {
             _ => End::No,
         };
         if end != End::No {
-            self.was_whole = self.rows == side && !self.is_doubtful;
-            (self.rows, self.ruled, self.below_ruler, self.run, self.extra) = (0, 0, 0, 0, 0);
-            (self.is_below_ruler, self.is_doubtful) = (false, false);
+            self.was_whole = self.rows == side;
+            (self.rows, self.ruled, self.below_ruler, self.run) = (0, 0, 0, 0);
+            self.is_below_ruler = false;
         }
         Some(end)
     }
@@ -492,23 +473,6 @@ impl Boundaries {
             self.below_ruler = 0;
         }
     }
-
-    /// Whether the last row that the current puzzle should have is its last one.
-    fn is_last(&mut self, rest: &[u8], at_end: bool) -> Option<bool> {
-        let Some(rulers) = self.style.rulers.filter(|rulers| rulers.look_behind_puzzles) else {
-            return Some(true);
-        };
-        let more = adjacent_rows(rest, 2 * rulers.rows, at_end, self.style)?;
-        if more.is_multiple_of(rulers.rows) {
-            return Some(true);
-        }
-        if 2 * more <= rulers.rows {
-            self.extra = more;
-            return Some(false);
-        }
-        self.is_doubtful = true;
-        Some(true)
-    }
 }
 
 /// Whether the text has more than `limit` rows before the first blank line behind a row, or the
@@ -531,24 +495,6 @@ fn run_exceeds(text: &[u8], limit: usize, at_end: bool, style: RowStyle) -> Opti
         }
     }
     at_end.then_some(false)
-}
-
-/// The number of rows at the start of the text, `limit` at most, with nothing but comments between
-/// them.
-fn adjacent_rows(text: &[u8], limit: usize, at_end: bool, style: RowStyle) -> Option<usize> {
-    let mut rows = 0;
-    for line in text.split_inclusive(|&b| b == b'\n') {
-        let line = line.strip_suffix(b"\n").or(at_end.then_some(line))?;
-        match classify(looked_at(line), style) {
-            LineKind::Row => rows += 1,
-            LineKind::Comment => {}
-            _ => return Some(rows),
-        }
-        if rows == limit {
-            return Some(rows);
-        }
-    }
-    at_end.then_some(rows)
 }
 
 /// The length of the whole puzzles at the start of `text`, which more text follows.
@@ -923,7 +869,9 @@ mod tests {
                 for bad in [1, 0, 5] {
                     let rows = if bad == 1 { 0..side } else { side - 1..side };
                     for row in rows {
-                        for is_lost in [true, false] {
+                        // Below the last ruler in a puzzle, a row too many is another puzzle.
+                        let is_told = every < side && row + band < side;
+                        for is_lost in [true, false].into_iter().filter(|&is_lost| is_lost || is_told) {
                             puzzles[bad] = damaged(&with_rulers(&whole[bad], every), row, is_lost);
                             let text = draw(&puzzles);
                             let found = answers_to(&text);
