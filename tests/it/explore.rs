@@ -651,9 +651,7 @@ fn plots_are_drawn() {
         [&["--clues", "10,20,30,40"][..], &["--size", "4,9", "--question", "unique"], &["--clues", "81"]]
     {
         let (svg, png) = (path("plot.svg"), path("plot.PNG"));
-        for file in [&svg, &png] {
-            succeeded(&explore(&[&args[..], sizes, &["--plot", file]].concat()));
-        }
+        succeeded(&explore(&[&args[..], sizes, &["--plot", &svg]].concat()));
         let text = fs::read_to_string(&svg).unwrap();
         assert!(text.starts_with("<svg ") && text.trim_end().ends_with("</svg>"), "{sizes:?}");
         assert_eq!(text.matches("<text ").count(), text.matches("</text>").count());
@@ -674,6 +672,11 @@ fn plots_are_drawn() {
         assert!(words.contains(" core") && words.contains(" thread") && words.contains("Times: "), "{words}");
         assert_labels_are_apart(&text);
 
+        // One is painted as well, which takes a while without optimisation.
+        if !sizes.contains(&"4,9") {
+            continue;
+        }
+        succeeded(&explore(&[&args[..], sizes, &["--plot", &png]].concat()));
         // Twice as large, and the same but for the times.
         let mut reader =
             png::Decoder::new(std::io::Cursor::new(fs::read(&png).unwrap())).read_info().unwrap();

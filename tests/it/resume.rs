@@ -322,7 +322,7 @@ fn a_rating_that_cannot_be_resumed_is_refused() {
 #[test]
 fn canonical_forms_are_resumed_to_the_same_bytes_and_counts() {
     // Forms by puzzle take long, so that some are recorded.
-    let forms = ResumedRuns::by("canon", 20_000);
+    let forms = ResumedRuns::by("canon", 8_000);
     for (threads, more) in
         [("1", &["--by", "puzzle"][..]), ("2", &["--by", "puzzle", "--format", "csv", "--disguise"])]
     {

@@ -372,9 +372,11 @@ fn a_puzzle_typed_into_a_pipe_is_answered_before_the_next_one() {
 
 #[test]
 fn lists_of_known_counts_have_as_many_solutions() {
+    let folder = Folder::new();
     for (name, args) in [("many_solutions_5k.txt", ["-n", "50"]), ("no_solution_5k.txt", ["-n", "50"])] {
         let Some(list) = large_list(name) else { return };
-        let list = list.to_str().unwrap();
+        let list = fs::read_to_string(list).unwrap();
+        let list = &folder.write(name, list.lines().take(1_000).collect::<Vec<_>>().join("\n"));
         let counts = sudoku(&["count", "-q", "-n", "50", list]).output().unwrap();
         let rows = stdout(&run(&[&["-q", "-f", "jsonl", list], &args[..]].concat()));
         let mut rows = rows.lines().map(|row| serde_json::from_str::<serde_json::Value>(row).unwrap());
