@@ -323,8 +323,6 @@ struct Boundaries {
     run: usize,
     /// Whether the last line was a ruler.
     is_below_ruler: bool,
-    /// Whether the last puzzle that ended had all its rows, and no others.
-    was_whole: bool,
     /// Whether the rows are those of a section that is no puzzle.
     skips: bool,
 }
@@ -337,7 +335,6 @@ impl Boundaries {
             rows: 0,
             run: 0,
             is_below_ruler: false,
-            was_whole: false,
             skips: false,
         }
     }
@@ -352,7 +349,8 @@ impl Boundaries {
     }
 
     /// Whether the current puzzle ends with this line, which `rest` follows. `None` if that depends
-    /// on what follows `rest`, which is never so if nothing does (`at_end`).
+    /// on what follows `rest`, which is never so if nothing does (`at_end`). A puzzle that ends behind
+    /// a row is whole; any other has too few rows.
     fn ends_with(&mut self, line: LineKind, rest: &[u8], at_end: bool) -> Option<End> {
         let side = self.order.side();
         let is_second_ruler = line == LineKind::Ruler && self.is_below_ruler;
@@ -378,7 +376,6 @@ impl Boundaries {
             _ => End::No,
         };
         if end != End::No {
-            self.was_whole = self.rows == side;
             (self.rows, self.run) = (0, 0);
             self.is_below_ruler = false;
         }
@@ -450,7 +447,6 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
     let mut last = records.line;
     let mut fail = |problem, line| PuzzleError::keep_first(&mut error, problem, line);
     loop {
-        let row = boundaries.rows;
         let before = (records.text, records.line);
         let Some((line, number)) = records.take_line() else {
             // The text ends inside a puzzle, or after the last one.
@@ -459,12 +455,12 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
             break;
         };
         let kind = classify(line, format.style);
-        if boundaries.counts(kind) {
+        let is_row = boundaries.counts(kind);
+        if is_row {
             first.get_or_insert(number);
             last = number;
-            if let Some(cells) = puzzle.digits_mut().chunks_mut(side).nth(row)
-                && let Err(problem) = read_row(format, line, cells)
-            {
+            let cells = &mut puzzle.digits_mut()[boundaries.rows * side..][..side];
+            if let Err(problem) = read_row(format, line, cells) {
                 fail(problem, number);
             }
         }
@@ -473,7 +469,7 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
             (records.text, records.line) = before;
         }
         if end != End::No {
-            if !boundaries.was_whole {
+            if !(is_row && end == End::Behind) {
                 fail(Problem::WrongLength, last);
             }
             break;
@@ -482,8 +478,7 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
     Some(Record { line: first?, given: None, row: &[], error })
 }
 
-/// The rows of each puzzle, as reading divides them, without those that are too many, and whether
-/// the puzzle ends in `text`. The last one may continue behind it, unless nothing follows (`at_end`).
+/// The rows of each puzzle, as reading divides them, and whether the puzzle ends in `text`. The last one may continue behind it, unless nothing follows (`at_end`).
 pub(super) fn puzzles<'a>(format: &Format, text: &'a [u8], at_end: bool) -> Vec<(Vec<&'a [u8]>, bool)> {
     let mut boundaries = Boundaries::new(format);
     let (mut puzzles, mut rows) = (Vec::new(), Vec::new());
@@ -492,7 +487,7 @@ pub(super) fn puzzles<'a>(format: &Format, text: &'a [u8], at_end: bool) -> Vec<
         at += line.len();
         let line = looked_at(line.strip_suffix(b"\n").unwrap_or(line));
         let kind = classify(line, format.style);
-        if boundaries.counts(kind) && boundaries.rows < format.order.side() {
+        if boundaries.counts(kind) {
             rows.push(line);
         }
         match boundaries.ends_with(kind, &text[at..], at_end) {
@@ -763,8 +758,10 @@ mod tests {
         lines.join("\n") + "\n"
     }
 
-    #[test]
-    fn a_lost_row_or_one_too_many_spoils_its_own_puzzle_only() {
+    /// Six drawn puzzles of which one is damaged, in every row or in its last one: `check` is given
+    /// the text, its answers, the answers of the sound puzzles, the number of the damaged one, and
+    /// what its first rows say.
+    fn for_each_damaged(is_lost: bool, check: impl Fn(&str, &[String], &[String], usize, &str)) {
         let ruler = "+---+---+\n";
         for order in [Order::ALL[1], Order::NINE] {
             let (side, band) = (order.side(), order.box_side());
@@ -783,32 +780,44 @@ mod tests {
                 let mut puzzles: Vec<String> = whole.iter().map(|rows| with_rulers(rows, every)).collect();
                 assert_eq!(answers_to(&draw(&puzzles)), wanted, "{}", draw(&puzzles));
                 for bad in [1, 0, 5] {
-                    let rows = if bad == 1 { 0..side } else { side - 1..side };
-                    for row in rows {
-                        for is_lost in [true, false] {
-                            puzzles[bad] = damaged(&with_rulers(&whole[bad], every), row, is_lost);
-                            let text = draw(&puzzles);
-                            let found = answers_to(&text);
-                            if every == 1 || !is_lost {
-                                // What is left of the bad one may be two.
-                                let others = (0..6).filter(|&at| at != bad).map(|at| &wanted[at]);
-                                assert!(others.into_iter().all(|other| found.contains(other)), "{text}");
-                                continue;
-                            }
-                            assert_eq!(found.len(), 6, "{text}\n{found:?}");
-                            for (at, (found, wanted)) in found.iter().zip(&wanted).enumerate() {
-                                if at == bad {
-                                    assert!(found.contains("has the wrong length."), "{found}: {text}");
-                                } else {
-                                    assert_eq!(found, wanted, "{at} of {text}");
-                                }
-                            }
-                        }
+                    let sound = puzzles[bad].clone();
+                    for row in if bad == 1 { 0..side } else { side - 1..side } {
+                        puzzles[bad] = damaged(&sound, row, is_lost);
+                        let first: Vec<&str> =
+                            puzzles[bad].lines().filter(|line| !line.starts_with('+')).take(side).collect();
+                        let text = draw(&puzzles);
+                        check(&text, &answers_to(&text), &wanted, bad, &first.concat());
                     }
-                    puzzles[bad] = with_rulers(&whole[bad], every);
+                    puzzles[bad] = sound;
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_lost_row_spoils_its_own_puzzle_only() {
+        for_each_damaged(true, |text, found, wanted, bad, _| {
+            // Between rulers below each row it leaves a gap, so that its puzzle is in two.
+            let left = found.len() - 5;
+            assert!(matches!(left, 1 | 2), "{left}: {text}");
+            for error in &found[bad..bad + left] {
+                assert!(error.contains("has the wrong length."), "{error}: {text}");
+            }
+            let others = [&found[..bad], &found[bad + left..]].concat();
+            assert_eq!(others, [&wanted[..bad], &wanted[bad + 1..]].concat(), "{text}");
+        });
+    }
+
+    #[test]
+    fn a_row_too_many_is_an_error_below_its_puzzle() {
+        for_each_damaged(false, |text, found, wanted, bad, first| {
+            let mut others = found.to_vec();
+            let error = others.remove(bad + 1);
+            assert!(error.contains("has the wrong length."), "{error}: {text}");
+            // Nothing tells which row is one too many, so the first rows are the puzzle.
+            assert_eq!(others.remove(bad), first, "{text}");
+            assert_eq!(others, [&wanted[..bad], &wanted[bad + 1..]].concat(), "{text}");
+        });
     }
 
     #[test]
