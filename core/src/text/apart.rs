@@ -76,7 +76,12 @@ pub(super) fn replaced(
     old: &Grid,
     puzzle: &Grid,
 ) -> Vec<(Range<usize>, Vec<u8>)> {
-    let mut written: [Vec<u8>; MAX_SIDE + 1] = std::array::from_fn(|value| format.written_apart(value));
+    let has_numbers = format.has_numbers();
+    let mut written: [Vec<u8>; MAX_SIDE + 1] = std::array::from_fn(|value| {
+        let mut cell = Vec::new();
+        format.write_apart(u8::try_from(value).unwrap_or(0), has_numbers, &mut cell);
+        cell
+    });
     for (field, &digit) in cells(format, text).zip(old.digits()) {
         written[usize::from(digit)] = field.to_vec();
     }
@@ -89,22 +94,31 @@ impl Format {
     /// reads: numbers, 0 for a blank; in an alphabet with other symbols for these, its symbols, `.`
     /// for a blank.
     pub fn write_numbers(&self, grid: &Grid, out: &mut Vec<u8>) {
-        let written: [Vec<u8>; MAX_SIDE + 1] = std::array::from_fn(|value| self.written_apart(value));
+        let has_numbers = self.has_numbers();
         for (index, &digit) in grid.digits().iter().enumerate() {
             if index > 0 {
                 out.push(b',');
             }
-            out.extend_from_slice(&written[usize::from(digit)]);
+            self.write_apart(digit, has_numbers, out);
         }
     }
 
-    /// A cell of [`Self::write_numbers`].
-    fn written_apart(&self, digit: usize) -> Vec<u8> {
+    /// Whether the digits of numbers are the symbols of the same values, so that numbers are read.
+    fn has_numbers(&self) -> bool {
         let reads = |value: u8| self.codec.decode(b'0' + value) == value;
-        if (0..=9).take(self.order.side() + 1).all(reads) {
-            return digit.to_string().into_bytes();
+        (0..=9).take(self.order.side() + 1).all(reads)
+    }
+
+    /// Appends a cell of [`Self::write_numbers`].
+    fn write_apart(&self, digit: u8, has_numbers: bool, out: &mut Vec<u8>) {
+        if !has_numbers {
+            out.push(self.codec.encode(digit));
+            return;
         }
-        vec![self.codec.encode(u8::try_from(digit).unwrap_or(0))]
+        if digit >= 10 {
+            out.push(b'0' + digit / 10);
+        }
+        out.push(b'0' + digit % 10);
     }
 }
 
