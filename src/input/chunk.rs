@@ -1,10 +1,14 @@
 //! Chunks: copies of parts of an input, each of whole puzzles.
 
 use std::mem;
+use std::sync::{Arc, Mutex};
 
 use super::Prefix;
 use crate::answer::Block;
-use crate::pipeline::Buffers;
+use crate::poison::IgnorePoison as _;
+
+/// Buffers for reuse: chunks return theirs when they are dropped.
+pub(super) type ChunkBuffers = Arc<Mutex<Vec<Vec<u8>>>>;
 
 /// A copy of a part of the input that holds whole puzzles.
 #[derive(Debug)]
@@ -13,8 +17,7 @@ pub struct Chunk {
     pub(super) first_line: u64,
     pub(super) end: u64,
     pub(super) prefix: Option<Prefix>,
-    /// Where its text goes back to.
-    pub(super) buffers: Buffers,
+    pub(super) buffers: ChunkBuffers,
 }
 
 impl Chunk {
@@ -41,6 +44,7 @@ impl Chunk {
 
 impl Drop for Chunk {
     fn drop(&mut self) {
-        self.buffers.give_back(mem::take(&mut self.text));
+        let buffer = mem::take(&mut self.text);
+        self.buffers.lock().ignore_poison().push(buffer);
     }
 }

@@ -1,17 +1,16 @@
 //! The reader: cuts an input into chunks of whole puzzles.
 
 use std::io;
-#[cfg(feature = "parquet")]
 use std::sync::Arc;
 
-use super::chunk::Chunk;
+use super::chunk::{Chunk, ChunkBuffers};
 #[cfg(feature = "parquet")]
 use super::columnar::ParquetFile;
 use super::prefix::PrefixHasher;
 use super::{InputError, MAX_PASSED_BYTES, Source};
 use crate::answer::Block;
 use crate::grid::Grid;
-use crate::pipeline::Buffers;
+use crate::poison::IgnorePoison as _;
 use crate::text::{Format, MAX_LINE_BYTES, MAX_TRIPLES_BYTES, Records};
 
 /// A reader of an input, chunk by chunk.
@@ -39,7 +38,7 @@ pub struct Reader {
     pub(super) chunk_bytes: usize,
     /// No line after this one is handed out.
     pub(super) last_line: u64,
-    pub(super) buffers: Buffers,
+    pub(super) buffers: ChunkBuffers,
 }
 
 impl Reader {
@@ -160,7 +159,9 @@ impl Reader {
         if self.line > self.last_line {
             return Ok(None);
         }
-        let mut buffer = self.buffers.take();
+        let recycled = self.buffers.lock().ignore_poison().pop();
+        let mut buffer = recycled.unwrap_or_default();
+        buffer.clear();
         // This is the largest allocation of a run, so it is where a lack of memory shows.
         let bytes = if self.has_ended { self.pending.len() } else { self.left().min(2 * self.chunk_bytes) };
         buffer
@@ -234,7 +235,7 @@ impl Reader {
         }
         self.is_at_start = false;
         let prefix = self.source.hasher.as_ref().map(PrefixHasher::prefix);
-        let (end, buffers) = (self.offset(), self.buffers.clone());
+        let (end, buffers) = (self.offset(), Arc::clone(&self.buffers));
         Ok(Some(Chunk { text: buffer, first_line, end, prefix, buffers }))
     }
 

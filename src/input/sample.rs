@@ -2,11 +2,11 @@
 
 use std::mem;
 
+use super::chunk::ChunkBuffers;
 use super::kind::{Named, TAR};
 use super::source::{Backing, Decoding};
 use super::{CHUNK_BYTES, InputError, MAX_PASSED_BYTES, Reader, Source};
 use crate::grid::{Grid, Order};
-use crate::pipeline::Buffers;
 #[cfg(feature = "parquet")]
 use crate::text::Delimiter;
 use crate::text::{
@@ -179,7 +179,7 @@ impl Source {
             passed: None,
             chunk_bytes: CHUNK_BYTES,
             last_line: u64::MAX,
-            buffers: Buffers::default(),
+            buffers: ChunkBuffers::default(),
         })
     }
 }

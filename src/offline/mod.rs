@@ -54,7 +54,7 @@ use std::time::Instant;
 
 use crate::answer::{Solvers, Tally, Written};
 use crate::input::{Chunk, Prefix, Reader};
-use crate::pipeline::{Buffers, Ended, ThreadPool, run_here, run_ordered};
+use crate::pipeline::{Ended, ThreadPool, run_here, run_ordered};
 use crate::solver::Question;
 
 use job_size::JobSize;
@@ -119,11 +119,10 @@ pub fn solve(
     if reader.is_at_start() && output.progress().tally.answers == 0 {
         output.write(&task.heading(solvers.format()))?;
     }
-    let buffers = Buffers::default();
     let work = {
-        let (solvers, cancel, buffers) = (Arc::clone(solvers), Arc::clone(cancel), buffers.clone());
+        let (solvers, cancel) = (Arc::clone(solvers), Arc::clone(cancel));
         move |chunk: &Chunk| {
-            let (block, mut buffer) = (chunk.block(), buffers.take());
+            let (block, mut buffer) = (chunk.block(), Vec::new());
             // Without the check, an allocator that has no memory left would abort the process
             // without a message.
             let written = match buffer.try_reserve_exact(Solvers::room_for(block)) {
@@ -142,7 +141,6 @@ pub fn solve(
     };
     let sink = |(end, prefix, written): (u64, Option<Prefix>, Written)| {
         output.add(end, prefix, &written.text, &written.tally)?;
-        buffers.give_back(written.text);
         watch(output.progress());
         Ok(())
     };

@@ -18,7 +18,6 @@
 //! A job that panics fills its slot with [`Panicked`]; the thread lives on. A job whose slot was
 //! dropped is skipped. What a job logs belongs to the span in which it was submitted.
 
-mod buffers;
 mod elastic_pool;
 mod parts;
 
@@ -36,7 +35,6 @@ use rayon::ThreadPoolBuilder;
 use tokio::sync::oneshot;
 use tracing::Span;
 
-pub(crate) use buffers::Buffers;
 pub(crate) use elastic_pool::ElasticPool;
 pub use parts::{PartTaker, run_in_parts, run_in_parts_here};
 
