@@ -2,15 +2,21 @@
 # Clients that others wrote, against every way into the service: tests/clients/run.sh [SUDOKUD [CHROMIUM]]
 #
 # @grpc/grpc-js, connect-node, connect-web, grpc-web and Python's grpcio. Whatever the machine lacks is installed
-# where it can be, and otherwise named as SKIPPED, which does not count as passed.
+# where it can be, and otherwise named as SKIPPED, which does not count as passed. `tests/clients/run.sh --tools` installs
+# that and ends.
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 root="$(cd "$here/../.." && pwd)"
 
 skipped() { printf '\n***** SKIPPED: %s *****\n\n' "$*"; }
 
+only_tools=
+if [[ ${1:-} == --tools ]]; then
+  only_tools=yes
+  shift
+fi
 SUDOKUD="$(realpath -m "${1:-$root/target/debug/sudokud}")"
-if [[ ! -x $SUDOKUD ]]; then
+if [[ -z $only_tools && ! -x $SUDOKUD ]]; then
   echo "$SUDOKUD is missing. Build it: cargo build --bin sudokud" >&2
   exit 2
 fi
@@ -59,6 +65,7 @@ if [[ -z $CHROMIUM ]] && command -v apt-get >/dev/null && ((EUID == 0)); then
   { apt-get update && apt-get install --yes --no-install-recommends chromium; } >/dev/null 2>&1 || true
   CHROMIUM="$(find_chromium || true)"
 fi
+if [[ -n $only_tools ]]; then exit; fi
 
 export SUDOKUD PYTHON CHROMIUM
 tests=(node.test.js)

@@ -3,7 +3,8 @@
 #
 # Checks the types of the page's modules, then uses the page as a person would. Screenshots are kept in
 # target/page-screenshots (SCREENSHOTS=DIR for another folder). Whatever the machine lacks is installed
-# where it can be, and otherwise named as SKIPPED, which does not count as passed.
+# where it can be, and otherwise named as SKIPPED, which does not count as passed. `tests/page/run.sh --tools` installs that
+# and ends.
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 root="$(cd "$here/../.." && pwd)"
@@ -13,8 +14,13 @@ skip() {
   exit 0
 }
 
+only_tools=
+if [[ ${1:-} == --tools ]]; then
+  only_tools=yes
+  shift
+fi
 SUDOKUD="$(realpath -m "${1:-$root/target/debug/sudokud}")"
-if [[ ! -x $SUDOKUD ]]; then
+if [[ -z $only_tools && ! -x $SUDOKUD ]]; then
   echo "$SUDOKUD is missing. Build it: cargo build --bin sudokud" >&2
   exit 2
 fi
@@ -42,6 +48,7 @@ installed=node_modules/.package-lock.json
 if [[ ! -e $installed || package-lock.json -nt $installed ]]; then
   npm ci --no-audit --no-fund --loglevel=error || skip "the packages of package-lock.json could not be installed"
 fi
+if [[ -n $only_tools ]]; then exit; fi
 
 echo "types of the page's modules"
 npx --no-install tsc -p jsconfig.json
