@@ -7,7 +7,8 @@
 //! all values are readable, and the rows come in whole puzzles.
 
 use super::lines::{characters, offset, puzzle_lines};
-use super::rows::{LineKind, RowStyle, classify, read_cell};
+use super::row_lines::{LineKind, RowStyle, classify};
+use super::rows::read_cell;
 use super::{Alphabet, Format, Hint, Notation};
 use crate::grid::{Grid, Order};
 

@@ -9,7 +9,8 @@ use super::lines::{characters, is_no_puzzle, puzzle_lines, trim_end};
 use super::misfit::Misfit;
 use super::notation::{lay_out, recognise, sampled_cells};
 use super::readings::{check_letters, written_cells};
-use super::rows::{LineKind, RowStyle, classify, has_semicolons, read_cell, separated, tokens};
+use super::row_lines::{LineKind, RowStyle, classify, has_semicolons, separated, tokens};
+use super::rows::read_cell;
 use super::table::Columns;
 use super::{
     Alphabet, BYTE_ORDER_MARK, Format, FormatError, Hint, Notation, Problem, PuzzleError, apart, triples,

@@ -4,7 +4,8 @@ use std::fmt;
 
 use super::detect::{WHOLE, fit};
 use super::lines::{characters, puzzle_lines};
-use super::rows::{self, LineKind, RowStyle, classify, tokens};
+use super::row_lines::{LineKind, RowStyle, classify, tokens};
+use super::rows;
 use super::{Format, Hint, Notation, bars};
 use crate::grid::Order;
 

@@ -33,6 +33,7 @@ mod misfit;
 mod notation;
 mod readings;
 mod rewrite;
+mod row_lines;
 mod rows;
 mod table;
 mod triples;
@@ -59,7 +60,7 @@ pub use triples::MAX_TRIPLES_BYTES;
 use alphabet::Codec;
 use json::Keys;
 use notation::Extent;
-use rows::RowStyle;
+use row_lines::RowStyle;
 use table::Columns;
 
 /// The UTF-8 byte-order mark, which may precede any text.

@@ -7,7 +7,8 @@
 
 use super::alphabet::INVALID;
 use super::lines::{self, is_no_puzzle, puzzle_lines};
-use super::rows::{self, LineKind, RowStyle, classify};
+use super::row_lines::{LineKind, RowStyle, classify};
+use super::rows;
 use super::{Alphabet, Format, FormatError, Hint, Notation, apart};
 use crate::grid::{Grid, Order};
 

@@ -1,0 +1,364 @@
+//! The lines of a `grid` text, and the cells of its rows: what is a row, what is drawn around rows,
+//! and what has no meaning.
+
+use super::Alphabet;
+use super::apart;
+use super::bars::{BarLayout, has_line_across, is_bars_and_cells};
+use super::lines::{characters, is_no_puzzle, looked_at, puzzle_lines};
+use crate::grid::Order;
+
+/// The kind of a line of a `grid` text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LineKind {
+    Blank,
+    /// A comment, or bars without cells: it has no meaning.
+    Comment,
+    Ruler,
+    Row,
+    /// The title of the next puzzle.
+    Title,
+    /// Words, none of which is a cell.
+    Words,
+    /// The beginning of a section, and whether it is the puzzle.
+    Section(bool),
+}
+
+/// What rows look like that could also be something else.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "they do not depend on each other")]
+pub(super) struct RowStyle {
+    /// Whether `-` is a blank, so that a line of as many as a row has cells is no ruler.
+    pub(super) dashes: bool,
+    /// Whether the first field of each row is its number.
+    pub(super) numbered: bool,
+    /// Whether semicolons separate cells. They do not in most texts, because one of them is a value
+    /// of the alphabet `ascii`.
+    pub(super) semicolons: bool,
+    /// Whether a row of nothing but empty fields is a blank line, as between the puzzles of a
+    /// spreadsheet.
+    pub(super) gaps: bool,
+    /// The characters of rulers that are values of the alphabet, so that a line of as many as a row
+    /// has is no ruler; 0 in the place of those that are not.
+    pub(super) drawn_values: [u8; 3],
+    /// The length of a row, if it is known.
+    pub(super) side: Option<usize>,
+    /// Where cells are between bars, if spaces are blanks.
+    pub(super) bars: Option<BarLayout>,
+    /// Whether a backtick is a value, so that a line of them is no fence.
+    pub(super) backticks: bool,
+    /// Whether no letter is a value, so that words are no cells.
+    pub(super) words: bool,
+    /// Whether there is a section of the puzzle, so that the other sections are none.
+    pub(super) sections: bool,
+}
+
+impl RowStyle {
+    /// The style of rows in this alphabet.
+    pub(super) fn written_in(self, alphabet: &Alphabet, order: Option<Order>) -> Self {
+        let symbols = alphabet.symbols();
+        let used = &symbols[..order.map_or(symbols.len(), |order| order.side().min(symbols.len()))];
+        let drawn_values = [b':', b'=', b'\''].map(|drawn| if used.contains(&drawn) { drawn } else { 0 });
+        let words = order.is_some() && !used.iter().any(u8::is_ascii_alphabetic);
+        let backticks = used.contains(&b'`');
+        Self { drawn_values, side: order.map(Order::side), words, backticks, ..self }
+    }
+
+    /// Whether a row may have so many cells.
+    pub(super) fn is_side(self, cells: usize) -> bool {
+        self.side.map_or_else(|| Order::from_side(cells).is_some(), |side| side == cells)
+    }
+
+    /// The same style, with what shows only in a whole text with rows of this order.
+    pub(super) fn of_text(mut self, text: &[u8], goes_on: bool, order: Order) -> Self {
+        let is_puzzle = |line| classify(looked_at(line), self) == LineKind::Section(true);
+        self.sections = text.contains(&b'[') && text.split(|&byte| byte == b'\n').any(is_puzzle);
+        self.gaps = has_gaps(text, goes_on, order, self);
+        self
+    }
+}
+
+/// Words that begin a title, in lower case.
+const TITLES: [&[u8]; 8] = [b"grid", b"puzzle", b"sudoku", b"game", b"board", b"no", b"nr", b"number"];
+
+/// Tags of forums around what is copied.
+const TAGS: [&[u8]; 7] = [b"code", b"quote", b"spoiler", b"pre", b"tt", b"mono", b"hide"];
+
+/// The kind of a line that is a name in brackets. `None` for another line.
+fn bracketed(line: &[u8], style: RowStyle) -> Option<LineKind> {
+    let name = line.trim_ascii().strip_prefix(b"[")?.strip_suffix(b"]")?;
+    let is_name = |name: &[u8]| name.iter().all(|b| b.is_ascii_alphabetic() || *b == b' ');
+    let is_tag = |name: &[u8]| TAGS.iter().any(|tag| name.eq_ignore_ascii_case(tag));
+    if let Some(tag) = name.strip_prefix(b"/") {
+        return is_tag(tag).then_some(LineKind::Blank);
+    }
+    if !is_name(name) {
+        return None;
+    }
+    Some(match name {
+        name if name.eq_ignore_ascii_case(b"puzzle") => LineKind::Section(true),
+        name if style.sections || name.eq_ignore_ascii_case(b"state") => LineKind::Section(false),
+        name if is_tag(name) => LineKind::Blank,
+        _ => LineKind::Title,
+    })
+}
+
+/// Whether a line is a fence of Markdown: three backticks or more, and perhaps a word.
+fn is_fence(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    let ticks = line.iter().take_while(|&&byte| byte == b'`').count();
+    ticks >= 3 && line[ticks..].iter().all(|byte| byte.is_ascii_alphanumeric() || b" -_".contains(byte))
+}
+
+/// Whether a line is of words and cannot be meant as a row: it has letters and no other characters
+/// but punctuation around words, one word is more than blanks, and it has not as many characters as
+/// a row has cells.
+fn is_words(line: &[u8], style: RowStyle) -> bool {
+    const PUNCTUATION: &[char] = &[',', '.', ':', ';', '!', '?', '(', ')', '"', '\''];
+    let Ok(text) = std::str::from_utf8(line) else { return false };
+    let mut has_word = false;
+    for token in text.split_whitespace() {
+        let word = token.trim_matches(PUNCTUATION);
+        let is_blank = |c: char| matches!(c, 'x' | 'X');
+        if word.is_empty() || !word.chars().all(char::is_alphabetic) {
+            return false;
+        }
+        has_word |= word.chars().count() > 2 && !word.chars().all(is_blank);
+    }
+    let width = text.chars().filter(|c| !c.is_whitespace()).count();
+    has_word && !style.is_side(width)
+}
+
+/// The kind of a line.
+pub(super) fn classify(line: &[u8], style: RowStyle) -> LineKind {
+    if is_no_puzzle(line) {
+        // A comment must not end a puzzle as a blank line may.
+        return if line.trim_ascii().is_empty() { LineKind::Blank } else { LineKind::Comment };
+    }
+    // Most rows begin with a value or a blank.
+    let first = line.trim_ascii_start();
+    if first[0] == b'['
+        && let Some(kind) = bracketed(line, style)
+    {
+        return kind;
+    }
+    if first[0] == b'`' && !style.backticks && is_fence(line) {
+        return LineKind::Blank;
+    }
+    if first[0].is_ascii_alphabetic() {
+        let word = tokens(line).next().unwrap_or_default();
+        let word = word.strip_suffix(b":").unwrap_or(word);
+        if TITLES.iter().any(|title| word.eq_ignore_ascii_case(title)) {
+            return LineKind::Title;
+        }
+    }
+    if style.words && (first[0].is_ascii_alphabetic() || !first[0].is_ascii()) && is_words(line, style) {
+        return LineKind::Words;
+    }
+    let is_row = style.bars.is_some() && is_bars_and_cells(line);
+    if is_row || !is_ruler(line, style) {
+        let is_gap = style.gaps && is_empty_row(line, style);
+        return if is_gap { LineKind::Blank } else { LineKind::Row };
+    }
+    if has_line_across(line) { LineKind::Ruler } else { LineKind::Comment }
+}
+
+/// The shortest row that has an `=` as a value, in the alphabet `ascii`.
+const LEAST_WITH_EQUALS: usize = (b'=' - b'0') as usize;
+
+/// Whether a line is drawn: nothing but the characters of rulers, which are not all blank cells.
+fn is_ruler(line: &[u8], style: RowStyle) -> bool {
+    const DRAWN: &[u8] = b"-+|=*:.' \t\r";
+    let has = |byte| line.contains(&byte);
+    let has_box = line.is_ascii() || !has_box_character(line);
+    if !characters(line).all(|c| matches!(c, [byte] if DRAWN.contains(byte)) || separator_len(c) > 0) {
+        return false;
+    }
+    let cells = || tokens(line).map(<[u8]>::len).sum();
+    if !has(b'+') && !has(b'-') {
+        let is_value = style.drawn_values.iter().any(|&value| has(value));
+        // Before the alphabet is known: 13 in `ascii`, between blanks.
+        let may_be_value = style.side.is_none() && has(b'=') && has(b'.') && cells() >= LEAST_WITH_EQUALS;
+        if (is_value || may_be_value) && style.is_side(cells()) {
+            return false;
+        }
+    }
+    if has(b'+') || has(b'=') || !has_box && !has(b'.') && !has(b'*') {
+        return true;
+    }
+    if has(b'-') {
+        // Blank cells, if there are as many as a row has.
+        return !(style.dashes && style.is_side(cells()));
+    }
+    !has(b'.') && !has(b'*')
+}
+
+fn has_box_character(line: &[u8]) -> bool {
+    characters(line).any(|c| c.len() > 1 && separator_len(c) > 0)
+}
+
+/// The length of the character at the start of `text` if it separates cells: white space, `|` or a
+/// character of box drawing (U+2500 to U+257F); else 0.
+const fn separator_len(text: &[u8]) -> usize {
+    match text {
+        [b'|', ..] => 1,
+        [byte, ..] if byte.is_ascii_whitespace() => 1,
+        [0xE2, 0x94 | 0x95, 0x80..=0xBF, ..] => 3,
+        _ => 0,
+    }
+}
+
+/// The groups of characters of a row, without rulers and white space.
+pub(super) fn tokens(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        while let length @ 1.. = separator_len(rest) {
+            rest = &rest[length..];
+        }
+        let end = (0..rest.len()).find(|&at| separator_len(&rest[at..]) > 0).unwrap_or(rest.len());
+        let (token, behind) = rest.split_at(end);
+        rest = behind;
+        (!token.is_empty()).then_some(token)
+    })
+}
+
+/// The fields of a row that is separated by commas, or by semicolons; an empty one is a blank. `None`
+/// for other rows.
+pub(super) fn separated(line: &[u8], style: RowStyle) -> Option<Vec<&[u8]>> {
+    let delimiter = if style.semicolons { b';' } else { b',' };
+    if !line.contains(&delimiter) {
+        return None;
+    }
+    let fields = line.trim_ascii().split(|&byte| byte == delimiter);
+    let mut fields: Vec<&[u8]> = fields.skip(usize::from(style.numbered)).map(unquoted).collect();
+    // Behind the delimiter at the end of a row is either its last cell, a blank, or nothing.
+    let is_empty = fields.last().is_some_and(|last| last.is_empty());
+    if is_empty && !style.is_side(fields.len()) && style.is_side(fields.len() - 1) {
+        fields.pop();
+    }
+    Some(fields)
+}
+
+/// Whether most lines have cells between semicolons.
+pub(super) fn has_semicolons(text: &[u8], style: RowStyle) -> bool {
+    if !text.contains(&b';') {
+        return false;
+    }
+    let style = RowStyle { semicolons: true, ..style };
+    // The first field may be the number of the row.
+    let is_width = |width: usize| width >= 4 && (style.is_side(width) || style.is_side(width - 1));
+    let is_cell = |field: &&[u8]| field.len() <= 2 || apart::number(field).is_some();
+    let is_row = |line: &&[u8]| {
+        separated(line, style).is_some_and(|fields| is_width(fields.len()) && fields.iter().all(is_cell))
+    };
+    2 * puzzle_lines(text).filter(is_row).count() > puzzle_lines(text).count()
+}
+
+/// Whether a row has fields, all of them empty.
+fn is_empty_row(line: &[u8], style: RowStyle) -> bool {
+    separated(line, style).is_some_and(|fields| fields.iter().all(|field| field.is_empty()))
+}
+
+/// Whether empty rows are between puzzles and not in them: most rows between two of them are whole
+/// puzzles.
+fn has_gaps(text: &[u8], goes_on: bool, order: Order, style: RowStyle) -> bool {
+    let (mut runs, mut run, mut has_empty) = (Vec::new(), 0_usize, false);
+    for line in text.split(|&byte| byte == b'\n').map(looked_at) {
+        let is_row = classify(line, style) == LineKind::Row;
+        if is_row && !is_empty_row(line, style) {
+            run += 1;
+        } else {
+            has_empty |= is_row;
+            runs.push(std::mem::take(&mut run));
+        }
+    }
+    if !goes_on {
+        runs.push(run);
+    }
+    runs.retain(|&run| run > 0);
+    let whole = runs.iter().filter(|run| run.is_multiple_of(order.side())).count();
+    has_empty && 2 * whole > runs.len()
+}
+
+/// A field without white space and quotes around it.
+fn unquoted(field: &[u8]) -> &[u8] {
+    let field = field.trim_ascii();
+    field.strip_prefix(b"\"").and_then(|field| field.strip_suffix(b"\"")).unwrap_or(field)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_rows_rulers_or_blank() {
+        let cases = [
+            ("", LineKind::Blank),
+            (" \t\r", LineKind::Blank),
+            ("# 1 2", LineKind::Comment),
+            ("|---+===|\r", LineKind::Ruler),
+            ("*-----------*", LineKind::Ruler),
+            (".-------.-------.", LineKind::Ruler),
+            (":-------+-------:", LineKind::Ruler),
+            ("├───┼───┤", LineKind::Ruler),
+            ("│   │   │", LineKind::Comment),
+            ("---------", LineKind::Ruler),
+            ("- 1", LineKind::Row),
+            (". .", LineKind::Row),
+            ("|...|***|", LineKind::Row),
+            ("│ . │ 3 │", LineKind::Row),
+            ("Grid 01", LineKind::Title),
+            ("puzzle: easy", LineKind::Title),
+            ("grids", LineKind::Row),
+            ("[Puzzle]", LineKind::Section(true)),
+            ("[State]\r", LineKind::Section(false)),
+            ("[Grid]", LineKind::Title),
+            ("[Very easy]", LineKind::Title),
+            (" [code]", LineKind::Blank),
+            ("[/CODE]\r", LineKind::Blank),
+            ("[/1]", LineKind::Row),
+            ("```", LineKind::Blank),
+            ("````text", LineKind::Blank),
+            ("``", LineKind::Row),
+            ("```1```", LineKind::Row),
+            // Before it is known whether letters are values.
+            ("Here it is:", LineKind::Row),
+            ("[1,2,3]", LineKind::Row),
+        ];
+        for (line, wanted) in cases {
+            assert_eq!(classify(line.as_bytes(), RowStyle::default()), wanted, "{line:?}");
+        }
+        let nine = RowStyle::default().written_in(&Alphabet::Letters, Order::from_side(9));
+        for words in ["Here is mine:", "Example:", "Hier ist mein Rätsel!", "Easy, I think.", "(unsolved)"] {
+            let wanted = if words.starts_with('(') { LineKind::Row } else { LineKind::Words };
+            assert_eq!(classify(words.as_bytes(), nine), wanted, "{words}");
+        }
+        for row in ["xxx xx", "x x x", "abcdefghi", "abc def ghi", "lO.3.S", "a b c d", "Sudoku2", "Number1"]
+        {
+            assert_eq!(classify(row.as_bytes(), nine), LineKind::Row, "{row}");
+        }
+        let sixteen = RowStyle::default().written_in(&Alphabet::Letters, Order::from_side(16));
+        assert_eq!(classify(b"Here it is:", sixteen), LineKind::Row);
+        let sections = RowStyle { sections: true, ..nine };
+        assert_eq!(classify(b"[Notes]", sections), LineKind::Section(false));
+        let backticks = RowStyle { backticks: true, ..nine };
+        assert_eq!(classify(b"````", backticks), LineKind::Row);
+        let dashes = RowStyle { dashes: true, ..RowStyle::default() };
+        let kind = |line: &str| classify(line.as_bytes(), dashes);
+        assert_eq!(kind("---------"), LineKind::Row);
+        assert_eq!(kind("- - - | - - - | - - -"), LineKind::Row);
+        assert_eq!(kind("-----------"), LineKind::Ruler);
+        assert_eq!(kind("---+---+---"), LineKind::Ruler);
+        // What a ruler is drawn with may be a value.
+        let sixteen = "| . . . . | . = . . | . . . . | . . : . |";
+        assert_eq!(classify(sixteen.as_bytes(), RowStyle::default()), LineKind::Row);
+        let ascii = RowStyle::default().written_in(&Alphabet::Ascii, Order::from_side(16));
+        let kind = |line: &str| classify(line.as_bytes(), ascii);
+        for row in [sixteen, "=...............", "===:|....|....|....", "................"] {
+            assert_eq!(kind(row), LineKind::Row, "{row}");
+        }
+        for ruler in ["====+====+====+====", "===================", ":----:----:----:"] {
+            assert_eq!(kind(ruler), LineKind::Ruler, "{ruler}");
+        }
+        assert_eq!(kind("::"), LineKind::Comment);
+    }
+}
