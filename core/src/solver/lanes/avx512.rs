@@ -4,8 +4,8 @@
 #![expect(
     clippy::undocumented_unsafe_blocks,
     reason = "one reason for all: the words of this file are private to it, so code for them runs only by way of an \
-              engine, which is made only where the processor has the instructions. Pointers come from slices whose \
-              length is checked"
+              engine or a rule check, which are made only where the processor has the instructions. Pointers come \
+              from slices whose length is checked"
 )]
 
 use std::arch::asm;
@@ -22,6 +22,7 @@ use std::arch::x86_64::{
 use super::engine::{Engine, LaneStats};
 use super::job::SearchJob;
 use super::packing::{CandidateRow, Packing, digits_of_row, row_of_digits};
+use super::rules::RuleCheck;
 use super::word::{Word, exchange_by_shifts};
 use crate::simd::has_avx512;
 
@@ -61,6 +62,29 @@ fn dive(engine: &mut Engine<Avx512>, job: &mut SearchJob<'_>) {
         engine.dive(job);
     }
     unsafe { compiled(engine, job) }
+}
+
+/// The rule check of this back end. It exists only where the processor has the instructions.
+pub(super) struct Avx512RuleCheck(RuleCheck<Avx512>);
+
+impl Avx512RuleCheck {
+    /// A check; `None` if the processor does not have the instructions.
+    pub(super) fn new() -> Option<Self> {
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
+        fn compiled() -> RuleCheck<Avx512> {
+            RuleCheck::new()
+        }
+        has_avx512().then(|| Self(unsafe { compiled() }))
+    }
+
+    /// [`RuleCheck::find_broken`], compiled for the instructions.
+    pub(super) fn find_broken(&mut self, puzzles: &[[u8; 81]], broken: &mut Vec<usize>) {
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
+        fn compiled(check: &mut RuleCheck<Avx512>, puzzles: &[[u8; 81]], broken: &mut Vec<usize>) {
+            check.find_broken(puzzles, broken);
+        }
+        unsafe { compiled(&mut self.0, puzzles, broken) }
+    }
 }
 
 /// 512 lanes. Private, because its constructors run instructions that not every processor has.

@@ -7,8 +7,8 @@
 #![expect(
     clippy::undocumented_unsafe_blocks,
     reason = "one reason for all: the words of this file are private to it, so code for them runs only by way of an \
-              engine, which is made only where the processor has the instructions. Pointers come from slices whose \
-              length is checked"
+              engine or a rule check, which are made only where the processor has the instructions. Pointers come \
+              from slices whose length is checked"
 )]
 
 use std::arch::asm;
@@ -24,6 +24,7 @@ use super::avx512::{self, exchange, functions_of_three};
 use super::engine::{Engine, LaneStats};
 use super::job::SearchJob;
 use super::packing::{CandidateRow, Packing};
+use super::rules::RuleCheck;
 use super::sse2::distance;
 use super::word::{Word, exchange_by_shifts};
 use crate::simd::has_avx512;
@@ -64,6 +65,29 @@ fn dive(engine: &mut Engine<Avx512Vl>, job: &mut SearchJob<'_>) {
         engine.dive(job);
     }
     unsafe { compiled(engine, job) }
+}
+
+/// The rule check of this back end. It exists only where the processor has the instructions.
+pub(super) struct Avx512VlRuleCheck(RuleCheck<Avx512Vl>);
+
+impl Avx512VlRuleCheck {
+    /// A check; `None` if the processor does not have the instructions.
+    pub(super) fn new() -> Option<Self> {
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
+        fn compiled() -> RuleCheck<Avx512Vl> {
+            RuleCheck::new()
+        }
+        has_avx512().then(|| Self(unsafe { compiled() }))
+    }
+
+    /// [`RuleCheck::find_broken`], compiled for the instructions.
+    pub(super) fn find_broken(&mut self, puzzles: &[[u8; 81]], broken: &mut Vec<usize>) {
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
+        fn compiled(check: &mut RuleCheck<Avx512Vl>, puzzles: &[[u8; 81]], broken: &mut Vec<usize>) {
+            check.find_broken(puzzles, broken);
+        }
+        unsafe { compiled(&mut self.0, puzzles, broken) }
+    }
 }
 
 /// 256 lanes. Private, because its constructors run instructions that not every processor has.

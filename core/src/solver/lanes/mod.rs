@@ -13,6 +13,7 @@
 //! | `word.rs` | `Word`: a vector of lanes and its bit algebra; `Mask`: a set of lanes |
 //! | `packing.rs` | `Packing`: 81 digits to the bits that lanes are loaded from, and back |
 //! | `transpose.rs` | `LaneRows`: the bits of each lane to words, and back |
+//! | `rules.rs` | `RuleCheck`: which puzzles break a rule, without a search |
 //! | `inference.rs` | `SlicedState`: the candidates of all lanes, and one pass of inference |
 //! | `branch.rs` | where passes find nothing more: triads, then a guess |
 //! | `job.rs` | `SearchJob`: the puzzles to search and the answers |
@@ -69,6 +70,7 @@ mod neon;
 mod packing;
 #[cfg(any(test, not(target_arch = "x86_64")))]
 mod portable;
+mod rules;
 #[cfg(target_arch = "x86_64")]
 mod sse2;
 #[cfg(test)]
@@ -80,15 +82,16 @@ use std::fmt;
 use std::str::FromStr;
 
 #[cfg(target_arch = "x86_64")]
-use self::avx2::Avx2Engine;
+use self::avx2::{Avx2Engine, Avx2RuleCheck};
 #[cfg(target_arch = "x86_64")]
-use self::avx512::Avx512Engine;
+use self::avx512::{Avx512Engine, Avx512RuleCheck};
 #[cfg(target_arch = "x86_64")]
-use self::avx512vl::Avx512VlEngine;
+use self::avx512vl::{Avx512VlEngine, Avx512VlRuleCheck};
 use self::engine::Engine;
 use self::job::SearchJob;
 #[cfg(not(target_arch = "x86_64"))]
 use self::portable::Portable as Baseline;
+use self::rules::RuleCheck;
 #[cfg(target_arch = "x86_64")]
 use self::sse2::Sse2 as Baseline;
 use super::{Limit, Search};
@@ -318,6 +321,78 @@ impl Lanes {
             #[cfg(target_arch = "aarch64")]
             AnyEngine::Neon(engine) => engine.stats(),
             AnyEngine::Portable(engine) => engine.stats(),
+        }
+    }
+}
+
+/// The rules of Sudoku for hundreds of 9x9 puzzles at once, without a search. Each thread needs its
+/// own; it takes some 50 KiB.
+///
+/// ```
+/// use sudoku_core::solver::lanes::{Backend, RuleChecker};
+///
+/// let mut puzzles = [[0; 81]; 3]; // digits in reading order, 0 for a blank
+/// (puzzles[1][0], puzzles[1][8]) = (5, 5); // twice in the first row
+/// let mut broken = Vec::new();
+/// RuleChecker::new(Backend::best()).find_broken(&puzzles, &mut broken);
+/// assert_eq!(broken, [1]);
+/// ```
+pub struct RuleChecker(AnyRuleCheck);
+
+enum AnyRuleCheck {
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Avx512RuleCheck),
+    #[cfg(target_arch = "x86_64")]
+    Avx512Vl(Avx512VlRuleCheck),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2RuleCheck),
+    #[cfg(target_arch = "aarch64")]
+    Neon(RuleCheck<neon::Neon>),
+    Portable(RuleCheck<Baseline>),
+}
+
+impl RuleChecker {
+    /// A check with this back end.
+    ///
+    /// # Panics
+    /// If the processor lacks its instructions, see [`Backend::is_available`].
+    #[must_use]
+    pub fn new(backend: Backend) -> Self {
+        let check = match backend {
+            #[cfg(target_arch = "x86_64")]
+            Backend::Avx512 => Avx512RuleCheck::new().map(AnyRuleCheck::Avx512),
+            #[cfg(target_arch = "x86_64")]
+            Backend::Avx512Vl => Avx512VlRuleCheck::new().map(AnyRuleCheck::Avx512Vl),
+            #[cfg(target_arch = "x86_64")]
+            Backend::Avx2 => Avx2RuleCheck::new().map(AnyRuleCheck::Avx2),
+            #[cfg(target_arch = "aarch64")]
+            Backend::Neon => Some(AnyRuleCheck::Neon(RuleCheck::new())),
+            Backend::Portable => Some(AnyRuleCheck::Portable(RuleCheck::new())),
+            #[cfg(target_arch = "x86_64")]
+            Backend::Neon => None,
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => None,
+        };
+        let Some(check) = check else { panic!("{}", NoBackend::Unavailable(backend)) };
+        Self(check)
+    }
+
+    /// Appends to `broken` the index of each puzzle with a digit that is twice in a row, a column or
+    /// a box, in their order. [`Grid::first_conflict`](crate::grid::Grid::first_conflict) says what
+    /// is wrong with one.
+    ///
+    /// A puzzle with a number above 9 has an unspecified result.
+    pub fn find_broken(&mut self, puzzles: &[[u8; 81]], broken: &mut Vec<usize>) {
+        match &mut self.0 {
+            #[cfg(target_arch = "x86_64")]
+            AnyRuleCheck::Avx512(check) => check.find_broken(puzzles, broken),
+            #[cfg(target_arch = "x86_64")]
+            AnyRuleCheck::Avx512Vl(check) => check.find_broken(puzzles, broken),
+            #[cfg(target_arch = "x86_64")]
+            AnyRuleCheck::Avx2(check) => check.find_broken(puzzles, broken),
+            #[cfg(target_arch = "aarch64")]
+            AnyRuleCheck::Neon(check) => check.find_broken(puzzles, broken),
+            AnyRuleCheck::Portable(check) => check.find_broken(puzzles, broken),
         }
     }
 }

@@ -226,3 +226,57 @@ fn a_raised_flag_cancels_every_puzzle() {
         }
     }
 }
+
+/// The indices that a rule check finds, and those of the plain check of a grid.
+fn assert_broken(backend: Backend, checker: &mut RuleChecker, puzzles: &[[u8; 81]], context: &str) -> usize {
+    let mut broken = vec![usize::MAX];
+    checker.find_broken(puzzles, &mut broken);
+    let is_broken = |&at: &usize| Grid::from_digits(Order::NINE, &puzzles[at]).conflicts().next().is_some();
+    let wanted: Vec<usize> =
+        std::iter::once(usize::MAX).chain((0..puzzles.len()).filter(is_broken)).collect();
+    assert_eq!(broken, wanted, "{backend}, {context}");
+    wanted.len() - 1
+}
+
+#[test]
+fn two_equal_digits_break_a_rule_if_they_share_a_house() {
+    let cells = || (0..81).flat_map(|first| (first + 1..81).map(move |second| (first, second)));
+    let mut counts = Vec::new();
+    for backend in Backend::available() {
+        let mut checker = RuleChecker::new(backend);
+        for digit in 1..=9 {
+            let puzzles: Vec<[u8; 81]> = cells()
+                .map(|(first, second)| {
+                    let mut puzzle = [0; 81];
+                    (puzzle[first], puzzle[second]) = (digit, digit);
+                    puzzle
+                })
+                .collect();
+            counts.push(assert_broken(backend, &mut checker, &puzzles, &format!("{digit} twice")));
+        }
+    }
+    // Each cell sees 20 others.
+    assert!(counts.iter().all(|&count| count == 81 * 20 / 2), "{counts:?}");
+}
+
+#[test]
+fn rules_are_checked_in_lists_of_any_length() {
+    let known = all_digits(&known_puzzles());
+    // Every third one with its first clue once more in the row.
+    let mut puzzles: Vec<[u8; 81]> = known.iter().cycle().take(1_200).copied().collect();
+    for puzzle in puzzles.iter_mut().step_by(3) {
+        let clue = puzzle.iter().position(|&digit| digit > 0).unwrap_or(0);
+        let other = clue / 9 * 9 + (clue + 1) % 9;
+        puzzle[other] = puzzle[clue];
+    }
+    for backend in Backend::available() {
+        let mut checker = RuleChecker::new(backend);
+        for length in [1_200, 0, 1, 2, 3, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1_024, 1_025] {
+            // The same check again, with what is left in its lanes.
+            for list in [&puzzles[..length], &puzzles[1_200 - length..]] {
+                let found = assert_broken(backend, &mut checker, list, &format!("{length} puzzles"));
+                assert!(found >= length / 4, "{found} of {length}");
+            }
+        }
+    }
+}

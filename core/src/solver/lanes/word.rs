@@ -8,8 +8,8 @@
 ///
 /// An implementation may use instructions that not every processor has, even in [`Self::splat`] and
 /// [`Self::load`], which take no value. It is sound because such a type is private to the file of
-/// its back end: code for it runs only by way of the engine of that back end, and there is an
-/// engine only where the processor has the instructions.
+/// its back end: code for it runs only by way of the engine or the rule check of that back end, and
+/// there is one only where the processor has the instructions.
 pub(super) trait Word: Copy {
     /// The number of 64-bit parts.
     const PARTS: usize;
