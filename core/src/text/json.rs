@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -47,11 +48,13 @@ enum Cells<'a> {
     Other,
 }
 
+/// A string without escape sequences, or `null`.
+struct PlainText<'a>(Option<&'a str>);
+
 /// The members of one object that are asked for.
-struct Members<'a, 'k> {
-    keys: &'k Keys,
+struct Members<'a, S> {
     puzzle: Option<Cells<'a>>,
-    solution: Option<&'a RawValue>,
+    solution: Option<S>,
 }
 
 /// All members of an object, as they follow each other.
@@ -91,6 +94,28 @@ impl<'de> Deserialize<'de> for Text<'de> {
             }
         }
         deserializer.deserialize_str(TextVisitor)
+    }
+}
+
+impl<'de> Deserialize<'de> for PlainText<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct PlainTextVisitor;
+        impl<'de> Visitor<'de> for PlainTextVisitor {
+            type Value = PlainText<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a plain text")
+            }
+
+            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(PlainText(Some(text)))
+            }
+
+            fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+                Ok(PlainText(None))
+            }
+        }
+        deserializer.deserialize_any(PlainTextVisitor)
     }
 }
 
@@ -176,23 +201,23 @@ impl<'de> Deserialize<'de> for Object<'de> {
     }
 }
 
-impl<'a, 'k> Members<'a, 'k> {
+impl<'a, S: Deserialize<'a>> Members<'a, S> {
     /// Reads the object of a line.
-    fn read(line: &'a [u8], keys: &'k Keys) -> Result<Self, Problem> {
-        struct ObjectVisitor<'k>(&'k Keys);
-        impl<'de, 'k> Visitor<'de> for ObjectVisitor<'k> {
-            type Value = Members<'de, 'k>;
+    fn read(line: &'a [u8], keys: &Keys) -> serde_json::Result<Self> {
+        struct ObjectVisitor<'k, S>(&'k Keys, PhantomData<S>);
+        impl<'de, S: Deserialize<'de>> Visitor<'de> for ObjectVisitor<'_, S> {
+            type Value = Members<'de, S>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Members { keys: self.0, puzzle: None, solution: None };
+                let mut members = Members { puzzle: None, solution: None };
                 while let Some(Text(key)) = map.next_key()? {
-                    if key == members.keys.puzzle.as_str() {
+                    if key == self.0.puzzle.as_str() {
                         members.puzzle = Some(map.next_value()?);
-                    } else if Some(key.as_ref()) == members.keys.solution.as_deref() {
+                    } else if Some(key.as_ref()) == self.0.solution.as_deref() {
                         members.solution = Some(map.next_value()?);
                     } else {
                         map.next_value::<IgnoredAny>()?;
@@ -202,15 +227,25 @@ impl<'a, 'k> Members<'a, 'k> {
             }
         }
         let mut json = serde_json::Deserializer::from_slice(line);
-        let members =
-            json.deserialize_map(ObjectVisitor(keys)).and_then(|members| json.end().map(|()| members));
-        members.map_err(|error| {
-            if error.is_eof() {
-                return Problem::WrongLength;
-            }
+        let members = json.deserialize_map(ObjectVisitor(keys, PhantomData))?;
+        json.end().map(|()| members)
+    }
+}
+
+/// The value of the puzzle in the object of a line, and the text of its solution.
+fn read_object<'a>(line: &'a [u8], keys: &Keys) -> Result<(Option<Cells<'a>>, Option<&'a [u8]>), Problem> {
+    // Nearly all solutions are plain, and to take any value as it is written takes longer.
+    if let Ok(Members { puzzle, solution }) = Members::<PlainText<'_>>::read(line, keys) {
+        let text = solution.and_then(|PlainText(text)| text).filter(|text| !text.is_empty());
+        return Ok((puzzle, text.map(str::as_bytes)));
+    }
+    match Members::<&RawValue>::read(line, keys) {
+        Ok(Members { puzzle, solution }) => Ok((puzzle, solution.and_then(text_of_solution))),
+        Err(error) if error.is_eof() => Err(Problem::WrongLength),
+        Err(error) => {
             // Columns count bytes from 1.
-            Problem::invalid_character(line, error.column().saturating_sub(1).min(line.len()))
-        })
+            Err(Problem::invalid_character(line, error.column().saturating_sub(1).min(line.len())))
+        }
     }
 }
 
@@ -223,9 +258,9 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
             continue;
         }
         let mut given = None;
-        let result = Members::read(line, &format.keys).and_then(|members| {
-            given = members.solution.and_then(text_of_solution);
-            match members.puzzle {
+        let result = read_object(line, &format.keys).and_then(|(cells, solution)| {
+            given = solution;
+            match cells {
                 Some(Cells::Text(Cow::Borrowed(text))) => {
                     let cells = text.as_bytes();
                     lines::read_cells(format, cells, puzzle).map_err(|problem| problem.within(line, cells))
@@ -386,8 +421,8 @@ impl<'a> Seen<'a> {
 
 /// The puzzles of the first objects that are texts.
 pub(super) fn texts(text: &[u8], keys: &Keys) -> Vec<Vec<u8>> {
-    let members = puzzle_lines(text).take(OBJECTS_SEEN).filter_map(|line| Members::read(line, keys).ok());
-    let texts = members.filter_map(|members| match members.puzzle {
+    let objects = puzzle_lines(text).take(OBJECTS_SEEN).filter_map(|line| read_object(line, keys).ok());
+    let texts = objects.filter_map(|(puzzle, _)| match puzzle {
         Some(Cells::Text(text)) => Some(text.into_owned().into_bytes()),
         _ => None,
     });
