@@ -33,10 +33,12 @@ trap 'stop; rm -rf "$work"' EXIT
 # Starts a server with these flags on a free port, and sets `address`.
 serve() {
   stop
+  # Emptied before anything looks into it: the server's own redirection may come later, and what the last one said is still there.
+  : >"$work/log"
   "$bin/sudokud" --listen 127.0.0.1:0 "$@" 2>"$work/log" &
   server=$!
   address=
-  for _ in $(seq 200); do
+  for _ in $(seq 1200); do
     address="$(sed -n 's/.*listening on //p' "$work/log")"
     if [[ -n $address ]]; then return; fi
     kill -0 "$server" 2>/dev/null || break
