@@ -14,6 +14,7 @@ use std::arch::x86_64::{
 };
 
 use super::engine::{Engine, LaneStats};
+use super::entries::entries;
 use super::job::SearchJob;
 use super::packing::Packing;
 use super::rules::RuleCheck;
@@ -21,66 +22,7 @@ use super::sse2::distance;
 use super::word::Word;
 use crate::simd::has_avx2;
 
-/// The engine of this back end. It exists only where the processor has the instructions.
-pub(super) struct Avx2Engine(Engine<Avx2>);
-
-impl Avx2Engine {
-    /// An engine; `None` if the processor does not have the instructions.
-    pub(super) fn new() -> Option<Self> {
-        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-        fn compiled() -> Engine<Avx2> {
-            Engine::new(dive)
-        }
-        has_avx2().then(|| Self(unsafe { compiled() }))
-    }
-
-    /// [`Engine::run`], compiled for the instructions.
-    pub(super) fn run(&mut self, job: &mut SearchJob<'_>) {
-        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-        fn compiled(engine: &mut Engine<Avx2>, job: &mut SearchJob<'_>) {
-            engine.run(job);
-        }
-        unsafe { compiled(&mut self.0, job) }
-    }
-
-    /// [`Engine::stats`].
-    pub(super) const fn stats(&self) -> LaneStats {
-        self.0.stats()
-    }
-}
-
-/// [`Engine::dive`], compiled apart from the search, because whatever is inlined into the search
-/// changes how all of it is compiled.
-fn dive(engine: &mut Engine<Avx2>, job: &mut SearchJob<'_>) {
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn compiled(engine: &mut Engine<Avx2>, job: &mut SearchJob<'_>) {
-        engine.dive(job);
-    }
-    unsafe { compiled(engine, job) }
-}
-
-/// The rule check of this back end. It exists only where the processor has the instructions.
-pub(super) struct Avx2RuleCheck(RuleCheck<Avx2>);
-
-impl Avx2RuleCheck {
-    /// A check; `None` if the processor does not have the instructions.
-    pub(super) fn new() -> Option<Self> {
-        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-        fn compiled() -> RuleCheck<Avx2> {
-            RuleCheck::new()
-        }
-        has_avx2().then(|| Self(unsafe { compiled() }))
-    }
-
-    /// [`RuleCheck::find_broken`], compiled for the instructions.
-    pub(super) fn find_broken(&mut self, puzzles: &[[u8; 81]], broken: &mut Vec<usize>) {
-        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-        fn compiled(check: &mut RuleCheck<Avx2>, puzzles: &[[u8; 81]], broken: &mut Vec<usize>) {
-            check.find_broken(puzzles, broken);
-        }
-        unsafe { compiled(&mut self.0, puzzles, broken) }
-    }
-}
+entries!(Avx2: Avx2Engine, Avx2RuleCheck, has_avx2, "avx2,bmi1,bmi2,lzcnt,popcnt");
 
 /// 256 lanes. Private, because its constructors run instructions that not every processor has.
 #[derive(Clone, Copy)]

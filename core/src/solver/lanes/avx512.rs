@@ -20,72 +20,14 @@ use std::arch::x86_64::{
 };
 
 use super::engine::{Engine, LaneStats};
+use super::entries::entries;
 use super::job::SearchJob;
 use super::packing::{CandidateRow, Packing, digits_of_row, row_of_digits};
 use super::rules::RuleCheck;
 use super::word::{Word, exchange_by_shifts};
 use crate::simd::has_avx512;
 
-/// The engine of this back end. It exists only where the processor has the instructions.
-pub(super) struct Avx512Engine(Engine<Avx512>);
-
-impl Avx512Engine {
-    /// An engine; `None` if the processor does not have the instructions.
-    pub(super) fn new() -> Option<Self> {
-        #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-        fn compiled() -> Engine<Avx512> {
-            Engine::new(dive)
-        }
-        has_avx512().then(|| Self(unsafe { compiled() }))
-    }
-
-    /// [`Engine::run`], compiled for the instructions.
-    pub(super) fn run(&mut self, job: &mut SearchJob<'_>) {
-        #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-        fn compiled(engine: &mut Engine<Avx512>, job: &mut SearchJob<'_>) {
-            engine.run(job);
-        }
-        unsafe { compiled(&mut self.0, job) }
-    }
-
-    /// [`Engine::stats`].
-    pub(super) const fn stats(&self) -> LaneStats {
-        self.0.stats()
-    }
-}
-
-/// [`Engine::dive`], compiled apart from the search, because whatever is inlined into the search
-/// changes how all of it is compiled.
-fn dive(engine: &mut Engine<Avx512>, job: &mut SearchJob<'_>) {
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-    fn compiled(engine: &mut Engine<Avx512>, job: &mut SearchJob<'_>) {
-        engine.dive(job);
-    }
-    unsafe { compiled(engine, job) }
-}
-
-/// The rule check of this back end. It exists only where the processor has the instructions.
-pub(super) struct Avx512RuleCheck(RuleCheck<Avx512>);
-
-impl Avx512RuleCheck {
-    /// A check; `None` if the processor does not have the instructions.
-    pub(super) fn new() -> Option<Self> {
-        #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-        fn compiled() -> RuleCheck<Avx512> {
-            RuleCheck::new()
-        }
-        has_avx512().then(|| Self(unsafe { compiled() }))
-    }
-
-    /// [`RuleCheck::find_broken`], compiled for the instructions.
-    pub(super) fn find_broken(&mut self, puzzles: &[[u8; 81]], broken: &mut Vec<usize>) {
-        #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-        fn compiled(check: &mut RuleCheck<Avx512>, puzzles: &[[u8; 81]], broken: &mut Vec<usize>) {
-            check.find_broken(puzzles, broken);
-        }
-        unsafe { compiled(&mut self.0, puzzles, broken) }
-    }
-}
+entries!(Avx512: Avx512Engine, Avx512RuleCheck, has_avx512, "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt");
 
 /// 512 lanes. Private, because its constructors run instructions that not every processor has.
 #[derive(Clone, Copy)]

@@ -22,6 +22,7 @@ use std::arch::x86_64::{
 use super::avx2::words_of_256_bits;
 use super::avx512::{self, exchange, functions_of_three};
 use super::engine::{Engine, LaneStats};
+use super::entries::entries;
 use super::job::SearchJob;
 use super::packing::{CandidateRow, Packing};
 use super::rules::RuleCheck;
@@ -29,66 +30,7 @@ use super::sse2::distance;
 use super::word::{Word, exchange_by_shifts};
 use crate::simd::has_avx512;
 
-/// The engine of this back end. It exists only where the processor has the instructions.
-pub(super) struct Avx512VlEngine(Engine<Avx512Vl>);
-
-impl Avx512VlEngine {
-    /// An engine; `None` if the processor does not have the instructions.
-    pub(super) fn new() -> Option<Self> {
-        #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-        fn compiled() -> Engine<Avx512Vl> {
-            Engine::new(dive)
-        }
-        has_avx512().then(|| Self(unsafe { compiled() }))
-    }
-
-    /// [`Engine::run`], compiled for the instructions.
-    pub(super) fn run(&mut self, job: &mut SearchJob<'_>) {
-        #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-        fn compiled(engine: &mut Engine<Avx512Vl>, job: &mut SearchJob<'_>) {
-            engine.run(job);
-        }
-        unsafe { compiled(&mut self.0, job) }
-    }
-
-    /// [`Engine::stats`].
-    pub(super) const fn stats(&self) -> LaneStats {
-        self.0.stats()
-    }
-}
-
-/// [`Engine::dive`], compiled apart from the search, because whatever is inlined into the search
-/// changes how all of it is compiled.
-fn dive(engine: &mut Engine<Avx512Vl>, job: &mut SearchJob<'_>) {
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-    fn compiled(engine: &mut Engine<Avx512Vl>, job: &mut SearchJob<'_>) {
-        engine.dive(job);
-    }
-    unsafe { compiled(engine, job) }
-}
-
-/// The rule check of this back end. It exists only where the processor has the instructions.
-pub(super) struct Avx512VlRuleCheck(RuleCheck<Avx512Vl>);
-
-impl Avx512VlRuleCheck {
-    /// A check; `None` if the processor does not have the instructions.
-    pub(super) fn new() -> Option<Self> {
-        #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-        fn compiled() -> RuleCheck<Avx512Vl> {
-            RuleCheck::new()
-        }
-        has_avx512().then(|| Self(unsafe { compiled() }))
-    }
-
-    /// [`RuleCheck::find_broken`], compiled for the instructions.
-    pub(super) fn find_broken(&mut self, puzzles: &[[u8; 81]], broken: &mut Vec<usize>) {
-        #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
-        fn compiled(check: &mut RuleCheck<Avx512Vl>, puzzles: &[[u8; 81]], broken: &mut Vec<usize>) {
-            check.find_broken(puzzles, broken);
-        }
-        unsafe { compiled(&mut self.0, puzzles, broken) }
-    }
-}
+entries!(Avx512Vl: Avx512VlEngine, Avx512VlRuleCheck, has_avx512, "avx512f,avx512bw,avx512vl,bmi1,bmi2,lzcnt,popcnt");
 
 /// 256 lanes. Private, because its constructors run instructions that not every processor has.
 #[derive(Clone, Copy)]

@@ -21,6 +21,7 @@
 //! | `lists.rs` | `StateLists`: the unfinished search states of each puzzle, in order |
 //! | `dive_policy.rs` | when dives pay |
 //! | `engine.rs` | depth-first search in every lane, refilling, sharing of puzzles |
+//! | `entries.rs` | engine and rule check, compiled for instructions found at run time |
 //! | `avx512.rs`, `avx512vl.rs`, `avx2.rs`, `neon.rs`, `portable.rs` | back ends: implementations of `Word` |
 //! | `sse2.rs` | takes the place of `portable.rs` on x86-64 |
 //!
@@ -60,6 +61,8 @@ mod branch;
 mod dive_policy;
 mod dives;
 mod engine;
+#[cfg(target_arch = "x86_64")]
+mod entries;
 mod inference;
 mod job;
 mod lists;
@@ -215,6 +218,23 @@ enum AnyEngine {
     Portable(Engine<Baseline>),
 }
 
+/// The same expression for whichever back end a value of `$any` is of.
+macro_rules! in_each {
+    ($any:ident, $value:expr, $it:ident => $result:expr) => {
+        match $value {
+            #[cfg(target_arch = "x86_64")]
+            $any::Avx512($it) => $result,
+            #[cfg(target_arch = "x86_64")]
+            $any::Avx512Vl($it) => $result,
+            #[cfg(target_arch = "x86_64")]
+            $any::Avx2($it) => $result,
+            #[cfg(target_arch = "aarch64")]
+            $any::Neon($it) => $result,
+            $any::Portable($it) => $result,
+        }
+    };
+}
+
 impl Lanes {
     /// A kernel with this back end.
     ///
@@ -294,34 +314,14 @@ impl Lanes {
             sharing: self.sharing && limit.solutions <= MOST_SHARED_SOLUTIONS,
             dives_in_all: false,
         };
-        match &mut self.engine {
-            #[cfg(target_arch = "x86_64")]
-            AnyEngine::Avx512(engine) => engine.run(&mut job),
-            #[cfg(target_arch = "x86_64")]
-            AnyEngine::Avx512Vl(engine) => engine.run(&mut job),
-            #[cfg(target_arch = "x86_64")]
-            AnyEngine::Avx2(engine) => engine.run(&mut job),
-            #[cfg(target_arch = "aarch64")]
-            AnyEngine::Neon(engine) => engine.run(&mut job),
-            AnyEngine::Portable(engine) => engine.run(&mut job),
-        }
+        in_each!(AnyEngine, &mut self.engine, engine => engine.run(&mut job))
     }
 
     /// Utilisation of the lanes since the kernel was made.
     #[doc(hidden)]
     #[must_use]
     pub const fn stats(&self) -> LaneStats {
-        match &self.engine {
-            #[cfg(target_arch = "x86_64")]
-            AnyEngine::Avx512(engine) => engine.stats(),
-            #[cfg(target_arch = "x86_64")]
-            AnyEngine::Avx512Vl(engine) => engine.stats(),
-            #[cfg(target_arch = "x86_64")]
-            AnyEngine::Avx2(engine) => engine.stats(),
-            #[cfg(target_arch = "aarch64")]
-            AnyEngine::Neon(engine) => engine.stats(),
-            AnyEngine::Portable(engine) => engine.stats(),
-        }
+        in_each!(AnyEngine, &self.engine, engine => engine.stats())
     }
 }
 
@@ -383,17 +383,7 @@ impl RuleChecker {
     ///
     /// A puzzle with a number above 9 has an unspecified result.
     pub fn find_broken(&mut self, puzzles: &[[u8; 81]], broken: &mut Vec<usize>) {
-        match &mut self.0 {
-            #[cfg(target_arch = "x86_64")]
-            AnyRuleCheck::Avx512(check) => check.find_broken(puzzles, broken),
-            #[cfg(target_arch = "x86_64")]
-            AnyRuleCheck::Avx512Vl(check) => check.find_broken(puzzles, broken),
-            #[cfg(target_arch = "x86_64")]
-            AnyRuleCheck::Avx2(check) => check.find_broken(puzzles, broken),
-            #[cfg(target_arch = "aarch64")]
-            AnyRuleCheck::Neon(check) => check.find_broken(puzzles, broken),
-            AnyRuleCheck::Portable(check) => check.find_broken(puzzles, broken),
-        }
+        in_each!(AnyRuleCheck, &mut self.0, check => check.find_broken(puzzles, broken))
     }
 }
 
