@@ -35,7 +35,8 @@ impl Default for Keys {
 const OBJECTS_SEEN: usize = 64;
 
 /// A text of an object; borrowed unless it has escape sequences.
-struct Text<'a>(Cow<'a, str>);
+#[derive(Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// The value of a member.
 enum Cells<'a> {
@@ -47,9 +48,6 @@ enum Cells<'a> {
     /// Something that is no puzzle.
     Other,
 }
-
-/// A string without escape sequences, or `null`.
-struct PlainText<'a>(Option<&'a str>);
 
 /// The members of one object that are asked for.
 struct Members<'a, S> {
@@ -73,50 +71,6 @@ struct Seen<'a> {
     cells: usize,
     /// The number of other values but `null`.
     others: usize,
-}
-
-impl<'de> Deserialize<'de> for Text<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TextVisitor;
-        impl<'de> Visitor<'de> for TextVisitor {
-            type Value = Text<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a text")
-            }
-
-            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Borrowed(text)))
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Owned(text.to_owned())))
-            }
-        }
-        deserializer.deserialize_str(TextVisitor)
-    }
-}
-
-impl<'de> Deserialize<'de> for PlainText<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct PlainTextVisitor;
-        impl<'de> Visitor<'de> for PlainTextVisitor {
-            type Value = PlainText<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a plain text")
-            }
-
-            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(PlainText(Some(text)))
-            }
-
-            fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-                Ok(PlainText(None))
-            }
-        }
-        deserializer.deserialize_any(PlainTextVisitor)
-    }
 }
 
 impl<'de> Deserialize<'de> for Cells<'de> {
@@ -234,9 +188,10 @@ impl<'a, S: Deserialize<'a>> Members<'a, S> {
 
 /// The value of the puzzle in the object of a line, and the text of its solution.
 fn read_object<'a>(line: &'a [u8], keys: &Keys) -> Result<(Option<Cells<'a>>, Option<&'a [u8]>), Problem> {
-    // Nearly all solutions are plain, and to take any value as it is written takes longer.
-    if let Ok(Members { puzzle, solution }) = Members::<PlainText<'_>>::read(line, keys) {
-        let text = solution.and_then(|PlainText(text)| text).filter(|text| !text.is_empty());
+    // Nearly all solutions are strings without escape sequences or `null`, and to take any value as it
+    // is written takes longer.
+    if let Ok(Members { puzzle, solution }) = Members::<Option<&str>>::read(line, keys) {
+        let text = solution.flatten().filter(|text| !text.is_empty());
         return Ok((puzzle, text.map(str::as_bytes)));
     }
     match Members::<&RawValue>::read(line, keys) {
