@@ -479,9 +479,7 @@ impl Grid {
     #[must_use]
     pub fn keeps_rules(&self) -> bool {
         match <&[u8; 81]>::try_from(self.digits.as_slice()) {
-            Ok(digits) if self.order == Order::NINE => {
-                keeps_rules_9x9(digits, |&digit| HOUSE_SUM[usize::from(digit & 15)])
-            }
+            Ok(digits) if self.order == Order::NINE => keeps_rules_9x9(digits),
             _ => any_order_keeps_rules(self.order, &self.digits),
         }
     }
@@ -573,7 +571,7 @@ fn any_order_keeps_rules(order: Order, digits: &[u8]) -> bool {
 
 /// The addend of a digit to the sums of its houses in [`keeps_rules_9x9`]. There are 16, so that
 /// four bits of any byte are a valid index.
-pub(crate) const HOUSE_SUM: [u64; 16] = {
+const HOUSE_SUM: [u64; 16] = {
     let mut one = [0; 16];
     let mut digit = 1;
     while digit <= 9 {
@@ -583,24 +581,21 @@ pub(crate) const HOUSE_SUM: [u64; 16] = {
     one
 };
 
-/// The addend of an invalid cell in [`keeps_rules_9x9`].
-pub(crate) const HOUSE_SUM_INVALID: u64 = 1 << 60;
-
-/// Whether a 9x9 grid keeps the rules, without branches, for bulk validation. `one` maps a cell to
-/// the entry of its digit in [`HOUSE_SUM`], 0 for a blank, or [`HOUSE_SUM_INVALID`].
+/// Whether digits of a 9x9 grid, 0 for a blank, keep the rules, without branches, for bulk work. A
+/// number above 9 counts as a blank or as another digit.
 ///
 /// A house is the sum of its cells, in a word with four bits for each digit, enough for nine:
 ///
 /// ```text
-/// bit  63..60  ...  35..32  ...   7..4    3..0
-///      broken       nines   ...   twos    ones
+/// bit  35..32  ...   7..4    3..0
+///      nines   ...   twos    ones
 /// ```
 ///
 /// so a repeated digit sets a bit above the lowest of its field. Cells are visited stack by stack,
 /// because then all current sums fit into registers.
 #[inline]
-pub(crate) fn keeps_rules_9x9(cells: &[u8; 81], one: impl Fn(&u8) -> u64) -> bool {
-    const REPEATED: u64 = 0xF000_000E_EEEE_EEEE;
+pub(crate) fn keeps_rules_9x9(digits: &[u8; 81]) -> bool {
+    const REPEATED: u64 = 0xE_EEEE_EEEE;
     let mut bad = 0;
     let mut rows = [0; 9];
     for stack in 0..3 {
@@ -608,7 +603,8 @@ pub(crate) fn keeps_rules_9x9(cells: &[u8; 81], one: impl Fn(&u8) -> u64) -> boo
         for band in 0..3 {
             let mut whole_box = 0;
             for row in 3 * band..3 * band + 3 {
-                let ones: [u64; 3] = std::array::from_fn(|k| one(&cells[9 * row + 3 * stack + k]));
+                let one = |k| HOUSE_SUM[usize::from(digits[9 * row + 3 * stack + k] & 15)];
+                let ones: [u64; 3] = std::array::from_fn(one);
                 let minirow = ones[0] + ones[1] + ones[2];
                 rows[row] += minirow;
                 whole_box += minirow;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::Notation;
-use crate::grid::{HOUSE_SUM, HOUSE_SUM_INVALID, MAX_SIDE, Order, keeps_rules_9x9};
+use crate::grid::{MAX_SIDE, Order};
 
 /// Characters that stand for a blank cell, unless the alphabet uses them for a value.
 const BLANKS: &[u8] = b".0_*-?xX";
@@ -124,21 +124,26 @@ pub(super) struct Codec {
     /// Whether a middle dot is a blank.
     has_middle_dot: bool,
     pub(super) shortcut: Shortcut,
-    /// For 9x9: what each byte adds to the house sums of [`keeps_rules_9x9`].
-    ///
-    /// [`keeps_rules_9x9`]: crate::grid::keeps_rules_9x9
-    house_sums: Option<Box<[u64; 256]>>,
 }
 
-/// Whether cells are 9x9 in digits, which arithmetic decodes faster than tables.
+/// How cells are decoded faster than one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shortcut {
     /// They are not.
     None,
-    /// 9x9 in digits, with all usual blanks.
+    /// 9x9 in digits, with all usual blanks: by arithmetic.
     Digits,
-    /// 9x9 in digits, with `.` as the only blank.
+    /// 9x9 in digits, with `.` as the only blank: by arithmetic.
     DigitsAndDots,
+    /// 9x9 in another alphabet: 81 bytes by the table, whatever they are.
+    Table,
+}
+
+impl Shortcut {
+    /// Whether the cells are 9x9 in digits.
+    pub(super) const fn is_digits(self) -> bool {
+        matches!(self, Self::Digits | Self::DigitsAndDots)
+    }
 }
 
 impl Codec {
@@ -177,16 +182,11 @@ impl Codec {
                 Shortcut::DigitsAndDots
             }
             Alphabet::Letters | Alphabet::Ascii if order == Order::NINE => Shortcut::Digits,
+            _ if order == Order::NINE => Shortcut::Table,
             _ => Shortcut::None,
         };
-        let house_sums = (order == Order::NINE).then(|| {
-            Box::new(decode.map(|digit| match digit {
-                INVALID => HOUSE_SUM_INVALID,
-                digit => HOUSE_SUM[usize::from(digit)],
-            }))
-        });
         let has_middle_dot = blanks == BLANKS;
-        Self { decode, encode, delimiter, has_middle_dot, shortcut, house_sums }
+        Self { decode, encode, delimiter, has_middle_dot, shortcut }
     }
 
     pub(super) const fn decode(&self, byte: u8) -> u8 {
@@ -204,13 +204,6 @@ impl Codec {
 
     pub(super) const fn encode(&self, digit: u8) -> u8 {
         self.encode[digit as usize]
-    }
-
-    /// Whether these 81 bytes are a 9x9 puzzle that keeps the rules: characters and rules in one
-    /// pass.
-    pub(super) fn is_valid_9x9(&self, cells: &[u8; 81]) -> bool {
-        let Some(house_sums) = &self.house_sums else { return false };
-        keeps_rules_9x9(cells, |&byte| house_sums[usize::from(byte)])
     }
 
     /// The cells of a line: everything before the first delimiter.

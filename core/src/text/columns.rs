@@ -7,7 +7,7 @@ use super::alphabet::Shortcut;
 use super::lines::{offset, read_digits, read_digits_and_dots};
 use super::table::{Columns, Delimiter, has_open_quotes};
 use super::{MAX_LINE_BYTES, Records};
-use crate::grid::{HOUSE_SUM, keeps_rules_9x9};
+use crate::grid::keeps_rules_9x9;
 
 /// The range in a text of a row that was read from it.
 pub(crate) fn row_within(text: &[u8], row: &[u8]) -> Range<usize> {
@@ -82,7 +82,7 @@ pub(super) fn read_solved_9x9<'a>(records: &mut Records<'a>, puzzle: &mut [u8; 8
     let [cells, given] = pair(fields, delimiter, [at, beside])?;
     let mut solution = [0; 81];
     let is_read = match format.codec.shortcut {
-        Shortcut::None => false,
+        Shortcut::None | Shortcut::Table => false,
         Shortcut::Digits | Shortcut::DigitsAndDots => {
             read_digits_and_dots(given, &mut solution)
                 && (read_digits_and_dots(cells, puzzle) || read_digits(cells, puzzle))
@@ -103,7 +103,7 @@ fn solves_9x9(solution: &[u8; 81], puzzle: &[u8; 81]) -> bool {
     for (&digit, &clue) in solution.iter().zip(puzzle) {
         bad |= u8::from(digit == 0) | (u8::from(clue != 0) & u8::from(clue != digit));
     }
-    bad == 0 && keeps_rules_9x9(solution, |&digit| HOUSE_SUM[usize::from(digit & 15)])
+    bad == 0 && keeps_rules_9x9(solution)
 }
 
 /// The two fields of these columns, if both have 81 bytes and no quotes among or before them but

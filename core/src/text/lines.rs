@@ -47,35 +47,20 @@ fn line_9x9<'a>(records: &Records<'a>) -> Option<&'a [u8; 81]> {
     }
 }
 
-/// Skips the line of [`line_9x9`].
-#[inline(always)]
-fn skip_9x9_line(records: &mut Records<'_>) {
-    records.text = &records.text[PLAIN_9X9_LINE_BYTES..];
-    records.line += 1;
-}
-
-/// Skips the next line if it is a valid 9x9 puzzle without a comment.
-pub(super) fn skip_if_valid(records: &mut Records<'_>) -> bool {
-    let is_valid = line_9x9(records).is_some_and(|cells| records.format.codec.is_valid_9x9(cells));
-    if is_valid {
-        skip_9x9_line(records);
-    }
-    is_valid
-}
-
-/// Reads the next line, if it is a plain 9x9 line: 81 digits and blanks without a comment, whose
+/// Reads the next line, if it is a plain 9x9 line: 81 values and blanks without a comment, whose
 /// end is known without a search. If it is not, the digits are unspecified.
 #[inline(always)]
 fn read_one_9x9(records: &mut Records<'_>, digits: &mut [u8; 81]) -> bool {
     let Some(cells) = line_9x9(records) else { return false };
     let is_good = read_plain_cells(records.format, cells, digits);
     if is_good {
-        skip_9x9_line(records);
+        records.text = &records.text[PLAIN_9X9_LINE_BYTES..];
+        records.line += 1;
     }
     is_good
 }
 
-/// Reads 81 cells that are digits and blanks of one byte. False, with the digits unspecified, if
+/// Reads 81 cells that are values and blanks of one byte. False, with the digits unspecified, if
 /// any is something else.
 #[inline(always)]
 pub(super) fn read_plain_cells(format: &Format, cells: &[u8; 81], digits: &mut [u8; 81]) -> bool {
@@ -84,6 +69,15 @@ pub(super) fn read_plain_cells(format: &Format, cells: &[u8; 81], digits: &mut [
         // Nearly all lines have `.` as the only blank, and are read twice as fast like this.
         Shortcut::Digits => read_digits_and_dots(cells, digits) || read_digits(cells, digits),
         Shortcut::DigitsAndDots => read_digits_and_dots(cells, digits),
+        Shortcut::Table => {
+            let mut seen = 0;
+            for (digit, &byte) in digits.iter_mut().zip(cells) {
+                *digit = format.codec.decode(byte);
+                seen |= *digit;
+            }
+            // Digits up to 9 make up no `INVALID`.
+            seen != INVALID
+        }
     }
 }
 

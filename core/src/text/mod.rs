@@ -251,7 +251,7 @@ impl Format {
             .map_err(|problem| PuzzleError { problem, line: Some(line_number) })
     }
 
-    /// Reads 81 cells, if the puzzles are 9x9 and these are nothing but digits and blanks of one
+    /// Reads 81 cells, if the puzzles are 9x9 and these are nothing but values and blanks of one
     /// byte. False, with the digits unspecified, if they are not.
     #[doc(hidden)]
     #[inline(always)]
@@ -397,7 +397,7 @@ impl<'a> Records<'a> {
         self.read_next(puzzle)
     }
 
-    /// Reads plain 9x9 lines, digits and blanks and nothing else, while there are any and `digits`
+    /// Reads plain 9x9 lines, values and blanks and nothing else, while there are any and `digits`
     /// has space: 81 digits each, contiguous. Such a line may be a row of a table that begins with
     /// the puzzle. Returns their number; `digits` behind them is unspecified. Several times as fast
     /// as [`Self::read`], which must read whatever this stops at, be it the end of the block.
@@ -409,13 +409,6 @@ impl<'a> Records<'a> {
             Notation::Csv if self.format.columns.puzzle == 0 => lines::read_plain_9x9(self, digits),
             _ => 0,
         }
-    }
-
-    /// Skips the next puzzle if it is a valid plain 9x9 line, rules included: several times as fast
-    /// as reading it. False proves nothing: the puzzle, or the end of the block, must be read.
-    #[doc(hidden)]
-    pub fn skip_if_valid(&mut self) -> bool {
-        matches!(self.format.notation, Notation::Lines | Notation::Header) && lines::skip_if_valid(self)
     }
 
     /// Reads the next row of a 9x9 table if the solution in it solves the puzzle in it: returns the

@@ -62,7 +62,7 @@ impl Format {
     pub fn write_solutions(&self, digits: &[u8], out: &mut Vec<u8>) {
         /// `out` grows by this many lines at a time, which fit into the first-level cache.
         const AT_ONCE: usize = 32;
-        if self.codec.shortcut == Shortcut::None {
+        if !self.codec.shortcut.is_digits() {
             return digits.chunks(self.order.cells()).for_each(|digits| self.write_line(digits, out));
         }
         for grids in digits.as_chunks::<81>().0.chunks(AT_ONCE) {
@@ -79,7 +79,7 @@ impl Format {
     /// The line of a 9x9 grid in digits, its end included, by arithmetic that the compiler
     /// vectorises, unlike a table. `None` for other formats.
     fn plain_9x9_line(&self, digits: &[u8]) -> Option<[u8; 82]> {
-        let digits: &[u8; 81] = digits.try_into().ok().filter(|_| self.codec.shortcut != Shortcut::None)?;
+        let digits: &[u8; 81] = digits.try_into().ok().filter(|_| self.codec.shortcut.is_digits())?;
         let mut line = [b'\n'; 82];
         for (symbol, &digit) in line.iter_mut().zip(digits) {
             *symbol = if digit == 0 { b'.' } else { b'0' + digit };
