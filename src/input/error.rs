@@ -25,7 +25,7 @@ pub enum InputError {
         name: String,
     },
     /// None of its first lines is a puzzle.
-    #[error("{name} has no puzzles: {misfit} If it has, say how with --notation, --size or --column.")]
+    #[error("{name} has no puzzles: {misfit}{}", advice(misfit))]
     NoPuzzle {
         /// The input.
         name: String,
@@ -97,6 +97,15 @@ pub enum InputError {
     /// No format fits its text.
     #[error(transparent)]
     Format(#[from] FormatError),
+}
+
+/// How a text is read that has puzzles all the same, where it may have.
+const fn advice(misfit: &Misfit) -> &'static str {
+    if misfit.may_have_puzzles() {
+        " If it does hold puzzles, say how they are written with --notation, --size or --column."
+    } else {
+        ""
+    }
 }
 
 impl InputError {

@@ -136,9 +136,7 @@ impl Mapped {
         }
         changed
     }
-}
 
-impl Mapped {
     /// Maps the pages of a range at once, if they are in memory only. Otherwise each would cost a page
     /// fault, where reading ahead maps sixteen of other files, and half of the time of a copy.
     fn populate(&self, range: &Range<usize>) {
@@ -156,7 +154,9 @@ impl Mapped {
 fn is_in_memory(file: &File) -> bool {
     #[cfg(target_os = "linux")]
     {
-        rustix::fs::fstatfs(file).is_ok_and(|system| system.f_type == 0x0102_1994)
+        /// `TMPFS_MAGIC` of `linux/magic.h`.
+        const TMPFS: rustix::fs::FsWord = 0x0102_1994;
+        rustix::fs::fstatfs(file).is_ok_and(|system| system.f_type == TMPFS)
     }
     #[cfg(not(target_os = "linux"))]
     {
@@ -428,6 +428,7 @@ mod tests {
     use std::env;
     use std::io::Write as _;
     use std::os::unix::process::ExitStatusExt as _;
+    use std::path::Path;
     use std::process::{Command, ExitStatus};
     use std::thread;
     use std::time::{Duration, Instant};
@@ -463,7 +464,7 @@ mod tests {
     #[test]
     #[expect(clippy::print_stdout, reason = "a part that cannot run is said to be skipped")]
     fn a_file_in_memory_is_copied_as_any_other_and_may_lose_pages_too() {
-        let folder = std::path::Path::new("/dev/shm");
+        let folder = Path::new("/dev/shm");
         let Ok(mut file) = tempfile::NamedTempFile::new_in(folder) else {
             println!("SKIPPED: there is no folder of files in memory here");
             return;

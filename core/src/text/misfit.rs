@@ -89,6 +89,14 @@ impl Misfit {
         })
     }
 
+    /// Whether it may be a text of puzzles all the same, in a notation, size or column that was not
+    /// recognised.
+    #[must_use]
+    pub const fn may_have_puzzles(&self) -> bool {
+        use What::{Cells, Grid, Objects, Rows, Words};
+        matches!(self.what, Cells { .. } | Rows { .. } | Grid { .. } | Objects | Words { .. })
+    }
+
     /// The same misfit with its line number increased by `lines`, which precede the text.
     #[must_use]
     pub(super) const fn below(mut self, lines: u64) -> Self {
