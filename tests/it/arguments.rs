@@ -528,3 +528,30 @@ fn completions_and_the_manual_know_puzzles_without_a_command() {
     succeeded(&manual);
     assert!(stdout(&manual).contains("PUZZLE|FILE"), "{}", stdout(&manual));
 }
+
+/// Those that `-h` does not list, too.
+#[test]
+fn manual_pages_say_what_every_flag_does() {
+    let folder = tempfile::tempdir().unwrap();
+    succeeded(&run(&["man", "--dir", folder.path().to_str().unwrap()]));
+    let mut pages: Vec<_> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap())
+        .collect();
+    assert!(pages.len() > 20, "{} pages", pages.len());
+    pages.push(stdout(&run(&["man"])));
+    let server = Command::new(env!("CARGO_BIN_EXE_sudokud")).arg("--man").output().unwrap();
+    succeeded(&server);
+    pages.push(stdout(&server));
+    let mut flags = 0;
+    for page in pages {
+        let lines: Vec<_> = page.lines().collect();
+        for place in (0..lines.len()).filter(|&place| lines[place] == ".TP") {
+            // The flag, and what it does.
+            flags += 1;
+            let text = lines[place + 2];
+            assert!(!text.is_empty() && !text.starts_with('.'), "{}", lines[place + 1]);
+        }
+    }
+    assert!(flags > 300, "{flags} flags");
+}

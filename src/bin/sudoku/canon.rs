@@ -25,15 +25,15 @@ Examples:
   sudoku canon puzzles.csv --format csv --disguise -o canonical.csv
   sudoku canon million.txt -o forms.txt --resume
 
-Two 9x9 puzzles have the same canonical form if one becomes the other by transposing, by permuting
+Two 9x9 puzzles have the same canonical form if one becomes the other by transposing, by permuting \
 bands, rows in bands, stacks and columns in stacks, and by relabelling digits; no others do.
-By solution, the solution is put in its least form and the clues move along. By puzzle, the text of
+By solution, the solution is put in its least form and the clues move along. By puzzle, the text of \
 the clues is the least of all, which is known as minlex; a blank is less than any digit.
 By default it is by solution for puzzles with exactly one, and by puzzle for others.
 
 Each puzzle is answered by one line, in order: its form, or `error: ` and a sentence.
 
-Exit codes: 0, done; 1, an error line to a typed puzzle, or any with --fail-on-error; 2, the
+Exit codes: 0, done; 1, an error line to a typed puzzle, or any with --fail-on-error; 2, the \
 input cannot be read.";
 
 /// Arguments of `sudoku canon`.

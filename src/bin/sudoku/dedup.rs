@@ -26,9 +26,9 @@ Examples:
   sudoku dedup --exact old.txt new.txt | tail -n 5
   sudoku dedup huge.csv --memory 2G --temp-dir /scratch -o distinct.csv
 
-The first of several puzzles that are the same is kept, as it is written, with all columns of its
-row. Puzzles are the same if they have the same canonical form (see `sudoku canon`): if they differ
-by symmetry and labels only. With --exact they are the same if they have the same digits in the
+The first of several puzzles that are the same is kept, as it is written, with all columns of its \
+row. Puzzles are the same if they have the same canonical form (see `sudoku canon`): if they differ \
+by symmetry and labels only. With --exact they are the same if they have the same digits in the \
 same cells. A row that is badly formed is kept.
 
 Exit codes: 0, done; 2, the input cannot be read.";
@@ -64,7 +64,7 @@ pub struct DedupArgs {
 
     /// Memory for what is known of puzzles, as in 512MiB or 2G [range: 1MiB or more]
     ///
-    /// 4 million puzzles of 25 clues take 160M. What does not fit is kept in files, and rows from
+    /// 4 million puzzles of 25 clues take 200M. What does not fit is kept in files, and rows from
     /// there on are written at the end. Each thread takes some 8M besides.
     #[arg(long, value_name = "SIZE", value_parser = value::memory, default_value = DEFAULT_MEMORY)]
     memory: usize,

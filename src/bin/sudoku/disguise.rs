@@ -26,9 +26,9 @@ Examples:
   sudoku disguise train.csv --times 10 --seed 7 --with-original -o augmented.csv
   sudoku disguise million.txt --times 10 -o augmented.txt --resume
 
-A disguise transposes or not, permutes bands, rows in bands, stacks and columns in stacks, and
-relabels digits, each of the 1,218,998,108,160 ways of 9x9 puzzles being equally likely. The
-solution in a table gets the disguise of its puzzle, and other columns stay as they are. A row that
+A disguise transposes or not, permutes bands, rows in bands, stacks and columns in stacks, and \
+relabels digits, each of the 1,218,998,108,160 ways of 9x9 puzzles being equally likely. The \
+solution in a table gets the disguise of its puzzle, and other columns stay as they are. A row that \
 is badly formed is copied.
 The same seed gives the same disguises, which depend on the line of a puzzle and their number.
 

@@ -37,7 +37,7 @@ Examples:
 Without --clues, clues are removed in random order as long as the solution stays unique.
 The same seed gives the same puzzles, whatever the number of threads.
 
-Exit codes: 0, all puzzles were made; 1, some were given up; 2, the run could not start or end.";
+Exit codes: 0, all puzzles were made; 1, some were given up; 2, the run could not start, or stopped before its end.";
 
 /// Arguments of `sudoku generate`.
 #[derive(Clone, Args)]

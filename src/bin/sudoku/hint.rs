@@ -25,10 +25,10 @@ Examples:
   sudoku hint puzzles.txt --after 12
   sudoku hint --only singles,locked,subsets < candidates.txt
 
-A puzzle may also be a position with candidates: 729 digits or dots, or the grid of candidates
+A puzzle may also be a position with candidates: 729 digits or dots, or the grid of candidates \
 that HoDoKu and Simple Sudoku copy.
 
-Exit codes: 0, there is a step, or nothing is left to do; 1, there is no solution or no step;
+Exit codes: 0, there is a step, or nothing is left to do; 1, there is no solution or no step; \
 2, the position cannot be read.";
 
 /// Arguments of `sudoku hint`.

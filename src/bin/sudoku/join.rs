@@ -20,7 +20,7 @@ Examples:
   sudoku join answers.*-of-2 -o answers.txt
   sudoku join answers.*-of-2 -o answers.txt --input puzzles.txt
 
-All that is wrong is listed: shards that are missing, named twice or damaged, of another
+All that is wrong is listed: shards that are missing, named twice or damaged, of another \
 input or made with other options. Then nothing is written.
 
 Exit codes: 0, the shards are joined; 2, they are not.";

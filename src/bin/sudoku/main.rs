@@ -15,6 +15,8 @@ mod hint;
 mod join;
 mod load;
 mod manual;
+#[path = "../shared/manual_page.rs"]
+mod manual_page;
 #[path = "../shared/memory_limit.rs"]
 mod memory_limit;
 mod minimize;

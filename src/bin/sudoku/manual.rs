@@ -12,6 +12,7 @@ use clap_mangen::roff::{Roff, bold, roman};
 
 use crate::CommandLine;
 use crate::cli::{exit, print};
+use crate::manual_page::with_all_help;
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
@@ -66,7 +67,7 @@ pub fn completions(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
 
 /// Runs `sudoku man`.
 pub fn page(args: &ManArgs) -> anyhow::Result<ExitCode> {
-    let command = with_inputs(CommandLine::command()).after_long_help(Resettable::Reset);
+    let command = with_all_help(with_inputs(CommandLine::command())).after_long_help(Resettable::Reset);
     if let Some(folder) = &args.dir {
         let pages = fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command, folder));
         pages.with_context(|| folder.display().to_string())?;

@@ -25,9 +25,9 @@ Examples:
   sudoku minimize puzzles.txt --seed 7
   sudoku minimize million.txt -o minimal.txt --resume
 
-Clues are tried one after another, and dropped where the solution stays the only one; every clue
+Clues are tried one after another, and dropped where the solution stays the only one; every clue \
 that is left is needed. Other orders lead to other puzzles, and none need have the fewest clues.
-Columns of a table stay as they are. A row that is badly formed, or has not exactly one solution, is
+Columns of a table stay as they are. A row that is badly formed, or has not exactly one solution, is \
 copied.
 
 Exit codes: 0, done; 2, the input cannot be read.";

@@ -36,12 +36,12 @@ Examples:
   sudoku rate million.txt -o ratings.txt --resume
   zcat lists/*.gz | sudoku rate > ratings.txt
 
-Each puzzle line is answered by one line, in order: ER/EP/ED and the hardest technique, or
-`error: ` and a sentence. ER is the rating of the hardest step, EP of the hardest one up to the
-first digit, ED of the first step. A single puzzle is described, if it is typed as an argument or the
+Each puzzle line is answered by one line, in order: ER/EP/ED and the hardest technique, or \
+`error: ` and a sentence. ER is the rating of the hardest step, EP of the hardest one up to the \
+first digit, ED of the first step. A single puzzle is described, if it is typed as an argument or the \
 rating is shown on a terminal.
 
-Exit codes: 0, done; 1, an error line to a typed puzzle, or any with --fail-on-error; 2, the
+Exit codes: 0, done; 1, an error line to a typed puzzle, or any with --fail-on-error; 2, the \
 input cannot be read.";
 
 /// Arguments of `sudoku rate`.

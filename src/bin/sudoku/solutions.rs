@@ -28,13 +28,13 @@ Examples:
   sudoku solutions million.txt -o solutions.txt --resume
   sudoku solutions --limit 1000000 --node-limit 1000000000 blank.txt | head
 
-The solutions of a puzzle stand together, one a line, and those of several puzzles in the order of
-the input. A puzzle without a solution has the line `error: ` and a sentence, and one that is given
+The solutions of a puzzle stand together, one a line, and those of several puzzles in the order of \
+the input. A puzzle without a solution has the line `error: ` and a sentence, and one that is given \
 up has it behind the solutions found until then.
-They are in the order in which the search finds them. That is the same on every run and machine,
+They are in the order in which the search finds them. That is the same on every run and machine, \
 and with every limit and number of threads, but not sorted: `sort` puts lines in order.
 
-Exit codes: 0, done; 1, an error line to a typed puzzle, or any with --fail-on-error; 2, the
+Exit codes: 0, done; 1, an error line to a typed puzzle, or any with --fail-on-error; 2, the \
 input cannot be read.";
 
 /// Arguments of `sudoku solutions`.

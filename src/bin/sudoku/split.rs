@@ -25,9 +25,9 @@ Examples:
   sudoku split puzzles.csv --test 10% --seed 7
   sudoku split puzzles.txt --test 0.05 --train-file train.txt --test-file test.txt
 
-Puzzles that differ by symmetry and labels only are in the same set (see `sudoku canon`), so nothing
-of the test set can be learnt by heart. The set of a puzzle depends on the seed and on the puzzle
-alone: it stays where it is when others are added. Rows stay as they are, in their order, and a row
+Puzzles that differ by symmetry and labels only are in the same set (see `sudoku canon`), so nothing \
+of the test set can be learnt by heart. The set of a puzzle depends on the seed and on the puzzle \
+alone: it stays where it is when others are added. Rows stay as they are, in their order, and a row \
 that is badly formed goes to the training set.
 
 Exit codes: 0, done; 2, the input cannot be read.";

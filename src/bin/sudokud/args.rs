@@ -17,6 +17,7 @@ use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{Fast, STRATEGIES, Strategy};
 
 use crate::flags::{self, Flag, LogForm, Setup};
+use crate::manual_page::with_all_help;
 use crate::reference;
 
 const ABOUT: &str = "Serve a Sudoku solver: gRPC for puzzles in bulk, JSON, and a page for browsers";
@@ -33,7 +34,7 @@ SIGHUP reads certificates, tokens and the limits in the configuration file again
 const EXAMPLES: &str = "\
 Examples:
   sudokud
-  sudokud --data-dir puzzles --metrics-listen 127.0.0.1:9100
+  sudokud --data-dir puzzles --metrics-listen 127.0.0.1:9464
   sudokud --listen 0.0.0.0:50051 --tls-cert server.pem --tls-key server.key --token-file tokens
   SUDOKUD_MAX_NODES=1000000 sudokud --config sudokud.toml
 
@@ -202,7 +203,7 @@ fn static_output(flags: &[Flag], matches: &ArgMatches) -> std::io::Result<Option
     if let Some(shell) = matches.get_one::<Shell>("completions") {
         clap_complete::generate(*shell, &mut command, "sudokud", &mut text);
     } else if matches.get_flag("man") {
-        clap_mangen::Man::new(command).render(&mut text)?;
+        clap_mangen::Man::new(with_all_help(command)).render(&mut text)?;
     } else if matches.get_flag("docs") {
         let exit_codes = reference::table("## Exit codes of `sudokud`", ["code", "meaning"], &EXIT_CODES);
         text = format!("\n{}\n{exit_codes}", reference::commands(command)).into_bytes();

@@ -9,6 +9,8 @@ mod export;
 mod flags;
 mod log;
 mod manager;
+#[path = "../shared/manual_page.rs"]
+mod manual_page;
 #[path = "../shared/memory_limit.rs"]
 mod memory_limit;
 #[path = "../shared/number.rs"]

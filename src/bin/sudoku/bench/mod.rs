@@ -56,7 +56,7 @@ Examples:
   sudoku bench puzzles.txt --compare ./sudoku-before --max-regression 5%
   sudoku bench puzzles.txt --compare ./sudoku-before --json=b.json --markdown=b.md
 
-Exit codes: 0, all answers are right; 1, some are wrong, or there is a regression; 2, the run could not start or end.";
+Exit codes: 0, all answers are right; 1, some are wrong, or there is a regression; 2, the run could not start, or stopped before its end.";
 
 /// Arguments of `sudoku bench`.
 #[derive(Clone, Args)]

@@ -46,16 +46,16 @@ pub mod exit {
 
     /// What 1 means, command by command.
     pub const FINDINGS: [(&str, &str); 10] = [
-        ("solve, count", "An answer is an error line, with --fail-on-error or to a typed puzzle."),
+        ("solve, count", "An error line to a typed puzzle, or with --fail-on-error any."),
         ("validate", "A puzzle is not well formed."),
         ("check", "A grid is not correctly solved."),
-        ("rate, canon", "An answer is an error line, with --fail-on-error or to a typed puzzle."),
-        ("solutions", "An answer is an error line, with --fail-on-error or to a typed puzzle."),
-        ("hint, steps", "There is no step, or no solution by these techniques."),
+        ("rate, canon", "An error line to a typed puzzle, or with --fail-on-error any."),
+        ("solutions", "An error line to a typed puzzle, or with --fail-on-error any."),
+        ("hint, steps", "No step is found though cells are blank, or no solution."),
         ("generate", "A puzzle was given up."),
-        ("bench", "An answer is wrong, or this program is slower, with --max-regression."),
+        ("bench", "An answer is wrong, or with --max-regression it is slower."),
         ("load", "A puzzle was not answered correctly, once."),
-        ("explore, demo", "An answer is wrong, or two ways to it disagree."),
+        ("explore, demo", "An answer is wrong, or two ways to get it disagree."),
     ];
 
     /// Both tables, for the help of all commands.

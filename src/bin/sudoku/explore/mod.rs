@@ -44,7 +44,7 @@ Examples:
   sudoku explore --clues 20..30 --metric guesses,comparisons
   sudoku explore --boards-from puzzles --question unique --csv > figures.csv
 
-Exit codes: 0, the experiment is done; 1, two strategies disagree; 2, it could not start or end.";
+Exit codes: 0, the experiment is done; 1, two strategies disagree; 2, it could not start, or stopped before its end.";
 
 /// Arguments of `sudoku explore`.
 #[derive(Clone, Args)]

@@ -55,7 +55,7 @@ Examples:
   sudoku trace 53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79
 
 On a terminal the grid changes in place: clues bold, guesses yellow, inferred digits cyan.
-Keys: space pauses and plays, right or `.` is a step, left or `,` a step back (up to 10,000),
+Keys: space pauses and plays, right or `.` is a step, left or `,` a step back (up to 10,000), \
 + and - (or up and down) change the speed, q, Esc or Ctrl-C ends.
 In a pipe every step is a line.";
 
