@@ -676,6 +676,7 @@ fn plots_are_drawn() {
         if !sizes.contains(&"4,9") {
             continue;
         }
+        fs::write(&png, "what stood there before").unwrap();
         succeeded(&explore(&[&args[..], sizes, &["--plot", &png]].concat()));
         // Twice as large, and the same but for the times.
         let mut reader =
