@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prepares a data set of Sudoku puzzles for publication: from a raw CSV file to clean, rated and split Parquet files.
 
-    pip install sudoku-stream pyarrow
+    pip install ../../python pyarrow
     python prepare.py raw.csv out/
 
 It drops every row whose solution is wrong, missing or not the only one, and every puzzle that another one is but for
