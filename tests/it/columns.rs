@@ -49,6 +49,21 @@ fn a_table_keeps_its_columns_byte_for_byte_and_in_order() {
     assert_eq!(kept.stdout, [b"id,puzzle,clues\n\xE9,", puzzle.as_bytes(), b",30\r\n"].concat());
 }
 
+/// Where they could be read, whatever is wrong with the puzzle.
+#[test]
+fn rows_made_of_a_list_have_the_cells_of_every_puzzle() {
+    let puzzle = EASY[0];
+    let puzzles = [puzzle.to_owned(), puzzle.replacen("53", "55", 1), puzzle.replacen("53..7", "5312.", 1)];
+    let input = format!("{}\n12\n", puzzles.join("\n"));
+    for command in ["solve", "rate", "canon", "solutions"] {
+        let output = harness::feed(&mut sudoku(&[command, "--quiet", "-f", "csv"]), input.as_bytes());
+        succeeded(&output);
+        let table = stdout(&output);
+        let first: Vec<&str> = table.lines().map(|row| row.split(',').next().unwrap()).collect();
+        assert_eq!(first, ["puzzle", &puzzles[0], &puzzles[1], &puzzles[2], ""], "{command}: {table}");
+    }
+}
+
 #[test]
 fn columns_are_added_in_the_order_in_which_they_are_asked_for() {
     let [puzzle, solution] = EASY;

@@ -38,7 +38,7 @@ pub struct CanonRow<'a> {
     pub row: &'a [u8],
     /// Its line as it is written, like [`PuzzleRow::text`](super::PuzzleRow::text).
     pub text: &'a [u8],
-    /// The puzzle, unless it is bad.
+    /// The puzzle, unless it could not be read.
     pub puzzle: Option<&'a Grid>,
     /// The form, or why there is none.
     pub result: Result<CanonicalForm, PuzzleError>,
@@ -282,23 +282,23 @@ impl PuzzleCanonizer {
         if searches {
             self.solver.search_batch(&mut rows.batch, &limit);
         }
-        for WaitingRow { line, row, text: own, state } in rows.take_rows() {
+        for WaitingRow { line, row, text: own, state, broken } in rows.take_rows() {
             // Thousands of forms take long.
             if limit.is_cancelled() {
                 return Err(Cancelled);
             }
-            let result = match state {
-                Err(problem) => Err(problem),
+            let (puzzle, result) = match state {
+                Err(problem) => (broken.as_ref(), Err(problem)),
                 Ok(place) => {
                     self.puzzle.set_digits(rows.batch.puzzle(place));
-                    if searches {
+                    let result = if searches {
                         self.form(task, &rows.batch, place)?
                     } else {
                         Ok(self.canonizer.by_puzzle(&self.puzzle))
-                    }
+                    };
+                    (Some(&self.puzzle), result)
                 }
             };
-            let puzzle = result.is_ok().then_some(&self.puzzle);
             let result = result.map_err(|problem| PuzzleError { problem, line: Some(line) });
             let row = CanonRow { line, row: &text[row], text: &text[own], puzzle, result };
             tally.count(&row);

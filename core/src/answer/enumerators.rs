@@ -40,7 +40,7 @@ pub struct SolutionRow<'a> {
     /// The row of a table as it is written, without the newline at its end; empty in other
     /// notations.
     pub row: &'a [u8],
-    /// The puzzle, unless it is bad.
+    /// The puzzle, unless it could not be read.
     pub puzzle: Option<&'a Grid>,
     /// What is found.
     pub event: SolutionEvent<'a>,
@@ -256,14 +256,14 @@ impl Lister {
             return Err(Cancelled);
         }
         self.solver.search_batch(&mut rows.batch, &limit);
-        for WaitingRow { line, row, state, .. } in rows.take_rows() {
+        for WaitingRow { line, row, state, broken, .. } in rows.take_rows() {
             let row = &text[row];
             let mut tell = |puzzle: Option<&Grid>, event: SolutionEvent<'_>| {
                 visit(&SolutionRow { line, row, puzzle, event })
             };
             let error = |problem| SolutionEvent::Error(PuzzleError { problem, line: Some(line) });
             let (told, is_cut_off) = match state {
-                Err(problem) => (tell(None, error(problem)), false),
+                Err(problem) => (tell(broken.as_ref(), error(problem)), false),
                 Ok(place) => self.tell_of(task, &rows.batch, place, cancel, |puzzle, found| {
                     let event = match found {
                         Ok((number, solution)) => SolutionEvent::Solution { number, solution },

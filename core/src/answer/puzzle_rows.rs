@@ -19,6 +19,8 @@ pub struct PuzzleRow<'a> {
     pub given: Option<&'a [u8]>,
     /// The puzzle, which keeps the rules, or why it is bad.
     pub puzzle: Result<&'a Grid, Problem>,
+    /// The puzzle if it breaks the rules.
+    pub broken: Option<&'a Grid>,
 }
 
 /// Reads every puzzle of a block and passes it to `visit`, in order. A line that is longer than
@@ -53,8 +55,9 @@ pub fn read_rows(format: &Format, block: Block<'_>, mut visit: impl FnMut(&Puzzl
             None if row.len() >= MAX_LINE_BYTES => Some(Problem::WrongLength),
             None => puzzle.first_conflict().map(Problem::RuleBroken),
         };
+        let broken = matches!(problem, Some(Problem::RuleBroken(_))).then_some(&puzzle);
         let puzzle = problem.map_or(Ok(&puzzle), Err);
-        visit(&PuzzleRow { line: record.line, row, text, given: record.given, puzzle });
+        visit(&PuzzleRow { line: record.line, row, text, given: record.given, puzzle, broken });
     }
 }
 

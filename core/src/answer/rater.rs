@@ -388,10 +388,10 @@ impl PuzzleRater {
         } else {
             Vec::new()
         };
-        for WaitingRow { line, row, text: _, state } in rows.take_rows() {
+        for WaitingRow { line, row, text: _, state, broken } in rows.take_rows() {
             let error = |problem| PuzzleError { problem, line: Some(line) };
             let (puzzle, result) = match state {
-                Err(problem) => (None, Err(error(problem))),
+                Err(problem) => (broken.as_ref(), Err(error(problem))),
                 Ok(place) => {
                     self.puzzle.set_digits(rows.batch.puzzle(place));
                     let result = match unique_problem(&rows.batch.searches()[place])? {

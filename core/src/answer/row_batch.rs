@@ -27,6 +27,8 @@ pub(super) struct WaitingRow {
     pub(super) text: Range<usize>,
     /// The place of its puzzle in the batch, or why it is not there.
     pub(super) state: Result<usize, Problem>,
+    /// The puzzle if it breaks the rules.
+    pub(super) broken: Option<Grid>,
 }
 
 impl RowBatch {
@@ -61,7 +63,7 @@ impl RowBatch {
             }
             let within = |text: &[u8]| if text.is_empty() { 0..0 } else { row_within(block.text, text) };
             let place = (row.line, within(row.row), within(row.text));
-            self.push(place, row.puzzle.clone());
+            self.push(place, row.puzzle.clone(), row.broken);
             if self.rows.len() >= self.most {
                 result = settle(self);
             }
@@ -85,8 +87,10 @@ impl RowBatch {
         let mut puzzle = Grid::empty(reader.order());
         let mut line = first_line;
         while let Some(read) = reader.read(&mut puzzle) {
-            let problem = read.err().or_else(|| puzzle.first_conflict().map(Problem::RuleBroken));
-            self.push((line, 0..0, 0..0), problem.map_or(Ok(&puzzle), Err));
+            let conflict = if read.is_ok() { puzzle.first_conflict() } else { None };
+            let broken = conflict.is_some().then_some(&puzzle);
+            let problem = read.err().or_else(|| conflict.map(Problem::RuleBroken));
+            self.push((line, 0..0, 0..0), problem.map_or(Ok(&puzzle), Err), broken);
             line += 1;
             if self.rows.len() >= self.most {
                 settle(self)?;
@@ -95,12 +99,17 @@ impl RowBatch {
         settle(self)
     }
 
-    fn push(&mut self, (line, row, text): (u64, Range<usize>, Range<usize>), puzzle: Result<&Grid, Problem>) {
+    fn push(
+        &mut self,
+        (line, row, text): (u64, Range<usize>, Range<usize>),
+        puzzle: Result<&Grid, Problem>,
+        broken: Option<&Grid>,
+    ) {
         let state = puzzle.map(|puzzle| {
             self.batch.push(puzzle);
             self.batch.len() - 1
         });
-        self.rows.push(WaitingRow { line, row, text, state });
+        self.rows.push(WaitingRow { line, row, text, state, broken: broken.cloned() });
     }
 
     /// Takes all rows that wait. Their puzzles stay until [`Self::clear`].
