@@ -256,10 +256,10 @@ fn has_other_blank(text: &[u8]) -> bool {
 }
 
 /// Whether the hint leaves no other puzzles than those of 1x1, by their size or by an alphabet that
-/// is too short for others.
+/// has no symbols for others.
 pub(super) fn is_told_1x1(hint: &Hint) -> bool {
-    let is_short = |alphabet: &Alphabet| !alphabet.fits(Order::ALL[1]);
-    hint.order.map_or_else(|| hint.alphabet.as_ref().is_some_and(is_short), |order| order == Order::ALL[0])
+    let largest = hint.alphabet.as_ref().and_then(Alphabet::largest_order);
+    hint.order.or(largest) == Some(Order::ALL[0])
 }
 
 /// Whether a block size on the first line, which can only be an invalid one, can be a 1x1 puzzle
@@ -608,6 +608,17 @@ mod tests {
         assert_eq!(alphabet(format!("AY{}", blanks(623))), Alphabet::Alpha);
         assert_eq!(alphabet(format!("1:{}", blanks(254))), Alphabet::Ascii);
         assert_eq!(alphabet(format!("1G{}", blanks(254))), Alphabet::Letters);
+    }
+
+    #[test]
+    fn a_block_size_is_one_in_every_alphabet_but_that_of_1x1_puzzles() {
+        for symbols in ["1", "1234", "5678", "123456789", "ABCDEFGHI", "0123456789ABCDEF"] {
+            let hint = Hint { alphabet: Some(symbols.parse().unwrap()), ..Hint::default() };
+            let side = symbols.len();
+            let text = format!("{}\n{}\n", side.isqrt(), ".".repeat(side * side));
+            let wanted = if side == 1 { Notation::Lines } else { Notation::Header };
+            assert_eq!(detect(text.as_bytes(), &hint).unwrap().format.notation(), wanted, "{symbols}");
+        }
     }
 
     #[test]

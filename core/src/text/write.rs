@@ -3,7 +3,6 @@
 use std::fmt;
 use std::io::Write as _;
 
-use super::alphabet::Shortcut;
 use super::lines::map_9x9;
 use super::{Alphabet, Format, Notation};
 use crate::grid::Grid;
