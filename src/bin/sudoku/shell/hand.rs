@@ -15,8 +15,9 @@ const LAST_STAGE: u8 = 3;
 pub struct Hand {
     /// The puzzle that it is about.
     clues: Option<Grid>,
-    /// The candidates that steps have taken away.
-    gone: Vec<Candidate>,
+    /// The candidates that steps have taken away, each with the board of its step. They are gone
+    /// as long as all digits of that board are there, because the step may rest on any of them.
+    gone: Vec<(Grid, Vec<Candidate>)>,
     /// The hint that was told last.
     told: Option<Told>,
 }
@@ -35,8 +36,12 @@ impl Hand {
             *self = Self { clues: Some(clues.clone()), ..Self::default() };
         }
         let mut position = Position::new(board);
-        for &candidate in &self.gone {
-            position.eliminate(candidate);
+        for (from, candidates) in &self.gone {
+            if has_digits_of(board, from) {
+                for &candidate in candidates {
+                    position.eliminate(candidate);
+                }
+            }
         }
         position
     }
@@ -83,9 +88,14 @@ impl Hand {
         }
     }
 
-    /// Takes candidates away.
-    pub fn remove(&mut self, candidates: &[Candidate]) {
-        self.gone.extend_from_slice(candidates);
+    /// Takes candidates away, by a step from this board.
+    pub fn remove(&mut self, board: &Grid, candidates: &[Candidate]) {
+        self.gone.push((board.clone(), candidates.to_vec()));
         self.told = None;
     }
+}
+
+/// Whether a board has every digit of another one, in its place.
+fn has_digits_of(board: &Grid, other: &Grid) -> bool {
+    board.digits().iter().zip(other.digits()).all(|(here, there)| *there == 0 || here == there)
 }

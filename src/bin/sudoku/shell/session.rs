@@ -667,7 +667,7 @@ impl Session {
             NextStep::Technique(step) => match step.placement {
                 Some(Candidate { cell, digit }) => (cell, digit),
                 None => {
-                    self.hand.remove(&step.eliminations);
+                    self.hand.remove(&grid, &step.eliminations);
                     return Ok(format!("Noted: {}. The next `hint` knows that.\n", step.effect()));
                 }
             },

@@ -340,6 +340,17 @@ fn hints_come_in_stages_and_are_carried_out() {
     assert_eq!(answer.matches("The puzzle is correctly solved.").count(), 1, "{answer}");
     assert!(answer.contains("The puzzle is solved: nothing is left to fill in."), "{answer}");
 
+    // What a step took away comes back with the entry that it rested on.
+    let four = "2.4.....1.....1.";
+    for back in ["undo", "reset", "clear 3 4"] {
+        let answer = said(&format!("{four}\nset 3 4 4\nhint all\napply\n{back}\nset 3 3 2\nhint\ncount\n"));
+        assert!(answer.contains("Noted: "), "{answer}");
+        assert!(!answer.contains("There is no solution any more"), "{back}: {answer}");
+        assert!(answer.contains("The puzzle has 1 solution.\n"), "{back}: {answer}");
+    }
+    let answer = said(&format!("{four}\nset 3 4 4\nhint all\napply\nhint all\nundo\nredo\nhint all\n"));
+    assert_eq!(answer.matches("3 fits nowhere else (hidden single).").count(), 2, "{answer}");
+
     let answer = said(&format!("{pair}\nrate\nsteps\nshow line\n"));
     assert!(answer.contains("ER 3.0, EP 1.2, ED 1.2: naked pair\n"), "{answer}");
     assert!(answer.contains("17 clues, each of them needed; one solution"), "{answer}");
