@@ -513,6 +513,26 @@ fn the_help_has_examples_and_shows_the_shortest_use_first() {
 }
 
 #[test]
+fn the_puzzles_of_the_help_are_puzzles() {
+    let list = stdout(&run(&["--help"]));
+    let commands = list.split("Commands:\n").nth(1).unwrap().lines().take_while(|line| !line.is_empty());
+    let mut puzzles = 0;
+    for command in commands.filter_map(|line| line.split_whitespace().next()) {
+        for line in stdout(&run(&[command, "--help"])).lines() {
+            let is_puzzle =
+                |word: &&str| word.len() == 81 && word.bytes().all(|b| b == b'.' || b.is_ascii_digit());
+            for puzzle in line.split_whitespace().filter(is_puzzle) {
+                puzzles += 1;
+                let count: u32 = stdout(&run(&["count", puzzle])).trim().parse().unwrap();
+                let has_several = ["solutions", "count"].contains(&command);
+                assert!(count == 1 || has_several && count > 1, "{line} has {count} solutions");
+            }
+        }
+    }
+    assert!(puzzles >= 5, "{puzzles} puzzles");
+}
+
+#[test]
 fn completions_and_the_manual_know_puzzles_without_a_command() {
     // Where no command fits, bash and fish complete files; fish does unless it is told `-f`.
     for (shell, words) in [

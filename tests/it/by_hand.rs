@@ -253,6 +253,14 @@ fn a_hint_is_told_in_stages() {
     let marks = |name: &str| object[name].as_str().unwrap().bytes().filter(u8::is_ascii_digit).count();
     assert_eq!(marks("before") - marks("after"), gone.len());
     assert_eq!(object["technique"], "x-wing");
+    // JSON says no more than the stage either.
+    for (stage, wanted) in
+        [("1", &["before", "look_at"][..]), ("2", &["before", "look_at", "rating", "technique"])]
+    {
+        let hint = said(&["hint", X_WING, "--after", &before, "-f", "json", "--stage", stage]);
+        let object: serde_json::Map<String, Value> = serde_json::from_str(&hint).unwrap();
+        assert_eq!(object.keys().collect::<Vec<_>>(), wanted, "stage {stage}");
+    }
     // The position after it, given with its candidates, goes on.
     let next = said(&["hint", object["after"].as_str().unwrap()]);
     assert!(!next.contains("X-wing") && next.contains("Step\n"), "{next}");
@@ -290,6 +298,17 @@ fn what_has_no_next_step_is_told() {
     assert_eq!(code(&output), 1);
     let wanted = format!("There is no solution any more. The candidate {digit} is missing at (1, 1).\n");
     assert_eq!(stdout(&output), wanted);
+}
+
+#[test]
+fn steps_of_a_puzzle_without_a_solution_are_json_all_the_same() {
+    let output = sudoku(&["steps", "11..............", "-f", "json"]).output().unwrap();
+    assert_eq!(code(&output), 1);
+    let object: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(object["is_solved"], false);
+    assert_eq!(object["steps"], serde_json::json!([]));
+    let text = sudoku(&["steps", "11.............."]).output().unwrap();
+    assert_eq!(object["ending"], stdout(&text).trim_end());
 }
 
 #[test]

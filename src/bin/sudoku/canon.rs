@@ -20,7 +20,7 @@ use crate::cli::{interrupt, print, progress, rows, value};
 
 const EXAMPLES: &str = "\
 Examples:
-  sudoku canon 4.......938.........72..........9..24.......8.8...6.17...19.2....1..79.8..6.....5
+  sudoku canon ..6...9..5.7.....6.....5.2....74......9.2.8..32.......7.29....88...642...6.8..19.
   sudoku canon puzzles.txt --by puzzle > minlex.txt
   sudoku canon puzzles.csv --format csv --disguise -o canonical.csv
   sudoku canon million.txt -o forms.txt --resume

@@ -20,7 +20,7 @@ use crate::cli::{exit, interrupt};
 
 const EXAMPLES: &str = "\
 Examples:
-  sudoku hint 4.......938.........72..........9..24.......8.8...6.17...19.2....1..79.8..6.....5
+  sudoku hint ..6...9..5.7.....6.....5.2....74......9.2.8..32.......7.29....88...642...6.8..19.
   sudoku hint puzzles.txt --index 4711 --stage 1
   sudoku hint puzzles.txt --after 12
   sudoku hint --only singles,locked,subsets < candidates.txt
@@ -105,7 +105,7 @@ pub fn run(args: &HintArgs) -> anyhow::Result<ExitCode> {
     }
     out.write(&match args.format {
         HintForm::Text => text_of(&step, &format, &position, args.stage),
-        HintForm::Json => json_of(&step, &position),
+        HintForm::Json => json_of(&step, &position, args.stage),
     })?;
     out.finish()?;
     let is_step = matches!(step, NextStep::Technique(_) | NextStep::Search { .. } | NextStep::Finished);
@@ -151,9 +151,14 @@ fn whole_step(step: &Step, format: &Format, position: &Position) -> String {
     text
 }
 
-/// A hint as JSON, with the position before it.
-fn json_of(hint: &NextStep, position: &Position) -> String {
+/// A hint up to a stage as JSON, with the position before it.
+fn json_of(hint: &NextStep, position: &Position, stage: u8) -> String {
     let mut value = match hint {
+        NextStep::Technique(step) if stage == 1 => json!({ "look_at": step.look_at() }),
+        NextStep::Technique(step) if stage == 2 => {
+            let whole = by_hand::json_of(step);
+            json!({ "look_at": step.look_at(), "technique": whole["technique"], "rating": whole["rating"] })
+        }
         NextStep::Technique(step) => {
             let mut after = position.clone();
             after.apply(step);
@@ -162,6 +167,7 @@ fn json_of(hint: &NextStep, position: &Position) -> String {
             value["after"] = after.pencil_marks().into();
             value
         }
+        NextStep::Search { .. } if stage < 3 => json!({ "technique": "search" }),
         NextStep::Search { cell, digit, .. } => json!({
             "technique": "search",
             "sentence": hint.to_string(),

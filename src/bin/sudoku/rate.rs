@@ -30,7 +30,7 @@ use crate::cli::{print, progress, rows};
 
 const EXAMPLES: &str = "\
 Examples:
-  sudoku rate 4.......938.........72..........9..24.......8.8...6.17...19.2....1..79.8..6.....5
+  sudoku rate ..6...9..5.7.....6.....5.2....74......9.2.8..32.......7.29....88...642...6.8..19.
   sudoku rate puzzles.txt --format csv -o rated.csv
   sudoku rate puzzles.txt --up-to 7.0 --summary
   sudoku rate million.txt -o ratings.txt --resume

@@ -23,7 +23,7 @@ use crate::cli::{interrupt, print, progress, rows};
 
 const EXAMPLES: &str = "\
 Examples:
-  sudoku solutions .3..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79
+  sudoku solutions .3..7....6..195....98....6.8...6....4..8.3...7...2...6.6....28....419..5....8..79
   sudoku solutions puzzles.txt --limit all -f csv -o solutions.csv
   sudoku solutions million.txt -o solutions.txt --resume
   sudoku solutions --limit 1000000 --node-limit 1000000000 blank.txt | head

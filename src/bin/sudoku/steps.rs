@@ -24,7 +24,7 @@ use crate::cli::{exit, interrupt, print};
 
 const EXAMPLES: &str = "\
 Examples:
-  sudoku steps 4.......938.........72..........9..24.......8.8...6.17...19.2....1..79.8..6.....5
+  sudoku steps ..6...9..5.7.....6.....5.2....74......9.2.8..32.......7.29....88...642...6.8..19.
   sudoku steps puzzles.txt --index 4711 --boards -f markdown -o solution.md
   sudoku steps puzzles.txt --only singles,locked
   sudoku steps puzzles.txt -f json | jq '.steps[].sentence'
@@ -137,7 +137,13 @@ impl StepsTask {
         let ahead = by_hand::outlook_of(position, cancel);
         match &ahead {
             Outlook::Stuck(stuck) => {
-                write(&format!("{stuck}\n"))?;
+                let sentence = stuck.to_string();
+                write(&match self.form {
+                    StepsForm::Json => {
+                        StepsWalk::new(self.form, format, position, false).end(position, false, &sentence)
+                    }
+                    StepsForm::Text | StepsForm::Markdown => format!("{sentence}\n"),
+                })?;
                 return Ok(StepsEnd::Unsolved);
             }
             Outlook::Cancelled { .. } => return Ok(StepsEnd::Interrupted { steps: 0 }),
@@ -161,8 +167,9 @@ impl StepsTask {
         if ending == Ending::Cancelled {
             return Ok(StepsEnd::Interrupted { steps: walk.count });
         }
-        write(&walk.end(steps.position(), ending))?;
-        Ok(if ending == Ending::Solved { StepsEnd::Solved } else { StepsEnd::Unsolved })
+        let is_solved = ending == Ending::Solved;
+        write(&walk.end(steps.position(), is_solved, &ending.to_string()))?;
+        Ok(if is_solved { StepsEnd::Solved } else { StepsEnd::Unsolved })
     }
 }
 
@@ -266,9 +273,8 @@ impl<'a> StepsWalk<'a> {
         }
     }
 
-    /// What stands below the steps.
-    fn end(mut self, position: &Position, ending: Ending) -> String {
-        let is_solved = ending == Ending::Solved;
+    /// What stands below the steps; `ending` says why there are no more.
+    fn end(mut self, position: &Position, is_solved: bool, ending: &str) -> String {
         let steps = print::counted(self.count as u64, "step");
         let score = |score: Option<Score>| score.map_or_else(|| "-".to_owned(), |score| score.to_string());
         let number = |score: Option<Score>| score.map(|score| f64::from(score.tenths()) / 10.0);
@@ -278,7 +284,7 @@ impl<'a> StepsWalk<'a> {
             let whole = json!({
                 "puzzle": self.puzzle,
                 "is_solved": is_solved,
-                "ending": ending.to_string(),
+                "ending": ending,
                 "er": number(er),
                 "ep": number(self.ep),
                 "ed": number(self.ed),
