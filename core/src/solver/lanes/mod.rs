@@ -314,7 +314,7 @@ impl Lanes {
             sharing: self.sharing && limit.solutions <= MOST_SHARED_SOLUTIONS,
             dives_in_all: false,
         };
-        in_each!(AnyEngine, &mut self.engine, engine => engine.run(&mut job))
+        in_each!(AnyEngine, &mut self.engine, engine => engine.run(&mut job));
     }
 
     /// Utilisation of the lanes since the kernel was made.
@@ -383,7 +383,7 @@ impl RuleChecker {
     ///
     /// A puzzle with a number above 9 has an unspecified result.
     pub fn find_broken(&mut self, puzzles: &[[u8; 81]], broken: &mut Vec<usize>) {
-        in_each!(AnyRuleCheck, &mut self.0, check => check.find_broken(puzzles, broken))
+        in_each!(AnyRuleCheck, &mut self.0, check => check.find_broken(puzzles, broken));
     }
 }
 
