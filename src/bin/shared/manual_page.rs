@@ -1,9 +1,9 @@
-//! What is done to a command before clap_mangen writes its manual page.
+//! What is done to a command before `clap_mangen` writes its manual page.
 
 use clap::Command;
 
 /// The command and all below it, with the short help of every argument as its long help where it has
-/// no other, because clap_mangen leaves out the short help of arguments that `-h` does not list.
+/// no other, because `clap_mangen` leaves out the short help of arguments that `-h` does not list.
 pub fn with_all_help(mut command: Command) -> Command {
     command.build();
     let command = command.mut_args(|arg| match (arg.get_long_help(), arg.get_help().cloned()) {
