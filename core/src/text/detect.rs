@@ -612,7 +612,7 @@ mod tests {
 
     #[test]
     fn a_block_size_is_one_in_every_alphabet_but_that_of_1x1_puzzles() {
-        for symbols in ["1", "1234", "5678", "123456789", "ABCDEFGHI", "0123456789ABCDEF"] {
+        for symbols in ["1", "1234", "5678", "123456789", "ABCDEFGHI"] {
             let hint = Hint { alphabet: Some(symbols.parse().unwrap()), ..Hint::default() };
             let side = symbols.len();
             let text = format!("{}\n{}\n", side.isqrt(), ".".repeat(side * side));
