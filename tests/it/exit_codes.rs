@@ -235,7 +235,7 @@ fn every_command_that_can_take_long_ends_by_the_signal() {
         (&bench, true),
         (&["load", "--server", &url, "--duration", "1000"], true),
         (&["explore", "--boards", "100000"], true),
-        (&["demo", "--repeat", "200"], true),
+        (&["demo", "--repeat", "600"], true),
         (&["page", "--no-open"], true),
     ] {
         for (name, number) in [("-INT", 2), ("-TERM", 15)] {
