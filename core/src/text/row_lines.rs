@@ -258,25 +258,30 @@ fn is_empty_row(line: &[u8], style: RowStyle) -> bool {
     separated(line, style).is_some_and(|fields| fields.iter().all(|field| field.is_empty()))
 }
 
-/// Whether empty rows are between puzzles and not in them: most rows between two of them are whole
-/// puzzles.
+/// Whether empty rows are between puzzles and not in them: between two of them, or one and another
+/// line that is no row, are mostly whole puzzles.
 fn has_gaps(text: &[u8], goes_on: bool, order: Order, style: RowStyle) -> bool {
-    let (mut runs, mut run, mut has_empty) = (Vec::new(), 0_usize, false);
-    for line in text.split(|&byte| byte == b'\n').map(looked_at) {
-        let is_row = classify(line, style) == LineKind::Row;
-        if is_row && !is_empty_row(line, style) {
-            run += 1;
-        } else {
-            has_empty |= is_row;
-            runs.push(std::mem::take(&mut run));
+    let lines = text.split(|&byte| byte == b'\n').map(looked_at);
+    let is_row = |line| classify(line, style) == LineKind::Row;
+    // Whether each line is an empty row; `None` for a line that is no row.
+    let mut lines: Vec<Option<bool>> =
+        lines.map(|line| is_row(line).then(|| is_empty_row(line, style))).collect();
+    if goes_on {
+        // More rows may follow the last ones.
+        lines.truncate(lines.iter().rposition(|&line| line != Some(false)).map_or(0, |last| last + 1));
+    }
+    let (mut whole, mut others) = (0, 0);
+    let mut count = |is_whole: bool| if is_whole { whole += 1 } else { others += 1 };
+    // Where puzzles are apart by other lines and have no empty row, they show nothing.
+    for rows in lines.split(Option::is_none).filter(|rows| rows.contains(&Some(true))) {
+        // Empty rows alone may be a puzzle without clues.
+        if !rows.contains(&Some(false)) {
+            count(!rows.len().is_multiple_of(order.side()));
         }
+        let runs = rows.split(|&row| row == Some(true)).filter(|run| !run.is_empty());
+        runs.for_each(|run| count(run.len().is_multiple_of(order.side())));
     }
-    if !goes_on {
-        runs.push(run);
-    }
-    runs.retain(|&run| run > 0);
-    let whole = runs.iter().filter(|run| run.is_multiple_of(order.side())).count();
-    has_empty && 2 * whole > runs.len()
+    whole > others
 }
 
 /// A field without white space and quotes around it.

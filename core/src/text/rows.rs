@@ -619,6 +619,50 @@ mod tests {
     }
 
     #[test]
+    fn a_row_of_empty_fields_is_a_row_where_puzzles_are_apart_otherwise() {
+        for order in [Order::ALL[1], Order::NINE] {
+            let (side, whole) = (order.side(), six_puzzles(order));
+            let empty = ",".repeat(side - 1) + "\n";
+            let draw = |rows: &Vec<String>| {
+                let row = |row: &String| {
+                    let cells: Vec<String> =
+                        row.chars().map(|cell| cell.to_string().replace('.', "")).collect();
+                    cells.join(",") + "\n"
+                };
+                rows.iter().map(row).collect::<String>()
+            };
+            let wanted: Vec<String> = whole.iter().map(|rows| rows.concat()).collect();
+            for between in ["\n", "\n\n", "Grid 1\n", "\n# next\n"] {
+                for (bad, row) in [(0, 0), (0, 1), (3, 0), (3, 1), (5, 0), (5, 1), (5, side - 1)] {
+                    let (mut puzzles, mut wanted) = (whole.clone(), wanted.clone());
+                    puzzles[bad][row] = ".".repeat(side);
+                    wanted[bad] = puzzles[bad].concat();
+                    let drawn: Vec<String> = puzzles.iter().map(draw).collect();
+                    let text = drawn.join(between);
+                    assert_eq!(answers_to(&text), wanted, "{text}");
+                }
+                // A puzzle without clues.
+                let (mut puzzles, mut wanted) = (whole.clone(), wanted.clone());
+                puzzles[2] = vec![".".repeat(side); side];
+                wanted[2] = puzzles[2].concat();
+                let drawn: Vec<String> = puzzles.iter().map(draw).collect();
+                assert_eq!(answers_to(&drawn.join(between)), wanted);
+            }
+            // Beside blank lines, below all puzzles, and in the place of some blank lines.
+            let drawn: Vec<String> = whole.iter().map(draw).collect();
+            for text in [
+                drawn.join(&format!("{empty}\n")),
+                drawn.join(&format!("\n{empty}")),
+                drawn.join("\n") + "\n" + &empty,
+                drawn.join("\n") + &empty + &empty,
+                format!("{}{empty}{}", drawn[..2].join("\n"), drawn[2..].join("\n")),
+            ] {
+                assert_eq!(answers_to(&text), wanted, "{text}");
+            }
+        }
+    }
+
+    #[test]
     fn what_posts_have_around_grids_is_no_row() {
         let whole = six_puzzles(Order::NINE);
         let wanted: Vec<String> = whole.iter().map(|rows| rows.concat()).collect();
