@@ -443,7 +443,8 @@ fn row_order(row: &[u8], style: RowStyle) -> Option<Order> {
     let are_apart = tokens(row).all(|token| length(token) <= 2 || apart::number(token).is_some());
     let count = tokens(row).count();
     let width = tokens(row).map(length).sum();
-    let apart = if are_apart { Order::from_side(count) } else { None };
+    // One group alone is all cells of its row, also if it is a number, as `000000003` is.
+    let apart = if are_apart && count > 1 { Order::from_side(count) } else { None };
     apart.or_else(|| Order::from_side(width))
 }
 
@@ -524,6 +525,17 @@ mod tests {
         assert_eq!(winner(&[4, 9, 9]), Some(9));
         assert_eq!(winner(&[9, 4, 4, 9, 25]), Some(9));
         assert_eq!(winner(&[4, 9, 25]), Some(4));
+    }
+
+    #[test]
+    fn a_row_of_zeros_before_one_value_has_all_its_cells() {
+        for side in [4, 9, 16, 25] {
+            for at in 0..side {
+                let row = "0".repeat(at) + "3" + &"0".repeat(side - at - 1);
+                let order = row_order(row.as_bytes(), RowStyle::default());
+                assert_eq!(order.map(Order::side), Some(side), "{row}");
+            }
+        }
     }
 
     #[test]
