@@ -15,7 +15,8 @@
 //! those of any other section in a text with a `[Puzzle]`.
 //!
 //! Forum tags such as `[code]` and fences of three backticks are blank lines. A line of words is a
-//! title above the first row of a puzzle, and below it a row that cannot be read.
+//! title above the first row of a puzzle, and below it a row that cannot be read; so are words with
+//! a number, such as `Level 3`, a number that is marked as one, such as `(3)`, and a date.
 
 use super::alphabet::INVALID;
 use super::apart;
@@ -659,6 +660,69 @@ mod tests {
             ] {
                 assert_eq!(answers_to(&text), wanted, "{text}");
             }
+        }
+    }
+
+    #[test]
+    fn titles_may_have_numbers() {
+        let titles = [
+            "Level #",
+            "Easy #",
+            "Level #:",
+            "Very hard ##",
+            "Easy (#)",
+            "Easy no #",
+            "[Easy #]",
+            "[Puzzle #]",
+            "No. #",
+            "Nr. #",
+            "#)",
+            "(#)",
+            "#:",
+            "2024-01-0#",
+            "12/31/202#",
+            "Number # of many",
+        ];
+        for order in [Order::ALL[1], Order::NINE] {
+            let whole = six_puzzles(order);
+            let wanted: Vec<String> = whole.iter().map(|rows| rows.concat()).collect();
+            for title in titles {
+                for (above, below) in [("", ""), ("\n", ""), ("", "\n"), ("\n", "\n\n")] {
+                    let titled = |(rows, number): (&Vec<String>, usize)| {
+                        let title = title.replace('#', &number.to_string());
+                        format!("{title}\n{above}{}\n{below}", rows.join("\n"))
+                    };
+                    // As many characters as a row has cells may be meant as one.
+                    if title.replace(' ', "").len() == order.side() {
+                        continue;
+                    }
+                    let drawn: Vec<String> = whole.iter().zip(1..).map(titled).collect();
+                    assert_eq!(answers_to(&drawn.concat()), wanted, "{}", drawn.concat());
+                    assert_eq!(answers_to(&drawn[3]), wanted[3..4], "{}", drawn[3]);
+                    // A row that is lost spoils its own puzzle only.
+                    let mut damaged = drawn.clone();
+                    let at = damaged[2].trim_end().rfind('\n').unwrap();
+                    damaged[2].truncate(at + 1);
+                    damaged[2] += "\n";
+                    let found = answers_to(&damaged.concat());
+                    assert!(found[2].ends_with("has the wrong length."), "{found:?}");
+                    assert_eq!([&found[..2], &found[3..]].concat(), [&wanted[..2], &wanted[3..]].concat());
+                }
+            }
+            // Where no row has a dot.
+            let zeros: Vec<String> = whole
+                .iter()
+                .zip(1..)
+                .map(|(rows, number)| format!("{number}.\n{}\n", rows.join("\n").replace('.', "0")))
+                .collect();
+            assert_eq!(answers_to(&zeros.concat()), wanted, "{}", zeros.concat());
+            assert_eq!(answers_to(&zeros[0]), wanted[..1], "{}", zeros[0]);
+            // Else it may be what is left of a row.
+            let cut = "1.\n".to_owned() + &whole[0][1..].join("\n") + "\n";
+            assert_eq!(
+                answers_to(&(cut + &whole[1].join("\n"))),
+                ["Line 1 has the wrong length.", &wanted[1]]
+            );
         }
     }
 
