@@ -222,12 +222,16 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
     let is_good = |line| fit(&format, line) > 0;
     // What follows an overlong line has not been seen.
     let sees_enough = !goes_on || sample.contains(&b'\n');
-    let misfit =
-        if is_told || may_be_one || !sees_enough || lines().any(is_good) && notation != Notation::Grid {
-            None
-        } else {
-            Misfit::find(&format, text, goes_on, hint).map(|misfit| misfit.below(lines_above))
-        };
+    let shows_puzzles = lines().any(is_good) && notation != Notation::Grid;
+    let misfit = if is_told || may_be_one || shows_puzzles {
+        None
+    } else if let Some(misfit) = Misfit::of_line_ends(&format, sample) {
+        Some(misfit)
+    } else if sees_enough {
+        Misfit::find(&format, text, goes_on, hint).map(|misfit| misfit.below(lines_above))
+    } else {
+        None
+    };
     Ok(Preamble { format, body, lines: lines_above, misfit })
 }
 
