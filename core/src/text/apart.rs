@@ -155,17 +155,19 @@ pub(super) fn find(text: &[u8], hint: &Hint) -> Option<(Columns, Order, bool)> {
         if hint.delimiter.is_some_and(|wanted| wanted != delimiter) || delimiter == Delimiter::BAR {
             continue;
         }
-        let width = seen().map(|row| fields(row, delimiter).count()).max().unwrap_or(0);
+        let widths: Vec<usize> = seen().map(|row| fields(row, delimiter).count()).collect();
         // 16 numbers are a row of 16x16 as well as a 4x4 puzzle.
         for (order, puzzle) in layouts() {
-            let behind = width.checked_sub(puzzle);
-            let fits = order.cells() > 1
-                && behind.is_some_and(|cells| (order.cells()..=order.cells() + 1).contains(&cells));
-            if !fits || hint.order.is_some_and(|wanted| wanted != order) {
+            // An empty field may be behind the cells. Most rows decide, not the longest one, which may
+            // be bad.
+            let least = puzzle.saturating_add(order.cells());
+            let fitting = widths.iter().filter(|&&width| width >= least && width - least <= 1).count();
+            let is_possible = order.cells() > 1 && 2 * fitting > total;
+            if !is_possible || hint.order.is_some_and(|wanted| wanted != order) {
                 continue;
             }
             let columns = Columns { delimiter, puzzle, solution: None };
-            let rows = seen().filter(|row| !is_heading(row, columns));
+            let rows = seen().filter(|row| !is_heading(row, columns, order));
             if order.box_side() == 2 && hint.order.is_none() && is_row_of_16(rows, columns) {
                 continue;
             }
@@ -175,7 +177,7 @@ pub(super) fn find(text: &[u8], hint: &Hint) -> Option<(Columns, Order, bool)> {
             let mut grid = Grid::empty(order);
             let is_good: Vec<bool> = seen().map(|row| read_row(&format, row, &mut grid).is_ok()).collect();
             let good = is_good.iter().filter(|&&is_good| is_good).count();
-            let is_heading = |row| fields(row, delimiter).count() == width && is_heading(row, columns);
+            let is_heading = |row| is_heading(row, columns, order);
             let has_heading = is_good.first() == Some(&false) && seen().next().is_some_and(is_heading);
             if 2 * good > total - usize::from(has_heading) {
                 return Some((columns, order, has_heading));
@@ -185,9 +187,14 @@ pub(super) fn find(text: &[u8], hint: &Hint) -> Option<(Columns, Order, bool)> {
     None
 }
 
-/// Whether the cells of a row are the numbers of columns, or names.
-fn is_heading(row: &[u8], columns: Columns) -> bool {
-    let names = || fields(row, columns.delimiter).skip(columns.puzzle);
+/// Whether the cells of a row are the numbers of columns, or names. One more field may be behind
+/// them.
+fn is_heading(row: &[u8], columns: Columns, order: Order) -> bool {
+    let fields = || fields(row, columns.delimiter).skip(columns.puzzle);
+    let names = || fields().take(order.cells());
+    if !(order.cells()..=order.cells() + 1).contains(&fields().count()) {
+        return false;
+    }
     let is_number = |(at, name): (usize, &[u8])| name == at.to_string().as_bytes();
     names().enumerate().all(is_number)
         || names().zip(1..).all(|(name, at)| is_number((at, name)))
@@ -251,6 +258,46 @@ mod tests {
             read_all(&bad)[3..],
             ["Line 4 has the wrong length.", "Line 5 has an invalid character. It is '5' in column 1."]
         );
+    }
+
+    /// Whatever is behind the cells of a row, it spoils that row only, and no heading.
+    #[test]
+    fn a_row_that_is_too_long_is_an_error_in_its_place() {
+        let cells = ["1", "2", "0", "0", "0", "0", "1", "0", "0", "0", "0", "0", "0", "0", "0", "0"];
+        let names: Vec<String> = (1..=16).map(|at| format!("cell{at}")).collect();
+        let sound = "12....1.........".to_owned();
+        for (between, more) in [
+            (",", ",1,2"),
+            (",", ",3"),
+            (",", ",,,,"),
+            (",", ",1,2,0,0,0,0,1,0,0,0,0,0,0,0,0,0"),
+            (" ", " # a comment"),
+            (";", ";;1"),
+            ("\t", "\t1"),
+        ] {
+            let row = cells.join(between) + "\n";
+            let long = cells.join(between) + more + "\n";
+            for bad in 0..5 {
+                let rows: Vec<&str> = (0..5).map(|at| if at == bad { &*long } else { &*row }).collect();
+                for heading in ["", &(names.join(between) + "\n")] {
+                    let line = bad + if heading.is_empty() { 1 } else { 2 };
+                    let mut wanted = vec![sound.clone(); 5];
+                    wanted[bad] = format!("Line {line} has the wrong length.");
+                    let text = heading.to_owned() + &rows.concat();
+                    assert_eq!(read_all(&text), wanted, "{text}");
+                }
+            }
+        }
+        // A comma at the end of some rows, or of the heading too.
+        let row = cells.join(",") + "\n";
+        let heading = names.join(",");
+        for text in [
+            format!("{heading}\n{row}{row}{},\n", row.trim_end()),
+            format!("{heading},\n{row}{row}{},\n", row.trim_end()),
+            format!("{heading},note\n{}", format!("{},\n", row.trim_end()).repeat(3)),
+        ] {
+            assert_eq!(read_all(&text), vec![sound.clone(); 3], "{text}");
+        }
     }
 
     /// Cells are written so that the same alphabet reads them: where it has no digits for values, or

@@ -4,7 +4,9 @@
 //! A blank is no character there, so a cell is known by its place between the bars. A line of
 //! nothing but bars and spaces is then a row of blanks, and in other texts a ruler; so a text is
 //! read that way only if it can be nothing else: all rows fit one layout, no cell is another blank,
-//! all values are readable, and the rows come in whole puzzles.
+//! all values are readable, and the rows come in whole puzzles, but for a few that are damaged.
+
+use std::ops::Range;
 
 use super::lines::{characters, offset, puzzle_lines};
 use super::row_lines::{LineKind, RowStyle, classify};
@@ -256,6 +258,8 @@ struct Drawing<'a> {
     rows: Vec<&'a [u8]>,
     /// The numbers of rows between blank lines and titles.
     runs: Vec<usize>,
+    /// The same where two rulers, one below the other, are as good as a blank line.
+    runs_between_rulers: Vec<usize>,
     /// Whether it is the beginning of a longer text.
     goes_on: bool,
 }
@@ -266,29 +270,58 @@ impl<'a> Drawing<'a> {
         if !text.iter().any(|&byte| byte == b'|' || byte == 0xE2) {
             return None;
         }
-        let (mut rows, mut runs, mut run) = (Vec::new(), Vec::new(), 0);
+        let mut rows = Vec::new();
+        let (mut runs, mut runs_between_rulers) = (vec![0], vec![0]);
+        let mut is_below_ruler = false;
         for line in text.split(|&byte| byte == b'\n') {
             if is_bars_and_cells(line) && puzzle_lines(line).next().is_some() {
                 rows.push(line);
-                run += 1;
+                for runs in [&mut runs, &mut runs_between_rulers] {
+                    *runs.last_mut()? += 1;
+                }
+                is_below_ruler = false;
                 continue;
             }
             match classify(line, RowStyle::default()) {
                 LineKind::Row | LineKind::Words => return None,
-                LineKind::Comment | LineKind::Ruler => {}
+                LineKind::Comment => {}
+                LineKind::Ruler if !is_below_ruler => is_below_ruler = true,
+                LineKind::Ruler => runs_between_rulers.push(0),
                 LineKind::Blank | LineKind::Title | LineKind::Section(_) => {
-                    runs.push(std::mem::take(&mut run));
+                    runs.push(0);
+                    runs_between_rulers.push(0);
+                    is_below_ruler = false;
                 }
             }
         }
-        runs.push(run);
         runs.retain(|&rows| rows > 0);
-        (!rows.is_empty()).then_some(Self { rows, runs, goes_on })
+        runs_between_rulers.retain(|&rows| rows > 0);
+        (!rows.is_empty()).then_some(Self { rows, runs, runs_between_rulers, goes_on })
     }
 
-    /// The layouts of orders of which the rows may be whole puzzles.
+    /// The layouts of orders of which the rows may be puzzles.
     fn layouts(&self, hint: &Hint) -> impl Iterator<Item = BarLayout> {
-        BarLayout::all(hint.order).filter(|layout| self.has_whole_puzzles(layout.order))
+        BarLayout::all(hint.order).filter(|layout| self.puzzles(layout.order).is_some())
+    }
+
+    /// Where the rows of each puzzle are. `None` if the rows are no puzzles of this order.
+    ///
+    /// If a few puzzles have lost a row, have one too many or a blank line inside, it is the rows of
+    /// the others.
+    fn puzzles(&self, order: Order) -> Option<Vec<Range<usize>>> {
+        let (side, all) = (order.side(), self.rows.len());
+        if self.has_whole_puzzles(order) {
+            return Some((0..all).step_by(side).map(|first| first..all.min(first + side)).collect());
+        }
+        [&self.runs, &self.runs_between_rulers].into_iter().find_map(|runs| {
+            let mut end = 0;
+            let runs = runs.iter().map(|rows| {
+                end += rows;
+                end - rows..end
+            });
+            let puzzles: Vec<Range<usize>> = runs.filter(|run| run.len() == side).collect();
+            (2 * puzzles.len() * side > all).then_some(puzzles)
+        })
     }
 
     /// Whether there are whole puzzles between blank lines, or the bands of one.
@@ -307,10 +340,11 @@ impl<'a> Drawing<'a> {
     fn is_likely(&self, layout: BarLayout, cells: &[Vec<&[u8]>], hint: &Hint) -> bool {
         let BarLayout { order, is_framed, spacing } = layout;
         let side = order.side();
+        let Some(puzzles) = self.puzzles(order) else { return false };
         // White space around the values of cells that are drawn several lines high, or between
         // bands.
         let values: Vec<usize> = cells.iter().map(|row| count_values(row)).collect();
-        let mut bands = values.chunks(side).flat_map(|puzzle| puzzle.chunks(order.box_side()));
+        let mut bands = puzzles.iter().flat_map(|rows| values[rows.clone()].chunks(order.box_side()));
         if bands.any(|band| band.iter().filter(|&&values| values == 0).count() > 1) {
             return false;
         }
@@ -328,7 +362,7 @@ impl<'a> Drawing<'a> {
         let alphabets = hint.alphabet.as_ref().map_or(&alphabets[..], std::slice::from_ref);
         alphabets.iter().any(|alphabet| {
             let format = Format::new(Notation::Grid, order, alphabet.clone());
-            format.is_ok_and(|format| has_puzzles(&format, cells, self.runs.len()))
+            format.is_ok_and(|format| has_puzzles(&format, cells, &puzzles, self.runs.len()))
         })
     }
 }
@@ -339,30 +373,28 @@ fn count_values(cells: &[&[u8]]) -> usize {
 }
 
 /// Whether nearly all cells are values of this format, none is another blank than a space, and the
-/// rows keep the rules. Where `runs` says that each puzzle has blank lines around it, they need not,
-/// because it cannot begin anywhere else.
-fn has_puzzles(format: &Format, rows: &[Vec<&[u8]>], runs: usize) -> bool {
-    let side = format.order().side();
-    let are_apart = rows.len() == runs * side;
+/// rows of each puzzle keep the rules. Where `runs` says that each puzzle has blank lines around it,
+/// or some rows are in no puzzle, they need not, because a puzzle cannot begin anywhere else.
+fn has_puzzles(format: &Format, rows: &[Vec<&[u8]>], puzzles: &[Range<usize>], runs: usize) -> bool {
+    let order = format.order();
+    let are_apart = puzzles.len() * order.side() < rows.len() || rows.len() == runs * order.side();
     let (mut values, mut errors) = (0, 0);
-    for puzzle in rows.chunks(side) {
-        let mut grid = Grid::empty(format.order());
-        for (digit, cell) in grid.digits_mut().iter_mut().zip(puzzle.iter().flatten()) {
-            if cell.is_empty() {
-                continue;
-            }
-            values += 1;
-            match read_cell(format, cell) {
-                Some(0) => return false,
-                Some(value) => *digit = value,
-                None => errors += 1,
-            }
-        }
-        if !are_apart && !grid.keeps_rules() {
-            return false;
+    for cell in rows.iter().flatten().filter(|cell| !cell.is_empty()) {
+        values += 1;
+        match read_cell(format, cell) {
+            Some(0) => return false,
+            Some(_) => {}
+            None => errors += 1,
         }
     }
-    errors * VALUES_AN_ERROR <= values
+    let keeps_rules = |puzzle: &Range<usize>| {
+        let mut grid = Grid::empty(order);
+        for (digit, cell) in grid.digits_mut().iter_mut().zip(rows[puzzle.clone()].iter().flatten()) {
+            *digit = read_cell(format, cell).unwrap_or(0);
+        }
+        grid.keeps_rules()
+    };
+    errors * VALUES_AN_ERROR <= values && (are_apart || puzzles.iter().all(keeps_rules))
 }
 
 #[cfg(test)]
@@ -376,15 +408,19 @@ mod tests {
     /// The puzzles of a text, if it is read as rows with spaces for blanks.
     fn read(text: &str) -> Option<Vec<String>> {
         find(text.as_bytes(), false, &Hint::default())?;
+        Some(answers(text))
+    }
+
+    /// The puzzles of a text, with the error of each bad one in its place.
+    fn answers(text: &str) -> Vec<String> {
         let format = detect(text.as_bytes(), &Hint::default()).unwrap().format;
         assert_eq!(format.notation(), Notation::Grid, "{text}");
         let (mut grid, mut found) = (Grid::empty(format.order()), Vec::new());
         let mut records = Records::new(&format, text.as_bytes(), 1);
         while let Some(record) = records.read(&mut grid) {
-            assert_eq!(record.error, None, "{text}");
-            found.push(grid.to_string());
+            found.push(record.error.map_or_else(|| grid.to_string(), |error| error.to_string()));
         }
-        Some(found)
+        found
     }
 
     /// A puzzle with a space for each blank, drawn by `row`, with `ruler` around each band.
@@ -484,6 +520,52 @@ mod tests {
             "| a | b | c | d |\n| 1 | x | 2 |   |\n| 2 | y | 3 |   |\n| 3 | z  | 4 |   |\n".to_owned(),
         ] {
             assert_eq!(crooked(&other), None, "{other}");
+        }
+    }
+
+    /// A puzzle that has lost a row, has one twice or a blank line inside is an error in its place,
+    /// and no other.
+    #[test]
+    fn a_damaged_puzzle_spoils_no_other() {
+        let ruler = "+-------+-------+-------+";
+        let framed = |puzzle: &str| draw(puzzle, ruler, |row| format!("| {} |", boxes(row, " ").join(" | ")));
+        let cells = |puzzle: &str| {
+            draw(puzzle, "├───┼───┤", |row| format!("│ {} │", row.join(" │ ")))
+        };
+        let other: String = PUZZLE.chars().rev().collect();
+        for draw in [&framed as &dyn Fn(&str) -> String, &cells] {
+            // Between puzzles is a blank line, a title or the ruler below one and that above the next.
+            for between in ["\n", "Grid 7\n", ""] {
+                let sound = [draw(PUZZLE), draw(&other), draw(PUZZLE), draw(&other), draw(PUZZLE)];
+                let solved: Vec<&str> = [PUZZLE, &other].into_iter().cycle().take(5).collect();
+                for bad in [0, 2, 4] {
+                    for row in [0, 1, 2, 8] {
+                        for damage in ["", "twice", "\n"] {
+                            let mut lines: Vec<&str> = sound[bad].lines().collect();
+                            let rows = (0..lines.len()).filter(|&at| is_bars_and_cells(lines[at].as_bytes()));
+                            let at = rows.clone().nth(row).unwrap();
+                            match damage {
+                                "" => drop(lines.remove(at)),
+                                "twice" => lines.insert(at, lines[at]),
+                                _ => lines.insert(at, ""),
+                            }
+                            let mut drawn = sound.clone();
+                            drawn[bad] = lines.join("\n") + "\n";
+                            let text = drawn.join(between);
+                            let found = answers(&text);
+                            // The damaged one may be in two, or whole if the blank line is between bands.
+                            let more = found.len() - 4;
+                            assert!((1..=2).contains(&more), "{found:?}: {text}");
+                            let others = [&found[..bad], &found[bad + more..]].concat();
+                            assert_eq!(others, [&solved[..bad], &solved[bad + 1..]].concat(), "{text}");
+                            let is_error = |found: &String| found.ends_with("has the wrong length.");
+                            let damaged = &found[bad..bad + more];
+                            let is_whole = damage == "\n" && (row % 3 == 0 || row == 1);
+                            assert_eq!(!damaged.iter().any(is_error), is_whole, "{damaged:?}: {text}");
+                        }
+                    }
+                }
+            }
         }
     }
 

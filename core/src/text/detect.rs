@@ -222,12 +222,16 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
     let is_good = |line| fit(&format, line) > 0;
     // What follows an overlong line has not been seen.
     let sees_enough = !goes_on || sample.contains(&b'\n');
-    let misfit =
-        if is_told || may_be_one || !sees_enough || lines().any(is_good) && notation != Notation::Grid {
-            None
-        } else {
-            Misfit::find(&format, text, goes_on, hint).map(|misfit| misfit.below(lines_above))
-        };
+    let shows_puzzles = lines().any(is_good) && notation != Notation::Grid;
+    let misfit = if is_told || may_be_one || shows_puzzles {
+        None
+    } else if let Some(misfit) = Misfit::of_line_ends(&format, sample) {
+        Some(misfit)
+    } else if sees_enough {
+        Misfit::find(&format, text, goes_on, hint).map(|misfit| misfit.below(lines_above))
+    } else {
+        None
+    };
     Ok(Preamble { format, body, lines: lines_above, misfit })
 }
 
@@ -443,7 +447,8 @@ fn row_order(row: &[u8], style: RowStyle) -> Option<Order> {
     let are_apart = tokens(row).all(|token| length(token) <= 2 || apart::number(token).is_some());
     let count = tokens(row).count();
     let width = tokens(row).map(length).sum();
-    let apart = if are_apart { Order::from_side(count) } else { None };
+    // One group alone is all cells of its row, also if it is a number, as `000000003` is.
+    let apart = if are_apart && count > 1 { Order::from_side(count) } else { None };
     apart.or_else(|| Order::from_side(width))
 }
 
@@ -524,6 +529,17 @@ mod tests {
         assert_eq!(winner(&[4, 9, 9]), Some(9));
         assert_eq!(winner(&[9, 4, 4, 9, 25]), Some(9));
         assert_eq!(winner(&[4, 9, 25]), Some(4));
+    }
+
+    #[test]
+    fn a_row_of_zeros_before_one_value_has_all_its_cells() {
+        for side in [4, 9, 16, 25] {
+            for at in 0..side {
+                let row = "0".repeat(at) + "3" + &"0".repeat(side - at - 1);
+                let order = row_order(row.as_bytes(), RowStyle::default());
+                assert_eq!(order.map(Order::side), Some(side), "{row}");
+            }
+        }
     }
 
     #[test]

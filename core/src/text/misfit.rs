@@ -32,6 +32,8 @@ enum What {
     Section,
     /// Rows between bars with spaces for blanks, of which this line is drawn otherwise than so many.
     Crooked { alike: usize },
+    /// Lines that end in carriage returns alone.
+    CarriageReturns,
     /// Cells with all candidates.
     Candidates,
     /// A cell among cells with candidates that has something else.
@@ -87,6 +89,15 @@ impl Misfit {
             }
             what => Self { line, what },
         })
+    }
+
+    /// The misfit of a text, with all that is above its puzzles, that has carriage returns for line
+    /// ends. `None` for other texts, and in notations that may be read all the same.
+    pub(super) fn of_line_ends(format: &Format, sample: &[u8]) -> Option<Self> {
+        let line = sample.trim_ascii();
+        let may_be_read = format.notation == Notation::Jsonl || format.notation.facts().shows_puzzles;
+        (!may_be_read && line.contains(&b'\r') && !line.contains(&b'\n'))
+            .then_some(Self { line: 1, what: What::CarriageReturns })
     }
 
     /// Whether it may be a text of puzzles all the same, in a notation, size or column that was not
@@ -216,12 +227,15 @@ impl What {
                 return Self::Section;
             }
         }
-        let groups: Vec<&[u8]> = tokens(first).collect();
-        let mut cells = groups.iter().flat_map(|group| characters(group));
-        if groups.len() > 1 && cells.all(|cell| rows::read_cell(format, cell).is_some()) {
-            let cells = groups.iter().flat_map(|group| characters(group)).count();
-            if Order::from_cells(cells).is_some_and(|order| order.side() > 4 && groups.len() < cells) {
-                return Self::Groups { cells, groups: groups.len() };
+        let fields = |delimiter: u8| first.split(move |&byte| byte == delimiter).map(<[u8]>::trim_ascii);
+        for groups in [tokens(first).collect(), fields(b',').collect(), fields(b';').collect::<Vec<&[u8]>>()]
+        {
+            let cells = || groups.iter().flat_map(|group| characters(group));
+            if groups.len() > 1 && cells().all(|cell| rows::read_cell(format, cell).is_some()) {
+                let (cells, groups) = (cells().count(), groups.len());
+                if Order::from_cells(cells).is_some_and(|order| order.side() > 4 && groups < cells) {
+                    return Self::Groups { cells, groups };
+                }
             }
         }
         // What a user may have meant as cells has nothing but values and blanks.
@@ -245,7 +259,11 @@ impl What {
         };
         let rows = |cells| lines().filter(|line| row(line) == Some(cells)).count();
         match (row(first), count(first)) {
-            (Some(cells), _) if cells > 1 && cells < 32 && (rows(cells) >= cells || rows(cells) > 3) => {
+            (Some(cells), _)
+                if (2..32).contains(&cells)
+                    && Order::from_side(cells).is_none()
+                    && (rows(cells) >= cells || rows(cells) > 3) =>
+            {
                 Self::Rows { cells }
             }
             (_, Some(cells)) if cells > 1 => {
@@ -293,6 +311,11 @@ impl fmt::Display for Misfit {
                 f,
                 "Line {line} is drawn otherwise than {alike} other rows; spaces are read as blanks only if \
                  all rows are drawn alike, so move its cells below theirs."
+            ),
+            What::CarriageReturns => write!(
+                f,
+                "Line {line} goes on behind carriage returns; a line ends in a newline, so convert line ends \
+                 of old Macs, as tr '\\r' '\\n' does."
             ),
             What::Candidates => write!(
                 f,
@@ -342,6 +365,10 @@ mod tests {
     #[test]
     fn what_is_no_puzzle_is_said() {
         let six = "1 . . 4 . .\n".repeat(6);
+        let rows_on_a_line =
+            "53..7.... 6..195... .98....6. 8...6...3 4..8.3..1 7...2...6 .6....28. ...419..5 ....8..79\n";
+        let old_line_ends = "Line 1 goes on behind carriage returns; a line ends in a newline, so convert line \
+                             ends of old Macs, as tr '\\r' '\\n' does.";
         let marks = "5 3 4679 | 268 7 2468 | 1489 1249 248\n";
         let cases = [
             (".".repeat(80), "Line 1 has 80 cells; a 9x9 puzzle has 81."),
@@ -349,8 +376,7 @@ mod tests {
             (six.clone(), "Line 1 is a row of 6 cells; a row of a puzzle has 4, 9, 16 or 25."),
             (six.replace(' ', ""), "Line 1 is a row of 6 cells; a row of a puzzle has 4, 9, 16 or 25."),
             (
-                "53..7.... 6..195... .98....6. 8...6...3 4..8.3..1 7...2...6 .6....28. ...419..5 ....8..79\n"
-                    .repeat(3),
+                rows_on_a_line.repeat(3),
                 "Line 1 has 81 cells in 9 groups; a puzzle on a line has nothing between its cells.",
             ),
             (
@@ -401,6 +427,20 @@ mod tests {
                 "q........".to_owned() + &"1........".repeat(80),
                 "Line 1 has \"q\" among cells with candidates, which are different digits.",
             ),
+            (
+                rows_on_a_line.replace(' ', ",").repeat(10),
+                "Line 1 has 81 cells in 9 groups; a puzzle on a line has nothing between its cells.",
+            ),
+            (
+                rows_on_a_line.replace(' ', "; ").replace('.', "0"),
+                "Line 1 has 81 cells in 9 groups; a puzzle on a line has nothing between its cells.",
+            ),
+            // A row of a puzzle by itself, with something else behind it.
+            ("53..7....,q\n".repeat(9), "Line 1 has 9 cells; a 4x4 puzzle has 16."),
+            (format!("{}\r", ".".repeat(81)).repeat(3), old_line_ends),
+            (format!("{}\r", ".".repeat(81)).repeat(3000), old_line_ends),
+            (format!("puzzle,rating\r{},1\r", ".".repeat(81)), old_line_ends),
+            ("53..7....\r".repeat(9), old_line_ends),
             ("<html>\n<body>\n".to_owned(), "Line 1 begins like HTML or XML."),
             (
                 "[{\"puzzle\":\"1\"},\n{\"puzzle\":\"2\"}]\n".to_owned(),

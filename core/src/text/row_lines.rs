@@ -17,7 +17,7 @@ pub(super) enum LineKind {
     Row,
     /// The title of the next puzzle.
     Title,
-    /// Words, none of which is a cell.
+    /// Words, none of which is a cell, or the number of a puzzle.
     Words,
     /// The beginning of a section, and whether it is the puzzle.
     Section(bool),
@@ -50,6 +50,8 @@ pub(super) struct RowStyle {
     pub(super) words: bool,
     /// Whether there is a section of the puzzle, so that the other sections are none.
     pub(super) sections: bool,
+    /// Whether no row has a `.`, so that `3.` is the number of a puzzle.
+    pub(super) ordinals: bool,
 }
 
 impl RowStyle {
@@ -72,6 +74,10 @@ impl RowStyle {
     pub(super) fn of_text(mut self, text: &[u8], goes_on: bool, order: Order) -> Self {
         let is_puzzle = |line| classify(looked_at(line), self) == LineKind::Section(true);
         self.sections = text.contains(&b'[') && text.split(|&byte| byte == b'\n').any(is_puzzle);
+        let ordinals = Self { ordinals: true, ..self };
+        let is_row = |line: &&[u8]| classify(line, ordinals) == LineKind::Row;
+        let mut rows = text.split(|&byte| byte == b'\n').map(looked_at).filter(is_row);
+        self.ordinals = !rows.any(|row| row.contains(&b'.'));
         self.gaps = has_gaps(text, goes_on, order, self);
         self
     }
@@ -83,7 +89,16 @@ const TITLES: [&[u8]; 8] = [b"grid", b"puzzle", b"sudoku", b"game", b"board", b"
 /// Tags of forums around what is copied.
 const TAGS: [&[u8]; 7] = [b"code", b"quote", b"spoiler", b"pre", b"tt", b"mono", b"hide"];
 
-/// The kind of a line that is a name in brackets. `None` for another line.
+/// A name without the number at its end: `Easy` of `Easy 3` and `Easy #3`.
+fn trim_number(name: &[u8]) -> &[u8] {
+    let end = name.iter().rposition(|byte| !byte.is_ascii_digit()).map_or(0, |last| last + 1);
+    let words = &name[..end];
+    let words = words.strip_suffix(b"#").unwrap_or(words);
+    if words.len() < name.len() { words.trim_ascii_end() } else { name }
+}
+
+/// The kind of a line that is a name in brackets, with a number or without. `None` for another
+/// line.
 fn bracketed(line: &[u8], style: RowStyle) -> Option<LineKind> {
     let name = line.trim_ascii().strip_prefix(b"[")?.strip_suffix(b"]")?;
     let is_name = |name: &[u8]| name.iter().all(|b| b.is_ascii_alphabetic() || *b == b' ');
@@ -91,9 +106,13 @@ fn bracketed(line: &[u8], style: RowStyle) -> Option<LineKind> {
     if let Some(tag) = name.strip_prefix(b"/") {
         return is_tag(tag).then_some(LineKind::Blank);
     }
-    if !is_name(name) {
+    let words = trim_number(name);
+    // A row of an array may end in a number, too.
+    let may_be_row = words.len() < name.len() && (words.len() < 2 || style.is_side(tokens(name).count()));
+    if may_be_row || !is_name(words) {
         return None;
     }
+    let name = words;
     Some(match name {
         name if name.eq_ignore_ascii_case(b"puzzle") => LineKind::Section(true),
         name if style.sections || name.eq_ignore_ascii_case(b"state") => LineKind::Section(false),
@@ -109,23 +128,55 @@ fn is_fence(line: &[u8]) -> bool {
     ticks >= 3 && line[ticks..].iter().all(|byte| byte.is_ascii_alphanumeric() || b" -_".contains(byte))
 }
 
-/// Whether a line is of words and cannot be meant as a row: it has letters and no other characters
-/// but punctuation around words, one word is more than blanks, and it has not as many characters as
-/// a row has cells.
+/// Whether a line is of words and cannot be meant as a row: it has words, at most as many numbers,
+/// and no other characters but punctuation around them, one word is more than blanks, and it has not
+/// as many characters as a row has cells.
 fn is_words(line: &[u8], style: RowStyle) -> bool {
-    const PUNCTUATION: &[char] = &[',', '.', ':', ';', '!', '?', '(', ')', '"', '\''];
+    const PUNCTUATION: &[char] = &[',', '.', ':', ';', '!', '?', '(', ')', '"', '\'', '#'];
     let Ok(text) = std::str::from_utf8(line) else { return false };
-    let mut has_word = false;
+    let (mut has_word, mut words, mut numbers) = (false, 0, 0);
     for token in text.split_whitespace() {
         let word = token.trim_matches(PUNCTUATION);
         let is_blank = |c: char| matches!(c, 'x' | 'X');
-        if word.is_empty() || !word.chars().all(char::is_alphabetic) {
+        if word.is_empty() {
             return false;
         }
-        has_word |= word.chars().count() > 2 && !word.chars().all(is_blank);
+        if word.bytes().all(|byte| byte.is_ascii_digit()) {
+            numbers += 1;
+        } else if word.chars().all(char::is_alphabetic) {
+            words += 1;
+        } else {
+            return false;
+        }
+        has_word |= word.chars().count() > 2 && !word.chars().all(|c| is_blank(c) || c.is_ascii_digit());
     }
     let width = text.chars().filter(|c| !c.is_whitespace()).count();
-    has_word && !style.is_side(width)
+    has_word && numbers <= words && !style.is_side(width)
+}
+
+/// The length of `2024-01-05`.
+const LONGEST_DATE: usize = 10;
+
+/// Whether a line is the number of a puzzle, such as `(3)`, or a date, and cannot be meant as a row.
+fn is_number_or_date(line: &[u8], style: RowStyle) -> bool {
+    let is_number = |digits: &[u8]| matches!(digits.len(), 1..=4) && digits.iter().all(u8::is_ascii_digit);
+    let line = line.trim_ascii();
+    if line.len() > LONGEST_DATE || style.side.is_none_or(|side| side == line.len()) {
+        return false;
+    }
+    match line {
+        [b'(', number @ .., b')'] | [number @ .., b')'] => is_number(number),
+        [number @ .., b':'] => !style.drawn_values.contains(&b':') && is_number(number),
+        [number @ .., b'.'] => style.ordinals && is_number(number),
+        _ => {
+            let is_date = |delimiter: u8| {
+                let parts: Vec<&[u8]> = line.split(|&byte| byte == delimiter).collect();
+                let has_year = parts.iter().any(|part| part.len() == 4);
+                parts.len() == 3 && has_year && parts.into_iter().all(is_number)
+            };
+            is_date(b'/') || !style.dashes && is_date(b'-')
+        }
+    }
 }
 
 /// The kind of a line.
@@ -146,12 +197,15 @@ pub(super) fn classify(line: &[u8], style: RowStyle) -> LineKind {
     }
     if first[0].is_ascii_alphabetic() {
         let word = tokens(line).next().unwrap_or_default();
-        let word = word.strip_suffix(b":").unwrap_or(word);
+        let word = word.strip_suffix(b":").or_else(|| word.strip_suffix(b".")).unwrap_or(word);
         if TITLES.iter().any(|title| word.eq_ignore_ascii_case(title)) {
             return LineKind::Title;
         }
     }
     if style.words && (first[0].is_ascii_alphabetic() || !first[0].is_ascii()) && is_words(line, style) {
+        return LineKind::Words;
+    }
+    if (first[0] == b'(' || first[0].is_ascii_digit()) && is_number_or_date(first, style) {
         return LineKind::Words;
     }
     let is_row = style.bars.is_some() && is_bars_and_cells(line);
@@ -258,25 +312,30 @@ fn is_empty_row(line: &[u8], style: RowStyle) -> bool {
     separated(line, style).is_some_and(|fields| fields.iter().all(|field| field.is_empty()))
 }
 
-/// Whether empty rows are between puzzles and not in them: most rows between two of them are whole
-/// puzzles.
+/// Whether empty rows are between puzzles and not in them: between two of them, or one and another
+/// line that is no row, are mostly whole puzzles.
 fn has_gaps(text: &[u8], goes_on: bool, order: Order, style: RowStyle) -> bool {
-    let (mut runs, mut run, mut has_empty) = (Vec::new(), 0_usize, false);
-    for line in text.split(|&byte| byte == b'\n').map(looked_at) {
-        let is_row = classify(line, style) == LineKind::Row;
-        if is_row && !is_empty_row(line, style) {
-            run += 1;
-        } else {
-            has_empty |= is_row;
-            runs.push(std::mem::take(&mut run));
+    let lines = text.split(|&byte| byte == b'\n').map(looked_at);
+    let is_row = |line| classify(line, style) == LineKind::Row;
+    // Whether each line is an empty row; `None` for a line that is no row.
+    let mut lines: Vec<Option<bool>> =
+        lines.map(|line| is_row(line).then(|| is_empty_row(line, style))).collect();
+    if goes_on {
+        // More rows may follow the last ones.
+        lines.truncate(lines.iter().rposition(|&line| line != Some(false)).map_or(0, |last| last + 1));
+    }
+    let (mut whole, mut others) = (0, 0);
+    let mut count = |is_whole: bool| if is_whole { whole += 1 } else { others += 1 };
+    // Where puzzles are apart by other lines and have no empty row, they show nothing.
+    for rows in lines.split(Option::is_none).filter(|rows| rows.contains(&Some(true))) {
+        // Empty rows alone may be a puzzle without clues.
+        if !rows.contains(&Some(false)) {
+            count(!rows.len().is_multiple_of(order.side()));
         }
+        let runs = rows.split(|&row| row == Some(true)).filter(|run| !run.is_empty());
+        runs.for_each(|run| count(run.len().is_multiple_of(order.side())));
     }
-    if !goes_on {
-        runs.push(run);
-    }
-    runs.retain(|&run| run > 0);
-    let whole = runs.iter().filter(|run| run.is_multiple_of(order.side())).count();
-    has_empty && 2 * whole > runs.len()
+    whole > others
 }
 
 /// A field without white space and quotes around it.
@@ -313,6 +372,15 @@ mod tests {
             ("[State]\r", LineKind::Section(false)),
             ("[Grid]", LineKind::Title),
             ("[Very easy]", LineKind::Title),
+            ("[Easy 12]", LineKind::Title),
+            ("[Easy #1]", LineKind::Title),
+            ("[Puzzle 2]", LineKind::Section(true)),
+            ("[State 2]", LineKind::Section(false)),
+            ("[1]", LineKind::Row),
+            ("[1 2 3 4]", LineKind::Row),
+            ("[nan nan nan 4]", LineKind::Row),
+            ("No. 1", LineKind::Title),
+            ("(1)", LineKind::Row),
             (" [code]", LineKind::Blank),
             ("[/CODE]\r", LineKind::Blank),
             ("[/1]", LineKind::Row),
@@ -332,6 +400,28 @@ mod tests {
             let wanted = if words.starts_with('(') { LineKind::Row } else { LineKind::Words };
             assert_eq!(classify(words.as_bytes(), nine), wanted, "{words}");
         }
+        for words in ["Level 1", "Easy #2:", "Level 1 of many", "(1)", "12)", "3:", "2024-01-05", "5/1/2024"]
+        {
+            assert_eq!(classify(words.as_bytes(), nine), LineKind::Words, "{words}");
+        }
+        for row in [
+            "Level 1234",
+            "xxx 1",
+            "1 2 3",
+            "1.",
+            "1-2-3",
+            "(1",
+            "12345)",
+            "1.2.2024",
+            "L1 2",
+            "1 Easy",
+            "Easy 1 2 3",
+        ] {
+            assert_eq!(classify(row.as_bytes(), nine), LineKind::Row, "{row}");
+        }
+        let ordinals = RowStyle { ordinals: true, ..nine };
+        assert_eq!(classify(b"1.", ordinals), LineKind::Words);
+        assert_eq!(classify(b"53..7....", ordinals), LineKind::Row);
         for row in ["xxx xx", "x x x", "abcdefghi", "abc def ghi", "lO.3.S", "a b c d", "Sudoku2", "Number1"]
         {
             assert_eq!(classify(row.as_bytes(), nine), LineKind::Row, "{row}");

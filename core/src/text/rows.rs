@@ -15,7 +15,8 @@
 //! those of any other section in a text with a `[Puzzle]`.
 //!
 //! Forum tags such as `[code]` and fences of three backticks are blank lines. A line of words is a
-//! title above the first row of a puzzle, and below it a row that cannot be read.
+//! title above the first row of a puzzle, and below it a row that cannot be read; so are words with
+//! a number, such as `Level 3`, a number that is marked as one, such as `(3)`, and a date.
 
 use super::alphabet::INVALID;
 use super::apart;
@@ -615,6 +616,113 @@ mod tests {
                     check(drawn.join(&row(&".".repeat(side))), &wanted);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_row_of_empty_fields_is_a_row_where_puzzles_are_apart_otherwise() {
+        for order in [Order::ALL[1], Order::NINE] {
+            let (side, whole) = (order.side(), six_puzzles(order));
+            let empty = ",".repeat(side - 1) + "\n";
+            let draw = |rows: &Vec<String>| {
+                let row = |row: &String| {
+                    let cells: Vec<String> =
+                        row.chars().map(|cell| cell.to_string().replace('.', "")).collect();
+                    cells.join(",") + "\n"
+                };
+                rows.iter().map(row).collect::<String>()
+            };
+            let wanted: Vec<String> = whole.iter().map(|rows| rows.concat()).collect();
+            for between in ["\n", "\n\n", "Grid 1\n", "\n# next\n"] {
+                for (bad, row) in [(0, 0), (0, 1), (3, 0), (3, 1), (5, 0), (5, 1), (5, side - 1)] {
+                    let (mut puzzles, mut wanted) = (whole.clone(), wanted.clone());
+                    puzzles[bad][row] = ".".repeat(side);
+                    wanted[bad] = puzzles[bad].concat();
+                    let drawn: Vec<String> = puzzles.iter().map(draw).collect();
+                    let text = drawn.join(between);
+                    assert_eq!(answers_to(&text), wanted, "{text}");
+                }
+                // A puzzle without clues.
+                let (mut puzzles, mut wanted) = (whole.clone(), wanted.clone());
+                puzzles[2] = vec![".".repeat(side); side];
+                wanted[2] = puzzles[2].concat();
+                let drawn: Vec<String> = puzzles.iter().map(draw).collect();
+                assert_eq!(answers_to(&drawn.join(between)), wanted);
+            }
+            // Beside blank lines, below all puzzles, and in the place of some blank lines.
+            let drawn: Vec<String> = whole.iter().map(draw).collect();
+            for text in [
+                drawn.join(&format!("{empty}\n")),
+                drawn.join(&format!("\n{empty}")),
+                drawn.join("\n") + "\n" + &empty,
+                drawn.join("\n") + &empty + &empty,
+                format!("{}{empty}{}", drawn[..2].join("\n"), drawn[2..].join("\n")),
+            ] {
+                assert_eq!(answers_to(&text), wanted, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn titles_may_have_numbers() {
+        let titles = [
+            "Level #",
+            "Easy #",
+            "Level #:",
+            "Very hard ##",
+            "Easy (#)",
+            "Easy no #",
+            "[Easy #]",
+            "[Puzzle #]",
+            "No. #",
+            "Nr. #",
+            "#)",
+            "(#)",
+            "#:",
+            "2024-01-0#",
+            "12/31/202#",
+            "Number # of many",
+        ];
+        for order in [Order::ALL[1], Order::NINE] {
+            let whole = six_puzzles(order);
+            let wanted: Vec<String> = whole.iter().map(|rows| rows.concat()).collect();
+            for title in titles {
+                for (above, below) in [("", ""), ("\n", ""), ("", "\n"), ("\n", "\n\n")] {
+                    let titled = |(rows, number): (&Vec<String>, usize)| {
+                        let title = title.replace('#', &number.to_string());
+                        format!("{title}\n{above}{}\n{below}", rows.join("\n"))
+                    };
+                    // As many characters as a row has cells may be meant as one.
+                    if title.replace(' ', "").len() == order.side() {
+                        continue;
+                    }
+                    let drawn: Vec<String> = whole.iter().zip(1..).map(titled).collect();
+                    assert_eq!(answers_to(&drawn.concat()), wanted, "{}", drawn.concat());
+                    assert_eq!(answers_to(&drawn[3]), wanted[3..4], "{}", drawn[3]);
+                    // A row that is lost spoils its own puzzle only.
+                    let mut damaged = drawn.clone();
+                    let at = damaged[2].trim_end().rfind('\n').unwrap();
+                    damaged[2].truncate(at + 1);
+                    damaged[2] += "\n";
+                    let found = answers_to(&damaged.concat());
+                    assert!(found[2].ends_with("has the wrong length."), "{found:?}");
+                    assert_eq!([&found[..2], &found[3..]].concat(), [&wanted[..2], &wanted[3..]].concat());
+                }
+            }
+            // Where no row has a dot.
+            let zeros: Vec<String> = whole
+                .iter()
+                .zip(1..)
+                .map(|(rows, number)| format!("{number}.\n{}\n", rows.join("\n").replace('.', "0")))
+                .collect();
+            assert_eq!(answers_to(&zeros.concat()), wanted, "{}", zeros.concat());
+            assert_eq!(answers_to(&zeros[0]), wanted[..1], "{}", zeros[0]);
+            // Else it may be what is left of a row.
+            let cut = "1.\n".to_owned() + &whole[0][1..].join("\n") + "\n";
+            assert_eq!(
+                answers_to(&(cut + &whole[1].join("\n"))),
+                ["Line 1 has the wrong length.", &wanted[1]]
+            );
         }
     }
 

@@ -42,13 +42,23 @@ pub(super) fn numbers(line: &[u8]) -> Result<[usize; 3], Problem> {
     Ok(numbers)
 }
 
-/// The smallest order, from 2 on, in which every number of the text is valid that is valid in any
-/// order.
+/// One of so many lines may have a number that is too large for the size, so that it is told as an
+/// error instead of making the puzzle larger.
+const LINES_AN_ERROR: usize = 8;
+
+/// The smallest order, from 2 on, in which nearly all lines are valid that are valid in any order.
+///
+/// In most lines of a larger puzzle a row, column or value is too large for smaller ones: of 16x16
+/// in four of five.
 pub(super) fn smallest_order(text: &[u8]) -> Order {
-    let all = text.split(|&b| b == b'\n').filter_map(|line| numbers(line).ok()).flatten();
-    let largest = all.filter(|&number| number <= MAX_SIDE).max();
-    let fits = |order: &Order| order.box_side() >= 2 && Some(order.side()) >= largest;
-    Order::ALL.into_iter().find(|order| largest.is_some() && fits(order)).unwrap_or(Order::NINE)
+    let lines = text.split(|&b| b == b'\n').filter_map(|line| numbers(line).ok());
+    let largest: Vec<usize> =
+        lines.filter_map(|numbers| numbers.into_iter().filter(|&number| number <= MAX_SIDE).max()).collect();
+    let fits = |order: &Order| {
+        let above = largest.iter().filter(|&&number| number > order.side()).count();
+        order.box_side() >= 2 && above * LINES_AN_ERROR <= largest.len()
+    };
+    Order::ALL.into_iter().find(|order| !largest.is_empty() && fits(order)).unwrap_or(Order::NINE)
 }
 
 /// Reads the whole text as one puzzle. Its error is the first in the order of checks.
@@ -118,5 +128,19 @@ mod tests {
         for (text, wanted) in cases {
             assert_eq!(side(text), wanted, "{text}");
         }
+        // One bad number among many makes no puzzle larger, wherever it is.
+        for bad in ["10 1 9", "1 10 9", "1 1 10", "25 1 1"] {
+            let nine: Vec<String> = (1..=9).map(|at| format!("{at} {at} {at}")).collect();
+            let small: Vec<String> = (0..8).map(|at| format!("{} {} 1", 1 + at / 4, 1 + at % 4)).collect();
+            for (lines, wanted) in [(nine, 9), (small, 4)] {
+                for at in 0..=lines.len() {
+                    let mut lines = lines.clone();
+                    lines.insert(at, bad.to_owned());
+                    assert_eq!(side(&lines.join("\n")), wanted, "{lines:?}");
+                }
+            }
+        }
+        // Two among so few may be meant.
+        assert_eq!(side("1 1 1\n2 2 2\n3 3 3\n4 4 4\n5 5 5\n6 6 6\n7 7 7\n10 8 8\n11 9 9\n"), 16);
     }
 }
