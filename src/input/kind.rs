@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt as _;
 
 use super::utf16::ByteOrder;
 use super::{InputError, npy};
-use crate::text::BYTE_ORDER_MARK;
+use crate::text::{BYTE_ORDER_MARK, skip_blank_lines};
 
 /// The most bytes by which a kind is recognised.
 const HEAD_BYTES: usize = 64;
@@ -285,6 +285,14 @@ impl ContentKind {
             Self::Compressed(Compression::Zstandard)
         }
     }
+}
+
+/// The part of a text from its first line on that is neither blank nor a comment, without a
+/// byte-order mark; empty if no such line has begun.
+pub(super) fn below_comments(text: &[u8]) -> &[u8] {
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    let below = &text[skip_blank_lines(text, false).0..];
+    if matches!(below.trim_ascii_start(), [] | [b'#', ..]) { &[] } else { below }
 }
 
 /// A stream whose first bytes have been looked at.
