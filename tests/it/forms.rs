@@ -153,6 +153,17 @@ const FORMS: &[Form] = &[
             format!("[{}]", rows.join(","))
         })
     }),
+    ("commented.json", Fate::Read, |known| {
+        table("# a list\n\n", known, |_, k| format!(" [{}]\n# next", spaced(&k.puzzle, ",")))
+    }),
+    ("commented_addresses.txt", Fate::Read, |known| {
+        table("\n# a list\n", known, |_, k| format!(" https://play.example/{}", k.puzzle))
+    }),
+    ("commented.opensudoku", Fate::Read, |known| {
+        table("\n# a list\n<opensudoku>\n", known, |_, k| {
+            format!("<game note=\"a > b\" data=\"{}\"", k.puzzle)
+        })
+    }),
     ("addresses.txt", Fate::Read, |known| {
         table("", known, |index, k| format!("https://play.example/{index}?theme=2&bd={}", k.puzzle))
     }),
