@@ -282,8 +282,8 @@ impl ContentKind {
         {
             return Some(Self::Arrays);
         }
-        let has_zero = head.iter().take(2).any(|&byte| byte == 0);
-        if !is_whole && (has_zero || head.len() < 2) {
+        let may_be_utf16 = head.len() < 2 || ByteOrder::BOTH.iter().any(|order| order.may_begin(head));
+        if !is_whole && may_be_utf16 {
             return None;
         }
         Some(ByteOrder::without_mark(head).map_or(Self::Text, Self::Utf16))
@@ -537,6 +537,18 @@ mod tests {
         assert_eq!(ContentKind::of(&little, true), Some(ContentKind::Utf16(ByteOrder::Little)));
         assert_eq!(ContentKind::of(&big, true), Some(ContentKind::Utf16(ByteOrder::Big)));
         assert_eq!(ContentKind::of(&little, false), None, "more may follow");
+        let drawn = "\u{250C}\u{2500}\u{2510}\n";
+        let wide = "\u{2554}".repeat(HEAD_BYTES);
+        for text in [drawn, &wide, "\u{2502}1\u{2502}"] {
+            let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+            let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+            assert_eq!(ContentKind::of(&little, true), Some(ContentKind::Utf16(ByteOrder::Little)));
+            assert_eq!(ContentKind::of(&big, true), Some(ContentKind::Utf16(ByteOrder::Big)));
+            assert_eq!(ContentKind::of(&little[..2], false), None, "more may follow");
+        }
+        for text in ["1%2%", "%1%2", "# %\n[", "#%\n1"] {
+            assert_eq!(ContentKind::of(text.as_bytes(), true), Some(ContentKind::Text), "{text}");
+        }
         for head in
             [&b"\0\0\0\0"[..], b"1\0\0\0", b"1\x002\x003\x001\x01", b"1\0", b"\0\x01\0\x02", b"1\x001"]
         {
