@@ -4,6 +4,8 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
+use crate::text::BYTE_ORDER_MARK;
+
 /// The bytes read at a time.
 const BUFFER_BYTES: usize = 64 * 1024;
 
@@ -44,7 +46,7 @@ impl<R: Read> Addresses<R> {
 
 /// The cells of a puzzle in an address, if there is one.
 fn cells(line: &[u8]) -> Option<&[u8]> {
-    let text = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+    let text = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).trim_ascii_start();
     if !(text.starts_with(b"https://") || text.starts_with(b"http://")) {
         return None;
     }
@@ -87,6 +89,7 @@ mod tests {
         ] {
             let cells = if address.contains("s=") { PUZZLE.replace('.', "0") } else { PUZZLE.to_owned() };
             assert_eq!(lines(&address), cells, "{address}");
+            assert_eq!(lines(&format!("\u{FEFF}\n# a\n  {address}")), format!("\u{FEFF}\n# a\n{cells}"));
             assert_eq!(
                 lines(&format!("{address}\n{PUZZLE}\n{address}\r\n")),
                 format!("{cells}\n{PUZZLE}\n{cells}\n")

@@ -6,6 +6,7 @@
 
 use std::io::{self, Read};
 
+use super::kind::below_comments;
 use crate::text::BYTE_ORDER_MARK;
 
 /// The bytes read at a time.
@@ -17,11 +18,17 @@ const HEAD_BYTES: usize = 4096;
 /// The most cells that are kept of an array: more than any puzzle has.
 const MAX_CELLS: usize = 1000;
 
+/// The fewest cells of a puzzle that is written as an array.
+const MIN_CELLS: usize = 16;
+
 /// The sides of puzzles of which rows are put together. An array of 16 may be a 4x4 puzzle too.
 const SIDES: [usize; 4] = [4, 9, 16, 25];
 
 /// The blank of the puzzles that are handed out.
 const BLANK: u8 = b'.';
+
+/// The values without quotes that are blanks.
+const NOTHING: [&[u8]; 5] = [b"None", b"null", b"NaN", b"nan", b"-1"];
 
 /// What stands for something that is no cell, so that its puzzle has an answer: an error.
 const NO_CELL: u8 = b'!';
@@ -62,7 +69,8 @@ impl<R: Read> Arrays<R> {
             let result = self.text.read(&mut self.head[old..]);
             self.head.truncate(old + result.as_ref().copied().unwrap_or(0));
             self.at_end = result? == 0;
-            if self.is_cells.is_none() && self.head.len() < HEAD_BYTES && !self.at_end {
+            let is_short = || below_comments(&self.head).len() < HEAD_BYTES;
+            if self.is_cells.is_none() && is_short() && !self.at_end {
                 continue;
             }
             let is_first = self.is_cells.is_none();
@@ -103,27 +111,37 @@ fn without_mark(text: &[u8]) -> &[u8] {
 
 /// Whether a text begins with arrays of cells: brackets, and in them numbers, short strings, and the
 /// words for nothing. Brackets may also be symbols of puzzles, so there must be something between
-/// values, and if it is the whole text all brackets must be closed.
+/// values, and if it is the whole text all brackets must be closed, or more than one puzzle of 4x4
+/// be between commas.
 fn is_like_arrays(beginning: &[u8], is_whole: bool) -> bool {
-    let beginning = without_mark(beginning);
-    let first = beginning.iter().find(|&&byte| byte != b'[' && !byte.is_ascii_whitespace());
+    let text = below_comments(beginning);
+    let first = text.iter().find(|&&byte| byte != b'[' && !byte.is_ascii_whitespace());
     let is_cell = |byte: u8| byte.is_ascii_digit() || b"-\"'nN.".contains(&byte);
     let is_value = |byte: u8| byte.is_ascii_alphanumeric() || b"-.\"'_*?".contains(&byte);
     if !first.is_some_and(|&byte| is_cell(byte)) {
         return false;
     }
-    let (mut depth, mut is_divided) = (0_usize, false);
-    for &byte in beginning {
+    let (mut depth, mut is_divided, mut commas, mut quotes) = (0_usize, false, 0, 0);
+    // Values of this line to which no bracket belongs yet.
+    let mut is_outside = false;
+    let is_comment = |line: &&[u8]| line.trim_ascii_start().starts_with(b"#");
+    for &byte in text.split_inclusive(|&byte| byte == b'\n').filter(|line| !is_comment(line)).flatten() {
         is_divided |= depth > 0 && matches!(byte, b',' | b' ' | b'\t' | b'"' | b'\'');
         match byte {
-            b'[' => depth += 1,
-            b']' if depth > 0 => depth -= 1,
-            b',' => {}
-            _ if byte.is_ascii_whitespace() || (depth > 0 && is_value(byte)) => {}
+            b'[' if !is_outside => depth += 1,
+            b']' => (depth, is_outside) = (depth.saturating_sub(1), false),
+            b',' => commas += usize::from(depth > 0),
+            b'\n' if is_outside => return false,
+            _ if byte.is_ascii_whitespace() => {}
+            _ if is_value(byte) => {
+                is_outside |= depth == 0;
+                quotes += usize::from(matches!(byte, b'"' | b'\''));
+            }
             _ => return false,
         }
     }
-    is_divided && !(is_whole && depth > 0)
+    let is_closed = depth == 0 && !is_outside;
+    is_divided && (is_closed || !is_whole || commas + 1 >= MIN_CELLS || quotes > 1)
 }
 
 /// From arrays to lines, byte by byte.
@@ -135,6 +153,8 @@ struct Converter {
     quote: Option<u8>,
     /// Whether it has begun: it may be an empty string.
     has_value: bool,
+    /// The quote of a string that seems to have ended, until the byte behind it confirms that.
+    closing: Option<u8>,
     /// The cells of the innermost array.
     row: Vec<u8>,
     /// Rows that may be those of one puzzle.
@@ -142,21 +162,79 @@ struct Converter {
     depth: usize,
     /// Whether the current line has a puzzle.
     has_puzzle: bool,
+    /// What the line that is being read has so far.
+    line: Line,
+}
+
+/// What a line has.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Line {
+    /// White space.
+    #[default]
+    Blank,
+    /// A comment, at its beginning.
+    Comment,
+    /// Anything else.
+    Values,
 }
 
 impl Converter {
     fn take(&mut self, byte: u8, lines: &mut Vec<u8>) {
-        if let Some(quote) = self.quote {
-            if byte == quote {
-                self.quote = None;
-                self.end_string(lines);
-            } else if self.value.len() < MAX_CELLS {
-                self.value.push(byte);
+        match (byte, self.line) {
+            (b'\n', _) => self.line = Line::Blank,
+            (_, Line::Comment) => return,
+            (b'#', Line::Blank) => {
+                self.line = Line::Comment;
+                return;
             }
-            return;
+            (_, Line::Blank) if !byte.is_ascii_whitespace() => self.line = Line::Values,
+            _ => {}
         }
+        if let Some(quote) = self.closing.take() {
+            if self.is_beginning_instead(quote, byte) {
+                self.end_open_string(quote, lines);
+                self.end_value();
+                self.quote = Some(quote);
+            } else {
+                self.end_string(lines);
+            }
+        }
+        match (self.quote, byte) {
+            (Some(quote), _) if byte == quote => (self.quote, self.closing) = (None, Some(quote)),
+            // Neither JSON nor Python has strings over several lines, and none of cells has commas and
+            // ends an array.
+            (Some(quote), b'\n') => {
+                let is_first = self.row.is_empty();
+                self.end_open_string(quote, lines);
+                self.end_value();
+                if is_first && self.row.len() > 1 {
+                    self.end_row(lines);
+                }
+                self.take_unquoted(byte, lines);
+            }
+            (Some(quote), b']') if self.value.contains(&b',') => {
+                self.end_open_string(quote, lines);
+                self.take_unquoted(byte, lines);
+            }
+            (Some(_), _) if self.value.len() < MAX_CELLS => self.value.push(byte),
+            (Some(_), _) => {}
+            (None, b'"' | b'\'') => (self.quote, self.has_value) = (Some(byte), true),
+            (None, _) => self.take_unquoted(byte, lines),
+        }
+    }
+
+    /// Whether a quote that seems to end a string begins another one, so that the string has lost its
+    /// closing quote: a separator is missing before `next`, and may be within the string.
+    fn is_beginning_instead(&self, quote: u8, next: u8) -> bool {
+        match next {
+            b',' | b'[' | b']' => false,
+            b'"' | b'\'' => next == quote && self.value.trim_ascii_end().ends_with(b","),
+            _ => !next.is_ascii_whitespace(),
+        }
+    }
+
+    fn take_unquoted(&mut self, byte: u8, lines: &mut Vec<u8>) {
         match byte {
-            b'"' | b'\'' => (self.quote, self.has_value) = (Some(byte), true),
             b'[' => {
                 self.end_row(lines);
                 self.depth += 1;
@@ -185,6 +263,12 @@ impl Converter {
     }
 
     fn end(&mut self, lines: &mut Vec<u8>) {
+        if self.closing.take().is_some() {
+            self.end_string(lines);
+        }
+        if let Some(quote) = self.quote {
+            self.end_open_string(quote, lines);
+        }
         self.end_row(lines);
         self.end_rows(lines);
     }
@@ -193,10 +277,8 @@ impl Converter {
     fn end_value(&mut self) {
         if std::mem::take(&mut self.has_value) {
             let value = std::mem::take(&mut self.value);
-            let cell = match &value[..] {
-                b"None" | b"null" | b"NaN" | b"nan" | b"-1" => BLANK,
-                number => cell_of(number.strip_suffix(b".0").unwrap_or(number)),
-            };
+            let is_blank = NOTHING.contains(&&value[..]);
+            let cell = if is_blank { BLANK } else { cell_of(value.strip_suffix(b".0").unwrap_or(&value)) };
             self.add_cells(&[cell]);
         }
     }
@@ -213,6 +295,24 @@ impl Converter {
                 self.add_cells(cells);
                 self.end_row(lines);
             }
+        }
+    }
+
+    /// The cells of a string without a closing quote. Its quote is kept, so that its puzzle is an
+    /// error; what follows the first value is read as if there were no quote.
+    fn end_open_string(&mut self, quote: u8, lines: &mut Vec<u8>) {
+        (self.quote, self.has_value) = (None, false);
+        let text = std::mem::take(&mut self.value);
+        let is_end = |byte: &u8| b",[]".contains(byte) || byte.is_ascii_whitespace();
+        let (first, rest) = text.split_at(text.iter().position(is_end).unwrap_or(text.len()));
+        if self.row.is_empty() && !is_cell(first) {
+            self.add_cells(&[&[quote], &first[1..]].concat());
+            self.end_row(lines);
+        } else {
+            (self.value, self.has_value) = ([&[quote], first].concat(), true);
+        }
+        for &byte in rest {
+            self.take_unquoted(byte, lines);
         }
     }
 
@@ -247,7 +347,8 @@ impl Converter {
     /// Ends the rows of a puzzle.
     fn end_rows(&mut self, lines: &mut Vec<u8>) {
         let rows = std::mem::take(&mut self.rows);
-        let fits_4x4 = |&cell: &u8| matches!(cell, b'0'..=b'4' | BLANK);
+        // What is no cell at all says nothing about the size.
+        let fits_4x4 = |&cell: &u8| matches!(cell, b'0'..=b'4' | BLANK | NO_CELL | b'"' | b'\'');
         if rows.first().is_some_and(|row| row.len() == 16) && rows.iter().flatten().all(fits_4x4) {
             for row in &rows {
                 self.write(row, lines);
@@ -261,8 +362,28 @@ impl Converter {
         if std::mem::replace(&mut self.has_puzzle, true) {
             lines.push(b'\n');
         }
-        lines.extend_from_slice(cells);
+        // A blank line and a comment would have no answer.
+        match cells {
+            [_, rest @ ..] if is_no_puzzle(cells) => lines.extend_from_slice(&[&[NO_CELL], rest].concat()),
+            _ => lines.extend_from_slice(cells),
+        }
+        // The beginning of a comment, because a short line may look like a block size or a row.
+        if cells.len() < MIN_CELLS {
+            lines.push(b'#');
+        }
     }
+}
+
+/// Whether a line of these cells would be blank or a comment.
+fn is_no_puzzle(cells: &[u8]) -> bool {
+    matches!(cells.trim_ascii_start(), [] | [b'#', ..])
+}
+
+/// Whether a value is that of a cell, rather than the cells of a row or puzzle.
+fn is_cell(value: &[u8]) -> bool {
+    value.len() <= 2
+        || NOTHING.contains(&value)
+        || value.strip_suffix(b".0").is_some_and(|number| number.iter().all(u8::is_ascii_digit))
 }
 
 /// The cell of a number, or of a symbol.
@@ -347,6 +468,47 @@ mod tests {
     }
 
     #[test]
+    fn blank_lines_and_comments_are_passed_over() {
+        let four = grid(FOUR, "0", "", ",", ",\n # of a row\n");
+        let cells = format!("\n\n\n\n\n\n{FOUR}\n");
+        for (above, lines_above) in
+            [("\n", 1), (" ", 0), (" \t\r\n  ", 1), ("# Easy [1] \"ones\n", 1), ("\n# a\n\n # b\n", 4)]
+        {
+            for mark in ["", "\u{FEFF}"] {
+                let text = format!("{mark}{above}{four}\n");
+                assert_eq!(lines(&text), "\n".repeat(lines_above) + &cells, "{text}");
+            }
+        }
+        let long = format!("#{}\n", "x".repeat(HEAD_BYTES));
+        assert_eq!(lines(&format!("{long}{four}\n{long}{four}\n")), format!("\n{cells}\n{cells}"));
+        // Nothing but comments is left as it is.
+        assert_eq!(lines(&long), long);
+    }
+
+    #[test]
+    fn texts_of_any_length_may_have_a_bracket_too_many_or_too_few() {
+        let four = grid(FOUR, "0", "", ",", ",");
+        let bads = [
+            four[1..].to_owned(),
+            four[2..].to_owned(),
+            four[..four.len() - 1].to_owned(),
+            four[..four.len() - 2].to_owned(),
+            format!("{four}]"),
+            format!("[{four}"),
+        ];
+        for bad in bads {
+            for count in [1, 60] {
+                let list = vec![format!("{bad}\n{four}\n"); count].concat();
+                let read = lines(&list);
+                assert_eq!(read.lines().filter(|line| *line == FOUR).count(), 2 * count, "{bad}: {read}");
+            }
+        }
+        for text in ["[\"1...\",\n\"2...\",\n", "[[1,0,0,0],[0,2,0,0],[0,0,3,0],[0,0,0,4]"] {
+            assert_ne!(lines(text), text);
+        }
+    }
+
+    #[test]
     fn sixteen_cells_are_a_row_only_of_larger_values() {
         let sixteen = "1A..............".to_owned() + &".".repeat(240);
         assert_eq!(lines(&grid(&sixteen, "0", "", ",", ",")), sixteen);
@@ -360,21 +522,94 @@ mod tests {
     fn what_is_no_puzzle_is_a_line_that_is_none() {
         let flat = |cells: &str| array(cells, "0", "", ",");
         assert_eq!(lines(&flat(&PUZZLE[1..])), PUZZLE[1..]);
-        assert_eq!(lines("[1, 2, 3]"), "123");
+        assert_eq!(lines("[1, 2, 3]"), "123#");
         assert_eq!(
             lines(&format!("[{}, {}]", flat(&PUZZLE[..9]), flat(&PUZZLE[..8]))),
-            format!("{}\n{}", &PUZZLE[..9], &PUZZLE[..8])
+            format!("{}#\n{}#", &PUZZLE[..9], &PUZZLE[..8])
         );
         assert_eq!(lines(&flat(PUZZLE).replacen('5', "26", 1)), format!("!{}", &PUZZLE[1..]));
         assert_eq!(lines(&flat(PUZZLE).replacen('3', "three", 1)), format!("5!{}", &PUZZLE[2..]));
+        // Nor are strings that would be dropped from a list, or give it another form.
+        for (item, line) in [("3", "3#"), ("    ", "!   #"), ("puzzle", "puzzle#"), ("20", "K#"), ("", ".#")]
+        {
+            assert_eq!(lines(&format!("[\"{item}\",\"{PUZZLE}\"]")), format!("{line}\n{PUZZLE}"));
+        }
         let endless = format!("[{}]", "1,".repeat(1 << 16));
         assert!(lines(&endless).len() <= MAX_CELLS + 1);
+    }
+
+    /// What the lines of a text with one bad puzzle are, the third of six, whose cells are these.
+    #[track_caller]
+    fn assert_third_is_bad(text: &str, cells: &str) {
+        assert_eq!(lines(text), [FOUR, FOUR, cells, FOUR, FOUR, FOUR, ""].join("\n"), "{text}");
+    }
+
+    #[test]
+    fn a_stray_quote_costs_its_puzzle_only() {
+        for quote in ["\"", "'"] {
+            // Before, behind and in the place of a cell; in one row or in several.
+            let four = grid(FOUR, "0", "", ",", ",");
+            for (bad, cells) in [
+                (four.replacen('1', &format!("{quote}1"), 1), format!("!{}", &FOUR[1..])),
+                (four.replacen('1', &format!("1{quote}"), 1), format!("!{}", &FOUR[1..])),
+                (four.replacen('2', quote, 1), format!("1{quote}{}", &FOUR[2..])),
+                (four.replacen("0]]", &format!("{quote}0]]"), 1), format!("{}!", &FOUR[..15])),
+                (four.replacen("0]]", &format!("0{quote}]]"), 1), format!("{}!", &FOUR[..15])),
+                (four.replace("[0,0,", &format!("[{quote}0,0,")), "12..!.1.!...!...".to_owned()),
+            ] {
+                // One a line, with and without an array around them, and all on one line.
+                let list = [&four, &four, &bad, &four, &four, &four].map(String::as_str);
+                assert_third_is_bad(&(list.join("\n") + "\n"), &cells);
+                assert_third_is_bad(&format!("[{}]\n", list.join(",\n")), &cells);
+                assert_third_is_bad(&format!("[{}]\n", list.join(", ")), &cells);
+            }
+            // The rows of a list may be puzzles.
+            let flat = array(FOUR, "0", "", ",");
+            let bad = flat.replacen('1', &format!("{quote}1"), 1);
+            let list = [&flat, &flat, &bad, &flat, &flat, &flat].map(String::as_str);
+            assert_third_is_bad(&format!("[{}]\n", list.join(", ")), &format!("!{}", &FOUR[1..]));
+        }
+    }
+
+    #[test]
+    fn a_lost_quote_costs_its_puzzle_only() {
+        let four = grid(FOUR, "\"\"", "", ",", ",").replace('1', "\"1\"").replace('2', "\"2\"");
+        for (lost, cells) in
+            [("\"1,", "!2..".to_owned()), ("1\",", "!2..".to_owned()), ("\"1 ", "!2..".to_owned())]
+        {
+            let bad = four.replacen("\"1\",", lost, 1);
+            let cells = format!("{cells}{}", &FOUR[4..]);
+            let list = [&four, &four, &bad, &four, &four, &four].map(String::as_str);
+            assert_third_is_bad(&(list.join("\n") + "\n"), &cells);
+            assert_third_is_bad(&format!("[{}]\n", list.join(",\n")), &cells);
+            assert_third_is_bad(&format!("[{}]\n", list.join(", ")), &cells);
+        }
+        // In a list of strings.
+        let whole = format!("\"{FOUR}\"");
+        for cells in [FOUR.to_owned(), FOUR.split("").collect::<Vec<_>>()[1..17].join(",")] {
+            let open = format!("\"{cells}");
+            let wanted = if cells == FOUR { format!("\"{}", &FOUR[1..]) } else { format!("!{}", &FOUR[1..]) };
+            let list = [&whole, &whole, &open, &whole, &whole, &whole].map(String::as_str);
+            assert_third_is_bad(&format!("[{}]\n", list.join(",\n")), &wanted);
+            assert_third_is_bad(&format!("[{}]\n", list.join(",\r\n")), &wanted);
+            assert_third_is_bad(&format!("[{}]\n", list.join(",")), &wanted);
+            assert_third_is_bad(&format!("[{}]\n", list.join(", ")), &wanted);
+        }
+        // At the end of a text, and of a row among others.
+        assert_eq!(lines(&format!("[{whole},\n\"{FOUR}")), format!("{FOUR}\n\"{}", &FOUR[1..]));
+        let rows = FOUR.as_bytes().chunks(4).map(|row| std::str::from_utf8(row).unwrap());
+        let rows = rows.map(|row| format!("\"{row}\"")).collect::<Vec<_>>();
+        let list = format!("[{}]\n", rows.join(","));
+        let bad = list.replacen("....\",", "....,", 1);
+        assert_eq!(lines(&format!("{bad}{list}")), format!("{}\"{}\n{FOUR}\n", &FOUR[..8], &FOUR[9..]));
     }
 
     #[test]
     fn other_text_in_brackets_is_left_as_it_is() {
         for text in [
             "[Puzzle]\n53..7....\n",
+            "[1]\n53..7....\n6..195...\n",
+            "[1] 53..7.... [2] 6..195...\n",
             "[{\"puzzle\": 1}]\n",
             "[[\"a\", {}]]",
             "[",

@@ -1,6 +1,8 @@
 //! Compressed inputs: their content, decompressed as it is read.
 
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
+
+use flate2::bufread::GzDecoder;
 
 use super::kind::Compression;
 
@@ -33,7 +35,7 @@ pub(super) fn decompressed(
 ) -> io::Result<Box<dyn Read + Send>> {
     let stream = BufReader::with_capacity(BUFFER_BYTES, stream);
     Ok(match compression {
-        Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(stream)),
+        Compression::Gzip => Box::new(Gzip { member: Some(GzDecoder::new(stream)) }),
         Compression::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(stream)),
         Compression::Zstandard => {
             let mut decoder = zstd::stream::read::Decoder::with_buffer(stream)?;
@@ -47,6 +49,44 @@ pub(super) fn decompressed(
             Box::new(Bounded { decoder, is_refusal: |error| error.kind() == io::ErrorKind::OutOfMemory })
         }
     })
+}
+
+/// The content of all members of a gzip stream. Zero bytes behind a member are padding, as `gzip` has
+/// it, because some devices write whole blocks only.
+struct Gzip<R> {
+    /// The member that is being read; `None` at the end.
+    member: Option<GzDecoder<R>>,
+}
+
+impl<R: BufRead> Read for Gzip<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.member {
+            let length = member.read(buffer)?;
+            if length > 0 || buffer.is_empty() {
+                return Ok(length);
+            }
+            let goes_on = !is_padding(member.get_mut())?;
+            self.member =
+                self.member.take().filter(|_| goes_on).map(|member| GzDecoder::new(member.into_inner()));
+        }
+        Ok(0)
+    }
+}
+
+/// Whether nothing but zero bytes follows. They are passed over.
+fn is_padding(stream: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        let bytes = stream.fill_buf()?;
+        if bytes.is_empty() {
+            return Ok(true);
+        }
+        let zeros = bytes.iter().position(|&byte| byte != 0);
+        let length = zeros.unwrap_or(bytes.len());
+        stream.consume(length);
+        if zeros.is_some() {
+            return Ok(false);
+        }
+    }
 }
 
 /// A decompressor that fails where it may take no more memory.

@@ -6,10 +6,13 @@ use std::os::unix::fs::FileExt as _;
 
 use super::utf16::ByteOrder;
 use super::{InputError, npy};
-use crate::text::BYTE_ORDER_MARK;
+use crate::text::{BYTE_ORDER_MARK, skip_blank_lines};
 
-/// The most bytes by which a kind is recognised.
+/// The most bytes by which a kind is recognised, behind blank lines and comments.
 const HEAD_BYTES: usize = 64;
+
+/// The most bytes of blank lines and comments behind which a kind is looked for.
+const MAX_COMMENT_BYTES: usize = 64 * 1024;
 
 /// A kind of input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,11 +214,14 @@ impl ContentKind {
     /// # Errors
     /// The system's.
     pub(crate) fn of_file(file: &File) -> io::Result<Self> {
-        let mut head = [0; HEAD_BYTES];
+        let mut head = vec![0; HEAD_BYTES];
         let mut length = 0;
         loop {
             if let Some(kind) = Self::of(&head[..length], false) {
                 return Ok(kind);
+            }
+            if length == head.len() {
+                head.resize(2 * length, 0);
             }
             match file.read_at(&mut head[length..], length as u64) {
                 Ok(0) => return Ok(Self::of(&head[..length], true).unwrap_or(Self::Text)),
@@ -229,15 +235,27 @@ impl ContentKind {
     /// The kind of what begins with `head`; `None` if that depends on further bytes, of which there
     /// are none `at_end`.
     ///
-    /// Text is recognised by its first character or two, behind a byte-order mark if it has one,
-    /// because a terminal or a program at the other end of a pipe may send no more before it has its
-    /// answer.
+    /// Text is recognised by its first character or two, behind a byte-order mark if it has one, blank
+    /// lines and comments, because a terminal or a program at the other end of a pipe may send no more
+    /// before it has its answer.
     fn of(head: &[u8], at_end: bool) -> Option<Self> {
         let is_whole = at_end || head.len() >= HEAD_BYTES;
+        let text_only = |kind| match kind {
+            Self::Xml | Self::Arrays | Self::Addresses => kind,
+            _ => Self::Text,
+        };
         if let Some(text) = head.strip_prefix(BYTE_ORDER_MARK) {
-            let kind = Self::of(text, is_whole)?;
-            let is_text = matches!(kind, Self::Xml | Self::Arrays | Self::Addresses);
-            return Some(if is_text { kind } else { Self::Text });
+            return Self::of(text, at_end).map(text_only);
+        }
+        // With a zero or a `%` behind it, the first byte may be half of a character.
+        if let [b'#' | b'\t' | b'\n' | b'\x0C' | b'\r' | b' ', second, ..] = head
+            && !matches!(second, 0 | b'%')
+        {
+            let is_whole = at_end || head.len() >= MAX_COMMENT_BYTES;
+            return match below_comments(head).trim_ascii_start() {
+                [] => is_whole.then_some(Self::Text),
+                text => Self::of(text, is_whole).map(text_only),
+            };
         }
         for (signature, kind) in SIGNATURES {
             if head.starts_with(signature) {
@@ -264,8 +282,8 @@ impl ContentKind {
         {
             return Some(Self::Arrays);
         }
-        let has_zero = head.iter().take(2).any(|&byte| byte == 0);
-        if !is_whole && (has_zero || head.len() < 2) {
+        let may_be_utf16 = head.len() < 2 || ByteOrder::BOTH.iter().any(|order| order.may_begin(head));
+        if !is_whole && may_be_utf16 {
             return None;
         }
         Some(ByteOrder::without_mark(head).map_or(Self::Text, Self::Utf16))
@@ -285,6 +303,14 @@ impl ContentKind {
             Self::Compressed(Compression::Zstandard)
         }
     }
+}
+
+/// The part of a text from its first line on that is neither blank nor a comment, without a
+/// byte-order mark; empty if no such line has begun.
+pub(super) fn below_comments(text: &[u8]) -> &[u8] {
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    let below = &text[skip_blank_lines(text, false).0..];
+    if matches!(below.trim_ascii_start(), [] | [b'#', ..]) { &[] } else { below }
 }
 
 /// A stream whose first bytes have been looked at.
@@ -309,7 +335,7 @@ impl<R: Read> Peeked<R> {
                 break kind;
             }
             let old = head.len();
-            head.resize(HEAD_BYTES, 0);
+            head.resize((2 * old).max(HEAD_BYTES), 0);
             let result = stream.read(&mut head[old..]);
             head.truncate(old + result.as_ref().copied().unwrap_or(0));
             match result {
@@ -348,11 +374,12 @@ impl<R: Read> Read for Peeked<R> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pieces::Pieces;
     use super::*;
 
     #[test]
     fn text_is_recognised_by_two_characters_at_most() {
-        for text in ["1.", "..", "7.", "0\n", "# ", "{\"", "\u{FEFF}", "\u{250C}"] {
+        for text in ["1.", "..", "7.", "0\n", "{\"", "\u{FEFF}", "\u{250C}"] {
             assert_eq!(ContentKind::of(&text.as_bytes()[..2], false), Some(ContentKind::Text), "{text}");
         }
         for text in ["1.", "..", "{\"", "[P", "\u{250C}"] {
@@ -399,6 +426,55 @@ mod tests {
             assert_eq!(kind(text, true), Some(ContentKind::Text), "{text}");
         }
         assert_eq!(kind(&"h".repeat(HEAD_BYTES), false), Some(ContentKind::Text));
+    }
+
+    #[test]
+    fn kinds_of_text_are_known_behind_blank_lines_and_comments() {
+        let long = format!("# {}\n", "x".repeat(1000)).repeat(40);
+        for above in ["\n", " ", "\r\n", "\t\n \n", "# a\n", " # [1]\n\n", "#\n", "\x0C\n", &long] {
+            for mark in ["", "\u{FEFF}"] {
+                let kind =
+                    |text: &str, at_end| ContentKind::of(format!("{mark}{above}{text}").as_bytes(), at_end);
+                for (text, wanted) in [
+                    ("[[1, 2", ContentKind::Arrays),
+                    ("  [\n", ContentKind::Arrays),
+                    ("<?xml version", ContentKind::Xml),
+                    ("<opensudoku>", ContentKind::Xml),
+                    ("https://example.org/", ContentKind::Addresses),
+                    ("1.", ContentKind::Text),
+                    ("[P", ContentKind::Text),
+                    // What is no text has nothing above it.
+                    ("PK\u{3}\u{4}", ContentKind::Text),
+                ] {
+                    assert_eq!(kind(text, false), Some(wanted), "{above:?} {text}");
+                    assert_eq!(kind(&text[..1], false), None, "{above:?} {text}");
+                }
+                // Nobody waits for an answer to these.
+                for text in ["", " ", "#", "# [1", "\n", "#\n"] {
+                    assert_eq!(kind(text, true), Some(ContentKind::Text), "{above:?} {text:?}");
+                }
+                for text in ["", " ", "\n"] {
+                    assert_eq!(kind(text, false), None, "{above:?} {text:?}");
+                }
+            }
+        }
+        let endless = "\n".repeat(MAX_COMMENT_BYTES);
+        assert_eq!(ContentKind::of(endless.as_bytes(), false), Some(ContentKind::Text));
+        assert_eq!(ContentKind::of(b"\x0B[1", false), Some(ContentKind::Text));
+    }
+
+    #[test]
+    fn comments_of_any_length_are_read_from_a_stream() {
+        for length in [1, 62, 63, 64, 200, 5000] {
+            let text = format!("#{}\n[[1,2", "x".repeat(length));
+            for size in [1, 7, usize::MAX] {
+                let (mut stream, kind) = Peeked::new(Pieces { bytes: text.as_bytes(), size });
+                assert_eq!(kind, ContentKind::Arrays, "{length} {size}");
+                let mut read = String::new();
+                stream.read_to_string(&mut read).unwrap();
+                assert_eq!(read, text);
+            }
+        }
     }
 
     #[test]
@@ -461,6 +537,18 @@ mod tests {
         assert_eq!(ContentKind::of(&little, true), Some(ContentKind::Utf16(ByteOrder::Little)));
         assert_eq!(ContentKind::of(&big, true), Some(ContentKind::Utf16(ByteOrder::Big)));
         assert_eq!(ContentKind::of(&little, false), None, "more may follow");
+        let drawn = "\u{250C}\u{2500}\u{2510}\n";
+        let wide = "\u{2554}".repeat(HEAD_BYTES);
+        for text in [drawn, &wide, "\u{2502}1\u{2502}"] {
+            let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+            let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+            assert_eq!(ContentKind::of(&little, true), Some(ContentKind::Utf16(ByteOrder::Little)));
+            assert_eq!(ContentKind::of(&big, true), Some(ContentKind::Utf16(ByteOrder::Big)));
+            assert_eq!(ContentKind::of(&little[..2], false), None, "more may follow");
+        }
+        for text in ["1%2%", "%1%2", "# %\n[", "#%\n1"] {
+            assert_eq!(ContentKind::of(text.as_bytes(), true), Some(ContentKind::Text), "{text}");
+        }
         for head in
             [&b"\0\0\0\0"[..], b"1\0\0\0", b"1\x002\x003\x001\x01", b"1\0", b"\0\x01\0\x02", b"1\x001"]
         {

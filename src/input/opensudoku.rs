@@ -5,6 +5,8 @@
 
 use std::io::{self, Read};
 
+use super::kind::below_comments;
+
 /// The bytes read at a time.
 const BUFFER_BYTES: usize = 64 * 1024;
 
@@ -34,7 +36,7 @@ pub(super) struct OpenSudoku<R> {
 
 /// Whether a text begins like the XML of OpenSudoku.
 fn is_opensudoku(beginning: &[u8]) -> bool {
-    let text = beginning.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(beginning).trim_ascii_start();
+    let text = below_comments(beginning).trim_ascii_start();
     text.starts_with(b"<") && memchr::memmem::find(text, b"<opensudoku").is_some()
 }
 
@@ -61,17 +63,28 @@ impl<R: Read> OpenSudoku<R> {
             let result = self.xml.read(&mut self.pending[old..]);
             self.pending.truncate(old + result.as_ref().copied().unwrap_or(0));
             self.at_end = result? == 0;
-            if self.is_games.is_none()
-                && !is_opensudoku(&self.pending)
-                && self.pending.len() < HEAD_BYTES
-                && !self.at_end
-            {
-                continue;
-            }
-            let is_games = *self.is_games.get_or_insert_with(|| is_opensudoku(&self.pending));
+            let is_games = match self.is_games {
+                Some(is_games) => is_games,
+                None if is_opensudoku(&self.pending) => {
+                    self.skip_comments();
+                    true
+                }
+                None if below_comments(&self.pending).len() < HEAD_BYTES && !self.at_end => continue,
+                None => false,
+            };
+            self.is_games = Some(is_games);
             if is_games { self.convert() } else { self.lines = std::mem::take(&mut self.pending) }
         }
         Ok(())
+    }
+
+    /// Passes over the lines above the XML, which may show what looks like a game.
+    fn skip_comments(&mut self) {
+        let above = self.pending.len() - below_comments(&self.pending).len();
+        for _ in memchr::memchr_iter(b'\n', &self.pending[..above]) {
+            self.lines.push(b'\n');
+        }
+        self.pending.drain(..above);
     }
 
     /// Converts what is pending but an unfinished tag at its end.
@@ -85,16 +98,15 @@ impl<R: Read> OpenSudoku<R> {
                 rest = &rest[1..];
                 continue;
             }
-            let Some(end) = memchr::memchr(b'>', rest) else {
-                if !self.at_end && rest.len() < MAX_TAG_BYTES {
+            let length = match tag_length(rest) {
+                Some(length) => length.min(MAX_TAG_BYTES),
+                None if self.at_end || rest.len() >= MAX_TAG_BYTES => rest.len().min(MAX_TAG_BYTES),
+                None => {
                     self.pending = rest.to_vec();
                     return;
                 }
-                // No tag after all: the rest is looked at for others.
-                rest = &rest[1..];
-                continue;
             };
-            let (tag, behind) = rest.split_at(end);
+            let (tag, behind) = rest.split_at(length);
             self.tag(tag);
             rest = behind;
         }
@@ -125,15 +137,38 @@ impl<R: Read> OpenSudoku<R> {
     }
 }
 
+/// The length of the tag, or of the comment, with which `xml` begins; `None` if its end is not there.
+///
+/// No attribute has a `<`, so there a tag ends that has lost its `>` or a quote, and the next one is
+/// read.
+fn tag_length(xml: &[u8]) -> Option<usize> {
+    if xml.starts_with(b"<!--") {
+        return memchr::memmem::find(xml, b"-->");
+    }
+    let mut quote = None;
+    for (at, &byte) in xml.iter().enumerate().skip(1) {
+        match (byte, quote) {
+            (b'<', _) | (b'>', None) => return Some(at),
+            (b'"' | b'\'', None) => quote = Some(byte),
+            (_, Some(open)) if open == byte => quote = None,
+            _ => {}
+        }
+    }
+    None
+}
+
 /// The value of an attribute.
-fn attribute<'a>(tag: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
-    memchr::memmem::find_iter(tag, name).find_map(|at| {
-        let is_word = at > 0 && tag[at - 1].is_ascii_whitespace();
-        let rest = tag[at + name.len()..].trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
-        let quote = *rest.first().filter(|quote| is_word && matches!(quote, b'"' | b'\''))?;
-        let end = memchr::memchr(quote, &rest[1..])?;
-        Some(&rest[1..=end])
-    })
+fn attribute<'a>(mut tag: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    loop {
+        let (before, behind) = tag.split_at(memchr::memchr(b'=', tag)?);
+        let value = behind[1..].trim_ascii_start();
+        let quote = *value.first().filter(|quote| matches!(quote, b'"' | b'\''))?;
+        let end = memchr::memchr(quote, &value[1..])?;
+        if before.trim_ascii_end().rsplit(u8::is_ascii_whitespace).next() == Some(name) {
+            return Some(&value[1..=end]);
+        }
+        tag = &value[end + 2..];
+    }
 }
 
 /// The cells of a game: as they are, or, of a game that is being played, its clues only.
@@ -189,7 +224,48 @@ mod tests {
     #[test]
     fn games_on_one_line_become_lines_and_none_is_dropped() {
         assert_eq!(lines("<opensudoku><game data=\"1\"/><game/><game\ndata=\"2\"/>"), "1\n!\n2\n");
-        assert_eq!(lines("<opensudoku><gamer data=\"1\"/><game mydata=\"1\"/><game"), "!");
+        assert_eq!(lines("<opensudoku><gamer data=\"1\"/><game mydata=\"1\"/><game"), "!\n!");
+    }
+
+    #[test]
+    fn a_damaged_tag_costs_its_game_only() {
+        let good = "<game data=\"1.\" />";
+        for (bad, cells) in [
+            // Without an end.
+            ("<game", "!"),
+            ("<game data=\"2.", "!"),
+            ("<game data=\"2. />", "!"),
+            ("<game data=2. />", "!"),
+            ("<game data=\"2.\"", "2."),
+            ("<game data=\"2.\" /", "2."),
+            ("<game note=\"it's data=\"2.\" />", "!"),
+            // With brackets and other attributes in a value.
+            ("<game note=\"a > b\" data=\"2.\" />", "2."),
+            ("<game note='\"> data=\"3.\"' data=\"2.\" />", "2."),
+            ("<game note=\" data='3.' \" data=\"2.\" />", "2."),
+            ("<game note = \"x\"data = '2.'/>", "2."),
+        ] {
+            let xml = format!("<opensudoku>\n{good}\n{bad}\n{good}\n");
+            assert_eq!(lines(&xml), format!("\n1.\n{cells}\n1.\n"), "{xml}");
+            let xml = format!("<opensudoku>{good}{bad}{good}");
+            assert_eq!(lines(&xml), format!("1.\n{cells}\n1."), "{xml}");
+            // Cut off.
+            let xml = format!("<opensudoku>\n{good}\n{bad}");
+            assert_eq!(lines(&xml), format!("\n1.\n{cells}"), "{xml}");
+        }
+        let long = format!("<game note=\"{}\" data=\"1.\" />", "x".repeat(2 * MAX_TAG_BYTES));
+        let (xml, mut read) = (format!("<opensudoku>{long}\n{good}"), String::new());
+        OpenSudoku::new(xml.as_bytes()).read_to_string(&mut read).unwrap();
+        assert_eq!(read, "!\n1.");
+    }
+
+    #[test]
+    fn comments_are_passed_over() {
+        let game = "<game data=\"1.\" />";
+        assert_eq!(lines(&format!("<opensudoku><!-- it's > {game}\n{game} -->\n{game}")), "\n\n1.");
+        assert_eq!(lines(&format!("\n # {game}\n <opensudoku>\n{game}\n")), "\n\n\n1.\n");
+        let long = format!("# {game}\n").repeat(1000);
+        assert_eq!(lines(&format!("\u{FEFF}{long}<opensudoku>{game}")), "\n".repeat(1000) + "1.");
     }
 
     #[test]

@@ -1,9 +1,17 @@
 //! Text in UTF-16, read as UTF-8.
 
 use std::io::{self, Read};
+use std::ops::RangeInclusive;
 
 /// The bytes that are read at a time.
 const BUFFER_BYTES: usize = 16 * 1024;
+
+/// The characters that draw boxes.
+const BOX_DRAWING: RangeInclusive<u16> = 0x2500..=0x257F;
+
+/// The characters that are no 8-bit text, if all draw boxes: few may be some with a `%` in every
+/// other place.
+const MANY_UNITS: usize = 32;
 
 /// The order of the bytes of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,23 +21,27 @@ pub(crate) enum ByteOrder {
 }
 
 impl ByteOrder {
+    pub(super) const BOTH: [Self; 2] = [Self::Little, Self::Big];
+
+    /// Whether a text in this order begins with two bytes such as these: of a character of puzzles,
+    /// which is below U+0100 or draws boxes.
+    pub(super) fn may_begin(self, head: &[u8]) -> bool {
+        let &[first, second, ..] = head else { return false };
+        let unit = self.unit([first, second]);
+        unit < 0x100 || BOX_DRAWING.contains(&unit)
+    }
+
     /// The byte order of a text in UTF-16 without a byte-order mark, by its first bytes: two
-    /// characters at least, and of each one byte is zero, always at the same place, and the other
-    /// one is printable. Most scripts have other characters, but puzzles have not.
+    /// characters at least, and all of them printable ones that puzzles have, of which one has a zero
+    /// byte unless there are many.
     pub(super) fn without_mark(head: &[u8]) -> Option<Self> {
-        let is_text = |byte: u8| matches!(byte, b'\t'..=b'\r' | b' '..=b'~' | 0xA0..);
-        let all = |is: fn(&[u8]) -> (u8, u8)| {
-            head.chunks_exact(2).map(is).all(|(character, zero)| zero == 0 && is_text(character))
+        let is_text = |unit: u16| matches!(unit, 0x09..=0x0D | 0x20..=0x7E | 0xA0..=0xFF);
+        let is_order = |order: &Self| {
+            let units = || head.chunks_exact(2).map(|pair| order.unit([pair[0], pair[1]]));
+            units().all(|unit| is_text(unit) || BOX_DRAWING.contains(&unit))
+                && (units().any(is_text) || units().count() >= MANY_UNITS)
         };
-        if head.len() < 4 {
-            None
-        } else if all(|pair| (pair[0], pair[1])) {
-            Some(Self::Little)
-        } else if all(|pair| (pair[1], pair[0])) {
-            Some(Self::Big)
-        } else {
-            None
-        }
+        if head.len() < 4 { None } else { Self::BOTH.into_iter().find(is_order) }
     }
 
     fn unit(self, pair: [u8; 2]) -> u16 {

@@ -153,6 +153,31 @@ const FORMS: &[Form] = &[
             format!("[{}]", rows.join(","))
         })
     }),
+    ("characters.jsonl", Fate::Read, |known| {
+        table("", known, |_, k| {
+            let cells =
+                |row: &str| row.chars().map(|cell| format!("\"{cell}\"")).collect::<Vec<_>>().join(",");
+            let rows: Vec<String> = k.rows().map(|row| format!("[{}]", cells(row))).collect();
+            format!("{{\"board\":[{}]}}", rows.join(","))
+        })
+    }),
+    ("rows.jsonl", Fate::Read, |known| {
+        table("", known, |_, k| {
+            let rows: Vec<String> = k.rows().map(|row| format!("\"{row}\"")).collect();
+            format!("{{\"puzzle\":[{}]}}", rows.join(","))
+        })
+    }),
+    ("commented.json", Fate::Read, |known| {
+        table("# a list\n\n", known, |_, k| format!(" [{}]\n# next", spaced(&k.puzzle, ",")))
+    }),
+    ("commented_addresses.txt", Fate::Read, |known| {
+        table("\n# a list\n", known, |_, k| format!(" https://play.example/{}", k.puzzle))
+    }),
+    ("commented.opensudoku", Fate::Read, |known| {
+        table("\n# a list\n<opensudoku>\n", known, |_, k| {
+            format!("<game note=\"a > b\" data=\"{}\"", k.puzzle)
+        })
+    }),
     ("addresses.txt", Fate::Read, |known| {
         table("", known, |index, k| format!("https://play.example/{index}?theme=2&bd={}", k.puzzle))
     }),

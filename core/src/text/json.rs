@@ -1,7 +1,7 @@
 //! `jsonl`: a JSON object a line, with the puzzle in one of its members.
 //!
-//! The cells are a text, as on a line, or an array of numbers, flat or of rows, in which 0 and
-//! `null` are blanks.
+//! The cells are a text, as on a line, or an array, flat or of rows: of numbers, in which 0 and
+//! `null` are blanks, or of texts, each with one cell or with those of a row.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -43,6 +43,8 @@ enum Cells<'a> {
     Text(Cow<'a, str>),
     /// The values of an array, 0 for `null`.
     Values(Vec<u8>),
+    /// The cells of an array of texts.
+    Symbols(String),
     Number(u8),
     Null,
     /// Something that is no puzzle.
@@ -111,17 +113,12 @@ impl<'de> Deserialize<'de> for Cells<'de> {
                 Ok(Cells::Null)
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut rows: A) -> Result<Self::Value, A::Error> {
-                let (mut values, mut is_good) = (Vec::new(), true);
-                while let Some(part) = rows.next_element::<Cells<'de>>()? {
-                    match part {
-                        Cells::Number(value) => values.push(value),
-                        Cells::Null => values.push(0),
-                        Cells::Values(more) => values.extend(more),
-                        Cells::Text(_) | Cells::Other => is_good = false,
-                    }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Self::Value, A::Error> {
+                let mut array = Array::default();
+                while let Some(part) = parts.next_element::<Cells<'de>>()? {
+                    array.push(part);
                 }
-                Ok(if is_good { Cells::Values(values) } else { Cells::Other })
+                Ok(array.cells())
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
@@ -130,6 +127,89 @@ impl<'de> Deserialize<'de> for Cells<'de> {
             }
         }
         deserializer.deserialize_any(CellsVisitor)
+    }
+}
+
+/// The cells of an array, from its elements.
+#[derive(Default)]
+struct Array {
+    /// The values, as long as there are no others.
+    values: Vec<u8>,
+    /// The symbols, once there is one, with a `.` for each blank.
+    symbols: String,
+    elements: usize,
+    /// The cells of the first element, and so of each.
+    width: usize,
+    /// Whether elements are texts of several cells.
+    has_rows: bool,
+    is_bad: bool,
+}
+
+impl Array {
+    fn push(&mut self, element: Cells<'_>) {
+        let width = match element {
+            Cells::Number(value) => self.push_values(&[value]),
+            Cells::Null => self.push_values(&[0]),
+            Cells::Values(values) => self.push_values(&values),
+            Cells::Text(text) if matches!(&*text, "" | " " | ".") => self.push_values(&[0]),
+            Cells::Text(text) => {
+                let width = self.push_symbols(&text);
+                self.has_rows |= width > 1;
+                width
+            }
+            Cells::Symbols(symbols) => self.push_symbols(&symbols),
+            Cells::Other => {
+                self.is_bad = true;
+                1
+            }
+        };
+        if self.elements == 0 {
+            self.width = width;
+        }
+        self.elements += 1;
+        self.is_bad |= width != self.width;
+    }
+
+    /// Appends cells that are values, and returns their number.
+    fn push_values(&mut self, values: &[u8]) -> usize {
+        if self.symbols.is_empty() {
+            self.values.extend_from_slice(values);
+        } else {
+            self.push_blanks(values);
+        }
+        values.len()
+    }
+
+    /// Appends cells that are symbols, and returns their number.
+    fn push_symbols(&mut self, symbols: &str) -> usize {
+        let values = std::mem::take(&mut self.values);
+        self.push_blanks(&values);
+        self.symbols.push_str(symbols);
+        symbols.chars().count()
+    }
+
+    /// Appends values as symbols. Only 0 is the same in all alphabets.
+    fn push_blanks(&mut self, values: &[u8]) {
+        self.is_bad |= values.iter().any(|&value| value != 0);
+        self.symbols.extend(values.iter().map(|_| '.'));
+    }
+
+    fn cells<'a>(self) -> Cells<'a> {
+        // Texts are the rows of a puzzle if there are as many as each has cells; others are a list.
+        let is_list = (self.has_rows && self.elements != self.width) || self.is_list_of_4x4();
+        if self.is_bad || is_list {
+            Cells::Other
+        } else if self.symbols.is_empty() {
+            Cells::Values(self.values)
+        } else {
+            Cells::Symbols(self.symbols)
+        }
+    }
+
+    /// Whether the symbols of a 16x16 puzzle are those of 16 puzzles of 4x4.
+    fn is_list_of_4x4(&self) -> bool {
+        self.symbols.len() == Order::ALL[3].cells()
+            && self.symbols.bytes().all(|cell| b"01234._*-?xX".contains(&cell))
     }
 }
 
@@ -220,7 +300,9 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
                     let cells = text.as_bytes();
                     lines::read_cells(format, cells, puzzle).map_err(|problem| problem.within(line, cells))
                 }
-                Some(Cells::Text(Cow::Owned(text))) => lines::read_cells(format, text.as_bytes(), puzzle),
+                Some(Cells::Text(Cow::Owned(text)) | Cells::Symbols(text)) => {
+                    lines::read_cells(format, text.as_bytes(), puzzle)
+                }
                 Some(Cells::Values(values)) => read_values(&values, puzzle),
                 Some(Cells::Number(value)) => read_values(&[value], puzzle),
                 Some(Cells::Null) => read_values(&[0], puzzle),
@@ -249,6 +331,7 @@ pub(super) fn read_solution(format: &Format, text: &[u8], solution: &mut Grid) -
     if matches!(text.first(), Some(b'[' | b'"')) {
         match serde_json::from_slice(text) {
             Ok(Cells::Text(text)) => return lines::read_cells(format, text.as_bytes(), solution),
+            Ok(Cells::Symbols(text)) => return lines::read_cells(format, text.as_bytes(), solution),
             Ok(Cells::Values(values)) => return read_values(&values, solution),
             Ok(_) => return Err(Problem::WrongLength),
             // An alphabet may have these characters.
@@ -351,11 +434,19 @@ impl<'a> Seen<'a> {
 
     /// Looks at one value.
     fn look_at(&mut self, cells: &Cells<'_>, reader: &mut CellsReader, hint: &Hint) {
+        let mut look_at_text = |text: &str| {
+            self.cells += usize::from(!text.is_empty());
+            let order = reader.order(text.as_bytes())?;
+            Some((order, true, reader.is_filled(text.as_bytes(), order)))
+        };
         let (order, is_readable, is_filled) = match cells {
             Cells::Text(text) => {
-                self.cells += usize::from(!text.is_empty());
-                let Some(order) = reader.order(text.as_bytes()) else { return };
-                (order, true, reader.is_filled(text.as_bytes(), order))
+                let Some(seen) = look_at_text(text) else { return };
+                seen
+            }
+            Cells::Symbols(text) => {
+                let Some(seen) = look_at_text(text) else { return };
+                seen
             }
             Cells::Values(values) => {
                 self.cells += usize::from(!values.is_empty());
@@ -374,14 +465,23 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// The puzzles of the first objects that are texts.
+/// The puzzles of the first objects that are texts, or arrays of them.
 pub(super) fn texts(text: &[u8], keys: &Keys) -> Vec<Vec<u8>> {
     let objects = puzzle_lines(text).take(OBJECTS_SEEN).filter_map(|line| read_object(line, keys).ok());
     let texts = objects.filter_map(|(puzzle, _)| match puzzle {
         Some(Cells::Text(text)) => Some(text.into_owned().into_bytes()),
+        Some(Cells::Symbols(text)) => Some(text.into_bytes()),
         _ => None,
     });
     texts.collect()
+}
+
+/// Whether the puzzles of some of the first objects are arrays of as many values as a puzzle has.
+pub(super) fn has_values(text: &[u8], keys: &Keys) -> bool {
+    let mut objects = puzzle_lines(text).take(OBJECTS_SEEN).filter_map(|line| read_object(line, keys).ok());
+    objects.any(|(puzzle, _)| {
+        matches!(puzzle, Some(Cells::Values(values)) if Order::from_cells(values.len()).is_some())
+    })
 }
 
 #[cfg(test)]
@@ -414,6 +514,76 @@ mod tests {
              {{\"puzzle\":\"12\\u002e...1.........\"}}\n"
         );
         assert_eq!(read_all(&text), [format!("{p} {s}"), p.to_owned(), p.to_owned()]);
+    }
+
+    #[test]
+    fn arrays_of_texts_are_puzzles() {
+        let p = "12....1.........";
+        let single = |blank: &str, cells: &str| {
+            let cells =
+                cells.chars().map(|cell| if cell == '.' { blank.to_owned() } else { format!("\"{cell}\"") });
+            cells.collect::<Vec<_>>()
+        };
+        let rows = |cells: &[String]| {
+            let rows = cells.chunks(4).map(|row| format!("[{}]", row.join(",")));
+            format!("[{}]", rows.collect::<Vec<_>>().join(","))
+        };
+        for blank in ["\"\"", "\".\"", "\" \"", "\"0\"", "\"_\"", "0", "null"] {
+            let cells = single(blank, p);
+            let flat = format!("[{}]", cells.join(","));
+            // Numbers and texts that are blanks.
+            let numbers = rows(&cells).replace("\"1\"", "1").replace("\"2\"", "2");
+            for array in [&flat, &rows(&cells), &numbers] {
+                let text = format!("{{\"board\":{array}}}\n");
+                if array.contains("1,") && matches!(blank, "\"0\"" | "\"_\"") {
+                    continue;
+                }
+                assert_eq!(read_all(&text), [p], "{text}");
+            }
+        }
+        let of_rows = "[\"12..\",\"..1.\",\"....\",\"....\"]";
+        assert_eq!(read_all(&format!("{{\"puzzle\":{of_rows}}}\n")), [p]);
+        // As a solution beside it, and in another alphabet.
+        let (solution, values) = (single("", "1234341221434321"), "1234341221434321");
+        let text = format!("{{\"puzzle\":\"{p}\",\"solution\":{}}}\n", rows(&solution));
+        let format = detect(text.as_bytes(), &Hint::default()).unwrap().format;
+        let mut grid = Grid::empty(format.order());
+        format.read_solution(rows(&solution).as_bytes(), &mut grid).unwrap();
+        assert_eq!(grid.to_string(), values);
+        let letters = rows(&single("\".\"", &p.replace('1', "A").replace('2', "B")));
+        let text = format!("{{\"puzzle\":{letters}}}\n");
+        assert_eq!(read_all(&text), [p]);
+    }
+
+    #[test]
+    fn other_arrays_of_texts_are_no_puzzle() {
+        let p = "12....1.........";
+        let good = format!("{{\"puzzle\":\"{p}\"}}\n");
+        let list = vec![format!("\"{p}\""); 16].join(",");
+        for (array, error) in [
+            // Lists of puzzles, as many as a larger one has rows.
+            (format!("[{}]", vec![format!("\"{p}\""); 2].join(",")), "wrong length"),
+            (format!("[{list}]"), "wrong length"),
+            // Numbers are the same in each alphabet, and symbols are not.
+            ("[[1,\"2\",0,0],[0,0,1,0],[0,0,0,0],[0,0,0,0]]".to_owned(), "wrong length"),
+            ("[\"12..\",\"..1.\",\"....\",\"...\"]".to_owned(), "wrong length"),
+            ("[\"12..\",\"..1.\",\"....\",\".\",\"...\"]".to_owned(), "wrong length"),
+            ("[\"12..\",\"..!.\",\"....\",\"....\"]".to_owned(), "invalid character. It is '!' in column 7"),
+            ("[\"12.\",\"...1.\",\"....\",\"....\"]".to_owned(), "wrong length"),
+            ("[[1,2,0],[0,0,0,1,0],[0,0,0,0],[0,0,0,0]]".to_owned(), "wrong length"),
+            ("[true,{}]".to_owned(), "wrong length"),
+        ] {
+            let text = format!("{good}{good}{{\"puzzle\":{array}}}\n");
+            let read = read_all(&text);
+            assert!(read[2].contains(error), "{array}: {}", read[2]);
+        }
+        // If there is nothing else, nothing is read.
+        let list = format!("[{list}]");
+        for array in [&*list, "[\"12\"]", "[1,2,3]", "[[\"1\",2]]", "[{}]", "[]"] {
+            let text = format!("{{\"puzzle\":{array}}}\n");
+            let misfit = detect(text.as_bytes(), &Hint::default()).unwrap().misfit;
+            assert_eq!(misfit.unwrap().to_string(), "Line 1 is an object without a puzzle.", "{array}");
+        }
     }
 
     /// The members of puzzle and solution.

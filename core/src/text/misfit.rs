@@ -6,7 +6,7 @@ use super::detect::{WHOLE, fit};
 use super::lines::{characters, puzzle_lines};
 use super::row_lines::{LineKind, RowStyle, classify, tokens};
 use super::rows;
-use super::{Format, Hint, Notation, bars};
+use super::{Format, Hint, Notation, bars, json};
 use crate::grid::Order;
 
 /// Why none of the first lines of a text is a puzzle. Prints as a sentence.
@@ -71,8 +71,7 @@ impl Misfit {
             Notation::Grid => has_grid(format, text, goes_on),
             notation => notation.facts().shows_puzzles,
         };
-        // Texts of nothing but values may be the puzzles of an object.
-        let is_values = format.notation == Notation::Jsonl && text.contains(&b'[');
+        let is_values = format.notation == Notation::Jsonl && json::has_values(text, &format.keys);
         if has_puzzles || is_values || puzzle_lines(text).next().is_none() {
             return None;
         }

@@ -55,13 +55,18 @@ impl Format {
     }
 
     /// The cells of `grid` as a JSON value of the kind that `old` is: a string, or an array of
-    /// numbers or rows.
+    /// numbers, texts or rows.
     fn json_like(&self, old: &str, grid: &Grid) -> Vec<u8> {
-        if old.starts_with('[') {
-            return values_like(old, grid.digits());
-        }
         let mut cells = Vec::new();
         self.write_digits(grid.digits(), &mut cells);
+        if old.starts_with('[') {
+            let has_texts = old.contains('"') && cells.len() == grid.digits().len();
+            return if has_texts {
+                self.texts_like(old, &cells, grid)
+            } else {
+                values_like(old, grid.digits())
+            };
+        }
         let text = serde_json::from_str::<String>(old).unwrap_or_default();
         if let Some(blank) = text.bytes().find(|&byte| self.codec.character(&[byte]) == 0)
             && cells.len() == grid.digits().len()
@@ -71,6 +76,72 @@ impl Format {
         }
         serde_json::to_vec(&String::from_utf8_lossy(&cells)).unwrap_or_default()
     }
+
+    /// The JSON array `old`, which has texts, with these cells of `grid` in the places of its own, and
+    /// the blanks that it has. Values are numbers if all texts are blanks.
+    fn texts_like(&self, old: &str, cells: &[u8], grid: &Grid) -> Vec<u8> {
+        let elements = elements(old);
+        let text = |element: &str| serde_json::from_str::<String>(element).ok();
+        let is_blank_symbol =
+            |symbol: char| self.codec.character(symbol.encode_utf8(&mut [0; 4]).as_bytes()) == 0;
+        let is_blank = |element: &str| match text(element) {
+            Some(text) => text.chars().all(|symbol| symbol == ' ' || is_blank_symbol(symbol)),
+            None => matches!(element, "0" | "null"),
+        };
+        let has_numbers = elements.iter().all(|element| !element.starts_with('"') || is_blank(element));
+        let blank = elements.iter().find(|element| is_blank(element)).copied().unwrap_or("\".\"");
+        let symbols = || {
+            elements
+                .iter()
+                .filter_map(|element| text(element))
+                .flat_map(|text| text.chars().collect::<Vec<_>>())
+        };
+        let blank_symbol = symbols().find(|&symbol| is_blank_symbol(symbol)).unwrap_or('.');
+        let mut cells = cells.iter().zip(grid.digits());
+        let (mut written, mut rest) = (String::with_capacity(2 * old.len()), old);
+        for element in elements {
+            let at = offset(rest.as_bytes(), element.as_bytes());
+            written.push_str(&rest[..at]);
+            rest = &rest[at + element.len()..];
+            let count = text(element).map_or(1, |text| text.chars().count());
+            if count > 1 {
+                let symbol =
+                    |(&cell, &digit): (&u8, &u8)| if digit == 0 { blank_symbol } else { cell.into() };
+                let row: String = cells.by_ref().take(count).map(symbol).collect();
+                written.push_str(&serde_json::Value::from(row).to_string());
+            } else if let Some((&cell, &digit)) = cells.next() {
+                match digit {
+                    0 => written.push_str(blank),
+                    _ if has_numbers => written.push_str(&digit.to_string()),
+                    _ => written.push_str(&serde_json::Value::from(char::from(cell).to_string()).to_string()),
+                }
+            }
+        }
+        written.push_str(rest);
+        written.into_bytes()
+    }
+}
+
+/// The elements of a JSON array that are no arrays, as they are written.
+fn elements(array: &str) -> Vec<&str> {
+    let (mut elements, mut rest) = (Vec::new(), array);
+    while let Some(begin) = rest.find(|c: char| c == '"' || c.is_ascii_alphanumeric()) {
+        rest = &rest[begin..];
+        let mut is_escaped = false;
+        let ends_text = |c: char| {
+            let ends = c == '"' && !is_escaped;
+            is_escaped = c == '\\' && !is_escaped;
+            ends
+        };
+        let length = match rest.strip_prefix('"') {
+            Some(text) => text.find(ends_text).map_or(rest.len(), |end| end + 2),
+            None => rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len()),
+        };
+        let (element, behind) = rest.split_at(length);
+        elements.push(element);
+        rest = behind;
+    }
+    elements
 }
 
 /// The JSON array `old` with other values in the places of its own, and the blank that it has.
@@ -230,6 +301,22 @@ mod tests {
                 "{\"q\": [null, null, 4, null, null, null,1,null, 1,null,null,null, null,null,null,null], \
                  \"a\": [[2,1,4,3],[3,4,1,2],[1,2,3,4],[4,3,2,1]]}\n"
                     .to_owned(),
+            ),
+            (
+                "{\"puzzle\": [[\"1\",\"\",\"3\",\"4\"],[\"\",\"\",\"\",\"\"], [\"\",\"\",\"\",\"\"],[\"\",\"\",\"\",\"\"]], \"n\":1}\n".to_owned(),
+                "{\"puzzle\": [[\"\",\"\",\"4\",\"\"],[\"\",\"\",\"1\",\"\"], [\"1\",\"\",\"\",\"\"],[\"\",\"\",\"\",\"\"]], \"n\":1}\n".to_owned(),
+            ),
+            (
+                "{\"puzzle\":[[1,\".\",3,4],[\".\",\".\",\".\",\".\"],[\".\",\".\",\".\",\".\"],[\".\",\".\",\".\",\".\"]]}\n".to_owned(),
+                "{\"puzzle\":[[\".\",\".\",4,\".\"],[\".\",\".\",1,\".\"],[1,\".\",\".\",\".\"],[\".\",\".\",\".\",\".\"]]}\n".to_owned(),
+            ),
+            (
+                "{\"puzzle\":[[\"1\",null,\"\\u0033\",\"4\"],[null,null,null,null],[null,null,null,null],[null,null,null,null]]}\n".to_owned(),
+                "{\"puzzle\":[[null,null,\"4\",null],[null,null,\"1\",null],[\"1\",null,null,null],[null,null,null,null]]}\n".to_owned(),
+            ),
+            (
+                "{\"puzzle\":[\"1_34\", \"____\", \"____\", \"____\"],\"solution\":[\"1234\",\"3412\",\"2143\",\"4321\"]}\n".to_owned(),
+                "{\"puzzle\":[\"__4_\", \"__1_\", \"1___\", \"____\"],\"solution\":[\"2143\",\"3412\",\"1234\",\"4321\"]}\n".to_owned(),
             ),
             (
                 "{\"puzzle\":\"1x34xxxxxxxxxxxx\",\"solution\":\"\\u0031234341221434321\"}\n".to_owned(),
