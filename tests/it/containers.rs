@@ -56,7 +56,7 @@ fn containers(text: &str) -> Vec<(String, Vec<u8>)> {
         ("bz2", bzip2(plain)),
         ("xz", xz(plain)),
         ("parts.gz", [gzip(front), gzip(b""), gzip(back)].concat()),
-        ("padded.gz", [&gzip(plain)[..], &[0; 100_000]].concat()),
+        ("padded.gz", [&gzip(plain)[..], &vec![0; 100_000]].concat()),
         ("padded_parts.gz", [&gzip(front)[..], &[0; 7], &gzip(back), &[0]].concat()),
         ("parts.zst", [zstandard(front), zstandard(b""), zstandard(back)].concat()),
         // As `pzstd` writes it, and with frames that are long or empty.
