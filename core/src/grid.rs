@@ -593,7 +593,7 @@ const HOUSE_SUM: [u64; 16] = {
 ///
 /// so a repeated digit sets a bit above the lowest of its field. Cells are visited stack by stack,
 /// because then all current sums fit into registers.
-#[inline]
+#[inline(always)]
 pub(crate) fn keeps_rules_9x9(digits: &[u8; 81]) -> bool {
     const REPEATED: u64 = 0xE_EEEE_EEEE;
     let mut bad = 0;
