@@ -82,6 +82,9 @@ impl Misfit {
         }
         let index = text.split(|&byte| byte == b'\n').position(|line| puzzle_lines(line).next().is_some());
         let line = 1 + index.unwrap_or(0) as u64;
+        if has_only_candidates(text, goes_on) {
+            return Some(Self { line, what: What::Candidates });
+        }
         Some(match What::find(format, text) {
             What::Candidates => {
                 damaged_candidates(text, goes_on).unwrap_or(Self { line, what: What::Candidates })
@@ -125,10 +128,12 @@ impl Misfit {
 /// Whether a grid has a puzzle of all its rows, at least half of which can be read.
 fn has_grid(format: &Format, text: &[u8], goes_on: bool) -> bool {
     let side = format.order.side();
-    rows::puzzles(format, text, !goes_on).into_iter().any(|(rows, _)| {
-        let readable = rows.iter().filter(|row| fit(format, row) > 0 && !has_candidates(format, row)).count();
-        rows.len() == side && 2 * readable >= side
-    })
+    !has_only_candidates(text, goes_on)
+        && rows::puzzles(format, text, !goes_on).into_iter().any(|(rows, _)| {
+            let readable =
+                rows.iter().filter(|row| fit(format, row) > 0 && !has_candidates(format, row)).count();
+            rows.len() == side && 2 * readable >= side
+        })
 }
 
 /// Whether a row has cells of several digits that are no number of this size.
@@ -141,6 +146,61 @@ fn has_candidates(format: &Format, row: &[u8]) -> bool {
     };
     let tokens: Vec<&[u8]> = tokens(row).collect();
     tokens.len() == format.order.side() && tokens.into_iter().any(is_candidates)
+}
+
+/// Whether a text is nothing but positions with candidates: lines of as many characters as the
+/// candidates of a puzzle, or rows of cells with different values in order, several in some cells.
+///
+/// No puzzle is read so: a grid of numbers without a blank has 10 or 11 in each row.
+fn has_only_candidates(text: &[u8], goes_on: bool) -> bool {
+    let end = text.iter().rposition(|&byte| byte == b'\n').filter(|_| goes_on).unwrap_or(text.len());
+    let is_row = |line: &&[u8]| {
+        let kind = classify(line, RowStyle::default());
+        !matches!(kind, LineKind::Blank | LineKind::Comment | LineKind::Ruler)
+    };
+    let cells = |line: &[u8]| -> Vec<Vec<u8>> {
+        let cells = line.split(|byte| b"|*".contains(byte) || byte.is_ascii_whitespace());
+        cells.filter(|cell| !cell.is_empty()).map(<[u8]>::to_ascii_uppercase).collect()
+    };
+    let mut lines = text[..end].split(|&byte| byte == b'\n').filter(is_row).map(cells).peekable();
+    let Some(first) = lines.peek() else { return false };
+    if let [marks] = &first[..] {
+        let side = Order::ALL.iter().map(|order| order.side()).find(|side| side.pow(3) == marks.len());
+        return side
+            .is_some_and(|side| side > 1 && lines.all(|line| line.len() == 1 && is_marks(&line[0], side)));
+    }
+    let side = first.len();
+    if side < 4 || Order::from_side(side).is_none() {
+        return false;
+    }
+    let (mut rows, mut several) = (0, 0);
+    for line in lines {
+        let is_cell = |cell: &Vec<u8>| {
+            let values = cell.iter().map(|&symbol| value(symbol).filter(|&value| value <= side));
+            values.clone().all(|value| value.is_some()) && values.is_sorted_by(|one, next| one < next)
+        };
+        if line.len() != side || !line.iter().all(is_cell) {
+            return false;
+        }
+        rows += 1;
+        several += line.iter().filter(|cell| cell.len() > 1).count();
+    }
+    // A cell has no choice if it is the only one, so that one is a mistake in a grid.
+    several > 1 && (goes_on || rows % side == 0)
+}
+
+/// Whether a line is the candidates of all cells of a puzzle, each in its place or a dot.
+fn is_marks(line: &[u8], side: usize) -> bool {
+    let is_in_place =
+        |(place, &symbol): (usize, &u8)| symbol == b'.' || value(symbol) == Some(1 + place % side);
+    line.len() == side.pow(3)
+        && line.iter().enumerate().all(is_in_place)
+        && line.iter().any(|&symbol| symbol != b'.')
+}
+
+/// The value of a candidate: from `1` to `9`, then `A` for 10 and so on.
+fn value(symbol: u8) -> Option<usize> {
+    char::from(symbol).to_digit(36).and_then(|value| usize::try_from(value).ok()).filter(|&value| value > 0)
 }
 
 /// What is wrong with a text of 9x9 cells with candidates. `None` if nothing is.
@@ -298,7 +358,7 @@ impl fmt::Display for Misfit {
                 let side = order.side();
                 write!(
                     f,
-                    "From line {line} on there {there_are} of {side} cells; a {order} puzzle has {side}."
+                    "From line {line} on there {there_are} of {side} cells; a {order} puzzle has {side} rows."
                 )
             }
             What::Section => write!(
@@ -362,6 +422,27 @@ mod tests {
     }
 
     #[test]
+    fn candidates_of_other_sizes_than_9x9_are_known() {
+        let candidates =
+            "Line 1 has candidates, and only clues can be read here; hint, steps and show read both.";
+        let full = "1 2 3 4\n3 4 1 2\n2 1 4 3\n4 3 2 1\n";
+        for text in [
+            full.replace("1 2\n", "12 12\n"),
+            "| 12 12 | 3 4 |\n| 3 4 | 12 12 |\n|---|\n".repeat(2),
+            "1.3..2.4".repeat(8) + "\n",
+        ] {
+            assert_eq!(misfit(&text).as_deref(), Some(candidates), "{text}");
+        }
+        // Rows of numbers without a blank are a grid, and so are rows with one cell that is bad.
+        let numbers: Vec<String> = (1..=16).map(|value| value.to_string()).collect();
+        for text in [full.to_owned(), full.replacen('1', "12", 1), (numbers.join(" ") + "\n").repeat(16)] {
+            assert_eq!(misfit(&text), None, "{text}");
+        }
+        let row = "From line 1 on there is 1 row of 4 cells; a 4x4 puzzle has 4 rows.";
+        assert_eq!(misfit("1..4\n").as_deref(), Some(row));
+    }
+
+    #[test]
     fn what_is_no_puzzle_is_said() {
         let six = "1 . . 4 . .\n".repeat(6);
         let rows_on_a_line =
@@ -392,7 +473,7 @@ mod tests {
                 "From line 1 on there are rows in a section that is no puzzle, as [State] is; name it \
                  [Puzzle] if it is one.",
             ),
-            ("53..7....\n".repeat(8), "From line 1 on there are 8 rows of 9 cells; a 9x9 puzzle has 9."),
+            ("53..7....\n".repeat(8), "From line 1 on there are 8 rows of 9 cells; a 9x9 puzzle has 9 rows."),
             (
                 "# a\n| 1   |   2 |\n|   2 | 1   |\n+-----+-----+\n|  2  |     |\n|     |   1 |\n".to_owned(),
                 "Line 5 is drawn otherwise than 3 other rows; spaces are read as blanks only if \
