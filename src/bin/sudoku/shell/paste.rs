@@ -2,7 +2,7 @@
 //!
 //! The length of a line decides whether it is a puzzle, the first row of one, or neither. Only
 //! sixteen cells can be both: a 4x4 puzzle, or a row of a 16x16 one if they are separated or one of
-//! them is above 4.
+//! them is above 4. There the size of the command line decides, or an alphabet of only one size.
 //!
 //! Rows in which blank cells are spaces look like something else at first: `53  7` has two numbers,
 //! `5  3  7` is a triple. Such lines become rows as soon as they can be nothing else.
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use sudoku_stream::answer::single_error;
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::text::{
-    BYTE_ORDER_MARK, Format, FormatError, Hint, Notation, Problem, PuzzleError, Records, detect,
+    Alphabet, BYTE_ORDER_MARK, Format, FormatError, Hint, Notation, Problem, PuzzleError, Records, detect,
     skip_blank_lines,
 };
 
@@ -187,8 +187,26 @@ fn is_triple(groups: &[&[u8]]) -> bool {
     groups.len() == 3 && groups.iter().all(is_number) && !groups.iter().all(|group| group.len() == 3)
 }
 
+/// The size of puzzles, if the command line has it or an alphabet that fits no other.
+fn known_order(hint: &Hint) -> Option<Order> {
+    let of_symbols = || match &hint.alphabet {
+        Some(alphabet @ Alphabet::Custom(_)) => alphabet.largest_order(),
+        _ => None,
+    };
+    hint.order.or_else(of_symbols)
+}
+
+/// Is it a blank or one of the first four values?
+fn is_small(cell: u8, alphabet: &Alphabet) -> bool {
+    let symbols = alphabet.symbols();
+    let is_value = |cell| symbols.iter().take(4).any(|&symbol| symbol == cell);
+    is_value(cell)
+        || is_value(cell.to_ascii_uppercase()) && !matches!(alphabet, Alphabet::Custom(_))
+        || b".0_*-".contains(&cell) && !symbols.contains(&cell)
+}
+
 /// Reads the first line of a paste. `may_have_spaces` tells whether spaces can be blank cells.
-pub fn begin(line: &[u8], may_have_spaces: bool) -> Begun {
+pub fn begin(line: &[u8], hint: &Hint, may_have_spaces: bool) -> Begun {
     let is_frame = is_frame(line);
     let spaced = may_have_spaces.then(SpacedRows::default);
     let spaced = if is_frame { spaced } else { spaced.and_then(|rows| rows.with(line)) };
@@ -209,13 +227,20 @@ pub fn begin(line: &[u8], may_have_spaces: bool) -> Begun {
     if is_triple(&groups) {
         return part(PasteKind::Triples, 1);
     }
-    let is_small = |byte: &u8| matches!(byte, b'0'..=b'4' | b'.' | b'_' | b'*' | b'-');
-    if matches!(first, 81 | 256 | 625) || (first == 16 && line.trim_ascii().iter().take(16).all(is_small)) {
+    let order = known_order(hint);
+    let is_four = || match order {
+        Some(order) => order.side() == 4,
+        None => {
+            let alphabet = hint.alphabet.clone().unwrap_or_default();
+            line.trim_ascii().iter().take(16).all(|&cell| is_small(cell, &alphabet))
+        }
+    };
+    if matches!(first, 81 | 256 | 625) || (first == 16 && is_four()) {
         return Begun::Whole;
     }
     // A 1 alone is a puzzle, unless its line is as long as a row.
     let is_one = matches!(groups[..], [b"1"]) && line.len() != Order::NINE.side();
-    match row_order(line) {
+    match row_order(line).filter(|&of_row| order.is_none_or(|order| order == of_row)) {
         Some(order) if !(has_spaces && is_too_large(line, order)) => part(PasteKind::Rows(Some(order)), 1),
         _ if has_spaces && !is_one => part(PasteKind::Spaced, 1),
         _ => Begun::Whole,
@@ -226,7 +251,7 @@ pub fn begin(line: &[u8], may_have_spaces: bool) -> Begun {
 pub fn is_spaced(lines: &[&[u8]], hint: &Hint) -> bool {
     let mut lines = lines.iter().copied().map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     let Some(first) = lines.next() else { return false };
-    let Begun::Part(mut paste) = begin(first, may_have_spaces(hint)) else { return false };
+    let Begun::Part(mut paste) = begin(first, hint, may_have_spaces(hint)) else { return false };
     for line in lines {
         if paste.kind == PasteKind::Spaced || paste.take(line) != LineTaken::More {
             break;
@@ -416,12 +441,10 @@ pub fn read_text(text: &[u8], hint: &Hint) -> Result<(Format, Grid, bool), Forma
 
 #[cfg(test)]
 mod tests {
-    use sudoku_stream::text::Alphabet;
-
     use super::*;
 
     fn kind(line: &str) -> Option<PasteKind> {
-        match begin(line.as_bytes(), true) {
+        match begin(line.as_bytes(), &Hint::default(), true) {
             Begun::Whole => None,
             Begun::Part(paste) => Some(paste.kind),
         }
@@ -472,6 +495,47 @@ mod tests {
     }
 
     #[test]
+    fn sixteen_cells_are_what_the_command_line_says() {
+        let side = |line: &str, size: Option<usize>, alphabet: Option<&str>| {
+            let hint = Hint {
+                order: size.map(|side| Order::from_side(side).unwrap()),
+                alphabet: alphabet.map(|alphabet| alphabet.parse().unwrap()),
+                ..Hint::default()
+            };
+            match begin(line.as_bytes(), &hint, false) {
+                Begun::Part(paste) => match paste.kind {
+                    PasteKind::Rows(Some(order)) => order.side(),
+                    kind => panic!("{line}: {kind:?}"),
+                },
+                Begun::Whole => 0,
+            }
+        };
+        // 0 is a whole line, else it is a row of so many cells.
+        for (line, size, alphabet, wanted) in [
+            ("1234............", None, None, 0),
+            ("1234............", Some(16), None, 16),
+            ("1234............", Some(9), None, 0),
+            ("12345...........", None, None, 16),
+            ("12345...........", Some(4), None, 0),
+            ("abcd............", None, None, 16),
+            ("abcd............", Some(4), None, 0),
+            ("abcd............", None, Some("abcd"), 0),
+            ("ABCD............", Some(4), Some("alpha"), 0),
+            ("ABCD............", None, Some("alpha"), 0),
+            ("abcd............", None, Some("alpha"), 0),
+            ("ABCDE...........", None, Some("alpha"), 16),
+            ("1234............", None, Some("alpha"), 16),
+            ("0123............", None, Some("hex"), 0),
+            ("1234............", None, Some("hex"), 16),
+            ("1234............", None, Some("123456789ABCDEFG"), 16),
+            ("1 2 3 4", None, None, 4),
+            ("1 2 3 4", Some(9), None, 0),
+        ] {
+            assert_eq!(side(line, size, alphabet), wanted, "{line} {size:?} {alphabet:?}");
+        }
+    }
+
+    #[test]
     fn paths_and_words_are_no_cells() {
         for word in [
             "slove",
@@ -516,7 +580,7 @@ mod tests {
     }
 
     fn pasted(lines: &[&str]) -> Result<(Format, Grid), FormatError> {
-        let Begun::Part(mut paste) = begin(lines[0].as_bytes(), true) else {
+        let Begun::Part(mut paste) = begin(lines[0].as_bytes(), &Hint::default(), true) else {
             panic!("{} is whole", lines[0])
         };
         for (index, line) in lines.iter().enumerate().skip(1) {
@@ -542,7 +606,7 @@ mod tests {
             "Line 3 has an invalid character. It is 'q' in column 3."
         );
         assert_eq!(error(&["1234", "34122", "2143", "4321"]), "Line 2 has the wrong length.");
-        let Begun::Part(mut paste) = begin(b"1234", true) else { panic!("a row is whole") };
+        let Begun::Part(mut paste) = begin(b"1234", &Hint::default(), true) else { panic!("a row is whole") };
         assert_eq!(paste.take(b" "), LineTaken::Short);
         assert_eq!(paste.unfinished(), "The puzzle ended after 1 of 4 rows. It is not on the board.\n");
     }
@@ -588,10 +652,10 @@ mod tests {
         let (format, grid) = pasted(&["1  4", " 3  ", "  2 ", "4  1"]).unwrap();
         assert_eq!((format.order().side(), grid.filled()), (4, 6));
         // A line that is no row ends them.
-        let Begun::Part(paste) = begin(b"53  7", true) else { panic!("a row is whole") };
+        let Begun::Part(paste) = begin(b"53  7", &Hint::default(), true) else { panic!("a row is whole") };
         assert!(paste.is_another(b"6..195...") && !paste.is_another(b"6  195") && !paste.is_another(b""));
         assert_eq!(paste.prompt(), "row 2 of 9> ");
-        assert!(matches!(begin(b"53  7", false), Begun::Whole));
+        assert!(matches!(begin(b"53  7", &Hint::default(), false), Begun::Whole));
     }
 
     #[test]

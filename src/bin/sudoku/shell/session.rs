@@ -332,7 +332,7 @@ impl Session {
 
     /// Takes the first line of a puzzle. `may_have_spaces` tells whether spaces can be blank cells.
     fn take_cells(&mut self, line: &[u8], then: Then, may_have_spaces: bool) -> anyhow::Result<String> {
-        match paste::begin(line, may_have_spaces) {
+        match paste::begin(line, &self.hint, may_have_spaces) {
             Begun::Part(paste) => {
                 self.paste = Some((paste, then));
                 Ok(String::new())
@@ -389,17 +389,27 @@ impl Session {
     }
 
     fn example(&mut self, order: Order) -> anyhow::Result<String> {
-        let format = letters(order)?;
         let mut puzzle = Grid::empty(order);
-        format
+        letters(order)?
             .read_cells(example(order).as_bytes(), &mut puzzle)
             .map_err(|problem| PuzzleError { problem, line: None })?;
-        self.put(format, puzzle, "The example".to_owned(), Then::Show)
+        self.put(self.own_format(order)?, puzzle, "The example".to_owned(), Then::Show)
+    }
+
+    /// The format of boards that no text gives: in the alphabet of the command line if it has one for
+    /// this size, else in letters.
+    fn own_format(&self, order: Order) -> anyhow::Result<Format> {
+        match &self.hint.alphabet {
+            Some(alphabet) if alphabet.fits(order) => {
+                Ok(Format::new(Notation::Grid, order, alphabet.clone())?)
+            }
+            _ => letters(order),
+        }
     }
 
     fn new_board(&mut self, order: Order) -> String {
         reply(
-            letters(order).and_then(|format| {
+            self.own_format(order).and_then(|format| {
                 self.put(format, Grid::empty(order), "An empty board".to_owned(), Then::Show)
             }),
         )
@@ -783,7 +793,8 @@ impl Session {
              at the top left: `set 2 {side} 1` puts a 1 into row 2, column {side}.\n"
         );
         if side > 9 {
-            let format = self.board.as_ref().map(Board::format).cloned().or_else(|| letters(order).ok());
+            let format =
+                self.board.as_ref().map(Board::format).cloned().or_else(|| self.own_format(order).ok());
             let symbol = |value| format.as_ref().map_or('?', |format| format.symbol(value));
             let last = u8::try_from(side).unwrap_or(u8::MAX);
             text += &format!(

@@ -65,6 +65,26 @@ const ROWS: &str = "5 3 . | . 7 . | . . .\n6 . . | 1 9 5 | . . .\n. 9 8 | . . . 
 const LINE: &str = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
 
 #[test]
+fn boards_are_in_the_alphabet_of_the_command_line() {
+    let session = |alphabet: &str| {
+        let hint = Hint { alphabet: Some(alphabet.parse().unwrap()), ..Hint::default() };
+        Session::new(hint, Arc::default(), Look::Plain)
+    };
+    let board = |session: &mut Session, line: &str| session.take(line.as_bytes()).text;
+    let small = board(&mut session("abcd"), "abcd............");
+    assert!(small.starts_with("The puzzle: 4x4, 4 clues\n") && small.contains("a b"), "{small}");
+    let large = board(&mut session("hex"), "example 16");
+    assert!(large.contains('0') && !large.contains('G'), "{large}");
+    // It does not fit this size.
+    let nine = board(&mut session("abcd"), "example 9");
+    assert!(nine.contains('9'), "{nine}");
+    let mut empty = session("ABCDEFGHI");
+    board(&mut empty, "new 9");
+    board(&mut empty, "set 1 1 I");
+    assert!(board(&mut empty, "show").contains('I'), "{}", board(&mut empty, "show"));
+}
+
+#[test]
 fn rows_with_spaces_are_read_when_pasted_at_once() {
     let rows = "53  7\n6  195\n 98    6\n8   6   3\n4  8 3  1\n7   2   6\n 6    28\n   419  5\n    8  79";
     let session = || Session::new(Hint::default(), Arc::default(), Look::Plain);
