@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::AtomicBool;
 
-use crate::harness::{SUDOKU, grid, stderr, stdout, succeeded, sudoku, text};
+use crate::harness::{self, SUDOKU, grid, stderr, stdout, succeeded, sudoku, text};
 use sudoku_stream::generate::{
     ClueRange, Constraints, Difficulty, Generator, Grids, Kind, Puzzle, Recipe, Symmetry,
 };
@@ -330,6 +330,7 @@ fn what_cannot_be_had_is_refused_or_given_up() {
         refusal(recipe(5, clues(23))),
         "No 25x25 puzzle with fewer than 24 clues has a single solution."
     );
+    assert_eq!(refusal(recipe(1, clues(2))), "A 1x1 puzzle has 1 cell, so it cannot have 2 clues.");
     assert_eq!(refusal(recipe(2, clues(17))), "A 4x4 puzzle has 16 cells, so it cannot have 17 clues.");
     for (range, sentence) in [
         ("..16", "No 9x9 puzzle with fewer than 17 clues has a single solution."),
@@ -639,4 +640,47 @@ fn triples_that_do_not_show_their_size_come_with_a_word_of_warning() {
         warned += usize::from(is_small);
     }
     assert!((1..20).contains(&warned), "{warned} of 20");
+}
+
+#[test]
+fn what_is_made_is_read_with_the_flags_that_are_named() {
+    let mut named = 0;
+    for size in ["4", "9", "16"] {
+        for (notation, count) in
+            [("lines", "1"), ("lines", "3"), ("grid", "2"), ("cells", "1"), ("cells", "3")]
+        {
+            for alphabet in ["letters", "ascii", "alpha", "hex"] {
+                let made = generate(&[
+                    "--random-clues",
+                    "8",
+                    "-n",
+                    count,
+                    "--size",
+                    size,
+                    "--notation",
+                    notation,
+                    "--alphabet",
+                    alphabet,
+                    "--seed",
+                    "3",
+                ]);
+                succeeded(&made);
+                let said = stderr(&made);
+                let flags = said.lines().find_map(|line| line.strip_prefix("To be read, "));
+                let flags = flags.and_then(|flags| flags.split_once(" need")).map_or("", |(_, flags)| flags);
+                let flags = flags.trim_start_matches('s').trim_end_matches('.').split_whitespace();
+                let args: Vec<&str> = ["validate"].into_iter().chain(flags).collect();
+                named += usize::from(args.len() > 1);
+                let read = harness::feed(&mut sudoku(&args), &made.stdout);
+                let case = format!("{size} {notation} {count} {alphabet} {args:?}: {}", stderr(&read));
+                assert_eq!(read.status.code(), Some(0), "{case}");
+                if (notation, alphabet) == ("cells", "alpha") {
+                    assert_eq!(args[1..], ["--alphabet", "alpha"], "{case}");
+                } else if alphabet == "letters" {
+                    assert_eq!(args.len(), 1, "{case}");
+                }
+            }
+        }
+    }
+    assert!(named > 9, "{named}");
 }

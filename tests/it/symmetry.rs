@@ -203,8 +203,27 @@ fn what_has_no_canonical_form_is_refused_with_a_sentence() {
         assert_eq!(code(&own), 2);
         assert!(stderr(&own).contains("is the input itself"), "{}", stderr(&own));
     }
-    let own = run(&["dedup", &list, "--duplicates", &list]);
-    assert!(stderr(&own).contains("is the input itself"), "{}", stderr(&own));
+    for args in [["dedup", "--duplicates"], ["split", "--train-file"], ["split", "--test-file"]] {
+        let [command, flag] = args;
+        let own = run(&[command, &list, flag, &list]);
+        let sentence = format!("{list} is the input itself. Name another file with {flag}.\n");
+        assert_eq!((code(&own), stderr(&own)), (2, sentence));
+        let mut unnamed = sudoku(&[command, &list, flag, "-"]);
+        let unnamed = unnamed.current_dir(folder.root()).output().unwrap();
+        let sentence = format!("{flag} cannot be written to standard output. Name a file.\n");
+        assert_eq!((code(&unnamed), stderr(&unnamed)), (2, sentence));
+    }
+    let (same, link) = (folder.path("same"), folder.path("link"));
+    std::os::unix::fs::symlink("same", &link).unwrap();
+    for (one, other) in [(&same, &same), (&same, &folder.path("./same")), (&link, &same)] {
+        let twice = run(&["dedup", &list, "-o", one, "--duplicates", other]);
+        let sentence = format!("-o and --duplicates name the same file, {one}. Name two.\n");
+        assert_eq!((code(&twice), stderr(&twice)), (2, sentence));
+        let twice = run(&["split", &list, "--train-file", one, "--test-file", other]);
+        let sentence = format!("Both sets would be written to {one}. Name two files.\n");
+        assert_eq!((code(&twice), stderr(&twice)), (2, sentence));
+    }
+    assert_eq!(folder.names(), ["link", "list.txt", "table.csv"]);
     assert_eq!(folder.read("list.txt").lines().count(), 1);
     for (args, sentence) in [
         (&["dedup", &list, "--memory", "1000"][..], "give a size from 1MiB, as in 512MiB or 2G"),

@@ -266,12 +266,17 @@ const fn least_clues(order: Order) -> usize {
     }
 }
 
+fn cells_in_words(order: Order) -> String {
+    let cells = order.cells();
+    format!("{cells} {}", if cells == 1 { "cell" } else { "cells" })
+}
+
 /// Why nothing can meet the constraints of a recipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecipeError {
     /// More clues than cells.
-    #[error("A {order} puzzle has {} cells, so it cannot have {clues} clues.", order.cells())]
+    #[error("A {order} puzzle has {}, so it cannot have {clues} clues.", cells_in_words(*order))]
     TooManyClues {
         /// The size.
         order: Order,

@@ -17,10 +17,10 @@ use sudoku_stream::grid::Order;
 use sudoku_stream::offline::{self, OfflineError};
 use sudoku_stream::pipeline::{self, Ended, run_ordered};
 use sudoku_stream::techniques::{Score, Technique};
-use sudoku_stream::text::{Alphabet, Format, Hint, Notation, detect};
+use sudoku_stream::text::{Alphabet, Format, Hint, Notation, SAMPLE_BYTES, detect};
 
 use crate::cli::by_hand;
-use crate::cli::output::OutputArgs;
+use crate::cli::output::{OutputArgs, unfinished};
 use crate::cli::run::RunArgs;
 use crate::cli::value::{self, whole};
 use crate::cli::{exit, interrupt, print, progress};
@@ -79,7 +79,7 @@ pub struct GenerateArgs {
     #[arg(long, value_name = "NAME", value_parser = value::difficulty(), default_value = "any")]
     difficulty: Difficulty,
 
-    /// Guesses of the strategy propagation: 0, 3..10, 5.. or ..2
+    /// Guesses of propagation to prove the solution unique: 0, 3..10, 5.. or ..2
     #[arg(long, hide_short_help = true, value_name = "RANGE", conflicts_with = "difficulty")]
     #[arg(value_parser = guesses)]
     guesses: Option<Difficulty>,
@@ -175,7 +175,8 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<ExitCode> {
     let job = generator.recipe().job(count, pool.current_num_threads());
     let bar = progress::beside(&args.out, || progress::of_puzzles(&args.run.progress, count));
     let mut totals = Totals::default();
-    let mut sole = Vec::new();
+    // As much as whoever reads the puzzles detects their format by.
+    let mut sample = Vec::new();
     let work = {
         let (generator, format, cancel) = (Arc::clone(&generator), format.clone(), Arc::clone(&cancel));
         move |job: &PuzzleRange| {
@@ -192,13 +193,13 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<ExitCode> {
             let mut heading = Vec::new();
             format.write_heading(&mut heading);
             output.write(&heading).map_err(OfflineError::from)?;
+            sample = heading;
         }
         output.write(&text).map_err(OfflineError::from)?;
         totals.puzzles += puzzles;
         totals.given_up += given_up;
-        if count == 1 {
-            sole = text;
-        }
+        let room = SAMPLE_BYTES.saturating_sub(sample.len());
+        sample.extend_from_slice(&text[..text.len().min(room)]);
         if !bar.is_hidden() {
             bar.set_position(totals.puzzles + totals.given_up);
             bar.set_message(format!("{} a second", print::per_second(totals.puzzles, begin.elapsed())));
@@ -223,9 +224,7 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<ExitCode> {
     }
     if !args.run.progress.quiet && totals.puzzles > 0 {
         print::status_line(&totals.summary(begin.elapsed(), seed));
-        if format.notation() == Notation::Triples {
-            report_lost_size(&format, &sole);
-        }
+        report_what_reading_needs(&format, &sample, totals.puzzles);
     }
     if totals.given_up == 0 {
         return Ok(ExitCode::SUCCESS);
@@ -295,17 +294,38 @@ fn make(
     Ok(made)
 }
 
-/// Names the options that reading needs: triples carry no size, and small numbers suggest a smaller
-/// one.
-fn report_lost_size(format: &Format, text: &[u8]) {
-    let seen = detect(text, &Hint { notation: Some(Notation::Triples), ..Hint::default() });
-    let order = format.order();
-    if !seen.is_ok_and(|seen| seen.format.order() == order) {
-        print::status_line(&format!(
-            "To be read, this puzzle needs --notation triples --size {}.",
-            order.side()
-        ));
-    }
+/// Names the options that reading needs, if detection does not find the format again: triples carry
+/// no size, and small numbers suggest a smaller one; cells apart are taken for numbers.
+fn report_what_reading_needs(format: &Format, sample: &[u8], puzzles: u64) {
+    let (notation, order, alphabet) = (format.notation(), format.order(), format.alphabet());
+    let side = order.side();
+    let symbols = |format: &Format| {
+        let values = 0..u8::try_from(side).unwrap_or(0);
+        values.map(|value| format.symbol(value + 1)).collect::<String>()
+    };
+    // Triples have numbers in any alphabet.
+    let is_read = |hint: &Hint| {
+        detect(sample, hint).is_ok_and(|seen| {
+            seen.misfit.is_none()
+                && (seen.format.notation(), seen.format.order()) == (notation, order)
+                && (notation == Notation::Triples || symbols(&seen.format) == symbols(format))
+        })
+    };
+    let hint = match notation {
+        Notation::Triples => Hint { notation: Some(notation), ..Hint::default() },
+        _ => Hint::default(),
+    };
+    let needs = if is_read(&hint) {
+        return;
+    } else if notation == Notation::Triples {
+        format!("--notation triples --size {side}")
+    } else if is_read(&Hint { alphabet: Some(alphabet.clone()), ..Hint::default() }) {
+        format!("--alphabet {alphabet}")
+    } else {
+        format!("--notation {notation} --alphabet {alphabet} --size {side}")
+    };
+    let what = if puzzles == 1 { "this puzzle needs" } else { "these puzzles need" };
+    print::status_line(&format!("To be read, {what} {needs}."));
 }
 
 /// Totals so far.
@@ -364,10 +384,7 @@ fn advised_attempts(attempts: u64, given_up: u64, count: u64) -> u64 {
 
 fn interrupted(args: &GenerateArgs, totals: &Totals) -> ExitCode {
     let made = format!("Stopped after {}", print::counted(totals.puzzles, "puzzle"));
-    interrupt::report(&match args.out.path() {
-        Some(path) => format!("{made}; {} was not written", path.display()),
-        None => made,
-    })
+    interrupt::report(&(made + &args.out.path().map(unfinished).unwrap_or_default()))
 }
 
 #[cfg(test)]
