@@ -19,7 +19,7 @@ use super::opensudoku::OpenSudoku;
 use super::prefix::PrefixHasher;
 use super::stamp::{FileId, Stamp, Version};
 use super::utf16::{ByteOrder, Utf16Reader};
-use super::{InputError, Mapped, STANDARD_INPUT, zip};
+use super::{CHUNK_BYTES, InputError, Mapped, STANDARD_INPUT, zip};
 use crate::grid::Order;
 
 /// A source of bytes, with a name for messages.
@@ -225,6 +225,24 @@ impl Source {
             _ => decoded(stream, kind, &Named { name: &name, is_file: false })?,
         };
         Ok(Self::new(name, Backing::Stream { stream, decoding, file: None }))
+    }
+
+    /// The whole text, decoded, if it has at most `most` bytes. No more than that is read.
+    ///
+    /// # Errors
+    /// Those of reading and decoding.
+    pub fn text_within(mut self, most: usize) -> Result<Option<Vec<u8>>, InputError> {
+        if self.len_bytes().is_some_and(|length| length > most as u64) {
+            return Ok(None);
+        }
+        let mut text = Vec::new();
+        while text.len() <= most {
+            let (left, before) = (most + 1 - text.len(), text.len() as u64);
+            if self.fill(&mut text, left.min(CHUNK_BYTES), before)? == 0 {
+                return Ok(Some(text));
+            }
+        }
+        Ok(None)
     }
 
     /// The name of the source in messages.

@@ -78,10 +78,12 @@ pub enum OutputError {
         path: PathBuf,
     },
     /// The output is the input: the answers would replace the puzzles.
-    #[error("{name} is the input itself. Name another file with -o.")]
+    #[error("{name} is the input itself. Name another file with {flag}.")]
     IsInput {
         /// The output, or a file that a run makes beside it.
         name: String,
+        /// The flag that names the output.
+        flag: &'static str,
     },
     /// The output is no regular file, so a run cannot be resumed.
     #[error("{name} is no regular file: a run that writes to it cannot be resumed.")]

@@ -33,3 +33,14 @@ pub(super) fn resolve(path: &Path) -> io::Result<PathBuf> {
     }
     Err(io::Error::from_raw_os_error(libc::ELOOP))
 }
+
+/// Whether two paths lead to the same file, which need not exist yet.
+pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| {
+        let file = resolve(path).ok()?;
+        // A file that does not exist has no canonical path, but its folder has.
+        let folder = file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+        Some(fs::canonicalize(folder).ok()?.join(file.file_name()?))
+    };
+    one == other || place(one).is_some_and(|file| place(other) == Some(file))
+}

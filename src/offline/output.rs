@@ -12,6 +12,7 @@ use super::checkpoint::CheckpointedFile;
 #[cfg(feature = "parquet")]
 use super::columnar::ParquetRows;
 use super::journal::RunIdentity;
+use super::link;
 use super::link::resolve;
 use super::origin::AnswerForm;
 use super::partial::{self, Partial, PartialError};
@@ -58,28 +59,34 @@ enum Target {
 
 impl Output {
     /// Refuses an output that is the input itself, by the same path, another path, a link or a hard
-    /// link. `path` is `None` for standard output. The files that a run makes beside an output are
-    /// compared too.
+    /// link. `path` is `None` for standard output, and `flag` is what names another file. The files
+    /// that a run makes beside an output are compared too.
     ///
     /// # Errors
     /// [`OutputError::IsInput`].
-    pub fn check_apart(path: Option<&Path>, input: FileId) -> Result<(), OutputError> {
+    pub fn check_apart(path: Option<&Path>, flag: &'static str, input: FileId) -> Result<(), OutputError> {
         // A path without metadata does not exist yet, or its error is reported when it is opened.
         let is_input = |found: io::Result<Metadata>| found.is_ok_and(|found| FileId::of(&found) == input);
         let Some(path) = path else {
             let standard = io::stdout().as_fd().try_clone_to_owned().map(File::from);
             let is_input = is_input(standard.and_then(|standard| standard.metadata()));
             let name = STANDARD_NAME.to_owned();
-            return if is_input { Err(OutputError::IsInput { name }) } else { Ok(()) };
+            return if is_input { Err(OutputError::IsInput { name, flag }) } else { Ok(()) };
         };
         if is_input(fs::metadata(path)) {
-            return Err(OutputError::IsInput { name: path.display().to_string() });
+            return Err(OutputError::IsInput { name: path.display().to_string(), flag });
         }
         let Ok(target) = resolve(path) else { return Ok(()) };
         match partial::files_beside(&target).into_iter().find(|file| is_input(fs::symlink_metadata(file))) {
-            Some(file) => Err(OutputError::IsInput { name: file.display().to_string() }),
+            Some(file) => Err(OutputError::IsInput { name: file.display().to_string(), flag }),
             None => Ok(()),
         }
+    }
+
+    /// Whether two outputs would be the same file: by the same path, another path, or a link.
+    #[must_use]
+    pub fn is_same_file(one: &Path, other: &Path) -> bool {
+        link::is_same_file(one, other)
     }
 
     /// Whether a path is the system's name of standard output, such as `/dev/stdout`.
@@ -491,16 +498,47 @@ mod tests {
             ("soft", "soft"),
             ("beside", ".beside.sudoku-partial"),
         ] {
-            let error = Output::check_apart(Some(&path(name)), input).unwrap_err();
+            let error = Output::check_apart(Some(&path(name)), "-o", input).unwrap_err();
             let file = path(file);
             let sentence = format!("{} is the input itself. Name another file with -o.", file.display());
             assert_eq!(error.to_string(), sentence);
         }
         for name in ["other", "new", "dangling", "none/file"] {
-            Output::check_apart(Some(&path(name)), input).unwrap();
+            Output::check_apart(Some(&path(name)), "-o", input).unwrap();
         }
-        Output::check_apart(Some(Path::new("/dev/null")), input).unwrap();
-        Output::check_apart(None, input).unwrap();
+        Output::check_apart(Some(Path::new("/dev/null")), "-o", input).unwrap();
+        Output::check_apart(None, "-o", input).unwrap();
+    }
+
+    #[test]
+    fn the_same_file_is_known_by_all_its_paths() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::create_dir(path("deep")).unwrap();
+        fs::write(path("old"), "").unwrap();
+        for (link, target) in [("link", "old"), ("dangling", "new"), ("down", "deep")] {
+            symlink(target, path(link)).unwrap();
+        }
+        for (one, other) in [
+            ("old", "old"),
+            ("old", "./old"),
+            ("old", "deep/../old"),
+            ("old", "link"),
+            ("new", "new"),
+            ("new", "deep/../new"),
+            ("new", "dangling"),
+            ("deep/new", "down/new"),
+            ("none/new", "none/new"),
+        ] {
+            assert!(Output::is_same_file(&path(one), &path(other)), "{one} {other}");
+            assert!(Output::is_same_file(&path(other), &path(one)), "{one} {other}");
+        }
+        for (one, other) in [("old", "new"), ("new", "deep/new"), ("link", "dangling"), ("none/a", "none/b")]
+        {
+            assert!(!Output::is_same_file(&path(one), &path(other)), "{one} {other}");
+        }
+        assert!(Output::is_same_file(Path::new("new-file"), Path::new("./new-file")));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::process::Output;
 use serde_json::Value;
 use sudoku_stream::techniques::{Options, Position, Rater, Technique};
 
+use crate::harness::packed::{Member, bzip2, gzip, xz, zip, zstandard};
 use crate::harness::{
     self, Folder, grid, interrupt_after_first_line, large_list, piped, stderr, stdout, succeeded, sudoku,
     unique_puzzles,
@@ -408,6 +409,81 @@ fn positions_come_as_other_programs_write_them() {
         let alone = said(&["hint", puzzle]);
         assert_eq!(stdout(&fed(&["hint"], &format!("{puzzle}\n"))), alone);
     }
+}
+
+/// Those of a puzzle, and those of a grid that is almost full, in which most cells are digits.
+#[test]
+fn positions_of_all_sizes_are_told_from_puzzles() {
+    let folder = Folder::new();
+    for (side, symbols) in [("4", "12"), ("9", "12"), ("16", "12"), ("25", "ABC")] {
+        let puzzle = said(&["generate", "--size", side, "--seed", "5", "-q"]);
+        let full = stdout(&fed(&["solve", "-q"], &puzzle));
+        let symbols: Vec<char> = symbols.chars().collect();
+        for blanks in 0..=symbols.len() {
+            let puzzle = if blanks == 0 { puzzle.clone() } else { full.replace(&symbols[..blanks], ".") };
+            let puzzle = folder.write("puzzle.txt", &puzzle);
+            for flag in ["--candidates", "--pencil-marks"] {
+                let text = said(&["show", &puzzle, flag]);
+                let position = folder.write("position.txt", &text);
+                assert_eq!(said(&["show", &position, flag]), text, "{side} {blanks}");
+                if blanks == 1 && flag == "--candidates" {
+                    // A single candidate is a digit, so this is a grid without a blank.
+                    continue;
+                }
+                for command in ["solve", "rate", "check", "validate", "trace"] {
+                    let output = run(&[command, &position]);
+                    let told = stderr(&output) + &stdout(&output);
+                    let sentence = "Line 1 has candidates, and only clues can be read here";
+                    let sentence = if flag == "--candidates" { &sentence[7..] } else { sentence };
+                    assert!(told.contains(sentence), "{command} {side} {blanks} {flag}: {told}");
+                    assert_eq!(code(&output), 2, "{command} {side} {blanks} {flag}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn positions_may_be_packed_or_in_utf16_or_come_through_a_pipe() {
+    let drawn = said(&["show", X_WING, "--candidates"]);
+    let marks = said(&["show", X_WING, "--pencil-marks"]);
+    let hint = said(&["hint", X_WING]);
+    let folder = Folder::new();
+    for text in [&drawn, &marks] {
+        let utf16: Vec<u8> = format!("\u{FEFF}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let packed = [
+            ("plain", text.clone().into_bytes()),
+            ("gz", gzip(text.as_bytes())),
+            ("zst", zstandard(text.as_bytes())),
+            ("bz2", bzip2(text.as_bytes())),
+            ("xz", xz(text.as_bytes())),
+            ("zip", zip(&[Member::new("candidates.txt", text.as_bytes())])),
+            ("utf16.gz", gzip(&utf16)),
+            ("utf16", utf16),
+        ];
+        for (name, bytes) in packed {
+            let file = folder.write(name, &bytes);
+            assert_eq!(said(&["hint", &file]), hint, "{name}");
+            assert_eq!(said(&["show", &file]), drawn, "{name}");
+            assert!(said(&["steps", &file]).contains("X-wing"), "{name}");
+            assert_eq!(stdout(&harness::feed(&mut sudoku(&["hint"]), &bytes)), hint, "{name}");
+            let through = harness::feed(&mut sudoku(&["hint", "/dev/stdin"]), &bytes);
+            assert_eq!(stdout(&through), hint, "{name}");
+        }
+    }
+    // Puzzles stay puzzles, also more of them than positions may have.
+    let puzzles = format!("{X_WING}\n").repeat(13_000);
+    for bytes in [puzzles.clone().into_bytes(), gzip(puzzles.as_bytes())] {
+        let file = folder.write("puzzles", &bytes);
+        let args = |input| ["hint", input, "--index", "13000"];
+        assert_eq!(said(&args(&file)), hint);
+        assert_eq!(stdout(&harness::feed(&mut sudoku(&args("-")), &bytes)), hint);
+        assert_eq!(stdout(&harness::feed(&mut sudoku(&args("/dev/stdin")), &bytes)), hint);
+    }
+    // What is damaged is told as it is for puzzles.
+    let damaged = folder.write("damaged.gz", &gzip(drawn.as_bytes())[..60]);
+    let told = stderr(&run(&["hint", &damaged]));
+    assert!(told.contains("damaged.gz is damaged"), "{told}");
 }
 
 #[test]

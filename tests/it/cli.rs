@@ -1,15 +1,17 @@
 //! `sudoku` as a user runs it: the built binary, real files, real pipes.
 
 use std::fs::{self, File};
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::ops::Deref;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc;
+use std::thread;
 
 use crate::harness::{
-    self, Folder, Random, fixture, grid, interrupt_after_first_line, large_list, possible_strategies,
-    skipped, stderr, stdout, succeeded, sudoku, unique_puzzles,
+    self, Folder, Random, eventually, fixture, grid, interrupt_after_first_line, large_list,
+    possible_strategies, signal, skipped, stderr, stdout, succeeded, sudoku, unique_puzzles,
 };
 
 fn run(args: &[&str]) -> Output {
@@ -399,6 +401,59 @@ fn an_output_that_fails_leaves_nothing_behind() {
 }
 
 #[test]
+fn a_run_that_stops_says_what_its_output_is() {
+    let bench = Bench::new(2_000);
+    let pipe = bench.path("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let file = bench.path("out.txt");
+    let ends = [(&pipe, "is incomplete"), (&file, "was not written")];
+    let runs: [&[&str]; 5] = [
+        &["generate", "-n", "100000000", "-o"],
+        &["solve", "-", "-o"],
+        &["dedup", "-", "-o"],
+        &["split", "-", "--train-file", "/dev/null", "--test-file"],
+        &["canon", "-", "-o"],
+    ];
+    for args in runs {
+        for (out, end) in ends {
+            let mut command = sudoku(&[args, &[out]].concat());
+            let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            // A pipe is opened only when somebody reads it.
+            let (opened, is_open) = mpsc::channel();
+            let reader = (out == &pipe).then(|| {
+                let pipe = pipe.clone();
+                thread::spawn(move || {
+                    let pipe = File::open(pipe).unwrap();
+                    opened.send(()).unwrap();
+                    io::copy(&mut &pipe, &mut io::sink()).unwrap();
+                })
+            });
+            // Standard input goes on, so that the run does not end by itself.
+            let mut stdin = child.stdin.take().unwrap();
+            if args.contains(&"-") {
+                stdin.write_all(bench.puzzles.join("\n").as_bytes()).unwrap();
+            }
+            match &reader {
+                Some(_) => is_open.recv().unwrap(),
+                None => {
+                    eventually("the beginning of the output", || bench.exists(".out.txt.sudoku-partial"));
+                }
+            }
+            signal(&child, "-INT");
+            let ended = child.wait_with_output().unwrap();
+            drop(stdin);
+            if let Some(reader) = reader {
+                reader.join().unwrap();
+            }
+            assert_eq!(ended.status.code(), Some(130), "{args:?}");
+            let said = stderr(&ended);
+            assert!(said.ends_with(&format!("; {out} {end}.\n")), "{args:?}: {said}");
+            assert!(!bench.exists("out.txt") && !bench.exists(".out.txt.sudoku-partial"), "{args:?}");
+        }
+    }
+}
+
+#[test]
 fn an_output_that_is_no_regular_file_is_written_straight() {
     let bench = Bench::new(2_000);
     let pipe = bench.path("pipe");
@@ -433,7 +488,7 @@ fn a_closed_pipe_is_success() {
     succeeded(&output);
     assert_eq!(stderr(&output), "");
     for args in [&["--help"][..], &["-h"], &["solve", "--help"], &["--version"]] {
-        let (reader, writer) = std::io::pipe().unwrap();
+        let (reader, writer) = io::pipe().unwrap();
         drop(reader);
         let output = sudoku(args).stdout(writer).stderr(Stdio::piped()).output().unwrap();
         succeeded(&output);
@@ -504,7 +559,7 @@ fn wait_for_handler(child: &Child) {
         u64::from_str_radix(&mask, 16).unwrap() & 2 != 0
     };
     while !catches() {
-        std::thread::yield_now();
+        thread::yield_now();
     }
 }
 

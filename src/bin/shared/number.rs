@@ -34,8 +34,19 @@ pub fn time(
         };
         time.filter(|time| range.contains(time)).ok_or_else(|| {
             let (first, last) = (shown_time(*range.start()), shown_time(*range.end()));
-            format!("give a time from {first} to {last}, as in 10s, 500ms or 2m")
+            format!("give a time from {first} to {last}{}", examples(&range))
         })
+    }
+}
+
+/// The examples of times that are in a range: `, as in 10s, 500ms or 2m`.
+fn examples(range: &RangeInclusive<Duration>) -> String {
+    let all = [("10s", 10_000), ("500ms", 500), ("2m", 120_000)];
+    let fitting = all.iter().filter(|(_, time)| range.contains(&Duration::from_millis(*time)));
+    match &fitting.map(|(text, _)| *text).collect::<Vec<_>>()[..] {
+        [] => String::new(),
+        [only] => format!(", as in {only}"),
+        [others @ .., last] => format!(", as in {} or {last}", others.join(", ")),
     }
 }
 
@@ -127,6 +138,16 @@ mod tests {
         let delay = super::time(Duration::from_millis(1), Duration::ZERO..=SECOND);
         assert_eq!(delay("50"), Ok(Duration::from_millis(50)));
         assert_eq!(delay("0"), Ok(Duration::ZERO));
+        // The examples are in the range.
+        let minute = Duration::from_secs(60);
+        for (range, sentence) in [
+            (Duration::ZERO..=minute, "give a time from 0s to 60s, as in 10s or 500ms"),
+            (SECOND..=60 * minute, "give a time from 1s to 1h, as in 10s or 2m"),
+            (minute..=60 * minute, "give a time from 60s to 1h, as in 2m"),
+            (60 * minute..=120 * minute, "give a time from 1h to 2h"),
+        ] {
+            assert_eq!(super::time(SECOND, range)("x").unwrap_err(), sentence);
+        }
     }
 
     #[test]

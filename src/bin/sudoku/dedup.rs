@@ -14,7 +14,7 @@ use sudoku_stream::pipeline;
 
 use crate::cli::early_end::EarlyEnd;
 use crate::cli::input::InputArgs;
-use crate::cli::output::{OutputArgs, text_file};
+use crate::cli::output::{OutputArgs, check_is_named, text_file};
 use crate::cli::rows::RowKind;
 use crate::cli::run::RunArgs;
 use crate::cli::{interrupt, print, progress, rows, value};
@@ -98,7 +98,14 @@ pub fn run(args: &DedupArgs) -> Result<ExitCode, EarlyEnd> {
     };
     let names = inputs.iter().map(|input| input.name().to_owned()).collect();
     let mut deduplicator = Deduplicator::new(sameness, args.memory, args.temp_dir.clone(), names);
-    let outputs = [args.out.path().map(ToOwned::to_owned), args.duplicates.clone()];
+    check_is_named(args.duplicates.as_deref(), "--duplicates")?;
+    if let (Some(out), Some(duplicates)) = (args.out.path(), &args.duplicates)
+        && Output::is_same_file(out, duplicates)
+    {
+        let file = out.display();
+        return Err(anyhow!("-o and --duplicates name the same file, {file}. Name two.").into());
+    }
+    let outputs = [(args.out.path().map(ToOwned::to_owned), "-o"), (args.duplicates.clone(), "--duplicates")];
     // Opened with the first input, because an input must not be an output.
     let mut opened: Option<(Output, Option<Output>, RowKind)> = None;
     for input in &inputs {
@@ -128,7 +135,7 @@ pub fn run(args: &DedupArgs) -> Result<ExitCode, EarlyEnd> {
             bar.advance(end, tally.puzzles, "puzzles", begin);
         });
         bar.finish_and_clear();
-        result.map_err(|error| rows::stopped(error, deduplicator.tally().puzzles))?;
+        result.map_err(|error| rows::stopped(error, deduplicator.tally().puzzles, &args.out))?;
         if deduplicator.tally().puzzles == before {
             return Err(anyhow!("{name} is empty.").into());
         }
@@ -137,7 +144,7 @@ pub fn run(args: &DedupArgs) -> Result<ExitCode, EarlyEnd> {
     let puzzles = deduplicator.tally().puzzles;
     let has_spilled = deduplicator.has_spilled();
     let finished = deduplicator.finish(&cancel, &mut output, report.as_mut());
-    let tally = finished.map_err(|error| rows::stopped(error, puzzles))?;
+    let tally = finished.map_err(|error| rows::stopped(error, puzzles, &args.out))?;
     output.finish()?;
     if let Some(report) = report {
         report.finish()?;

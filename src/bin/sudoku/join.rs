@@ -54,7 +54,7 @@ pub fn run(args: &JoinArgs) -> anyhow::Result<ExitCode> {
     for file in args.files.iter().cloned().chain(manifests).chain(args.input.clone()) {
         // What is missing is reported when it is read.
         if let Ok(metadata) = file.metadata() {
-            Output::check_apart(args.out.path(), FileId::of(&metadata))?;
+            Output::check_apart(args.out.path(), "-o", FileId::of(&metadata))?;
         }
     }
     let mut output = args.out.open_text()?;

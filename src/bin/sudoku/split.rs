@@ -10,11 +10,11 @@ use anyhow::{bail, ensure};
 use clap::{Args, ValueHint};
 use sudoku_stream::answer::CanonTask;
 use sudoku_stream::generate::any_seed;
-use sudoku_stream::offline::{self, OfflineError, Sameness, SplitTally, SplitTask};
+use sudoku_stream::offline::{self, OfflineError, Output, Sameness, SplitTally, SplitTask};
 use sudoku_stream::pipeline;
 
 use crate::cli::input::{InputArgs, one_input};
-use crate::cli::output::text_file;
+use crate::cli::output::{check_is_named, text_file, unfinished};
 use crate::cli::progress::Bar;
 use crate::cli::run::RunArgs;
 use crate::cli::value::{self, whole};
@@ -100,8 +100,13 @@ pub fn run(args: &SplitArgs) -> anyhow::Result<ExitCode> {
         name_of(&args.train_file, "train", "--train-file")?,
         name_of(&args.test_file, "test", "--test-file")?,
     ];
-    ensure!(files[0] != files[1], "Both sets would be written to {}. Name two files.", files[0].display());
-    let Some(reader) = rows::open(&input, &files.clone().map(Some), &cancel)? else {
+    check_is_named(args.train_file.as_deref(), "--train-file")?;
+    check_is_named(args.test_file.as_deref(), "--test-file")?;
+    let is_same = Output::is_same_file(&files[0], &files[1]);
+    ensure!(!is_same, "Both sets would be written to {}. Name two files.", files[0].display());
+    let [train, test] = files.clone().map(Some);
+    let outputs = [(train, "--train-file"), (test, "--test-file")];
+    let Some(reader) = rows::open(&input, &outputs, &cancel)? else {
         return Ok(interrupt::report("Stopped before the first puzzle"));
     };
     if args.by == Together::Canonical {
@@ -117,7 +122,10 @@ pub fn run(args: &SplitArgs) -> anyhow::Result<ExitCode> {
     bar.finish_and_clear();
     let tally = match result {
         Ok(tally) => tally,
-        Err(OfflineError::Cancelled) => return Ok(interrupt::report("Neither file was written")),
+        Err(OfflineError::Cancelled) => {
+            let [train, test] = files.each_ref().map(|file| unfinished(file));
+            return Ok(interrupt::report(&format!("Stopped{train}{test}")));
+        }
         Err(error) => return Err(error.into()),
     };
     if tally.train + tally.test == 0 {

@@ -221,7 +221,7 @@ impl ReportFiles {
         let json = args.json.as_deref().filter(is_own);
         let markdown = args.comparison.markdown.as_deref().filter(is_own);
         if let (Some(json), Some(markdown)) = (json, markdown)
-            && json == markdown
+            && Output::is_same_file(json, markdown)
         {
             bail!("--json and --markdown name the same file, {}. Name two.", json.display());
         }

@@ -1,8 +1,9 @@
 //! The inputs: their arguments, opening them, detecting their formats.
 
 use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Cursor, IsTerminal as _, Read as _};
+use std::os::fd::AsFd as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -71,8 +72,12 @@ enum InputKind {
     Standard,
     /// The text of an argument.
     Typed(Vec<u8>),
-    /// Standard input, whose beginning has been read already.
-    Begun(Arc<[u8]>),
+    /// Standard input or a FIFO, whose beginning has been read already.
+    Begun {
+        text: Arc<[u8]>,
+        /// What it goes on with; `None` at its end.
+        rest: Option<Arc<File>>,
+    },
 }
 
 impl InputArgs {
@@ -137,7 +142,7 @@ impl InputArgs {
     fn input(&self, kind: InputKind, number: Option<usize>) -> Input {
         let name = match (&kind, number) {
             (InputKind::File(path), _) => path.display().to_string(),
-            (InputKind::Standard | InputKind::Begun(_), _) => "standard input".to_owned(),
+            (InputKind::Standard | InputKind::Begun { .. }, _) => "standard input".to_owned(),
             (InputKind::Typed(_), None) => "The puzzle".to_owned(),
             (InputKind::Typed(_), Some(number)) => format!("Argument {number}"),
         };
@@ -214,7 +219,7 @@ impl Input {
     pub fn path(&self) -> Option<&Path> {
         match &self.kind {
             InputKind::File(path) => Some(path),
-            InputKind::Standard | InputKind::Begun(_) | InputKind::Typed(_) => None,
+            InputKind::Standard | InputKind::Begun { .. } | InputKind::Typed(_) => None,
         }
     }
 
@@ -223,7 +228,7 @@ impl Input {
         match &self.kind {
             // Opening a folder is an error every time.
             InputKind::File(path) => fs::metadata(path).is_ok_and(|found| found.is_file() || found.is_dir()),
-            InputKind::Standard | InputKind::Begun(_) => false,
+            InputKind::Standard | InputKind::Begun { .. } => false,
             InputKind::Typed(_) => true,
         }
     }
@@ -246,9 +251,12 @@ impl Input {
         Ok(match &self.kind {
             InputKind::File(path) => Source::open(path, self.may_map)?,
             InputKind::Standard => Source::open(Path::new(STANDARD_INPUT), self.may_map)?,
-            InputKind::Begun(text) => {
-                let rest = Cursor::new(text.to_vec()).chain(io::stdin());
-                Source::reading(self.name.clone(), Box::new(rest))?
+            InputKind::Begun { text, rest } => {
+                let text = Cursor::new(Arc::clone(text));
+                match rest {
+                    Some(rest) => Source::reading(self.name.clone(), Box::new(text.chain(Arc::clone(rest))))?,
+                    None => Source::reading(self.name.clone(), Box::new(text))?,
+                }
             }
             InputKind::Typed(text) => {
                 Source::reading(self.name.clone(), Box::new(Cursor::new(text.clone())))?
@@ -256,31 +264,36 @@ impl Input {
         })
     }
 
-    /// The positions with candidates that it holds, if it has nothing else. Standard input is read
-    /// to its end, so that whoever calls this goes on with the input that it returns.
+    /// The positions with candidates that it holds, if it has nothing else. The beginning of what
+    /// can be read only once is kept in the input that is returned.
     ///
     /// # Errors
     /// The system's, with the name of the input.
     pub fn positions(mut self) -> anyhow::Result<(Self, Option<Positions>)> {
-        let most = MAX_POSITION_BYTES as u64;
-        let found = match &self.kind {
-            InputKind::Typed(text) => read_positions(text),
-            InputKind::File(path) => match fs::metadata(path) {
-                Ok(found) if found.is_file() && found.len() <= most => {
-                    read_positions(&fs::read(path).with_context(|| path.display().to_string())?)
-                }
-                _ => None,
-            },
-            InputKind::Standard => {
-                let mut text = Vec::new();
-                io::stdin().take(most + 1).read_to_end(&mut text).context("standard input")?;
-                let found = read_positions(&text);
-                self.kind = InputKind::Begun(Arc::from(text));
-                found
-            }
-            InputKind::Begun(text) => read_positions(text),
-        };
+        if !self.is_rereadable() {
+            self.begin().with_context(|| self.name.clone())?;
+        }
+        if matches!(self.kind, InputKind::Begun { rest: Some(_), .. }) {
+            return Ok((self, None));
+        }
+        // What cannot be read is told by whoever reads puzzles next.
+        let text = self.source().ok().and_then(|source| source.text_within(MAX_POSITION_BYTES).ok());
+        let found = text.flatten().and_then(|text| read_positions(&text));
         Ok((self, found))
+    }
+
+    /// Reads as much of standard input or a FIFO as positions may have.
+    fn begin(&mut self) -> io::Result<()> {
+        let file = match &self.kind {
+            InputKind::File(path) => File::open(path)?,
+            InputKind::Standard => File::from(io::stdin().as_fd().try_clone_to_owned()?),
+            InputKind::Typed(_) | InputKind::Begun { .. } => return Ok(()),
+        };
+        let mut text = Vec::new();
+        (&file).take(MAX_POSITION_BYTES as u64 + 1).read_to_end(&mut text)?;
+        let rest = (text.len() > MAX_POSITION_BYTES).then(|| Arc::new(file));
+        self.kind = InputKind::Begun { text: Arc::from(text), rest };
+        Ok(())
     }
 
     /// Opens it and detects its format.

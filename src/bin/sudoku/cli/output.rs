@@ -1,5 +1,6 @@
 //! Where answers, puzzles and reports are written.
 
+use std::fs;
 #[cfg(feature = "parquet")]
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
@@ -73,6 +74,26 @@ impl OutputArgs {
 
 fn is_parquet(path: &Path) -> bool {
     path.extension().is_some_and(|end| end == "parquet")
+}
+
+/// What a run that stops says of its output: that it was not written, or that it is incomplete,
+/// because what is no regular file is written directly.
+pub fn unfinished(path: &Path) -> String {
+    let what = if is_regular(path) { "was not written" } else { "is incomplete" };
+    format!("; {} {what}", path.display())
+}
+
+/// Whether an output is a regular file, or will be one.
+pub fn is_regular(path: &Path) -> bool {
+    fs::metadata(path).map_or(true, |found| found.is_file())
+}
+
+/// Refuses `-` for an output that is always a file.
+pub fn check_is_named(path: Option<&Path>, flag: &str) -> anyhow::Result<()> {
+    if path.is_some_and(|path| path.as_os_str() == STANDARD_OUTPUT) {
+        bail!("{flag} cannot be written to standard output. Name a file.");
+    }
+    Ok(())
 }
 
 /// Opens a file for text.

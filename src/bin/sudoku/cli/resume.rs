@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
@@ -16,7 +15,7 @@ use sudoku_stream::offline::{self, OfflineError, Output, Progress, RunIdentity};
 use super::early_end::EarlyEnd;
 use super::input::{Input, check_row_form};
 use super::interrupt::{self, interruptible};
-use super::output::{OutputArgs, check_is_text, refuse_what_is_for_text};
+use super::output::{OutputArgs, check_is_text, is_regular, refuse_what_is_for_text, unfinished};
 use super::{print, rows};
 
 /// The argument of commands whose runs can be resumed.
@@ -81,8 +80,7 @@ impl ResumeArgs {
 
 /// Can a run from this input to this output be resumed? Then the input is hashed while it is read.
 pub fn is_resumable(input: &Input, version: Option<Version>, out: &OutputArgs) -> bool {
-    let is_file = |out: &Path| fs::metadata(out).map_or(true, |found| found.is_file());
-    input.is_only() && version.is_some() && out.path().is_some_and(is_file)
+    input.is_only() && version.is_some() && out.path().is_some_and(is_regular)
 }
 
 /// The identity of a run of `command` over this input; `None` if the input is no file. `options`
@@ -148,7 +146,7 @@ impl RowsRun<'_> {
         recall: impl FnOnce(&BTreeMap<String, u64>) -> bool,
     ) -> anyhow::Result<Option<Reader>> {
         let (only, out, resume) = (input.clone(), self.out.clone(), self.resume);
-        let outputs = [self.out.path().map(ToOwned::to_owned)];
+        let outputs = [(self.out.path().map(ToOwned::to_owned), "-o")];
         let found = rows::open_as(input, &outputs, cancel, move |source| {
             let version = resume.version(&only, &source)?;
             let is_resumable = is_resumable(&only, version, &out);
@@ -275,7 +273,7 @@ pub fn stopped(
         _ => output.stop(),
     };
     if let Some(path) = out.path() {
-        how_far += &format!("; {} was not written", path.display());
+        how_far += &unfinished(path);
     }
     if is_kept {
         how_far += ", but --resume goes on from here";

@@ -16,18 +16,17 @@ use sudoku_stream::text::{Alphabet, Format, Hint, Notation};
 
 use super::early_end::EarlyEnd;
 use super::input::Input;
-use super::output::{OutputArgs, check_columns, into_columns};
+use super::output::{OutputArgs, check_columns, into_columns, unfinished};
 use super::progress::{self, Bar};
 use super::resume::RowsRun;
 use super::run::ProgressArgs;
 use super::{exit, interrupt, print};
 
+/// An output by its path, `None` for standard output, and the flag that names another file.
+pub type NamedOutput = (Option<PathBuf>, &'static str);
+
 /// Opens an input, unless it is one of the outputs. `None` if the run was interrupted before.
-pub fn open(
-    input: &Input,
-    outputs: &[Option<PathBuf>],
-    cancel: &AtomicBool,
-) -> anyhow::Result<Option<Reader>> {
+pub fn open(input: &Input, outputs: &[NamedOutput], cancel: &AtomicBool) -> anyhow::Result<Option<Reader>> {
     let opened = open_as(input, outputs, cancel, |source| Ok((source, ())))?;
     Ok(opened.map(|(reader, ())| reader))
 }
@@ -36,7 +35,7 @@ pub fn open(
 /// if the run was interrupted before.
 pub fn open_as<T: Send + 'static>(
     input: &Input,
-    outputs: &[Option<PathBuf>],
+    outputs: &[NamedOutput],
     cancel: &AtomicBool,
     prepare: impl FnOnce(Source) -> anyhow::Result<(Source, T)> + Send + 'static,
 ) -> anyhow::Result<Option<(Reader, T)>> {
@@ -44,8 +43,8 @@ pub fn open_as<T: Send + 'static>(
     input.interruptibly(cancel, move || {
         let source = opened.source()?;
         if let Some(id) = source.file_id() {
-            for path in &outputs {
-                Output::check_apart(path.as_deref(), id)?;
+            for (path, flag) in &outputs {
+                Output::check_apart(path.as_deref(), flag, id)?;
             }
         }
         let (source, found) = prepare(source)?;
@@ -77,12 +76,13 @@ pub fn check_is_one(inputs: &[Input], form: CheckForm) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The early end of a run after so many puzzles.
-pub fn stopped(error: OfflineError, puzzles: u64) -> EarlyEnd {
+/// The early end of a run after so many puzzles, before its output was finished.
+pub fn stopped(error: OfflineError, puzzles: u64, out: &OutputArgs) -> EarlyEnd {
     match error {
         OfflineError::Cancelled => {
             let done = print::counted(puzzles, "puzzle");
-            EarlyEnd::Reported(interrupt::report(&format!("Stopped after {done}")))
+            let unfinished = out.path().map(unfinished).unwrap_or_default();
+            EarlyEnd::Reported(interrupt::report(&format!("Stopped after {done}{unfinished}")))
         }
         error if offline::is_closed_pipe(&error) => EarlyEnd::Reported(ExitCode::SUCCESS),
         error => error.into(),

@@ -213,6 +213,9 @@ pub fn run(args: &ExploreArgs) -> anyhow::Result<ExitCode> {
         print::stdout(&table::heading(&experiment, &view, columns))?;
     }
 
+    if let Some(note) = slow_boards(&experiment).filter(|_| !args.run.progress.quiet) {
+        print::status_line(&note);
+    }
     let searches = experiment.searches();
     let bar = progress::beside_stdout(|| progress::of_searches(&args.run.progress, searches));
     let ran = search(&experiment, &pool, &cancel, &bar);
@@ -244,6 +247,20 @@ pub fn run(args: &ExploreArgs) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What to say before puzzles that take long to find, because until then nothing is searched.
+fn slow_boards(experiment: &Experiment) -> Option<String> {
+    let is_nine = |condition: &&Condition| condition.order == Order::NINE;
+    let clues = experiment.conditions().iter().filter(is_nine).map(|condition| condition.clues).min()?;
+    let time = match clues {
+        _ if experiment.settings().source != Source::Puzzles => return None,
+        ..=17 => "a minute or more",
+        18 => "a second or more",
+        _ => return None,
+    };
+    let clues = print::counted(clues as u64, "clue");
+    Some(format!("Looking for puzzles: each one with {clues} takes {time}."))
 }
 
 /// What tables and plots show of the results.
@@ -317,5 +334,38 @@ impl Plot {
     fn finish(mut self, results: &Results, view: &View) -> anyhow::Result<()> {
         self.output.write(&(self.draw)(results, view)?)?;
         Ok(self.output.finish()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn puzzles_that_take_long_to_find_are_announced() {
+        let note = |source, conditions: &[(Order, usize)]| {
+            let settings = Settings {
+                source,
+                boards: 1,
+                strategies: STRATEGIES.to_vec(),
+                question: Question::First,
+                node_limit: 1,
+                measure: false,
+                seed: 1,
+            };
+            let conditions = conditions.iter().map(|&(order, clues)| Condition { order, clues }).collect();
+            slow_boards(&Experiment::new(conditions, settings).unwrap())
+        };
+        let (four, nine) = (Order::new(2).unwrap(), Order::NINE);
+        assert_eq!(
+            note(Source::Puzzles, &[(nine, 30), (nine, 17)]).unwrap(),
+            "Looking for puzzles: each one with 17 clues takes a minute or more."
+        );
+        assert_eq!(
+            note(Source::Puzzles, &[(four, 5), (nine, 18)]).unwrap(),
+            "Looking for puzzles: each one with 18 clues takes a second or more."
+        );
+        assert_eq!(note(Source::Puzzles, &[(nine, 19), (four, 5)]), None);
+        assert_eq!(note(Source::Random, &[(nine, 17)]), None);
     }
 }

@@ -673,9 +673,9 @@ fn open_source(args: &SolveArgs, input: &Input) -> anyhow::Result<(Source, Optio
     let source = input.source()?;
     if let Some(id) = source.file_id() {
         let out = args.answer.out.path();
-        Output::check_apart(out, id)?;
+        Output::check_apart(out, "-o", id)?;
         if let Some(out) = out.filter(|_| args.answer.manifest) {
-            Output::check_apart(Some(&Manifest::path_of(out)), id)?;
+            Output::check_apart(Some(&Manifest::path_of(out)), "-o", id)?;
         }
     }
     if args.answer.shard.is_some() {
