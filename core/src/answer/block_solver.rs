@@ -1,5 +1,6 @@
 //! The block solver of one thread: reads puzzles, searches them together, and answers each in order.
 
+use std::mem;
 use std::ops::Range;
 
 use super::entries::Entries;
@@ -7,11 +8,11 @@ use super::minimal::are_minimal;
 use super::puzzle_reader::{PuzzleReader, read_plain};
 use super::rater::{RateTask, rate_one};
 use super::{AddedColumn, Answer, Block, Cancel, Cancelled, Found, RowFacts, Task};
-use crate::canon::Canonizer;
+use crate::canon::{CanonicalForm, Canonizer};
 use crate::grid::{Grid, Order};
 use crate::simd::{self, SimdTask, dispatch};
 use crate::solver::{Batch, Limit, Metrics, Question, Search, Solver, Stop, Verdict};
-use crate::techniques::Rater;
+use crate::techniques::{Rater, Rating};
 use crate::text::{Format, MAX_LINE_BYTES, PLAIN_9X9_LINE_BYTES, Problem, PuzzleError, Records, row_within};
 
 /// The puzzles that are searched together. More would be hardly faster, because lanes are idle only
@@ -289,27 +290,15 @@ impl BlockSolver {
         visitor: &mut impl Visitor,
     ) -> Result<(), Cancelled> {
         let limit = Limit { solutions: task.solutions(), nodes: task.node_limit, cancel: cancel.flag() };
-        let is_by_puzzle = self.is_by_puzzle(cancel) && !self.batch.is_empty();
-        if is_by_puzzle {
-            cancel.begin();
-        }
-        if task.measure {
-            self.solver.measure_batch(&mut self.batch, &limit);
-        } else {
-            self.solver.search_batch(&mut self.batch, &limit);
-        }
-        let is_given_up = is_by_puzzle && cancel.end();
+        let is_given_up = self.search_kept(task, &limit, cancel);
         let (wants_puzzles, wants_rows) = (visitor.wants_puzzles(), visitor.wants_rows());
-        let is_minimal =
-            if wants_rows && task.columns.is_some_and(|columns| columns.contains(AddedColumn::Minimal)) {
-                are_minimal(&mut *self.solver, &self.batch, &limit)?
-            } else {
-                Vec::new()
-            };
-        let has_forms = wants_rows
-            && self.puzzle.order() == Order::NINE
-            && task.columns.is_some_and(|columns| columns.contains(AddedColumn::Canonical));
-        let mut errors = self.errors.drain(..).peekable();
+        let is_minimal = if wants_rows && task.adds(AddedColumn::Minimal) {
+            are_minimal(&mut *self.solver, &self.batch, &limit)?
+        } else {
+            Vec::new()
+        };
+        let mut kept_errors = mem::take(&mut self.errors);
+        let mut errors = kept_errors.drain(..).peekable();
         let mut searched = 0;
         let mut place = 0;
         while let Some(&line) = self.lines.get(place) {
@@ -325,8 +314,8 @@ impl BlockSolver {
                 place += 1;
                 continue;
             }
-            let search = &self.batch.searches()[searched];
-            let verdict = task.question.verdict(search);
+            let search = self.batch.searches()[searched];
+            let verdict = task.question.verdict(&search);
             if verdict == Verdict::Solved
                 && let Some(bulk) = visitor.bulk()
             {
@@ -354,6 +343,11 @@ impl BlockSolver {
                 self.solution.set_digits(self.batch.solution(searched));
             }
             let conflict = if may_break_rules { self.puzzle.first_conflict() } else { None };
+            let columns = if wants_rows && conflict.is_none() {
+                self.columns(task, searched, cancel)?
+            } else {
+                Columns::default()
+            };
             // Not by way of `Found::of`: a result within a result costs lists of puzzles that have no
             // answer 2.5 %.
             let result = match (verdict, conflict) {
@@ -372,28 +366,7 @@ impl BlockSolver {
                 (Verdict::Cancelled, None) => Err(Problem::GaveUp { nodes: metrics.nodes }),
             };
             let result = result.map_err(|problem| PuzzleError { problem, line: Some(line) });
-            let is_single = search.stop == Stop::Exhausted && search.solutions == 1;
-            let rating = if wants_rows && task.rates() && is_single && conflict.is_none() {
-                self.puzzle.set_digits(self.batch.puzzle(searched));
-                let rater = self.rater.get_or_insert_default();
-                Some(rate_one(rater, &self.puzzle, &RateTask::default(), cancel)?)
-            } else {
-                None
-            };
             let is_known = search.stop != Stop::Nodes || search.solutions >= limit.solutions;
-            // A count up to 1 leaves open whether there is exactly one.
-            let is_decided = search.stop == Stop::Exhausted || search.solutions >= 2;
-            let canonical = if has_forms && is_decided && conflict.is_none() {
-                self.puzzle.set_digits(self.batch.puzzle(searched));
-                let canonizer = self.canonizer.get_or_insert_default();
-                Some(if is_single {
-                    canonizer.by_solution(&self.puzzle, &self.solution)
-                } else {
-                    canonizer.by_puzzle(&self.puzzle)
-                })
-            } else {
-                None
-            };
             let puzzle = wants_puzzles.then_some(&self.puzzle);
             let row = RowFacts {
                 text: row,
@@ -401,17 +374,68 @@ impl BlockSolver {
                 solution: (wants_rows && search.solutions > 0).then_some(&self.solution),
                 solutions: is_known.then_some(search.solutions),
                 is_minimal: is_minimal.get(searched).copied().flatten(),
-                rating: rating.as_ref(),
-                canonical: canonical.as_ref(),
+                rating: columns.rating.as_ref(),
+                canonical: columns.canonical.as_ref(),
             };
             visitor.answer(&Answer { line, puzzle, result, metrics, row });
             searched += 1;
             place += 1;
         }
         drop(errors);
+        self.errors = kept_errors;
         self.forget();
         Ok(())
     }
+
+    /// Searches the kept puzzles. Returns whether `cancel` gave up the only one of them.
+    fn search_kept(&mut self, task: &Task, limit: &Limit<'_>, cancel: &dyn Cancel) -> bool {
+        let is_by_puzzle = self.is_by_puzzle(cancel) && !self.batch.is_empty();
+        if is_by_puzzle {
+            cancel.begin();
+        }
+        if task.measure {
+            self.solver.measure_batch(&mut self.batch, limit);
+        } else {
+            self.solver.search_batch(&mut self.batch, limit);
+        }
+        is_by_puzzle && cancel.end()
+    }
+
+    /// The columns of a searched puzzle that keeps the rules. `self.solution` is its solution, if it
+    /// has one.
+    fn columns(&mut self, task: &Task, searched: usize, cancel: &dyn Cancel) -> Result<Columns, Cancelled> {
+        let search = &self.batch.searches()[searched];
+        let is_single = search.stop == Stop::Exhausted && search.solutions == 1;
+        // A count up to 1 leaves open whether there is exactly one.
+        let is_decided = search.stop == Stop::Exhausted || search.solutions >= 2;
+        let rates = task.rates() && is_single;
+        let has_form = task.adds(AddedColumn::Canonical) && self.puzzle.order() == Order::NINE && is_decided;
+        if rates || has_form {
+            self.puzzle.set_digits(self.batch.puzzle(searched));
+        }
+        let rating = if rates {
+            let rater = self.rater.get_or_insert_default();
+            Some(rate_one(rater, &self.puzzle, &RateTask::default(), cancel)?)
+        } else {
+            None
+        };
+        let canonical = has_form.then(|| {
+            let canonizer = self.canonizer.get_or_insert_default();
+            if is_single {
+                canonizer.by_solution(&self.puzzle, &self.solution)
+            } else {
+                canonizer.by_puzzle(&self.puzzle)
+            }
+        });
+        Ok(Columns { rating, canonical })
+    }
+}
+
+/// The added columns that take more than the search.
+#[derive(Default)]
+struct Columns {
+    rating: Option<Rating>,
+    canonical: Option<CanonicalForm>,
 }
 
 /// A receiver of answers.

@@ -178,6 +178,11 @@ impl Task {
         heading
     }
 
+    /// Whether this column is added.
+    fn adds(&self, column: AddedColumn) -> bool {
+        self.columns.is_some_and(|columns| columns.contains(column))
+    }
+
     /// Whether puzzles are rated.
     fn rates(&self) -> bool {
         self.columns.is_some_and(|columns| columns.have_ratings())
@@ -186,13 +191,14 @@ impl Task {
     /// The number of solutions to search for.
     fn solutions(&self) -> u64 {
         let asked = self.question.solutions();
-        let has = |column| self.columns.is_some_and(|columns| columns.contains(column));
         match self.question {
             Question::Count { .. } => asked,
-            _ if has(AddedColumn::Solutions) => asked.max(self.count_limit),
+            _ if self.adds(AddedColumn::Solutions) => asked.max(self.count_limit),
             // Only a puzzle with a single solution can be minimal, is rated, or has its canonical
             // form by it.
-            _ if has(AddedColumn::Minimal) || has(AddedColumn::Canonical) || self.rates() => asked.max(2),
+            _ if self.adds(AddedColumn::Minimal) || self.adds(AddedColumn::Canonical) || self.rates() => {
+                asked.max(2)
+            }
             _ => asked,
         }
     }
