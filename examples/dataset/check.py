@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 
 import pandas
 import polars
+import pyarrow.csv
 import pyarrow.parquet
 
 import sudoku_stream as sudoku
@@ -71,6 +72,21 @@ with TemporaryDirectory() as folder:
     for table in tables:
         assert set(sudoku.check_many(table["puzzle"], table["solution"]).verdict.to_pylist()) <= {"right"}
     assert sum(table.num_rows for table in tables) == 200 - 5
+
+    # What it has written can be prepared once more: columns of its names are kept under others.
+    again = Path(folder) / "again.csv"
+    pyarrow.csv.write_csv(tables[0], again)
+    subprocess.run([sys.executable, prepare, again, out, "--rate-up-to", "1.5"], check=True)
+    tables = [pyarrow.parquet.read_table(path) for path in parts.values()]
+    assert {"row", "row_given", "canonical", "canonical_given"} <= set(tables[0].column_names)
+    assert len({row for table in tables for row in table["row_given"].to_pylist()}) == len(tables[0]) + len(tables[1])
+
+    # Nothing may be left, and nothing may be there.
+    for text, reasons in [("puzzle\n123\n", {"wrong_length": 1}), ("puzzle\n", {})]:
+        bare.write_text(text)
+        subprocess.run([sys.executable, prepare, bare, out, "--rate-up-to", "1.5"], check=True)
+        assert json.loads((out / "report.json").read_text())["rejected"] == reasons
+        assert all(pyarrow.parquet.read_table(path).num_rows == 0 for path in parts.values())
     bare.write_text("a,b\n1,2\n")
     done = subprocess.run([sys.executable, prepare, bare, out], capture_output=True, text=True)
     assert done.returncode == 1 and "name it with --puzzle" in done.stderr, done.stderr

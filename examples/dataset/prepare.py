@@ -69,6 +69,15 @@ def read(path: Path, args: argparse.Namespace) -> tuple[pa.Table, str, Optional[
     return table, puzzle, column_of(table, args.solution, SOLUTION_NAMES)
 
 
+def with_column(table: pa.Table, name: str, column: Any) -> pa.Table:
+    """The table with a further column. One that has its name already gets another."""
+    taken = name
+    while taken in table.column_names:
+        taken += "_given"
+    table = table.rename_columns([taken if old == name else old for old in table.column_names])
+    return table.append_column(name, column)
+
+
 def first_places(forms: list[str]) -> list[int]:
     """For each form the place of the first one that is equal."""
     seen: dict[str, int] = {}
@@ -89,7 +98,7 @@ def main() -> None:
     table, puzzle, solution = read(args.raw, args)
     rows = table.num_rows
     # The row of the file, below its heading, whatever is dropped.
-    table = table.append_column("row", pa.array(range(1, rows + 1), pa.int64()))
+    table = with_column(table, "row", pa.array(range(1, rows + 1), pa.int64()))
     rejected: list[tuple[int, str, str]] = []
     cells = [""] * rows
 
@@ -97,7 +106,7 @@ def main() -> None:
     if solution is None:
         solution = "solution"
         solved = sudoku.solve_many(table[puzzle], unique=True, errors="column", threads=args.threads, size=9)
-        table = table.append_column(solution, solved.solutions)
+        table = with_column(table, solution, solved.solutions)
         verdict = pc.fill_null(solved.errors, "right")
     else:
         checks = sudoku.check_many(table[puzzle], table[solution], unique=True, threads=args.threads, size=9)
@@ -120,8 +129,8 @@ def main() -> None:
         if place != other:
             same = puzzles[place] == puzzles[other]
             rejected.append((numbers[place], "same_text" if same else "same_but_for_symmetry", f"row {numbers[other]}"))
-    is_first = pa.array([place == other for place, other in enumerate(first)])
-    table = table.append_column("canonical", forms).filter(is_first)
+    is_first = pa.array([place == other for place, other in enumerate(first)], pa.bool_())
+    table = with_column(table, "canonical", forms).filter(is_first)
 
     # How hard?
     ratings = sudoku.rate_many(table[puzzle], up_to=args.rate_up_to, errors="column", threads=args.threads)
@@ -132,12 +141,10 @@ def main() -> None:
         "hardest": ratings.hardest,
     }
     for name, column in added.items():
-        if name in table.column_names:
-            table = table.rename_columns([f"{old}_given" if old == name else old for old in table.column_names])
-        table = table.append_column(name, column)
+        table = with_column(table, name, column)
 
     # Two sets without a common puzzle.
-    test = pa.array([is_test(form, args.test) for form in table["canonical"].to_pylist()])
+    test = pa.array([is_test(form, args.test) for form in table["canonical"].to_pylist()], pa.bool_())
     sets = {"train": table.filter(pc.invert(test)), "test": table.filter(test)}
 
     args.out.mkdir(parents=True, exist_ok=True)

@@ -38,6 +38,8 @@ pub enum Chunk {
     View(BinaryViewArray),
     /// All of one length.
     Fixed(FixedSizeBinaryArray),
+    /// Each text once: the place of each in another part, unless it is null.
+    Dictionary(Vec<Option<usize>>, Box<Self>),
 }
 
 impl Chunk {
@@ -50,6 +52,18 @@ impl Chunk {
             DataType::LargeBinary => Self::Large(array.as_binary().clone()),
             DataType::BinaryView => Self::View(array.as_binary_view().clone()),
             DataType::FixedSizeBinary(_) => Self::Fixed(array.as_fixed_size_binary().clone()),
+            DataType::Dictionary(_, _) => {
+                let dictionary = array.as_any_dictionary();
+                let values = Self::new(dictionary.values())?;
+                // The places of nulls mean nothing, and without values there are no others.
+                let places = if values.len() == 0 {
+                    vec![None; array.len()]
+                } else {
+                    let place = |(at, place)| array.is_valid(at).then_some(place);
+                    dictionary.normalized_keys().into_iter().enumerate().map(place).collect()
+                };
+                Self::Dictionary(places, Box::new(values))
+            }
             DataType::Struct(_) => {
                 return Err(PyTypeError::new_err("This is a table: pass the column that holds the puzzles."));
             }
@@ -68,6 +82,7 @@ impl Chunk {
             Self::Large(array) => array.len(),
             Self::View(array) => array.len(),
             Self::Fixed(array) => array.len(),
+            Self::Dictionary(places, _) => places.len(),
         }
     }
 
@@ -79,6 +94,7 @@ impl Chunk {
             Self::Large(array) => array.is_valid(at).then(|| array.value(at)),
             Self::View(array) => array.is_valid(at).then(|| array.value(at)),
             Self::Fixed(array) => array.is_valid(at).then(|| array.value(at)),
+            Self::Dictionary(places, values) => places[at].and_then(|place| values.get(place)),
         }
     }
 }

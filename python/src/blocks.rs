@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use pyo3::exceptions::PyOSError;
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use sudoku_core::poison::IgnorePoison as _;
 
@@ -25,8 +25,10 @@ pub fn cut(count: usize, threads: usize, least: usize, most: usize) -> impl Iter
 }
 
 /// The number of threads; default: one for each core.
-pub fn threads(given: Option<NonZero<usize>>) -> usize {
-    given.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get)
+pub fn threads(given: Option<i64>) -> PyResult<usize> {
+    let Some(given) = given else { return Ok(thread::available_parallelism().map_or(1, NonZero::get)) };
+    let threads = usize::try_from(given).ok().filter(|&threads| threads > 0);
+    threads.ok_or_else(|| PyValueError::new_err(format!("threads is {given}: give 1 or more, or None.")))
 }
 
 /// Does all `jobs` on threads, taken in their order, and releases the GIL meanwhile. `work` returns

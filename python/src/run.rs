@@ -1,6 +1,5 @@
 //! The questions: solve, count, check, rate, and making puzzles.
 
-use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
@@ -183,7 +182,7 @@ fn answer<'py>(
     py: Python<'py>,
     puzzles: &Puzzles,
     task: Task,
-    threads: Option<NonZero<usize>>,
+    threads: Option<i64>,
     raises: bool,
     as_text: bool,
 ) -> PyResult<WithErrors<'py>> {
@@ -195,7 +194,7 @@ fn answer<'py>(
     let mut errors: Vec<u8> = zeros(Some(count))?;
     let first_error = FirstError::default();
     let solvers = Solvers::new(puzzles.format.clone(), task);
-    let threads = blocks::threads(threads);
+    let threads = blocks::threads(threads)?;
     let (least, most) =
         if solvers.search_together() { (LEAST_SEARCH_BLOCK, SEARCH_BLOCK) } else { (1, ALONE_BLOCK) };
     puzzles.with_rows(py, |rows| {
@@ -262,7 +261,7 @@ pub fn solve<'py>(
     puzzles: &Bound<'py, Puzzles>,
     unique: bool,
     node_limit: u64,
-    threads: Option<NonZero<usize>>,
+    threads: Option<i64>,
     raises: bool,
     as_text: bool,
 ) -> PyResult<WithErrors<'py>> {
@@ -277,7 +276,7 @@ pub fn count<'py>(
     puzzles: &Bound<'py, Puzzles>,
     limit: u64,
     node_limit: u64,
-    threads: Option<NonZero<usize>>,
+    threads: Option<i64>,
     raises: bool,
 ) -> PyResult<WithErrors<'py>> {
     let task = Task { question: Question::Count { limit: limit.max(1) }, node_limit, ..Task::default() };
@@ -291,7 +290,7 @@ pub fn canon<'py>(
     puzzles: &Bound<'py, Puzzles>,
     by: Option<&str>,
     node_limit: u64,
-    threads: Option<NonZero<usize>>,
+    threads: Option<i64>,
     raises: bool,
     as_text: bool,
 ) -> PyResult<WithErrors<'py>> {
@@ -309,7 +308,7 @@ pub fn canon<'py>(
     let mut errors: Vec<u8> = zeros(Some(count))?;
     let first_error = FirstError::default();
     let canonizers = Canonizers::new(puzzles.format.clone(), CanonTask { basis, node_limit });
-    let threads = blocks::threads(threads);
+    let threads = blocks::threads(threads)?;
     puzzles.with_rows(py, |rows| {
         let (mut forms, mut errors) = (forms.as_mut_slice(), errors.as_mut_slice());
         let mut jobs = Vec::new();
@@ -379,7 +378,7 @@ pub fn check(
     solutions: Option<&Bound<'_, Puzzles>>,
     unique: bool,
     node_limit: u64,
-    threads: Option<NonZero<usize>>,
+    threads: Option<i64>,
 ) -> PyResult<(Column, Column, Column)> {
     let puzzles = puzzles.get();
     let count = puzzles.len();
@@ -404,7 +403,7 @@ pub fn check(
     let mut wrong: Vec<(u8, u8)> = zeros(Some(count))?;
     let task = CheckTask { is_unique: unique, node_limit, ..CheckTask::default() };
     let checkers = Checkers::new(puzzles.format.clone(), task);
-    let threads = blocks::threads(threads);
+    let threads = blocks::threads(threads)?;
     let mut run = |rows: Rows<'_>, given: Option<Rows<'_>>| {
         let (mut codes, mut wrong) = (codes.as_mut_slice(), wrong.as_mut_slice());
         let mut jobs = Vec::new();
@@ -469,7 +468,7 @@ pub fn rate(
     up_to: Option<&str>,
     techniques: Option<&str>,
     node_limit: u64,
-    threads: Option<NonZero<usize>>,
+    threads: Option<i64>,
     raises: bool,
 ) -> PyResult<RatedColumns> {
     let puzzles = puzzles.get();
@@ -486,7 +485,7 @@ pub fn rate(
     let mut rated: Vec<Rated> = zeros(Some(count))?;
     let first_error = FirstError::default();
     let raters = Raters::new(puzzles.format.clone(), task);
-    let threads = blocks::threads(threads);
+    let threads = blocks::threads(threads)?;
     puzzles.with_rows(py, |rows| {
         let mut rated = rated.as_mut_slice();
         let mut jobs = Vec::new();
@@ -578,7 +577,7 @@ pub fn make<'py>(
     technique: Option<&str>,
     attempts: u64,
     seed: Option<u64>,
-    threads: Option<NonZero<usize>>,
+    threads: Option<i64>,
     as_text: bool,
 ) -> PyResult<Made<'py>> {
     let bad = |error: String| PyValueError::new_err(error);
@@ -604,7 +603,7 @@ pub fn make<'py>(
     let generator = Generator::new(recipe, seed).map_err(|error| bad(error.to_string()))?;
     let format =
         Format::new(Notation::Lines, order, Alphabet::Letters).map_err(|error| format_error(py, &error))?;
-    let (cells, threads) = (order.cells(), blocks::threads(threads));
+    let (cells, threads) = (order.cells(), blocks::threads(threads)?);
     let mut puzzles: Vec<u8> = zeros(count.checked_mul(cells))?;
     let mut solutions: Vec<u8> = zeros(count.checked_mul(cells))?;
     let given_up = Mutex::new(0_usize);

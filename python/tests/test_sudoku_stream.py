@@ -95,6 +95,7 @@ def test_columns_of_pyarrow(made: sudoku.Generated) -> None:
     kinds = [whole, pyarrow.chunked_array([texts[:1], [], texts[1:1000], texts[1000:]])]
     kinds += [whole.cast(kind) for kind in (pyarrow.large_string(), pyarrow.string_view(), pyarrow.binary())]
     kinds += [whole.cast(pyarrow.binary()).cast(pyarrow.binary(81)), pyarrow.array(["x", *texts, "y"])[1:-1]]
+    kinds += [whole.dictionary_encode(), pyarrow.array(["x", *texts, "y"]).dictionary_encode()[1:-1]]
     for column in kinds:
         solved = sudoku.solve_many(column)
         assert isinstance(solved, pyarrow.Array) and solved.type == pyarrow.string()
@@ -105,6 +106,10 @@ def test_columns_of_pyarrow(made: sudoku.Generated) -> None:
     solutions.validate(full=True)
     assert solutions.to_pylist() == [made.solutions[0], None, made.solutions[1], None]
     assert errors.to_pylist() == [None, "empty", None, "wrong_length"]
+    categories = pyarrow.array([texts[0], None, texts[0]]).dictionary_encode()
+    assert sudoku.count_many(categories, errors="column").errors.to_pylist() == [None, "empty", None]
+    nulls = pyarrow.array([None, None], pyarrow.string()).dictionary_encode()
+    assert sudoku.count_many(nulls, errors="column", size=9).errors.to_pylist() == ["empty", "empty"]
     counts = sudoku.count_many(with_nulls, errors="column").counts
     assert counts.to_pylist() == [1, None, 1, None] and counts.type == pyarrow.uint64()
     with pytest.raises(TypeError, match="int64 holds no puzzles|Int64 holds no puzzles"):
@@ -115,8 +120,10 @@ def test_columns_of_pyarrow(made: sudoku.Generated) -> None:
 
 def test_series_of_polars(made: sudoku.Generated) -> None:
     polars = pytest.importorskip("polars")
-    solved = sudoku.solve_many(polars.Series(made.puzzles))
-    assert isinstance(solved, polars.Series) and solved.to_list() == made.solutions
+    solved = sudoku.solve_many(polars.Series("mine", made.puzzles))
+    assert isinstance(solved, polars.Series) and solved.to_list() == made.solutions and solved.name == "mine"
+    categories = polars.Series(made.puzzles[:50], dtype=polars.Categorical)
+    assert sudoku.solve_many(categories).to_list() == made.solutions[:50]
     frame = polars.DataFrame({"puzzle": made.puzzles[:100]})
     checks = sudoku.check_many(frame["puzzle"], polars.Series(made.solutions[:100]))
     frame = frame.with_columns(checks.verdict.alias("verdict"), checks.row.alias("row"))
@@ -128,16 +135,16 @@ def test_series_of_pandas(made: sudoku.Generated, dtype: str) -> None:
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
     index = range(1000, 1500)
-    series = pandas.Series(made.puzzles[:500], index=index, dtype=dtype)
+    series = pandas.Series(made.puzzles[:500], index=index, dtype=dtype, name="mine")
     solved = sudoku.solve_many(series)
-    assert solved.dtype == series.dtype and list(solved.index) == list(index)
+    assert solved.dtype == series.dtype and solved.name == "mine" and list(solved.index) == list(index)
     assert solved.tolist() == made.solutions[:500]
     series = series.copy()
     series.iloc[3] = None
     solutions, errors = sudoku.solve_many(series, errors="column")
     assert solutions.isna().sum() == 1 and errors[1003] == "empty"
     counts = sudoku.count_many(series, errors="column").counts
-    assert counts.dtype == "UInt64" and counts.isna().sum() == 1 and counts.dropna().eq(1).all()
+    assert counts.dtype == "UInt64" and counts.name == "mine" and counts.isna().sum() == 1 and counts.dropna().eq(1).all()
     ratings = sudoku.rate_many(series[:20], errors="column")
     assert ratings.er.dtype == "float64" and ratings.er.isna().tolist() == [k == 3 for k in range(20)]
     pyarrow = pytest.importorskip("pyarrow")
@@ -226,8 +233,9 @@ def test_what_holds_no_puzzles_is_refused() -> None:
         sudoku.solve_many([PUZZLE], errors="ignore")
     with pytest.raises(ValueError, match="size 8"):
         sudoku.solve_many([PUZZLE], size=8)
-    with pytest.raises((ValueError, OverflowError)):
-        sudoku.solve_many([PUZZLE], threads=0)
+    for threads in [0, -1]:
+        with pytest.raises(ValueError, match=f"^threads is {threads}: give 1 or more, or None.$"):
+            sudoku.solve_many([PUZZLE], threads=threads)
     with pytest.raises(ValueError, match="alphabet"):
         sudoku.solve_many(["." * 16], size=4, alphabet="ab")
 
@@ -273,6 +281,7 @@ def test_checks_find_what_is_wrong() -> None:
         (PUZZLE, changed, ("wrong", 1, 1)),
         (PUZZLE, PUZZLE, ("incomplete", None, None)),
         (PUZZLE, "x", ("wrong_solution", None, None)),
+        (PUZZLE, None, ("incomplete", None, None)),
         ("x", SOLUTION, ("wrong_length", None, None)),
         ("55" + PUZZLE[2:], SOLUTION, ("rule_broken", None, None)),
         (BLANK, SOLUTION, ("right", None, None)),

@@ -446,6 +446,8 @@ impl Checker {
             let state = match (read, given) {
                 (Err(problem), _) => State::Known(Finding::Bad(problem)),
                 (Ok(()), None) => self.look_at_grid(run, false),
+                // As a row of a table whose field is empty.
+                (Ok(()), Some(Err(Problem::Empty))) => self.look_at_grid(run, true),
                 (Ok(()), Some(given)) => match self.puzzle.first_conflict() {
                     Some(conflict) => State::Known(Finding::Bad(Problem::RuleBroken(conflict))),
                     None => match given {

@@ -52,7 +52,7 @@ class _Pandas(Kind):
         elif values.dtype.kind == "u":
             # Counts may be missing, which pandas has a type for.
             values = pandas.array(column.to_list(), dtype="UInt64")
-        return pandas.Series(values, index=self.series.index)
+        return self.of(values)
 
     def grids(self, grids: Any) -> Any:
         pandas, pyarrow = _module("pandas"), _module("pyarrow")
@@ -60,16 +60,23 @@ class _Pandas(Kind):
         if pyarrow is not None and getattr(dtype, "storage", None) == "pyarrow":
             # No text becomes an object of its own.
             values = dtype.construct_array_type()._from_sequence(pyarrow.array(grids), dtype=dtype)
-            return pandas.Series(values, index=self.series.index)
+            return self.of(values)
         # A category has no place for new texts.
         is_text = dtype == object or isinstance(dtype, pandas.StringDtype)
         is_text = is_text or "string" in str(getattr(dtype, "pyarrow_dtype", ""))
-        return pandas.Series(grids.to_list(), index=self.series.index, dtype=dtype if is_text else object)
+        return self.of(grids.to_list(), dtype if is_text else object)
+
+    def of(self, values: Any, dtype: Any = None) -> Any:
+        """A Series that fits beside the puzzles, with their name."""
+        return _module("pandas").Series(values, index=self.series.index, name=self.series.name, dtype=dtype)
 
 
 class _Polars(Kind):
+    def __init__(self, series: Any) -> None:
+        self.series = series
+
     def column(self, column: Column) -> Any:
-        return _module("polars").Series(column)
+        return _module("polars").Series(column).alias(self.series.name)
 
 
 class _PyArrow(Kind):
@@ -109,7 +116,7 @@ def read(puzzles: Any, size: Optional[int], alphabet: Optional[str]) -> tuple[Pu
         kind: Kind = _Arrow()
         polars, pyarrow = _module("polars"), _module("pyarrow")
         if polars is not None and isinstance(puzzles, polars.Series):
-            kind = _Polars()
+            kind = _Polars(puzzles)
         elif pyarrow is not None and isinstance(puzzles, (pyarrow.Array, pyarrow.ChunkedArray)):
             kind = _PyArrow()
         return Puzzles.from_arrow(puzzles, size, alphabet), kind
