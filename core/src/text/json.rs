@@ -476,6 +476,12 @@ pub(super) fn texts(text: &[u8], keys: &Keys) -> Vec<Vec<u8>> {
     texts.collect()
 }
 
+/// Whether a line is an array of several values.
+pub(super) fn is_array(line: &[u8]) -> bool {
+    line.starts_with(b"[")
+        && serde_json::from_slice::<Vec<IgnoredAny>>(line).is_ok_and(|values| values.len() > 1)
+}
+
 /// Whether the puzzles of some of the first objects are arrays of as many values as a puzzle has.
 pub(super) fn has_values(text: &[u8], keys: &Keys) -> bool {
     let mut objects = puzzle_lines(text).take(OBJECTS_SEEN).filter_map(|line| read_object(line, keys).ok());
@@ -696,5 +702,23 @@ mod tests {
                 "Line 9 has an invalid character. The value 9 is outside 1 to 4.",
             ]
         );
+    }
+
+    #[test]
+    fn an_array_of_puzzles_is_no_row_of_a_table() {
+        let puzzle = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
+        for text in
+            [format!("[\"{puzzle}\", \"{puzzle}\", \"{puzzle}\"]\n"), format!("[\"easy\",\"{puzzle}\"]")]
+        {
+            let format = detect(text.as_bytes(), &Hint::default()).unwrap().format;
+            assert_eq!(format.notation(), Notation::Lines, "{text}");
+            let mut records = Records::new(&format, text.as_bytes(), 1);
+            let error = records.read(&mut Grid::empty(format.order())).unwrap().error;
+            assert!(error.is_some(), "{text}");
+            assert!(records.read(&mut Grid::empty(format.order())).is_none());
+        }
+        // A row is one, however it begins.
+        let table = format!("[a],\"{puzzle}\"\n[b],\"{puzzle}\"\n");
+        assert_eq!(detect(table.as_bytes(), &Hint::default()).unwrap().format.notation(), Notation::Csv);
     }
 }

@@ -171,7 +171,9 @@ pub(super) fn recognise(
             return Err(FormatError::Puzzle(PuzzleError { problem, line: Some(1) }));
         }
     }
-    if let Some(table) = table::find(text, hint)?.filter(|table| table.is_likely(text)) {
+    // One of puzzles is no row, of which a column would be read and the others lost.
+    let is_array = json::is_array(first);
+    if let Some(table) = table::find(text, hint)?.filter(|table| !is_array && table.is_likely(text)) {
         table.check_rows(text)?;
         let Table { columns, has_heading, names_puzzles, .. } = table;
         let body = if has_heading { first_end } else { 0 };
