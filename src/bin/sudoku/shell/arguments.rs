@@ -30,7 +30,7 @@ pub fn from_one(number: &str) -> anyhow::Result<u64> {
         .ok_or_else(|| anyhow!("`{}` is no whole number from 1.", shortened(number)))
 }
 
-/// The words of `3 5 7`, `3, 5, 7`, `(3, 5) 7` and `r3c5 7`.
+/// The words of `3 5 7`, `3, 5, 7`, `(3, 5) 7`, `r3c5 7` and `r3c5=7`.
 pub fn coordinates(words: &str) -> Vec<String> {
     // No alphabet has a comma; parentheses may be values.
     let plain = words.replace(',', " ");
@@ -38,11 +38,30 @@ pub fn coordinates(words: &str) -> Vec<String> {
         plain.strip_prefix('(').and_then(|inside| inside.split_once(')')).unwrap_or(("", &plain));
     let mut parts: Vec<String> =
         place.split_whitespace().chain(rest.split_whitespace()).map(str::to_owned).collect();
-    let named = parts.first().map(|word| word.to_lowercase()).unwrap_or_default();
-    if let Some((row, column)) = named.strip_prefix('r').and_then(|rest| rest.split_once('c')) {
-        parts.splice(..1, [row.to_owned(), column.to_owned()]);
+    if let Some((row, column, value)) = parts.first().and_then(|word| named_cell(word)) {
+        // `=` is a value of one alphabet.
+        if value.is_none() && parts.len() == 3 && parts[1] == "=" {
+            parts.remove(1);
+        }
+        parts.splice(..1, [row, column].into_iter().chain(value));
     }
     parts
+}
+
+/// The row and column of a word such as `r3c5`, and the value of one such as `r3c5=7`.
+fn named_cell(word: &str) -> Option<(String, String, Option<String>)> {
+    let (cell, value) = word.split_once('=').map_or((word, None), |(cell, value)| (cell, Some(value)));
+    let lower = cell.to_lowercase();
+    let (row, column) = lower.strip_prefix('r')?.split_once('c')?;
+    Some((row.to_owned(), column.to_owned(), value.map(ToOwned::to_owned)))
+}
+
+/// Whether a line is `r3c5 7` or `r3c5=7`, which fills in a cell without the word `set`.
+pub fn sets_named_cell(line: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let named = line.split_whitespace().next().and_then(named_cell);
+    named.is_some_and(|(row, column, _)| is_number(&row) && is_number(&column))
+        && coordinates(line).len() == 3
 }
 
 /// The cell in this row and column.
@@ -104,8 +123,16 @@ mod tests {
 
     #[test]
     fn cells_are_named_in_several_ways() {
-        for words in ["3 5 7", "3, 5, 7", "3,5 7", "(3, 5) 7", "(3,5)7", "r3c5 7", " R3C5  7"] {
+        for words in ["3 5 7", "3, 5, 7", "3,5 7", "(3, 5) 7", "(3,5)7", "r3c5 7", " R3C5  7", "r3c5=7"] {
             assert_eq!(coordinates(words), ["3", "5", "7"], "{words}");
+        }
+        assert_eq!(coordinates("r3c5 = 7"), ["3", "5", "7"]);
+        assert_eq!(coordinates("r3c5 ="), ["3", "5", "="]);
+        for line in ["r3c5 7", "R3C5=7", "r3c5 = 7"] {
+            assert!(sets_named_cell(line), "{line}");
+        }
+        for line in ["r3c5", "3 5 7", "rc 7", "r3c5x 7", "r3c5 7 8", ""] {
+            assert!(!sets_named_cell(line), "{line}");
         }
         assert_eq!(coordinates("3 5 ("), ["3", "5", "("]);
         assert_eq!(coordinates("row 5 7"), ["row", "5", "7"]);

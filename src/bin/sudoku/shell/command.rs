@@ -224,7 +224,7 @@ pub static COMMANDS: &[ConsoleCommand] = &[
         arguments: "R C V",
         brief: "Fill in a cell",
         summary: "Put the value V into row R, column C",
-        more: "Rows and columns are counted from 1.\n\
+        more: "Rows and columns are counted from 1. `r3c5 7` and `r3c5=7` do the same.\n\
                A value above 9 is a number or its letter: 10 or A.\n\
                Clues stay as they are; `unlock` lets them be changed.",
         completes: Completes::Nothing,

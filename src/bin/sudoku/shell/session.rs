@@ -19,7 +19,7 @@ use sudoku_stream::solver::{
 use sudoku_stream::techniques::{Candidate, Position, TechniqueSet};
 use sudoku_stream::text::{Alphabet, Format, Hint, Notation, Problem, PuzzleError};
 
-use super::arguments::{cell, coordinates, digit, from_one, order};
+use super::arguments::{cell, coordinates, digit, from_one, order, sets_named_cell};
 use super::board::{Board, Look};
 use super::command::{self, Verb, shortened};
 use super::examples::example;
@@ -195,6 +195,13 @@ impl Session {
         if line.is_empty() || line.starts_with(b"#") {
             return Ok(before);
         }
+        let with_command;
+        let line = if sets_named_cell(&String::from_utf8_lossy(line)) {
+            with_command = [b"set ", line].concat();
+            &with_command
+        } else {
+            line
+        };
         let was_awaited = std::mem::take(&mut self.awaits_puzzle);
         if command_of(line).is_none() {
             if was_awaited {

@@ -219,6 +219,8 @@ fn wrong_input_is_answered_with_a_sentence() {
         (&format!("{rows}1 1 A"), "`A` is no value of a 9x9 puzzle. The largest is 9."),
         (&format!("{rows}1 1 ."), "`.` is no value. `clear R C` empties a cell."),
         (&format!("{rows}one 1 1"), "`one` is no row. It is a number from 1 to 9."),
+        ("example\nr1c10 1", "The column 10 is outside 1 to 9."),
+        ("example\nr1c2=7", "The 7 at (1, 2) is a clue."),
         (&format!("{rows}1 1"), "It is typed `set R C V`. `help set` says more."),
         (&format!("{rows}1 2 7"), "The 7 at (1, 2) is a clue. `unlock` lets clues be changed."),
         ("example\nclear 1 2", "The 7 at (1, 2) is a clue."),
