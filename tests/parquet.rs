@@ -130,6 +130,39 @@ fn what_is_written_has_the_columns_of_the_input_and_the_answers() {
 }
 
 #[test]
+fn values_are_written_as_what_they_mean() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = (fixture("types.parquet"), folder.path().join("out.parquet"));
+    let (file, out) = (file.to_str().unwrap(), out.to_str().unwrap());
+    let puzzles = puzzles();
+    let rows = |text: &str| -> Vec<String> {
+        let lines = text.lines().enumerate();
+        lines.map(|(row, line)| line.replace(puzzles[row.saturating_sub(1)].as_str(), "P")).collect()
+    };
+    let when = "2024-01-02 03:04:05.678901";
+    let wanted = [
+        "puzzle,price,whole,half,us,ns,utc,date,time,text,steps,error".to_owned(),
+        format!(
+            "P,8253734.92,5,1.5,{when},{when}000,{when}000 +00:00,1969-12-31,03:04:05.678901000,\"\",\
+             \"[12,null,-1,1000]\","
+        ),
+        "P,-0.05,-5,-2,,,,,,\"a,b\",[],".to_owned(),
+        "P,,,,,,,,,,,".to_owned(),
+    ];
+    let output = sudoku(&["solve", file, "-f", "csv", "--add", "error"]);
+    assert_eq!(rows(&stdout(&output)), wanted);
+    // Where rows are left out, an empty text is still another thing than none.
+    let written = sudoku(&["check", file, "--only-failures", "-o", out]);
+    assert_eq!(written.status.code(), Some(1), "{}", stderr(&written));
+    let again = stdout(&sudoku(&["solve", out, "-f", "csv", "--add", "error"]));
+    assert_eq!(again.lines().count(), wanted.len());
+    for (again, wanted) in rows(&again).iter().zip(&wanted) {
+        let kept = wanted.rsplit_once(',').unwrap().0;
+        assert!(again.starts_with(kept), "{again} is not {kept}");
+    }
+}
+
+#[test]
 fn check_rate_and_canon_write_a_row_for_each_row() {
     let folder = tempfile::tempdir().unwrap();
     let file = fixture("pandas.parquet");
