@@ -52,7 +52,7 @@ fn solves(solution: &str, puzzle: &str) -> bool {
 }
 
 /// The files that can be read, and their rows without a puzzle.
-const READABLE: [(&str, &[usize]); 7] = [
+const READABLE: [(&str, &[usize]); 8] = [
     ("pandas", &[3, 5]),
     ("polars", &[3, 5]),
     ("fixed", &[]),
@@ -60,6 +60,7 @@ const READABLE: [(&str, &[usize]); 7] = [
     ("list", &[7]),
     ("fsl", &[]),
     ("lz4", &[]),
+    ("pages", &[7]),
 ];
 
 #[test]
