@@ -164,6 +164,20 @@ fn values_are_written_as_what_they_mean() {
 }
 
 #[test]
+fn the_heading_is_none_of_the_rows_whatever_is_said() {
+    let other = fixture("other.parquet").to_str().unwrap().to_owned();
+    let output = sudoku(&["solve", &other, "--size", "9", "-f", "csv"]);
+    let wanted = "id,name,solution,error\n1,one,,wrong_length\n2,two,,wrong_length\n";
+    assert_eq!(stdout(&output), wanted, "{}", stderr(&output));
+    let list = fixture("list.parquet").to_str().unwrap().to_owned();
+    let wanted = stdout(&sudoku(&["solve", &list]));
+    for args in [["--notation", "lines"], ["--notation", "csv"], ["--delimiter", ";"]] {
+        let output = sudoku(&[&["solve", &list], &args[..]].concat());
+        assert_eq!(stdout(&output), wanted, "{args:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
 fn check_rate_and_canon_write_a_row_for_each_row() {
     let folder = tempfile::tempdir().unwrap();
     let file = fixture("pandas.parquet");
@@ -295,8 +309,14 @@ fn what_cannot_be_read_or_written_is_said() {
     let out = path("out.parquet");
     let list = fixture("list.parquet").to_str().unwrap().to_owned();
     let brotli = fixture("brotli.parquet").to_str().unwrap().to_owned();
+    let other = fixture("other.parquet").to_str().unwrap().to_owned();
     let text = "out.parquet would be text.";
+    let none = "other.parquet has no puzzles: Line 2 is no puzzle, but \"1,one\".";
     let cases = [
+        (vec!["solve", &other], none),
+        (vec!["solve", &other, "-o", &out], none),
+        (vec!["dedup", &other], none),
+        (vec!["solve", &other, "--column", "grid"], "whose column grid has a type that is not read"),
         (vec!["solve", &brotli], "compressed by brotli: write it with zstd or snappy."),
         (vec!["solve", "magic"], "magic is a damaged Parquet file: it is cut short."),
         (vec!["solve", "no-footer"], "its footer is missing, as if it was cut short."),

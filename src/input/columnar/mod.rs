@@ -146,6 +146,19 @@ impl ParquetFile {
         Ok(Self { bytes: FileBytes::new(file, length), metadata, columns })
     }
 
+    /// What is said of a column that is there and has no text. `None` for any other name.
+    pub(super) fn refusal(&self, name: &str) -> Option<String> {
+        let is_named = |other: &str| other.eq_ignore_ascii_case(name);
+        let root = self.metadata.file_metadata().schema_descr().root_schema();
+        let is_there = root.get_fields().iter().any(|field| is_named(field.name()));
+        (is_there && !self.columns.iter().any(|column| is_named(&column.name))).then(|| {
+            format!(
+                "is a Parquet file whose column {name} has a type that is not read: puzzles are texts, bytes or \
+                 lists of whole numbers."
+            )
+        })
+    }
+
     /// The description of the file.
     pub(crate) const fn metadata(&self) -> &ParquetMetaData {
         &self.metadata
