@@ -353,6 +353,21 @@ fn read(path: &Path) -> Result<usize, String> {
 }
 
 #[test]
+fn a_page_that_differs_from_its_checksum_is_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("types.parquet");
+    let mut bytes = fs::read(fixture("types.parquet")).unwrap();
+    let puzzle = &puzzles()[1];
+    let at = bytes.windows(puzzle.len()).position(|window| window == puzzle.as_bytes()).unwrap();
+    // A blank becomes a clue.
+    let blank = at + puzzle.find('.').unwrap();
+    bytes[blank] = b'4';
+    fs::write(&path, bytes).unwrap();
+    let sentence = read(&path).unwrap_err();
+    assert!(sentence.ends_with("is a damaged Parquet file: a page differs from its checksum."), "{sentence}");
+}
+
+#[test]
 fn no_damage_is_more_than_a_sentence() {
     static PANICS: AtomicUsize = AtomicUsize::new(0);
     let folder = tempfile::tempdir().unwrap();

@@ -228,6 +228,7 @@ pub(crate) fn isolated<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> io:
     let line = what.lines().next().unwrap_or_default();
     let words = match line.split_once(": ").map_or(line, |(_, words)| words).trim_end_matches('.') {
         "" | "failed to fill whole buffer" => "it ends too early, or a length in it is wrong",
+        "Page CRC checksum mismatch" => "a page differs from its checksum",
         words => words,
     };
     Err(Refusal::error(format!("is a damaged Parquet file: {words}.")))
