@@ -52,7 +52,7 @@ fn solves(solution: &str, puzzle: &str) -> bool {
 }
 
 /// The files that can be read, and their rows without a puzzle.
-const READABLE: [(&str, &[usize]); 7] = [
+const READABLE: [(&str, &[usize]); 8] = [
     ("pandas", &[3, 5]),
     ("polars", &[3, 5]),
     ("fixed", &[]),
@@ -60,6 +60,7 @@ const READABLE: [(&str, &[usize]); 7] = [
     ("list", &[7]),
     ("fsl", &[]),
     ("lz4", &[]),
+    ("pages", &[7]),
 ];
 
 #[test]
@@ -126,6 +127,53 @@ fn what_is_written_has_the_columns_of_the_input_and_the_answers() {
         // Solutions are right, by the check of a program that knows nothing of how they were found.
         let checked = sudoku(&["check", out, "--only-failures"]);
         assert_eq!(stdout(&checked).lines().count(), bad.len(), "{name}: {}", stdout(&checked));
+    }
+}
+
+#[test]
+fn values_are_written_as_what_they_mean() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = (fixture("types.parquet"), folder.path().join("out.parquet"));
+    let (file, out) = (file.to_str().unwrap(), out.to_str().unwrap());
+    let puzzles = puzzles();
+    let rows = |text: &str| -> Vec<String> {
+        let lines = text.lines().enumerate();
+        lines.map(|(row, line)| line.replace(puzzles[row.saturating_sub(1)].as_str(), "P")).collect()
+    };
+    let when = "2024-01-02 03:04:05.678901";
+    let wanted = [
+        "puzzle,price,whole,half,us,ns,utc,date,time,text,steps,error".to_owned(),
+        format!(
+            "P,8253734.92,5,1.5,{when},{when}000,{when}000 +00:00,1969-12-31,03:04:05.678901000,\"\",\
+             \"[12,null,-1,1000]\","
+        ),
+        "P,-0.05,-5,-2,,,,,,\"a,b\",[],".to_owned(),
+        "P,,,,,,,,,,,".to_owned(),
+    ];
+    let output = sudoku(&["solve", file, "-f", "csv", "--add", "error"]);
+    assert_eq!(rows(&stdout(&output)), wanted);
+    // Where rows are left out, an empty text is still another thing than none.
+    let written = sudoku(&["check", file, "--only-failures", "-o", out]);
+    assert_eq!(written.status.code(), Some(1), "{}", stderr(&written));
+    let again = stdout(&sudoku(&["solve", out, "-f", "csv", "--add", "error"]));
+    assert_eq!(again.lines().count(), wanted.len());
+    for (again, wanted) in rows(&again).iter().zip(&wanted) {
+        let kept = wanted.rsplit_once(',').unwrap().0;
+        assert!(again.starts_with(kept), "{again} is not {kept}");
+    }
+}
+
+#[test]
+fn the_heading_is_none_of_the_rows_whatever_is_said() {
+    let other = fixture("other.parquet").to_str().unwrap().to_owned();
+    let output = sudoku(&["solve", &other, "--size", "9", "-f", "csv"]);
+    let wanted = "id,name,solution,error\n1,one,,wrong_length\n2,two,,wrong_length\n";
+    assert_eq!(stdout(&output), wanted, "{}", stderr(&output));
+    let list = fixture("list.parquet").to_str().unwrap().to_owned();
+    let wanted = stdout(&sudoku(&["solve", &list]));
+    for args in [["--notation", "lines"], ["--notation", "csv"], ["--delimiter", ";"]] {
+        let output = sudoku(&[&["solve", &list], &args[..]].concat());
+        assert_eq!(stdout(&output), wanted, "{args:?}: {}", stderr(&output));
     }
 }
 
@@ -261,8 +309,14 @@ fn what_cannot_be_read_or_written_is_said() {
     let out = path("out.parquet");
     let list = fixture("list.parquet").to_str().unwrap().to_owned();
     let brotli = fixture("brotli.parquet").to_str().unwrap().to_owned();
+    let other = fixture("other.parquet").to_str().unwrap().to_owned();
     let text = "out.parquet would be text.";
+    let none = "other.parquet has no puzzles: Line 2 is no puzzle, but \"1,one\".";
     let cases = [
+        (vec!["solve", &other], none),
+        (vec!["solve", &other, "-o", &out], none),
+        (vec!["dedup", &other], none),
+        (vec!["solve", &other, "--column", "grid"], "whose column grid has a type that is not read"),
         (vec!["solve", &brotli], "compressed by brotli: write it with zstd or snappy."),
         (vec!["solve", "magic"], "magic is a damaged Parquet file: it is cut short."),
         (vec!["solve", "no-footer"], "its footer is missing, as if it was cut short."),
@@ -296,6 +350,21 @@ fn read(path: &Path) -> Result<usize, String> {
         assert!(bytes < 64 << 20, "a small file becomes very long");
     }
     Ok(bytes)
+}
+
+#[test]
+fn a_page_that_differs_from_its_checksum_is_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("types.parquet");
+    let mut bytes = fs::read(fixture("types.parquet")).unwrap();
+    let puzzle = &puzzles()[1];
+    let at = bytes.windows(puzzle.len()).position(|window| window == puzzle.as_bytes()).unwrap();
+    // A blank becomes a clue.
+    let blank = at + puzzle.find('.').unwrap();
+    bytes[blank] = b'4';
+    fs::write(&path, bytes).unwrap();
+    let sentence = read(&path).unwrap_err();
+    assert!(sentence.ends_with("is a damaged Parquet file: a page differs from its checksum."), "{sentence}");
 }
 
 #[test]

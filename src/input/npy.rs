@@ -271,7 +271,8 @@ pub(super) fn write_cells(digits: &[u8], side: usize, lines: &mut Vec<u8>) {
                 0 => lines.push(b'.'),
                 1..=9 => lines.push(b'0' + digit),
                 _ if usize::from(digit) <= side => lines.push(b'A' - 10 + digit),
-                _ => lines.extend_from_slice(unwritable_value(digit).encode_utf8(&mut [0; 4]).as_bytes()),
+                _ => lines
+                    .extend_from_slice(unwritable_value(digit.into()).encode_utf8(&mut [0; 4]).as_bytes()),
             }
         }
     }

@@ -7,11 +7,11 @@ use super::kind::{Named, TAR};
 use super::source::{Backing, Decoding};
 use super::{CHUNK_BYTES, InputError, MAX_PASSED_BYTES, Reader, Source};
 use crate::grid::{Grid, Order};
-#[cfg(feature = "parquet")]
-use crate::text::Delimiter;
 use crate::text::{
     Alphabet, BYTE_ORDER_MARK, Hint, Notation, Records, SAMPLE_BYTES, detect, skip_blank_lines,
 };
+#[cfg(feature = "parquet")]
+use crate::text::{Column, Delimiter};
 
 /// The most bytes that are read at first: an argument or a short pipe is no longer.
 const FIRST_READ_BYTES: usize = 4096;
@@ -68,8 +68,10 @@ impl Source {
         }
         #[cfg(feature = "parquet")]
         if self.parquet().is_some() {
-            hint.notation.get_or_insert(Notation::Csv);
-            hint.delimiter.get_or_insert(Delimiter::COMMA);
+            // A table whatever was said, and its delimiter is enough to know it by: a notation is the
+            // user's word that there are puzzles.
+            hint.notation = hint.notation.filter(|&notation| notation == Notation::Csv);
+            hint.delimiter = Some(Delimiter::COMMA);
             hint.has_heading = true;
         }
         hint
@@ -77,6 +79,12 @@ impl Source {
 
     fn detect(mut self, hint: &Hint, refuses_misfits: bool) -> Result<Reader, InputError> {
         let hint = &self.known(hint);
+        #[cfg(feature = "parquet")]
+        if let (Some(file), Some(Column::Name(column))) = (self.parquet(), &hint.column)
+            && let Some(what) = file.refusal(column)
+        {
+            return Err(InputError::Foreign { name: self.name, what });
+        }
         let mut sample = Vec::with_capacity(SAMPLE_BYTES);
         let (mut taken, mut line, mut at_end) = (0u64, 1u64, false);
         // The bytes skipped of a line that has not ended.

@@ -321,13 +321,13 @@ const FIRST_UNWRITABLE: u32 = 0x10_F000;
 /// as one with that value.
 #[doc(hidden)]
 #[must_use]
-pub fn unwritable_value(value: u8) -> char {
+pub fn unwritable_value(value: u16) -> char {
     char::from_u32(FIRST_UNWRITABLE + u32::from(value)).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
 /// The value that a character stands for, if it is one of those.
-fn unwritable(character: char) -> Option<u8> {
-    u8::try_from(u32::from(character).checked_sub(FIRST_UNWRITABLE)?).ok()
+fn unwritable(character: char) -> Option<u16> {
+    u16::try_from(u32::from(character).checked_sub(FIRST_UNWRITABLE)?).ok()
 }
 
 /// The character in quotes, or its number where a terminal would not show it.

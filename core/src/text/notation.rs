@@ -116,7 +116,7 @@ pub(super) fn lay_out(
                 (layout.columns, layout.body) = (table.columns, heading(table.has_heading));
                 layout.names_puzzles = table.names_puzzles;
             } else if let Some(delimiter) = hint.delimiter {
-                layout.columns.delimiter = delimiter;
+                (layout.columns.delimiter, layout.body) = (delimiter, heading(hint.has_heading));
             }
         }
         Notation::Cells => apart::lay_out(&mut layout, text, first_end, hint),

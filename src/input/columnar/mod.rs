@@ -19,13 +19,14 @@ use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 
-use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+use parquet::basic::{Compression, Repetition, Type as Physical};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
-use parquet::schema::types::Type;
+use parquet::schema::types::{ColumnDescPtr, Type};
 
 use super::compression::Refusal;
 use crate::pipeline::{Panicked, catch_panic};
+use fields::Meaning;
 pub use pages::FileBytes;
 pub(super) use text::ParquetText;
 
@@ -62,8 +63,8 @@ struct TextColumn {
 enum ColumnKind {
     /// One value a row, or none.
     Flat,
-    /// A list of numbers a row: the cells of a puzzle.
-    Cells {
+    /// A list of numbers a row, such as the cells of a puzzle.
+    List {
         /// The definition level of an element that is there.
         present: i16,
         /// That of a list that is there, though it may be empty.
@@ -145,6 +146,19 @@ impl ParquetFile {
         Ok(Self { bytes: FileBytes::new(file, length), metadata, columns })
     }
 
+    /// What is said of a column that is there and has no text. `None` for any other name.
+    pub(super) fn refusal(&self, name: &str) -> Option<String> {
+        let is_named = |other: &str| other.eq_ignore_ascii_case(name);
+        let root = self.metadata.file_metadata().schema_descr().root_schema();
+        let is_there = root.get_fields().iter().any(|field| is_named(field.name()));
+        (is_there && !self.columns.iter().any(|column| is_named(&column.name))).then(|| {
+            format!(
+                "is a Parquet file whose column {name} has a type that is not read: puzzles are texts, bytes or \
+                 lists of whole numbers."
+            )
+        })
+    }
+
     /// The description of the file.
     pub(crate) const fn metadata(&self) -> &ParquetMetaData {
         &self.metadata
@@ -167,11 +181,11 @@ fn text_columns(metadata: &ParquetMetaData) -> Vec<TextColumn> {
             let descr = schema.column(leaf);
             let kind = if field.is_primitive() && descr.max_rep_level() == 0 {
                 Some(ColumnKind::Flat)
-            } else if descr.max_rep_level() == 1 && is_number(descr.physical_type()) {
+            } else if descr.max_rep_level() == 1 && is_number(&descr) {
                 let present = descr.max_def_level();
                 let is_optional = descr.self_type().get_basic_info().has_repetition()
                     && descr.self_type().get_basic_info().repetition() == Repetition::OPTIONAL;
-                Some(ColumnKind::Cells { present, list: present - 1 - i16::from(is_optional) })
+                Some(ColumnKind::List { present, list: present - 1 - i16::from(is_optional) })
             } else {
                 None
             };
@@ -182,18 +196,15 @@ fn text_columns(metadata: &ParquetMetaData) -> Vec<TextColumn> {
     columns
 }
 
-const fn is_number(physical: Physical) -> bool {
-    matches!(physical, Physical::INT32 | Physical::INT64)
+/// Whether a column has integers that mean nothing else, such as times.
+fn is_number(descr: &ColumnDescPtr) -> bool {
+    matches!(descr.physical_type(), Physical::INT32 | Physical::INT64)
+        && matches!(Meaning::of(descr), Meaning::Plain | Meaning::Unsigned)
 }
 
 /// The number of columns without further ones in them.
 fn leaf_count(field: &Type) -> usize {
     if field.is_primitive() { 1 } else { field.get_fields().iter().map(|field| leaf_count(field)).sum() }
-}
-
-/// Whether a column has texts, rather than bytes.
-fn is_text(logical: Option<&LogicalType>) -> bool {
-    matches!(logical, Some(LogicalType::String | LogicalType::Enum | LogicalType::Json))
 }
 
 fn is_refusal(error: &io::Error) -> bool {
@@ -217,6 +228,7 @@ pub(crate) fn isolated<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> io:
     let line = what.lines().next().unwrap_or_default();
     let words = match line.split_once(": ").map_or(line, |(_, words)| words).trim_end_matches('.') {
         "" | "failed to fill whole buffer" => "it ends too early, or a length in it is wrong",
+        "Page CRC checksum mismatch" => "a page differs from its checksum",
         words => words,
     };
     Err(Refusal::error(format!("is a damaged Parquet file: {words}.")))

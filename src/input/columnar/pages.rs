@@ -100,21 +100,21 @@ impl PageBudget {
     }
 
     /// Counts a page before it is decoded.
-    fn take(&self, page: &PageClaim, is_list: bool) -> Result<()> {
+    fn take(&self, page: &PageClaim, is_list: bool) -> io::Result<()> {
         let bytes = self.bytes.fetch_add(page.bytes, Ordering::Relaxed).saturating_add(page.bytes);
         if bytes > MAX_BATCH_BYTES {
-            return Err(external(Refusal::error(format!(
+            return Err(Refusal::error(format!(
                 "is a Parquet file whose pages take more than {} MiB at once: write it with smaller pages.",
                 MAX_BATCH_BYTES >> 20
-            ))));
+            )));
         }
         if is_list {
             let values = self.values.fetch_add(page.values, Ordering::Relaxed).saturating_add(page.values);
             if values > MAX_BATCH_VALUES {
-                return Err(external(Refusal::error(format!(
+                return Err(Refusal::error(format!(
                     "is a Parquet file whose lists have more than {MAX_BATCH_VALUES} values at once: write it \
                      with smaller pages."
-                ))));
+                )));
             }
         }
         Ok(())
@@ -135,22 +135,36 @@ impl Length for Pages {
 }
 
 impl ChunkReader for Pages {
-    type T = BytesAt;
+    type T = PageBytes;
 
-    /// Begins at a page, because pages are read one by one.
-    fn get_read(&self, start: u64) -> Result<BytesAt> {
-        let mut read = self.bytes.get_read(start)?;
-        // The first read fills the buffer, of which nothing is taken.
-        let _ = read.read(&mut []).map_err(external)?;
-        let Some(claim) = PageClaim::of(&read.buffer) else {
-            return Err(ParquetError::General("the header of a page is damaged".to_owned()));
-        };
-        self.budget.take(&claim, self.is_list)?;
-        Ok(read)
+    fn get_read(&self, start: u64) -> Result<PageBytes> {
+        let budget = Some(Arc::clone(&self.budget));
+        Ok(PageBytes { bytes: self.bytes.get_read(start)?, budget, is_list: self.is_list })
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
         self.bytes.get_bytes(start, length)
+    }
+}
+
+/// The bytes of a page, from its header on.
+pub(super) struct PageBytes {
+    bytes: BytesAt,
+    /// What the page is taken from, until its header is read. Behind a header that was peeked at, as
+    /// in lists, a reader begins too, of which nothing is read.
+    budget: Option<Arc<PageBudget>>,
+    is_list: bool,
+}
+
+impl Read for PageBytes {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Some(budget) = self.budget.take() {
+            // The first read fills the buffer, of which nothing is taken.
+            let _ = self.bytes.read(&mut [])?;
+            let damaged = || io::Error::new(io::ErrorKind::InvalidData, "the header of a page is damaged");
+            budget.take(&PageClaim::of(&self.bytes.buffer).ok_or_else(damaged)?, self.is_list)?;
+        }
+        self.bytes.read(buffer)
     }
 }
 

@@ -7,10 +7,12 @@ use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader}
 use parquet::data_type::{ByteArray, DataType, FixedLenByteArray, Int96};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::serialized_reader::SerializedPageReader;
-use parquet::record::Field;
 use parquet::schema::types::ColumnDescPtr;
 
-use super::fields::{Integers, write_bytes, write_list, write_meaning, write_plain, write_text};
+use super::fields::{
+    List, Meaning, is_puzzle, write_array, write_bytes, write_int96, write_integer, write_plain,
+    write_puzzle, write_text,
+};
 use super::pages::{PageBudget, Pages};
 use super::{ColumnKind, SharedParquetFile, TextColumn, isolated};
 
@@ -23,6 +25,8 @@ pub(crate) struct ParquetText {
     /// The number of the next row group.
     next_group: usize,
     group: Option<RowGroup>,
+    /// For each column whether its lists are puzzles, once some of them have been seen.
+    has_puzzles: Vec<Option<bool>>,
     /// Text to be handed out, from `at` on.
     text: Vec<u8>,
     at: usize,
@@ -46,9 +50,11 @@ struct ParquetColumn {
     values: PageValues,
     descr: ColumnDescPtr,
     kind: ColumnKind,
-    integers: Integers,
+    meaning: Meaning,
     definitions: Vec<i16>,
     repetitions: Vec<i16>,
+    /// The list that was read last.
+    list: List,
     /// The next value and the next level to write.
     value: usize,
     level: usize,
@@ -76,7 +82,8 @@ impl ParquetText {
             write_text(column.name.as_bytes(), &mut text);
         }
         text.push(b'\n');
-        Self { file, next_group: 0, group: None, text, at: 0, failure: None }
+        let has_puzzles = vec![None; file.columns.len()];
+        Self { file, next_group: 0, group: None, has_puzzles, text, at: 0, failure: None }
     }
 
     /// Decodes on until there is text to hand out, or the end.
@@ -87,7 +94,7 @@ impl ParquetText {
             if let Some(group) = &mut self.group {
                 let (text, done) = (&mut self.text, group.left == 0);
                 if !done {
-                    let decoded = isolated(|| group.decode(text));
+                    let decoded = isolated(|| group.decode(&mut self.has_puzzles, text));
                     if decoded.is_err() {
                         self.text.clear();
                     }
@@ -150,10 +157,11 @@ impl RowGroup {
                 values: PageValues::of(&reader),
                 reader,
                 kind: column.kind,
-                integers: Integers::of(&descr),
+                meaning: Meaning::of(&descr),
                 descr,
                 definitions: Vec::new(),
                 repetitions: Vec::new(),
+                list: List::new(),
                 value: 0,
                 level: 0,
             })
@@ -163,7 +171,7 @@ impl RowGroup {
     }
 
     /// Appends the text of the next rows.
-    fn decode(&mut self, text: &mut Vec<u8>) -> Result<()> {
+    fn decode(&mut self, has_puzzles: &mut [Option<bool>], text: &mut Vec<u8>) -> Result<()> {
         self.budget.renew();
         let wanted = self.left.min(BATCH_ROWS);
         let (number, rows) = (self.number, self.rows);
@@ -176,13 +184,18 @@ impl RowGroup {
                 )));
             }
         }
+        for (column, has_puzzles) in self.columns.iter_mut().zip(&mut *has_puzzles) {
+            if has_puzzles.is_none() {
+                *has_puzzles = column.has_puzzles(wanted)?;
+            }
+        }
         for _ in 0..wanted {
             let begin = text.len();
             for (index, column) in self.columns.iter_mut().enumerate() {
                 if index > 0 {
                     text.push(b',');
                 }
-                column.write(text)?;
+                column.write(has_puzzles[index] != Some(false), text)?;
             }
             // A line that is blank would be no row.
             if text.len() == begin {
@@ -218,9 +231,12 @@ impl PageValues {
         }
     }
 
-    /// The value at an index as an integer, if it is one.
-    fn integer(&self, index: usize) -> Option<i64> {
+    /// The value at an index as an integer, if it is one; of one with 64 bits and no sign, the bits.
+    fn integer(&self, index: usize, meaning: Meaning) -> Option<i64> {
         match self {
+            Self::Int32(values) if meaning == Meaning::Unsigned => {
+                values.get(index).map(|value| value.cast_unsigned().into())
+            }
             Self::Int32(values) => values.get(index).map(|&value| value.into()),
             Self::Int64(values) => values.get(index).copied(),
             _ => None,
@@ -276,8 +292,22 @@ impl ParquetColumn {
         }
     }
 
+    /// Whether most lists of the batch are puzzles. `None` if there are no lists.
+    fn has_puzzles(&mut self, rows: usize) -> Result<Option<bool>> {
+        let ColumnKind::List { .. } = self.kind else { return Ok(None) };
+        let (mut lists, mut puzzles) = (0, 0);
+        for _ in 0..rows {
+            self.next_list()?;
+            lists += usize::from(!self.list.is_empty());
+            puzzles += usize::from(is_puzzle(&self.list));
+        }
+        // Nothing of the batch has been written yet.
+        (self.value, self.level) = (0, 0);
+        Ok((lists > 0).then_some(2 * puzzles > lists))
+    }
+
     /// Appends the field of the next row; nothing for a null.
-    fn write(&mut self, text: &mut Vec<u8>) -> Result<()> {
+    fn write(&mut self, has_puzzles: bool, text: &mut Vec<u8>) -> Result<()> {
         match self.kind {
             ColumnKind::Flat => {
                 let most = self.descr.max_def_level();
@@ -288,58 +318,59 @@ impl ParquetColumn {
                     self.value += 1;
                 }
             }
-            ColumnKind::Cells { present, list } => {
-                let mut cells = Vec::new();
-                let first = *self.definitions.get(self.level).ok_or_else(|| missing("lists"))?;
-                loop {
-                    match self.definitions.get(self.level) {
-                        Some(&level) if level == present => {
-                            cells.push(self.values.integer(self.value).ok_or_else(|| missing("values"))?);
-                            self.value += 1;
-                        }
-                        // A cell that is null is no digit.
-                        Some(&level) if level > list => cells.push(-1),
-                        _ => {}
-                    }
-                    self.level += 1;
-                    if self.repetitions.get(self.level).is_none_or(|&repetition| repetition == 0) {
-                        break;
-                    }
-                }
-                if first > list {
-                    write_list(&cells, text);
+            ColumnKind::List { .. } => {
+                let is_there = self.next_list()?;
+                if has_puzzles {
+                    write_puzzle(&self.list, text);
+                } else if is_there {
+                    write_array(&self.list, self.meaning, text);
                 }
             }
         }
         Ok(())
     }
 
+    /// Reads the list of the next row, and returns whether it has one.
+    fn next_list(&mut self) -> Result<bool> {
+        self.list.clear();
+        let ColumnKind::List { present, list } = self.kind else { return Ok(false) };
+        let first = *self.definitions.get(self.level).ok_or_else(|| missing("lists"))?;
+        loop {
+            match self.definitions.get(self.level) {
+                Some(&level) if level == present => {
+                    let number = self.values.integer(self.value, self.meaning);
+                    self.list.push(Some(number.ok_or_else(|| missing("values"))?));
+                    self.value += 1;
+                }
+                Some(&level) if level > list => self.list.push(None),
+                _ => {}
+            }
+            self.level += 1;
+            if self.repetitions.get(self.level).is_none_or(|&repetition| repetition == 0) {
+                break;
+            }
+        }
+        Ok(first >= list)
+    }
+
     /// Appends the next value.
     fn write_value(&self, text: &mut Vec<u8>) -> Option<()> {
-        let (at, descr) = (self.value, &self.descr);
+        let (at, meaning) = (self.value, self.meaning);
         match &self.values {
             PageValues::Flags(values) => write_plain(values.get(at)?, text),
             PageValues::Int32(values) => {
                 let &value = values.get(at)?;
-                match self.integers {
-                    Integers::Signed => write_plain(value, text),
-                    Integers::Unsigned => write_plain(value.cast_unsigned(), text),
-                    Integers::Meaning => write_meaning(&Field::convert_int32(descr, value), text),
-                }
+                write_integer(value.into(), value.cast_unsigned().into(), meaning, text);
             }
             PageValues::Int64(values) => {
                 let &value = values.get(at)?;
-                match self.integers {
-                    Integers::Signed => write_plain(value, text),
-                    Integers::Unsigned => write_plain(value.cast_unsigned(), text),
-                    Integers::Meaning => write_meaning(&Field::convert_int64(descr, value), text),
-                }
+                write_integer(value, value.cast_unsigned(), meaning, text);
             }
-            PageValues::Int96(values) => write_meaning(&Field::convert_int96(descr, *values.get(at)?), text),
+            PageValues::Int96(values) => write_int96(values.get(at)?, text),
             PageValues::Float(values) => write_plain(values.get(at)?, text),
             PageValues::Double(values) => write_plain(values.get(at)?, text),
-            PageValues::Bytes(values) => write_bytes(values.get(at)?.data(), descr.logical_type_ref(), text),
-            PageValues::Fixed(values) => write_bytes(values.get(at)?.data(), descr.logical_type_ref(), text),
+            PageValues::Bytes(values) => write_bytes(values.get(at)?, meaning, text),
+            PageValues::Fixed(values) => write_bytes(values.get(at)?, meaning, text),
         }
         Some(())
     }

@@ -24,7 +24,7 @@ def solves(solution, puzzle):
 
 with tempfile.TemporaryDirectory() as folder:
     out = pathlib.Path(folder, "out.parquet")
-    for name in ["pandas", "polars", "fixed", "fixedtext", "list", "fsl", "lz4", "puzzles"]:
+    for name in ["pandas", "polars", "fixed", "fixedtext", "list", "fsl", "lz4", "pages", "puzzles"]:
         source = here / (name + (".txt" if name == "puzzles" else ".parquet"))
         subprocess.run([program, "solve", "-q", source, "-o", out, "--add", added], check=True)
         table = pq.read_table(out)
