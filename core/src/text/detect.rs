@@ -36,7 +36,7 @@ pub struct Preamble {
     pub lines: u64,
     /// Why none of the first lines is a puzzle, if none is. Then the format is a guess, and every
     /// line would be an error; so a file is better refused. `None` if the notation, size or column
-    /// was given.
+    /// was given, unless all lines are one, with the line ends of old Macs.
     pub misfit: Option<Misfit>,
 }
 
@@ -223,10 +223,12 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
     // What follows an overlong line has not been seen.
     let sees_enough = !goes_on || sample.contains(&b'\n');
     let shows_puzzles = lines().any(is_good) && notation != Notation::Grid;
-    let misfit = if is_told || may_be_one || shows_puzzles {
-        None
-    } else if let Some(misfit) = Misfit::of_line_ends(&format, sample) {
+    // Above all others, because the last field of a row may have the length of a puzzle, and the row
+    // be all puzzles of the text.
+    let misfit = if let Some(misfit) = Misfit::of_line_ends(&format, sample) {
         Some(misfit)
+    } else if is_told || may_be_one || shows_puzzles {
+        None
     } else if sees_enough {
         Misfit::find(&format, text, goes_on, hint).map(|misfit| misfit.below(lines_above))
     } else {

@@ -98,7 +98,7 @@ impl Misfit {
     pub(super) fn of_line_ends(format: &Format, sample: &[u8]) -> Option<Self> {
         let line = sample.trim_ascii();
         let may_be_read = format.notation == Notation::Jsonl || format.notation.facts().shows_puzzles;
-        (!may_be_read && line.contains(&b'\r') && !line.contains(&b'\n'))
+        (!may_be_read && !line.contains(&b'\n') && line.contains(&b'\r'))
             .then_some(Self { line: 1, what: What::CarriageReturns })
     }
 
@@ -520,6 +520,9 @@ mod tests {
             (format!("{}\r", ".".repeat(81)).repeat(3), old_line_ends),
             (format!("{}\r", ".".repeat(81)).repeat(3000), old_line_ends),
             (format!("puzzle,rating\r{},1\r", ".".repeat(81)), old_line_ends),
+            (format!("puzzle\r{}\r", ".".repeat(81)), old_line_ends),
+            (format!("id,puzzle\r1,{0}\r2,{0}\r", ".".repeat(81)), old_line_ends),
+            (format!("{0} easy\r{0} hard\r", ".".repeat(81)), old_line_ends),
             ("53..7....\r".repeat(9), old_line_ends),
             ("<html>\n<body>\n".to_owned(), "Line 1 begins like HTML or XML."),
             (
