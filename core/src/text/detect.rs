@@ -186,12 +186,17 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
     let mut format = if let Some(alphabet) = &hint.alphabet {
         with(alphabet)?
     } else {
-        let total_fit = |format: &Format| lines().map(|line| fit(format, line)).sum::<isize>();
+        // Lines that are read wholly count more than others, because those may be bad ones, which
+        // another alphabet fits by chance, and of many blanks it reads most of the good ones too.
+        let total_fit = |format: &Format| {
+            let fits = lines().map(|line| fit(format, line));
+            fits.fold((0_usize, 0), |(whole, sum), fit| (whole + usize::from(fit == WHOLE), sum + fit))
+        };
         let mut best = with(&Alphabet::Letters)?;
         let mut best_fit = total_fit(&best);
         for other in [Alphabet::Ascii, Alphabet::Alpha] {
             // Where several fit equally well, the earlier one wins. None fits better than wholly.
-            if best_fit == WHOLE * cells.len().cast_signed() {
+            if best_fit.0 == cells.len() {
                 break;
             }
             if let Ok(format) = with(&other) {
@@ -626,6 +631,16 @@ mod tests {
         assert_eq!(alphabet(format!("AY{}", blanks(623))), Alphabet::Alpha);
         assert_eq!(alphabet(format!("1:{}", blanks(254))), Alphabet::Ascii);
         assert_eq!(alphabet(format!("1G{}", blanks(254))), Alphabet::Letters);
+    }
+
+    #[test]
+    fn bad_lines_of_letters_do_not_spoil_puzzles_in_digits() {
+        let puzzle = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79\n";
+        for (good, bad) in [(4, "abcdefghi".repeat(9) + "\n"), (2, "a".repeat(81) + "\n")] {
+            let text = bad.repeat(good / 2) + &puzzle.repeat(good);
+            let found = detect(text.as_bytes(), &Hint::default()).unwrap().format;
+            assert_eq!(found.alphabet(), &Alphabet::Letters, "{good}");
+        }
     }
 
     #[test]
