@@ -172,8 +172,13 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
     // The cells of each puzzle, or of each row.
     let cells = sampled_cells(&layout, text);
     let lines = || cells.iter().map(|cells| &**cells);
-    // Anything short would be a list of the smallest puzzles, so those have to be all there is.
-    let may_be_one = layout.names_puzzles && !cells.is_empty() && lines().all(|line| line.len() == 1);
+    // Anything short would be a list of the smallest puzzles, so those have to be all there is. In a
+    // table, `puzzle` may also be the name of numbers.
+    let is_list = notation != Notation::Csv;
+    let may_be_one = layout.names_puzzles
+        && !cells.is_empty()
+        && lines().all(|line| line.len() == 1)
+        && (is_list || 2 * lines().filter(|line| is_cell_of_1x1(line, hint)).count() > cells.len());
     let with = |alphabet: &Alphabet| {
         let order =
             named_order.or_else(|| detect_order(notation, lines(), alphabet, layout.style, may_be_one));
@@ -276,10 +281,14 @@ pub(super) fn is_told_1x1(hint: &Hint) -> bool {
 /// Whether a block size on the first line, which can only be an invalid one, can be a 1x1 puzzle
 /// above others too: every line has one character, and the first is a cell of such a puzzle.
 pub(super) fn is_list_of_cells(first: &[u8], text: &[u8], hint: &Hint) -> bool {
+    is_cell_of_1x1(first, hint) && puzzle_lines(text).all(|line| line.trim_ascii_start().len() == 1)
+}
+
+/// Whether this is a cell of a 1x1 puzzle.
+fn is_cell_of_1x1(cell: &[u8], hint: &Hint) -> bool {
     let alphabet = hint.alphabet.clone().unwrap_or_default();
     let format = Format::new(Notation::Lines, Order::ALL[0], alphabet);
-    format.is_ok_and(|format| read_cell(&format, first).is_some())
-        && puzzle_lines(text).all(|line| line.trim_ascii_start().len() == 1)
+    format.is_ok_and(|format| read_cell(&format, cell).is_some())
 }
 
 /// Whether the first line is a block size, valid or not: a whole number alone.

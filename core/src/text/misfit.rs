@@ -535,6 +535,12 @@ mod tests {
                 "Line 2 is no puzzle, but \"Some words of mine.\".",
             ),
             ("a,b\n1,2\n".to_owned(), "Line 1 is no puzzle, but \"a,b\"."),
+            // Numbers of puzzles, and no 1x1 puzzles.
+            ("puzzle,clues\n1,30\n2,31\n3,28\n".to_owned(), "Line 2 is no puzzle, but \"1,30\"."),
+            (
+                format!("puzzle,answer\n1,{}\n", "1234".repeat(4)),
+                "Line 2 is no puzzle, but \"1,1234123412341234\".",
+            ),
         ];
         for (text, wanted) in cases {
             assert_eq!(misfit(&text).as_deref(), Some(wanted), "{text}");
@@ -549,6 +555,7 @@ mod tests {
             format!("53..7....\n{puzzle}\n"),
             "53..7....\n".repeat(9),
             ".\n1\n".to_owned(),
+            "puzzle\n.\n1\n7\n".to_owned(),
             "1 1 5\n".to_owned(),
             "2\n".to_owned() + "x\n",
             format!("{{\"puzzle\":\"{puzzle}\"}}\n"),
