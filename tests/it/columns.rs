@@ -326,6 +326,8 @@ fn a_row_that_is_too_long_is_an_error_and_keeps_the_table_straight() {
             "id,puzzle,note,solution,error\n1,{puzzle},a,{solution},\n,,,,wrong_length\n3,{puzzle},b,{solution},\n"
         )
     );
+    let answers = format!("{solution}\nerror: Line 3 has the wrong length.\n{solution}\n");
+    assert_eq!(solved(&[], &input), answers, "in other forms too");
 }
 
 #[test]
