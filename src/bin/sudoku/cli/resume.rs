@@ -66,7 +66,7 @@ impl ResumeArgs {
     /// file.
     ///
     /// # Errors
-    /// Those of opening; the file is named as a Parquet file; an earlier run was another.
+    /// Those of opening; the file is named as one that is no text; an earlier run was another.
     pub fn open(self, out: &OutputArgs, run: Option<RunIdentity>) -> anyhow::Result<Output> {
         Ok(match (out.path(), run) {
             (Some(path), Some(run)) => {
