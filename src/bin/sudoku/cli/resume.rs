@@ -133,6 +133,23 @@ impl RowsRun<'_> {
         self.resume.check_inputs(inputs)
     }
 
+    /// Looks at all inputs before the first is opened, as [`rows::look_at_all`] does.
+    ///
+    /// # Errors
+    /// Those of opening; an interrupt.
+    pub fn look_at_all(
+        &self,
+        inputs: &[Input],
+        cancel: &AtomicBool,
+        verb: Option<&str>,
+    ) -> Result<(), EarlyEnd> {
+        let outputs = [(self.out.path().map(ToOwned::to_owned), "-o")];
+        if rows::look_at_all(inputs, &outputs, cancel, verb)? {
+            return Ok(());
+        }
+        Err(self.stopped(None, |_| String::new(), OfflineError::Cancelled))
+    }
+
     /// Opens an input; before the first one also the output, because an input must not be the output,
     /// and then the input is read from where an earlier run has stopped. `check` refuses inputs of
     /// other kinds. `recall` gets what the earlier run has counted, and returns whether it is
