@@ -536,6 +536,7 @@ mod tests {
             ),
             ("a,b\n1,2\n".to_owned(), "Line 1 is no puzzle, but \"a,b\"."),
             // Numbers of puzzles, and no 1x1 puzzles.
+            ("puzzle,clues\n1,30\n".to_owned(), "Line 2 is no puzzle, but \"1,30\"."),
             ("puzzle,clues\n1,30\n2,31\n3,28\n".to_owned(), "Line 2 is no puzzle, but \"1,30\"."),
             (
                 format!("puzzle,answer\n1,{}\n", "1234".repeat(4)),

@@ -276,7 +276,8 @@ impl CellsReader {
 pub(super) struct Table {
     pub(super) columns: Columns,
     pub(super) has_heading: bool,
-    /// Whether the heading has a known name for the puzzle, and no column has any larger than 1x1.
+    /// Whether the heading has a known name for the puzzle, and rows have nothing but cells: no column
+    /// has larger puzzles than 1x1, and beside it is a solution at most.
     pub(super) names_puzzles: bool,
     /// The rows that have a puzzle.
     rows: usize,
@@ -465,7 +466,7 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
     Some(Table {
         columns: Columns { delimiter, puzzle, solution },
         has_heading: is_heading,
-        names_puzzles: is_named && most == 0,
+        names_puzzles: is_named && most == 0 && (widths[1] <= 1 || solution.is_some()),
         rows: if is_named { count.max(rows).max(1) } else { count },
         is_certain: puzzle > 0 || is_quoted || solution.is_some() || is_regular || hint.column.is_some(),
     })
