@@ -111,6 +111,12 @@ fn shape(header: &[u8]) -> Result<ArrayShape, String> {
     let (Some(descr), Some(is_fortran), Some(dimensions), true) = (descr, is_fortran, shape, end) else {
         return Err(bad());
     };
+    if descr.trim_start_matches(['<', '>', '=', '|']).starts_with(['U', 'S']) {
+        return Err(format!(
+            "is a NumPy array of texts, of the type {descr}: save them as lines, such as by \
+             numpy.savetxt('puzzles.txt', numpy.load('FILE').astype(str), '%s')."
+        ));
+    }
     if !["|u1", "<u1", ">u1", "=u1", "u1"].contains(&descr) {
         return Err(format!(
             "is a NumPy array of the type {descr}: puzzles have the type uint8, such as by \
@@ -338,6 +344,10 @@ mod tests {
             ("{'descr': '|u1', 'fortran_order': False, 'shape': (18446744073709551616, 81), }", "damaged"),
             ("{'descr': '|u1', 'fortran_order': False, 'shape': (18446744073709551615, 81), }", "damaged"),
             ("{'descr': '<i8', 'fortran_order': False, 'shape': (5, 81), }", "type <i8"),
+            (
+                "{'descr': '<U81', 'fortran_order': False, 'shape': (5,), }",
+                "texts, of the type <U81: save them",
+            ),
             ("{'descr': [('a', '|u1')], 'fortran_order': False, 'shape': (5, 81), }", "records"),
             ("{'descr': '|u1', 'fortran_order': True, 'shape': (5, 81), }", "Fortran"),
             ("{'descr': '|u1', 'fortran_order': False, 'shape': (81,), }", "shape (81)"),

@@ -252,6 +252,29 @@ fn what_cannot_be_added_is_refused_with_what_can() {
 }
 
 #[test]
+fn what_is_no_array_is_not_written_as_npy() {
+    let folder = Folder::new();
+    let (list, out) = (folder.write("list.txt", lines(&unique_puzzles(2))), folder.path("out.npy"));
+    let sentence = format!(
+        "{out} would be text. Only answers of solve are written as an array of NumPy, by --format npy; name a file \
+         of another kind.\n"
+    );
+    for args in [
+        &["solve", &list, "--format", "csv", "-o", &out][..],
+        &["canon", &list, "-o", &out],
+        &["dedup", &list, "-o", &out],
+        &["disguise", &list, "-o", &out],
+        &["split", &list, "--train-file", &out],
+        &["generate", "-o", &out],
+    ] {
+        let refused = sudoku(args).output().unwrap();
+        assert_eq!((refused.status.code(), stderr(&refused)), (Some(2), sentence.clone()), "{args:?}");
+        assert_eq!(folder.names(), ["list.txt"], "{args:?}");
+    }
+    succeeded(&sudoku(&["solve", "-q", &list, "-o", &out]).output().unwrap());
+}
+
+#[test]
 fn what_is_no_table_is_not_written_as_parquet() {
     let folder = Folder::new();
     let (list, out) = (folder.write("list.txt", lines(&unique_puzzles(2))), folder.path("out.parquet"));
@@ -326,6 +349,8 @@ fn a_row_that_is_too_long_is_an_error_and_keeps_the_table_straight() {
             "id,puzzle,note,solution,error\n1,{puzzle},a,{solution},\n,,,,wrong_length\n3,{puzzle},b,{solution},\n"
         )
     );
+    let answers = format!("{solution}\nerror: Line 3 has the wrong length.\n{solution}\n");
+    assert_eq!(solved(&[], &input), answers, "in other forms too");
 }
 
 #[test]

@@ -268,6 +268,7 @@ fn inputs_whose_rows_would_not_be_read_as_one_list_are_refused() {
             assert_eq!(code(&refused), 2, "{command:?} {first} {second}");
             let sentence = format!("{second} has other rows than {first}, because {why}. ");
             assert!(stderr(&refused).contains(&sentence), "{command:?}: {}", stderr(&refused));
+            assert_eq!(stdout(&refused), "", "{command:?}: all are looked at before the first is answered");
         }
     }
     // Together they are one list.

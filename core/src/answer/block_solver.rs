@@ -13,7 +13,7 @@ use crate::grid::{Grid, Order};
 use crate::simd::{self, SimdTask, dispatch};
 use crate::solver::{Batch, Limit, Metrics, Question, Search, Solver, Stop, Verdict};
 use crate::techniques::{Rater, Rating};
-use crate::text::{Format, MAX_LINE_BYTES, PLAIN_9X9_LINE_BYTES, Problem, PuzzleError, Records, row_within};
+use crate::text::{Format, PLAIN_9X9_LINE_BYTES, Problem, PuzzleError, Records, row_within};
 
 /// The puzzles that are searched together. More would be hardly faster, because lanes are idle only
 /// at the end of a batch.
@@ -169,15 +169,10 @@ impl BlockSolver {
             }
             if read < room {
                 let Some(record) = records.read(&mut self.puzzle) else { return Ok(()) };
-                let (line, mut error) = (record.line, record.error);
                 if wants_rows {
                     self.rows.push(row_within(block.text, record.row));
-                    // Its end is lost, so it cannot be written as it is.
-                    if record.row.len() >= MAX_LINE_BYTES && error.is_none() {
-                        error = Some(PuzzleError { problem: Problem::WrongLength, line: Some(line) });
-                    }
                 }
-                self.keep(line, error);
+                self.keep(record.line, record.error);
             }
         }
     }

@@ -16,7 +16,7 @@ use super::{Block, Cancelled, add_counts};
 use crate::grid::{Cell, Conflict, Digit, Grid, Order};
 use crate::simd::{SimdTask, dispatch};
 use crate::solver::{Batch, DEFAULT_NODE_LIMIT, Limit, Search, Solver, Stop, Strategy, default_strategy};
-use crate::text::{Format, MAX_LINE_BYTES, Problem, PuzzleError, Record, Records, row_within};
+use crate::text::{Format, Problem, PuzzleError, Record, Records, row_within};
 
 /// The puzzles that are searched together.
 const BATCH_PUZZLES: usize = 8192;
@@ -488,10 +488,6 @@ impl Checker {
     fn look_at<V>(&mut self, run: &Run<'_, V>, record: Record<'_>) -> State {
         if let Some(error) = record.error {
             return State::Known(Finding::Bad(error.problem));
-        }
-        if record.row.len() >= MAX_LINE_BYTES {
-            // What is behind that is not read.
-            return State::Known(Finding::Bad(Problem::WrongLength));
         }
         let Some(given) = record.given else { return self.look_at_grid(run, run.format.has_solutions()) };
         if let Some(conflict) = self.puzzle.first_conflict() {

@@ -2,7 +2,7 @@
 
 use super::Block;
 use crate::grid::Grid;
-use crate::text::{Format, MAX_LINE_BYTES, Problem, Records, row_within};
+use crate::text::{Format, Problem, Records, row_within};
 
 /// A puzzle, and the text that it stands in.
 #[derive(Clone, Debug)]
@@ -51,8 +51,6 @@ pub fn read_rows(format: &Format, block: Block<'_>, mut visit: impl FnMut(&Puzzl
         let text = own_text(format, &block.text[begin..end]);
         let problem = match record.error {
             Some(error) => Some(error.problem),
-            // What is behind that is not read.
-            None if row.len() >= MAX_LINE_BYTES => Some(Problem::WrongLength),
             None => puzzle.first_conflict().map(Problem::RuleBroken),
         };
         let broken = matches!(problem, Some(Problem::RuleBroken(_))).then_some(&puzzle);

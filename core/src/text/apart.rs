@@ -1,7 +1,7 @@
 //! `cells`: one puzzle a line, its cells apart, as numbers: what spreadsheets, pandas and `NumPy`
 //! write.
 //!
-//! A blank is `0`, an empty field, or any blank of other notations. A number may have a fraction of
+//! A blank is `0`, `-1`, an empty field, or any blank of other notations. A number may have a fraction of
 //! zeros and an exponent.
 
 use std::ops::Range;
@@ -17,8 +17,8 @@ use crate::grid::{Grid, MAX_SIDE, Order};
 /// The lines that detection reads.
 const LINES_SEEN: usize = 64;
 
-/// The value of a number that is written like `5.0` or `5.000e+00`, or 0 for `nan`, which stands
-/// for a missing value.
+/// The value of a number that is written like `5.0` or `5.000e+00`, or 0 for `nan` and -1, which
+/// stand for a missing value.
 pub(super) fn number(cell: &[u8]) -> Option<u8> {
     let text = std::str::from_utf8(cell).ok()?;
     if text.eq_ignore_ascii_case("nan") || text.eq_ignore_ascii_case("na") {
@@ -26,13 +26,21 @@ pub(super) fn number(cell: &[u8]) -> Option<u8> {
     }
     // Nothing but a plain decimal: Rust also parses words such as `infinity`.
     if !text.bytes().all(|byte| byte.is_ascii_digit() || b".eE+-".contains(&byte))
-        || !cell.first().is_some_and(u8::is_ascii_digit)
+        || !cell.strip_prefix(b"-").unwrap_or(cell).first().is_some_and(u8::is_ascii_digit)
     {
         return None;
     }
-    let number: f64 = text.parse().ok()?;
+    value(text.parse().ok()?)
+}
+
+/// The value of a whole number, or 0 for -1, which stands for a blank too.
+pub(super) fn value(number: f64) -> Option<u8> {
+    let is = |whole: f64| (number - whole).abs() < f64::EPSILON;
+    if is(-1.0) {
+        return Some(0);
+    }
     // The largest value of any puzzle is 25.
-    (0..=25).find(|&value| (number - f64::from(value)).abs() < f64::EPSILON)
+    (0..=25).find(|&value| is(f64::from(value)))
 }
 
 /// The cells of a row.
@@ -246,6 +254,8 @@ mod tests {
             cells(".").join(" ") + "\n",
             cells("0").join("\t") + "\n",
             cells("nan").join(";") + "\n",
+            cells("-1").join(",") + "\n",
+            cells("-1.0").join(" ") + "\n",
             floats.join(" ") + "\n",
             format!("{}\n{}\n", heading.join(","), cells("0").join(",")),
             format!(",{}\n0,{}\n", heading.join(","), cells("0.0").join(",")),
@@ -364,12 +374,19 @@ mod tests {
 
     #[test]
     fn numbers_are_whole_and_small() {
-        let cases =
-            [("5", Some(5)), ("5.0", Some(5)), ("1.2e+01", Some(12)), ("NaN", Some(0)), ("5.5", None)];
+        let cases = [
+            ("5", Some(5)),
+            ("5.0", Some(5)),
+            ("1.2e+01", Some(12)),
+            ("NaN", Some(0)),
+            ("5.5", None),
+            ("-1", Some(0)),
+            ("-1.000e+00", Some(0)),
+        ];
         for (text, wanted) in cases {
             assert_eq!(number(text.as_bytes()), wanted, "{text}");
         }
-        for bad in ["inf", "-1", "+1", "256", "e", "1e9", "."] {
+        for bad in ["inf", "-2", "--1", "-nan", "+1", "256", "e", "1e9", "."] {
             assert_eq!(number(bad.as_bytes()), None, "{bad}");
         }
     }

@@ -70,7 +70,7 @@ pub(super) fn read_solved_9x9<'a>(records: &mut Records<'a>, puzzle: &mut [u8; 8
     }
     let end = memchr::memchr(b'\n', records.text)?;
     let row = &records.text[..end];
-    if row.len() > MAX_LINE_BYTES {
+    if row.len() >= MAX_LINE_BYTES {
         return None;
     }
     let Columns { delimiter: Delimiter::Byte(delimiter), puzzle: at, solution: Some(beside) } =

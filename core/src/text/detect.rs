@@ -36,7 +36,7 @@ pub struct Preamble {
     pub lines: u64,
     /// Why none of the first lines is a puzzle, if none is. Then the format is a guess, and every
     /// line would be an error; so a file is better refused. `None` if the notation, size or column
-    /// was given.
+    /// was given, unless all lines are one, with the line ends of old Macs.
     pub misfit: Option<Misfit>,
 }
 
@@ -172,8 +172,13 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
     // The cells of each puzzle, or of each row.
     let cells = sampled_cells(&layout, text);
     let lines = || cells.iter().map(|cells| &**cells);
-    // Anything short would be a list of the smallest puzzles, so those have to be all there is.
-    let may_be_one = layout.names_puzzles && !cells.is_empty() && lines().all(|line| line.len() == 1);
+    // Anything short would be a list of the smallest puzzles, so those have to be all there is. In a
+    // table, `puzzle` may also be the name of numbers.
+    let is_list = notation != Notation::Csv;
+    let may_be_one = layout.names_puzzles
+        && !cells.is_empty()
+        && lines().all(|line| line.len() == 1)
+        && (is_list || 2 * lines().filter(|line| is_cell_of_1x1(line, hint)).count() > cells.len());
     let with = |alphabet: &Alphabet| {
         let order =
             named_order.or_else(|| detect_order(notation, lines(), alphabet, layout.style, may_be_one));
@@ -186,12 +191,17 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
     let mut format = if let Some(alphabet) = &hint.alphabet {
         with(alphabet)?
     } else {
-        let total_fit = |format: &Format| lines().map(|line| fit(format, line)).sum::<isize>();
+        // Lines that are read wholly count more than others, because those may be bad ones, which
+        // another alphabet fits by chance, and of many blanks it reads most of the good ones too.
+        let total_fit = |format: &Format| {
+            let fits = lines().map(|line| fit(format, line));
+            fits.fold((0_usize, 0), |(whole, sum), fit| (whole + usize::from(fit == WHOLE), sum + fit))
+        };
         let mut best = with(&Alphabet::Letters)?;
         let mut best_fit = total_fit(&best);
         for other in [Alphabet::Ascii, Alphabet::Alpha] {
             // Where several fit equally well, the earlier one wins. None fits better than wholly.
-            if best_fit == WHOLE * cells.len().cast_signed() {
+            if best_fit.0 == cells.len() {
                 break;
             }
             if let Ok(format) = with(&other) {
@@ -223,10 +233,12 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
     // What follows an overlong line has not been seen.
     let sees_enough = !goes_on || sample.contains(&b'\n');
     let shows_puzzles = lines().any(is_good) && notation != Notation::Grid;
-    let misfit = if is_told || may_be_one || shows_puzzles {
-        None
-    } else if let Some(misfit) = Misfit::of_line_ends(&format, sample) {
+    // Above all others, because the last field of a row may have the length of a puzzle, and the row
+    // be all puzzles of the text.
+    let misfit = if let Some(misfit) = Misfit::of_line_ends(&format, sample) {
         Some(misfit)
+    } else if is_told || may_be_one || shows_puzzles {
+        None
     } else if sees_enough {
         Misfit::find(&format, text, goes_on, hint).map(|misfit| misfit.below(lines_above))
     } else {
@@ -269,10 +281,14 @@ pub(super) fn is_told_1x1(hint: &Hint) -> bool {
 /// Whether a block size on the first line, which can only be an invalid one, can be a 1x1 puzzle
 /// above others too: every line has one character, and the first is a cell of such a puzzle.
 pub(super) fn is_list_of_cells(first: &[u8], text: &[u8], hint: &Hint) -> bool {
+    is_cell_of_1x1(first, hint) && puzzle_lines(text).all(|line| line.trim_ascii_start().len() == 1)
+}
+
+/// Whether this is a cell of a 1x1 puzzle.
+fn is_cell_of_1x1(cell: &[u8], hint: &Hint) -> bool {
     let alphabet = hint.alphabet.clone().unwrap_or_default();
     let format = Format::new(Notation::Lines, Order::ALL[0], alphabet);
-    format.is_ok_and(|format| read_cell(&format, first).is_some())
-        && puzzle_lines(text).all(|line| line.trim_ascii_start().len() == 1)
+    format.is_ok_and(|format| read_cell(&format, cell).is_some())
 }
 
 /// Whether the first line is a block size, valid or not: a whole number alone.
@@ -624,6 +640,16 @@ mod tests {
         assert_eq!(alphabet(format!("AY{}", blanks(623))), Alphabet::Alpha);
         assert_eq!(alphabet(format!("1:{}", blanks(254))), Alphabet::Ascii);
         assert_eq!(alphabet(format!("1G{}", blanks(254))), Alphabet::Letters);
+    }
+
+    #[test]
+    fn bad_lines_of_letters_do_not_spoil_puzzles_in_digits() {
+        let puzzle = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79\n";
+        for (good, bad) in [(4, "abcdefghi".repeat(9) + "\n"), (2, "a".repeat(81) + "\n")] {
+            let text = bad.repeat(good / 2) + &puzzle.repeat(good);
+            let found = detect(text.as_bytes(), &Hint::default()).unwrap().format;
+            assert_eq!(found.alphabet(), &Alphabet::Letters, "{good}");
+        }
     }
 
     #[test]

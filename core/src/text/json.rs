@@ -1,6 +1,6 @@
 //! `jsonl`: a JSON object a line, with the puzzle in one of its members.
 //!
-//! The cells are a text, as on a line, or an array, flat or of rows: of numbers, in which 0 and
+//! The cells are a text, as on a line, or an array, flat or of rows: of numbers, in which 0, -1 and
 //! `null` are blanks, or of texts, each with one cell or with those of a row.
 
 use std::borrow::Cow;
@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use super::detect::most_frequent;
 use super::lines::{self, is_no_puzzle, puzzle_lines};
 use super::table::{CellsReader, PUZZLE_NAMES, SOLUTION_NAMES};
-use super::{Format, FormatError, Hint, Problem, PuzzleError, Record, Records};
+use super::{Format, FormatError, Hint, Problem, PuzzleError, Record, Records, apart};
 use crate::grid::{Grid, Order};
 
 /// The names of the members that are read.
@@ -98,11 +98,14 @@ impl<'de> Deserialize<'de> for Cells<'de> {
             }
 
             fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
-                Ok(u8::try_from(value).map_or(Cells::Other, Cells::Number))
+                Ok(match value {
+                    -1 => Cells::Number(0),
+                    _ => u8::try_from(value).map_or(Cells::Other, Cells::Number),
+                })
             }
 
-            fn visit_f64<E: Error>(self, _: f64) -> Result<Self::Value, E> {
-                Ok(Cells::Other)
+            fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
+                Ok(apart::value(value).map_or(Cells::Other, Cells::Number))
             }
 
             fn visit_bool<E: Error>(self, _: bool) -> Result<Self::Value, E> {
@@ -387,11 +390,19 @@ pub(super) fn find(text: &[u8], hint: &Hint) -> Result<(Keys, Option<Order>), Fo
             };
             Some(member)
         }
-        None => first(&|member| member.is_named(PUZZLE_NAMES) && is_most(member))
-            .or_else(|| first(&|member| member.is_named(PUZZLE_NAMES)))
-            .or_else(|| first(&|member| is_most(member) && member.with_blanks > 0))
-            .or_else(|| first(&is_most))
-            .or_else(|| first(&|member| 2 * member.orders.len() > count)),
+        None => {
+            let is_named = |member: &Seen<'_>| member.is_named(PUZZLE_NAMES);
+            // A name counts if there are cells, good or bad: `puzzle` is also the name of numbers. If
+            // it does not, what is named as solutions are none the less no puzzles.
+            let names_other = members.iter().any(is_named);
+            let may_be = |member: &Seen<'_>| !(names_other && member.is_named(SOLUTION_NAMES));
+            first(&|member| is_named(member) && is_most(member))
+                .or_else(|| first(&|member| is_named(member) && member.cells > 0))
+                .or_else(|| first(&|member| may_be(member) && is_most(member) && member.with_blanks > 0))
+                .or_else(|| first(&|member| may_be(member) && is_most(member)))
+                .or_else(|| first(&is_named))
+                .or_else(|| first(&|member| 2 * member.orders.len() > count))
+        }
     };
     let Some(puzzle) = puzzle else { return Ok((Keys::default(), None)) };
     let order = most_frequent(puzzle.orders.iter().copied());
@@ -517,9 +528,10 @@ mod tests {
         let text = format!(
             "{{\"id\":1,\"puzzle\":\"{p}\",\"solution\":\"{s}\"}}\n\n\
              {{\"solution\":null,\"more\":{{\"puzzle\":[1]}},\"puzzle\":[[1,2,0,0],[null,0,1,0],[0,0,0,0],[0,0,0,0]]}}\n\
-             {{\"puzzle\":\"12\\u002e...1.........\"}}\n"
+             {{\"puzzle\":\"12\\u002e...1.........\"}}\n\
+             {{\"puzzle\":[1.0,2.0,0.0,-1.0,-1,0,1.0,null,0,0,0,0,0,0,0,0e0]}}\n"
         );
-        assert_eq!(read_all(&text), [format!("{p} {s}"), p.to_owned(), p.to_owned()]);
+        assert_eq!(read_all(&text), [format!("{p} {s}"), p.to_owned(), p.to_owned(), p.to_owned()]);
     }
 
     #[test]
@@ -618,6 +630,8 @@ mod tests {
                 Some("answer"),
             ),
             (format!("{{\"question\":\"Solve it.\",\"quiz\":\"{p}\"}}\n"), "quiz", None),
+            (format!("{{\"puzzle\":1,\"board\":\"{p}\"}}\n"), "board", None),
+            (format!("{{\"puzzle\":1,\"solution\":\"{s}\"}}\n"), "puzzle", Some("solution")),
             (
                 format!("{{\"puzzle\":\"{p}\",\"solved\":true,\"solution\":\"{s}\"}}\n"),
                 "puzzle",

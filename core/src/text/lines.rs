@@ -27,9 +27,17 @@ pub(super) fn looked_at(line: &[u8]) -> &[u8] {
     &line[..line.len().min(MAX_LINE_BYTES)]
 }
 
-/// Whether it is a blank line or a comment, and so no puzzle.
+/// Whether it is a blank line or a comment, and so no puzzle, or the line such as `sep=;` that Excel
+/// reads and writes above a table.
 pub(super) fn is_no_puzzle(line: &[u8]) -> bool {
-    matches!(line.trim_ascii_start().first(), None | Some(b'#'))
+    match line.trim_ascii_start() {
+        [] | [b'#', ..] => true,
+        [b's' | b'S', rest @ ..] => {
+            // A tab is white space at the end.
+            matches!(trim_end(rest), [b'e' | b'E', b'p' | b'P', b'='] | [b'e' | b'E', b'p' | b'P', b'=', _])
+        }
+        _ => false,
+    }
 }
 
 /// The lines that are neither blank nor comments, without white space at their ends.

@@ -98,7 +98,7 @@ impl Misfit {
     pub(super) fn of_line_ends(format: &Format, sample: &[u8]) -> Option<Self> {
         let line = sample.trim_ascii();
         let may_be_read = format.notation == Notation::Jsonl || format.notation.facts().shows_puzzles;
-        (!may_be_read && line.contains(&b'\r') && !line.contains(&b'\n'))
+        (!may_be_read && !line.contains(&b'\n') && line.contains(&b'\r'))
             .then_some(Self { line: 1, what: What::CarriageReturns })
     }
 
@@ -520,6 +520,9 @@ mod tests {
             (format!("{}\r", ".".repeat(81)).repeat(3), old_line_ends),
             (format!("{}\r", ".".repeat(81)).repeat(3000), old_line_ends),
             (format!("puzzle,rating\r{},1\r", ".".repeat(81)), old_line_ends),
+            (format!("puzzle\r{}\r", ".".repeat(81)), old_line_ends),
+            (format!("id,puzzle\r1,{0}\r2,{0}\r", ".".repeat(81)), old_line_ends),
+            (format!("{0} easy\r{0} hard\r", ".".repeat(81)), old_line_ends),
             ("53..7....\r".repeat(9), old_line_ends),
             ("<html>\n<body>\n".to_owned(), "Line 1 begins like HTML or XML."),
             (
@@ -532,6 +535,13 @@ mod tests {
                 "Line 2 is no puzzle, but \"Some words of mine.\".",
             ),
             ("a,b\n1,2\n".to_owned(), "Line 1 is no puzzle, but \"a,b\"."),
+            // Numbers of puzzles, and no 1x1 puzzles.
+            ("puzzle,clues\n1,30\n".to_owned(), "Line 2 is no puzzle, but \"1,30\"."),
+            ("puzzle,clues\n1,30\n2,31\n3,28\n".to_owned(), "Line 2 is no puzzle, but \"1,30\"."),
+            (
+                format!("puzzle,answer\n1,{}\n", "1234".repeat(4)),
+                "Line 2 is no puzzle, but \"1,1234123412341234\".",
+            ),
         ];
         for (text, wanted) in cases {
             assert_eq!(misfit(&text).as_deref(), Some(wanted), "{text}");
@@ -546,6 +556,7 @@ mod tests {
             format!("53..7....\n{puzzle}\n"),
             "53..7....\n".repeat(9),
             ".\n1\n".to_owned(),
+            "puzzle\n.\n1\n7\n".to_owned(),
             "1 1 5\n".to_owned(),
             "2\n".to_owned() + "x\n",
             format!("{{\"puzzle\":\"{puzzle}\"}}\n"),

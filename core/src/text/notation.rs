@@ -19,8 +19,8 @@ use super::lines::puzzle_lines;
 use super::readings::are_rows;
 use super::table::{Columns, Table, fields};
 use super::{
-    Alphabet, Format, FormatError, Hint, Problem, PuzzleError, Record, Records, apart, bars, json, lines,
-    rewrite, rows, table, triples,
+    Alphabet, Format, FormatError, Hint, MAX_LINE_BYTES, Problem, PuzzleError, Record, Records, apart, bars,
+    json, lines, rewrite, rows, table, triples,
 };
 use crate::grid::Grid;
 
@@ -309,13 +309,22 @@ impl<'a> Records<'a> {
     pub(super) fn read_next(&mut self, puzzle: &mut Grid) -> Option<Record<'a>> {
         match self.format.notation {
             Notation::Lines | Notation::Header => lines::read(self, puzzle),
-            Notation::Csv => lines::read_csv(self, puzzle),
-            Notation::Cells => apart::read(self, puzzle),
-            Notation::Jsonl => json::read(self, puzzle),
+            Notation::Csv => lines::read_csv(self, puzzle).map(refuse_cut_row),
+            Notation::Cells => apart::read(self, puzzle).map(refuse_cut_row),
+            Notation::Jsonl => json::read(self, puzzle).map(refuse_cut_row),
             Notation::Grid => rows::read(self, puzzle),
             Notation::Triples => triples::read(self, puzzle),
         }
     }
+}
+
+/// The record of a row, with an error if the end of the row is lost, so that it cannot be written as
+/// it is, and has the same answer in all forms.
+fn refuse_cut_row(mut record: Record<'_>) -> Record<'_> {
+    if record.row.len() >= MAX_LINE_BYTES && record.error.is_none() {
+        record.error = Some(PuzzleError { problem: Problem::WrongLength, line: Some(record.line) });
+    }
+    record
 }
 
 impl fmt::Display for Notation {

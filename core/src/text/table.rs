@@ -124,6 +124,9 @@ impl Default for Columns {
 /// The most columns of a table in which a puzzle is looked for.
 const MAX_COLUMNS: usize = 64;
 
+/// The cells of the smallest puzzle but one, which a field has at least if it is meant as a puzzle.
+const LEAST_CELLS: usize = 16;
+
 /// The rows that detection reads.
 const ROWS_SEEN: usize = 256;
 
@@ -273,7 +276,8 @@ impl CellsReader {
 pub(super) struct Table {
     pub(super) columns: Columns,
     pub(super) has_heading: bool,
-    /// Whether the heading has a known name for the puzzle.
+    /// Whether the heading has a known name for the puzzle, and rows have nothing but cells: no column
+    /// has larger puzzles than 1x1, and beside it is a solution at most.
     pub(super) names_puzzles: bool,
     /// The rows that have a puzzle.
     rows: usize,
@@ -291,6 +295,8 @@ struct Seen {
     filled: usize,
     /// The number of small numbers: a column `solutions` may be how many there are.
     counts: usize,
+    /// The number of fields as long as puzzles, good or bad.
+    long: usize,
 }
 
 impl Seen {
@@ -370,13 +376,17 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
     let mut columns = [Seen::default(); MAX_COLUMNS];
     let (mut rows, mut widths, mut quoted) = (0, [usize::MAX, 0], 0);
     let second = puzzle_lines(text).nth(1);
-    let is_heading = hint.has_heading || is_heading(first, second, delimiter, cells);
+    let is_wanted = |field: &[u8]| matches!(&hint.column, Some(Column::Name(name)) if field.eq_ignore_ascii_case(name.as_bytes()));
+    let is_heading = hint.has_heading
+        || fields(first, delimiter).any(is_wanted)
+        || is_heading(first, second, delimiter, cells);
     for row in puzzle_lines(text).take(ROWS_SEEN).skip(usize::from(is_heading)) {
         let mut width = 0;
         for field in fields(row, delimiter) {
             if let Some(seen) = columns.get_mut(width) {
                 let is_count = (1..=4).contains(&field.len()) && field.iter().all(u8::is_ascii_digit);
                 seen.counts += usize::from(is_count);
+                seen.long += usize::from(field.len() >= LEAST_CELLS);
             }
             if let Some(seen) = columns.get_mut(width)
                 && let Some(order) = cells.order(field)
@@ -392,16 +402,31 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
         rows += 1;
         widths = [widths[0].min(width), widths[1].max(width)];
     }
-    let named = |names: &[&str]| {
-        let is_named = |field: &[u8]| names.iter().any(|name| field.eq_ignore_ascii_case(name.as_bytes()));
-        is_heading.then(|| fields(first, delimiter).position(is_named)).flatten()
-    };
+    let names: Vec<&[u8]> = if is_heading { fields(first, delimiter).collect() } else { Vec::new() };
+    let is_one_of =
+        |column: usize, known: &[&str]| names.get(column).is_some_and(|field| is_known(field, known));
     let most = columns.iter().map(|seen| seen.best().0).max().unwrap_or(0);
     let holds = |seen: &Seen| seen.best().0 > 0 && 2 * seen.best().0 > most;
     // Where a column has blanks in some of its puzzles, they are puzzles and not solutions.
-    let by_content = || {
+    let by_content = |may_be: &dyn Fn(usize) -> bool| {
         let has_blanks = |seen: &Seen| holds(seen) && seen.filled < seen.best().0;
-        columns.iter().position(has_blanks).or_else(|| columns.iter().position(holds))
+        let find = |holds: &dyn Fn(&Seen) -> bool| {
+            columns.iter().enumerate().position(|(column, seen)| may_be(column) && holds(seen))
+        };
+        find(&has_blanks).or_else(|| find(&holds))
+    };
+    // A name counts if what is below it may be puzzles, good or bad: `puzzle` is also the name of
+    // numbers. If it does not, what is named as solutions are none the less no puzzles.
+    let by_name = || {
+        let named = || (0..names.len()).filter(|&column| is_one_of(column, PUZZLE_NAMES));
+        let seen = |column: usize| columns.get(column).copied().unwrap_or_default();
+        named()
+            .find(|&column| holds(&seen(column)))
+            .or_else(|| named().find(|&column| seen(column).long > 0))
+            .or_else(|| {
+                let first = named().next()?;
+                by_content(&|column| !is_one_of(column, SOLUTION_NAMES)).or(Some(first))
+            })
     };
     let puzzle = match &hint.column {
         Some(Column::Number(number)) => {
@@ -409,9 +434,8 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
             let width = widths[1].max(fields(first, delimiter).count());
             (*number <= width).then(|| number - 1)
         }
-        Some(Column::Name(name)) => fields(first, delimiter)
-            .position(|field| is_heading && field.eq_ignore_ascii_case(name.as_bytes())),
-        None => named(PUZZLE_NAMES).or_else(by_content),
+        Some(Column::Name(_)) => fields(first, delimiter).position(is_wanted),
+        None => by_name().or_else(|| by_content(&|_| true)),
     };
     let puzzle = puzzle?;
     let (count, order) = columns.get(puzzle).copied().unwrap_or_default().best();
@@ -425,8 +449,7 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
         is_number && name.last().is_some_and(|letter| letter.eq_ignore_ascii_case(&b's'))
     };
     let names_solution = |&(column, field): &(usize, &[u8])| {
-        let is_named = SOLUTION_NAMES.iter().any(|name| field.eq_ignore_ascii_case(name.as_bytes()));
-        is_heading && is_named && column != puzzle && !holds_counts(column, field)
+        is_heading && is_known(field, SOLUTION_NAMES) && column != puzzle && !holds_counts(column, field)
     };
     let solution = fields(first, delimiter)
         .enumerate()
@@ -436,36 +459,53 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
     let is_quoted = puzzle == 0 && 2 * quoted > rows && delimiter != Delimiter::Whitespace;
     let is_regular = widths[0] == widths[1] && widths[0] > 1 && delimiter != Delimiter::Whitespace;
     // The heading of an empty table names its puzzles.
-    let is_named = named(PUZZLE_NAMES) == Some(puzzle);
+    let is_named = is_one_of(puzzle, PUZZLE_NAMES);
     if count == 0 && !is_named && hint.column.is_none() {
         return None;
     }
     Some(Table {
         columns: Columns { delimiter, puzzle, solution },
         has_heading: is_heading,
-        names_puzzles: is_named,
+        names_puzzles: is_named && most == 0 && (widths[1] <= 1 || solution.is_some()),
         rows: if is_named { count.max(rows).max(1) } else { count },
         is_certain: puzzle > 0 || is_quoted || solution.is_some() || is_regular || hint.column.is_some(),
     })
 }
 
+/// Whether a field is one of these names.
+fn is_known(field: &[u8], names: &[&str]) -> bool {
+    names.iter().any(|name| field.eq_ignore_ascii_case(name.as_bytes()))
+}
+
 /// Whether the first row is a heading: one of its names is known, or it has as many fields as the
-/// next row, at least two, of which all are words and none is a puzzle. Anything else is a puzzle
-/// that cannot be read, and must have an answer.
+/// next row, at least two, of which all are words and none is a puzzle, good or bad. Anything else
+/// is a puzzle that cannot be read, and must have an answer.
 fn is_heading(first: &[u8], second: Option<&[u8]>, delimiter: Delimiter, cells: &mut CellsReader) -> bool {
-    let known = |field: &[u8]| {
-        let mut names = PUZZLE_NAMES.iter().chain(SOLUTION_NAMES);
-        names.any(|name| field.eq_ignore_ascii_case(name.as_bytes()))
-    };
+    let known = |field: &[u8]| is_known(field, PUZZLE_NAMES) || is_known(field, SOLUTION_NAMES);
     let width = fields(first, delimiter).count();
     let is_aligned = second.is_some_and(|row| fields(row, delimiter).count() == width);
     if fields(first, delimiter).any(known) {
         // White space separates the words of a sentence too.
         return delimiter != Delimiter::Whitespace || width == 1 || is_aligned;
     }
-    let has_letter = |field: &[u8]| field.iter().any(u8::is_ascii_alphabetic);
-    let mut is_word = |field: &[u8]| (field.is_empty() || has_letter(field)) && cells.order(field).is_none();
+    let is_name = |field: &[u8]| field.is_empty() || has_letter(field) || SIGNS.contains(&field);
+    let mut is_word = |field: &[u8]| is_name(field) && !is_damaged(field) && cells.order(field).is_none();
     width > 1 && is_aligned && fields(first, delimiter).all(&mut is_word) && has_letter(first)
+}
+
+/// Names of columns, without a letter, that no field of cells or numbers is.
+const SIGNS: &[&[u8]] = &[b"#", b"%", "№".as_bytes()];
+
+/// Whether a field has a letter of any script, or of an encoding other than UTF-8.
+fn has_letter(field: &[u8]) -> bool {
+    let mut chunks = field.utf8_chunks();
+    chunks.any(|chunk| chunk.valid().chars().any(char::is_alphabetic) || !chunk.invalid().is_empty())
+}
+
+/// Whether a field is as long as a puzzle, and most of it may be cells whatever the alphabet.
+fn is_damaged(field: &[u8]) -> bool {
+    let may_be_cell = |byte: &&u8| byte.is_ascii_digit() || b"._*-?".contains(byte);
+    field.len() >= LEAST_CELLS && 2 * field.iter().filter(may_be_cell).count() > field.len()
 }
 
 fn no_column(text: &[u8], column: &Column, delimiter: Option<Delimiter>) -> FormatError {
@@ -575,6 +615,23 @@ mod tests {
             (format!("[\n\"{nine}\",\n\"{nine}\",\n\"{nine}\"\n]\n"), None),
             (format!("\"{p}\"\n"), None),
             ("Some words, and more\nof the same, too\n".to_owned(), None),
+            // A known name is that of the puzzles only if something below it may be one.
+            (format!("puzzle,board\n1,{p}\n2,{p}\n"), Some(("comma", 1, None, true))),
+            (format!("question,puzzle\nSolve it.,{p}\n"), Some(("comma", 1, None, true))),
+            (format!("quiz,sudoku\n,{p}\n,{p}\n"), Some(("comma", 1, None, true))),
+            (format!("puzzle,state\n1{p},{p}\n1{p},{p}\n"), Some(("comma", 0, None, true))),
+            (format!("puzzle,solution\n1,{s}\n"), Some(("comma", 0, Some(1), true))),
+            // Headings of other languages, with signs, and below a line for Excel.
+            (format!("编号,题目,难度\n1,{p},易\n"), Some(("comma", 1, None, true))),
+            (format!("№;задача;%\n1;{p};7\n"), Some(("semicolon", 1, None, true))),
+            (format!("\"#\",パズル\n1,{p}\n"), Some(("comma", 1, None, true))),
+            (format!("sep=;\r\nid;board\r\n1;{p}\r\n"), Some(("semicolon", 1, None, true))),
+            (format!("SEP=\t\nid\tboard\n1\t{p}\n"), Some(("tab", 1, None, true))),
+            // First rows that are bad.
+            (format!("{p}q,easy\n{p},hard\n{p},\n"), Some(("comma", 0, None, false))),
+            (format!("易,{p}é\n易,{p}\n易,{p}\n"), Some(("comma", 1, None, false))),
+            (format!("12…1….........,易\n{p},难\n{p},难\n"), Some(("comma", 0, None, false))),
+            (format!("7,x,easy\n8,{p},hard\n9,{p},hard\n"), Some(("comma", 1, None, false))),
         ];
         for (text, wanted) in cases {
             let wanted = wanted.map(|(d, p, s, h)| (d.to_owned(), p, s, h));
@@ -589,6 +646,16 @@ mod tests {
         assert_eq!((found.columns.puzzle, found.has_heading), (1, true));
         let error = find(b"id,puzzle\n", &hint(3)).err().unwrap();
         assert_eq!(error.to_string(), "There is no column 3. The first row is: id, puzzle.");
+    }
+
+    #[test]
+    fn the_row_that_names_the_column_asked_for_is_a_heading() {
+        for (name, text) in [("题目", "1,题目,-\n1,12....1.........,y\n"), ("Board", "2024 board\n7 x\n")]
+        {
+            let hint = Hint { column: Some(name.parse().unwrap()), ..Hint::default() };
+            let found = find(text.as_bytes(), &hint).unwrap().unwrap();
+            assert_eq!((found.columns.puzzle, found.has_heading), (1, true), "{name}");
+        }
     }
 
     #[test]

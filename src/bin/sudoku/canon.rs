@@ -112,6 +112,7 @@ pub fn run(args: &CanonArgs) -> Result<ExitCode, EarlyEnd> {
     let rows = args.rows();
     rows.check(inputs.len())?;
     rows::check_is_one(&inputs, args.form())?;
+    rows.look_at_all(&inputs, &cancel, None)?;
     let mut opened = None;
     let mut tally = CanonTally::default();
     let stopped = |opened, is_table, error| {

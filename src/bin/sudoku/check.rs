@@ -137,6 +137,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, EarlyEnd> {
             format!("A table reports on one input, and {inputs} were named. Name one, or use --format text.");
         return Err(anyhow!(what).into());
     }
+    rows.look_at_all(&inputs, &cancel, None)?;
     let tally = CheckTally::default();
     let mut run = CheckRun { args, rows, cancel, pool, begin, output: None, tally, listed: 0 };
     let mut has_table = false;

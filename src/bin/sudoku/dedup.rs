@@ -106,10 +106,13 @@ pub fn run(args: &DedupArgs) -> Result<ExitCode, EarlyEnd> {
         return Err(anyhow!("-o and --duplicates name the same file, {file}. Name two.").into());
     }
     let outputs = [(args.out.path().map(ToOwned::to_owned), "-o"), (args.duplicates.clone(), "--duplicates")];
+    let outputs = if args.duplicates.is_some() { &outputs[..] } else { &outputs[..1] };
+    if !rows::look_at_all(&inputs, outputs, &cancel, Some("Deduplicate"))? {
+        return Err(EarlyEnd::before_first_puzzle());
+    }
     // Opened with the first input, because an input must not be an output.
     let mut opened: Option<(Output, Option<Output>, RowKind)> = None;
     for input in &inputs {
-        let outputs = if args.duplicates.is_some() { &outputs[..] } else { &outputs[..1] };
         let Some(reader) = rows::open(input, outputs, &cancel)? else {
             return Err(EarlyEnd::before_first_puzzle());
         };

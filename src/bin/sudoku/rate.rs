@@ -138,6 +138,7 @@ pub fn run(args: &RateArgs) -> Result<ExitCode, EarlyEnd> {
     let rows = args.rows();
     rows.check(inputs.len())?;
     rows::check_is_one(&inputs, args.form())?;
+    rows.look_at_all(&inputs, &cancel, None)?;
     let mut run =
         RateRun { args, rows, task, cancel, pool, begin, output: None, tally: RateTally::default() };
     for input in &inputs {

@@ -119,6 +119,7 @@ pub fn run(args: &SolutionsArgs) -> Result<ExitCode, EarlyEnd> {
     let rows = args.rows();
     rows.check(inputs.len())?;
     rows::check_is_one(&inputs, args.form())?;
+    rows.look_at_all(&inputs, &cancel, None)?;
     let mut opened = None;
     let mut tally = EnumerateTally::default();
     for input in &inputs {

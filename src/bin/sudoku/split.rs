@@ -152,8 +152,12 @@ fn beside(path: &Path, set: &str) -> PathBuf {
     let mut extension = OsString::from(set);
     if let Some(own) = path.extension() {
         extension.push(".");
-        // The rows of a Parquet file are written as text.
-        extension.push(if own == "parquet" { OsStr::new("csv") } else { own });
+        // The rows of a Parquet file or an array of NumPy are written as text.
+        extension.push(match own.to_str() {
+            Some("parquet") => OsStr::new("csv"),
+            Some("npy") => OsStr::new("txt"),
+            _ => own,
+        });
     }
     path.with_extension(extension)
 }
@@ -187,6 +191,7 @@ mod tests {
             ("puzzles", "puzzles.train"),
             ("x.ZIP", "x.train"),
             ("x.parquet", "x.train.csv"),
+            ("x.npy", "x.train.txt"),
         ] {
             assert_eq!(beside(Path::new(input), "train"), PathBuf::from(train));
         }

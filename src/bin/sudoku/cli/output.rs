@@ -57,7 +57,7 @@ impl OutputArgs {
     /// Opens the output for text.
     ///
     /// # Errors
-    /// Those of [`Self::open`]; the file is named as a Parquet file.
+    /// Those of [`Self::open`] and [`check_is_text`].
     pub fn open_text(&self) -> anyhow::Result<Output> {
         if let Some(path) = self.path() {
             check_is_text(path)?;
@@ -99,14 +99,21 @@ pub fn check_is_named(path: Option<&Path>, flag: &str) -> anyhow::Result<()> {
 /// Opens a file for text.
 ///
 /// # Errors
-/// The system's, with the path; it is named as a Parquet file.
+/// The system's, with the path; those of [`check_is_text`].
 pub fn text_file(path: &Path, is_durable: bool) -> anyhow::Result<Output> {
     check_is_text(path)?;
     Ok(Output::file(path, is_durable)?)
 }
 
-/// Checks that a file of text is not named as a Parquet file.
+/// Checks that a file of text is not named as an array of NumPy or a Parquet file.
 pub fn check_is_text(path: &Path) -> anyhow::Result<()> {
+    if path.extension().is_some_and(|end| end == "npy") {
+        bail!(
+            "{} would be text. Only answers of solve are written as an array of NumPy, by --format npy; \
+             name a file of another kind.",
+            path.display()
+        );
+    }
     if is_parquet(path) {
         bail!(
             "{} would be text. Only answers of solve, check, rate, canon and solutions are written as \

@@ -66,7 +66,7 @@ impl ResumeArgs {
     /// file.
     ///
     /// # Errors
-    /// Those of opening; the file is named as a Parquet file; an earlier run was another.
+    /// Those of opening; the file is named as one that is no text; an earlier run was another.
     pub fn open(self, out: &OutputArgs, run: Option<RunIdentity>) -> anyhow::Result<Output> {
         Ok(match (out.path(), run) {
             (Some(path), Some(run)) => {
@@ -131,6 +131,23 @@ impl RowsRun<'_> {
             refuse_what_is_for_text(&[(self.resume.resume, "--resume")])?;
         }
         self.resume.check_inputs(inputs)
+    }
+
+    /// Looks at all inputs before the first is opened, as [`rows::look_at_all`] does.
+    ///
+    /// # Errors
+    /// Those of opening; an interrupt.
+    pub fn look_at_all(
+        &self,
+        inputs: &[Input],
+        cancel: &AtomicBool,
+        verb: Option<&str>,
+    ) -> Result<(), EarlyEnd> {
+        let outputs = [(self.out.path().map(ToOwned::to_owned), "-o")];
+        if rows::look_at_all(inputs, &outputs, cancel, verb)? {
+            return Ok(());
+        }
+        Err(self.stopped(None, |_| String::new(), OfflineError::Cancelled))
     }
 
     /// Opens an input; before the first one also the output, because an input must not be the output,

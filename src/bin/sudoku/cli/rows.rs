@@ -52,6 +52,31 @@ pub fn open_as<T: Send + 'static>(
     })
 }
 
+/// Looks at the rows of several inputs, so that one that cannot be read is known before anything is
+/// written; with a `verb`, for what is done with the rows, also one whose rows are of another kind
+/// than those of the first. What can be read only once is left out. False if the run was interrupted.
+pub fn look_at_all(
+    inputs: &[Input],
+    outputs: &[NamedOutput],
+    cancel: &AtomicBool,
+    verb: Option<&str>,
+) -> anyhow::Result<bool> {
+    let mut first: Option<RowKind> = None;
+    for (index, input) in inputs.iter().enumerate() {
+        if inputs.len() == 1 || !input.is_rereadable() {
+            continue;
+        }
+        let Some(reader) = open(input, outputs, cancel)? else { return Ok(false) };
+        let kind = RowKind::of(reader.format());
+        match (&first, verb) {
+            (Some(first), Some(verb)) => first.check_same(&kind, &reader, inputs, verb)?,
+            (None, _) if index == 0 => first = Some(kind),
+            _ => {}
+        }
+    }
+    Ok(true)
+}
+
 /// The output for answers in this form about an input. `keeps_rows` if each of its rows is one of the
 /// output, in its place.
 pub fn output_in(
@@ -129,6 +154,7 @@ impl Rewrite<'_> {
         };
         self.rows.check(self.inputs.len())?;
         let (mut opened, mut first): (_, Option<RowKind>) = (None, None);
+        self.rows.look_at_all(self.inputs, self.cancel, Some(self.verb))?;
         for input in self.inputs {
             let is_first = opened.is_none();
             let check = |reader: &Reader| {

@@ -344,7 +344,7 @@ fn check_flags(args: &SolveArgs) -> anyhow::Result<Servers> {
     if args.answer.form() == OutputForm::Parquet {
         check_columns(&args.answer.out)?;
         refuse_what_is_for_text(&args.flags_for_text())?;
-    } else if let Some(path) = args.answer.out.path() {
+    } else if let Some(path) = args.answer.out.path().filter(|_| args.answer.form() != OutputForm::Digits) {
         check_is_text(path)?;
     }
     Ok(servers)
@@ -518,10 +518,10 @@ impl SolveRun<'_> {
         let order = first.reader.format().order();
         let strategy = task_for(args, order)?.strategy_for(order);
         let identity = identity(args, &inputs, strategy, first.version);
-        let mut output = if args.answer.form() == OutputForm::Parquet {
-            into_columns(args.answer.out.open()?, &first.reader, true)?
-        } else {
-            args.answer.resume.open(&args.answer.out, identity.clone())?
+        let mut output = match args.answer.form() {
+            OutputForm::Parquet => into_columns(args.answer.out.open()?, &first.reader, true)?,
+            OutputForm::Digits => args.answer.out.open()?,
+            _ => args.answer.resume.open(&args.answer.out, identity.clone())?,
         };
         if args.answer.manifest && !output.is_atomic() {
             let what = "--manifest describes a regular file, and the output is none. Name another with -o.";
