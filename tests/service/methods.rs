@@ -253,6 +253,20 @@ async fn check_names_what_is_wrong_and_where() {
     assert_eq!(check("").await[0].message, "The puzzle is empty.");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn check_counts_all_flaws_and_names_them_up_to_a_limit() {
+    let server = start(config()).await;
+    let text = format!("{}\n", "1".repeat(81)).repeat(100);
+    let request = CheckRequest { text: text.into(), ..Default::default() };
+    let grids = server.client().await.check(request).await.unwrap().into_inner().grids;
+    assert_eq!(grids.len(), 100);
+    // 27 houses, in each of which 8 cells repeat the digit.
+    assert!(grids.iter().all(|grid| !grid.solved && grid.flaw_count == 216));
+    assert_eq!(grids.iter().map(|grid| grid.flaws.len()).sum::<usize>(), 1000);
+    assert_eq!(grids[..5].iter().map(|grid| grid.flaws.len()).collect::<Vec<_>>(), [216, 216, 216, 216, 136]);
+    assert_eq!(grids[99].message, "Line 100 is NOT solved.");
+}
+
 /// A full grid that keeps the rules and none of the clues.
 fn solution_of_another(puzzle: &str) -> String {
     let solved = "534678912672195348198342567859761423426853791713924856961537284287419635345286179";

@@ -245,14 +245,16 @@ pub(crate) fn tally_from(wire: &proto::Tally) -> Tally {
     tally
 }
 
-pub(crate) fn checked_grid(check: &Check) -> proto::CheckedGrid {
+/// The result for a grid, with its first `most_flaws` flaws.
+pub(crate) fn checked_grid(check: &Check, most_flaws: usize) -> proto::CheckedGrid {
     proto::CheckedGrid {
         solved: check.is_solved(),
         message: check.to_string(),
         line: check.line.unwrap_or(0),
         blanks: small(check.blanks),
-        flaws: check.flaws.iter().map(flaw).collect(),
+        flaws: check.flaws.iter().take(most_flaws).map(flaw).collect(),
         error: check.error.as_ref().map(puzzle_error),
+        flaw_count: small(check.flaws.len()),
     }
 }
 
