@@ -13,7 +13,7 @@ use super::ordered::{Submitter, answers};
 use super::text::{NotPicked, PickedPuzzle, RequestText, TextField, first_line};
 use crate::answer::{Cancel, Cancelled, Solvers, Tally, Written};
 use crate::grid::Grid;
-use crate::input::{Chunk, Reader};
+use crate::input::{CHUNK_BYTES, Chunk, Reader};
 use crate::pipeline::{Panicked, catch_panic};
 use crate::service::context::{Call, Context};
 use crate::service::datasets::{NamedDataset, blocking, failure};
@@ -232,6 +232,8 @@ async fn submit_all(
     solvers: Arc<Solvers>,
     submitter: Submitter<[Written; 1]>,
 ) -> Result<(), Status> {
+    let line_bytes = reader.format().order().cells() + 1;
+    reader.read_in_chunks_of(submitter.batch_puzzles().saturating_mul(line_bytes).min(CHUNK_BYTES));
     while let Some(slot) = submitter.slot().await {
         if context.is_draining() {
             return Err(shutting_down());

@@ -58,6 +58,7 @@ pub(crate) async fn hint(
         if clues.is_empty() { board.clone() } else { read_clues(context, clues, hint, &board, &format)? };
     let task = Task { node_limit: effective_node_limit(context, node_limit), ..Task::default() };
     let task = task_for_order(context, task, board.order())?;
+    call.take_puzzles(1).await?;
     let asked = HintJob { position, clues, techniques, task };
     let told = context.run(&call, Size::Small, move |cancel| asked.next_step(cancel)).await?;
     Ok(Response::new(told))
