@@ -149,7 +149,7 @@ fn probe_arg() -> Arg {
         .num_args(0..=1)
         .default_missing_value("")
         .hide_short_help(true)
-        .help("Ask a server whether it serves, and exit with 0 or 1 [default: the one of these settings]")
+        .help("Ask a server, as HOST:PORT, https://HOST:PORT or unix:PATH, whether it serves, and exit with 0 or 1 [default: the one of these settings]")
 }
 
 /// The question to a server: the named one, or the one that has these settings, on this machine.
@@ -163,8 +163,8 @@ fn probe(address: Option<&str>, config: &Config, reports: &Reports) -> anyhow::R
             };
         let port = address.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
         ensure!(
-            port.is_some(),
-            "`{address}` is no address to probe. Write a host and a port, as in 127.0.0.1:50051."
+            port.is_some() || address.strip_prefix("unix:").is_some_and(|path| !path.is_empty()),
+            "`{address}` is no address to probe. Write a host and a port, as in 127.0.0.1:50051 or https://127.0.0.1:50051, or unix:PATH."
         );
         return Ok(Probe::Health { address: address.to_owned(), is_encrypted });
     }
@@ -172,11 +172,10 @@ fn probe(address: Option<&str>, config: &Config, reports: &Reports) -> anyhow::R
         let probed = addresses.iter().find_map(|address| match address {
             ListenAddress::Network(address) if address.port() > 0 => Some(reached(*address).to_string()),
             ListenAddress::Name(name) if !name.ends_with(":0") => Some(name.clone()),
+            ListenAddress::Unix(_) => Some(address.to_string()),
             _ => None,
         });
-        probed.context(
-            "The server takes a free port, or no port at all. Name an address of it: --probe ADDRESS.",
-        )
+        probed.context("The server takes a free port. Name an address of it: --probe ADDRESS.")
     };
     if config.tls.as_ref().is_some_and(|tls| tls.client_ca.is_some()) {
         let metrics = reports.metrics.context(
@@ -370,11 +369,13 @@ mod tests {
         assert_eq!(ask(&[], Some("localhost:7"), tls), health("localhost:7", true));
         assert_eq!(ask(&[], Some("http://[::1]:7"), tls), health("[::1]:7", false));
         assert_eq!(ask(&[], Some("https://a.b:7"), ""), health("a.b:7", true));
+        assert_eq!(ask(&["--listen", "unix:/run/s.sock"], None, ""), health("unix:/run/s.sock", false));
+        assert_eq!(ask(&[], Some("unix:s.sock"), tls), health("unix:s.sock", true));
         let readiness = Probe::Readiness { address: "127.0.0.1:9".to_owned() };
         assert_eq!(ask(&["--metrics-listen", "127.0.0.1:9"], None, own), Ok(readiness));
         assert!(ask(&[], None, own).unwrap_err().contains("With metrics-listen it asks"));
         assert!(ask(&["--listen", "127.0.0.1:0"], None, "").unwrap_err().contains("--probe ADDRESS"));
-        for bad in ["localhost", "http://localhost", "127.0.0.1:port", "127.0.0.1:99999"] {
+        for bad in ["localhost", "http://localhost", "127.0.0.1:port", "127.0.0.1:99999", "unix:"] {
             assert!(ask(&[], Some(bad), "").unwrap_err().contains("is no address to probe"), "{bad}");
         }
     }
