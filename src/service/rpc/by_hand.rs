@@ -148,9 +148,10 @@ pub(crate) async fn steps(
 
 /// The response for a board that could not be read.
 fn steps_error(error: &PuzzleError) -> proto::StepsResponse {
+    let error = convert::puzzle_error(error);
     proto::StepsResponse {
-        message: error.to_string(),
-        error: Some(convert::puzzle_error(error)),
+        message: error.message.clone(),
+        error: Some(error),
         ..proto::StepsResponse::default()
     }
 }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use tokio_stream::{Stream, StreamExt as _};
 use tonic::{Request, Status};
 
-use super::options::{SolveSettings, solve_settings, task_for_order, text_hint};
+use super::options::{SolveSettings, solve_settings, task_for_format, text_hint};
 use super::ordered::{Submitter, answers};
 use super::text::{NotPicked, PickedPuzzle, RequestText, TextField, first_line};
 use crate::answer::{Cancel, Cancelled, Solvers, Tally, Written};
@@ -198,7 +198,7 @@ pub(crate) async fn solve(
         .await
     };
     let (dataset, reader) = call.deadline.limit(work).await??;
-    let task = task_for_order(context, task, reader.format().order())?;
+    let task = task_for_format(context, task, reader.format())?;
     let solvers = Arc::new(context.solvers(reader.format().clone(), task));
     let shared = Arc::clone(context);
     let written = answers(context, call, |submitter| submit_all(shared, dataset, reader, solvers, submitter));

@@ -10,9 +10,9 @@ use crate::grid::Order;
 use crate::service::context::Context;
 use crate::service::wire::convert::{notation_from, option_field};
 use crate::service::wire::proto;
-use crate::service::wire::status::{RequestFields, invalid};
+use crate::service::wire::status::{RequestFields, invalid, with_fields};
 use crate::solver::{DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Question, Strategy};
-use crate::text::{FormatError, Hint, Notation};
+use crate::text::{Format, FormatError, Hint, Notation};
 
 /// The options of a call, read and checked.
 #[derive(Clone)]
@@ -83,6 +83,18 @@ pub(crate) fn task_for_order(context: &Context, task: Task, order: Order) -> Res
     Ok(Task { strategy: Some(strategy?), ..task })
 }
 
+/// [`task_for_order`] for a method whose answers are text.
+///
+/// # Errors
+/// Also `INVALID_ARGUMENT` if rows of the form have no columns for what is beside the puzzles.
+pub(crate) fn task_for_format(context: &Context, task: Task, format: &Format) -> Result<Task, Status> {
+    if format.notation() == Notation::Jsonl && matches!(task.form, OutputForm::Csv | OutputForm::Tsv) {
+        let what = "JSON objects have members, which have no columns in a table. Use OUTPUT_FORM_JSONL.";
+        return Err(invalid("options.output", what));
+    }
+    task_for_order(context, task, format.order())
+}
+
 /// The node limit in force: the one requested, or the default, but at most the server's.
 pub(crate) fn effective_node_limit(context: &Context, asked: u64) -> u64 {
     let asked = if asked == 0 { DEFAULT_NODE_LIMIT } else { asked };
@@ -123,7 +135,7 @@ pub(crate) fn text_hint(options: Option<&proto::TextOptions>) -> Result<Hint, St
 
 /// The status of a call whose text does not fit its options; `text_field` is the field of the text.
 pub(crate) fn unreadable(error: &FormatError, text_field: &str) -> Status {
-    invalid(option_field(error).as_deref().unwrap_or(text_field), error.to_string())
+    invalid(option_field(error).as_deref().unwrap_or(text_field), with_fields(error))
 }
 
 /// The message for a number that is none of an enum's.

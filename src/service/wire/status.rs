@@ -8,6 +8,7 @@
 //! Other details depend on the error: the bad field, the limit, the data set, the retry delay.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::time::Duration;
 
 use tonic::codegen::http::HeaderMap;
@@ -277,6 +278,23 @@ pub(crate) fn sanitize(message: &str) -> String {
     sanitized
 }
 
+/// What the library says to set by flags of the programs, and how a request sets it.
+const SETTINGS: [(&str, &str); 4] = [
+    ("say --notation lines", "set options.notation to NOTATION_LINES"),
+    ("--notation lines or --notation grid", "options.notation"),
+    ("--alphabet hex or --alphabet letters", "options.alphabet"),
+    ("--notation, --size or --column", "options.notation, options.order or options.column"),
+];
+
+/// A sentence of the library for a caller, who sets fields of a request and no flags.
+pub(crate) fn with_fields(error: &impl Display) -> String {
+    let sentence = error.to_string();
+    match SETTINGS.iter().find(|(flags, _)| sentence.contains(flags)) {
+        Some((flags, fields)) => sentence.replace(flags, fields),
+        None => sentence,
+    }
+}
+
 /// The status of a call whose deadline has passed.
 pub(crate) fn deadline_passed() -> Status {
     let message = "The deadline has passed; work on this call has stopped.";
@@ -310,7 +328,7 @@ pub(crate) fn dataset_not_servable(reason: &str, name: &str, message: &str) -> S
 /// `field` is the field of the text.
 pub(crate) fn puzzle_malformed(field: &str, error: &PuzzleError) -> Status {
     const REASON: &str = "PUZZLE_MALFORMED";
-    let message = error.to_string();
+    let message = with_fields(error);
     let mut details = error_info(REASON, &[("field", field), ("code", error.code())]);
     details.add_precondition_failure_violation(REASON, field, message.clone());
     status(Code::FailedPrecondition, message, details)
