@@ -408,9 +408,12 @@ fn explain(made: &Status, headers: &HeaderMap, path: &str, message_bytes: usize)
 
 fn unknown_method(path: &str) -> Status {
     const OURS: &str = <SudokuServiceServer<()> as NamedService>::NAME;
+    const REFLECTION: [&str; 2] =
+        ["grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"];
     const HEALTH: &str = <HealthServer<()> as NamedService>::NAME;
     let (service, method) = path.trim_start_matches('/').split_once('/').unwrap_or((path, ""));
-    let message = if service == OURS || service == HEALTH {
+    let is_reflection = REFLECTION.contains(&service);
+    let message = if service == OURS || service == HEALTH || is_reflection {
         format!("The service {service} has no method `{}`.", short(method))
     } else {
         format!(
