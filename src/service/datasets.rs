@@ -209,7 +209,7 @@ impl NamedDataset {
         let picked = picked.map_err(fail)?;
         let format = index.format().clone();
         *shared = Some((hint.clone(), index));
-        let outside = || invalid("index", format!("The data set has the puzzles 1 to {count}."));
+        let outside = || invalid("index", beyond("data set", count));
         Ok((format, picked.ok_or_else(outside)?, count))
     }
 }
@@ -236,7 +236,10 @@ pub(crate) fn failure(name: &str, error: InputError) -> Status {
         InputError::Shrunk { .. } | InputError::Changed { .. } => dataset_changed(name, message),
         InputError::Format(error) => match option_field(&error) {
             Some(field) => invalid(&field, message),
-            None => dataset_not_servable("DATASET_MALFORMED", name, &message),
+            None => {
+                let message = format!("The data set {name} is not served: {message}");
+                dataset_not_servable("DATASET_MALFORMED", name, &message)
+            }
         },
         InputError::Empty { .. }
         | InputError::Foreign { .. }
@@ -247,6 +250,14 @@ pub(crate) fn failure(name: &str, error: InputError) -> Status {
         InputError::Io { .. } | InputError::Damaged { .. } | InputError::NotShardable { .. } => {
             dataset_unreadable(name, message)
         }
+    }
+}
+
+/// The sentence about a number that none of so many puzzles has.
+pub(crate) fn beyond(what: &str, count: u64) -> String {
+    match count {
+        1 => format!("The {what} has one puzzle."),
+        _ => format!("The {what} has the puzzles 1 to {count}."),
     }
 }
 

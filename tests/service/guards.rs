@@ -274,7 +274,7 @@ async fn calls_need_a_token_and_probes_do_not() {
         assert_eq!(status.code(), Code::Unauthenticated, "{header:?}");
     }
     let mut good = Request::new(request());
-    good.metadata_mut().insert("authorization", format!("Bearer {TOKEN}").parse().unwrap());
+    good.metadata_mut().insert("authorization", format!("Bearer   {TOKEN}").parse().unwrap());
     assert!(client.solve(good).await.is_ok());
 
     let mut health = HealthClient::new(server.channel().await);

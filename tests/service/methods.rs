@@ -172,6 +172,7 @@ async fn bad_options_are_refused_by_the_name_of_the_field() {
         (SolveOptions { alphabet: "aa".to_owned(), ..good() }, ".", "options.alphabet"),
         (SolveOptions { order: 6, ..good() }, ".", "options.order"),
         (SolveOptions { output: 9, ..good() }, ".", "options.output"),
+        (SolveOptions { column: "0".to_owned(), ..good() }, ".", "options.column"),
         (SolveOptions { alphabet: "hex".to_owned(), order: 5, ..good() }, ".", "options.alphabet"),
         (SolveOptions { strategy: "faulty".to_owned(), ..good() }, &wide, "options.strategy"),
         (good(), &hex, "options.alphabet"),
@@ -185,7 +186,7 @@ async fn bad_options_are_refused_by_the_name_of_the_field() {
         assert_eq!(violations.len(), 1);
         assert_eq!(violations[0].field, field);
         assert_eq!(violations[0].description, status.message());
-        assert!(!status.message().is_empty());
+        assert!(!status.message().is_empty() && status.message().ends_with('.'), "{status}");
     }
     for (text, field) in [(hex, "options.alphabet"), (rows, "options.notation")] {
         let request = ValidateRequest { text: Bytes::from(text), ..Default::default() };

@@ -191,7 +191,7 @@ impl Tokens {
         if !scheme.eq_ignore_ascii_case(SCHEME.as_bytes()) {
             return None;
         }
-        let given = digest_of(token);
+        let given = digest_of(token.trim_ascii_start());
         let callers = self.current.read().ignore_poison();
         // All are looked at, whichever it is.
         let found = callers.iter().fold(None, |found, caller| {

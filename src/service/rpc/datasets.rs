@@ -16,7 +16,7 @@ use crate::grid::Grid;
 use crate::input::{CHUNK_BYTES, Chunk, Reader};
 use crate::pipeline::{Panicked, catch_panic};
 use crate::service::context::{Call, Context};
-use crate::service::datasets::{NamedDataset, blocking, failure};
+use crate::service::datasets::{NamedDataset, beyond, blocking, failure};
 use crate::service::metrics;
 use crate::service::net::call::CallState;
 use crate::service::sched::pools::{CancelOnDrop, Size};
@@ -155,7 +155,7 @@ async fn puzzle_of_text(
     let pick = move |_: &dyn Cancel| Ok(text.pick(index).map(|picked| response(&picked, text.format())));
     context.run(call, Size::of(field.len()), pick).await?.map_err(|not_picked| match not_picked {
         NotPicked::Bad(error) => malformed(&error),
-        NotPicked::Beyond(count) => invalid("index", format!("The text has the puzzles 1 to {count}.")),
+        NotPicked::Beyond(count) => invalid("index", beyond("text", count)),
     })
 }
 

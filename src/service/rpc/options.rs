@@ -223,6 +223,12 @@ fn parsed<T: FromStr<Err: Display>>(text: &str) -> Result<Option<T>, String> {
     text.parse().map(Some).map_err(|error: T::Err| error.to_string())
 }
 
+/// A sentence for what flags say behind the name of the flag.
+fn sentence(what: &str) -> String {
+    let first = what.chars().take(1).flat_map(char::to_uppercase);
+    first.chain(what.chars().skip(1)).chain(['.']).collect()
+}
+
 /// Reads the fields that describe the format of a text.
 pub(super) fn hint(fields: &mut RequestFields, text: &TextFields<'_>) -> Hint {
     let known_order = match text.order {
@@ -237,7 +243,7 @@ pub(super) fn hint(fields: &mut RequestFields, text: &TextFields<'_>) -> Hint {
         notation: fields.read("notation", notation(text.notation)).flatten(),
         alphabet: fields.read("alphabet", parsed(text.alphabet)).flatten(),
         order: fields.read("order", known_order).flatten(),
-        column: fields.read("column", parsed(text.column)).flatten(),
+        column: fields.read("column", parsed(text.column).map_err(|what| sentence(&what))).flatten(),
         delimiter: fields.read("delimiter", parsed(text.delimiter)).flatten(),
         has_heading: false,
     }
