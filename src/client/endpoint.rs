@@ -5,8 +5,9 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
+use tonic::codegen::http::uri::Authority;
 use tonic::metadata::{Ascii, MetadataValue};
-use tonic::transport::{self, Certificate, Channel, ClientTlsConfig, Identity};
+use tonic::transport::{self, Certificate, Channel, ClientTlsConfig, Identity, Uri};
 
 use super::plain::{self, Noticed, Spoken};
 use crate::client::{RetryPolicy, ServerError, handshake};
@@ -70,8 +71,16 @@ impl Connector {
         if !is_encrypted && !url.starts_with("http://") {
             return Err(bad_address());
         }
-        let mut transport = transport::Endpoint::from_shared(url.clone())
-            .map_err(|_| bad_address())?
+        let uri: Uri = url.parse().map_err(|_| bad_address())?;
+        if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+            // Without the address, which messages and logs show.
+            let what = "The address of a server takes no name and no password before an @. A token is in the file that --token-file names.";
+            return Err(ServerError::Credentials(what.to_owned()));
+        }
+        if !names_a_server(&uri) {
+            return Err(bad_address());
+        }
+        let mut transport = transport::Endpoint::from(uri)
             .connect_timeout(retry.connect_timeout)
             .http2_keep_alive_interval(retry.ping_interval)
             .keep_alive_timeout(retry.ping_timeout)
@@ -113,13 +122,16 @@ impl Connector {
     }
 
     pub(crate) async fn connect(&self) -> Result<Channel, ServerError> {
-        let no_server = || ServerError::NoServer(self.url.clone());
+        let no_server = |error: &transport::Error| {
+            let url = self.url.clone();
+            if is_of_name(error) { ServerError::UnknownName(url) } else { ServerError::NoServer(url) }
+        };
         if !self.is_encrypted {
             let connected = plain::connect(&self.transport, self.connect_timeout, &self.noticed).await;
-            return connected.map_err(|_| self.other_protocol().unwrap_or_else(no_server));
+            return connected.map_err(|error| self.other_protocol().unwrap_or_else(|| no_server(&error)));
         }
         self.transport.connect().await.map_err(|error| {
-            handshake::sentence(&self.url, &error).map_or_else(no_server, ServerError::Handshake)
+            handshake::sentence(&self.url, &error).map_or_else(|| no_server(&error), ServerError::Handshake)
         })
     }
 
@@ -175,6 +187,20 @@ impl Connector {
     }
 }
 
+/// Whether an address has a host and a port that there may be, and no path, which calls have of
+/// their own.
+fn names_a_server(uri: &Uri) -> bool {
+    let is_root = uri.path_and_query().is_none_or(|path| path == "/");
+    let names = |authority: &Authority| {
+        let port = authority.as_str().strip_prefix(authority.host());
+        let is_port = |port: &str| port.parse().is_ok_and(|port: u16| port > 0);
+        let has_good_port =
+            port.is_some_and(|rest| rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port));
+        !authority.host().is_empty() && has_good_port
+    };
+    is_root && uri.authority().is_some_and(names)
+}
+
 fn bearer(endpoint: &Endpoint) -> Result<Option<MetadataValue<Ascii>>, ServerError> {
     let Some(token) = &endpoint.token else { return Ok(None) };
     let bad = |_| ServerError::Credentials("The token has characters that no header can carry.".to_owned());
@@ -189,6 +215,11 @@ pub(super) fn causes<'a>(
     error: &'a (dyn Error + 'static),
 ) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |&error| error.source())
+}
+
+/// Whether a connection failed because its name has no address. The transport says so only in words.
+fn is_of_name(error: &(dyn Error + 'static)) -> bool {
+    causes(error).any(|cause| cause.to_string().starts_with("dns error"))
 }
 
 /// The root cause of an error.

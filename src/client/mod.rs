@@ -79,6 +79,9 @@ pub enum ServerError {
     /// No server answers at the address.
     #[error("No server answers at {0}: start one with sudokud.")]
     NoServer(String),
+    /// The name in the address has no address in the network.
+    #[error("No server answers at {0}: that name is not known here.")]
+    UnknownName(String),
     /// The server is at its limit of open calls.
     #[error("{url} is busy: {message}")]
     Busy {
@@ -119,7 +122,7 @@ impl ServerError {
     /// Whether the error may pass by itself, so that retrying makes sense.
     #[must_use]
     pub const fn is_transient(&self) -> bool {
-        matches!(self, Self::NoServer(_) | Self::Busy { .. } | Self::Lost { .. })
+        matches!(self, Self::NoServer(_) | Self::UnknownName(_) | Self::Busy { .. } | Self::Lost { .. })
     }
 }
 

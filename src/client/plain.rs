@@ -58,14 +58,14 @@ pub(super) async fn connect(
         let (socket, noticed) = (connector.call(address), Arc::clone(&noticed));
         async move {
             let socket = socket.await?.into_inner();
-            Ok::<_, tower::BoxError>(TokioIo::new(WatchedSocket { socket, first: Vec::new(), noticed }))
+            Ok::<_, tower::BoxError>(TokioIo::new(WatchedSocket::new(socket, noticed)))
         }
     });
     transport.connect_with_connector(listening).await
 }
 
 /// A socket whose first bytes are looked at as they pass.
-struct WatchedSocket {
+pub(super) struct WatchedSocket {
     socket: TcpStream,
     /// The first bytes, up to [`Spoken::TELLING_BYTES`].
     first: Vec<u8>,
@@ -73,6 +73,10 @@ struct WatchedSocket {
 }
 
 impl WatchedSocket {
+    pub(super) fn new(socket: TcpStream, noticed: Noticed) -> Self {
+        Self { socket, first: Vec::new(), noticed }
+    }
+
     fn look_at(&mut self, bytes: &[u8]) {
         let missing = Spoken::TELLING_BYTES - self.first.len();
         if missing > 0 && !bytes.is_empty() {

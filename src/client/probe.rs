@@ -1,14 +1,16 @@
 //! Probing: whether a server serves, for health checks by the program itself.
 
 use std::io;
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, UnixStream};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 use tokio_rustls::rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
@@ -21,6 +23,7 @@ use tonic_health::pb::health_client::HealthClient;
 use tower::service_fn;
 
 use super::endpoint::root;
+use super::plain::{Noticed, Spoken, WatchedSocket};
 
 /// The time that a server has to answer.
 const TIMEOUT: Duration = Duration::from_secs(3);
@@ -33,7 +36,7 @@ const MAX_ANSWER_BYTES: u64 = 4096;
 pub enum Probe {
     /// The health service, by gRPC.
     Health {
-        /// A host and a port.
+        /// A host and a port, or `unix:` and the path of a socket.
         address: String,
         /// Whether the connection is encrypted. The server's certificate is not verified, because
         /// it need not be for the address by which a server is reached on its own machine, and
@@ -65,6 +68,9 @@ pub enum ProbeError {
     /// The server is starting or shutting down.
     #[error("The server at {0} is not serving.")]
     NotServing(String),
+    /// The server speaks TLS, and was asked without.
+    #[error("The server at {0} speaks TLS: ask https://{0}.")]
+    Tls(String),
     /// Something else answers there.
     #[error("What answers at {address} does not tell its health: {message}")]
     Unknown {
@@ -114,29 +120,44 @@ async fn health(address: &str, is_encrypted: bool) -> Result<(), ProbeError> {
     let no_server = |cause: String| ProbeError::NoServer { address: address.to_owned(), cause };
     // The address is the connector's business.
     let endpoint = tonic::transport::Endpoint::from_static("http://localhost");
-    let target = address.to_owned();
+    let noticed = Noticed::default();
+    let (target, notices) = (address.to_owned(), Arc::clone(&noticed));
     let connector = service_fn(move |_: Uri| {
-        let target = target.clone();
-        async move {
-            let socket = TcpStream::connect(&target).await?;
-            Ok::<_, io::Error>(TokioIo::new(if is_encrypted {
-                Box::new(encrypted(socket).await?) as Box<dyn AsyncSocket>
-            } else {
-                Box::new(socket)
-            }))
-        }
+        let (target, notices) = (target.clone(), Arc::clone(&notices));
+        async move { Ok::<_, io::Error>(TokioIo::new(connect(&target, is_encrypted, notices).await?)) }
     });
+    let speaks_tls = || noticed.get() == Some(&Spoken::Tls);
     let channel = endpoint.connect_with_connector(connector).await;
-    let channel = channel.map_err(|error| no_server(root(&error)))?;
+    let channel = channel.map_err(|error| match speaks_tls() {
+        true => ProbeError::Tls(address.to_owned()),
+        false => no_server(root(&error)),
+    })?;
     let answer = HealthClient::new(channel).check(HealthCheckRequest::default()).await;
     match answer.map(|answer| answer.into_inner().status()) {
         Ok(ServingStatus::Serving) => Ok(()),
         Ok(_) => Err(ProbeError::NotServing(address.to_owned())),
+        Err(_) if speaks_tls() => Err(ProbeError::Tls(address.to_owned())),
         Err(status) => {
             let message = format!("{}: {}", status.code(), status.message());
             Err(ProbeError::Unknown { address: address.to_owned(), message })
         }
     }
+}
+
+/// Connects to an address of [`Probe::Health`].
+async fn connect(address: &str, is_encrypted: bool, notices: Noticed) -> io::Result<Box<dyn AsyncSocket>> {
+    if let Some(path) = address.strip_prefix("unix:") {
+        let socket = UnixStream::connect(path).await?;
+        let name = ServerName::IpAddress(IpAddr::from(Ipv4Addr::LOCALHOST));
+        return Ok(if is_encrypted { Box::new(encrypted(socket, name).await?) } else { Box::new(socket) });
+    }
+    let socket = TcpStream::connect(address).await?;
+    let name = ServerName::IpAddress(IpAddr::from(socket.peer_addr()?.ip()));
+    Ok(if is_encrypted {
+        Box::new(encrypted(socket, name).await?)
+    } else {
+        Box::new(WatchedSocket::new(socket, notices))
+    })
 }
 
 async fn readiness(address: &str) -> Result<(), ProbeError> {
@@ -161,7 +182,7 @@ trait AsyncSocket: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin {
 
 impl<T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin> AsyncSocket for T {}
 
-async fn encrypted(socket: TcpStream) -> io::Result<impl AsyncSocket> {
+async fn encrypted<S: AsyncSocket>(socket: S, name: ServerName<'static>) -> io::Result<TlsStream<S>> {
     let provider = Arc::new(default_provider());
     let config = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
@@ -170,7 +191,6 @@ async fn encrypted(socket: TcpStream) -> io::Result<impl AsyncSocket> {
         .with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)));
     let mut config = config.with_no_client_auth();
     config.alpn_protocols = vec![b"h2".to_vec()];
-    let name = ServerName::IpAddress(IpAddr::from(socket.peer_addr()?.ip()));
     TlsConnector::from(Arc::new(config)).connect(name, socket).await
 }
 

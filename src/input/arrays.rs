@@ -113,7 +113,7 @@ fn without_mark(text: &[u8]) -> &[u8] {
 /// words for nothing. Brackets may also be symbols of puzzles, so there must be something between
 /// values, and if it is the whole text all brackets must be closed, or more than one puzzle of 4x4
 /// be between commas.
-fn is_like_arrays(beginning: &[u8], is_whole: bool) -> bool {
+pub(super) fn is_like_arrays(beginning: &[u8], is_whole: bool) -> bool {
     let text = below_comments(beginning);
     let first = text.iter().find(|&&byte| byte != b'[' && !byte.is_ascii_whitespace());
     let is_cell = |byte: u8| byte.is_ascii_digit() || b"-\"'nN.".contains(&byte);

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt as _;
 
+use super::arrays::is_like_arrays;
 use super::utf16::ByteOrder;
 use super::{InputError, npy};
 use crate::text::{BYTE_ORDER_MARK, skip_blank_lines};
@@ -209,6 +210,41 @@ const SIGNATURES: &[(&[u8], ContentKind)] = &[
 ];
 
 impl ContentKind {
+    /// The kind of a text that is in memory.
+    pub(crate) fn of_text(text: &[u8]) -> Self {
+        let mut length = HEAD_BYTES;
+        loop {
+            let head = &text[..length.min(text.len())];
+            match Self::of(head, head.len() == text.len()) {
+                Some(Self::Arrays) => {
+                    let beginning = &text[..text.len().min(MAX_COMMENT_BYTES)];
+                    let is_arrays = is_like_arrays(beginning, beginning.len() == text.len());
+                    return if is_arrays { Self::Arrays } else { Self::Text };
+                }
+                Some(kind) => return kind,
+                None if head.len() == text.len() => return Self::Text,
+                None => length *= 2,
+            }
+        }
+    }
+
+    /// What it is, where that is no text as the methods of the service read it, and how it becomes
+    /// one.
+    pub(crate) const fn not_plain(self) -> Option<(&'static str, &'static str)> {
+        const AS_LINES: &str = "write its puzzles as lines";
+        Some(match self {
+            Self::Text | Self::Foreign(_) => return None,
+            Self::Compressed(_) | Self::Zip => ("is compressed", "unpack it"),
+            Self::Utf16(_) => ("is in UTF-16", "convert it to UTF-8"),
+            Self::Xml => ("is XML", AS_LINES),
+            Self::Arrays => ("has arrays", AS_LINES),
+            Self::Addresses => ("has addresses", AS_LINES),
+            Self::Npy => ("is a NumPy array", AS_LINES),
+            #[cfg(feature = "parquet")]
+            Self::Parquet => ("is a Parquet file", AS_LINES),
+        })
+    }
+
     /// The kind of a regular file. Its position does not move.
     ///
     /// # Errors

@@ -194,6 +194,7 @@ struct LoadRun {
     options: proto::SolveOptions,
     pacer: Arc<Pacer>,
     figures: Mutex<LoadFigures>,
+    servers: Vec<Connector>,
     /// The error that made the run stop, because every call would fail.
     refusal: Mutex<Option<ServerError>>,
 }
@@ -262,10 +263,17 @@ impl LoadRun {
             status.code(),
             Code::InvalidArgument | Code::PermissionDenied | Code::Unauthenticated | Code::Unimplemented
         );
-        if is_hopeless && figures.messages_answered == 0 {
-            drop(figures);
-            let message = status.message().to_owned();
-            *self.refusal.lock().ignore_poison() = Some(ServerError::Refused { answered: 0, message });
+        if figures.messages_answered > 0 {
+            return;
+        }
+        drop(figures);
+        let refusal = if is_hopeless {
+            Some(ServerError::Refused { answered: 0, message: status.message().to_owned() })
+        } else {
+            self.servers.iter().find_map(Connector::other_protocol)
+        };
+        if refusal.is_some() {
+            *self.refusal.lock().ignore_poison() = refusal;
             self.pacer.stop();
         }
     }
@@ -335,6 +343,7 @@ async fn load(
         options: workload.options(),
         pacer: Arc::clone(&pacer),
         figures: Mutex::new(LoadFigures::new()),
+        servers,
         refusal: Mutex::new(None),
     });
     let clock = Clock::start(&pacer).map_err(LoadError::Clock)?;

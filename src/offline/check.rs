@@ -98,7 +98,9 @@ fn check_chunk(
         last = row.finding.clone();
     })?;
     if part.tally.rows == 1 {
-        check_block(checkers.format(), block, |check| part.single = Some((check.clone(), last.clone())));
+        check_block(checkers.format(), block, cancel, |check| {
+            part.single = Some((check.clone(), last.clone()));
+        })?;
     }
     Ok(part)
 }

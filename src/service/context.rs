@@ -23,7 +23,9 @@ use crate::service::net::handle::ConnectionHandle;
 use crate::service::net::tokens::Caller;
 use crate::service::sched::pools::{CallWork, CancelOnDrop, Size, WorkerPools};
 use crate::service::sched::turns::Client;
-use crate::service::wire::status::{message_over_limit, over_quota, shutting_down, work_broke_down};
+use crate::service::wire::status::{
+    beyond_puzzles_quota, message_over_limit, puzzles_quota_reached, shutting_down, work_broke_down,
+};
 use crate::solver::Strategy;
 use crate::text::Format;
 
@@ -89,17 +91,20 @@ impl Call {
     pub(crate) async fn take_puzzles(&self, puzzles: u64) -> Result<(), Status> {
         self.state.read(1, puzzles);
         let Some(caller) = self.state.caller() else { return Ok(()) };
-        count_puzzles(caller, puzzles);
-        let Some((wait, quota)) = caller.take_puzzles(puzzles) else { return Ok(()) };
-        if wait > MAX_QUOTA_WAIT {
-            caller.give_back_puzzles(puzzles);
+        let taken = TakenPuzzles::take(caller, puzzles);
+        if let Some(quota) = caller.puzzles_per_second()
+            && taken.wait > MAX_QUOTA_WAIT
+        {
             metrics::refused("quota");
-            return Err(over_quota("puzzles-per-second", "puzzles a second", quota as usize));
+            // A second's worth may be asked for at once, and another one waited for.
+            let most = u64::from(quota) * (1 + MAX_QUOTA_WAIT.as_secs());
+            return Err(if puzzles > most {
+                beyond_puzzles_quota(quota, puzzles, most)
+            } else {
+                puzzles_quota_reached(quota, taken.wait - MAX_QUOTA_WAIT)
+            });
         }
-        if !wait.is_zero() {
-            self.deadline.limit(sleep(wait)).await?;
-        }
-        Ok(())
+        self.deadline.limit(taken.covered()).await
     }
 }
 
@@ -111,21 +116,46 @@ impl Drop for Call {
     }
 }
 
-fn count_puzzles(caller: &Caller, puzzles: u64) {
-    if let Some(name) = caller.name() {
-        metrics::client_puzzles(name, puzzles);
-    }
-}
-
 /// Takes the puzzles of a batch of a stream off the quota of its token, and waits until it covers
 /// them.
 pub(crate) async fn pace(state: &CallState, puzzles: u64) {
-    let Some(caller) = state.caller() else { return };
-    count_puzzles(caller, puzzles);
-    if let Some((wait, _)) = caller.take_puzzles(puzzles)
-        && !wait.is_zero()
-    {
-        sleep(wait).await;
+    if let Some(caller) = state.caller() {
+        TakenPuzzles::take(caller, puzzles).covered().await;
+    }
+}
+
+/// Puzzles that were taken off the quota of a token. They are given back if the call ends before
+/// the quota covers them, because then nothing is done about them.
+struct TakenPuzzles<'a> {
+    caller: &'a Caller,
+    puzzles: u64,
+    /// How long it takes until the quota covers them.
+    wait: Duration,
+    is_covered: bool,
+}
+
+impl<'a> TakenPuzzles<'a> {
+    fn take(caller: &'a Caller, puzzles: u64) -> Self {
+        Self { caller, puzzles, wait: caller.take_puzzles(puzzles), is_covered: false }
+    }
+
+    /// Waits until the quota covers them, and counts them.
+    async fn covered(mut self) {
+        if !self.wait.is_zero() {
+            sleep(self.wait).await;
+        }
+        self.is_covered = true;
+        if let Some(name) = self.caller.name() {
+            metrics::client_puzzles(name, self.puzzles);
+        }
+    }
+}
+
+impl Drop for TakenPuzzles<'_> {
+    fn drop(&mut self) {
+        if !self.is_covered {
+            self.caller.give_back_puzzles(self.puzzles);
+        }
     }
 }
 

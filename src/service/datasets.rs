@@ -30,7 +30,7 @@ use crate::poison::IgnorePoison as _;
 use crate::service::wire::convert::option_field;
 use crate::service::wire::proto;
 use crate::service::wire::status::{
-    busy, dataset_changed, dataset_not_found, dataset_not_servable, dataset_unreadable, invalid,
+    busy, dataset_changed, dataset_not_found, dataset_not_servable, dataset_unreadable, invalid, with_fields,
     work_broke_down,
 };
 use crate::text::{Format, Hint, PuzzleError};
@@ -209,7 +209,7 @@ impl NamedDataset {
         let picked = picked.map_err(fail)?;
         let format = index.format().clone();
         *shared = Some((hint.clone(), index));
-        let outside = || invalid("index", format!("The data set has the puzzles 1 to {count}."));
+        let outside = || invalid("index", beyond("data set", count));
         Ok((format, picked.ok_or_else(outside)?, count))
     }
 }
@@ -218,54 +218,28 @@ impl NamedDataset {
 fn refuse_what_is_no_text(file: &File, name: &str) -> Result<(), Status> {
     let kind =
         ContentKind::of_file(file).map_err(|error| dataset_unreadable(name, format!("{name}: {error}")))?;
-    Err(match kind {
-        ContentKind::Text => return Ok(()),
-        ContentKind::Compressed(_) | ContentKind::Zip => {
-            let message = format!("{name} is compressed. Data sets are read at any place: unpack it.");
-            dataset_not_servable("DATASET_COMPRESSED", name, &message)
-        }
-        ContentKind::Utf16(_) => {
-            let message =
-                format!("{name} is in UTF-16. Data sets are read at any place: convert it to UTF-8.");
-            dataset_not_servable("DATASET_MALFORMED", name, &message)
-        }
-        ContentKind::Xml => {
-            let message =
-                format!("{name} is XML. Data sets are read at any place: write its puzzles as lines.");
-            dataset_not_servable("DATASET_MALFORMED", name, &message)
-        }
-        ContentKind::Arrays | ContentKind::Addresses => {
-            let what = if kind == ContentKind::Arrays { "arrays" } else { "addresses" };
-            let message =
-                format!("{name} has {what}. Data sets are read at any place: write its puzzles as lines.");
-            dataset_not_servable("DATASET_MALFORMED", name, &message)
-        }
-        ContentKind::Npy => {
-            let message = format!(
-                "{name} is a NumPy array. Data sets are read at any place: write its puzzles as lines."
-            );
-            dataset_not_servable("DATASET_MALFORMED", name, &message)
-        }
-        #[cfg(feature = "parquet")]
-        ContentKind::Parquet => {
-            let message = format!(
-                "{name} is a Parquet file. Data sets are read at any place: write its puzzles as lines."
-            );
-            dataset_not_servable("DATASET_MALFORMED", name, &message)
-        }
-        ContentKind::Foreign(foreign) => failure(name, foreign.error(&Named { name, is_file: true }, false)),
-    })
+    if let ContentKind::Foreign(foreign) = kind {
+        return Err(failure(name, foreign.error(&Named { name, is_file: true }, false)));
+    }
+    let Some((what, advice)) = kind.not_plain() else { return Ok(()) };
+    let is_compressed = matches!(kind, ContentKind::Compressed(_) | ContentKind::Zip);
+    let reason = if is_compressed { "DATASET_COMPRESSED" } else { "DATASET_MALFORMED" };
+    let message = format!("{name} {what}. Data sets are read at any place: {advice}.");
+    Err(dataset_not_servable(reason, name, &message))
 }
 
 /// The status of a call whose data set cannot be read; `name` is the client's name for it.
 pub(crate) fn failure(name: &str, error: InputError) -> Status {
     let error = error.renamed(name);
-    let message = error.to_string();
+    let message = with_fields(&error);
     match error {
         InputError::Shrunk { .. } | InputError::Changed { .. } => dataset_changed(name, message),
         InputError::Format(error) => match option_field(&error) {
             Some(field) => invalid(&field, message),
-            None => dataset_not_servable("DATASET_MALFORMED", name, &message),
+            None => {
+                let message = format!("The data set {name} is not served: {message}");
+                dataset_not_servable("DATASET_MALFORMED", name, &message)
+            }
         },
         InputError::Empty { .. }
         | InputError::Foreign { .. }
@@ -276,6 +250,14 @@ pub(crate) fn failure(name: &str, error: InputError) -> Status {
         InputError::Io { .. } | InputError::Damaged { .. } | InputError::NotShardable { .. } => {
             dataset_unreadable(name, message)
         }
+    }
+}
+
+/// The sentence about a number that none of so many puzzles has.
+pub(crate) fn beyond(what: &str, count: u64) -> String {
+    match count {
+        1 => format!("The {what} has one puzzle."),
+        _ => format!("The {what} has the puzzles 1 to {count}."),
     }
 }
 

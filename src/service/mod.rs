@@ -47,5 +47,5 @@ pub use net::tokens::TokenError;
 pub use sched::pools::PoolError;
 #[doc(hidden)]
 pub use server::transport;
-pub use server::{Readiness, ReadyState, Reloader, ServeError, Server, StartError, Stopped};
+pub use server::{ChangedLimits, Readiness, ReadyState, Reloader, ServeError, Server, StartError, Stopped};
 pub use wire::proto;

@@ -165,6 +165,15 @@ pub struct Server {
     schema: Arc<Schema>,
 }
 
+/// The names of the limits that a [`Reloader`] has changed, or found changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChangedLimits {
+    /// Those that are in force.
+    pub now: Vec<&'static str>,
+    /// Those that only another start can put into force.
+    pub later: Vec<&'static str>,
+}
+
 /// A handle to reload certificates, tokens and limits while a server runs.
 #[derive(Clone)]
 pub struct Reloader {
@@ -177,19 +186,26 @@ pub struct Reloader {
 }
 
 impl Reloader {
-    /// Changes the limits for what comes from now on. Returns the names of those that have changed
-    /// and that only another start can put into force.
+    /// Whether there are certificates or tokens to be read again.
     #[must_use]
-    pub fn set_limits(&self, limits: &Limits) -> Vec<&'static str> {
-        let Some(context) = &self.context else { return Vec::new() };
+    pub fn has_files(&self) -> bool {
+        self.tls.is_some() || self.tokens.is_some()
+    }
+
+    /// Changes the limits for what comes from now on. Returns the names of those that have changed.
+    pub fn set_limits(&self, limits: &Limits) -> ChangedLimits {
+        let Some(context) = &self.context else { return ChangedLimits::default() };
         let old = context.limits();
         let new = limits.changed_from(&old);
         context.set_limits(new);
         self.admission.set_limits(admission_limits(&new));
         self.capacity.set_limit(new.connections);
         show_limits(&new);
-        let waiting = new.values().into_iter().zip(limits.values());
-        waiting.filter(|(is, wanted)| is.1.to_bits() != wanted.1.to_bits()).map(|(is, _)| is.0).collect()
+        let differing = |some: &Limits, others: &Limits| {
+            let pairs = some.values().into_iter().zip(others.values());
+            pairs.filter(|(one, other)| one.1.to_bits() != other.1.to_bits()).map(|(one, _)| one.0).collect()
+        };
+        ChangedLimits { now: differing(&old, &new), later: differing(&new, limits) }
     }
 
     /// Reads the files again: certificates for new connections, tokens for new calls. Calls whose
@@ -227,6 +243,12 @@ pub enum ReadyState {
 }
 
 impl Readiness {
+    /// The calls that are open now.
+    #[must_use]
+    pub fn open_calls(&self) -> usize {
+        self.admission.open_calls()
+    }
+
     /// Whether the server admits calls now.
     #[must_use]
     pub fn state(&self) -> ReadyState {

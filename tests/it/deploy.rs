@@ -166,6 +166,18 @@ fn hold(address: SocketAddr) -> TcpStream {
     socket
 }
 
+#[test]
+fn a_probe_asks_on_a_socket_in_the_file_system() {
+    let folder = Folder::new();
+    let socket = format!("unix:{}", folder.path("s.sock"));
+    let _server = Daemon::start(&["--listen", &socket]);
+    assert_eq!(probe(&[&socket]), (Some(0), String::new()));
+    assert_eq!(probe(&["--listen", &socket]), (Some(0), String::new()));
+    let (code, told) = probe(&["unix:/nowhere/s.sock"]);
+    assert_eq!(code, Some(1));
+    assert!(told.starts_with("sudokud: No server answers at unix:/nowhere/s.sock: "), "{told}");
+}
+
 /// With TLS the certificate is not looked at; where clients need one, `/readyz` is asked instead.
 #[test]
 fn a_probe_needs_no_certificate() {
@@ -185,8 +197,14 @@ fn a_probe_needs_no_certificate() {
         }
         assert_eq!(probe(&args), (Some(0), String::new()), "{args:?}");
     }
-    // Without encryption nobody answers there.
-    assert_eq!(probe(&[&format!("http://{address}")]).0, Some(1));
+    let sentence = format!("sudokud: The server at {address} speaks TLS: ask https://{address}.\n");
+    for plain in [&*address, &format!("http://{address}")] {
+        assert_eq!(probe(&[plain]), (Some(1), sentence.clone()));
+    }
+    let loaded = sudoku(&["load", "--server", &server.url(), "--duration", "5"]).output().unwrap();
+    assert_eq!(loaded.status.code(), Some(2));
+    let told = String::from_utf8(loaded.stderr).unwrap();
+    assert!(told.ends_with(&format!("This server speaks TLS: use https://{address}.\n")), "{told}");
 
     let ca = folder.write("ca.pem", &authority.pem);
     let metrics = unused_address().to_string();

@@ -64,6 +64,21 @@ fn it_listens_on_a_socket_in_the_file_system_beside_the_network() {
 }
 
 #[test]
+fn a_file_in_the_place_of_a_socket_is_told() {
+    let folder = Folder::new();
+    let path = folder.write("plain", "mine");
+    let output = Command::new(SUDOKUD).args(["--listen", &format!("unix:{path}")]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(
+        String::from_utf8(output.stderr).unwrap(),
+        format!(
+            "sudokud: unix:{path} cannot be listened on: a file of that name is there, which is no socket.\n"
+        )
+    );
+    assert_eq!(fs::read(&path).unwrap(), b"mine");
+}
+
+#[test]
 fn a_socket_that_is_handed_over_takes_the_place_of_the_default_address() {
     let socket = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = socket.local_addr().unwrap();
@@ -126,6 +141,8 @@ fn a_hangup_puts_new_limits_into_force_and_names_those_that_need_another_start()
     eventually("a new limit", || limit(NODES) == 1_000_000);
     assert!(is_solution(answer()["solution"].as_str().unwrap(), &puzzle));
     assert_eq!(limit("max-message-bytes"), 1 << 20);
+    eventually("a word about it", || daemon.log().contains("these limits have changed: max-nodes\n"));
+    assert!(!daemon.log().contains("were read again"), "there is nothing to read");
     let words = "these limits have changed and need another start: max-message-bytes";
     eventually("a word about the other", || daemon.log().contains(words));
 
@@ -134,6 +151,11 @@ fn a_hangup_puts_new_limits_into_force_and_names_those_that_need_another_start()
     daemon.signal("-HUP");
     eventually("a word about the error", || daemon.log().contains("The limits stay as they are"));
     assert_eq!(limit(NODES), 1_000_000);
+
+    folder.write("sudokud.toml", "max-nodes = 'many\n");
+    daemon.signal("-HUP");
+    eventually("a word about what is no TOML", || daemon.log().contains("is no TOML"));
+    assert!(!daemon.log().contains(".."), "{}", daemon.log());
 }
 
 #[test]

@@ -954,7 +954,9 @@ fn checking_says_which_grids_are_solved() {
         let mut reader = reader(text.as_bytes(), &Hint::default()).unwrap();
         let chunk = reader.next_chunk().unwrap().unwrap();
         let mut sentences = Vec::new();
-        check_block(reader.format(), chunk.block(), |check| sentences.push(check.to_string()));
+        let cancel = AtomicBool::new(false);
+        check_block(reader.format(), chunk.block(), &cancel, |check| sentences.push(check.to_string()))
+            .unwrap();
         assert_eq!(sentences, *wanted, "{text}");
     }
     let alone = sudoku_stream::answer::check_grid(&Grid::empty(Order::NINE), None);

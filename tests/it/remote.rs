@@ -52,6 +52,20 @@ fn a_server_gives_the_same_bytes_as_this_machine() {
 }
 
 /// The summary comes from the server's own tallies.
+/// The column that is read where nothing shows which one it is, is none that was asked for.
+#[test]
+fn objects_without_a_puzzle_are_bad_on_a_server_too() {
+    let server = Daemon::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("list.jsonl");
+    fs::write(&file, "{\"q\":\"53..7....\"}\n").unwrap();
+    let args = ["solve", file.to_str().unwrap(), "--notation", "jsonl", "--quiet"];
+    let here = run(&args);
+    assert_eq!(here.stdout, b"error: Line 1 has the wrong length.\n");
+    let there = run(&[&args[..], &["--server", &server.url()]].concat());
+    assert_eq!((here.stdout, here.status), (there.stdout, there.status));
+}
+
 #[test]
 fn a_server_counts_as_this_machine_does() {
     let server = Daemon::start(&[]);
@@ -90,6 +104,26 @@ fn a_server_that_is_not_there_is_named() {
         (
             "http://127.0.0.1:1",
             "No server answers at http://127.0.0.1:1: start one with sudokud. Trying once more.\nNo server answers at http://127.0.0.1:1: start one with sudokud. It was tried once more.\n",
+        ),
+        (
+            "http://nobody.invalid:1",
+            "No server answers at http://nobody.invalid:1: that name is not known here. Trying once more.\nNo server answers at http://nobody.invalid:1: that name is not known here. It was tried once more.\n",
+        ),
+        (
+            "127.0.0.1:99999",
+            "`http://127.0.0.1:99999` is no server address. Write it like http://127.0.0.1:50051, or https://sudoku.example:50051.\n",
+        ),
+        (
+            "http://me:secret@127.0.0.1:1",
+            "The address of a server takes no name and no password before an @. A token is in the file that --token-file names.\n",
+        ),
+        (
+            ":1",
+            "`http://:1` is no server address. Write it like http://127.0.0.1:50051, or https://sudoku.example:50051.\n",
+        ),
+        (
+            "https://127.0.0.1:1/path",
+            "`https://127.0.0.1:1/path` is no server address. Write it like http://127.0.0.1:50051, or https://sudoku.example:50051.\n",
         ),
         (
             "nonsense",

@@ -194,6 +194,20 @@ async fn lines_that_fit_two_alphabets_end_the_stream() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn members_of_objects_are_not_left_out_of_a_table() {
+    let server = start(config()).await;
+    for output in [proto::OutputForm::Csv, proto::OutputForm::Tsv] {
+        let options = SolveOptions { output: output.into(), ..SolveOptions::default() };
+        let object = "{\"puzzle\":\"1...............\",\"id\":1}\n";
+        let status = exchange(&server, requests(object, 1, Some(options))).await.1.unwrap_err();
+        assert_eq!(
+            status.message(),
+            "JSON objects have members, which have no columns in a table. Use OUTPUT_FORM_JSONL."
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn puzzles_of_several_lines_come_whole_in_a_message() {
     let server = start(config()).await;
     let puzzles = nearly_solved(4);

@@ -269,6 +269,9 @@ async fn unknown_methods_messages_and_encodings_are_explained() {
     let status = send(&server, "/sudoku.v1.SudokuService/Resolve", request()).await.unwrap_err();
     details(&status, Code::Unimplemented, "METHOD_UNKNOWN");
     assert_eq!(status.message(), "The service sudoku.v1.SudokuService has no method `Resolve`.");
+    let status = send(&server, "/grpc.reflection.v1.ServerReflection/Nope", request()).await.unwrap_err();
+    details(&status, Code::Unimplemented, "METHOD_UNKNOWN");
+    assert_eq!(status.message(), "The service grpc.reflection.v1.ServerReflection has no method `Nope`.");
     let status = send(&server, "/sudoku.v2.SudokuService/Solve", request()).await.unwrap_err();
     details(&status, Code::Unimplemented, "METHOD_UNKNOWN");
     let words = "This server has no service `sudoku.v2.SudokuService`. It has sudoku.v1.SudokuService, ";

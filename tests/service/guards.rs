@@ -8,10 +8,11 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use rcgen::{BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair};
 use sudoku_stream::client::{ClientError, Endpoint, RetryPolicy, SolveJob, solve_lines};
-use sudoku_stream::service::proto::SolveRequest;
+use sudoku_stream::service::proto::{GenerateRequest, RateRequest, SolveDatasetRequest, SolveRequest};
 use sudoku_stream::service::{Config, Server, StartError, TlsFiles};
 use tempfile::TempDir;
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 use tonic::{Code, Request, Status};
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
@@ -19,10 +20,11 @@ use tonic_reflection::pb::v1::ServerReflectionRequest;
 use tonic_reflection::pb::v1::server_reflection_client::ServerReflectionClient;
 use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
 use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
+use tonic_types::StatusExt as _;
 
 use crate::harness::authority::Authority;
 use crate::harness::server::{Running, config, nearly_solved, start};
-use crate::harness::{assert_solves, lines};
+use crate::harness::{PATIENCE, assert_solves, lines};
 
 const TOKEN: &str = "correct-horse-battery-staple";
 const OTHER_TOKEN: &str = "another-token-of-some-length";
@@ -272,7 +274,7 @@ async fn calls_need_a_token_and_probes_do_not() {
         assert_eq!(status.code(), Code::Unauthenticated, "{header:?}");
     }
     let mut good = Request::new(request());
-    good.metadata_mut().insert("authorization", format!("Bearer {TOKEN}").parse().unwrap());
+    good.metadata_mut().insert("authorization", format!("Bearer   {TOKEN}").parse().unwrap());
     assert!(client.solve(good).await.is_ok());
 
     let mut health = HealthClient::new(server.channel().await);
@@ -292,6 +294,48 @@ async fn every_token_of_the_file_lets_in() {
     for wrong in ["# of a colleague", "of a colleague", &format!("{TOKEN}{OTHER_TOKEN}")] {
         assert!(call(&with(wrong)).await.is_err(), "{wrong}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_quota_of_puzzles_divides_streams_and_refuses_what_it_never_covers() {
+    let secrets = Secrets::new();
+    let quota = |name: &str| format!("{name} = {TOKEN}-{name}, puzzles_per_second = 50\n");
+    secrets.write("tokens", &["ada", "bob", "eve"].map(quota).concat());
+    let puzzles = "1...............\n".repeat(1000);
+    secrets.write("list", &puzzles);
+    let data_dir = Some(secrets.folder.path().to_owned());
+    let server = start(Config { token_file: Some(secrets.path("tokens")), data_dir, ..config() }).await;
+    let mut client = server.client().await;
+    fn by<T>(name: &str, message: T) -> Request<T> {
+        let mut request = Request::new(message);
+        request.metadata_mut().insert("authorization", format!("Bearer {TOKEN}-{name}").parse().unwrap());
+        request
+    }
+    let some =
+        |count: usize| SolveRequest { text: puzzles[..17 * count].to_owned().into(), ..Default::default() };
+
+    let whole = || SolveDatasetRequest { name: "list".to_owned(), ..Default::default() };
+    let mut answers = client.solve_dataset(by("ada", whole())).await.unwrap().into_inner();
+    let first = answers.message().await.unwrap().unwrap();
+    assert_eq!(first.tally.unwrap().answers, 50, "a second's worth comes at once");
+    // What the quota did not cover yet is given back.
+    drop(answers);
+    timeout(PATIENCE, async { while client.solve(by("ada", some(1))).await.is_err() {} }).await.unwrap();
+
+    let made = GenerateRequest { order: 2, count: 400, random_clues: Some(4), ..Default::default() };
+    let mut made = client.generate(by("bob", made)).await.unwrap().into_inner();
+    let first = made.message().await.unwrap().unwrap();
+    assert!(first.puzzles.len() <= 17 * 50, "{first:?}");
+
+    let status = client.solve(by("eve", some(101))).await.unwrap_err();
+    assert_eq!(
+        status.message(),
+        "A call of 101 puzzles is too large for this token's quota of 50 puzzles a second: send at most 100 at once."
+    );
+    assert!(status.get_details_retry_info().is_none());
+    let rate = RateRequest { text: puzzles[..17 * 101].to_owned().into(), ..Default::default() };
+    assert_eq!(client.rate(by("eve", rate)).await.unwrap_err().message(), status.message());
+    assert!(client.solve(by("eve", some(50))).await.is_ok(), "what was refused took nothing");
 }
 
 /// How reflection answers the question for all services.

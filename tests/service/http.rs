@@ -251,6 +251,24 @@ async fn streams_of_answers_come_in_envelopes() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reflection_is_a_stream_in_envelopes_too() {
+    let server = start(config()).await;
+    for version in ["v1", "v1alpha"] {
+        let path = format!("/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo");
+        let ask = async |kind, body: &[u8]| {
+            exchange(&server, request("POST", &path, &[("content-type", kind)], body)).await
+        };
+        let reply = ask("application/connect+json", &envelope(br#"{"listServices":""}"#)).await;
+        let envelopes = reply.envelopes();
+        let [(0, message), (2, b"{}")] = envelopes[..] else { panic!("{envelopes:?}") };
+        let names = serde_json::from_slice::<Value>(message).unwrap();
+        let names = names["listServicesResponse"]["service"].as_array().unwrap();
+        assert!(names.iter().any(|service| service["name"] == "sudoku.v1.SudokuService"), "{names:?}");
+        assert_eq!(ask("application/json", b"{}").await.status, 415);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stream_that_fails_says_so_at_its_end() {
     let server = start(config()).await;
     for body in [&b"{\"options\":{\"order\":9}}"[..], b"{\"order\":9", b"7", b""] {
@@ -488,6 +506,7 @@ async fn the_page_is_at_the_root() {
     for path in ["/nothing", "/../Cargo.toml", "/index.html/"] {
         assert_eq!(get(&server, path, &[]).await.status, 404, "{path}");
     }
+    assert_eq!(exchange(&server, request("POST", "/", &[], b"")).await.status, 404);
     assert_eq!(exchange(&server, request("DELETE", "/", &[], b"")).await.header("allow"), Some("GET, HEAD"));
     assert_eq!(get(&server, &format!("{SERVICE}/Solve"), &[]).await.header("allow"), Some("POST"));
 

@@ -82,6 +82,49 @@ async fn a_bad_puzzle_is_an_answer_in_exact_words() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_text_that_is_not_plain_is_refused_by_what_it_is() {
+    let server = start(config()).await;
+    for (text, what) in [
+        ("[[1,0,0,0],[0,0,3,0],[0,4,0,0],[0,0,0,2]]", "has arrays"),
+        ("# mine\n[1, 0, 0, 0, 0, 0, 3, 0, 0, 4, 0, 0, 0, 0, 0, 2]", "has arrays"),
+        ("<?xml version=\"1.0\"?><opensudoku></opensudoku>", "is XML"),
+        ("https://example.org/?p=1.......", "has addresses"),
+        ("\u{1f}\u{8b}", "is compressed"),
+    ] {
+        // The first byte of what is compressed is no character of its own.
+        let text: Vec<u8> = text.chars().map(|c| u8::try_from(c).unwrap()).collect();
+        let request = SolveRequest { text: text.into(), ..Default::default() };
+        let status = server.client().await.solve(request).await.unwrap_err();
+        assert_eq!(status.code(), Code::InvalidArgument);
+        assert!(
+            status.message().starts_with(&format!("The text {what}. The service reads plain text: ")),
+            "{status}"
+        );
+        assert_eq!(status.get_error_details().bad_request().unwrap().field_violations[0].field, "text");
+    }
+    // Brackets may be symbols.
+    let answers = solve(&server, SolveOptions::default(), "[1..............").await.unwrap();
+    assert_eq!(error(&answers[0]).code(), ErrorCode::InvalidCharacter);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sentences_name_fields_and_no_flags() {
+    let server = start(config()).await;
+    let answers = solve(&server, SolveOptions::default(), "1\n.\n1\n").await.unwrap();
+    assert_eq!(
+        error(&answers[0]).message,
+        "Invalid block size. If this is a list of 1x1 puzzles, set options.notation to NOTATION_LINES."
+    );
+    let hex = format!("F0{}", ".".repeat(254));
+    let rows = format!("{}\n", ".".repeat(16)).repeat(16);
+    for (text, end) in [(hex, "Say which with options.alphabet."), (rows, "Say which with options.notation.")]
+    {
+        let status = solve(&server, SolveOptions::default(), &text).await.unwrap_err();
+        assert!(status.message().ends_with(end), "{status}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn questions_and_limits_are_obeyed() {
     let server = start(config()).await;
     let blank = ".".repeat(16);
@@ -129,6 +172,7 @@ async fn bad_options_are_refused_by_the_name_of_the_field() {
         (SolveOptions { alphabet: "aa".to_owned(), ..good() }, ".", "options.alphabet"),
         (SolveOptions { order: 6, ..good() }, ".", "options.order"),
         (SolveOptions { output: 9, ..good() }, ".", "options.output"),
+        (SolveOptions { column: "0".to_owned(), ..good() }, ".", "options.column"),
         (SolveOptions { alphabet: "hex".to_owned(), order: 5, ..good() }, ".", "options.alphabet"),
         (SolveOptions { strategy: "faulty".to_owned(), ..good() }, &wide, "options.strategy"),
         (good(), &hex, "options.alphabet"),
@@ -142,7 +186,7 @@ async fn bad_options_are_refused_by_the_name_of_the_field() {
         assert_eq!(violations.len(), 1);
         assert_eq!(violations[0].field, field);
         assert_eq!(violations[0].description, status.message());
-        assert!(!status.message().is_empty());
+        assert!(!status.message().is_empty() && status.message().ends_with('.'), "{status}");
     }
     for (text, field) in [(hex, "options.alphabet"), (rows, "options.notation")] {
         let request = ValidateRequest { text: Bytes::from(text), ..Default::default() };
@@ -251,6 +295,20 @@ async fn check_names_what_is_wrong_and_where() {
     assert_eq!(grids[1].flaws[0].kind(), proto::flaw::Kind::ClueChanged);
 
     assert_eq!(check("").await[0].message, "The puzzle is empty.");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn check_counts_all_flaws_and_names_them_up_to_a_limit() {
+    let server = start(config()).await;
+    let text = format!("{}\n", "1".repeat(81)).repeat(100);
+    let request = CheckRequest { text: text.into(), ..Default::default() };
+    let grids = server.client().await.check(request).await.unwrap().into_inner().grids;
+    assert_eq!(grids.len(), 100);
+    // 27 houses, in each of which 8 cells repeat the digit.
+    assert!(grids.iter().all(|grid| !grid.solved && grid.flaw_count == 216));
+    assert_eq!(grids.iter().map(|grid| grid.flaws.len()).sum::<usize>(), 1000);
+    assert_eq!(grids[..5].iter().map(|grid| grid.flaws.len()).collect::<Vec<_>>(), [216, 216, 216, 216, 136]);
+    assert_eq!(grids[99].message, "Line 100 is NOT solved.");
 }
 
 /// A full grid that keeps the rules and none of the clues.

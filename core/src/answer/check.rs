@@ -1,8 +1,9 @@
 //! Checks of grids, full or partly filled: broken rules and changed clues.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::Block;
+use super::{Block, Cancelled};
 use crate::grid::{Cell, Conflict, Digit, Grid};
 use crate::text::{Format, PuzzleError, Record, Records};
 
@@ -86,13 +87,25 @@ pub fn check_grid(grid: &Grid, clues: Option<&Grid>) -> Check {
 
 /// Checks every grid of a block, and passes each check to `visit`. Where the text has a solution
 /// beside a puzzle, the solution is checked against the clues of the puzzle.
-pub fn check_block(format: &Format, block: Block<'_>, mut visit: impl FnMut(&Check)) {
+///
+/// # Errors
+/// [`Cancelled`] if `cancel` was raised.
+pub fn check_block(
+    format: &Format,
+    block: Block<'_>,
+    cancel: &AtomicBool,
+    mut visit: impl FnMut(&Check),
+) -> Result<(), Cancelled> {
     let mut grid = Grid::empty(format.order());
     let mut solution = Grid::empty(format.order());
     let mut records = Records::new(format, block.text, block.first_line);
     while let Some(record) = records.read(&mut grid) {
+        if cancel.load(Ordering::Relaxed) {
+            return Err(Cancelled);
+        }
         visit(&check_record(format, record, &grid, &mut solution));
     }
+    Ok(())
 }
 
 fn check_record(format: &Format, record: Record<'_>, grid: &Grid, solution: &mut Grid) -> Check {
@@ -113,4 +126,25 @@ fn check_record(format: &Format, record: Record<'_>, grid: &Grid, solution: &mut
     };
     check.line = Some(record.line);
     check
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Order;
+    use crate::text::{Alphabet, Notation};
+
+    #[test]
+    fn a_check_that_is_cancelled_visits_no_further_grid() {
+        let format = Format::new(Notation::Lines, Order::ALL[1], Alphabet::Letters).unwrap();
+        let text = b"1234341221434321\n1234341221434321\n";
+        let block = Block { text, first_line: 1 };
+        let cancel = AtomicBool::new(false);
+        let mut visited = 0;
+        let checked = check_block(&format, block, &cancel, |_| {
+            visited += 1;
+            cancel.store(true, Ordering::Relaxed);
+        });
+        assert_eq!((checked, visited), (Err(Cancelled), 1));
+    }
 }

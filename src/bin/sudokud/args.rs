@@ -91,7 +91,13 @@ pub struct Spans {
 /// A configuration file that cannot be read, or settings that are wrong or do not go together.
 pub fn read() -> anyhow::Result<Request> {
     let flags = flags::flags();
-    let mut matches = command(&flags).get_matches();
+    let mut matches = match command(&flags).try_get_matches() {
+        Ok(matches) => matches,
+        Err(error) => match environment_error(&error, std::env::args()) {
+            Some(sentence) => bail!(sentence),
+            None => error.exit(),
+        },
+    };
     if let Some(output) = static_output(&flags, &matches)? {
         return Ok(Request::Print(output));
     }
@@ -149,7 +155,7 @@ fn probe_arg() -> Arg {
         .num_args(0..=1)
         .default_missing_value("")
         .hide_short_help(true)
-        .help("Ask a server whether it serves, and exit with 0 or 1 [default: the one of these settings]")
+        .help("Ask a server, as HOST:PORT, https://HOST:PORT or unix:PATH, whether it serves, and exit with 0 or 1 [default: the one of these settings]")
 }
 
 /// The question to a server: the named one, or the one that has these settings, on this machine.
@@ -163,8 +169,8 @@ fn probe(address: Option<&str>, config: &Config, reports: &Reports) -> anyhow::R
             };
         let port = address.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
         ensure!(
-            port.is_some(),
-            "`{address}` is no address to probe. Write a host and a port, as in 127.0.0.1:50051."
+            port.is_some() || address.strip_prefix("unix:").is_some_and(|path| !path.is_empty()),
+            "`{address}` is no address to probe. Write a host and a port, as in 127.0.0.1:50051 or https://127.0.0.1:50051, or unix:PATH."
         );
         return Ok(Probe::Health { address: address.to_owned(), is_encrypted });
     }
@@ -172,11 +178,10 @@ fn probe(address: Option<&str>, config: &Config, reports: &Reports) -> anyhow::R
         let probed = addresses.iter().find_map(|address| match address {
             ListenAddress::Network(address) if address.port() > 0 => Some(reached(*address).to_string()),
             ListenAddress::Name(name) if !name.ends_with(":0") => Some(name.clone()),
+            ListenAddress::Unix(_) => Some(address.to_string()),
             _ => None,
         });
-        probed.context(
-            "The server takes a free port, or no port at all. Name an address of it: --probe ADDRESS.",
-        )
+        probed.context("The server takes a free port. Name an address of it: --probe ADDRESS.")
     };
     if config.tls.as_ref().is_some_and(|tls| tls.client_ca.is_some()) {
         let metrics = reports.metrics.context(
@@ -239,11 +244,12 @@ fn read_settings(text: &str, flags: &[Flag], setup: &mut Setup) -> anyhow::Resul
     let table: toml::Table = toml::from_str(text).map_err(|error| anyhow!(toml_error(text, &error)))?;
     for (name, value) in table {
         if let toml::Value::Array(values) = &value {
-            for value in values {
-                let Some(text) = value.as_str() else {
-                    bail!("`{name}` is a TOML array of other than strings.")
-                };
-                arguments.push(format!("--{name}={text}").into());
+            let texts: Option<Vec<&str>> = values.iter().map(toml::Value::as_str).collect();
+            let Some(texts) = texts else { bail!("`{name}` is a TOML array of other than strings.") };
+            if name == "allow-origin" {
+                arguments.push(format!("--{name}={}", texts.join(",")).into());
+            } else {
+                arguments.extend(texts.iter().map(|text| format!("--{name}={text}").into()));
             }
             continue;
         }
@@ -276,6 +282,21 @@ fn toml_error(text: &str, error: &toml::de::Error) -> String {
     format!("Line {line} is no TOML at column {column}: {message}.")
 }
 
+/// The sentence about a value of the environment that a flag of its name does not take. `None` if the
+/// flag itself was given, or something else is wrong.
+fn environment_error(error: &clap::Error, mut arguments: impl Iterator<Item = String>) -> Option<String> {
+    let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else { return None };
+    let flag = flag.split([' ', '[']).next().filter(|flag| flag.starts_with("--"))?;
+    let is_flag = |argument: &str| argument.split('=').next() == Some(flag);
+    let is_value = matches!(error.kind(), ErrorKind::ValueValidation | ErrorKind::InvalidValue);
+    if !is_value || arguments.any(|argument| is_flag(&argument)) {
+        return None;
+    }
+    let variable = flags::variable(flag.trim_start_matches('-'));
+    let what = setting_error(error).replace("\n  ", " ");
+    Some(format!("The environment variable {variable} is wrong: {}.", what.trim_end_matches('.')))
+}
+
 /// The message of an error of clap about a setting, without its advice about the command line.
 fn setting_error(error: &clap::Error) -> String {
     let context = |kind| match error.get(kind) {
@@ -290,7 +311,14 @@ fn setting_error(error: &clap::Error) -> String {
     let text = error.to_string();
     let message = text.strip_prefix("error: ").unwrap_or(&text);
     let end = message.find("\n\nUsage:").or_else(|| message.find("\n\nFor more")).unwrap_or(message.len());
-    message[..end].trim_end().to_owned()
+    let message = message[..end].trim_end();
+    match (error.get(ContextKind::InvalidArg), context(ContextKind::InvalidArg)) {
+        (Some(ContextValue::String(flag)), Some(named)) => {
+            let name = named.split([' ', '[']).next().unwrap_or_default();
+            message.replace(&format!("'{flag}'"), &format!("`{name}`"))
+        }
+        _ => message.to_owned(),
+    }
 }
 
 /// All strategies, with this back end where there is a choice. Called once, because the list lives
@@ -370,11 +398,13 @@ mod tests {
         assert_eq!(ask(&[], Some("localhost:7"), tls), health("localhost:7", true));
         assert_eq!(ask(&[], Some("http://[::1]:7"), tls), health("[::1]:7", false));
         assert_eq!(ask(&[], Some("https://a.b:7"), ""), health("a.b:7", true));
+        assert_eq!(ask(&["--listen", "unix:/run/s.sock"], None, ""), health("unix:/run/s.sock", false));
+        assert_eq!(ask(&[], Some("unix:s.sock"), tls), health("unix:s.sock", true));
         let readiness = Probe::Readiness { address: "127.0.0.1:9".to_owned() };
         assert_eq!(ask(&["--metrics-listen", "127.0.0.1:9"], None, own), Ok(readiness));
         assert!(ask(&[], None, own).unwrap_err().contains("With metrics-listen it asks"));
         assert!(ask(&["--listen", "127.0.0.1:0"], None, "").unwrap_err().contains("--probe ADDRESS"));
-        for bad in ["localhost", "http://localhost", "127.0.0.1:port", "127.0.0.1:99999"] {
+        for bad in ["localhost", "http://localhost", "127.0.0.1:port", "127.0.0.1:99999", "unix:"] {
             assert!(ask(&[], Some(bad), "").unwrap_err().contains("is no address to probe"), "{bad}");
         }
     }
@@ -456,10 +486,37 @@ mod tests {
     }
 
     #[test]
+    fn several_origins_are_an_array_or_have_commas() {
+        let origins = |file| config(&[], file).unwrap().allowed_origins;
+        let both = origins("allow-origin = ['https://a.b', 'https://c.d']\n");
+        assert_eq!(both.len(), 2);
+        assert_eq!(both, origins("allow-origin = 'https://a.b,https://c.d'\n"));
+    }
+
+    #[test]
     fn a_back_end_takes_the_place_of_the_best_one() {
         let names = |strategies: &[&dyn Strategy]| strategies.iter().map(|s| s.name()).collect::<Vec<_>>();
         let config = config(&[], "backend = 'portable'\n").unwrap();
         assert_eq!(names(config.strategies), names(STRATEGIES));
+    }
+
+    #[test]
+    fn a_wrong_value_of_the_environment_is_named_by_its_variable() {
+        let error = |text: &str| {
+            let command = command(&flags::flags()).mut_args(|arg| arg.env(None));
+            command.try_get_matches_from(["sudokud", text]).unwrap_err()
+        };
+        // As clap tells it, whichever way the value came.
+        let wrong = error("--max-nodes=x");
+        let told = |given: &str| environment_error(&wrong, [given.to_owned()].into_iter());
+        assert_eq!(
+            told("--max-streams=3").as_deref(),
+            Some(
+                "The environment variable SUDOKUD_MAX_NODES is wrong: invalid value 'x' for `max-nodes`: give a whole number from 1."
+            )
+        );
+        assert_eq!((told("--max-nodes"), told("--max-nodes=x")), (None, None));
+        assert_eq!(environment_error(&error("--nothing"), std::iter::empty()), None);
     }
 
     #[test]
@@ -485,6 +542,7 @@ mod tests {
             ("tls-cert = 'cert.pem'\n", "tls-cert and tls-key go together"),
             ("client-ca = 'ca.pem'\n", "client-ca needs tls-cert and tls-key."),
             ("otlp-sample = 0.5\n", "otlp-sample needs otlp-endpoint."),
+            ("max-nodes = 'x'\n", "invalid value 'x' for `max-nodes`: give a whole number from 1"),
             ("threads = 1\nthreads = 2\n", "Line 2 is no TOML at column 1: duplicate key."),
             ("max-nodes =\n", "Line 1 is no TOML at column 12: "),
         ] {

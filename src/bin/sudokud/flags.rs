@@ -109,7 +109,7 @@ where
 }
 
 /// The environment variable of a flag. It lives as long as the program.
-fn variable(name: &str) -> &'static str {
+pub fn variable(name: &str) -> &'static str {
     format!("SUDOKUD_{}", name.replace('-', "_").to_uppercase()).leak()
 }
 

@@ -24,7 +24,7 @@ use std::process::ExitCode;
 use std::thread;
 
 use anyhow::Context as _;
-use sudoku_stream::service::{Config, Reloader, Server, Stopped};
+use sudoku_stream::service::{ChangedLimits, Config, Reloader, Server, Stopped};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use access_log::AccessLog;
@@ -139,7 +139,7 @@ async fn serve(config: Config, admin: Option<Admin>, access_log: Option<AccessLo
     if let Some(admin) = admin {
         tokio::spawn(admin.serve(server.readiness()));
     }
-    let reloader = server.reloader();
+    let (reloader, readiness) = (server.reloader(), server.readiness());
     let mut hangups = signal(SignalKind::hangup()).context("Signals cannot be caught")?;
     tokio::spawn(async move {
         while hangups.recv().await.is_some() {
@@ -178,7 +178,10 @@ async fn serve(config: Config, admin: Option<Admin>, access_log: Option<AccessLo
             Stopped::Drained => tracing::info!("all calls have ended"),
             Stopped::CutOff => tracing::warn!("the drain time-out has passed; calls were cut off"),
         },
-        () = signals.next() => tracing::warn!("stopped at once; calls were cut off"),
+        () = signals.next() => match readiness.open_calls() {
+            0 => tracing::info!("stopped at once"),
+            _ => tracing::warn!("stopped at once; calls were cut off"),
+        },
     }
     Ok(())
 }
@@ -189,18 +192,24 @@ fn reload(reloader: &Reloader) {
     for problem in &problems {
         tracing::error!("{problem} What was in use stays in use.");
     }
-    if problems.is_empty() {
+    if problems.is_empty() && reloader.has_files() {
         tracing::info!("certificates and tokens were read again");
     }
     match args::limits_again() {
         Ok(limits) => {
-            let later = reloader.set_limits(&limits);
+            let ChangedLimits { now, later } = reloader.set_limits(&limits);
+            if !now.is_empty() {
+                tracing::info!("these limits have changed: {}", now.join(", "));
+            }
             if !later.is_empty() {
                 let names = later.join(", ");
                 tracing::warn!("these limits have changed and need another start: {names}");
             }
         }
-        Err(error) => tracing::error!("{error:#}. The limits stay as they are."),
+        Err(error) => {
+            let sentence = format!("{error:#}");
+            tracing::error!("{}. The limits stay as they are.", sentence.trim_end_matches('.'));
+        }
     }
 }
 

@@ -271,6 +271,7 @@ where
                 limits,
                 self.schema.clone(),
             )),
+            _ if method.is_none() => refusal(request, nothing_here(self.settings.has_page)),
             _ => {
                 // The layers around calls refuse it, so that it is counted and has an id.
                 let refusal = self.calls.call(request);

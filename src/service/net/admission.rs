@@ -44,7 +44,7 @@ use crate::service::net::observe::is_bidirectional;
 use crate::service::net::tokens::{Caller, Tokens};
 use crate::service::net::unpack::{Aside, Encoding, Unpacked};
 use crate::service::wire::status::{
-    MAX_STREAMS, STREAMS_QUOTA, busy, header_invalid, not_posted, over_quota, share_reached, unauthenticated,
+    MAX_STREAMS, busy, header_invalid, not_posted, share_reached, streams_quota_reached, unauthenticated,
 };
 
 /// The multiple of the free places that a connection may hold.
@@ -141,7 +141,7 @@ impl Admission {
         let over = match open.over_capacity(state, limits.calls, several_tokens) {
             Some(OverCapacity::Quota(quota)) => {
                 metrics::refused("quota");
-                return Err(over_quota(STREAMS_QUOTA, "calls open at once", quota));
+                return Err(streams_quota_reached(quota));
             }
             Some(over) if open.end_idle(state, limits.idle_timeout) => {
                 open.over_capacity(state, limits.calls, several_tokens).map(|_| over)
@@ -193,6 +193,10 @@ impl Admission {
     }
 
     /// Whether calls are refused for lack of capacity, or were within the last second.
+    pub(crate) fn open_calls(&self) -> usize {
+        self.open().count
+    }
+
     pub(crate) fn is_crowded(&self) -> bool {
         const RECENTLY: Duration = Duration::from_secs(1);
         let refused = *self.refused.lock().ignore_poison();

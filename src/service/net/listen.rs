@@ -137,6 +137,11 @@ impl ListenAddress {
             }
             Self::Unix(path) => {
                 remove_stale(path);
+                let is_file = |found: fs::Metadata| !found.file_type().is_socket();
+                if fs::symlink_metadata(path).is_ok_and(is_file) {
+                    let what = "a file of that name is there, which is no socket";
+                    return Err(refused(io::Error::new(io::ErrorKind::AlreadyExists, what)));
+                }
                 let listener = std_unix::UnixListener::bind(path).map_err(refused)?;
                 let file = Some(SocketFile(path.clone()));
                 return Ok(vec![unix(listener, self.clone(), file).map_err(refused)?]);

@@ -110,7 +110,7 @@ fn normal(authority: &Authority, scheme: Scheme) -> String {
 /// Which requests of browsers are answered.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BrowserAccess {
-    /// Whether the server listens on a loopback address, so that other names are not its own.
+    /// Whether the server listens on its own machine only, so that other names are not its own.
     pub(crate) is_loopback: bool,
     /// Other origins whose pages may call.
     pub(crate) allowed: Vec<Origin>,
@@ -121,7 +121,7 @@ pub(crate) struct BrowserAccess {
 pub(crate) enum ForeignRequest {
     /// The server was called by a name that is not its own.
     #[error(
-        "This server listens on a loopback address and is not called `{0}`. If it is yours, start the server with --allow-origin and its origin."
+        "This server listens on its own machine only and is not called `{0}`. If it is yours, start the server with --allow-origin and its origin."
     )]
     Host(String),
     /// A page from elsewhere.

@@ -116,9 +116,14 @@ impl Caller {
         self.is_revoked.load(Ordering::Relaxed)
     }
 
-    /// Takes puzzles off the quota. Returns how long to wait until it covers them, and the quota.
-    pub(crate) fn take_puzzles(&self, puzzles: u64) -> Option<(Duration, u32)> {
-        let quota = self.quotas.puzzles_per_second?;
+    /// The puzzles a second, if there is a quota.
+    pub(crate) fn puzzles_per_second(&self) -> Option<u32> {
+        self.quotas.puzzles_per_second
+    }
+
+    /// Takes puzzles off the quota, if there is one. Returns how long to wait until it covers them.
+    pub(crate) fn take_puzzles(&self, puzzles: u64) -> Duration {
+        let Some(quota) = self.puzzles_per_second() else { return Duration::ZERO };
         let rate = f64::from(quota);
         let mut bucket = self.puzzles.lock().ignore_poison();
         let now = Instant::now();
@@ -126,10 +131,10 @@ impl Caller {
         bucket.level = filled.min(rate) - puzzles as f64;
         bucket.at = now;
         let wait = if bucket.level < 0.0 { -bucket.level / rate } else { 0.0 };
-        Some((Duration::try_from_secs_f64(wait).unwrap_or(Duration::MAX), quota))
+        Duration::try_from_secs_f64(wait).unwrap_or(Duration::MAX)
     }
 
-    /// Gives puzzles back to the quota, because they were refused.
+    /// Gives puzzles back to the quota, because nothing was done about them.
     pub(crate) fn give_back_puzzles(&self, puzzles: u64) {
         self.puzzles.lock().ignore_poison().level += puzzles as f64;
     }
@@ -186,7 +191,7 @@ impl Tokens {
         if !scheme.eq_ignore_ascii_case(SCHEME.as_bytes()) {
             return None;
         }
-        let given = digest_of(token);
+        let given = digest_of(token.trim_ascii_start());
         let callers = self.current.read().ignore_poison();
         // All are looked at, whichever it is.
         let found = callers.iter().fold(None, |found, caller| {
@@ -375,11 +380,10 @@ mod tests {
     fn a_quota_of_puzzles_is_a_rate() {
         let quotas = Quotas { streams: None, puzzles_per_second: Some(100) };
         let caller = Caller::new(TokenEntry { name: None, digest: digest_of(b""), quotas }, Arc::default());
-        assert_eq!(caller.take_puzzles(90).unwrap().0, Duration::ZERO);
-        let (wait, quota) = caller.take_puzzles(60).unwrap();
+        assert_eq!(caller.take_puzzles(90), Duration::ZERO);
+        let wait = caller.take_puzzles(60);
         assert!(wait > Duration::from_millis(400) && wait <= Duration::from_millis(500), "{wait:?}");
-        assert_eq!(quota, 100);
         caller.give_back_puzzles(60);
-        assert_eq!(caller.take_puzzles(1).unwrap().0, Duration::ZERO);
+        assert_eq!(caller.take_puzzles(1), Duration::ZERO);
     }
 }

@@ -57,6 +57,7 @@ pub(crate) async fn rate(
         Err(error) => vec![convert::rating_error(&error)],
         Ok(text) => {
             task_for_order(context, Task::default(), text.format().order())?;
+            call.take_puzzles(text.lines(usize::MAX).len() as u64).await?;
             // A rating takes a hundred times as long as a search.
             let size = if text.is_single() { Size::Small } else { Size::Large };
             context.run(&call, size, move |cancel| rate_text(&text, task, cancel)).await?
@@ -139,6 +140,7 @@ pub(crate) async fn steps(
     let task = task_for_order(context, task, position.order())?;
     let step_limit =
         if step_limit == 0 { usize::MAX } else { usize::try_from(step_limit).unwrap_or(usize::MAX) };
+    call.take_puzzles(1).await?;
     let asked = StepsJob { position, techniques, up_to, step_limit, task };
     let told = context.run(&call, Size::Small, move |cancel| asked.steps(cancel)).await?;
     Ok(Response::new(told))
@@ -146,9 +148,10 @@ pub(crate) async fn steps(
 
 /// The response for a board that could not be read.
 fn steps_error(error: &PuzzleError) -> proto::StepsResponse {
+    let error = convert::puzzle_error(error);
     proto::StepsResponse {
-        message: error.to_string(),
-        error: Some(convert::puzzle_error(error)),
+        message: error.message.clone(),
+        error: Some(error),
         ..proto::StepsResponse::default()
     }
 }

@@ -8,15 +8,15 @@ use bytes::Bytes;
 use tokio_stream::{Stream, StreamExt as _};
 use tonic::{Request, Status};
 
-use super::options::{SolveSettings, solve_settings, task_for_order, text_hint};
+use super::options::{SolveSettings, solve_settings, task_for_format, text_hint};
 use super::ordered::{Submitter, answers};
 use super::text::{NotPicked, PickedPuzzle, RequestText, TextField, first_line};
 use crate::answer::{Cancel, Cancelled, Solvers, Tally, Written};
 use crate::grid::Grid;
-use crate::input::{Chunk, Reader};
+use crate::input::{CHUNK_BYTES, Chunk, Reader};
 use crate::pipeline::{Panicked, catch_panic};
 use crate::service::context::{Call, Context};
-use crate::service::datasets::{NamedDataset, blocking, failure};
+use crate::service::datasets::{NamedDataset, beyond, blocking, failure};
 use crate::service::metrics;
 use crate::service::net::call::CallState;
 use crate::service::sched::pools::{CancelOnDrop, Size};
@@ -155,7 +155,7 @@ async fn puzzle_of_text(
     let pick = move |_: &dyn Cancel| Ok(text.pick(index).map(|picked| response(&picked, text.format())));
     context.run(call, Size::of(field.len()), pick).await?.map_err(|not_picked| match not_picked {
         NotPicked::Bad(error) => malformed(&error),
-        NotPicked::Beyond(count) => invalid("index", format!("The text has the puzzles 1 to {count}.")),
+        NotPicked::Beyond(count) => invalid("index", beyond("text", count)),
     })
 }
 
@@ -198,7 +198,7 @@ pub(crate) async fn solve(
         .await
     };
     let (dataset, reader) = call.deadline.limit(work).await??;
-    let task = task_for_order(context, task, reader.format().order())?;
+    let task = task_for_format(context, task, reader.format())?;
     let solvers = Arc::new(context.solvers(reader.format().clone(), task));
     let shared = Arc::clone(context);
     let written = answers(context, call, |submitter| submit_all(shared, dataset, reader, solvers, submitter));
@@ -232,6 +232,8 @@ async fn submit_all(
     solvers: Arc<Solvers>,
     submitter: Submitter<[Written; 1]>,
 ) -> Result<(), Status> {
+    let line_bytes = reader.format().order().cells() + 1;
+    reader.read_in_chunks_of(submitter.batch_puzzles().saturating_mul(line_bytes).min(CHUNK_BYTES));
     while let Some(slot) = submitter.slot().await {
         if context.is_draining() {
             return Err(shutting_down());

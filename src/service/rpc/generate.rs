@@ -73,6 +73,7 @@ async fn submit_all(
 ) -> Result<(), Status> {
     let threads = context.pools.threads();
     let job = asked.generator.recipe().job(asked.count, threads).min(MAX_PUZZLES_PER_RESPONSE);
+    let job = job.min(submitter.batch_puzzles());
     let mut first = 0;
     while first < asked.count {
         let Some(slot) = submitter.slot().await else { break };

@@ -13,7 +13,7 @@ use crate::service::rpc::text::{RequestText, TextField};
 use crate::service::sched::pools::Size;
 use crate::service::wire::convert::{self, internal_error};
 use crate::service::wire::proto;
-use crate::service::wire::status::invalid;
+use crate::service::wire::status::{invalid, with_fields};
 use crate::solver::Limit;
 use crate::techniques::{Candidate, PencilMarkError, Position, TechniqueError, TechniqueSet};
 use crate::text::{Alphabet, Format, Hint, Notation, PuzzleError};
@@ -58,6 +58,7 @@ pub(crate) async fn hint(
         if clues.is_empty() { board.clone() } else { read_clues(context, clues, hint, &board, &format)? };
     let task = Task { node_limit: effective_node_limit(context, node_limit), ..Task::default() };
     let task = task_for_order(context, task, board.order())?;
+    call.take_puzzles(1).await?;
     let asked = HintJob { position, clues, techniques, task };
     let told = context.run(&call, Size::Small, move |cancel| asked.next_step(cancel)).await?;
     Ok(Response::new(told))
@@ -154,10 +155,10 @@ fn read_clues(
     let hint = Hint { alphabet: Some(format.alphabet().clone()), order: Some(order), ..hint };
     let field = TextField::new(CLUES, clues.into());
     let puzzle = match RequestText::open(context, &field, &hint, None)? {
-        Err(error) => return Err(refuse(&error.to_string())),
+        Err(error) => return Err(refuse(&with_fields(&error))),
         Ok(text) => text.single().ok_or_else(|| refuse("There are several puzzles."))?,
     };
-    let puzzle = puzzle.map_err(|error| refuse(&error.to_string()))?;
+    let puzzle = puzzle.map_err(|error| refuse(&with_fields(&error)))?;
     if puzzle.order() != order {
         return Err(refuse(&format!("The puzzle is {}.", puzzle.order())));
     }

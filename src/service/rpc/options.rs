@@ -10,9 +10,9 @@ use crate::grid::Order;
 use crate::service::context::Context;
 use crate::service::wire::convert::{notation_from, option_field};
 use crate::service::wire::proto;
-use crate::service::wire::status::{RequestFields, invalid};
+use crate::service::wire::status::{RequestFields, invalid, with_fields};
 use crate::solver::{DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Question, Strategy};
-use crate::text::{FormatError, Hint, Notation};
+use crate::text::{Format, FormatError, Hint, Notation};
 
 /// The options of a call, read and checked.
 #[derive(Clone)]
@@ -83,6 +83,18 @@ pub(crate) fn task_for_order(context: &Context, task: Task, order: Order) -> Res
     Ok(Task { strategy: Some(strategy?), ..task })
 }
 
+/// [`task_for_order`] for a method whose answers are text.
+///
+/// # Errors
+/// Also `INVALID_ARGUMENT` if rows of the form have no columns for what is beside the puzzles.
+pub(crate) fn task_for_format(context: &Context, task: Task, format: &Format) -> Result<Task, Status> {
+    if format.notation() == Notation::Jsonl && matches!(task.form, OutputForm::Csv | OutputForm::Tsv) {
+        let what = "JSON objects have members, which have no columns in a table. Use OUTPUT_FORM_JSONL.";
+        return Err(invalid("options.output", what));
+    }
+    task_for_order(context, task, format.order())
+}
+
 /// The node limit in force: the one requested, or the default, but at most the server's.
 pub(crate) fn effective_node_limit(context: &Context, asked: u64) -> u64 {
     let asked = if asked == 0 { DEFAULT_NODE_LIMIT } else { asked };
@@ -123,7 +135,7 @@ pub(crate) fn text_hint(options: Option<&proto::TextOptions>) -> Result<Hint, St
 
 /// The status of a call whose text does not fit its options; `text_field` is the field of the text.
 pub(crate) fn unreadable(error: &FormatError, text_field: &str) -> Status {
-    invalid(option_field(error).as_deref().unwrap_or(text_field), error.to_string())
+    invalid(option_field(error).as_deref().unwrap_or(text_field), with_fields(error))
 }
 
 /// The message for a number that is none of an enum's.
@@ -211,6 +223,12 @@ fn parsed<T: FromStr<Err: Display>>(text: &str) -> Result<Option<T>, String> {
     text.parse().map(Some).map_err(|error: T::Err| error.to_string())
 }
 
+/// A sentence for what flags say behind the name of the flag.
+fn sentence(what: &str) -> String {
+    let first = what.chars().take(1).flat_map(char::to_uppercase);
+    first.chain(what.chars().skip(1)).chain(['.']).collect()
+}
+
 /// Reads the fields that describe the format of a text.
 pub(super) fn hint(fields: &mut RequestFields, text: &TextFields<'_>) -> Hint {
     let known_order = match text.order {
@@ -225,7 +243,7 @@ pub(super) fn hint(fields: &mut RequestFields, text: &TextFields<'_>) -> Hint {
         notation: fields.read("notation", notation(text.notation)).flatten(),
         alphabet: fields.read("alphabet", parsed(text.alphabet)).flatten(),
         order: fields.read("order", known_order).flatten(),
-        column: fields.read("column", parsed(text.column)).flatten(),
+        column: fields.read("column", parsed(text.column).map_err(|what| sentence(&what))).flatten(),
         delimiter: fields.read("delimiter", parsed(text.delimiter)).flatten(),
         has_heading: false,
     }

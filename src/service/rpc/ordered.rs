@@ -64,6 +64,13 @@ impl<R: Send + 'static> Submitter<R> {
         &self.call
     }
 
+    /// The most puzzles of a batch, by the quota of the call's token: more would come late, and all
+    /// at once.
+    pub(crate) fn batch_puzzles(&self) -> usize {
+        let quota = self.state.caller().and_then(|caller| caller.puzzles_per_second());
+        quota.map_or(usize::MAX, |quota| quota as usize)
+    }
+
     /// Waits until the quota of the call's token covers some puzzles, or the client has gone.
     pub(crate) async fn pace(&self, puzzles: u64) {
         tokio::select! {

@@ -8,6 +8,7 @@ use tracing::Span;
 
 use crate::answer::{Answer, Block, Cancel, Cancelled, IdleSolvers, Solvers, Task, single_error};
 use crate::grid::Grid;
+use crate::input::ContentKind;
 use crate::service::context::Context;
 use crate::service::rpc::options::unreadable;
 use crate::service::sched::pools::Size;
@@ -124,6 +125,12 @@ impl RequestText {
         first_line: Option<u64>,
     ) -> Result<Result<Self, PuzzleError>, Status> {
         let TextField { name, bytes } = field;
+        if hint.notation.is_none()
+            && first_line.is_none_or(|line| line == 1)
+            && let Some((what, advice)) = ContentKind::of_text(bytes).not_plain()
+        {
+            return Err(field.invalid(format!("The text {what}. The service reads plain text: {advice}.")));
+        }
         let lines = count_lines(bytes);
         context.check_lines(lines)?;
         Span::current().record("lines", lines);

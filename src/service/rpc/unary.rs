@@ -22,6 +22,9 @@ use crate::text::{Problem, PuzzleError};
 /// The most errors that Validate returns.
 const MAX_ERRORS: usize = 1000;
 
+/// The most flaws that Check returns, in all grids together: a grid has up to 1,800.
+const MAX_FLAWS: usize = 1000;
+
 /// Answers the puzzles of a text.
 pub(crate) async fn solve(
     context: &Arc<Context>,
@@ -185,30 +188,33 @@ pub(crate) async fn check(
     let hint = text_hint(options.as_ref())?;
     let grids = match RequestText::open(context, &TextField::of(text, puzzle)?, &hint, None)? {
         Err(error) => vec![unreadable_grid(error)],
-        Ok(text) => context.run(&call, text.size(), move |_| Ok(check_text(&text))).await?,
+        Ok(text) => context.run(&call, text.size(), move |cancel| check_text(&text, cancel)).await?,
     };
     Ok(Response::new(proto::CheckResponse { grids }))
 }
 
-fn check_text(text: &RequestText) -> Vec<proto::CheckedGrid> {
+fn check_text(text: &RequestText, cancel: &dyn Cancel) -> Result<Vec<proto::CheckedGrid>, Cancelled> {
     let is_single = text.is_single();
     let mut grids = Vec::new();
-    check_block(text.format(), text.block(), |check| {
-        grids.push(if is_single {
+    let mut flaws_left = MAX_FLAWS;
+    check_block(text.format(), text.block(), cancel.flag(), |check| {
+        let grid = if is_single {
             let error = check.error.as_ref().map(|error| text.single_error(error));
-            convert::checked_grid(&Check { line: None, error, ..check.clone() })
+            convert::checked_grid(&Check { line: None, error, ..check.clone() }, flaws_left)
         } else {
-            convert::checked_grid(check)
-        });
-    });
+            convert::checked_grid(check, flaws_left)
+        };
+        flaws_left -= grid.flaws.len();
+        grids.push(grid);
+    })?;
     if grids.is_empty() {
         grids.push(unreadable_grid(EMPTY));
     }
-    grids
+    Ok(grids)
 }
 
 fn unreadable_grid(error: PuzzleError) -> proto::CheckedGrid {
-    convert::checked_grid(&Check { line: None, blanks: 0, flaws: Vec::new(), error: Some(error) })
+    convert::checked_grid(&Check { line: None, blanks: 0, flaws: Vec::new(), error: Some(error) }, 0)
 }
 
 /// Counts the solutions of one puzzle.

@@ -6,6 +6,7 @@ use crate::answer::{
 };
 use crate::grid::{Cell, Digit, Grid, House, HouseKind, Order};
 use crate::service::wire::proto;
+use crate::service::wire::status::with_fields;
 use crate::solver::{Contradiction, Metrics, Question, Step};
 use crate::techniques::{Candidate, Implication, Position, Score, Step as HandStep, Why};
 use crate::text::{Format, FormatError, Hint, Notation, Problem, PuzzleError};
@@ -136,7 +137,7 @@ fn error_code(code: &str) -> proto::ErrorCode {
 pub(crate) fn puzzle_error(error: &PuzzleError) -> proto::PuzzleError {
     proto::PuzzleError {
         code: error_code(error.code()).into(),
-        message: error.to_string(),
+        message: with_fields(error),
         line: error.line.unwrap_or(0),
     }
 }
@@ -245,14 +246,16 @@ pub(crate) fn tally_from(wire: &proto::Tally) -> Tally {
     tally
 }
 
-pub(crate) fn checked_grid(check: &Check) -> proto::CheckedGrid {
+/// The result for a grid, with its first `most_flaws` flaws.
+pub(crate) fn checked_grid(check: &Check, most_flaws: usize) -> proto::CheckedGrid {
     proto::CheckedGrid {
         solved: check.is_solved(),
-        message: check.to_string(),
+        message: with_fields(check),
         line: check.line.unwrap_or(0),
         blanks: small(check.blanks),
-        flaws: check.flaws.iter().map(flaw).collect(),
+        flaws: check.flaws.iter().take(most_flaws).map(flaw).collect(),
         error: check.error.as_ref().map(puzzle_error),
+        flaw_count: small(check.flaws.len()),
     }
 }
 
@@ -276,8 +279,9 @@ fn cell(cell: Cell) -> proto::Cell {
 
 /// The hint that a board could not be read, or that there is no answer for another reason.
 pub(crate) fn hint_error(error: &PuzzleError) -> proto::HintResponse {
-    let result = proto::hint_response::Result::Error(puzzle_error(error));
-    proto::HintResponse { result: Some(result), message: error.to_string() }
+    let error = puzzle_error(error);
+    let message = error.message.clone();
+    proto::HintResponse { result: Some(proto::hint_response::Result::Error(error)), message }
 }
 
 /// The hint for a step by hand in a position.
@@ -409,12 +413,9 @@ pub(crate) fn rating(row: &RatedRow<'_>) -> proto::Rating {
 
 /// The rating of a puzzle that has none.
 pub(crate) fn rating_error(error: &PuzzleError) -> proto::Rating {
-    proto::Rating {
-        line: error.line.unwrap_or(0),
-        error: Some(puzzle_error(error)),
-        message: error.to_string(),
-        ..proto::Rating::default()
-    }
+    let line = error.line.unwrap_or(0);
+    let error = puzzle_error(error);
+    proto::Rating { line, message: error.message.clone(), error: Some(error), ..proto::Rating::default() }
 }
 
 /// A step of a search.

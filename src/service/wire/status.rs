@@ -8,6 +8,7 @@
 //! Other details depend on the error: the bad field, the limit, the data set, the retry delay.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::time::Duration;
 
 use tonic::codegen::http::HeaderMap;
@@ -30,6 +31,9 @@ const STREAM_IDLE: &str = "stream-idle-timeout";
 
 /// The name of a quota of open calls.
 pub(crate) const STREAMS_QUOTA: &str = "streams";
+
+/// The name of a quota of puzzles.
+const PUZZLES_QUOTA: &str = "puzzles-per-second";
 
 /// The limits that may let a call in later, by which our client knows that it may try again.
 pub(crate) const PASSING_LIMITS: [&str; 3] = [MAX_STREAMS, STREAM_IDLE, STREAMS_QUOTA];
@@ -96,13 +100,34 @@ pub(crate) fn share_reached(whose: &str, share: usize, limit: usize) -> Status {
     status(Code::ResourceExhausted, message, details)
 }
 
-/// The status of a call beyond a quota of its token.
-pub(crate) fn over_quota(name: &str, what: &str, quota: usize) -> Status {
-    let message = format!("This token's quota of {quota} {what} is reached.");
+/// The status of a call beyond the quota of open calls of its token.
+pub(crate) fn streams_quota_reached(quota: usize) -> Status {
+    let message = format!("This token's quota of {quota} calls open at once is reached.");
+    over_quota(STREAMS_QUOTA, quota, message, Some(RETRY_DELAY))
+}
+
+/// The status of a call beyond the quota of puzzles of its token, which covers it after `delay`.
+pub(crate) fn puzzles_quota_reached(quota: u32, delay: Duration) -> Status {
+    let message = format!("This token's quota of {quota} puzzles a second is reached.");
+    over_quota(PUZZLES_QUOTA, quota as usize, message, Some(delay))
+}
+
+/// The status of a call of more puzzles than the quota of its token ever covers, `most`, so that
+/// retrying is useless.
+pub(crate) fn beyond_puzzles_quota(quota: u32, puzzles: u64, most: u64) -> Status {
+    let message = format!(
+        "A call of {puzzles} puzzles is too large for this token's quota of {quota} puzzles a second: send at most {most} at once."
+    );
+    over_quota(PUZZLES_QUOTA, quota as usize, message, None)
+}
+
+fn over_quota(name: &str, quota: usize, message: String, delay: Option<Duration>) -> Status {
     let metadata = [("limit", name), ("value", &*quota.to_string())];
     let mut details = error_info("QUOTA_REACHED", &metadata);
     details.add_quota_failure_violation(name, message.clone());
-    details.set_retry_info(Some(RETRY_DELAY));
+    if delay.is_some() {
+        details.set_retry_info(delay);
+    }
     status(Code::ResourceExhausted, message, details)
 }
 
@@ -253,6 +278,23 @@ pub(crate) fn sanitize(message: &str) -> String {
     sanitized
 }
 
+/// What the library says to set by flags of the programs, and how a request sets it.
+const SETTINGS: [(&str, &str); 4] = [
+    ("say --notation lines", "set options.notation to NOTATION_LINES"),
+    ("--notation lines or --notation grid", "options.notation"),
+    ("--alphabet hex or --alphabet letters", "options.alphabet"),
+    ("--notation, --size or --column", "options.notation, options.order or options.column"),
+];
+
+/// A sentence of the library for a caller, who sets fields of a request and no flags.
+pub(crate) fn with_fields(error: &impl Display) -> String {
+    let sentence = error.to_string();
+    match SETTINGS.iter().find(|(flags, _)| sentence.contains(flags)) {
+        Some((flags, fields)) => sentence.replace(flags, fields),
+        None => sentence,
+    }
+}
+
 /// The status of a call whose deadline has passed.
 pub(crate) fn deadline_passed() -> Status {
     let message = "The deadline has passed; work on this call has stopped.";
@@ -286,7 +328,7 @@ pub(crate) fn dataset_not_servable(reason: &str, name: &str, message: &str) -> S
 /// `field` is the field of the text.
 pub(crate) fn puzzle_malformed(field: &str, error: &PuzzleError) -> Status {
     const REASON: &str = "PUZZLE_MALFORMED";
-    let message = error.to_string();
+    let message = with_fields(error);
     let mut details = error_info(REASON, &[("field", field), ("code", error.code())]);
     details.add_precondition_failure_violation(REASON, field, message.clone());
     status(Code::FailedPrecondition, message, details)
@@ -366,9 +408,12 @@ fn explain(made: &Status, headers: &HeaderMap, path: &str, message_bytes: usize)
 
 fn unknown_method(path: &str) -> Status {
     const OURS: &str = <SudokuServiceServer<()> as NamedService>::NAME;
+    const REFLECTION: [&str; 2] =
+        ["grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"];
     const HEALTH: &str = <HealthServer<()> as NamedService>::NAME;
     let (service, method) = path.trim_start_matches('/').split_once('/').unwrap_or((path, ""));
-    let message = if service == OURS || service == HEALTH {
+    let is_reflection = REFLECTION.contains(&service);
+    let message = if service == OURS || service == HEALTH || is_reflection {
         format!("The service {service} has no method `{}`.", short(method))
     } else {
         format!(
@@ -410,6 +455,14 @@ pub(crate) fn is_own_fault(status: &Status) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_quota_names_the_time_until_it_covers_a_call_if_it_ever_does() {
+        let delay = |status: &Status| status.get_details_retry_info().and_then(|info| info.retry_delay);
+        let reached = puzzles_quota_reached(10, Duration::from_millis(2500));
+        assert_eq!(delay(&reached), Some(Duration::from_millis(2500)));
+        assert!(beyond_puzzles_quota(10, 21, 20).get_details_retry_info().is_none());
+    }
 
     #[test]
     fn what_a_client_sent_is_quoted_within_bounds() {

@@ -7,7 +7,7 @@ use tracing::Span;
 
 use crate::answer::Solvers;
 use crate::service::context::Context;
-use crate::service::rpc::options::{SolveSettings, solve_settings, task_for_order};
+use crate::service::rpc::options::{SolveSettings, solve_settings, task_for_format};
 use crate::service::wire::proto;
 use crate::text::Format;
 
@@ -88,7 +88,7 @@ impl StreamSession {
 
     /// The solvers for puzzles in a format.
     pub(crate) fn solvers_for(&self, format: Format) -> Result<Arc<Solvers>, Status> {
-        let task = task_for_order(&self.context, self.settings.task, format.order())?;
+        let task = task_for_format(&self.context, self.settings.task, &format)?;
         Ok(Arc::new(self.context.solvers(format, task)))
     }
 

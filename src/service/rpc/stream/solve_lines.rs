@@ -19,7 +19,7 @@ use crate::service::wire::codec::{LEAD, freeze_send_buffer, send_buffer, size_cl
 use crate::service::wire::convert;
 use crate::service::wire::line_count::count_lines;
 use crate::service::wire::proto;
-use crate::text::sniff;
+use crate::text::{FormatError, Notation, sniff, sniff_part};
 
 /// The state of a `SolveLines` stream.
 pub(crate) struct SolveLines {
@@ -210,8 +210,13 @@ impl BidiMethod for SolveLines {
             }
             return Ok(Some(LinesJob::new(Some(Arc::clone(solvers)), text, first_line, next_line)));
         }
-        let preamble =
-            sniff(&text, &session.settings.hint, at_start).map_err(|error| unreadable(&error, "lines"))?;
+        let hint = &session.settings.hint;
+        let sniffed = sniff(&text, hint, at_start).or_else(|error| match error {
+            // Who says everything has seen more of the input than these lines, which may all be bad.
+            FormatError::NoColumn { .. } if hint.notation == Some(Notation::Jsonl) => sniff_part(&text, hint),
+            _ => Err(error),
+        });
+        let preamble = sniffed.map_err(|error| unreadable(&error, "lines"))?;
         let Some(preamble) = preamble else {
             return Ok(Some(LinesJob::new(None, text, first_line, next_line)));
         };
