@@ -53,11 +53,12 @@ export function write(name, content) {
 const servers = new Set();
 
 /**
- * Starts a server on a free port.
+ * Starts a server, on a free port unless the options have one.
  * @param {string[]} options
  */
 export async function startServer(...options) {
-  const child = spawn(sudokud, ["--listen", "127.0.0.1:0", ...options], {
+  const listen = options.includes("--listen") ? [] : ["--listen", "127.0.0.1:0"];
+  const child = spawn(sudokud, [...listen, ...options], {
     stdio: ["ignore", "ignore", "pipe"],
   });
   servers.add(child);
@@ -80,6 +81,8 @@ export async function startServer(...options) {
     /** Lets calls wait until the server goes on. */
     pause: () => child.kill("SIGSTOP"),
     goOn: () => child.kill("SIGCONT"),
+    /** Ends the server in the middle of its answers. */
+    kill: () => child.kill("SIGKILL"),
   };
 }
 

@@ -17,6 +17,10 @@ const NO_SOLUTION = "98.7..6..7..5.89....4......8..63.5....6....32....1....3....
 const PAIRS = "................12..3..4..............5.6.7...1.82........9..28..4......3.7..5...";
 const SEVERAL = "12..............";
 
+/** What is said of a server that is gone. */
+const NO_ANSWER =
+  /^The server at 127\.0\.0\.1:\d+ does not answer\. Check that sudokud runs, then try again\.$/;
+
 /**
  * The factor by which times may miss their bars, because a machine may be busy with other work.
  * `just page` asks for the bars themselves.
@@ -1104,6 +1108,11 @@ describe("8. policy, token, weight", () => {
       await page.fill("#token", "wrong");
       await page.keyboard.press("Enter");
       await visit.text("#token-text", "The server refused this token. Enter another one.");
+      // One that no header can carry.
+      await page.fill("#token", "„wrong“");
+      await page.keyboard.press("Enter");
+      await page.waitForSelector("#token-dialog[open]");
+      await visit.text("#token-text", "The server refused this token. Enter another one.");
       await page.fill("#token", token);
       await page.keyboard.press("Enter");
       await visit.status("The puzzle of the link is loaded.");
@@ -1124,7 +1133,7 @@ describe("8. policy, token, weight", () => {
       await second.open(path.join(scratch, "guarded.txt"));
       await second.page.waitForSelector("#token-dialog[open]");
       await second.page.click("#token-cancel");
-      await second.status(/token/);
+      await second.status("The server wants a token. Try again to enter one.");
       await second.open(path.join(scratch, "guarded.txt"));
       await second.page.waitForSelector("#token-dialog[open]");
       await second.page.fill("#token", token);
@@ -1143,9 +1152,64 @@ describe("8. policy, token, weight", () => {
     await visit.load(EASY);
     await short.stop();
     await visit.page.click("#solve");
-    await visit.status(
-      /^The server at 127\.0\.0\.1:\d+ does not answer\. Check that sudokud runs, then try again\.$/,
+    await visit.status(NO_ANSWER);
+    await visit.end();
+  });
+
+  test("an answer that breaks off is the server's", { timeout: 60_000 }, async () => {
+    const short = await startServer();
+    const visit = await Visit.to(short.url, DESKTOP);
+    const { page } = visit;
+    visit.expected.push(/ERR_/);
+    await visit.load(HARD);
+    await page.click("#tab-watch");
+    await page.fill("#step-limit", "1000000");
+    await page.selectOption("#strategy", "backtracking");
+    await page.fill("#speed", "9");
+    await page.click("#watch");
+    await page.waitForFunction(
+      () => Number(document.getElementById("count-steps").textContent.replaceAll(",", "")) > 1_000,
     );
+    short.kill();
+    await visit.status(NO_ANSWER);
+    assert.equal(await visit.cells(), HARD);
+    await visit.end();
+  });
+
+  test("buttons work again once the server is back", { timeout: 60_000 }, async () => {
+    const short = await startServer();
+    const visit = await Visit.to(short.url, DESKTOP);
+    const { page } = visit;
+    visit.expected.push(/ERR_CONNECTION_REFUSED/, /Failed to fetch/);
+    await visit.load(EASY);
+    await page.waitForLoadState("networkidle");
+    await short.stop();
+    const sentence = "A part of the page cannot be loaded. Check that sudokud runs, then try again.";
+    for (const id of ["create", "share", "hint", "rate", "tab-watch"]) {
+      await page.click(`#${id}`);
+      await visit.status(sentence);
+      await page.evaluate(() => (document.getElementById("status").textContent = ""));
+    }
+    await page.click("#view-bulk");
+    await visit.text("#bulk-failure", sentence);
+    const again = await startServer("--listen", new URL(short.url).host);
+    const choosing = page.waitForEvent("filechooser");
+    await page.click("#bulk-open");
+    await choosing;
+    await page.click("#view-puzzle");
+    await page.click("#tab-watch");
+    await page.waitForSelector("#watch:enabled");
+    await page.click("#tab-rate");
+    await page.click("#rate");
+    await visit.text("#rating", /Rating/);
+    await page.click("#hint");
+    await page.waitForSelector("#hint-box:not([hidden])");
+    for (const name of ["create", "share"]) {
+      await page.click(`#${name}`);
+      await page.waitForSelector(`#${name}-dialog[open]`);
+      await page.keyboard.press("Escape");
+    }
+    await again.stop();
     await visit.end();
   });
 

@@ -31,15 +31,13 @@ function startTheme() {
 
 /** @param {"puzzle" | "bulk"} name */
 function showView(name) {
+  byId("bulk-failure", HTMLElement).textContent = "";
   for (const view of ["puzzle", "bulk"]) {
     byId(`${view}-view`, HTMLElement).hidden = view !== name;
     if (view === name) button(`view-${view}`).setAttribute("aria-current", "page");
     else button(`view-${view}`).removeAttribute("aria-current");
   }
 }
-
-/** @type {Promise<void> | undefined} */
-let watchPart;
 
 /** Tabs by the keys that screen readers announce for them. */
 function startTabs() {
@@ -51,7 +49,7 @@ function startTabs() {
       tab.tabIndex = isChosen ? 0 : -1;
       byId(tab.getAttribute("aria-controls") ?? "", HTMLElement).hidden = !isChosen;
     }
-    if (chosen.id === "tab-watch") watchPart ??= import("./watch.js").then((part) => part.start());
+    if (chosen.id === "tab-watch") use(watch(), () => {});
   };
   tabs.forEach((tab, index) => {
     tab.addEventListener("click", () => choose(tab));
@@ -107,37 +105,75 @@ async function use(part, work) {
     work(await part);
   } catch (error) {
     console.error(error);
-    page.fail("A part of the page cannot be loaded. Check that sudokud runs, then reload the page.");
+    fail("A part of the page cannot be loaded. Check that sudokud runs, then try again.");
   }
+}
+
+/** Whether lists are solved in bulk, and the board is not seen. */
+const isBulk = () => !byId("bulk-view", HTMLElement).hidden;
+
+/**
+ * Says what went wrong, in the view that is seen.
+ * @param {string} text
+ */
+function fail(text) {
+  if (isBulk()) byId("bulk-failure", HTMLElement).textContent = text;
+  else page.fail(text);
+}
+
+/**
+ * Loads a module, unless the server is away: browsers remember modules that could not be fetched,
+ * and would never ask for them again.
+ * @template T
+ * @param {() => Promise<T>} load
+ */
+async function whenServed(load) {
+  await fetch("./", { method: "HEAD", cache: "no-store" });
+  return load();
+}
+
+/**
+ * A part that is loaded and started when it is first used, and again if the server was away. Its
+ * `waits` ends when it has started.
+ * @template {{start: () => void}} T
+ * @param {() => Promise<T>} load
+ */
+function lazy(load) {
+  const waiting = new AbortController();
+  /** @type {Promise<T> | undefined} */
+  let loaded;
+  const get = () => {
+    loaded ??= whenServed(load).then((part) => {
+      part.start();
+      waiting.abort();
+      return part;
+    });
+    loaded.catch(() => (loaded = undefined));
+    return loaded;
+  };
+  return Object.assign(get, { waits: waiting.signal });
 }
 
 /**
  * Loads the part of a button when it is first pressed; the part then handles the button itself.
  * @param {string[]} ids
- * @param {() => Promise<{start: () => void}>} load
+ * @param {ReturnType<typeof lazy<{start: () => void}>>} part
  */
-function startLater(ids, load) {
-  const first = new AbortController();
+function startLater(ids, part) {
   for (const id of ids) {
-    const pressed = button(id);
-    pressed.addEventListener(
-      "click",
-      () => {
-        first.abort();
-        use(load(), (part) => {
-          part.start();
-          pressed.click();
-        });
-      },
-      { signal: first.signal },
-    );
+    const listen = () => button(id).addEventListener("click", press, { once: true, signal: part.waits });
+    const press = () => {
+      const loading = part();
+      loading.catch(listen);
+      use(loading, () => button(id).click());
+    };
+    listen();
   }
 }
 
 /** Files that are dropped on the page or pasted into it, and texts that are pasted. */
 function startDrop() {
   const hint = byId("drop-hint", HTMLElement);
-  const isBulk = () => !byId("bulk-view", HTMLElement).hidden;
   const holdsFiles = (/** @type {DragEvent} */ event) => event.dataTransfer?.types.includes("Files") ?? false;
   document.addEventListener("dragover", (event) => {
     if (!holdsFiles(event)) return;
@@ -170,13 +206,9 @@ function startDrop() {
   };
 }
 
-/** @type {Promise<typeof import("./open.js")> | undefined} */
-let openPart;
-const open = () => (openPart ??= import("./open.js").then((part) => (part.start(), part)));
-
-/** @type {Promise<typeof import("./bulk.js")> | undefined} */
-let bulkPart;
-const bulk = () => (bulkPart ??= import("./bulk.js").then((part) => (part.start(), part)));
+const open = lazy(() => import("./open.js"));
+const bulk = lazy(() => import("./bulk.js"));
+const watch = lazy(() => import("./watch.js"));
 
 startTheme();
 startTabs();
@@ -195,10 +227,11 @@ byId("file", HTMLInputElement).addEventListener("change", (event) => {
   field.value = "";
   if (file) use(open(), (part) => part.openFile(file));
 });
-startLater(["create"], () => import("./create.js"));
-startLater(["share"], () => import("./share.js"));
-startLater(["hint"], () => import("./hint.js"));
-startLater(["rate", "list-steps"], () => import("./study.js"));
+startLater(["create"], lazy(() => import("./create.js")));
+startLater(["share"], lazy(() => import("./share.js")));
+startLater(["bulk-open"], bulk);
+startLater(["hint"], lazy(() => import("./hint.js")));
+startLater(["rate", "list-steps"], lazy(() => import("./study.js")));
 startDrop();
 
 page.onDraw(() => {
@@ -211,7 +244,7 @@ page.say("Open a puzzle file, make a new puzzle, or enter one on the board.");
 
 /** Loads the puzzle of the address, if it has one. */
 function openLink() {
-  if (location.hash.length > 1) use(import("./share.js"), (part) => part.openLink(location.hash));
+  if (location.hash.length > 1) use(whenServed(() => import("./share.js")), (part) => part.openLink(location.hash));
 }
 addEventListener("hashchange", openLink);
 openLink();

@@ -56,13 +56,14 @@ export function take(file) {
     answered: 0,
     errors: 0,
   };
+  byId("bulk-failure", HTMLElement).textContent = "";
   byId("bulk-run", HTMLElement).hidden = false;
   byId("bulk-name", HTMLElement).textContent = file.name;
   byId("bulk-size", HTMLElement).textContent = plural(file.size, "byte");
   errorList.replaceChildren();
   progress.value = 0;
   say("");
-  worker ??= startWorker("bulk_worker.js", receive);
+  worker ??= startWorker("bulk_worker.js", receive, () => (worker = null));
   const task = {
     question: Number(controls.question.value),
     output: Number(controls.output.value),

@@ -215,7 +215,7 @@ export async function listDatasets() {
 
 /** Starts the worker before a file comes, because its modules take a moment to load. */
 export function prepare() {
-  worker ??= startWorker("reader.js", receive);
+  worker ??= startWorker("reader.js", receive, () => (worker = null));
 }
 
 /** Wires the controls. */

@@ -182,7 +182,9 @@ async function answer({ id, type, file, number }) {
       controller.signal.throwIfAborted();
       opened = read;
       self.postMessage({ type: "answer", id, answer: { puzzles: read.puzzles, first } });
-    } else if (opened) {
+    } else {
+      // A worker that failed was replaced by one that has no file.
+      if (!opened) throw new CallError("failed_precondition", "The file has to be opened again.");
       getting.abort();
       getting = new AbortController();
       self.postMessage({ type: "answer", id, answer: await puzzleOf(opened, number, getting.signal) });
