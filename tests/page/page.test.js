@@ -131,6 +131,38 @@ describe("1. board", () => {
     await visit.inspect("pencil-marks");
   });
 
+  visit(
+    "mouse and keyboard go together",
+    async (visit, page) => {
+      await visit.load(EASY);
+      await visit.cell(1, 3).click();
+      await page.click("#pencil");
+      await page.keyboard.press("4");
+      assert.equal(await visit.label(1, 3), "Row 1, column 3, blank, marks 4");
+      await page.keyboard.press("Space");
+      await page.keyboard.press("4");
+      assert.equal(await visit.label(1, 3), "Row 1, column 3, entry 4");
+      await page.locator("label", { hasText: "Mark mistakes" }).click();
+      await page.keyboard.press("Backspace");
+      assert.equal(await visit.label(1, 3), "Row 1, column 3, blank");
+      await page.click("#undo");
+      await page.keyboard.press("2");
+      assert.equal(await visit.label(1, 3), "Row 1, column 3, entry 2");
+      // With the keyboard a control keeps the focus, and Ctrl+Z works there too.
+      await page.focus("#mistakes");
+      await page.keyboard.press("Space");
+      assert.equal(await page.evaluate(() => document.activeElement.id), "mistakes");
+      await page.keyboard.press("Control+z");
+      assert.equal(await visit.label(1, 3), "Row 1, column 3, entry 4");
+      // The keys of the board are not for a view in which it is not seen.
+      await page.click("#view-bulk");
+      await page.keyboard.press("Control+z");
+      await page.click("#view-puzzle");
+      assert.equal(await visit.label(1, 3), "Row 1, column 3, entry 4");
+    },
+    { variants: [DESKTOP] },
+  );
+
   visit("a switch marks cells that break a rule at once", async (visit, page) => {
     await visit.load(EASY);
     await visit.cell(1, 3).click();

@@ -109,15 +109,12 @@ async function use(part, work) {
   }
 }
 
-/** Whether lists are solved in bulk, and the board is not seen. */
-const isBulk = () => !byId("bulk-view", HTMLElement).hidden;
-
 /**
  * Says what went wrong, in the view that is seen.
  * @param {string} text
  */
 function fail(text) {
-  if (isBulk()) byId("bulk-failure", HTMLElement).textContent = text;
+  if (page.isHidden()) byId("bulk-failure", HTMLElement).textContent = text;
   else page.fail(text);
 }
 
@@ -178,7 +175,7 @@ function startDrop() {
   document.addEventListener("dragover", (event) => {
     if (!holdsFiles(event)) return;
     event.preventDefault();
-    if (isBulk()) byId("bulk-drop", HTMLElement).classList.add("over");
+    if (page.isHidden()) byId("bulk-drop", HTMLElement).classList.add("over");
     else hint.hidden = false;
   });
   const leave = () => {
@@ -201,7 +198,7 @@ function startDrop() {
     else if (text) take(new File([text], "Pasted text", { type: "text/plain" }));
   });
   const take = (/** @type {File} */ file) => {
-    if (isBulk()) use(bulk(), (part) => part.take(file));
+    if (page.isHidden()) use(bulk(), (part) => part.take(file));
     else use(open(), (part) => part.openFile(file));
   };
 }

@@ -68,6 +68,11 @@ back.addEventListener("click", () => {
   board.focus();
 });
 
+/** Whether another view is seen instead of the board. */
+export function isHidden() {
+  return view.hidden;
+}
+
 /** The position on the board. */
 export function position() {
   return history.now;

@@ -176,8 +176,12 @@ export function start() {
     const key = event.target instanceof Element ? event.target.closest("button") : null;
     if (key) page.enterValue(Number(key.dataset.value));
   });
-  // A mouse on the pad leaves the focus on the board, so that the keys go on working.
-  byId("pad", HTMLElement).addEventListener("pointerdown", (event) => event.preventDefault());
+  // After a click with the mouse the keys go to the board, where the next value is expected.
+  for (const card of document.querySelectorAll(".pad-card, .answers-card")) {
+    card.addEventListener("click", (event) => {
+      if (event instanceof PointerEvent && event.pointerType === "mouse") page.board.focus();
+    });
+  }
 
   controls.undo.addEventListener("click", page.undo);
   controls.redo.addEventListener("click", page.redo);
@@ -208,9 +212,10 @@ export function start() {
   });
   controls.check.addEventListener("click", () => run(controls.check, check, page));
   document.addEventListener("keydown", (event) => {
-    const isText =
-      event.target instanceof HTMLElement && event.target.closest("input, textarea, select, dialog");
-    if (isText || !(event.ctrlKey || event.metaKey) || event.altKey) return;
+    const hasOwnKeys =
+      event.target instanceof HTMLElement &&
+      event.target.closest("input:not([type=checkbox], [type=range]), textarea, select, dialog");
+    if (hasOwnKeys || page.isHidden() || !(event.ctrlKey || event.metaKey) || event.altKey) return;
     const key = event.key.toLowerCase();
     if (key === "z" && !event.shiftKey) page.undo();
     else if (key === "y" || key === "z") page.redo();
