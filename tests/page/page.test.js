@@ -144,7 +144,7 @@ describe("1. board", () => {
       assert.equal(await visit.label(1, 3), "Row 1, column 3, entry 4");
       await page.locator("label", { hasText: "Mark mistakes" }).click();
       await page.keyboard.press("Backspace");
-      assert.equal(await visit.label(1, 3), "Row 1, column 3, blank");
+      assert.equal(await visit.label(1, 3), "Row 1, column 3, blank, marks 4");
       await page.click("#undo");
       await page.keyboard.press("2");
       assert.equal(await visit.label(1, 3), "Row 1, column 3, entry 2");
@@ -333,6 +333,64 @@ describe("1. board", () => {
       assert.equal(await page.locator("#theme").getAttribute("aria-pressed"), "true");
     },
     { variants: [DESKTOP] },
+  );
+});
+
+describe("windows of all kinds", () => {
+  const name = `${"a_long_name_".repeat(8)}.txt`;
+  for (const [width, height] of [
+    [320, 640],
+    [640, 400],
+    [844, 390],
+    [900, 700],
+  ]) {
+    visit(
+      `a window of ${width} by ${height} has room for all`,
+      async (visit, page) => {
+        const frame = page.locator("#frame");
+        await visit.open(write(name, `${EASY}\n${HARD}\n`));
+        await visit.text("#title", /puzzle 0$/);
+        await visit.inspect(`low-${height}`);
+        const side = await page.locator("#pad").boundingBox();
+        const board = await frame.boundingBox();
+        assert.ok(board.height <= height, `the board is ${board.height} high`);
+        if (width > 500) {
+          assert.ok(board.y + board.height <= height || height > 400, "the board is seen at once");
+          assert.ok(board.x + board.width <= side.x, "the pad is beside the board");
+          await page.locator("#pad").scrollIntoViewIfNeeded();
+          assert.ok((await frame.boundingBox()).y >= 0, "board and pad are seen together");
+        }
+        await page.click("#create");
+        await visit.inspect(`low-${height}-create`);
+        await page.click("#create-cancel");
+        await page.click("#undo");
+        await visit.inspect(`low-${height}-empty`);
+      },
+      { variants: [{ width, height, colors: "light" }] },
+    );
+  }
+
+  visit(
+    "with forced colours, what is chosen is seen",
+    async (visit, page) => {
+      const style = (selector, name) =>
+        page.$eval(selector, (element, name) => getComputedStyle(element)[name], name);
+      await visit.load(EASY);
+      await visit.cell(1, 3).click();
+      await page.keyboard.press("ArrowDown");
+      assert.equal(await style("[role=gridcell].selected", "outlineStyle"), "solid");
+      assert.equal(await style(".switch input", "borderTopStyle"), "solid");
+      const off = await style("#mistakes", "backgroundColor");
+      await page.check("#mistakes");
+      assert.notEqual(await style("#mistakes", "backgroundColor"), off);
+      const line = (id) => style(`#tab-${id}`, "borderBottomColor");
+      assert.notEqual(await line("rate"), await line("steps"));
+      await page.click("#hint");
+      await page.waitForSelector("#hint-box:not([hidden])");
+      assert.equal(await style("[role=gridcell].look", "outlineStyle"), "dashed");
+      await visit.shot("forced-colors");
+    },
+    { variants: [VARIANTS[1]], forcedColors: "active" },
   );
 });
 
@@ -959,6 +1017,10 @@ describe("6. new puzzles and sharing", () => {
     "on paper there is only the board",
     async (visit, page) => {
       await visit.load(EASY);
+      // Chosen by hand, dark colours are not those of the system.
+      await page.click("#theme");
+      await page.click("#theme");
+      await page.check("#automatic");
       await page.emulateMedia({ media: "print" });
       assert.ok(await page.locator("#board").isVisible());
       for (const id of ["open", "solve", "pad", "status", "theme"]) {
@@ -968,6 +1030,9 @@ describe("6. new puzzles and sharing", () => {
         .cell(1, 1)
         .evaluate((cell) => [getComputedStyle(cell).color, getComputedStyle(cell).backgroundColor]);
       assert.deepEqual(colors, ["rgb(0, 0, 0)", "rgb(255, 255, 255)"]);
+      const color = (selector) => page.$eval(selector, (element) => getComputedStyle(element).color);
+      assert.equal(await color(".selected .marks"), "rgb(68, 68, 68)");
+      assert.equal(await color("#bulk-view"), "rgb(27, 31, 39)");
       await visit.shot("print");
     },
     { variants: [VARIANTS[1]] },
