@@ -361,6 +361,7 @@ describe("windows of all kinds", () => {
           assert.ok((await frame.boundingBox()).y >= 0, "board and pad are seen together");
         }
         await page.click("#create");
+        await page.waitForSelector("#create-dialog[open]");
         await visit.inspect(`low-${height}-create`);
         await page.click("#create-cancel");
         await page.click("#undo");
@@ -1085,8 +1086,31 @@ describe("7. bulk", () => {
       await page.setInputFiles("#bulk-file", path.join(fixtures, "good/solutions.csv"));
       await visit.text("#bulk-status", /^Done: 4 answers in /);
       assert.equal(await page.locator("#bulk-errors").textContent(), "0");
+      const wide = `# ${"x".repeat(100_000)}`;
+      await page.setInputFiles("#bulk-file", write("wide.txt", `${wide}\n${EASY}\n`));
+      await visit.text("#bulk-status", /^Done: 1 answer in /);
+      assert.equal(await page.locator("#bulk-errors").textContent(), "0");
       await page.setInputFiles("#bulk-file", write("nothing.txt", "# nothing\n"));
       await visit.text("#bulk-status", /nothing\.txt|empty/);
+    },
+    { variants: [DESKTOP] },
+  );
+
+  visit(
+    "progress is seen after a few puzzles, and a stop keeps their answers",
+    async (visit, page) => {
+      let requests = 0;
+      await visit.context.route("**/SolveLines", (route) => (requests++ ? null : route.continue()));
+      await page.click("#view-bulk");
+      await visit.drop("slow.txt", `${EASY}\n`.repeat(1_000), "#bulk-drop");
+      await page.waitForFunction(() => document.getElementById("bulk-puzzles").textContent !== "0");
+      await page.click("#bulk-stop");
+      await visit.text("#bulk-status", /^Stopped after \d\d answers\. They can be downloaded\.$/);
+      assert.ok(await page.locator("#bulk-download").isEnabled());
+      await visit.drop("slow.txt", `${EASY}\n`, "#bulk-drop");
+      await page.click("#bulk-stop");
+      await visit.text("#bulk-status", "Stopped before the first answer.");
+      assert.ok(await page.locator("#bulk-download").isDisabled());
     },
     { variants: [DESKTOP] },
   );

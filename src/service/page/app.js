@@ -4,7 +4,7 @@
  */
 
 import { useToken } from "./api.js";
-import { button, byId } from "./dom.js";
+import { TEXT_FIELDS, button, byId } from "./dom.js";
 import * as page from "./page.js";
 import * as play from "./play.js";
 
@@ -168,8 +168,30 @@ function startLater(ids, part) {
   }
 }
 
-/** Files that are dropped on the page or pasted into it, and texts that are pasted. */
-function startDrop() {
+/**
+ * Opens a file, or solves it in bulk where that view is seen.
+ * @param {File} file
+ */
+function take(file) {
+  if (page.isHidden()) use(bulk(), (part) => part.take(file));
+  else use(open(), (part) => part.openFile(file));
+}
+
+/** Files that are chosen, dropped on the page or pasted into it, and texts that are pasted. */
+function startFiles() {
+  for (const [choose, id] of [
+    ["open", "file"],
+    ["bulk-open", "bulk-file"],
+  ]) {
+    const field = byId(id, HTMLInputElement);
+    button(choose).addEventListener("click", () => field.click());
+    field.addEventListener("change", () => {
+      const file = field.files?.[0];
+      field.value = "";
+      if (file) take(file);
+    });
+  }
+
   const hint = byId("drop-hint", HTMLElement);
   const holdsFiles = (/** @type {DragEvent} */ event) => event.dataTransfer?.types.includes("Files") ?? false;
   document.addEventListener("dragover", (event) => {
@@ -191,16 +213,12 @@ function startDrop() {
     if (file) take(file);
   });
   document.addEventListener("paste", (event) => {
-    if (event.target instanceof HTMLElement && event.target.closest("input, textarea, dialog")) return;
+    if (event.target instanceof HTMLElement && event.target.closest(`${TEXT_FIELDS}, dialog`)) return;
     const file = event.clipboardData?.files[0];
     const text = event.clipboardData?.getData("text/plain");
     if (file) take(file);
     else if (text) take(new File([text], "Pasted text", { type: "text/plain" }));
   });
-  const take = (/** @type {File} */ file) => {
-    if (page.isHidden()) use(bulk(), (part) => part.take(file));
-    else use(open(), (part) => part.openFile(file));
-  };
 }
 
 const open = lazy(() => import("./open.js"));
@@ -217,19 +235,11 @@ button("view-bulk").addEventListener("click", () => {
   showView("bulk");
   use(bulk(), () => {});
 });
-button("open").addEventListener("click", () => byId("file", HTMLInputElement).click());
-byId("file", HTMLInputElement).addEventListener("change", (event) => {
-  const field = /** @type {HTMLInputElement} */ (event.target);
-  const file = field.files?.[0];
-  field.value = "";
-  if (file) use(open(), (part) => part.openFile(file));
-});
 startLater(["create"], lazy(() => import("./create.js")));
 startLater(["share"], lazy(() => import("./share.js")));
-startLater(["bulk-open"], bulk);
 startLater(["hint"], lazy(() => import("./hint.js")));
 startLater(["rate", "list-steps"], lazy(() => import("./study.js")));
-startDrop();
+startFiles();
 
 page.onDraw(() => {
   const { isPuzzle } = page.position();

@@ -95,7 +95,8 @@ function receive(message) {
     progress.value = 1;
     say(`Done: ${plural(run.answered, "answer")} in ${seconds} s.`, "good");
   } else if (message.isStopped) {
-    say(`Stopped after ${plural(run.answered, "answer")}. They can be downloaded.`);
+    const answers = `Stopped after ${plural(run.answered, "answer")}. They can be downloaded.`;
+    say(run.answered ? answers : "Stopped before the first answer.");
   } else {
     say(message.message, "bad");
   }
@@ -137,13 +138,6 @@ function draw() {
 
 /** Wires the controls. */
 export function start() {
-  const field = byId("bulk-file", HTMLInputElement);
-  controls.choose.addEventListener("click", () => field.click());
-  field.addEventListener("change", () => {
-    const file = field.files?.[0];
-    field.value = "";
-    if (file) take(file);
-  });
   controls.stop.addEventListener("click", () => worker?.postMessage({ type: "stop" }));
   controls.download.addEventListener("click", () => run && download(new Blob(run.answers), run.name));
 }

@@ -1,7 +1,7 @@
 /** Playing: the number pad, the tools, the switches, and the buttons that solve and check. */
 
 import { call } from "./api.js";
-import { button, byId, make } from "./dom.js";
+import { TEXT_FIELDS, button, byId, make } from "./dom.js";
 import { textOf, valuesIn, valuesOf, LETTERS } from "./grid.js";
 import { asPuzzle, isTouched, restart, withSolution } from "./history.js";
 import * as page from "./page.js";
@@ -214,7 +214,7 @@ export function start() {
   document.addEventListener("keydown", (event) => {
     const hasOwnKeys =
       event.target instanceof HTMLElement &&
-      event.target.closest("input:not([type=checkbox], [type=range]), textarea, select, dialog");
+      event.target.closest(`${TEXT_FIELDS}, select, dialog`);
     if (hasOwnKeys || page.isHidden() || !(event.ctrlKey || event.metaKey) || event.altKey) return;
     const key = event.key.toLowerCase();
     if (key === "z" && !event.shiftKey) page.undo();

@@ -61,20 +61,25 @@ export async function textOf(file) {
 /**
  * The slices of a file, in order.
  * @param {Blob} file
- * @param {number} [mostBytes]
+ * @param {() => number} [wanted] the bytes of the next slice, which has more only for a long line
  * @returns {AsyncGenerator<Slice>}
  */
-export async function* slicesOf(file, mostBytes = MOST_BYTES) {
+export async function* slicesOf(file, wanted = () => MOST_BYTES) {
   let start = 0;
   let firstLine = 1;
+  let most = wanted();
   while (start < file.size) {
-    const bytes = new Uint8Array(await file.slice(start, start + mostBytes).arrayBuffer());
+    const bytes = new Uint8Array(await file.slice(start, start + most).arrayBuffer());
     const isAll = start + bytes.length === file.size;
     const { end, lines, puzzleLines } = cut(bytes, isAll, start === 0 ? bomLength(bytes) : 0);
+    if (end === 0 && most < MOST_BYTES) {
+      most = Math.min(2 * most, MOST_BYTES);
+      continue;
+    }
     if (end === 0) {
       throw new CallError(
         "invalid_argument",
-        `Line ${firstLine} is longer than ${mostBytes.toLocaleString("en-US")} bytes, the most that is read.`,
+        `Line ${firstLine} is longer than ${most.toLocaleString("en-US")} bytes, the most that is read.`,
       );
     }
     const isLast = start + end === file.size;
@@ -83,6 +88,7 @@ export async function* slicesOf(file, mostBytes = MOST_BYTES) {
     yield { text, start, end: start + end, firstLine, puzzleLines, isLast };
     start += end;
     firstLine += lines;
+    most = wanted();
   }
 }
 
