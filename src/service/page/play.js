@@ -1,8 +1,9 @@
 /** Playing: the number pad, the tools, the switches, and the buttons that solve and check. */
 
 import { call } from "./api.js";
+import { MARK } from "./board.js";
 import { TEXT_FIELDS, button, byId, make } from "./dom.js";
-import { textOf, valuesIn, valuesOf, LETTERS } from "./grid.js";
+import { conflictsOf, textOf, valuesIn, valuesOf, LETTERS } from "./grid.js";
 import { asPuzzle, isTouched, restart, withSolution } from "./history.js";
 import * as page from "./page.js";
 import { boardChanged, isBusy, run } from "./task.js";
@@ -189,6 +190,14 @@ export function start() {
   controls.pencil.addEventListener("click", page.togglePencil);
   controls.restart.addEventListener("click", () => page.change(restart(page.position())));
   controls.adopt.addEventListener("click", () => {
+    const { shape, values } = page.position();
+    const conflicts = conflictsOf(shape, values);
+    if (conflicts.some(Boolean)) {
+      const marks = conflicts.map((isBad) => (isBad ? MARK.CONFLICT : 0));
+      page.decorate({ ...page.plainDecoration(), marks });
+      page.fail("The entries break a rule in the marked cells. Correct them, then try again.");
+      return;
+    }
     page.load(asPuzzle(page.position()), "The entries are the clues now.");
     page.board.focus();
   });
