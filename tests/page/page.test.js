@@ -308,15 +308,56 @@ describe("1. board", () => {
         [1, 2, "2"],
         [2, 1, "3"],
         [4, 4, "2"],
+        [4, 3, "2"],
       ]) {
         await visit.cell(row, column).click();
         await page.keyboard.press(value);
       }
       await page.click("#adopt");
+      await visit.status("The entries break a rule in the marked cells. Correct them, then try again.");
+      assert.equal(await visit.label(4, 3), "Row 4, column 3, entry 2, breaks a rule");
+      await visit.cell(4, 3).click();
+      await page.keyboard.press("Delete");
+      await page.click("#adopt");
       assert.equal(await visit.label(1, 1), "Row 1, column 1, clue 1");
       assert.ok(await page.locator("#solve").isEnabled());
     },
     { variants: [DESKTOP, PHONE] },
+  );
+
+  visit(
+    "a reload keeps the board",
+    async (visit, page) => {
+      const reload = async () => {
+        await page.reload();
+        await visit.status("Here is the board as you left it.");
+      };
+      await visit.load(EASY);
+      await visit.cell(1, 3).click();
+      await page.keyboard.press("4");
+      await page.click("#pencil");
+      await visit.cell(1, 4).click();
+      await page.keyboard.press("2");
+      await page.keyboard.press("6");
+      await reload();
+      assert.equal(await visit.label(1, 3), "Row 1, column 3, entry 4");
+      assert.equal(await visit.label(1, 4), "Row 1, column 4, blank, marks 2 6");
+      assert.equal(await page.locator("#title").textContent(), "Shared puzzle");
+      await page.click("#solve");
+      await visit.status(/^Solved/);
+      await visit.open(path.join(fixtures, "good/sixteen_ascii.lines"));
+      await visit.text("#title", "sixteen_ascii.lines, puzzle 0");
+      const cells = await visit.cells();
+      await reload();
+      assert.equal(await visit.cells(), cells);
+      assert.equal(await page.locator("#title").textContent(), "sixteen_ascii.lines, puzzle 0");
+      // A puzzle in the address comes first, unless it is the one that was worked on.
+      await page.goto(`${server.url}#p=9x9-${EASY.replaceAll(".", "0")}`);
+      await page.reload();
+      await visit.status("The puzzle of the link is loaded.");
+      assert.equal(await visit.cells(), EASY);
+    },
+    { variants: [DESKTOP] },
   );
 
   visit(
@@ -418,6 +459,23 @@ describe("2. open", () => {
     await page.press("#number", "Enter");
     await visit.status("There is no puzzle 4. Enter a number from 0 to 3.");
     await visit.inspect("opened");
+    await page.fill("#number", "0");
+    await page.press("#number", "Enter");
+    await visit.text("#title", "four puzzles.txt, puzzle 0");
+    await page.evaluate(() => {
+      for (let click = 0; click < 3; click++) document.getElementById("next").click();
+    });
+    await visit.text("#title", "four puzzles.txt, puzzle 3");
+    // The number is that of the puzzle on the board.
+    const number = () => page.locator("#number").inputValue();
+    assert.equal(await number(), "3");
+    await page.click("#undo");
+    assert.equal(await number(), "0");
+    await visit.load(SEVERAL);
+    assert.equal(await number(), "");
+    await page.fill("#number", "1");
+    await page.press("#number", "Enter");
+    await visit.text("#title", "four puzzles.txt, puzzle 1");
   });
 
   visit(
@@ -568,6 +626,21 @@ describe("2. open", () => {
       assert.equal(await visit.cells(), EASY);
       await page.click("#undo");
       assert.equal(await visit.cells(), HARD);
+      // The link of a puzzle, from anywhere, as a mail program may have it.
+      const link = `Link: http://example.org/#p=9x9-${EASY}`.slice(6).replace(".", "%2E");
+      await page.evaluate((text) => navigator.clipboard.writeText(text), `${link} \n`);
+      await page.click("#view-bulk");
+      await page.keyboard.press("Control+v");
+      await visit.status("The puzzle of the link is loaded.");
+      assert.equal(await visit.cells(), EASY);
+      assert.ok(await page.locator("#board").isVisible());
+      await page.setInputFiles("#file", []);
+      await page.evaluate(() => {
+        const transfer = new DataTransfer();
+        for (const name of ["a", "b"]) transfer.items.add(new File(["."], name));
+        document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, bubbles: true }));
+      });
+      await visit.status("The page takes one file at a time.");
     },
     { variants: [DESKTOP] },
   );
@@ -583,6 +656,7 @@ describe("2. open", () => {
       ]);
       await page.selectOption("#datasets", "seventeen.txt");
       await visit.text("#title", "seventeen.txt, puzzle 0");
+      assert.equal(await page.locator("#datasets").inputValue(), "", "it can be chosen again");
       await page.click("#random");
       await visit.text("#title", "seventeen.txt, puzzle 1");
       assert.equal(await visit.cells(), HARD);
@@ -842,6 +916,9 @@ describe("5. watch", () => {
     await page.waitForFunction(() => Number(document.getElementById("count-steps").textContent) > 40);
     await page.click("#watch-pause");
     const paused = await page.locator("#count-steps").textContent();
+    await page.evaluate(() => document.querySelector("#pad button:enabled, [role=gridcell]").focus());
+    await page.keyboard.press("5");
+    await visit.status("The board shows a search. Stop it to enter values.");
     await visit.inspect("watching");
     assert.equal(await page.locator("#count-steps").textContent(), paused, "a pause is a pause");
     await page.click("#watch-step");
@@ -942,9 +1019,12 @@ describe("6. new puzzles and sharing", () => {
     await page.click("#create-go");
     await visit.text("#create-error", "Clues are a whole number from 0 to 81.");
     await page.fill("#create-clues", "");
-    await page.fill("#create-seed", "nonsense");
-    await page.click("#create-go");
-    await visit.text("#create-error", "The seed is a whole number of up to 20 digits.");
+    for (const seed of ["nonsense", "18446744073709551616"]) {
+      await page.fill("#create-seed", seed);
+      await page.click("#create-go");
+      await visit.text("#create-error", "The seed is a whole number from 0 to 18,446,744,073,709,551,615.");
+      await page.evaluate(() => (document.getElementById("create-error").textContent = ""));
+    }
     await visit.inspect("new-puzzle-wrong");
     await page.click("#create-cancel");
     await visit.inspect("made");
@@ -1010,6 +1090,35 @@ describe("6. new puzzles and sharing", () => {
         await visit.status(sentence);
         assert.equal(await page.locator("#title").textContent(), "No puzzle");
       }
+    },
+    { variants: [DESKTOP] },
+  );
+
+  visit(
+    "the address has the puzzle on the board or none",
+    async (visit, page) => {
+      await visit.load(EASY);
+      await visit.load(HARD);
+      await page.goBack();
+      await visit.shows(EASY);
+      await page.click("#undo");
+      await visit.shows(HARD);
+      assert.equal(await page.evaluate(() => location.hash), "");
+      await visit.load(EASY);
+      await page.goBack();
+      await visit.shows(HARD);
+      // An answer that comes late does not replace what was entered meanwhile.
+      let answer;
+      await page.route("**/Validate", (route) => (answer = () => route.continue()));
+      await page.evaluate((hash) => (location.hash = hash), `p=4x4-${"0".repeat(16)}`);
+      await page.waitForRequest("**/Validate");
+      await visit.cell(1, 2).click();
+      await page.keyboard.press("4");
+      const answered = page.waitForResponse("**/Validate");
+      answer();
+      await (await answered).finished();
+      await page.evaluate(() => new Promise(requestAnimationFrame));
+      assert.equal(await visit.label(1, 2), "Row 1, column 2, entry 4");
     },
     { variants: [DESKTOP] },
   );

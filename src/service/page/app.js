@@ -170,10 +170,13 @@ function startLater(ids, part) {
 
 /**
  * Opens a file, or solves it in bulk where that view is seen.
- * @param {File} file
+ * @param {ArrayLike<File> | null | undefined} files
  */
-function take(file) {
-  if (page.isHidden()) use(bulk(), (part) => part.take(file));
+function take(files) {
+  if (!files?.length) return;
+  const [file] = Array.from(files);
+  if (files.length > 1) fail("The page takes one file at a time.");
+  else if (page.isHidden()) use(bulk(), (part) => part.take(file));
   else use(open(), (part) => part.openFile(file));
 }
 
@@ -186,9 +189,8 @@ function startFiles() {
     const field = byId(id, HTMLInputElement);
     button(choose).addEventListener("click", () => field.click());
     field.addEventListener("change", () => {
-      const file = field.files?.[0];
+      take(field.files);
       field.value = "";
-      if (file) take(file);
     });
   }
 
@@ -209,15 +211,15 @@ function startFiles() {
     if (!holdsFiles(event)) return;
     event.preventDefault();
     leave();
-    const file = event.dataTransfer?.files[0];
-    if (file) take(file);
+    take(event.dataTransfer?.files);
   });
   document.addEventListener("paste", (event) => {
     if (event.target instanceof HTMLElement && event.target.closest(`${TEXT_FIELDS}, dialog`)) return;
-    const file = event.clipboardData?.files[0];
     const text = event.clipboardData?.getData("text/plain");
-    if (file) take(file);
-    else if (text) take(new File([text], "Pasted text", { type: "text/plain" }));
+    const link = /^\s*\S*(#p=\d+x\d+-\S*)\s*$/.exec(text ?? "");
+    if (event.clipboardData?.files.length) take(event.clipboardData.files);
+    else if (link) goTo(link[1]);
+    else if (text) take([new File([text], "Pasted text", { type: "text/plain" })]);
   });
 }
 
@@ -248,13 +250,24 @@ page.onDraw(() => {
 });
 page.draw();
 page.say("Open a puzzle file, make a new puzzle, or enter one on the board.");
+const isRestored = page.restore();
 
 /** Loads the puzzle of the address, if it has one. */
 function openLink() {
-  if (location.hash.length > 1) use(whenServed(() => import("./share.js")), (part) => part.openLink(location.hash));
+  if (location.hash.length < 2) return;
+  showView("puzzle");
+  use(whenServed(() => import("./share.js")), (part) => part.openLink(location.hash));
 }
-addEventListener("hashchange", openLink);
-openLink();
+/**
+ * Opens the puzzle of a link, as if it were in the address.
+ * @param {string} hash
+ */
+function goTo(hash) {
+  if (location.hash === hash) openLink();
+  else location.hash = hash;
+}
+addEventListener("hashchange", () => (location.hash ? openLink() : page.leaveLink()));
+if (!isRestored) openLink();
 // Data sets are offered once the page is painted; most servers have none.
 requestAnimationFrame(() =>
   setTimeout(() =>
