@@ -495,6 +495,42 @@ describe("2. open", () => {
       await visit.status("empty.txt is empty.");
       await visit.open(write("comments.txt", "# nothing\n\n"));
       await visit.status("comments.txt is empty.");
+      // What only the program reads is named, in bulk as well, where binary would be a list of errors.
+      const unpack = "Unpack it, or solve it with the program sudoku.";
+      const solve = "Solve it with the program sudoku.";
+      const names = {
+        "a.zip": ["PK\x03\x04", `is a zip archive, which the page does not read. ${unpack}`],
+        "a.zst": ["\x28\xb5\x2f\xfd", `is a Zstandard file, which the page does not read. ${unpack}`],
+        "a.bz2": ["BZh91AY", `is a bzip2 file, which the page does not read. ${unpack}`],
+        "a.xz": ["\xfd7zXZ\0", `is an xz file, which the page does not read. ${unpack}`],
+        "a.npy": ["\x93NUMPY\x01\0", `is a NumPy array, which the page does not read. ${solve}`],
+        "a.json": ["[\n  [5, 3,\n", `has arrays of several lines, which the page does not read. ${solve}`],
+        "a.py": ["[[5 3 0]\n [6 0 0]]\n", `has arrays of several lines, which the page does not read. ${solve}`],
+        "a.url": [`http://a.example/${EASY}\n`, `has addresses, which the page does not read. ${solve}`],
+        "a.bin": ["1234\0", "is no text: it has a zero byte at offset 4."],
+        "a.gz": ["\x1f\x8b\x08 ", "is no whole gzip file: it cannot be unpacked."],
+        "a.opensudoku": [
+          "<?xml version='1.0'?>",
+          "is XML, which the page does not read. If it is a file of OpenSudoku, solve it with the program sudoku.",
+        ],
+      };
+      for (const [name, [content, sentence]] of Object.entries(names)) {
+        const file = write(name, Buffer.from(content, "latin1"));
+        await page.click("#view-puzzle");
+        await visit.open(file);
+        await visit.status(`${name} ${sentence}`);
+        await page.click("#view-bulk");
+        await page.setInputFiles("#bulk-file", file);
+        await visit.text("#bulk-status", `${name} ${sentence}`);
+      }
+      await page.click("#view-puzzle");
+      const changing = write("changing.txt", `${EASY}\n${HARD}\n`);
+      await visit.open(changing);
+      await visit.text("#title", "changing.txt, puzzle 0");
+      fs.writeFileSync(changing, `${EASY}\n`);
+      fs.utimesSync(changing, new Date(), new Date(Date.now() + 10_000));
+      await page.click("#next");
+      await visit.status("changing.txt cannot be read: perhaps it has changed since. Open it again.");
     },
     { variants: [DESKTOP] },
   );
@@ -508,6 +544,11 @@ describe("2. open", () => {
         .slice(1)
         .join("\n");
       write("lines.gz", zlib.gzipSync(lines));
+      const middle = lines.indexOf("\n") + 40;
+      const members = [lines.slice(0, middle), lines.slice(middle)].map((part) => zlib.gzipSync(part));
+      write("members.gz", Buffer.concat(members));
+      write("bare16.txt", Buffer.from(lines, "utf16le"));
+      write("bare16be.txt.gz", zlib.gzipSync(Buffer.from(lines, "utf16le").swap16()));
       write("utf16.txt", Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(lines, "utf16le")]));
       write("dos.txt", `\uFEFF${lines.replaceAll("\n", "\r\n")}`);
       const first = (name) =>
@@ -524,7 +565,7 @@ describe("2. open", () => {
         "solutions.csv",
       ];
       const files = good.map((name) => [path.join(fixtures, "good", name), first(name)]);
-      for (const name of ["lines.gz", "utf16.txt", "dos.txt"])
+      for (const name of ["lines.gz", "members.gz", "utf16.txt", "bare16.txt", "bare16be.txt.gz", "dos.txt"])
         files.push([path.join(scratch, name), first("nine.header")]);
       for (const [file, answer] of files) {
         const name = path.basename(file);

@@ -12,6 +12,7 @@ import {
   MOST_BYTES,
   asTextOfItsOwn,
   headingOf,
+  readingFailure,
   refuseParts,
   slicesOf,
   textOf,
@@ -201,8 +202,8 @@ inWorker(async (message) => {
     await solve(message.file, message.task, controller);
   } catch (error) {
     const isStopped = error instanceof DOMException && error.name === "AbortError";
-    const text = error instanceof CallError ? error.message : `The list cannot be read: ${error}`;
     controller.abort();
+    const text = readingFailure(error, message.file.name);
     self.postMessage({ type: "failure", isStopped, message: text });
   }
 });
