@@ -175,9 +175,16 @@ export class Visit {
     await this.page.screenshot({ path: path.join(screenshots, `${name}-${width}-${colors}.png`) });
   }
 
+  /** Keeps a screenshot and checks that nothing is wider than the window. */
+  async fits(name) {
+    await this.shot(name);
+    const overflow = await this.page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    assert.ok(overflow <= 0, `${name}: the page is ${overflow} pixels wider than the window`);
+  }
+
   /** Keeps a screenshot and checks accessibility, and that nothing is wider than the window. */
   async inspect(name) {
-    await this.shot(name);
+    await this.fits(name);
     await this.page.evaluate(`if (!window.axe) { ${axeSource} }`);
     const violations = await this.page.evaluate(async () => {
       const { violations } = await window.axe.run(document, { resultTypes: ["violations"] });
@@ -186,8 +193,6 @@ export class Visit {
       );
     });
     assert.deepEqual(violations, [], `${name}: accessibility`);
-    const overflow = await this.page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-    assert.ok(overflow <= 0, `${name}: the page is ${overflow} pixels wider than the window`);
   }
 
   /** Waits until an element has a text. */

@@ -250,7 +250,6 @@ page.onDraw(() => {
 });
 page.draw();
 page.say("Open a puzzle file, make a new puzzle, or enter one on the board.");
-const isRestored = page.restore();
 
 /** Loads the puzzle of the address, if it has one. */
 function openLink() {
@@ -267,7 +266,7 @@ function goTo(hash) {
   else location.hash = hash;
 }
 addEventListener("hashchange", () => (location.hash ? openLink() : page.leaveLink()));
-if (!isRestored) openLink();
+if (!page.restore()) openLink();
 // Data sets are offered once the page is painted; most servers have none.
 requestAnimationFrame(() =>
   setTimeout(() =>

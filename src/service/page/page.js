@@ -140,23 +140,17 @@ export function leaveLink() {
 }
 
 /**
- * Puts the board back that the tab had before a reload, unless the address has another puzzle.
- * @returns {boolean} whether there is one
+ * Puts the board back that the tab had before a reload.
+ * @returns {boolean} whether it has the puzzle of the address
  */
 export function restore() {
-  try {
-    const { hash, position } = JSON.parse(sessionStorage.getItem("board") ?? "{}");
-    if (!position || (location.hash.length > 1 && location.hash !== hash)) return false;
-    history = new History(unpacked(position));
-  } catch (error) {
-    // Kept by another version of the page.
-    console.debug(error);
-    return false;
-  }
-  if (location.hash) linked = history.now.clues;
+  const { hash, position } = JSON.parse(sessionStorage.getItem("board") ?? "{}");
+  if (!position) return false;
+  history = new History(unpacked(position));
+  if (location.hash === hash) linked = history.now.clues;
   draw();
   if (history.now.isPuzzle || isTouched(history.now)) say("Here is the board as you left it.");
-  return true;
+  return location.hash === hash;
 }
 
 /** Takes the last change back. */
