@@ -144,9 +144,17 @@ export function leaveLink() {
  * @returns {boolean} whether it has the puzzle of the address
  */
 export function restore() {
-  const { hash, position } = JSON.parse(sessionStorage.getItem("board") ?? "{}");
-  if (!position) return false;
-  history = new History(unpacked(position));
+  let hash;
+  try {
+    const kept = JSON.parse(sessionStorage.getItem("board") ?? "{}");
+    if (!kept.position) return false;
+    history = new History(unpacked(kept.position));
+    hash = kept.hash;
+  } catch (error) {
+    // Kept by another version of the page.
+    console.debug(error);
+    return false;
+  }
   if (location.hash === hash) linked = history.now.clues;
   draw();
   if (history.now.isPuzzle || isTouched(history.now)) say("Here is the board as you left it.");
