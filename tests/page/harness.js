@@ -53,11 +53,12 @@ export function write(name, content) {
 const servers = new Set();
 
 /**
- * Starts a server on a free port.
+ * Starts a server, on a free port unless the options have one.
  * @param {string[]} options
  */
 export async function startServer(...options) {
-  const child = spawn(sudokud, ["--listen", "127.0.0.1:0", ...options], {
+  const listen = options.includes("--listen") ? [] : ["--listen", "127.0.0.1:0"];
+  const child = spawn(sudokud, [...listen, ...options], {
     stdio: ["ignore", "ignore", "pipe"],
   });
   servers.add(child);
@@ -80,6 +81,8 @@ export async function startServer(...options) {
     /** Lets calls wait until the server goes on. */
     pause: () => child.kill("SIGSTOP"),
     goOn: () => child.kill("SIGCONT"),
+    /** Ends the server in the middle of its answers. */
+    kill: () => child.kill("SIGKILL"),
   };
 }
 
@@ -172,9 +175,16 @@ export class Visit {
     await this.page.screenshot({ path: path.join(screenshots, `${name}-${width}-${colors}.png`) });
   }
 
+  /** Keeps a screenshot and checks that nothing is wider than the window. */
+  async fits(name) {
+    await this.shot(name);
+    const overflow = await this.page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    assert.ok(overflow <= 0, `${name}: the page is ${overflow} pixels wider than the window`);
+  }
+
   /** Keeps a screenshot and checks accessibility, and that nothing is wider than the window. */
   async inspect(name) {
-    await this.shot(name);
+    await this.fits(name);
     await this.page.evaluate(`if (!window.axe) { ${axeSource} }`);
     const violations = await this.page.evaluate(async () => {
       const { violations } = await window.axe.run(document, { resultTypes: ["violations"] });
@@ -183,8 +193,6 @@ export class Visit {
       );
     });
     assert.deepEqual(violations, [], `${name}: accessibility`);
-    const overflow = await this.page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-    assert.ok(overflow <= 0, `${name}: the page is ${overflow} pixels wider than the window`);
   }
 
   /** Waits until an element has a text. */

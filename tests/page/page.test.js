@@ -17,6 +17,10 @@ const NO_SOLUTION = "98.7..6..7..5.89....4......8..63.5....6....32....1....3....
 const PAIRS = "................12..3..4..............5.6.7...1.82........9..28..4......3.7..5...";
 const SEVERAL = "12..............";
 
+/** What is said of a server that is gone. */
+const NO_ANSWER =
+  /^The server at 127\.0\.0\.1:\d+ does not answer\. Check that sudokud runs, then try again\.$/;
+
 /**
  * The factor by which times may miss their bars, because a machine may be busy with other work.
  * `just page` asks for the bars themselves.
@@ -126,6 +130,38 @@ describe("1. board", () => {
     assert.equal(await visit.label(5, 5), "Row 5, column 5, blank, marks 5");
     await visit.inspect("pencil-marks");
   });
+
+  visit(
+    "mouse and keyboard go together",
+    async (visit, page) => {
+      await visit.load(EASY);
+      await visit.cell(1, 3).click();
+      await page.click("#pencil");
+      await page.keyboard.press("4");
+      assert.equal(await visit.label(1, 3), "Row 1, column 3, blank, marks 4");
+      await page.keyboard.press("Space");
+      await page.keyboard.press("4");
+      assert.equal(await visit.label(1, 3), "Row 1, column 3, entry 4");
+      await page.locator("label", { hasText: "Mark mistakes" }).click();
+      await page.keyboard.press("Backspace");
+      assert.equal(await visit.label(1, 3), "Row 1, column 3, blank, marks 4");
+      await page.click("#undo");
+      await page.keyboard.press("2");
+      assert.equal(await visit.label(1, 3), "Row 1, column 3, entry 2");
+      // With the keyboard a control keeps the focus, and Ctrl+Z works there too.
+      await page.focus("#mistakes");
+      await page.keyboard.press("Space");
+      assert.equal(await page.evaluate(() => document.activeElement.id), "mistakes");
+      await page.keyboard.press("Control+z");
+      assert.equal(await visit.label(1, 3), "Row 1, column 3, entry 4");
+      // The keys of the board are not for a view in which it is not seen.
+      await page.click("#view-bulk");
+      await page.keyboard.press("Control+z");
+      await page.click("#view-puzzle");
+      assert.equal(await visit.label(1, 3), "Row 1, column 3, entry 4");
+    },
+    { variants: [DESKTOP] },
+  );
 
   visit("a switch marks cells that break a rule at once", async (visit, page) => {
     await visit.load(EASY);
@@ -272,15 +308,61 @@ describe("1. board", () => {
         [1, 2, "2"],
         [2, 1, "3"],
         [4, 4, "2"],
+        [4, 3, "2"],
       ]) {
         await visit.cell(row, column).click();
         await page.keyboard.press(value);
       }
       await page.click("#adopt");
+      await visit.status("The entries break a rule in the marked cells. Correct them, then try again.");
+      assert.equal(await visit.label(4, 3), "Row 4, column 3, entry 2, breaks a rule");
+      await visit.cell(4, 3).click();
+      await page.keyboard.press("Delete");
+      await page.click("#adopt");
       assert.equal(await visit.label(1, 1), "Row 1, column 1, clue 1");
       assert.ok(await page.locator("#solve").isEnabled());
     },
     { variants: [DESKTOP, PHONE] },
+  );
+
+  visit(
+    "a reload keeps the board",
+    async (visit, page) => {
+      const reload = async () => {
+        await page.reload();
+        await visit.status("Here is the board as you left it.");
+      };
+      await visit.load(EASY);
+      await visit.cell(1, 3).click();
+      await page.keyboard.press("4");
+      await page.click("#pencil");
+      await visit.cell(1, 4).click();
+      await page.keyboard.press("2");
+      await page.keyboard.press("6");
+      await reload();
+      assert.equal(await visit.label(1, 3), "Row 1, column 3, entry 4");
+      assert.equal(await visit.label(1, 4), "Row 1, column 4, blank, marks 2 6");
+      assert.equal(await page.locator("#title").textContent(), "Shared puzzle");
+      await page.click("#solve");
+      await visit.status(/^Solved/);
+      await visit.open(path.join(fixtures, "good/sixteen_ascii.lines"));
+      await visit.text("#title", "sixteen_ascii.lines, puzzle 0");
+      const cells = await visit.cells();
+      await reload();
+      assert.equal(await visit.cells(), cells);
+      assert.equal(await page.locator("#title").textContent(), "sixteen_ascii.lines, puzzle 0");
+      // A puzzle in the address comes first, unless it is the one that was worked on.
+      await visit.load(EASY);
+      await reload();
+      await visit.shows(EASY);
+      await page.evaluate((hash) => window.history.replaceState(null, "", hash), `#p=4x4-${"0".repeat(16)}`);
+      await page.reload();
+      await visit.status("The puzzle of the link is loaded.");
+      await visit.shows(".".repeat(16));
+      await page.click("#undo");
+      await visit.shows(EASY);
+    },
+    { variants: [DESKTOP] },
   );
 
   visit(
@@ -297,6 +379,65 @@ describe("1. board", () => {
       assert.equal(await page.locator("#theme").getAttribute("aria-pressed"), "true");
     },
     { variants: [DESKTOP] },
+  );
+});
+
+describe("windows of all kinds", () => {
+  const name = `${"a_long_name_".repeat(8)}.txt`;
+  for (const [width, height] of [
+    [320, 640],
+    [640, 400],
+    [844, 390],
+    [900, 700],
+  ]) {
+    visit(
+      `a window of ${width} by ${height} has room for all`,
+      async (visit, page) => {
+        const frame = page.locator("#frame");
+        await visit.open(write(name, `${EASY}\n${HARD}\n`));
+        await visit.text("#title", /puzzle 0$/);
+        await visit.fits(`low-${height}`);
+        const side = await page.locator("#pad").boundingBox();
+        const board = await frame.boundingBox();
+        assert.ok(board.height <= height, `the board is ${board.height} high`);
+        if (width > 500) {
+          assert.ok(board.y + board.height <= height || height > 400, "the board is seen at once");
+          assert.ok(board.x + board.width <= side.x, "the pad is beside the board");
+          await page.locator("#pad").scrollIntoViewIfNeeded();
+          assert.ok((await frame.boundingBox()).y >= 0, "board and pad are seen together");
+        }
+        await page.click("#create");
+        await page.waitForSelector("#create-dialog[open]");
+        await visit.fits(`low-${height}-create`);
+        await page.click("#create-cancel");
+        await page.click("#undo");
+        await visit.fits(`low-${height}-empty`);
+      },
+      { variants: [{ width, height, colors: "light" }] },
+    );
+  }
+
+  visit(
+    "with forced colours, what is chosen is seen",
+    async (visit, page) => {
+      const style = (selector, name) =>
+        page.$eval(selector, (element, name) => getComputedStyle(element)[name], name);
+      await visit.load(EASY);
+      await visit.cell(1, 3).click();
+      await page.keyboard.press("ArrowDown");
+      assert.equal(await style("[role=gridcell].selected", "outlineStyle"), "solid");
+      assert.equal(await style(".switch input", "borderTopStyle"), "solid");
+      const off = await style("#mistakes", "backgroundColor");
+      await page.check("#mistakes");
+      assert.notEqual(await style("#mistakes", "backgroundColor"), off);
+      const line = (id) => style(`#tab-${id}`, "borderBottomColor");
+      assert.notEqual(await line("rate"), await line("steps"));
+      await page.click("#hint");
+      await page.waitForSelector("#hint-box:not([hidden])");
+      assert.equal(await style("[role=gridcell].look", "outlineStyle"), "dashed");
+      await visit.shot("forced-colors");
+    },
+    { variants: [VARIANTS[1]], forcedColors: "active" },
   );
 });
 
@@ -323,6 +464,23 @@ describe("2. open", () => {
     await page.press("#number", "Enter");
     await visit.status("There is no puzzle 4. Enter a number from 0 to 3.");
     await visit.inspect("opened");
+    await page.fill("#number", "0");
+    await page.press("#number", "Enter");
+    await visit.text("#title", "four puzzles.txt, puzzle 0");
+    await page.evaluate(() => {
+      for (let click = 0; click < 3; click++) document.getElementById("next").click();
+    });
+    await visit.text("#title", "four puzzles.txt, puzzle 3");
+    // The number is that of the puzzle on the board.
+    const number = () => page.locator("#number").inputValue();
+    assert.equal(await number(), "3");
+    await page.click("#undo");
+    assert.equal(await number(), "0");
+    await visit.load(SEVERAL);
+    assert.equal(await number(), "");
+    await page.fill("#number", "1");
+    await page.press("#number", "Enter");
+    await visit.text("#title", "four puzzles.txt, puzzle 1");
   });
 
   visit(
@@ -342,6 +500,42 @@ describe("2. open", () => {
       await visit.status("empty.txt is empty.");
       await visit.open(write("comments.txt", "# nothing\n\n"));
       await visit.status("comments.txt is empty.");
+      // What only the program reads is named, in bulk as well, where binary would be a list of errors.
+      const unpack = "Unpack it, or solve it with the program sudoku.";
+      const solve = "Solve it with the program sudoku.";
+      const names = {
+        "a.zip": ["PK\x03\x04", `is a zip archive, which the page does not read. ${unpack}`],
+        "a.zst": ["\x28\xb5\x2f\xfd", `is a Zstandard file, which the page does not read. ${unpack}`],
+        "a.bz2": ["BZh91AY", `is a bzip2 file, which the page does not read. ${unpack}`],
+        "a.xz": ["\xfd7zXZ\0", `is an xz file, which the page does not read. ${unpack}`],
+        "a.npy": ["\x93NUMPY\x01\0", `is a NumPy array, which the page does not read. ${solve}`],
+        "a.json": ["[\n  [5, 3,\n", `has arrays of several lines, which the page does not read. ${solve}`],
+        "a.py": ["[[5 3 0]\n [6 0 0]]\n", `has arrays of several lines, which the page does not read. ${solve}`],
+        "a.url": [`http://a.example/${EASY}\n`, `has addresses, which the page does not read. ${solve}`],
+        "a.bin": ["1234\0", "is no text: it has a zero byte at offset 4."],
+        "a.gz": ["\x1f\x8b\x08 ", "is no whole gzip file: it cannot be unpacked."],
+        "a.opensudoku": [
+          "<?xml version='1.0'?>",
+          "is XML, which the page does not read. If it is a file of OpenSudoku, solve it with the program sudoku.",
+        ],
+      };
+      for (const [name, [content, sentence]] of Object.entries(names)) {
+        const file = write(name, Buffer.from(content, "latin1"));
+        await page.click("#view-puzzle");
+        await visit.open(file);
+        await visit.status(`${name} ${sentence}`);
+        await page.click("#view-bulk");
+        await page.setInputFiles("#bulk-file", file);
+        await visit.text("#bulk-status", `${name} ${sentence}`);
+      }
+      await page.click("#view-puzzle");
+      const changing = write("changing.txt", `${EASY}\n${HARD}\n`);
+      await visit.open(changing);
+      await visit.text("#title", "changing.txt, puzzle 0");
+      fs.writeFileSync(changing, `${EASY}\n`);
+      fs.utimesSync(changing, new Date(), new Date(Date.now() + 10_000));
+      await page.click("#next");
+      await visit.status("changing.txt cannot be read: perhaps it has changed since. Open it again.");
     },
     { variants: [DESKTOP] },
   );
@@ -355,6 +549,11 @@ describe("2. open", () => {
         .slice(1)
         .join("\n");
       write("lines.gz", zlib.gzipSync(lines));
+      const middle = lines.indexOf("\n") + 40;
+      const members = [lines.slice(0, middle), lines.slice(middle)].map((part) => zlib.gzipSync(part));
+      write("members.gz", Buffer.concat(members));
+      write("bare16.txt", Buffer.from(lines, "utf16le"));
+      write("bare16be.txt.gz", zlib.gzipSync(Buffer.from(lines, "utf16le").swap16()));
       write("utf16.txt", Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(lines, "utf16le")]));
       write("dos.txt", `\uFEFF${lines.replaceAll("\n", "\r\n")}`);
       const first = (name) =>
@@ -371,7 +570,7 @@ describe("2. open", () => {
         "solutions.csv",
       ];
       const files = good.map((name) => [path.join(fixtures, "good", name), first(name)]);
-      for (const name of ["lines.gz", "utf16.txt", "dos.txt"])
+      for (const name of ["lines.gz", "members.gz", "utf16.txt", "bare16.txt", "bare16be.txt.gz", "dos.txt"])
         files.push([path.join(scratch, name), first("nine.header")]);
       for (const [file, answer] of files) {
         const name = path.basename(file);
@@ -473,6 +672,21 @@ describe("2. open", () => {
       assert.equal(await visit.cells(), EASY);
       await page.click("#undo");
       assert.equal(await visit.cells(), HARD);
+      // The link of a puzzle, from anywhere, as a mail program may have it.
+      const link = `Link: http://example.org/#p=9x9-${EASY}`.slice(6).replace(".", "%2E");
+      await page.evaluate((text) => navigator.clipboard.writeText(text), `${link} \n`);
+      await page.click("#view-bulk");
+      await page.keyboard.press("Control+v");
+      await visit.status("The puzzle of the link is loaded.");
+      assert.equal(await visit.cells(), EASY);
+      assert.ok(await page.locator("#board").isVisible());
+      await page.setInputFiles("#file", []);
+      await page.evaluate(() => {
+        const transfer = new DataTransfer();
+        for (const name of ["a", "b"]) transfer.items.add(new File(["."], name));
+        document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, bubbles: true }));
+      });
+      await visit.status("The page takes one file at a time.");
     },
     { variants: [DESKTOP] },
   );
@@ -488,6 +702,7 @@ describe("2. open", () => {
       ]);
       await page.selectOption("#datasets", "seventeen.txt");
       await visit.text("#title", "seventeen.txt, puzzle 0");
+      assert.equal(await page.locator("#datasets").inputValue(), "", "it can be chosen again");
       await page.click("#random");
       await visit.text("#title", "seventeen.txt, puzzle 1");
       assert.equal(await visit.cells(), HARD);
@@ -747,6 +962,9 @@ describe("5. watch", () => {
     await page.waitForFunction(() => Number(document.getElementById("count-steps").textContent) > 40);
     await page.click("#watch-pause");
     const paused = await page.locator("#count-steps").textContent();
+    await page.evaluate(() => document.querySelector("#pad button:enabled, [role=gridcell]").focus());
+    await page.keyboard.press("5");
+    await visit.status("The board shows a search. Stop it to enter values.");
     await visit.inspect("watching");
     assert.equal(await page.locator("#count-steps").textContent(), paused, "a pause is a pause");
     await page.click("#watch-step");
@@ -847,9 +1065,12 @@ describe("6. new puzzles and sharing", () => {
     await page.click("#create-go");
     await visit.text("#create-error", "Clues are a whole number from 0 to 81.");
     await page.fill("#create-clues", "");
-    await page.fill("#create-seed", "nonsense");
-    await page.click("#create-go");
-    await visit.text("#create-error", "The seed is a whole number of up to 20 digits.");
+    for (const seed of ["nonsense", "18446744073709551616"]) {
+      await page.fill("#create-seed", seed);
+      await page.click("#create-go");
+      await visit.text("#create-error", "The seed is a whole number from 0 to 18,446,744,073,709,551,615.");
+      await page.evaluate(() => (document.getElementById("create-error").textContent = ""));
+    }
     await visit.inspect("new-puzzle-wrong");
     await page.click("#create-cancel");
     await visit.inspect("made");
@@ -860,9 +1081,12 @@ describe("6. new puzzles and sharing", () => {
     async (visit, page) => {
       visit.expected.push(/status of 400/);
       await page.click("#create");
-      await page.fill("#create-seed", "99999999999999999999");
+      await page.fill("#create-clues", "16");
       await page.click("#create-go");
-      await visit.text("#create-error", /./);
+      await visit.text(
+        "#create-error",
+        "No 9x9 puzzle with fewer than 17 clues has a single solution.",
+      );
     },
     { variants: [DESKTOP] },
   );
@@ -920,9 +1144,42 @@ describe("6. new puzzles and sharing", () => {
   );
 
   visit(
+    "the address has the puzzle on the board or none",
+    async (visit, page) => {
+      await visit.load(EASY);
+      await visit.load(HARD);
+      await page.goBack();
+      await visit.shows(EASY);
+      await page.click("#undo");
+      await visit.shows(HARD);
+      assert.equal(await page.evaluate(() => location.hash), "");
+      await visit.load(EASY);
+      await page.goBack();
+      await visit.shows(HARD);
+      // An answer that comes late does not replace what was entered meanwhile.
+      let answer;
+      await page.route("**/Validate", (route) => (answer = () => route.continue()));
+      await page.evaluate((hash) => (location.hash = hash), `p=4x4-${"0".repeat(16)}`);
+      await page.waitForRequest("**/Validate");
+      await visit.cell(1, 2).click();
+      await page.keyboard.press("4");
+      const answered = page.waitForResponse("**/Validate");
+      answer();
+      await (await answered).finished();
+      await page.evaluate(() => new Promise(requestAnimationFrame));
+      assert.equal(await visit.label(1, 2), "Row 1, column 2, entry 4");
+    },
+    { variants: [DESKTOP] },
+  );
+
+  visit(
     "on paper there is only the board",
     async (visit, page) => {
       await visit.load(EASY);
+      // Chosen by hand, dark colours are not those of the system.
+      await page.click("#theme");
+      await page.click("#theme");
+      await page.check("#automatic");
       await page.emulateMedia({ media: "print" });
       assert.ok(await page.locator("#board").isVisible());
       for (const id of ["open", "solve", "pad", "status", "theme"]) {
@@ -932,6 +1189,9 @@ describe("6. new puzzles and sharing", () => {
         .cell(1, 1)
         .evaluate((cell) => [getComputedStyle(cell).color, getComputedStyle(cell).backgroundColor]);
       assert.deepEqual(colors, ["rgb(0, 0, 0)", "rgb(255, 255, 255)"]);
+      const color = (selector) => page.$eval(selector, (element) => getComputedStyle(element).color);
+      assert.equal(await color(".selected .marks"), "rgb(68, 68, 68)");
+      assert.equal(await color("#bulk-view"), "rgb(27, 31, 39)");
       await visit.shot("print");
     },
     { variants: [VARIANTS[1]] },
@@ -984,8 +1244,31 @@ describe("7. bulk", () => {
       await page.setInputFiles("#bulk-file", path.join(fixtures, "good/solutions.csv"));
       await visit.text("#bulk-status", /^Done: 4 answers in /);
       assert.equal(await page.locator("#bulk-errors").textContent(), "0");
+      const wide = `# ${"x".repeat(100_000)}`;
+      await page.setInputFiles("#bulk-file", write("wide.txt", `${wide}\n${EASY}\n`));
+      await visit.text("#bulk-status", /^Done: 1 answer in /);
+      assert.equal(await page.locator("#bulk-errors").textContent(), "0");
       await page.setInputFiles("#bulk-file", write("nothing.txt", "# nothing\n"));
       await visit.text("#bulk-status", /nothing\.txt|empty/);
+    },
+    { variants: [DESKTOP] },
+  );
+
+  visit(
+    "progress is seen after a few puzzles, and a stop keeps their answers",
+    async (visit, page) => {
+      let requests = 0;
+      await visit.context.route("**/SolveLines", (route) => (requests++ ? null : route.continue()));
+      await page.click("#view-bulk");
+      await visit.drop("slow.txt", `${EASY}\n`.repeat(1_000), "#bulk-drop");
+      await page.waitForFunction(() => document.getElementById("bulk-puzzles").textContent !== "0");
+      await page.click("#bulk-stop");
+      await visit.text("#bulk-status", /^Stopped after \d\d answers\. They can be downloaded\.$/);
+      assert.ok(await page.locator("#bulk-download").isEnabled());
+      await visit.drop("slow.txt", `${EASY}\n`, "#bulk-drop");
+      await page.click("#bulk-stop");
+      await visit.text("#bulk-status", "Stopped before the first answer.");
+      assert.ok(await page.locator("#bulk-download").isDisabled());
     },
     { variants: [DESKTOP] },
   );
@@ -1104,6 +1387,11 @@ describe("8. policy, token, weight", () => {
       await page.fill("#token", "wrong");
       await page.keyboard.press("Enter");
       await visit.text("#token-text", "The server refused this token. Enter another one.");
+      // One that no header can carry.
+      await page.fill("#token", "„wrong“");
+      await page.keyboard.press("Enter");
+      await page.waitForSelector("#token-dialog[open]");
+      await visit.text("#token-text", "The server refused this token. Enter another one.");
       await page.fill("#token", token);
       await page.keyboard.press("Enter");
       await visit.status("The puzzle of the link is loaded.");
@@ -1124,7 +1412,7 @@ describe("8. policy, token, weight", () => {
       await second.open(path.join(scratch, "guarded.txt"));
       await second.page.waitForSelector("#token-dialog[open]");
       await second.page.click("#token-cancel");
-      await second.status(/token/);
+      await second.status("The server wants a token. Try again to enter one.");
       await second.open(path.join(scratch, "guarded.txt"));
       await second.page.waitForSelector("#token-dialog[open]");
       await second.page.fill("#token", token);
@@ -1143,9 +1431,64 @@ describe("8. policy, token, weight", () => {
     await visit.load(EASY);
     await short.stop();
     await visit.page.click("#solve");
-    await visit.status(
-      /^The server at 127\.0\.0\.1:\d+ does not answer\. Check that sudokud runs, then try again\.$/,
+    await visit.status(NO_ANSWER);
+    await visit.end();
+  });
+
+  test("an answer that breaks off is the server's", { timeout: 60_000 }, async () => {
+    const short = await startServer();
+    const visit = await Visit.to(short.url, DESKTOP);
+    const { page } = visit;
+    visit.expected.push(/ERR_/);
+    await visit.load(HARD);
+    await page.click("#tab-watch");
+    await page.fill("#step-limit", "1000000");
+    await page.selectOption("#strategy", "backtracking");
+    await page.fill("#speed", "9");
+    await page.click("#watch");
+    await page.waitForFunction(
+      () => Number(document.getElementById("count-steps").textContent.replaceAll(",", "")) > 1_000,
     );
+    short.kill();
+    await visit.status(NO_ANSWER);
+    assert.equal(await visit.cells(), HARD);
+    await visit.end();
+  });
+
+  test("buttons work again once the server is back", { timeout: 60_000 }, async () => {
+    const short = await startServer();
+    const visit = await Visit.to(short.url, DESKTOP);
+    const { page } = visit;
+    visit.expected.push(/ERR_CONNECTION_REFUSED/, /Failed to fetch/);
+    await visit.load(EASY);
+    await page.waitForLoadState("networkidle");
+    await short.stop();
+    const sentence = "A part of the page cannot be loaded. Check that sudokud runs, then try again.";
+    for (const id of ["create", "share", "hint", "rate", "tab-watch"]) {
+      await page.click(`#${id}`);
+      await visit.status(sentence);
+      await page.evaluate(() => (document.getElementById("status").textContent = ""));
+    }
+    await page.click("#view-bulk");
+    await visit.text("#bulk-failure", sentence);
+    const again = await startServer("--listen", new URL(short.url).host);
+    const choosing = page.waitForEvent("filechooser");
+    await page.click("#bulk-open");
+    await choosing;
+    await page.click("#view-puzzle");
+    await page.click("#tab-watch");
+    await page.waitForSelector("#watch:enabled");
+    await page.click("#tab-rate");
+    await page.click("#rate");
+    await visit.text("#rating", /Rating/);
+    await page.click("#hint");
+    await page.waitForSelector("#hint-box:not([hidden])");
+    for (const name of ["create", "share"]) {
+      await page.click(`#${name}`);
+      await page.waitForSelector(`#${name}-dialog[open]`);
+      await page.keyboard.press("Escape");
+    }
+    await again.stop();
     await visit.end();
   });
 

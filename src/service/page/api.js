@@ -68,11 +68,34 @@ export async function tokenInsteadOf(refused) {
 async function post(method, type, body, signal) {
   /** @type {Record<string, string>} */
   const headers = { "content-type": type, "connect-protocol-version": "1" };
-  if (token) headers.authorization = `Bearer ${token}`;
+  if (token) {
+    // No server has given out such a token, and the browser would not send it.
+    if (/[^\x20-\x7e]/.test(token)) return new Response(null, { status: 401 });
+    headers.authorization = `Bearer ${token}`;
+  }
+  const sent = fetch(SERVICE + method, { method: "POST", headers, body, signal, cache: "no-store" });
+  return arrived(
+    sent.catch(async (error) => {
+      // A file that has changed on the disk cannot be sent either; reading it says so.
+      if (body instanceof Blob && !signal?.aborted) await body.slice(-1).arrayBuffer();
+      throw error;
+    }),
+    signal,
+  );
+}
+
+/**
+ * What comes from the server, or the sentence that it does not answer.
+ * @template T
+ * @param {Promise<T>} answer
+ * @param {AbortSignal | undefined} signal
+ */
+async function arrived(answer, signal) {
   try {
-    return await fetch(SERVICE + method, { method: "POST", headers, body, signal, cache: "no-store" });
+    return await answer;
   } catch (error) {
-    if (signal?.aborted) throw error;
+    // Only the network fails with a TypeError.
+    if (signal?.aborted || !(error instanceof TypeError)) throw error;
     throw new CallError(
       "unavailable",
       `The server at ${location.host} does not answer. Check that sudokud runs, then try again.`,
@@ -94,31 +117,31 @@ async function send(method, type, body, signal, isQuiet = false) {
     const sent = token;
     const response = await post(method, type, body, signal);
     if (response.ok) return response;
-    const error = await errorOf(response);
+    const error = await errorOf(response, signal);
     if (error.code !== "unauthenticated" || isQuiet) throw error;
-    await newToken(sent, error);
+    await newToken(sent);
   }
 }
 
 /**
  * Waits for a token instead of one that was refused.
  * @param {string | null} refused
- * @param {CallError} error what is thrown if there is none
  */
-async function newToken(refused, error) {
+async function newToken(refused) {
   try {
     await tokenInsteadOf(refused);
   } catch {
-    throw error;
+    throw new CallError("unauthenticated", "The server wants a token. Try again to enter one.");
   }
 }
 
 /**
  * The error that a response carries.
  * @param {Response} response
+ * @param {AbortSignal | undefined} signal
  */
-async function errorOf(response) {
-  const text = await response.text();
+async function errorOf(response, signal) {
+  const text = await arrived(response.text(), signal);
   try {
     const { code, message } = JSON.parse(text);
     if (typeof message === "string") return new CallError(String(code), message || String(code));
@@ -139,7 +162,7 @@ async function errorOf(response) {
 export async function call(method, request, { signal, isQuiet } = {}) {
   const body = JSON.stringify(request);
   const response = await send(method, "application/json", body, signal, isQuiet);
-  return response.json();
+  return arrived(response.json(), signal);
 }
 
 /**
@@ -150,7 +173,7 @@ export async function call(method, request, { signal, isQuiet } = {}) {
  */
 export async function callBinary(method, request, signal) {
   const response = await send(method, "application/proto", request, signal);
-  return new Uint8Array(await response.arrayBuffer());
+  return new Uint8Array(await arrived(response.arrayBuffer(), signal));
 }
 
 /**
@@ -184,7 +207,7 @@ export async function streamBinary(method, request, signal) {
     const sent = token;
     const body = new Blob([envelopeHead(request.size), request]);
     const response = await send(method, "application/connect+proto", body, signal);
-    const bytes = new Uint8Array(await response.arrayBuffer());
+    const bytes = new Uint8Array(await arrived(response.arrayBuffer(), signal));
     const view = new DataView(bytes.buffer);
     const messages = [];
     let at = 0;
@@ -202,7 +225,7 @@ export async function streamBinary(method, request, signal) {
       throw new CallError("data_loss", "The answer of the server broke off. Try again.");
     } catch (error) {
       if (!(error instanceof CallError) || error.code !== "unauthenticated") throw error;
-      await newToken(sent, error);
+      await newToken(sent);
     }
   }
 }
@@ -222,28 +245,29 @@ export async function* stream(method, request, signal) {
     const sent = token;
     const response = await send(method, "application/connect+json", body, signal);
     try {
-      for await (const message of envelopes(response)) yield message;
+      for await (const message of envelopes(response, signal)) yield message;
       return;
     } catch (error) {
       // Errors of a stream come with status 200; a refused token is the first thing it says.
       if (!(error instanceof CallError) || error.code !== "unauthenticated") throw error;
-      await newToken(sent, error);
+      await newToken(sent);
     }
   }
 }
 
 /**
  * @param {Response} response
+ * @param {AbortSignal} signal
  * @returns {AsyncGenerator<any, void>}
  */
-async function* envelopes(response) {
+async function* envelopes(response, signal) {
   const reader = response.body?.getReader();
   if (!reader) return;
   const decoder = new TextDecoder();
   let kept = new Uint8Array(0);
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await arrived(reader.read(), signal);
       if (done) throw new CallError("data_loss", "The answer of the server broke off. Try again.");
       const bytes = new Uint8Array(kept.length + value.length);
       bytes.set(kept);
@@ -256,7 +280,7 @@ async function* envelopes(response) {
         const payload = bytes.subarray(at + 5, end);
         if (bytes[at] & END_OF_STREAM) {
           // Reading on to the end leaves the connection to the next call.
-          while (!(await reader.read()).done);
+          while (!(await arrived(reader.read(), signal)).done);
           return endOf(payload);
         }
         yield JSON.parse(decoder.decode(payload));

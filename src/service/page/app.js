@@ -4,7 +4,7 @@
  */
 
 import { useToken } from "./api.js";
-import { button, byId } from "./dom.js";
+import { TEXT_FIELDS, button, byId } from "./dom.js";
 import * as page from "./page.js";
 import * as play from "./play.js";
 
@@ -31,15 +31,13 @@ function startTheme() {
 
 /** @param {"puzzle" | "bulk"} name */
 function showView(name) {
+  byId("bulk-failure", HTMLElement).textContent = "";
   for (const view of ["puzzle", "bulk"]) {
     byId(`${view}-view`, HTMLElement).hidden = view !== name;
     if (view === name) button(`view-${view}`).setAttribute("aria-current", "page");
     else button(`view-${view}`).removeAttribute("aria-current");
   }
 }
-
-/** @type {Promise<void> | undefined} */
-let watchPart;
 
 /** Tabs by the keys that screen readers announce for them. */
 function startTabs() {
@@ -51,7 +49,7 @@ function startTabs() {
       tab.tabIndex = isChosen ? 0 : -1;
       byId(tab.getAttribute("aria-controls") ?? "", HTMLElement).hidden = !isChosen;
     }
-    if (chosen.id === "tab-watch") watchPart ??= import("./watch.js").then((part) => part.start());
+    if (chosen.id === "tab-watch") use(watch(), () => {});
   };
   tabs.forEach((tab, index) => {
     tab.addEventListener("click", () => choose(tab));
@@ -107,42 +105,101 @@ async function use(part, work) {
     work(await part);
   } catch (error) {
     console.error(error);
-    page.fail("A part of the page cannot be loaded. Check that sudokud runs, then reload the page.");
+    fail("A part of the page cannot be loaded. Check that sudokud runs, then try again.");
   }
+}
+
+/**
+ * Says what went wrong, in the view that is seen.
+ * @param {string} text
+ */
+function fail(text) {
+  if (page.isHidden()) byId("bulk-failure", HTMLElement).textContent = text;
+  else page.fail(text);
+}
+
+/**
+ * Loads a module, unless the server is away: browsers remember modules that could not be fetched,
+ * and would never ask for them again.
+ * @template T
+ * @param {() => Promise<T>} load
+ */
+async function whenServed(load) {
+  await fetch("./", { method: "HEAD", cache: "no-store" });
+  return load();
+}
+
+/**
+ * A part that is loaded and started when it is first used, and again if the server was away. Its
+ * `waits` ends when it has started.
+ * @template {{start: () => void}} T
+ * @param {() => Promise<T>} load
+ */
+function lazy(load) {
+  const waiting = new AbortController();
+  /** @type {Promise<T> | undefined} */
+  let loaded;
+  const get = () => {
+    loaded ??= whenServed(load).then((part) => {
+      part.start();
+      waiting.abort();
+      return part;
+    });
+    loaded.catch(() => (loaded = undefined));
+    return loaded;
+  };
+  return Object.assign(get, { waits: waiting.signal });
 }
 
 /**
  * Loads the part of a button when it is first pressed; the part then handles the button itself.
  * @param {string[]} ids
- * @param {() => Promise<{start: () => void}>} load
+ * @param {ReturnType<typeof lazy<{start: () => void}>>} part
  */
-function startLater(ids, load) {
-  const first = new AbortController();
+function startLater(ids, part) {
   for (const id of ids) {
-    const pressed = button(id);
-    pressed.addEventListener(
-      "click",
-      () => {
-        first.abort();
-        use(load(), (part) => {
-          part.start();
-          pressed.click();
-        });
-      },
-      { signal: first.signal },
-    );
+    const listen = () => button(id).addEventListener("click", press, { once: true, signal: part.waits });
+    const press = () => {
+      const loading = part();
+      loading.catch(listen);
+      use(loading, () => button(id).click());
+    };
+    listen();
   }
 }
 
-/** Files that are dropped on the page or pasted into it, and texts that are pasted. */
-function startDrop() {
+/**
+ * Opens a file, or solves it in bulk where that view is seen.
+ * @param {ArrayLike<File> | null | undefined} files
+ */
+function take(files) {
+  if (!files?.length) return;
+  const [file] = Array.from(files);
+  if (files.length > 1) fail("The page takes one file at a time.");
+  else if (page.isHidden()) use(bulk(), (part) => part.take(file));
+  else use(open(), (part) => part.openFile(file));
+}
+
+/** Files that are chosen, dropped on the page or pasted into it, and texts that are pasted. */
+function startFiles() {
+  for (const [choose, id] of [
+    ["open", "file"],
+    ["bulk-open", "bulk-file"],
+  ]) {
+    const field = byId(id, HTMLInputElement);
+    button(choose).addEventListener("click", () => field.click());
+    field.addEventListener("change", () => {
+      take(field.files);
+      field.value = "";
+    });
+  }
+
   const hint = byId("drop-hint", HTMLElement);
-  const isBulk = () => !byId("bulk-view", HTMLElement).hidden;
   const holdsFiles = (/** @type {DragEvent} */ event) => event.dataTransfer?.types.includes("Files") ?? false;
   document.addEventListener("dragover", (event) => {
     if (!holdsFiles(event)) return;
     event.preventDefault();
-    if (isBulk()) byId("bulk-drop", HTMLElement).classList.add("over");
+    if (page.isHidden()) byId("bulk-drop", HTMLElement).classList.add("over");
     else hint.hidden = false;
   });
   const leave = () => {
@@ -154,29 +211,21 @@ function startDrop() {
     if (!holdsFiles(event)) return;
     event.preventDefault();
     leave();
-    const file = event.dataTransfer?.files[0];
-    if (file) take(file);
+    take(event.dataTransfer?.files);
   });
   document.addEventListener("paste", (event) => {
-    if (event.target instanceof HTMLElement && event.target.closest("input, textarea, dialog")) return;
-    const file = event.clipboardData?.files[0];
+    if (event.target instanceof HTMLElement && event.target.closest(`${TEXT_FIELDS}, dialog`)) return;
     const text = event.clipboardData?.getData("text/plain");
-    if (file) take(file);
-    else if (text) take(new File([text], "Pasted text", { type: "text/plain" }));
+    const link = /^\s*\S*(#p=\d+x\d+-\S*)\s*$/.exec(text ?? "");
+    if (event.clipboardData?.files.length) take(event.clipboardData.files);
+    else if (link) goTo(link[1]);
+    else if (text) take([new File([text], "Pasted text", { type: "text/plain" })]);
   });
-  const take = (/** @type {File} */ file) => {
-    if (isBulk()) use(bulk(), (part) => part.take(file));
-    else use(open(), (part) => part.openFile(file));
-  };
 }
 
-/** @type {Promise<typeof import("./open.js")> | undefined} */
-let openPart;
-const open = () => (openPart ??= import("./open.js").then((part) => (part.start(), part)));
-
-/** @type {Promise<typeof import("./bulk.js")> | undefined} */
-let bulkPart;
-const bulk = () => (bulkPart ??= import("./bulk.js").then((part) => (part.start(), part)));
+const open = lazy(() => import("./open.js"));
+const bulk = lazy(() => import("./bulk.js"));
+const watch = lazy(() => import("./watch.js"));
 
 startTheme();
 startTabs();
@@ -188,18 +237,11 @@ button("view-bulk").addEventListener("click", () => {
   showView("bulk");
   use(bulk(), () => {});
 });
-button("open").addEventListener("click", () => byId("file", HTMLInputElement).click());
-byId("file", HTMLInputElement).addEventListener("change", (event) => {
-  const field = /** @type {HTMLInputElement} */ (event.target);
-  const file = field.files?.[0];
-  field.value = "";
-  if (file) use(open(), (part) => part.openFile(file));
-});
-startLater(["create"], () => import("./create.js"));
-startLater(["share"], () => import("./share.js"));
-startLater(["hint"], () => import("./hint.js"));
-startLater(["rate", "list-steps"], () => import("./study.js"));
-startDrop();
+startLater(["create"], lazy(() => import("./create.js")));
+startLater(["share"], lazy(() => import("./share.js")));
+startLater(["hint"], lazy(() => import("./hint.js")));
+startLater(["rate", "list-steps"], lazy(() => import("./study.js")));
+startFiles();
 
 page.onDraw(() => {
   const { isPuzzle } = page.position();
@@ -211,10 +253,20 @@ page.say("Open a puzzle file, make a new puzzle, or enter one on the board.");
 
 /** Loads the puzzle of the address, if it has one. */
 function openLink() {
-  if (location.hash.length > 1) use(import("./share.js"), (part) => part.openLink(location.hash));
+  if (location.hash.length < 2) return;
+  showView("puzzle");
+  use(whenServed(() => import("./share.js")), (part) => part.openLink(location.hash));
 }
-addEventListener("hashchange", openLink);
-openLink();
+/**
+ * Opens the puzzle of a link, as if it were in the address.
+ * @param {string} hash
+ */
+function goTo(hash) {
+  if (location.hash === hash) openLink();
+  else location.hash = hash;
+}
+addEventListener("hashchange", () => (location.hash ? openLink() : page.leaveLink()));
+if (!page.restore()) openLink();
 // Data sets are offered once the page is painted; most servers have none.
 requestAnimationFrame(() =>
   setTimeout(() =>

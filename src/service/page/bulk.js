@@ -56,13 +56,14 @@ export function take(file) {
     answered: 0,
     errors: 0,
   };
+  byId("bulk-failure", HTMLElement).textContent = "";
   byId("bulk-run", HTMLElement).hidden = false;
   byId("bulk-name", HTMLElement).textContent = file.name;
   byId("bulk-size", HTMLElement).textContent = plural(file.size, "byte");
   errorList.replaceChildren();
   progress.value = 0;
   say("");
-  worker ??= startWorker("bulk_worker.js", receive);
+  worker ??= startWorker("bulk_worker.js", receive, () => (worker = null));
   const task = {
     question: Number(controls.question.value),
     output: Number(controls.output.value),
@@ -94,7 +95,8 @@ function receive(message) {
     progress.value = 1;
     say(`Done: ${plural(run.answered, "answer")} in ${seconds} s.`, "good");
   } else if (message.isStopped) {
-    say(`Stopped after ${plural(run.answered, "answer")}. They can be downloaded.`);
+    const answers = `Stopped after ${plural(run.answered, "answer")}. They can be downloaded.`;
+    say(run.answered ? answers : "Stopped before the first answer.");
   } else {
     say(message.message, "bad");
   }
@@ -136,13 +138,6 @@ function draw() {
 
 /** Wires the controls. */
 export function start() {
-  const field = byId("bulk-file", HTMLInputElement);
-  controls.choose.addEventListener("click", () => field.click());
-  field.addEventListener("change", () => {
-    const file = field.files?.[0];
-    field.value = "";
-    if (file) take(file);
-  });
   controls.stop.addEventListener("click", () => worker?.postMessage({ type: "stop" }));
   controls.download.addEventListener("click", () => run && download(new Blob(run.answers), run.name));
 }

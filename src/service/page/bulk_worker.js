@@ -6,12 +6,13 @@
  */
 
 import { CallError, streamBinary } from "./api.js";
-import { readSolveLinesResponse, solveLinesRequest } from "./protobuf.js";
+import { SEVERAL_LINES_A_PUZZLE, readSolveLinesResponse, solveLinesRequest } from "./protobuf.js";
 import {
   IN_FLIGHT,
   MOST_BYTES,
   asTextOfItsOwn,
   headingOf,
+  readingFailure,
   refuseParts,
   slicesOf,
   textOf,
@@ -29,6 +30,18 @@ const MOST_ERRORS = 100;
 
 /** The bytes of a file by which its format is detected. */
 const SAMPLE = 64_000;
+
+/**
+ * The bytes of the first slices: a few puzzles, because they may be hard. Later slices grow and
+ * shrink with the time that their answers take, so that progress is seen, and a stop loses little.
+ */
+const FIRST_BYTES = 2_000;
+
+/** The factor by which slices grow and shrink. */
+const GROWTH = 8;
+
+/** The times between which answers to a slice should take, in milliseconds. */
+const PACE = { least: 100, most: 1_000 };
 
 /** The run. @type {AbortController | null} */
 let running = null;
@@ -51,6 +64,9 @@ async function solve(file, task, controller) {
   const errorLines = [];
   let answers = 0;
   let errors = 0;
+  // What may have a puzzle on both sides of a cut is sent as a whole.
+  let bytes = SEVERAL_LINES_A_PUZZLE.has(format.notation) ? MOST_BYTES : FIRST_BYTES;
+  let settled = performance.now();
   /**
    * Slices with their answers under way, in order.
    * @type {{slice: Slice, answer: Promise<Bytes[]>}[]}
@@ -60,6 +76,10 @@ async function solve(file, task, controller) {
     const first = waiting.shift();
     if (!first) return;
     const messages = await first.answer;
+    const took = performance.now() - settled;
+    settled += took;
+    if (took < PACE.least) bytes = Math.min(bytes * GROWTH, MOST_BYTES);
+    else if (took > PACE.most) bytes = Math.max(Math.round(bytes / GROWTH), 1);
     const parts = [];
     for (const message of messages) {
       const response = readSolveLinesResponse(message);
@@ -81,7 +101,7 @@ async function solve(file, task, controller) {
       all: text.size,
     });
   };
-  for await (const slice of slicesOf(text)) {
+  for await (const slice of slicesOf(text, () => bytes)) {
     signal.throwIfAborted();
     if (!(slice.start === 0 && slice.isLast)) refuseParts(format.notation);
     const answer = answersTo(slice, format, heading, task, signal);
@@ -127,7 +147,7 @@ async function answersTo(slice, format, heading, task, signal) {
 async function detect(text, name, signal) {
   const samples = text.size <= SAMPLE ? [text.size] : [SAMPLE, MOST_BYTES];
   for (const bytes of samples) {
-    for await (const slice of slicesOf(text, bytes)) {
+    for await (const slice of slicesOf(text, () => bytes)) {
       const { format, puzzles, error } = await validateFirst(name, slice, signal, true);
       if (format) return { format, heading: await headingOf(slice, format, puzzles) };
       // A sample of comments says nothing; the first megabyte has to.
@@ -182,8 +202,8 @@ inWorker(async (message) => {
     await solve(message.file, message.task, controller);
   } catch (error) {
     const isStopped = error instanceof DOMException && error.name === "AbortError";
-    const text = error instanceof CallError ? error.message : `The list cannot be read: ${error}`;
     controller.abort();
+    const text = readingFailure(error, message.file.name);
     self.postMessage({ type: "failure", isStopped, message: text });
   }
 });

@@ -14,6 +14,9 @@ const seed = byId("create-seed", HTMLInputElement);
 const error = byId("create-error", HTMLElement);
 const go = button("create-go");
 
+/** The largest seed. */
+const MOST_SEED = 2n ** 64n - 1n;
+
 /** Ends the call that runs. */
 let calling = new AbortController();
 
@@ -33,8 +36,8 @@ function request() {
       return null;
     }
   }
-  if (!seed.checkValidity()) {
-    error.textContent = "The seed is a whole number of up to 20 digits.";
+  if (!seed.checkValidity() || BigInt(seed.value) > MOST_SEED) {
+    error.textContent = `The seed is a whole number from 0 to ${MOST_SEED.toLocaleString("en-US")}.`;
     seed.focus();
     return null;
   }

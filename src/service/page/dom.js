@@ -1,5 +1,8 @@
 /** Small helpers for the document: elements by id with their type, new elements, numbers. */
 
+/** Fields that have keys and pasted text for themselves, as a selector. */
+export const TEXT_FIELDS = "input:not([type=checkbox], [type=range]), textarea";
+
 /**
  * The element with this id.
  * @template {Element} T

@@ -152,6 +152,36 @@ export function isTouched({ clues, values, marks, struck }) {
   return values.some((value, cell) => value !== clues[cell]) || marks.some(Boolean) || struck.some(Boolean);
 }
 
+/** The lists of a position. */
+const LISTS = {
+  clues: Uint8Array,
+  values: Uint8Array,
+  given: Uint8Array,
+  marks: Uint32Array,
+  struck: Uint32Array,
+};
+
+/**
+ * A position as JSON can hold it.
+ * @param {Position} position
+ */
+export function packed(position) {
+  const { shape, symbols, title, isPuzzle } = position;
+  const names = /** @type {(keyof typeof LISTS)[]} */ (Object.keys(LISTS));
+  const lists = names.map((name) => [name, Array.from(position[name])]);
+  return { order: shape.order, symbols, title, isPuzzle, ...Object.fromEntries(lists) };
+}
+
+/**
+ * A position from what `packed` made of it.
+ * @param {any} kept
+ * @returns {Position}
+ */
+export function unpacked({ order, ...kept }) {
+  const lists = Object.entries(LISTS).map(([name, type]) => [name, type.from(kept[name])]);
+  return { ...kept, shape: shapeOf(order), ...Object.fromEntries(lists) };
+}
+
 /** The positions so far, and those taken back. */
 export class History {
   /** @type {Position[]} */

@@ -36,8 +36,14 @@ const PATIENCE = 250;
 /** @type {Source | null} */
 let source = null;
 
-/** The number of the puzzle that was loaded last. */
-let shown = 0;
+/** The number of the puzzle that was asked for last. */
+let at = 0;
+
+/**
+ * Where puzzles that were loaded come from, by their clues.
+ * @type {WeakMap<Uint8Array, {from: Source, number: number}>}
+ */
+const origins = new WeakMap();
 
 /** The files and data sets that were asked for so far: all but the last are obsolete. */
 let openings = 0;
@@ -153,7 +159,6 @@ function use(next, first, number) {
   byId("source-name", HTMLElement).textContent = next.name;
   byId("number-range", HTMLElement).textContent = `Puzzle 0 to ${count(next.puzzles - 1)}`;
   field.max = String(next.puzzles - 1);
-  datasets.value = "";
   show(first, number);
   page.say(`${next.name} is open: ${plural(next.puzzles, "puzzle")}.`);
 }
@@ -164,14 +169,26 @@ function use(next, first, number) {
  */
 function show(found, number) {
   if (!source) return;
-  shown = number;
-  field.value = String(number);
-  button("previous").disabled = number === 0;
-  button("next").disabled = number + 1 >= source.puzzles;
-  button("random").disabled = source.puzzles < 2;
   const symbols = symbolsOf(found.alphabet, found.order);
   const title = source.puzzles > 1 ? `${source.name}, puzzle ${count(number)}` : source.name;
-  page.load(puzzle(found.order, valuesOf(found.puzzle, symbols), title, symbols), "");
+  const next = puzzle(found.order, valuesOf(found.puzzle, symbols), title, symbols);
+  origins.set(next.clues, { from: source, number });
+  page.load(next, "");
+}
+
+/** Shows the number of the puzzle on the board; none if it comes from elsewhere. */
+function boardChanged() {
+  const origin = origins.get(page.position().clues);
+  const isOpen = origin !== undefined && origin.from === source;
+  if (isOpen) at = origin.number;
+  field.value = isOpen ? String(at) : "";
+  drawButtons();
+}
+
+function drawButtons() {
+  button("previous").disabled = at === 0;
+  button("next").disabled = !source || at + 1 >= source.puzzles;
+  button("random").disabled = !source || source.puzzles < 2;
 }
 
 /**
@@ -182,11 +199,16 @@ async function choose(number) {
   if (!source || number < 0 || number >= source.puzzles) return;
   const from = source;
   const mine = ++choices;
+  // The next click counts from here, however long the answer takes.
+  at = number;
+  drawButtons();
   try {
     const found = await from.get(number);
     if (source === from && mine === choices) show(found, number);
   } catch (error) {
-    if (!isAbort(error)) page.fail(messageOf(error));
+    if (isAbort(error)) return;
+    boardChanged();
+    page.fail(messageOf(error));
   }
 }
 
@@ -215,7 +237,7 @@ export async function listDatasets() {
 
 /** Starts the worker before a file comes, because its modules take a moment to load. */
 export function prepare() {
-  worker ??= startWorker("reader.js", receive);
+  worker ??= startWorker("reader.js", receive, () => (worker = null));
 }
 
 /** Wires the controls. */
@@ -225,7 +247,13 @@ export function start() {
     opening.hidden = true;
     page.say("The file was not opened.");
   });
-  datasets.addEventListener("change", () => datasets.value && openDataset(datasets.value));
+  datasets.addEventListener("change", () => {
+    const name = datasets.value;
+    // The same one can be chosen again, such as after a failure.
+    datasets.value = "";
+    if (name) openDataset(name);
+  });
+  page.onChange(boardChanged);
   field.addEventListener("change", () => {
     const number = wholeNumber(field);
     if (number !== null) {
@@ -237,12 +265,12 @@ export function start() {
       `There is no puzzle ${field.value || "of that number"}. Enter a number from 0 to ${count(last)}.`,
     );
   });
-  button("previous").addEventListener("click", () => choose(shown - 1));
-  button("next").addEventListener("click", () => choose(shown + 1));
+  button("previous").addEventListener("click", () => choose(at - 1));
+  button("next").addEventListener("click", () => choose(at + 1));
   button("random").addEventListener("click", () => {
     if (!source) return;
     // Another one than the one shown.
     const other = Math.floor(Math.random() * (source.puzzles - 1));
-    choose(other < shown ? other : other + 1);
+    choose(other < at ? other : other + 1);
   });
 }

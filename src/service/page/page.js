@@ -8,7 +8,7 @@
 import { Board, KIND, MARK } from "./board.js";
 import { byId, count, plural } from "./dom.js";
 import { candidatesOf, conflictsOf } from "./grid.js";
-import { History, emptyBoard, enter, erase, toggleMark } from "./history.js";
+import { History, emptyBoard, enter, erase, isTouched, packed, toggleMark, unpacked } from "./history.js";
 import { boardChanged } from "./task.js";
 
 /** @typedef {import("./history.js").Position} Position */
@@ -30,7 +30,10 @@ export const settings = {
   mistakes: sessionStorage.getItem("mistakes") === "true",
 };
 
-const history = new History(emptyBoard(3));
+let history = new History(emptyBoard(3));
+
+/** The clues of the puzzle that the address holds. @type {Uint8Array | null} */
+let linked = null;
 
 /** @type {Decoration | null} */
 let decoration = null;
@@ -67,6 +70,11 @@ back.addEventListener("click", () => {
   showScene(null);
   board.focus();
 });
+
+/** Whether another view is seen instead of the board. */
+export function isHidden() {
+  return view.hidden;
+}
 
 /** The position on the board. */
 export function position() {
@@ -116,13 +124,41 @@ export function change(next) {
  * @param {boolean} [isLinked] whether the address of the page holds it
  */
 export function load(next, message, isLinked = false) {
-  // Otherwise a reload would bring back the puzzle of an older link.
-  if (!isLinked && location.hash) window.history.replaceState(null, "", location.pathname);
+  if (isLinked) linked = next.clues;
   history.push(next);
   changed();
   const blank = next.clues.indexOf(0);
   board.select(Math.max(0, blank));
   say(message);
+}
+
+/** Takes back the puzzle of a link that the address no longer holds. */
+export function leaveLink() {
+  if (history.now.clues !== linked) return;
+  while (history.canUndo && history.now.clues === linked) history.undo();
+  changed();
+}
+
+/**
+ * Puts the board back that the tab had before a reload.
+ * @returns {boolean} whether it has the puzzle of the address
+ */
+export function restore() {
+  let hash;
+  try {
+    const kept = JSON.parse(sessionStorage.getItem("board") ?? "{}");
+    if (!kept.position) return false;
+    history = new History(unpacked(kept.position));
+    hash = kept.hash;
+  } catch (error) {
+    // Kept by another version of the page.
+    console.debug(error);
+    return false;
+  }
+  if (location.hash === hash) linked = history.now.clues;
+  draw();
+  if (history.now.isPuzzle || isTouched(history.now)) say("Here is the board as you left it.");
+  return location.hash === hash;
 }
 
 /** Takes the last change back. */
@@ -145,6 +181,10 @@ function changed() {
   endScene();
   setMode("play");
   say("");
+  // The address holds the puzzle on the board or none, because it is what a bookmark keeps.
+  if (location.hash && history.now.clues !== linked) window.history.replaceState(null, "", location.pathname);
+  const kept = { hash: location.hash, position: packed(history.now) };
+  sessionStorage.setItem("board", JSON.stringify(kept));
   for (const listener of changeListeners) listener();
   draw();
 }
@@ -174,7 +214,9 @@ export function eraseSelected() {
 }
 
 function refuseEntry() {
-  if (scene) say("The board shows a search or a step. Go back to your board to enter values.");
+  const isRunning = back.hidden;
+  if (scene && isRunning) say("The board shows a search. Stop it to enter values.");
+  else if (scene) say("The board shows a search or a step. Go back to your board to enter values.");
   return scene !== null;
 }
 

@@ -1,8 +1,9 @@
 /** Playing: the number pad, the tools, the switches, and the buttons that solve and check. */
 
 import { call } from "./api.js";
-import { button, byId, make } from "./dom.js";
-import { textOf, valuesIn, valuesOf, LETTERS } from "./grid.js";
+import { MARK } from "./board.js";
+import { TEXT_FIELDS, button, byId, make } from "./dom.js";
+import { conflictsOf, textOf, valuesIn, valuesOf, LETTERS } from "./grid.js";
 import { asPuzzle, isTouched, restart, withSolution } from "./history.js";
 import * as page from "./page.js";
 import { boardChanged, isBusy, run } from "./task.js";
@@ -176,8 +177,12 @@ export function start() {
     const key = event.target instanceof Element ? event.target.closest("button") : null;
     if (key) page.enterValue(Number(key.dataset.value));
   });
-  // A mouse on the pad leaves the focus on the board, so that the keys go on working.
-  byId("pad", HTMLElement).addEventListener("pointerdown", (event) => event.preventDefault());
+  // After a click with the mouse the keys go to the board, where the next value is expected.
+  for (const card of document.querySelectorAll(".pad-card, .answers-card")) {
+    card.addEventListener("click", (event) => {
+      if (event instanceof PointerEvent && event.pointerType === "mouse") page.board.focus();
+    });
+  }
 
   controls.undo.addEventListener("click", page.undo);
   controls.redo.addEventListener("click", page.redo);
@@ -185,6 +190,14 @@ export function start() {
   controls.pencil.addEventListener("click", page.togglePencil);
   controls.restart.addEventListener("click", () => page.change(restart(page.position())));
   controls.adopt.addEventListener("click", () => {
+    const { shape, values } = page.position();
+    const conflicts = conflictsOf(shape, values);
+    if (conflicts.some(Boolean)) {
+      const marks = conflicts.map((isBad) => (isBad ? MARK.CONFLICT : 0));
+      page.decorate({ ...page.plainDecoration(), marks });
+      page.fail("The entries break a rule in the marked cells. Correct them, then try again.");
+      return;
+    }
     page.load(asPuzzle(page.position()), "The entries are the clues now.");
     page.board.focus();
   });
@@ -208,9 +221,10 @@ export function start() {
   });
   controls.check.addEventListener("click", () => run(controls.check, check, page));
   document.addEventListener("keydown", (event) => {
-    const isText =
-      event.target instanceof HTMLElement && event.target.closest("input, textarea, select, dialog");
-    if (isText || !(event.ctrlKey || event.metaKey) || event.altKey) return;
+    const hasOwnKeys =
+      event.target instanceof HTMLElement &&
+      event.target.closest(`${TEXT_FIELDS}, select, dialog`);
+    if (hasOwnKeys || page.isHidden() || !(event.ctrlKey || event.metaKey) || event.altKey) return;
     const key = event.key.toLowerCase();
     if (key === "z" && !event.shiftKey) page.undo();
     else if (key === "y" || key === "z") page.redo();

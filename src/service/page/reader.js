@@ -13,7 +13,7 @@ import {
   readValidateResponse,
   validateRequest,
 } from "./protobuf.js";
-import { IN_FLIGHT, asTextOfItsOwn, slicesOf, textOf, validateFirst } from "./slices.js";
+import { IN_FLIGHT, asTextOfItsOwn, readingFailure, slicesOf, textOf, validateFirst } from "./slices.js";
 import { inWorker } from "./workers.js";
 
 /** @typedef {import("./protobuf.js").Bytes} Bytes */
@@ -33,6 +33,7 @@ import { inWorker } from "./workers.js";
 
 /**
  * @typedef {object} Opened
+ * @property {string} name
  * @property {Blob} text
  * @property {Format} format
  * @property {Entry[]} entries
@@ -120,7 +121,7 @@ async function open(file, controller, progress) {
     throw error;
   }
   if (!format) throw new CallError("malformed", `${file.name} is empty.`);
-  return { text, format, entries, puzzles };
+  return { name: file.name, text, format, entries, puzzles };
 }
 
 /**
@@ -169,10 +170,10 @@ inWorker((message) => {
   else answer(message);
 });
 
-/** @param {{id: number, type: string, file: File, number: number}} request */
-async function answer({ id, type, file, number }) {
+/** @param {{id: number, file?: File, number: number}} request a file to open, or a puzzle of it */
+async function answer({ id, file, number }) {
   try {
-    if (type === "open") {
+    if (file) {
       reading?.abort();
       const controller = (reading = new AbortController());
       const read = await open(file, controller, (bytes, all, puzzles) =>
@@ -182,14 +183,16 @@ async function answer({ id, type, file, number }) {
       controller.signal.throwIfAborted();
       opened = read;
       self.postMessage({ type: "answer", id, answer: { puzzles: read.puzzles, first } });
-    } else if (opened) {
+    } else {
+      // A worker that failed was replaced by one that has no file.
+      if (!opened) throw new CallError("failed_precondition", "The file has to be opened again.");
       getting.abort();
       getting = new AbortController();
       self.postMessage({ type: "answer", id, answer: await puzzleOf(opened, number, getting.signal) });
     }
   } catch (error) {
     const isStopped = error instanceof DOMException && error.name === "AbortError";
-    const message = error instanceof CallError ? error.message : `The file cannot be read: ${error}`;
+    const message = readingFailure(error, file?.name ?? opened?.name ?? "The file");
     self.postMessage({ type: "failure", id, isStopped, message });
   }
 }

@@ -55,7 +55,14 @@ async function copy(field, what) {
  * @returns {{order: number, puzzle: string} | string}
  */
 function read(hash) {
-  const parts = /^#p=(\d+)x(\d+)-(.*)$/.exec(hash);
+  // Some programs encode characters of links, or add spaces.
+  let decoded = hash;
+  try {
+    decoded = decodeURIComponent(hash).trim();
+  } catch {
+    // A per cent sign of its own: a cell like any other that is wrong.
+  }
+  const parts = /^#p=(\d+)x(\d+)-(.*)$/.exec(decoded);
   if (!parts) return "It begins with #p=, the size and a hyphen: #p=9x9-…";
   const side = Number(parts[1]);
   const order = Math.sqrt(side);
@@ -82,6 +89,8 @@ export async function openLink(hash) {
   try {
     const options = { notation: "NOTATION_LINES", alphabet: "letters", order: link.order };
     const answer = await call("Validate", { options, puzzle: link.puzzle });
+    // Meanwhile another puzzle was loaded, or something was entered.
+    if (location.hash !== hash) return;
     if (answer.errors?.length) {
       page.fail(`The link holds no puzzle. ${answer.errors[0].message}`);
       return;

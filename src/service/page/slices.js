@@ -34,47 +34,139 @@ const EMPTY = 2;
 
 const LINE_END = 10;
 
+/** The bytes by which a file is known. */
+const HEAD_BYTES = 65_536;
+
+const UNPACK = "Unpack it, or solve it with the program sudoku.";
+const SOLVE = "Solve it with the program sudoku.";
+
+/**
+ * What the page does not read, by the first bytes, and what to do with it.
+ * @type {[RegExp, string, string][]}
+ */
+const UNREAD = [
+  [/^PK(\x03\x04|\x05\x06|\x07\x08)/, "is a zip archive", UNPACK],
+  [/^(\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18)/, "is a Zstandard file", UNPACK],
+  [/^BZh/, "is a bzip2 file", UNPACK],
+  [/^\xfd7zXZ\0/, "is an xz file", UNPACK],
+  [/^\x93NUMPY/, "is a NumPy array", SOLVE],
+  [/^PAR1/, "is a Parquet file", SOLVE],
+  [/^<(\?xml|opensudoku)/, "is XML", "If it is a file of OpenSudoku, solve it with the program sudoku."],
+  [/^https?:\/\//, "has addresses", SOLVE],
+];
+
 /**
  * The text of a file as UTF-8: unpacked if it is gzip, decoded if it is UTF-16.
- * @param {Blob} file
+ * @param {File} file
  * @returns {Promise<Blob>}
  */
 export async function textOf(file) {
-  const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer());
-  if (first === 0x1f && second === 0x8b) {
-    const unpacked = file.stream().pipeThrough(new DecompressionStream("gzip"));
-    try {
-      return await new Response(unpacked).blob();
-    } catch {
-      throw new CallError("invalid_argument", "The file is no whole gzip file: it cannot be unpacked.");
-    }
-  }
-  const bom = first * 256 + second;
-  if (bom === 0xfffe || bom === 0xfeff) {
-    const decoder = new TextDecoderStream(bom === 0xfffe ? "utf-16le" : "utf-16be");
+  const bytes = new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer());
+  const [first, second, third, fourth] = bytes;
+  if (first === 0x1f && second === 0x8b) return textOf(new File(await unzipped(file), file.name));
+  const isLittle = (first === 0xff && second === 0xfe) || (first && second === 0 && third && fourth === 0);
+  const isBig = (first === 0xfe && second === 0xff) || (first === 0 && second && third === 0 && fourth);
+  if (isLittle || isBig) {
+    const decoder = new TextDecoderStream(isLittle ? "utf-16le" : "utf-16be");
     const text = file.stream().pipeThrough(decoder).pipeThrough(new TextEncoderStream());
     return new Response(text).blob();
   }
+  refuseUnread(bytes, file.name);
   return file;
+}
+
+/**
+ * Refuses what is no text, and text that only the program `sudoku` reads.
+ * @param {Uint8Array} bytes the first bytes of a file
+ * @param {string} name
+ */
+function refuseUnread(bytes, name) {
+  const head = String.fromCharCode(...bytes.subarray(0, 4_096)).replace(/^\xef\xbb\xbf/, "");
+  const text = head.replace(/^(?:[ \t\f\r]*(?:#.*)?\n)*/, "").trimStart();
+  for (const [pattern, what, advice] of UNREAD) {
+    if (pattern.test(text)) {
+      throw new CallError("invalid_argument", `${name} ${what}, which the page does not read. ${advice}`);
+    }
+  }
+  // Those that begin and end on a line are up to the server.
+  const line = /^\[[[\s\d"'nN-].*\n|^\[\n/.exec(text)?.[0] ?? "";
+  if (line.split("[").length > line.split("]").length) {
+    const what = "has arrays of several lines";
+    throw new CallError("invalid_argument", `${name} ${what}, which the page does not read. ${SOLVE}`);
+  }
+  const zero = bytes.indexOf(0);
+  if (zero >= 0) {
+    throw new CallError("invalid_argument", `${name} is no text: it has a zero byte at offset ${zero}.`);
+  }
+}
+
+/** @param {Blob} packed */
+function unpacked(packed) {
+  return new Response(packed.stream().pipeThrough(new DecompressionStream("gzip"))).blob();
+}
+
+/**
+ * The content of a gzip file, which may have several members. The browser unpacks one, and does not
+ * say where it ends, so that is tried wherever another one may begin.
+ * @param {File} file
+ * @returns {Promise<Blob[]>}
+ */
+async function unzipped(file) {
+  const whole = await unpacked(file).catch(() => null);
+  if (whole) return [whole];
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  const members = [];
+  let start = 0;
+  let at = 0;
+  do {
+    at = bytes.indexOf(0x1f, at + 1);
+    if (at >= 0 && (bytes[at + 1] !== 0x8b || bytes[at + 2] !== 8)) continue;
+    const end = at < 0 ? bytes.length : at;
+    const member = await unpacked(file.slice(start, end)).catch(() => null);
+    if (!member) continue;
+    members.push(member);
+    start = end;
+  } while (at >= 0);
+  if (start < bytes.length) {
+    throw new CallError("invalid_argument", `${file.name} is no whole gzip file: it cannot be unpacked.`);
+  }
+  return members;
+}
+
+/**
+ * What went wrong while a file was read, in words.
+ * @param {unknown} error
+ * @param {string} name the name of the file
+ */
+export function readingFailure(error, name) {
+  if (error instanceof CallError) return error.message;
+  const hasChanged = error instanceof DOMException && error.name === "NotReadableError";
+  if (hasChanged) return `${name} cannot be read: perhaps it has changed since. Open it again.`;
+  return `${name} cannot be read: ${error}`;
 }
 
 /**
  * The slices of a file, in order.
  * @param {Blob} file
- * @param {number} [mostBytes]
+ * @param {() => number} [wanted] the bytes of the next slice, which has more only for a long line
  * @returns {AsyncGenerator<Slice>}
  */
-export async function* slicesOf(file, mostBytes = MOST_BYTES) {
+export async function* slicesOf(file, wanted = () => MOST_BYTES) {
   let start = 0;
   let firstLine = 1;
+  let most = wanted();
   while (start < file.size) {
-    const bytes = new Uint8Array(await file.slice(start, start + mostBytes).arrayBuffer());
+    const bytes = new Uint8Array(await file.slice(start, start + most).arrayBuffer());
     const isAll = start + bytes.length === file.size;
     const { end, lines, puzzleLines } = cut(bytes, isAll, start === 0 ? bomLength(bytes) : 0);
+    if (end === 0 && most < MOST_BYTES) {
+      most = Math.min(2 * most, MOST_BYTES);
+      continue;
+    }
     if (end === 0) {
       throw new CallError(
         "invalid_argument",
-        `Line ${firstLine} is longer than ${mostBytes.toLocaleString("en-US")} bytes, the most that is read.`,
+        `Line ${firstLine} is longer than ${most.toLocaleString("en-US")} bytes, the most that is read.`,
       );
     }
     const isLast = start + end === file.size;
@@ -83,6 +175,7 @@ export async function* slicesOf(file, mostBytes = MOST_BYTES) {
     yield { text, start, end: start + end, firstLine, puzzleLines, isLast };
     start += end;
     firstLine += lines;
+    most = wanted();
   }
 }
 

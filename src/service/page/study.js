@@ -90,12 +90,14 @@ function factsOf(found, cells) {
   facts.push(["Solution", found.error ? found.error.message : "exactly one"]);
   if (found.error) return facts;
   const techniques = (found.techniques ?? []).map(({ name, count: times }) => `${name.replaceAll("-", " ")} ×${times}`);
-  if (found.verdict === "VERDICT_RATED") {
-    const er = found.erTenths ?? 0;
+  const er = found.erTenths ?? 0;
+  if (found.verdict === "VERDICT_RATED" && !er) {
+    facts.unshift(["Rating", "nothing to fill in"]);
+  } else if (found.verdict === "VERDICT_RATED") {
     const hardest = (found.message ?? "").split(" ").slice(1).join(" ");
     facts.unshift(
-      ["Rating", er ? `${score(er)}, ${wordFor(er)}` : "nothing to fill in"],
-      ["Hardest step", hardest || "none"],
+      ["Rating", `${score(er)}, ${wordFor(er)}`],
+      ["Hardest step", hardest],
       ["To begin with", `${score(found.epTenths)} to the first digit, ${score(found.edTenths)} for the first step`],
     );
   } else {

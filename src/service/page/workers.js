@@ -6,15 +6,23 @@ import { currentToken, tokenInsteadOf, useToken } from "./api.js";
  * Starts a worker.
  * @param {string} file its module
  * @param {(message: any) => void} receive
+ * @param {() => void} ended called when it has failed, such as by a server that was away
  */
-export function startWorker(file, receive) {
+export function startWorker(file, receive, ended) {
   const worker = new Worker(new URL(file, import.meta.url), { type: "module" });
   worker.onmessage = async ({ data }) => {
     if (data.type !== "token") return receive(data);
     const token = await tokenInsteadOf(data.refused).catch(() => null);
     worker.postMessage({ type: "token", token });
   };
-  worker.onerror = () => receive({ type: "failure", message: "A part of the page failed. Reload the page." });
+  worker.onerror = () => {
+    worker.terminate();
+    ended();
+    receive({
+      type: "failure",
+      message: "A part of the page cannot be loaded. Check that sudokud runs, then try again.",
+    });
+  };
   worker.postMessage({ type: "start", token: currentToken() });
   return worker;
 }
