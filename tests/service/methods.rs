@@ -102,6 +102,10 @@ async fn a_text_that_is_not_plain_is_refused_by_what_it_is() {
         );
         assert_eq!(status.get_error_details().bad_request().unwrap().field_violations[0].field, "text");
     }
+    // One line, of which all but one puzzle would be lost.
+    let old = format!("id,puzzle\r1,{0}\r2,{0}\r", ".".repeat(81));
+    let status = solve(&server, SolveOptions::default(), &old).await.unwrap_err();
+    assert!(status.message().starts_with("Line 1 goes on behind carriage returns; "), "{status}");
     // Brackets may be symbols.
     let answers = solve(&server, SolveOptions::default(), "[1..............").await.unwrap();
     assert_eq!(error(&answers[0]).code(), ErrorCode::InvalidCharacter);

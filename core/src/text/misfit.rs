@@ -110,6 +110,13 @@ impl Misfit {
         matches!(self.what, Cells { .. } | Rows { .. } | Grid { .. } | Objects | Words { .. })
     }
 
+    /// Whether all lines are one, because they end in carriage returns alone. Then even a line with a
+    /// puzzle has others behind it, which would be lost.
+    #[must_use]
+    pub const fn is_of_line_ends(&self) -> bool {
+        matches!(self.what, What::CarriageReturns)
+    }
+
     /// The same misfit with its line number increased by `lines`, which precede the text.
     #[must_use]
     pub(super) const fn below(mut self, lines: u64) -> Self {

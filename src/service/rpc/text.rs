@@ -15,7 +15,7 @@ use crate::service::sched::pools::Size;
 use crate::service::wire::convert::internal_error;
 use crate::service::wire::line_count::count_lines;
 use crate::service::wire::status::invalid;
-use crate::text::{Format, FormatError, Hint, Problem, PuzzleError, Records, sniff, sniff_part};
+use crate::text::{Format, FormatError, Hint, Preamble, Problem, PuzzleError, Records, sniff, sniff_part};
 
 /// The error of a text without a puzzle.
 pub(crate) const EMPTY: PuzzleError = PuzzleError { problem: Problem::Empty, line: None };
@@ -140,6 +140,9 @@ impl RequestText {
         };
         match sniffed {
             Ok(None) => Ok(Err(EMPTY)),
+            Ok(Some(Preamble { misfit: Some(misfit), .. })) if misfit.is_of_line_ends() => {
+                Err(field.invalid(misfit.to_string()))
+            }
             Ok(Some(preamble)) => Ok(Ok(Self {
                 bytes: bytes.slice(preamble.body..),
                 format: preamble.format,
