@@ -412,6 +412,10 @@ describe("windows of all kinds", () => {
         await page.click("#create-cancel");
         await page.click("#undo");
         await visit.fits(`low-${height}-empty`);
+        // With large letters, as the browser may have them.
+        await page.evaluate(() => (document.documentElement.style.fontSize = "200%"));
+        await page.click("#tab-watch");
+        await visit.fits(`low-${height}-large`);
       },
       { variants: [{ width, height, colors: "light" }] },
     );
