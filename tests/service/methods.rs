@@ -97,7 +97,7 @@ async fn a_text_that_is_not_plain_is_refused_by_what_it_is() {
         let status = server.client().await.solve(request).await.unwrap_err();
         assert_eq!(status.code(), Code::InvalidArgument);
         assert!(
-            status.message().starts_with(&format!("The text {what}. The service reads plain text: ")),
+            status.message().starts_with(&format!("The text {what}. The service reads lines, tables, grids, triples and JSON objects in plain text: ")),
             "{status}"
         );
         assert_eq!(status.get_error_details().bad_request().unwrap().field_violations[0].field, "text");
