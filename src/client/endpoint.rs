@@ -96,8 +96,12 @@ impl Connector {
             if let Some((certificate, key)) = &endpoint.identity {
                 tls = tls.identity(Identity::from_pem(certificate, key));
             }
-            let unusable = |_| {
+            let unusable = |error: transport::Error| {
                 let what = match &endpoint.identity {
+                    // The library has no name for it.
+                    Some(_) if root(&error).contains("UnsupportedCertVersion") => {
+                        "The certificate of --tls-cert is of an old version: TLS takes those of X.509 version 3."
+                    }
                     Some(_) => {
                         "The certificate of --tls-cert and the key of --tls-key cannot be used together."
                     }

@@ -128,9 +128,8 @@ async fn health(address: &str, is_encrypted: bool) -> Result<(), ProbeError> {
     });
     let speaks_tls = || noticed.get() == Some(&Spoken::Tls);
     let channel = endpoint.connect_with_connector(connector).await;
-    let channel = channel.map_err(|error| match speaks_tls() {
-        true => ProbeError::Tls(address.to_owned()),
-        false => no_server(root(&error)),
+    let channel = channel.map_err(|error| {
+        if speaks_tls() { ProbeError::Tls(address.to_owned()) } else { no_server(root(&error)) }
     })?;
     let answer = HealthClient::new(channel).check(HealthCheckRequest::default()).await;
     match answer.map(|answer| answer.into_inner().status()) {

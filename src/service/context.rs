@@ -101,7 +101,7 @@ impl Call {
             return Err(if puzzles > most {
                 beyond_puzzles_quota(quota, puzzles, most)
             } else {
-                puzzles_quota_reached(quota, taken.wait - MAX_QUOTA_WAIT)
+                puzzles_quota_reached(quota, taken.wait.saturating_sub(MAX_QUOTA_WAIT))
             });
         }
         self.deadline.limit(taken.covered()).await

@@ -193,6 +193,7 @@ impl Reloader {
     }
 
     /// Changes the limits for what comes from now on. Returns the names of those that have changed.
+    #[must_use]
     pub fn set_limits(&self, limits: &Limits) -> ChangedLimits {
         let Some(context) = &self.context else { return ChangedLimits::default() };
         let old = context.limits();

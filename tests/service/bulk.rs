@@ -194,6 +194,15 @@ async fn lines_that_fit_two_alphabets_end_the_stream() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn arrays_are_refused_as_such() {
+    let server = start(config()).await;
+    let (responses, end) =
+        exchange(&server, vec![message("[[1,0,0,0],[0,0,3,0],[0,4,0,0],[0,0,0,2]]\n")]).await;
+    assert!(responses.is_empty());
+    assert!(end.unwrap_err().message().starts_with("The text has arrays. "));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn members_of_objects_are_not_left_out_of_a_table() {
     let server = start(config()).await;
     for output in [proto::OutputForm::Csv, proto::OutputForm::Tsv] {

@@ -227,7 +227,7 @@ async fn a_data_set_with_a_bad_line_is_not_served() {
             "The data set bad.txt is not served: Line 3001 has the wrong length. It has 80 cells; a 9x9 puzzle has 81.",
         ),
         ("empty.txt", "empty.txt is empty."),
-        ("header.txt", "Invalid block size."),
+        ("header.txt", "The data set header.txt is not served: Invalid block size."),
         ("packed.gz", "packed.gz is compressed. Data sets are read at any place: unpack it."),
         ("packed.xz", "packed.xz is compressed. Data sets are read at any place: unpack it."),
         ("packed.zip", "packed.zip is compressed. Data sets are read at any place: unpack it."),

@@ -296,6 +296,13 @@ async fn every_token_of_the_file_lets_in() {
     }
 }
 
+/// A request with the token of the client of this name.
+fn by<T>(name: &str, message: T) -> Request<T> {
+    let mut request = Request::new(message);
+    request.metadata_mut().insert("authorization", format!("Bearer {TOKEN}-{name}").parse().unwrap());
+    request
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_quota_of_puzzles_divides_streams_and_refuses_what_it_never_covers() {
     let secrets = Secrets::new();
@@ -306,11 +313,6 @@ async fn a_quota_of_puzzles_divides_streams_and_refuses_what_it_never_covers() {
     let data_dir = Some(secrets.folder.path().to_owned());
     let server = start(Config { token_file: Some(secrets.path("tokens")), data_dir, ..config() }).await;
     let mut client = server.client().await;
-    fn by<T>(name: &str, message: T) -> Request<T> {
-        let mut request = Request::new(message);
-        request.metadata_mut().insert("authorization", format!("Bearer {TOKEN}-{name}").parse().unwrap());
-        request
-    }
     let some =
         |count: usize| SolveRequest { text: puzzles[..17 * count].to_owned().into(), ..Default::default() };
 

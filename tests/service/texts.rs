@@ -245,8 +245,8 @@ async fn one_source_of_a_puzzle_is_wanted() {
             "first_line",
             "A data set begins with line 1. `first_line` is for texts.",
         ),
-        (puzzle_of(&puzzle, Some(0)), "index", "The text has the puzzles 1 to 1."),
-        (puzzle_of(&puzzle, Some(2)), "index", "The text has the puzzles 1 to 1."),
+        (puzzle_of(&puzzle, Some(0)), "index", "The text has one puzzle."),
+        (puzzle_of(&puzzle, Some(2)), "index", "The text has one puzzle."),
         (
             GetPuzzleRequest { puzzle: string(), first_line: (1 << 62) + 1, ..any() },
             "first_line",

@@ -7,6 +7,7 @@ use tonic::Status;
 
 use crate::answer::{AddedColumn, AddedColumns, OutputForm, Task};
 use crate::grid::Order;
+use crate::input::ContentKind;
 use crate::service::context::Context;
 use crate::service::wire::convert::{notation_from, option_field};
 use crate::service::wire::proto;
@@ -136,6 +137,22 @@ pub(crate) fn text_hint(options: Option<&proto::TextOptions>) -> Result<Hint, St
 /// The status of a call whose text does not fit its options; `text_field` is the field of the text.
 pub(crate) fn unreadable(error: &FormatError, text_field: &str) -> Status {
     invalid(option_field(error).as_deref().unwrap_or(text_field), with_fields(error))
+}
+
+/// Refuses a text that would have to be turned into lines before it is read; `text_field` is its
+/// field.
+///
+/// # Errors
+/// `INVALID_ARGUMENT`.
+pub(crate) fn refuse_what_is_not_plain(text: &[u8], hint: &Hint, text_field: &str) -> Result<(), Status> {
+    if hint.notation.is_some() {
+        return Ok(());
+    }
+    let Some((what, advice)) = ContentKind::of_text(text).not_plain() else { return Ok(()) };
+    let message = format!(
+        "The text {what}. The service reads lines, tables, grids, triples and JSON objects in plain text: {advice}."
+    );
+    Err(invalid(text_field, message))
 }
 
 /// The message for a number that is none of an enum's.

@@ -8,9 +8,8 @@ use tracing::Span;
 
 use crate::answer::{Answer, Block, Cancel, Cancelled, IdleSolvers, Solvers, Task, single_error};
 use crate::grid::Grid;
-use crate::input::ContentKind;
 use crate::service::context::Context;
-use crate::service::rpc::options::unreadable;
+use crate::service::rpc::options::{refuse_what_is_not_plain, unreadable};
 use crate::service::sched::pools::Size;
 use crate::service::wire::convert::internal_error;
 use crate::service::wire::line_count::count_lines;
@@ -125,11 +124,8 @@ impl RequestText {
         first_line: Option<u64>,
     ) -> Result<Result<Self, PuzzleError>, Status> {
         let TextField { name, bytes } = field;
-        if hint.notation.is_none()
-            && first_line.is_none_or(|line| line == 1)
-            && let Some((what, advice)) = ContentKind::of_text(bytes).not_plain()
-        {
-            return Err(field.invalid(format!("The text {what}. The service reads plain text: {advice}.")));
+        if first_line.is_none_or(|line| line == 1) {
+            refuse_what_is_not_plain(bytes, hint, name)?;
         }
         let lines = count_lines(bytes);
         context.check_lines(lines)?;

@@ -11,7 +11,7 @@ use crate::answer::{
 };
 use crate::service::context::Context;
 use crate::service::metrics;
-use crate::service::rpc::options::unreadable;
+use crate::service::rpc::options::{refuse_what_is_not_plain, unreadable};
 use crate::service::rpc::stream::session::StreamSession;
 use crate::service::rpc::stream::{BidiMethod, OutputBuffer};
 use crate::service::rpc::text::first_line;
@@ -211,6 +211,9 @@ impl BidiMethod for SolveLines {
             return Ok(Some(LinesJob::new(Some(Arc::clone(solvers)), text, first_line, next_line)));
         }
         let hint = &session.settings.hint;
+        if at_start {
+            refuse_what_is_not_plain(&text, hint, "lines")?;
+        }
         let sniffed = sniff(&text, hint, at_start).or_else(|error| match error {
             // Who says everything has seen more of the input than these lines, which may all be bad.
             FormatError::NoColumn { .. } if hint.notation == Some(Notation::Jsonl) => sniff_part(&text, hint),
