@@ -100,15 +100,16 @@ fn a_server_that_is_not_there_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out.txt");
     let four = fixture("good/four.header");
+    // A label of 64 characters, for which nobody asks the network.
+    let nobody = format!("http://{}.invalid:1", "n".repeat(64));
+    let unknown = format!("No server answers at {nobody}: that name is not known here.");
+    let unknown = format!("{unknown} Trying once more.\n{unknown} It was tried once more.\n");
     for (url, words) in [
         (
             "http://127.0.0.1:1",
             "No server answers at http://127.0.0.1:1: start one with sudokud. Trying once more.\nNo server answers at http://127.0.0.1:1: start one with sudokud. It was tried once more.\n",
         ),
-        (
-            "http://nobody.invalid:1",
-            "No server answers at http://nobody.invalid:1: that name is not known here. Trying once more.\nNo server answers at http://nobody.invalid:1: that name is not known here. It was tried once more.\n",
-        ),
+        (&nobody, &unknown),
         (
             "127.0.0.1:99999",
             "`http://127.0.0.1:99999` is no server address. Write it like http://127.0.0.1:50051, or https://sudoku.example:50051.\n",
