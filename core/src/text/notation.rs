@@ -307,24 +307,24 @@ impl<'a> Records<'a> {
     /// [`Self::read`] into a grid of the right order.
     #[inline]
     pub(super) fn read_next(&mut self, puzzle: &mut Grid) -> Option<Record<'a>> {
-        match self.format.notation {
+        let mut record = match self.format.notation {
             Notation::Lines | Notation::Header => lines::read(self, puzzle),
-            Notation::Csv => lines::read_csv(self, puzzle).map(refuse_cut_row),
-            Notation::Cells => apart::read(self, puzzle).map(refuse_cut_row),
-            Notation::Jsonl => json::read(self, puzzle).map(refuse_cut_row),
+            Notation::Csv => lines::read_csv(self, puzzle),
+            Notation::Cells => apart::read(self, puzzle),
+            Notation::Jsonl => json::read(self, puzzle),
             Notation::Grid => rows::read(self, puzzle),
             Notation::Triples => triples::read(self, puzzle),
+        };
+        // The end of the row is lost, so it cannot be written as it is, and it has the same answer in
+        // all forms. Changed in place, because moving each record costs tables 2 %.
+        if let Some(record) = &mut record
+            && record.row.len() >= MAX_LINE_BYTES
+            && record.error.is_none()
+        {
+            record.error = Some(PuzzleError { problem: Problem::WrongLength, line: Some(record.line) });
         }
+        record
     }
-}
-
-/// The record of a row, with an error if the end of the row is lost, so that it cannot be written as
-/// it is, and has the same answer in all forms.
-fn refuse_cut_row(mut record: Record<'_>) -> Record<'_> {
-    if record.row.len() >= MAX_LINE_BYTES && record.error.is_none() {
-        record.error = Some(PuzzleError { problem: Problem::WrongLength, line: Some(record.line) });
-    }
-    record
 }
 
 impl fmt::Display for Notation {
