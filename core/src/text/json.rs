@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 
 use super::detect::most_frequent;
 use super::lines::{self, is_no_puzzle, puzzle_lines};
-use super::table::{CellsReader, PUZZLE_NAMES, SOLUTION_NAMES};
+use super::table::{CellsReader, LEAST_CELLS, PUZZLE_NAMES, SOLUTION_NAMES};
 use super::{Format, FormatError, Hint, Problem, PuzzleError, Record, Records, apart};
 use crate::grid::{Grid, Order};
 
@@ -392,12 +392,11 @@ pub(super) fn find(text: &[u8], hint: &Hint) -> Result<(Keys, Option<Order>), Fo
         }
         None => {
             let is_named = |member: &Seen<'_>| member.is_named(PUZZLE_NAMES);
-            // A name counts if there are cells, good or bad: `puzzle` is also the name of numbers. If
-            // it does not, what is named as solutions are none the less no puzzles.
+            // A name counts unless there are numbers, of which `puzzle` is the name too. If it does not, what is named as solutions are none the less no puzzles.
             let names_other = members.iter().any(is_named);
             let may_be = |member: &Seen<'_>| !(names_other && member.is_named(SOLUTION_NAMES));
             first(&|member| is_named(member) && is_most(member))
-                .or_else(|| first(&|member| is_named(member) && member.cells > 0))
+                .or_else(|| first(&|member| is_named(member) && (member.cells > 0 || member.others == 0)))
                 .or_else(|| first(&|member| may_be(member) && is_most(member) && member.with_blanks > 0))
                 .or_else(|| first(&|member| may_be(member) && is_most(member)))
                 .or_else(|| first(&is_named))
@@ -487,10 +486,12 @@ pub(super) fn texts(text: &[u8], keys: &Keys) -> Vec<Vec<u8>> {
     texts.collect()
 }
 
-/// Whether a line is an array of several values.
-pub(super) fn is_array(line: &[u8]) -> bool {
+/// Whether a line is an array of several values, one of which is as long as a puzzle.
+pub(super) fn is_array_of_puzzles(line: &[u8]) -> bool {
+    let is_long = |value: &&RawValue| value.get().len() >= LEAST_CELLS;
     line.starts_with(b"[")
-        && serde_json::from_slice::<Vec<IgnoredAny>>(line).is_ok_and(|values| values.len() > 1)
+        && serde_json::from_slice::<Vec<&RawValue>>(line)
+            .is_ok_and(|values| values.len() > 1 && values.iter().any(is_long))
 }
 
 /// Whether the puzzles of some of the first objects are arrays of as many values as a puzzle has.
@@ -731,7 +732,9 @@ mod tests {
             assert!(error.is_some(), "{text}");
             assert!(records.read(&mut Grid::empty(format.order())).is_none());
         }
-        // A row is one, however it begins.
+        // A row is one, however it or the one above it begins.
+        let table = format!("[1,2]\n1,{puzzle}\n2,{puzzle}\n");
+        assert_eq!(detect(table.as_bytes(), &Hint::default()).unwrap().format.notation(), Notation::Csv);
         let table = format!("[a],\"{puzzle}\"\n[b],\"{puzzle}\"\n");
         assert_eq!(detect(table.as_bytes(), &Hint::default()).unwrap().format.notation(), Notation::Csv);
     }

@@ -172,7 +172,7 @@ pub(super) fn recognise(
         }
     }
     // One of puzzles is no row, of which a column would be read and the others lost.
-    let is_array = json::is_array(first);
+    let is_array = json::is_array_of_puzzles(first);
     if let Some(table) = table::find(text, hint)?.filter(|table| !is_array && table.is_likely(text)) {
         table.check_rows(text)?;
         let Table { columns, has_heading, names_puzzles, .. } = table;

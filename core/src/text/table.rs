@@ -125,7 +125,7 @@ impl Default for Columns {
 const MAX_COLUMNS: usize = 64;
 
 /// The cells of the smallest puzzle but one, which a field has at least if it is meant as a puzzle.
-const LEAST_CELLS: usize = 16;
+pub(super) const LEAST_CELLS: usize = 16;
 
 /// The rows that detection reads.
 const ROWS_SEEN: usize = 256;
@@ -295,6 +295,8 @@ struct Seen {
     filled: usize,
     /// The number of small numbers: a column `solutions` may be how many there are.
     counts: usize,
+    /// The number of whole numbers that are too short for a puzzle.
+    numbers: usize,
     /// The number of fields as long as puzzles, good or bad.
     long: usize,
 }
@@ -377,8 +379,10 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
     let (mut rows, mut widths, mut quoted) = (0, [usize::MAX, 0], 0);
     let second = puzzle_lines(text).nth(1);
     let is_wanted = |field: &[u8]| matches!(&hint.column, Some(Column::Name(name)) if field.eq_ignore_ascii_case(name.as_bytes()));
+    let has_puzzle =
+        fields(first, delimiter).any(|field| field.len() >= LEAST_CELLS && cells.order(field).is_some());
     let is_heading = hint.has_heading
-        || fields(first, delimiter).any(is_wanted)
+        || (!has_puzzle && fields(first, delimiter).any(is_wanted))
         || is_heading(first, second, delimiter, cells);
     for row in puzzle_lines(text).take(ROWS_SEEN).skip(usize::from(is_heading)) {
         let mut width = 0;
@@ -386,6 +390,9 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
             if let Some(seen) = columns.get_mut(width) {
                 let is_count = (1..=4).contains(&field.len()) && field.iter().all(u8::is_ascii_digit);
                 seen.counts += usize::from(is_count);
+                let is_number =
+                    (1..LEAST_CELLS).contains(&field.len()) && field.iter().all(u8::is_ascii_digit);
+                seen.numbers += usize::from(is_number);
                 seen.long += usize::from(field.len() >= LEAST_CELLS);
             }
             if let Some(seen) = columns.get_mut(width)
@@ -415,8 +422,8 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
         };
         find(&has_blanks).or_else(|| find(&holds))
     };
-    // A name counts if what is below it may be puzzles, good or bad: `puzzle` is also the name of
-    // numbers. If it does not, what is named as solutions are none the less no puzzles.
+    // A name counts unless what is below it are numbers, of which `puzzle` is the name too. If it does
+    // not, what is named as solutions are none the less no puzzles.
     let by_name = || {
         let named = || (0..names.len()).filter(|&column| is_one_of(column, PUZZLE_NAMES));
         let seen = |column: usize| columns.get(column).copied().unwrap_or_default();
@@ -425,6 +432,9 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
             .or_else(|| named().find(|&column| seen(column).long > 0))
             .or_else(|| {
                 let first = named().next()?;
+                if 2 * seen(first).numbers <= rows {
+                    return Some(first);
+                }
                 by_content(&|column| !is_one_of(column, SOLUTION_NAMES)).or(Some(first))
             })
     };
@@ -488,24 +498,40 @@ fn is_heading(first: &[u8], second: Option<&[u8]>, delimiter: Delimiter, cells: 
         // White space separates the words of a sentence too.
         return delimiter != Delimiter::Whitespace || width == 1 || is_aligned;
     }
-    let is_name = |field: &[u8]| field.is_empty() || has_letter(field) || SIGNS.contains(&field);
+    // A row without its puzzle is one of data, whatever else it has.
+    let is_whole = fields(first, delimiter).all(|field| !field.is_empty());
+    let is_name = |field: &[u8]| {
+        field.is_empty()
+            || has_ascii_letter(field)
+            || is_whole && (is_foreign(field) || SIGNS.contains(&field))
+    };
     let mut is_word = |field: &[u8]| is_name(field) && !is_damaged(field) && cells.order(field).is_none();
-    width > 1 && is_aligned && fields(first, delimiter).all(&mut is_word) && has_letter(first)
+    width > 1
+        && is_aligned
+        && fields(first, delimiter).all(&mut is_word)
+        && (has_ascii_letter(first) || is_whole && fields(first, delimiter).any(is_foreign))
 }
 
 /// Names of columns, without a letter, that no field of cells or numbers is.
 const SIGNS: &[&[u8]] = &[b"#", b"%", "№".as_bytes()];
 
-/// Whether a field has a letter of any script, or of an encoding other than UTF-8.
-fn has_letter(field: &[u8]) -> bool {
+fn has_ascii_letter(field: &[u8]) -> bool {
+    field.iter().any(u8::is_ascii_alphabetic)
+}
+
+/// Whether a field is a name in another script, or in an encoding other than UTF-8: it has a letter, and
+/// nothing that most cells are.
+fn is_foreign(field: &[u8]) -> bool {
+    let is_cell = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
     let mut chunks = field.utf8_chunks();
-    chunks.any(|chunk| chunk.valid().chars().any(char::is_alphabetic) || !chunk.invalid().is_empty())
+    !field.iter().any(is_cell)
+        && chunks.any(|chunk| chunk.valid().chars().any(char::is_alphabetic) || !chunk.invalid().is_empty())
 }
 
 /// Whether a field is as long as a puzzle, and most of it may be cells whatever the alphabet.
 fn is_damaged(field: &[u8]) -> bool {
     let may_be_cell = |byte: &&u8| byte.is_ascii_digit() || b"._*-?".contains(byte);
-    field.len() >= LEAST_CELLS && 2 * field.iter().filter(may_be_cell).count() > field.len()
+    field.len() >= LEAST_CELLS && 2 * field.iter().filter(may_be_cell).count() >= field.len()
 }
 
 fn no_column(text: &[u8], column: &Column, delimiter: Option<Delimiter>) -> FormatError {
@@ -632,6 +658,10 @@ mod tests {
             (format!("易,{p}é\n易,{p}\n易,{p}\n"), Some(("comma", 1, None, false))),
             (format!("12…1….........,易\n{p},难\n{p},难\n"), Some(("comma", 0, None, false))),
             (format!("7,x,easy\n8,{p},hard\n9,{p},hard\n"), Some(("comma", 1, None, false))),
+            (format!("易,\n难,{p}\n难,{p}\n"), Some(("comma", 1, None, false))),
+            (format!("é,53..7é\nè,{p}\nè,{p}\n"), Some(("comma", 1, None, false))),
+            // No puzzles where they should be, and full grids elsewhere.
+            (format!("id,puzzle,final\n1,,{s}\n2,,{s}\n"), Some(("comma", 1, None, true))),
         ];
         for (text, wanted) in cases {
             let wanted = wanted.map(|(d, p, s, h)| (d.to_owned(), p, s, h));

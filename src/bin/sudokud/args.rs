@@ -165,7 +165,7 @@ fn probe(address: Option<&str>, config: &Config, reports: &Reports) -> anyhow::R
             match (address.strip_prefix("http://"), address.strip_prefix("https://")) {
                 (Some(address), _) => (address, false),
                 (_, Some(address)) => (address, true),
-                _ => (address, config.tls.is_some()),
+                _ => (address, config.tls.is_some() && !address.starts_with("unix:")),
             };
         let port = address.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
         ensure!(
@@ -189,7 +189,10 @@ fn probe(address: Option<&str>, config: &Config, reports: &Reports) -> anyhow::R
         )?;
         return Ok(Probe::Readiness { address: on_this_machine(&[metrics.into()])? });
     }
-    Ok(Probe::Health { address: on_this_machine(&config.listen)?, is_encrypted: config.tls.is_some() })
+    let address = on_this_machine(&config.listen)?;
+    // A socket of the machine is not encrypted, whatever the others are.
+    let is_encrypted = config.tls.is_some() && !address.starts_with("unix:");
+    Ok(Probe::Health { address, is_encrypted })
 }
 
 /// The address by which a server that listens at `address` is reached on its own machine.
@@ -246,7 +249,7 @@ fn read_settings(text: &str, flags: &[Flag], setup: &mut Setup) -> anyhow::Resul
         if let toml::Value::Array(values) = &value {
             let texts: Option<Vec<&str>> = values.iter().map(toml::Value::as_str).collect();
             let Some(texts) = texts else { bail!("`{name}` is a TOML array of other than strings.") };
-            if name == "allow-origin" {
+            if name == "allow-origin" && !texts.is_empty() {
                 arguments.push(format!("--{name}={}", texts.join(",")).into());
             } else {
                 arguments.extend(texts.iter().map(|text| format!("--{name}={text}").into()));
@@ -399,7 +402,8 @@ mod tests {
         assert_eq!(ask(&[], Some("http://[::1]:7"), tls), health("[::1]:7", false));
         assert_eq!(ask(&[], Some("https://a.b:7"), ""), health("a.b:7", true));
         assert_eq!(ask(&["--listen", "unix:/run/s.sock"], None, ""), health("unix:/run/s.sock", false));
-        assert_eq!(ask(&[], Some("unix:s.sock"), tls), health("unix:s.sock", true));
+        assert_eq!(ask(&["--listen", "unix:s.sock"], None, tls), health("unix:s.sock", false));
+        assert_eq!(ask(&[], Some("unix:s.sock"), tls), health("unix:s.sock", false));
         let readiness = Probe::Readiness { address: "127.0.0.1:9".to_owned() };
         assert_eq!(ask(&["--metrics-listen", "127.0.0.1:9"], None, own), Ok(readiness));
         assert!(ask(&[], None, own).unwrap_err().contains("With metrics-listen it asks"));

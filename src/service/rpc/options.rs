@@ -13,7 +13,7 @@ use crate::service::wire::convert::{notation_from, option_field};
 use crate::service::wire::proto;
 use crate::service::wire::status::{RequestFields, invalid, with_fields};
 use crate::solver::{DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Question, Strategy};
-use crate::text::{Format, FormatError, Hint, Notation};
+use crate::text::{Alphabet, Format, FormatError, Hint, Notation};
 
 /// The options of a call, read and checked.
 #[derive(Clone)]
@@ -145,7 +145,8 @@ pub(crate) fn unreadable(error: &FormatError, text_field: &str) -> Status {
 /// # Errors
 /// `INVALID_ARGUMENT`.
 pub(crate) fn refuse_what_is_not_plain(text: &[u8], hint: &Hint, text_field: &str) -> Result<(), Status> {
-    if hint.notation.is_some() {
+    // The symbols of an alphabet of one's own may begin a puzzle as they begin a file.
+    if hint.notation.is_some() || matches!(hint.alphabet, Some(Alphabet::Custom(_))) {
         return Ok(());
     }
     let Some((what, advice)) = ContentKind::of_text(text).not_plain() else { return Ok(()) };
@@ -282,7 +283,7 @@ mod tests {
     use crate::service::sched::pools::WorkerPools;
     use crate::service::wire::convert::options_from;
     use crate::solver::STRATEGIES;
-    use crate::text::{Alphabet, Column, Delimiter};
+    use crate::text::{Column, Delimiter};
 
     /// A task with its strategy as an index, if any; without colours, which never go over the wire.
     type Asked = (Option<usize>, Question, u64, OutputForm, bool, (Vec<usize>, u64));
