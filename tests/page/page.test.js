@@ -366,6 +366,66 @@ describe("1. board", () => {
   );
 
   visit(
+    "a link that holds no puzzle leaves the board as it was after a reload",
+    async (visit, page) => {
+      const bad = async () => {
+        await page.evaluate(() => (location.hash = "p=9x9-zzz"));
+        await visit.status(/^The link holds no puzzle/);
+      };
+      await visit.open(write("before.txt", `${EASY}\n`));
+      await visit.shows(EASY);
+      await page.reload();
+      await visit.status("Here is the board as you left it.");
+      await visit.cell(1, 3).click();
+      await page.keyboard.press("4");
+      await bad();
+      await page.goBack();
+      await page.waitForFunction(() => !location.hash);
+      await page.evaluate(() => new Promise(requestAnimationFrame));
+      assert.equal(await visit.label(1, 3), "Row 1, column 3, entry 4");
+      // What is entered then is not of the link.
+      await bad();
+      await visit.cell(1, 4).click();
+      await page.keyboard.press("6");
+      assert.equal(await page.evaluate(() => location.hash), "");
+      await page.reload();
+      await visit.status("Here is the board as you left it.");
+      assert.equal(await visit.label(1, 4), "Row 1, column 4, entry 6");
+      assert.equal(await page.evaluate(() => location.hash), "");
+    },
+    { variants: [DESKTOP] },
+  );
+
+  visit(
+    "a board of another version is thrown away, and one that cannot be kept is drawn",
+    async (visit, page) => {
+      await visit.load(EASY);
+      for (const part of ["symbols", "values", "marks"]) {
+        await page.evaluate((part) => {
+          const kept = JSON.parse(sessionStorage.getItem("board"));
+          if (part === "symbols") delete kept.position.symbols;
+          else kept.position[part].length = 16;
+          sessionStorage.setItem("board", JSON.stringify(kept));
+        }, part);
+        await page.reload();
+        await visit.status("The puzzle of the link is loaded.");
+        await visit.shows(EASY);
+        await page.click("#undo");
+        await visit.shows(".".repeat(81));
+        await visit.load(EASY);
+      }
+      await page.evaluate(() => {
+        Storage.prototype.setItem = () => {
+          throw new DOMException("no room", "QuotaExceededError");
+        };
+      });
+      await visit.load(HARD);
+      assert.equal(await page.evaluate(() => sessionStorage.getItem("board")), null, "an older board");
+    },
+    { variants: [DESKTOP] },
+  );
+
+  visit(
     "colours change with the switch and stay for the tab",
     async (visit, page) => {
       const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
@@ -1160,6 +1220,14 @@ describe("6. new puzzles and sharing", () => {
       await visit.load(EASY);
       await page.goBack();
       await visit.shows(HARD);
+      // However many links were opened, what comes back is the board that had none.
+      await visit.load(EASY);
+      await visit.load(PAIRS);
+      await page.goBack();
+      await visit.shows(EASY);
+      await page.goBack();
+      await visit.shows(HARD);
+      assert.equal(await page.evaluate(() => location.hash), "");
       // An answer that comes late does not replace what was entered meanwhile.
       let answer;
       await page.route("**/Validate", (route) => (answer = () => route.continue()));

@@ -173,13 +173,16 @@ export function packed(position) {
 }
 
 /**
- * A position from what `packed` made of it.
+ * A position from what `packed` made of it. Throws if its parts do not fit its size.
  * @param {any} kept
  * @returns {Position}
  */
 export function unpacked({ order, ...kept }) {
+  const shape = shapeOf(order);
   const lists = Object.entries(LISTS).map(([name, type]) => [name, type.from(kept[name])]);
-  return { ...kept, shape: shapeOf(order), ...Object.fromEntries(lists) };
+  const fits = kept.symbols.length === shape.side && lists.every(([, list]) => list.length === shape.cells);
+  if (!fits) throw new RangeError("the kept board does not fit its size");
+  return { ...kept, shape, ...Object.fromEntries(lists) };
 }
 
 /** The positions so far, and those taken back. */
@@ -222,6 +225,15 @@ export class History {
   /** Goes one position back. */
   undo() {
     if (this.canUndo) this.#at--;
+  }
+
+  /**
+   * Goes back to a position, if it is still there.
+   * @param {Position} position
+   */
+  undoTo(position) {
+    const at = this.#positions.lastIndexOf(position, this.#at);
+    if (at >= 0) this.#at = at;
   }
 
   /** Goes one position forward again. */

@@ -32,7 +32,11 @@ export const settings = {
 
 let history = new History(emptyBoard(3));
 
-/** The clues of the puzzle that the address holds. @type {Uint8Array | null} */
+/**
+ * The link whose puzzle is on the board: its hash and clues, and the position that was there before
+ * links, if it is known.
+ * @type {{hash: string, clues: Uint8Array, before: Position | null} | null}
+ */
 let linked = null;
 
 /** @type {Decoration | null} */
@@ -124,7 +128,11 @@ export function change(next) {
  * @param {boolean} [isLinked] whether the address of the page holds it
  */
 export function load(next, message, isLinked = false) {
-  if (isLinked) linked = next.clues;
+  if (isLinked) {
+    // From one link to the next, what was there before them stays the same.
+    const before = linked ? linked.before : history.now;
+    linked = { hash: location.hash, clues: next.clues, before };
+  }
   history.push(next);
   changed();
   const blank = next.clues.indexOf(0);
@@ -132,10 +140,13 @@ export function load(next, message, isLinked = false) {
   say(message);
 }
 
-/** Takes back the puzzle of a link that the address no longer holds. */
+/**
+ * Takes back the puzzle of a link that the address no longer holds. It stays if it is not known
+ * what was there before, as after a reload.
+ */
 export function leaveLink() {
-  if (history.now.clues !== linked) return;
-  while (history.canUndo && history.now.clues === linked) history.undo();
+  if (!linked) return;
+  if (linked.before) history.undoTo(linked.before);
   changed();
 }
 
@@ -144,21 +155,24 @@ export function leaveLink() {
  * @returns {boolean} whether it has the puzzle of the address
  */
 export function restore() {
-  let hash;
   try {
-    const kept = JSON.parse(sessionStorage.getItem("board") ?? "{}");
-    if (!kept.position) return false;
-    history = new History(unpacked(kept.position));
-    hash = kept.hash;
+    const { hash, position } = JSON.parse(sessionStorage.getItem("board") ?? "{}");
+    if (!position) return false;
+    history = new History(unpacked(position));
+    // Without a link, the board is the puzzle of none.
+    if (hash && location.hash === hash) linked = { hash, clues: history.now.clues, before: null };
+    draw();
   } catch (error) {
-    // Kept by another version of the page.
+    // Kept by another version of the page; it would fail again at each reload.
     console.debug(error);
+    sessionStorage.removeItem("board");
+    history = new History(emptyBoard(3));
+    linked = null;
+    draw();
     return false;
   }
-  if (location.hash === hash) linked = history.now.clues;
-  draw();
   if (history.now.isPuzzle || isTouched(history.now)) say("Here is the board as you left it.");
-  return location.hash === hash;
+  return linked !== null;
 }
 
 /** Takes the last change back. */
@@ -182,11 +196,25 @@ function changed() {
   setMode("play");
   say("");
   // The address holds the puzzle on the board or none, because it is what a bookmark keeps.
-  if (location.hash && history.now.clues !== linked) window.history.replaceState(null, "", location.pathname);
-  const kept = { hash: location.hash, position: packed(history.now) };
-  sessionStorage.setItem("board", JSON.stringify(kept));
+  if (linked?.hash !== location.hash || linked.clues !== history.now.clues) {
+    linked = null;
+    if (location.hash) window.history.replaceState(null, "", location.pathname);
+  }
+  keep();
   for (const listener of changeListeners) listener();
   draw();
+}
+
+/** Keeps the board for a reload. */
+function keep() {
+  try {
+    const kept = { hash: location.hash, position: packed(history.now) };
+    sessionStorage.setItem("board", JSON.stringify(kept));
+  } catch (error) {
+    // There is no room. A reload must not take an older board for this one.
+    console.debug(error);
+    sessionStorage.removeItem("board");
+  }
 }
 
 /**
