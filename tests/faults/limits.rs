@@ -59,7 +59,8 @@ fn memory() -> Seen {
     let answers = run(&mut sudoku(&["solve", &input])).stdout;
     let out = folder.path("out.txt");
     let (mut solved, mut refused, mut broken, mut least, mut sentences) = (0, 0, 0, 0, Vec::new());
-    for mib in (16..80).step_by(2).chain((80..480).step_by(40)) {
+    // In small steps beyond the size of the program of the tests, which is mapped as a whole.
+    for mib in (16..120).step_by(2).chain((120..480).step_by(40)) {
         let script = format!("ulimit -v {}; exec \"$0\" \"$@\"", mib << 10);
         let starts = run(&mut sudoku_in_shell(&script, &["--version"]));
         if !starts.status.success() {
