@@ -272,7 +272,7 @@ fn slow(input: &str, out: &str, more: &[&str]) -> Running {
 }
 
 fn interrupted() -> Seen {
-    let (folder, input) = list(100_000);
+    let (folder, input) = list(500_000);
     let running = slow(&input, &folder.path("out.txt"), &[]);
     eventually("a mark", || folder.exists(JOURNAL));
     running.signal("-INT");

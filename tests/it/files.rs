@@ -15,7 +15,7 @@ use crate::harness::packed::{Member, zip};
 use crate::harness::server::{Fault, Faulty, nearly_solved};
 use crate::harness::{
     Folder, Random, SUDOKU, eventually, fixture, forge_version, list, signal, skipped, stderr, stdout,
-    succeeded, sudoku,
+    succeeded, sudoku, unhurried, with_room,
 };
 use std::ops::Deref;
 use sudoku_stream::answer::{OutputForm, Solvers, Task};
@@ -26,8 +26,14 @@ use sudoku_stream::pipeline;
 use sudoku_stream::solver::Strategy;
 use sudoku_stream::text::{Hint, Notation, Records};
 
-/// One way to search that takes its time, on one thread: marks are made on the way.
+/// A way to search that takes its time, on one thread: marks are made on the way.
 const SLOWLY: [&str; 4] = ["--strategy", "propagation", "--threads", "1"];
+
+/// Lines that keep such a search busy for a second or so.
+const MANY: usize = 300_000;
+
+/// The room, in blocks, for a run that stops in the middle of 60,000 answers.
+const BLOCKS: u64 = 2_500;
 
 const PARTIAL: &str = ".out.txt.sudoku-partial";
 const JOURNAL: &str = ".out.txt.sudoku-journal";
@@ -56,15 +62,20 @@ impl Bench {
         bench
     }
 
-    /// `solve FILE -o out.txt`, slowly, with more arguments.
+    /// `solve FILE -o out.txt` with more arguments.
     fn solve(&self, file: &str, more: &[&str]) -> Command {
         let (input, out) = (self.path(file), self.path("out.txt"));
-        sudoku(&[&["solve", &input, "-o", &out][..], &SLOWLY, more].concat())
+        sudoku(&[&["solve", &input, "-o", &out][..], more].concat())
+    }
+
+    /// The same, slowly.
+    fn solve_slowly(&self, file: &str, more: &[&str]) -> Command {
+        unhurried(&self.solve(file, &[&SLOWLY, more].concat()))
     }
 
     /// Starts a run and waits until a part of its work has been remembered.
     fn start_and_wait_for_a_mark(&self, file: &str, more: &[&str]) -> Child {
-        let mut child = self.solve(file, more).spawn().unwrap();
+        let mut child = self.solve_slowly(file, more).spawn().unwrap();
         eventually("a mark", || {
             assert_eq!(child.try_wait().unwrap(), None, "the run ended before it was marked");
             self.exists(JOURNAL)
@@ -72,11 +83,26 @@ impl Bench {
         child
     }
 
-    /// The same, stopped by SIGTERM.
-    fn stopped(&self, file: &str, more: &[&str]) -> Output {
+    /// The same, interrupted by SIGTERM.
+    fn interrupted(&self, file: &str, more: &[&str]) -> Output {
         let child = self.start_and_wait_for_a_mark(file, more);
         signal(&child, "-TERM");
-        child.wait_with_output().unwrap()
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(143), "{}", stderr(&output));
+        assert!(stderr(&output).starts_with("Interrupted. Stopped after "), "{}", stderr(&output));
+        output
+    }
+
+    /// A run that stops on the way, and that another can go on with.
+    fn stopped(&self, file: &str, more: &[&str]) {
+        self.stopped_behind(BLOCKS, file, more);
+    }
+
+    /// The same, with room for so many blocks.
+    fn stopped_behind(&self, blocks: u64, file: &str, more: &[&str]) {
+        let output = with_room(&self.solve(file, &[&["--resume"], more].concat()), blocks).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        assert!(stderr(&output).contains("but --resume goes on from here: "), "{}", stderr(&output));
     }
 
     /// The answers of a run that nothing stops.
@@ -101,7 +127,7 @@ fn counts(output: &Output) -> String {
 
 #[test]
 fn a_run_that_is_killed_again_and_again_gives_the_same_bytes() {
-    let bench = Bench::new(60_000);
+    let bench = Bench::new(MANY);
     let answers = bench.unbroken("in.txt", &[]);
     let mut random = Random(u64::from(std::process::id()));
     let mut child = bench.start_and_wait_for_a_mark("in.txt", &["--resume"]);
@@ -113,13 +139,13 @@ fn a_run_that_is_killed_again_and_again_gives_the_same_bytes() {
             bench.assert_out_is(&answers);
             fs::remove_file(bench.path("out.txt")).unwrap();
         }
-        child = bench.solve("in.txt", &["--resume"]).stderr(Stdio::null()).spawn().unwrap();
+        child = bench.solve_slowly("in.txt", &["--resume"]).stderr(Stdio::null()).spawn().unwrap();
         // The moment of the kill is what is tested.
         thread::sleep(Duration::from_millis(random.below(500) as u64));
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    succeeded(&bench.solve("in.txt", &["--resume"]).output().unwrap());
+    succeeded(&bench.solve_slowly("in.txt", &["--resume"]).output().unwrap());
     bench.assert_out_is(&answers);
 }
 
@@ -129,9 +155,7 @@ fn the_summary_covers_what_was_done_before() {
     let whole = bench.solve("in.txt", &["--stats"]).output().unwrap();
     succeeded(&whole);
     fs::remove_file(bench.path("out.txt")).unwrap();
-    let mut child = bench.start_and_wait_for_a_mark("in.txt", &["--stats"]);
-    child.kill().unwrap();
-    child.wait().unwrap();
+    bench.stopped("in.txt", &["--stats"]);
     let resumed = bench.solve("in.txt", &["--stats", "--resume"]).output().unwrap();
     succeeded(&resumed);
     assert!(stderr(&resumed).starts_with("Going on after "), "{}", stderr(&resumed));
@@ -142,13 +166,10 @@ fn the_summary_covers_what_was_done_before() {
 
 #[test]
 fn only_the_same_run_goes_on() {
-    let bench = Bench::new(60_000);
+    let bench = Bench::new(MANY);
     let answers = bench.unbroken("in.txt", &[]);
-    let stopped = bench.stopped("in.txt", &["--resume"]);
-    assert_eq!(stopped.status.code(), Some(143), "{}", stderr(&stopped));
-    let said = stderr(&stopped);
+    let said = stderr(&bench.interrupted("in.txt", &["--resume"]));
     let out = bench.path("out.txt");
-    assert!(said.starts_with("Interrupted. Stopped after "), "{said}");
     assert!(said.ends_with(&format!("; {out} was not written, but --resume goes on from here.\n")), "{said}");
     assert_eq!(bench.names(), [JOURNAL, PARTIAL, "in.txt"]);
 
@@ -163,14 +184,14 @@ fn only_the_same_run_goes_on() {
         ("in.txt", &["--stats"], "no --stats", "--stats"),
         ("in.txt", &["--node-limit", "7"], "--node-limit 1000000", "--node-limit 7"),
     ] {
-        let refused = bench.solve(file, &[&["--resume"], more].concat()).output().unwrap();
+        let refused = bench.solve_slowly(file, &[&["--resume"], more].concat()).output().unwrap();
         assert_eq!(refused.status.code(), Some(2), "{more:?}");
         let sentence = format!(
             "{out} was begun with {then}, and now it is {now}. Repeat the command as it was, or leave out --resume to begin anew.\n"
         );
         assert_eq!(stderr(&refused), sentence);
     }
-    let refused = bench.solve("other.txt", &["--resume"]).output().unwrap();
+    let refused = bench.solve_slowly("other.txt", &["--resume"]).output().unwrap();
     assert!(stderr(&refused).contains("was begun with the input "), "{}", stderr(&refused));
     assert_eq!(bench.names(), [JOURNAL, PARTIAL, "in.txt", "other.txt"]);
     assert!(fs::read(bench.path(PARTIAL)).unwrap() == left);
@@ -179,8 +200,7 @@ fn only_the_same_run_goes_on() {
     let mut partial = File::options().append(true).open(bench.path(PARTIAL)).unwrap();
     partial.write_all(b"half an ans").unwrap();
     drop(partial);
-    let done =
-        run(&["solve", &bench.path("in.txt"), "-o", &out, "--resume", "--no-mmap", SLOWLY[0], SLOWLY[1]]);
+    let done = bench.solve("in.txt", &["--resume", "--no-mmap", SLOWLY[0], SLOWLY[1]]).output().unwrap();
     succeeded(&done);
     bench.assert_out_is(&answers);
 }
@@ -188,7 +208,7 @@ fn only_the_same_run_goes_on() {
 #[test]
 fn a_changed_input_is_not_gone_on_with() {
     let bench = Bench::new(60_000);
-    bench.stopped("in.txt", &["--resume"]);
+    bench.stopped("in.txt", &[]);
     File::options().append(true).open(bench.path("in.txt")).unwrap().write_all(b"12\n").unwrap();
     let refused = bench.solve("in.txt", &["--resume"]).output().unwrap();
     assert_eq!(refused.status.code(), Some(2));
@@ -224,7 +244,7 @@ fn assert_other_input(bench: &Bench, file: &str, more: &[&str], what: &str) {
 #[test]
 fn an_input_that_was_replaced_by_one_that_looks_alike_is_not_gone_on_with() {
     let bench = Bench::new(60_000);
-    bench.stopped("in.txt", &["--resume"]);
+    bench.stopped("in.txt", &[]);
     let path = bench.path("in.txt");
     let modified = fs::metadata(&path).unwrap().modified().unwrap();
     let content = fs::read(&path).unwrap();
@@ -259,8 +279,7 @@ fn an_input_with_other_content_where_it_was_read_is_not_gone_on_with() {
         ("in.grid", &["--shard", "2/3"]),
     ] {
         let answers = bench.unbroken(file, more);
-        let stopped = bench.stopped(file, &[&["--resume"], more].concat());
-        assert_eq!(stopped.status.code(), Some(143), "{}", stderr(&stopped));
+        bench.stopped(file, more);
         // One digit of the first puzzle, and of a puzzle of the part.
         let content = fs::read(bench.path(file)).unwrap();
         let plain = if file == "in.zst" { text.clone() } else { content.clone() };
@@ -317,17 +336,9 @@ fn what_cannot_be_trusted_is_begun_anew() {
         ("no answers", |bench| fs::remove_file(bench.path(PARTIAL)).unwrap()),
     ];
     for (what, spoil) in spoil {
-        bench.stopped("in.txt", &["--resume"]);
+        bench.stopped("in.txt", &[]);
         spoil(&bench);
-        let done = run(&[
-            "solve",
-            &bench.path("in.txt"),
-            "-o",
-            &bench.path("out.txt"),
-            "--resume",
-            SLOWLY[0],
-            SLOWLY[1],
-        ]);
+        let done = bench.solve("in.txt", &["--resume"]).output().unwrap();
         succeeded(&done);
         assert!(stderr(&done).starts_with("60,000 puzzles in "), "{what}: {}", stderr(&done));
         bench.assert_out_is(&answers);
@@ -338,9 +349,8 @@ fn what_cannot_be_trusted_is_begun_anew() {
 /// Without `--resume` a run that is stopped leaves nothing; what a killed one leaves is gone after the next.
 #[test]
 fn a_plain_run_leaves_nothing_behind() {
-    let bench = Bench::new(60_000);
-    let stopped = bench.stopped("in.txt", &[]);
-    assert_eq!(stopped.status.code(), Some(143));
+    let bench = Bench::new(MANY);
+    let stopped = bench.interrupted("in.txt", &[]);
     assert!(stderr(&stopped).ends_with("out.txt was not written.\n"), "{}", stderr(&stopped));
     assert_eq!(bench.names(), ["in.txt"]);
 
@@ -363,17 +373,17 @@ fn compressed_files_and_parts_are_gone_on_with_too() {
     let grids = grids(list(60_000).as_bytes());
     bench.write("in.grid", &grids);
     bench.write("grid.zst", zstd::encode_all(&grids[..], 1).unwrap());
-    for (file, more) in [
-        ("in.zst", &[][..]),
-        ("in.zip", &[]),
-        ("in.utf16", &[]),
-        ("grid.zst", &["--strict"]),
-        ("in.txt", &["--shard", "2/2", "--format", "csv"]),
-        ("in.grid", &["--shard", "2/2", "--strict"]),
+    for (file, blocks, more) in [
+        ("in.zst", BLOCKS, &[][..]),
+        // These become a temporary file first, which needs room too.
+        ("in.zip", 5 * BLOCKS, &["--format", "csv"]),
+        ("in.utf16", 5 * BLOCKS, &["--format", "csv"]),
+        ("grid.zst", 5 * BLOCKS, &["--format", "csv", "--strict"]),
+        ("in.txt", BLOCKS, &["--shard", "2/2", "--format", "csv"]),
+        ("in.grid", BLOCKS, &["--shard", "2/2", "--strict"]),
     ] {
         let answers = bench.unbroken(file, more);
-        let stopped = bench.stopped(file, &[&["--resume", "--durable"], more].concat());
-        assert_eq!(stopped.status.code(), Some(143), "{}", stderr(&stopped));
+        bench.stopped_behind(blocks, file, &[&["--durable"], more].concat());
         let done = bench.solve(file, &[&["--resume"], more].concat()).output().unwrap();
         succeeded(&done);
         assert!(stderr(&done).starts_with("Going on after "), "{}", stderr(&done));
@@ -385,7 +395,7 @@ fn compressed_files_and_parts_are_gone_on_with_too() {
 #[test]
 fn a_file_that_shrinks_leaves_no_out() {
     for more in [&[][..], &["--resume"], &["--no-mmap", "--resume"]] {
-        let bench = Bench::new(60_000);
+        let bench = Bench::new(MANY);
         let child = bench.start_and_wait_for_a_mark("in.txt", more);
         File::options().write(true).open(bench.path("in.txt")).unwrap().set_len(1_000).unwrap();
         let output = child.wait_with_output().unwrap();

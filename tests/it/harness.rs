@@ -101,6 +101,26 @@ pub fn piped(mut command: Command) -> Command {
     command
 }
 
+/// The same command where no file grows beyond a number of blocks of 512 bytes: a run that writes
+/// more stops there, however fast it is.
+pub fn with_room(command: &Command, blocks: u64) -> Command {
+    let script = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
+    let mut limited = Command::new("sh");
+    limited.args(["-c", &script]).arg(command.get_program()).args(command.get_args());
+    piped(limited)
+}
+
+/// The same command, that yields to whoever wants to run beside it, such as a test that waits for
+/// a moment of it.
+pub fn unhurried(command: &Command) -> Command {
+    let mut yielding = Command::new("nice");
+    yielding.args(["-n", "19"]).arg(command.get_program()).args(command.get_args());
+    if let Some(folder) = command.get_current_dir() {
+        yielding.current_dir(folder);
+    }
+    piped(yielding)
+}
+
 /// Sends a signal, by its name as `kill` knows it, and waits until the process has taken it: the
 /// system makes one signal of two equal ones that nobody has taken yet.
 #[track_caller]

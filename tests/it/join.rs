@@ -4,7 +4,9 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::{Output, Stdio};
 
-use crate::harness::{Folder, eventually, lines, list, stderr, stdout, succeeded, sudoku, unique_puzzles};
+use crate::harness::{
+    Folder, eventually, lines, list, stderr, stdout, succeeded, sudoku, unhurried, unique_puzzles,
+};
 
 /// A folder with a list of puzzles, `in.txt`, and the shards of that.
 struct Shards(Folder);
@@ -363,7 +365,7 @@ fn what_is_joined_is_not_written_over() {
 /// What the job of a cluster does: some of the runs are killed and started again.
 #[test]
 fn shards_that_were_killed_and_retried_are_joined() {
-    let shards = Shards::new(60_000);
+    let shards = Shards::new(400_000);
     let slowly = ["--strategy", "propagation", "--threads", "1"];
     for number in 1..=4 {
         let (shard, out) = (format!("{number}/4"), format!("part.{number}"));
@@ -374,8 +376,11 @@ fn shards_that_were_killed_and_retried_are_joined() {
             command
         };
         if number % 2 == 0 {
-            let mut child = run().stderr(Stdio::null()).spawn().unwrap();
-            eventually("a mark", || shards.0.exists(&format!(".{out}.sudoku-journal")));
+            let mut child = unhurried(&run()).stderr(Stdio::null()).spawn().unwrap();
+            eventually("a mark", || {
+                assert_eq!(child.try_wait().unwrap(), None, "the run ended before it was marked");
+                shards.0.exists(&format!(".{out}.sudoku-journal"))
+            });
             child.kill().unwrap();
             child.wait().unwrap();
             assert!(!shards.0.exists(&out) && !shards.0.exists(&format!("{out}.manifest")));

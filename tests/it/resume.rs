@@ -6,14 +6,14 @@ use std::io::Write as _;
 use std::process::{Child, Command, Output};
 
 use crate::harness::{
-    Folder, eventually, forge_version, list, signal, skipped, stderr, stdout, succeeded, sudoku,
-    unique_puzzles,
+    Folder, eventually, forge_version, list, signal, skipped, stderr, stdout, succeeded, sudoku, unhurried,
+    unique_puzzles, with_room,
 };
 
 const PARTIAL: &str = ".out.txt.sudoku-partial";
 const JOURNAL: &str = ".out.txt.sudoku-journal";
 
-/// Puzzles enough for a second or more on one thread.
+/// Puzzles whose ratings take a second or more on one thread.
 const PUZZLES: usize = 1_200;
 
 /// Runs over a list in a folder that are stopped and resumed, all of the same command.
@@ -21,15 +21,17 @@ struct ResumedRuns {
     folder: Folder,
     /// The name of the command.
     name: &'static str,
+    /// The room for runs that stop on the way, in blocks.
+    blocks: u64,
 }
 
 impl ResumedRuns {
     fn new() -> Self {
-        Self::by("rate", PUZZLES)
+        Self::by("rate", PUZZLES, 20)
     }
 
-    fn by(name: &'static str, puzzles: usize) -> Self {
-        let runs = Self { folder: Folder::new(), name };
+    fn by(name: &'static str, puzzles: usize, blocks: u64) -> Self {
+        let runs = Self { folder: Folder::new(), name, blocks };
         runs.folder.write("in.txt", list(puzzles));
         runs
     }
@@ -46,7 +48,7 @@ impl ResumedRuns {
 
     /// Starts a run and waits until it has recorded a part of its work.
     fn start(&self, file: &str, more: &[&str]) -> Child {
-        let mut child = self.command(file, "out.txt", more).spawn().unwrap();
+        let mut child = unhurried(&self.command(file, "out.txt", more)).spawn().unwrap();
         eventually("a journal", || {
             assert_eq!(child.try_wait().unwrap(), None, "the run ended before it had a journal");
             self.folder.exists(JOURNAL)
@@ -54,11 +56,36 @@ impl ResumedRuns {
         child
     }
 
-    /// The same, stopped by SIGTERM.
-    fn stopped(&self, file: &str, more: &[&str]) -> Output {
-        let child = self.start(file, &[&["--resume"], more].concat());
+    /// The same, interrupted by SIGTERM. Returns what that prints behind its first words.
+    fn interrupted(&self, file: &str, more: &[&str]) -> String {
+        let child = self.start(file, more);
         signal(&child, "-TERM");
-        child.wait_with_output().unwrap()
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(143), "{}", stderr(&output));
+        let said = stderr(&output);
+        said.strip_prefix("Interrupted. Stopped after ").unwrap_or_else(|| panic!("{said}")).to_owned()
+    }
+
+    /// A run that stops where there is no more room for it. Returns what that prints behind its first
+    /// words.
+    fn stopped(&self, file: &str, more: &[&str]) -> String {
+        let command = self.command(file, "out.txt", &[&["--resume"], more].concat());
+        let output = with_room(&command, self.blocks).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        let said = stderr(&output);
+        said.strip_prefix("Stopped after ").unwrap_or_else(|| panic!("{said}")).to_owned()
+    }
+
+    /// What an interrupted run ends with that can be resumed.
+    fn goes_on(&self, done: &str) -> String {
+        format!(" {done}; {} was not written, but --resume goes on from here.\n", self.folder.path("out.txt"))
+    }
+
+    /// What a run without room ends with that can be resumed.
+    fn goes_on_with_room(&self, done: &str) -> String {
+        let end = self.goes_on(done);
+        let out = self.folder.path("out.txt");
+        end.replace("from here.", &format!("from here: {out}: File too large (os error 27)"))
     }
 
     /// Checks that a run is complete. Of the lists here some grids are always wrong.
@@ -80,12 +107,23 @@ impl ResumedRuns {
     /// Returns what that prints. It goes on after a number of `unit`, and is stopped after one of
     /// `done`.
     fn assert_resumed(&self, file: &str, more: &[&str], unit: &str, done: &str) -> String {
+        self.assert_resumed_after(file, more, unit, || {
+            let said = self.stopped(file, &[more, &["--threads", "1"]].concat());
+            assert!(said.ends_with(&self.goes_on_with_room(done)), "{said}");
+        })
+    }
+
+    /// The same for runs that write next to nothing, which are interrupted.
+    fn assert_resumed_silently(&self, file: &str, more: &[&str], unit: &str) -> String {
+        self.assert_resumed_after(file, more, unit, || {
+            let said = self.interrupted(file, &[more, &["--threads", "1", "--resume"]].concat());
+            assert!(said.ends_with(&self.goes_on(unit)), "{said}");
+        })
+    }
+
+    fn assert_resumed_after(&self, file: &str, more: &[&str], unit: &str, stop: impl FnOnce()) -> String {
         let (whole, complete) = self.unbroken(file, more);
-        let stopped = self.stopped(file, &[more, &["--threads", "1"]].concat());
-        assert_eq!(stopped.status.code(), Some(143), "{}", stderr(&stopped));
-        let (said, out) = (stderr(&stopped), self.folder.path("out.txt"));
-        let end = format!(" {done}; {out} was not written, but --resume goes on from here.\n");
-        assert!(said.starts_with("Interrupted. Stopped after ") && said.ends_with(&end), "{said}");
+        stop();
         let resumed = self.resume(file, more);
         self.assert_complete(&resumed);
         let said = stderr(&resumed);
@@ -149,12 +187,8 @@ fn a_stopped_rating_is_resumed_to_the_same_bytes_and_counts() {
         ("in.txt", "1", &["--format", "jsonl", "--no-mmap", "--up-to", "8.0", "--no-uniqueness"]),
     ] {
         let (whole, complete) = ratings.unbroken(file, more);
-        let stopped = ratings.stopped(file, &[more, &["--threads", threads]].concat());
-        assert_eq!(stopped.status.code(), Some(143), "{}", stderr(&stopped));
-        let (said, out) = (stderr(&stopped), ratings.folder.path("out.txt"));
-        assert!(said.starts_with("Interrupted. Stopped after "), "{said}");
-        let end = format!(" puzzles rated; {out} was not written, but --resume goes on from here.\n");
-        assert!(said.ends_with(&end), "{said}");
+        let said = ratings.stopped(file, &[more, &["--threads", threads]].concat());
+        assert!(said.ends_with(&ratings.goes_on_with_room("puzzles rated")), "{said}");
         // The number of threads may change, and what is behind the recorded part is written again.
         let mut partial = File::options().append(true).open(ratings.folder.path(PARTIAL)).unwrap();
         partial.write_all(b"half a rat").unwrap();
@@ -272,11 +306,8 @@ fn counts_of_another_program_are_not_resumed() {
 #[test]
 fn a_stopped_rating_without_resume_leaves_nothing() {
     let ratings = ResumedRuns::new();
-    let child = ratings.start("in.txt", &["--threads", "1"]);
-    signal(&child, "-TERM");
-    let stopped = child.wait_with_output().unwrap();
-    assert_eq!(stopped.status.code(), Some(143));
-    assert!(stderr(&stopped).ends_with("out.txt was not written.\n"), "{}", stderr(&stopped));
+    let said = ratings.interrupted("in.txt", &["--threads", "1"]);
+    assert!(said.ends_with("out.txt was not written.\n"), "{said}");
     assert_eq!(ratings.folder.names(), ["in.txt"]);
 }
 
@@ -321,17 +352,13 @@ fn a_rating_that_cannot_be_resumed_is_refused() {
 
 #[test]
 fn canonical_forms_are_resumed_to_the_same_bytes_and_counts() {
-    // Forms by puzzle take long, so that some are recorded.
-    let forms = ResumedRuns::by("canon", 8_000);
+    let forms = ResumedRuns::by("canon", 8_000, 400);
     for (threads, more) in
         [("1", &["--by", "puzzle"][..]), ("2", &["--by", "puzzle", "--format", "csv", "--disguise"])]
     {
         let (whole, complete) = forms.unbroken("in.txt", more);
-        let stopped = forms.stopped("in.txt", &[more, &["--threads", threads]].concat());
-        assert_eq!(stopped.status.code(), Some(143), "{}", stderr(&stopped));
-        let end = " puzzles answered; OUT was not written, but --resume goes on from here.\n";
-        let end = end.replace("OUT", &forms.folder.path("out.txt"));
-        assert!(stderr(&stopped).ends_with(&end), "{}", stderr(&stopped));
+        let said = forms.stopped("in.txt", &[more, &["--threads", threads]].concat());
+        assert!(said.ends_with(&forms.goes_on_with_room("puzzles answered")), "{said}");
         let resumed = forms.resume("in.txt", more);
         succeeded(&resumed);
         assert!(stderr(&resumed).starts_with("Going on after "), "{}", stderr(&resumed));
@@ -361,51 +388,57 @@ fn canonical_forms_are_resumed_to_the_same_bytes_and_counts() {
 
 #[test]
 fn checks_are_resumed_to_the_same_bytes_and_counts() {
-    let checks = ResumedRuns::by("check", 600_000);
+    let checks = ResumedRuns::by("check", 200_000, 2_000);
     for (more, listed) in [
         // All rows that may be listed are, either before the run is stopped or only behind that.
-        (&[][..], Some("10 of ")),
-        (&["-n", "200000"], Some("200000 of ")),
+        (&["--unique"][..], Some("10 of ")),
+        (&["-n", "100000"], Some("100000 of ")),
         (&["--only-failures"], None),
         (&["--format", "csv", "--unique"], None),
     ] {
-        let said = checks.assert_resumed("in.txt", more, "grids", "grids");
+        let said = match more {
+            ["--unique"] => checks.assert_resumed_silently("in.txt", more, "grids"),
+            _ => checks.assert_resumed("in.txt", more, "grids", "grids"),
+        };
         assert_eq!(said.contains(" are listed"), listed.is_some(), "{more:?}: {said}");
         assert!(said.starts_with(listed.unwrap_or_default()), "{more:?}: {said}");
-        assert!(said.contains("600,000 grids in "), "{said}");
+        assert!(said.contains("200,000 grids in "), "{said}");
     }
     checks.assert_refused(
         "in.txt",
-        &[],
+        &["--only-failures"],
         &[
-            (&["--format", "csv"], "--format text", "--format csv"),
-            (&["--unique"], "no --unique", "--unique"),
-            (&["--only-failures"], "no --only-failures", "--only-failures"),
-            (&["-n", "11"], "--limit 10", "--limit 11"),
-            (&["--node-limit", "7"], "--node-limit 1000000", "--node-limit 7"),
-            (&["--size", "9"], "no --size", "--size 9"),
+            (&["--only-failures", "--format", "csv"], "--format text", "--format csv"),
+            (&["--only-failures", "--unique"], "no --unique", "--unique"),
+            (&["-n", "10"], "--only-failures", "no --only-failures"),
+            (&["--only-failures", "--node-limit", "7"], "--node-limit 1000000", "--node-limit 7"),
+            (&["--only-failures", "--size", "9"], "no --size", "--size 9"),
         ],
     );
+    for left in [PARTIAL, JOURNAL] {
+        fs::remove_file(checks.folder.path(left)).unwrap();
+    }
+    checks.assert_refused("in.txt", &["-n", "100000"], &[(&["-n", "11"], "--limit 100000", "--limit 11")]);
 }
 
 /// Nothing is written before the run is stopped, so that the record is about no bytes of the output.
 #[test]
 fn a_check_is_resumed_that_has_found_nothing_wrong() {
-    let checks = ResumedRuns::by("check", 1);
+    let checks = ResumedRuns::by("check", 1, 0);
     let puzzles = checks.folder.write("puzzles.txt", unique_puzzles(1_000).join("\n"));
     let solved = stdout(&sudoku(&["solve", &puzzles, "-q", "--format", "csv"]).output().unwrap());
     let (heading, rows) = solved.split_once('\n').unwrap();
     let table = [heading, "\n", &rows.repeat(300), "12,\n"].concat();
     checks.folder.write("in.csv", table);
     for more in [&["--unique", "--only-failures"][..], &["--unique"]] {
-        let said = checks.assert_resumed("in.csv", more, "rows", "rows");
+        let said = checks.assert_resumed_silently("in.csv", more, "rows");
         assert!(said.contains("300,001 rows in "), "{said}");
     }
 }
 
 #[test]
 fn minimized_puzzles_are_resumed_to_the_same_bytes_and_counts() {
-    let minimized = ResumedRuns::by("minimize", 5_000);
+    let minimized = ResumedRuns::by("minimize", 5_000, 300);
     for more in [&[][..], &["--seed", "7"]] {
         let said = minimized.assert_resumed("in.txt", more, "puzzles", "puzzles");
         assert!(said.starts_with("5,000 puzzles in ") && said.contains(" clues dropped, "), "{said}");
@@ -430,7 +463,7 @@ fn solutions_are_resumed_to_the_same_bytes_and_counts() {
         let (before, behind) = (".".repeat(k % 81), ".".repeat(80 - k % 81));
         if k % 97 == 96 { "12\n".to_owned() } else { format!("{before}1{behind}\n") }
     };
-    let solutions = ResumedRuns::by("solutions", 1);
+    let solutions = ResumedRuns::by("solutions", 1, 24_000);
     solutions.folder.write("in.txt", (0..300).map(puzzle).collect::<String>());
     for more in [&["-n", "1000"][..], &["-n", "1000", "--format", "csv"]] {
         let said = solutions.assert_resumed("in.txt", more, "puzzles", "solutions");
@@ -453,7 +486,7 @@ fn solutions_are_resumed_to_the_same_bytes_and_counts() {
 
 #[test]
 fn disguises_are_resumed_to_the_same_bytes_and_counts() {
-    let disguises = ResumedRuns::by("disguise", 20_000);
+    let disguises = ResumedRuns::by("disguise", 20_000, 20_000);
     let more = ["--times", "20", "--seed", "7", "--with-original"];
     let said = disguises.assert_resumed("in.txt", &more, "puzzles", "puzzles");
     assert!(said.contains(" puzzles in disguise: ") && said.contains("206 rows were copied"), "{said}");
@@ -482,6 +515,26 @@ fn disguises_are_resumed_to_the_same_bytes_and_counts() {
             (&["--times", "20", "--with-original"], "no --with-original", "--with-original"),
         ],
     );
+}
+
+/// Each over a list that would keep it for long.
+#[test]
+fn every_command_tells_at_an_interrupt_how_to_go_on() {
+    let list = list(100_000);
+    let hard = format!("{}\n", ".".repeat(81)).repeat(1_000);
+    for (name, text, done, more) in [
+        ("rate", &list, "puzzles rated", &[][..]),
+        ("canon", &list, "puzzles answered", &["--by", "puzzle"]),
+        ("minimize", &list, "puzzles", &[]),
+        ("disguise", &list, "puzzles", &["--times", "200"]),
+        ("solutions", &hard, "solutions", &["-n", "100000"]),
+    ] {
+        let runs = ResumedRuns::by(name, 1, 0);
+        runs.folder.write("in.txt", text);
+        let said = runs.interrupted("in.txt", &[&["--threads", "1", "--resume"], more].concat());
+        assert!(said.ends_with(&runs.goes_on(done)), "{name}: {said}");
+        assert_eq!(runs.folder.names(), [JOURNAL, PARTIAL, "in.txt"], "{name}");
+    }
 }
 
 #[test]
