@@ -48,7 +48,7 @@ use rand::rngs::ChaCha8Rng;
 
 use crate::answer::Cancelled;
 use crate::canon::Disguise;
-use crate::grid::{Grid, Order};
+use crate::grid::{CellCount, Grid, Order};
 use crate::solver::{
     Batch, DEFAULT_NODE_LIMIT, Limit, Question, Search, Solver, Stop, Verdict, default_strategy,
 };
@@ -266,17 +266,12 @@ const fn least_clues(order: Order) -> usize {
     }
 }
 
-fn cells_in_words(order: Order) -> String {
-    let cells = order.cells();
-    format!("{cells} {}", if cells == 1 { "cell" } else { "cells" })
-}
-
 /// Why nothing can meet the constraints of a recipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecipeError {
     /// More clues than cells.
-    #[error("A {order} puzzle has {}, so it cannot have {clues} clues.", cells_in_words(*order))]
+    #[error("A {order} puzzle has {}, so it cannot have {clues} clues.", CellCount(order.cells()))]
     TooManyClues {
         /// The size.
         order: Order,

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use super::alphabet::{Codec, MIDDLE_DOT, Shortcut};
 use super::bars::BarLayout;
 use super::json::Keys;
-use super::lines::{characters, is_no_puzzle, puzzle_lines, trim_end};
+use super::lines::{characters, is_excel_line, is_no_puzzle, puzzle_lines, trim_end};
 use super::misfit::Misfit;
 use super::notation::{lay_out, recognise, sampled_cells};
 use super::readings::{check_letters, written_cells};
@@ -113,8 +113,8 @@ pub fn sniff_part(text: &[u8], hint: &Hint) -> Result<Option<Preamble>, FormatEr
     Ok((!text.is_empty()).then_some(Preamble { format, body: 0, lines: 0, misfit: None }))
 }
 
-/// The length and number of the whole lines at the start of `text` that are blank or comments,
-/// which must be skipped before detection. The last line of a text (`at_end`) needs no newline.
+/// The length and number of the whole lines at the start of `text` that are blank, comments or
+/// Excel's `sep=;`, which must be skipped before detection. The last line of a text (`at_end`) needs no newline.
 #[doc(hidden)]
 #[must_use]
 pub fn skip_blank_lines(text: &[u8], at_end: bool) -> (usize, u64) {
@@ -125,7 +125,8 @@ pub fn skip_blank_lines(text: &[u8], at_end: bool) -> (usize, u64) {
             None if at_end => text.len(),
             None => break,
         };
-        if !is_no_puzzle(&text[at..end]) {
+        let line = &text[at..end];
+        if !is_no_puzzle(line) && !is_excel_line(line) {
             break;
         }
         at = end;
@@ -521,7 +522,9 @@ pub(super) fn fit(format: &Format, line: &[u8]) -> isize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Delimiter, Records};
     use super::*;
+    use crate::grid::Grid;
 
     #[test]
     fn marks_blank_lines_and_headers_are_passed_over() {
@@ -534,6 +537,34 @@ mod tests {
         let lone = sniff(b"3\n", &hint, true).unwrap().unwrap();
         assert_eq!((lone.format.notation(), lone.body), (Notation::Header, 2));
         assert_eq!(sniff(b"4\nabc\n", &hint, true).unwrap_err().to_string(), "Invalid block size.");
+    }
+
+    #[test]
+    fn the_line_for_excel_is_passed_over_above_the_puzzles_only() {
+        let hint = Hint::default();
+        let p = "12....1.........";
+        for (text, delimiter, puzzle) in [
+            (format!("sep=;\r\nid;board\r\n1;{p}\r\n"), Delimiter::SEMICOLON, 1),
+            (format!("\nSEP=\t\nid\tboard\n1\t{p}\n"), Delimiter::TAB, 1),
+        ] {
+            let opening = sniff(text.as_bytes(), &hint, true).unwrap().unwrap();
+            assert_eq!(
+                (opening.format.columns.delimiter, opening.format.columns.puzzle),
+                (delimiter, puzzle)
+            );
+            assert!(text[opening.body..].starts_with('1'), "{text}");
+        }
+        let text = format!("{p}\nsep=x\n{p}\n");
+        let opening = sniff(text.as_bytes(), &hint, true).unwrap().unwrap();
+        let mut records = Records::new(&opening.format, text.as_bytes(), 1);
+        let mut grid = Grid::empty(Order::new(2).unwrap());
+        let mut errors = 0;
+        for line in 1..=3 {
+            let record = records.read(&mut grid).unwrap();
+            assert_eq!(record.line, line);
+            errors += usize::from(record.error.is_some());
+        }
+        assert_eq!(errors, 1, "a bad line has an answer");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::Write as _;
 
-use crate::grid::{Cell, Conflict, Order, OutOfRange};
+use crate::grid::{Cell, CellCount, Conflict, Order, OutOfRange};
 
 /// What is wrong with one puzzle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,15 +146,6 @@ impl Problem {
 /// The first sentence of a line whose cells were counted.
 const WRONG_LENGTH: &str = "has the wrong length.";
 
-/// A number of cells, in words.
-struct Cells(usize);
-
-impl fmt::Display for Cells {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.0, if self.0 == 1 { "cell" } else { "cells" })
-    }
-}
-
 /// A [`Problem`] and its line. Prints as the exact sentence: `Line 6 has no solution.` with a line,
 /// `The puzzle has no solution.` without.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -221,13 +212,18 @@ impl fmt::Display for PuzzleError {
         }
         match &self.problem {
             Problem::WrongCellCount { cells, order } => {
-                write!(f, "{WRONG_LENGTH} It has {}; a {order} puzzle has {}.", Cells(*cells), order.cells())
+                write!(
+                    f,
+                    "{WRONG_LENGTH} It has {}; a {order} puzzle has {}.",
+                    CellCount(*cells),
+                    order.cells()
+                )
             }
             Problem::WrongSolution(problem) => {
                 f.write_str("has a wrong solution beside it.")?;
                 match problem.as_deref() {
                     Some(Problem::WrongCellCount { cells, order }) => {
-                        write!(f, " It has {}; a {order} solution has {}.", Cells(*cells), order.cells())
+                        write!(f, " It has {}; a {order} solution has {}.", CellCount(*cells), order.cells())
                     }
                     Some(Problem::InvalidCharacter { character, column }) => {
                         write!(f, " It has {character} in column {column}.")

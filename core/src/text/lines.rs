@@ -27,17 +27,16 @@ pub(super) fn looked_at(line: &[u8]) -> &[u8] {
     &line[..line.len().min(MAX_LINE_BYTES)]
 }
 
-/// Whether it is a blank line or a comment, and so no puzzle, or the line such as `sep=;` that Excel
-/// reads and writes above a table.
+/// Whether it is a blank line or a comment, and so no puzzle.
 pub(super) fn is_no_puzzle(line: &[u8]) -> bool {
-    match line.trim_ascii_start() {
-        [] | [b'#', ..] => true,
-        [b's' | b'S', rest @ ..] => {
-            // A tab is white space at the end.
-            matches!(trim_end(rest), [b'e' | b'E', b'p' | b'P', b'='] | [b'e' | b'E', b'p' | b'P', b'=', _])
-        }
-        _ => false,
-    }
+    matches!(line.trim_ascii_start(), [] | [b'#', ..])
+}
+
+/// Whether it is a line such as `sep=;`, which Excel reads and writes above a table.
+pub(super) fn is_excel_line(line: &[u8]) -> bool {
+    // A tab is white space at the end.
+    let (name, delimiter) = line.trim_ascii().split_at_checked(4).unwrap_or_default();
+    name.eq_ignore_ascii_case(b"sep=") && delimiter.len() <= 1
 }
 
 /// The lines that are neither blank nor comments, without white space at their ends.

@@ -7,7 +7,7 @@ use super::lines::{characters, puzzle_lines};
 use super::row_lines::{LineKind, RowStyle, classify, tokens};
 use super::rows;
 use super::{Format, Hint, Notation, bars, json};
-use crate::grid::Order;
+use crate::grid::{CellCount, Order};
 
 /// Why none of the first lines of a text is a puzzle. Prints as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -398,7 +398,7 @@ impl fmt::Display for Misfit {
                 "Line {line} has {characters} characters; the candidates of a 9x9 puzzle are {CANDIDATES}."
             ),
             What::CandidateCells { cells } => {
-                let cells = if *cells == 1 { "1 cell".to_owned() } else { format!("{cells} cells") };
+                let cells = CellCount(*cells);
                 write!(f, "Line {line} is a row of {cells} with candidates; a row of a 9x9 puzzle has 9.")
             }
             What::CandidateRows { rows } => {

@@ -444,7 +444,7 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
             let width = widths[1].max(fields(first, delimiter).count());
             (*number <= width).then(|| number - 1)
         }
-        Some(Column::Name(_)) => fields(first, delimiter).position(is_wanted),
+        Some(Column::Name(_)) => names.iter().copied().position(is_wanted),
         None => by_name().or_else(|| by_content(&|_| true)),
     };
     let puzzle = puzzle?;
@@ -500,16 +500,13 @@ fn is_heading(first: &[u8], second: Option<&[u8]>, delimiter: Delimiter, cells: 
     }
     // A row without its puzzle is one of data, whatever else it has.
     let is_whole = fields(first, delimiter).all(|field| !field.is_empty());
-    let is_name = |field: &[u8]| {
-        field.is_empty()
-            || has_ascii_letter(field)
-            || is_whole && (is_foreign(field) || SIGNS.contains(&field))
-    };
+    let has_letter = |field: &[u8]| has_ascii_letter(field) || is_whole && is_foreign(field);
+    let is_name = |field: &[u8]| field.is_empty() || has_letter(field) || is_whole && SIGNS.contains(&field);
     let mut is_word = |field: &[u8]| is_name(field) && !is_damaged(field) && cells.order(field).is_none();
     width > 1
         && is_aligned
         && fields(first, delimiter).all(&mut is_word)
-        && (has_ascii_letter(first) || is_whole && fields(first, delimiter).any(is_foreign))
+        && fields(first, delimiter).any(has_letter)
 }
 
 /// Names of columns, without a letter, that no field of cells or numbers is.
@@ -647,12 +644,10 @@ mod tests {
             (format!("quiz,sudoku\n,{p}\n,{p}\n"), Some(("comma", 1, None, true))),
             (format!("puzzle,state\n1{p},{p}\n1{p},{p}\n"), Some(("comma", 0, None, true))),
             (format!("puzzle,solution\n1,{s}\n"), Some(("comma", 0, Some(1), true))),
-            // Headings of other languages, with signs, and below a line for Excel.
+            // Headings of other languages, with signs.
             (format!("编号,题目,难度\n1,{p},易\n"), Some(("comma", 1, None, true))),
             (format!("№;задача;%\n1;{p};7\n"), Some(("semicolon", 1, None, true))),
             (format!("\"#\",パズル\n1,{p}\n"), Some(("comma", 1, None, true))),
-            (format!("sep=;\r\nid;board\r\n1;{p}\r\n"), Some(("semicolon", 1, None, true))),
-            (format!("SEP=\t\nid\tboard\n1\t{p}\n"), Some(("tab", 1, None, true))),
             // First rows that are bad.
             (format!("{p}q,easy\n{p},hard\n{p},\n"), Some(("comma", 0, None, false))),
             (format!("易,{p}é\n易,{p}\n易,{p}\n"), Some(("comma", 1, None, false))),
@@ -693,6 +688,11 @@ mod tests {
         let hint = Hint { column: Some("board".parse().unwrap()), ..Hint::default() };
         let error = find(b"id,puzzle\n1,12....1.........\n", &hint).err().unwrap();
         assert_eq!(error.to_string(), "There is no column board. The first row is: id, puzzle.");
+        // The fields of a first row with a puzzle are no names.
+        let hint = Hint { column: Some("easy".parse().unwrap()), ..Hint::default() };
+        let error = find(b"12....1.........,easy\n....3......4....,easy\n", &hint).err().unwrap();
+        let sentence = "There is no column easy. The first row is: 12....1........., easy.";
+        assert_eq!(error.to_string(), sentence);
         assert!("0".parse::<Column>().is_err());
     }
 }
