@@ -274,4 +274,18 @@ export class Visit {
     await this.shows(puzzle);
     await this.status("The puzzle of the link is loaded.");
   }
+
+  /** Loads a puzzle, and plays a long search for its solution, fast, until it is well under way. */
+  async watchLong(puzzle) {
+    const { page } = this;
+    await this.load(puzzle);
+    await page.click("#tab-watch");
+    await page.fill("#step-limit", "1000000");
+    await page.selectOption("#strategy", "backtracking");
+    await page.fill("#speed", "9");
+    await page.click("#watch");
+    await page.waitForFunction(
+      () => Number(document.getElementById("count-steps").textContent.replaceAll(",", "")) > 1_000,
+    );
+  }
 }

@@ -1068,15 +1068,7 @@ describe("5. watch", () => {
   visit(
     "a long search plays at the rate of frames and in little memory",
     async (visit, page) => {
-      await visit.load(HARD);
-      await page.click("#tab-watch");
-      await page.fill("#step-limit", "1000000");
-      await page.selectOption("#strategy", "backtracking");
-      await page.fill("#speed", "9");
-      await page.click("#watch");
-      await page.waitForFunction(
-        () => Number(document.getElementById("count-steps").textContent.replaceAll(",", "")) > 1_000,
-      );
+      await visit.watchLong(HARD);
       const frames = await page.evaluate(
         () =>
           new Promise((resolve) => {
@@ -1510,17 +1502,8 @@ describe("8. policy, token, weight", () => {
   test("an answer that breaks off is the server's", { timeout: 60_000 }, async () => {
     const short = await startServer();
     const visit = await Visit.to(short.url, DESKTOP);
-    const { page } = visit;
     visit.expected.push(/ERR_/);
-    await visit.load(HARD);
-    await page.click("#tab-watch");
-    await page.fill("#step-limit", "1000000");
-    await page.selectOption("#strategy", "backtracking");
-    await page.fill("#speed", "9");
-    await page.click("#watch");
-    await page.waitForFunction(
-      () => Number(document.getElementById("count-steps").textContent.replaceAll(",", "")) > 1_000,
-    );
+    await visit.watchLong(HARD);
     short.kill();
     await visit.status(NO_ANSWER);
     assert.equal(await visit.cells(), HARD);

@@ -265,6 +265,12 @@ pub(super) fn write_text(text: &[u8], out: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
+    fn written(write: impl FnOnce(&mut Vec<u8>)) -> String {
+        let mut out = Vec::new();
+        write(&mut out);
+        String::from_utf8(out).unwrap()
+    }
+
     #[test]
     fn a_text_stays_one_field_of_one_line() {
         for (text, field) in [
@@ -276,19 +282,13 @@ mod tests {
             (" edge", "\" edge\""),
             ("", "\"\""),
         ] {
-            let mut out = Vec::new();
-            write_text(text.as_bytes(), &mut out);
-            assert_eq!(String::from_utf8(out).unwrap(), field);
+            assert_eq!(written(|out| write_text(text.as_bytes(), out)), field);
         }
     }
 
     #[test]
     fn bytes_are_cells_or_text_or_hexadecimal() {
-        let text = |bytes: &[u8], meaning| {
-            let mut out = Vec::new();
-            write_bytes(&bytes.to_vec().into(), meaning, &mut out);
-            String::from_utf8(out).unwrap()
-        };
+        let text = |bytes: &[u8], meaning| written(|out| write_bytes(&bytes.to_vec().into(), meaning, out));
         let mut cells = [0; 81];
         cells[80] = 9;
         assert_eq!(text(&cells, Meaning::Plain), format!("{}9", ".".repeat(80)));
@@ -301,11 +301,7 @@ mod tests {
 
     #[test]
     fn decimals_and_halves_are_numbers() {
-        let text = |bytes: &[u8], meaning| {
-            let mut out = Vec::new();
-            write_bytes(&bytes.to_vec().into(), meaning, &mut out);
-            String::from_utf8(out).unwrap()
-        };
+        let text = |bytes: &[u8], meaning| written(|out| write_bytes(&bytes.to_vec().into(), meaning, out));
         let decimal = |scale| Meaning::Decimal { precision: 10, scale };
         assert_eq!(text(b"1234", decimal(2)), "8253734.92");
         assert_eq!(text(&[0xFF, 0xFB], decimal(2)), "-0.05");
@@ -322,11 +318,8 @@ mod tests {
 
     #[test]
     fn times_have_the_zone_that_the_file_says() {
-        let text = |value: i64, meaning| {
-            let mut out = Vec::new();
-            write_integer(value, value.cast_unsigned(), meaning, &mut out);
-            String::from_utf8(out).unwrap()
-        };
+        let text =
+            |value: i64, meaning| written(|out| write_integer(value, value.cast_unsigned(), meaning, out));
         let (naive, utc) = (
             |digits| Meaning::Timestamp { digits, is_utc: false },
             |digits| Meaning::Timestamp { digits, is_utc: true },
@@ -345,20 +338,13 @@ mod tests {
         assert_eq!(text(-1, Meaning::Unsigned), u64::MAX.to_string());
         let mut old = Int96::new();
         old.set_data(1, 0, 2_440_589);
-        let mut out = Vec::new();
-        write_int96(&old, &mut out);
-        assert_eq!(out, b"1970-01-02 00:00:00.000000001");
+        assert_eq!(written(|out| write_int96(&old, out)), "1970-01-02 00:00:00.000000001");
     }
 
     #[test]
     fn lists_are_puzzles_or_arrays() {
-        let text = |write: &dyn Fn(&mut Vec<u8>)| {
-            let mut out = Vec::new();
-            write(&mut out);
-            String::from_utf8(out).unwrap()
-        };
-        let puzzle = |list: &List| text(&|out| write_puzzle(list, out));
-        let array = |list: &List, meaning| text(&|out| write_array(list, meaning, out));
+        let puzzle = |list: &List| written(|out| write_puzzle(list, out));
+        let array = |list: &List, meaning| written(|out| write_array(list, meaning, out));
         let mut cells = vec![Some(0); 16];
         (cells[1], cells[2], cells[3]) = (Some(4), None, Some(-1));
         assert!(is_puzzle(&cells));
