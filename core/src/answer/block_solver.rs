@@ -164,8 +164,13 @@ impl BlockSolver {
             let rest = records.rest();
             let read = self.keep_plain_9x9(&mut records, room);
             if wants_rows {
-                let lines = rest.chunks(PLAIN_9X9_LINE_BYTES).take(read);
-                self.rows.extend(lines.map(|line| row_within(block.text, &line[..line.len() - 1])));
+                let start = block.text.len() - rest.len();
+                let mut begin = start;
+                self.rows.extend(memchr::memchr_iter(b'\n', rest).take(read).map(|end| {
+                    let row = begin..start + end;
+                    begin = row.end + 1;
+                    row
+                }));
             }
             if read < room {
                 let Some(record) = records.read(&mut self.puzzle) else { return Ok(()) };

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::alphabet::Shortcut;
-use super::lines::{offset, read_digits, read_digits_and_dots};
+use super::alphabet::{INVALID, Shortcut};
+use super::lines::{offset, read_digits, read_digits_and_dots, read_plain_cells};
 use super::table::{Columns, Delimiter, has_open_quotes};
 use super::{MAX_LINE_BYTES, Records};
 use crate::grid::keeps_rules_9x9;
@@ -59,20 +59,61 @@ pub(crate) fn write_field(text: &[u8], delimiter: u8, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
+/// [`Records::read_plain_9x9`] for a table.
+#[inline(always)]
+pub(super) fn read_plain_9x9(records: &mut Records<'_>, digits: &mut [u8]) -> usize {
+    let mut count = 0;
+    for digits in digits.as_chunks_mut().0 {
+        if read_plain_row_9x9(records, digits).is_none() {
+            break;
+        }
+        count += 1;
+    }
+    count
+}
+
+/// Reads the next row, if it has no quotes and its puzzle is plain. If not, the digits are
+/// unspecified.
+#[inline(always)]
+fn read_plain_row_9x9(records: &mut Records<'_>, digits: &mut [u8; 81]) -> Option<()> {
+    let format = records.format;
+    let Columns { delimiter: Delimiter::Byte(delimiter), puzzle, .. } = format.columns else { return None };
+    let is_apart = format.codec.decode(delimiter) == INVALID;
+    let row = next_row(records).filter(|_| is_apart)?;
+    if memchr::memchr(b'"', row).is_some() {
+        return None;
+    }
+    let mut fields = row.strip_suffix(b"\r").unwrap_or(row);
+    for _ in 0..puzzle {
+        fields = &fields[memchr::memchr(delimiter, fields)? + 1..];
+    }
+    let (cells, behind) = fields.split_first_chunk()?;
+    let is_field = behind.first().is_none_or(|&byte| byte == delimiter);
+    if !(is_field && read_plain_cells(format, cells, digits)) {
+        return None;
+    }
+    records.text = &records.text[row.len() + 1..];
+    records.line += 1;
+    Some(())
+}
+
+/// The next line without its newline, if it is short and surely a row: white space and `#` may begin
+/// one that is none.
+#[inline(always)]
+fn next_row<'a>(records: &Records<'a>) -> Option<&'a [u8]> {
+    let first = *records.text.first()?;
+    if first == b'#' || first.is_ascii_whitespace() {
+        return None;
+    }
+    let row = &records.text[..memchr::memchr(b'\n', records.text)?];
+    (row.len() < MAX_LINE_BYTES).then_some(row)
+}
+
 /// [`Records::read_solved_9x9`] for a table.
 #[inline(always)]
 pub(super) fn read_solved_9x9<'a>(records: &mut Records<'a>, puzzle: &mut [u8; 81]) -> Option<&'a [u8]> {
     let format = records.format;
-    let first = *records.text.first()?;
-    // White space and `#` may begin a line that is no row.
-    if first == b'#' || first.is_ascii_whitespace() {
-        return None;
-    }
-    let end = memchr::memchr(b'\n', records.text)?;
-    let row = &records.text[..end];
-    if row.len() >= MAX_LINE_BYTES {
-        return None;
-    }
+    let row = next_row(records)?;
     let Columns { delimiter: Delimiter::Byte(delimiter), puzzle: at, solution: Some(beside) } =
         format.columns
     else {
@@ -91,7 +132,7 @@ pub(super) fn read_solved_9x9<'a>(records: &mut Records<'a>, puzzle: &mut [u8; 8
     if !(is_read && solves_9x9(&solution, puzzle)) {
         return None;
     }
-    records.text = &records.text[end + 1..];
+    records.text = &records.text[row.len() + 1..];
     records.line += 1;
     Some(row)
 }
@@ -150,7 +191,8 @@ fn split_field(row: &[u8], delimiter: u8) -> Option<(&[u8], &[u8])> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::raw_fields;
+    use crate::grid::{Grid, Order};
+    use crate::text::{Format, Notation, raw_fields};
 
     fn text(bytes: &[u8]) -> &str {
         std::str::from_utf8(bytes).unwrap()
@@ -181,6 +223,54 @@ mod tests {
         assert_eq!(tabbed, b"a,b");
         assert_eq!(text(&unquoted(b" \"a\" ")), "a");
         assert_eq!(text(&unquoted(b"\"")), "\"");
+    }
+
+    #[test]
+    fn rows_that_are_read_at_once_are_those_that_are_read_one_by_one() {
+        let cells = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
+        let (zeros, other) = (cells.replace('.', "0"), "987654321".repeat(9));
+        let rows = [
+            (format!("7;{cells};{other};x"), true),
+            (format!("7;{zeros}\r"), true),
+            (format!(";{cells};"), true),
+            (format!("7 ;{cells};\t 5 {other}"), true),
+            // These are read one by one, or are no rows.
+            (format!("7;\"{cells}\";{other}"), false),
+            (format!("7;{cells};5\" disk"), false),
+            (format!("7; {cells};{other}"), false),
+            (format!("7;{};{other}", &cells[1..]), false),
+            (format!("7;{cells}5;{other}"), false),
+            (format!("7;{};{other}", cells.replace('9', "x")), false),
+            (format!("7,{cells},{other}"), false),
+            (format!("7;{}", "é".repeat(81)), false),
+            (format!("7;{cells};{}", "x".repeat(MAX_LINE_BYTES)), false),
+            (format!(" 7;{cells};{other}"), false),
+            (format!("# 7;{cells};{other}"), false),
+            (String::new(), false),
+            (cells.to_owned(), false),
+            ("7;".to_owned(), false),
+        ];
+        let format = |symbols: &str| {
+            let mut format = Format::new(Notation::Csv, Order::NINE, symbols.parse().unwrap()).unwrap();
+            format.columns = Columns { delimiter: Delimiter::SEMICOLON, puzzle: 1, solution: Some(2) };
+            format
+        };
+        let (mut digits, mut puzzle) = ([0; 2 * 81], Grid::empty(Order::NINE));
+        for (row, is_plain) in &rows {
+            let (format, text) = (format("letters"), format!("{row}\n7;{cells}"));
+            let mut fast = Records::new(&format, text.as_bytes(), 4);
+            assert_eq!(fast.read_plain_9x9(&mut digits), usize::from(*is_plain), "{row}");
+            if *is_plain {
+                let mut slow = Records::new(&format, text.as_bytes(), 4);
+                assert_eq!(slow.read(&mut puzzle).unwrap().error, None, "{row}");
+                assert_eq!((slow.rest(), slow.line()), (fast.rest(), fast.line()), "{row}");
+                assert_eq!(puzzle.digits(), &digits[..81], "{row}");
+            }
+        }
+        // Where the delimiter is a value, the fields are not known from the cells.
+        let format = format("12345678;");
+        let text = format!("7;{}\n", cells.replace('9', ";"));
+        assert_eq!(Records::new(&format, text.as_bytes(), 1).read_plain_9x9(&mut digits), 0);
     }
 
     #[test]

@@ -397,16 +397,16 @@ impl<'a> Records<'a> {
         self.read_next(puzzle)
     }
 
-    /// Reads plain 9x9 lines, values and blanks and nothing else, while there are any and `digits`
-    /// has space: 81 digits each, contiguous. Such a line may be a row of a table that begins with
-    /// the puzzle. Returns their number; `digits` behind them is unspecified. Several times as fast
-    /// as [`Self::read`], which must read whatever this stops at, be it the end of the block.
+    /// Reads plain 9x9 puzzles, values and blanks and nothing else, while there are any and `digits`
+    /// has space: 81 digits each, contiguous. Each is one line: all of it, or a field of a row
+    /// without quotes. Returns their number; `digits` behind them is unspecified. Several times as
+    /// fast as [`Self::read`], which must read whatever this stops at, be it the end of the block.
     #[doc(hidden)]
     #[inline(always)]
     pub fn read_plain_9x9(&mut self, digits: &mut [u8]) -> usize {
         match self.format.notation {
             Notation::Lines | Notation::Header => lines::read_plain_9x9(self, digits),
-            Notation::Csv if self.format.columns.puzzle == 0 => lines::read_plain_9x9(self, digits),
+            Notation::Csv => columns::read_plain_9x9(self, digits),
             _ => 0,
         }
     }
