@@ -92,15 +92,14 @@ fn read_plain_row_9x9(records: &mut Records<'_>, digits: &mut [u8; 81]) -> Optio
     if !(is_field && read_plain_cells(format, cells, digits)) {
         return None;
     }
-    records.text = &records.text[row.len() + 1..];
-    records.line += 1;
+    records.skip_line(row);
     Some(())
 }
 
 /// The next line without its newline, if it is short and surely a row: white space and `#` may begin
 /// one that is none.
 #[inline(always)]
-fn next_row<'a>(records: &Records<'a>) -> Option<&'a [u8]> {
+pub(super) fn next_row<'a>(records: &Records<'a>) -> Option<&'a [u8]> {
     let first = *records.text.first()?;
     if first == b'#' || first.is_ascii_whitespace() {
         return None;
@@ -132,8 +131,7 @@ pub(super) fn read_solved_9x9<'a>(records: &mut Records<'a>, puzzle: &mut [u8; 8
     if !(is_read && solves_9x9(&solution, puzzle)) {
         return None;
     }
-    records.text = &records.text[row.len() + 1..];
-    records.line += 1;
+    records.skip_line(row);
     Some(row)
 }
 
@@ -189,7 +187,7 @@ fn split_field(row: &[u8], delimiter: u8) -> Option<(&[u8], &[u8])> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::grid::{Grid, Order};
     use crate::text::{Format, Notation, raw_fields};
@@ -255,22 +253,41 @@ mod tests {
             format.columns = Columns { delimiter: Delimiter::SEMICOLON, puzzle: 1, solution: Some(2) };
             format
         };
-        let (mut digits, mut puzzle) = ([0; 2 * 81], Grid::empty(Order::NINE));
         for (row, is_plain) in &rows {
-            let (format, text) = (format("letters"), format!("{row}\n7;{cells}"));
-            let mut fast = Records::new(&format, text.as_bytes(), 4);
-            assert_eq!(fast.read_plain_9x9(&mut digits), usize::from(*is_plain), "{row}");
-            if *is_plain {
-                let mut slow = Records::new(&format, text.as_bytes(), 4);
-                assert_eq!(slow.read(&mut puzzle).unwrap().error, None, "{row}");
-                assert_eq!((slow.rest(), slow.line()), (fast.rest(), fast.line()), "{row}");
-                assert_eq!(puzzle.digits(), &digits[..81], "{row}");
-            }
+            assert_eq!(is_read_at_once(&format("letters"), row), *is_plain, "{row}");
+        }
+        for row in [&rows[0].0, &rows[1].0] {
+            check_all_changes(&format("letters"), row, b" #\t\r\n,;\"\\.0x95-\xC3");
         }
         // Where the delimiter is a value, the fields are not known from the cells.
-        let format = format("12345678;");
-        let text = format!("7;{}\n", cells.replace('9', ";"));
-        assert_eq!(Records::new(&format, text.as_bytes(), 1).read_plain_9x9(&mut digits), 0);
+        assert!(!is_read_at_once(&format("12345678;"), &format!("7;{}", cells.replace('9', ";"))));
+    }
+
+    /// Whether a line is read at once, in which case it is checked that it is read one by one alike.
+    pub(in crate::text) fn is_read_at_once(format: &Format, line: impl AsRef<[u8]>) -> bool {
+        let (mut digits, mut puzzle) = ([0; 81], Grid::empty(Order::NINE));
+        let text = [line.as_ref(), b"\nnext"].concat();
+        let mut fast = Records::new(format, &text, 4);
+        let is_read = fast.read_plain_9x9(&mut digits) == 1;
+        if is_read {
+            let mut slow = Records::new(format, &text, 4);
+            let shown = String::from_utf8_lossy(line.as_ref());
+            assert_eq!(slow.read(&mut puzzle).unwrap().error, None, "{shown}");
+            assert_eq!((slow.rest(), slow.line()), (fast.rest(), fast.line()), "{shown}");
+            assert_eq!(puzzle.digits(), digits, "{shown}");
+        }
+        is_read
+    }
+
+    /// Checks a line with each of its bytes replaced by each of some, left out and written twice.
+    pub(in crate::text) fn check_all_changes(format: &Format, line: &str, bytes: &[u8]) {
+        for at in 0..line.len() {
+            let (before, behind) = line.as_bytes().split_at(at);
+            let (byte, behind) = behind.split_at(1);
+            for new in bytes.iter().map(std::slice::from_ref).chain([&[][..], &byte.repeat(2)]) {
+                is_read_at_once(format, [before, new, behind].concat());
+            }
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use super::detect::most_frequent;
 use super::lines::{self, is_no_puzzle, puzzle_lines};
 use super::table::{CellsReader, LEAST_CELLS, PUZZLE_NAMES, SOLUTION_NAMES};
-use super::{Format, FormatError, Hint, Problem, PuzzleError, Record, Records, apart};
+use super::{Format, FormatError, Hint, Problem, PuzzleError, Record, Records, apart, columns};
 use crate::grid::{Grid, Order};
 
 /// The names of the members that are read.
@@ -287,6 +287,88 @@ fn read_object<'a>(line: &'a [u8], keys: &Keys) -> Result<(Option<Cells<'a>>, Op
     }
 }
 
+/// [`Records::read_plain_9x9`] for objects.
+#[inline(always)]
+pub(super) fn read_plain_9x9(records: &mut Records<'_>, digits: &mut [u8]) -> usize {
+    let mut count = 0;
+    for digits in digits.as_chunks_mut().0 {
+        let Some(row) = columns::next_row(records) else { break };
+        let line = row.strip_suffix(b"\r").unwrap_or(row);
+        let cells = plain_puzzle(line, records.format.keys.puzzle.as_bytes());
+        let is_read = cells.and_then(|cells| cells.try_into().ok());
+        if !is_read.is_some_and(|cells| lines::read_plain_cells(records.format, cells, digits)) {
+            break;
+        }
+        records.skip_line(row);
+        count += 1;
+    }
+    count
+}
+
+/// The text of the member `key` of an object that is nothing but plain members: texts without escape
+/// sequences and numbers, all in printable ASCII. `None` proves nothing.
+#[inline(always)]
+fn plain_puzzle<'a>(line: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
+    let is_plain = |&byte: &u8| (b' '..=b'~').contains(&byte) & (byte != b'\\');
+    // Without a branch for each byte, so that the compiler vectorises it.
+    if !line.iter().map(is_plain).fold(true, |all, is_plain| all & is_plain) {
+        return None;
+    }
+    let mut rest = line.strip_prefix(b"{")?;
+    let mut puzzle = None;
+    loop {
+        let name;
+        (name, rest) = plain_text(without_spaces(rest))?;
+        rest = without_spaces(without_spaces(rest).strip_prefix(b":")?);
+        let value;
+        (value, rest) = match rest.first()? {
+            b'"' => plain_text(rest).map(|(text, rest)| (Some(text), rest))?,
+            _ => (None, behind_number(rest)?),
+        };
+        if name == key {
+            puzzle = value;
+        }
+        match without_spaces(rest).split_first()? {
+            (b',', behind) => rest = behind,
+            (b'}', behind) => return puzzle.filter(|_| without_spaces(behind).is_empty()),
+            _ => return None,
+        }
+    }
+}
+
+fn without_spaces(mut text: &[u8]) -> &[u8] {
+    while let [b' ', rest @ ..] = text {
+        text = rest;
+    }
+    text
+}
+
+/// The text between the quotes at the start, and what is behind them.
+#[inline(always)]
+fn plain_text(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let text = text.strip_prefix(b"\"")?;
+    let end = memchr::memchr(b'"', text)?;
+    Some((&text[..end], &text[end + 1..]))
+}
+
+/// What is behind the number at the start, if that has few digits and no exponent.
+fn behind_number(text: &[u8]) -> Option<&[u8]> {
+    let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let whole = text.strip_prefix(b"-").unwrap_or(text);
+    let length = digits(whole);
+    let has_zero_in_front = length > 1 && whole[0] == b'0';
+    let mut rest = &whole[length..];
+    let mut decimals = 1;
+    if let Some(fraction) = rest.strip_prefix(b".") {
+        decimals = digits(fraction);
+        rest = &fraction[decimals..];
+    }
+    // No more than a whole number or a fraction of 64 bits surely has.
+    let is_short = (1..=15).contains(&length) && (1..=15).contains(&decimals);
+    let ends = matches!(rest.first(), Some(b' ' | b',' | b'}'));
+    (is_short && !has_zero_in_front && ends).then_some(rest)
+}
+
 /// Reads the next object.
 pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<Record<'a>> {
     let format = records.format;
@@ -505,7 +587,8 @@ pub(super) fn has_values(text: &[u8], keys: &Keys) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{Notation, detect};
+    use crate::text::columns::tests::{check_all_changes, is_read_at_once};
+    use crate::text::{Alphabet, Notation, detect};
 
     fn read_all(text: &str) -> Vec<String> {
         let preamble = detect(text.as_bytes(), &Hint::default()).unwrap();
@@ -521,6 +604,48 @@ mod tests {
             });
         }
         found
+    }
+
+    #[test]
+    fn objects_that_are_read_at_once_are_those_that_are_read_one_by_one() {
+        let cells = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
+        let other = "987654321".repeat(9);
+        let rows = [
+            (format!(r#"{{"puzzle":"{cells}"}}"#), true),
+            (format!(r#"{{"puzzle": "{cells}", "solution": "{other}"}}"#), true),
+            (
+                format!(r#"{{ "id" : 7 , "rating":-1.20,"puzzle":"{}"}} "#, cells.replace('.', "0")) + "\r",
+                true,
+            ),
+            (format!(r#"{{"puzzle":"{other}","puzzle":"{cells}"}}"#), true),
+            (format!(r#"{{"puzzle":"{cells}","note":"}},{{:#"}}"#), true),
+            // These are read one by one, or are bad.
+            (format!(r#"{{"puzzle":"{cells}","puzzle":7}}"#), false),
+            (format!(r#"{{"puzzle":"{cells}","note":"a\"b"}}"#), false),
+            (format!(r#"{{"puzzle":"{cells}","note":"é"}}"#), false),
+            (format!(r#"{{"puzzle":"{cells}","note":null}}"#), false),
+            (format!(r#"{{"puzzle":"{cells}","tags":["x"]}}"#), false),
+            (format!(r#"{{"puzzle":"{cells}","n":1e3}}"#), false),
+            (format!(r#"{{"puzzle":"{cells}","n":01}}"#), false),
+            (format!(r#"{{"puzzle":"{cells}","n":1.}}"#), false),
+            (format!(r#"{{"puzzle":"{cells}","n":-}}"#), false),
+            (format!(r#"{{"puzzle":"{cells}","n":1234567890123456}}"#), false),
+            (format!(r#"{{"puzzle":"{cells}",}}"#), false),
+            (format!(r#"{{"puzzle":"{cells}"}}}}"#), false),
+            (format!(r#"{{"puzzle":"{cells}""#), false),
+            (format!(r#"{{"puzzle":"{}"}}"#, &cells[1..]), false),
+            (format!(r#"{{"Puzzle":"{cells}"}}"#), false),
+            (format!(r#" {{"puzzle":"{cells}"}}"#), false),
+            (format!(r#"{{"puzzle":"{cells}","x":"{}"}}"#, "x".repeat(lines::MAX_LINE_BYTES)), false),
+            ("{}".to_owned(), false),
+        ];
+        let format = Format::new(Notation::Jsonl, Order::NINE, Alphabet::Letters).unwrap();
+        for (row, is_plain) in &rows {
+            assert_eq!(is_read_at_once(&format, row), *is_plain, "{row}");
+        }
+        for (row, _) in &rows[1..5] {
+            check_all_changes(&format, row, b" \t\r\n,:{}[]\"\\.015-en\xC3");
+        }
     }
 
     #[test]

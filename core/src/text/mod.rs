@@ -398,15 +398,17 @@ impl<'a> Records<'a> {
     }
 
     /// Reads plain 9x9 puzzles, values and blanks and nothing else, while there are any and `digits`
-    /// has space: 81 digits each, contiguous. Each is one line: all of it, or a field of a row
-    /// without quotes. Returns their number; `digits` behind them is unspecified. Several times as
-    /// fast as [`Self::read`], which must read whatever this stops at, be it the end of the block.
+    /// has space: 81 digits each, contiguous. Each is on one line: all of it, a field of a row without
+    /// quotes, or a member of a simple object. Returns their number; `digits` behind them is
+    /// unspecified. Several times as fast as [`Self::read`], which must read whatever this stops at,
+    /// be it the end of the block.
     #[doc(hidden)]
     #[inline(always)]
     pub fn read_plain_9x9(&mut self, digits: &mut [u8]) -> usize {
         match self.format.notation {
             Notation::Lines | Notation::Header => lines::read_plain_9x9(self, digits),
             Notation::Csv => columns::read_plain_9x9(self, digits),
+            Notation::Jsonl => json::read_plain_9x9(self, digits),
             _ => 0,
         }
     }
@@ -429,6 +431,13 @@ impl<'a> Records<'a> {
     #[must_use]
     pub const fn line(&self) -> u64 {
         self.line
+    }
+
+    /// Skips the next line, whose text without the newline this is.
+    #[inline(always)]
+    fn skip_line(&mut self, line: &[u8]) {
+        self.text = &self.text[line.len() + 1..];
+        self.line += 1;
     }
 
     /// Takes the next line without its end, cut to [`MAX_LINE_BYTES`], and its number. `None` at
