@@ -25,14 +25,14 @@ const GROWTH: usize = 64;
 /// Lines decoded between two prefetches.
 const PREFETCH_LINES: usize = 8;
 
-/// A task that reads plain 9x9 lines while there are any and `digits` has space. Returns their
-/// number.
-struct ReadPlain9x9<'a, 'b> {
+/// A task that reads plain 9x9 puzzles while there are any and `digits` has space: in rows, or lines.
+/// Returns their number. These are two tasks, because either would slow down the other beside it.
+struct ReadPlain9x9<'a, 'b, const IN_ROWS: bool> {
     records: &'a mut Records<'b>,
     digits: &'a mut [u8],
 }
 
-impl SimdTask for ReadPlain9x9<'_, '_> {
+impl<const IN_ROWS: bool> SimdTask for ReadPlain9x9<'_, '_, IN_ROWS> {
     type Output = usize;
 
     #[inline(always)]
@@ -40,7 +40,11 @@ impl SimdTask for ReadPlain9x9<'_, '_> {
         let mut count = 0;
         for digits in self.digits.chunks_mut(81 * PREFETCH_LINES) {
             prefetch(self.records.rest());
-            let read = self.records.read_plain_9x9(digits);
+            let read = if IN_ROWS {
+                self.records.read_plain_rows_9x9(digits)
+            } else {
+                self.records.read_plain_lines_9x9(digits)
+            };
             count += read;
             if read < PREFETCH_LINES {
                 break;
@@ -256,10 +260,16 @@ impl BlockSolver {
         self.answer_kept(task, &[], cancel, visitor)
     }
 
-    /// Reads plain 9x9 lines, at most `room`, and keeps their puzzles. Returns their number.
+    /// Reads plain 9x9 puzzles, at most `room`, and keeps them. Returns their number.
     fn keep_plain_9x9(&mut self, records: &mut Records<'_>, room: usize) -> usize {
         let first = records.line();
-        let read = self.batch.push_up_to(room, |digits| dispatch(ReadPlain9x9 { records, digits }));
+        let read = self.batch.push_up_to(room, |digits| {
+            if records.are_in_rows() {
+                dispatch(ReadPlain9x9::<true> { records, digits })
+            } else {
+                dispatch(ReadPlain9x9::<false> { records, digits })
+            }
+        });
         self.lines.extend(first..first + read as u64);
         read
     }

@@ -405,8 +405,27 @@ impl<'a> Records<'a> {
     #[doc(hidden)]
     #[inline(always)]
     pub fn read_plain_9x9(&mut self, digits: &mut [u8]) -> usize {
+        if self.are_in_rows() { self.read_plain_rows_9x9(digits) } else { self.read_plain_lines_9x9(digits) }
+    }
+
+    /// Whether puzzles are in rows, which may have more than them.
+    pub(crate) const fn are_in_rows(&self) -> bool {
+        self.format.is_table()
+    }
+
+    /// [`Self::read_plain_9x9`] where puzzles are all of a line.
+    #[inline(always)]
+    pub(crate) fn read_plain_lines_9x9(&mut self, digits: &mut [u8]) -> usize {
         match self.format.notation {
             Notation::Lines | Notation::Header => lines::read_plain_9x9(self, digits),
+            _ => 0,
+        }
+    }
+
+    /// [`Self::read_plain_9x9`] where puzzles are in rows.
+    #[inline(always)]
+    pub(crate) fn read_plain_rows_9x9(&mut self, digits: &mut [u8]) -> usize {
+        match self.format.notation {
             Notation::Csv => columns::read_plain_9x9(self, digits),
             Notation::Jsonl => json::read_plain_9x9(self, digits),
             _ => 0,
