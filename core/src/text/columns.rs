@@ -260,7 +260,7 @@ pub(super) mod tests {
             check_all_changes(&format("letters"), row, b" #\t\r\n,;\"\\.0x95-\xC3");
         }
         // Where the delimiter is a value, the fields are not known from the cells.
-        assert!(!is_read_at_once(&format("12345678;"), &format!("7;{}", cells.replace('9', ";"))));
+        assert!(!is_read_at_once(&format("12345678;"), format!("7;{}", cells.replace('9', ";"))));
     }
 
     /// Whether a line is read at once, in which case it is checked that it is read one by one alike.

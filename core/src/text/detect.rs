@@ -1,5 +1,6 @@
 //! Auto-detection: the format of a text from its beginning.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 
 use super::alphabet::{Codec, MIDDLE_DOT, Shortcut};
@@ -156,17 +157,7 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
     let Layout { notation, body, .. } = layout;
     let text = whole_lines(sample).get(body..).unwrap_or_default();
     let named_order = match notation {
-        Notation::Header => match first.trim_ascii() {
-            b"2" => Order::new(2),
-            b"3" => Order::new(3),
-            _ => {
-                let is_detected = hint.notation.is_none();
-                let may_be_count = is_detected && is_count(first, whole_lines(sample), hint);
-                let problem =
-                    if may_be_count { Problem::BlockSizeOrCount } else { Problem::InvalidBlockSize };
-                return Err(FormatError::Puzzle(PuzzleError { problem, line: Some(1) }));
-            }
-        },
+        Notation::Header => Some(block_size(first, whole_lines(sample), hint)?),
         Notation::Triples => hint.order.or_else(|| Some(triples::smallest_order(text))),
         _ => hint.order.or(layout.order),
     };
@@ -192,26 +183,7 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
     let mut format = if let Some(alphabet) = &hint.alphabet {
         with(alphabet)?
     } else {
-        // Lines that are read wholly count more than others, because those may be bad ones, which
-        // another alphabet fits by chance, and of many blanks it reads most of the good ones too.
-        let total_fit = |format: &Format| {
-            let fits = lines().map(|line| fit(format, line));
-            fits.fold((0_usize, 0), |(whole, sum), fit| (whole + usize::from(fit == WHOLE), sum + fit))
-        };
-        let mut best = with(&Alphabet::Letters)?;
-        let mut best_fit = total_fit(&best);
-        for other in [Alphabet::Ascii, Alphabet::Alpha] {
-            // Where several fit equally well, the earlier one wins. None fits better than wholly.
-            if best_fit.0 == cells.len() {
-                break;
-            }
-            if let Ok(format) = with(&other) {
-                let fit = total_fit(&format);
-                if fit > best_fit {
-                    (best, best_fit) = (format, fit);
-                }
-            }
-        }
+        let best = best_alphabet(&cells, with)?;
         // Most texts have one kind of blank, which is unambiguous.
         if memchr::memchr(b'0', text).is_some() && (best.order == Order::ALL[3] || has_other_blank(text)) {
             // The alphabet of cells apart is not detected from them.
@@ -246,6 +218,47 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
         None
     };
     Ok(Preamble { format, body, lines: lines_above, misfit })
+}
+
+/// The order that a header names.
+fn block_size(first: &[u8], text: &[u8], hint: &Hint) -> Result<Order, FormatError> {
+    match first {
+        b"2" => Ok(Order::ALL[1]),
+        b"3" => Ok(Order::NINE),
+        _ => {
+            let may_be_count = hint.notation.is_none() && is_count(first, text, hint);
+            let problem = if may_be_count { Problem::BlockSizeOrCount } else { Problem::InvalidBlockSize };
+            Err(FormatError::Puzzle(PuzzleError { problem, line: Some(1) }))
+        }
+    }
+}
+
+/// The format with the alphabet that fits the cells of each line best, of those that are detected.
+/// Lines that are read wholly count more than others, because those may be bad ones, which another
+/// alphabet fits by chance, and of many blanks it reads most of the good ones too.
+fn best_alphabet(
+    cells: &[Cow<'_, [u8]>],
+    with: impl Fn(&Alphabet) -> Result<Format, FormatError>,
+) -> Result<Format, FormatError> {
+    let total_fit = |format: &Format| {
+        let fits = cells.iter().map(|line| fit(format, line));
+        fits.fold((0_usize, 0), |(whole, sum), fit| (whole + usize::from(fit == WHOLE), sum + fit))
+    };
+    let mut best = with(&Alphabet::Letters)?;
+    let mut best_fit = total_fit(&best);
+    for other in [Alphabet::Ascii, Alphabet::Alpha] {
+        // Where several fit equally well, the earlier one wins. None fits better than wholly.
+        if best_fit.0 == cells.len() {
+            break;
+        }
+        if let Ok(format) = with(&other) {
+            let fit = total_fit(&format);
+            if fit > best_fit {
+                (best, best_fit) = (format, fit);
+            }
+        }
+    }
+    Ok(best)
 }
 
 /// Whether a text is a list of puzzles and nothing else, which all other checks would find too, in

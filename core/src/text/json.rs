@@ -307,6 +307,7 @@ pub(super) fn read_plain_9x9(records: &mut Records<'_>, digits: &mut [u8]) -> us
 
 /// The text of the member `key` of an object that is nothing but plain members: texts without escape
 /// sequences and numbers, all in printable ASCII. `None` proves nothing.
+#[expect(clippy::needless_bitwise_bool, reason = "a lazy operator is a branch")]
 #[inline(always)]
 fn plain_puzzle<'a>(line: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
     let is_plain = |&byte: &u8| (b' '..=b'~').contains(&byte) & (byte != b'\\');

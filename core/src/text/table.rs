@@ -302,6 +302,18 @@ struct Seen {
 }
 
 impl Seen {
+    /// Counts a field, and its order if it is a puzzle, and whether that has no blank.
+    fn add(&mut self, field: &[u8], puzzle: Option<(Order, bool)>) {
+        let are_digits = field.iter().all(u8::is_ascii_digit);
+        self.counts += usize::from((1..=4).contains(&field.len()) && are_digits);
+        self.numbers += usize::from((1..LEAST_CELLS).contains(&field.len()) && are_digits);
+        self.long += usize::from(field.len() >= LEAST_CELLS);
+        if let Some((order, is_filled)) = puzzle {
+            self.orders[order.box_side() - 1] += 1;
+            self.filled += usize::from(is_filled);
+        }
+    }
+
     fn best(&self) -> (usize, Order) {
         let best =
             Order::ALL.into_iter().zip(self.orders).max_by_key(|&(order, count)| (count, order.side()));
@@ -372,111 +384,148 @@ impl Table {
     }
 }
 
-/// The table with this delimiter. `None` if it has no puzzles, and no heading that names them.
-fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader) -> Option<Table> {
-    let first = puzzle_lines(text).next()?;
-    let mut columns = [Seen::default(); MAX_COLUMNS];
-    let (mut rows, mut widths, mut quoted) = (0, [usize::MAX, 0], 0);
-    let second = puzzle_lines(text).nth(1);
-    let is_wanted = |field: &[u8]| matches!(&hint.column, Some(Column::Name(name)) if field.eq_ignore_ascii_case(name.as_bytes()));
-    let has_puzzle =
-        fields(first, delimiter).any(|field| field.len() >= LEAST_CELLS && cells.order(field).is_some());
-    let is_heading = hint.has_heading
-        || (!has_puzzle && fields(first, delimiter).any(is_wanted))
-        || is_heading(first, second, delimiter, cells);
-    for row in puzzle_lines(text).take(ROWS_SEEN).skip(usize::from(is_heading)) {
+/// What the first rows of a table hold.
+struct Survey<'a> {
+    /// The names in the heading; empty without one.
+    names: Vec<&'a [u8]>,
+    columns: [Seen; MAX_COLUMNS],
+    rows: usize,
+    /// The fewest and the most fields of a row.
+    widths: [usize; 2],
+    /// The rows that are nothing but a puzzle in quotes.
+    quoted: usize,
+}
+
+impl<'a> Survey<'a> {
+    fn new(names: Vec<&'a [u8]>) -> Self {
+        let columns = [Seen::default(); MAX_COLUMNS];
+        Self { names, columns, rows: 0, widths: [usize::MAX, 0], quoted: 0 }
+    }
+
+    fn add(&mut self, row: &[u8], delimiter: Delimiter, cells: &mut CellsReader) {
         let mut width = 0;
         for field in fields(row, delimiter) {
-            if let Some(seen) = columns.get_mut(width) {
-                let is_count = (1..=4).contains(&field.len()) && field.iter().all(u8::is_ascii_digit);
-                seen.counts += usize::from(is_count);
-                let is_number =
-                    (1..LEAST_CELLS).contains(&field.len()) && field.iter().all(u8::is_ascii_digit);
-                seen.numbers += usize::from(is_number);
-                seen.long += usize::from(field.len() >= LEAST_CELLS);
-            }
-            if let Some(seen) = columns.get_mut(width)
-                && let Some(order) = cells.order(field)
-            {
-                seen.orders[order.box_side() - 1] += 1;
-                seen.filled += usize::from(cells.is_filled(field, order));
-                // A line that is nothing but a puzzle in quotes; shorter ones may be rows of a grid.
-                let is_quoted = order.side() >= 9 && row.trim_ascii().len() == field.len() + 2;
-                quoted += usize::from(is_quoted && row.ends_with(b"\""));
+            if let Some(seen) = self.columns.get_mut(width) {
+                let order = cells.order(field);
+                seen.add(field, order.map(|order| (order, cells.is_filled(field, order))));
+                // Shorter ones may be rows of a grid.
+                let is_quoted = order.is_some_and(|order| order.side() >= 9)
+                    && row.trim_ascii().len() == field.len() + 2
+                    && row.ends_with(b"\"");
+                self.quoted += usize::from(is_quoted);
             }
             width += 1;
         }
-        rows += 1;
-        widths = [widths[0].min(width), widths[1].max(width)];
+        self.rows += 1;
+        self.widths = [self.widths[0].min(width), self.widths[1].max(width)];
     }
-    let names: Vec<&[u8]> = if is_heading { fields(first, delimiter).collect() } else { Vec::new() };
-    let is_one_of =
-        |column: usize, known: &[&str]| names.get(column).is_some_and(|field| is_known(field, known));
-    let most = columns.iter().map(|seen| seen.best().0).max().unwrap_or(0);
-    let holds = |seen: &Seen| seen.best().0 > 0 && 2 * seen.best().0 > most;
-    // Where a column has blanks in some of its puzzles, they are puzzles and not solutions.
-    let by_content = |may_be: &dyn Fn(usize) -> bool| {
-        let has_blanks = |seen: &Seen| holds(seen) && seen.filled < seen.best().0;
+
+    fn seen(&self, column: usize) -> Seen {
+        self.columns.get(column).copied().unwrap_or_default()
+    }
+
+    fn is_named(&self, column: usize, known: &[&str]) -> bool {
+        self.names.get(column).is_some_and(|field| is_known(field, known))
+    }
+
+    /// The most puzzles of one order in a column.
+    fn most(&self) -> usize {
+        self.columns.iter().map(|seen| seen.best().0).max().unwrap_or(0)
+    }
+
+    fn holds_puzzles(&self, seen: &Seen) -> bool {
+        seen.best().0 > 0 && 2 * seen.best().0 > self.most()
+    }
+
+    /// The first column that may be it and holds puzzles. Where a column has blanks in some of its
+    /// puzzles, they are puzzles and not solutions.
+    fn column_by_content(&self, may_be: impl Fn(usize) -> bool) -> Option<usize> {
+        let has_blanks = |seen: &Seen| self.holds_puzzles(seen) && seen.filled < seen.best().0;
         let find = |holds: &dyn Fn(&Seen) -> bool| {
-            columns.iter().enumerate().position(|(column, seen)| may_be(column) && holds(seen))
+            self.columns.iter().enumerate().position(|(column, seen)| may_be(column) && holds(seen))
         };
-        find(&has_blanks).or_else(|| find(&holds))
-    };
-    // A name counts unless what is below it are numbers, of which `puzzle` is the name too. If it does
-    // not, what is named as solutions are none the less no puzzles.
-    let by_name = || {
-        let named = || (0..names.len()).filter(|&column| is_one_of(column, PUZZLE_NAMES));
-        let seen = |column: usize| columns.get(column).copied().unwrap_or_default();
+        find(&has_blanks).or_else(|| find(&|seen| self.holds_puzzles(seen)))
+    }
+
+    /// The column that is named for puzzles. A name counts unless what is below it are numbers, of
+    /// which `puzzle` is the name too. If it does not, what is named as solutions are none the less no
+    /// puzzles.
+    fn column_by_name(&self) -> Option<usize> {
+        let named = || (0..self.names.len()).filter(|&column| self.is_named(column, PUZZLE_NAMES));
         named()
-            .find(|&column| holds(&seen(column)))
-            .or_else(|| named().find(|&column| seen(column).long > 0))
+            .find(|&column| self.holds_puzzles(&self.seen(column)))
+            .or_else(|| named().find(|&column| self.seen(column).long > 0))
             .or_else(|| {
                 let first = named().next()?;
-                if 2 * seen(first).numbers <= rows {
+                if 2 * self.seen(first).numbers <= self.rows {
                     return Some(first);
                 }
-                by_content(&|column| !is_one_of(column, SOLUTION_NAMES)).or(Some(first))
+                self.column_by_content(|column| !self.is_named(column, SOLUTION_NAMES)).or(Some(first))
             })
+    }
+
+    /// The column of the solutions beside the puzzles in another.
+    fn solution_column(&self, puzzle: usize) -> Option<usize> {
+        // `solutions` may be how many there are.
+        let holds_counts = |column: usize, name: &[u8]| {
+            let seen = self.seen(column);
+            let are_numbers = seen.counts > 0 && seen.best().0 == 0;
+            are_numbers && name.last().is_some_and(|letter| letter.eq_ignore_ascii_case(&b's'))
+        };
+        let names_solution = |&(column, field): &(usize, &[u8])| {
+            is_known(field, SOLUTION_NAMES) && column != puzzle && !holds_counts(column, field)
+        };
+        let order = self.seen(puzzle).best().1;
+        let is_solution = |&(column, seen): &(usize, &Seen)| {
+            let (solutions, of) = seen.best();
+            column != puzzle && solutions > 0 && of == order && seen.filled == solutions
+        };
+        let by_name = self.names.iter().copied().enumerate().find(names_solution).map(|(column, _)| column);
+        by_name.or_else(|| self.columns.iter().enumerate().find(is_solution).map(|(column, _)| column))
+    }
+}
+
+/// The table with this delimiter. `None` if it has no puzzles, and no heading that names them.
+fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader) -> Option<Table> {
+    let first = puzzle_lines(text).next()?;
+    let is_wanted = |field: &[u8]| match &hint.column {
+        Some(Column::Name(name)) => field.eq_ignore_ascii_case(name.as_bytes()),
+        _ => false,
     };
+    let has_puzzle =
+        fields(first, delimiter).any(|field| field.len() >= LEAST_CELLS && cells.order(field).is_some());
+    let has_heading = hint.has_heading
+        || (!has_puzzle && fields(first, delimiter).any(is_wanted))
+        || is_heading(first, puzzle_lines(text).nth(1), delimiter, cells);
+    let names = if has_heading { fields(first, delimiter).collect() } else { Vec::new() };
+    let mut survey = Survey::new(names);
+    for row in puzzle_lines(text).take(ROWS_SEEN).skip(usize::from(has_heading)) {
+        survey.add(row, delimiter, cells);
+    }
     let puzzle = match &hint.column {
         Some(Column::Number(number)) => {
             // A heading may come alone, when its rows follow in other messages.
-            let width = widths[1].max(fields(first, delimiter).count());
+            let width = survey.widths[1].max(fields(first, delimiter).count());
             (*number <= width).then(|| number - 1)
         }
-        Some(Column::Name(_)) => names.iter().copied().position(is_wanted),
-        None => by_name().or_else(|| by_content(&|_| true)),
+        Some(Column::Name(_)) => survey.names.iter().copied().position(is_wanted),
+        None => survey.column_by_name().or_else(|| survey.column_by_content(|_| true)),
     };
     let puzzle = puzzle?;
-    let (count, order) = columns.get(puzzle).copied().unwrap_or_default().best();
-    let is_solution = |&(column, seen): &(usize, &Seen)| {
-        let (solutions, of) = seen.best();
-        column != puzzle && solutions > 0 && of == order && seen.filled == solutions
-    };
-    // `solutions` may be how many there are.
-    let holds_counts = |column: usize, name: &[u8]| {
-        let is_number = columns.get(column).is_some_and(|seen| seen.counts > 0 && seen.best().0 == 0);
-        is_number && name.last().is_some_and(|letter| letter.eq_ignore_ascii_case(&b's'))
-    };
-    let names_solution = |&(column, field): &(usize, &[u8])| {
-        is_heading && is_known(field, SOLUTION_NAMES) && column != puzzle && !holds_counts(column, field)
-    };
-    let solution = fields(first, delimiter)
-        .enumerate()
-        .find(names_solution)
-        .map(|(column, _)| column)
-        .or_else(|| columns.iter().enumerate().find(is_solution).map(|(column, _)| column));
-    let is_quoted = puzzle == 0 && 2 * quoted > rows && delimiter != Delimiter::Whitespace;
-    let is_regular = widths[0] == widths[1] && widths[0] > 1 && delimiter != Delimiter::Whitespace;
+    let solution = survey.solution_column(puzzle);
+    let count = survey.seen(puzzle).best().0;
     // The heading of an empty table names its puzzles.
-    let is_named = is_one_of(puzzle, PUZZLE_NAMES);
+    let is_named = survey.is_named(puzzle, PUZZLE_NAMES);
     if count == 0 && !is_named && hint.column.is_none() {
         return None;
     }
+    let Survey { rows, widths: [least, most], quoted, .. } = survey;
+    let is_quoted = puzzle == 0 && 2 * quoted > rows && delimiter != Delimiter::Whitespace;
+    let is_regular = least == most && most > 1 && delimiter != Delimiter::Whitespace;
     Some(Table {
         columns: Columns { delimiter, puzzle, solution },
-        has_heading: is_heading,
-        names_puzzles: is_named && most == 0 && (widths[1] <= 1 || solution.is_some()),
+        has_heading,
+        names_puzzles: is_named && survey.most() == 0 && (most <= 1 || solution.is_some()),
         rows: if is_named { count.max(rows).max(1) } else { count },
         is_certain: puzzle > 0 || is_quoted || solution.is_some() || is_regular || hint.column.is_some(),
     })
