@@ -295,3 +295,17 @@ impl Context {
         let _ = self.calls.acquire_many(ALL_CALLS).await;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn puzzles_that_a_quota_does_not_cover_yet_are_given_back() {
+        let caller = Caller::with_puzzles_per_second(1);
+        let taken = TakenPuzzles::take(&caller, 1_000);
+        // It waits for a quarter of an hour, and its call ends before that.
+        tokio::time::timeout(Duration::ZERO, taken.covered()).await.unwrap_err();
+        assert_eq!(caller.take_puzzles(1), Duration::ZERO);
+    }
+}

@@ -613,8 +613,8 @@ fn hard_calls() -> Seen {
             panic!("{answers:?}")
         };
         assert_eq!(error.message, "The puzzle was given up after 1000 nodes.");
-        // Far below the time that the endless ones take.
-        assert!(slowest < Duration::from_millis(500), "{slowest:?}");
+        // Below the time that the endless ones take.
+        assert!(slowest < Duration::from_millis(1_500), "{slowest:?}");
         Seen::good(format!(
             "8 calls DEADLINE_EXCEEDED after 2 s, their work stopped ({} ms of processor time in the next 500 ms); the slowest call of another client until then {} ms",
             after.as_millis(),

@@ -213,4 +213,13 @@ fn a_probe_needs_no_certificate() {
     assert_eq!(probe(&own), (Some(0), String::new()));
     let address = server.address.to_string();
     assert_eq!(probe(&[&[&*address][..], &tls].concat()).0, Some(1), "a client's certificate is needed");
+
+    // Nor on a socket of the machine, which takes no TLS.
+    let socket = format!("unix:{}", folder.path("s.sock"));
+    let own = [&tls[..], &["--client-ca", &ca, "--listen", &socket]].concat();
+    let _server = Daemon::start(&own);
+    assert_eq!(probe(&[&own[..], &["--listen", "127.0.0.1:0"]].concat()), (Some(0), String::new()));
+    let (code, told) = probe(&[&format!("https://{socket}")]);
+    assert_eq!(code, Some(2), "{told}");
+    assert!(told.contains(&format!("`https://{socket}` is no address to probe.")), "{told}");
 }

@@ -51,7 +51,6 @@ fn a_server_gives_the_same_bytes_as_this_machine() {
     }
 }
 
-/// The summary comes from the server's own tallies.
 /// The column that is read where nothing shows which one it is, is none that was asked for.
 #[test]
 fn objects_without_a_puzzle_are_bad_on_a_server_too() {
@@ -66,6 +65,7 @@ fn objects_without_a_puzzle_are_bad_on_a_server_too() {
     assert_eq!((here.stdout, here.status), (there.stdout, there.status));
 }
 
+/// The summary comes from the server's own tallies.
 #[test]
 fn a_server_counts_as_this_machine_does() {
     let server = Daemon::start(&[]);

@@ -1,6 +1,8 @@
 //! Messages about broken arguments and files: sentences of ours, and no words of libraries.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::thread;
@@ -216,6 +218,10 @@ fn values_out_of_range_are_refused_with_the_range() {
         }
         assert_explained(variable, &piped(command).output().unwrap());
     }
+    // Beside an argument that is no UTF-8 too.
+    let mut command = Command::new(SUDOKUD);
+    command.env("SUDOKUD_MAX_NODES", "abc").arg("--config").arg(OsStr::from_bytes(b"/nowhere/\xFF"));
+    assert_explained("an argument in bytes", &piped(command).output().unwrap());
 }
 
 /// Files that are broken in many ways, by name.

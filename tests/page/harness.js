@@ -69,7 +69,7 @@ export async function startServer(...options) {
     child.on("exit", (code) => reject(new Error(`${sudokud} ended with ${code}:\n${log}`)));
     child.stderr.on("data", (bytes) => {
       log += bytes;
-      const found = /listening on (?:https?:\/\/)?(127\.0\.0\.1:\d+)/.exec(
+      const found = /listening on (?:https?:\/\/)?(127\.0\.0\.\d:\d+)/.exec(
         log.replaceAll(/\x1b\[[0-9;]*m/g, ""),
       );
       if (found) resolve(`http://${found[1]}/`);

@@ -1511,7 +1511,8 @@ describe("8. policy, token, weight", () => {
   });
 
   test("buttons work again once the server is back", { timeout: 60_000 }, async () => {
-    const short = await startServer();
+    // Nobody else asks for a port of this address while the server is away.
+    const short = await startServer("--listen", "127.0.0.2:0");
     const visit = await Visit.to(short.url, DESKTOP);
     const { page } = visit;
     visit.expected.push(/ERR_CONNECTION_REFUSED/, /Failed to fetch/);

@@ -165,6 +165,6 @@ async fn work_that_does_not_end_is_cut_off() {
     let start = Instant::now();
     let stopped = timeout(PATIENCE, server.stop()).await.unwrap().unwrap();
     assert_eq!(stopped, Stopped::CutOff);
-    assert!((300..3000).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
+    assert!(start.elapsed() >= Duration::from_millis(300), "{:?}", start.elapsed());
     drop((stream, sender));
 }

@@ -1,8 +1,8 @@
 //! `cells`: one puzzle a line, its cells apart, as numbers: what spreadsheets, pandas and `NumPy`
 //! write.
 //!
-//! A blank is `0`, `-1`, an empty field, or any blank of other notations. A number may have a fraction of
-//! zeros and an exponent.
+//! A blank is `0`, `-1`, an empty field, or any blank of other notations. A number may have a
+//! fraction of zeros and an exponent.
 
 use std::ops::Range;
 

@@ -115,7 +115,8 @@ pub fn sniff_part(text: &[u8], hint: &Hint) -> Result<Option<Preamble>, FormatEr
 }
 
 /// The length and number of the whole lines at the start of `text` that are blank, comments or
-/// Excel's `sep=;`, which must be skipped before detection. The last line of a text (`at_end`) needs no newline.
+/// Excel's `sep=;`, which must be skipped before detection. The last line of a text (`at_end`) needs
+/// no newline.
 #[doc(hidden)]
 #[must_use]
 pub fn skip_blank_lines(text: &[u8], at_end: bool) -> (usize, u64) {

@@ -475,7 +475,8 @@ pub(super) fn find(text: &[u8], hint: &Hint) -> Result<(Keys, Option<Order>), Fo
         }
         None => {
             let is_named = |member: &Seen<'_>| member.is_named(PUZZLE_NAMES);
-            // A name counts unless there are numbers, of which `puzzle` is the name too. If it does not, what is named as solutions are none the less no puzzles.
+            // A name counts unless there are numbers, of which `puzzle` is the name too. If it does
+            // not, what is named as solutions are none the less no puzzles.
             let names_other = members.iter().any(is_named);
             let may_be = |member: &Seen<'_>| !(names_other && member.is_named(SOLUTION_NAMES));
             first(&|member| is_named(member) && is_most(member))

@@ -565,8 +565,8 @@ fn has_ascii_letter(field: &[u8]) -> bool {
     field.iter().any(u8::is_ascii_alphabetic)
 }
 
-/// Whether a field is a name in another script, or in an encoding other than UTF-8: it has a letter, and
-/// nothing that most cells are.
+/// Whether a field is a name in another script, or in an encoding other than UTF-8: it has a letter,
+/// and nothing that most cells are.
 fn is_foreign(field: &[u8]) -> bool {
     let is_cell = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
     let mut chunks = field.utf8_chunks();

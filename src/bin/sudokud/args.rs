@@ -93,10 +93,13 @@ pub fn read() -> anyhow::Result<Request> {
     let flags = flags::flags();
     let mut matches = match command(&flags).try_get_matches() {
         Ok(matches) => matches,
-        Err(error) => match environment_error(&error, std::env::args()) {
-            Some(sentence) => bail!(sentence),
-            None => error.exit(),
-        },
+        Err(error) => {
+            let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+            match environment_error(&error, arguments) {
+                Some(sentence) => bail!(sentence),
+                None => error.exit(),
+            }
+        }
     };
     if let Some(output) = static_output(&flags, &matches)? {
         return Ok(Request::Print(output));
@@ -160,17 +163,19 @@ fn probe_arg() -> Arg {
 
 /// The question to a server: the named one, or the one that has these settings, on this machine.
 fn probe(address: Option<&str>, config: &Config, reports: &Reports) -> anyhow::Result<Probe> {
-    if let Some(address) = address {
-        let (address, is_encrypted) =
-            match (address.strip_prefix("http://"), address.strip_prefix("https://")) {
-                (Some(address), _) => (address, false),
-                (_, Some(address)) => (address, true),
-                _ => (address, config.tls.is_some() && !address.starts_with("unix:")),
-            };
-        let port = address.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
+    if let Some(text) = address {
+        let (address, is_encrypted) = match (text.strip_prefix("http://"), text.strip_prefix("https://")) {
+            (Some(address), _) => (address, false),
+            (_, Some(address)) => (address, true),
+            _ => (text, config.tls.is_some() && !text.starts_with("unix:")),
+        };
+        let is_address = match address.strip_prefix("unix:") {
+            Some(path) => !path.is_empty() && address == text,
+            None => address.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok()),
+        };
         ensure!(
-            port.is_some() || address.strip_prefix("unix:").is_some_and(|path| !path.is_empty()),
-            "`{address}` is no address to probe. Write a host and a port, as in 127.0.0.1:50051 or https://127.0.0.1:50051, or unix:PATH."
+            is_address,
+            "`{text}` is no address to probe. Write a host and a port, as in 127.0.0.1:50051 or https://127.0.0.1:50051, or unix:PATH."
         );
         return Ok(Probe::Health { address: address.to_owned(), is_encrypted });
     }
@@ -184,6 +189,11 @@ fn probe(address: Option<&str>, config: &Config, reports: &Reports) -> anyhow::R
         probed.context("The server takes a free port. Name an address of it: --probe ADDRESS.")
     };
     if config.tls.as_ref().is_some_and(|tls| tls.client_ca.is_some()) {
+        // A socket of the machine takes no TLS, and so no certificate.
+        let socket = config.listen.iter().find(|address| matches!(address, ListenAddress::Unix(_)));
+        if let Some(socket) = socket {
+            return Ok(Probe::Health { address: socket.to_string(), is_encrypted: false });
+        }
         let metrics = reports.metrics.context(
             "Clients of this server need a certificate, and a probe has none. With metrics-listen it asks /readyz there.",
         )?;

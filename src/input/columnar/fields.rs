@@ -195,29 +195,31 @@ pub(super) fn write_bytes(value: &ByteArray, meaning: Meaning, out: &mut Vec<u8>
 pub(super) type List = Vec<Option<i64>>;
 
 /// Whether a list is a puzzle: it has the length of one, and most of its numbers are cells.
-pub(super) fn is_puzzle(list: &List) -> bool {
+pub(super) fn is_puzzle(list: &List, meaning: Meaning) -> bool {
     let order = Order::from_cells(list.len()).filter(|order| order.cells() > 1);
     order.is_some_and(|order| {
-        2 * list.iter().filter(|&&value| cell(value, order.side()).is_some()).count() > list.len()
+        2 * list.iter().filter(|&&value| cell(value, meaning, order.side()).is_some()).count() > list.len()
     })
 }
 
-/// The cell that a number in a list is: null and -1 are blanks, as they are in arrays of JSON.
-fn cell(value: Option<i64>, side: usize) -> Option<u8> {
+/// The cell that a number in a list is: null and -1 are blanks, as they are in arrays of JSON. The
+/// bits of -1 are another number where there are no signs.
+fn cell(value: Option<i64>, meaning: Meaning, side: usize) -> Option<u8> {
     match value {
-        None | Some(-1) => Some(0),
+        None => Some(0),
+        Some(-1) if meaning != Meaning::Unsigned => Some(0),
         Some(value) => u8::try_from(value).ok().filter(|&cell| usize::from(cell) <= side),
     }
 }
 
 /// Appends the cells of a list. A number that is none becomes what no puzzle can have.
-pub(super) fn write_puzzle(list: &List, out: &mut Vec<u8>) {
+pub(super) fn write_puzzle(list: &List, meaning: Meaning, out: &mut Vec<u8>) {
     let side = Order::from_cells(list.len()).map_or(9, Order::side);
-    let cells: Vec<u8> = list.iter().map_while(|&value| cell(value, side)).collect();
+    let cells: Vec<u8> = list.iter().map_while(|&value| cell(value, meaning, side)).collect();
     write_cells(&cells, side, out);
     for &value in &list[cells.len()..] {
         let number = value.and_then(|value| u16::try_from(value).ok());
-        match cell(value, side) {
+        match cell(value, meaning, side) {
             Some(cell) => write_cells(&[cell], side, out),
             None => write_plain(number.map_or(char::REPLACEMENT_CHARACTER, unwritable_value), out),
         }
@@ -343,19 +345,24 @@ mod tests {
 
     #[test]
     fn lists_are_puzzles_or_arrays() {
-        let puzzle = |list: &List| written(|out| write_puzzle(list, out));
+        let puzzle_of = |list: &List, meaning| written(|out| write_puzzle(list, meaning, out));
+        let puzzle = |list: &List| puzzle_of(list, Meaning::Plain);
+        let is_plain_puzzle = |list: &List| is_puzzle(list, Meaning::Plain);
         let array = |list: &List, meaning| written(|out| write_array(list, meaning, out));
         let mut cells = vec![Some(0); 16];
         (cells[1], cells[2], cells[3]) = (Some(4), None, Some(-1));
-        assert!(is_puzzle(&cells));
+        assert!(is_plain_puzzle(&cells));
         assert_eq!(puzzle(&cells), format!(".4{}", ".".repeat(14)));
+        // Without signs these bits are the largest number, which is no cell.
+        assert_eq!(puzzle_of(&cells, Meaning::Unsigned), format!(".4.\u{FFFD}{}", ".".repeat(12)));
+        assert!(is_plain_puzzle(&vec![Some(-1); 16]) && !is_puzzle(&vec![Some(-1); 16], Meaning::Unsigned));
         // Numbers that no cell has are named where they can be.
         (cells[0], cells[2]) = (Some(300), Some(-5));
-        assert!(is_puzzle(&cells));
+        assert!(is_plain_puzzle(&cells));
         let named = unwritable_value(300);
         assert_eq!(puzzle(&cells), format!("{named}4\u{FFFD}{}", ".".repeat(13)));
         assert_eq!(puzzle(&vec![Some(5); 80]), "5".repeat(80));
-        assert!(![vec![], vec![Some(1)], vec![Some(1); 80], vec![Some(17); 16]].iter().any(is_puzzle));
+        assert!(![vec![], vec![Some(1)], vec![Some(1); 80], vec![Some(17); 16]].iter().any(is_plain_puzzle));
         assert_eq!(array(&vec![Some(12), None, Some(-1)], Meaning::Plain), "\"[12,null,-1]\"");
         assert_eq!(array(&vec![Some(-1)], Meaning::Unsigned), format!("[{}]", u64::MAX));
         assert_eq!(array(&vec![], Meaning::Plain), "[]");

@@ -299,7 +299,7 @@ impl ParquetColumn {
         for _ in 0..rows {
             self.next_list()?;
             lists += usize::from(!self.list.is_empty());
-            puzzles += usize::from(is_puzzle(&self.list));
+            puzzles += usize::from(is_puzzle(&self.list, self.meaning));
         }
         // Nothing of the batch has been written yet.
         (self.value, self.level) = (0, 0);
@@ -321,7 +321,7 @@ impl ParquetColumn {
             ColumnKind::List { .. } => {
                 let is_there = self.next_list()?;
                 if has_puzzles {
-                    write_puzzle(&self.list, text);
+                    write_puzzle(&self.list, self.meaning, text);
                 } else if is_there {
                     write_array(&self.list, self.meaning, text);
                 }

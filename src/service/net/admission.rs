@@ -192,11 +192,12 @@ impl Admission {
         });
     }
 
-    /// Whether calls are refused for lack of capacity, or were within the last second.
+    /// The number of open calls.
     pub(crate) fn open_calls(&self) -> usize {
         self.open().count
     }
 
+    /// Whether calls are refused for lack of capacity, or were within the last second.
     pub(crate) fn is_crowded(&self) -> bool {
         const RECENTLY: Duration = Duration::from_secs(1);
         let refused = *self.refused.lock().ignore_poison();
