@@ -467,6 +467,15 @@ fn positions_may_be_packed_or_in_utf16_or_come_through_a_pipe() {
             assert_eq!(said(&["show", &file]), drawn, "{name}");
             assert!(said(&["steps", &file]).contains("X-wing"), "{name}");
             assert_eq!(stdout(&harness::feed(&mut sudoku(&["hint"]), &bytes)), hint, "{name}");
+            for args in [&["show"][..], &["show", "-"], &["show", "/dev/stdin"]] {
+                assert_eq!(stdout(&harness::feed(&mut sudoku(args), &bytes)), drawn, "{name} {args:?}");
+            }
+            let solved = harness::feed(&mut sudoku(&["show", "--solve"]), &bytes);
+            assert_eq!(
+                stderr(&solved),
+                "standard input has candidates, and --solve takes only clues. Leave --solve out.\n",
+                "{name}"
+            );
             let through = harness::feed(&mut sudoku(&["hint", "/dev/stdin"]), &bytes);
             assert_eq!(stdout(&through), hint, "{name}");
         }

@@ -76,6 +76,18 @@ fn every_kind() -> (String, Vec<(&'static str, &'static str)>) {
         ),
         ("1234341221434321,".to_owned(), ("right", "Line 14 is correctly solved.")),
         ("123434122143432.,".to_owned(), ("incomplete", "Line 15 has no solution beside it.")),
+        // What our own tables have in the place of a solution.
+        (
+            "123434122143432.,error: Line 16 was given up after 7 nodes.".to_owned(),
+            ("incomplete", "Line 16 has no solution beside it."),
+        ),
+        (
+            "12..............,errors".to_owned(),
+            (
+                "wrong_solution",
+                "Line 17 has a wrong solution beside it. It has 6 cells; a 4x4 solution has 16.",
+            ),
+        ),
     ];
     let table: String = rows.iter().map(|(row, _)| format!("{row}\n")).collect();
     (format!("puzzle,solution\n{table}"), rows.into_iter().map(|(_, found)| found).collect())
@@ -111,12 +123,12 @@ fn every_kind_of_row_gets_its_sentence_and_code() {
 
     let summary = check(&["--limit", "2"], &table);
     assert_eq!(summary.status.code(), Some(1));
-    let wanted = "standard input: 14 rows of 4x4: 3 right, 3 wrong, 3 incomplete, 1 without a solution, \
-                  4 badly formed (1 wrong_length, 1 invalid_character, 1 rule_broken, 1 wrong_solution).\n";
+    let wanted = "standard input: 16 rows of 4x4: 3 right, 3 wrong, 4 incomplete, 1 without a solution, \
+                  5 badly formed (1 wrong_length, 1 invalid_character, 1 rule_broken, 2 wrong_solution).\n";
     let first: String = failures.lines().take(2).map(|line| format!("{line}\n")).collect();
     assert_eq!(stdout(&summary), format!("{first}{wanted}"));
     assert!(
-        stderr(&summary).contains("2 of 11 are listed; --only-failures lists all.\n"),
+        stderr(&summary).contains("2 of 13 are listed; --only-failures lists all.\n"),
         "{}",
         stderr(&summary)
     );

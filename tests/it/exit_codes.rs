@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, Stdio};
 
@@ -165,6 +165,76 @@ fn every_command_keeps_the_table() {
     }
     let held: BTreeSet<String> = table.iter().map(|(args, _)| args[0].to_owned()).collect();
     for command in commands() {
+        assert!(held.contains(&command), "the table says nothing about {command}");
+    }
+}
+
+/// Its reader has seen enough. Where the exit code says what was found, it still does.
+#[test]
+fn a_closed_pipe_is_no_error_of_any_command() {
+    let folder = Folder::new();
+    let puzzle = unique_puzzles(1).remove(0);
+    let twice = "11..............";
+    let list = folder.write("list.txt", lines(&unique_puzzles(2)));
+    let rows = folder.write("rows.csv", format!("puzzle\n{puzzle}\n"));
+    let shard = folder.path("shard.txt");
+    succeeded(&sudoku(&["solve", &list, "--shard", "1/1", "-o", &shard, "--manifest"]).output().unwrap());
+    let server = Daemon::start(&[]);
+    let url = format!("http://{}", server.address);
+    let table: &[(&[&str], i32)] = &[
+        (&["solve", &list], 0),
+        (&["count", &list], 0),
+        (&["solutions", &list], 0),
+        (&["validate", &list], 0),
+        (&["validate", twice], 1),
+        (&["check", &list, "-q"], 1),
+        (&["check", &puzzle], 1),
+        (&["join", &shard], 0),
+        (&["show", &list], 0),
+        (&["canon", &list], 0),
+        (&["dedup", &list], 0),
+        (&["dedup", &rows], 0),
+        (&["split", &list, "-q"], 0),
+        (&["disguise", &list, "--seed", "1"], 0),
+        (&["disguise", &rows, "--seed", "1"], 0),
+        (&["minimize", &list], 0),
+        (&["minimize", &rows], 0),
+        (&["hint", &list], 0),
+        (&["rate", &list], 0),
+        (&["rate", &list, "--summary", "-q"], 0),
+        (&["rate", twice], 1),
+        (&["steps", &list], 0),
+        (&["trace", &list], 0),
+        (&["generate", "--seed", "1"], 0),
+        (&["generate", "--seed", "1", "--format", "csv"], 0),
+        (&["bench", &list, "--repeats", "1", "--strategy", "propagation", "-q"], 0),
+        (&["load", "--server", &url, "--puzzles", "10", "-q"], 0),
+        (&["explore", "--boards", "2", "--clues", "20", "--seed", "1", "-q"], 0),
+        (&["demo", "--repeat", "1"], 0),
+        (&["shell", &list], 0),
+        (&["completions", "bash"], 0),
+        (&["man"], 0),
+        (&["help"], 0),
+    ];
+    let columns: &[(&[&str], i32)] = &[
+        (&["solve", &list, "--format", "parquet"], 0),
+        (&["solutions", &list, "--format", "parquet"], 0),
+        (&["check", &list, "--format", "parquet", "-q"], 1),
+        (&["canon", &list, "--format", "parquet"], 0),
+        (&["rate", &list, "--format", "parquet", "-q"], 0),
+    ];
+    let columns = if cfg!(feature = "parquet") { columns } else { &[] };
+    for (args, code) in table.iter().chain(columns) {
+        let (reader, writer) = io::pipe().unwrap();
+        drop(reader);
+        let mut command = sudoku(args);
+        let output = command.stdin(Stdio::null()).stdout(writer).stderr(Stdio::piped()).output().unwrap();
+        assert_eq!(output.status.code(), Some(*code), "{args:?}: {}", stderr(&output));
+        assert!(!stderr(&output).contains("pipe"), "{args:?}: {}", stderr(&output));
+    }
+    let held: BTreeSet<String> = table.iter().map(|(args, _)| args[0].to_owned()).collect();
+    // The page is served until a signal comes.
+    for command in commands().into_iter().filter(|command| command != "page") {
         assert!(held.contains(&command), "the table says nothing about {command}");
     }
 }

@@ -639,4 +639,7 @@ fn the_solution_in_an_object_is_disguised_too() {
             );
         }
     }
+    // A table of answers has an error line in the place of a solution that there is not.
+    let unsolved = |puzzle: &str| format!("puzzle,solution\n{puzzle},error: Line 2 has no solution.\n");
+    assert_eq!(said(&["disguise", "-q", "--seed", "1"], &unsolved(puzzle)), unsolved(new));
 }

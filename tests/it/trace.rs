@@ -72,6 +72,27 @@ fn the_strategy_that_can_be_followed_is_the_default_for_every_size() {
     }
 }
 
+/// The search is further than the steps that are shown.
+#[test]
+fn a_trace_that_is_cut_short_counts_what_was_shown() {
+    let hard = "..6...9..5.7.....6.....5.2....74......9.2.8..32.......7.29....88...642...6.8..19.";
+    let said = |args: &[&str]| stderr(&run(&[&["trace"], args].concat()));
+    assert_eq!(
+        said(&[hard, "--step-limit", "5"]),
+        "5 steps: guesses 0, backtracks 0, depth 0, placements 5\n"
+    );
+    // The last step says that it is solved, and counts for nothing.
+    for strategy in STRATEGIES {
+        let args = [EASY, "--strategy", strategy.name()];
+        let whole = said(&args).replace(';', ",");
+        let steps = whole.split(' ').next().unwrap().replace(',', "").parse::<u64>().unwrap() - 1;
+        let cut = said(&[&args[..], &["--step-limit", &steps.to_string()]].concat());
+        let figures = cut.trim_end().split_once(": ").unwrap().1;
+        assert_eq!(figures.split(", ").count(), 4, "{cut}");
+        assert!(figures.split(", ").all(|figure| whole.contains(&format!(" {figure},"))), "{cut}{whole}");
+    }
+}
+
 #[test]
 fn every_end_has_its_words() {
     let end = |args: &[&str]| {

@@ -4,15 +4,12 @@ use super::check_form::CheckForm;
 use super::rater::RatedRow;
 use super::result_rows::ResultRows;
 use crate::techniques::{Ending, Rating, Score};
-use crate::text::Format;
+use crate::text::{ERROR_PREFIX, Format};
 
 /// The columns that are added to a row. Ratings stand only where the verdict is `rated`; nodes and
 /// guesses, those of the search by `propagation`, where it is `beyond`.
 const ADDED: [&str; 11] =
     ["verdict", "er", "ep", "ed", "hardest", "steps", "techniques", "clues", "minimal", "nodes", "guesses"];
-
-/// The beginning of every error line.
-const ERROR_PREFIX: &str = "error: ";
 
 /// A writer of ratings of puzzles in one format.
 pub struct RateWriter {

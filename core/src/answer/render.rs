@@ -8,10 +8,7 @@ use serde::Serialize;
 use super::{Answer, Found, RowForm};
 use crate::grid::Grid;
 use crate::solver::Question;
-use crate::text::{Format, PuzzleError};
-
-/// The beginning of every error line.
-const ERROR_PREFIX: &str = "error: ";
+use crate::text::{ERROR_PREFIX, Format, PuzzleError};
 
 /// The form of an answer. In every form an answer takes whole lines, so answers can be
 /// concatenated.

@@ -5,6 +5,9 @@ use std::io::Write as _;
 
 use crate::grid::{Cell, CellCount, Conflict, Order, OutOfRange};
 
+/// The beginning of every error line.
+pub(crate) const ERROR_PREFIX: &str = "error: ";
+
 /// What is wrong with one puzzle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -48,6 +48,7 @@ pub use alphabet::{Alphabet, NoAlphabet};
 pub use columns::unescape_quotes;
 pub(crate) use columns::{row_within, unquoted, write_field};
 pub use detect::{Preamble, SAMPLE_BYTES, detect, skip_blank_lines, sniff, sniff_part};
+pub(crate) use error::ERROR_PREFIX;
 pub use error::{Problem, PuzzleError};
 pub(crate) use lines::PLAIN_9X9_LINE_BYTES;
 pub use lines::{MAX_LINE_BYTES, unwritable_value};
@@ -359,6 +360,7 @@ pub struct Record<'a> {
     pub line: u64,
     /// The text of the solution beside it, in `csv` and `jsonl`, for [`Format::read_solution`]: a
     /// field or a string without the quotes around it, any other value of JSON as it is written.
+    /// `None` where an error line is in its place, as our own tables have it.
     pub given: Option<&'a [u8]>,
     /// The row of a table that it is in, or the line of a JSON object, as it is written, without the
     /// newline at its end. Cut to [`MAX_LINE_BYTES`]. Empty in other notations.

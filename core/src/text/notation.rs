@@ -15,6 +15,7 @@ use super::detect::{
     Layout, SAMPLE_BYTES, is_block_size, is_grid, is_list_of_cells, is_plain_list, is_told_1x1, is_triples,
     row_style, whole_lines,
 };
+use super::error::ERROR_PREFIX;
 use super::lines::puzzle_lines;
 use super::readings::are_rows;
 use super::table::{Columns, Table, fields};
@@ -315,13 +316,17 @@ impl<'a> Records<'a> {
             Notation::Grid => rows::read(self, puzzle),
             Notation::Triples => triples::read(self, puzzle),
         };
-        // The end of the row is lost, so it cannot be written as it is, and it has the same answer in
-        // all forms. Changed in place, because moving each record costs tables 2 %.
-        if let Some(record) = &mut record
-            && record.row.len() >= MAX_LINE_BYTES
-            && record.error.is_none()
-        {
-            record.error = Some(PuzzleError { problem: Problem::WrongLength, line: Some(record.line) });
+        // Changed in place, because moving each record costs tables 2 %.
+        if let Some(record) = &mut record {
+            // What our own tables have in the place of a solution is none.
+            if record.given.is_some_and(|given| given.starts_with(ERROR_PREFIX.as_bytes())) {
+                record.given = None;
+            }
+            // The end of the row is lost, so it cannot be written as it is, and it has the same answer
+            // in all forms.
+            if record.row.len() >= MAX_LINE_BYTES && record.error.is_none() {
+                record.error = Some(PuzzleError { problem: Problem::WrongLength, line: Some(record.line) });
+            }
         }
         record
     }

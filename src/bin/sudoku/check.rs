@@ -21,7 +21,7 @@ use sudoku_stream::text::{Format, Problem};
 use crate::cli::early_end::EarlyEnd;
 use crate::cli::input::{Input, InputArgs};
 use crate::cli::interrupt;
-use crate::cli::output::OutputArgs;
+use crate::cli::output::{OutputArgs, ignore_closed_pipe};
 use crate::cli::resume::{ResumeArgs, RowsRun};
 use crate::cli::run::RunArgs;
 use crate::cli::value::{self, whole};
@@ -148,7 +148,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, EarlyEnd> {
     let mut time = begin.elapsed();
     if let Some(output) = output {
         time += output.earlier();
-        output.finish()?;
+        ignore_closed_pipe(output.finish())?;
     }
     if !args.run.progress.quiet && tally.rows > 1 {
         let rows = rows.counted(tally.rows, has_table);
@@ -242,10 +242,11 @@ impl CheckRun<'_> {
             Some((check, finding)) => {
                 let is_alone = input.origin().is_none() || input.is_by_itself();
                 let report = describe_single(&check, &finding, is_alone);
-                output_text(output, &named(report.as_bytes()))?;
+                ignore_closed_pipe(output.write(&named(report.as_bytes())))?;
             }
             None if has_summary => {
-                output_text(output, format!("{name}: {}.\n", summary(&tally, &format)).as_bytes())?;
+                let line = format!("{name}: {}.\n", summary(&tally, &format));
+                ignore_closed_pipe(output.write(line.as_bytes()))?;
                 let limit = limit as u64;
                 if failures > limit && is_told {
                     let all = print::thousands(failures);
@@ -289,14 +290,6 @@ fn count(rows: u64) -> usize {
 
 fn exit_code(tally: &CheckTally) -> ExitCode {
     if tally.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(exit::ERRORS_SEEN) }
-}
-
-/// Writes text to the output; a closed pipe is no error, because its reader has seen enough.
-fn output_text(output: &mut Output, text: &[u8]) -> anyhow::Result<()> {
-    match output.write(text) {
-        Err(error) if !error.is_closed_pipe() => Err(error.into()),
-        _ => Ok(()),
-    }
 }
 
 /// `3 rows` of a table, `3 grids` of others.

@@ -14,7 +14,7 @@ use sudoku_stream::generate::{
     any_seed,
 };
 use sudoku_stream::grid::Order;
-use sudoku_stream::offline::{self, OfflineError};
+use sudoku_stream::offline::OfflineError;
 use sudoku_stream::pipeline::{self, Ended, run_ordered};
 use sudoku_stream::techniques::{Score, Technique};
 use sudoku_stream::text::{Alphabet, Format, Hint, Notation, SAMPLE_BYTES, detect};
@@ -213,7 +213,6 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<ExitCode> {
         Ok(Ended::Cancelled) => return Ok(interrupted(args, &totals)),
         Err(error) => {
             return match error.downcast_ref() {
-                Some(error) if offline::is_closed_pipe(error) => Ok(ExitCode::SUCCESS),
                 Some(OfflineError::Cancelled) => Ok(interrupted(args, &totals)),
                 _ => Err(error),
             };

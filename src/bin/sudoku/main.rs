@@ -40,6 +40,7 @@ use std::process::ExitCode;
 
 use clap::{ArgAction, CommandFactory as _, Parser, Subcommand};
 use sudoku_stream::build_info;
+use sudoku_stream::offline::{self, OutputError};
 
 use cli::deferred::Deferred;
 use cli::early_end::EarlyEnd;
@@ -217,9 +218,19 @@ fn run() -> ExitCode {
         Err(error) => print_clap(&argv::explain(error)),
     };
     result.unwrap_or_else(|error| {
+        if is_closed_pipe(&error) {
+            return ExitCode::SUCCESS;
+        }
         print::status_line(&format!("{error:#}"));
         ExitCode::from(exit::FAILED)
     })
+}
+
+/// Whether a command ended only because its output was closed: no error, because its reader has seen
+/// enough.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref().is_some_and(OutputError::is_closed_pipe)
+        || error.downcast_ref().is_some_and(offline::is_closed_pipe)
 }
 
 fn run_command(command: Command) -> anyhow::Result<ExitCode> {

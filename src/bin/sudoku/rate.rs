@@ -22,7 +22,7 @@ use crate::cli::by_hand::{self, TechniqueArgs};
 use crate::cli::early_end::EarlyEnd;
 use crate::cli::input::{Input, InputArgs};
 use crate::cli::interrupt;
-use crate::cli::output::OutputArgs;
+use crate::cli::output::{OutputArgs, ignore_closed_pipe};
 use crate::cli::resume::{ResumeArgs, RowsRun};
 use crate::cli::run::RunArgs;
 use crate::cli::value::{self, whole};
@@ -148,12 +148,12 @@ pub fn run(args: &RateArgs) -> Result<ExitCode, EarlyEnd> {
     if args.summary
         && let Some(output) = &mut output
     {
-        output.write(table(&tally).as_bytes())?;
+        ignore_closed_pipe(output.write(table(&tally).as_bytes()))?;
     }
     let mut time = begin.elapsed();
     if let Some(output) = output {
         time += output.earlier();
-        output.finish()?;
+        ignore_closed_pipe(output.finish())?;
     }
     if !args.run.progress.quiet && tally.puzzles > 1 {
         if !args.summary {
@@ -241,7 +241,7 @@ impl RateRun<'_> {
                     format!("error: {}\n", PuzzleError { line, ..error.clone() })
                 }
             };
-            output.write(text.as_bytes())?;
+            ignore_closed_pipe(output.write(text.as_bytes()))?;
         }
         Ok(())
     }

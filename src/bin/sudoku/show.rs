@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
+use anyhow::bail;
 use clap::Args;
 use sudoku_stream::answer::{Block, CandidateGrid, Found, Solvers, StepMarks, Task};
 use sudoku_stream::grid::Grid;
@@ -10,6 +11,7 @@ use sudoku_stream::solver::{DEFAULT_NODE_LIMIT, Question};
 use sudoku_stream::text::{Problem, PuzzleError};
 
 use crate::cli::colour::ColourArgs;
+use crate::cli::input::Input;
 use crate::cli::output::ReportArgs;
 use crate::cli::pick::{Chosen, PickArgs};
 use crate::cli::value::COUNT_LIMIT;
@@ -56,13 +58,16 @@ pub fn run(args: &ShowArgs) -> anyhow::Result<ExitCode> {
     args.colour.apply();
     let mut out = args.out.open()?;
     let mut text = Vec::new();
-    let shows_candidates = args.candidates || args.pencil_marks;
-    if shows_candidates || !args.solve && args.pick.holds_candidates()? {
-        out.write(&candidates_of(args)?)?;
+    let (inputs, holder) = args.pick.inputs()?;
+    if let Some(holder) = holder.as_ref().filter(|_| args.solve) {
+        bail!("{holder} has candidates, and --solve takes only clues. Leave --solve out.");
+    }
+    if args.candidates || args.pencil_marks || holder.is_some() {
+        out.write(&candidates_of(args, inputs)?)?;
         out.finish()?;
         return Ok(ExitCode::SUCCESS);
     }
-    for chosen in args.pick.choose_each()? {
+    for chosen in args.pick.choose_each(inputs)? {
         if !text.is_empty() {
             text.push(b'\n');
         }
@@ -90,9 +95,9 @@ pub fn run(args: &ShowArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// The candidates of each position that is chosen.
-fn candidates_of(args: &ShowArgs) -> anyhow::Result<String> {
+fn candidates_of(args: &ShowArgs, inputs: Vec<Input>) -> anyhow::Result<String> {
     let mut text = String::new();
-    for chosen in args.pick.choose_each_position()? {
+    for chosen in args.pick.choose_each_position(inputs)? {
         let position = &chosen.position;
         if args.pencil_marks {
             text += &format!("{position}\n");

@@ -171,6 +171,18 @@ pub fn into_columns(output: Output, input: &Reader, keeps_rows: bool) -> anyhow:
     Ok(output.into_columns(input, keeps_rows)?)
 }
 
+/// The last write of a run whose exit code says what it found. A closed pipe is no error, because its
+/// reader has seen enough.
+///
+/// # Errors
+/// All others.
+pub fn ignore_closed_pipe(written: Result<(), OutputError>) -> Result<(), OutputError> {
+    match written {
+        Err(error) if error.is_closed_pipe() => Ok(()),
+        result => result,
+    }
+}
+
 /// The output file of a report.
 #[derive(Clone, Args)]
 pub struct ReportArgs {

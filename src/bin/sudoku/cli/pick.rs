@@ -77,30 +77,12 @@ impl PickArgs {
         self.choose_position_from(input)
     }
 
-    /// Reads a position of each input.
+    /// Reads a position of each of these inputs.
     ///
     /// # Errors
-    /// Those of [`Self::choose_position`], or that one was chosen from several inputs.
-    pub fn choose_each_position(&self) -> anyhow::Result<Vec<ChosenPosition>> {
-        if self.puzzle.is_some() {
-            return Ok(vec![self.choose_position()?]);
-        }
-        self.inputs()?.into_iter().map(|input| self.choose_position_from(input)).collect()
-    }
-
-    /// Whether an input that can be read twice holds positions with candidates.
-    ///
-    /// # Errors
-    /// Those of the inputs.
-    pub fn holds_candidates(&self) -> anyhow::Result<bool> {
-        if self.puzzle.is_some() || self.input.inputs.is_empty() {
-            return Ok(false);
-        }
-        let mut holds = false;
-        for input in self.inputs()?.into_iter().filter(Input::is_rereadable) {
-            holds |= input.positions()?.1.is_some();
-        }
-        Ok(holds)
+    /// Those of [`Self::choose_position`].
+    pub fn choose_each_position(&self, inputs: Vec<Input>) -> anyhow::Result<Vec<ChosenPosition>> {
+        inputs.into_iter().map(|input| self.choose_position_from(input)).collect()
     }
 
     fn choose_position_from(&self, input: Input) -> anyhow::Result<ChosenPosition> {
@@ -137,25 +119,37 @@ impl PickArgs {
         }
     }
 
-    /// Reads a puzzle of each input.
+    /// Reads a puzzle of each of these inputs.
     ///
     /// # Errors
-    /// Those of [`Self::choose`], or that a puzzle was chosen from several inputs.
-    pub fn choose_each(&self) -> anyhow::Result<Vec<Chosen>> {
-        if self.puzzle.is_some() {
-            return Ok(vec![self.choose()?]);
-        }
-        self.inputs()?.into_iter().map(|input| self.choose_from(input)).collect()
+    /// Those of [`Self::choose`].
+    pub fn choose_each(&self, inputs: Vec<Input>) -> anyhow::Result<Vec<Chosen>> {
+        inputs.into_iter().map(|input| self.choose_from(input)).collect()
     }
 
-    /// The inputs, of which there is one if a puzzle is chosen from it.
-    fn inputs(&self) -> anyhow::Result<Vec<Input>> {
-        let inputs = self.input.all()?;
-        if inputs.len() > 1 && (self.index.is_some() || self.random) {
+    /// The inputs, and the name of the first that holds positions with candidates. Of inputs that can
+    /// be read only once, the beginning is kept in them.
+    ///
+    /// # Errors
+    /// Those of the inputs, or that a puzzle was chosen from several.
+    pub fn inputs(&self) -> anyhow::Result<(Vec<Input>, Option<String>)> {
+        let named = match &self.puzzle {
+            Some(text) => vec![self.input.typed(text)],
+            None => self.input.all()?,
+        };
+        if named.len() > 1 && (self.index.is_some() || self.random) {
             let flag = if self.random { "--random" } else { "--index" };
-            bail!("{flag} chooses from one file, and {} inputs were named. Name one.", inputs.len());
+            bail!("{flag} chooses from one file, and {} inputs were named. Name one.", named.len());
         }
-        Ok(inputs)
+        let (mut inputs, mut holder) = (Vec::with_capacity(named.len()), None);
+        for input in named {
+            let (input, positions) = input.positions()?;
+            if positions.is_some() && holder.is_none() {
+                holder = Some(input.name().to_owned());
+            }
+            inputs.push(input);
+        }
+        Ok((inputs, holder))
     }
 
     fn choose_from(&self, input: Input) -> anyhow::Result<Chosen> {

@@ -3,14 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::bail;
 use clap::Args;
 use sudoku_stream::answer::CheckForm;
 use sudoku_stream::input::{InputError, Reader, Shard, Source, Version};
-use sudoku_stream::offline::{self, OfflineError, Output, Progress, RunIdentity};
+use sudoku_stream::offline::{OfflineError, Output, Progress, RunIdentity};
 
 use super::early_end::EarlyEnd;
 use super::input::{Input, check_row_form};
@@ -275,9 +274,6 @@ pub fn stopped(
     error: anyhow::Error,
 ) -> EarlyEnd {
     let known = error.downcast_ref();
-    if known.is_some_and(offline::is_closed_pipe) {
-        return EarlyEnd::Reported(ExitCode::SUCCESS);
-    }
     let is_cancelled = matches!(known, Some(OfflineError::Cancelled));
     let answers = output.progress().tally.answers;
     let mut how_far = format!("Stopped after {}", done(output.progress()));

@@ -11,7 +11,7 @@ use anyhow::{anyhow, bail};
 use sudoku_stream::answer::CheckForm;
 use sudoku_stream::grid::Order;
 use sudoku_stream::input::{Reader, Source};
-use sudoku_stream::offline::{self, OfflineError, Output, Progress};
+use sudoku_stream::offline::{OfflineError, Output, Progress};
 use sudoku_stream::text::{Alphabet, Format, Hint, Notation};
 
 use super::early_end::EarlyEnd;
@@ -109,7 +109,6 @@ pub fn stopped(error: OfflineError, puzzles: u64, out: &OutputArgs) -> EarlyEnd 
             let unfinished = out.path().map(unfinished).unwrap_or_default();
             EarlyEnd::Reported(interrupt::report(&format!("Stopped after {done}{unfinished}")))
         }
-        error if offline::is_closed_pipe(&error) => EarlyEnd::Reported(ExitCode::SUCCESS),
         error => error.into(),
     }
 }

@@ -6,6 +6,7 @@ mod picture;
 mod playback;
 mod terminal;
 
+use std::fmt;
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::ops::ControlFlow;
 use std::process::ExitCode;
@@ -135,6 +136,7 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<ExitCode> {
     let cancel = interrupt::flag()?;
     let mut viewer = Viewer::new(args, &format, &puzzle, &cancel)?;
     let mut steps = 0;
+    let mut seen = SeenFigures::default();
     let mut failed = None;
     let (mut is_cut, mut is_stopped) = (false, false);
     let mut shown = Duration::ZERO;
@@ -144,6 +146,7 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<ExitCode> {
             return ControlFlow::Break(());
         }
         steps += 1;
+        seen.count(step);
         let begin = Instant::now();
         let next = viewer.show(steps, step, grid);
         shown += begin.elapsed();
@@ -179,7 +182,9 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<ExitCode> {
         result => result?,
     }
     if !args.quiet {
-        let figures = figures(steps, &search.metrics, time);
+        let is_whole = !is_cut && search.stop != Stop::Cancelled;
+        let figures = if is_whole { figures(&search.metrics, time) } else { seen.to_string() };
+        let figures = format!("{}: {figures}", print::counted(steps, "step"));
         for line in fit::wrapped(&figures, fit::stderr_columns().unwrap_or(usize::MAX)) {
             print::status_line(&line);
         }
@@ -198,11 +203,44 @@ fn sleep(pause: Duration, cancel: &AtomicBool) {
     }
 }
 
-/// The cost of the search in one line.
-fn figures(steps: u64, metrics: &Metrics, time: Duration) -> String {
+/// The cost of the search.
+fn figures(metrics: &Metrics, time: Duration) -> String {
     let figures = metrics.named().map(|(name, figure)| format!("{name} {}", print::thousands(figure)));
     let ms = time.as_secs_f64() * 1e3;
-    format!("{}: {}; time {ms:.3} ms", print::counted(steps, "step"), figures.join(", "))
+    format!("{}; time {ms:.3} ms", figures.join(", "))
+}
+
+/// The figures of a search that its steps tell: those of a trace that was cut short, because the
+/// search itself has gone on ahead of its steps.
+#[derive(Default)]
+struct SeenFigures {
+    guesses: u64,
+    backtracks: u64,
+    depth: u64,
+    placements: u64,
+}
+
+impl SeenFigures {
+    fn count(&mut self, step: &Step) {
+        match step {
+            Step::Place { is_guess, .. } => {
+                self.placements += 1;
+                self.guesses += u64::from(*is_guess);
+                self.depth = self.depth.max(self.guesses.saturating_sub(self.backtracks));
+            }
+            Step::Backtrack { .. } => self.backtracks += 1,
+            _ => {}
+        }
+    }
+}
+
+impl fmt::Display for SeenFigures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { guesses, backtracks, depth, placements } = *self;
+        let named =
+            [("guesses", guesses), ("backtracks", backtracks), ("depth", depth), ("placements", placements)];
+        f.write_str(&named.map(|(name, figure)| format!("{name} {}", print::thousands(figure))).join(", "))
+    }
 }
 
 /// The end of a traced search.
