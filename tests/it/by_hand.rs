@@ -302,6 +302,24 @@ fn what_has_no_next_step_is_told() {
 }
 
 #[test]
+fn one_blank_line_is_above_the_verdict_and_none_where_it_stands_alone() {
+    for (args, has_more) in [
+        (&["steps", X_WING, "--up-to", "3.1", "--boards"][..], true),
+        (&["steps", X_WING, "--up-to", "3.1"], true),
+        (&["steps", "1234............"], true),
+        (&["steps", X_WING, "--only", "last-cell"], false),
+    ] {
+        let output = run(args);
+        assert_eq!(code(&output), 1, "{args:?}");
+        let text = stdout(&output);
+        let (above, _) = text.split_once("Not solved after ").unwrap();
+        assert_eq!(!above.is_empty(), has_more, "{args:?}: {text}");
+        assert_eq!(above.ends_with("\n\n"), has_more, "{args:?}: {text}");
+        assert!(!above.ends_with("\n\n\n"), "{args:?}: {text}");
+    }
+}
+
+#[test]
 fn steps_of_a_puzzle_without_a_solution_are_json_all_the_same() {
     let output = sudoku(&["steps", "11..............", "-f", "json"]).output().unwrap();
     assert_eq!(code(&output), 1);
