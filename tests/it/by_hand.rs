@@ -302,6 +302,16 @@ fn what_has_no_next_step_is_told() {
 }
 
 #[test]
+fn one_is_no_plural() {
+    let alone = said(&["rate", X_WING, "--only", "singles"]);
+    assert!(alone.contains("\nA search by propagation takes 3 nodes and 1 guess.\n"), "{alone}");
+    let line = "beyond (a search takes 3 nodes and 1 guess)\n";
+    assert_eq!(said(&["rate", X_WING, X_WING, "--only", "singles"]), line.repeat(2));
+    let summary = said(&["rate", X_WING, "--summary"]);
+    assert!(summary.ends_with("\n1 of 1 puzzle is minimal.\n"), "{summary}");
+}
+
+#[test]
 fn one_blank_line_is_above_the_verdict_and_none_where_it_stands_alone() {
     for (args, has_more) in [
         (&["steps", X_WING, "--up-to", "3.1", "--boards"][..], true),

@@ -275,8 +275,8 @@ pub fn describe(puzzle: Option<&Grid>, rated: &RatedPuzzle) -> String {
         let _ = writeln!(text, "ER {rating}. After {steps}: {}", rating.ending);
     }
     if let Some(cost) = search {
-        let (nodes, guesses) = (print::counted(cost.nodes, "node"), print::thousands(cost.guesses));
-        let _ = writeln!(text, "A search by propagation takes {nodes} and {guesses} guesses.");
+        let (nodes, guesses) = (print::counted(cost.nodes, "node"), print::counted(cost.guesses, "guess"));
+        let _ = writeln!(text, "A search by propagation takes {nodes} and {guesses}.");
     }
     let clues = print::counted(puzzle.map_or(0, |puzzle| puzzle.filled() as u64), "clue");
     let needed = match is_minimal {
@@ -324,8 +324,9 @@ fn table(tally: &RateTally) -> String {
         text += &format!("\n{}", columns("hardest step", &hardest, all));
     }
     if tally.minimal_known > 0 {
+        let verb = if tally.minimal_known == 1 { "is" } else { "are" };
         text += &format!(
-            "\n{} of {} are minimal.\n",
+            "\n{} of {} {verb} minimal.\n",
             print::thousands(tally.minimal),
             print::counted(tally.minimal_known, "puzzle")
         );

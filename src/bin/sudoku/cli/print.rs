@@ -39,9 +39,13 @@ pub fn thousands(number: u64) -> String {
     indicatif::HumanCount(number).to_string()
 }
 
-/// `1 puzzle`, `2 puzzles`.
+/// `1 puzzle`, `2 puzzles`, `2 guesses`.
 pub fn counted(number: u64, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
+    let plural = match number {
+        1 => "",
+        _ if noun.ends_with('s') => "es",
+        _ => "s",
+    };
     format!("{} {noun}{plural}", thousands(number))
 }
 

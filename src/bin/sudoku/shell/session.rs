@@ -852,15 +852,11 @@ fn letters(order: Order) -> anyhow::Result<Format> {
 
 /// The cost of a search in a line.
 fn cost(strategy: &dyn Strategy, metrics: &Metrics, time: Duration) -> String {
-    let guesses = if metrics.guesses == 1 {
-        "1 guess".to_owned()
-    } else {
-        format!("{} guesses", print::thousands(metrics.guesses))
-    };
     format!(
-        "{}: {}, {guesses}, {}, greatest depth {}, {time:.2?}\n",
+        "{}: {}, {}, {}, greatest depth {}, {time:.2?}\n",
         strategy.name(),
         print::counted(metrics.nodes, "node"),
+        print::counted(metrics.guesses, "guess"),
         print::counted(metrics.backtracks, "backtrack"),
         print::thousands(metrics.depth),
     )
