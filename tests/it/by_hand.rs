@@ -181,7 +181,11 @@ fn bad_lines_and_inputs_have_the_words_of_other_commands() {
         (&["rate", PAIR, "--up-to", "21"], "ratings are 1.0 to 20.0"),
         (&["rate", "no/such"], "No such file"),
         (&["hint", PAIR, "--stage", "4"], "4"),
-        (&["hint", PAIR, "--after", "500"], "There is no hint after 500 steps, but after "),
+        (&["hint", PAIR, "--after", "500"], "--after 500 is too many: "),
+        (
+            &["hint", "1234............", "--after", "1"],
+            "--after 1 is too many: 0 steps can be made. No technique makes a step from here.",
+        ),
     ] {
         let output = run(args);
         assert_eq!(code(&output), 2, "{args:?}");
