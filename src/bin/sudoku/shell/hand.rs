@@ -67,9 +67,9 @@ impl Hand {
                 format!("The technique is {}, rated {}. {more}\n", step.technique, step.rating)
             }
             (NextStep::Technique(step), _) => {
-                let mut text = format!("{step}\n");
+                let mut text = format!("{}\n", by_hand::wrapped(&step.to_string(), 0));
                 for line in by_hand::chain_lines(step) {
-                    text += &format!("  - {line}\n");
+                    text += &format!("  - {}\n", by_hand::wrapped(&line, 4));
                 }
                 if step.placement.is_none() {
                     text +=

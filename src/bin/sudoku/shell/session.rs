@@ -26,7 +26,7 @@ use super::examples::example;
 use super::hand::Hand;
 use super::list::{self, Interrupted, List};
 use super::paste::{self, Begun, LineTaken, Paste};
-use crate::cli::{fit, print, summary};
+use crate::cli::{by_hand, fit, print, summary};
 use crate::{check, rate, steps};
 
 /// The longest line accepted, in bytes. The largest puzzle pasted at once, in the widest notation,
@@ -852,14 +852,16 @@ fn letters(order: Order) -> anyhow::Result<Format> {
 
 /// The cost of a search in a line.
 fn cost(strategy: &dyn Strategy, metrics: &Metrics, time: Duration) -> String {
-    format!(
-        "{}: {}, {}, {}, greatest depth {}, {time:.2?}\n",
+    let words = format!(
+        "{}: {}, {}, {}, greatest depth {}, {}",
         strategy.name(),
         print::counted(metrics.nodes, "node"),
         print::counted(metrics.guesses, "guess"),
         print::counted(metrics.backtracks, "backtrack"),
         print::thousands(metrics.depth),
-    )
+        print::milliseconds(time),
+    );
+    by_hand::wrapped(&words, 0) + "\n"
 }
 
 /// The completions of `strategy`.

@@ -386,6 +386,11 @@ fn hints_come_in_stages_and_are_carried_out() {
 fn questions_and_their_limits() {
     let answer = said("new 4\ncount\ncount 10\nunique\nstats off\ncount 1\n");
     assert!(answer.contains("The puzzle has 288 solutions.\npropagation: "), "{answer}");
+    let costs: Vec<&str> = answer.lines().filter(|line| line.starts_with("propagation: ")).collect();
+    assert_eq!(costs.len(), 3, "{answer}");
+    for cost in costs {
+        assert!(cost.is_ascii() && (cost.ends_with(" ms") || cost.ends_with(" s")), "{cost}");
+    }
     assert!(answer.contains("The puzzle has at least 10 solutions."), "{answer}");
     assert!(answer.contains("The puzzle has more than one solution.\n"), "{answer}");
     assert!(answer.ends_with("The puzzle has at least 1 solution.\n"), "{answer}");
