@@ -2,10 +2,13 @@
 
 use std::collections::HashSet;
 
-use sudoku_stream::grid::{Cell, Digit, Grid};
+use sudoku_stream::grid::{Cell, Digit, Grid, Order};
 use sudoku_stream::text::Format;
 
 use crate::cli::print;
+
+/// The room for the number of a row beside a drawn board.
+pub const MARGIN: &str = "    ";
 
 /// The most changes that can be undone.
 const MAX_UNDOS: usize = 10_000;
@@ -215,24 +218,13 @@ impl Board {
         let faint = |text: &str| {
             if look == Look::Coloured { format!("\x1b[2m{text}\x1b[0m") } else { text.to_owned() }
         };
-        let (side, b) = (self.format.order().side(), self.format.order().box_side());
-        let heading = |part: &dyn Fn(usize) -> String| {
-            let mut line = "    ".to_owned();
-            for column in 1..=side {
-                line += &part(column);
-                line += if column % b == 0 { "   " } else { " " };
-            }
-            faint(line.trim_end()) + "\n"
-        };
-        let tens = |column: usize| if column < 10 { " ".to_owned() } else { (column / 10).to_string() };
-        let ones = |column: usize| (column % 10).to_string();
-        let mut text = if side > 9 { heading(&tens) } else { String::new() };
-        text += &heading(&ones);
+        let headings = headings(self.format.order());
+        let mut text: String = headings.iter().map(|heading| faint(heading) + "\n").collect();
         let mut row = 0;
         for line in board.lines() {
             // A cell alone on its line, which may be `-`, is no ruler.
             if line.starts_with("---") {
-                text += &format!("    {line}\n");
+                text += &format!("{MARGIN}{line}\n");
             } else {
                 row += 1;
                 text += &format!("{}  {line}\n", faint(&format!("{row:>2}")));
@@ -240,6 +232,22 @@ impl Board {
         }
         text
     }
+}
+
+/// The numbers of columns above a drawn board: their tens, if there are any, and their ones.
+pub fn headings(order: Order) -> Vec<String> {
+    let (side, b) = (order.side(), order.box_side());
+    let heading = |part: fn(usize) -> String| {
+        let mut line = MARGIN.to_owned();
+        for column in 1..=side {
+            line += &part(column);
+            line += if column % b == 0 { "   " } else { " " };
+        }
+        line.trim_end().to_owned()
+    };
+    let tens = |column: usize| if column < 10 { " ".to_owned() } else { (column / 10).to_string() };
+    let ones = heading(|column| (column % 10).to_string());
+    if side > 9 { vec![heading(tens), ones] } else { vec![ones] }
 }
 
 fn step(from: &mut Vec<Snapshot>, now: &mut Snapshot, to: &mut Vec<Snapshot>) -> bool {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{anyhow, bail};
 use sudoku_stream::answer::{
     Block, HINT_EFFORT, NextStep, RateTask, Raters, Solvers, Tally, Task, check_grid, next_step,
+    read_positions,
 };
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::input::Pick;
@@ -42,6 +43,9 @@ const ANSWERS_SHOWN: usize = 10;
 
 const NO_BOARD: &str = "There is no puzzle on the board. `example` puts one there, `open FILE` takes\n\
                         one from a file, and one can be pasted as it is.";
+
+const CANDIDATES: &str = "These are candidates, and only clues can be read here. Outside the console, `sudoku hint`,\n\
+                          `steps` and `show` read both.";
 
 /// The state of a session.
 pub struct Session {
@@ -129,7 +133,8 @@ impl Session {
         let lines: Vec<&[u8]> = typed.split(|&byte| byte == b'\n').collect();
         // A terminal passes pasted lines on together, so they can be read as one text.
         let is_text = lines.len() > 2 && self.paste.is_none() && command_of(lines[0]).is_none();
-        if is_text && paste::looks_like_cells(lines[0]) && !paste::is_spaced(&lines, &self.hint) {
+        let is_row_by_row = paste::is_heading(lines[0]) || paste::is_spaced(&lines, &self.hint);
+        if is_text && paste::looks_like_cells(lines[0]) && !is_row_by_row {
             let then = self.then();
             return Reply { text: reply(self.take_text(typed, then)), is_last: false };
         }
@@ -358,7 +363,10 @@ impl Session {
 
     /// Takes several lines that were pasted at once.
     fn take_text(&mut self, text: &[u8], then: Then) -> anyhow::Result<String> {
-        let (format, puzzle, has_more) = paste::read_text(text, &self.hint)?;
+        let (format, puzzle, has_more) = paste::read_text(text, &self.hint).map_err(|error| {
+            let has_candidates = read_positions(text).is_some();
+            if has_candidates { anyhow!("{CANDIDATES}") } else { error.into() }
+        })?;
         if !has_more {
             return self.put(format, puzzle, "The puzzle".to_owned(), then);
         }

@@ -122,6 +122,8 @@ fn a_puzzle_is_taken_however_it_is_written() {
         ROWS.to_owned(),
         format!("{LINE}\n"),
         format!("{LINE} # a comment\r\n"),
+        format!("{}\n", ROWS.replace('-', "").replace(['+', '|', '\n'], " ")),
+        format!("solve {}\nundo\n", packed.replace('\n', " ")),
         format!("{triples}\n"),
         packed,
         header,
@@ -136,6 +138,27 @@ fn a_puzzle_is_taken_however_it_is_written() {
         assert!(grid(solution).solves(&grid(LINE)), "{answer}");
         assert!(answer.contains("The puzzle is solved. There is no other solution."), "{answer}");
     }
+}
+
+#[test]
+fn what_is_drawn_can_be_pasted() {
+    for look in [Look::Plain, Look::Numbered] {
+        let mut session = Session::new(Hint::default(), Arc::default(), look);
+        for side in [4, 9, 16, 25] {
+            session.take(format!("example {side}").as_bytes());
+            let (line, drawn) = (session.take(b"show line").text, session.take(b"show").text);
+            let (_, board) = drawn.split_once("\n\n").unwrap();
+            session.take(b"new 9");
+            let reply = session.take(board.as_bytes()).text;
+            assert!(reply.starts_with(&format!("The puzzle: {side}x{side}, ")), "{look:?} {board}{reply}");
+            assert_eq!(session.take(b"show line").text, line);
+        }
+    }
+    let candidates = ".-------.-------.\n| 1  23 | 23 4  |\n| 23 4  | 1  23 |\n:-------+-------:\n\
+                      | 4  1  | 23 23 |\n| 23 23 | 4  1  |\n'-------'-------'";
+    let reply = Session::new(Hint::default(), Arc::default(), Look::Plain).take(candidates.as_bytes()).text;
+    assert!(reply.starts_with("These are candidates, and only clues can be read here."), "{reply}");
+    assert_eq!(reply.lines().count(), 2, "{reply}");
 }
 
 #[test]
