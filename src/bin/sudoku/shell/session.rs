@@ -21,7 +21,7 @@ use sudoku_stream::techniques::{Candidate, Position, TechniqueSet};
 use sudoku_stream::text::{Alphabet, Format, Hint, Notation, Problem, PuzzleError};
 
 use super::arguments::{cell, coordinates, digit, from_one, order, sets_named_cell};
-use super::board::{Board, Look};
+use super::board::{Board, Look, Note, Snapshot, Travel};
 use super::command::{self, Verb, shortened};
 use super::examples::example;
 use super::hand::Hand;
@@ -261,8 +261,8 @@ impl Session {
             (Verb::Show, [form]) => self.show(form),
             (Verb::Set, [..]) => self.set(&text).and_then(|text| text.ok_or_else(misused)),
             (Verb::Clear, [..]) => self.clear(&text).and_then(|text| text.ok_or_else(misused)),
-            (Verb::Undo, []) => self.travel(Board::undo, "There is nothing to take back.\n"),
-            (Verb::Redo, []) => self.travel(Board::redo, "There is nothing to make again.\n"),
+            (Verb::Undo, []) => self.travel(Board::undo, "There is nothing to take back.\n", "No longer noted"),
+            (Verb::Redo, []) => self.travel(Board::redo, "There is nothing to make again.\n", "Noted again"),
             (Verb::Reset, []) => self.change(Board::reset),
             (Verb::Lock, []) => self.change(Board::lock),
             (Verb::Unlock, []) => self.change(Board::unlock),
@@ -445,9 +445,16 @@ impl Session {
         })
     }
 
-    fn travel(&mut self, step: impl FnOnce(&mut Board) -> bool, at_end: &str) -> anyhow::Result<String> {
-        self.with_board(|board, look| {
-            if step(board) { board.summary() + "\n" + &board.draw(look) } else { at_end.to_owned() }
+    fn travel(
+        &mut self,
+        step: impl FnOnce(&mut Board) -> Travel,
+        at_end: &str,
+        noted: &str,
+    ) -> anyhow::Result<String> {
+        self.with_board(|board, look| match step(board) {
+            Travel::Nowhere => at_end.to_owned(),
+            Travel::Changed => board.summary() + "\n" + &board.draw(look),
+            Travel::Note(note) => format!("{noted}: {}.\n", note.effect),
         })
     }
 
@@ -657,20 +664,20 @@ impl Session {
     }
 
     /// The next hint for the board, with its position.
-    fn next_hint(&mut self) -> anyhow::Result<(Grid, Position)> {
-        let (grid, clues) = self.with_board(|board, _| (board.grid().clone(), board.clues()))?;
-        let position = self.hand.position(&grid, &clues);
-        if self.hand.told(&grid).is_none() {
+    fn next_hint(&mut self) -> anyhow::Result<(Snapshot, Position)> {
+        let (now, clues, position) =
+            self.with_board(|board, _| (board.now().clone(), board.clues(), board.position()))?;
+        if self.hand.told(&now).is_none() {
             // A hint does not depend on the strategy, so the default one is used.
-            let mut solver = default_strategy(grid.order()).solver(grid.order());
+            let mut solver = default_strategy(clues.order()).solver(clues.order());
             let limit = Limit { solutions: 2, nodes: self.node_limit, cancel: &self.cancel };
             let step = next_step(&position, &clues, TechniqueSet::ALL, HINT_EFFORT, solver.as_mut(), &limit);
             if matches!(step, NextStep::Cancelled { .. }) {
                 return Err(Interrupted.into());
             }
-            self.hand.take(&grid, step);
+            self.hand.take(now.clone(), step);
         }
-        Ok((grid, position))
+        Ok((now, position))
     }
 
     /// Tells the next stage of the hint, or all of it.
@@ -686,14 +693,17 @@ impl Session {
 
     /// Carries the next step out.
     fn apply(&mut self) -> anyhow::Result<String> {
-        let (grid, _) = self.next_hint()?;
-        let Some(hint) = self.hand.told(&grid).cloned() else { bail!("There is no step.") };
+        let (now, _) = self.next_hint()?;
+        let Some(hint) = self.hand.told(&now).cloned() else { bail!("There is no step.") };
         let (cell, digit) = match &hint {
             NextStep::Technique(step) => match step.placement {
                 Some(Candidate { cell, digit }) => (cell, digit),
                 None => {
-                    self.hand.remove(&grid, &step.eliminations);
-                    return Ok(format!("Noted: {}. The next `hint` knows that.\n", step.effect()));
+                    return self.with_board(|board, _| {
+                        let (grid, candidates) = (board.grid().clone(), step.eliminations.clone());
+                        board.note(Note { board: grid, candidates, effect: step.effect() });
+                        format!("Noted: {}. The next `hint` knows that.\n", step.effect())
+                    });
                 }
             },
             NextStep::Search { cell, digit, .. } => (*cell, *digit),
@@ -731,9 +741,7 @@ impl Session {
 
     /// Solves the board by hand, from what is known of it.
     fn steps(&mut self) -> anyhow::Result<String> {
-        let (format, grid, clues) =
-            self.with_board(|board, _| (board.format().clone(), board.grid().clone(), board.clues()))?;
-        let position = self.hand.position(&grid, &clues);
+        let (format, position) = self.with_board(|board, _| (board.format().clone(), board.position()))?;
         let mut text = String::new();
         let walk = steps::StepsTask { techniques: TechniqueSet::ALL, ..steps::StepsTask::default() };
         match walk.run(&format, &position, &self.cancel, |part| {

@@ -387,7 +387,7 @@ fn hints_come_in_stages_and_are_carried_out() {
 
     // What a step took away comes back with the entry that it rested on.
     let four = "2.4.....1.....1.";
-    for back in ["undo", "reset", "clear 3 4"] {
+    for back in ["undo\nundo", "reset", "clear 3 4"] {
         let answer = said(&format!("{four}\nset 3 4 4\nhint all\napply\n{back}\nset 3 3 2\nhint\ncount\n"));
         assert!(answer.contains("Noted: "), "{answer}");
         assert!(!answer.contains("There is no solution any more"), "{back}: {answer}");
@@ -395,6 +395,16 @@ fn hints_come_in_stages_and_are_carried_out() {
     }
     let answer = said(&format!("{four}\nset 3 4 4\nhint all\napply\nhint all\nundo\nredo\nhint all\n"));
     assert_eq!(answer.matches("3 fits nowhere else (hidden single).").count(), 2, "{answer}");
+
+    // Taking candidates away is a change like others.
+    let answer = said(&format!("{four}\nset 3 4 4\napply\nundo\nhint all\nredo\nhint all\nundo\nundo\n"));
+    let gone = answer.split_once("Noted: ").unwrap().1.split_once(". The next").unwrap().0;
+    assert_eq!(answer.matches(&format!("No longer noted: {gone}.\n")).count(), 2, "{answer}");
+    assert_eq!(answer.matches(&format!("Noted again: {gone}.\n")).count(), 1, "{answer}");
+    let [first, second] = ["No longer noted", "Noted again"].map(|words| answer.split_once(words).unwrap().1);
+    assert!(first.split_once("Noted again").unwrap().0.contains(gone), "the same hint again: {answer}");
+    assert!(second.contains("3 fits nowhere else (hidden single)."), "{answer}");
+    assert_eq!(answer.matches("The puzzle: 4x4, 4 clues\n\n").count(), 2, "{answer}");
 
     let answer = said(&format!("{pair}\nrate\nsteps\nshow line\n"));
     assert!(answer.contains("ER 3.0, EP 1.2, ED 1.2: naked pair\n"), "{answer}");
