@@ -306,6 +306,26 @@ fn what_has_no_next_step_is_told() {
 }
 
 #[test]
+fn techniques_that_a_size_does_not_have_are_refused() {
+    let four = "1234............";
+    let none = "No technique is left for 4x4 puzzles, because those of the family forcing are for 9x9 puzzles only. \
+                Name others with --only.\n";
+    for command in ["hint", "steps", "rate"] {
+        for only in ["forcing", "dynamic-forcing-chains,nishio-forcing-chains"] {
+            let output = run(&[command, four, "--only", only]);
+            assert_eq!((code(&output), stdout(&output).as_str()), (2, ""), "{command} {only}");
+            assert_eq!(stderr(&output), none, "{command} {only}");
+        }
+        let output = run(&[command, four, "--only", "forcing,singles"]);
+        assert_ne!(code(&output), 2, "{command}: {}", stderr(&output));
+    }
+    let generate = ["generate", "--technique", "dynamic-forcing-chains", "--attempts", "1", "--seed", "1"];
+    let output = run(&[&generate[..], &["--size", "16"]].concat());
+    assert_eq!(code(&output), 2);
+    assert_eq!(stderr(&output), "The technique dynamic forcing chains is for 9x9 puzzles only.\n");
+}
+
+#[test]
 fn one_is_no_plural() {
     let alone = said(&["rate", X_WING, "--only", "singles"]);
     assert!(alone.contains("\nA search by propagation takes 3 nodes and 1 guess.\n"), "{alone}");

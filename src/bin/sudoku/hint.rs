@@ -82,10 +82,7 @@ pub fn run(args: &HintArgs) -> anyhow::Result<ExitCode> {
     let ChosenPosition { format, mut position, .. } = args.pick.choose_position()?;
     let clues = position.grid();
     let order = position.order();
-    let techniques = args.techniques.set();
-    if techniques.is_empty() {
-        bail!("No technique is left. Name some with --only.");
-    }
+    let techniques = args.techniques.set_for(order)?;
     if args.after > 0 {
         let ahead = by_hand::outlook_of(&position, &cancel);
         let (techniques, effort) = (ahead.allowed(techniques), ahead.effort(DEFAULT_EFFORT));

@@ -123,12 +123,8 @@ pub fn run(args: &RateArgs) -> Result<ExitCode, EarlyEnd> {
     let begin = Instant::now();
     let cancel = interrupt::flag()?;
     let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
-    let techniques = args.techniques.set();
-    if techniques.is_empty() {
-        return Err(anyhow!("No technique is left. Name others with --only.").into());
-    }
     let task = RateTask {
-        techniques,
+        techniques: args.techniques.set()?,
         up_to: args.up_to,
         effort: args.effort,
         node_limit: DEFAULT_NODE_LIMIT,
@@ -190,6 +186,7 @@ impl RateRun<'_> {
         let Some(reader) = self.open(input)? else {
             return Err(self.stopped(false, OfflineError::Cancelled));
         };
+        args.techniques.set_for(reader.format().order())?;
         let raters = Arc::new(Raters::new(reader.format().clone(), self.task));
         let bar = progress::beside(&args.out, || progress::of_bytes(&args.run.progress, &reader));
         let (name, is_table) = (reader.name().to_owned(), reader.format().is_table());

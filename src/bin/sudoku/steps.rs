@@ -84,7 +84,7 @@ pub fn run(args: &StepsArgs) -> anyhow::Result<ExitCode> {
     let mut out = args.out.open()?;
     let ChosenPosition { format, position, .. } = args.pick.choose_position()?;
     let task = StepsTask {
-        techniques: args.techniques.set(),
+        techniques: args.techniques.set_for(position.order())?,
         up_to: args.up_to,
         with_boards: args.boards,
         form: args.format,
