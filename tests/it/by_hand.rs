@@ -181,7 +181,11 @@ fn bad_lines_and_inputs_have_the_words_of_other_commands() {
         (&["rate", PAIR, "--up-to", "21"], "ratings are 1.0 to 20.0"),
         (&["rate", "no/such"], "No such file"),
         (&["hint", PAIR, "--stage", "4"], "4"),
-        (&["hint", PAIR, "--after", "500"], "There is no hint after 500 steps, but after "),
+        (&["hint", PAIR, "--after", "500"], "--after 500 is too many: "),
+        (
+            &["hint", "1234............", "--after", "1"],
+            "--after 1 is too many: 0 steps can be made. No technique makes a step from here.",
+        ),
     ] {
         let output = run(args);
         assert_eq!(code(&output), 2, "{args:?}");
@@ -299,6 +303,54 @@ fn what_has_no_next_step_is_told() {
     assert_eq!(code(&output), 1);
     let wanted = format!("There is no solution any more. The candidate {digit} is missing at (1, 1).\n");
     assert_eq!(stdout(&output), wanted);
+}
+
+#[test]
+fn techniques_that_a_size_does_not_have_are_refused() {
+    let four = "1234............";
+    let none = "No technique is left for 4x4 puzzles, because those of the family forcing are for 9x9 puzzles only. \
+                Name others with --only.\n";
+    for command in ["hint", "steps", "rate"] {
+        for only in ["forcing", "dynamic-forcing-chains,nishio-forcing-chains"] {
+            let output = run(&[command, four, "--only", only]);
+            assert_eq!((code(&output), stdout(&output).as_str()), (2, ""), "{command} {only}");
+            assert_eq!(stderr(&output), none, "{command} {only}");
+        }
+        let output = run(&[command, four, "--only", "forcing,singles"]);
+        assert_ne!(code(&output), 2, "{command}: {}", stderr(&output));
+    }
+    let generate = ["generate", "--technique", "dynamic-forcing-chains", "--attempts", "1", "--seed", "1"];
+    let output = run(&[&generate[..], &["--size", "16"]].concat());
+    assert_eq!(code(&output), 2);
+    assert_eq!(stderr(&output), "The technique dynamic forcing chains is for 9x9 puzzles only.\n");
+}
+
+#[test]
+fn one_is_no_plural() {
+    let alone = said(&["rate", X_WING, "--only", "singles"]);
+    assert!(alone.contains("\nA search by propagation takes 3 nodes and 1 guess.\n"), "{alone}");
+    let line = "beyond (a search takes 3 nodes and 1 guess)\n";
+    assert_eq!(said(&["rate", X_WING, X_WING, "--only", "singles"]), line.repeat(2));
+    let summary = said(&["rate", X_WING, "--summary"]);
+    assert!(summary.ends_with("\n1 of 1 puzzle is minimal.\n"), "{summary}");
+}
+
+#[test]
+fn one_blank_line_is_above_the_verdict_and_none_where_it_stands_alone() {
+    for (args, has_more) in [
+        (&["steps", X_WING, "--up-to", "3.1", "--boards"][..], true),
+        (&["steps", X_WING, "--up-to", "3.1"], true),
+        (&["steps", "1234............"], true),
+        (&["steps", X_WING, "--only", "last-cell"], false),
+    ] {
+        let output = run(args);
+        assert_eq!(code(&output), 1, "{args:?}");
+        let text = stdout(&output);
+        let (above, _) = text.split_once("Not solved after ").unwrap();
+        assert_eq!(!above.is_empty(), has_more, "{args:?}: {text}");
+        assert_eq!(above.ends_with("\n\n"), has_more, "{args:?}: {text}");
+        assert!(!above.ends_with("\n\n\n"), "{args:?}: {text}");
+    }
 }
 
 #[test]

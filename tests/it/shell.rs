@@ -2,10 +2,13 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, Output, Stdio};
 
+use crate::harness::terminal::Terminal;
 use crate::harness::{
-    Folder, SUDOKU, SUDOKUD, feed, signal, skipped, stderr, stdout, succeeded, sudoku, unique_puzzles,
+    Folder, SUDOKU, SUDOKUD, eventually, feed, signal, skipped, stderr, stdout, succeeded, sudoku,
+    unique_puzzles, wait_for,
 };
 
 fn shell(arguments: &[&str]) -> Child {
@@ -89,6 +92,23 @@ fn an_interrupt_stops_what_is_being_done() {
     let mut rest = String::new();
     answers.read_to_string(&mut rest).unwrap();
     assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_signal_that_ends_it_gives_the_terminal_back() {
+    for (name, number) in [("-TERM", 15), ("-HUP", 1)] {
+        let terminal = Terminal::open();
+        let mut command = sudoku(&["shell"]);
+        command.stdin(terminal.stdio()).stdout(terminal.stdio()).stderr(terminal.stdio());
+        let mut child = command.env("TERM", "xterm").spawn().unwrap();
+        terminal.wait_for("sudoku> ");
+        eventually("the console reads keys", || !terminal.is_as_before());
+        signal(&child, name);
+        let status = wait_for("the end of the console", || child.try_wait().unwrap());
+        assert_eq!(status.signal(), Some(number));
+        assert!(terminal.is_as_before(), "{name}");
+        assert!(terminal.finish().ends_with("\x1b[?2004l"), "{name}");
+    }
 }
 
 #[test]

@@ -37,10 +37,14 @@ impl RateWriter {
         let Some(rows) = &self.rows else {
             let line = match &rated.result {
                 Ok(found) => match found.search {
-                    Some(cost) => format!(
-                        "{} (a search takes {} nodes and {} guesses)\n",
-                        found.rating, cost.nodes, cost.guesses
-                    ),
+                    Some(cost) => {
+                        let nodes = if cost.nodes == 1 { "node" } else { "nodes" };
+                        let guesses = if cost.guesses == 1 { "guess" } else { "guesses" };
+                        format!(
+                            "{} (a search takes {} {nodes} and {} {guesses})\n",
+                            found.rating, cost.nodes, cost.guesses
+                        )
+                    }
                     None => format!("{}\n", found.rating),
                 },
                 Err(error) => format!("{ERROR_PREFIX}{error}\n"),

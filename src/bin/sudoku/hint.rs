@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::json;
 use sudoku_stream::answer::{HINT_EFFORT, NextStep, next_step};
 use sudoku_stream::solver::{DEFAULT_NODE_LIMIT, Limit, default_strategy};
-use sudoku_stream::techniques::{DEFAULT_EFFORT, Options, Position, Step, Steps};
+use sudoku_stream::techniques::{DEFAULT_EFFORT, Ending, Options, Position, Step, Steps};
 use sudoku_stream::text::Format;
 
 use crate::cli::by_hand::{self, TechniqueArgs};
@@ -16,7 +16,7 @@ use crate::cli::input::one_input;
 use crate::cli::output::ReportArgs;
 use crate::cli::pick::{ChosenPosition, PickArgs};
 use crate::cli::value::{self, whole};
-use crate::cli::{exit, interrupt};
+use crate::cli::{exit, interrupt, print};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,8 +28,8 @@ Examples:
 A puzzle may also be a position with candidates: 729 digits or dots, or the grid of candidates \
 that HoDoKu and Simple Sudoku copy.
 
-Exit codes: 0, there is a step, or nothing is left to do; 1, there is no solution or no step; \
-2, the position cannot be read.";
+Exit codes: 0, there is a step, by a technique or a search, or nothing is left to do; \
+1, there is no solution, or the search was given up; 2, the position cannot be read.";
 
 /// Arguments of `sudoku hint`.
 #[derive(Clone, Args)]
@@ -82,10 +82,7 @@ pub fn run(args: &HintArgs) -> anyhow::Result<ExitCode> {
     let ChosenPosition { format, mut position, .. } = args.pick.choose_position()?;
     let clues = position.grid();
     let order = position.order();
-    let techniques = args.techniques.set();
-    if techniques.is_empty() {
-        bail!("No technique is left. Name some with --only.");
-    }
+    let techniques = args.techniques.set_for(order)?;
     if args.after > 0 {
         let ahead = by_hand::outlook_of(&position, &cancel);
         let (techniques, effort) = (ahead.allowed(techniques), ahead.effort(DEFAULT_EFFORT));
@@ -93,7 +90,11 @@ pub fn run(args: &HintArgs) -> anyhow::Result<ExitCode> {
         let mut steps = Steps::new(position, options);
         let made = steps.by_ref().take(args.after).count();
         if let Some(ending) = steps.ending().filter(|_| made < args.after) {
-            bail!("There is no hint after {} steps, but after {made}: {ending}", args.after);
+            if ending == Ending::Cancelled {
+                return Ok(interrupt::report("No hint was found"));
+            }
+            let steps = print::counted(made as u64, "step");
+            bail!("--after {} is too many: {steps} can be made. {ending}", args.after);
         }
         position = steps.position().clone();
     }

@@ -123,12 +123,8 @@ pub fn run(args: &RateArgs) -> Result<ExitCode, EarlyEnd> {
     let begin = Instant::now();
     let cancel = interrupt::flag()?;
     let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
-    let techniques = args.techniques.set();
-    if techniques.is_empty() {
-        return Err(anyhow!("No technique is left. Name others with --only.").into());
-    }
     let task = RateTask {
-        techniques,
+        techniques: args.techniques.set()?,
         up_to: args.up_to,
         effort: args.effort,
         node_limit: DEFAULT_NODE_LIMIT,
@@ -190,6 +186,7 @@ impl RateRun<'_> {
         let Some(reader) = self.open(input)? else {
             return Err(self.stopped(false, OfflineError::Cancelled));
         };
+        args.techniques.set_for(reader.format().order())?;
         let raters = Arc::new(Raters::new(reader.format().clone(), self.task));
         let bar = progress::beside(&args.out, || progress::of_bytes(&args.run.progress, &reader));
         let (name, is_table) = (reader.name().to_owned(), reader.format().is_table());
@@ -275,8 +272,8 @@ pub fn describe(puzzle: Option<&Grid>, rated: &RatedPuzzle) -> String {
         let _ = writeln!(text, "ER {rating}. After {steps}: {}", rating.ending);
     }
     if let Some(cost) = search {
-        let (nodes, guesses) = (print::counted(cost.nodes, "node"), print::thousands(cost.guesses));
-        let _ = writeln!(text, "A search by propagation takes {nodes} and {guesses} guesses.");
+        let (nodes, guesses) = (print::counted(cost.nodes, "node"), print::counted(cost.guesses, "guess"));
+        let _ = writeln!(text, "A search by propagation takes {nodes} and {guesses}.");
     }
     let clues = print::counted(puzzle.map_or(0, |puzzle| puzzle.filled() as u64), "clue");
     let needed = match is_minimal {
@@ -324,8 +321,9 @@ fn table(tally: &RateTally) -> String {
         text += &format!("\n{}", columns("hardest step", &hardest, all));
     }
     if tally.minimal_known > 0 {
+        let verb = if tally.minimal_known == 1 { "is" } else { "are" };
         text += &format!(
-            "\n{} of {} are minimal.\n",
+            "\n{} of {} {verb} minimal.\n",
             print::thousands(tally.minimal),
             print::counted(tally.minimal_known, "puzzle")
         );

@@ -84,7 +84,7 @@ pub fn run(args: &StepsArgs) -> anyhow::Result<ExitCode> {
     let mut out = args.out.open()?;
     let ChosenPosition { format, position, .. } = args.pick.choose_position()?;
     let task = StepsTask {
-        techniques: args.techniques.set(),
+        techniques: args.techniques.set_for(position.order())?,
         up_to: args.up_to,
         with_boards: args.boards,
         form: args.format,
@@ -179,6 +179,8 @@ struct StepsWalk<'a> {
     format: &'a Format,
     with_boards: bool,
     count: usize,
+    /// Whether a blank line, or nothing, ends what is written so far.
+    is_apart: bool,
     er: Option<(Score, Technique)>,
     ep: Option<Score>,
     ed: Option<Score>,
@@ -197,6 +199,7 @@ impl<'a> StepsWalk<'a> {
             format,
             with_boards,
             count: 0,
+            is_apart: true,
             er: None,
             ep: None,
             ed: None,
@@ -240,6 +243,7 @@ impl<'a> StepsWalk<'a> {
         let of_technique = self.techniques.entry(step.technique).or_insert((0, rating));
         *of_technique = (of_technique.0 + 1, of_technique.1.max(rating));
         let has_board = self.with_boards && step.technique.family() != Family::Singles;
+        self.is_apart = has_board;
         let board = || by_hand::drawing(self.format, before, step);
         match self.form {
             StepsForm::Json => {
@@ -303,6 +307,7 @@ impl<'a> StepsWalk<'a> {
             (true, None) => "Nothing is left to fill in.".to_owned(),
             (false, _) => format!("Not solved after {steps}: {ending}"),
         };
+        let gap = if self.is_apart { "" } else { "\n" };
         let rest = if is_solved {
             String::new()
         } else {
@@ -310,7 +315,7 @@ impl<'a> StepsWalk<'a> {
         };
         match self.form {
             StepsForm::Markdown => {
-                let mut text = format!("\n{verdict}\n");
+                let mut text = format!("{gap}{verdict}\n");
                 if !self.techniques.is_empty() {
                     text += "\n| technique | steps | rating |\n|---|--:|--:|\n";
                     for (technique, (count, rating)) in &self.techniques {
@@ -323,7 +328,7 @@ impl<'a> StepsWalk<'a> {
                 text
             }
             _ => {
-                let mut text = format!("\n{}\n", by_hand::wrapped(&verdict, 0));
+                let mut text = format!("{gap}{}\n", by_hand::wrapped(&verdict, 0));
                 for (technique, (count, rating)) in &self.techniques {
                     let _ = writeln!(text, "  {count:>3} x {technique} ({rating})");
                 }

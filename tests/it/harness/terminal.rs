@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{InputModes, LocalModes, tcgetattr};
 
 use super::eventually;
 
@@ -50,6 +51,13 @@ impl Terminal {
     /// The terminal as a standard stream of a program.
     pub fn stdio(&self) -> Stdio {
         self.device.try_clone().unwrap().into()
+    }
+
+    /// Do keys come line by line, and are they shown, as shells leave a terminal?
+    pub fn is_as_before(&self) -> bool {
+        let modes = tcgetattr(&self.device).unwrap();
+        modes.local_modes.contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG)
+            && modes.input_modes.contains(InputModes::ICRNL)
     }
 
     pub fn type_in(&mut self, text: &str) {

@@ -3,10 +3,11 @@
 use std::io::{self, IsTerminal as _};
 use std::sync::atomic::AtomicBool;
 
+use anyhow::ensure;
 use clap::Args;
 use serde_json::{Value, json};
 use sudoku_stream::answer::{CandidateGrid, Outlook, StepMarks, outlook};
-use sudoku_stream::grid::Cell;
+use sudoku_stream::grid::{Cell, Order};
 use sudoku_stream::solver::{DEFAULT_NODE_LIMIT, Limit, default_strategy};
 use sudoku_stream::techniques::{
     Candidate, Chain, Family, Implication, Kind, Position, Score, Step, Technique, TechniqueError,
@@ -22,7 +23,7 @@ pub struct TechniqueArgs {
     /// Use these techniques only, as in singles,locked,x-wing [default: all]
     ///
     /// A name is that of a technique or of a family: singles, direct, locked, subsets, fish, wings,
-    /// uniqueness, exclusion, chains, forcing.
+    /// uniqueness, exclusion, chains, forcing. Those of forcing are for 9x9 puzzles only.
     #[arg(long, value_name = "NAMES", value_parser = techniques)]
     only: Option<TechniqueSet>,
 
@@ -39,10 +40,30 @@ impl TechniqueArgs {
     }
 
     /// The techniques.
-    pub fn set(&self) -> TechniqueSet {
+    ///
+    /// # Errors
+    /// None is left.
+    pub fn set(&self) -> anyhow::Result<TechniqueSet> {
         let all = self.only.unwrap_or(TechniqueSet::ALL);
         let is_wanted = |technique: &Technique| !(self.no_uniqueness && technique.rests_on_uniqueness());
-        all.iter().filter(is_wanted).collect()
+        let set: TechniqueSet = all.iter().filter(is_wanted).collect();
+        ensure!(!set.is_empty(), "No technique is left. Name others with --only.");
+        Ok(set)
+    }
+
+    /// The techniques for puzzles of a size.
+    ///
+    /// # Errors
+    /// None is left, or none that puzzles of this size have.
+    pub fn set_for(&self, order: Order) -> anyhow::Result<TechniqueSet> {
+        let set = self.set()?;
+        let is_one_for = |technique: Technique| order == Order::NINE || !technique.is_9x9_only();
+        ensure!(
+            set.iter().any(is_one_for),
+            "No technique is left for {order} puzzles, because those of the family forcing are for 9x9 puzzles \
+             only. Name others with --only."
+        );
+        Ok(set)
     }
 }
 
@@ -200,10 +221,13 @@ mod tests {
             only: only.map(|text| techniques(text).unwrap()),
             no_uniqueness,
         };
-        assert_eq!(args(None, false).set(), TechniqueSet::ALL);
-        assert_eq!(args(None, true).set(), TechniqueSet::without_uniqueness());
-        assert!(args(Some("fish,xy-wing"), true).set().contains(Technique::XWing));
-        assert!(args(Some("uniqueness"), true).set().is_empty());
+        assert_eq!(args(None, false).set().unwrap(), TechniqueSet::ALL);
+        assert_eq!(args(None, true).set().unwrap(), TechniqueSet::without_uniqueness());
+        assert!(args(Some("fish,xy-wing"), true).set().unwrap().contains(Technique::XWing));
+        assert!(args(Some("uniqueness"), true).set().is_err());
+        let forcing = args(Some("forcing"), false);
+        assert!(forcing.set_for(Order::NINE).is_ok() && forcing.set_for(Order::ALL[3]).is_err());
+        assert!(args(Some("forcing,singles"), false).set_for(Order::ALL[3]).is_ok());
         for (text, wanted) in [("", "No technique is named."), ("xwing", "Families are singles, direct")] {
             assert!(techniques(text).unwrap_err().contains(wanted), "{text}");
         }

@@ -150,7 +150,7 @@ pub fn start_thread() -> io::Result<()> {
 
 /// Is SIGHUP ignored already? False on a system that does not tell as Linux does: by a mask with a bit
 /// for each signal.
-fn is_hangup_ignored() -> bool {
+pub fn is_hangup_ignored() -> bool {
     // Read through a buffer that is larger than the file, because the system writes all of it anew
     // where it is read in parts.
     let Ok(status) = File::open("/proc/self/status") else { return false };

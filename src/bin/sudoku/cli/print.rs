@@ -39,9 +39,13 @@ pub fn thousands(number: u64) -> String {
     indicatif::HumanCount(number).to_string()
 }
 
-/// `1 puzzle`, `2 puzzles`.
+/// `1 puzzle`, `2 puzzles`, `2 guesses`.
 pub fn counted(number: u64, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
+    let plural = match number {
+        1 => "",
+        _ if noun.ends_with('s') => "es",
+        _ => "s",
+    };
     format!("{} {noun}{plural}", thousands(number))
 }
 
@@ -54,4 +58,14 @@ pub fn per_second(count: u64, time: Duration) -> String {
 pub fn rate(per_second: f64) -> String {
     let unit = 10f64.powf(per_second.max(1e-3).log10().floor() - 2.0);
     indicatif::HumanFloatCount((per_second / unit).round() * unit).to_string()
+}
+
+/// A time in words: `0.04 ms`, `12 ms`, `1.3 s`.
+pub fn milliseconds(time: Duration) -> String {
+    match time.as_secs_f64() * 1e3 {
+        ms if ms < 1.0 => format!("{ms:.2} ms"),
+        ms if ms < 10.0 => format!("{ms:.1} ms"),
+        ms if ms < 1e3 => format!("{ms:.0} ms"),
+        ms => format!("{:.1} s", ms / 1e3),
+    }
 }

@@ -1,11 +1,16 @@
 //! The board: a puzzle, the entries, and undo.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
-use sudoku_stream::grid::{Cell, Digit, Grid};
+use sudoku_stream::grid::{Cell, Digit, Grid, Order};
+use sudoku_stream::techniques::{Candidate, Position};
 use sudoku_stream::text::Format;
 
 use crate::cli::print;
+
+/// The room for the number of a row beside a drawn board.
+pub const MARGIN: &str = "    ";
 
 /// The most changes that can be undone.
 const MAX_UNDOS: usize = 10_000;
@@ -33,10 +38,23 @@ pub enum Look {
     Coloured,
 }
 
+/// Candidates that a step has taken away.
+#[derive(PartialEq, Eq)]
+pub struct Note {
+    /// The board of the step. The candidates are gone as long as all of its digits are there, because
+    /// the step may rest on any of them.
+    pub board: Grid,
+    pub candidates: Vec<Candidate>,
+    /// What the step does, in words.
+    pub effect: String,
+}
+
+/// What is on the board, and what is known of it.
 #[derive(Clone, PartialEq, Eq)]
-struct Snapshot {
+pub struct Snapshot {
     grid: Grid,
     origins: Vec<DigitOrigin>,
+    notes: Vec<Arc<Note>>,
 }
 
 /// A puzzle and its entries.
@@ -49,17 +67,53 @@ pub struct Board {
     future: Vec<Snapshot>,
 }
 
+impl Snapshot {
+    /// The note by which `after` differs from this, if it does by nothing else.
+    fn note_before(&self, after: &Self) -> Option<Arc<Note>> {
+        let is_same = self.grid == after.grid && self.origins == after.origins;
+        after.notes.last().filter(|_| is_same && after.notes.len() > self.notes.len()).map(Arc::clone)
+    }
+}
+
+/// What undoing or redoing has come to.
+pub enum Travel {
+    /// There was nothing to undo or redo.
+    Nowhere,
+    /// The digits changed, or which of them are clues.
+    Changed,
+    /// A note was taken back or made again.
+    Note(Arc<Note>),
+}
+
 impl Board {
     /// A board with the clues only. `format` gives the symbols.
     pub fn new(title: String, format: Format, puzzle: Grid) -> Self {
         let origin = |&digit: &u8| if digit == 0 { DigitOrigin::User } else { DigitOrigin::Clue };
         let origins = puzzle.digits().iter().map(origin).collect();
-        let now = Snapshot { grid: puzzle, origins };
+        let now = Snapshot { grid: puzzle, origins, notes: Vec::new() };
         Self { title, format, now, past: Vec::new(), future: Vec::new() }
     }
 
     pub fn format(&self) -> &Format {
         &self.format
+    }
+
+    /// What is on the board now.
+    pub fn now(&self) -> &Snapshot {
+        &self.now
+    }
+
+    /// The position, without the candidates that steps have taken away.
+    pub fn position(&self) -> Position {
+        let mut position = Position::new(self.grid());
+        for note in &self.now.notes {
+            if has_digits_of(self.grid(), &note.board) {
+                for &candidate in &note.candidates {
+                    position.eliminate(candidate);
+                }
+            }
+        }
+        position
     }
 
     /// All digits on the board.
@@ -100,6 +154,11 @@ impl Board {
         });
     }
 
+    /// Notes what a step takes away.
+    pub fn note(&mut self, note: Note) {
+        self.change(|state| state.notes.push(Arc::new(note)));
+    }
+
     /// Fills all cells that are not given from a solution.
     pub fn fill(&mut self, solution: &Grid) {
         let given = self.given();
@@ -128,16 +187,23 @@ impl Board {
 
     /// Makes a clue of every digit.
     pub fn lock(&mut self) {
-        self.change(|state| {
-            for (origin, &digit) in state.origins.iter_mut().zip(state.grid.digits()) {
-                *origin = if digit == 0 { DigitOrigin::User } else { DigitOrigin::Clue };
-            }
-        });
+        self.make_puzzle(|digit| if digit == 0 { DigitOrigin::User } else { DigitOrigin::Clue });
     }
 
     /// Lets every digit be changed.
     pub fn unlock(&mut self) {
-        self.change(|state| state.origins.fill(DigitOrigin::User));
+        self.make_puzzle(|_| DigitOrigin::User);
+    }
+
+    /// Makes another puzzle of the digits. What was known of the old one is forgotten.
+    fn make_puzzle(&mut self, origin: impl Fn(u8) -> DigitOrigin) {
+        self.change(|state| {
+            let origins = state.grid.digits().iter().map(|&digit| origin(digit)).collect();
+            if state.origins != origins {
+                state.origins = origins;
+                state.notes.clear();
+            }
+        });
     }
 
     fn change(&mut self, change: impl FnOnce(&mut Snapshot)) {
@@ -153,14 +219,22 @@ impl Board {
         self.future.clear();
     }
 
-    /// Undoes the last change. False if there is none.
-    pub fn undo(&mut self) -> bool {
-        step(&mut self.past, &mut self.now, &mut self.future)
+    /// Undoes the last change.
+    pub fn undo(&mut self) -> Travel {
+        let before = self.now.clone();
+        if !step(&mut self.past, &mut self.now, &mut self.future) {
+            return Travel::Nowhere;
+        }
+        self.now.note_before(&before).map_or(Travel::Changed, Travel::Note)
     }
 
-    /// Redoes the last change that was undone. False if there is none.
-    pub fn redo(&mut self) -> bool {
-        step(&mut self.future, &mut self.now, &mut self.past)
+    /// Redoes the last change that was undone.
+    pub fn redo(&mut self) -> Travel {
+        let before = self.now.clone();
+        if !step(&mut self.future, &mut self.now, &mut self.past) {
+            return Travel::Nowhere;
+        }
+        before.note_before(&self.now).map_or(Travel::Changed, Travel::Note)
     }
 
     /// The title, the size, and the numbers of clues and entries.
@@ -215,24 +289,13 @@ impl Board {
         let faint = |text: &str| {
             if look == Look::Coloured { format!("\x1b[2m{text}\x1b[0m") } else { text.to_owned() }
         };
-        let (side, b) = (self.format.order().side(), self.format.order().box_side());
-        let heading = |part: &dyn Fn(usize) -> String| {
-            let mut line = "    ".to_owned();
-            for column in 1..=side {
-                line += &part(column);
-                line += if column % b == 0 { "   " } else { " " };
-            }
-            faint(line.trim_end()) + "\n"
-        };
-        let tens = |column: usize| if column < 10 { " ".to_owned() } else { (column / 10).to_string() };
-        let ones = |column: usize| (column % 10).to_string();
-        let mut text = if side > 9 { heading(&tens) } else { String::new() };
-        text += &heading(&ones);
+        let headings = headings(self.format.order());
+        let mut text: String = headings.iter().map(|heading| faint(heading) + "\n").collect();
         let mut row = 0;
         for line in board.lines() {
             // A cell alone on its line, which may be `-`, is no ruler.
             if line.starts_with("---") {
-                text += &format!("    {line}\n");
+                text += &format!("{MARGIN}{line}\n");
             } else {
                 row += 1;
                 text += &format!("{}  {line}\n", faint(&format!("{row:>2}")));
@@ -240,6 +303,27 @@ impl Board {
         }
         text
     }
+}
+
+/// The numbers of columns above a drawn board: their tens, if there are any, and their ones.
+pub fn headings(order: Order) -> Vec<String> {
+    let (side, b) = (order.side(), order.box_side());
+    let heading = |part: fn(usize) -> String| {
+        let mut line = MARGIN.to_owned();
+        for column in 1..=side {
+            line += &part(column);
+            line += if column % b == 0 { "   " } else { " " };
+        }
+        line.trim_end().to_owned()
+    };
+    let tens = |column: usize| if column < 10 { " ".to_owned() } else { (column / 10).to_string() };
+    let ones = heading(|column| (column % 10).to_string());
+    if side > 9 { vec![heading(tens), ones] } else { vec![ones] }
+}
+
+/// Whether a board has every digit of another one, in its place.
+fn has_digits_of(board: &Grid, other: &Grid) -> bool {
+    board.digits().iter().zip(other.digits()).all(|(here, there)| *there == 0 || here == there)
 }
 
 fn step(from: &mut Vec<Snapshot>, now: &mut Snapshot, to: &mut Vec<Snapshot>) -> bool {

@@ -248,7 +248,7 @@ pub static COMMANDS: &[ConsoleCommand] = &[
         arguments: "",
         brief: "Undo the last change",
         summary: "Undo the last change of the board",
-        more: "`set`, `clear`, `solve`, `reset`, `lock` and `unlock` are changes.",
+        more: "`set`, `clear`, `apply`, `solve`, `reset`, `lock` and `unlock` are changes.",
         completes: Completes::Nothing,
     },
     ConsoleCommand {

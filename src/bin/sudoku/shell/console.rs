@@ -3,9 +3,12 @@
 use std::fs;
 use std::io::{self, BufRead as _, StdinLock};
 use std::path::PathBuf;
+use std::thread;
 
 use anyhow::Context as _;
 use etcetera::BaseStrategy as _;
+use rustix::process::getpgrp;
+use rustix::termios::{OptionalActions, tcgetattr, tcgetpgrp, tcsetattr};
 use rustyline::completion::{Completer, FilenameCompleter, Pair};
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
@@ -13,15 +16,22 @@ use rustyline::hint::Hinter;
 use rustyline::history::FileHistory;
 use rustyline::validate::Validator;
 use rustyline::{CompletionType, Config, Context, Editor, Helper};
+use signal_hook::consts::signal::{SIGHUP, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level;
 
 use super::command::{self, Completes};
 use super::session::{MAX_LINE_BYTES, strategy_names};
+use crate::cli::interrupt;
 
 /// The most lines in the history.
 const MAX_HISTORY: usize = 1_000;
 
 /// The longest line in the history, in bytes: commands and puzzles up to 25x25 fit.
 const MAX_HISTORY_LINE_BYTES: usize = 1_024;
+
+/// Has the terminal mark pasted text no longer, as editors of lines ask it to.
+const PASTES_AS_TYPED: &[u8] = b"\x1b[?2004l";
 
 /// The result of reading a line.
 pub enum ConsoleEvent {
@@ -52,6 +62,7 @@ impl Console {
             .history_ignore_space(true)
             .completion_type(CompletionType::List)
             .build();
+        give_back_if_ended().context("Signals cannot be handled")?;
         let mut editor = Editor::with_config(config).context("The terminal cannot be used")?;
         editor.set_helper(Some(Completions { files: FilenameCompleter::new() }));
         // There is no history the first time, or without a folder for it.
@@ -97,6 +108,25 @@ impl Console {
             },
         }
     }
+}
+
+/// Has the terminal given back when a signal ends the console: lines are edited in a mode in which
+/// nothing that is typed would be shown.
+fn give_back_if_ended() -> io::Result<()> {
+    let modes = tcgetattr(io::stdin())?;
+    let hangup = Some(SIGHUP).filter(|_| !interrupt::is_hangup_ignored());
+    let mut ending = Signals::new([SIGTERM].into_iter().chain(hangup))?;
+    thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        for signal in ending.forever() {
+            // In the background the terminal belongs to another program.
+            if !tcgetpgrp(io::stdin()).is_ok_and(|group| group != getpgrp()) {
+                let _ = rustix::io::write(io::stdout(), PASTES_AS_TYPED);
+                let _ = tcsetattr(io::stdin(), OptionalActions::Now, &modes);
+            }
+            let _ = low_level::emulate_default_handler(signal);
+        }
+    })?;
+    Ok(())
 }
 
 /// The next line without its end, cut short beyond the longest line accepted. `None` at the end.

@@ -16,7 +16,11 @@ use sudoku_stream::text::{
     skip_blank_lines,
 };
 
+use super::board;
 use super::spaces::SpacedRows;
+
+/// The side of the largest puzzle.
+const MAX_SIDE: usize = Order::ALL[Order::ALL.len() - 1].side();
 
 /// The kind of an unfinished puzzle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +42,8 @@ pub struct Paste {
     text: Vec<u8>,
     /// The number of its rows or triples.
     taken: usize,
+    /// Its rows are numbered, as the console draws them.
+    is_numbered: bool,
     /// Its lines as rows with spaces for blank cells, as long as they can be that.
     spaced: Option<SpacedRows>,
 }
@@ -136,6 +142,24 @@ fn is_ruler(line: &[u8]) -> bool {
     !line.iter().any(is_mark) || (has_pair(&|byte| b"-=".contains(byte)) && !has_pair(&is_mark))
 }
 
+/// Is the line one of the numbers of columns above a board, as the console draws it?
+pub fn is_heading(line: &[u8]) -> bool {
+    let larger = || Order::ALL.into_iter().filter(|order| order.side() > 1);
+    larger().flat_map(board::headings).any(|heading| heading.as_bytes() == line.trim_ascii_end())
+}
+
+/// A line of a numbered board without the number of its row; nothing of one that has the numbers of
+/// columns.
+fn without_number(line: &[u8]) -> &[u8] {
+    if is_heading(line) {
+        return b"";
+    }
+    match line.split_at_checked(board::MARGIN.len()) {
+        Some((margin, row)) if margin.iter().all(|byte| matches!(byte, b' ' | b'0'..=b'9')) => row,
+        _ => line,
+    }
+}
+
 /// Is the line a ruler, and no puzzle or row with `-` for blank cells?
 pub fn is_frame(line: &[u8]) -> bool {
     let line = plain(line);
@@ -164,6 +188,21 @@ fn is_content(line: &[u8]) -> bool {
 /// The groups of characters of a line.
 fn groups(line: &[u8]) -> Vec<&[u8]> {
     line.split(|&byte| byte == b'|' || byte.is_ascii_whitespace()).filter(|group| !group.is_empty()).collect()
+}
+
+/// The cells of a puzzle on one line with spaces between them, and none where the line is something
+/// else. Sixteen are not told from a row of a 16x16 puzzle.
+fn joined(line: &[u8]) -> Option<Vec<u8>> {
+    let line = plain(line);
+    let mut groups = groups(&line);
+    if let Some(comment) = groups.iter().position(|group| group.starts_with(b"#")) {
+        groups.truncate(comment);
+    }
+    let cells = groups.concat();
+    // A line of single characters that is longer than a row lacks cells, or has too many.
+    let are_cells = groups.len() > MAX_SIDE && groups.len() == cells.len();
+    let is_puzzle = matches!(cells.len(), 81 | 256 | 625) && groups[0].len() < 81;
+    (groups.len() > 1 && (are_cells || is_puzzle)).then_some(cells)
 }
 
 /// The order of a puzzle with such a row.
@@ -213,8 +252,12 @@ pub fn begin(line: &[u8], hint: &Hint, may_have_spaces: bool) -> Begun {
     let has_spaces = spaced.as_ref().is_some_and(SpacedRows::is_likely);
     let part = |kind, taken| {
         let text = [line, b"\n"].concat();
-        Begun::Part(Paste { kind, text, taken, spaced: spaced.clone() })
+        Begun::Part(Paste { kind, text, taken, is_numbered: false, spaced: spaced.clone() })
     };
+    if is_heading(line) {
+        let kind = PasteKind::Rows(None);
+        return Begun::Part(Paste { kind, text: b"\n".to_vec(), taken: 0, is_numbered: true, spaced: None });
+    }
     let drawn = plain(line);
     let groups = groups(&drawn);
     let first = groups.first().map_or(0, |group| group.len());
@@ -235,7 +278,7 @@ pub fn begin(line: &[u8], hint: &Hint, may_have_spaces: bool) -> Begun {
             line.trim_ascii().iter().take(16).all(|&cell| is_small(cell, &alphabet))
         }
     };
-    if matches!(first, 81 | 256 | 625) || (first == 16 && is_four()) {
+    if matches!(first, 81 | 256 | 625) || (first == 16 && is_four()) || joined(line).is_some() {
         return Begun::Whole;
     }
     // A 1 alone is a puzzle, unless its line is as long as a row.
@@ -263,6 +306,7 @@ pub fn is_spaced(lines: &[&[u8]], hint: &Hint) -> bool {
 impl Paste {
     /// Takes the next line, whatever is on it.
     pub fn take(&mut self, line: &[u8]) -> LineTaken {
+        let line = if self.is_numbered { without_number(line) } else { line };
         let is_blank = line.trim_ascii().is_empty();
         self.text.extend_from_slice(line);
         self.text.push(b'\n');
@@ -409,7 +453,8 @@ impl Paste {
 /// A badly formed puzzle.
 pub fn read_line(line: &[u8], hint: &Hint) -> Result<(Format, Grid), FormatError> {
     let hint = Hint { notation: Some(Notation::Lines), ..hint.clone() };
-    read_text(line.trim_ascii(), &hint).map(|(format, puzzle, _)| (format, puzzle))
+    let joined = joined(line);
+    read_text(joined.as_deref().unwrap_or(line).trim_ascii(), &hint).map(|(format, puzzle, _)| (format, puzzle))
 }
 
 /// The first puzzle of a text, and whether there are more.
@@ -441,6 +486,7 @@ pub fn read_text(text: &[u8], hint: &Hint) -> Result<(Format, Grid, bool), Forma
 
 #[cfg(test)]
 mod tests {
+    use super::super::board::{Board, Look};
     use super::*;
 
     fn kind(line: &str) -> Option<PasteKind> {
@@ -656,6 +702,36 @@ mod tests {
         assert!(paste.is_another(b"6..195...") && !paste.is_another(b"6  195") && !paste.is_another(b""));
         assert_eq!(paste.prompt(), "row 2 of 9> ");
         assert!(matches!(begin(b"53  7", &Hint::default(), false), Begun::Whole));
+    }
+
+    #[test]
+    fn cells_of_a_line_can_stand_apart() {
+        let line = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
+        let apart = |cells: usize, by: &str| {
+            let parts = line.as_bytes().chunks(cells).map(|part| str::from_utf8(part).unwrap());
+            parts.collect::<Vec<_>>().join(by)
+        };
+        for text in [apart(1, " "), apart(9, " "), apart(3, " | "), format!("{} # rated 2.0", apart(1, " "))] {
+            assert_eq!(kind(&text), None, "{text}");
+            let (_, grid) = read_line(text.as_bytes(), &Hint::default()).unwrap();
+            assert_eq!(grid.filled(), 30, "{text}");
+        }
+        let error = |line: &str| read_line(line.as_bytes(), &Hint::default()).unwrap_err().to_string();
+        assert_eq!(error(&apart(1, " ")[2..]), "The puzzle has 80 cells; a puzzle has 1, 16, 81, 256 or 625.");
+    }
+
+    #[test]
+    fn a_board_is_read_as_the_console_draws_it() {
+        for order in Order::ALL.into_iter().filter(|order| order.side() > 1) {
+            let mut grid = Grid::empty(order);
+            grid.set(order.cell(2, 3).unwrap(), Some(order.digit(order.side()).unwrap()));
+            let format = Format::new(Notation::Grid, order, Alphabet::Letters).unwrap();
+            let drawn = Board::new(String::new(), format, grid.clone()).draw(Look::Numbered);
+            let lines: Vec<&str> = drawn.lines().collect();
+            assert!(is_heading(lines[0].as_bytes()) && looks_like_cells(lines[0].as_bytes()), "{drawn}");
+            assert_eq!(pasted(&lines).unwrap().1, grid, "{drawn}");
+        }
+        assert!(!is_heading(b"1 2 3   4 5 6   7 8 9") && !is_heading(b"    1"));
     }
 
     #[test]

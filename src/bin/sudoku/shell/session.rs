@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{anyhow, bail};
 use sudoku_stream::answer::{
     Block, HINT_EFFORT, NextStep, RateTask, Raters, Solvers, Tally, Task, check_grid, next_step,
+    read_positions,
 };
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::input::Pick;
@@ -20,13 +21,13 @@ use sudoku_stream::techniques::{Candidate, Position, TechniqueSet};
 use sudoku_stream::text::{Alphabet, Format, Hint, Notation, Problem, PuzzleError};
 
 use super::arguments::{cell, coordinates, digit, from_one, order, sets_named_cell};
-use super::board::{Board, Look};
+use super::board::{Board, Look, Note, Snapshot, Travel};
 use super::command::{self, Verb, shortened};
 use super::examples::example;
 use super::hand::Hand;
 use super::list::{self, Interrupted, List};
 use super::paste::{self, Begun, LineTaken, Paste};
-use crate::cli::{fit, print, summary};
+use crate::cli::{by_hand, fit, print, summary};
 use crate::{check, rate, steps};
 
 /// The longest line accepted, in bytes. The largest puzzle pasted at once, in the widest notation,
@@ -42,6 +43,9 @@ const ANSWERS_SHOWN: usize = 10;
 
 const NO_BOARD: &str = "There is no puzzle on the board. `example` puts one there, `open FILE` takes\n\
                         one from a file, and one can be pasted as it is.";
+
+const CANDIDATES: &str = "These are candidates, and only clues can be read here. Outside the console, `sudoku hint`,\n\
+                          `steps` and `show` read both.";
 
 /// The state of a session.
 pub struct Session {
@@ -129,7 +133,8 @@ impl Session {
         let lines: Vec<&[u8]> = typed.split(|&byte| byte == b'\n').collect();
         // A terminal passes pasted lines on together, so they can be read as one text.
         let is_text = lines.len() > 2 && self.paste.is_none() && command_of(lines[0]).is_none();
-        if is_text && paste::looks_like_cells(lines[0]) && !paste::is_spaced(&lines, &self.hint) {
+        let is_row_by_row = paste::is_heading(lines[0]) || paste::is_spaced(&lines, &self.hint);
+        if is_text && paste::looks_like_cells(lines[0]) && !is_row_by_row {
             let then = self.then();
             return Reply { text: reply(self.take_text(typed, then)), is_last: false };
         }
@@ -256,8 +261,8 @@ impl Session {
             (Verb::Show, [form]) => self.show(form),
             (Verb::Set, [..]) => self.set(&text).and_then(|text| text.ok_or_else(misused)),
             (Verb::Clear, [..]) => self.clear(&text).and_then(|text| text.ok_or_else(misused)),
-            (Verb::Undo, []) => self.travel(Board::undo, "There is nothing to take back.\n"),
-            (Verb::Redo, []) => self.travel(Board::redo, "There is nothing to make again.\n"),
+            (Verb::Undo, []) => self.travel(Board::undo, "There is nothing to take back.\n", "No longer noted"),
+            (Verb::Redo, []) => self.travel(Board::redo, "There is nothing to make again.\n", "Noted again"),
             (Verb::Reset, []) => self.change(Board::reset),
             (Verb::Lock, []) => self.change(Board::lock),
             (Verb::Unlock, []) => self.change(Board::unlock),
@@ -358,7 +363,10 @@ impl Session {
 
     /// Takes several lines that were pasted at once.
     fn take_text(&mut self, text: &[u8], then: Then) -> anyhow::Result<String> {
-        let (format, puzzle, has_more) = paste::read_text(text, &self.hint)?;
+        let (format, puzzle, has_more) = paste::read_text(text, &self.hint).map_err(|error| {
+            let has_candidates = read_positions(text).is_some();
+            if has_candidates { anyhow!("{CANDIDATES}") } else { error.into() }
+        })?;
         if !has_more {
             return self.put(format, puzzle, "The puzzle".to_owned(), then);
         }
@@ -437,9 +445,16 @@ impl Session {
         })
     }
 
-    fn travel(&mut self, step: impl FnOnce(&mut Board) -> bool, at_end: &str) -> anyhow::Result<String> {
-        self.with_board(|board, look| {
-            if step(board) { board.summary() + "\n" + &board.draw(look) } else { at_end.to_owned() }
+    fn travel(
+        &mut self,
+        step: impl FnOnce(&mut Board) -> Travel,
+        at_end: &str,
+        noted: &str,
+    ) -> anyhow::Result<String> {
+        self.with_board(|board, look| match step(board) {
+            Travel::Nowhere => at_end.to_owned(),
+            Travel::Changed => board.summary() + "\n" + &board.draw(look),
+            Travel::Note(note) => format!("{noted}: {}.\n", note.effect),
         })
     }
 
@@ -649,20 +664,20 @@ impl Session {
     }
 
     /// The next hint for the board, with its position.
-    fn next_hint(&mut self) -> anyhow::Result<(Grid, Position)> {
-        let (grid, clues) = self.with_board(|board, _| (board.grid().clone(), board.clues()))?;
-        let position = self.hand.position(&grid, &clues);
-        if self.hand.told(&grid).is_none() {
+    fn next_hint(&mut self) -> anyhow::Result<(Snapshot, Position)> {
+        let (now, clues, position) =
+            self.with_board(|board, _| (board.now().clone(), board.clues(), board.position()))?;
+        if self.hand.told(&now).is_none() {
             // A hint does not depend on the strategy, so the default one is used.
-            let mut solver = default_strategy(grid.order()).solver(grid.order());
+            let mut solver = default_strategy(clues.order()).solver(clues.order());
             let limit = Limit { solutions: 2, nodes: self.node_limit, cancel: &self.cancel };
             let step = next_step(&position, &clues, TechniqueSet::ALL, HINT_EFFORT, solver.as_mut(), &limit);
             if matches!(step, NextStep::Cancelled { .. }) {
                 return Err(Interrupted.into());
             }
-            self.hand.take(&grid, step);
+            self.hand.take(now.clone(), step);
         }
-        Ok((grid, position))
+        Ok((now, position))
     }
 
     /// Tells the next stage of the hint, or all of it.
@@ -678,14 +693,17 @@ impl Session {
 
     /// Carries the next step out.
     fn apply(&mut self) -> anyhow::Result<String> {
-        let (grid, _) = self.next_hint()?;
-        let Some(hint) = self.hand.told(&grid).cloned() else { bail!("There is no step.") };
+        let (now, _) = self.next_hint()?;
+        let Some(hint) = self.hand.told(&now).cloned() else { bail!("There is no step.") };
         let (cell, digit) = match &hint {
             NextStep::Technique(step) => match step.placement {
                 Some(Candidate { cell, digit }) => (cell, digit),
                 None => {
-                    self.hand.remove(&grid, &step.eliminations);
-                    return Ok(format!("Noted: {}. The next `hint` knows that.\n", step.effect()));
+                    return self.with_board(|board, _| {
+                        let (grid, candidates) = (board.grid().clone(), step.eliminations.clone());
+                        board.note(Note { board: grid, candidates, effect: step.effect() });
+                        format!("Noted: {}. The next `hint` knows that.\n", step.effect())
+                    });
                 }
             },
             NextStep::Search { cell, digit, .. } => (*cell, *digit),
@@ -723,9 +741,7 @@ impl Session {
 
     /// Solves the board by hand, from what is known of it.
     fn steps(&mut self) -> anyhow::Result<String> {
-        let (format, grid, clues) =
-            self.with_board(|board, _| (board.format().clone(), board.grid().clone(), board.clues()))?;
-        let position = self.hand.position(&grid, &clues);
+        let (format, position) = self.with_board(|board, _| (board.format().clone(), board.position()))?;
         let mut text = String::new();
         let walk = steps::StepsTask { techniques: TechniqueSet::ALL, ..steps::StepsTask::default() };
         match walk.run(&format, &position, &self.cancel, |part| {
@@ -852,18 +868,16 @@ fn letters(order: Order) -> anyhow::Result<Format> {
 
 /// The cost of a search in a line.
 fn cost(strategy: &dyn Strategy, metrics: &Metrics, time: Duration) -> String {
-    let guesses = if metrics.guesses == 1 {
-        "1 guess".to_owned()
-    } else {
-        format!("{} guesses", print::thousands(metrics.guesses))
-    };
-    format!(
-        "{}: {}, {guesses}, {}, greatest depth {}, {time:.2?}\n",
+    let words = format!(
+        "{}: {}, {}, {}, greatest depth {}, {}",
         strategy.name(),
         print::counted(metrics.nodes, "node"),
+        print::counted(metrics.guesses, "guess"),
         print::counted(metrics.backtracks, "backtrack"),
         print::thousands(metrics.depth),
-    )
+        print::milliseconds(time),
+    );
+    by_hand::wrapped(&words, 0) + "\n"
 }
 
 /// The completions of `strategy`.

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::bail;
 use sudoku_stream::answer::{Tally, single_error};
@@ -101,7 +101,7 @@ impl Single {
                 draw::grid(format, &solution, puzzle, &mut text);
                 let verdict = verdict(&search);
                 let clues = print::counted(puzzle.filled() as u64, "clue");
-                text.extend_from_slice(format!("{verdict} {clues}, {}.\n", milliseconds(time)).as_bytes());
+                text.extend_from_slice(format!("{verdict} {clues}, {}.\n", print::milliseconds(time)).as_bytes());
                 print::stdout(&String::from_utf8_lossy(&text))?;
                 ExitCode::SUCCESS
             }
@@ -135,15 +135,5 @@ fn verdict(search: &Search) -> String {
             print::counted(search.metrics.nodes, "node")
         ),
         _ => "One of several solutions.".to_owned(),
-    }
-}
-
-/// A time in words: `0.04 ms`, `12 ms`, `1.3 s`.
-fn milliseconds(time: Duration) -> String {
-    match time.as_secs_f64() * 1e3 {
-        ms if ms < 1.0 => format!("{ms:.2} ms"),
-        ms if ms < 10.0 => format!("{ms:.1} ms"),
-        ms if ms < 1e3 => format!("{ms:.0} ms"),
-        ms => format!("{:.1} s", ms / 1e3),
     }
 }

@@ -122,6 +122,8 @@ fn a_puzzle_is_taken_however_it_is_written() {
         ROWS.to_owned(),
         format!("{LINE}\n"),
         format!("{LINE} # a comment\r\n"),
+        format!("{}\n", ROWS.replace('-', "").replace(['+', '|', '\n'], " ")),
+        format!("solve {}\nundo\n", packed.replace('\n', " ")),
         format!("{triples}\n"),
         packed,
         header,
@@ -136,6 +138,27 @@ fn a_puzzle_is_taken_however_it_is_written() {
         assert!(grid(solution).solves(&grid(LINE)), "{answer}");
         assert!(answer.contains("The puzzle is solved. There is no other solution."), "{answer}");
     }
+}
+
+#[test]
+fn what_is_drawn_can_be_pasted() {
+    for look in [Look::Plain, Look::Numbered] {
+        let mut session = Session::new(Hint::default(), Arc::default(), look);
+        for side in [4, 9, 16, 25] {
+            session.take(format!("example {side}").as_bytes());
+            let (line, drawn) = (session.take(b"show line").text, session.take(b"show").text);
+            let (_, board) = drawn.split_once("\n\n").unwrap();
+            session.take(b"new 9");
+            let reply = session.take(board.as_bytes()).text;
+            assert!(reply.starts_with(&format!("The puzzle: {side}x{side}, ")), "{look:?} {board}{reply}");
+            assert_eq!(session.take(b"show line").text, line);
+        }
+    }
+    let candidates = ".-------.-------.\n| 1  23 | 23 4  |\n| 23 4  | 1  23 |\n:-------+-------:\n\
+                      | 4  1  | 23 23 |\n| 23 23 | 4  1  |\n'-------'-------'";
+    let reply = Session::new(Hint::default(), Arc::default(), Look::Plain).take(candidates.as_bytes()).text;
+    assert!(reply.starts_with("These are candidates, and only clues can be read here."), "{reply}");
+    assert_eq!(reply.lines().count(), 2, "{reply}");
 }
 
 #[test]
@@ -364,7 +387,7 @@ fn hints_come_in_stages_and_are_carried_out() {
 
     // What a step took away comes back with the entry that it rested on.
     let four = "2.4.....1.....1.";
-    for back in ["undo", "reset", "clear 3 4"] {
+    for back in ["undo\nundo", "reset", "clear 3 4"] {
         let answer = said(&format!("{four}\nset 3 4 4\nhint all\napply\n{back}\nset 3 3 2\nhint\ncount\n"));
         assert!(answer.contains("Noted: "), "{answer}");
         assert!(!answer.contains("There is no solution any more"), "{back}: {answer}");
@@ -372,6 +395,16 @@ fn hints_come_in_stages_and_are_carried_out() {
     }
     let answer = said(&format!("{four}\nset 3 4 4\nhint all\napply\nhint all\nundo\nredo\nhint all\n"));
     assert_eq!(answer.matches("3 fits nowhere else (hidden single).").count(), 2, "{answer}");
+
+    // Taking candidates away is a change like others.
+    let answer = said(&format!("{four}\nset 3 4 4\napply\nundo\nhint all\nredo\nhint all\nundo\nundo\n"));
+    let gone = answer.split_once("Noted: ").unwrap().1.split_once(". The next").unwrap().0;
+    assert_eq!(answer.matches(&format!("No longer noted: {gone}.\n")).count(), 2, "{answer}");
+    assert_eq!(answer.matches(&format!("Noted again: {gone}.\n")).count(), 1, "{answer}");
+    let [first, second] = ["No longer noted", "Noted again"].map(|words| answer.split_once(words).unwrap().1);
+    assert!(first.split_once("Noted again").unwrap().0.contains(gone), "the same hint again: {answer}");
+    assert!(second.contains("3 fits nowhere else (hidden single)."), "{answer}");
+    assert_eq!(answer.matches("The puzzle: 4x4, 4 clues\n\n").count(), 2, "{answer}");
 
     let answer = said(&format!("{pair}\nrate\nsteps\nshow line\n"));
     assert!(answer.contains("ER 3.0, EP 1.2, ED 1.2: naked pair\n"), "{answer}");
@@ -386,6 +419,11 @@ fn hints_come_in_stages_and_are_carried_out() {
 fn questions_and_their_limits() {
     let answer = said("new 4\ncount\ncount 10\nunique\nstats off\ncount 1\n");
     assert!(answer.contains("The puzzle has 288 solutions.\npropagation: "), "{answer}");
+    let costs: Vec<&str> = answer.lines().filter(|line| line.starts_with("propagation: ")).collect();
+    assert_eq!(costs.len(), 3, "{answer}");
+    for cost in costs {
+        assert!(cost.is_ascii() && (cost.ends_with(" ms") || cost.ends_with(" s")), "{cost}");
+    }
     assert!(answer.contains("The puzzle has at least 10 solutions."), "{answer}");
     assert!(answer.contains("The puzzle has more than one solution.\n"), "{answer}");
     assert!(answer.ends_with("The puzzle has at least 1 solution.\n"), "{answer}");
