@@ -14,8 +14,8 @@ use std::time::Duration;
 use crate::harness::packed::{Member, zip};
 use crate::harness::server::{Fault, Faulty, nearly_solved};
 use crate::harness::{
-    Folder, Random, SUDOKU, eventually, fixture, forge_version, list, signal, skipped, stderr, stdout,
-    succeeded, sudoku, unhurried, with_room,
+    Folder, Random, SUDOKU, eventually, fixture, forge_version, list, shorten, signal, skipped, stderr,
+    stdout, succeeded, sudoku, with_room,
 };
 use std::ops::Deref;
 use sudoku_stream::answer::{OutputForm, Solvers, Task};
@@ -31,6 +31,11 @@ const SLOWLY: [&str; 4] = ["--strategy", "propagation", "--threads", "1"];
 
 /// Lines that keep such a search busy for a second or so.
 const MANY: usize = 300_000;
+
+/// A way to search that takes most of a minute for so many lines: a run that is to be stopped on the way
+/// still runs then, however late the test sees how far it is.
+const ENDLESSLY: [&str; 4] = ["--strategy", "backtracking", "--threads", "1"];
+const TOO_MANY: usize = 100_000;
 
 /// The room, in blocks, for a run that stops in the middle of 60,000 answers.
 const BLOCKS: u64 = 2_500;
@@ -70,12 +75,17 @@ impl Bench {
 
     /// The same, slowly.
     fn solve_slowly(&self, file: &str, more: &[&str]) -> Command {
-        unhurried(&self.solve(file, &[&SLOWLY, more].concat()))
+        self.solve(file, &[&SLOWLY, more].concat())
     }
 
-    /// Starts a run and waits until a part of its work has been remembered.
+    /// The same, all but endlessly.
+    fn solve_endlessly(&self, file: &str, more: &[&str]) -> Command {
+        self.solve(file, &[&ENDLESSLY, more].concat())
+    }
+
+    /// Starts a run that has too much work, and waits until a part of its work has been remembered.
     fn start_and_wait_for_a_mark(&self, file: &str, more: &[&str]) -> Child {
-        let mut child = self.solve_slowly(file, more).spawn().unwrap();
+        let mut child = self.solve_endlessly(file, more).spawn().unwrap();
         eventually("a mark", || {
             assert_eq!(child.try_wait().unwrap(), None, "the run ended before it was marked");
             self.exists(JOURNAL)
@@ -130,8 +140,11 @@ fn a_run_that_is_killed_again_and_again_gives_the_same_bytes() {
     let bench = Bench::new(MANY);
     let answers = bench.unbroken("in.txt", &[]);
     let mut random = Random(u64::from(std::process::id()));
-    let mut child = bench.start_and_wait_for_a_mark("in.txt", &["--resume"]);
+    bench.stopped("in.txt", &SLOWLY);
     for _ in 0..12 {
+        let mut child = bench.solve_slowly("in.txt", &["--resume"]).stderr(Stdio::null()).spawn().unwrap();
+        // The moment of the kill is what is tested.
+        thread::sleep(Duration::from_millis(random.below(500) as u64));
         child.kill().unwrap();
         child.wait().unwrap();
         if bench.exists("out.txt") {
@@ -139,12 +152,7 @@ fn a_run_that_is_killed_again_and_again_gives_the_same_bytes() {
             bench.assert_out_is(&answers);
             fs::remove_file(bench.path("out.txt")).unwrap();
         }
-        child = bench.solve_slowly("in.txt", &["--resume"]).stderr(Stdio::null()).spawn().unwrap();
-        // The moment of the kill is what is tested.
-        thread::sleep(Duration::from_millis(random.below(500) as u64));
     }
-    child.kill().unwrap();
-    child.wait().unwrap();
     succeeded(&bench.solve_slowly("in.txt", &["--resume"]).output().unwrap());
     bench.assert_out_is(&answers);
 }
@@ -166,8 +174,7 @@ fn the_summary_covers_what_was_done_before() {
 
 #[test]
 fn only_the_same_run_goes_on() {
-    let bench = Bench::new(MANY);
-    let answers = bench.unbroken("in.txt", &[]);
+    let bench = Bench::new(TOO_MANY);
     let said = stderr(&bench.interrupted("in.txt", &["--resume"]));
     let out = bench.path("out.txt");
     assert!(said.ends_with(&format!("; {out} was not written, but --resume goes on from here.\n")), "{said}");
@@ -184,14 +191,14 @@ fn only_the_same_run_goes_on() {
         ("in.txt", &["--stats"], "no --stats", "--stats"),
         ("in.txt", &["--node-limit", "7"], "--node-limit 1000000", "--node-limit 7"),
     ] {
-        let refused = bench.solve_slowly(file, &[&["--resume"], more].concat()).output().unwrap();
+        let refused = bench.solve_endlessly(file, &[&["--resume"], more].concat()).output().unwrap();
         assert_eq!(refused.status.code(), Some(2), "{more:?}");
         let sentence = format!(
             "{out} was begun with {then}, and now it is {now}. Repeat the command as it was, or leave out --resume to begin anew.\n"
         );
         assert_eq!(stderr(&refused), sentence);
     }
-    let refused = bench.solve_slowly("other.txt", &["--resume"]).output().unwrap();
+    let refused = bench.solve_endlessly("other.txt", &["--resume"]).output().unwrap();
     assert!(stderr(&refused).contains("was begun with the input "), "{}", stderr(&refused));
     assert_eq!(bench.names(), [JOURNAL, PARTIAL, "in.txt", "other.txt"]);
     assert!(fs::read(bench.path(PARTIAL)).unwrap() == left);
@@ -200,9 +207,12 @@ fn only_the_same_run_goes_on() {
     let mut partial = File::options().append(true).open(bench.path(PARTIAL)).unwrap();
     partial.write_all(b"half an ans").unwrap();
     drop(partial);
-    let done = bench.solve("in.txt", &["--resume", "--no-mmap", SLOWLY[0], SLOWLY[1]]).output().unwrap();
+    shorten(&bench.path("in.txt"), &bench.path(JOURNAL), "");
+    let done =
+        bench.solve("in.txt", &["--resume", "--no-mmap", ENDLESSLY[0], ENDLESSLY[1]]).output().unwrap();
     succeeded(&done);
-    bench.assert_out_is(&answers);
+    assert!(stderr(&done).starts_with("Going on after "), "{}", stderr(&done));
+    bench.assert_out_is(&bench.unbroken("in.txt", &ENDLESSLY));
 }
 
 #[test]
@@ -349,7 +359,7 @@ fn what_cannot_be_trusted_is_begun_anew() {
 /// Without `--resume` a run that is stopped leaves nothing; what a killed one leaves is gone after the next.
 #[test]
 fn a_plain_run_leaves_nothing_behind() {
-    let bench = Bench::new(MANY);
+    let bench = Bench::new(TOO_MANY);
     let stopped = bench.interrupted("in.txt", &[]);
     assert!(stderr(&stopped).ends_with("out.txt was not written.\n"), "{}", stderr(&stopped));
     assert_eq!(bench.names(), ["in.txt"]);
@@ -395,7 +405,7 @@ fn compressed_files_and_parts_are_gone_on_with_too() {
 #[test]
 fn a_file_that_shrinks_leaves_no_out() {
     for more in [&[][..], &["--resume"], &["--no-mmap", "--resume"]] {
-        let bench = Bench::new(MANY);
+        let bench = Bench::new(TOO_MANY);
         let child = bench.start_and_wait_for_a_mark("in.txt", more);
         File::options().write(true).open(bench.path("in.txt")).unwrap().set_len(1_000).unwrap();
         let output = child.wait_with_output().unwrap();
@@ -522,17 +532,14 @@ fn a_link_to_a_file_that_is_not_there_yet_is_followed() {
 fn a_full_disk_leaves_no_half_written_file() {
     let bench = Bench::new(30_000);
     let (input, out) = (bench.path("in.txt"), bench.path("out.txt"));
-    let limited = |more: &str| {
-        let script = format!("ulimit -f 2000; exec \"$0\" solve \"$1\" -o \"$2\" {more}");
-        Command::new("sh").args(["-c", &script]).arg(SUDOKU).args([&input, &out]).output().unwrap()
-    };
-    let full = limited("");
+    let limited = |more: &[&str]| with_room(&bench.solve("in.txt", more), 2_000).output().unwrap();
+    let full = limited(&[]);
     assert_eq!(full.status.code(), Some(2), "{:?} {}", full.status, stderr(&full));
     let said = stderr(&full);
     assert!(said.contains("out.txt was not written: ") && said.contains("File too large"), "{said}");
     assert_eq!(bench.names(), ["in.txt"]);
 
-    let full = limited("--resume");
+    let full = limited(&["--resume"]);
     assert_eq!(full.status.code(), Some(2));
     assert!(stderr(&full).contains("but --resume goes on from here: "), "{}", stderr(&full));
     assert_eq!(bench.names(), [JOURNAL, PARTIAL, "in.txt"]);

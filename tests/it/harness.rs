@@ -107,18 +107,10 @@ pub fn with_room(command: &Command, blocks: u64) -> Command {
     let script = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
     let mut limited = Command::new("sh");
     limited.args(["-c", &script]).arg(command.get_program()).args(command.get_args());
-    piped(limited)
-}
-
-/// The same command, that yields to whoever wants to run beside it, such as a test that waits for
-/// a moment of it.
-pub fn unhurried(command: &Command) -> Command {
-    let mut yielding = Command::new("nice");
-    yielding.args(["-n", "19"]).arg(command.get_program()).args(command.get_args());
     if let Some(folder) = command.get_current_dir() {
-        yielding.current_dir(folder);
+        limited.current_dir(folder);
     }
-    piped(yielding)
+    piped(limited)
 }
 
 /// Sends a signal, by its name as `kill` knows it, and waits until the process has taken it: the
@@ -377,6 +369,22 @@ pub fn forge_version(input: &str, journal: &str) {
         "inode": found.ino(),
     });
     fs::write(journal, serde_json::to_vec(&content).unwrap()).unwrap();
+}
+
+/// Puts `end` not far behind what a stopped run has read of its input, instead of the rest, which would
+/// keep other runs as long as it would have kept this one; and makes the journal speak of that. Returns
+/// the lines of the input.
+pub fn shorten(input: &str, journal: &str, end: &str) -> usize {
+    const ROWS_BEHIND: usize = 20;
+    let record: serde_json::Value = serde_json::from_slice(&fs::read(journal).unwrap()).unwrap();
+    let read = usize::try_from(record["input_prefix"]["bytes"].as_u64().unwrap()).unwrap();
+    let mut text = fs::read_to_string(input).unwrap();
+    let behind: usize = text[read..].split_inclusive('\n').take(ROWS_BEHIND).map(str::len).sum();
+    text.truncate(read + behind);
+    text.push_str(end);
+    fs::write(input, &text).unwrap();
+    forge_version(input, journal);
+    text.lines().count()
 }
 
 /// A small generator with a seed, so that a failure can be run again (`SplitMix64` by G. Steele et

@@ -2,11 +2,9 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::process::{Output, Stdio};
+use std::process::Output;
 
-use crate::harness::{
-    Folder, eventually, lines, list, stderr, stdout, succeeded, sudoku, unhurried, unique_puzzles,
-};
+use crate::harness::{Folder, lines, list, stderr, stdout, succeeded, sudoku, unique_puzzles, with_room};
 
 /// A folder with a list of puzzles, `in.txt`, and the shards of that.
 struct Shards(Folder);
@@ -362,33 +360,29 @@ fn what_is_joined_is_not_written_over() {
     }
 }
 
-/// What the job of a cluster does: some of the runs are killed and started again.
+/// What the job of a cluster does: some of the runs are stopped or killed, and started again.
 #[test]
 fn shards_that_were_killed_and_retried_are_joined() {
-    let shards = Shards::new(400_000);
-    let slowly = ["--strategy", "propagation", "--threads", "1"];
+    let shards = Shards::new(60_000);
     for number in 1..=4 {
         let (shard, out) = (format!("{number}/4"), format!("part.{number}"));
-        let args = ["solve", "in.txt", "--shard", &shard, "-o", &out, "--manifest", "--resume"];
-        let run = || {
-            let mut command = sudoku(&[&args[..], &slowly].concat());
-            command.current_dir(shards.0.root());
-            command
-        };
+        let mut run = sudoku(&["solve", "in.txt", "--shard", &shard, "-o", &out, "--manifest", "--resume"]);
+        run.current_dir(shards.0.root()).args(["--threads", "1"]);
         if number % 2 == 0 {
-            let mut child = unhurried(&run()).stderr(Stdio::null()).spawn().unwrap();
-            eventually("a mark", || {
-                assert_eq!(child.try_wait().unwrap(), None, "the run ended before it was marked");
-                shards.0.exists(&format!(".{out}.sudoku-journal"))
-            });
+            // There is no room for more than a part of its answers.
+            let stopped = with_room(&run, 1_000).output().unwrap();
+            assert_eq!(stopped.status.code(), Some(2), "{}", stderr(&stopped));
+            assert!(!shards.0.exists(&out) && !shards.0.exists(&format!("{out}.manifest")));
+            assert!(shards.0.exists(&format!(".{out}.sudoku-journal")));
+            // At whatever moment this is.
+            let mut child = run.spawn().unwrap();
             child.kill().unwrap();
             child.wait().unwrap();
-            assert!(!shards.0.exists(&out) && !shards.0.exists(&format!("{out}.manifest")));
         }
-        succeeded(&run().output().unwrap());
+        succeeded(&run.output().unwrap());
     }
     succeeded(&shards.join(&[1, 2, 3, 4], &["--input", "in.txt"]));
-    let whole = shards.run(&["solve", "in.txt", slowly[0], slowly[1]]);
+    let whole = shards.run(&["solve", "in.txt"]);
     assert!(shards.0.read("out.txt") == stdout(&whole));
 }
 

@@ -14,7 +14,7 @@ use sudoku_stream::pipeline;
 
 use crate::cli::early_end::EarlyEnd;
 use crate::cli::input::InputArgs;
-use crate::cli::output::{OutputArgs, check_is_named, text_file};
+use crate::cli::output::{OutputArgs, check_are_two, check_is_named, text_file};
 use crate::cli::rows::RowKind;
 use crate::cli::run::RunArgs;
 use crate::cli::{interrupt, print, progress, rows, value};
@@ -99,12 +99,7 @@ pub fn run(args: &DedupArgs) -> Result<ExitCode, EarlyEnd> {
     let names = inputs.iter().map(|input| input.name().to_owned()).collect();
     let mut deduplicator = Deduplicator::new(sameness, args.memory, args.temp_dir.clone(), names);
     check_is_named(args.duplicates.as_deref(), "--duplicates")?;
-    if let (Some(out), Some(duplicates)) = (args.out.path(), &args.duplicates)
-        && Output::is_same_file(out, duplicates)
-    {
-        let file = out.display();
-        return Err(anyhow!("-o and --duplicates name the same file, {file}. Name two.").into());
-    }
+    check_are_two(("-o", args.out.path()), ("--duplicates", args.duplicates.as_deref()))?;
     let outputs = [(args.out.path().map(ToOwned::to_owned), "-o"), (args.duplicates.clone(), "--duplicates")];
     let outputs = if args.duplicates.is_some() { &outputs[..] } else { &outputs[..1] };
     if !rows::look_at_all(&inputs, outputs, &cancel, Some("Deduplicate"))? {

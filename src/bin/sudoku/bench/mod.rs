@@ -34,7 +34,7 @@ use self::report::{BenchReport, Measured};
 use self::subject::Subject;
 use crate::cli::input::{FormatArgs, Input};
 use crate::cli::interrupt::{self, interruptible};
-use crate::cli::output::{ReportArgs, text_file};
+use crate::cli::output::{ReportArgs, check_are_two, text_file};
 use crate::cli::progress::Bar;
 use crate::cli::value::{self, AnyStrategy, COUNT_LIMIT, QuestionArg, whole};
 use crate::cli::{exit, print, progress};
@@ -220,11 +220,7 @@ impl ReportFiles {
         let is_own = |file: &&Path| file.as_os_str() != PRINTED;
         let json = args.json.as_deref().filter(is_own);
         let markdown = args.comparison.markdown.as_deref().filter(is_own);
-        if let (Some(json), Some(markdown)) = (json, markdown)
-            && Output::is_same_file(json, markdown)
-        {
-            bail!("--json and --markdown name the same file, {}. Name two.", json.display());
-        }
+        check_are_two(("--json", json), ("--markdown", markdown))?;
         let open = |file: Option<&Path>| file.map(|file| text_file(file, false)).transpose();
         Ok(Self { json: open(json)?, markdown: open(markdown)? })
     }

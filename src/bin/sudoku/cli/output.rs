@@ -96,6 +96,16 @@ pub fn check_is_named(path: Option<&Path>, flag: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Refuses one file for two outputs, which are named by their flags.
+pub fn check_are_two(one: (&str, Option<&Path>), other: (&str, Option<&Path>)) -> anyhow::Result<()> {
+    if let ((one, Some(file)), (other, Some(path))) = (one, other)
+        && Output::is_same_file(file, path)
+    {
+        bail!("{one} and {other} name the same file, {}. Name two.", file.display());
+    }
+    Ok(())
+}
+
 /// Opens a file for text.
 ///
 /// # Errors
