@@ -186,11 +186,17 @@ fn columns_stay_and_a_bad_row_has_its_code() {
 #[test]
 fn what_has_no_canonical_form_is_refused_with_a_sentence() {
     let four = "1234............\n";
-    for command in ["canon", "dedup"] {
-        let refused = fed(&[command], four);
+    for (args, exact) in [
+        (&["canon"][..], None),
+        (&["dedup"], Some("--exact")),
+        (&["split", "-", "--train-file", "/dev/null", "--test-file", "/dev/full"], Some("--by exact")),
+    ] {
+        let refused = fed(args, four);
         assert_eq!(code(&refused), 2);
-        let wanted = "standard input has 4x4 puzzles; canonical forms are those of 9x9 puzzles.\n";
-        assert_eq!((stdout(&refused).as_str(), stderr(&refused).as_str()), ("", wanted));
+        let advice = exact.map(|flag| format!(" Compare them as they are with {flag}.")).unwrap_or_default();
+        let wanted =
+            format!("standard input has 4x4 puzzles; canonical forms are those of 9x9 puzzles.{advice}\n");
+        assert_eq!((stdout(&refused), stderr(&refused)), (String::new(), wanted));
     }
     let folder = Folder::new();
     let list = folder.write("list.txt", format!("{}\n", different_puzzles()[0]));

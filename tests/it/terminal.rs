@@ -163,6 +163,25 @@ fn a_bar_comes_after_half_a_second_and_goes_with_the_run() {
     assert!(printed.starts_with("50 puzzles in ") && !printed.contains('\x1b'), "{printed:?}");
 }
 
+/// The first puzzle may take minutes, and without a bar the run would look as if it hung.
+#[test]
+fn a_bar_comes_before_the_first_answer_too() {
+    let folder = Folder::new();
+    let endless = folder.write("blank.txt", ".".repeat(625));
+    let most = u64::MAX.to_string();
+    let terminal = Terminal::open();
+    let mut command = sudoku(&["count", &endless, "--limit", &most, "--node-limit", &most]);
+    let mut child = command.stdout(Stdio::null()).stderr(terminal.stdio()).spawn().unwrap();
+    let time = eventually("a bar", || terminal.printed().contains(" 0 %  nothing yet after "));
+    assert!(time > Duration::from_millis(400), "the bar was there after {time:?}");
+    assert!(!terminal.printed().contains(BAR));
+    signal(&child, "-INT");
+    assert_eq!(code(&mut child), Some(130));
+    let printed = terminal.finish();
+    let [report, after] = &shown(&printed)[..] else { panic!("{printed:?}") };
+    assert!(report.starts_with("Interrupted. Stopped after ") && after.is_empty(), "{printed:?}");
+}
+
 #[test]
 fn no_bar_is_drawn_between_answers_on_the_same_terminal() {
     for quiet in [&["--no-progress"][..], &["--quiet"], &[]] {

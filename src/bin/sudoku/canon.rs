@@ -122,7 +122,8 @@ pub fn run(args: &CanonArgs) -> Result<ExitCode, EarlyEnd> {
     };
     for input in &inputs {
         let recall = |counts: &_| CanonTally::from_named(counts).map(|counted| tally = counted).is_some();
-        let Some(reader) = rows.open(input, &mut opened, &cancel, rows::check_9x9, recall)? else {
+        let check = |reader: &_| rows::check_9x9(reader, None);
+        let Some(reader) = rows.open(input, &mut opened, &cancel, check, recall)? else {
             return Err(stopped(opened, false, OfflineError::Cancelled));
         };
         let Some(output) = &mut opened else { return Err(anyhow!("There is no output.").into()) };

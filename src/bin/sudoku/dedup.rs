@@ -112,7 +112,7 @@ pub fn run(args: &DedupArgs) -> Result<ExitCode, EarlyEnd> {
             return Err(EarlyEnd::before_first_puzzle());
         };
         if !args.exact {
-            rows::check_9x9(&reader)?;
+            rows::check_9x9(&reader, Some("--exact"))?;
         }
         let kind = RowKind::of(reader.format());
         let (output, report, first) = match &mut opened {

@@ -127,14 +127,13 @@ fn write_solution(chosen: &Chosen, text: &mut Vec<u8>) -> anyhow::Result<()> {
         return Ok(());
     };
     draw::grid(&chosen.format, &solution, &chosen.puzzle, text);
-    if let Some(sentence) = others(chosen)? {
-        text.extend(format!("\n{sentence}\n").bytes());
-    }
+    text.extend(format!("\n{}\n", others(chosen)?).bytes());
     Ok(())
 }
 
-/// What to say about solutions beside the one that is shown, if there are any.
-fn others(chosen: &Chosen) -> anyhow::Result<Option<String>> {
+/// Whether there are solutions beside the one that is shown.
+fn others(chosen: &Chosen) -> anyhow::Result<String> {
+    const ONLY: &str = "This is the only solution.";
     let mut counted = None;
     ask(chosen, Question::Count { limit: COUNT_LIMIT }, |found| {
         if let Found::Count { count, exact } = found {
@@ -142,21 +141,19 @@ fn others(chosen: &Chosen) -> anyhow::Result<Option<String>> {
         }
     })?;
     Ok(match counted {
-        Some((1, true)) => None,
-        Some((count, true)) => Some(format!("This is one of {} solutions.", print::thousands(count))),
-        Some((count, false)) => {
-            Some(format!("This is one of {} solutions or more.", print::thousands(count)))
-        }
+        Some((1, true)) => ONLY.to_owned(),
+        Some((count, true)) => format!("This is one of {} solutions.", print::thousands(count)),
+        Some((count, false)) => format!("This is one of {} solutions or more.", print::thousands(count)),
         // The count was given up, but two solutions may be found sooner.
         None => match ask(chosen, Question::Unique, |_| ())? {
-            None => None,
+            None => ONLY.to_owned(),
             Some(PuzzleError { problem: Problem::NotUnique, .. }) => {
-                Some("There is more than this solution.".to_owned())
+                "There is more than this solution.".to_owned()
             }
-            Some(_) => Some(format!(
+            Some(_) => format!(
                 "Whether there is another solution was not found within {} nodes.",
                 print::thousands(DEFAULT_NODE_LIMIT)
-            )),
+            ),
         },
     })
 }

@@ -2,16 +2,18 @@
 //! has taken longer than a moment.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, IsTerminal as _};
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt as _;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, mpsc};
-use std::thread;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use sudoku_stream::input::Reader;
 use sudoku_stream::poison::IgnorePoison as _;
 
@@ -21,6 +23,9 @@ use super::{interrupt, print};
 
 /// A run that ends sooner shows no bar.
 const DELAY: Duration = Duration::from_millis(500);
+
+/// The time after which a bar is drawn again, though nothing has moved.
+const TICK: Duration = Duration::from_secs(1);
 
 /// The longest wait for a terminal that takes no output.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -38,10 +43,56 @@ pub struct Bar {
     drawn: Option<ProgressBar>,
     /// The position of the end, where it is known.
     length: Option<u64>,
-    /// The time at which it is drawn first; `None` if it is drawn already, or never.
-    due: Mutex<Option<Instant>>,
+    /// What draws it, until the end.
+    clock: Mutex<Option<Clock>>,
     /// The position, because a bar that is cleared counts as complete.
     position: AtomicU64,
+}
+
+/// The thread that draws a bar when it is time, because a run may be long at its first puzzle, and
+/// again every second, because that shows that it goes on.
+struct Clock {
+    thread: JoinHandle<()>,
+    /// The thread ends when this is dropped.
+    stop: Sender<()>,
+}
+
+impl Clock {
+    fn start(drawn: ProgressBar) -> io::Result<Self> {
+        let (stop, stopped) = mpsc::channel();
+        let goes_on = move |time| stopped.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
+        let run = move || {
+            if goes_on(DELAY) && draw(&drawn) {
+                while goes_on(TICK) {
+                    drawn.tick();
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("progress".to_owned()).spawn(run)?;
+        Ok(Self { thread, stop })
+    }
+
+    /// Ends the thread.
+    fn stop(self) {
+        drop(self.stop);
+        // A thread that has panicked draws nothing either.
+        let _ = self.thread.join();
+    }
+}
+
+/// Draws a bar from now on. False if a signal came.
+fn draw(bar: &ProgressBar) -> bool {
+    // Without the thread, the bar stays on the screen where a second signal ends the process.
+    let _ = interrupt::start_thread();
+    let mut shown = SHOWN.lock().ignore_poison();
+    if IS_OVER.load(Ordering::Relaxed) {
+        return false;
+    }
+    bar.set_draw_target(ProgressDrawTarget::stderr());
+    *shown = Some(bar.clone());
+    drop(shown);
+    bar.tick();
+    true
 }
 
 impl Bar {
@@ -49,10 +100,12 @@ impl Bar {
         let drawn = is_shown.then(|| {
             let bar = ProgressBar::with_draw_target(len, ProgressDrawTarget::hidden());
             // A template that indicatif refuses would cost the bar its looks, not the run.
-            ProgressStyle::with_template(template).map_or(bar.clone(), |style| bar.with_style(style))
+            ProgressStyle::with_template(template)
+                .map_or(bar.clone(), |style| bar.with_style(style.with_key("left", left)))
         });
-        let due = Mutex::new(is_shown.then(|| Instant::now() + DELAY));
-        Self { drawn, length: len, due, position: AtomicU64::new(0) }
+        // Without its thread, a run has no bar.
+        let clock = drawn.clone().and_then(|drawn| Clock::start(drawn).ok());
+        Self { drawn, length: len, clock: Mutex::new(clock), position: AtomicU64::new(0) }
     }
 
     /// A bar that is never drawn.
@@ -60,33 +113,14 @@ impl Bar {
         Self::new(false, None, "")
     }
 
-    /// Whether it is not drawn, so that nobody sees the message.
-    pub fn is_hidden(&self) -> bool {
-        self.draw_if_due();
-        self.drawn.as_ref().is_none_or(ProgressBar::is_hidden)
-    }
-
-    /// Has it drawn from now on, if it is time.
-    fn draw_if_due(&self) {
-        let mut due = self.due.lock().ignore_poison();
-        if due.is_some_and(|due| Instant::now() >= due) {
-            *due = None;
-            // Without the thread, the bar stays on the screen where a second signal ends the process.
-            let _ = interrupt::start_thread();
-            let mut shown = SHOWN.lock().ignore_poison();
-            if !IS_OVER.load(Ordering::Relaxed)
-                && let Some(drawn) = &self.drawn
-            {
-                drawn.set_draw_target(ProgressDrawTarget::stderr());
-                *shown = Some(drawn.clone());
-            }
-        }
+    /// Whether it is never drawn, so that nobody sees the message.
+    pub const fn is_hidden(&self) -> bool {
+        self.drawn.is_none()
     }
 
     /// Moves to a position.
     pub fn set_position(&self, position: u64) {
         self.position.store(position, Ordering::Relaxed);
-        self.draw_if_due();
         if let Some(drawn) = &self.drawn {
             drawn.set_position(position);
         }
@@ -119,7 +153,6 @@ impl Bar {
 
     /// Sets the text behind the bar.
     pub fn set_message(&self, message: impl Into<Cow<'static, str>>) {
-        self.draw_if_due();
         if let Some(drawn) = &self.drawn {
             drawn.set_message(message);
         }
@@ -142,7 +175,10 @@ impl Bar {
 
     /// Takes the bar away for good.
     pub fn finish_and_clear(&self) {
-        *self.due.lock().ignore_poison() = None;
+        let clock = self.clock.lock().ignore_poison().take();
+        if let Some(clock) = clock {
+            clock.stop();
+        }
         *SHOWN.lock().ignore_poison() = None;
         if let Some(drawn) = &self.drawn {
             drawn.finish_and_clear();
@@ -206,7 +242,7 @@ pub fn of_bytes(args: &ProgressArgs, reader: &Reader) -> Bar {
 /// The same over several inputs of so many bytes, the first of which is open.
 pub fn of_inputs(args: &ProgressArgs, reader: &Reader, len_bytes: Option<u64>) -> Bar {
     let template = if len_bytes.is_some() {
-        "{wide_bar} {percent:>3} %  {eta} left  {msg}"
+        "{wide_bar} {percent:>3} %  {left}  {msg}"
     } else {
         "{spinner} {binary_bytes}  {elapsed}  {msg}"
     };
@@ -215,12 +251,12 @@ pub fn of_inputs(args: &ProgressArgs, reader: &Reader, len_bytes: Option<u64>) -
 
 /// A bar over bytes that are copied.
 pub fn of_copy(args: &ProgressArgs, bytes: u64) -> Bar {
-    bar(args.wants_bar(), Some(bytes), "{wide_bar} {percent:>3} %  {eta} left")
+    bar(args.wants_bar(), Some(bytes), "{wide_bar} {percent:>3} %  {left}")
 }
 
 /// A bar over puzzles that are made.
 pub fn of_puzzles(args: &ProgressArgs, puzzles: u64) -> Bar {
-    bar(args.wants_bar(), Some(puzzles), "{wide_bar} {human_pos} of {human_len} puzzles  {eta} left  {msg}")
+    bar(args.wants_bar(), Some(puzzles), "{wide_bar} {human_pos} of {human_len} puzzles  {left}  {msg}")
 }
 
 /// A bar over timed runs.
@@ -230,13 +266,24 @@ pub fn of_runs(is_wanted: bool, runs: u64) -> Bar {
 
 /// A bar over searches.
 pub fn of_searches(args: &ProgressArgs, searches: u64) -> Bar {
-    let template = "{wide_bar} {human_pos} of {human_len} searches  {eta} left";
+    let template = "{wide_bar} {human_pos} of {human_len} searches  {left}";
     bar(args.wants_bar(), Some(searches), template)
 }
 
 /// A bar over a time, in milliseconds.
 pub fn of_time(is_wanted: bool, milliseconds: u64) -> Bar {
     bar(is_wanted, Some(milliseconds), "{wide_bar} {percent:>3} %  {msg}")
+}
+
+/// The time that is left, or how long nothing is done yet, from which none can be estimated.
+fn left(state: &ProgressState, out: &mut dyn fmt::Write) {
+    let (left, is_done) = (state.eta(), state.len() == Some(state.pos()));
+    // Writing to a line in memory cannot fail.
+    let _ = if left.is_zero() && !is_done {
+        write!(out, "nothing yet after {:#}", HumanDuration(state.elapsed()))
+    } else {
+        write!(out, "{:#} left", HumanDuration(left))
+    };
 }
 
 fn bar(is_wanted: bool, len: Option<u64>, template: &str) -> Bar {

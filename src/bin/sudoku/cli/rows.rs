@@ -193,11 +193,14 @@ impl Rewrite<'_> {
     }
 }
 
-/// Checks that the puzzles are those that have canonical forms.
-pub fn check_9x9(reader: &Reader) -> anyhow::Result<()> {
+/// Checks that the puzzles are those that have canonical forms. `exact` is the flag that compares
+/// others as they are, if there is one.
+pub fn check_9x9(reader: &Reader, exact: Option<&str>) -> anyhow::Result<()> {
     let order = reader.format().order();
     if order != Order::NINE {
-        bail!("{} has {order} puzzles; canonical forms are those of 9x9 puzzles.", reader.name());
+        let name = reader.name();
+        let advice = exact.map(|flag| format!(" Compare them as they are with {flag}.")).unwrap_or_default();
+        bail!("{name} has {order} puzzles; canonical forms are those of 9x9 puzzles.{advice}");
     }
     Ok(())
 }
