@@ -44,8 +44,8 @@ const ANSWERS_SHOWN: usize = 10;
 const NO_BOARD: &str = "There is no puzzle on the board. `example` puts one there, `open FILE` takes\n\
                         one from a file, and one can be pasted as it is.";
 
-const CANDIDATES: &str = "These are candidates, and only clues can be read here. Outside the console, `sudoku hint`,\n\
-                          `steps` and `show` read both.";
+const CANDIDATES: &str = "These are candidates, and only clues can be read here. Outside the console,\n\
+                          `sudoku hint`, `steps` and `show` read both.";
 
 /// The state of a session.
 pub struct Session {
