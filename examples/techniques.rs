@@ -42,7 +42,7 @@ The techniques, their order and their ratings are those of Sudoku Explainer by N
 
 This page is written by `cargo run --release --example techniques`, the examples in it by `sudoku hint`.
 In a drawing `(..)` are cells that show the step, `-..` is what goes, and `[..]` is what is placed.
-Cells are named by row and column.
+Cells are named by row and column, and values by number, whatever the alphabet of the puzzle.
 
 The techniques of the family forcing are for 9x9 puzzles only; all others are for every size.
 ";

@@ -326,6 +326,30 @@ fn techniques_that_a_size_does_not_have_are_refused() {
 }
 
 #[test]
+fn sentences_name_values_by_number_and_say_so() {
+    let named: String =
+        X_WING.bytes().map(|cell| if cell == b'.' { '.' } else { char::from(cell - b'1' + b'a') }).collect();
+    let note = "Sentences name values by number, and candidates are in the alphabet letters; the puzzle writes 1 to 9 \
+                as abcdefghi.\n\n";
+    for command in ["hint", "steps"] {
+        let plain = said(&[command, X_WING]);
+        let other = said(&[command, "--alphabet", "abcdefghi", &named]);
+        assert!(other.starts_with(note) && !plain.contains(" by number"), "{other}");
+        let json = |args: &[&str]| -> Value { serde_json::from_str(&said(args)).unwrap() };
+        let (plain, mut other) = (
+            json(&[command, X_WING, "-f", "json"]),
+            json(&[command, "--alphabet", "abcdefghi", &named, "-f", "json"]),
+        );
+        if command == "steps" {
+            other["puzzle"] = X_WING.into();
+        }
+        assert_eq!(other, plain);
+    }
+    let traced = run(&["trace", "--alphabet", "abcdefghi", "--puzzle", &named]);
+    assert!(stderr(&traced).starts_with(&note[..note.len() - 1]), "{}", stderr(&traced));
+}
+
+#[test]
 fn one_is_no_plural() {
     let alone = said(&["rate", X_WING, "--only", "singles"]);
     assert!(alone.contains("\nA search by propagation takes 3 nodes and 1 guess.\n"), "{alone}");

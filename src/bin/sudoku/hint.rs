@@ -105,7 +105,11 @@ pub fn run(args: &HintArgs) -> anyhow::Result<ExitCode> {
         return Ok(interrupt::report("No hint was found"));
     }
     out.write(&match args.format {
-        HintForm::Text => text_of(&step, &format, &position, args.stage),
+        HintForm::Text => {
+            let note = by_hand::values_note(&format);
+            let note = note.map_or_else(String::new, |note| format!("{}\n\n", by_hand::wrapped(&note, 0)));
+            note + &text_of(&step, &format, &position, args.stage)
+        }
         HintForm::Json => json_of(&step, &position, args.stage),
     })?;
     out.finish()?;

@@ -213,18 +213,18 @@ impl<'a> StepsWalk<'a> {
     fn beginning(&self, position: &Position, ahead: &Outlook) -> String {
         let several =
             "The puzzle has more than one solution, or that is not known, so no step takes it for granted.";
-        let note = matches!(ahead, Outlook::Several { .. } | Outlook::Unknown { .. }).then_some(several);
+        let is_several = matches!(ahead, Outlook::Several { .. } | Outlook::Unknown { .. });
+        let several = is_several.then(|| several.to_owned());
+        let notes = by_hand::values_note(self.format).into_iter().chain(several);
         match self.form {
             StepsForm::Json => String::new(),
-            StepsForm::Text => {
-                note.map_or_else(String::new, |note| format!("{}\n\n", by_hand::wrapped(note, 0)))
-            }
+            StepsForm::Text => notes.map(|note| format!("{}\n\n", by_hand::wrapped(&note, 0))).collect(),
             StepsForm::Markdown => {
                 let mut grid = Vec::new();
                 self.format.write_grid(&position.grid(), &mut grid);
                 let grid = String::from_utf8_lossy(&grid).into_owned();
-                let note = note.map_or_else(String::new, |note| format!("{note}\n\n"));
-                format!("# Solution by hand\n\n{}\n{note}", block(&grid))
+                let notes: String = notes.map(|note| format!("{note}\n\n")).collect();
+                format!("# Solution by hand\n\n{}\n{notes}", block(&grid))
             }
         }
     }

@@ -109,6 +109,24 @@ pub fn drawing(format: &Format, position: &Position, step: &Step) -> String {
     CandidateGrid { position, step: Some(step), marks }.to_string()
 }
 
+/// The symbols of the values 1, 2 and so on of a puzzle that does not write 1 to 9 as these digits. In
+/// others, what a sentence names is also what is seen.
+pub fn other_symbols(format: &Format) -> Option<String> {
+    let last = u8::try_from(format.order().side()).unwrap_or(u8::MAX);
+    let symbols: String = (1..=last).map(|value| format.symbol(value)).collect();
+    (!symbols.chars().zip('1'..='9').all(|(symbol, digit)| symbol == digit)).then_some(symbols)
+}
+
+/// How values are named, for a puzzle with other symbols.
+pub fn values_note(format: &Format) -> Option<String> {
+    let symbols = other_symbols(format)?;
+    let side = format.order().side();
+    Some(format!(
+        "Sentences name values by number, and candidates are in the alphabet letters; the puzzle writes 1 to {side} as \
+         {symbols}."
+    ))
+}
+
 /// What the marks of a drawing mean.
 pub fn legend(step: &Step) -> &'static str {
     match (print::has_colours(), step.technique.family(), step.placement) {

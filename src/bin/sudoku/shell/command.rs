@@ -225,7 +225,7 @@ pub static COMMANDS: &[ConsoleCommand] = &[
         brief: "Fill in a cell",
         summary: "Put the value V into row R, column C",
         more: "Rows and columns are counted from 1. `r3c5 7` and `r3c5=7` do the same.\n\
-               A value above 9 is a number or its letter: 10 or A.\n\
+               A value is what the board shows, or else its number: A or 10.\n\
                Clues stay as they are; `unlock` lets them be changed.",
         completes: Completes::Nothing,
     },

@@ -39,6 +39,8 @@ impl Hand {
         let Some(told) = &mut self.told else { return String::new() };
         told.stage = (told.stage + 1).min(LAST_STAGE);
         let more = "`hint` says more.";
+        let note = by_hand::values_note(format);
+        let note = note.map_or_else(String::new, |note| by_hand::wrapped(&note, 0) + "\n");
         match (&told.hint, told.stage) {
             (NextStep::Technique(step), 1) => format!("{} {more}\n", step.look_at()),
             (NextStep::Technique(step), 2) => {
@@ -53,16 +55,17 @@ impl Hand {
                     text +=
                         &format!("\n{}{}\n", by_hand::drawing(format, position, step), by_hand::legend(step));
                 }
-                text + "`apply` carries the step out.\n"
+                text + &note + "`apply` carries the step out.\n"
             }
             (NextStep::Search { .. }, 1) => {
                 format!("No technique applies: the next cell takes a search. {more}\n")
             }
             (NextStep::Search { .. }, _) => {
                 told.stage = LAST_STAGE;
-                format!("{}\n`apply` puts it there.\n", told.hint)
+                format!("{}\n{note}`apply` puts it there.\n", told.hint)
             }
-            (other, _) => format!("{other}\n"),
+            (NextStep::Finished, _) => format!("{}\n", told.hint),
+            (other, _) => format!("{other}\n{note}"),
         }
     }
 }

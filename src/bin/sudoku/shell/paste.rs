@@ -454,7 +454,8 @@ impl Paste {
 pub fn read_line(line: &[u8], hint: &Hint) -> Result<(Format, Grid), FormatError> {
     let hint = Hint { notation: Some(Notation::Lines), ..hint.clone() };
     let joined = joined(line);
-    read_text(joined.as_deref().unwrap_or(line).trim_ascii(), &hint).map(|(format, puzzle, _)| (format, puzzle))
+    read_text(joined.as_deref().unwrap_or(line).trim_ascii(), &hint)
+        .map(|(format, puzzle, _)| (format, puzzle))
 }
 
 /// The first puzzle of a text, and whether there are more.
@@ -711,13 +712,17 @@ mod tests {
             let parts = line.as_bytes().chunks(cells).map(|part| str::from_utf8(part).unwrap());
             parts.collect::<Vec<_>>().join(by)
         };
-        for text in [apart(1, " "), apart(9, " "), apart(3, " | "), format!("{} # rated 2.0", apart(1, " "))] {
+        for text in [apart(1, " "), apart(9, " "), apart(3, " | "), format!("{} # rated 2.0", apart(1, " "))]
+        {
             assert_eq!(kind(&text), None, "{text}");
             let (_, grid) = read_line(text.as_bytes(), &Hint::default()).unwrap();
             assert_eq!(grid.filled(), 30, "{text}");
         }
         let error = |line: &str| read_line(line.as_bytes(), &Hint::default()).unwrap_err().to_string();
-        assert_eq!(error(&apart(1, " ")[2..]), "The puzzle has 80 cells; a puzzle has 1, 16, 81, 256 or 625.");
+        assert_eq!(
+            error(&apart(1, " ")[2..]),
+            "The puzzle has 80 cells; a puzzle has 1, 16, 81, 256 or 625."
+        );
     }
 
     #[test]

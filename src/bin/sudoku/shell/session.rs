@@ -10,7 +10,7 @@ use sudoku_stream::answer::{
     Block, HINT_EFFORT, NextStep, RateTask, Raters, Solvers, Tally, Task, check_grid, next_step,
     read_positions,
 };
-use sudoku_stream::grid::{Grid, Order};
+use sudoku_stream::grid::{Digit, Grid, Order};
 use sudoku_stream::input::Pick;
 use sudoku_stream::pipeline::{self, Panicked, ThreadPool, catch_panic};
 use sudoku_stream::solver::{
@@ -44,8 +44,8 @@ const ANSWERS_SHOWN: usize = 10;
 const NO_BOARD: &str = "There is no puzzle on the board. `example` puts one there, `open FILE` takes\n\
                         one from a file, and one can be pasted as it is.";
 
-const CANDIDATES: &str = "These are candidates, and only clues can be read here. Outside the console, `sudoku hint`,\n\
-                          `steps` and `show` read both.";
+const CANDIDATES: &str = "These are candidates, and only clues can be read here. Outside the console,\n\
+                          `sudoku hint`, `steps` and `show` read both.";
 
 /// The state of a session.
 pub struct Session {
@@ -261,7 +261,9 @@ impl Session {
             (Verb::Show, [form]) => self.show(form),
             (Verb::Set, [..]) => self.set(&text).and_then(|text| text.ok_or_else(misused)),
             (Verb::Clear, [..]) => self.clear(&text).and_then(|text| text.ok_or_else(misused)),
-            (Verb::Undo, []) => self.travel(Board::undo, "There is nothing to take back.\n", "No longer noted"),
+            (Verb::Undo, []) => {
+                self.travel(Board::undo, "There is nothing to take back.\n", "No longer noted")
+            }
             (Verb::Redo, []) => self.travel(Board::redo, "There is nothing to make again.\n", "Noted again"),
             (Verb::Reset, []) => self.change(Board::reset),
             (Verb::Lock, []) => self.change(Board::lock),
@@ -479,20 +481,22 @@ impl Session {
             let cell = cell(board.format().order(), row, column)?;
             let digit = digit(board.format(), value)?;
             if let Some(clue) = board.clue(cell) {
+                let clue = named(board.format(), clue);
                 bail!("The {clue} at {cell} is a clue. `unlock` lets clues be changed.");
             }
             board.set(cell, Some(digit));
+            let value = named(board.format(), digit);
             let mut text = if look == Look::Plain { String::new() } else { board.draw(look) + "\n" };
             let conflict =
                 board.grid().conflicts().find(|conflict| conflict.first == cell || conflict.second == cell);
             match conflict {
                 Some(conflict) => {
                     text += &format!(
-                        "{cell} is {digit}. That breaks the rules: {conflict}, at {} and {}.\n",
+                        "{cell} is {value}. That breaks the rules: {conflict}, at {} and {}.\n",
                         conflict.first, conflict.second
                     );
                 }
-                None => text += &format!("{cell} is {digit}.\n"),
+                None => text += &format!("{cell} is {value}.\n"),
             }
             if board.grid().is_solved() {
                 text += "The puzzle is correctly solved.\n";
@@ -508,6 +512,7 @@ impl Session {
             let [row, column] = &words[..] else { return Ok(None) };
             let cell = cell(board.format().order(), row, column)?;
             if let Some(clue) = board.clue(cell) {
+                let clue = named(board.format(), clue);
                 bail!("The {clue} at {cell} is a clue. `unlock` lets clues be changed.");
             }
             let was_blank = board.grid().get(cell).is_none();
@@ -712,7 +717,7 @@ impl Session {
         self.with_board(|board, look| {
             board.set(cell, Some(digit));
             let mut text = if look == Look::Plain { String::new() } else { board.draw(look) + "\n" };
-            text += &format!("{cell} is {digit}.\n");
+            text += &format!("{cell} is {}.\n", named(board.format(), digit));
             if board.grid().is_solved() {
                 text += "The puzzle is correctly solved.\n";
             }
@@ -806,6 +811,8 @@ impl Session {
         if side == 1 {
             return "A 1x1 Sudoku is a single cell, and its value is 1.\n".to_owned();
         }
+        let format = self.board.as_ref().map(Board::format).cloned().or_else(|| self.own_format(order).ok());
+        let symbol = |value| format.as_ref().map_or('?', |format| format.symbol(value));
         let mut text = format!(
             "A {order} Sudoku has {side} rows, {side} columns and {side} boxes of {b}x{b} cells.\n\
              Fill in all cells so that each row, each column and each box has every value\n\
@@ -813,12 +820,15 @@ impl Session {
              The clues, the values given at the start, stay as they are. A good puzzle has\n\
              exactly one solution.\n\n\
              A `.` is a blank cell. Cells are named by row and column, both counted from 1\n\
-             at the top left: `set 2 {side} 1` puts a 1 into row 2, column {side}.\n"
+             at the top left: `set 2 {side} {0}` puts a {0} into row 2, column {side}.\n",
+            symbol(1)
         );
-        if side > 9 {
-            let format =
-                self.board.as_ref().map(Board::format).cloned().or_else(|| self.own_format(order).ok());
-            let symbol = |value| format.as_ref().map_or('?', |format| format.symbol(value));
+        if let Some(symbols) = format.as_ref().and_then(by_hand::other_symbols) {
+            text += &format!(
+                "The values 1 to {side} are shown as {symbols}. `set` takes these, and the\n\
+                 number of a value where it is none of them; sentences name values by number.\n"
+            );
+        } else if side > 9 {
             let last = u8::try_from(side).unwrap_or(u8::MAX);
             text += &format!(
                 "Values above 9 are shown as one character each, {} for 10 to {} for {side};\n\
@@ -864,6 +874,14 @@ fn no_list() -> anyhow::Error {
 
 fn letters(order: Order) -> anyhow::Result<Format> {
     Ok(Format::new(Notation::Grid, order, Alphabet::Letters)?)
+}
+
+/// A value in a sentence: its number, and what the board shows where that is another symbol.
+fn named(format: &Format, digit: Digit) -> String {
+    match by_hand::other_symbols(format) {
+        Some(_) => format!("{digit} (shown as {})", format.symbol(digit.value())),
+        None => digit.to_string(),
+    }
 }
 
 /// The cost of a search in a line.

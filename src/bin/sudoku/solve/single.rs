@@ -101,7 +101,9 @@ impl Single {
                 draw::grid(format, &solution, puzzle, &mut text);
                 let verdict = verdict(&search);
                 let clues = print::counted(puzzle.filled() as u64, "clue");
-                text.extend_from_slice(format!("{verdict} {clues}, {}.\n", print::milliseconds(time)).as_bytes());
+                text.extend_from_slice(
+                    format!("{verdict} {clues}, {}.\n", print::milliseconds(time)).as_bytes(),
+                );
                 print::stdout(&String::from_utf8_lossy(&text))?;
                 ExitCode::SUCCESS
             }

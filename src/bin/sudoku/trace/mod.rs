@@ -23,6 +23,7 @@ use sudoku_stream::solver::{
 };
 use sudoku_stream::text::{Format, Problem, PuzzleError};
 
+use crate::cli::by_hand;
 use crate::cli::colour::ColourArgs;
 use crate::cli::input::one_input;
 use crate::cli::pick::{Chosen, PickArgs};
@@ -134,6 +135,11 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<ExitCode> {
     }
 
     let cancel = interrupt::flag()?;
+    if let Some(note) = by_hand::values_note(&format).filter(|_| !args.quiet) {
+        for line in fit::wrapped(&note, fit::stderr_columns().unwrap_or(usize::MAX)) {
+            print::status_line(&line);
+        }
+    }
     let mut viewer = Viewer::new(args, &format, &puzzle, &cancel)?;
     let mut steps = 0;
     let mut seen = SeenFigures::default();

@@ -82,6 +82,25 @@ fn boards_are_in_the_alphabet_of_the_command_line() {
     board(&mut empty, "new 9");
     board(&mut empty, "set 1 1 I");
     assert!(board(&mut empty, "show").contains('I'), "{}", board(&mut empty, "show"));
+    // Sentences name values by number, and say so where that is not what is shown.
+    let mut hex = session("hex");
+    board(&mut hex, "example 16");
+    let (rules, hint) = (board(&mut hex, "rules"), board(&mut hex, "hint all"));
+    assert!(rules.contains("The values 1 to 16 are shown as 0123456789ABCDEF. `set` takes these"), "{rules}");
+    assert!(rules.contains("`set 2 16 0` puts a 0 into row 2"), "{rules}");
+    assert!(
+        hint.contains("Sentences name values by number, ") && hint.contains(" as 0123456789ABCDEF."),
+        "{hint}"
+    );
+    assert!(board(&mut hex, "apply").contains(" (shown as "), "{hint}");
+    board(&mut hex, "new 16");
+    assert_eq!(board(&mut hex, "set 3 12 6"), "(3, 12) is 7 (shown as 6).\n");
+    board(&mut hex, "lock");
+    assert!(board(&mut hex, "clear 3 12").starts_with("The 7 (shown as 6) at (3, 12) is a clue."));
+    let mut letters = session("letters");
+    board(&mut letters, "example 16");
+    let all = ["rules", "hint all", "apply"].map(|command| board(&mut letters, command)).concat();
+    assert!(!all.contains("by number") && !all.contains("shown as 1"), "{all}");
 }
 
 #[test]
