@@ -381,9 +381,10 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
     let is_wanted = |field: &[u8]| matches!(&hint.column, Some(Column::Name(name)) if field.eq_ignore_ascii_case(name.as_bytes()));
     let has_puzzle =
         fields(first, delimiter).any(|field| field.len() >= LEAST_CELLS && cells.order(field).is_some());
-    let is_heading = hint.has_heading
-        || (!has_puzzle && fields(first, delimiter).any(is_wanted))
-        || is_heading(first, second, delimiter, cells);
+    let is_heading = hint.has_heading.unwrap_or_else(|| {
+        (!has_puzzle && fields(first, delimiter).any(is_wanted))
+            || is_heading(first, second, delimiter, cells)
+    });
     for row in puzzle_lines(text).take(ROWS_SEEN).skip(usize::from(is_heading)) {
         let mut width = 0;
         for field in fields(row, delimiter) {

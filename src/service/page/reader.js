@@ -149,7 +149,7 @@ async function puzzleOf({ text, format, entries }, number, signal) {
     index = 1;
     firstLine = 2;
   }
-  const { text: sent } = asTextOfItsOwn(slice, firstLine, format);
+  const sent = asTextOfItsOwn(slice, firstLine, format);
   const request = getPuzzleRequest(sent, format, index);
   return readGetPuzzleResponse(await callBinary("GetPuzzle", request, signal));
 }

@@ -25,7 +25,8 @@ export const IN_FLIGHT = 4;
  * @property {number} start its first byte in the file
  * @property {number} end the byte behind it
  * @property {number} firstLine the number of its first line, from 1
- * @property {number} puzzleLines lines that are neither blank nor comments
+ * @property {number} lines
+ * @property {number} puzzleLines lines that are neither blank nor comments, nor `sep=;` above all others
  * @property {boolean} isLast
  */
 
@@ -148,17 +149,18 @@ export function readingFailure(error, name) {
 /**
  * The slices of a file, in order.
  * @param {Blob} file
- * @param {() => number} [wanted] the bytes of the next slice, which has more only for a long line
+ * @param {(start: number) => number} [wanted] the bytes of the slice that begins there, which has more
+ *   only for a long line
  * @returns {AsyncGenerator<Slice>}
  */
 export async function* slicesOf(file, wanted = () => MOST_BYTES) {
   let start = 0;
   let firstLine = 1;
-  let most = wanted();
+  let most = wanted(start);
   while (start < file.size) {
     const bytes = new Uint8Array(await file.slice(start, start + most).arrayBuffer());
     const isAll = start + bytes.length === file.size;
-    const { end, lines, puzzleLines } = cut(bytes, isAll, start === 0 ? bomLength(bytes) : 0);
+    const { end, lines, puzzleLines } = cut(bytes, isAll, start === 0);
     if (end === 0 && most < MOST_BYTES) {
       most = Math.min(2 * most, MOST_BYTES);
       continue;
@@ -172,10 +174,10 @@ export async function* slicesOf(file, wanted = () => MOST_BYTES) {
     const isLast = start + end === file.size;
     // A part of the file, and not of `bytes`, because the browser then sends it from the disk.
     const text = file.slice(start, start + end);
-    yield { text, start, end: start + end, firstLine, puzzleLines, isLast };
+    yield { text, start, end: start + end, firstLine, lines, puzzleLines, isLast };
     start += end;
     firstLine += lines;
-    most = wanted();
+    most = wanted(start);
   }
 }
 
@@ -191,18 +193,21 @@ function bomLength(bytes) {
  * Where to cut some bytes: behind a line end, or at the end of the file.
  * @param {Uint8Array} bytes
  * @param {boolean} isAll whether the file ends with them
- * @param {number} bom the length of the byte-order mark before the first line
+ * @param {boolean} isBeginning whether the file begins with them
  */
-function cut(bytes, isAll, bom) {
+function cut(bytes, isAll, isBeginning) {
+  const bom = isBeginning ? bomLength(bytes) : 0;
   let end = 0;
   let lines = 0;
   let puzzleLines = 0;
   while (end < bytes.length && lines < MOST_LINES) {
     const lineEnd = bytes.indexOf(LINE_END, end);
     if (lineEnd < 0 && !isAll) break;
-    if (isPuzzleLine(bytes, end || bom)) puzzleLines++;
-    lines++;
+    const start = end || bom;
     end = lineEnd < 0 ? bytes.length : lineEnd + 1;
+    const isAbove = isBeginning && puzzleLines === 0;
+    if (isPuzzleLine(bytes, start) && !(isAbove && isExcelLine(bytes.subarray(start, end)))) puzzleLines++;
+    lines++;
   }
   return { end, lines, puzzleLines };
 }
@@ -222,46 +227,66 @@ function isPuzzleLine(bytes, start) {
 }
 
 /**
+ * Whether a line is one such as `sep=;`, which Excel reads and writes above a table.
+ * @param {Uint8Array} line
+ */
+function isExcelLine(line) {
+  return line.length < 64 && /^\s*sep=\S?\s*$/i.test(String.fromCharCode(...line));
+}
+
+/**
  * A slice for methods that take it for a text of its own: one from the middle of a `header` file
- * gets the header again, and one from the middle of a table its heading.
+ * gets the header again.
  * @param {Blob} text
  * @param {number} firstLine
  * @param {Format} format
- * @param {Blob | null} [heading] the heading of a table, with its line end
  */
-export function asTextOfItsOwn(text, firstLine, format, heading = null) {
-  const above = format.notation === NOTATION.HEADER ? `${format.order}\n` : heading;
-  if (!above || firstLine === 1) return { text, firstLine };
-  return { text: new Blob([above, text]), firstLine: firstLine - 1 };
+export function asTextOfItsOwn(text, firstLine, format) {
+  if (format.notation !== NOTATION.HEADER || firstLine === 1) return text;
+  return new Blob([`${format.order}\n`, text]);
 }
 
 /** The longest heading that is put before a slice, so that both are within a message. */
 const MOST_HEADING_BYTES = 32_000;
 
 /**
- * The heading of a table with its line end, from the first slice of its file: the first line that is
- * neither blank nor a comment, if it is no puzzle. Null if there is none, or a very long one.
+ * What stands above the puzzles of a file.
+ * @typedef {object} Beginning
+ * @property {number} end the byte behind it
+ * @property {number} lines
+ * @property {number} headings the headers and headings among them, one at most
+ * @property {Blob | null} heading the heading of a table with its line end; null for a very long one
+ */
+
+/**
+ * What stands above the puzzles of a file, whose first slice this is: blank lines and comments, and the
+ * first other line, if it is no puzzle.
  * @param {Slice} slice
  * @param {Format} format
  * @param {number} puzzles the puzzles of the slice
- * @returns {Promise<Blob | null>}
+ * @returns {Promise<Beginning>}
  */
-export async function headingOf(slice, format, puzzles) {
-  // Only the rows of a table have a delimiter, and each is a puzzle.
-  if (!format.delimiter || slice.puzzleLines - puzzles !== 1) return null;
+export async function beginningOf(slice, format, puzzles) {
   const bytes = new Uint8Array(await slice.text.arrayBuffer());
   let start = bomLength(bytes);
-  while (start < bytes.length) {
-    const lineEnd = bytes.indexOf(LINE_END, start);
-    // A heading without a line below it is before no other slice.
-    if (lineEnd < 0) return null;
-    if (isPuzzleLine(bytes, start)) {
-      const end = lineEnd + 1;
-      return end - start > MOST_HEADING_BYTES ? null : slice.text.slice(start, end);
-    }
-    start = lineEnd + 1;
+  let lines = 0;
+  /** @param {number} at */
+  const endOfLine = (at) => bytes.indexOf(LINE_END, at) + 1 || bytes.length;
+  const isPuzzle = () => {
+    return isPuzzleLine(bytes, start) && !isExcelLine(bytes.subarray(start, endOfLine(start)));
+  };
+  while (start < bytes.length && !isPuzzle()) {
+    start = endOfLine(start);
+    lines++;
   }
-  return null;
+  const end = endOfLine(start);
+  if (format.notation === NOTATION.HEADER) return { end, lines: lines + 1, headings: 1, heading: null };
+  // Only the rows of a table have a delimiter, and each is a puzzle.
+  if (!format.delimiter || slice.puzzleLines - puzzles !== 1) {
+    return { end: start, lines, headings: 0, heading: null };
+  }
+  const heading = end - start > MOST_HEADING_BYTES ? null : slice.text.slice(start, end);
+  return { end, lines: lines + 1, headings: 1, heading };
 }
 
 /**
