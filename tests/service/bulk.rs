@@ -285,6 +285,17 @@ async fn a_stream_from_the_middle_of_a_text_has_a_heading_only_if_that_is_said()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lines_that_end_as_on_old_macs_are_refused() {
+    let server = start(config()).await;
+    let puzzle = "12....1.........";
+    let text = format!("id,puzzle\r1,{puzzle}\r2,{puzzle}\r");
+    let status = answers_from(&server, 0, &text, &SolveOptions::default()).await.unwrap_err();
+    assert_eq!(status.code(), Code::InvalidArgument);
+    assert_eq!(status.get_error_details().bad_request().unwrap().field_violations[0].field, "lines");
+    assert!(status.message().contains("carriage return"), "{}", status.message());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn puzzles_of_several_lines_come_whole_in_a_message() {
     let server = start(config()).await;
     let puzzles = nearly_solved(4);

@@ -19,7 +19,8 @@ use crate::service::wire::codec::{LEAD, freeze_send_buffer, send_buffer, size_cl
 use crate::service::wire::convert;
 use crate::service::wire::line_count::count_lines;
 use crate::service::wire::proto;
-use crate::text::{FormatError, Hint, sniff, sniff_part};
+use crate::service::wire::status::invalid;
+use crate::text::{FormatError, Hint, Misfit, sniff, sniff_part};
 
 /// The state of a `SolveLines` stream.
 pub(crate) struct SolveLines {
@@ -234,6 +235,9 @@ impl BidiMethod for SolveLines {
         let Some(preamble) = preamble else {
             return Ok(Some(LinesJob::new(None, text, first_line, next_line)));
         };
+        if let Some(misfit) = preamble.misfit.filter(Misfit::is_of_line_ends) {
+            return Err(invalid("lines", misfit.to_string()));
+        }
         let solvers = session.fix_format(preamble.format)?;
         let (text, first_line) = (text.slice(preamble.body..), first_line + preamble.lines);
         Ok(Some(LinesJob::new(Some(solvers), text, first_line, next_line)))
