@@ -575,6 +575,10 @@ describe("2. open", () => {
         "a.npy": ["\x93NUMPY\x01\0", `is a NumPy array, which the page does not read. ${solve}`],
         "a.json": ["[\n  [5, 3,\n", `has arrays of several lines, which the page does not read. ${solve}`],
         "a.py": ["[[5 3 0]\n [6 0 0]]\n", `has arrays of several lines, which the page does not read. ${solve}`],
+        "dos.py": [
+          "# rows\r\n\r\n[[5 3 0]\r\n [6 0 0]]\r\n",
+          `has arrays of several lines, which the page does not read. ${solve}`,
+        ],
         "a.url": [`http://a.example/${EASY}\n`, `has addresses, which the page does not read. ${solve}`],
         "a.bin": ["1234\0", "is no text: it has a zero byte at offset 4."],
         "a.gz": ["\x1f\x8b\x08 ", "is no whole gzip file: it cannot be unpacked."],

@@ -83,14 +83,14 @@ export async function textOf(file) {
  */
 function refuseUnread(bytes, name) {
   const head = String.fromCharCode(...bytes.subarray(0, 4_096)).replace(/^\xef\xbb\xbf/, "");
-  const text = head.replace(/^(?:[ \t\f\r]*(?:#.*)?\n)*/, "").trimStart();
+  const text = head.replace(/^(?:[ \t\f\r]*(?:#[^\n]*)?\n)*/, "").trimStart();
   for (const [pattern, what, advice] of UNREAD) {
     if (pattern.test(text)) {
       throw new CallError("invalid_argument", `${name} ${what}, which the page does not read. ${advice}`);
     }
   }
   // Those that begin and end on a line are up to the server.
-  const line = /^\[[[\s\d"'nN-].*\n|^\[\n/.exec(text)?.[0] ?? "";
+  const line = /^\[[[\s\d"'nN-][^\n]*\n|^\[\n/.exec(text)?.[0] ?? "";
   if (line.split("[").length > line.split("]").length) {
     const what = "has arrays of several lines";
     throw new CallError("invalid_argument", `${name} ${what}, which the page does not read. ${SOLVE}`);
