@@ -1224,6 +1224,17 @@ describe("6. new puzzles and sharing", () => {
       await page.goBack();
       await visit.shows(HARD);
       assert.equal(await page.evaluate(() => location.hash), "");
+      // A link that fails leaves the board as it is, on the way there and back.
+      await visit.load(EASY);
+      await visit.cell(1, 3).click();
+      await page.keyboard.press("4");
+      await page.evaluate(() => (location.hash = "nonsense"));
+      await visit.status(/^The link holds no puzzle\. /);
+      await page.goBack();
+      await visit.status("");
+      assert.equal(await visit.label(1, 3), "Row 1, column 3, entry 4");
+      await page.goBack();
+      await visit.shows(HARD);
       // An answer that comes late does not replace what was entered meanwhile.
       let answer;
       await page.route("**/Validate", (route) => (answer = () => route.continue()));
