@@ -59,7 +59,7 @@ const ERROR = "error: ";
 async function solve(file, task, controller) {
   const { signal } = controller;
   if (file.size === 0) throw new CallError("malformed", `${file.name} is empty.`);
-  const text = await textOf(file);
+  const text = await textOf(file, signal);
   const { format, beginning } = await detect(text, file.name, signal);
   /** @type {string[]} */
   const errorLines = [];

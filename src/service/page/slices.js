@@ -59,12 +59,15 @@ const UNREAD = [
 /**
  * The text of a file as UTF-8: unpacked if it is gzip, decoded if it is UTF-16.
  * @param {File} file
+ * @param {AbortSignal} signal
  * @returns {Promise<Blob>}
  */
-export async function textOf(file) {
+export async function textOf(file, signal) {
   const bytes = new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer());
   const [first, second, third, fourth] = bytes;
-  if (first === 0x1f && second === 0x8b) return textOf(new File(await unzipped(file), file.name));
+  if (first === 0x1f && second === 0x8b) {
+    return textOf(new File(await unzipped(file, signal), file.name), signal);
+  }
   const isLittle = (first === 0xff && second === 0xfe) || (first && second === 0 && third && fourth === 0);
   const isBig = (first === 0xfe && second === 0xff) || (first === 0 && second && third === 0 && fourth);
   if (isLittle || isBig) {
@@ -101,33 +104,47 @@ function refuseUnread(bytes, name) {
   }
 }
 
-/** @param {Blob} packed */
-function unpacked(packed) {
-  return new Response(packed.stream().pipeThrough(new DecompressionStream("gzip"))).blob();
+/**
+ * @param {Blob} packed
+ * @param {AbortSignal} signal
+ */
+function unpacked(packed, signal) {
+  return new Response(packed.stream().pipeThrough(new DecompressionStream("gzip"), { signal })).blob();
 }
+
+/**
+ * The places in a row at which a member of a gzip file may end and does not: more are no accident, and
+ * each costs as much time as unpacking all before it.
+ */
+const MOST_FALSE_ENDS = 64;
 
 /**
  * The content of a gzip file, which may have several members. The browser unpacks one, and does not
  * say where it ends, so that is tried wherever another one may begin.
  * @param {File} file
+ * @param {AbortSignal} signal
  * @returns {Promise<Blob[]>}
  */
-async function unzipped(file) {
-  const whole = await unpacked(file).catch(() => null);
+async function unzipped(file, signal) {
+  const whole = await unpacked(file, signal).catch(() => null);
   if (whole) return [whole];
   const bytes = new Uint8Array(await file.arrayBuffer());
   const members = [];
   let start = 0;
   let at = 0;
+  let falseEnds = 0;
   do {
     at = bytes.indexOf(0x1f, at + 1);
     if (at >= 0 && (bytes[at + 1] !== 0x8b || bytes[at + 2] !== 8)) continue;
     const end = at < 0 ? bytes.length : at;
-    const member = await unpacked(file.slice(start, end)).catch(() => null);
+    signal.throwIfAborted();
+    const member = await unpacked(file.slice(start, end), signal).catch(() => null);
+    falseEnds = member ? 0 : falseEnds + 1;
     if (!member) continue;
     members.push(member);
     start = end;
-  } while (at >= 0);
+  } while (at >= 0 && falseEnds <= MOST_FALSE_ENDS);
+  signal.throwIfAborted();
   if (start < bytes.length) {
     throw new CallError("invalid_argument", `${file.name} is no whole gzip file: it cannot be unpacked.`);
   }
