@@ -113,7 +113,7 @@ fn hint(notation: i32, alphabet: &str, order: u32, column: &str, delimiter: &str
         order: Order::new(order as usize),
         column: (!column.is_empty()).then(|| column.parse().expect("the service took it")),
         delimiter: (!delimiter.is_empty()).then(|| delimiter.parse().expect("the service took it")),
-        has_heading: false,
+        has_heading: None,
     }
 }
 
@@ -152,7 +152,10 @@ fn count(text: &[u8], hint: &Hint) -> Option<(u64, u64)> {
 
 fn assert_solved(request: &proto::SolveRequest, response: &proto::SolveResponse) {
     let options = request.options.clone().unwrap_or_default();
-    let hint = hint(options.notation, &options.alphabet, options.order, &options.column, &options.delimiter);
+    let hint = Hint {
+        has_heading: options.has_heading,
+        ..hint(options.notation, &options.alphabet, options.order, &options.column, &options.delimiter)
+    };
     let text = either(&request.text, &request.puzzle);
     let puzzles = count(text, &hint).map_or(1, |(puzzles, _)| puzzles.max(1));
     assert_eq!(response.answers.len() as u64, puzzles);

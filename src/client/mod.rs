@@ -108,6 +108,20 @@ pub enum ServerError {
         /// The server's message.
         message: String,
     },
+    /// The server sent more or fewer answers than it was asked for.
+    #[error(
+        "{url} sent {answers} answers to the lines from {line} on, which have {puzzles} puzzles. Check that it runs the same version as this program."
+    )]
+    Miscounted {
+        /// The server.
+        url: String,
+        /// The number of the first line.
+        line: u64,
+        /// The puzzles on the lines of the message.
+        puzzles: u64,
+        /// The answers to them.
+        answers: u64,
+    },
     /// The server ended the stream with a status.
     #[error("The server refused after {answered} answers: {message}")]
     Refused {
@@ -228,7 +242,8 @@ pub struct SolveJob {
     /// The task for every puzzle.
     pub task: Task,
     /// The format of the puzzles. A server detects what is left open from the block that it gets
-    /// first, so leave nothing open for several servers.
+    /// first, so leave nothing open for several servers. Where notation and heading are known, the
+    /// answers to each block are counted.
     pub hint: Hint,
     /// The line before the first puzzle that declares the format, if any; it is no part of the
     /// blocks.
@@ -277,8 +292,12 @@ pub async fn solve_lines<E>(
     let servers: Vec<Connector> =
         servers.iter().map(|endpoint| Connector::new(endpoint, retry)).collect::<Result<_, _>>()?;
     let queue = Arc::new(BlockQueue::new(job.first_line));
-    let header =
-        Arc::new(StreamHeader { options: options_from(&job.task, &job.hint), prelude: job.prelude.clone() });
+    let has_heading = if job.prelude.is_empty() { job.hint.has_heading } else { Some(true) };
+    let header = Arc::new(StreamHeader {
+        options: options_from(&job.task, &Hint { has_heading, ..job.hint.clone() }),
+        prelude: job.prelude.clone(),
+        notation: job.hint.notation.filter(|_| has_heading.is_some()),
+    });
     let (noticing, mut notices) = mpsc::unbounded_channel();
     // Dropping the set aborts all workers, however this function returns.
     let mut workers = JoinSet::new();

@@ -36,6 +36,7 @@ use crate::service::wire::line_count::count_lines;
 use crate::service::wire::proto::sudoku_service_client::SudokuServiceClient;
 use crate::service::wire::proto::{SolveLinesRequest, SolveLinesResponse, SolveOptions};
 use crate::service::wire::status::PASSING_LIMITS;
+use crate::text::Notation;
 
 /// The most unanswered blocks of a server. Its flow control stops it long before, unless it has
 /// very many threads.
@@ -68,6 +69,16 @@ pub(crate) struct StreamHeader {
     pub(crate) options: SolveOptions,
     /// The line before the first puzzle.
     pub(crate) prelude: Bytes,
+    /// The notation by which the puzzles of a block are counted.
+    pub(crate) notation: Option<Notation>,
+}
+
+/// A block that was sent.
+struct SentBlock {
+    number: u64,
+    first_line: u64,
+    /// The number of its puzzles, if that is known.
+    puzzles: Option<u64>,
 }
 
 /// The end of a worker.
@@ -206,7 +217,9 @@ impl ServerWorker {
                 }
                 next = next(requests.as_ref(), &queue, self.number), if unanswered.len() < MAX_UNANSWERED => match next {
                     Some((number, block)) => {
-                        unanswered.push_back(number);
+                        let puzzles =
+                            self.header.notation.and_then(|notation| notation.count_puzzles(&block.lines));
+                        unanswered.push_back(SentBlock { number, first_line: block.first_line, puzzles });
                         let request = self.request(block, std::mem::take(&mut is_first));
                         // The channel has capacity: `next` waited for it. If the stream has ended,
                         // its responses say why.
@@ -219,10 +232,10 @@ impl ServerWorker {
                 },
                 response = responses.message() => match response {
                     Ok(Some(response)) => {
-                        let Some(number) = unanswered.pop_front() else {
+                        let Some(block) = unanswered.pop_front() else {
                             return Err(self.lost("It answered what it was not asked."));
                         };
-                        self.take_response(number, response);
+                        self.take_response(&block, response)?;
                         has_answered = true;
                     }
                     // All blocks are answered, so it does not matter how the stream ends.
@@ -254,7 +267,7 @@ impl ServerWorker {
         if !is_first {
             return SolveLinesRequest { options: None, lines, first_line };
         }
-        let StreamHeader { options, prelude } = &*self.header;
+        let StreamHeader { options, prelude, .. } = &*self.header;
         let options = Some(options.clone());
         if prelude.is_empty() {
             return SolveLinesRequest { options, lines, first_line };
@@ -267,13 +280,22 @@ impl ServerWorker {
         SolveLinesRequest { options, lines: text.freeze(), first_line }
     }
 
-    fn take_response(&mut self, number: u64, response: SolveLinesResponse) {
+    /// Takes the answers to a block.
+    ///
+    /// # Errors
+    /// If they are not as many as its puzzles: all later ones would be those of other lines.
+    fn take_response(&mut self, block: &SentBlock, response: SolveLinesResponse) -> Result<(), ServerError> {
         if self.last_error.take().is_some() {
             self.notify(Notice::Back(self.connector.url.clone()));
         }
         let tally = response.tally.as_ref().map(tally_from).unwrap_or_default();
+        if let Some(puzzles) = block.puzzles.filter(|&puzzles| puzzles != tally.answers) {
+            let (url, line) = (self.connector.url.clone(), block.first_line);
+            return Err(ServerError::Miscounted { url, line, puzzles, answers: tally.answers });
+        }
         self.answered.fetch_add(tally.answers, Ordering::Relaxed);
-        self.queue.answer(number, BlockAnswers { lines: response.lines, tally });
+        self.queue.answer(block.number, BlockAnswers { lines: response.lines, tally });
+        Ok(())
     }
 
     fn lost(&self, message: &str) -> ServerError {

@@ -72,7 +72,7 @@ impl Source {
             // user's word that there are puzzles.
             hint.notation = hint.notation.filter(|&notation| notation == Notation::Csv);
             hint.delimiter = Some(Delimiter::COMMA);
-            hint.has_heading = true;
+            hint.has_heading = Some(true);
         }
         hint
     }

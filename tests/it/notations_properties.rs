@@ -258,7 +258,11 @@ proptest! {
             prop_assert!(cut <= end - start);
             let block = &text[start..start + cut];
             prop_assert!(at_end || cut == 0 || block.ends_with(b"\n"));
-            parts.extend(records(&format, block, line));
+            let puzzles = records(&format, block, line);
+            if let Some(count) = format.notation().count_puzzles(block) {
+                prop_assert_eq!(count, puzzles.len() as u64);
+            }
+            parts.extend(puzzles);
             line += memchr::memchr_iter(b'\n', block).count() as u64;
             start += cut;
             if at_end {

@@ -65,6 +65,32 @@ fn objects_without_a_puzzle_are_bad_on_a_server_too() {
     assert_eq!((here.stdout, here.status), (there.stdout, there.status));
 }
 
+/// Each server, and each stream to one, begins somewhere in the list.
+#[test]
+fn rows_of_words_are_no_headings_wherever_a_stream_begins() {
+    let servers: Vec<Daemon> = (0..4).map(|_| Daemon::start(&[])).collect();
+    let urls = servers.iter().map(|server| server.url()).collect::<Vec<_>>().join(",");
+    let folder = tempfile::tempdir().unwrap();
+    let puzzle = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
+    let rows = |count: usize, row: &dyn Fn(usize) -> String| (0..count).map(row).collect::<String>();
+    let words = rows(30_000, &|k| if k % 3 == 2 { "a,b\n".into() } else { format!("{k},{puzzle}\n") });
+    let short = rows(1_030, &|k| if k < 1_024 { format!("{k},{puzzle}\n") } else { "7\n".into() });
+    for (name, text) in [
+        ("words.csv", words.clone()),
+        ("named.csv", format!("id,puzzle\n{words}")),
+        ("foreign.csv", format!("编号,题目\n{words}")),
+        ("short.csv", short),
+    ] {
+        let file = folder.path().join(name);
+        fs::write(&file, text).unwrap();
+        let args = ["solve", file.to_str().unwrap(), "--quiet", "--format", "jsonl"];
+        let here = run(&args);
+        let there = run(&[&args[..], &["--server", &urls]].concat());
+        assert_eq!(String::from_utf8(there.stderr).unwrap(), "", "{name}");
+        assert!(here.stdout == there.stdout && here.status == there.status, "{name}");
+    }
+}
+
 /// The summary comes from the server's own tallies.
 #[test]
 fn a_server_counts_as_this_machine_does() {

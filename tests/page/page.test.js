@@ -575,6 +575,10 @@ describe("2. open", () => {
         "a.npy": ["\x93NUMPY\x01\0", `is a NumPy array, which the page does not read. ${solve}`],
         "a.json": ["[\n  [5, 3,\n", `has arrays of several lines, which the page does not read. ${solve}`],
         "a.py": ["[[5 3 0]\n [6 0 0]]\n", `has arrays of several lines, which the page does not read. ${solve}`],
+        "dos.py": [
+          "# rows\r\n\r\n[[5 3 0]\r\n [6 0 0]]\r\n",
+          `has arrays of several lines, which the page does not read. ${solve}`,
+        ],
         "a.url": [`http://a.example/${EASY}\n`, `has addresses, which the page does not read. ${solve}`],
         "a.bin": ["1234\0", "is no text: it has a zero byte at offset 4."],
         "a.gz": ["\x1f\x8b\x08 ", "is no whole gzip file: it cannot be unpacked."],
@@ -1220,6 +1224,17 @@ describe("6. new puzzles and sharing", () => {
       await page.goBack();
       await visit.shows(HARD);
       assert.equal(await page.evaluate(() => location.hash), "");
+      // A link that fails leaves the board as it is, on the way there and back.
+      await visit.load(EASY);
+      await visit.cell(1, 3).click();
+      await page.keyboard.press("4");
+      await page.evaluate(() => (location.hash = "nonsense"));
+      await visit.status(/^The link holds no puzzle\. /);
+      await page.goBack();
+      await visit.status("");
+      assert.equal(await visit.label(1, 3), "Row 1, column 3, entry 4");
+      await page.goBack();
+      await visit.shows(HARD);
       // An answer that comes late does not replace what was entered meanwhile.
       let answer;
       await page.route("**/Validate", (route) => (answer = () => route.continue()));
@@ -1342,15 +1357,24 @@ describe("7. bulk", () => {
     async (visit, page) => {
       const [puzzle, answer] = [EASY, EASY_SOLUTION];
       const rows = Array.from({ length: 20_000 }, (_, at) => `${at},${at === 17_000 ? "12" : puzzle},x${at}`);
-      // A heading of unknown names is one above a row with as many fields only. This second part begins
-      // with a row that has fewer, so its columns have numbers.
+      // A heading of unknown names is one above a row with as many fields only, and parts may begin with a
+      // row that has fewer.
       const words = "number,cells,words";
       let bytes = words.length + 1;
       const border = rows.findIndex((row) => (bytes += row.length + 1) > 1_000_000);
       const short = Array.from({ length: 30 }, (_, at) => border + at);
       const ragged = rows.map((row, at) => (short.includes(at) ? String(at) : row));
+      // Rows of words may look like a heading where a part begins.
+      const named = Array.from({ length: 60 }, (_, at) => at + 15);
+      const row = (at) => `0x${at.toString(16)},${"some words ".repeat(6)},note`;
+      const wordy = rows.map((other, at) => (named.includes(at) ? row(at) : other));
+      const comments = "# a comment above the table\n".repeat(120);
       for (const [name, heading, lines, bad] of [
         ["table.csv", "id,puzzle,note", rows, [17_000]],
+        ["wordy.csv", "", wordy, [...named, 17_000]],
+        ["wordy-words.csv", words, wordy, [...named, 17_000]],
+        ["commented.csv", `${comments}編號,題目,備註`, rows, [17_000]],
+        ["excel.csv", "sep=,\nid,puzzle,note", rows, [17_000]],
         ["bom.csv", "\ufeff# a table\n\nid,puzzle,note", rows, [17_000]],
         ["words.csv", words, ragged, [...short, 17_000]],
         ["bare.csv", "", rows, [17_000]],
@@ -1379,12 +1403,22 @@ describe("7. bulk", () => {
           `${name}: every row in order`,
         );
         assert.ok(
-          objects.every((object) => id in object || name === "words.csv"),
+          objects.every((object) => id in object),
           `${name}: by the name of its column`,
         );
         const isSolved = (at) => objects[at].solution === answer && !objects[at].error;
         assert.ok(isSolved(0) && isSolved(19_999), name);
       }
+      // Below the block size every line is a puzzle, good or bad.
+      const list = `${`${puzzle}\n`.repeat(1_000)}\n# bad\n`;
+      await page.setInputFiles("#bulk-file", write("list.header", `${comments}3\n${list}`));
+      await visit.text("#bulk-name", "list.header");
+      await visit.text("#bulk-status", /^Done: 1,002 answers in /);
+      const listed = await page.locator("#bulk-error-list li").allTextContents();
+      assert.deepEqual(
+        listed.map((sentence) => sentence.split(" ", 2).join(" ")),
+        ["Line 1122", "Line 1123"],
+      );
     },
     { variants: [DESKTOP] },
   );

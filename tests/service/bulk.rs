@@ -12,6 +12,7 @@ use sudoku_stream::service::proto::{
 };
 use sudoku_stream::service::{Config, Limits};
 use sudoku_stream::solver::Question::Count;
+use sudoku_stream::text::{Hint, Notation};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status};
@@ -216,6 +217,84 @@ async fn members_of_objects_are_not_left_out_of_a_table() {
     }
 }
 
+/// The answers to one message with options, which begins with this line.
+async fn answers_from(
+    server: &Running,
+    first_line: u64,
+    text: &str,
+    options: &SolveOptions,
+) -> Result<Vec<String>, Status> {
+    let request = SolveLinesRequest { options: Some(options.clone()), first_line, ..message(text) };
+    let (responses, end) = exchange(server, vec![request]).await;
+    end?;
+    let response = responses.into_iter().next().unwrap();
+    let answers = str::from_utf8(&response.lines).unwrap().lines().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(response.tally.unwrap().answers, answers.len() as u64);
+    Ok(answers)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stream_from_the_middle_of_a_text_has_a_heading_only_if_that_is_said() {
+    let server = start(config()).await;
+    let known = SolveOptions {
+        notation: proto::Notation::Csv.into(),
+        alphabet: "letters".to_owned(),
+        order: 2,
+        column: "2".to_owned(),
+        delimiter: "comma".to_owned(),
+        output: proto::OutputForm::Jsonl.into(),
+        ..SolveOptions::default()
+    };
+    let nothing = SolveOptions { output: proto::OutputForm::Jsonl.into(), ..SolveOptions::default() };
+    let puzzle = "12....1.........";
+    let table = format!("編號,題目\n1,{puzzle}\n2,{puzzle}\n");
+    for options in [&known, &nothing] {
+        for (first_line, has_heading, is_heading) in [
+            (0, None, true),
+            (1, None, true),
+            (1, Some(true), true),
+            (1, Some(false), false),
+            (2, None, false),
+            (2, Some(false), false),
+            (2, Some(true), true),
+        ] {
+            let options = SolveOptions { has_heading, ..options.clone() };
+            let answers = answers_from(&server, first_line, &table, &options).await.unwrap();
+            let case = format!("{first_line} {has_heading:?} {answers:?}");
+            assert_eq!(answers.len(), if is_heading { 2 } else { 3 }, "{case}");
+            let name = if is_heading { "編號" } else { "column_1" };
+            assert!(answers.iter().all(|answer| answer.starts_with(&format!("{{\"{name}\":"))), "{case}");
+        }
+    }
+    // The same with what else may be above puzzles.
+    let list = format!("2\n{puzzle}\n");
+    for (first_line, has_heading, count) in
+        [(1, None, 1), (1, Some(false), 2), (7, None, 2), (7, Some(true), 1)]
+    {
+        let options = SolveOptions { has_heading, order: 2, ..SolveOptions::default() };
+        let answers = answers_from(&server, first_line, &list, &options).await.unwrap();
+        assert_eq!(answers.len(), count, "{first_line} {has_heading:?} {answers:?}");
+    }
+    // Rows without the column of the puzzle, and fields in quotes that go on, are bad, and are answered.
+    for text in ["7\n8\n", "1,\"a\nb\"\n"] {
+        for first_line in [1, 9] {
+            let answers = answers_from(&server, first_line, text, &known).await.unwrap();
+            assert_eq!(answers.len(), 2, "{text:?} {first_line} {answers:?}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lines_that_end_as_on_old_macs_are_refused() {
+    let server = start(config()).await;
+    let puzzle = "12....1.........";
+    let text = format!("id,puzzle\r1,{puzzle}\r2,{puzzle}\r");
+    let status = answers_from(&server, 0, &text, &SolveOptions::default()).await.unwrap_err();
+    assert_eq!(status.code(), Code::InvalidArgument);
+    assert_eq!(status.get_error_details().bad_request().unwrap().field_violations[0].field, "lines");
+    assert!(status.message().contains("carriage return"), "{}", status.message());
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn puzzles_of_several_lines_come_whole_in_a_message() {
     let server = start(config()).await;
@@ -378,6 +457,14 @@ async fn lines_are_not_numbered_beyond_what_a_number_holds() {
 
 /// Sends blocks of lines by the companion's client.
 async fn by_client(url: &str, text: &str) -> Result<(String, u64), ClientError<Infallible>> {
+    by_client_as(url, text, &SolveJob::default()).await
+}
+
+async fn by_client_as(
+    url: &str,
+    text: &str,
+    job: &SolveJob,
+) -> Result<(String, u64), ClientError<Infallible>> {
     let (sender, blocks) = mpsc::channel(4);
     let lines: Vec<_> = text.split_inclusive('\n').collect();
     let messages: Vec<_> = lines.chunks(100).map(|chunk| Bytes::from(chunk.concat())).collect();
@@ -397,7 +484,7 @@ async fn by_client(url: &str, text: &str) -> Result<(String, u64), ClientError<I
     };
     let servers = [Endpoint::new(url)];
     let retry = RetryPolicy { retries: 0, ..RetryPolicy::default() };
-    let total = solve_lines(&servers, &retry, &SolveJob::default(), blocks, sink, |_| ()).await?;
+    let total = solve_lines(&servers, &retry, job, blocks, sink, |_| ()).await?;
     assert_eq!(total.answers, told);
     assert_eq!(total.error_count(), answers.matches("error: ").count() as u64);
     Ok((answers, told))
@@ -423,4 +510,18 @@ async fn the_companions_client_says_what_to_do() {
     assert_eq!(nobody.to_string(), format!("No server answers at {url}: start one with sudokud."));
     let nonsense = by_client("not a url", "").await.unwrap_err();
     assert!(matches!(nonsense, ClientError::Server(ServerError::Address(_))), "{nonsense}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_companions_client_counts_the_answers() {
+    let server = start(config()).await;
+    let (url, text) = (server.url(), "12....1.........\n# a comment\n....3......4....\n");
+    let hint = Hint { notation: Some(Notation::Lines), has_heading: Some(false), ..Hint::default() };
+    let job = SolveJob { hint, first_line: 7, ..SolveJob::default() };
+    assert_eq!(by_client_as(&url, text, &job).await.unwrap().1, 2);
+    // A list has no heading, so this one has an answer.
+    let job = SolveJob { prelude: Bytes::from_static(b"1...............\n"), ..job };
+    let error = by_client_as(&url, text, &job).await.unwrap_err();
+    let sentence = "sent 3 answers to the lines from 7 on, which have 2 puzzles. Check that it runs the same version as this program.";
+    assert_eq!(error.to_string(), format!("{url} {sentence}"));
 }

@@ -137,6 +137,7 @@ pub(super) fn lay_out(layout: &mut Layout, text: &[u8], first_end: usize, hint: 
         layout.body = if has_heading { first_end } else { 0 };
     } else {
         layout.columns.delimiter = hint.delimiter.unwrap_or(Delimiter::COMMA);
+        layout.body = if hint.has_heading == Some(true) { first_end } else { 0 };
         if let Some(Column::Number(number)) = hint.column {
             layout.columns.puzzle = number.saturating_sub(1);
         }
@@ -186,7 +187,8 @@ pub(super) fn find(text: &[u8], hint: &Hint) -> Option<(Columns, Order, bool)> {
             let is_good: Vec<bool> = seen().map(|row| read_row(&format, row, &mut grid).is_ok()).collect();
             let good = is_good.iter().filter(|&&is_good| is_good).count();
             let is_heading = |row| is_heading(row, columns, order);
-            let has_heading = is_good.first() == Some(&false) && seen().next().is_some_and(is_heading);
+            let detected = || is_good.first() == Some(&false) && seen().next().is_some_and(is_heading);
+            let has_heading = hint.has_heading.unwrap_or_else(detected);
             if 2 * good > total - usize::from(has_heading) {
                 return Some((columns, order, has_heading));
             }

@@ -93,7 +93,8 @@ pub fn sniff(text: &[u8], hint: &Hint, at_start: bool) -> Result<Option<Preamble
 
 /// [`sniff`] for the rest of a text whose beginning was read before. Nothing is detected if the
 /// hint says everything, as [`Hint::of`] the format of the beginning does if one puzzle is on each
-/// line; then no line is taken for a header or heading, whatever it looks like.
+/// line; then no line is taken for a header or heading, whatever it looks like, unless the hint says
+/// that there is one.
 ///
 /// # Errors
 /// Like [`detect`].
@@ -109,7 +110,23 @@ pub fn sniff(text: &[u8], hint: &Hint, at_start: bool) -> Result<Option<Preamble
 /// # Ok::<(), sudoku_core::text::FormatError>(())
 /// ```
 pub fn sniff_part(text: &[u8], hint: &Hint) -> Result<Option<Preamble>, FormatError> {
-    let Some(format) = hint.format()? else { return sniff(text, hint, false) };
+    let Some(mut format) = hint.format()? else { return sniff(text, hint, false) };
+    if hint.has_heading == Some(true) {
+        if format.delimiter().is_none() {
+            return sniff(text, hint, false);
+        }
+        let (above, lines) = skip_blank_lines(text, true);
+        let length = memchr::memchr(b'\n', &text[above..]);
+        let body = length.map_or(text.len(), |length| above + length + 1);
+        let heading = &text[above..body];
+        format.heading = Some(heading.strip_suffix(b"\n").unwrap_or(heading).into());
+        return Ok((!heading.is_empty()).then_some(Preamble {
+            format,
+            body,
+            lines: lines + 1,
+            misfit: None,
+        }));
+    }
     // Blank lines are left to the reader, because in `header` they are bad puzzles.
     Ok((!text.is_empty()).then_some(Preamble { format, body: 0, lines: 0, misfit: None }))
 }
@@ -158,7 +175,7 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
     let Layout { notation, body, .. } = layout;
     let text = whole_lines(sample).get(body..).unwrap_or_default();
     let named_order = match notation {
-        Notation::Header => Some(block_size(first, whole_lines(sample), hint)?),
+        Notation::Header if body > 0 => Some(block_size(first, whole_lines(sample), hint)?),
         Notation::Triples => hint.order.or_else(|| Some(triples::smallest_order(text))),
         _ => hint.order.or(layout.order),
     };
@@ -404,7 +421,7 @@ pub(super) fn row_style(
     style.bars = bars;
     if let Some(bars) = bars {
         style.side = Some(bars.order().side());
-        return (style, false);
+        return (style, hint.has_heading == Some(true));
     }
     let is_row = |line: &[u8], style| {
         classify(line, style) == LineKind::Row && row_order(line, style).is_some_and(|order| order.side() > 1)
@@ -438,7 +455,7 @@ pub(super) fn row_style(
     let is_above_one = || !goes_on && rows().count() == side + 1;
     let is_heading =
         is_words || is_numbers && is_one_too_many() || (is_letters || is_from_one) && is_above_one();
-    let has_heading = first.len() == side && is_heading;
+    let has_heading = hint.has_heading.unwrap_or(first.len() == side && is_heading);
     (style, has_heading)
 }
 
@@ -536,9 +553,56 @@ pub(super) fn fit(format: &Format, line: &[u8]) -> isize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Delimiter, Records};
+    use super::super::{Column, Delimiter, Records};
     use super::*;
     use crate::grid::Grid;
+
+    #[test]
+    fn a_first_line_is_a_heading_if_that_is_said() {
+        let cells = "1,2,3,4,3,4,1,2,2,1,4,3,4,3,2,1\n";
+        let numbers = "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16\n";
+        let grid = "1,2,3,4\n3,4,1,2\n2,1,4,3\n4,3,2,1\n";
+        for (notation, text, detected) in [
+            (Notation::Csv, "a,b\n1,1234341221434321\n".to_owned(), true),
+            (Notation::Csv, "7,-\n1,1234341221434321\n".to_owned(), false),
+            (Notation::Cells, format!("{numbers}{cells}"), true),
+            (Notation::Cells, cells.repeat(2), false),
+            (Notation::Grid, format!("1,2,3,4\n{grid}"), true),
+            (Notation::Grid, grid.repeat(2), false),
+            (Notation::Header, "2\n1234341221434321\n".to_owned(), true),
+        ] {
+            let column = (notation == Notation::Csv).then_some(Column::Number(2));
+            for given in [None, Some(notation)] {
+                for (has_heading, wanted) in [(None, detected), (Some(true), true), (Some(false), false)] {
+                    let hint = Hint {
+                        notation: given,
+                        has_heading,
+                        order: Order::new(2),
+                        column: column.clone(),
+                        ..Hint::default()
+                    };
+                    // Without its first line, a text of this kind is a list.
+                    let found = sniff(text.as_bytes(), &hint, true).unwrap().unwrap();
+                    assert_eq!(found.lines == 1, wanted, "{notation} {given:?} {has_heading:?} {text}");
+                    assert_eq!(found.body > 0, wanted);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_part_has_a_heading_only_if_that_is_said() {
+        let text = b"id,puzzle\n1,1234341221434321\n";
+        let beginning = sniff(text, &Hint::default(), true).unwrap().unwrap();
+        for (has_heading, wanted) in
+            [(None, None), (Some(false), None), (Some(true), Some(&b"id,puzzle"[..]))]
+        {
+            let hint = Hint { has_heading, ..Hint::of(&beginning.format) };
+            let part = sniff_part(text, &hint).unwrap().unwrap();
+            assert_eq!(part.format.heading(), wanted);
+            assert_eq!((part.body, part.lines), if wanted.is_some() { (10, 1) } else { (0, 0) });
+        }
+    }
 
     #[test]
     fn marks_blank_lines_and_headers_are_passed_over() {

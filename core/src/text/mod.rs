@@ -81,8 +81,9 @@ pub struct Hint {
     pub column: Option<Column>,
     /// What separates the fields of a table.
     pub delimiter: Option<Delimiter>,
-    /// Whether the first row of a table is a heading, whatever it has; otherwise that is detected.
-    pub has_heading: bool,
+    /// Whether the first line is a heading, or the block size in `header`, whatever it has; `None` to
+    /// detect that.
+    pub has_heading: Option<bool>,
 }
 
 impl Hint {
@@ -101,7 +102,7 @@ impl Hint {
             order: Some(format.order),
             column,
             delimiter: format.delimiter(),
-            has_heading: false,
+            has_heading: None,
         }
     }
 

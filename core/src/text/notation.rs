@@ -16,7 +16,7 @@ use super::detect::{
     row_style, whole_lines,
 };
 use super::error::ERROR_PREFIX;
-use super::lines::puzzle_lines;
+use super::lines::{is_no_puzzle, looked_at, puzzle_lines};
 use super::readings::are_rows;
 use super::table::{Columns, Table, fields};
 use super::{
@@ -80,6 +80,26 @@ impl Notation {
         Self::Jsonl.named(),
     ];
 
+    /// The number of puzzles, good and bad, in whole lines below the heading. `None` in a notation in
+    /// which a puzzle takes several lines.
+    ///
+    /// ```
+    /// use sudoku_core::text::Notation;
+    ///
+    /// assert_eq!(Notation::Csv.count_puzzles(b"1,12....1.........\n\n# easy\nx,y\n"), Some(2));
+    /// assert_eq!(Notation::Grid.count_puzzles(b"12 ..\n.. ..\n.1 ..\n.. ..\n"), None);
+    /// ```
+    #[must_use]
+    pub fn count_puzzles(self, lines: &[u8]) -> Option<u64> {
+        let is_puzzle = |line: &[u8]| self == Self::Header || !is_no_puzzle(looked_at(line));
+        let all = lines.strip_suffix(b"\n").unwrap_or(lines).split(|&byte| byte == b'\n');
+        match self.facts().extent {
+            Extent::Lines => None,
+            _ if lines.is_empty() => Some(0),
+            _ => Some(all.filter(|line| is_puzzle(line)).count() as u64),
+        }
+    }
+
     /// What is known of this notation.
     pub(super) const fn facts(self) -> NotationFacts {
         use NotationFacts as Facts;
@@ -110,14 +130,15 @@ pub(super) fn lay_out(
     let heading = |is_there: bool| if is_there { first_end } else { 0 };
     let mut layout = Layout::new(notation);
     match notation {
-        Notation::Header => layout.body = first_end,
+        Notation::Header => layout.body = heading(hint.has_heading != Some(false)),
         Notation::Csv => {
             if let Some(table) = table::find(text, hint)? {
                 table.check_rows(text)?;
                 (layout.columns, layout.body) = (table.columns, heading(table.has_heading));
                 layout.names_puzzles = table.names_puzzles;
-            } else if let Some(delimiter) = hint.delimiter {
-                (layout.columns.delimiter, layout.body) = (delimiter, heading(hint.has_heading));
+            } else {
+                layout.columns.delimiter = hint.delimiter.unwrap_or(layout.columns.delimiter);
+                layout.body = heading(hint.has_heading == Some(true));
             }
         }
         Notation::Cells => apart::lay_out(&mut layout, text, first_end, hint),
@@ -162,7 +183,8 @@ pub(super) fn recognise(
     if bars.is_some() {
         return Ok(lay_out_grid(sample, first_end, hint, bars));
     }
-    if is_block_size(first, below, hint) && !is_told_1x1(hint) {
+    let may_have_size = hint.has_heading != Some(false) && !is_told_1x1(hint);
+    if may_have_size && is_block_size(first, below, hint) {
         if hint.order.is_some() || !is_list_of_cells(first, text, hint) {
             return as_notation(Notation::Header);
         }

@@ -494,9 +494,10 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
     };
     let has_puzzle =
         fields(first, delimiter).any(|field| field.len() >= LEAST_CELLS && cells.order(field).is_some());
-    let has_heading = hint.has_heading
-        || (!has_puzzle && fields(first, delimiter).any(is_wanted))
-        || is_heading(first, puzzle_lines(text).nth(1), delimiter, cells);
+    let has_heading = hint.has_heading.unwrap_or_else(|| {
+        (!has_puzzle && fields(first, delimiter).any(is_wanted))
+            || is_heading(first, puzzle_lines(text).nth(1), delimiter, cells)
+    });
     let names = if has_heading { fields(first, delimiter).collect() } else { Vec::new() };
     let mut survey = Survey::new(names);
     for row in puzzle_lines(text).take(ROWS_SEEN).skip(usize::from(has_heading)) {

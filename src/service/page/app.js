@@ -265,7 +265,12 @@ function goTo(hash) {
   if (location.hash === hash) openLink();
   else location.hash = hash;
 }
-addEventListener("hashchange", () => (location.hash ? openLink() : page.leaveLink()));
+addEventListener("hashchange", () => {
+  // Back from a link that failed, the board is as it was left.
+  if (page.holdsLink()) page.say("");
+  else if (location.hash) openLink();
+  else page.leaveLink();
+});
 if (!page.restore()) openLink();
 // Data sets are offered once the page is painted; most servers have none.
 requestAnimationFrame(() =>

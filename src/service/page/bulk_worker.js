@@ -6,12 +6,12 @@
  */
 
 import { CallError, streamBinary } from "./api.js";
-import { SEVERAL_LINES_A_PUZZLE, readSolveLinesResponse, solveLinesRequest } from "./protobuf.js";
+import { count, plural } from "./dom.js";
+import { NOTATION, SEVERAL_LINES_A_PUZZLE, readSolveLinesResponse, solveLinesRequest } from "./protobuf.js";
 import {
   IN_FLIGHT,
   MOST_BYTES,
-  asTextOfItsOwn,
-  headingOf,
+  beginningOf,
   readingFailure,
   refuseParts,
   slicesOf,
@@ -23,6 +23,7 @@ import { inWorker } from "./workers.js";
 /** @typedef {import("./protobuf.js").Bytes} Bytes */
 /** @typedef {import("./protobuf.js").Format} Format */
 /** @typedef {import("./protobuf.js").BulkTask} BulkTask */
+/** @typedef {import("./slices.js").Beginning} Beginning */
 /** @typedef {import("./slices.js").Slice} Slice */
 
 /** The most errors that are listed. */
@@ -58,8 +59,8 @@ const ERROR = "error: ";
 async function solve(file, task, controller) {
   const { signal } = controller;
   if (file.size === 0) throw new CallError("malformed", `${file.name} is empty.`);
-  const text = await textOf(file);
-  const { format, heading } = await detect(text, file.name, signal);
+  const text = await textOf(file, signal);
+  const { format, beginning } = await detect(text, file.name, signal);
   /** @type {string[]} */
   const errorLines = [];
   let answers = 0;
@@ -101,10 +102,13 @@ async function solve(file, task, controller) {
       all: text.size,
     });
   };
-  for await (const slice of slicesOf(text, () => bytes)) {
+  // A heading is in the first slice, whatever stands above it.
+  const wanted = (/** @type {number} */ start) =>
+    start === 0 ? Math.min(beginning.end + bytes, MOST_BYTES) : bytes;
+  for await (const slice of slicesOf(text, wanted)) {
     signal.throwIfAborted();
     if (!(slice.start === 0 && slice.isLast)) refuseParts(format.notation);
-    const answer = answersTo(slice, format, heading, task, signal);
+    const answer = answersTo(slice, format, beginning, task, signal);
     // An answer that fails is looked at in its turn, not as an error that nobody handles.
     answer.catch(() => {});
     waiting.push({ slice, answer });
@@ -115,41 +119,52 @@ async function solve(file, task, controller) {
 }
 
 /**
- * The answers to a slice, as messages.
+ * The answers to a slice, as messages: as many as it has puzzles.
  * @param {Slice} slice
  * @param {Format} format
- * @param {Blob | null} heading
+ * @param {Beginning} beginning
  * @param {BulkTask} task
  * @param {AbortSignal} signal
  * @returns {Promise<Bytes[]>}
  */
-async function answersTo(slice, format, heading, task, signal) {
-  /** @param {Blob | null} above */
-  const ask = (above) => {
-    const sent = asTextOfItsOwn(slice.text, slice.firstLine, format, above);
-    const request = solveLinesRequest(sent.text, format, task, sent.firstLine);
-    return streamBinary("SolveLines", request, signal);
-  };
-  const messages = await ask(heading);
-  if (!heading || slice.firstLine === 1) return messages;
-  // Whether a line is a heading may depend on the one below it, and a row that is none has an answer.
+async function answersTo(slice, format, beginning, task, signal) {
+  const isFirst = slice.start === 0;
+  const heading = isFirst ? null : beginning.heading;
+  const text = heading ? new Blob([heading, slice.text]) : slice.text;
+  const firstLine = heading ? slice.firstLine - 1 : slice.firstLine;
+  const isByLine = !SEVERAL_LINES_A_PUZZLE.has(format.notation);
+  const hasHeading = isFirst ? beginning.headings > 0 : heading !== null;
+  const request = solveLinesRequest(text, format, task, firstLine, isByLine ? hasHeading : null);
+  const messages = await streamBinary("SolveLines", request, signal);
+  if (!isByLine) return messages;
   const answers = messages.reduce((sum, message) => sum + readSolveLinesResponse(message).answers, 0);
-  return answers === slice.puzzleLines ? messages : ask(null);
+  // In a `header` file blank lines and comments are bad puzzles.
+  const isHeader = format.notation === NOTATION.HEADER;
+  const above = isFirst ? (isHeader ? beginning.lines : beginning.headings) : 0;
+  const puzzles = (isHeader ? slice.lines : slice.puzzleLines) - above;
+  if (answers !== puzzles) {
+    throw new CallError(
+      "internal",
+      `The server sent ${plural(answers, "answer")} to the lines from ${count(slice.firstLine)} on, ` +
+        `which have ${plural(puzzles, "puzzle")}. Solve the list with the program sudoku.`,
+    );
+  }
+  return messages;
 }
 
 /**
- * The format of a list, by its first lines, and its heading if it is a table.
+ * The format of a list, by its first lines, and what stands above its puzzles.
  * @param {Blob} text
  * @param {string} name
  * @param {AbortSignal} signal
- * @returns {Promise<{format: Format, heading: Blob | null}>}
+ * @returns {Promise<{format: Format, beginning: Beginning}>}
  */
 async function detect(text, name, signal) {
   const samples = text.size <= SAMPLE ? [text.size] : [SAMPLE, MOST_BYTES];
   for (const bytes of samples) {
     for await (const slice of slicesOf(text, () => bytes)) {
       const { format, puzzles, error } = await validateFirst(name, slice, signal, true);
-      if (format) return { format, heading: await headingOf(slice, format, puzzles) };
+      if (format) return { format, beginning: await beginningOf(slice, format, puzzles) };
       // A sample of comments says nothing; the first megabyte has to.
       if (bytes === samples.at(-1)) throw new CallError("malformed", error ?? `${name} holds no puzzle.`);
       break;

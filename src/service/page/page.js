@@ -140,6 +140,11 @@ export function load(next, message, isLinked = false) {
   say(message);
 }
 
+/** Whether the puzzle of the link in the address is on the board already. */
+export function holdsLink() {
+  return linked?.hash === location.hash;
+}
+
 /**
  * Takes back the puzzle of a link that the address no longer holds. It stays if it is not known
  * what was there before, as after a reload.

@@ -230,8 +230,10 @@ export function readGetPuzzleResponse(message) {
  * @param {Format} format
  * @param {BulkTask} task
  * @param {number} firstLine
+ * @param {boolean | null} hasHeading whether the first line is a header or heading; null if the server is
+ *   to detect that
  */
-export function solveLinesRequest(lines, format, task, firstLine) {
+export function solveLinesRequest(lines, format, task, firstLine, hasHeading) {
   const options = new Blob([
     ...uint(2, task.question),
     ...uint(3, task.countLimit),
@@ -241,6 +243,7 @@ export function solveLinesRequest(lines, format, task, firstLine) {
     ...uint(8, task.output),
     ...bytes(10, format.column),
     ...bytes(11, format.delimiter),
+    ...(hasHeading === null ? [] : [Uint8Array.of(13 << 3, Number(hasHeading))]),
   ]);
   return new Blob([...bytes(1, options), ...bytes(2, lines), ...uint(3, firstLine)]);
 }

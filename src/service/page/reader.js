@@ -59,7 +59,7 @@ let reading = null;
 async function open(file, controller, progress) {
   const { signal } = controller;
   if (file.size === 0) throw new CallError("invalid_argument", `${file.name} is empty.`);
-  const text = await textOf(file);
+  const text = await textOf(file, signal);
   /** @type {Entry[]} */
   const entries = [];
   let puzzles = 0;
@@ -149,7 +149,7 @@ async function puzzleOf({ text, format, entries }, number, signal) {
     index = 1;
     firstLine = 2;
   }
-  const { text: sent } = asTextOfItsOwn(slice, firstLine, format);
+  const sent = asTextOfItsOwn(slice, firstLine, format);
   const request = getPuzzleRequest(sent, format, index);
   return readGetPuzzleResponse(await callBinary("GetPuzzle", request, signal));
 }

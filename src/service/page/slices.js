@@ -25,7 +25,8 @@ export const IN_FLIGHT = 4;
  * @property {number} start its first byte in the file
  * @property {number} end the byte behind it
  * @property {number} firstLine the number of its first line, from 1
- * @property {number} puzzleLines lines that are neither blank nor comments
+ * @property {number} lines
+ * @property {number} puzzleLines lines that are neither blank nor comments, nor `sep=;` above all others
  * @property {boolean} isLast
  */
 
@@ -58,12 +59,15 @@ const UNREAD = [
 /**
  * The text of a file as UTF-8: unpacked if it is gzip, decoded if it is UTF-16.
  * @param {File} file
+ * @param {AbortSignal} signal
  * @returns {Promise<Blob>}
  */
-export async function textOf(file) {
+export async function textOf(file, signal) {
   const bytes = new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer());
   const [first, second, third, fourth] = bytes;
-  if (first === 0x1f && second === 0x8b) return textOf(new File(await unzipped(file), file.name));
+  if (first === 0x1f && second === 0x8b) {
+    return textOf(new File(await unzipped(file, signal), file.name), signal);
+  }
   const isLittle = (first === 0xff && second === 0xfe) || (first && second === 0 && third && fourth === 0);
   const isBig = (first === 0xfe && second === 0xff) || (first === 0 && second && third === 0 && fourth);
   if (isLittle || isBig) {
@@ -82,14 +86,14 @@ export async function textOf(file) {
  */
 function refuseUnread(bytes, name) {
   const head = String.fromCharCode(...bytes.subarray(0, 4_096)).replace(/^\xef\xbb\xbf/, "");
-  const text = head.replace(/^(?:[ \t\f\r]*(?:#.*)?\n)*/, "").trimStart();
+  const text = head.replace(/^(?:[ \t\f\r]*(?:#[^\n]*)?\n)*/, "").trimStart();
   for (const [pattern, what, advice] of UNREAD) {
     if (pattern.test(text)) {
       throw new CallError("invalid_argument", `${name} ${what}, which the page does not read. ${advice}`);
     }
   }
   // Those that begin and end on a line are up to the server.
-  const line = /^\[[[\s\d"'nN-].*\n|^\[\n/.exec(text)?.[0] ?? "";
+  const line = /^\[[[\s\d"'nN-][^\n]*\n|^\[\n/.exec(text)?.[0] ?? "";
   if (line.split("[").length > line.split("]").length) {
     const what = "has arrays of several lines";
     throw new CallError("invalid_argument", `${name} ${what}, which the page does not read. ${SOLVE}`);
@@ -100,33 +104,47 @@ function refuseUnread(bytes, name) {
   }
 }
 
-/** @param {Blob} packed */
-function unpacked(packed) {
-  return new Response(packed.stream().pipeThrough(new DecompressionStream("gzip"))).blob();
+/**
+ * @param {Blob} packed
+ * @param {AbortSignal} signal
+ */
+function unpacked(packed, signal) {
+  return new Response(packed.stream().pipeThrough(new DecompressionStream("gzip"), { signal })).blob();
 }
+
+/**
+ * The places in a row at which a member of a gzip file may end and does not: more are no accident, and
+ * each costs as much time as unpacking all before it.
+ */
+const MOST_FALSE_ENDS = 64;
 
 /**
  * The content of a gzip file, which may have several members. The browser unpacks one, and does not
  * say where it ends, so that is tried wherever another one may begin.
  * @param {File} file
+ * @param {AbortSignal} signal
  * @returns {Promise<Blob[]>}
  */
-async function unzipped(file) {
-  const whole = await unpacked(file).catch(() => null);
+async function unzipped(file, signal) {
+  const whole = await unpacked(file, signal).catch(() => null);
   if (whole) return [whole];
   const bytes = new Uint8Array(await file.arrayBuffer());
   const members = [];
   let start = 0;
   let at = 0;
+  let falseEnds = 0;
   do {
     at = bytes.indexOf(0x1f, at + 1);
     if (at >= 0 && (bytes[at + 1] !== 0x8b || bytes[at + 2] !== 8)) continue;
     const end = at < 0 ? bytes.length : at;
-    const member = await unpacked(file.slice(start, end)).catch(() => null);
+    signal.throwIfAborted();
+    const member = await unpacked(file.slice(start, end), signal).catch(() => null);
+    falseEnds = member ? 0 : falseEnds + 1;
     if (!member) continue;
     members.push(member);
     start = end;
-  } while (at >= 0);
+  } while (at >= 0 && falseEnds <= MOST_FALSE_ENDS);
+  signal.throwIfAborted();
   if (start < bytes.length) {
     throw new CallError("invalid_argument", `${file.name} is no whole gzip file: it cannot be unpacked.`);
   }
@@ -148,17 +166,18 @@ export function readingFailure(error, name) {
 /**
  * The slices of a file, in order.
  * @param {Blob} file
- * @param {() => number} [wanted] the bytes of the next slice, which has more only for a long line
+ * @param {(start: number) => number} [wanted] the bytes of the slice that begins there, which has more
+ *   only for a long line
  * @returns {AsyncGenerator<Slice>}
  */
 export async function* slicesOf(file, wanted = () => MOST_BYTES) {
   let start = 0;
   let firstLine = 1;
-  let most = wanted();
+  let most = wanted(start);
   while (start < file.size) {
     const bytes = new Uint8Array(await file.slice(start, start + most).arrayBuffer());
     const isAll = start + bytes.length === file.size;
-    const { end, lines, puzzleLines } = cut(bytes, isAll, start === 0 ? bomLength(bytes) : 0);
+    const { end, lines, puzzleLines } = cut(bytes, isAll, start === 0);
     if (end === 0 && most < MOST_BYTES) {
       most = Math.min(2 * most, MOST_BYTES);
       continue;
@@ -172,10 +191,10 @@ export async function* slicesOf(file, wanted = () => MOST_BYTES) {
     const isLast = start + end === file.size;
     // A part of the file, and not of `bytes`, because the browser then sends it from the disk.
     const text = file.slice(start, start + end);
-    yield { text, start, end: start + end, firstLine, puzzleLines, isLast };
+    yield { text, start, end: start + end, firstLine, lines, puzzleLines, isLast };
     start += end;
     firstLine += lines;
-    most = wanted();
+    most = wanted(start);
   }
 }
 
@@ -191,18 +210,21 @@ function bomLength(bytes) {
  * Where to cut some bytes: behind a line end, or at the end of the file.
  * @param {Uint8Array} bytes
  * @param {boolean} isAll whether the file ends with them
- * @param {number} bom the length of the byte-order mark before the first line
+ * @param {boolean} isBeginning whether the file begins with them
  */
-function cut(bytes, isAll, bom) {
+function cut(bytes, isAll, isBeginning) {
+  const bom = isBeginning ? bomLength(bytes) : 0;
   let end = 0;
   let lines = 0;
   let puzzleLines = 0;
   while (end < bytes.length && lines < MOST_LINES) {
     const lineEnd = bytes.indexOf(LINE_END, end);
     if (lineEnd < 0 && !isAll) break;
-    if (isPuzzleLine(bytes, end || bom)) puzzleLines++;
-    lines++;
+    const start = end || bom;
     end = lineEnd < 0 ? bytes.length : lineEnd + 1;
+    const isAbove = isBeginning && puzzleLines === 0;
+    if (isPuzzleLine(bytes, start) && !(isAbove && isExcelLine(bytes.subarray(start, end)))) puzzleLines++;
+    lines++;
   }
   return { end, lines, puzzleLines };
 }
@@ -222,46 +244,66 @@ function isPuzzleLine(bytes, start) {
 }
 
 /**
+ * Whether a line is one such as `sep=;`, which Excel reads and writes above a table.
+ * @param {Uint8Array} line
+ */
+function isExcelLine(line) {
+  return line.length < 64 && /^\s*sep=\S?\s*$/i.test(String.fromCharCode(...line));
+}
+
+/**
  * A slice for methods that take it for a text of its own: one from the middle of a `header` file
- * gets the header again, and one from the middle of a table its heading.
+ * gets the header again.
  * @param {Blob} text
  * @param {number} firstLine
  * @param {Format} format
- * @param {Blob | null} [heading] the heading of a table, with its line end
  */
-export function asTextOfItsOwn(text, firstLine, format, heading = null) {
-  const above = format.notation === NOTATION.HEADER ? `${format.order}\n` : heading;
-  if (!above || firstLine === 1) return { text, firstLine };
-  return { text: new Blob([above, text]), firstLine: firstLine - 1 };
+export function asTextOfItsOwn(text, firstLine, format) {
+  if (format.notation !== NOTATION.HEADER || firstLine === 1) return text;
+  return new Blob([`${format.order}\n`, text]);
 }
 
 /** The longest heading that is put before a slice, so that both are within a message. */
 const MOST_HEADING_BYTES = 32_000;
 
 /**
- * The heading of a table with its line end, from the first slice of its file: the first line that is
- * neither blank nor a comment, if it is no puzzle. Null if there is none, or a very long one.
+ * What stands above the puzzles of a file.
+ * @typedef {object} Beginning
+ * @property {number} end the byte behind it
+ * @property {number} lines
+ * @property {number} headings the headers and headings among them, one at most
+ * @property {Blob | null} heading the heading of a table with its line end; null for a very long one
+ */
+
+/**
+ * What stands above the puzzles of a file, whose first slice this is: blank lines and comments, and the
+ * first other line, if it is no puzzle.
  * @param {Slice} slice
  * @param {Format} format
  * @param {number} puzzles the puzzles of the slice
- * @returns {Promise<Blob | null>}
+ * @returns {Promise<Beginning>}
  */
-export async function headingOf(slice, format, puzzles) {
-  // Only the rows of a table have a delimiter, and each is a puzzle.
-  if (!format.delimiter || slice.puzzleLines - puzzles !== 1) return null;
+export async function beginningOf(slice, format, puzzles) {
   const bytes = new Uint8Array(await slice.text.arrayBuffer());
   let start = bomLength(bytes);
-  while (start < bytes.length) {
-    const lineEnd = bytes.indexOf(LINE_END, start);
-    // A heading without a line below it is before no other slice.
-    if (lineEnd < 0) return null;
-    if (isPuzzleLine(bytes, start)) {
-      const end = lineEnd + 1;
-      return end - start > MOST_HEADING_BYTES ? null : slice.text.slice(start, end);
-    }
-    start = lineEnd + 1;
+  let lines = 0;
+  /** @param {number} at */
+  const endOfLine = (at) => bytes.indexOf(LINE_END, at) + 1 || bytes.length;
+  const isPuzzle = () => {
+    return isPuzzleLine(bytes, start) && !isExcelLine(bytes.subarray(start, endOfLine(start)));
+  };
+  while (start < bytes.length && !isPuzzle()) {
+    start = endOfLine(start);
+    lines++;
   }
-  return null;
+  const end = endOfLine(start);
+  if (format.notation === NOTATION.HEADER) return { end, lines: lines + 1, headings: 1, heading: null };
+  // Only the rows of a table have a delimiter, and each is a puzzle.
+  if (!format.delimiter || slice.puzzleLines - puzzles !== 1) {
+    return { end: start, lines, headings: 0, heading: null };
+  }
+  const heading = end - start > MOST_HEADING_BYTES ? null : slice.text.slice(start, end);
+  return { end, lines: lines + 1, headings: 1, heading };
 }
 
 /**

@@ -217,19 +217,20 @@ pub(super) struct TextFields<'a> {
     pub(super) order: u32,
     pub(super) column: &'a str,
     pub(super) delimiter: &'a str,
+    pub(super) has_heading: Option<bool>,
 }
 
 impl<'a> From<&'a proto::SolveOptions> for TextFields<'a> {
     fn from(options: &'a proto::SolveOptions) -> Self {
-        let proto::SolveOptions { notation, alphabet, order, column, delimiter, .. } = options;
-        Self { notation: *notation, alphabet, order: *order, column, delimiter }
+        let proto::SolveOptions { notation, alphabet, order, column, delimiter, has_heading, .. } = options;
+        Self { notation: *notation, alphabet, order: *order, column, delimiter, has_heading: *has_heading }
     }
 }
 
 impl<'a> From<&'a proto::TextOptions> for TextFields<'a> {
     fn from(options: &'a proto::TextOptions) -> Self {
         let proto::TextOptions { notation, alphabet, order, column, delimiter } = options;
-        Self { notation: *notation, alphabet, order: *order, column, delimiter }
+        Self { notation: *notation, alphabet, order: *order, column, delimiter, has_heading: None }
     }
 }
 
@@ -263,7 +264,7 @@ pub(super) fn hint(fields: &mut RequestFields, text: &TextFields<'_>) -> Hint {
         order: fields.read("order", known_order).flatten(),
         column: fields.read("column", parsed(text.column).map_err(|what| sentence(&what))).flatten(),
         delimiter: fields.read("delimiter", parsed(text.delimiter)).flatten(),
-        has_heading: false,
+        has_heading: text.has_heading,
     }
 }
 
@@ -322,11 +323,11 @@ mod tests {
                 order,
                 column,
                 delimiter: None,
-                has_heading: false,
+                has_heading: None,
             })
             .prop_flat_map(move |hint| {
-                prop::option::of(delimiter.clone())
-                    .prop_map(move |delimiter| Hint { delimiter, ..hint.clone() })
+                (prop::option::of(delimiter.clone()), prop::option::of(any::<bool>()))
+                    .prop_map(move |(delimiter, has_heading)| Hint { delimiter, has_heading, ..hint.clone() })
             })
     }
 

@@ -54,6 +54,7 @@ pub(crate) fn options_from(task: &Task, hint: &Hint) -> proto::SolveOptions {
             .flat_map(AddedColumns::iter)
             .map(|column| wire_column(column).into())
             .collect(),
+        has_heading: hint.has_heading,
     }
 }
 

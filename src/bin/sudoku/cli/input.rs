@@ -396,7 +396,7 @@ impl FormatArgs {
             order: self.size,
             column: self.column.clone(),
             delimiter: self.delimiter,
-            has_heading: false,
+            has_heading: None,
         }
     }
 }

@@ -49,7 +49,8 @@ pub fn solve(
         output.write(&task.heading(reader.format())).map_err(OfflineError::from)?;
     }
     // The server gets the format that was detected here, because it sees only a part of the input.
-    let hint = Hint::of(reader.format());
+    let has_heading = Some(!reader.prelude().is_empty());
+    let hint = Hint { has_heading, ..Hint::of(reader.format()) };
     let prelude = Bytes::copy_from_slice(reader.prelude());
     let lines = lines_per_message(&task, reader.format());
     let job = SolveJob { task, hint, prelude, first_line: reader.line() };

@@ -63,6 +63,7 @@ fn settings(context: &Context, options: &proto::CanonicalizeOptions) -> Result<(
         order: 0,
         column: "",
         delimiter: "",
+        has_heading: None,
     };
     let hint = Hint { order: Some(Order::NINE), ..hint(&mut fields, &text) };
     match basis {

@@ -19,11 +19,14 @@ use crate::service::wire::codec::{LEAD, freeze_send_buffer, send_buffer, size_cl
 use crate::service::wire::convert;
 use crate::service::wire::line_count::count_lines;
 use crate::service::wire::proto;
-use crate::text::{FormatError, Notation, sniff, sniff_part};
+use crate::service::wire::status::invalid;
+use crate::text::{FormatError, Hint, Misfit, sniff, sniff_part};
 
 /// The state of a `SolveLines` stream.
 pub(crate) struct SolveLines {
     session: StreamSession,
+    /// Whether the first lines are from the middle of a larger text.
+    is_part: bool,
     /// The size of the last joined text, which is reserved for the next one: streams that send
     /// small messages keep doing so, and a text that grows bit by bit would be copied over and
     /// over.
@@ -178,7 +181,7 @@ impl BidiMethod for SolveLines {
     type Response = proto::SolveLinesResponse;
 
     fn new(context: Arc<Context>) -> Result<Self, Status> {
-        Ok(Self { session: StreamSession::new(context)?, joined: 0 })
+        Ok(Self { session: StreamSession::new(context)?, is_part: false, joined: 0 })
     }
 
     fn bytes(request: &Self::Request) -> usize {
@@ -194,13 +197,16 @@ impl BidiMethod for SolveLines {
         request: Self::Request,
         before: Option<&mut LinesJob>,
     ) -> Result<Option<LinesJob>, Status> {
-        let Self { session, joined } = self;
+        let Self { session, is_part, joined } = self;
         session.apply_options(request.options)?;
         let text = request.lines;
         if let Some(line) = first_line(request.first_line)? {
             session.numbering.next_line = line;
         }
         let at_start = session.numbering.next_line == 1;
+        if session.lines() == 0 {
+            *is_part = !at_start;
+        }
         let first_line = session.number(count_lines(&text))?;
         let next_line = session.numbering.next_line;
         if let Some(solvers) = &session.solvers {
@@ -214,15 +220,24 @@ impl BidiMethod for SolveLines {
         if at_start {
             refuse_what_is_not_plain(&text, hint, "lines")?;
         }
-        let sniffed = sniff(&text, hint, at_start).or_else(|error| match error {
-            // Who says everything has seen more of the input than these lines, which may all be bad.
-            FormatError::NoColumn { .. } if hint.notation == Some(Notation::Jsonl) => sniff_part(&text, hint),
-            _ => Err(error),
-        });
+        let sniffed = if *is_part {
+            // A heading is above the first puzzles of a text, and each row below must have an answer.
+            let has_heading = hint.has_heading.or(Some(false));
+            sniff_part(&text, &Hint { has_heading, ..hint.clone() })
+        } else {
+            sniff(&text, hint, at_start).or_else(|error| match error {
+                // Who says everything has seen more of the input than these lines, which may all be bad.
+                FormatError::NoColumn { .. } => sniff_part(&text, hint),
+                _ => Err(error),
+            })
+        };
         let preamble = sniffed.map_err(|error| unreadable(&error, "lines"))?;
         let Some(preamble) = preamble else {
             return Ok(Some(LinesJob::new(None, text, first_line, next_line)));
         };
+        if let Some(misfit) = preamble.misfit.filter(Misfit::is_of_line_ends) {
+            return Err(invalid("lines", misfit.to_string()));
+        }
         let solvers = session.fix_format(preamble.format)?;
         let (text, first_line) = (text.slice(preamble.body..), first_line + preamble.lines);
         Ok(Some(LinesJob::new(Some(solvers), text, first_line, next_line)))
