@@ -69,7 +69,7 @@ fn objects_without_a_puzzle_are_bad_on_a_server_too() {
 #[test]
 fn rows_of_words_are_no_headings_wherever_a_stream_begins() {
     let servers: Vec<Daemon> = (0..4).map(|_| Daemon::start(&[])).collect();
-    let urls = servers.iter().map(|server| server.url()).collect::<Vec<_>>().join(",");
+    let urls = servers.iter().map(Daemon::url).collect::<Vec<_>>().join(",");
     let folder = tempfile::tempdir().unwrap();
     let puzzle = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
     let rows = |count: usize, row: &dyn Fn(usize) -> String| (0..count).map(row).collect::<String>();

@@ -275,7 +275,7 @@ async fn a_stream_from_the_middle_of_a_text_has_a_heading_only_if_that_is_said()
         let answers = answers_from(&server, first_line, &list, &options).await.unwrap();
         assert_eq!(answers.len(), count, "{first_line} {has_heading:?} {answers:?}");
     }
-    // Rows without the column of the puzzle, and fields in quotes that go on, are bad, and are answered.
+    // Rows without the column of the puzzle, and fields in quotes that go on, are bad rows.
     for text in ["7\n8\n", "1,\"a\nb\"\n"] {
         for first_line in [1, 9] {
             let answers = answers_from(&server, first_line, text, &known).await.unwrap();

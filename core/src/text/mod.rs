@@ -81,8 +81,8 @@ pub struct Hint {
     pub column: Option<Column>,
     /// What separates the fields of a table.
     pub delimiter: Option<Delimiter>,
-    /// Whether the first line is a heading, or the block size in `header`, whatever it has; `None` to
-    /// detect that.
+    /// Whether the first line is a heading, or the block size in `header`, whatever it has; `None`
+    /// to detect that.
     pub has_heading: Option<bool>,
 }
 

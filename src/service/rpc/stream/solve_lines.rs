@@ -221,12 +221,13 @@ impl BidiMethod for SolveLines {
             refuse_what_is_not_plain(&text, hint, "lines")?;
         }
         let sniffed = if *is_part {
-            // A heading is above the first puzzles of a text, and each row below must have an answer.
+            // A heading is above the first puzzles of a text; each row below must have an answer.
             let has_heading = hint.has_heading.or(Some(false));
             sniff_part(&text, &Hint { has_heading, ..hint.clone() })
         } else {
             sniff(&text, hint, at_start).or_else(|error| match error {
-                // Who says everything has seen more of the input than these lines, which may all be bad.
+                // Who says everything has seen more of the input than these lines, which may all
+                // be bad.
                 FormatError::NoColumn { .. } => sniff_part(&text, hint),
                 _ => Err(error),
             })
