@@ -4,8 +4,8 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::process::Command;
 
-use crate::companion::{Ended, run, sudoku_in_shell};
-use crate::harness::{Folder, SUDOKU, is_solution, lines, piped, sudoku};
+use crate::companion::{Ended, run};
+use crate::harness::{Folder, SUDOKU, is_solution, lines, piped, sudoku, with_room};
 use crate::row::{Row, Seen};
 use crate::traffic::easy;
 
@@ -74,13 +74,14 @@ fn full_disk() -> Seen {
 fn size_limit() -> Seen {
     let (folder, input) = list();
     let out = folder.path("out.txt");
-    let script = "ulimit -f 2000; exec \"$0\" \"$@\"";
-    let ended = run(&mut sudoku_in_shell(script, &["solve", &input, "-o", &out]));
+    let limited =
+        |more: &[&str]| run(&mut with_room(&sudoku(&[&["solve", &input, "-o", &out], more].concat()), 2_000));
+    let ended = limited(&[]);
     ended.assert_code(2);
     let words = format!("{out} was not written: {out}: File too large (os error 27)\n");
     assert!(ended.stderr.ends_with(&words), "{}", ended.stderr);
     assert_eq!(folder.names(), ["in.txt"]);
-    let kept = run(&mut sudoku_in_shell(script, &["solve", &input, "-o", &out, "--resume"]));
+    let kept = limited(&["--resume"]);
     kept.assert_code(2);
     assert!(!folder.exists("out.txt"));
     run(&mut sudoku(&["solve", &input, "-o", &out, "--resume"])).assert_code(0);
