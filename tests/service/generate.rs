@@ -131,6 +131,10 @@ async fn bad_wishes_are_refused_by_the_names_of_their_fields() {
             &["symmetry"],
         ),
         (
+            GenerateRequest { technique: "dynamic-forcing-chains".to_owned(), order: 4, ..none() },
+            &["technique"],
+        ),
+        (
             GenerateRequest { symmetry: 77, difficulty: 78, grid_source: 79, ..none() },
             &["grid_source", "symmetry", "difficulty"],
         ),

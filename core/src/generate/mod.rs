@@ -175,6 +175,12 @@ impl Recipe {
                 return Err(RecipeError::Symmetry { order, clues: range, symmetry });
             }
         }
+        let technique = constraints.and_then(|constraints| constraints.technique);
+        if let Some(technique) = technique.filter(|technique| technique.is_9x9_only())
+            && order != Order::NINE
+        {
+            return Err(RecipeError::Technique { technique });
+        }
         if self.attempts == 0 { Err(RecipeError::NoAttempts) } else { Ok(()) }
     }
 
@@ -297,6 +303,12 @@ pub enum RecipeError {
         clues: ClueRange,
         /// The symmetry.
         symmetry: Symmetry,
+    },
+    /// A technique that no puzzle of this size takes.
+    #[error("The technique {technique} is for 9x9 puzzles only.")]
+    Technique {
+        /// The technique.
+        technique: Technique,
     },
     /// No attempts.
     #[error("A puzzle takes at least one attempt.")]

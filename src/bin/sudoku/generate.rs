@@ -166,14 +166,7 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<ExitCode> {
     let begin = Instant::now();
     let cancel = interrupt::flag()?;
     let seed = args.seed.unwrap_or_else(any_seed);
-    let recipe = args.recipe();
-    if let Some(technique) = args.technique {
-        ensure!(
-            recipe.order == Order::NINE || !technique.is_9x9_only(),
-            "The technique {technique} is for 9x9 puzzles only."
-        );
-    }
-    let generator = Arc::new(Generator::new(recipe, seed)?);
+    let generator = Arc::new(Generator::new(args.recipe(), seed)?);
     let format = format_for(args, generator.recipe().order)?;
     let pool = Arc::new(pipeline::pool(args.run.threads)?);
     let mut output = args.out.open_text()?;

@@ -101,8 +101,10 @@ function factsOf(found, cells) {
       ["To begin with", `${score(found.epTenths)} to the first digit, ${score(found.edTenths)} for the first step`],
     );
   } else {
-    const { nodes = "0", guesses = "0" } = found.search ?? {};
-    facts.unshift(["Rating", `beyond: a search takes ${count(Number(nodes))} nodes and ${count(Number(guesses))} guesses`]);
+    const nodes = Number(found.search?.nodes ?? 0);
+    const guesses = Number(found.search?.guesses ?? 0);
+    const guessed = `${count(guesses)} ${guesses === 1 ? "guess" : "guesses"}`;
+    facts.unshift(["Rating", `beyond: a search takes ${plural(nodes, "node")} and ${guessed}`]);
   }
   facts.push(["Techniques", techniques.join(", ") || "none"]);
   return facts;
