@@ -168,12 +168,23 @@ fn completions_and_the_manual_name_every_command() {
     // Where there is a bash, it completes.
     let script = folder.path().join("completions");
     fs::write(&script, &texts[0].1).unwrap();
-    let test = format!(
-        "source '{}'; COMP_WORDS=(sudoku sh); COMP_CWORD=1; _sudoku sudoku sh sudoku; echo \"${{COMPREPLY[@]}}\"",
-        script.display()
-    );
-    match Command::new("bash").args(["--norc", "-c", &test]).output() {
-        Ok(output) => assert_eq!(stdout(&output).trim(), "show shell", "{}", stderr(&output)),
-        Err(_) => skipped("there is no bash on this machine"),
+    for (words, wanted) in [
+        (&["sh"][..], "show shell"),
+        (&["hint", "--only", "x-"], "x-wing x-cycle"),
+        (&["steps", "--only", "fi"], "fish"),
+        (&["generate", "--technique", "sw"], "swordfish"),
+    ] {
+        let (last, before) = (words.len(), [&["sudoku"], words].concat()[words.len() - 1]);
+        let test = format!(
+            "source '{}'; COMP_WORDS=(sudoku {}); COMP_CWORD={last}; _sudoku sudoku {} {before}; \
+             echo \"${{COMPREPLY[@]}}\"",
+            script.display(),
+            words.join(" "),
+            words[last - 1]
+        );
+        match Command::new("bash").args(["--norc", "-c", &test]).output() {
+            Ok(output) => assert_eq!(stdout(&output).trim(), wanted, "{}", stderr(&output)),
+            Err(_) => skipped("there is no bash on this machine"),
+        }
     }
 }

@@ -19,7 +19,6 @@ use sudoku_stream::pipeline::{self, Ended, run_ordered};
 use sudoku_stream::techniques::{Score, Technique};
 use sudoku_stream::text::{Alphabet, Format, Hint, Notation, SAMPLE_BYTES, detect};
 
-use crate::cli::by_hand;
 use crate::cli::output::{OutputArgs, unfinished};
 use crate::cli::run::RunArgs;
 use crate::cli::value::{self, whole};
@@ -93,7 +92,8 @@ pub struct GenerateArgs {
     /// Technique that the solution takes, as in x-wing
     ///
     /// It may take harder ones too; --rating limits that. `sudoku steps` shows where.
-    #[arg(long, value_name = "NAME", value_parser = by_hand::technique)]
+    #[arg(long, value_name = "NAME", value_parser = value::technique())]
+    #[arg(hide_possible_values = true)]
     technique: Option<Technique>,
 
     /// Source of the full grids that clues are removed from

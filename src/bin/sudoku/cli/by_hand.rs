@@ -15,7 +15,7 @@ use sudoku_stream::techniques::{
 };
 use sudoku_stream::text::Format;
 
-use super::{draw, fit, print};
+use super::{draw, fit, print, value};
 
 /// The techniques that may be used.
 #[derive(Clone, Args)]
@@ -24,7 +24,8 @@ pub struct TechniqueArgs {
     ///
     /// A name is that of a technique or of a family: singles, direct, locked, subsets, fish, wings,
     /// uniqueness, exclusion, chains, forcing. Those of forcing are for 9x9 puzzles only.
-    #[arg(long, value_name = "NAMES", value_parser = techniques)]
+    #[arg(long, value_name = "NAMES", value_parser = value::techniques())]
+    #[arg(hide_possible_values = true)]
     only: Option<TechniqueSet>,
 
     /// Use no technique that takes for granted that there is one solution

@@ -1,16 +1,19 @@
 //! Values of arguments: parsers into types, and the names that help and completion list.
 
+use std::ffi::OsStr;
 use std::fmt;
 
-use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, Command, Error, ValueEnum};
 use sudoku_stream::answer::{AddedColumn, CheckForm, NoAddedColumn, OutputForm};
 use sudoku_stream::canon::Basis;
 use sudoku_stream::generate::{Difficulty, Grids, Symmetry};
 use sudoku_stream::grid::Order;
 use sudoku_stream::solver::{DEFAULT_COUNT_LIMIT, Question, STRATEGIES, Strategy};
+use sudoku_stream::techniques::{Family, Technique, TechniqueSet};
 use sudoku_stream::text::Notation;
 
+use super::by_hand;
 use crate::hint::HintForm;
 use crate::number::size;
 pub use crate::number::{SECOND, time, whole};
@@ -79,6 +82,39 @@ fn plain<T: Clone + Send + Sync + 'static>(
     values: impl IntoIterator<Item = (&'static str, T)>,
 ) -> impl TypedValueParser<Value = T> {
     named(values.into_iter().map(|(name, value)| (PossibleValue::new(name), value)))
+}
+
+/// A parser that tells completion the names that it reads, also where they are parts of a list. Help
+/// would repeat them all without `hide_possible_values`.
+#[derive(Clone)]
+struct Completed<P> {
+    parser: P,
+    names: Vec<&'static str>,
+}
+
+impl<P: TypedValueParser> TypedValueParser for Completed<P> {
+    type Value = P::Value;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<P::Value, Error> {
+        self.parser.parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.names.iter().map(PossibleValue::new)))
+    }
+}
+
+/// The name of a technique.
+pub fn technique() -> impl TypedValueParser<Value = Technique> {
+    let names = Technique::ALL.iter().map(|technique| technique.name()).collect();
+    Completed { parser: by_hand::technique, names }
+}
+
+/// Names of techniques and families.
+pub fn techniques() -> impl TypedValueParser<Value = TechniqueSet> {
+    let families = Family::ALL.iter().map(|family| family.name());
+    let names = families.chain(Technique::ALL.iter().map(|technique| technique.name())).collect();
+    Completed { parser: by_hand::techniques, names }
 }
 
 pub fn notation() -> impl TypedValueParser<Value = Notation> {
