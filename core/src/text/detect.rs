@@ -79,7 +79,7 @@ impl Layout {
 /// ```
 pub fn sniff(text: &[u8], hint: &Hint, at_start: bool) -> Result<Option<Preamble>, FormatError> {
     let mark = if at_start && text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
-    let (blank, blank_lines) = skip_blank_lines(&text[mark..], true);
+    let (blank, blank_lines) = skip_lines_above(&text[mark..], true, at_start);
     let skipped = mark + blank;
     let rest = &text[skipped..];
     if rest.is_empty() {
@@ -115,7 +115,7 @@ pub fn sniff_part(text: &[u8], hint: &Hint) -> Result<Option<Preamble>, FormatEr
         if format.delimiter().is_none() {
             return sniff(text, hint, false);
         }
-        let (above, lines) = skip_blank_lines(text, true);
+        let (above, lines) = skip_lines_above(text, true, false);
         let length = memchr::memchr(b'\n', &text[above..]);
         let body = length.map_or(text.len(), |length| above + length + 1);
         let heading = &text[above..body];
@@ -137,6 +137,11 @@ pub fn sniff_part(text: &[u8], hint: &Hint) -> Result<Option<Preamble>, FormatEr
 #[doc(hidden)]
 #[must_use]
 pub fn skip_blank_lines(text: &[u8], at_end: bool) -> (usize, u64) {
+    skip_lines_above(text, at_end, true)
+}
+
+/// [`skip_blank_lines`]; Excel's line counts as a bad one where the text is a part of another.
+fn skip_lines_above(text: &[u8], at_end: bool, at_start: bool) -> (usize, u64) {
     let (mut at, mut lines) = (0, 0);
     while at < text.len() {
         let end = match memchr::memchr(b'\n', &text[at..]) {
@@ -145,7 +150,7 @@ pub fn skip_blank_lines(text: &[u8], at_end: bool) -> (usize, u64) {
             None => break,
         };
         let line = &text[at..end];
-        if !is_no_puzzle(line) && !is_excel_line(line) {
+        if !is_no_puzzle(line) && !(at_start && is_excel_line(line)) {
             break;
         }
         at = end;
@@ -643,6 +648,11 @@ mod tests {
             errors += usize::from(record.error.is_some());
         }
         assert_eq!(errors, 1, "a bad line has an answer");
+        // Nor is it passed over where a part of a text begins with it.
+        let grid = "12..\n34..\n..1.\n....\n";
+        let hint = Hint { notation: Some(Notation::Grid), ..hint };
+        let part = sniff_part(format!("sep=;\n{grid}").as_bytes(), &hint).unwrap().unwrap();
+        assert_eq!((part.body, part.lines), (0, 0));
     }
 
     #[test]

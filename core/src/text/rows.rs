@@ -155,7 +155,8 @@ pub(super) fn cut(format: &Format, text: &[u8]) -> usize {
         }
         let is_between = boundaries.rows == 0 && !boundaries.skips && kind != LineKind::Row;
         if ends == End::Behind || is_between {
-            end = at;
+            // A frame stays with what follows it: a first row of `-` for blanks would be one without it.
+            end = if kind == LineKind::Ruler { start } else { at };
         }
     }
     end
@@ -411,7 +412,10 @@ mod tests {
             (format!("{row}{row}\n{row}{row}"), 0),
             (format!("{row}{row}\n{row}{row}\n"), 22),
             (format!("{row}{row}\n{row}{row}{row}"), 11),
-            (format!("\n--\n{row}"), 4),
+            // A ruler may be the frame above a puzzle.
+            (format!("\n--\n{row}"), 1),
+            (format!("--\n{}--\n--\n{row}", row.repeat(4)), 26),
+            ("--\n".repeat(9), 24),
             (format!("{}{row}", row.repeat(3).trim_end()), 0),
             // A title ends what is above it; a section that is skipped has to be seen whole.
             (format!("{row}Grid 2\n{row}"), 12),
