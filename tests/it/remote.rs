@@ -65,6 +65,36 @@ fn objects_without_a_puzzle_are_bad_on_a_server_too() {
     assert_eq!((here.stdout, here.status), (there.stdout, there.status));
 }
 
+/// A message may begin with a frame, whose first row is all blanks, or with a line that is no row.
+#[test]
+fn grids_are_divided_where_no_answer_changes() {
+    let servers: Vec<Daemon> = (0..3).map(|_| Daemon::start(&[])).collect();
+    let urls = servers.iter().map(Daemon::url).collect::<Vec<_>>().join(",");
+    let folder = tempfile::tempdir().unwrap();
+    let framed = "+--+--+\n|--|--|\n|--|-1|\n+--+--+\n|-1|2-|\n|2-|--|\n+--+--+\n".repeat(40);
+    let plain = "12..\n34..\n..1.\n....\n\n";
+    let apart = [plain, "sep=;\n\n"].concat().repeat(40);
+    for (name, text, answers) in [
+        ("framed.txt", framed.replace("+\n+", "+\n\n+"), 40),
+        ("shared.txt", framed, 40),
+        ("sep.txt", apart, 80),
+    ] {
+        let file = folder.path().join(name);
+        fs::write(&file, text).unwrap();
+        let args = ["solve", file.to_str().unwrap(), "--quiet", "--strategy", "backtracking"];
+        let here = run(&args);
+        assert_eq!(here.stdout.iter().filter(|&&byte| byte == b'\n').count(), answers, "{name}");
+        for urls in [&*servers[0].url(), &urls] {
+            let there = run(&[&args[..], &["--server", urls]].concat());
+            assert_eq!(
+                String::from_utf8_lossy(&there.stdout),
+                String::from_utf8_lossy(&here.stdout),
+                "{name}"
+            );
+        }
+    }
+}
+
 /// Each server, and each stream to one, begins somewhere in the list.
 #[test]
 fn rows_of_words_are_no_headings_wherever_a_stream_begins() {
