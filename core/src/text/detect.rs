@@ -150,7 +150,7 @@ fn skip_lines_above(text: &[u8], at_end: bool, at_start: bool) -> (usize, u64) {
             None => break,
         };
         let line = &text[at..end];
-        if !is_no_puzzle(line) && !(at_start && is_excel_line(line)) {
+        if !(is_no_puzzle(line) || at_start && is_excel_line(line)) {
             break;
         }
         at = end;
