@@ -65,7 +65,8 @@ fn objects_without_a_puzzle_are_bad_on_a_server_too() {
     assert_eq!((here.stdout, here.status), (there.stdout, there.status));
 }
 
-/// A message may begin with a frame, whose first row is all blanks, or with a line that is no row.
+/// A message may begin with a frame, whose first row is all blanks, with a line that is no row, or in
+/// the midst of sections of which a `[Puzzle]` elsewhere shows that they are no puzzles.
 #[test]
 fn grids_are_divided_where_no_answer_changes() {
     let servers: Vec<Daemon> = (0..3).map(|_| Daemon::start(&[])).collect();
@@ -74,7 +75,9 @@ fn grids_are_divided_where_no_answer_changes() {
     let framed = "+--+--+\n|--|--|\n|--|-1|\n+--+--+\n|-1|2-|\n|2-|--|\n+--+--+\n".repeat(40);
     let plain = "12..\n34..\n..1.\n....\n\n";
     let apart = [plain, "sep=;\n\n"].concat().repeat(40);
+    let sections = format!("[Puzzle]\n{plain}[Solution]\n1243\n3412\n2134\n4321\n\n").repeat(40);
     for (name, text, answers) in [
+        ("sections.txt", sections, 40),
         ("framed.txt", framed.replace("+\n+", "+\n\n+"), 40),
         ("shared.txt", framed, 40),
         ("sep.txt", apart, 80),

@@ -255,6 +255,16 @@ impl Format {
         }
     }
 
+    /// A block of whole puzzles as it is read alike where nothing else of its text is known: what only
+    /// the whole text shows to be no puzzle has become blank lines.
+    #[must_use]
+    pub fn by_itself<'a>(&self, block: &'a [u8]) -> Cow<'a, [u8]> {
+        match self.notation {
+            Notation::Grid => rows::by_itself(self, block),
+            _ => Cow::Borrowed(block),
+        }
+    }
+
     /// Appends what stands above all puzzles of a text in this notation, if anything does.
     pub fn write_heading(&self, out: &mut Vec<u8>) {
         match self.notation {

@@ -18,6 +18,8 @@
 //! title above the first row of a puzzle, and below it a row that cannot be read; so are words with
 //! a number, such as `Level 3`, a number that is marked as one, such as `(3)`, and a date.
 
+use std::borrow::Cow;
+
 use super::alphabet::INVALID;
 use super::apart;
 use super::lines::{characters, looked_at, offset};
@@ -160,6 +162,26 @@ pub(super) fn cut(format: &Format, text: &[u8]) -> usize {
         }
     }
     end
+}
+
+/// [`Format::by_itself`]: without the rows of sections that are no puzzles, because only a text with a
+/// `[Puzzle]` shows that they are none.
+pub(super) fn by_itself<'a>(format: &Format, text: &'a [u8]) -> Cow<'a, [u8]> {
+    if !format.style.sections {
+        return Cow::Borrowed(text);
+    }
+    let mut boundaries = Boundaries::new(format);
+    let (mut shown, mut at) = (Vec::with_capacity(text.len()), 0);
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        at += line.len();
+        let kind = classify(looked_at(line.strip_suffix(b"\n").unwrap_or(line)), format.style);
+        if boundaries.ends_with(kind, &text[at..], true) == Some(End::Before) {
+            boundaries.ends_with(kind, &text[at..], true);
+        }
+        let is_skipped = kind == LineKind::Row && boundaries.skips;
+        shown.extend_from_slice(if is_skipped { b"\n" } else { line });
+    }
+    Cow::Owned(shown)
 }
 
 pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<Record<'a>> {
@@ -425,6 +447,18 @@ mod tests {
         for (text, wanted) in cases {
             assert_eq!(cut(&four(), text.as_bytes()), wanted, "{text}");
         }
+    }
+
+    #[test]
+    fn a_block_by_itself_has_no_rows_of_skipped_sections() {
+        let rows = "1234\n".repeat(4);
+        let text = format!("[Puzzle]\n{rows}[Notes]\n{rows}\n[Puzzle]\n12\n[Easy]\n1234");
+        let format = detect(text.as_bytes(), &Hint::default()).unwrap().format;
+        let gaps = "\n".repeat(4);
+        let wanted = format!("[Puzzle]\n{rows}[Notes]\n{gaps}\n[Puzzle]\n12\n[Easy]\n\n");
+        assert_eq!(by_itself(&format, text.as_bytes()), wanted.as_bytes());
+        assert_eq!(answers(&four(), &wanted, 1), answers(&format, &text, 1));
+        assert_eq!(by_itself(&four(), text.as_bytes()), text.as_bytes());
     }
 
     /// The puzzles of a text, with the error of each bad one in its place.
