@@ -11,7 +11,7 @@ use super::lines::{is_no_puzzle, offset, puzzle_lines};
 use super::rewrite::range_in;
 use super::rows::read_cell;
 use super::table::{Columns, Delimiter, fields};
-use super::{Alphabet, Column, Format, Hint, Notation, Problem, PuzzleError, Record, Records};
+use super::{Alphabet, Column, Format, FormatError, Hint, Notation, Problem, PuzzleError, Record, Records};
 use crate::grid::{Grid, MAX_SIDE, Order};
 
 /// The lines that detection reads.
@@ -131,8 +131,16 @@ impl Format {
 }
 
 /// Lays out a text that is in this notation, whose first line ends at `first_end`.
-pub(super) fn lay_out(layout: &mut Layout, text: &[u8], first_end: usize, hint: &Hint) {
-    if let Some((columns, order, has_heading)) = find(text, hint) {
+///
+/// # Errors
+/// Like [`find`].
+pub(super) fn lay_out(
+    layout: &mut Layout,
+    text: &[u8],
+    first_end: usize,
+    hint: &Hint,
+) -> Result<(), FormatError> {
+    if let Some((columns, order, has_heading)) = find(text, hint)? {
         (layout.columns, layout.order) = (columns, Some(order));
         layout.body = if has_heading { first_end } else { 0 };
     } else {
@@ -142,6 +150,7 @@ pub(super) fn lay_out(layout: &mut Layout, text: &[u8], first_end: usize, hint: 
             layout.columns.puzzle = number.saturating_sub(1);
         }
     }
+    Ok(())
 }
 
 /// The columns and the order of a text whose lines are cells apart, and whether its first line is a
@@ -149,7 +158,11 @@ pub(super) fn lay_out(layout: &mut Layout, text: &[u8], first_end: usize, hint: 
 ///
 /// A column before the cells is the number of the row, as pandas writes it. A hint may name any
 /// column as the first of the cells.
-pub(super) fn find(text: &[u8], hint: &Hint) -> Option<(Columns, Order, bool)> {
+///
+/// # Errors
+/// [`FormatError::AmbiguousCells`] if a column before the cells does not count the rows and may be
+/// the first of the cells, with something else in the last column.
+pub(super) fn find(text: &[u8], hint: &Hint) -> Result<Option<(Columns, Order, bool)>, FormatError> {
     let seen = || puzzle_lines(text).take(LINES_SEEN);
     let total = seen().count();
     let firsts = match hint.column {
@@ -190,11 +203,34 @@ pub(super) fn find(text: &[u8], hint: &Hint) -> Option<(Columns, Order, bool)> {
             let detected = || is_good.first() == Some(&false) && seen().next().is_some_and(is_heading);
             let has_heading = hint.has_heading.unwrap_or_else(detected);
             if 2 * good > total - usize::from(has_heading) {
-                return Some((columns, order, has_heading));
+                let is_told = hint.column.is_some() || puzzle == 0;
+                if !is_told && may_be_first_cells(&format, seen(), has_heading) {
+                    return Err(FormatError::AmbiguousCells { order });
+                }
+                return Ok(Some((columns, order, has_heading)));
             }
         }
     }
-    None
+    Ok(None)
+}
+
+/// Whether the fields before the cells may be cells too: most are, and neither do they count the
+/// rows nor is their name in the heading empty, as pandas leaves that of the numbers of rows.
+fn may_be_first_cells<'a>(
+    format: &Format,
+    mut rows: impl Iterator<Item = &'a [u8]>,
+    has_heading: bool,
+) -> bool {
+    let first = |row| fields(row, format.columns.delimiter).next().unwrap_or_default();
+    if has_heading && rows.next().is_some_and(|heading| first(heading).is_empty()) {
+        return false;
+    }
+    let firsts: Vec<&[u8]> = rows.map(first).collect();
+    let are_cells =
+        2 * firsts.iter().filter(|field| read_cell(format, field).is_some()).count() > firsts.len();
+    let next = |field: &[u8]| std::str::from_utf8(field).ok()?.parse::<u8>().ok()?.checked_add(1);
+    let count = |pair: &[&[u8]]| next(pair[0]).is_some_and(|next| pair[1] == next.to_string().as_bytes());
+    are_cells && (firsts.len() < 2 || !firsts.windows(2).all(count))
 }
 
 /// Whether the cells of a row are the numbers of columns, or names. One more field may be behind
@@ -365,13 +401,43 @@ mod tests {
         let text = format!("a,b,{cells}\n");
         let hint = |number| Hint { column: Some(Column::Number(number)), ..Hint::default() };
         let found = |text: &str, number| {
-            find(text.as_bytes(), &hint(number)).map(|(columns, order, _)| (columns.puzzle, order.side()))
+            let found = find(text.as_bytes(), &hint(number)).unwrap();
+            found.map(|(columns, order, _)| (columns.puzzle, order.side()))
         };
         assert_eq!(found(&text, 3), Some((2, 4)));
         assert_eq!([found(&text, 1), found(&text, 2), found(&text, 100)], [None; 3]);
         // Without a hint these are cells and an empty field behind them.
         assert_eq!(found(&format!("{cells},\n"), 1), Some((0, 4)));
         assert_eq!(found(&format!("7,{cells}\n"), 2), Some((1, 4)));
+    }
+
+    /// A class or a level behind the cells is a number like them.
+    #[test]
+    fn a_column_before_the_cells_counts_or_is_told() {
+        let cells = "1,2,0,0,0,0,1,0,0,0,0,0,0,0,0,0";
+        let rows =
+            |firsts: &[&str]| firsts.iter().map(|first| format!("{first},{cells}\n")).collect::<String>();
+        let found =
+            |text: &str, hint: &Hint| find(text.as_bytes(), hint).map(|found| found.map(|f| f.0.puzzle));
+        let none = Hint::default();
+        let names: Vec<String> = (0..17).map(|at| format!("c{at}")).collect();
+        let ambiguous = Err(FormatError::AmbiguousCells { order: Order::ALL[1] });
+        for (text, wanted) in [
+            (rows(&["0", "1", "2"]), Ok(Some(1))),
+            (rows(&["3", "4"]), Ok(Some(1))),
+            (rows(&["17", "3", "5"]), Ok(Some(1))),
+            (rows(&["a", "b"]), Ok(Some(1))),
+            (rows(&["1"]), ambiguous.clone()),
+            (rows(&["1", "1", "2"]), ambiguous.clone()),
+            (rows(&["0", "2", "1"]), ambiguous.clone()),
+            (rows(&["", "", ""]), ambiguous.clone()),
+            (format!("{}\n{}", names.join(","), rows(&["1", "1"])), ambiguous),
+            (format!(",{}\n{}", names[1..].join(","), rows(&["1", "1"])), Ok(Some(1))),
+        ] {
+            assert_eq!(found(&text, &none), wanted, "{text}");
+        }
+        let told = Hint { column: Some(Column::Number(2)), ..none };
+        assert_eq!(found(&rows(&["1", "1"]), &told), Ok(Some(1)));
     }
 
     #[test]

@@ -311,6 +311,17 @@ pub enum FormatError {
          Say which with --notation lines or --notation grid."
     )]
     AmbiguousLines,
+    /// The text can be cells apart from its first column on, or from its second.
+    #[error(
+        "The rows of {fields} fields fit puzzles of their first {cells} and of their last {cells}. \
+         Say --column 2 for the last, or leave out the last column for the first.",
+        fields = .order.cells() + 1,
+        cells = .order.cells(),
+    )]
+    AmbiguousCells {
+        /// The order of the puzzles.
+        order: Order,
+    },
     /// A field of a table goes on in the next line.
     #[error(
         "Line {line} has a field in quotes that goes on in the next line, and a row ends with its line. \
@@ -339,7 +350,7 @@ impl FormatError {
             Self::Puzzle(_) | Self::BrokenRow { .. } => None,
             Self::AlphabetSize { .. } | Self::AmbiguousAlphabet => Some("alphabet"),
             Self::AmbiguousLines => Some("notation"),
-            Self::NoColumn { .. } => Some("column"),
+            Self::NoColumn { .. } | Self::AmbiguousCells { .. } => Some("column"),
         }
     }
 

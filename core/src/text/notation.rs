@@ -141,7 +141,7 @@ pub(super) fn lay_out(
                 layout.body = heading(hint.has_heading == Some(true));
             }
         }
-        Notation::Cells => apart::lay_out(&mut layout, text, first_end, hint),
+        Notation::Cells => apart::lay_out(&mut layout, text, first_end, hint)?,
         Notation::Jsonl => (layout.keys, layout.order) = json::find(text, hint)?,
         Notation::Grid => {
             let bars = bars::find(text, sample.len() >= SAMPLE_BYTES, hint);
@@ -202,7 +202,7 @@ pub(super) fn recognise(
         let body = if has_heading { first_end } else { 0 };
         return Ok(Layout { body, columns, names_puzzles, ..Layout::new(Notation::Csv) });
     }
-    if let Some((columns, order, has_heading)) = apart::find(text, hint) {
+    if let Some((columns, order, has_heading)) = apart::find(text, hint)? {
         let body = if has_heading { first_end } else { 0 };
         return Ok(Layout { body, columns, order: Some(order), ..Layout::new(Notation::Cells) });
     }
