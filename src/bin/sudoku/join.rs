@@ -67,7 +67,7 @@ pub fn run(args: &JoinArgs) -> anyhow::Result<ExitCode> {
     let joined = match joined {
         Ok(joined) => joined,
         Err(JoinError::Cancelled) => return Ok(interrupt::report("The shards were not joined")),
-        Err(JoinError::Output(error)) if error.is_closed_pipe() => return Ok(ExitCode::SUCCESS),
+        Err(JoinError::Output(error)) => return Err(error.into()),
         Err(error) => return Err(error.into()),
     };
     output.finish()?;
