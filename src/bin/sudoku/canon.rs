@@ -16,7 +16,7 @@ use crate::cli::input::InputArgs;
 use crate::cli::output::OutputArgs;
 use crate::cli::resume::{ResumeArgs, RowsRun};
 use crate::cli::run::RunArgs;
-use crate::cli::{exit, interrupt, print, progress, rows, value};
+use crate::cli::{exit, interrupt, print, rows, value};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -137,14 +137,14 @@ fn answer(args: &CanonArgs, has_errors: &mut bool) -> Result<(), EarlyEnd> {
         let Some(output) = &mut opened else { return Err(anyhow!("There is no output.").into()) };
         let canonizers = Arc::new(Canonizers::new(reader.format().clone(), task));
         let writer = CanonWriter::new(args.form(), reader.format(), args.disguise);
-        let bar = progress::beside(&args.out, || progress::of_bytes(&args.run.progress, &reader));
-        bar.set_position(output.progress().bytes);
-        bar.reset_eta();
+        let bar = rows.bar(&args.run.progress, input, &reader, output.progress());
         let (name, is_table) = (reader.name().to_owned(), reader.format().is_table());
         let before = tally.puzzles;
+        // An earlier run can only have answered a part of a single input.
+        let earlier = if input.is_only() { before } else { 0 };
         let result = offline::canon(reader, &canonizers, writer, &pool, &cancel, |part| {
             tally.add(&part.tally);
-            bar.advance(part.end, tally.puzzles - before, "puzzles", begin);
+            bar.advance(part.end, tally.puzzles - earlier, "puzzles", begin);
             let text = input.named(args.form(), part.text);
             Ok(output.add_rows(part.end, part.prefix, &text, part.tally.puzzles, tally.named())?)
         });

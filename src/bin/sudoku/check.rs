@@ -25,7 +25,7 @@ use crate::cli::output::OutputArgs;
 use crate::cli::resume::{ResumeArgs, RowsRun};
 use crate::cli::run::RunArgs;
 use crate::cli::value::{self, whole};
-use crate::cli::{exit, print, progress};
+use crate::cli::{exit, print};
 
 /// The most flaws of one grid that are printed.
 const MAX_FLAWS_SHOWN: usize = 10;
@@ -193,9 +193,7 @@ impl CheckRun<'_> {
         let (name, format) = (reader.name().to_owned(), reader.format().clone());
         let task = CheckTask { is_unique: args.unique, node_limit: args.node_limit, ..CheckTask::default() };
         let checkers = Arc::new(Checkers::new(format.clone(), task));
-        let bar = progress::beside(&args.out, || progress::of_bytes(&args.run.progress, &reader));
-        bar.set_position(output.progress().bytes);
-        bar.reset_eta();
+        let bar = self.rows.bar(&args.run.progress, input, &reader, output.progress());
         let mut report = args.report();
         let limit = report.limit.saturating_sub(self.listed);
         report.limit = limit.saturating_sub(count(tally.failure_count()));

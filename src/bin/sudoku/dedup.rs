@@ -126,7 +126,7 @@ pub fn run(args: &DedupArgs) -> Result<(), EarlyEnd> {
             }
         };
         first.check_same(&kind, &reader, &inputs, "Deduplicate")?;
-        let bar = progress::beside(&args.out, || progress::of_bytes(&args.run.progress, &reader));
+        let bar = progress::beside(args.out.path(), || progress::of_bytes(&args.run.progress, &reader));
         let (name, before) = (reader.name().to_owned(), deduplicator.tally().puzzles);
         let result = deduplicator.add(reader, &pool, &cancel, output, report.as_mut(), |end, tally| {
             bar.advance(end, tally.puzzles, "puzzles", begin);

@@ -173,7 +173,7 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<ExitCode> {
 
     let count = args.count;
     let job = generator.recipe().job(count, pool.current_num_threads());
-    let bar = progress::beside(&args.out, || progress::of_puzzles(&args.run.progress, count));
+    let bar = progress::beside(args.out.path(), || progress::of_puzzles(&args.run.progress, count));
     let mut totals = Totals::default();
     // As much as whoever reads the puzzles detects their format by.
     let mut sample = Vec::new();

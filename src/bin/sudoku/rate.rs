@@ -26,7 +26,7 @@ use crate::cli::output::OutputArgs;
 use crate::cli::resume::{ResumeArgs, RowsRun};
 use crate::cli::run::RunArgs;
 use crate::cli::value::{self, whole};
-use crate::cli::{exit, print, progress, rows};
+use crate::cli::{exit, print, rows};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -199,13 +199,13 @@ impl RateRun<'_> {
         };
         args.techniques.set_for(reader.format().order())?;
         let raters = Arc::new(Raters::new(reader.format().clone(), self.task));
-        let bar = progress::beside(&args.out, || progress::of_bytes(&args.run.progress, &reader));
         let (name, is_table) = (reader.name().to_owned(), reader.format().is_table());
         let (form, begin, tally) = (args.form(), self.begin, &mut self.tally);
         let rated_before = tally.puzzles;
+        // An earlier run can only have rated a part of a single input.
+        let rated_earlier = if input.is_only() { rated_before } else { 0 };
         let Some(output) = &mut self.output else { return Err(anyhow!("There is no output.").into()) };
-        bar.set_position(output.progress().bytes);
-        bar.reset_eta();
+        let bar = self.rows.bar(&args.run.progress, input, &reader, output.progress());
         // A puzzle by itself is described where a person sees it, so there the first rating waits for
         // another puzzle or the end. Programs get a line for every puzzle, however many there are.
         let is_for_person = input.is_typed() || args.out.path().is_none() && io::stdout().is_terminal();
@@ -214,7 +214,7 @@ impl RateRun<'_> {
         let mut first: Option<RatedPart> = None;
         let result = offline::rate(reader, &raters, form, &self.pool, &self.cancel, |mut part| {
             tally.add(&part.tally);
-            bar.advance(part.end, tally.puzzles - rated_before, "puzzles", begin);
+            bar.advance(part.end, tally.puzzles - rated_earlier, "puzzles", begin);
             if describes && tally.puzzles == 1 {
                 if part.single.is_some() {
                     first = Some(part);

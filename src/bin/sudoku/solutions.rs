@@ -19,7 +19,7 @@ use crate::cli::output::OutputArgs;
 use crate::cli::resume::{ResumeArgs, RowsRun};
 use crate::cli::run::RunArgs;
 use crate::cli::value::{self, whole};
-use crate::cli::{exit, interrupt, print, progress, rows};
+use crate::cli::{exit, interrupt, print, rows};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -139,9 +139,7 @@ fn list(args: &SolutionsArgs, has_errors: &mut bool) -> Result<(), EarlyEnd> {
         let Some(output) = &mut opened else { return Err(anyhow!("There is no output.").into()) };
         let enumerators = Arc::new(Enumerators::new(reader.format().clone(), task));
         let writer = SolutionWriter::new(args.form(), reader.format());
-        let bar = progress::beside(&args.out, || progress::of_bytes(&args.run.progress, &reader));
-        bar.set_position(output.progress().bytes);
-        bar.reset_eta();
+        let bar = rows.bar(&args.run.progress, input, &reader, output.progress());
         let (name, before) = (reader.name().to_owned(), tally.puzzles);
         // An earlier run can only have answered a part of a single input.
         let earlier = if input.is_only() { tally.clone() } else { EnumerateTally::default() };

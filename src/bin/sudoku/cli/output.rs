@@ -203,19 +203,19 @@ impl ReportArgs {
     /// # Errors
     /// Those of [`text_file`].
     pub fn open(&self) -> anyhow::Result<ReportOutput> {
-        match self.output_file.as_deref().filter(|path| path.as_os_str() != STANDARD_OUTPUT) {
+        match self.path() {
             Some(path) => text_file(path, false).map(|output| ReportOutput::File(Box::new(output))),
             None => Ok(ReportOutput::Standard),
         }
     }
+
+    /// The output file; `None` for standard output.
+    pub fn path(&self) -> Option<&Path> {
+        self.output_file.as_deref().filter(|path| path.as_os_str() != STANDARD_OUTPUT)
+    }
 }
 
 impl ReportOutput {
-    /// Is it written to a file?
-    pub const fn is_file(&self) -> bool {
-        matches!(self, Self::File(_))
-    }
-
     /// Writes a part of the report. A closed pipe is no error, because its reader has seen enough.
     ///
     /// # Errors

@@ -16,7 +16,7 @@ use sudoku_stream::text::{Alphabet, Format, Hint, Notation};
 use super::early_end::EarlyEnd;
 use super::input::Input;
 use super::output::{OutputArgs, check_columns, into_columns, unfinished};
-use super::progress::{self, Bar};
+use super::progress::Bar;
 use super::resume::RowsRun;
 use super::run::ProgressArgs;
 use super::{interrupt, print};
@@ -164,9 +164,7 @@ impl Rewrite<'_> {
             if is_first && reader.is_at_start() {
                 output.write(reader.prelude())?;
             }
-            let bar = progress::beside(self.rows.out, || progress::of_bytes(self.progress, &reader));
-            bar.set_position(output.progress().bytes);
-            bar.reset_eta();
+            let bar = self.rows.bar(self.progress, input, &reader, output.progress());
             let (name, before) = (reader.name().to_owned(), output.progress().tally.answers);
             let result = pass(reader, output, &bar, tally);
             bar.finish_and_clear();

@@ -536,7 +536,7 @@ impl SolveRun<'_> {
         let Some(reader) = moved else { return Err(EarlyEnd::before_first_puzzle()) };
         let first = OpenedInput { reader, ..first };
         resume::report_place(&output, "puzzle", args.is_quiet());
-        let bar = progress::beside(&args.answer.out, || match inputs.len() {
+        let bar = progress::beside(args.answer.out.path(), || match inputs.len() {
             1 => progress::of_bytes(&args.run.progress, &first.reader),
             _ => progress::of_inputs(&args.run.progress, &first.reader, bytes),
         });
