@@ -197,7 +197,7 @@ impl RateRun<'_> {
         let Some(reader) = self.open(input)? else {
             return Err(self.stopped(false, OfflineError::Cancelled));
         };
-        args.techniques.set_for(reader.format().order())?;
+        self.task.techniques.check_for(reader.format().order())?;
         let raters = Arc::new(Raters::new(reader.format().clone(), self.task));
         let (name, is_table) = (reader.name().to_owned(), reader.format().is_table());
         let (form, begin, tally) = (args.form(), self.begin, &mut self.tally);
