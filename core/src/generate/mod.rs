@@ -234,7 +234,10 @@ impl fmt::Display for Recipe {
         }
         match &constraints.difficulty {
             Difficulty::Any => {}
-            Difficulty::Guesses(_) => with.push(format!("{} guesses", constraints.difficulty)),
+            Difficulty::Guesses(guesses) => {
+                let plural = if *guesses == (1..=1) { "" } else { "es" };
+                with.push(format!("{} guess{plural}", constraints.difficulty));
+            }
             named => write!(f, "{named} ")?,
         }
         if let Some(rating) = &constraints.rating {
