@@ -91,7 +91,7 @@ pub enum ServerError {
         message: String,
     },
     /// The connection or the stream broke.
-    #[error("The connection to {url} was lost after {answered} answers: {message}")]
+    #[error("The connection to {url} was lost after {}: {message}", counted(*answered, "answer"))]
     Lost {
         /// The server.
         url: String,
@@ -108,9 +108,12 @@ pub enum ServerError {
         /// The server's message.
         message: String,
     },
-    /// The server sent more or fewer answers than it was asked for.
+    /// More or fewer answers came than there are puzzles: from a server that reads the lines in another
+    /// way, or through a proxy that keeps some back or sends some twice.
     #[error(
-        "{url} sent {answers} answers to the lines from {line} on, which have {puzzles} puzzles. Check that it runs the same version as this program."
+        "{url} sent {} to the lines from {line} on, which have {}. Check the server's version and any proxy on the way, or solve the list without a server.",
+        counted(*answers, "answer"),
+        counted(*puzzles, "puzzle")
     )]
     Miscounted {
         /// The server.
@@ -123,13 +126,19 @@ pub enum ServerError {
         answers: u64,
     },
     /// The server ended the stream with a status.
-    #[error("The server refused after {answered} answers: {message}")]
+    #[error("The server refused after {}: {message}", counted(*answered, "answer"))]
     Refused {
         /// The answers received from it before.
         answered: u64,
         /// The server's message.
         message: String,
     },
+}
+
+/// `1 answer`, `2 answers`.
+fn counted(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
 }
 
 impl ServerError {

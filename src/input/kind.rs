@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt as _;
 use super::arrays::is_like_arrays;
 use super::utf16::ByteOrder;
 use super::{InputError, npy};
-use crate::text::{BYTE_ORDER_MARK, skip_blank_lines};
+use crate::text::{BYTE_ORDER_MARK, skip_lines_above};
 
 /// The most bytes by which a kind is recognised, behind blank lines and comments.
 const HEAD_BYTES: usize = 64;
@@ -345,7 +345,7 @@ impl ContentKind {
 /// byte-order mark; empty if no such line has begun.
 pub(super) fn below_comments(text: &[u8]) -> &[u8] {
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-    let below = &text[skip_blank_lines(text, false).0..];
+    let below = &text[skip_lines_above(text, false).0..];
     if matches!(below.trim_ascii_start(), [] | [b'#', ..]) { &[] } else { below }
 }
 

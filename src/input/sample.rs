@@ -8,7 +8,7 @@ use super::source::{Backing, Decoding};
 use super::{CHUNK_BYTES, InputError, MAX_PASSED_BYTES, Reader, Source};
 use crate::grid::{Grid, Order};
 use crate::text::{
-    Alphabet, BYTE_ORDER_MARK, Hint, Notation, Records, SAMPLE_BYTES, detect, skip_blank_lines,
+    Alphabet, BYTE_ORDER_MARK, Hint, Notation, Records, SAMPLE_BYTES, detect, skip_lines_above,
 };
 #[cfg(feature = "parquet")]
 use crate::text::{Column, Delimiter};
@@ -128,7 +128,7 @@ impl Source {
             }
             let has_mark = mem::take(&mut is_begin) && sample.starts_with(BYTE_ORDER_MARK);
             let mark = if has_mark { BYTE_ORDER_MARK.len() } else { 0 };
-            let (skipped, lines) = skip_blank_lines(&sample[mark..], at_end);
+            let (skipped, lines) = skip_lines_above(&sample[mark..], at_end);
             line += lines;
             passed = if lines > 0 { 0 } else { passed };
             sample.drain(..mark + skipped);
@@ -140,7 +140,7 @@ impl Source {
                 if at_end {
                     break;
                 }
-            } else if !sample.contains(&b'\n') && skip_blank_lines(&sample, true).0 > 0 {
+            } else if !sample.contains(&b'\n') && skip_lines_above(&sample, true).0 > 0 {
                 // A line that is no puzzle fills the whole sample. The rest of it is skipped as a
                 // comment.
                 passed += sample.len() as u64;
@@ -153,7 +153,7 @@ impl Source {
                 break;
             }
         }
-        let is_blank = |text: &[u8]| skip_blank_lines(text, true).0 == text.len();
+        let is_blank = |text: &[u8]| skip_lines_above(text, true).0 == text.len();
         let whole = sample.len() < SAMPLE_BYTES && opening_bytes.is_none();
         if sample.is_empty() {
             return Err(self.deferred.unwrap_or(InputError::Empty { name: self.name }));

@@ -252,8 +252,9 @@ impl Output {
         self.origin = origin.filter(|_| is_text).map(|origin| (AnswerForm::new(form, format), origin));
     }
 
-    /// Writes the answers up to byte `end` of the input, and counts them. `prefix` is what had been
-    /// read of the input by then; without it, the run cannot be resumed behind them.
+    /// Writes the answers up to byte `end` of the input, and counts them, also if the output is a
+    /// closed pipe. `prefix` is what had been read of the input by then; without it, the run cannot
+    /// be resumed behind them.
     ///
     /// # Errors
     /// The system's error, with the name of the output.
@@ -264,14 +265,18 @@ impl Output {
         text: &[u8],
         tally: &Tally,
     ) -> Result<(), OutputError> {
-        match &self.origin {
+        let written = match &self.origin {
             Some((form, origin)) if origin.changes(*form, tally.error_count() > 0) => {
                 let named = origin.name_in(*form, text);
-                self.write(&named)?;
+                self.write(&named)
             }
-            _ => self.write(text)?,
+            _ => self.write(text),
+        };
+        // Answers that nobody reads any more count too, because the exit code tells of their errors.
+        if written.as_ref().err().is_none_or(OutputError::is_closed_pipe) {
+            self.progress.tally.add(tally);
         }
-        self.progress.tally.add(tally);
+        written?;
         self.record(end, prefix)
     }
 

@@ -308,13 +308,12 @@ fn what_has_no_next_step_is_told() {
 #[test]
 fn techniques_that_a_size_does_not_have_are_refused() {
     let four = "1234............";
-    let none = "No technique is left for 4x4 puzzles, because those of the family forcing are for 9x9 puzzles only. \
-                Name others with --only.\n";
+    let of_forcing = "The techniques of the family forcing are for 9x9 puzzles only. Name one for";
     for command in ["hint", "steps", "rate"] {
         for only in ["forcing", "dynamic-forcing-chains,nishio-forcing-chains"] {
             let output = run(&[command, four, "--only", only]);
             assert_eq!((code(&output), stdout(&output).as_str()), (2, ""), "{command} {only}");
-            assert_eq!(stderr(&output), none, "{command} {only}");
+            assert_eq!(stderr(&output), format!("{of_forcing} 4x4 puzzles.\n"), "{command} {only}");
         }
         let output = run(&[command, four, "--only", "forcing,singles"]);
         assert_ne!(code(&output), 2, "{command}: {}", stderr(&output));
@@ -322,7 +321,7 @@ fn techniques_that_a_size_does_not_have_are_refused() {
     let generate = ["generate", "--technique", "dynamic-forcing-chains", "--attempts", "1", "--seed", "1"];
     let output = run(&[&generate[..], &["--size", "16"]].concat());
     assert_eq!(code(&output), 2);
-    assert_eq!(stderr(&output), "The technique dynamic forcing chains is for 9x9 puzzles only.\n");
+    assert_eq!(stderr(&output), format!("{of_forcing} 16x16 puzzles.\n"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The table of exit codes, held for every command.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, Stdio};
@@ -29,6 +29,7 @@ fn every_command_keeps_the_table() {
     let folder = Folder::new();
     let good = folder.write("good.txt", lines(&unique_puzzles(1_000)));
     let bad = folder.write("bad.txt", lines(&[unique_puzzles(1), vec!["12".to_owned()]].concat()));
+    let typed = unique_puzzles(1).remove(0);
     let solved = folder.write("solved.txt", "1234341221434321\n");
     let wrong = folder.write("wrong.txt", "1234341221434322\n");
     let empty = folder.write("empty.txt", "");
@@ -62,6 +63,7 @@ fn every_command_keeps_the_table() {
         (&["join", &shard], 0),
         (&["join", &good], 2),
         (&["solve", &bad], 0),
+        (&["solve", &typed, &bad], 0),
         (&["solve", &bad, "--fail-on-error"], 1),
         (&["solve", &unsolvable, "--fail-on-error"], 1),
         (&["solve", &bad, "--strict"], 2),
@@ -80,6 +82,7 @@ fn every_command_keeps_the_table() {
         (&["solutions", &bad], 0),
         (&["solutions", &unsolvable, "--fail-on-error"], 1),
         (&["solutions", "123....4........"], 1),
+        (&["solutions", &typed, &bad], 0),
         (&["solutions", &good, "-o", &good], 2),
         (&["solutions", &missing], 2),
         (&["validate", &good], 0),
@@ -102,10 +105,12 @@ fn every_command_keeps_the_table() {
         (&["rate", &good, "--up-to", "2.0"], 0),
         (&["rate", &bad, "--up-to", "2.0"], 0),
         (&["rate", &bad, "--up-to", "2.0", "--fail-on-error"], 1),
+        (&["rate", &typed, &bad, "--up-to", "2.0"], 0),
         (&["rate", &missing], 2),
         (&["canon", &good], 0),
         (&["canon", &bad], 0),
         (&["canon", &bad, "--fail-on-error"], 1),
+        (&["canon", &typed, &bad], 0),
         (&["canon", &solved], 2),
         (&["canon", &missing], 2),
         (&["dedup", &good], 0),
@@ -175,6 +180,8 @@ fn a_closed_pipe_is_no_error_of_any_command() {
     let folder = Folder::new();
     let puzzle = unique_puzzles(1).remove(0);
     let twice = "11..............";
+    let twice_of_nine = format!("11{}", ".".repeat(79));
+    let bad = folder.write("bad.txt", lines(&[unique_puzzles(1), vec!["12".to_owned()]].concat()));
     let list = folder.write("list.txt", lines(&unique_puzzles(2)));
     let rows = folder.write("rows.csv", format!("puzzle\n{puzzle}\n"));
     let shard = folder.path("shard.txt");
@@ -183,8 +190,16 @@ fn a_closed_pipe_is_no_error_of_any_command() {
     let url = format!("http://{}", server.address);
     let table: &[(&[&str], i32)] = &[
         (&["solve", &list], 0),
+        (&["solve", &bad], 0),
+        (&["solve", &bad, "--fail-on-error"], 1),
+        (&["solve", twice], 1),
+        (&["solve", twice, "--server", &url], 1),
         (&["count", &list], 0),
+        (&["count", &bad, "--fail-on-error"], 1),
+        (&["count", twice], 1),
         (&["solutions", &list], 0),
+        (&["solutions", &bad, "--fail-on-error"], 1),
+        (&["solutions", twice], 1),
         (&["validate", &list], 0),
         (&["validate", twice], 1),
         (&["check", &list, "-q"], 1),
@@ -192,6 +207,8 @@ fn a_closed_pipe_is_no_error_of_any_command() {
         (&["join", &shard], 0),
         (&["show", &list], 0),
         (&["canon", &list], 0),
+        (&["canon", &bad, "--fail-on-error"], 1),
+        (&["canon", &twice_of_nine], 1),
         (&["dedup", &list], 0),
         (&["dedup", &rows], 0),
         (&["split", &list, "-q"], 0),
@@ -202,11 +219,15 @@ fn a_closed_pipe_is_no_error_of_any_command() {
         (&["hint", &list], 0),
         (&["rate", &list], 0),
         (&["rate", &list, "--summary", "-q"], 0),
+        (&["rate", &bad, "--fail-on-error"], 1),
         (&["rate", twice], 1),
+        (&["hint", twice], 1),
         (&["steps", &list], 0),
+        (&["steps", twice], 1),
         (&["trace", &list], 0),
         (&["generate", "--seed", "1"], 0),
         (&["generate", "--seed", "1", "--format", "csv"], 0),
+        (&["generate", "--clues", "81", "--minimal", "--attempts", "1"], 1),
         (&["bench", &list, "--repeats", "1", "--strategy", "propagation", "-q"], 0),
         (&["load", "--server", &url, "--puzzles", "10", "-q"], 0),
         (&["explore", "--boards", "2", "--clues", "20", "--seed", "1", "-q"], 0),
@@ -232,6 +253,12 @@ fn a_closed_pipe_is_no_error_of_any_command() {
         assert_eq!(output.status.code(), Some(*code), "{args:?}: {}", stderr(&output));
         assert!(!stderr(&output).contains("pipe"), "{args:?}: {}", stderr(&output));
     }
+    // A pipe by its name, which is closed once the program has opened it.
+    let pipe = folder.pipe("pipe");
+    let mut child = sudoku(&["validate", "-", "-o", &pipe]).stdin(Stdio::piped()).spawn().unwrap();
+    drop(File::open(&pipe).unwrap());
+    writeln!(child.stdin.take().unwrap(), "{twice}").unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1));
     let held: BTreeSet<String> = table.iter().map(|(args, _)| args[0].to_owned()).collect();
     // The page is served until a signal comes.
     for command in commands().into_iter().filter(|command| command != "page") {

@@ -26,18 +26,12 @@ use sudoku_stream::pipeline;
 use sudoku_stream::solver::Strategy;
 use sudoku_stream::text::{Hint, Notation, Records};
 
-/// A way to search that takes its time, on one thread: marks are made on the way.
-const SLOWLY: [&str; 4] = ["--strategy", "propagation", "--threads", "1"];
-
-/// Lines that keep such a search busy for a second or so.
-const MANY: usize = 300_000;
-
 /// A way to search that takes most of a minute for so many lines: a run that is to be stopped on the way
 /// still runs then, however late the test sees how far it is.
 const ENDLESSLY: [&str; 4] = ["--strategy", "backtracking", "--threads", "1"];
 const TOO_MANY: usize = 100_000;
 
-/// The room, in blocks, for a run that stops in the middle of 60,000 answers.
+/// The room, in blocks of 512 bytes, for a run that stops in the middle of 60,000 answers.
 const BLOCKS: u64 = 2_500;
 
 const PARTIAL: &str = ".out.txt.sudoku-partial";
@@ -73,11 +67,6 @@ impl Bench {
         sudoku(&[&["solve", &input, "-o", &out][..], more].concat())
     }
 
-    /// The same, slowly.
-    fn solve_slowly(&self, file: &str, more: &[&str]) -> Command {
-        self.solve(file, &[&SLOWLY, more].concat())
-    }
-
     /// The same, all but endlessly.
     fn solve_endlessly(&self, file: &str, more: &[&str]) -> Command {
         self.solve(file, &[&ENDLESSLY, more].concat())
@@ -108,7 +97,7 @@ impl Bench {
         self.stopped_behind(BLOCKS, file, more);
     }
 
-    /// The same, with room for so many blocks.
+    /// The same, with room for so many blocks of 512 bytes.
     fn stopped_behind(&self, blocks: u64, file: &str, more: &[&str]) {
         let output = with_room(&self.solve(file, &[&["--resume"], more].concat()), blocks).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
@@ -137,12 +126,14 @@ fn counts(output: &Output) -> String {
 
 #[test]
 fn a_run_that_is_killed_again_and_again_gives_the_same_bytes() {
-    let bench = Bench::new(MANY);
+    // A second or so of work, at whose end the answers are compared.
+    let bench = Bench::new(300_000);
+    let slowly = ["--resume", "--strategy", "propagation", "--threads", "1"];
     let answers = bench.unbroken("in.txt", &[]);
     let mut random = Random(u64::from(std::process::id()));
-    bench.stopped("in.txt", &SLOWLY);
+    bench.stopped("in.txt", &slowly[1..]);
     for _ in 0..12 {
-        let mut child = bench.solve_slowly("in.txt", &["--resume"]).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = bench.solve("in.txt", &slowly).stderr(Stdio::null()).spawn().unwrap();
         // The moment of the kill is what is tested.
         thread::sleep(Duration::from_millis(random.below(500) as u64));
         child.kill().unwrap();
@@ -153,7 +144,7 @@ fn a_run_that_is_killed_again_and_again_gives_the_same_bytes() {
             fs::remove_file(bench.path("out.txt")).unwrap();
         }
     }
-    succeeded(&bench.solve_slowly("in.txt", &["--resume"]).output().unwrap());
+    succeeded(&bench.solve("in.txt", &slowly).output().unwrap());
     bench.assert_out_is(&answers);
 }
 

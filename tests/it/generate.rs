@@ -539,6 +539,12 @@ fn out_is_whole_or_absent() {
         "Gave up after 7 attempts: no minimal 9x9 puzzle with 81 clues was found. Try --attempts 1000, or ask \
          for less.\n"
     );
+    let hopeless = generate(&["--clues", "81", "--guesses", "1", "--attempts", "1"]);
+    let said = stderr(&hopeless);
+    assert!(
+        said.starts_with("Gave up after 1 attempt: no 9x9 puzzle with 81 clues and 1 guess was found."),
+        "{said}"
+    );
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 

@@ -33,7 +33,7 @@ struct ResumedRuns {
     folder: Folder,
     /// The name of the command.
     name: &'static str,
-    /// The room for runs that stop on the way, in blocks.
+    /// The room for runs that stop on the way, in blocks of 512 bytes.
     blocks: u64,
 }
 

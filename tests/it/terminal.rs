@@ -29,6 +29,14 @@ const SOLUTION: &str = "53467891267219534819834256785976142342685379171392485696
 /// The part of a bar that shows it is one.
 const BAR: &str = "puzzles/s";
 
+/// Has a puzzle without clues counted for ever.
+const FOR_EVER: [&str; 4] = ["--limit", "18446744073709551615", "--node-limit", "18446744073709551615"];
+
+/// A file with a puzzle without clues.
+fn endless(folder: &Folder) -> String {
+    folder.write("blank.txt", ".".repeat(625))
+}
+
 /// The program with its input and its standard error at the terminal.
 fn typed(args: &[&str], terminal: &Terminal) -> Child {
     sudoku(args).stdin(terminal.stdio()).stderr(terminal.stdio()).spawn().unwrap()
@@ -167,10 +175,9 @@ fn a_bar_comes_after_half_a_second_and_goes_with_the_run() {
 #[test]
 fn a_bar_comes_before_the_first_answer_too() {
     let folder = Folder::new();
-    let endless = folder.write("blank.txt", ".".repeat(625));
-    let most = u64::MAX.to_string();
+    let endless = endless(&folder);
     let terminal = Terminal::open();
-    let mut command = sudoku(&["count", &endless, "--limit", &most, "--node-limit", &most]);
+    let mut command = sudoku(&[&["count", &endless][..], &FOR_EVER].concat());
     let mut child = command.stdout(Stdio::null()).stderr(terminal.stdio()).spawn().unwrap();
     let time = eventually("a bar", || terminal.printed().contains(" 0 %  nothing yet after "));
     assert!(time > Duration::from_millis(400), "the bar was there after {time:?}");
@@ -180,6 +187,18 @@ fn a_bar_comes_before_the_first_answer_too() {
     let printed = terminal.finish();
     let [report, after] = &shown(&printed)[..] else { panic!("{printed:?}") };
     assert!(report.starts_with("Interrupted. Stopped after ") && after.is_empty(), "{printed:?}");
+
+    // Behind an input that is done, the bar of all inputs says how far they are, and the bar of one
+    // begins anew.
+    let list = folder.write("list.txt", lines(&unique_puzzles(20)));
+    for (command, wanted) in [("count", " 72 %  after "), ("solutions", " 0 %  nothing yet after ")] {
+        let terminal = Terminal::open();
+        let mut command = sudoku(&[&[command, &list, &endless][..], &FOR_EVER].concat());
+        let mut child = command.stdout(Stdio::null()).stderr(terminal.stdio()).spawn().unwrap();
+        terminal.wait_for(wanted);
+        signal(&child, "-INT");
+        assert_eq!(code(&mut child), Some(130));
+    }
 }
 
 #[test]
@@ -201,8 +220,19 @@ fn no_bar_is_drawn_between_answers_on_the_same_terminal() {
         assert!(!printed.contains('\x1b') && !printed.contains(BAR), "{quiet:?}: {printed:?}");
         assert!(steps > 1);
     }
-    // With the answers in a file, the terminal shows none.
+    // The output may be the terminal by its name.
     let folder = Folder::new();
+    let (list, endless) = (folder.write("list.txt", lines(&unique_puzzles(20))), endless(&folder));
+    let terminal = Terminal::open();
+    let args = ["count", &list, &endless, "-o", &terminal.path()];
+    let mut child = sudoku(&[&args[..], &FOR_EVER].concat()).stderr(terminal.stdio()).spawn().unwrap();
+    let begin = Instant::now();
+    eventually("a second", || begin.elapsed() > Duration::from_secs(1));
+    signal(&child, "-INT");
+    assert_eq!(code(&mut child), Some(130));
+    let printed = terminal.finish();
+    assert!(printed.starts_with("1\r\n") && !printed.contains('\x1b'), "{printed:?}");
+    // With the answers in a file, the terminal shows none.
     let terminal = Terminal::open();
     let mut run = Fed::start(&["-o", &folder.path("out.txt")], &terminal, terminal.stdio());
     run.until_the_bar(&terminal);

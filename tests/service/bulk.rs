@@ -522,6 +522,12 @@ async fn the_companions_client_counts_the_answers() {
     // A list has no heading, so this one has an answer.
     let job = SolveJob { prelude: Bytes::from_static(b"1...............\n"), ..job };
     let error = by_client_as(&url, text, &job).await.unwrap_err();
-    let sentence = "sent 3 answers to the lines from 7 on, which have 2 puzzles. Check that it runs the same version as this program.";
-    assert_eq!(error.to_string(), format!("{url} {sentence}"));
+    let advice = "Check the server's version and any proxy on the way, or solve the list without a server.";
+    let sentence = "sent 3 answers to the lines from 7 on, which have 2 puzzles.";
+    assert_eq!(error.to_string(), format!("{url} {sentence} {advice}"));
+    let one = ServerError::Miscounted { url, line: 7, puzzles: 1, answers: 0 };
+    assert!(
+        one.to_string().contains(" sent 0 answers to the lines from 7 on, which have 1 puzzle. "),
+        "{one}"
+    );
 }

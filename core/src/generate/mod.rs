@@ -52,7 +52,7 @@ use crate::grid::{CellCount, Grid, Order};
 use crate::solver::{
     Batch, DEFAULT_NODE_LIMIT, Limit, Question, Search, Solver, Stop, Verdict, default_strategy,
 };
-use crate::techniques::{Score, Technique};
+use crate::techniques::{NotForSize, Score, Technique, TechniqueSet};
 
 pub use clue_range::{ClueRange, NoClueRange};
 pub use difficulty::{Difficulty, NoGuesses, NoRatings, guesses, ratings};
@@ -175,11 +175,8 @@ impl Recipe {
                 return Err(RecipeError::Symmetry { order, clues: range, symmetry });
             }
         }
-        let technique = constraints.and_then(|constraints| constraints.technique);
-        if let Some(technique) = technique.filter(|technique| technique.is_9x9_only())
-            && order != Order::NINE
-        {
-            return Err(RecipeError::Technique { technique });
+        if let Some(technique) = constraints.and_then(|constraints| constraints.technique) {
+            TechniqueSet::NONE.with(technique).check_for(order)?;
         }
         if self.attempts == 0 { Err(RecipeError::NoAttempts) } else { Ok(()) }
     }
@@ -237,7 +234,10 @@ impl fmt::Display for Recipe {
         }
         match &constraints.difficulty {
             Difficulty::Any => {}
-            Difficulty::Guesses(_) => with.push(format!("{} guesses", constraints.difficulty)),
+            Difficulty::Guesses(guesses) => {
+                let plural = if *guesses == (1..=1) { "" } else { "es" };
+                with.push(format!("{} guess{plural}", constraints.difficulty));
+            }
             named => write!(f, "{named} ")?,
         }
         if let Some(rating) = &constraints.rating {
@@ -305,11 +305,8 @@ pub enum RecipeError {
         symmetry: Symmetry,
     },
     /// A technique that no puzzle of this size takes.
-    #[error("The technique {technique} is for 9x9 puzzles only.")]
-    Technique {
-        /// The technique.
-        technique: Technique,
-    },
+    #[error(transparent)]
+    Technique(#[from] NotForSize),
     /// No attempts.
     #[error("A puzzle takes at least one attempt.")]
     NoAttempts,

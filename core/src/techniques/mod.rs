@@ -73,7 +73,7 @@ use hunt::{Budget, Find, Found, Hunt};
 pub use position::{DeadEnd, PencilMarkError, Position};
 pub use rating::{Rater, Rating, rate};
 pub use step::{Candidate, Chain, Implication, Kind, Link, Node, Step, Why};
-pub use technique::{Family, Score, ScoreError, Technique, TechniqueError, TechniqueSet};
+pub use technique::{Family, NotForSize, Score, ScoreError, Technique, TechniqueError, TechniqueSet};
 
 /// A line of the registry.
 struct Line {

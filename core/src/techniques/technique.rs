@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::REGISTRY;
+use crate::grid::Order;
 
 /// A rating on the scale of Sudoku Explainer, in tenths. Prints as `7.1`, and is read so.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -216,10 +217,11 @@ impl Technique {
         matches!(self.line().family, Family::Uniqueness)
     }
 
-    /// Whether it is looked for in 9x9 puzzles only, because elsewhere it takes too long.
+    /// Whether it is looked for in puzzles of this size; some are only in 9x9 puzzles, because
+    /// elsewhere they take too long.
     #[must_use]
-    pub const fn is_9x9_only(self) -> bool {
-        self.line().is_9x9_only
+    pub fn is_for(self, order: Order) -> bool {
+        order == Order::NINE || !self.line().is_9x9_only
     }
 }
 
@@ -234,6 +236,14 @@ impl fmt::Display for Technique {
 #[error("{text:?} is no technique and no family of techniques.")]
 pub struct TechniqueError {
     text: String,
+}
+
+/// The error of techniques that are not for puzzles of a size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("The techniques of the family {family} are for 9x9 puzzles only. Name one for {order} puzzles.")]
+pub struct NotForSize {
+    family: Family,
+    order: Order,
 }
 
 impl FromStr for Technique {
@@ -355,6 +365,19 @@ impl TechniqueSet {
     #[must_use]
     pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
+    }
+
+    /// Checks that one of the techniques is for puzzles of this size.
+    ///
+    /// # Errors
+    /// None is.
+    pub fn check_for(self, order: Order) -> Result<(), NotForSize> {
+        match self.iter().next() {
+            Some(first) if !self.iter().any(|technique| technique.is_for(order)) => {
+                Err(NotForSize { family: first.family(), order })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether there is none.

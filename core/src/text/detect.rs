@@ -79,7 +79,7 @@ impl Layout {
 /// ```
 pub fn sniff(text: &[u8], hint: &Hint, at_start: bool) -> Result<Option<Preamble>, FormatError> {
     let mark = if at_start && text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
-    let (blank, blank_lines) = skip_lines_above(&text[mark..], true, at_start);
+    let (blank, blank_lines) = skip_lines(&text[mark..], true, at_start);
     let skipped = mark + blank;
     let rest = &text[skipped..];
     if rest.is_empty() {
@@ -115,7 +115,7 @@ pub fn sniff_part(text: &[u8], hint: &Hint) -> Result<Option<Preamble>, FormatEr
         if format.delimiter().is_none() {
             return sniff(text, hint, false);
         }
-        let (above, lines) = skip_lines_above(text, true, false);
+        let (above, lines) = skip_lines(text, true, false);
         let length = memchr::memchr(b'\n', &text[above..]);
         let body = length.map_or(text.len(), |length| above + length + 1);
         let heading = &text[above..body];
@@ -136,12 +136,13 @@ pub fn sniff_part(text: &[u8], hint: &Hint) -> Result<Option<Preamble>, FormatEr
 /// no newline.
 #[doc(hidden)]
 #[must_use]
-pub fn skip_blank_lines(text: &[u8], at_end: bool) -> (usize, u64) {
-    skip_lines_above(text, at_end, true)
+pub fn skip_lines_above(text: &[u8], at_end: bool) -> (usize, u64) {
+    skip_lines(text, at_end, true)
 }
 
-/// [`skip_blank_lines`]; Excel's line counts as a bad one where the text is a part of another.
-fn skip_lines_above(text: &[u8], at_end: bool, at_start: bool) -> (usize, u64) {
+/// [`skip_lines_above`] where the text is at the start of its input; in a part of another Excel's line
+/// counts as a bad one.
+fn skip_lines(text: &[u8], at_end: bool, at_start: bool) -> (usize, u64) {
     let (mut at, mut lines) = (0, 0);
     while at < text.len() {
         let end = match memchr::memchr(b'\n', &text[at..]) {
@@ -745,7 +746,7 @@ mod tests {
             ("# x", true, (3, 1)),
         ];
         for (text, at_end, wanted) in cases {
-            assert_eq!(skip_blank_lines(text.as_bytes(), at_end), wanted, "{text:?} {at_end}");
+            assert_eq!(skip_lines_above(text.as_bytes(), at_end), wanted, "{text:?} {at_end}");
         }
     }
 

@@ -248,6 +248,7 @@ impl fmt::Display for PuzzleError {
             Problem::OutOfRange(reference) => write!(f, "has an invalid character. {reference}"),
             Problem::RuleBroken(conflict) => write!(f, "breaks the rules: {conflict}."),
             Problem::SetTwice(cell) => write!(f, "breaks the rules: cell {cell} is set twice."),
+            Problem::GaveUp { nodes: 1 } => write!(f, "was given up after 1 node."),
             Problem::GaveUp { nodes } => write!(f, "was given up after {nodes} nodes."),
             other => f.write_str(other.words().unwrap_or_default()),
         }
@@ -311,6 +312,7 @@ mod tests {
                 Problem::WrongCellCount { cells: 80, order: Order::NINE },
                 "Line 120 has the wrong length. It has 80 cells; a 9x9 puzzle has 81.",
             ),
+            (Problem::GaveUp { nodes: 1 }, "Line 120 was given up after 1 node."),
             (Problem::GaveUp { nodes: 9 }, "Line 120 was given up after 9 nodes."),
             (Problem::Internal, "Line 120 was not answered because of an internal error."),
         ];

@@ -47,7 +47,7 @@ use crate::grid::{Grid, Order};
 pub use alphabet::{Alphabet, NoAlphabet};
 pub use columns::unescape_quotes;
 pub(crate) use columns::{row_within, unquoted, write_field};
-pub use detect::{Preamble, SAMPLE_BYTES, detect, skip_blank_lines, sniff, sniff_part};
+pub use detect::{Preamble, SAMPLE_BYTES, detect, skip_lines_above, sniff, sniff_part};
 pub(crate) use error::ERROR_PREFIX;
 pub use error::{Problem, PuzzleError};
 pub(crate) use lines::PLAIN_9X9_LINE_BYTES;

@@ -11,12 +11,12 @@ use sudoku_stream::canon::Basis;
 use sudoku_stream::offline::{self, OfflineError, Progress};
 use sudoku_stream::pipeline;
 
-use crate::cli::early_end::EarlyEnd;
+use crate::cli::early_end::{EarlyEnd, exit_code};
 use crate::cli::input::InputArgs;
 use crate::cli::output::OutputArgs;
 use crate::cli::resume::{ResumeArgs, RowsRun};
 use crate::cli::run::RunArgs;
-use crate::cli::{interrupt, print, progress, rows, value};
+use crate::cli::{exit, interrupt, print, rows, value};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -103,7 +103,14 @@ impl CanonArgs {
 }
 
 /// Runs `sudoku canon`.
-pub fn run(args: &CanonArgs) -> Result<ExitCode, EarlyEnd> {
+pub fn run(args: &CanonArgs) -> anyhow::Result<ExitCode> {
+    let mut has_errors = false;
+    let ended = answer(args, &mut has_errors);
+    exit_code(ended, exit::by_errors(has_errors))
+}
+
+/// Answers every puzzle. `has_errors` becomes whether the exit code tells of an error line.
+fn answer(args: &CanonArgs, has_errors: &mut bool) -> Result<(), EarlyEnd> {
     let begin = Instant::now();
     let cancel = interrupt::flag()?;
     let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
@@ -121,6 +128,7 @@ pub fn run(args: &CanonArgs) -> Result<ExitCode, EarlyEnd> {
         rows.stopped(opened, done, error)
     };
     for input in &inputs {
+        let errors_before = tally.error_count();
         let recall = |counts: &_| CanonTally::from_named(counts).map(|counted| tally = counted).is_some();
         let check = |reader: &_| rows::check_9x9(reader, None);
         let Some(reader) = rows.open(input, &mut opened, &cancel, check, recall)? else {
@@ -129,18 +137,20 @@ pub fn run(args: &CanonArgs) -> Result<ExitCode, EarlyEnd> {
         let Some(output) = &mut opened else { return Err(anyhow!("There is no output.").into()) };
         let canonizers = Arc::new(Canonizers::new(reader.format().clone(), task));
         let writer = CanonWriter::new(args.form(), reader.format(), args.disguise);
-        let bar = progress::beside(&args.out, || progress::of_bytes(&args.run.progress, &reader));
-        bar.set_position(output.progress().bytes);
-        bar.reset_eta();
+        let bar = rows.bar(&args.run.progress, input, &reader, output.progress());
         let (name, is_table) = (reader.name().to_owned(), reader.format().is_table());
         let before = tally.puzzles;
+        // An earlier run can only have answered a part of a single input.
+        let earlier = if input.is_only() { before } else { 0 };
         let result = offline::canon(reader, &canonizers, writer, &pool, &cancel, |part| {
             tally.add(&part.tally);
-            bar.advance(part.end, tally.puzzles - before, "puzzles", begin);
+            bar.advance(part.end, tally.puzzles - earlier, "puzzles", begin);
             let text = input.named(args.form(), part.text);
             Ok(output.add_rows(part.end, part.prefix, &text, part.tally.puzzles, tally.named())?)
         });
         bar.finish_and_clear();
+        let errors = tally.error_count() - errors_before;
+        *has_errors |= rows::has_errors_to_tell(errors, input, args.fail_on_error);
         if let Err(error) = result {
             return Err(stopped(opened, is_table, error));
         }
@@ -157,7 +167,7 @@ pub fn run(args: &CanonArgs) -> Result<ExitCode, EarlyEnd> {
     if !args.run.progress.quiet && tally.puzzles > 1 {
         print::status_line(&summary(&tally, time));
     }
-    Ok(rows::exit_code(tally.error_count(), &inputs, args.fail_on_error))
+    Ok(())
 }
 
 /// `49,158 puzzles in 0.124 s, 396,000 a second: 49,158 by solution, 3 with automorphisms.`

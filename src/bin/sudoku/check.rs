@@ -18,14 +18,14 @@ use sudoku_stream::pipeline::{self, ThreadPool};
 use sudoku_stream::solver::DEFAULT_NODE_LIMIT;
 use sudoku_stream::text::{Format, Problem};
 
-use crate::cli::early_end::EarlyEnd;
+use crate::cli::early_end::{EarlyEnd, exit_code};
 use crate::cli::input::{Input, InputArgs};
 use crate::cli::interrupt;
-use crate::cli::output::{OutputArgs, ignore_closed_pipe};
+use crate::cli::output::OutputArgs;
 use crate::cli::resume::{ResumeArgs, RowsRun};
 use crate::cli::run::RunArgs;
 use crate::cli::value::{self, whole};
-use crate::cli::{exit, print, progress};
+use crate::cli::{exit, print};
 
 /// The most flaws of one grid that are printed.
 const MAX_FLAWS_SHOWN: usize = 10;
@@ -124,7 +124,14 @@ impl CheckArgs {
 }
 
 /// Runs `sudoku check`.
-pub fn run(args: &CheckArgs) -> Result<ExitCode, EarlyEnd> {
+pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
+    let mut tally = CheckTally::default();
+    let ended = check(args, &mut tally);
+    exit_code(ended, exit::by_errors(tally.failure_count() > 0))
+}
+
+/// Checks every grid, and counts in `tally` what is found.
+fn check(args: &CheckArgs, tally: &mut CheckTally) -> Result<(), EarlyEnd> {
     let begin = Instant::now();
     let cancel = interrupt::flag()?;
     let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
@@ -138,7 +145,6 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, EarlyEnd> {
         return Err(anyhow!(what).into());
     }
     rows.look_at_all(&inputs, &cancel, None)?;
-    let tally = CheckTally::default();
     let mut run = CheckRun { args, rows, cancel, pool, begin, output: None, tally, listed: 0 };
     let mut has_table = false;
     for input in &inputs {
@@ -148,14 +154,14 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, EarlyEnd> {
     let mut time = begin.elapsed();
     if let Some(output) = output {
         time += output.earlier();
-        ignore_closed_pipe(output.finish())?;
+        output.finish()?;
     }
     if !args.run.progress.quiet && tally.rows > 1 {
         let rows = rows.counted(tally.rows, has_table);
         let rate = print::per_second(tally.rows, time);
         print::status_line(&format!("{rows} in {:.3} s, {rate} a second.", time.as_secs_f64()));
     }
-    Ok(exit_code(&tally))
+    Ok(())
 }
 
 /// A check of one input or several.
@@ -169,7 +175,7 @@ struct CheckRun<'a> {
     output: Option<Output>,
     /// What was found in the inputs that are done, or in the only one by an earlier run that is
     /// resumed.
-    tally: CheckTally,
+    tally: &'a mut CheckTally,
     /// The failures listed for them.
     listed: usize,
 }
@@ -182,14 +188,12 @@ impl CheckRun<'_> {
             return Err(self.stopped(false, OfflineError::Cancelled));
         };
         // An earlier run can only have checked a part of a single input.
-        let mut tally = if input.is_only() { mem::take(&mut self.tally) } else { CheckTally::default() };
+        let mut tally = if input.is_only() { mem::take(self.tally) } else { CheckTally::default() };
         let Some(output) = &mut self.output else { return Err(anyhow!("There is no output.").into()) };
         let (name, format) = (reader.name().to_owned(), reader.format().clone());
         let task = CheckTask { is_unique: args.unique, node_limit: args.node_limit, ..CheckTask::default() };
         let checkers = Arc::new(Checkers::new(format.clone(), task));
-        let bar = progress::beside(&args.out, || progress::of_bytes(&args.run.progress, &reader));
-        bar.set_position(output.progress().bytes);
-        bar.reset_eta();
+        let bar = self.rows.bar(&args.run.progress, input, &reader, output.progress());
         let mut report = args.report();
         let limit = report.limit.saturating_sub(self.listed);
         report.limit = limit.saturating_sub(count(tally.failure_count()));
@@ -225,13 +229,9 @@ impl CheckRun<'_> {
             Ok(output.add_rows(part.end, part.prefix, &named(&part.text), rows, tally.named())?)
         });
         bar.finish_and_clear();
-        match result {
-            Ok(()) => {}
-            Err(error) if offline::is_closed_pipe(&error) => {
-                self.tally.add(&tally);
-                return Err(EarlyEnd::Reported(exit_code(&self.tally)));
-            }
-            Err(error) => return Err(self.stopped(format.is_table(), error)),
+        self.tally.add(&tally);
+        if let Err(error) = result {
+            return Err(self.stopped(format.is_table(), error));
         }
         if tally.rows == 0 {
             return Err(anyhow!("{name} is empty.").into());
@@ -242,11 +242,11 @@ impl CheckRun<'_> {
             Some((check, finding)) => {
                 let is_alone = input.origin().is_none() || input.is_by_itself();
                 let report = describe_single(&check, &finding, is_alone);
-                ignore_closed_pipe(output.write(&named(report.as_bytes())))?;
+                output.write(&named(report.as_bytes()))?;
             }
             None if has_summary => {
                 let line = format!("{name}: {}.\n", summary(&tally, &format));
-                ignore_closed_pipe(output.write(line.as_bytes()))?;
+                output.write(line.as_bytes())?;
                 let limit = limit as u64;
                 if failures > limit && is_told {
                     let all = print::thousands(failures);
@@ -260,14 +260,13 @@ impl CheckRun<'_> {
             None => {}
         }
         self.listed += count(failures).min(limit);
-        self.tally.add(&tally);
         Ok(format.is_table())
     }
 
     /// Opens an input.
     fn open(&mut self, input: &Input) -> anyhow::Result<Option<Reader>> {
         let Self { rows, output, cancel, tally, .. } = self;
-        let recall = |counts: &_| CheckTally::from_named(counts).map(|counted| *tally = counted).is_some();
+        let recall = |counts: &_| CheckTally::from_named(counts).map(|counted| **tally = counted).is_some();
         rows.open(input, output, cancel, |_| Ok(()), recall)
     }
 
@@ -286,10 +285,6 @@ const fn unit(is_table: bool) -> &'static str {
 /// A number of rows, as far as one in memory goes.
 fn count(rows: u64) -> usize {
     usize::try_from(rows).unwrap_or(usize::MAX)
-}
-
-fn exit_code(tally: &CheckTally) -> ExitCode {
-    if tally.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(exit::ERRORS_SEEN) }
 }
 
 /// `3 rows` of a table, `3 grids` of others.

@@ -1,7 +1,6 @@
 //! `sudoku disguise`: puzzles and their solutions by random symmetries.
 
 use std::collections::BTreeMap;
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -110,7 +109,7 @@ impl Disguised {
 }
 
 /// Runs `sudoku disguise`.
-pub fn run(args: &DisguiseArgs) -> Result<ExitCode, EarlyEnd> {
+pub fn run(args: &DisguiseArgs) -> Result<(), EarlyEnd> {
     let begin = Instant::now();
     let cancel = interrupt::flag()?;
     let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
@@ -157,5 +156,5 @@ pub fn run(args: &DisguiseArgs) -> Result<ExitCode, EarlyEnd> {
             print::status_line(&copied);
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -22,7 +22,7 @@ use sudoku_stream::text::{Alphabet, Format, Hint, Notation, SAMPLE_BYTES, detect
 use crate::cli::output::{OutputArgs, unfinished};
 use crate::cli::run::RunArgs;
 use crate::cli::value::{self, whole};
-use crate::cli::{exit, interrupt, print, progress};
+use crate::cli::{early_end, exit, interrupt, print, progress};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -173,7 +173,7 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<ExitCode> {
 
     let count = args.count;
     let job = generator.recipe().job(count, pool.current_num_threads());
-    let bar = progress::beside(&args.out, || progress::of_puzzles(&args.run.progress, count));
+    let bar = progress::beside(args.out.path(), || progress::of_puzzles(&args.run.progress, count));
     let mut totals = Totals::default();
     // As much as whoever reads the puzzles detects their format by.
     let mut sample = Vec::new();
@@ -188,16 +188,17 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<ExitCode> {
     };
     let sink = |made: anyhow::Result<MadePuzzles>| {
         let MadePuzzles { text, puzzles, given_up } = made?;
+        let is_first = totals.puzzles == 0 && puzzles > 0;
+        totals.puzzles += puzzles;
+        totals.given_up += given_up;
         // Nothing is written before there is a puzzle.
-        if totals.puzzles == 0 && puzzles > 0 {
+        if is_first {
             let mut heading = Vec::new();
             format.write_heading(&mut heading);
             output.write(&heading).map_err(OfflineError::from)?;
             sample = heading;
         }
         output.write(&text).map_err(OfflineError::from)?;
-        totals.puzzles += puzzles;
-        totals.given_up += given_up;
         let room = SAMPLE_BYTES.saturating_sub(sample.len());
         sample.extend_from_slice(&text[..text.len().min(room)]);
         if !bar.is_hidden() {
@@ -214,7 +215,7 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<ExitCode> {
         Err(error) => {
             return match error.downcast_ref() {
                 Some(OfflineError::Cancelled) => Ok(interrupted(args, &totals)),
-                _ => Err(error),
+                _ => early_end::exit_code(Err(error.into()), totals.exit_code()),
             };
         }
     }
@@ -225,11 +226,10 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<ExitCode> {
         print::status_line(&totals.summary(begin.elapsed(), seed));
         report_what_reading_needs(&format, &sample, totals.puzzles);
     }
-    if totals.given_up == 0 {
-        return Ok(ExitCode::SUCCESS);
+    if totals.given_up > 0 {
+        print::status_line(&totals.gave_up(&generator, count));
     }
-    print::status_line(&totals.gave_up(&generator, count));
-    Ok(ExitCode::from(exit::GAVE_UP))
+    Ok(totals.exit_code())
 }
 
 /// The format that puzzles are written in.
@@ -335,6 +335,10 @@ struct Totals {
 }
 
 impl Totals {
+    fn exit_code(&self) -> ExitCode {
+        if self.given_up == 0 { ExitCode::SUCCESS } else { ExitCode::from(exit::GAVE_UP) }
+    }
+
     /// The totals of a run in one line.
     fn summary(&self, time: Duration, seed: u64) -> String {
         format!(

@@ -59,7 +59,7 @@ pub fn run(args: &JoinArgs) -> anyhow::Result<ExitCode> {
     }
     let mut output = args.out.open_text()?;
     let sizes = args.files.iter().map(|file| file.metadata().map_or(0, |found| found.len()));
-    let bar = progress::beside(&args.out, || progress::of_copy(&args.progress, sizes.sum()));
+    let bar = progress::beside(args.out.path(), || progress::of_copy(&args.progress, sizes.sum()));
     let joined = offline::join(&args.files, args.input.as_deref(), &mut output, &cancel, |bytes| {
         bar.set_position(bytes);
     });
@@ -67,7 +67,7 @@ pub fn run(args: &JoinArgs) -> anyhow::Result<ExitCode> {
     let joined = match joined {
         Ok(joined) => joined,
         Err(JoinError::Cancelled) => return Ok(interrupt::report("The shards were not joined")),
-        Err(JoinError::Output(error)) if error.is_closed_pipe() => return Ok(ExitCode::SUCCESS),
+        Err(JoinError::Output(error)) => return Err(error.into()),
         Err(error) => return Err(error.into()),
     };
     output.finish()?;

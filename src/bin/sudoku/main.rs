@@ -40,10 +40,9 @@ use std::process::ExitCode;
 
 use clap::{ArgAction, CommandFactory as _, Parser, Subcommand};
 use sudoku_stream::build_info;
-use sudoku_stream::offline::{self, OutputError};
 
 use cli::deferred::Deferred;
-use cli::early_end::EarlyEnd;
+use cli::early_end::exit_code;
 use cli::{exit, print};
 
 /// The ways to call it, the shortest first.
@@ -217,38 +216,30 @@ fn run() -> ExitCode {
         Err(_) if is_short_help => short_help(),
         Err(error) => print_clap(&argv::explain(error)),
     };
+    // A command that finds nothing ends by a closed pipe as it ends without one.
+    let result = result.or_else(|error| exit_code(Err(error.into()), ExitCode::SUCCESS));
     result.unwrap_or_else(|error| {
-        if is_closed_pipe(&error) {
-            return ExitCode::SUCCESS;
-        }
         print::status_line(&format!("{error:#}"));
         ExitCode::from(exit::FAILED)
     })
 }
 
-/// Whether a command ended only because its output was closed: no error, because its reader has seen
-/// enough.
-fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error.downcast_ref().is_some_and(OutputError::is_closed_pipe)
-        || error.downcast_ref().is_some_and(offline::is_closed_pipe)
-}
-
 fn run_command(command: Command) -> anyhow::Result<ExitCode> {
     match command {
-        Command::Solve(Deferred(args)) => solve::run(&args).or_else(EarlyEnd::exit_code),
-        Command::Count(Deferred(args)) => solve::run(&args.into()).or_else(EarlyEnd::exit_code),
-        Command::Solutions(Deferred(args)) => solutions::run(&args).or_else(EarlyEnd::exit_code),
+        Command::Solve(Deferred(args)) => solve::run(&args),
+        Command::Count(Deferred(args)) => solve::run(&args.into()),
+        Command::Solutions(Deferred(args)) => solutions::run(&args),
         Command::Validate(Deferred(args)) => validate::run(&args),
-        Command::Check(Deferred(args)) => check::run(&args).or_else(EarlyEnd::exit_code),
+        Command::Check(Deferred(args)) => check::run(&args),
         Command::Join(Deferred(args)) => join::run(&args),
         Command::Show(Deferred(args)) => show::run(&args),
-        Command::Canon(Deferred(args)) => canon::run(&args).or_else(EarlyEnd::exit_code),
-        Command::Dedup(Deferred(args)) => dedup::run(&args).or_else(EarlyEnd::exit_code),
+        Command::Canon(Deferred(args)) => canon::run(&args),
+        Command::Dedup(Deferred(args)) => exit_code(dedup::run(&args), ExitCode::SUCCESS),
         Command::Split(Deferred(args)) => split::run(&args),
-        Command::Disguise(Deferred(args)) => disguise::run(&args).or_else(EarlyEnd::exit_code),
-        Command::Minimize(Deferred(args)) => minimize::run(&args).or_else(EarlyEnd::exit_code),
+        Command::Disguise(Deferred(args)) => exit_code(disguise::run(&args), ExitCode::SUCCESS),
+        Command::Minimize(Deferred(args)) => exit_code(minimize::run(&args), ExitCode::SUCCESS),
         Command::Hint(Deferred(args)) => hint::run(&args),
-        Command::Rate(Deferred(args)) => rate::run(&args).or_else(EarlyEnd::exit_code),
+        Command::Rate(Deferred(args)) => rate::run(&args),
         Command::Steps(Deferred(args)) => steps::run(&args),
         Command::Trace(Deferred(args)) => trace::run(&args),
         Command::Generate(Deferred(args)) => generate::run(&args),

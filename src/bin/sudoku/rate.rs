@@ -19,14 +19,14 @@ use sudoku_stream::techniques::{DEFAULT_EFFORT, Score};
 use sudoku_stream::text::{Problem, PuzzleError};
 
 use crate::cli::by_hand::{self, TechniqueArgs};
-use crate::cli::early_end::EarlyEnd;
+use crate::cli::early_end::{EarlyEnd, exit_code};
 use crate::cli::input::{Input, InputArgs};
 use crate::cli::interrupt;
-use crate::cli::output::{OutputArgs, ignore_closed_pipe};
+use crate::cli::output::OutputArgs;
 use crate::cli::resume::{ResumeArgs, RowsRun};
 use crate::cli::run::RunArgs;
 use crate::cli::value::{self, whole};
-use crate::cli::{print, progress, rows};
+use crate::cli::{exit, print, rows};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -119,7 +119,14 @@ impl RateArgs {
 }
 
 /// Runs `sudoku rate`.
-pub fn run(args: &RateArgs) -> Result<ExitCode, EarlyEnd> {
+pub fn run(args: &RateArgs) -> anyhow::Result<ExitCode> {
+    let mut has_errors = false;
+    let ended = rate(args, &mut has_errors);
+    exit_code(ended, exit::by_errors(has_errors))
+}
+
+/// Rates every puzzle. `has_errors` becomes whether the exit code tells of an error line.
+fn rate(args: &RateArgs, has_errors: &mut bool) -> Result<(), EarlyEnd> {
     let begin = Instant::now();
     let cancel = interrupt::flag()?;
     let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
@@ -138,18 +145,22 @@ pub fn run(args: &RateArgs) -> Result<ExitCode, EarlyEnd> {
     let mut run =
         RateRun { args, rows, task, cancel, pool, begin, output: None, tally: RateTally::default() };
     for input in &inputs {
-        run.rate(input)?;
+        let errors_before = run.tally.error_count();
+        let rated = run.rate(input);
+        let errors = run.tally.error_count() - errors_before;
+        *has_errors |= rows::has_errors_to_tell(errors, input, args.fail_on_error);
+        rated?;
     }
     let RateRun { mut output, tally, .. } = run;
     if args.summary
         && let Some(output) = &mut output
     {
-        ignore_closed_pipe(output.write(table(&tally).as_bytes()))?;
+        output.write(table(&tally).as_bytes())?;
     }
     let mut time = begin.elapsed();
     if let Some(output) = output {
         time += output.earlier();
-        ignore_closed_pipe(output.finish())?;
+        output.finish()?;
     }
     if !args.run.progress.quiet && tally.puzzles > 1 {
         if !args.summary {
@@ -162,7 +173,7 @@ pub fn run(args: &RateArgs) -> Result<ExitCode, EarlyEnd> {
             print::per_second(tally.puzzles, time)
         ));
     }
-    Ok(rows::exit_code(tally.error_count(), &inputs, args.fail_on_error))
+    Ok(())
 }
 
 /// A run over one input or several.
@@ -186,15 +197,15 @@ impl RateRun<'_> {
         let Some(reader) = self.open(input)? else {
             return Err(self.stopped(false, OfflineError::Cancelled));
         };
-        args.techniques.set_for(reader.format().order())?;
+        self.task.techniques.check_for(reader.format().order())?;
         let raters = Arc::new(Raters::new(reader.format().clone(), self.task));
-        let bar = progress::beside(&args.out, || progress::of_bytes(&args.run.progress, &reader));
         let (name, is_table) = (reader.name().to_owned(), reader.format().is_table());
         let (form, begin, tally) = (args.form(), self.begin, &mut self.tally);
         let rated_before = tally.puzzles;
+        // An earlier run can only have rated a part of a single input.
+        let rated_earlier = if input.is_only() { rated_before } else { 0 };
         let Some(output) = &mut self.output else { return Err(anyhow!("There is no output.").into()) };
-        bar.set_position(output.progress().bytes);
-        bar.reset_eta();
+        let bar = self.rows.bar(&args.run.progress, input, &reader, output.progress());
         // A puzzle by itself is described where a person sees it, so there the first rating waits for
         // another puzzle or the end. Programs get a line for every puzzle, however many there are.
         let is_for_person = input.is_typed() || args.out.path().is_none() && io::stdout().is_terminal();
@@ -203,7 +214,7 @@ impl RateRun<'_> {
         let mut first: Option<RatedPart> = None;
         let result = offline::rate(reader, &raters, form, &self.pool, &self.cancel, |mut part| {
             tally.add(&part.tally);
-            bar.advance(part.end, tally.puzzles - rated_before, "puzzles", begin);
+            bar.advance(part.end, tally.puzzles - rated_earlier, "puzzles", begin);
             if describes && tally.puzzles == 1 {
                 if part.single.is_some() {
                     first = Some(part);
@@ -238,7 +249,7 @@ impl RateRun<'_> {
                     format!("error: {}\n", PuzzleError { line, ..error.clone() })
                 }
             };
-            ignore_closed_pipe(output.write(text.as_bytes()))?;
+            output.write(text.as_bytes())?;
         }
         Ok(())
     }

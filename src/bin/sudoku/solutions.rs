@@ -13,13 +13,13 @@ use sudoku_stream::offline::{self, OfflineError, Progress};
 use sudoku_stream::pipeline;
 use sudoku_stream::solver::DEFAULT_NODE_LIMIT;
 
-use crate::cli::early_end::EarlyEnd;
+use crate::cli::early_end::{EarlyEnd, exit_code};
 use crate::cli::input::InputArgs;
 use crate::cli::output::OutputArgs;
 use crate::cli::resume::{ResumeArgs, RowsRun};
 use crate::cli::run::RunArgs;
 use crate::cli::value::{self, whole};
-use crate::cli::{interrupt, print, progress, rows};
+use crate::cli::{exit, interrupt, print, rows};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -110,7 +110,15 @@ impl SolutionsArgs {
 }
 
 /// Runs `sudoku solutions`.
-pub fn run(args: &SolutionsArgs) -> Result<ExitCode, EarlyEnd> {
+pub fn run(args: &SolutionsArgs) -> anyhow::Result<ExitCode> {
+    let mut has_errors = false;
+    let ended = list(args, &mut has_errors);
+    exit_code(ended, exit::by_errors(has_errors))
+}
+
+/// Lists the solutions of every puzzle. `has_errors` becomes whether the exit code tells of an error
+/// line.
+fn list(args: &SolutionsArgs, has_errors: &mut bool) -> Result<(), EarlyEnd> {
     let begin = Instant::now();
     let cancel = interrupt::flag()?;
     let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
@@ -123,6 +131,7 @@ pub fn run(args: &SolutionsArgs) -> Result<ExitCode, EarlyEnd> {
     let mut opened = None;
     let mut tally = EnumerateTally::default();
     for input in &inputs {
+        let errors_before = tally.error_count();
         let recall = |counts: &_| EnumerateTally::from_named(counts).map(|counted| tally = counted).is_some();
         let Some(reader) = rows.open(input, &mut opened, &cancel, |_| Ok(()), recall)? else {
             return Err(rows.stopped(opened, |_| listed(&tally), OfflineError::Cancelled));
@@ -130,9 +139,7 @@ pub fn run(args: &SolutionsArgs) -> Result<ExitCode, EarlyEnd> {
         let Some(output) = &mut opened else { return Err(anyhow!("There is no output.").into()) };
         let enumerators = Arc::new(Enumerators::new(reader.format().clone(), task));
         let writer = SolutionWriter::new(args.form(), reader.format());
-        let bar = progress::beside(&args.out, || progress::of_bytes(&args.run.progress, &reader));
-        bar.set_position(output.progress().bytes);
-        bar.reset_eta();
+        let bar = rows.bar(&args.run.progress, input, &reader, output.progress());
         let (name, before) = (reader.name().to_owned(), tally.puzzles);
         // An earlier run can only have answered a part of a single input.
         let earlier = if input.is_only() { tally.clone() } else { EnumerateTally::default() };
@@ -148,6 +155,8 @@ pub fn run(args: &SolutionsArgs) -> Result<ExitCode, EarlyEnd> {
             Ok(output.add_rows(part.done, part.prefix, &text, rows, tally.named())?)
         });
         bar.finish_and_clear();
+        let errors = tally.error_count() - errors_before;
+        *has_errors |= rows::has_errors_to_tell(errors, input, args.fail_on_error);
         if let Err(error) = result {
             // What is written behind the last puzzle that is done is not kept.
             let kept = |progress: &Progress| EnumerateTally::from_named(&progress.counts).unwrap_or_default();
@@ -170,7 +179,7 @@ pub fn run(args: &SolutionsArgs) -> Result<ExitCode, EarlyEnd> {
     {
         print::status_line(&summary);
     }
-    Ok(rows::exit_code(tally.error_count(), &inputs, args.fail_on_error))
+    Ok(())
 }
 
 /// `41,210 solutions`: what is done of a run that stopped.

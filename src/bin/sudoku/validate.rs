@@ -58,8 +58,7 @@ pub fn run(args: &ValidateArgs) -> anyhow::Result<ExitCode> {
             return Ok(interrupt::report(NOT_TO_THE_END));
         };
         let format = reader.format().clone();
-        let bar = || progress::of_bytes(&args.run.progress, &reader);
-        let bar = if report.is_file() { bar() } else { progress::beside_stdout(bar) };
+        let bar = progress::beside(args.out.path(), || progress::of_bytes(&args.run.progress, &reader));
         let limit = args.limit - shown;
         let result = input::validate(reader, &pool, &cancel, limit, |bytes| bar.set_position(bytes));
         bar.finish_and_clear();

@@ -49,12 +49,13 @@ export function count(value) {
 }
 
 /**
- * A number and its noun: `1 clue`, `2 clues`.
+ * A number and its noun: `1 clue`, `2 clues`, `2 guesses`.
  * @param {number} value
  * @param {string} noun
  */
 export function plural(value, noun) {
-  return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
+  const ending = noun.endsWith("s") ? "es" : "s";
+  return `${count(value)} ${noun}${value === 1 ? "" : ending}`;
 }
 
 /**

@@ -103,8 +103,8 @@ function factsOf(found, cells) {
   } else {
     const nodes = Number(found.search?.nodes ?? 0);
     const guesses = Number(found.search?.guesses ?? 0);
-    const guessed = `${count(guesses)} ${guesses === 1 ? "guess" : "guesses"}`;
-    facts.unshift(["Rating", `beyond: a search takes ${plural(nodes, "node")} and ${guessed}`]);
+    const cost = `${plural(nodes, "node")} and ${plural(guesses, "guess")}`;
+    facts.unshift(["Rating", `beyond: a search takes ${cost}`]);
   }
   facts.push(["Techniques", techniques.join(", ") || "none"]);
   return facts;

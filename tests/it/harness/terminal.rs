@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{InputModes, LocalModes, tcgetattr};
+use rustix::termios::{InputModes, LocalModes, tcgetattr, ttyname};
 
 use super::eventually;
 
@@ -51,6 +51,11 @@ impl Terminal {
     /// The terminal as a standard stream of a program.
     pub fn stdio(&self) -> Stdio {
         self.device.try_clone().unwrap().into()
+    }
+
+    /// Its name.
+    pub fn path(&self) -> String {
+        ttyname(&self.device, Vec::new()).unwrap().into_string().unwrap()
     }
 
     /// Do keys come line by line, and are they shown, as shells leave a terminal?

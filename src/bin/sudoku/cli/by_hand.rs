@@ -58,12 +58,7 @@ impl TechniqueArgs {
     /// None is left, or none that puzzles of this size have.
     pub fn set_for(&self, order: Order) -> anyhow::Result<TechniqueSet> {
         let set = self.set()?;
-        let is_one_for = |technique: Technique| order == Order::NINE || !technique.is_9x9_only();
-        ensure!(
-            set.iter().any(is_one_for),
-            "No technique is left for {order} puzzles, because those of the family forcing are for 9x9 puzzles \
-             only. Name others with --only."
-        );
+        set.check_for(order)?;
         Ok(set)
     }
 }

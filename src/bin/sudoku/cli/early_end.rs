@@ -1,13 +1,17 @@
-//! The early end of a run: an interrupt, an output that nobody reads any more, or an error.
+//! The end of a run and its exit code, where it may end early: by an interrupt, an error, or because
+//! nobody reads its output any more.
 
 use std::process::ExitCode;
+
+use sudoku_stream::offline::{self, OutputError};
 
 use super::interrupt;
 
 /// Why a run ends without its report.
 pub enum EarlyEnd {
-    /// It was interrupted, or nobody reads its output any more. Whoever has to know has been told.
+    /// It was interrupted, and has said so.
     Reported(ExitCode),
+    /// It has failed, or nobody reads its output any more.
     Failed(anyhow::Error),
 }
 
@@ -22,15 +26,23 @@ impl EarlyEnd {
     pub fn before_first_puzzle() -> Self {
         Self::Reported(interrupt::report("Stopped before the first puzzle"))
     }
+}
 
-    /// The exit code of the run.
-    ///
-    /// # Errors
-    /// The error that ended it.
-    pub fn exit_code(self) -> anyhow::Result<ExitCode> {
-        match self {
-            Self::Reported(code) => Ok(code),
-            Self::Failed(error) => Err(error),
-        }
+/// The exit code of a run that is over, where `code` is that of what it has found. It also has that
+/// code if its output is a closed pipe, because the reader of that has seen enough.
+///
+/// # Errors
+/// The error that ended it.
+pub fn exit_code(ended: Result<(), EarlyEnd>, code: ExitCode) -> anyhow::Result<ExitCode> {
+    match ended {
+        Ok(()) => Ok(code),
+        Err(EarlyEnd::Reported(code)) => Ok(code),
+        Err(EarlyEnd::Failed(error)) if is_closed_pipe(&error) => Ok(code),
+        Err(EarlyEnd::Failed(error)) => Err(error),
     }
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref().is_some_and(OutputError::is_closed_pipe)
+        || error.downcast_ref().is_some_and(offline::is_closed_pipe)
 }

@@ -88,12 +88,11 @@ fn catch(flag: &Arc<AtomicBool>) -> io::Result<Handlers> {
     // A file beyond the size limit of the process is then an error of the write; by default this
     // signal kills.
     flag::register(SIGXFSZ, Arc::default())?;
-    // Not SIGINT, which shells have ignored by what a script runs in the background, and which the
-    // script may send all the same.
-    let hangup = Some(SIGHUP).filter(|_| !is_hangup_ignored());
     let is_second = Arc::new(AtomicBool::new(false));
     let mut signals = Vec::with_capacity(3);
-    for signal in [SIGTERM, SIGINT].into_iter().chain(hangup) {
+    // Also a SIGINT that is ignored, because shells have it ignored by what a script runs in the
+    // background, and the script may send it all the same.
+    for signal in [SIGTERM, SIGINT].into_iter().chain(hangup()) {
         let number = usize::try_from(signal).unwrap_or(0);
         // They run in this order.
         let actions = [
@@ -120,26 +119,21 @@ pub fn start_thread() -> io::Result<()> {
     if was_raised {
         progress::end();
     }
-    // With its information each signal is kept; without, two that come before the thread runs are one.
-    let mut taken = SignalsInfo::<WithRawSiginfo>::new(signals.iter().map(|(signal, _)| *signal))?;
     let raised = Arc::clone(flag);
-    thread::Builder::new().name("signals".to_owned()).spawn(move || {
-        for info in taken.forever() {
-            let signal = info.si_signo;
-            // The exit code is that of the first signal.
-            if !was_raised {
-                CAUGHT.store(usize::try_from(signal).unwrap_or(0), Ordering::Relaxed);
-            }
-            raised.store(true, Ordering::Relaxed);
-            progress::end();
-            if was_raised {
-                if let Some(work) = BEFORE_EXIT.get() {
-                    work();
-                }
-                process::exit(exit_status(signal).into());
-            }
-            was_raised = true;
+    take(signals.iter().map(|(signal, _)| *signal), move |signal| {
+        // The exit code is that of the first signal.
+        if !was_raised {
+            CAUGHT.store(usize::try_from(signal).unwrap_or(0), Ordering::Relaxed);
         }
+        raised.store(true, Ordering::Relaxed);
+        progress::end();
+        if was_raised {
+            if let Some(work) = BEFORE_EXIT.get() {
+                work();
+            }
+            process::exit(exit_status(signal).into());
+        }
+        was_raised = true;
     })?;
     for id in signals.iter().flat_map(|(_, actions)| actions) {
         low_level::unregister(*id);
@@ -148,9 +142,35 @@ pub fn start_thread() -> io::Result<()> {
     Ok(())
 }
 
+/// Has `work` done before SIGTERM or SIGHUP ends the process as by default, in a command that does not
+/// ask for the flag.
+///
+/// # Errors
+/// The system's, where no thread can be started for it.
+pub fn before_default(mut work: impl FnMut() + Send + 'static) -> io::Result<()> {
+    take([SIGTERM].into_iter().chain(hangup()), move |signal| {
+        work();
+        let _ = low_level::emulate_default_handler(signal);
+    })
+}
+
+/// Has a thread take signals, and `act` on each of them.
+fn take(signals: impl IntoIterator<Item = i32>, mut act: impl FnMut(i32) + Send + 'static) -> io::Result<()> {
+    // With its information each signal is kept; without, two that come before the thread runs are one.
+    let mut taken = SignalsInfo::<WithRawSiginfo>::new(signals)?;
+    let run = move || taken.forever().for_each(|info| act(info.si_signo));
+    thread::Builder::new().name("signals".to_owned()).spawn(run)?;
+    Ok(())
+}
+
+/// SIGHUP, unless it is ignored.
+fn hangup() -> Option<i32> {
+    Some(SIGHUP).filter(|_| !is_hangup_ignored())
+}
+
 /// Is SIGHUP ignored already? False on a system that does not tell as Linux does: by a mask with a bit
 /// for each signal.
-pub fn is_hangup_ignored() -> bool {
+fn is_hangup_ignored() -> bool {
     // Read through a buffer that is larger than the file, because the system writes all of it anew
     // where it is read in parts.
     let Ok(status) = File::open("/proc/self/status") else { return false };

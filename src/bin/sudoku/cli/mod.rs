@@ -24,6 +24,8 @@ pub mod value;
 
 /// Exit codes of `sudoku`.
 pub mod exit {
+    use std::process::ExitCode;
+
     /// Bad puzzles or grids were found by a command that looks for them, or error lines under
     /// `--fail-on-error`.
     pub const ERRORS_SEEN: u8 = 1;
@@ -57,6 +59,11 @@ pub mod exit {
         ("load", "A puzzle was not answered correctly, once."),
         ("explore, demo", "An answer is wrong, or two ways to get it disagree."),
     ];
+
+    /// The code of a run by whether it has seen errors.
+    pub fn by_errors(are_seen: bool) -> ExitCode {
+        if are_seen { ExitCode::from(ERRORS_SEEN) } else { ExitCode::SUCCESS }
+    }
 
     /// Both tables, for the help of all commands.
     pub fn help() -> String {

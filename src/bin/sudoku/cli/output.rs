@@ -181,18 +181,6 @@ pub fn into_columns(output: Output, input: &Reader, keeps_rows: bool) -> anyhow:
     Ok(output.into_columns(input, keeps_rows)?)
 }
 
-/// The last write of a run whose exit code says what it found. A closed pipe is no error, because its
-/// reader has seen enough.
-///
-/// # Errors
-/// All others.
-pub fn ignore_closed_pipe(written: Result<(), OutputError>) -> Result<(), OutputError> {
-    match written {
-        Err(error) if error.is_closed_pipe() => Ok(()),
-        result => result,
-    }
-}
-
 /// The output file of a report.
 #[derive(Clone, Args)]
 pub struct ReportArgs {
@@ -215,29 +203,31 @@ impl ReportArgs {
     /// # Errors
     /// Those of [`text_file`].
     pub fn open(&self) -> anyhow::Result<ReportOutput> {
-        match self.output_file.as_deref().filter(|path| path.as_os_str() != STANDARD_OUTPUT) {
+        match self.path() {
             Some(path) => text_file(path, false).map(|output| ReportOutput::File(Box::new(output))),
             None => Ok(ReportOutput::Standard),
         }
     }
+
+    /// The output file; `None` for standard output.
+    pub fn path(&self) -> Option<&Path> {
+        self.output_file.as_deref().filter(|path| path.as_os_str() != STANDARD_OUTPUT)
+    }
 }
 
 impl ReportOutput {
-    /// Is it written to a file?
-    pub const fn is_file(&self) -> bool {
-        matches!(self, Self::File(_))
-    }
-
-    /// Writes a part of the report.
+    /// Writes a part of the report. A closed pipe is no error, because its reader has seen enough.
     ///
     /// # Errors
     /// The system's.
     pub fn write(&mut self, text: &str) -> anyhow::Result<()> {
         match self {
-            Self::Standard => print::stdout(text)?,
-            Self::File(output) => output.write(text.as_bytes())?,
+            Self::Standard => Ok(print::stdout(text)?),
+            Self::File(output) => match output.write(text.as_bytes()) {
+                Err(error) if error.is_closed_pipe() => Ok(()),
+                result => Ok(result?),
+            },
         }
-        Ok(())
     }
 
     /// Ends the report.

@@ -3,10 +3,11 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, IsTerminal as _};
 use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -17,7 +18,6 @@ use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, P
 use sudoku_stream::input::Reader;
 use sudoku_stream::poison::IgnorePoison as _;
 
-use super::output::OutputArgs;
 use super::run::ProgressArgs;
 use super::{interrupt, print};
 
@@ -207,26 +207,30 @@ pub fn end() {
     }
 }
 
-/// The bar, unless the output goes to the terminal that would show it.
-pub fn beside(out: &OutputArgs, bar: impl FnOnce() -> Bar) -> Bar {
-    if out.path().is_some() { bar() } else { beside_stdout(bar) }
+/// The bar, unless the output is the terminal that would show it: the file at a path, or standard
+/// output.
+pub fn beside(output: Option<&Path>, bar: impl FnOnce() -> Bar) -> Bar {
+    let metadata = |stream: &dyn AsFd| File::from(stream.as_fd().try_clone_to_owned()?).metadata();
+    let out = match output {
+        Some(path) => fs::metadata(path),
+        None => metadata(&io::stdout()),
+    };
+    if is_one_terminal(out.ok().as_ref(), metadata(&io::stderr()).ok().as_ref()) {
+        Bar::hidden()
+    } else {
+        bar()
+    }
 }
 
 /// The bar, unless standard output is the terminal that would show it.
 pub fn beside_stdout(bar: impl FnOnce() -> Bar) -> Bar {
-    if is_one_terminal() { Bar::hidden() } else { bar() }
+    beside(None, bar)
 }
 
-/// Are standard output and standard error the same terminal?
-fn is_one_terminal() -> bool {
-    let device = |stream: &dyn AsFd| {
-        let file = stream.as_fd().try_clone_to_owned().map(File::from)?;
-        file.metadata().map(|metadata| metadata.rdev())
-    };
-    if !io::stdout().is_terminal() || !io::stderr().is_terminal() {
-        return false;
-    }
-    let (Ok(out), Ok(err)) = (device(&io::stdout()), device(&io::stderr())) else { return true };
+/// Are an output and standard error the same terminal? A bar comes only where the latter is one.
+fn is_one_terminal(out: Option<&Metadata>, err: Option<&Metadata>) -> bool {
+    let device = |of: Option<&Metadata>| of.filter(|of| of.file_type().is_char_device()).map(Metadata::rdev);
+    let (Some(out), Some(err)) = (device(out), device(err)) else { return false };
     // By this name every terminal has the same number.
     let alias = fs::metadata("/dev/tty").ok().map(|metadata| metadata.rdev());
     out == err || [out, err].iter().any(|&device| Some(device) == alias)
@@ -275,12 +279,17 @@ pub fn of_time(is_wanted: bool, milliseconds: u64) -> Bar {
     bar(is_wanted, Some(milliseconds), "{wide_bar} {percent:>3} %  {msg}")
 }
 
-/// The time that is left, or how long nothing is done yet, from which none can be estimated.
+/// The time that is left; where it cannot be estimated, the time so far, because that shows that the
+/// run goes on.
 fn left(state: &ProgressState, out: &mut dyn fmt::Write) {
-    let (left, is_done) = (state.eta(), state.len() == Some(state.pos()));
+    let (left, so_far) = (state.eta(), HumanDuration(state.elapsed()));
+    let is_done = state.len() == Some(state.pos());
     // Writing to a line in memory cannot fail.
-    let _ = if left.is_zero() && !is_done {
-        write!(out, "nothing yet after {:#}", HumanDuration(state.elapsed()))
+    let _ = if state.pos() == 0 {
+        write!(out, "nothing yet after {so_far:#}")
+    } else if left.is_zero() && !is_done {
+        // Nothing has moved since a run was resumed, or since the next of several inputs began.
+        write!(out, "after {so_far:#}")
     } else {
         write!(out, "{:#} left", HumanDuration(left))
     };

@@ -15,6 +15,8 @@ use super::early_end::EarlyEnd;
 use super::input::{Input, check_row_form};
 use super::interrupt::{self, interruptible};
 use super::output::{OutputArgs, check_is_text, is_regular, refuse_what_is_for_text, unfinished};
+use super::progress::{self, Bar};
+use super::run::ProgressArgs;
 use super::{print, rows};
 
 /// The argument of commands whose runs can be resumed.
@@ -191,6 +193,17 @@ impl RowsRun<'_> {
             *opened = Some(output);
         }
         Ok(moved)
+    }
+
+    /// The bar over an input, which begins behind what an earlier run has done of it.
+    pub fn bar(&self, args: &ProgressArgs, input: &Input, reader: &Reader, so_far: &Progress) -> Bar {
+        let bar = progress::beside(self.out.path(), || progress::of_bytes(args, reader));
+        // It can only have done a part of a single input.
+        if input.is_only() {
+            bar.set_position(so_far.bytes);
+            bar.reset_eta();
+        }
+        bar
     }
 
     /// What a row is called: a `row` of a table, or an `item`.

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -17,10 +16,10 @@ use sudoku_stream::text::{Alphabet, Format, Hint, Notation};
 use super::early_end::EarlyEnd;
 use super::input::Input;
 use super::output::{OutputArgs, check_columns, into_columns, unfinished};
-use super::progress::{self, Bar};
+use super::progress::Bar;
 use super::resume::RowsRun;
 use super::run::ProgressArgs;
-use super::{exit, interrupt, print};
+use super::{interrupt, print};
 
 /// An output by its path, `None` for standard output, and the flag that names another file.
 pub type NamedOutput = (Option<PathBuf>, &'static str);
@@ -113,14 +112,10 @@ pub fn stopped(error: OfflineError, puzzles: u64, out: &OutputArgs) -> EarlyEnd 
     }
 }
 
-/// The exit code of a run with so many error lines, which count if a puzzle was typed, or by
-/// `--fail-on-error`.
-pub fn exit_code(error_lines: u64, inputs: &[Input], fail_on_error: bool) -> ExitCode {
-    if error_lines > 0 && (fail_on_error || inputs.iter().any(Input::is_typed)) {
-        ExitCode::from(exit::ERRORS_SEEN)
-    } else {
-        ExitCode::SUCCESS
-    }
+/// Whether the exit code tells of the error lines to an input, of which there are so many: if it was
+/// typed, or by `--fail-on-error`.
+pub const fn has_errors_to_tell(error_lines: u64, input: &Input, fail_on_error: bool) -> bool {
+    error_lines > 0 && (fail_on_error || input.is_typed())
 }
 
 /// Rows that are written again, of several inputs to one output, in a run that can be resumed.
@@ -169,9 +164,7 @@ impl Rewrite<'_> {
             if is_first && reader.is_at_start() {
                 output.write(reader.prelude())?;
             }
-            let bar = progress::beside(self.rows.out, || progress::of_bytes(self.progress, &reader));
-            bar.set_position(output.progress().bytes);
-            bar.reset_eta();
+            let bar = self.rows.bar(self.progress, input, &reader, output.progress());
             let (name, before) = (reader.name().to_owned(), output.progress().tally.answers);
             let result = pass(reader, output, &bar, tally);
             bar.finish_and_clear();

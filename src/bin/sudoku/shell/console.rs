@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::{self, BufRead as _, StdinLock};
 use std::path::PathBuf;
-use std::thread;
 
 use anyhow::Context as _;
 use etcetera::BaseStrategy as _;
@@ -16,9 +15,6 @@ use rustyline::hint::Hinter;
 use rustyline::history::FileHistory;
 use rustyline::validate::Validator;
 use rustyline::{CompletionType, Config, Context, Editor, Helper};
-use signal_hook::consts::signal::{SIGHUP, SIGTERM};
-use signal_hook::iterator::Signals;
-use signal_hook::low_level;
 
 use super::command::{self, Completes};
 use super::session::{MAX_LINE_BYTES, strategy_names};
@@ -114,19 +110,13 @@ impl Console {
 /// nothing that is typed would be shown.
 fn give_back_if_ended() -> io::Result<()> {
     let modes = tcgetattr(io::stdin())?;
-    let hangup = Some(SIGHUP).filter(|_| !interrupt::is_hangup_ignored());
-    let mut ending = Signals::new([SIGTERM].into_iter().chain(hangup))?;
-    thread::Builder::new().name("signals".to_owned()).spawn(move || {
-        for signal in ending.forever() {
-            // In the background the terminal belongs to another program.
-            if !tcgetpgrp(io::stdin()).is_ok_and(|group| group != getpgrp()) {
-                let _ = rustix::io::write(io::stdout(), PASTES_AS_TYPED);
-                let _ = tcsetattr(io::stdin(), OptionalActions::Now, &modes);
-            }
-            let _ = low_level::emulate_default_handler(signal);
+    interrupt::before_default(move || {
+        // In the background the terminal belongs to another program.
+        if !tcgetpgrp(io::stdin()).is_ok_and(|group| group != getpgrp()) {
+            let _ = rustix::io::write(io::stdout(), PASTES_AS_TYPED);
+            let _ = tcsetattr(io::stdin(), OptionalActions::Now, &modes);
         }
-    })?;
-    Ok(())
+    })
 }
 
 /// The next line without its end, cut short beyond the longest line accepted. `None` at the end.

@@ -13,7 +13,7 @@ use sudoku_stream::answer::single_error;
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::text::{
     Alphabet, BYTE_ORDER_MARK, Format, FormatError, Hint, Notation, Problem, PuzzleError, Records, detect,
-    skip_blank_lines,
+    skip_lines_above,
 };
 
 use super::board;
@@ -464,7 +464,7 @@ pub fn read_line(line: &[u8], hint: &Hint) -> Result<(Format, Grid), FormatError
 /// A badly formed puzzle. A line is named only where there are several.
 pub fn read_text(text: &[u8], hint: &Hint) -> Result<(Format, Grid, bool), FormatError> {
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-    let (skipped, lines) = skip_blank_lines(text, true);
+    let (skipped, lines) = skip_lines_above(text, true);
     let text = &text[skipped..];
     if text.is_empty() {
         return Err(PuzzleError { problem: Problem::Empty, line: None }.into());

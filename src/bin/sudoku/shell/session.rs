@@ -290,13 +290,13 @@ impl Session {
             (Verb::Strategy, []) => Ok(self.strategies()),
             (Verb::Strategy, [name]) => self.choose_strategy(name),
             (Verb::Limit, []) => {
-                Ok(format!("A search is given up after {} nodes.\n", print::thousands(self.node_limit)))
+                Ok(format!("A search is given up after {}.\n", print::counted(self.node_limit, "node")))
             }
             (Verb::Limit, [nodes]) => {
                 self.node_limit = from_one(nodes)?;
                 Ok(format!(
-                    "From now on a search is given up after {} nodes.\n",
-                    print::thousands(self.node_limit)
+                    "From now on a search is given up after {}.\n",
+                    print::counted(self.node_limit, "node")
                 ))
             }
             (Verb::Stats, []) => {
@@ -586,8 +586,8 @@ impl Session {
         let verdict = match (search.solutions, search.stop) {
             (1, Stop::Exhausted) => "The puzzle is solved. There is no other solution.".to_owned(),
             (1, _) => format!(
-                "The puzzle is solved. Whether there is another solution was given up after {} nodes.",
-                search.metrics.nodes
+                "The puzzle is solved. Whether there is another solution was given up after {}.",
+                print::counted(search.metrics.nodes, "node")
             ),
             _ => {
                 "The puzzle has more than one solution. This is one of them; `count` counts them.".to_owned()

@@ -24,7 +24,7 @@ use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{DEFAULT_NODE_LIMIT, Fast, Strategy};
 
 use crate::cli::colour::ColourArgs;
-use crate::cli::early_end::EarlyEnd;
+use crate::cli::early_end::{EarlyEnd, exit_code};
 use crate::cli::input::{Input, InputArgs, check_row_form};
 use crate::cli::interrupt::{self, interruptible};
 use crate::cli::output::{OutputArgs, check_columns, check_is_text, into_columns, refuse_what_is_for_text};
@@ -33,7 +33,7 @@ use crate::cli::resume::{self, ResumeArgs};
 use crate::cli::run::RunArgs;
 use crate::cli::server::{ServerArgs, Servers};
 use crate::cli::value::{self, AnyStrategy, COUNT_LIMIT, QuestionArg, whole};
-use crate::cli::{exit, print, progress, summary};
+use crate::cli::{exit, print, progress, rows, summary};
 use single::Single;
 
 const SOLVE_EXAMPLES: &str = "\
@@ -313,19 +313,21 @@ fn names(columns: AddedColumns) -> String {
 }
 
 /// Runs `sudoku solve`.
-pub fn run(args: &SolveArgs) -> Result<ExitCode, EarlyEnd> {
+pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
     let begin = Instant::now();
     args.answer.colour.apply();
     let servers = check_flags(args)?;
     let inputs = args.input.all()?;
     refuse_several(args, inputs.len())?;
     if let Some(single) = Single::of(args, &inputs) {
-        return Ok(single.solve(args)?);
+        return single.solve(args);
     }
     let cancel = interrupt::flag()?;
     let pool = pipeline::lazy_pool(args.run.threads);
     let run = SolveRun { args, servers, cancel, pool: Arc::new(pool), begin };
-    run.answer_inputs(inputs)
+    let mut has_errors = false;
+    let ended = run.answer_inputs(inputs, &mut has_errors);
+    exit_code(ended, exit::by_errors(has_errors))
 }
 
 /// Refuses flags that do not go together, before any input is looked at. Returns the servers.
@@ -428,21 +430,15 @@ struct AnswersSoFar {
     bytes_done: u64,
 }
 
-/// A run whose inputs are all answered.
-struct AnsweredRun {
-    output: Output,
-    /// Whether a puzzle that was typed as an argument has an error.
-    has_unanswered_argument: bool,
-}
-
 impl SolveRun<'_> {
-    /// Answers every puzzle of all inputs, from opening them to the report.
-    fn answer_inputs(&self, inputs: Vec<Input>) -> Result<ExitCode, EarlyEnd> {
+    /// Answers every puzzle of all inputs, from opening them to the report. `has_errors` becomes
+    /// whether the exit code tells of an error line.
+    fn answer_inputs(&self, inputs: Vec<Input>, has_errors: &mut bool) -> Result<(), EarlyEnd> {
         let inputs = self.check_strictly(inputs)?;
         let opened = self.open_inputs(inputs)?;
         let positioned = self.position(opened)?;
-        let answered = self.answer_all(positioned)?;
-        self.report(answered)
+        let output = self.answer_all(positioned, has_errors)?;
+        self.report(output)
     }
 
     /// Validates all inputs if `--strict` asks for that. Without it, nothing is opened yet.
@@ -540,7 +536,7 @@ impl SolveRun<'_> {
         let Some(reader) = moved else { return Err(EarlyEnd::before_first_puzzle()) };
         let first = OpenedInput { reader, ..first };
         resume::report_place(&output, "puzzle", args.is_quiet());
-        let bar = progress::beside(&args.answer.out, || match inputs.len() {
+        let bar = progress::beside(args.answer.out.path(), || match inputs.len() {
             1 => progress::of_bytes(&args.run.progress, &first.reader),
             _ => progress::of_inputs(&args.run.progress, &first.reader, bytes),
         });
@@ -549,18 +545,21 @@ impl SolveRun<'_> {
     }
 
     /// Answers every puzzle of all inputs, and completes the output.
-    fn answer_all(&self, positioned: PositionedRun) -> Result<AnsweredRun, EarlyEnd> {
+    fn answer_all(&self, positioned: PositionedRun, has_errors: &mut bool) -> Result<Output, EarlyEnd> {
         let PositionedRun { inputs, first, mut so_far, array_order, manifest } = positioned;
         let mut opened = Some(first);
-        let mut has_unanswered_argument = false;
+        // What an earlier run has answered belongs to the first input.
+        let mut errors_before = 0;
         for prepared in &inputs {
-            let errors_before = so_far.output.progress().tally.error_count();
-            if let Err(error) = self.answer_next(prepared, opened.take(), array_order, &mut so_far) {
+            let answered = self.answer_next(prepared, opened.take(), array_order, &mut so_far);
+            let errors = so_far.output.progress().tally.error_count();
+            let fail_on_error = self.args.answer.fail_on_error;
+            *has_errors |= rows::has_errors_to_tell(errors - errors_before, &prepared.input, fail_on_error);
+            errors_before = errors;
+            if let Err(error) = answered {
                 so_far.bar.finish_and_clear();
                 return Err(self.stop(so_far.output, error));
             }
-            let has_errors = so_far.output.progress().tally.error_count() > errors_before;
-            has_unanswered_argument |= has_errors && prepared.input.is_typed();
         }
         so_far.bar.finish_and_clear();
         let mut output = so_far.output;
@@ -572,7 +571,7 @@ impl SolveRun<'_> {
         {
             return Err(self.stop(output, error));
         }
-        Ok(AnsweredRun { output, has_unanswered_argument })
+        Ok(output)
     }
 
     /// Answers every puzzle of the input whose turn it is, which is opened first if it is not yet.
@@ -600,10 +599,9 @@ impl SolveRun<'_> {
         resume::stopped(&self.args.answer.out, output, resume::answered, error)
     }
 
-    /// Gives the output its name, reports the run on standard error, and finds its exit code.
-    fn report(&self, answered: AnsweredRun) -> Result<ExitCode, EarlyEnd> {
+    /// Gives the output its name, and reports the run on standard error.
+    fn report(&self, output: Output) -> Result<(), EarlyEnd> {
         let args = self.args;
-        let AnsweredRun { output, has_unanswered_argument } = answered;
         let (tally, time) = (output.progress().tally.clone(), output.earlier() + self.begin.elapsed());
         output.finish()?;
         // One answer speaks for itself, unless it is an error that lies in a file.
@@ -614,9 +612,7 @@ impl SolveRun<'_> {
         if args.answer.stats {
             print::status_line(&summary::stats(&tally, time));
         }
-        let has_errors = args.answer.fail_on_error && tally.error_count() > 0;
-        let is_found = has_errors || has_unanswered_argument;
-        Ok(if is_found { ExitCode::from(exit::ERRORS_SEEN) } else { ExitCode::SUCCESS })
+        Ok(())
     }
 
     /// Answers every puzzle of an input.

@@ -119,8 +119,7 @@ impl Single {
     /// Prints the sentence about a puzzle without an answer.
     fn refuse(&self, args: &SolveArgs, error: &PuzzleError) -> anyhow::Result<ExitCode> {
         print::stdout(&format!("{}\n", single_error(&self.format, &self.text, error)))?;
-        let is_found = self.is_typed || args.answer.fail_on_error;
-        Ok(if is_found { ExitCode::from(exit::ERRORS_SEEN) } else { ExitCode::SUCCESS })
+        Ok(exit::by_errors(self.is_typed || args.answer.fail_on_error))
     }
 }
 
