@@ -288,21 +288,29 @@ fn read_object<'a>(line: &'a [u8], keys: &Keys) -> Result<(Option<Cells<'a>>, Op
 }
 
 /// [`Records::read_plain_9x9`] for objects.
+#[expect(clippy::redundant_closure, reason = "a function would be called, without the caller's instructions")]
 #[inline(always)]
 pub(super) fn read_plain_9x9(records: &mut Records<'_>, digits: &mut [u8]) -> usize {
-    let mut count = 0;
-    for digits in digits.as_chunks_mut().0 {
-        let Some(row) = columns::next_row(records) else { break };
-        let line = row.strip_suffix(b"\r").unwrap_or(row);
-        let cells = plain_puzzle(line, records.format.keys.puzzle.as_bytes());
-        let is_read = cells.and_then(|cells| cells.try_into().ok());
-        if !is_read.is_some_and(|cells| lines::read_plain_cells(records.format, cells, digits)) {
-            break;
-        }
-        records.skip_line(row);
-        count += 1;
+    columns::read_rows_9x9(
+        records,
+        digits,
+        #[inline(always)]
+        |records, digits| read_plain_object_9x9(records, digits),
+    )
+}
+
+/// Reads the next object, if its members and its puzzle are plain. If not, the digits are
+/// unspecified.
+#[inline(always)]
+fn read_plain_object_9x9(records: &mut Records<'_>, digits: &mut [u8; 81]) -> Option<()> {
+    let row = columns::next_row(records)?;
+    let line = row.strip_suffix(b"\r").unwrap_or(row);
+    let cells = plain_puzzle(line, records.format.keys.puzzle.as_bytes())?;
+    if !lines::read_plain_cells(records.format, cells.try_into().ok()?, digits) {
+        return None;
     }
-    count
+    records.skip_line(row);
+    Some(())
 }
 
 /// The text of the member `key` of an object that is nothing but plain members: texts without escape
