@@ -15,7 +15,6 @@ use super::detect::{
     Layout, SAMPLE_BYTES, is_block_size, is_grid, is_list_of_cells, is_plain_list, is_told_1x1, is_triples,
     row_style, whole_lines,
 };
-use super::error::ERROR_PREFIX;
 use super::lines::{is_no_puzzle, looked_at, puzzle_lines};
 use super::readings::are_rows;
 use super::table::{Columns, Table, fields};
@@ -347,10 +346,6 @@ impl<'a> Records<'a> {
         };
         // Changed in place, because moving each record costs tables 2 %.
         if let Some(record) = &mut record {
-            // What our own tables have in the place of a solution is none.
-            if record.given.is_some_and(|given| given.starts_with(ERROR_PREFIX.as_bytes())) {
-                record.given = None;
-            }
             // The end of the row is lost, so it cannot be written as it is, and it has the same answer
             // in all forms.
             if record.row.len() >= MAX_LINE_BYTES && record.error.is_none() {
