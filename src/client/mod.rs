@@ -252,7 +252,7 @@ pub struct SolveJob {
     pub task: Task,
     /// The format of the puzzles. A server detects what is left open from the block that it gets
     /// first, so leave nothing open for several servers. Where notation and heading are known, the
-    /// answers to each block are counted.
+    /// answers to each block are counted, and the blocks begin behind the text's byte-order mark.
     pub hint: Hint,
     /// The line before the first puzzle that declares the format, if any; it is no part of the
     /// blocks.

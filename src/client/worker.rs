@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
@@ -36,7 +36,7 @@ use crate::service::wire::line_count::count_lines;
 use crate::service::wire::proto::sudoku_service_client::SudokuServiceClient;
 use crate::service::wire::proto::{SolveLinesRequest, SolveLinesResponse, SolveOptions};
 use crate::service::wire::status::PASSING_LIMITS;
-use crate::text::Notation;
+use crate::text::{BYTE_ORDER_MARK, Notation};
 
 /// The most unanswered blocks of a server. Its flow control stops it long before, unless it has
 /// very many threads.
@@ -267,17 +267,19 @@ impl ServerWorker {
         if !is_first {
             return SolveLinesRequest { options: None, lines, first_line };
         }
-        let StreamHeader { options, prelude, .. } = &*self.header;
+        let StreamHeader { options, prelude, notation } = &*self.header;
         let options = Some(options.clone());
-        if prelude.is_empty() {
-            return SolveLinesRequest { options, lines, first_line };
-        }
-        let mut text = BytesMut::with_capacity(prelude.len() + lines.len());
-        text.extend_from_slice(prelude);
-        text.extend_from_slice(&lines);
         // The numbers of the block's own lines stay what they are.
         let first_line = first_line.saturating_sub(count_lines(prelude) as u64).max(1);
-        SolveLinesRequest { options, lines: text.freeze(), first_line }
+        let top = if prelude.is_empty() { &lines } else { prelude };
+        // The server skips a byte-order mark above line 1. Whoever knows the notation has skipped
+        // that of the text, so that another one is a part of the line.
+        let has_mark = notation.is_some() && first_line == 1 && top.starts_with(BYTE_ORDER_MARK);
+        if prelude.is_empty() && !has_mark {
+            return SolveLinesRequest { options, lines, first_line };
+        }
+        let mark = if has_mark { BYTE_ORDER_MARK } else { &[] };
+        SolveLinesRequest { options, lines: [mark, prelude, &lines].concat().into(), first_line }
     }
 
     /// Takes the answers to a block.

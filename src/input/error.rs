@@ -70,7 +70,8 @@ pub enum InputError {
         /// The bytes before it, of the uncompressed input.
         offset: u64,
     },
-    /// One puzzle, in a notation with several lines a puzzle, is longer than any puzzle can be.
+    /// One puzzle is longer than any puzzle can be: in a notation with several lines a puzzle, or on
+    /// a line that was to be copied.
     #[error("{name} has a puzzle that does not end within {MAX_TRIPLES_BYTES} bytes of line {line}.")]
     TooLong {
         /// The input.

@@ -33,7 +33,8 @@
 //! **Invariant:** memory is bounded however long the input or a line of it is. A chunk is at most
 //! twice the chunk size ([`CHUNK_BYTES`] unless [`Reader::read_in_chunks_of`] sets another one), or
 //! that and one unfinished puzzle of several lines; a line that is longer than any puzzle is cut
-//! short while it is read. The service relies on it, because its data sets can have any size.
+//! short while it is read, or refused where [`Reader::keep_lines`] is set. The service relies on
+//! it, because its data sets can have any size.
 //!
 //! **Invariant:** an input that fails half-way is an error only after all puzzles before the
 //! failure have been handed out.

@@ -11,7 +11,7 @@ use super::{InputError, MAX_PASSED_BYTES, Source};
 use crate::answer::Block;
 use crate::grid::Grid;
 use crate::poison::IgnorePoison as _;
-use crate::text::{Format, MAX_LINE_BYTES, MAX_TRIPLES_BYTES, Records};
+use crate::text::{Format, MAX_LINE_BYTES, MAX_TRIPLES_BYTES, Records, skip_blank_lines};
 
 /// A reader of an input, chunk by chunk.
 pub struct Reader {
@@ -36,6 +36,8 @@ pub struct Reader {
     pub(super) passed: Option<u64>,
     /// The number of bytes read at a time.
     pub(super) chunk_bytes: usize,
+    /// Whether a line that is longer than what is read of it is handed out whole.
+    pub(super) keeps_lines: bool,
     /// No line after this one is handed out.
     pub(super) last_line: u64,
     pub(super) buffers: ChunkBuffers,
@@ -151,6 +153,13 @@ impl Reader {
         self.chunk_bytes = bytes;
     }
 
+    /// Keeps lines whole, for whoever copies them (default: what is not read of a line may be cut
+    /// off). A line without an end within [`MAX_TRIPLES_BYTES`] is then an error, unless it is no
+    /// puzzle.
+    pub const fn keep_lines(&mut self) {
+        self.keeps_lines = true;
+    }
+
     /// The next chunk, or `None` at the end.
     ///
     /// # Errors
@@ -248,7 +257,9 @@ impl Reader {
     /// Bounds an unfinished puzzle: cuts a line that is too long, and refuses too many lines.
     fn bound(&mut self, buffer: &mut Vec<u8>) -> Result<(), InputError> {
         let line_start = memchr::memrchr(b'\n', buffer).map_or(0, |end| end + 1);
-        if buffer.len() - line_start > MAX_LINE_BYTES {
+        let line = &buffer[line_start..];
+        let most = if self.keeps_lines { MAX_TRIPLES_BYTES } else { MAX_LINE_BYTES };
+        if line.len() > most && (!self.keeps_lines || skip_blank_lines(line, true).0 > 0) {
             buffer.truncate(line_start + MAX_LINE_BYTES);
             self.passed = Some(0);
         }

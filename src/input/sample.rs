@@ -186,6 +186,7 @@ impl Source {
             first_byte: 0,
             passed: None,
             chunk_bytes: CHUNK_BYTES,
+            keeps_lines: false,
             last_line: u64::MAX,
             buffers: ChunkBuffers::default(),
         })

@@ -48,6 +48,7 @@ pub fn disguise(
     cancel: &Arc<AtomicBool>,
     mut sink: impl FnMut(DisguisedPart) -> Result<(), OfflineError>,
 ) -> Result<(), OfflineError> {
+    reader.keep_lines();
     // What is written is many times as long as what is read, so few puzzles are a job.
     let copies = usize::try_from(task.times).unwrap_or(usize::MAX).saturating_add(1);
     let chunk_bytes = (WRITTEN_BYTES / copies).max(MIN_CHUNK_BYTES);

@@ -28,12 +28,13 @@ pub struct MinimizedPart {
 /// # Errors
 /// Errors of reading and those of `sink`, or that `cancel` was set.
 pub fn minimize(
-    reader: Reader,
+    mut reader: Reader,
     task: MinimizeTask,
     pool: &Arc<ThreadPool>,
     cancel: &Arc<AtomicBool>,
     sink: impl FnMut(MinimizedPart) -> Result<(), OfflineError>,
 ) -> Result<(), OfflineError> {
+    reader.keep_lines();
     let minimizers = Arc::new(Minimizers::new(reader.format().clone(), task));
     let work = {
         let cancel = Arc::clone(cancel);

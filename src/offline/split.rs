@@ -53,13 +53,14 @@ impl SplitTask {
 /// # Errors
 /// Errors of reading and writing, or that `cancel` was set.
 pub fn split(
-    reader: Reader,
+    mut reader: Reader,
     task: SplitTask,
     pool: &Arc<ThreadPool>,
     cancel: &Arc<AtomicBool>,
     [train, test]: [&mut Output; 2],
     mut watch: impl FnMut(u64, &SplitTally),
 ) -> Result<SplitTally, OfflineError> {
+    reader.keep_lines();
     train.write(reader.prelude())?;
     test.write(reader.prelude())?;
     let (work, recover) = (task.sameness.work(reader.format(), cancel), without_keys(reader.format()));

@@ -65,6 +65,25 @@ fn objects_without_a_puzzle_are_bad_on_a_server_too() {
     assert_eq!((here.stdout, here.status), (there.stdout, there.status));
 }
 
+/// The server skips a mark at the beginning of a text, as this machine has done before.
+#[test]
+fn a_second_byte_order_mark_is_a_part_of_the_first_line_on_a_server_too() {
+    let server = Daemon::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("list.txt");
+    let puzzle = "12....1.........";
+    for (top, answers) in [("", 1), ("\n", 2), ("# a\n", 2), ("2\n", 2), ("id,puzzle\n7,", 1)] {
+        fs::write(&file, format!("\u{FEFF}\u{FEFF}{top}{puzzle}\n")).unwrap();
+        let args = ["solve", file.to_str().unwrap(), "--size", "4", "--quiet"];
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        let here = run(&args);
+        assert_eq!(text(&here.stdout).lines().count(), answers, "{top:?}");
+        let there = run(&[&args[..], &["--server", &server.url()]].concat());
+        assert_eq!(text(&there.stdout), text(&here.stdout), "{top:?}");
+        assert_eq!((text(&there.stderr), there.status), (text(&here.stderr), here.status), "{top:?}");
+    }
+}
+
 /// A message may begin with a frame, whose first row is all blanks, with a line that is no row, or in
 /// the midst of sections of which a `[Puzzle]` elsewhere shows that they are no puzzles.
 #[test]

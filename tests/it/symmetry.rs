@@ -622,6 +622,26 @@ fn every_clue_of_a_minimized_puzzle_is_needed() {
     assert!(said(&["minimize", "-q", "--seed", "1", "-j", "1"], &table) == other);
 }
 
+/// No more than 64 KiB of a row are read.
+#[test]
+fn a_row_is_copied_to_its_end_or_refused() {
+    let puzzle = "12....1.........";
+    let commands = [&["minimize"][..], &["disguise", "--seed", "7", "-n", "99"], &["dedup", "--exact"]];
+    let list = |row: &str| format!("{puzzle}\n{row}\n# {}\n3...............\n", "c".repeat(1 << 21));
+    for command in commands.map(|command| [command, &["-q"]].concat()) {
+        let long = "x".repeat(200_000);
+        let copied = said(&command, &list(&long));
+        assert_eq!(copied.lines().filter(|row| row.len() > 16).collect::<Vec<_>>(), [long], "{command:?}");
+        let refused = fed(&command, &list(&"x".repeat(1 << 21)));
+        let sentence = "standard input has a puzzle that does not end within 1048576 bytes of line 2.\n";
+        assert_eq!((code(&refused), stderr(&refused).ends_with(sentence)), (2, true), "{}", stderr(&refused));
+        assert!(stdout(&refused).lines().all(|row| row.len() == 16), "{command:?}");
+    }
+    let commented = format!("{puzzle}\n{puzzle} # {}\n", "c".repeat(200_000));
+    let minimal = said(&["minimize", "-q"], &commented);
+    assert_eq!(minimal.len(), commented.len());
+}
+
 /// A solution in a JSON object is disguised with its puzzle, whatever they are called and however
 /// they are written.
 #[test]

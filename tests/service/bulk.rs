@@ -285,14 +285,24 @@ async fn a_stream_from_the_middle_of_a_text_has_a_heading_only_if_that_is_said()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn lines_that_end_as_on_old_macs_are_refused() {
+async fn lines_that_end_elsewhere_are_refused_by_their_numbers() {
     let server = start(config()).await;
     let puzzle = "12....1.........";
-    let text = format!("id,puzzle\r1,{puzzle}\r2,{puzzle}\r");
-    let status = answers_from(&server, 0, &text, &SolveOptions::default()).await.unwrap_err();
-    assert_eq!(status.code(), Code::InvalidArgument);
-    assert_eq!(status.get_error_details().bad_request().unwrap().field_violations[0].field, "lines");
-    assert!(status.message().contains("carriage return"), "{}", status.message());
+    let rows = format!("2,x,{puzzle}\n").repeat(9);
+    for (text, sentence) in [
+        // The line ends of old Macs.
+        (format!("\nid,puzzle\r1,{puzzle}\r2,{puzzle}\r"), "goes on behind carriage returns; "),
+        (format!("\n1,\"two\nlines\",{puzzle}\n{rows}"), "has a field in quotes that goes on "),
+    ] {
+        for (first_line, line) in [(0, 2), (1, 2), (1001, 1002)] {
+            let status =
+                answers_from(&server, first_line, &text, &SolveOptions::default()).await.unwrap_err();
+            assert_eq!(status.code(), Code::InvalidArgument);
+            assert_eq!(status.get_error_details().bad_request().unwrap().field_violations[0].field, "lines");
+            let beginning = format!("Line {line} {sentence}");
+            assert!(status.message().starts_with(&beginning), "{}", status.message());
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

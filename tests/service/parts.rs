@@ -305,6 +305,12 @@ async fn the_errors_of_a_part_name_lines_even_of_one_puzzle() {
     let found = validate(client, table, None, 100).await;
     assert_eq!((found.puzzles, found.valid), (1, true));
 
+    // What is refused is named by its line in the whole, too.
+    let old = format!("{GOOD}\r{GOOD}\r");
+    let request = ValidateRequest { puzzle: old, first_line: 1001, ..Default::default() };
+    let status = client.validate(request).await.unwrap_err();
+    assert!(status.message().starts_with("Line 1001 goes on behind carriage returns; "), "{status}");
+
     let request = ValidateRequest { puzzle: short(), first_line: (1 << 62) + 1, ..Default::default() };
     let status = client.validate(request).await.unwrap_err();
     assert_eq!(status.message(), "Lines are numbered up to 4611686018427387904.");

@@ -60,11 +60,28 @@ pub(crate) fn write_field(text: &[u8], delimiter: u8, out: &mut Vec<u8>) {
 }
 
 /// [`Records::read_plain_9x9`] for a table.
+#[expect(clippy::redundant_closure, reason = "a function would be called, without the caller's instructions")]
 #[inline(always)]
 pub(super) fn read_plain_9x9(records: &mut Records<'_>, digits: &mut [u8]) -> usize {
+    read_rows_9x9(
+        records,
+        digits,
+        #[inline(always)]
+        |records, digits| read_plain_row_9x9(records, digits),
+    )
+}
+
+/// [`Records::read_plain_9x9`] for rows that `read_row` reads and skips, a closure that is always
+/// inlined.
+#[inline(always)]
+pub(super) fn read_rows_9x9(
+    records: &mut Records<'_>,
+    digits: &mut [u8],
+    read_row: impl Fn(&mut Records<'_>, &mut [u8; 81]) -> Option<()>,
+) -> usize {
     let mut count = 0;
     for digits in digits.as_chunks_mut().0 {
-        if read_plain_row_9x9(records, digits).is_none() {
+        if read_row(records, digits).is_none() {
             break;
         }
         count += 1;

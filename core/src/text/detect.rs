@@ -187,36 +187,8 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
     };
     // The cells of each puzzle, or of each row.
     let cells = sampled_cells(&layout, text);
-    let lines = || cells.iter().map(|cells| &**cells);
-    // Anything short would be a list of the smallest puzzles, so those have to be all there is. In a
-    // table, `puzzle` may also be the name of numbers.
-    let is_list = notation != Notation::Csv;
-    let may_be_one = layout.names_puzzles
-        && !cells.is_empty()
-        && lines().all(|line| line.len() == 1)
-        && (is_list || 2 * lines().filter(|line| is_cell_of_1x1(line, hint)).count() > cells.len());
-    let with = |alphabet: &Alphabet| {
-        let order =
-            named_order.or_else(|| detect_order(notation, lines(), alphabet, layout.style, may_be_one));
-        let mut format = Format::new(notation, order.unwrap_or(Order::NINE), alphabet.clone())?;
-        format.columns = layout.columns;
-        format.style = layout.style.written_in(alphabet, Some(format.order));
-        format.keys.clone_from(&layout.keys);
-        Ok::<_, FormatError>(format)
-    };
-    let mut format = if let Some(alphabet) = &hint.alphabet {
-        with(alphabet)?
-    } else {
-        let best = best_alphabet(&cells, with)?;
-        // Most texts have one kind of blank, which is unambiguous.
-        if memchr::memchr(b'0', text).is_some() && (best.order == Order::ALL[3] || has_other_blank(text)) {
-            // The alphabet of cells apart is not detected from them.
-            let is_apart = notation == Notation::Cells;
-            let apart = if is_apart { puzzle_lines(text).collect() } else { Vec::new() };
-            check_letters(&best, lines().chain(apart))?;
-        }
-        best
-    };
+    let may_be_one = may_be_1x1(&layout, &cells, hint);
+    let mut format = best_format(&layout, named_order, may_be_one, text, &cells, hint)?;
     if notation == Notation::Grid {
         format.style = format.style.of_text(text, goes_on, format.order);
     }
@@ -226,22 +198,63 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
     }
     let lines_above = u64::from(body > 0);
     let is_told = hint.notation.is_some() || hint.order.is_some() || hint.column.is_some();
-    let is_good = |line| fit(&format, line) > 0;
+    let shows_puzzles = notation != Notation::Grid && cells.iter().any(|line| fit(&format, line) > 0);
     // What follows an overlong line has not been seen.
     let sees_enough = !goes_on || sample.contains(&b'\n');
-    let shows_puzzles = lines().any(is_good) && notation != Notation::Grid;
-    // Above all others, because the last field of a row may have the length of a puzzle, and the row
-    // be all puzzles of the text.
-    let misfit = if let Some(misfit) = Misfit::of_line_ends(&format, sample) {
-        Some(misfit)
-    } else if is_told || may_be_one || shows_puzzles {
-        None
-    } else if sees_enough {
-        Misfit::find(&format, text, goes_on, hint).map(|misfit| misfit.below(lines_above))
-    } else {
-        None
+    let may_have_none = sees_enough && !(is_told || may_be_one || shows_puzzles);
+    let misfit = match Misfit::of_line_ends(&format, sample) {
+        None if may_have_none => {
+            Misfit::find(&format, text, goes_on, hint).map(|misfit| misfit.below(lines_above))
+        }
+        // Above all others, because the last field of a row may have the length of a puzzle, and
+        // the row be all puzzles of the text.
+        found => found,
     };
     Ok(Preamble { format, body, lines: lines_above, misfit })
+}
+
+/// Whether the cells of all lines may be puzzles of 1x1. Anything short would be a list of those,
+/// so they have to be all there is. In a table, `puzzle` may also be the name of numbers.
+fn may_be_1x1(layout: &Layout, cells: &[Cow<'_, [u8]>], hint: &Hint) -> bool {
+    let is_list = layout.notation != Notation::Csv;
+    layout.names_puzzles
+        && !cells.is_empty()
+        && cells.iter().all(|line| line.len() == 1)
+        && (is_list || 2 * cells.iter().filter(|line| is_cell_of_1x1(line, hint)).count() > cells.len())
+}
+
+/// The format of a text below its heading: in the alphabet of the hint or the one that fits best,
+/// and with the order that is named or that most cells suggest.
+fn best_format(
+    layout: &Layout,
+    named_order: Option<Order>,
+    may_be_one: bool,
+    text: &[u8],
+    cells: &[Cow<'_, [u8]>],
+    hint: &Hint,
+) -> Result<Format, FormatError> {
+    let &Layout { notation, columns, style, .. } = layout;
+    let lines = || cells.iter().map(|cells| &**cells);
+    let with = |alphabet: &Alphabet| {
+        let order = named_order.or_else(|| detect_order(notation, lines(), alphabet, style, may_be_one));
+        let mut format = Format::new(notation, order.unwrap_or(Order::NINE), alphabet.clone())?;
+        format.columns = columns;
+        format.style = style.written_in(alphabet, Some(format.order));
+        format.keys.clone_from(&layout.keys);
+        Ok::<_, FormatError>(format)
+    };
+    if let Some(alphabet) = &hint.alphabet {
+        return with(alphabet);
+    }
+    let best = best_alphabet(cells, with)?;
+    // Most texts have one kind of blank, which is unambiguous.
+    if memchr::memchr(b'0', text).is_some() && (best.order == Order::ALL[3] || has_other_blank(text)) {
+        // The alphabet of cells apart is not detected from them.
+        let is_apart = notation == Notation::Cells;
+        let apart = if is_apart { puzzle_lines(text).collect() } else { Vec::new() };
+        check_letters(&best, lines().chain(apart))?;
+    }
+    Ok(best)
 }
 
 /// The order that a header names.

@@ -13,7 +13,7 @@ use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::detect::most_frequent;
-use super::lines::{self, is_no_puzzle, puzzle_lines};
+use super::lines::{self, given_solution, is_no_puzzle, puzzle_lines};
 use super::table::{CellsReader, LEAST_CELLS, PUZZLE_NAMES, SOLUTION_NAMES};
 use super::{Format, FormatError, Hint, Problem, PuzzleError, Record, Records, apart, columns};
 use crate::grid::{Grid, Order};
@@ -274,8 +274,7 @@ fn read_object<'a>(line: &'a [u8], keys: &Keys) -> Result<(Option<Cells<'a>>, Op
     // Nearly all solutions are strings without escape sequences or `null`, and to take any value as it
     // is written takes longer.
     if let Ok(Members { puzzle, solution }) = Members::<Option<&str>>::read(line, keys) {
-        let text = solution.flatten().filter(|text| !text.is_empty());
-        return Ok((puzzle, text.map(str::as_bytes)));
+        return Ok((puzzle, solution.flatten().and_then(|text| given_solution(text.as_bytes()))));
     }
     match Members::<&RawValue>::read(line, keys) {
         Ok(Members { puzzle, solution }) => Ok((puzzle, solution.and_then(text_of_solution))),
@@ -288,21 +287,29 @@ fn read_object<'a>(line: &'a [u8], keys: &Keys) -> Result<(Option<Cells<'a>>, Op
 }
 
 /// [`Records::read_plain_9x9`] for objects.
+#[expect(clippy::redundant_closure, reason = "a function would be called, without the caller's instructions")]
 #[inline(always)]
 pub(super) fn read_plain_9x9(records: &mut Records<'_>, digits: &mut [u8]) -> usize {
-    let mut count = 0;
-    for digits in digits.as_chunks_mut().0 {
-        let Some(row) = columns::next_row(records) else { break };
-        let line = row.strip_suffix(b"\r").unwrap_or(row);
-        let cells = plain_puzzle(line, records.format.keys.puzzle.as_bytes());
-        let is_read = cells.and_then(|cells| cells.try_into().ok());
-        if !is_read.is_some_and(|cells| lines::read_plain_cells(records.format, cells, digits)) {
-            break;
-        }
-        records.skip_line(row);
-        count += 1;
+    columns::read_rows_9x9(
+        records,
+        digits,
+        #[inline(always)]
+        |records, digits| read_plain_object_9x9(records, digits),
+    )
+}
+
+/// Reads the next object, if its members and its puzzle are plain. If not, the digits are
+/// unspecified.
+#[inline(always)]
+fn read_plain_object_9x9(records: &mut Records<'_>, digits: &mut [u8; 81]) -> Option<()> {
+    let row = columns::next_row(records)?;
+    let line = row.strip_suffix(b"\r").unwrap_or(row);
+    let cells = plain_puzzle(line, records.format.keys.puzzle.as_bytes())?;
+    if !lines::read_plain_cells(records.format, cells.try_into().ok()?, digits) {
+        return None;
     }
-    count
+    records.skip_line(row);
+    Some(())
 }
 
 /// The text of the member `key` of an object that is nothing but plain members: texts without escape
@@ -404,8 +411,8 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
 /// unless it has escape sequences, and any other value as it is written. `None` if there is none.
 fn text_of_solution(value: &RawValue) -> Option<&[u8]> {
     match value.get().as_bytes() {
-        b"null" | b"\"\"" | b"[]" => None,
-        [b'"', text @ .., b'"'] if memchr::memchr(b'\\', text).is_none() => Some(text),
+        b"null" | b"[]" => None,
+        [b'"', text @ .., b'"'] if memchr::memchr(b'\\', text).is_none() => given_solution(text),
         // What is neither a text nor values has no cells.
         [b'{' | b't' | b'f', ..] => Some(&[]),
         text => Some(text),
@@ -786,6 +793,8 @@ mod tests {
             "\"\\u0031234341221434321\"",
             "null",
             "\"\"",
+            // As our own tables have it.
+            "\"error: Line 1 has no solution.\"",
             "[1,2,3]",
             "true",
             "{\"cells\":[1]}",
@@ -809,9 +818,9 @@ mod tests {
         let right = || Some(Ok(s.to_owned()));
         let (length, character) = (Some(Err("wrong_length")), Some(Err("invalid_character")));
         assert_eq!(found[..4], [right(), right(), right(), right()]);
-        assert_eq!(found[4..6], [None, None]);
-        assert_eq!(found[6..9], [length.clone(), length.clone(), length.clone()]);
-        assert_eq!(found[9..], [character, length.clone(), length]);
+        assert_eq!(found[4..7], [None, None, None]);
+        assert_eq!(found[7..10], [length.clone(), length.clone(), length.clone()]);
+        assert_eq!(found[10..], [character, length.clone(), length]);
     }
 
     #[test]

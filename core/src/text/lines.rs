@@ -1,6 +1,7 @@
 //! `lines`, `header` and `csv`: notations with one puzzle a line.
 
 use super::alphabet::{INVALID, MIDDLE_DOT, Shortcut};
+use super::error::ERROR_PREFIX;
 use super::table::fields;
 use super::{Format, Notation, Problem, PuzzleError, Record, Records};
 use crate::grid::Grid;
@@ -166,7 +167,7 @@ pub(super) fn read_csv<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Opti
             if column == columns.puzzle {
                 cells = field;
             } else if Some(column) == columns.solution {
-                given = Some(field).filter(|given| !given.is_empty());
+                given = given_solution(field);
             }
         }
         // A line that was cut has lost what closes its quotes.
@@ -181,6 +182,12 @@ pub(super) fn read_csv<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Opti
             error: error.map(|problem| PuzzleError { problem, line: Some(number) }),
         });
     }
+}
+
+/// The solution beside a puzzle, from what stands in its place: nothing, or an error line, as our
+/// own tables have it, is none.
+pub(super) fn given_solution(text: &[u8]) -> Option<&[u8]> {
+    (!text.is_empty() && !text.starts_with(ERROR_PREFIX.as_bytes())).then_some(text)
 }
 
 /// Reads the cells of a 9x9 line whose values are `1` to `9`. False, with the digits unspecified,

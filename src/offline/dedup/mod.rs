@@ -113,13 +113,14 @@ impl Deduplicator {
     /// Errors of reading and writing, or that `cancel` was set.
     pub fn add(
         &mut self,
-        reader: Reader,
+        mut reader: Reader,
         pool: &Arc<ThreadPool>,
         cancel: &Arc<AtomicBool>,
         output: &mut Output,
         mut report: Option<&mut Output>,
         mut watch: impl FnMut(u64, &DedupTally),
     ) -> Result<(), OfflineError> {
+        reader.keep_lines();
         if self.inputs == 0 {
             output.write(reader.prelude())?;
         }

@@ -130,6 +130,7 @@ impl RequestText {
         let lines = count_lines(bytes);
         context.check_lines(lines)?;
         Span::current().record("lines", lines);
+        let before = first_line.map_or(0, |line| line - 1);
         let sniffed = match first_line {
             None | Some(1) => sniff(bytes, hint, true),
             Some(_) => sniff_part(bytes, hint),
@@ -137,7 +138,7 @@ impl RequestText {
         match sniffed {
             Ok(None) => Ok(Err(EMPTY)),
             Ok(Some(Preamble { misfit: Some(misfit), .. })) if misfit.is_of_line_ends() => {
-                Err(field.invalid(misfit.to_string()))
+                Err(field.invalid(misfit.after(before).to_string()))
             }
             Ok(Some(preamble)) => Ok(Ok(Self {
                 bytes: bytes.slice(preamble.body..),
@@ -147,7 +148,7 @@ impl RequestText {
                 idle_solvers: Arc::clone(context.idle_solvers()),
             })),
             Err(FormatError::Puzzle(error)) => Ok(Err(PuzzleError { line: None, ..error })),
-            Err(error) => Err(unreadable(&error, name)),
+            Err(error) => Err(unreadable(&error.below(before), name)),
         }
     }
 

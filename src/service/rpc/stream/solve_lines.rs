@@ -232,12 +232,13 @@ impl BidiMethod for SolveLines {
                 _ => Err(error),
             })
         };
-        let preamble = sniffed.map_err(|error| unreadable(&error, "lines"))?;
+        let before = first_line - 1;
+        let preamble = sniffed.map_err(|error| unreadable(&error.below(before), "lines"))?;
         let Some(preamble) = preamble else {
             return Ok(Some(LinesJob::new(None, text, first_line, next_line)));
         };
         if let Some(misfit) = preamble.misfit.filter(Misfit::is_of_line_ends) {
-            return Err(invalid("lines", misfit.to_string()));
+            return Err(invalid("lines", misfit.after(before).to_string()));
         }
         let solvers = session.fix_format(preamble.format)?;
         let (text, first_line) = (text.slice(preamble.body..), first_line + preamble.lines);
