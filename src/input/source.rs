@@ -110,12 +110,14 @@ impl Source {
             // It is read, because nothing cannot be mapped.
             let stamp = Stamp::of(&file).map_err(fail)?;
             let backing = Backing::Stream { stream: Box::new(file), decoding: None, file: Some(stamp) };
-            return Ok(Self { file_id: overwritable(&metadata), ..Self::new(name, backing) });
+            return Ok(Self { file_id: FileId::of_content(&metadata), ..Self::new(name, backing) });
         }
         let kind = ContentKind::of_file(&file).map_err(fail)?;
         if kind == ContentKind::Text && may_map {
             match Mapped::open(&file, name.clone()) {
-                Ok(Some(map)) => return Ok(Self { file_id: overwritable(&metadata), ..Self::mapped(map) }),
+                Ok(Some(map)) => {
+                    return Ok(Self { file_id: FileId::of_content(&metadata), ..Self::mapped(map) });
+                }
                 Ok(None) => tracing::debug!("{name} is read without a map: too many are mapped already"),
                 // Reading takes hardly any memory.
                 Err(error) if error.is_out_of_memory() => {
@@ -128,7 +130,7 @@ impl Source {
         #[cfg(feature = "parquet")]
         if kind == ContentKind::Parquet {
             let mut source = Self::columns(name, file, Some(stamp))?;
-            source.file_id = overwritable(&metadata);
+            source.file_id = FileId::of_content(&metadata);
             return Ok(source);
         }
         let input = Named { name: &name, is_file: true };
@@ -138,7 +140,7 @@ impl Source {
             None => decoded(Box::new(file), kind, &input)?,
         };
         let backing = Backing::Stream { stream, decoding, file: Some(stamp) };
-        Ok(Self { file_id: overwritable(&metadata), ..Self::new(name, backing) })
+        Ok(Self { file_id: FileId::of_content(&metadata), ..Self::new(name, backing) })
     }
 
     /// A source of a file that is read in order, from wherever it stands.
@@ -146,7 +148,7 @@ impl Source {
         let file = Arc::new(file);
         let live = Live::of(&file, metadata);
         let mut source = Self::stream(name, Box::new(file))?;
-        source.file_id = overwritable(metadata);
+        source.file_id = FileId::of_content(metadata);
         // A decoder may hold text that the file no longer shows.
         source.live = live.filter(|_| !source.is_decoded());
         Ok(source)
@@ -451,12 +453,6 @@ fn refuse_folder(metadata: &Metadata, input: &Named<'_>) -> Result<(), InputErro
     let all =
         input.plain_name().map(|folder| format!(", {}/* for all of them", folder.trim_end_matches('/')));
     Err(input.refused(&format!("is a folder: name its files{}.", all.unwrap_or_default())))
-}
-
-/// The identity of a file that stores what is written to it.
-fn overwritable(metadata: &Metadata) -> Option<FileId> {
-    let kind = metadata.file_type();
-    (kind.is_file() || kind.is_block_device()).then(|| FileId::of(metadata))
 }
 
 /// Whether a file that is said to be empty is: those of /proc may have content all the same.

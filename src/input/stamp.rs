@@ -2,7 +2,7 @@
 
 use std::fs::{File, Metadata};
 use std::io::{self, Seek as _};
-use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::os::unix::fs::{FileExt as _, FileTypeExt as _, MetadataExt as _};
 
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +21,14 @@ impl FileId {
     #[must_use]
     pub fn of(metadata: &Metadata) -> Self {
         Self { device: metadata.dev(), inode: metadata.ino() }
+    }
+
+    /// The identity of a file whose content writing to it would destroy: a regular file or a block
+    /// device.
+    #[must_use]
+    pub fn of_content(metadata: &Metadata) -> Option<Self> {
+        let kind = metadata.file_type();
+        (kind.is_file() || kind.is_block_device()).then(|| Self::of(metadata))
     }
 }
 

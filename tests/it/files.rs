@@ -490,6 +490,22 @@ fn the_input_is_never_written_over() {
     refused(sudoku(&["solve", "in.txt"]).stdout(append()), "standard output");
     refused(sudoku(&["solve", "-", "-o", "-"]).stdin(open()).stdout(append()), "standard output");
 
+    // Reports on a list, which are much shorter than it.
+    let reports = [
+        &["validate"][..],
+        &["show"],
+        &["hint"],
+        &["steps"],
+        &["bench", "--repeats", "1"],
+        &["bench", "--compare", env!("CARGO_BIN_EXE_sudoku")],
+        &["load", "--server", "127.0.0.1:1"],
+    ];
+    for command in reports {
+        refused(sudoku(command).args(["in.txt", "-o", "soft.txt"]), "soft.txt");
+    }
+    refused(sudoku(&["validate", "-", "-o", "hard.txt"]).stdin(open()), "hard.txt");
+    refused(sudoku(&["validate", "in.txt"]).stdout(append()), "standard output");
+
     // What keeps nothing can be both; and another file of the same content is another file.
     let null = run(&["solve", "/dev/null", "-o", "/dev/null"]);
     assert_eq!(stderr(&null), "/dev/null is empty.\n");

@@ -1,6 +1,7 @@
 //! `sudoku hint`: the next step by hand, in stages.
 
 use std::process::ExitCode;
+use std::slice;
 
 use anyhow::bail;
 use clap::Args;
@@ -78,8 +79,9 @@ impl HintForm {
 pub fn run(args: &HintArgs) -> anyhow::Result<ExitCode> {
     args.colour.apply();
     let cancel = interrupt::flag()?;
-    let mut out = args.out.open()?;
-    let ChosenPosition { format, mut position, .. } = args.pick.choose_position()?;
+    let input = args.pick.only()?;
+    let mut out = args.out.open(slice::from_ref(&input))?;
+    let ChosenPosition { format, mut position, .. } = args.pick.choose_position(input)?;
     let clues = position.grid();
     let order = position.order();
     let techniques = args.techniques.set_for(order)?;

@@ -56,9 +56,10 @@ pub struct ShowArgs {
 /// Runs `sudoku show`.
 pub fn run(args: &ShowArgs) -> anyhow::Result<ExitCode> {
     args.colour.apply();
-    let mut out = args.out.open()?;
+    let named = args.pick.all()?;
+    let mut out = args.out.open(&named)?;
     let mut text = Vec::new();
-    let (inputs, holder) = args.pick.inputs()?;
+    let (inputs, holder) = PickArgs::positions(named)?;
     if let Some(holder) = holder.as_ref().filter(|_| args.solve) {
         bail!("{holder} has candidates, and --solve takes only clues. Leave --solve out.");
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::process::ExitCode;
+use std::slice;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::bail;
@@ -81,8 +82,9 @@ impl StepsForm {
 pub fn run(args: &StepsArgs) -> anyhow::Result<ExitCode> {
     args.colour.apply();
     let cancel = interrupt::flag()?;
-    let mut out = args.out.open()?;
-    let ChosenPosition { format, position, .. } = args.pick.choose_position()?;
+    let input = args.pick.only()?;
+    let mut out = args.out.open(slice::from_ref(&input))?;
+    let ChosenPosition { format, position, .. } = args.pick.choose_position(input)?;
     let task = StepsTask {
         techniques: args.techniques.set_for(position.order())?,
         up_to: args.up_to,

@@ -49,8 +49,8 @@ pub struct ValidateArgs {
 pub fn run(args: &ValidateArgs) -> anyhow::Result<ExitCode> {
     let cancel = interrupt::flag()?;
     let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
-    let mut report = args.out.open()?;
     let inputs = args.input.all()?;
+    let mut report = args.out.open(&inputs)?;
     let (mut bad, mut puzzles, mut shown) = (0, 0, 0);
     for input in inputs {
         let opened = input.clone();

@@ -128,8 +128,9 @@ pub fn run(args: &BenchArgs, other: &Path) -> anyhow::Result<ExitCode> {
     }
     let form = args.report_form()?;
     let other = resolve_program(other)?;
-    let mut out = args.out.open()?;
-    let files = ReportFiles::open(args)?;
+    let inputs = args.inputs();
+    let mut out = args.out.open(&inputs)?;
+    let files = ReportFiles::open(args, &inputs)?;
     let cancel = interrupt::flag()?;
     let this = env::current_exe().context("This program cannot be found to be run again")?;
     let programs = [this, other];

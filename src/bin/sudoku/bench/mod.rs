@@ -215,12 +215,17 @@ impl ReportFiles {
     /// Opens the files, so that a wrong name is not reported after all the work.
     ///
     /// # Errors
-    /// Both are the same file; those of [`text_file`].
-    fn open(args: &BenchArgs) -> anyhow::Result<Self> {
+    /// Both are the same file, or one is an input; those of [`text_file`].
+    fn open(args: &BenchArgs, inputs: &[Input]) -> anyhow::Result<Self> {
         let is_own = |file: &&Path| file.as_os_str() != PRINTED;
         let json = args.json.as_deref().filter(is_own);
         let markdown = args.comparison.markdown.as_deref().filter(is_own);
         check_are_two(("--json", json), ("--markdown", markdown))?;
+        for (file, flag) in [(json, "--json"), (markdown, "--markdown")] {
+            for input in inputs.iter().filter(|_| file.is_some()) {
+                input.check_apart(file, flag)?;
+            }
+        }
         let open = |file: Option<&Path>| file.map(|file| text_file(file, false)).transpose();
         Ok(Self { json: open(json)?, markdown: open(markdown)? })
     }
@@ -339,11 +344,11 @@ pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
     if form == BenchReportForm::Markdown {
         bail!("--format markdown is for comparisons. Name the other program with --compare.");
     }
-    let mut out = args.out.open()?;
-    let files = ReportFiles::open(args)?;
+    let inputs = args.inputs();
+    let mut out = args.out.open(&inputs)?;
+    let files = ReportFiles::open(args, &inputs)?;
     let cancel = interrupt::flag()?;
     let threads = args.threads;
-    let inputs = args.inputs();
     let load = move || inputs.iter().map(|input| Subject::load(input, threads).map(Arc::new)).collect();
     let loaded: Option<Vec<Arc<Subject>>> = interruptible(&cancel, load)?;
     let Some(subjects) = loaded else { return Ok(interrupt::report("Stopped before the first run")) };

@@ -13,8 +13,8 @@ use anyhow::{Context as _, bail};
 use clap::{Arg, ArgAction, Args, ValueHint};
 use sudoku_stream::answer::{CheckForm, MAX_POSITION_BYTES, Positions, RowForm, RowWriter, read_positions};
 use sudoku_stream::grid::Order;
-use sudoku_stream::input::{Reader, STANDARD_INPUT, Source};
-use sudoku_stream::offline::InputOrigin;
+use sudoku_stream::input::{FileId, Reader, STANDARD_INPUT, Source};
+use sudoku_stream::offline::{InputOrigin, Output, OutputError};
 use sudoku_stream::text::{Alphabet, Column, Delimiter, Format, Hint, Notation};
 
 use super::interrupt::interruptible;
@@ -220,6 +220,26 @@ impl Input {
         match &self.kind {
             InputKind::File(path) => Some(path),
             InputKind::Standard | InputKind::Begun { .. } | InputKind::Typed(_) => None,
+        }
+    }
+
+    /// Refuses an output that is this input. `path` is `None` for standard output, and `flag` is what
+    /// names another file.
+    ///
+    /// # Errors
+    /// [`OutputError::IsInput`].
+    pub fn check_apart(&self, path: Option<&Path>, flag: &'static str) -> Result<(), OutputError> {
+        let metadata = match &self.kind {
+            InputKind::File(path) => fs::metadata(path),
+            InputKind::Standard => {
+                io::stdin().as_fd().try_clone_to_owned().map(File::from).and_then(|it| it.metadata())
+            }
+            InputKind::Typed(_) | InputKind::Begun { .. } => return Ok(()),
+        };
+        // What has no metadata is reported when it is opened.
+        match metadata.ok().and_then(|metadata| FileId::of_content(&metadata)) {
+            Some(id) => Output::check_apart(path, flag, id),
+            None => Ok(()),
         }
     }
 

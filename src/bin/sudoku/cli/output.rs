@@ -11,6 +11,7 @@ use sudoku_stream::answer::CheckForm;
 use sudoku_stream::input::Reader;
 use sudoku_stream::offline::{Output, OutputError};
 
+use super::input::Input;
 use super::print;
 
 /// The FILE that stands for standard output.
@@ -198,11 +199,15 @@ pub enum ReportOutput {
 }
 
 impl ReportArgs {
-    /// Opens the output, so that a wrong name is not reported after all the work.
+    /// Opens the output of a report on these inputs, so that a wrong name is not reported after all
+    /// the work.
     ///
     /// # Errors
-    /// Those of [`text_file`].
-    pub fn open(&self) -> anyhow::Result<ReportOutput> {
+    /// Those of [`text_file`]; also that it is one of the inputs.
+    pub fn open(&self, inputs: &[Input]) -> anyhow::Result<ReportOutput> {
+        for input in inputs {
+            input.check_apart(self.path(), "-o")?;
+        }
         match self.path() {
             Some(path) => text_file(path, false).map(|output| ReportOutput::File(Box::new(output))),
             None => Ok(ReportOutput::Standard),

@@ -65,16 +65,15 @@ impl ChosenPosition {
 }
 
 impl PickArgs {
-    /// Reads the position.
+    /// The only input, which is not opened yet.
     ///
     /// # Errors
-    /// Those of the input; also that there is no such position, or that it is not well formed.
-    pub fn choose_position(&self) -> anyhow::Result<ChosenPosition> {
-        let input = match &self.puzzle {
-            Some(text) => self.input.typed(text),
-            None => self.input.only()?,
-        };
-        self.choose_position_from(input)
+    /// Those of [`InputArgs::only`].
+    pub fn only(&self) -> anyhow::Result<Input> {
+        match &self.puzzle {
+            Some(text) => Ok(self.input.typed(text)),
+            None => self.input.only(),
+        }
     }
 
     /// Reads a position of each of these inputs.
@@ -82,10 +81,14 @@ impl PickArgs {
     /// # Errors
     /// Those of [`Self::choose_position`].
     pub fn choose_each_position(&self, inputs: Vec<Input>) -> anyhow::Result<Vec<ChosenPosition>> {
-        inputs.into_iter().map(|input| self.choose_position_from(input)).collect()
+        inputs.into_iter().map(|input| self.choose_position(input)).collect()
     }
 
-    fn choose_position_from(&self, input: Input) -> anyhow::Result<ChosenPosition> {
+    /// Reads a position of an input.
+    ///
+    /// # Errors
+    /// Those of the input; also that there is no such position, or that it is not well formed.
+    pub fn choose_position(&self, input: Input) -> anyhow::Result<ChosenPosition> {
         let (input, positions) = input.positions()?;
         let Some(positions) = positions else {
             return self.choose_from(input).map(ChosenPosition::of_puzzle);
@@ -113,10 +116,7 @@ impl PickArgs {
     /// # Errors
     /// Those of the input; also that there is no such puzzle, or that it is not well formed.
     pub fn choose(&self) -> anyhow::Result<Chosen> {
-        match &self.puzzle {
-            Some(text) => self.choose_from(self.input.typed(text)),
-            None => self.choose_from(self.input.only()?),
-        }
+        self.choose_from(self.only()?)
     }
 
     /// Reads a puzzle of each of these inputs.
@@ -127,12 +127,11 @@ impl PickArgs {
         inputs.into_iter().map(|input| self.choose_from(input)).collect()
     }
 
-    /// The inputs, and the name of the first that holds positions with candidates. Of inputs that can
-    /// be read only once, the beginning is kept in them.
+    /// The inputs, which are not opened yet.
     ///
     /// # Errors
-    /// Those of the inputs, or that a puzzle was chosen from several.
-    pub fn inputs(&self) -> anyhow::Result<(Vec<Input>, Option<String>)> {
+    /// Those of [`InputArgs::all`], or that a puzzle was chosen from several.
+    pub fn all(&self) -> anyhow::Result<Vec<Input>> {
         let named = match &self.puzzle {
             Some(text) => vec![self.input.typed(text)],
             None => self.input.all()?,
@@ -141,6 +140,15 @@ impl PickArgs {
             let flag = if self.random { "--random" } else { "--index" };
             bail!("{flag} chooses from one file, and {} inputs were named. Name one.", named.len());
         }
+        Ok(named)
+    }
+
+    /// The same inputs, and the name of the first that holds positions with candidates. Of inputs that
+    /// can be read only once, the beginning is kept in them.
+    ///
+    /// # Errors
+    /// Those of the inputs.
+    pub fn positions(named: Vec<Input>) -> anyhow::Result<(Vec<Input>, Option<String>)> {
         let (mut inputs, mut holder) = (Vec::with_capacity(named.len()), None);
         for input in named {
             let (input, positions) = input.positions()?;

@@ -222,9 +222,9 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     let known = args.trust.endpoint("")?;
     let endpoints: Vec<_> =
         args.urls.iter().map(|url| Endpoint { url: url.clone(), ..known.clone() }).collect();
-    let mut out = args.out.open()?;
-    let cancel = interrupt::flag()?;
     let input = args.input();
+    let mut out = args.out.open(input.as_slice())?;
+    let cancel = interrupt::flag()?;
     let flag = Arc::clone(&cancel);
     let read = move || -> anyhow::Result<Workload> {
         let mut reader = match &input {
