@@ -11,7 +11,7 @@ use super::{InputError, MAX_PASSED_BYTES, Source};
 use crate::answer::Block;
 use crate::grid::Grid;
 use crate::poison::IgnorePoison as _;
-use crate::text::{Format, MAX_LINE_BYTES, MAX_TRIPLES_BYTES, Records, skip_blank_lines};
+use crate::text::{Format, MAX_LINE_BYTES, MAX_TRIPLES_BYTES, Records, skip_lines_above};
 
 /// A reader of an input, chunk by chunk.
 pub struct Reader {
@@ -259,7 +259,7 @@ impl Reader {
         let line_start = memchr::memrchr(b'\n', buffer).map_or(0, |end| end + 1);
         let line = &buffer[line_start..];
         let most = if self.keeps_lines { MAX_TRIPLES_BYTES } else { MAX_LINE_BYTES };
-        if line.len() > most && (!self.keeps_lines || skip_blank_lines(line, true).0 > 0) {
+        if line.len() > most && (!self.keeps_lines || skip_lines_above(line, true).0 > 0) {
             buffer.truncate(line_start + MAX_LINE_BYTES);
             self.passed = Some(0);
         }
