@@ -5,7 +5,7 @@ use sudoku_stream::grid::Grid;
 use sudoku_stream::service::Limits;
 use sudoku_stream::service::proto::trace_step::Kind;
 use sudoku_stream::service::proto::{
-    Answer, ErrorCode, Question, SolveOptions, TraceEnd, TraceRequest, TraceStep, answer,
+    Answer, ErrorCode, Metrics, Question, SolveOptions, TraceEnd, TraceRequest, TraceStep, answer,
 };
 use sudoku_stream::solver::STRATEGIES;
 use tonic::{Code, Status};
@@ -47,6 +47,22 @@ async fn trace(
 
 fn answer_of(end: &TraceEnd) -> &Answer {
     end.answer.as_ref().expect("the search came to its end")
+}
+
+/// What steps tell of the cost of the search.
+fn cost_of(steps: &[TraceStep]) -> Metrics {
+    let count = |kind| steps.iter().filter(|step| step.kind() == kind).count() as u64;
+    let (guesses, backtracks) = (count(Kind::Guess), count(Kind::Backtrack));
+    let standing = steps.iter().scan(0, |standing, step| {
+        match step.kind() {
+            Kind::Guess => *standing += 1,
+            Kind::Backtrack => *standing -= 1,
+            _ => {}
+        }
+        Some(*standing)
+    });
+    let depth = standing.max().unwrap();
+    Metrics { guesses, backtracks, depth, placements: guesses + count(Kind::Infer), ..Metrics::default() }
 }
 
 /// Puts digits where the steps say, and takes them back.
@@ -99,6 +115,24 @@ async fn the_steps_lead_to_the_solution() {
     }
 }
 
+/// The search is further than the steps that are sent.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_search_that_is_cut_short_costs_what_its_steps_tell() {
+    let server = start(config()).await;
+    let puzzle = &nearly_solved(1)[0];
+    for strategy in STRATEGIES {
+        let (whole, end, _) = trace(&server, by(strategy.name()), puzzle, 0).await.unwrap();
+        // The last step says that it is solved, and counts for nothing.
+        let steps = whole.len() as u64 - 1;
+        let (cut, cut_end, _) = trace(&server, by(strategy.name()), puzzle, steps).await.unwrap();
+        let wanted = Metrics { nodes: 0, comparisons: 0, ..answer_of(&end).metrics.unwrap() };
+        assert_eq!(cut_end.metrics, Some(wanted), "{}", strategy.name());
+        assert_eq!(cost_of(&cut), wanted, "{}", strategy.name());
+    }
+    let (cut, end, _) = trace(&server, by("propagation"), puzzle, 5).await.unwrap();
+    assert_eq!(end.metrics, Some(cost_of(&cut)));
+}
+
 /// A search of many messages is told without a gap or a repetition, although each is told by a search of its own.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn parts_fit_together() {
@@ -113,7 +147,7 @@ async fn parts_fit_together() {
     for limit in [1, 8_191, 8_192, 8_193, 16_384] {
         let (part, end, _) = trace(&server, options.clone(), EMPTY, limit).await.unwrap();
         assert_eq!(end.answer, None, "{limit}");
-        assert!(end.metrics.unwrap().nodes > 0);
+        assert_eq!(end.metrics, Some(cost_of(&part)), "{limit}");
         assert_eq!(part, whole[..usize::try_from(limit).unwrap()], "{limit}");
     }
     let all = whole.len() as u64;

@@ -296,6 +296,23 @@ impl Metrics {
         self.comparisons > 0 || self.nodes == 0
     }
 
+    /// Counts a step of a search, as far as steps tell its cost: guesses, backtracks, depth and
+    /// placements. A search itself is ahead of the steps that were reported when it is cut short.
+    pub const fn count_step(&mut self, step: &Step) {
+        match step {
+            Step::Place { is_guess, .. } => {
+                self.placements += 1;
+                if *is_guess {
+                    self.guesses += 1;
+                    let standing = self.guesses.saturating_sub(self.backtracks);
+                    self.depth = if standing > self.depth { standing } else { self.depth };
+                }
+            }
+            Step::Backtrack { .. } => self.backtracks += 1,
+            _ => {}
+        }
+    }
+
     /// Adds the cost of another puzzle: the sum of each figure, but the greater depth.
     pub fn add(&mut self, other: &Self) {
         self.nodes += other.nodes;

@@ -23,7 +23,7 @@ use crate::service::sched::pools::Size;
 use crate::service::wire::convert;
 use crate::service::wire::proto;
 use crate::service::wire::status::shutting_down;
-use crate::solver::{Limit, Search, Step, Verdict, Watcher};
+use crate::solver::{Limit, Metrics, Search, Step, Verdict, Watcher};
 use crate::text::{Format, Problem, PuzzleError};
 
 /// The default limit on steps.
@@ -126,6 +126,7 @@ impl TracedSearch {
     fn part(&self, first: u64, cancel: &dyn Cancel) -> Result<proto::TraceResponse, Cancelled> {
         let last = self.steps.min(first + STEPS_PER_MESSAGE);
         let (mut seen, mut steps) = (0, Vec::new());
+        let mut metrics = Metrics::default();
         // The search may be over exactly where the next part would begin.
         let mut is_cut = false;
         let mut observer = |step: &Step, _: &Grid| {
@@ -133,6 +134,7 @@ impl TracedSearch {
                 is_cut = true;
                 return ControlFlow::Break(());
             }
+            metrics.count_step(step);
             if seen >= first {
                 steps.push(convert::step(step));
             }
@@ -156,7 +158,7 @@ impl TracedSearch {
             };
             ended(Some(self.answer(verdict, &search, &solution)?), None).end
         } else if last == self.steps {
-            ended(None, Some(convert::metrics(&search.metrics))).end
+            ended(None, Some(convert::metrics(&metrics))).end
         } else {
             None
         };

@@ -6,7 +6,6 @@ mod picture;
 mod playback;
 mod terminal;
 
-use std::fmt;
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::ops::ControlFlow;
 use std::process::ExitCode;
@@ -142,7 +141,7 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<ExitCode> {
     }
     let mut viewer = Viewer::new(args, &format, &puzzle, &cancel)?;
     let mut steps = 0;
-    let mut seen = SeenFigures::default();
+    let mut seen = Metrics::default();
     let mut failed = None;
     let (mut is_cut, mut is_stopped) = (false, false);
     let mut shown = Duration::ZERO;
@@ -152,7 +151,7 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<ExitCode> {
             return ControlFlow::Break(());
         }
         steps += 1;
-        seen.count(step);
+        seen.count_step(step);
         let begin = Instant::now();
         let next = viewer.show(steps, step, grid);
         shown += begin.elapsed();
@@ -189,7 +188,7 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<ExitCode> {
     }
     if !args.quiet {
         let is_whole = !is_cut && search.stop != Stop::Cancelled;
-        let figures = if is_whole { figures(&search.metrics, time) } else { seen.to_string() };
+        let figures = if is_whole { figures(&search.metrics, time) } else { figures_of_steps(&seen) };
         let figures = format!("{}: {figures}", print::counted(steps, "step"));
         for line in fit::wrapped(&figures, fit::stderr_columns().unwrap_or(usize::MAX)) {
             print::status_line(&line);
@@ -216,37 +215,12 @@ fn figures(metrics: &Metrics, time: Duration) -> String {
     format!("{}; time {ms:.3} ms", figures.join(", "))
 }
 
-/// The figures of a search that its steps tell: those of a trace that was cut short, because the
-/// search itself has gone on ahead of its steps.
-#[derive(Default)]
-struct SeenFigures {
-    guesses: u64,
-    backtracks: u64,
-    depth: u64,
-    placements: u64,
-}
-
-impl SeenFigures {
-    fn count(&mut self, step: &Step) {
-        match step {
-            Step::Place { is_guess, .. } => {
-                self.placements += 1;
-                self.guesses += u64::from(*is_guess);
-                self.depth = self.depth.max(self.guesses.saturating_sub(self.backtracks));
-            }
-            Step::Backtrack { .. } => self.backtracks += 1,
-            _ => {}
-        }
-    }
-}
-
-impl fmt::Display for SeenFigures {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { guesses, backtracks, depth, placements } = *self;
-        let named =
-            [("guesses", guesses), ("backtracks", backtracks), ("depth", depth), ("placements", placements)];
-        f.write_str(&named.map(|(name, figure)| format!("{name} {}", print::thousands(figure))).join(", "))
-    }
+/// The cost of a search up to a step, as far as steps tell it.
+fn figures_of_steps(metrics: &Metrics) -> String {
+    let Metrics { guesses, backtracks, depth, placements, nodes: _, comparisons: _ } = *metrics;
+    let named =
+        [("guesses", guesses), ("backtracks", backtracks), ("depth", depth), ("placements", placements)];
+    named.map(|(name, figure)| format!("{name} {}", print::thousands(figure))).join(", ")
 }
 
 /// The end of a traced search.
