@@ -5,12 +5,12 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::ops::Deref;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
 use std::thread;
 
 use crate::harness::{
-    self, Folder, Random, eventually, fixture, grid, interrupt_after_first_line, large_list,
+    self, Folder, Random, eventually, fixture, grid, handles, interrupt_after_first_line, large_list,
     possible_strategies, signal, skipped, stderr, stdout, succeeded, sudoku, unique_puzzles,
 };
 
@@ -540,27 +540,13 @@ fn an_interrupt_ends_a_run_that_waits_for_input() {
         // A puzzle that detection cannot begin with, since more may follow.
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(b"1234341221434321\n").unwrap();
-        wait_for_handler(&child);
+        eventually("a handler", || handles(child.id(), code - 128));
         harness::signal(&child, signal);
         let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(code), "{args:?} {}", stderr(&output));
+        assert_eq!(output.status.code(), Some(code.cast_signed()), "{args:?} {}", stderr(&output));
         assert!(stderr(&output).starts_with("Interrupted. "), "{args:?} {}", stderr(&output));
         assert!(output.stdout.is_empty());
         drop(stdin);
-    }
-}
-
-/// Waits until the child catches SIGINT, as the system says.
-fn wait_for_handler(child: &Child) {
-    let status = format!("/proc/{}/status", child.id());
-    let catches = || {
-        let text = fs::read_to_string(&status).unwrap();
-        let mask = text.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap().trim().to_owned();
-        // Signal 2 is bit 1.
-        u64::from_str_radix(&mask, 16).unwrap() & 2 != 0
-    };
-    while !catches() {
-        thread::yield_now();
     }
 }
 
