@@ -572,7 +572,27 @@ fn options_that_make_no_sense_are_refused_with_a_sentence() {
         (&["solve", "--threads", "2", "--server", "http://127.0.0.1:1", "-"], "cannot be used with"),
         (&["show", "--index", "0"], "give a whole number from 1"),
         (&["count", "--limit", "0"], "give a whole number from 1"),
-        (&["solve", "--node-limit", "x"], "give a whole number from 0"),
+        (&["solve", "--node-limit", "x"], "give a whole number from 1"),
+        (&["solve", "--node-limit", "0"], "give a whole number from 1"),
+        (&["count", "--node-limit", "0"], "give a whole number from 1"),
+        (&["solutions", "--node-limit", "0"], "give a whole number from 1"),
+        (&["check", "--node-limit", "0"], "give a whole number from 1"),
+        (&["trace", "--node-limit", "0"], "give a whole number from 1"),
+        (&["bench", "--node-limit", "0", "-"], "give a whole number from 1"),
+        (&["explore", "--node-limit", "0"], "give a whole number from 1"),
+        (
+            &["generate", "--seed", "18446744073709551616"],
+            "give a whole number from 0 to 18446744073709551615",
+        ),
+        (&["solutions", "-n", "18446744073709551616"], "from 1 to 18446744073709551615, or `all`"),
+        (&["count", "-n", "-5", "-"], "invalid value '-5' for '--limit <N>': give a whole number from 1\n"),
+        (&["show", "--index", "-1", "-"], "give a whole number from 1\n"),
+        (&["disguise", "--seed", "-1", "-"], "give a whole number from 0\n"),
+        (&["split", "--test", "-5%", "-"], "give a share from 0% to 100%"),
+        (
+            &["dedup", "--memory", "1.5G", "-"],
+            "give a size from 1MiB, as in 512MiB or 2G, in whole K, M, G or T",
+        ),
         (&["frobnicate"], "unrecognized subcommand"),
     ] {
         let output = run(args);

@@ -55,6 +55,7 @@ pub struct SplitArgs {
 
     /// Share of the test set, as in 10% or 0.1 [range: 0 to 100%]
     #[arg(long, value_name = "SHARE", value_parser = value::share, default_value = "10%")]
+    #[arg(allow_hyphen_values = true)]
     test: f64,
 
     /// Seed of the division [default: random, printed]

@@ -141,7 +141,7 @@ pub fn steps_form() -> impl TypedValueParser<Value = StepsForm> {
 pub fn number_or_all(text: &str) -> Result<u64, String> {
     match text {
         "all" => Ok(u64::MAX),
-        _ => whole(1..)(text).map_err(|_| "give a whole number from 1, or `all`".to_owned()),
+        _ => whole(1..)(text).map_err(|range| format!("{range}, or `all`")),
     }
 }
 
@@ -186,7 +186,8 @@ pub fn order(text: &str) -> Result<Order, String> {
 
 /// An amount of memory.
 pub fn memory(text: &str) -> Result<usize, String> {
-    size(1 << 20..=usize::MAX >> 1)(text).map_err(|_| "give a size from 1MiB, as in 512MiB or 2G".to_owned())
+    size(1 << 20..=usize::MAX >> 1)(text)
+        .map_err(|_| "give a size from 1MiB, as in 512MiB or 2G, in whole K, M, G or T".to_owned())
 }
 
 /// A share from 0 to 1: as in `10%` or `0.1`.

@@ -86,7 +86,7 @@ pub struct ExploreArgs {
     question: BoardQuestion,
 
     /// Give up a board after N nodes
-    #[arg(long, value_name = "N", default_value_t = explore::DEFAULT_NODE_LIMIT, value_parser = whole::<u64>(0..))]
+    #[arg(long, value_name = "N", default_value_t = explore::DEFAULT_NODE_LIMIT, value_parser = whole::<u64>(1..))]
     node_limit: u64,
 
     /// Seed of the boards [default: random, shown]

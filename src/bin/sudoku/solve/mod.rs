@@ -149,7 +149,7 @@ struct AnswerArgs {
     ///
     /// A node is a state that the search visits.
     #[arg(long, hide_short_help = true, value_name = "N", default_value_t = DEFAULT_NODE_LIMIT)]
-    #[arg(value_parser = whole::<u64>(0..), help_heading = "Search")]
+    #[arg(value_parser = whole::<u64>(1..), help_heading = "Search")]
     node_limit: u64,
 
     /// Validate all input first; stop at a bad line
