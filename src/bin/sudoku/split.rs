@@ -111,7 +111,7 @@ pub fn run(args: &SplitArgs) -> anyhow::Result<ExitCode> {
         return Ok(interrupt::report("Stopped before the first puzzle"));
     };
     if args.by == Together::Canonical {
-        rows::check_9x9(&reader, Some("--by exact"))?;
+        rows::check_9x9(&reader, &input, Some("--by exact"))?;
     }
     let mut train = text_file(&files[0], args.durable)?;
     let mut test = text_file(&files[1], args.durable)?;

@@ -588,8 +588,9 @@ impl SolveRun<'_> {
         };
         let order = opened.reader.format().order();
         if let Some(array_order) = array_order.filter(|&array_order| array_order != order) {
-            let name = prepared.input.name();
-            bail!("{name} has {order} puzzles, and an array holds one size: {array_order} so far.");
+            let (name, is_typed) = (prepared.input.name(), prepared.input.is_typed());
+            let what = if is_typed { format!("is {order}") } else { format!("has {order} puzzles") };
+            bail!("{name} {what}, and an array holds one size: {array_order} so far.");
         }
         self.answer(&prepared.input, opened, so_far)
     }
