@@ -80,6 +80,7 @@ pub struct BenchArgs {
     /// Back end of the strategy fast: avx512, avx512vl, avx2, neon or portable; repeatable [default:
     /// all of this machine]
     #[arg(long, hide_short_help = true, value_name = "NAME")]
+    #[arg(value_parser = value::backend(), hide_possible_values = true)]
     backend: Vec<Backend>,
 
     /// Answer to find for every puzzle

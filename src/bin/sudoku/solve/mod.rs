@@ -129,8 +129,8 @@ struct AnswerArgs {
     /// clue is needed), nodes, guesses, rating and technique (of the hardest step by hand), canonical
     /// (the form of `sudoku canon`), in any order and with commas between them.
     /// A table keeps its own columns as they are, and by default gets solution and error.
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', value_parser = value::column)]
-    #[arg(help_heading = "Output")]
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', value_parser = value::column())]
+    #[arg(hide_possible_values = true, help_heading = "Output")]
     add: Vec<AddedColumn>,
 
     /// Search strategy [default: fast for 9x9, propagation for other sizes]
@@ -141,6 +141,7 @@ struct AnswerArgs {
     /// Instructions of the strategy fast: avx512, avx512vl, avx2, neon or portable [default: fastest
     /// of this machine]
     #[arg(long, hide_short_help = true, value_name = "NAME")]
+    #[arg(value_parser = value::backend(), hide_possible_values = true)]
     #[arg(env = "SUDOKU_BACKEND", hide_env = true)]
     #[arg(help_heading = "Search")]
     backend: Option<Backend>,
