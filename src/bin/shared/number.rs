@@ -15,7 +15,8 @@ where
     move |text| {
         let number = text.parse().ok();
         // Where a range has no end, the type has one, which is named to those who went beyond it.
-        let is_too_large = number.is_none() && !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let is_whole = text.bytes().all(|byte| byte.is_ascii_digit());
+        let is_too_large = number.is_none() && is_whole && text.bytes().any(|digit| digit != b'0');
         number.filter(|number| range.contains(number)).ok_or_else(|| {
             let most = is_too_large.then(|| u64::MAX >> (u64::BITS as usize - 8 * size_of::<T>()));
             format!("give a whole number from {}", limits(&range, most))
