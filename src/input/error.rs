@@ -103,7 +103,7 @@ pub enum InputError {
 /// How a text is read that has puzzles all the same, where it may have.
 const fn advice(misfit: &Misfit) -> &'static str {
     if misfit.may_have_puzzles() {
-        " If it does hold puzzles, say how they are written with --notation, --size or --column."
+        " If it does hold puzzles, say how they are written with --notation, --size, --column or --delimiter."
     } else {
         ""
     }

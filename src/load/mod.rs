@@ -107,7 +107,7 @@ pub struct LoadFigures {
     pub right: u64,
     /// Answers that were compared, and not only counted.
     pub checked: u64,
-    /// The error lines, by their code.
+    /// The error lines among them, by their code.
     pub errors: BTreeMap<&'static str, u64>,
     /// Puzzles with a wrong answer.
     pub wrong: u64,
@@ -121,7 +121,8 @@ pub struct LoadFigures {
     pub statuses: BTreeMap<&'static str, u64>,
     /// Messages that were due by the rate and could not be sent in time.
     pub unsent_messages: u64,
-    /// From the first message to the last answer.
+    /// From the first message to the last answer; at a fixed rate no shorter than the time in which
+    /// all puzzles that were sent are due.
     pub time: Duration,
     /// The first wrong answer, as text for people.
     pub example: Option<String>,
@@ -404,5 +405,10 @@ async fn load(
     }
     let mut figures = run.figures().clone();
     figures.unsent_messages = pacer.missed();
+    if let Some(rate) = plan.rate {
+        // The first message is due at once, so the last answer comes before its message's time is over.
+        let due = Duration::try_from_secs_f64(figures.sent as f64 / rate).unwrap_or(Duration::MAX);
+        figures.time = figures.time.max(due);
+    }
     Ok(figures)
 }

@@ -158,6 +158,10 @@ impl Output {
             PartialError::InUse => OutputError::InUse { name: name.clone() },
             PartialError::InTheWay(path) => OutputError::InTheWay { name: name.clone(), path },
             PartialError::Io(cause) => fail(cause),
+            PartialError::Folder(folder, cause) => {
+                let name = format!("{name}: the folder {} takes no new file", folder.display());
+                OutputError::Io { name, cause }
+            }
         })?;
         let mut output = CheckpointedFile::new(partial, run, is_resumed);
         let progress = output.start(&name)?;

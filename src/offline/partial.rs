@@ -60,6 +60,8 @@ pub(super) enum PartialError {
     InUse,
     /// Something that is no regular file has this name.
     InTheWay(PathBuf),
+    /// Nothing may be made in this folder, whatever holds for a file that is there.
+    Folder(PathBuf, io::Error),
     /// The system refused.
     Io(io::Error),
 }
@@ -251,6 +253,12 @@ fn locked(path: &Path, mode: u32) -> Result<File, PartialError> {
         let file = match opened {
             Err(_) if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) => {
                 return Err(in_the_way());
+            }
+            Err(error)
+                if error.kind() == io::ErrorKind::PermissionDenied
+                    && fs::symlink_metadata(path).is_err_and(|e| e.kind() == io::ErrorKind::NotFound) =>
+            {
+                return Err(PartialError::Folder(folder_of(path).to_owned(), error));
             }
             opened => opened?,
         };

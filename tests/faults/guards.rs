@@ -7,8 +7,6 @@ use std::net::SocketAddr;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use rcgen::ExtendedKeyUsagePurpose;
 use sudoku_stream::client::{ClientError, Endpoint, RetryPolicy, ServerError, SolveJob, solve_lines};
@@ -137,8 +135,7 @@ fn intruders() -> Seen {
     Wire::bare(daemon.address).wait_for_end(PATIENCE);
     runtime().block_on(call(&good, &puzzles[..10])).unwrap();
 
-    let logged = eventually("a log", || daemon.log().contains("SolveLines"));
-    assert!(logged < Duration::from_secs(10), "{logged:?}");
+    eventually("a log", || daemon.log().contains("SolveLines"));
     let log = daemon.log();
     for secret in [TOKEN, WRONG_TOKEN].into_iter().chain(puzzles.iter().map(String::as_str)) {
         assert!(!log.contains(secret), "the log has {secret}");

@@ -34,8 +34,7 @@ fn descriptors() -> Seen {
     // The system takes those that the server cannot.
     let silent: Vec<TcpStream> =
         (0..2 * LIMIT).map(|_| TcpStream::connect(daemon.address).unwrap()).collect();
-    let took = eventually("an end of descriptors", || daemon.log().contains("cannot accept a connection"));
-    assert!(took < Duration::from_secs(10), "{took:?}");
+    eventually("an end of descriptors", || daemon.log().contains("cannot accept a connection"));
     let time = Duration::from_secs(2);
     let said = daemon.log().lines().count();
     let cpu = cpu_over(&daemon, time);

@@ -543,7 +543,20 @@ fn completions_and_the_manual_know_puzzles_without_a_command() {
         let output = run(&["completions", shell]);
         succeeded(&output);
         assert!(stdout(&output).contains(words), "{shell}");
+        assert!(!stdout(&output).contains("docs/reference.md"), "{shell} offers the hidden command");
+        for names in [
+            ["letters", "ascii", "alpha", "hex"].as_slice(),
+            &["comma", "semicolon", "tab", "bar", "space"],
+            &["1", "4", "9", "16", "25"],
+            &["solution", "solutions", "error"],
+            &["avx512", "avx512vl", "avx2", "neon", "portable"],
+            &["bash", "elvish", "fish", "powershell", "zsh"],
+        ] {
+            let between = if shell == "fish" && names[0] != "bash" { "\\t''\n" } else { " " };
+            assert!(stdout(&output).contains(&names.join(between)), "{shell} does not offer {names:?}");
+        }
     }
+    succeeded(&run(&["docs"]));
     let manual = run(&["man"]);
     succeeded(&manual);
     assert!(stdout(&manual).contains("PUZZLE|FILE"), "{}", stdout(&manual));

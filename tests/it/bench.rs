@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Output, Stdio};
 
 use crate::harness::{
-    Folder, SUDOKU, fixture, interrupt_after_first_line, lines, possible_strategies, stderr, stdout,
-    succeeded, unique_puzzles,
+    Folder, SUDOKU, eventually, fixture, interrupt_after_first_line, lines, piped, possible_strategies,
+    signal, stderr, stdout, succeeded, unique_puzzles, wait_for,
 };
 use serde_json::{Value, json};
 use sudoku_stream::solver::STRATEGIES;
@@ -340,14 +340,39 @@ fn an_interrupt_ends_a_run_that_would_take_for_ever() {
     assert!(!page.contains("kind"), "{page}");
 }
 
+/// A signal to the program that compares is not one to the program whose turn it is.
+#[test]
+fn a_signal_ends_a_comparison_in_the_middle_of_a_turn() {
+    let folder = Folder::new();
+    let mixed = mixed(&folder);
+    let turn = folder.path("turn");
+    let endless = impostor_that(&format!("touch '{turn}'; exec tail -f /dev/null"), &folder, &mixed, |_| {});
+    for (name, code) in [("-TERM", 143), ("-INT", 130)] {
+        let mut child = piped(sudoku(&[&mixed, "--strategy", "propagation", "--compare", &endless]));
+        let mut child = child.spawn().unwrap();
+        eventually("the turn", || folder.exists("turn"));
+        signal(&child, name);
+        wait_for("the end of the program", || child.try_wait().unwrap());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
+        assert!(stderr(&output).contains("Interrupted. Stopped after "), "{}", stderr(&output));
+        fs::remove_file(&turn).unwrap();
+    }
+}
+
 /// A program that says it times the same as this one, and claims what it likes.
 pub fn impostor(folder: &Folder, mixed: &str, turn: &str, change: impl Fn(&mut Value)) -> String {
+    impostor_that(&format!("echo '{turn}'"), folder, mixed, change)
+}
+
+/// One that takes its turn by a command of the shell.
+fn impostor_that(acts: &str, folder: &Folder, mixed: &str, change: impl Fn(&mut Value)) -> String {
     let chosen = ["--kind", "text", "--strategy", "propagation", "--turns"];
     let greeting = run(&[&[mixed], &chosen[..]].concat());
     succeeded(&greeting);
     let mut greeting: Value = serde_json::from_str(&stdout(&greeting)).unwrap();
     change(&mut greeting);
-    let script = format!("#!/bin/sh\necho '{greeting}'\nwhile read row; do echo '{turn}'; done\n");
+    let script = format!("#!/bin/sh\necho '{greeting}'\nwhile read row; do {acts}; done\n");
     let path = folder.write("impostor", &script);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     path

@@ -159,8 +159,8 @@ fn uniqueness_is_checked_where_it_is_asked_for() {
             "Line 3 has more than one solution."
         ]
     );
-    let given_up = check(&["--unique", "--node-limit", "0"], "1234341221434...\n................\n");
-    assert!(stdout(&given_up).starts_with("Line 1 was given up after 0 nodes.\n"), "{}", stdout(&given_up));
+    let given_up = check(&["--unique", "--node-limit", "1"], "................\n1234341221434...\n");
+    assert!(stdout(&given_up).starts_with("Line 1 was given up after 1 node.\n"), "{}", stdout(&given_up));
     // An empty solution is missing whether or not the puzzle has only one.
     let missing =
         check(&["--unique"], "puzzle,solution\n1234341221434...,\n................,\n123...4.........,\n");

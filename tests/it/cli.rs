@@ -5,12 +5,12 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::ops::Deref;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
 use std::thread;
 
 use crate::harness::{
-    self, Folder, Random, eventually, fixture, grid, interrupt_after_first_line, large_list,
+    self, Folder, Random, eventually, fixture, grid, handles, interrupt_after_first_line, large_list,
     possible_strategies, signal, skipped, stderr, stdout, succeeded, sudoku, unique_puzzles,
 };
 
@@ -540,27 +540,13 @@ fn an_interrupt_ends_a_run_that_waits_for_input() {
         // A puzzle that detection cannot begin with, since more may follow.
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(b"1234341221434321\n").unwrap();
-        wait_for_handler(&child);
+        eventually("a handler", || handles(child.id(), code - 128));
         harness::signal(&child, signal);
         let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(code), "{args:?} {}", stderr(&output));
+        assert_eq!(output.status.code(), Some(code.cast_signed()), "{args:?} {}", stderr(&output));
         assert!(stderr(&output).starts_with("Interrupted. "), "{args:?} {}", stderr(&output));
         assert!(output.stdout.is_empty());
         drop(stdin);
-    }
-}
-
-/// Waits until the child catches SIGINT, as the system says.
-fn wait_for_handler(child: &Child) {
-    let status = format!("/proc/{}/status", child.id());
-    let catches = || {
-        let text = fs::read_to_string(&status).unwrap();
-        let mask = text.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap().trim().to_owned();
-        // Signal 2 is bit 1.
-        u64::from_str_radix(&mask, 16).unwrap() & 2 != 0
-    };
-    while !catches() {
-        thread::yield_now();
     }
 }
 
@@ -586,7 +572,27 @@ fn options_that_make_no_sense_are_refused_with_a_sentence() {
         (&["solve", "--threads", "2", "--server", "http://127.0.0.1:1", "-"], "cannot be used with"),
         (&["show", "--index", "0"], "give a whole number from 1"),
         (&["count", "--limit", "0"], "give a whole number from 1"),
-        (&["solve", "--node-limit", "x"], "give a whole number from 0"),
+        (&["solve", "--node-limit", "x"], "give a whole number from 1"),
+        (&["solve", "--node-limit", "0"], "give a whole number from 1"),
+        (&["count", "--node-limit", "0"], "give a whole number from 1"),
+        (&["solutions", "--node-limit", "0"], "give a whole number from 1"),
+        (&["check", "--node-limit", "0"], "give a whole number from 1"),
+        (&["trace", "--node-limit", "0"], "give a whole number from 1"),
+        (&["bench", "--node-limit", "0", "-"], "give a whole number from 1"),
+        (&["explore", "--node-limit", "0"], "give a whole number from 1"),
+        (
+            &["generate", "--seed", "18446744073709551616"],
+            "give a whole number from 0 to 18446744073709551615",
+        ),
+        (&["solutions", "-n", "18446744073709551616"], "from 1 to 18446744073709551615, or `all`"),
+        (&["count", "-n", "-5", "-"], "invalid value '-5' for '--limit <N>': give a whole number from 1\n"),
+        (&["show", "--index", "-1", "-"], "give a whole number from 1\n"),
+        (&["disguise", "--seed", "-1", "-"], "give a whole number from 0\n"),
+        (&["split", "--test", "-5%", "-"], "give a share from 0% to 100%"),
+        (
+            &["dedup", "--memory", "1.5G", "-"],
+            "give a size from 1MiB, as in 512MiB or 2G, in whole K, M, G or T",
+        ),
         (&["frobnicate"], "unrecognized subcommand"),
     ] {
         let output = run(args);

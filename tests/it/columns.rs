@@ -398,6 +398,36 @@ fn tables_with_other_delimiters_keep_their_columns_too() {
 }
 
 #[test]
+fn what_other_programs_write_is_read_here_and_by_a_server() {
+    let [puzzle, solution] = EASY;
+    let server = Daemon::start(&[]);
+    let rows: String = (0..9).map(|row| format!("{}\\n", &puzzle[9 * row..9 * row + 9])).collect();
+    for (flags, input) in [
+        // HoDoKu, whose delimiter is named.
+        (&["--delimiter", ":"][..], format!(":0000:x:{puzzle}:::\n:0001:y:{puzzle}:::\n")),
+        (&["--delimiter", "=", "--column", "2"], format!("a={puzzle}\nb={puzzle}\n")),
+        // R, which writes the names of rows without one above them.
+        (&[], format!("\"puzzle\" \"n\"\n\"1\" \"{puzzle}\" 5\n\"2\" \"{puzzle}\" 6\n")),
+        (&[], format!("\"{puzzle}\" 5\n\"{puzzle}\" 6\n")),
+        // A text with a line for each row.
+        (&[], format!("{{\"puzzle\":\"{rows}\"}}\n{{\"puzzle\":\"{puzzle}\"}}\n")),
+    ] {
+        let wanted = format!("{solution}\n").repeat(2);
+        assert_eq!(solved(flags, &input), wanted, "{input}");
+        let remote = solved(&[flags, &["--server", &server.url()]].concat(), &input);
+        assert_eq!(remote, wanted, "{input}");
+    }
+    // The names of rows get a column without a name, so that the others stand above what is theirs.
+    let input = format!("\"puzzle\" \"n\"\n\"1\" \"{puzzle}\" 5\n");
+    let table = format!("\"\",\"puzzle\",\"n\",clues\n\"1\",\"{puzzle}\",5,30\n");
+    for flags in [&[][..], &["--server", &server.url()]] {
+        assert_eq!(solved(&[flags, &["-f", "csv", "--add", "clues"]].concat(), &input), table);
+    }
+    let object = format!("{{\"column_1\":\"1\",\"puzzle\":\"{puzzle}\",\"n\":\"5\",\"clues\":30}}\n");
+    assert_eq!(solved(&["-f", "jsonl", "--add", "clues"], &input), object);
+}
+
+#[test]
 fn every_key_of_an_object_is_there_once() {
     let [puzzle, solution] = EASY;
     for (input, wanted) in [

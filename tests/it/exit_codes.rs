@@ -1,7 +1,7 @@
 //! The table of exit codes, held for every command.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use crate::bench::{NO_TIME, impostor};
 use crate::harness::daemon::Daemon;
 use crate::harness::{
-    Folder, SUDOKU, eventually, fixture, is_solution, lines, piped, signal, skipped, stderr, stdout,
+    Folder, SUDOKU, eventually, fixture, handles, is_solution, lines, piped, signal, stderr, stdout,
     succeeded, sudoku, unique_puzzles, wait_for,
 };
 use crate::load::{Behaviour, misbehaving};
@@ -266,23 +266,6 @@ fn a_closed_pipe_is_no_error_of_any_command() {
     }
 }
 
-/// Does the process handle this signal itself?
-fn handles(process: u32, number: u32) -> bool {
-    has_signal(process, "SigCgt:", number)
-}
-
-/// Do programs that are started here have this signal ignored?
-fn ignores(number: u32) -> bool {
-    has_signal(std::process::id(), "SigIgn:", number)
-}
-
-/// Is a signal in this set of the process's status?
-fn has_signal(process: u32, set: &str, number: u32) -> bool {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
-    let signals = status.lines().find_map(|line| line.strip_prefix(set)).unwrap();
-    u64::from_str_radix(signals.trim(), 16).unwrap() & (1 << (number - 1)) != 0
-}
-
 #[test]
 fn a_hangup_that_is_ignored_at_the_start_stays_ignored() {
     let puzzle = unique_puzzles(1).remove(0);
@@ -336,11 +319,6 @@ fn every_command_that_can_take_long_ends_by_the_signal() {
         (&["page", "--no-open"], true),
     ] {
         for (name, number) in [("-INT", 2), ("-TERM", 15)] {
-            // As in the background of a script, from which a command without a handler inherits it.
-            if !has_handler && ignores(number) {
-                skipped(&format!("{args:?} {name}: the tests were started with this signal ignored"));
-                continue;
-            }
             let mut child = sudoku(args).stdout(Stdio::null()).spawn().unwrap();
             if has_handler {
                 eventually("a handler", || handles(child.id(), number));

@@ -570,7 +570,9 @@ fn a_folder_that_cannot_be_written_to_is_an_error() {
     let out = folder.join("out.txt");
     let output = run(&["solve", &bench.path("in.txt"), "-o", out.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(2));
-    assert_eq!(stderr(&output), format!("{}: Permission denied (os error 13)\n", out.display()));
+    let (out, folder) = (out.display(), folder.display());
+    let sentence = format!("{out}: the folder {folder} takes no new file: Permission denied (os error 13)\n");
+    assert_eq!(stderr(&output), sentence);
 }
 
 #[test]

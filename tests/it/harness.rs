@@ -24,9 +24,11 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Once};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::service::proto;
 use sudoku_stream::solver::STRATEGIES;
@@ -95,8 +97,36 @@ pub fn possible_strategies() -> String {
     format!("possible values: {}", names.join(", "))
 }
 
+/// Has programs that are started from here get the default of the signals that end them, also where
+/// the tests were started with these ignored, as by `nohup` or in the background of a script: what is
+/// ignored is inherited, and a handler is not.
+fn take_ignored_signals() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        for signal in [SIGHUP, SIGINT, SIGTERM] {
+            if has_signal(std::process::id(), "SigIgn:", signal.cast_unsigned()) {
+                // It does nothing here either.
+                signal_hook::flag::register(signal, Arc::default()).unwrap();
+            }
+        }
+    });
+}
+
+/// Does the process handle this signal itself?
+pub fn handles(process: u32, number: u32) -> bool {
+    has_signal(process, "SigCgt:", number)
+}
+
+/// Is a signal in this set of the process's status?
+fn has_signal(process: u32, set: &str, number: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let signals = status.lines().find_map(|line| line.strip_prefix(set)).unwrap();
+    u64::from_str_radix(signals.trim(), 16).unwrap() & (1 << (number - 1)) != 0
+}
+
 /// A command with nothing to read, whose output is captured.
 pub fn piped(mut command: Command) -> Command {
+    take_ignored_signals();
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).env_remove("RUST_BACKTRACE");
     command
 }

@@ -254,7 +254,7 @@ fn odd_files_are_read_or_told_by_name() {
             status.starts_with("/proc/self/status has no puzzles: Line 1 is no puzzle, but \"Name:"),
             "{status}"
         );
-        let advice = "If it does hold puzzles, say how they are written with --notation, --size or --column.";
+        let advice = "If it does hold puzzles, say how they are written with --notation, --size, --column or --delimiter.";
         assert!(status.ends_with(advice), "{status}");
     }
     let zeros = File::open("/dev/zero").unwrap().take(50 << 20);

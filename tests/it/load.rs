@@ -108,6 +108,19 @@ fn puzzles_of_a_file_are_sent_and_told_about() {
     }
 }
 
+/// The first message is due at once, and each pays for the time until the next.
+#[test]
+fn the_throughput_is_not_above_the_rate() {
+    let server = Daemon::start(&[]);
+    let args = ["--rate", "20000", "--batch", "1000", "--puzzles", "2000", "--json"];
+    let output = load(&server.url(), &args).output().unwrap();
+    succeeded(&output);
+    let report = report(&output);
+    assert_eq!(outcomes(&report)[0], 2000, "{report:#}");
+    assert!(report["seconds"].as_f64().unwrap() >= 0.1, "{report:#}");
+    assert!(report["puzzles_per_second"].as_f64().unwrap() <= 20_000.0, "{report:#}");
+}
+
 /// A server that stalls is charged for all that was due meanwhile, not for one message.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a stall takes time")]

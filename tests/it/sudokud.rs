@@ -1,9 +1,9 @@
 //! The server as a process: how it starts, and how it ends.
 
-use crate::harness::{self, SUDOKU, SUDOKUD, eventually, signal, unused_address};
+use crate::harness::{self, PATIENCE, SUDOKU, SUDOKUD, eventually, signal, unused_address};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use opentelemetry_proto::tonic::collector::trace::v1::trace_service_server::{
@@ -24,7 +24,7 @@ use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
 
-/// Far below the drain time-out of ten seconds.
+/// Far below the drain time-out of ten seconds, on an idle machine.
 const PROMPT: Duration = Duration::from_secs(5);
 
 fn sudokud(arguments: &[&str]) -> Command {
@@ -43,6 +43,12 @@ fn running(arguments: &[&str]) -> (Child, String) {
     let address = address.trim_end().trim_end_matches(['"', '}']).to_owned();
     child.stderr = Some(log.into_inner());
     (child, address)
+}
+
+/// Waits for the end of a server.
+#[track_caller]
+fn ended(child: &mut Child) -> ExitStatus {
+    harness::wait_for("the end of the server", || child.try_wait().unwrap())
 }
 
 #[test]
@@ -72,13 +78,11 @@ fn what_cannot_start_says_what_to_do() {
 #[test]
 fn a_signal_ends_it_although_a_client_is_silent() {
     for name in ["-TERM", "-INT"] {
-        let (mut child, address) = running(&[]);
+        let (mut child, address) = running(&["--drain-timeout", "600"]);
         let silent = TcpStream::connect(&address).unwrap();
         std::io::Write::write_all(&mut &silent, b"PRI * HTTP").unwrap();
-        let start = Instant::now();
         signal(&child, name);
-        assert!(child.wait().unwrap().success());
-        assert!(start.elapsed() < PROMPT, "{:?}", start.elapsed());
+        assert!(ended(&mut child).success());
         let mut log = String::new();
         child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
         assert!(log.contains("all calls have ended"), "{log}");
@@ -131,7 +135,7 @@ fn tokens_are_replaced_by_a_hangup_and_never_logged() {
         .spawn()
         .unwrap();
     let log = || std::fs::read_to_string(&log).unwrap();
-    let wait_for = |words: &str| assert!(eventually(words, || log().contains(words)) < PROMPT, "{words}");
+    let wait_for = |words: &str| wait_for(log, words);
     wait_for("listening on 127.0.0.1:");
     let address = log().split("listening on ").nth(1).unwrap().lines().next().unwrap().to_owned();
     let url = format!("http://{address}");
@@ -252,7 +256,7 @@ fn figures_tell_what_the_server_did() {
 
 #[test]
 fn readiness_and_health_end_when_it_shuts_down() {
-    let (mut child, admin, url) = running_with_metrics(&["--drain-timeout", "60"]);
+    let (mut child, admin, url) = running_with_metrics(&["--drain-timeout", "600"]);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         let channel = Endpoint::from_shared(url).unwrap().connect().await.unwrap();
@@ -267,8 +271,7 @@ fn readiness_and_health_end_when_it_shuts_down() {
 
         signal(&child, "-TERM");
         assert_eq!(watch.message().await.unwrap().unwrap().status(), ServingStatus::NotServing);
-        let took = eventually("the end of its readiness", || get(&admin, "GET /readyz").0 != 200);
-        assert!(took < PROMPT, "{took:?}");
+        eventually("the end of its readiness", || get(&admin, "GET /readyz").0 != 200);
         assert_eq!(get(&admin, "GET /readyz").0, 503);
         assert_eq!(get(&admin, "GET /healthz").0, 200);
         let figures = get(&admin, "GET /metrics").1;
@@ -285,7 +288,7 @@ fn readiness_and_health_end_when_it_shuts_down() {
 /// Load balancers that ask within the delay send no more clients, and those who came are still answered.
 #[test]
 fn a_server_says_that_it_goes_before_its_port_is_closed() {
-    let (mut child, admin, url) = running_with_metrics(&["--drain-delay", "20s"]);
+    let (mut child, admin, url) = running_with_metrics(&["--drain-delay", "600s"]);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         signal(&child, "-TERM");
@@ -300,9 +303,7 @@ fn a_server_says_that_it_goes_before_its_port_is_closed() {
         // A second signal ends the delay too.
         signal(&child, "-TERM");
     });
-    let begin = Instant::now();
-    child.wait().unwrap();
-    assert!(begin.elapsed() < PROMPT, "{:?}", begin.elapsed());
+    ended(&mut child);
 }
 
 /// A certificate for this machine that vouches for itself, and its key.
@@ -377,10 +378,7 @@ fn the_most_detailed_log_is_json_and_tells_no_secrets() {
 /// Waits until a log has these words.
 #[track_caller]
 fn wait_for(log: impl Fn() -> String, words: &str) -> String {
-    let begin = Instant::now();
-    let log = harness::wait_for(words, || Some(log()).filter(|log| log.contains(words)));
-    assert!(begin.elapsed() < PROMPT, "`{words}` after {:?}", begin.elapsed());
-    log
+    harness::wait_for(words, || Some(log()).filter(|log| log.contains(words)))
 }
 
 /// A collector of spans that keeps what it is sent.
@@ -442,11 +440,11 @@ fn spans_of_calls_reach_a_collector() {
         client.solve(request("", "not-wanted", false)).await.unwrap();
         client.solve(request("", "span-good", true)).await.unwrap();
         // What waits to be sent is sent when the server ends.
-        let good = timeout(PROMPT, spans.recv()).await.unwrap().unwrap();
+        let good = timeout(PATIENCE, spans.recv()).await.unwrap().unwrap();
         client.solve(request("nonsense", "span-bad", true)).await.unwrap_err();
         drop(client);
         signal(&child, "-TERM");
-        (good, timeout(PROMPT, spans.recv()).await.unwrap().unwrap())
+        (good, timeout(PATIENCE, spans.recv()).await.unwrap().unwrap())
     });
     assert!(child.wait().unwrap().success());
     if let Ok(more) = spans.try_recv() {
@@ -471,16 +469,19 @@ fn a_collector_that_is_away_costs_nothing_but_a_line_in_the_log() {
     let away = unused_address();
     let (mut child, address) = running(&["--otlp-endpoint", &format!("http://{away}")]);
     let runtime = tokio::runtime::Runtime::new().unwrap();
+    let begin = Instant::now();
     runtime.block_on(async {
         let mut client = SudokuServiceClient::connect(format!("http://{address}")).await.unwrap();
         for _ in 0..5_000 {
             client.solve(SolveRequest::default()).await.unwrap();
         }
     });
+    // A machine that is slow at the calls may be slow at the end too.
+    let prompt = PROMPT + begin.elapsed();
     let begin = Instant::now();
     signal(&child, "-TERM");
-    assert!(child.wait().unwrap().success());
-    assert!(begin.elapsed() < PROMPT, "{:?}", begin.elapsed());
+    assert!(ended(&mut child).success());
+    assert!(begin.elapsed() < prompt, "{:?}, and {prompt:?} were allowed", begin.elapsed());
     let mut log = String::new();
     child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
     assert_eq!(log.matches("spans could not be sent and are lost").count(), 1, "{log}");

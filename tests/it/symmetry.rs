@@ -198,6 +198,8 @@ fn what_has_no_canonical_form_is_refused_with_a_sentence() {
             format!("standard input has 4x4 puzzles; canonical forms are those of 9x9 puzzles.{advice}\n");
         assert_eq!((stdout(&refused), stderr(&refused)), (String::new(), wanted));
     }
+    let typed = run(&["canon", four.trim_end()]);
+    assert_eq!(stderr(&typed), "The puzzle is 4x4; canonical forms are those of 9x9 puzzles.\n");
     let folder = Folder::new();
     let list = folder.write("list.txt", format!("{}\n", different_puzzles()[0]));
     let table = folder.write("table.csv", format!("puzzle,id\n{},7\n", different_puzzles()[0]));

@@ -275,17 +275,18 @@ export class Visit {
     await this.status("The puzzle of the link is loaded.");
   }
 
-  /** Loads a puzzle, and plays a long search for its solution, fast, until it is well under way. */
-  async watchLong(puzzle) {
+  /** Loads a puzzle, and plays a long search for its solution until so many steps are shown. */
+  async watchLong(puzzle, limit = 1_000_000, speed = 9, steps = 1_000) {
     const { page } = this;
     await this.load(puzzle);
     await page.click("#tab-watch");
-    await page.fill("#step-limit", "1000000");
+    await page.fill("#step-limit", String(limit));
     await page.selectOption("#strategy", "backtracking");
-    await page.fill("#speed", "9");
+    await page.fill("#speed", String(speed));
     await page.click("#watch");
     await page.waitForFunction(
-      () => Number(document.getElementById("count-steps").textContent.replaceAll(",", "")) > 1_000,
+      (steps) => Number(document.getElementById("count-steps").textContent.replaceAll(",", "")) > steps,
+      steps,
     );
   }
 }

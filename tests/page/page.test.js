@@ -1021,13 +1021,7 @@ describe("4. hint, rate, steps", () => {
 
 describe("5. watch", () => {
   visit("a search plays on the board", async (visit, page) => {
-    await visit.load(HARD);
-    await page.click("#tab-watch");
-    await page.fill("#step-limit", "100000");
-    await page.selectOption("#strategy", "backtracking");
-    await page.fill("#speed", "5");
-    await page.click("#watch");
-    await page.waitForFunction(() => Number(document.getElementById("count-steps").textContent) > 40);
+    await visit.watchLong(HARD, 100_000, 5, 40);
     await page.click("#watch-pause");
     const paused = await page.locator("#count-steps").textContent();
     await page.evaluate(() => document.querySelector("#pad button:enabled, [role=gridcell]").focus());

@@ -9,6 +9,7 @@ use sudoku_stream::service::proto::{
     CanonicalBasis, CanonicalForm, CanonicalizeOptions, CanonicalizeRequest, CanonicalizeResponse, ErrorCode,
     Notation,
 };
+use sudoku_stream::service::{Config, Stopped};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
@@ -249,7 +250,7 @@ async fn limits_hold_as_for_other_streams() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stream_ends_by_its_deadline_by_draining_and_by_its_client() {
-    let server = start(config()).await;
+    let server = start(Config { drain_timeout: 10 * PATIENCE, ..config() }).await;
     let puzzles = unique_puzzles(1_000);
     let entries: Vec<&[u8]> = puzzles.iter().map(String::as_bytes).collect();
     let endless = |entries: &[&[u8]]| {
@@ -274,7 +275,7 @@ async fn a_stream_ends_by_its_deadline_by_draining_and_by_its_client() {
         server.client().await.canonicalize(ReceiverStream::new(requests)).await.unwrap().into_inner();
     assert_eq!(stream.message().await.unwrap().unwrap().batch_id, 7);
     let ending = tokio::spawn(async move { stream.message().await.unwrap_err() });
-    timeout(Duration::from_secs(10), server.stop()).await.unwrap().unwrap();
+    assert_eq!(timeout(PATIENCE, server.stop()).await.unwrap().unwrap(), Stopped::Drained);
     details(&timeout(PATIENCE, ending).await.unwrap().unwrap(), Code::Unavailable, "SHUTTING_DOWN");
     drop(sender);
 }

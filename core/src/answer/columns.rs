@@ -180,9 +180,8 @@ impl RowWriter {
     /// that a column of the input has already gets a number, as in `solution_2`.
     #[must_use]
     pub fn new<'a>(format: &Format, form: RowForm, added: impl IntoIterator<Item = &'a str>) -> Self {
-        let heading = format.heading().map(|heading| row_and_end(heading).0);
-        let own: Vec<String> = match (heading, format.delimiter()) {
-            (Some(row), Some(delimiter)) => names(row, delimiter),
+        let own: Vec<String> = match (format.whole_heading(), format.delimiter()) {
+            (Some(heading), Some(delimiter)) => names(row_and_end(&heading).0, delimiter),
             _ => Vec::new(),
         };
         let names = distinct(added.into_iter().map(str::to_owned), own.iter().cloned().collect());
@@ -202,8 +201,8 @@ impl RowWriter {
     /// The number of columns that an input in this format names in its heading.
     #[must_use]
     pub fn own_columns(format: &Format) -> usize {
-        match (format.heading(), format.delimiter()) {
-            (Some(heading), Some(delimiter)) => raw_fields(row_and_end(heading).0, delimiter).count(),
+        match (format.whole_heading(), format.delimiter()) {
+            (Some(heading), Some(delimiter)) => raw_fields(row_and_end(&heading).0, delimiter).count(),
             _ => 0,
         }
     }
@@ -222,8 +221,8 @@ impl RowWriter {
         if self.form == RowForm::Json || (has_none && self.form != RowForm::Columns) {
             return;
         }
-        let mut row = match format.heading() {
-            Some(heading) => self.row(heading, out),
+        let mut row = match format.whole_heading() {
+            Some(heading) => self.row(&heading, out),
             // What is added stands alone, because nothing is known of the input's columns.
             None => RowBuilder {
                 form: self.form,

@@ -90,7 +90,10 @@ impl<'de> Deserialize<'de> for Cells<'de> {
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Cells::Text(Cow::Owned(text.to_owned())))
+                // The rows of a grid on lines of their own are as they would be on one line.
+                let text =
+                    if text.contains('\n') { text.split_whitespace().collect() } else { text.to_owned() };
+                Ok(Cells::Text(Cow::Owned(text)))
             }
 
             fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
@@ -664,9 +667,10 @@ mod tests {
             "{{\"id\":1,\"puzzle\":\"{p}\",\"solution\":\"{s}\"}}\n\n\
              {{\"solution\":null,\"more\":{{\"puzzle\":[1]}},\"puzzle\":[[1,2,0,0],[null,0,1,0],[0,0,0,0],[0,0,0,0]]}}\n\
              {{\"puzzle\":\"12\\u002e...1.........\"}}\n\
+             {{\"puzzle\":\"12..\\n..1.\\n....\\n ....\\n\"}}\n\
              {{\"puzzle\":[1.0,2.0,0.0,-1.0,-1,0,1.0,null,0,0,0,0,0,0,0,0e0]}}\n"
         );
-        assert_eq!(read_all(&text), [format!("{p} {s}"), p.to_owned(), p.to_owned(), p.to_owned()]);
+        assert_eq!(read_all(&text), [vec![format!("{p} {s}")], vec![p.to_owned(); 4]].concat());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::alphabet::{INVALID, MIDDLE_DOT, Shortcut};
 use super::error::ERROR_PREFIX;
 use super::table::fields;
-use super::{Format, Notation, Problem, PuzzleError, Record, Records};
+use super::{BYTE_ORDER_MARK, Format, Notation, Problem, PuzzleError, Record, Records};
 use crate::grid::Grid;
 
 /// The most bytes of a line that are read. A longer line may be cut to this length without changing
@@ -283,6 +283,11 @@ fn read_characters(format: &Format, cells: &[u8], grid: &mut Grid) -> Result<(),
 fn what_is_wrong(format: &Format, cells: &[u8]) -> Problem {
     let is_bad = |character: &[u8]| format.codec.character(character) == INVALID;
     let (count, order) = (characters(cells).count(), format.order);
+    // A mark within a text, where files were put together, is not seen when cells are counted.
+    if cells.starts_with(BYTE_ORDER_MARK) && count == order.cells() + 1 && format.notation != Notation::Header
+    {
+        return Problem::invalid_character(cells, 0);
+    }
     match characters(cells).find(|character| is_bad(character)) {
         Some(bad) if count == order.cells() => Problem::invalid_character(cells, offset(cells, bad)),
         // The sentence of `header` is older, and ends there; and a line that was cut has more cells.
@@ -344,6 +349,9 @@ fn unwritable(character: char) -> Option<u16> {
     u16::try_from(u32::from(character).checked_sub(FIRST_UNWRITABLE)?).ok()
 }
 
+/// The character of [`BYTE_ORDER_MARK`].
+const MARK: char = '\u{FEFF}';
+
 /// The character in quotes, or its number where a terminal would not show it.
 fn printable(character: &[u8]) -> String {
     let c = std::str::from_utf8(character).ok().and_then(|text| text.chars().next());
@@ -354,6 +362,7 @@ fn printable(character: &[u8]) -> String {
         Some(c) if c.is_ascii_graphic() || c == ' ' || (!c.is_ascii() && c.is_alphanumeric()) => {
             format!("'{c}'")
         }
+        Some(MARK) => "U+FEFF, a byte-order mark,".to_owned(),
         Some(c) => format!("U+{:04X}", u32::from(c)),
         None => format!("byte 0x{:02X}", character.first().copied().unwrap_or_default()),
     }
@@ -387,6 +396,9 @@ mod tests {
         assert_eq!(bad, Err(Problem::InvalidCharacter { character: "'é'".to_owned(), column: 5 }));
         let long = read(&format!("   {cells}1"));
         assert_eq!(long, Err(Problem::WrongCellCount { cells: 17, order: format.order() }));
+        let marked = read(&format!("\u{FEFF}{cells}"));
+        let character = "U+FEFF, a byte-order mark,".to_owned();
+        assert_eq!(marked, Err(Problem::InvalidCharacter { character, column: 1 }));
         // Of a line that was cut, nobody knows how many cells it has.
         let cut = read(&format!("{}{}", " ".repeat(MAX_LINE_BYTES - 9), &cells[..9]));
         assert_eq!(cut, Err(Problem::WrongLength));

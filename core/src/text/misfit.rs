@@ -47,11 +47,38 @@ enum What {
     /// HTML or XML.
     Markup,
     /// JSON, but not an object a line.
-    Json,
+    Json(JsonText),
     /// Objects without a puzzle.
     Objects,
     /// Anything else, and how it begins.
     Words { beginning: String },
+}
+
+/// JSON by what it begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum JsonText {
+    Object,
+    Array,
+}
+
+impl JsonText {
+    /// What the first line begins. `None` for other texts in brackets: of TOML, RTF and so on.
+    fn find(line: &[u8]) -> Option<Self> {
+        let (&first, inner) = line.trim_ascii().split_first()?;
+        let inner = inner.trim_ascii_start();
+        let is_bracket = |byte: &u8| *byte == b'[' || byte.is_ascii_whitespace();
+        let nested = &inner[inner.iter().take_while(|byte| is_bracket(byte)).count()..];
+        match first {
+            b'{' if matches!(inner, [] | [b'"' | b'}', ..]) => Some(Self::Object),
+            b'[' if matches!(inner, [] | [b'{' | b'"', ..]) => Some(Self::Array),
+            b'[' if inner[0] == b'[' => {
+                let is_value = matches!(nested, [] | [b'{' | b'"' | b']' | b'-' | b'0'..=b'9', ..])
+                    || nested.starts_with(b"null");
+                is_value.then_some(Self::Array)
+            }
+            _ => None,
+        }
+    }
 }
 
 /// The lines that are looked at.
@@ -275,8 +302,10 @@ impl What {
         match first.trim_ascii_start() {
             [b'<', ..] => return Self::Markup,
             [b'{', ..] if format.notation == Notation::Jsonl => return Self::Objects,
-            [b'{', ..] | [b'[', b'{' | b'[' | b'"', ..] | [b'['] => return Self::Json,
             _ => {}
+        }
+        if let Some(text) = JsonText::find(first) {
+            return Self::Json(text);
         }
         if lines().filter(|line| is_candidates(line)).count() >= lines().count().min(3) {
             return Self::Candidates;
@@ -409,9 +438,19 @@ impl fmt::Display for Misfit {
                 )
             }
             What::Markup => write!(f, "Line {line} begins like HTML or XML."),
-            What::Json => f.write_str("It is JSON, but not one object a line, as jq -c '.[]' writes it."),
+            What::Json(text) => {
+                let filter = match text {
+                    JsonText::Object => ".",
+                    JsonText::Array => "'.[]'",
+                };
+                write!(f, "It is JSON, but not one object a line, as jq -c {filter} writes it.")
+            }
             What::Objects => write!(f, "Line {line} is an object without a puzzle."),
-            What::Words { beginning } => write!(f, "Line {line} is no puzzle, but \"{beginning}\"."),
+            What::Words { beginning } => {
+                // Not in the quotes that it has itself.
+                let quote = if beginning.contains('"') { '\'' } else { '"' };
+                write!(f, "Line {line} is no puzzle, but {quote}{beginning}{quote}.")
+            }
         }
     }
 }
@@ -536,6 +575,17 @@ mod tests {
                 "[{\"puzzle\":\"1\"},\n{\"puzzle\":\"2\"}]\n".to_owned(),
                 "It is JSON, but not one object a line, as jq -c '.[]' writes it.",
             ),
+            (
+                "[[\n{\"puzzle\":\"1\"}]]\n".to_owned(),
+                "It is JSON, but not one object a line, as jq -c '.[]' writes it.",
+            ),
+            (
+                "{\n  \"puzzle\": \"1\",\n  \"solution\": \"1\"\n}\n".to_owned(),
+                "It is JSON, but not one object a line, as jq -c . writes it.",
+            ),
+            ("[[puzzle]]\nid = 1\n".to_owned(), "Line 1 is no puzzle, but \"[[puzzle]]\"."),
+            ("{\\rtf1\\ansi\n}\n".to_owned(), "Line 1 is no puzzle, but \"{\\rtf1\\ansi\"."),
+            ("\"Some\" words\n".to_owned(), "Line 1 is no puzzle, but '\"Some\" words'."),
             ("{\"a\":1}\n".to_owned(), "Line 1 is an object without a puzzle."),
             (
                 "# Notes\nSome words of mine.\n".to_owned(),

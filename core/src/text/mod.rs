@@ -39,6 +39,7 @@ mod table;
 mod triples;
 mod write;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -225,6 +226,13 @@ impl Format {
     #[must_use]
     pub fn heading(&self) -> Option<&[u8]> {
         self.heading.as_deref()
+    }
+
+    /// The heading row with a name above each column: R writes none above the names of rows.
+    pub(crate) fn whole_heading(&self) -> Option<Cow<'_, [u8]>> {
+        let heading = self.heading()?;
+        let is_whole = !table::lacks_first_name(heading, self.columns);
+        Some(if is_whole { heading.into() } else { [b"\"\" ", heading].concat().into() })
     }
 
     /// The length of a block of whole puzzles at the start of `text`, which nothing follows: about

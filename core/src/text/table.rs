@@ -14,7 +14,8 @@ use crate::grid::Order;
 /// What separates the fields of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Delimiter {
-    /// This character: a comma, a semicolon, a tab or a vertical bar.
+    /// This character, which is ASCII: a comma, a semicolon, a tab, a vertical bar, or another sign
+    /// that is named by a user.
     Byte(u8),
     /// Any number of spaces and tabs.
     Whitespace,
@@ -30,7 +31,7 @@ impl Delimiter {
     /// The vertical bar.
     pub const BAR: Self = Self::Byte(b'|');
 
-    /// All delimiters, each with its name on the command line; where several fit, the first wins.
+    /// The delimiters that are detected, each with its name on the command line; where several fit, the first wins.
     pub const ALL: [(&'static str, Self); 5] = [
         ("comma", Self::COMMA),
         ("semicolon", Self::SEMICOLON),
@@ -38,17 +39,32 @@ impl Delimiter {
         ("bar", Self::BAR),
         ("space", Self::Whitespace),
     ];
+
+    /// The delimiter that is named, or else those that are detected.
+    pub(super) fn candidates(hint: &Hint) -> Vec<Self> {
+        hint.delimiter.map_or_else(|| Self::ALL.map(|(_, delimiter)| delimiter).to_vec(), |named| vec![named])
+    }
 }
 
 impl fmt::Display for Delimiter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(Self::ALL.iter().find(|(_, delimiter)| delimiter == self).map_or("", |(name, _)| name))
+        let name = Self::ALL.iter().find(|(_, delimiter)| delimiter == self).map(|(name, _)| name);
+        match (name, self) {
+            (None, &Self::Byte(sign)) => write!(f, "{}", char::from(sign)),
+            (name, _) => f.write_str(name.unwrap_or(&"")),
+        }
     }
 }
 
+/// Signs that separate nothing, because they are blank cells, quotes or the beginning of a comment.
+const NO_DELIMITERS: &[u8] = b"._*-?\"'#";
+
 /// The error of an unknown delimiter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no delimiter. Use comma, semicolon, tab, bar or space, or the character itself.")]
+#[error(
+    "`{0}` is no delimiter. Use comma, semicolon, tab, bar or space, or the character itself, which is no \
+     letter or digit and none of . _ * - ? # and quotes."
+)]
 pub struct NoDelimiter(String);
 
 impl FromStr for Delimiter {
@@ -61,7 +77,12 @@ impl FromStr for Delimiter {
             "\t" | "\\t" => Some(Self::TAB),
             "|" => Some(Self::BAR),
             " " => Some(Self::Whitespace),
-            _ => None,
+            _ => match text.as_bytes() {
+                &[sign] if sign.is_ascii_punctuation() && !NO_DELIMITERS.contains(&sign) => {
+                    Some(Self::Byte(sign))
+                }
+                _ => None,
+            },
         };
         let by_name =
             || Self::ALL.into_iter().find(|(name, _)| *name == text).map(|(_, delimiter)| delimiter);
@@ -329,10 +350,7 @@ impl Seen {
 pub(super) fn find(text: &[u8], hint: &Hint) -> Result<Option<Table>, FormatError> {
     let mut best: Option<Table> = None;
     let mut cells = CellsReader::new(hint);
-    for (_, delimiter) in Delimiter::ALL {
-        if hint.delimiter.is_some_and(|wanted| wanted != delimiter) {
-            continue;
-        }
+    for delimiter in Delimiter::candidates(hint) {
         let table = read(text, delimiter, hint, &mut cells);
         if table.as_ref().is_some_and(|table| best.as_ref().is_none_or(|best| best.rows < table.rows)) {
             best = table;
@@ -392,7 +410,7 @@ struct Survey<'a> {
     rows: usize,
     /// The fewest and the most fields of a row.
     widths: [usize; 2],
-    /// The rows that are nothing but a puzzle in quotes.
+    /// The rows that are nothing but a puzzle in quotes, or begin with quotes between white space.
     quoted: usize,
 }
 
@@ -409,9 +427,12 @@ impl<'a> Survey<'a> {
                 let order = cells.order(field);
                 seen.add(field, order.map(|order| (order, cells.is_filled(field, order))));
                 // Shorter ones may be rows of a grid.
-                let is_quoted = order.is_some_and(|order| order.side() >= 9)
-                    && row.trim_ascii().len() == field.len() + 2
-                    && row.ends_with(b"\"");
+                // A list of white space has other words behind a puzzle, and no quotes around it.
+                let is_whole = match delimiter {
+                    Delimiter::Whitespace => row.trim_ascii_start().starts_with(b"\""),
+                    Delimiter::Byte(_) => row.trim_ascii().len() == field.len() + 2 && row.ends_with(b"\""),
+                };
+                let is_quoted = is_whole && order.is_some_and(|order| order.side() >= 9);
                 self.quoted += usize::from(is_quoted);
             }
             width += 1;
@@ -498,7 +519,10 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
         (!has_puzzle && fields(first, delimiter).any(is_wanted))
             || is_heading(first, puzzle_lines(text).nth(1), delimiter, cells)
     });
-    let names = if has_heading { fields(first, delimiter).collect() } else { Vec::new() };
+    let mut names: Vec<&[u8]> = if has_heading { fields(first, delimiter).collect() } else { Vec::new() };
+    if has_heading && is_of_r(first, puzzle_lines(text).nth(1), delimiter) {
+        names.insert(0, b"");
+    }
     let mut survey = Survey::new(names);
     for row in puzzle_lines(text).take(ROWS_SEEN).skip(usize::from(has_heading)) {
         survey.add(row, delimiter, cells);
@@ -521,7 +545,7 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
         return None;
     }
     let Survey { rows, widths: [least, most], quoted, .. } = survey;
-    let is_quoted = puzzle == 0 && 2 * quoted > rows && delimiter != Delimiter::Whitespace;
+    let is_quoted = puzzle == 0 && 2 * quoted > rows;
     let is_regular = least == most && most > 1 && delimiter != Delimiter::Whitespace;
     Some(Table {
         columns: Columns { delimiter, puzzle, solution },
@@ -546,7 +570,10 @@ fn is_heading(first: &[u8], second: Option<&[u8]>, delimiter: Delimiter, cells: 
     let is_aligned = second.is_some_and(|row| fields(row, delimiter).count() == width);
     if fields(first, delimiter).any(known) {
         // White space separates the words of a sentence too.
-        return delimiter != Delimiter::Whitespace || width == 1 || is_aligned;
+        return delimiter != Delimiter::Whitespace
+            || width == 1
+            || is_aligned
+            || is_of_r(first, second, delimiter);
     }
     // A row without its puzzle is one of data, whatever else it has.
     let is_whole = fields(first, delimiter).all(|field| !field.is_empty());
@@ -557,6 +584,27 @@ fn is_heading(first: &[u8], second: Option<&[u8]>, delimiter: Delimiter, cells: 
         && is_aligned
         && fields(first, delimiter).all(&mut is_word)
         && fields(first, delimiter).any(has_letter)
+}
+
+/// Whether the first row is a heading as R writes it: with names in quotes between spaces, and none
+/// above the names of the rows.
+fn is_of_r(first: &[u8], second: Option<&[u8]>, delimiter: Delimiter) -> bool {
+    let width = |row: &[u8]| fields(row, delimiter).count();
+    delimiter == Delimiter::Whitespace
+        && first.starts_with(b"\"")
+        && second.is_some_and(|row| width(row) == width(first) + 1)
+}
+
+/// Whether a heading [of R](is_of_r) has its names one column before these: that of the puzzles is.
+pub(super) fn lacks_first_name(heading: &[u8], columns: Columns) -> bool {
+    let Columns { delimiter, puzzle, .. } = columns;
+    let is_named =
+        |column| fields(heading, delimiter).nth(column).is_some_and(|name| is_known(name, PUZZLE_NAMES));
+    delimiter == Delimiter::Whitespace
+        && heading.starts_with(b"\"")
+        && puzzle > 0
+        && is_named(puzzle - 1)
+        && !is_named(puzzle)
 }
 
 /// Names of columns, without a letter, that no field of cells or numbers is.
@@ -688,6 +736,9 @@ mod tests {
             (format!("[\n\"{nine}\",\n\"{nine}\",\n\"{nine}\"\n]\n"), None),
             (format!("\"{p}\"\n"), None),
             ("Some words, and more\nof the same, too\n".to_owned(), None),
+            // As R writes it: texts in quotes, names of rows, and none above these.
+            (format!("\"{nine}\" 1\n\"{nine}\" 2\n"), Some(("space", 0, None, false))),
+            (format!("\"puzzle\" \"n\"\n\"1\" \"{p}\" 5\n\"2\" \"{p}\" 6\n"), Some(("space", 1, None, true))),
             // A known name is that of the puzzles only if something below it may be one.
             (format!("puzzle,board\n1,{p}\n2,{p}\n"), Some(("comma", 1, None, true))),
             (format!("question,puzzle\nSolve it.,{p}\n"), Some(("comma", 1, None, true))),
@@ -712,6 +763,20 @@ mod tests {
             let wanted = wanted.map(|(d, p, s, h)| (d.to_owned(), p, s, h));
             assert_eq!(table(&text), wanted, "{text}");
         }
+    }
+
+    #[test]
+    fn a_delimiter_is_a_name_or_a_sign() {
+        for text in ["comma", "tab", "space", ":", "=", "/", "$", "~"] {
+            assert_eq!(text.parse::<Delimiter>().unwrap().to_string(), text);
+        }
+        assert_eq!(";".parse::<Delimiter>().unwrap().to_string(), "semicolon");
+        for text in ["", "a", "1", ".", "-", "_", "*", "?", "#", "\"", "'", "::", "é", "colon", "\n"] {
+            assert!(text.parse::<Delimiter>().is_err(), "{text}");
+        }
+        let hint = Hint { delimiter: Some(":".parse().unwrap()), ..Hint::default() };
+        let table = find(b":0000:x:12....1.........:\n:0001:x:12..............:\n", &hint).unwrap().unwrap();
+        assert_eq!((table.columns.puzzle, table.has_heading), (3, false));
     }
 
     #[test]

@@ -13,8 +13,14 @@ where
     T: FromStr + PartialOrd + Display + 'static,
 {
     move |text| {
-        let number = text.parse().ok().filter(|number| range.contains(number));
-        number.ok_or_else(|| format!("give a whole number from {}", limits(&range)))
+        let number = text.parse().ok();
+        // Where a range has no end, the type has one, which is named to those who went beyond it.
+        let is_whole = text.bytes().all(|byte| byte.is_ascii_digit());
+        let is_too_large = number.is_none() && is_whole && text.bytes().any(|digit| digit != b'0');
+        number.filter(|number| range.contains(number)).ok_or_else(|| {
+            let most = is_too_large.then(|| u64::MAX >> (u64::BITS as usize - 8 * size_of::<T>()));
+            format!("give a whole number from {}", limits(&range, most))
+        })
     }
 }
 
@@ -61,7 +67,8 @@ pub fn shown_time(time: Duration) -> String {
 }
 
 /// The units of sizes, the largest first.
-const SIZE_UNITS: [(&str, u64); 4] = [("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10), ("", 1)];
+const SIZE_UNITS: [(&str, u64); 5] =
+    [("T", 1 << 40), ("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10), ("", 1)];
 
 /// A parser of sizes in `range`: `64MiB`, `512K`, or a number of bytes. All units are powers of
 /// 1024, as those of memory are.
@@ -96,14 +103,14 @@ pub fn shown_size(bytes: impl TryInto<u64>) -> String {
     }
 }
 
-/// A range in words: `1`, which has no end, or `1 to 1024`.
-fn limits<T: Display>(range: &impl RangeBounds<T>) -> String {
+/// A range in words: `1`, which has no end unless `most` is one, or `1 to 1024`.
+fn limits<T: Display>(range: &impl RangeBounds<T>, most: Option<u64>) -> String {
     let bound = |bound: Bound<&T>| match bound {
         Bound::Included(limit) | Bound::Excluded(limit) => Some(limit.to_string()),
         Bound::Unbounded => None,
     };
     let first = bound(range.start_bound()).unwrap_or_else(|| "0".to_owned());
-    match bound(range.end_bound()) {
+    match bound(range.end_bound()).or_else(|| most.map(|most| most.to_string())) {
         Some(last) => format!("{first} to {last}"),
         None => first,
     }
@@ -193,9 +200,17 @@ mod tests {
         let refused = |number: Result<u64, String>| number.unwrap_err();
         assert_eq!(whole(1..)("7"), Ok(7u64));
         assert_eq!(whole(..=9)("0"), Ok(0u64));
-        for text in ["0", "-1", "x", "", "1.5", "18446744073709551616"] {
+        for text in ["0", "-1", "x", "", "1.5"] {
             assert_eq!(refused(whole(1..)(text)), "give a whole number from 1", "{text}");
         }
+        for text in ["18446744073709551616", "99999999999999999999999"] {
+            let sentence = "give a whole number from 1 to 18446744073709551615";
+            assert_eq!(refused(whole(1..)(text)), sentence, "{text}");
+        }
+        assert_eq!(
+            whole(1..)("4294967296"),
+            Err::<u32, _>("give a whole number from 1 to 4294967295".into())
+        );
         assert_eq!(refused(whole(0..)("-1")), "give a whole number from 0");
         for text in ["0", "1025"] {
             assert_eq!(refused(whole(1..=1024)(text)), "give a whole number from 1 to 1024", "{text}");

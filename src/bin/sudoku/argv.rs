@@ -20,6 +20,9 @@ use crate::cli::typed::{self, TypedArgument};
 /// The command that is meant where none is named.
 pub const DEFAULT_COMMAND: &str = "solve";
 
+/// The command that prints the reference, which clap does not know.
+pub const DOCS: &str = "docs";
+
 /// The commands whose `--output FORM` was what `--format FORM` is now.
 const HAD_FORMS: [&str; 2] = ["solve", "count"];
 
@@ -58,7 +61,7 @@ fn name_command(args: &mut Vec<OsString>, is_typed: bool) {
     if first == "help" {
         args.remove(1);
         args.push("--help".into());
-    } else if !["-h", "--help", "-V", "--version"].iter().any(|flag| first == *flag)
+    } else if !["-h", "--help", "-V", "--version", DOCS].iter().any(|flag| first == *flag)
         && !first.to_str().is_some_and(Command::has_subcommand)
         && (first.as_bytes().starts_with(b"-") || !is_like_a_command(first) || fs::metadata(first).is_ok())
     {

@@ -130,7 +130,7 @@ fn answer(args: &CanonArgs, has_errors: &mut bool) -> Result<(), EarlyEnd> {
     for input in &inputs {
         let errors_before = tally.error_count();
         let recall = |counts: &_| CanonTally::from_named(counts).map(|counted| tally = counted).is_some();
-        let check = |reader: &_| rows::check_9x9(reader, None);
+        let check = |reader: &_| rows::check_9x9(reader, input, None);
         let Some(reader) = rows.open(input, &mut opened, &cancel, check, recall)? else {
             return Err(stopped(opened, false, OfflineError::Cancelled));
         };

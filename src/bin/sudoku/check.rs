@@ -73,7 +73,7 @@ pub struct CheckArgs {
 
     /// Give up a search after N nodes
     #[arg(long, hide_short_help = true, value_name = "N", default_value_t = DEFAULT_NODE_LIMIT)]
-    #[arg(value_parser = whole::<u64>(0..))]
+    #[arg(value_parser = whole::<u64>(1..))]
     node_limit: u64,
 
     #[command(flatten)]

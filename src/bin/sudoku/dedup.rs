@@ -111,7 +111,7 @@ pub fn run(args: &DedupArgs) -> Result<(), EarlyEnd> {
             return Err(EarlyEnd::before_first_puzzle());
         };
         if !args.exact {
-            rows::check_9x9(&reader, Some("--exact"))?;
+            rows::check_9x9(&reader, input, Some("--exact"))?;
         }
         let kind = RowKind::of(reader.format());
         let (output, report, first) = match &mut opened {

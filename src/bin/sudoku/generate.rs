@@ -47,12 +47,12 @@ pub struct GenerateArgs {
     count: u64,
 
     /// Side of the puzzles: 1, 4, 9, 16 or 25 [default: 9]
-    #[arg(long, value_name = "SIDE", value_parser = value::side)]
+    #[arg(long, value_name = "SIDE", value_parser = value::side(), hide_possible_values = true)]
     size: Option<Order>,
 
     /// Side of a box, instead of --size [range: 1 to 5] [default: 3]
-    #[arg(long, hide_short_help = true, value_name = "ORDER", value_parser = value::order)]
-    #[arg(conflicts_with = "size")]
+    #[arg(long, hide_short_help = true, value_name = "ORDER", value_parser = value::order())]
+    #[arg(hide_possible_values = true, conflicts_with = "size")]
     order: Option<Order>,
 
     /// Clues: 24, 17..24 [default: as few as removals reach]

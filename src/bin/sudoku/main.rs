@@ -131,8 +131,8 @@ enum Command {
     Completions(Deferred<manual::CompletionsArgs>),
     /// Print the manual page, or write one per command
     Man(Deferred<manual::ManArgs>),
-    /// Print this program's part of docs/reference.md
-    #[command(hide = true)]
+    /// Print this program's part of docs/reference.md. Completion would offer what clap knows.
+    #[command(skip)]
     Docs,
 }
 
@@ -193,6 +193,9 @@ fn main() -> ExitCode {
 /// The command, where it can be told without clap.
 fn without_clap(args: &[OsString]) -> Option<Command> {
     let (command, inputs) = args.get(1..)?.split_first()?;
+    if command == argv::DOCS && inputs.is_empty() {
+        return Some(Command::Docs);
+    }
     let solve = (command == argv::DEFAULT_COMMAND).then(|| solve::SolveArgs::without_options(inputs))??;
     Some(Command::Solve(Deferred(solve)))
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::builder::Resettable;
-use clap::{Arg, Args, Command, CommandFactory as _, ValueHint};
+use clap::{Arg, Args, Command, CommandFactory as _, ValueEnum as _, ValueHint};
 use clap_complete::Shell;
 use clap_mangen::roff::{Roff, bold, roman};
 
@@ -56,6 +56,14 @@ pub fn completions(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
         command = with_inputs(command);
     }
     clap_complete::generate(args.shell, &mut command, "sudoku", &mut script);
+    if args.shell == Shell::Fish {
+        // `clap_complete` leaves out the values of arguments without a flag there.
+        let shells: Vec<String> = Shell::value_variants().iter().map(ToString::to_string).collect();
+        let condition = "__fish_sudoku_using_subcommand completions";
+        script.extend(
+            format!("complete -c sudoku -n \"{condition}\" -f -a \"{}\"\n", shells.join(" ")).bytes(),
+        );
+    }
     let script = String::from_utf8_lossy(&script);
     // Bash completes files where no command fits. In zsh, puzzles and files would be in the way of
     // the commands as an argument of its own.

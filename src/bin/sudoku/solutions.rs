@@ -63,7 +63,7 @@ pub struct SolutionsArgs {
     ///
     /// A node is a state that the search visits. Each solution takes one or more.
     #[arg(long, value_name = "N", default_value_t = DEFAULT_NODE_LIMIT)]
-    #[arg(value_parser = whole::<u64>(0..), help_heading = "Search")]
+    #[arg(value_parser = whole::<u64>(1..), help_heading = "Search")]
     node_limit: u64,
 
     /// Exit with 1 if an answer is an error line

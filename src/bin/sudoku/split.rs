@@ -55,6 +55,7 @@ pub struct SplitArgs {
 
     /// Share of the test set, as in 10% or 0.1 [range: 0 to 100%]
     #[arg(long, value_name = "SHARE", value_parser = value::share, default_value = "10%")]
+    #[arg(allow_hyphen_values = true)]
     test: f64,
 
     /// Seed of the division [default: random, printed]
@@ -110,7 +111,7 @@ pub fn run(args: &SplitArgs) -> anyhow::Result<ExitCode> {
         return Ok(interrupt::report("Stopped before the first puzzle"));
     };
     if args.by == Together::Canonical {
-        rows::check_9x9(&reader, Some("--by exact"))?;
+        rows::check_9x9(&reader, &input, Some("--by exact"))?;
     }
     let mut train = text_file(&files[0], args.durable)?;
     let mut test = text_file(&files[1], args.durable)?;

@@ -147,7 +147,8 @@ fn command(flags: &[Flag]) -> Command {
         .about(ABOUT)
         .long_about(DETAILS)
         .after_long_help(EXAMPLES)
-        .args(flags.iter().map(|flag| flag.arg.clone()))
+        // A negative number is then refused with the range, and is not taken for a flag.
+        .args(flags.iter().map(|flag| flag.arg.clone().allow_negative_numbers(true)))
         .args([config, probe_arg(), completions, man.help("Print the manual page"), docs])
 }
 

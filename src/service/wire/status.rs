@@ -283,7 +283,10 @@ const SETTINGS: [(&str, &str); 4] = [
     ("say --notation lines", "set options.notation to NOTATION_LINES"),
     ("--notation lines or --notation grid", "options.notation"),
     ("--alphabet hex or --alphabet letters", "options.alphabet"),
-    ("--notation, --size or --column", "options.notation, options.order or options.column"),
+    (
+        "--notation, --size, --column or --delimiter",
+        "options.notation, options.order, options.column or options.delimiter",
+    ),
 ];
 
 /// A sentence of the library for a caller, who sets fields of a request and no flags.

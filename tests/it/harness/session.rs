@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
-use super::{eventually, skipped, wait_for, wait_or};
+use super::{eventually, skipped, take_ignored_signals, wait_for, wait_or};
 
 /// A program whose standard streams are a terminal of its own.
 pub struct Session {
@@ -48,6 +48,7 @@ impl Session {
         let theirs = File::from(rustix::fs::open(&name, flags, Mode::empty()).unwrap());
         let ours = File::from(ours);
         set_size(&ours, lines, columns);
+        take_ignored_signals();
         let mut session = Command::new(setsid);
         session.arg("--ctty").arg(command.get_program()).args(command.get_args());
         session.env("TERM", "xterm-256color").env_remove("NO_COLOR").env_remove("RUST_BACKTRACE");

@@ -14,10 +14,13 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow, bail};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sudoku_stream::input::STANDARD_INPUT;
@@ -136,7 +139,7 @@ pub fn run(args: &BenchArgs, other: &Path) -> anyhow::Result<ExitCode> {
     let programs = [this, other];
     let bar = progress::beside_stdout(|| progress::of_time(!args.quiet, millis(args.comparison.time)));
     let begin = Instant::now();
-    let result = Comparison::new(args, &programs, begin).run(&cancel, &bar);
+    let result = Comparison::new(args, &programs, &cancel, begin).run(&bar);
     bar.finish_and_clear();
     if cancel.load(Ordering::Relaxed) {
         return Ok(interrupt::report(&format!("Stopped after {:.0} s", begin.elapsed().as_secs_f64())));
@@ -198,18 +201,24 @@ fn resolve_program(named: &Path) -> anyhow::Result<PathBuf> {
 struct Comparison<'a> {
     args: &'a BenchArgs,
     programs: &'a [PathBuf; 2],
+    cancel: &'a Arc<AtomicBool>,
     begin: Instant,
     rows: Vec<(TimedRow, Vec<[TimedTurn; 2]>)>,
     processes: u32,
 }
 
 impl<'a> Comparison<'a> {
-    const fn new(args: &'a BenchArgs, programs: &'a [PathBuf; 2], begin: Instant) -> Self {
-        Self { args, programs, begin, rows: Vec::new(), processes: 0 }
+    const fn new(
+        args: &'a BenchArgs,
+        programs: &'a [PathBuf; 2],
+        cancel: &'a Arc<AtomicBool>,
+        begin: Instant,
+    ) -> Self {
+        Self { args, programs, cancel, begin, rows: Vec::new(), processes: 0 }
     }
 
     /// Takes turns until the time is over, or every row is decided.
-    fn run(mut self, cancel: &AtomicBool, bar: &Bar) -> anyhow::Result<ComparisonReport> {
+    fn run(mut self, bar: &Bar) -> anyhow::Result<ComparisonReport> {
         loop {
             bar.set_message("starting both");
             let (this, this_handshake) = self.start_this()?;
@@ -235,7 +244,7 @@ impl<'a> Comparison<'a> {
                     if self.rows[row].1.len() < MOST_PAIRS {
                         self.rows[row].1.push(turns);
                     }
-                    if cancel.load(Ordering::Relaxed) {
+                    if self.cancel.load(Ordering::Relaxed) {
                         return Ok(self.report([this_handshake, other_handshake]));
                     }
                 }
@@ -257,7 +266,7 @@ impl<'a> Comparison<'a> {
     /// # Errors
     /// [`CannotTime`]; it ended for a reason that it did not print.
     fn start_this(&self) -> anyhow::Result<(Process, Handshake)> {
-        let mut process = Process::start(&self.programs[0], self.args)?;
+        let mut process = Process::start(&self.programs[0], self.args, self.cancel)?;
         let error = match process.receive() {
             Ok(handshake) => return Ok((process, handshake)),
             Err(error) => error,
@@ -273,7 +282,7 @@ impl<'a> Comparison<'a> {
     /// # Errors
     /// It does not take turns, or does so in another way.
     fn start_other(&self) -> anyhow::Result<(Process, Handshake)> {
-        let mut process = Process::start(&self.programs[1], self.args)?;
+        let mut process = Process::start(&self.programs[1], self.args, self.cancel)?;
         let name = self.programs[1].display();
         let Ok(handshake) = process.receive::<Handshake>() else {
             bail!("{name} cannot be compared with: it is older than --compare, or another program.");
@@ -451,10 +460,11 @@ struct Process {
     path: PathBuf,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
+    cancel: Arc<AtomicBool>,
 }
 
 impl Process {
-    fn start(path: &Path, args: &BenchArgs) -> anyhow::Result<Self> {
+    fn start(path: &Path, args: &BenchArgs, cancel: &Arc<AtomicBool>) -> anyhow::Result<Self> {
         let name = path.display();
         let mut child = Command::new(path)
             .arg("bench")
@@ -467,7 +477,8 @@ impl Process {
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             bail!("{name} has no standard input or output");
         };
-        Ok(Self { child, path: path.to_owned(), input, output: BufReader::new(output) })
+        let (path, output) = (path.to_owned(), BufReader::new(output));
+        Ok(Self { child, path, input, output, cancel: Arc::clone(cancel) })
     }
 
     fn turn(&mut self, row: usize) -> anyhow::Result<TimedTurn> {
@@ -478,10 +489,27 @@ impl Process {
         self.receive().with_context(|| format!("{} ended in its turn", path.display()))
     }
 
+    /// Reads the next line. A signal may come to this process alone, so the other is killed then.
     fn receive<T: DeserializeOwned>(&mut self) -> anyhow::Result<T> {
+        while !self.has_output()? {
+            if self.cancel.load(Ordering::Relaxed) {
+                self.child.kill()?;
+                bail!("it was interrupted.");
+            }
+        }
         let mut line = String::new();
         self.output.read_line(&mut line)?;
         serde_json::from_str(&line).map_err(|_| anyhow!("it printed no report of turns."))
+    }
+
+    /// Waits for output, or the end of it, until it is time to look at the flag.
+    fn has_output(&self) -> io::Result<bool> {
+        let wait = Timespec::try_from(interrupt::POLL).ok();
+        match poll(&mut [PollFd::new(self.output.get_ref(), PollFlags::IN)], wait.as_ref()) {
+            Ok(ready) => Ok(ready > 0),
+            Err(Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Ends it by closing its input.

@@ -80,6 +80,7 @@ pub struct BenchArgs {
     /// Back end of the strategy fast: avx512, avx512vl, avx2, neon or portable; repeatable [default:
     /// all of this machine]
     #[arg(long, hide_short_help = true, value_name = "NAME")]
+    #[arg(value_parser = value::backend(), hide_possible_values = true)]
     backend: Vec<Backend>,
 
     /// Answer to find for every puzzle
@@ -93,7 +94,7 @@ pub struct BenchArgs {
 
     /// Give up a puzzle after N nodes
     #[arg(long, hide_short_help = true, value_name = "N", default_value_t = DEFAULT_NODE_LIMIT)]
-    #[arg(value_parser = whole::<u64>(0..))]
+    #[arg(value_parser = whole::<u64>(1..))]
     node_limit: u64,
 
     /// Timed runs of each contender, after a warm-up

@@ -2,7 +2,7 @@
 
 use clap::builder::{Resettable, StyledStr};
 use clap::error::Error;
-use clap::{ArgMatches, Args, Command, FromArgMatches, Id};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Id};
 
 /// Arguments of a command, built only when it is called or its help is wanted, because building
 /// those of all commands takes longer than solving a puzzle.
@@ -13,7 +13,14 @@ pub struct Deferred<A>(pub A);
 fn build(command: Command, arguments: fn(Command) -> Command) -> Command {
     let text = |text: Option<&StyledStr>| text.cloned().map_or(Resettable::Reset, Resettable::Value);
     let (about, long_about) = (text(command.get_about()), text(command.get_long_about()));
-    arguments(command).about(about).long_about(long_about)
+    arguments(command).about(about).long_about(long_about).mut_args(with_negative_numbers)
+}
+
+/// Lets an option take a negative number, so that its error names the range. clap would take it for
+/// a flag that it does not know.
+fn with_negative_numbers(arg: Arg) -> Arg {
+    let has_value = !arg.is_positional() && arg.get_action().takes_values();
+    arg.allow_negative_numbers(has_value)
 }
 
 impl<A: Args> Args for Deferred<A> {

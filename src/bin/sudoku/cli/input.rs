@@ -378,11 +378,12 @@ pub struct FormatArgs {
     /// Symbols of the values: letters, ascii, alpha, hex, or all of them in order [default:
     /// auto-detected]
     #[arg(long, hide_short_help = true, help_heading = "Input")]
+    #[arg(value_parser = value::alphabet(), hide_possible_values = true)]
     pub alphabet: Option<Alphabet>,
 
     /// Side of the puzzles: 1, 4, 9, 16 or 25 [default: auto-detected]
     #[arg(long, hide_short_help = true, help_heading = "Input")]
-    #[arg(value_name = "SIDE", value_parser = value::side)]
+    #[arg(value_name = "SIDE", value_parser = value::side(), hide_possible_values = true)]
     pub size: Option<Order>,
 
     /// Column of the puzzle in a table: its name or its number from 1; in JSON objects the name of
@@ -393,6 +394,7 @@ pub struct FormatArgs {
     /// What separates the fields of a table: comma, semicolon, tab, bar, space, or the character
     /// [default: auto-detected]
     #[arg(long, hide_short_help = true, help_heading = "Input", value_name = "CHAR")]
+    #[arg(value_parser = value::delimiter(), hide_possible_values = true)]
     pub delimiter: Option<Delimiter>,
 }
 

@@ -20,7 +20,7 @@ use sudoku_stream::poison::IgnorePoison as _;
 use super::{print, progress};
 
 /// How often a thread that waits looks at the flag.
-const POLL: Duration = Duration::from_millis(20);
+pub const POLL: Duration = Duration::from_millis(20);
 
 /// Runs work that may block for ever, such as reading a pipe, on a thread of its own. `None` if the
 /// flag is raised before it is done; the work then goes on and its result is dropped.

@@ -188,12 +188,13 @@ impl Rewrite<'_> {
 
 /// Checks that the puzzles are those that have canonical forms. `exact` is the flag that compares
 /// others as they are, if there is one.
-pub fn check_9x9(reader: &Reader, exact: Option<&str>) -> anyhow::Result<()> {
+pub fn check_9x9(reader: &Reader, input: &Input, exact: Option<&str>) -> anyhow::Result<()> {
     let order = reader.format().order();
     if order != Order::NINE {
         let name = reader.name();
         let advice = exact.map(|flag| format!(" Compare them as they are with {flag}.")).unwrap_or_default();
-        bail!("{name} has {order} puzzles; canonical forms are those of 9x9 puzzles.{advice}");
+        let what = if input.is_typed() { format!("is {order}") } else { format!("has {order} puzzles") };
+        bail!("{name} {what}; canonical forms are those of 9x9 puzzles.{advice}");
     }
     Ok(())
 }

@@ -2,16 +2,18 @@
 
 use std::ffi::OsStr;
 use std::fmt;
+use std::str::FromStr as _;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Command, Error, ValueEnum};
-use sudoku_stream::answer::{AddedColumn, CheckForm, NoAddedColumn, OutputForm};
+use sudoku_stream::answer::{AddedColumn, CheckForm, OutputForm};
 use sudoku_stream::canon::Basis;
 use sudoku_stream::generate::{Difficulty, Grids, Symmetry};
 use sudoku_stream::grid::Order;
+use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{DEFAULT_COUNT_LIMIT, Question, STRATEGIES, Strategy};
 use sudoku_stream::techniques::{Family, Technique, TechniqueSet};
-use sudoku_stream::text::Notation;
+use sudoku_stream::text::{Alphabet, Delimiter, Notation};
 
 use super::by_hand;
 use crate::hint::HintForm;
@@ -104,6 +106,11 @@ impl<P: TypedValueParser> TypedValueParser for Completed<P> {
     }
 }
 
+/// The names of a list of values.
+fn names<T, const N: usize>(values: [(&'static str, T); N]) -> Vec<&'static str> {
+    values.into_iter().map(|(name, _)| name).collect()
+}
+
 /// The name of a technique.
 pub fn technique() -> impl TypedValueParser<Value = Technique> {
     let names = Technique::ALL.iter().map(|technique| technique.name()).collect();
@@ -141,13 +148,28 @@ pub fn steps_form() -> impl TypedValueParser<Value = StepsForm> {
 pub fn number_or_all(text: &str) -> Result<u64, String> {
     match text {
         "all" => Ok(u64::MAX),
-        _ => whole(1..)(text).map_err(|_| "give a whole number from 1, or `all`".to_owned()),
+        _ => whole(1..)(text).map_err(|range| format!("{range}, or `all`")),
     }
 }
 
 /// A column that answers add; the list of names is in the error, because some are planned only.
-pub fn column(text: &str) -> Result<AddedColumn, NoAddedColumn> {
-    text.parse()
+pub fn column() -> impl TypedValueParser<Value = AddedColumn> {
+    Completed { parser: AddedColumn::from_str, names: names(AddedColumn::ALL) }
+}
+
+/// An alphabet, by its name or by its symbols.
+pub fn alphabet() -> impl TypedValueParser<Value = Alphabet> {
+    Completed { parser: Alphabet::from_str, names: vec!["letters", "ascii", "alpha", "hex"] }
+}
+
+/// A delimiter, by its name or as the character.
+pub fn delimiter() -> impl TypedValueParser<Value = Delimiter> {
+    Completed { parser: Delimiter::from_str, names: names(Delimiter::ALL) }
+}
+
+/// A back end that this machine has.
+pub fn backend() -> impl TypedValueParser<Value = Backend> {
+    Completed { parser: Backend::from_str, names: names(Backend::ALL) }
 }
 
 pub fn form() -> impl TypedValueParser<Value = OutputForm> {
@@ -174,19 +196,26 @@ pub fn threads() -> impl TypedValueParser<Value = usize> {
     whole(1..=MAX_THREADS)
 }
 
-pub fn side(text: &str) -> Result<Order, String> {
-    let order = text.parse().ok().and_then(Order::from_side);
-    order.ok_or_else(|| "a side is 1, 4, 9, 16 or 25".to_owned())
+pub fn side() -> impl TypedValueParser<Value = Order> {
+    let side = |text: &str| {
+        let order = text.parse().ok().and_then(Order::from_side);
+        order.ok_or("a side is 1, 4, 9, 16 or 25")
+    };
+    Completed { parser: side, names: vec!["1", "4", "9", "16", "25"] }
 }
 
-pub fn order(text: &str) -> Result<Order, String> {
-    let order = text.parse().ok().and_then(Order::new);
-    order.ok_or_else(|| "an order is 1, 2, 3, 4 or 5".to_owned())
+pub fn order() -> impl TypedValueParser<Value = Order> {
+    let order = |text: &str| {
+        let order = text.parse().ok().and_then(Order::new);
+        order.ok_or("an order is 1, 2, 3, 4 or 5")
+    };
+    Completed { parser: order, names: vec!["1", "2", "3", "4", "5"] }
 }
 
 /// An amount of memory.
 pub fn memory(text: &str) -> Result<usize, String> {
-    size(1 << 20..=usize::MAX >> 1)(text).map_err(|_| "give a size from 1MiB, as in 512MiB or 2G".to_owned())
+    size(1 << 20..=usize::MAX >> 1)(text)
+        .map_err(|_| "give a size from 1MiB, as in 512MiB or 2G, in whole K, M, G or T".to_owned())
 }
 
 /// A share from 0 to 1: as in `10%` or `0.1`.

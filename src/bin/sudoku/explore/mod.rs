@@ -69,12 +69,13 @@ pub struct ExploreArgs {
     /// Sides of the boards: 1, 4, 9, 16 or 25, or several as in 4,9 [default: 9]
     ///
     /// Several sizes show how the cost grows with them.
-    #[arg(long, value_name = "SIDE", value_delimiter = ',', value_parser = value::side)]
+    #[arg(long, value_name = "SIDE", value_delimiter = ',', value_parser = value::side())]
+    #[arg(hide_possible_values = true)]
     size: Vec<Order>,
 
     /// Sides of a box, instead of --size [range: 1 to 5] [default: 3]
     #[arg(long, hide_short_help = true, value_name = "ORDER", value_delimiter = ',')]
-    #[arg(value_parser = value::order, conflicts_with = "size")]
+    #[arg(value_parser = value::order(), hide_possible_values = true, conflicts_with = "size")]
     order: Vec<Order>,
 
     /// Strategy; repeatable [default: all for the size]
@@ -86,7 +87,7 @@ pub struct ExploreArgs {
     question: BoardQuestion,
 
     /// Give up a board after N nodes
-    #[arg(long, value_name = "N", default_value_t = explore::DEFAULT_NODE_LIMIT, value_parser = whole::<u64>(0..))]
+    #[arg(long, value_name = "N", default_value_t = explore::DEFAULT_NODE_LIMIT, value_parser = whole::<u64>(1..))]
     node_limit: u64,
 
     /// Seed of the boards [default: random, shown]

@@ -50,8 +50,8 @@ Examples:
 
 With -f json one object is printed. It has what was asked for (server, method, batch, connections, streams, in_flight, rate, \
 check_every), interrupted, seconds, messages (sent, answered, unsent), puzzles (sent, right, checked, wrong, missing, repeated, \
-failed, resent), error_lines by code, statuses by name, puzzles_per_second, messages_per_second, latency_us (mean, p50, p90, p99, p99_9, \
-max), the version of this program and, if there is one, the first wrong_answer. Every puzzle sent is right, wrong, missing \
+failed, resent), error_lines by code (those of the answers compared), statuses by name, puzzles_per_second, messages_per_second, \
+latency_us (mean, p50, p90, p99, p99_9, max), the version of this program and, if there is one, the first wrong_answer. Every puzzle sent is right, wrong, missing \
 (never answered) or failed (its call was ended by a status); repeated answers come on top, and resent counts what was sent to \
 another of several servers after one was lost.
 
@@ -123,6 +123,8 @@ pub struct LoadArgs {
     puzzles: Option<u64>,
 
     /// Compare the answers to every Nth message only, and count the others
+    ///
+    /// Error lines are those of the messages that are compared.
     #[arg(long, hide_short_help = true, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = whole::<u64>(1..))]
     check_every: u64,

@@ -33,10 +33,12 @@ pub struct LoadReport {
     rate: Option<f64>,
     check_every: u64,
     interrupted: bool,
-    /// From the first message to the last answer.
+    /// From the first message to the last answer, or at a fixed rate at least the time in which the
+    /// puzzles sent are due.
     seconds: f64,
     messages: Messages,
     puzzles: Puzzles,
+    /// Those of the answers compared.
     error_lines: BTreeMap<&'static str, u64>,
     statuses: BTreeMap<&'static str, u64>,
     puzzles_per_second: f64,

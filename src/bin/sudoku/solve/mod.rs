@@ -129,8 +129,8 @@ struct AnswerArgs {
     /// clue is needed), nodes, guesses, rating and technique (of the hardest step by hand), canonical
     /// (the form of `sudoku canon`), in any order and with commas between them.
     /// A table keeps its own columns as they are, and by default gets solution and error.
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', value_parser = value::column)]
-    #[arg(help_heading = "Output")]
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', value_parser = value::column())]
+    #[arg(hide_possible_values = true, help_heading = "Output")]
     add: Vec<AddedColumn>,
 
     /// Search strategy [default: fast for 9x9, propagation for other sizes]
@@ -141,6 +141,7 @@ struct AnswerArgs {
     /// Instructions of the strategy fast: avx512, avx512vl, avx2, neon or portable [default: fastest
     /// of this machine]
     #[arg(long, hide_short_help = true, value_name = "NAME")]
+    #[arg(value_parser = value::backend(), hide_possible_values = true)]
     #[arg(env = "SUDOKU_BACKEND", hide_env = true)]
     #[arg(help_heading = "Search")]
     backend: Option<Backend>,
@@ -149,7 +150,7 @@ struct AnswerArgs {
     ///
     /// A node is a state that the search visits.
     #[arg(long, hide_short_help = true, value_name = "N", default_value_t = DEFAULT_NODE_LIMIT)]
-    #[arg(value_parser = whole::<u64>(0..), help_heading = "Search")]
+    #[arg(value_parser = whole::<u64>(1..), help_heading = "Search")]
     node_limit: u64,
 
     /// Validate all input first; stop at a bad line
@@ -588,8 +589,9 @@ impl SolveRun<'_> {
         };
         let order = opened.reader.format().order();
         if let Some(array_order) = array_order.filter(|&array_order| array_order != order) {
-            let name = prepared.input.name();
-            bail!("{name} has {order} puzzles, and an array holds one size: {array_order} so far.");
+            let (name, is_typed) = (prepared.input.name(), prepared.input.is_typed());
+            let what = if is_typed { format!("is {order}") } else { format!("has {order} puzzles") };
+            bail!("{name} {what}, and an array holds one size: {array_order} so far.");
         }
         self.answer(&prepared.input, opened, so_far)
     }

@@ -83,7 +83,7 @@ pub struct TraceArgs {
     limit: u64,
 
     /// Give up after N nodes
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_NODE_LIMIT, value_parser = whole::<u64>(0..))]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_NODE_LIMIT, value_parser = whole::<u64>(1..))]
     node_limit: u64,
 
     /// Time per digit, in ms or as in 1.5s [range: up to 1m] [default: 50ms on a terminal, else 0]
