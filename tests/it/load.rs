@@ -112,6 +112,11 @@ fn puzzles_of_a_file_are_sent_and_told_about() {
         let text = stdout(&output);
         assert!(text.contains("40 puzzles in 4 messages"), "{text}");
         assert!(text.contains("16 error lines: 8 rule_broken, 8 wrong_length"), "{text}");
+        // Errors are only seen in answers that are compared.
+        let output = load(&server.url(), &[&args[..], &["--check-every", "2"]].concat()).output().unwrap();
+        succeeded(&output);
+        let text = stdout(&output);
+        assert!(text.contains(" error lines among the answers checked: "), "{text}");
     }
 }
 

@@ -138,7 +138,10 @@ impl LoadReport {
         );
         let errors: u64 = self.error_lines.values().sum();
         if errors > 0 {
-            text += &format!("{}: {}\n", print::counted(errors, "error line"), listed(&self.error_lines));
+            // Of the others nothing is known but their number.
+            let among = if puzzles.checked < puzzles.right { " among the answers checked" } else { "" };
+            let errors = print::counted(errors, "error line");
+            text += &format!("{errors}{among}: {}\n", listed(&self.error_lines));
         }
         text += &format!(
             "{} checked: {} wrong, {} missing, {} repeated, {} failed\n",
