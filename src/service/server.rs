@@ -67,6 +67,10 @@ use crate::service::wire::proto::sudoku_service_server::{SudokuService, SudokuSe
 /// The accepted connections that may wait to be served.
 const ACCEPTED_WAITING: usize = 16;
 
+/// The multiple of the limit on headers that the transport takes in. What is above the limit is refused
+/// with words, and what is above this by the transport, which has none.
+const HEADERS_TAKEN: u32 = 2;
+
 /// The error of a server that cannot start. Every message says what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -495,7 +499,12 @@ impl Server {
                 observer: self.config.call_observer.clone(),
             })
             .layer(GrpcOnlyLayer)
-            .layer(AdmissionLayer { tokens: self.secrets.tokens.clone(), admission, aside })
+            .layer(AdmissionLayer {
+                tokens: self.secrets.tokens.clone(),
+                admission,
+                header_bytes: limits.header_bytes as usize,
+                aside,
+            })
             .service(self.routes.clone());
         let access = BrowserAccess {
             is_loopback: self
@@ -509,7 +518,7 @@ impl Server {
             has_page: self.config.page,
             message_bytes: limits.message_bytes,
             message_timeout: limits.message_timeout,
-            header_bytes: limits.header_bytes,
+            header_bytes: limits.header_bytes as usize,
         };
         Gateway::new(calls, settings, Arc::clone(&self.schema))
     }
@@ -588,7 +597,7 @@ pub fn transport(limits: &Limits) -> transport::Server {
         .http2_adaptive_window(Some(false))
         .max_frame_size(FRAME_BYTES)
         .max_concurrent_streams(limits.streams_per_connection)
-        .http2_max_header_list_size(limits.header_bytes)
+        .http2_max_header_list_size(limits.header_bytes.saturating_mul(HEADERS_TAKEN))
         .http2_max_pending_accept_reset_streams(Some(limits.reset_streams))
         .http2_max_local_error_reset_streams(Some(LOCAL_ERROR_RESETS))
         .http2_keepalive_interval(Some(limits.keepalive_interval))

@@ -81,7 +81,8 @@ pub(crate) fn busy(name: &str, what: &str, limit: usize) -> Status {
     status(Code::ResourceExhausted, message, details)
 }
 
-/// The status of a message that exceeds a limit by itself, so that retrying is useless.
+/// The status of a message, or of headers, that exceed a limit by themselves, so that retrying is
+/// useless.
 pub(crate) fn message_over_limit(name: &str, what: &str, limit: usize) -> Status {
     let (message, details) = beyond_limit(name, what, limit);
     status(Code::ResourceExhausted, message, details)
