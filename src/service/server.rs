@@ -200,14 +200,15 @@ impl Reloader {
     #[must_use]
     pub fn set_limits(&self, limits: &Limits) -> ChangedLimits {
         let Some(context) = &self.context else { return ChangedLimits::default() };
+        let threads = context.pools.threads();
         let old = context.limits();
         let new = limits.changed_from(&old);
         context.set_limits(new);
         self.admission.set_limits(admission_limits(&new));
         self.capacity.set_limit(new.connections);
-        show_limits(&new);
+        show_limits(&new, threads);
         let differing = |some: &Limits, others: &Limits| {
-            let pairs = some.values().into_iter().zip(others.values());
+            let pairs = some.values(threads).into_iter().zip(others.values(threads));
             pairs.filter(|(one, other)| one.1.to_bits() != other.1.to_bits()).map(|(one, _)| one.0).collect()
         };
         ChangedLimits { now: differing(&old, &new), later: differing(&new, limits) }
@@ -284,7 +285,9 @@ impl Server {
 
     async fn bind_now(config: Config) -> Result<Self, StartError> {
         metrics::describe(&method_labels(), &stream_labels());
-        show_limits(&config.limits);
+        let cores = || thread::available_parallelism().map_or(1, Into::into);
+        let threads = config.threads.map_or_else(cores, Into::into);
+        show_limits(&config.limits, threads);
         let mut secrets = Reloader {
             tls: config.tls.clone().map(Tls::open).transpose()?.map(Arc::new),
             tokens: config.token_file.clone().map(Tokens::open).transpose()?.map(Arc::new),
@@ -293,8 +296,6 @@ impl Server {
             capacity: ConnectionCapacity::new(config.limits.connections),
             context: None,
         };
-        let cores = || thread::available_parallelism().map_or(1, Into::into);
-        let threads = config.threads.map_or_else(cores, Into::into);
         let Limits { in_flight, puzzle_time, .. } = config.limits;
         let pools = WorkerPools::new(threads, in_flight.map(Into::into), puzzle_time)?;
         let (draining, watching) = watch::channel(false);
@@ -546,9 +547,9 @@ fn listen_error(problem: ListenProblem) -> StartError {
     }
 }
 
-/// Sets the gauges of the limits.
-fn show_limits(limits: &Limits) {
-    for (name, value) in limits.values() {
+/// Sets the gauges of the limits, with `threads` threads in a pool.
+fn show_limits(limits: &Limits, threads: usize) {
+    for (name, value) in limits.values(threads) {
         metrics::limit(name, value);
     }
 }
