@@ -290,12 +290,39 @@ async fn a_stream_that_fails_says_so_at_its_end() {
     );
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_request_without_a_message_is_no_message_and_no_client_that_left() {
+/// An observer of calls, and the statuses and reasons with which they end.
+fn observer() -> (CallObserver, mpsc::Receiver<(&'static str, Option<String>)>) {
     let (sender, ended) = mpsc::channel();
     let observer: CallObserver = Arc::new(move |call: &CallRecord<'_>| {
-        sender.send((call.status, call.reason.map(str::to_owned))).unwrap();
+        // A test may be over before its last call.
+        let _ = sender.send((call.status, call.reason.map(str::to_owned)));
     });
+    (observer, ended)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_status_but_ok_is_recorded_with_a_reason() {
+    let (observer, ended) = observer();
+    let server = start(Config { call_observer: Some(observer), ..config() }).await;
+    assert_eq!(call(&server, "ListDatasets", &json!({})).await.status, 200);
+    assert_eq!(ended.recv_timeout(PATIENCE).unwrap(), ("OK", None));
+    assert_eq!(post(&server, "Check", "text/plain", b"{}").await.status, 415);
+    let known = ended.recv_timeout(PATIENCE).unwrap();
+    assert_eq!(known, ("INVALID_ARGUMENT", Some("CONTENT_TYPE_UNKNOWN".to_owned())));
+    // A client that leaves before it has all answers.
+    let wanted = envelope(json!({ "count": "1000000", "randomClues": 5 }).to_string().as_bytes());
+    let headers = [("content-type", "application/connect+json")];
+    let mut connection = Connection::open(server.address).await;
+    connection.send(request("POST", &format!("{SERVICE}/Generate"), &headers, &wanted)).await;
+    connection.byte().await.unwrap();
+    drop(connection);
+    let known = ended.recv_timeout(PATIENCE).unwrap();
+    assert_eq!(known, ("CANCELLED", Some("CLIENT_LEFT".to_owned())));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_without_a_message_is_no_message_and_no_client_that_left() {
+    let (observer, ended) = observer();
     let server = start(Config { call_observer: Some(observer), ..config() }).await;
     for (kind, method) in [
         ("application/connect+json", "Generate"),

@@ -104,7 +104,7 @@ pub struct CallRecord<'a> {
     pub method: &'static str,
     /// The status, by its name in the protocol.
     pub status: &'static str,
-    /// The reason of a status other than `OK`, as in the details that the client gets.
+    /// The reason of a status other than `OK`, as in the details that the client gets, if it gets any.
     pub reason: Option<&'a str>,
     /// How long it was open.
     pub seconds: f64,
@@ -253,8 +253,8 @@ impl ObservedCall {
         let (mut parts, body) = response.into_parts();
         parts.headers.insert(REQUEST_ID, self.id.clone());
         if parts.status != StatusCode::OK {
-            // It was no call at all.
-            self.ended(Code::InvalidArgument);
+            // It was no call at all, by its content type.
+            self.ended_with(Code::InvalidArgument, Some("CONTENT_TYPE_UNKNOWN"));
         } else if parts.headers.contains_key(GRPC_STATUS) {
             self.finish(&mut parts.headers);
         } else {
@@ -286,8 +286,14 @@ impl ObservedCall {
         self.ended_with(status.code(), reason.as_deref());
     }
 
+    /// Ends the call without details of a status.
     fn ended(&mut self, code: Code) {
-        self.ended_with(code, None);
+        let reason = match code {
+            Code::Ok => None,
+            Code::Cancelled => Some(status::CLIENT_LEFT),
+            code => Some(status::name(code)),
+        };
+        self.ended_with(code, reason);
     }
 
     fn ended_with(&mut self, code: Code, reason: Option<&str>) {

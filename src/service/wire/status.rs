@@ -147,10 +147,13 @@ pub(crate) fn token_revoked() -> Status {
     status(Code::Unauthenticated, message, error_info("TOKEN_REVOKED", &[]))
 }
 
+/// The reason of a call whose client left.
+pub(crate) const CLIENT_LEFT: &str = "CLIENT_LEFT";
+
 /// The status of a call whose client left before its request was whole.
 pub(crate) fn client_left() -> Status {
     let message = "The client left before its request was whole.";
-    status(Code::Cancelled, message, error_info("CLIENT_LEFT", &[]))
+    status(Code::Cancelled, message, error_info(CLIENT_LEFT, &[]))
 }
 
 /// The status of a call with a message that cannot be read.
