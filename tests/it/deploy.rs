@@ -279,7 +279,17 @@ fn a_probe_needs_no_certificate() {
     let server = Daemon::start(&own);
     assert_eq!(probe(&own), (Some(0), String::new()));
     let address = server.address.to_string();
-    assert_eq!(probe(&[&[&*address][..], &tls].concat()).0, Some(1), "a client's certificate is needed");
+    let (code, told) = probe(&[&[&*address][..], &tls].concat());
+    assert_eq!(code, Some(1));
+    let sentence =
+        format!("sudokud: The server at {address} wants a certificate of its clients, and a probe ");
+    assert!(told.starts_with(&sentence) && told.contains("metrics-listen"), "{told}");
+    let (code, told) = probe(&[&metrics]);
+    assert_eq!(code, Some(1));
+    let sentence =
+        format!("sudokud: What answers at {metrics} does not tell its health: the connection broke (");
+    let advice = "). Health is told at the addresses of --listen.\n";
+    assert!(told.starts_with(&sentence) && told.ends_with(advice), "{told}");
 
     // Nor on a socket of the machine, which takes no TLS.
     let socket = format!("unix:{}", folder.path("s.sock"));
