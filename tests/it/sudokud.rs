@@ -121,8 +121,10 @@ fn tokens_are_replaced_by_a_hangup_and_never_logged() {
         std::fs::write(&path, text).unwrap();
         path.to_str().unwrap().to_owned()
     };
-    let (tokens, puzzle) = (file("tokens", FIRST), file("puzzle", "1...............\n"));
-    let (first, second) = (file("first", FIRST), file("second", SECOND));
+    // As some editors begin a file.
+    let marked = format!("\u{feff}{FIRST}\n");
+    let (tokens, puzzle) = (file("tokens", &marked), file("puzzle", "1...............\n"));
+    let (first, second) = (file("first", &marked), file("second", SECOND));
 
     let log = folder.path().join("log");
     let mut child = sudokud(&["--listen", "127.0.0.1:0", "--token-file", &tokens])
