@@ -1,5 +1,6 @@
 //! The server as a process: how it starts, and how it ends.
 
+use crate::harness::daemon::Daemon;
 use crate::harness::{self, SUDOKU, SUDOKUD, eventually, signal, unused_address};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::{TcpListener, TcpStream};
@@ -102,6 +103,10 @@ fn the_environment_and_a_file_say_the_same_as_flags() {
     assert!(line.starts_with('{') && line.contains("listening on 127.0.0.1:"), "{line}");
     signal(&child, "-TERM");
     assert!(child.wait().unwrap().success());
+
+    let daemon = Daemon::from_command(Command::new(SUDOKUD).env("SUDOKUD_MAX_NODE", "1"));
+    let words = "the environment variable SUDOKUD_MAX_NODE is no setting; a similar one is SUDOKUD_MAX_NODES";
+    eventually("a word about a misspelt one", || daemon.log().contains(words));
 
     std::fs::write(&file, "lisen = '127.0.0.1:0'\n").unwrap();
     let output = sudokud(&["--config", file.to_str().unwrap()]).output().unwrap();
