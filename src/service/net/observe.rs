@@ -39,6 +39,11 @@ use crate::service::net::handle::ConnectionHandle;
 use crate::service::wire::methods::{DeclaredMethod, METHODS};
 use crate::service::wire::status;
 
+/// A number as spans record it: those of OpenTelemetry have a sign, and take others for texts.
+pub(crate) fn as_recorded(number: u64) -> i64 {
+    number.try_into().unwrap_or(i64::MAX)
+}
+
 /// The header of the request id.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -334,7 +339,17 @@ impl ObservedCall {
         let status = status::name(code);
         span.set_attribute(KeyValue::new("rpc.system.name", "grpc"));
         span.set_attribute(KeyValue::new("rpc.response.status_code", status));
-        if code != Code::Ok {
+        // What a caller did wrong is no error of a server's span.
+        let is_error = matches!(
+            code,
+            Code::Unknown
+                | Code::DeadlineExceeded
+                | Code::Unimplemented
+                | Code::Internal
+                | Code::Unavailable
+                | Code::DataLoss
+        );
+        if is_error {
             span.set_status(SpanStatus::error(status));
         }
     }
