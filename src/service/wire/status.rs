@@ -404,8 +404,11 @@ fn explain(made: &Status, headers: &HeaderMap, path: &str, message_bytes: usize)
                 None => unknown_method(path),
             }
         }
-        // All that the transport calls so is what it could not read of a message.
-        Code::Internal => message_unreadable(made.message()),
+        // All that the transport calls so is what it could not read of a message, with a full stop or without.
+        Code::Internal => {
+            let what = made.message().trim_end_matches('.');
+            message_unreadable(&format!("The message cannot be read: {what}."))
+        }
         code => status(code, sanitize(made.message()), error_info(name(code), &[])),
     }
 }
