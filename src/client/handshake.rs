@@ -99,6 +99,11 @@ pub(super) fn by_words(url: &str, words: &str) -> Option<String> {
     Some(by_alert(url, alert))
 }
 
+/// Whether an alert behind the handshake asks for a certificate, by the words of the transport.
+pub(super) fn wants_certificate(words: &str) -> bool {
+    words.strip_prefix(ALERT) == Some("CertificateRequired")
+}
+
 fn by_alert(url: &str, alert: &str) -> String {
     let told = match alert {
         // Before TLS 1.3 a missing certificate is a failed handshake.

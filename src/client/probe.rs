@@ -1,5 +1,6 @@
 //! Probing: whether a server serves, for health checks by the program itself.
 
+use std::error::Error as _;
 use std::io;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -23,6 +24,7 @@ use tonic_health::pb::health_client::HealthClient;
 use tower::service_fn;
 
 use super::endpoint::root;
+use super::handshake;
 use super::plain::{Noticed, Spoken, WatchedSocket};
 
 /// The time that a server has to answer.
@@ -71,6 +73,11 @@ pub enum ProbeError {
     /// The server speaks TLS, and was asked without.
     #[error("The server at {0} speaks TLS: ask https://{0}.")]
     Tls(String),
+    /// The server asks for clients' certificates.
+    #[error(
+        "The server at {0} wants a certificate of its clients, and a probe has none. With the settings of that server and metrics-listen, --probe without an address asks /readyz there."
+    )]
+    CertificateWanted(String),
     /// Something else answers there.
     #[error("What answers at {address} does not tell its health: {message}")]
     Unknown {
@@ -126,19 +133,34 @@ async fn health(address: &str, is_encrypted: bool) -> Result<(), ProbeError> {
         let (target, notices) = (target.clone(), Arc::clone(&notices));
         async move { Ok::<_, io::Error>(TokioIo::new(connect(&target, is_encrypted, notices).await?)) }
     });
-    let speaks_tls = || noticed.get() == Some(&Spoken::Tls);
     let channel = endpoint.connect_with_connector(connector).await;
     let channel = channel.map_err(|error| {
-        if speaks_tls() { ProbeError::Tls(address.to_owned()) } else { no_server(root(&error)) }
+        if noticed.get() == Some(&Spoken::Tls) {
+            ProbeError::Tls(address.to_owned())
+        } else {
+            no_server(root(&error))
+        }
     })?;
     let answer = HealthClient::new(channel).check(HealthCheckRequest::default()).await;
     match answer.map(|answer| answer.into_inner().status()) {
         Ok(ServingStatus::Serving) => Ok(()),
         Ok(_) => Err(ProbeError::NotServing(address.to_owned())),
-        Err(_) if speaks_tls() => Err(ProbeError::Tls(address.to_owned())),
         Err(status) => {
-            let message = format!("{}: {}", status.code(), status.message());
-            Err(ProbeError::Unknown { address: address.to_owned(), message })
+            let address = address.to_owned();
+            let message = match (noticed.get(), status.source().map(root)) {
+                (Some(Spoken::Tls), _) => return Err(ProbeError::Tls(address)),
+                (Some(Spoken::Http1), _) => "it speaks HTTP/1.1 and no gRPC.".to_owned(),
+                // With TLS 1.3 a missing certificate is refused after the handshake.
+                (None, Some(words)) if handshake::wants_certificate(&words) => {
+                    return Err(ProbeError::CertificateWanted(address));
+                }
+                (None, Some(words)) => {
+                    let words = words.trim_end_matches('.');
+                    format!("the connection broke ({words}). Health is told at the addresses of --listen.")
+                }
+                (None, None) => format!("{}: {}", status.code(), status.message()),
+            };
+            Err(ProbeError::Unknown { address, message })
         }
     }
 }

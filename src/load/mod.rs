@@ -73,8 +73,6 @@ pub enum LoadMethod {
 pub struct Plan {
     /// The method that is called.
     pub method: LoadMethod,
-    /// The puzzles in a message. A message is shorter at the end of the workload.
-    pub message_puzzles: usize,
     /// The number of connections.
     pub connections: usize,
     /// The streams on each connection; for calls it multiplies those in flight.
@@ -207,7 +205,7 @@ impl LoadRun {
 
     /// The puzzles of a message; `None` if all have been sent.
     fn message(&self, number: u64) -> Option<Range<usize>> {
-        let puzzles = self.workload.message(number, self.plan.message_puzzles, self.plan.puzzles);
+        let puzzles = self.workload.message(number, self.plan.puzzles);
         if puzzles.is_none() {
             self.pacer.complete();
         }
@@ -336,7 +334,7 @@ async fn load(
         clients.push(of_servers);
     }
 
-    let message_rate = plan.rate.map(|rate| rate * workload.messages_per_puzzle(plan.message_puzzles));
+    let message_rate = plan.rate.map(|rate| rate / workload.message_puzzles() as f64);
     let pacer = Arc::new(Pacer::new(plan.duration, message_rate));
     let run = Arc::new(LoadRun {
         plan: plan.clone(),

@@ -66,8 +66,13 @@ pub enum WorkloadError {
 pub struct Workload {
     /// The format of both.
     format: Format,
+    /// Behind the list its beginning follows once more, because a message may run over the end.
     puzzles: LineTable,
     answers: LineTable,
+    /// The puzzles of the list.
+    count: usize,
+    /// The puzzles of a message.
+    message_puzzles: usize,
     /// The answers that are errors: their indexes and codes.
     errors: Vec<(usize, &'static str)>,
     left_out: u64,
@@ -111,14 +116,16 @@ struct Solved {
 }
 
 impl Workload {
-    /// Reads the puzzles of an input, [`MAX_PUZZLES`] at most, and solves them. Bad lines are kept,
-    /// because they are answered too. Left out are bad puzzles of several lines, very long lines, and
-    /// the blank lines and comments of a `header` file, which have no answer in a list.
+    /// Reads the puzzles of an input, [`MAX_PUZZLES`] at most, and solves them, for messages of
+    /// `message_puzzles`, from 1. Bad lines are kept, because they are answered too. Left out are bad
+    /// puzzles of several lines, very long lines, and the blank lines and comments of a `header` file,
+    /// which have no answer in a list.
     ///
     /// # Errors
     /// [`WorkloadError`].
     pub fn read(
         reader: &mut Reader,
+        message_puzzles: usize,
         pool: &ThreadPool,
         cancel: &Arc<AtomicBool>,
     ) -> Result<Self, WorkloadError> {
@@ -158,17 +165,27 @@ impl Workload {
         if ends.is_empty() {
             return Err(WorkloadError::Empty(reader.name().to_owned()));
         }
+        let count = ends.len();
+        for index in 0..message_puzzles - 1 {
+            let begin = index.checked_sub(1).map_or(0, |before| ends[before]);
+            text.extend_from_within(begin..ends[index]);
+            ends.push(text.len());
+        }
         let puzzles = LineTable { text: text.into(), ends };
-        Self::solve(format, puzzles, left_out, pool, cancel)
+        let Solved { text, ends, errors } = Self::solve(&format, &puzzles, pool, cancel)?;
+        let answers = LineTable { text: text.into(), ends };
+        if answers.count() != puzzles.count() {
+            return Err(WorkloadError::Miscounted { puzzles: puzzles.count(), answers: answers.count() });
+        }
+        Ok(Self { format, puzzles, answers, count, message_puzzles, errors, left_out })
     }
 
     fn solve(
-        format: Format,
-        puzzles: LineTable,
-        left_out: u64,
+        format: &Format,
+        puzzles: &LineTable,
         pool: &ThreadPool,
         cancel: &Arc<AtomicBool>,
-    ) -> Result<Self, WorkloadError> {
+    ) -> Result<Solved, WorkloadError> {
         let solvers = Arc::new(Solvers::new(format.clone(), Task::default()));
         let firsts = (0..puzzles.count()).step_by(PUZZLES_PER_JOB);
         let jobs: Vec<_> = firsts
@@ -186,17 +203,19 @@ impl Workload {
             all.text.extend_from_slice(&part.text);
             all.errors.extend(part.errors);
         }
-        let answers = LineTable { text: all.text.into(), ends: all.ends };
-        if answers.count() != puzzles.count() {
-            return Err(WorkloadError::Miscounted { puzzles: puzzles.count(), answers: answers.count() });
-        }
-        Ok(Self { format, puzzles, answers, errors: all.errors, left_out })
+        Ok(all)
     }
 
     /// The number of puzzles.
     #[must_use]
-    pub fn count(&self) -> u64 {
-        self.puzzles.count() as u64
+    pub const fn count(&self) -> u64 {
+        self.count as u64
+    }
+
+    /// The number of puzzles in a message; the last one may have fewer.
+    #[must_use]
+    pub const fn message_puzzles(&self) -> usize {
+        self.message_puzzles
     }
 
     /// The number of bad puzzles of the input that were left out.
@@ -217,22 +236,13 @@ impl Workload {
     }
 
     /// The puzzles of a message; `None` if the messages before it reach `limit`. The workload is
-    /// sent over and over; a message ends at its last puzzle.
-    pub(crate) fn message(&self, number: u64, size: usize, limit: Option<u64>) -> Option<Range<usize>> {
-        let (count, size) = (self.puzzles.count(), size.min(self.puzzles.count()));
-        let messages = count.div_ceil(size) as u64;
-        let first = usize::try_from(number % messages).ok()? * size;
-        let before = (number / messages) * count as u64 + first as u64;
+    /// sent over and over.
+    pub(crate) fn message(&self, number: u64, limit: Option<u64>) -> Option<Range<usize>> {
+        let before = number.checked_mul(self.message_puzzles as u64)?;
+        let first = usize::try_from(before % self.count()).ok()?;
         let left = limit.map_or(u64::MAX, |limit| limit.saturating_sub(before));
-        let size = usize::try_from(left).unwrap_or(usize::MAX).min(size).min(count - first);
+        let size = usize::try_from(left).unwrap_or(usize::MAX).min(self.message_puzzles);
         (size > 0).then(|| first..first + size)
-    }
-
-    /// The messages in which the workload is sent once, for each of its puzzles. A message is shorter
-    /// than `size` at the end of the workload.
-    pub(crate) fn messages_per_puzzle(&self, size: usize) -> f64 {
-        let count = self.puzzles.count();
-        count.div_ceil(size.min(count)) as f64 / count as f64
     }
 
     /// Puzzles as whole lines.
@@ -340,7 +350,8 @@ impl Workload {
     fn quote(&self, index: usize, answer: &[u8]) -> String {
         let cut =
             |text: &[u8]| String::from_utf8_lossy(&text[..text.len().min(MAX_QUOTED_BYTES)]).into_owned();
-        format!("puzzle {}, `{}`, got `{}`", index + 1, cut(self.puzzles.line(index)), cut(answer))
+        let number = index % self.count + 1;
+        format!("puzzle {number}, `{}`, got `{}`", cut(self.puzzles.line(index)), cut(answer))
     }
 }
 
@@ -445,9 +456,13 @@ mod tests {
     const PUZZLES: &str = "12.4341221434321\n214343211234341.\n1...............\n12\n123....4........\n";
 
     fn workload(text: &'static str) -> Workload {
+        workload_of(text, 1)
+    }
+
+    fn workload_of(text: &'static str, message_puzzles: usize) -> Workload {
         let source = Source::reading("test".to_owned(), Box::new(Cursor::new(text))).unwrap();
         let mut reader = source.read(&Hint::default()).unwrap();
-        Workload::read(&mut reader, &pool(Some(1)).unwrap(), &Arc::default()).unwrap()
+        Workload::read(&mut reader, message_puzzles, &pool(Some(1)).unwrap(), &Arc::default()).unwrap()
     }
 
     fn judgement(workload: &Workload, lines: &str) -> [u64; 3] {
@@ -513,25 +528,31 @@ mod tests {
 
     #[test]
     fn messages_go_round_and_end_at_the_limit() {
-        let workload = workload(PUZZLES);
         let ranges = |size, limit| -> Vec<Range<usize>> {
-            (0..).map_while(|number| workload.message(number, size, limit)).take(7).collect()
+            let workload = workload_of(PUZZLES, size);
+            (0..).map_while(|number| workload.message(number, limit)).take(6).collect()
         };
-        assert_eq!(ranges(2, None), [0..2, 2..4, 4..5, 0..2, 2..4, 4..5, 0..2]);
-        assert_eq!(ranges(2, Some(8)), [0..2, 2..4, 4..5, 0..2, 2..3]);
-        assert_eq!(ranges(100, Some(7)), [0..5, 0..2]);
-        assert_eq!(workload.lines(&(3..5)), "12\n123....4........\n");
-        assert_eq!(workload.entries(&(3..5)), ["12", "123....4........"]);
+        assert_eq!(ranges(2, None), [0..2, 2..4, 4..6, 1..3, 3..5, 0..2]);
+        assert_eq!(ranges(2, Some(7)), [0..2, 2..4, 4..6, 1..2]);
+        assert_eq!(ranges(1, Some(2)), [0..1, 1..2]);
+        assert_eq!(ranges(12, Some(20)), [0..12, 2..10]);
     }
 
     #[test]
-    fn a_round_has_as_many_messages_as_are_sent() {
-        let workload = workload(PUZZLES);
-        for (size, messages) in [(1, 5), (2, 3), (4, 2), (5, 1), (1024, 1)] {
-            let sent = (0..).map_while(|number| workload.message(number, size, Some(5))).count();
-            assert_eq!(sent, messages);
-            assert!((workload.messages_per_puzzle(size) - messages as f64 / 5.0).abs() < 1e-9, "{size}");
-        }
+    fn a_message_runs_over_the_end_of_the_list() {
+        let workload = workload_of(PUZZLES, 12);
+        assert_eq!((workload.count(), workload.message_puzzles()), (5, 12));
+        let message = workload.message(2, None).unwrap();
+        assert_eq!(message, 4..16);
+        let wanted = format!("123....4........\n{PUZZLES}{PUZZLES}12.4341221434321\n");
+        assert_eq!(workload.lines(&message), wanted);
+        assert_eq!(workload.entries(&(4..6)), ["123....4........", "12.4341221434321"]);
+        // The answers are those to these lines by their numbers.
+        assert_eq!(workload.expected(&message).errors.values().sum::<u64>(), 5);
+        let errors = String::from_utf8(workload.answers.of(&message).to_vec()).unwrap();
+        assert!(errors.contains("error: Line 9 has the wrong length."), "{errors}");
+        assert!(errors.contains("error: Line 14 has the wrong length."), "{errors}");
+        assert!(workload.quote(8, b"x").starts_with("puzzle 4, `12`, "));
     }
 
     #[test]

@@ -157,29 +157,57 @@ impl Limits {
         }
     }
 
-    /// The limits by the names of their flags, for metrics; times in seconds.
-    pub(crate) fn values(&self) -> [(&'static str, f64); 19] {
+    /// The limits by the names of their flags, for metrics, with `threads` threads in a pool; times in
+    /// seconds.
+    pub(crate) fn values(&self, threads: usize) -> [(&'static str, f64); 21] {
+        // Without `..`, so that a new limit does not compile before it is here.
+        let Self {
+            message_bytes,
+            message_lines,
+            message_timeout,
+            connections,
+            handshake_timeout,
+            connection_age,
+            keepalive_interval,
+            keepalive_timeout,
+            header_bytes,
+            reset_streams,
+            streams,
+            stream_idle_timeout,
+            streams_per_connection,
+            idle_timeout,
+            in_flight,
+            in_flight_per_stream,
+            nodes,
+            puzzle_time,
+            trace_steps,
+            generated,
+            attempts,
+        } = *self;
         let time = |time: Duration| time.as_secs_f64();
+        let batches = |limit: Option<NonZeroUsize>| limit.map_or(2 * threads, Into::into) as f64;
         [
-            ("max-message-bytes", self.message_bytes as f64),
-            ("max-message-lines", self.message_lines as f64),
-            ("message-timeout", time(self.message_timeout)),
-            ("max-connections", self.connections as f64),
-            ("handshake-timeout", time(self.handshake_timeout)),
-            ("max-connection-age", self.connection_age.map_or(f64::INFINITY, time)),
-            ("keepalive-interval", time(self.keepalive_interval)),
-            ("keepalive-timeout", time(self.keepalive_timeout)),
-            ("max-header-bytes", f64::from(self.header_bytes)),
-            ("max-reset-streams", self.reset_streams as f64),
-            ("max-streams", self.streams as f64),
-            ("max-streams-per-connection", f64::from(self.streams_per_connection)),
-            ("stream-idle-timeout", time(self.stream_idle_timeout)),
-            ("idle-timeout", time(self.idle_timeout)),
-            ("max-nodes", self.nodes as f64),
-            ("max-puzzle-time", time(self.puzzle_time)),
-            ("max-trace-steps", self.trace_steps as f64),
-            ("max-generated", self.generated as f64),
-            ("max-attempts", self.attempts as f64),
+            ("max-message-bytes", message_bytes as f64),
+            ("max-message-lines", message_lines as f64),
+            ("message-timeout", time(message_timeout)),
+            ("max-connections", connections as f64),
+            ("handshake-timeout", time(handshake_timeout)),
+            ("max-connection-age", connection_age.map_or(f64::INFINITY, time)),
+            ("keepalive-interval", time(keepalive_interval)),
+            ("keepalive-timeout", time(keepalive_timeout)),
+            ("max-header-bytes", f64::from(header_bytes)),
+            ("max-reset-streams", reset_streams as f64),
+            ("max-streams", streams as f64),
+            ("max-streams-per-connection", f64::from(streams_per_connection)),
+            ("stream-idle-timeout", time(stream_idle_timeout)),
+            ("idle-timeout", time(idle_timeout)),
+            ("max-in-flight", batches(in_flight)),
+            ("max-in-flight-per-stream", batches(in_flight_per_stream)),
+            ("max-nodes", nodes as f64),
+            ("max-puzzle-time", time(puzzle_time)),
+            ("max-trace-steps", trace_steps as f64),
+            ("max-generated", generated as f64),
+            ("max-attempts", attempts as f64),
         ]
     }
 

@@ -131,7 +131,9 @@ impl Datasets {
         let mut list = Vec::new();
         for entry in self.root.entries()? {
             let entry = entry?;
-            let metadata = entry.metadata()?;
+            // A link counts as what it leads to, as it does when it is opened: all files of a mounted
+            // ConfigMap are links. One that leads outside, or nowhere, is none.
+            let Ok(metadata) = self.root.metadata(entry.file_name()) else { continue };
             if let Ok(name) = entry.file_name().into_string()
                 && metadata.is_file()
                 && !name.starts_with('.')

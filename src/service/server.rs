@@ -67,6 +67,10 @@ use crate::service::wire::proto::sudoku_service_server::{SudokuService, SudokuSe
 /// The accepted connections that may wait to be served.
 const ACCEPTED_WAITING: usize = 16;
 
+/// The multiple of the limit on headers that the transport takes in. What is above the limit is refused
+/// with words, and what is above this by the transport, which has none.
+const HEADERS_TAKEN: u32 = 2;
+
 /// The error of a server that cannot start. Every message says what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -196,14 +200,15 @@ impl Reloader {
     #[must_use]
     pub fn set_limits(&self, limits: &Limits) -> ChangedLimits {
         let Some(context) = &self.context else { return ChangedLimits::default() };
+        let threads = context.pools.threads();
         let old = context.limits();
         let new = limits.changed_from(&old);
         context.set_limits(new);
         self.admission.set_limits(admission_limits(&new));
         self.capacity.set_limit(new.connections);
-        show_limits(&new);
+        show_limits(&new, threads);
         let differing = |some: &Limits, others: &Limits| {
-            let pairs = some.values().into_iter().zip(others.values());
+            let pairs = some.values(threads).into_iter().zip(others.values(threads));
             pairs.filter(|(one, other)| one.1.to_bits() != other.1.to_bits()).map(|(one, _)| one.0).collect()
         };
         ChangedLimits { now: differing(&old, &new), later: differing(&new, limits) }
@@ -280,7 +285,9 @@ impl Server {
 
     async fn bind_now(config: Config) -> Result<Self, StartError> {
         metrics::describe(&method_labels(), &stream_labels());
-        show_limits(&config.limits);
+        let cores = || thread::available_parallelism().map_or(1, Into::into);
+        let threads = config.threads.map_or_else(cores, Into::into);
+        show_limits(&config.limits, threads);
         let mut secrets = Reloader {
             tls: config.tls.clone().map(Tls::open).transpose()?.map(Arc::new),
             tokens: config.token_file.clone().map(Tokens::open).transpose()?.map(Arc::new),
@@ -289,8 +296,6 @@ impl Server {
             capacity: ConnectionCapacity::new(config.limits.connections),
             context: None,
         };
-        let cores = || thread::available_parallelism().map_or(1, Into::into);
-        let threads = config.threads.map_or_else(cores, Into::into);
         let Limits { in_flight, puzzle_time, .. } = config.limits;
         let pools = WorkerPools::new(threads, in_flight.map(Into::into), puzzle_time)?;
         let (draining, watching) = watch::channel(false);
@@ -495,7 +500,12 @@ impl Server {
                 observer: self.config.call_observer.clone(),
             })
             .layer(GrpcOnlyLayer)
-            .layer(AdmissionLayer { tokens: self.secrets.tokens.clone(), admission, aside })
+            .layer(AdmissionLayer {
+                tokens: self.secrets.tokens.clone(),
+                admission,
+                header_bytes: limits.header_bytes as usize,
+                aside,
+            })
             .service(self.routes.clone());
         let access = BrowserAccess {
             is_loopback: self
@@ -509,7 +519,7 @@ impl Server {
             has_page: self.config.page,
             message_bytes: limits.message_bytes,
             message_timeout: limits.message_timeout,
-            header_bytes: limits.header_bytes,
+            header_bytes: limits.header_bytes as usize,
         };
         Gateway::new(calls, settings, Arc::clone(&self.schema))
     }
@@ -537,9 +547,9 @@ fn listen_error(problem: ListenProblem) -> StartError {
     }
 }
 
-/// Sets the gauges of the limits.
-fn show_limits(limits: &Limits) {
-    for (name, value) in limits.values() {
+/// Sets the gauges of the limits, with `threads` threads in a pool.
+fn show_limits(limits: &Limits, threads: usize) {
+    for (name, value) in limits.values(threads) {
         metrics::limit(name, value);
     }
 }
@@ -588,7 +598,7 @@ pub fn transport(limits: &Limits) -> transport::Server {
         .http2_adaptive_window(Some(false))
         .max_frame_size(FRAME_BYTES)
         .max_concurrent_streams(limits.streams_per_connection)
-        .http2_max_header_list_size(limits.header_bytes)
+        .http2_max_header_list_size(limits.header_bytes.saturating_mul(HEADERS_TAKEN))
         .http2_max_pending_accept_reset_streams(Some(limits.reset_streams))
         .http2_max_local_error_reset_streams(Some(LOCAL_ERROR_RESETS))
         .http2_keepalive_interval(Some(limits.keepalive_interval))

@@ -1,6 +1,6 @@
 //! What is in `deploy/`: its names are those of the programs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -127,6 +127,73 @@ fn manifests_set_flags_that_exist_and_wait_long_enough() {
     }
 }
 
+/// The variables of a server that a manifest sets, with their values.
+fn variables(text: &str) -> BTreeMap<String, String> {
+    let unquoted = |value: &str| value.trim().trim_matches('"').to_owned();
+    // Behind `limits:` of a container, which a variable may refer to.
+    let limit = |name: &str| {
+        let found = text.split_once("limits:").unwrap().1;
+        unquoted(found.split_once(&format!("{name}:")).unwrap().1.lines().next().unwrap())
+    };
+    let mut set = BTreeMap::new();
+    let mut lines = text.lines().map(str::trim);
+    while let Some(line) = lines.next() {
+        let words =
+            line.strip_prefix("ENV ").or_else(|| line.strip_prefix("Environment=")).unwrap_or_default();
+        // Those of a container that is started by hand.
+        let by_hand = line.split("-e ").skip(1).filter_map(|rest| rest.split(' ').next());
+        for (name, value) in words.split(' ').chain(by_hand).filter_map(|word| word.split_once('=')) {
+            set.insert(unquoted(name), unquoted(value));
+        }
+        if let Some(name) = line.strip_prefix("- name: SUDOKUD_") {
+            let value = match lines.next().unwrap().split_once(':').unwrap() {
+                ("value", value) => unquoted(value),
+                _ => {
+                    let resource = lines.find_map(|line| line.strip_prefix("resource: limits.")).unwrap();
+                    limit(resource)
+                }
+            };
+            set.insert(format!("SUDOKUD_{name}"), value);
+        }
+    }
+    set.retain(|name, _| name.starts_with("SUDOKUD_"));
+    set
+}
+
+/// Only the ports are others.
+#[test]
+fn the_settings_of_every_manifest_start_a_server() {
+    let folder = Folder::new();
+    let readme = read("deploy/README.md");
+    let file = readme.split_once("echo '").unwrap().1;
+    let (settings, rest) = file.split_once("' > /etc/sudokud/sudokud.toml\n").unwrap();
+    assert!(rest.trim_start().starts_with("echo 'SUDOKUD_CONFIG="), "{rest}");
+    let listen = settings.strip_prefix("listen = \"").unwrap().trim_end_matches('"');
+    let by_file =
+        [("SUDOKUD_CONFIG", folder.write("sudokud.toml", settings)), ("SUDOKUD_LISTEN", listen.to_owned())];
+    let unit = read("deploy/systemd/sudokud.service");
+    assert!(unit.contains("\nExecStart=/usr/local/bin/sudokud\n"), "the test knows of no arguments");
+    let manifests = [
+        ("deployment.yaml", variables(&read("deploy/kubernetes/service/deployment.yaml"))),
+        ("Dockerfile", variables(&read("deploy/Dockerfile"))),
+        ("sudokud.service", variables(&unit)),
+        ("sudokud.toml", by_file.map(|(name, value)| (name.to_owned(), value)).into()),
+    ];
+    for (manifest, mut set) in manifests {
+        let any_port = |address: &str| format!("{}:0", address.rsplit_once(':').unwrap().0);
+        if let Some(metrics) = set.get_mut("SUDOKUD_METRICS_LISTEN") {
+            *metrics = any_port(metrics);
+        }
+        let address = set.get("SUDOKUD_LISTEN").map_or("127.0.0.1:0".to_owned(), |address| any_port(address));
+        let server = Daemon::listen(Command::new(SUDOKUD).envs(&set), &address)
+            .unwrap_or_else(|words| panic!("{manifest}: {words}"));
+        assert_eq!(probe(&[&server.address.to_string()]), (Some(0), String::new()), "{manifest}");
+        if set.contains_key("SUDOKUD_METRICS_LISTEN") {
+            assert_eq!(server.get("/readyz").0, 200, "{manifest}");
+        }
+    }
+}
+
 fn probe(args: &[&str]) -> (Option<i32>, String) {
     let output = Command::new(SUDOKUD).arg("--probe").args(args).output().unwrap();
     assert!(output.stdout.is_empty());
@@ -212,7 +279,17 @@ fn a_probe_needs_no_certificate() {
     let server = Daemon::start(&own);
     assert_eq!(probe(&own), (Some(0), String::new()));
     let address = server.address.to_string();
-    assert_eq!(probe(&[&[&*address][..], &tls].concat()).0, Some(1), "a client's certificate is needed");
+    let (code, told) = probe(&[&[&*address][..], &tls].concat());
+    assert_eq!(code, Some(1));
+    let sentence =
+        format!("sudokud: The server at {address} wants a certificate of its clients, and a probe ");
+    assert!(told.starts_with(&sentence) && told.contains("metrics-listen"), "{told}");
+    let (code, told) = probe(&[&metrics]);
+    assert_eq!(code, Some(1));
+    let sentence =
+        format!("sudokud: What answers at {metrics} does not tell its health: the connection broke (");
+    let advice = "). Health is told at the addresses of --listen.\n";
+    assert!(told.starts_with(&sentence) && told.ends_with(advice), "{told}");
 
     // Nor on a socket of the machine, which takes no TLS.
     let socket = format!("unix:{}", folder.path("s.sock"));

@@ -125,25 +125,31 @@ fn the_manager_of_services_is_told_when_it_is_ready_reloads_and_stops() {
 #[test]
 fn a_hangup_puts_new_limits_into_force_and_names_those_that_need_another_start() {
     let folder = Folder::new();
-    let config = |nodes: u64, bytes: u64| {
-        folder.write("sudokud.toml", format!("{NODES} = {nodes}\nmax-message-bytes = {bytes}\n"))
+    let config = |nodes: u64, bytes: u64, batches: u64| {
+        let settings = format!(
+            "{NODES} = {nodes}\nmax-message-bytes = {bytes}\nmax-in-flight = {batches}\n\
+             max-in-flight-per-stream = {batches}\n"
+        );
+        folder.write("sudokud.toml", settings)
     };
-    let file = config(1, 1 << 20);
-    let daemon = Daemon::with_figures(&["--config", &file]);
+    let file = config(1, 1 << 20, 4);
+    let daemon = Daemon::with_figures(&["--config", &file, "--threads", "2"]);
     let puzzle = ".".repeat(81);
     let answer = || ask(TcpStream::connect(daemon.address).unwrap(), &puzzle);
     let limit = |name: &str| daemon.figure(&format!("sudoku_limit{{name=\"{name}\"}}"));
     assert_eq!((limit(NODES), limit("max-message-bytes")), (1, 1 << 20));
+    assert_eq!((limit("max-in-flight"), limit("max-in-flight-per-stream")), (4, 4));
     assert_eq!(answer()["error"]["code"], "ERROR_CODE_GAVE_UP");
 
-    config(1_000_000, 2 << 20);
+    config(1_000_000, 2 << 20, 5);
     daemon.signal("-HUP");
     eventually("a new limit", || limit(NODES) == 1_000_000);
     assert!(is_solution(answer()["solution"].as_str().unwrap(), &puzzle));
     assert_eq!(limit("max-message-bytes"), 1 << 20);
     eventually("a word about it", || daemon.log().contains("these limits have changed: max-nodes\n"));
     assert!(!daemon.log().contains("were read again"), "there is nothing to read");
-    let words = "these limits have changed and need another start: max-message-bytes";
+    let words = "these limits have changed and need another start: max-message-bytes, max-in-flight, \
+                 max-in-flight-per-stream\n";
     eventually("a word about the other", || daemon.log().contains(words));
 
     // What is wrong changes nothing.

@@ -101,10 +101,22 @@ fn puzzles_of_a_file_are_sent_and_told_about() {
         let output = load(&server.url(), &args).output().unwrap();
         succeeded(&output);
         let text = stdout(&output);
-        assert!(text.contains("10 puzzles in 6 messages"), "{text}");
+        assert!(text.contains("10 puzzles in 5 messages"), "{text}");
         assert!(text.contains("4 error lines: 2 rule_broken, 2 wrong_length"), "{text}");
         assert!(text.contains("10 answers checked: 0 wrong, 0 missing, 0 repeated, 0 failed"), "{text}");
         assert!(text.contains("latency of a message: p50 ") && text.contains(" % #"), "{text}");
+        // Messages have as many puzzles as were asked for, however short the list is.
+        let args = [path, "--method", method, "--batch", "12", "--puzzles", "40"];
+        let output = load(&server.url(), &args).output().unwrap();
+        succeeded(&output);
+        let text = stdout(&output);
+        assert!(text.contains("40 puzzles in 4 messages"), "{text}");
+        assert!(text.contains("16 error lines: 8 rule_broken, 8 wrong_length"), "{text}");
+        // Errors are only seen in answers that are compared.
+        let output = load(&server.url(), &[&args[..], &["--check-every", "2"]].concat()).output().unwrap();
+        succeeded(&output);
+        let text = stdout(&output);
+        assert!(text.contains(" error lines among the answers checked: "), "{text}");
     }
 }
 

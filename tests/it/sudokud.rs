@@ -1,5 +1,6 @@
 //! The server as a process: how it starts, and how it ends.
 
+use crate::harness::daemon::Daemon;
 use crate::harness::{self, PATIENCE, SUDOKU, SUDOKUD, eventually, signal, unused_address};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::{TcpListener, TcpStream};
@@ -35,7 +36,12 @@ fn sudokud(arguments: &[&str]) -> Command {
 
 /// A server on a free port and the address from its log.
 fn running(arguments: &[&str]) -> (Child, String) {
-    let mut child = sudokud(&[&["--listen", "127.0.0.1:0"], arguments].concat()).spawn().unwrap();
+    started(&mut sudokud(arguments))
+}
+
+/// The same for one that has an environment.
+fn started(command: &mut Command) -> (Child, String) {
+    let mut child = command.args(["--listen", "127.0.0.1:0"]).spawn().unwrap();
     let mut log = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
     log.read_line(&mut line).unwrap();
@@ -107,6 +113,10 @@ fn the_environment_and_a_file_say_the_same_as_flags() {
     signal(&child, "-TERM");
     assert!(child.wait().unwrap().success());
 
+    let daemon = Daemon::from_command(Command::new(SUDOKUD).env("SUDOKUD_MAX_NODE", "1"));
+    let words = "the environment variable SUDOKUD_MAX_NODE is no setting; a similar one is SUDOKUD_MAX_NODES";
+    eventually("a word about a misspelt one", || daemon.log().contains(words));
+
     std::fs::write(&file, "lisen = '127.0.0.1:0'\n").unwrap();
     let output = sudokud(&["--config", file.to_str().unwrap()]).output().unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
@@ -125,8 +135,10 @@ fn tokens_are_replaced_by_a_hangup_and_never_logged() {
         std::fs::write(&path, text).unwrap();
         path.to_str().unwrap().to_owned()
     };
-    let (tokens, puzzle) = (file("tokens", FIRST), file("puzzle", "1...............\n"));
-    let (first, second) = (file("first", FIRST), file("second", SECOND));
+    // As some editors begin a file.
+    let marked = format!("\u{feff}{FIRST}\n");
+    let (tokens, puzzle) = (file("tokens", &marked), file("puzzle", "1...............\n"));
+    let (first, second) = (file("first", &marked), file("second", SECOND));
 
     let log = folder.path().join("log");
     let mut child = sudokud(&["--listen", "127.0.0.1:0", "--token-file", &tokens])
@@ -390,18 +402,25 @@ impl TraceService for Collector {
         &self,
         request: tonic::Request<ExportTraceServiceRequest>,
     ) -> Result<tonic::Response<ExportTraceServiceResponse>, tonic::Status> {
-        let spans = request.into_inner().resource_spans.into_iter().flat_map(|spans| spans.scope_spans);
-        spans.flat_map(|spans| spans.spans).for_each(|span| self.0.send(span).unwrap());
+        for spans in request.into_inner().resource_spans {
+            let resource = spans.resource.unwrap_or_default().attributes;
+            for mut span in spans.scope_spans.into_iter().flat_map(|spans| spans.spans) {
+                span.attributes.extend(resource.clone());
+                self.0.send(span).unwrap();
+            }
+        }
         Ok(tonic::Response::new(ExportTraceServiceResponse::default()))
     }
 }
 
-/// What a span says under a name.
+/// What a span, or the resource that it is of, says under a name.
+fn value(span: &Span, name: &str) -> Option<Value> {
+    span.attributes.iter().find(|attribute| attribute.key == name)?.value.clone()?.value
+}
+
 fn attribute(span: &Span, name: &str) -> Option<String> {
-    let value = span.attributes.iter().find(|attribute| attribute.key == name)?.value.clone()?.value?;
-    Some(match value {
+    Some(match value(span, name)? {
         Value::StringValue(text) => text,
-        Value::IntValue(number) => number.to_string(),
         other => panic!("{name}: {other:?}"),
     })
 }
@@ -422,8 +441,11 @@ fn spans_of_calls_reach_a_collector() {
     });
 
     // None of the calls of its own, but those that are part of a trace that is wanted.
-    let (mut child, address) = running(&["--otlp-endpoint", &collector, "--otlp-sample", "0"]);
-    let (good, bad) = runtime.block_on(async {
+    let (mut child, address) = started(
+        sudokud(&["--otlp-endpoint", &collector, "--otlp-sample", "0"])
+            .env("OTEL_RESOURCE_ATTRIBUTES", "service.name=of-the-environment,deployment.environment=test"),
+    );
+    let (good, bad, failed) = runtime.block_on(async {
         let url = format!("http://{address}");
         let mut client = SudokuServiceClient::connect(url).await.unwrap();
         let request = |strategy: &str, id: &str, is_sampled: bool| {
@@ -442,26 +464,37 @@ fn spans_of_calls_reach_a_collector() {
         // What waits to be sent is sent when the server ends.
         let good = timeout(PATIENCE, spans.recv()).await.unwrap().unwrap();
         client.solve(request("nonsense", "span-bad", true)).await.unwrap_err();
+        let mut failing = request("", "span-failed", true);
+        failing.metadata_mut().insert("grpc-encoding", "br".parse().unwrap());
+        client.solve(failing).await.unwrap_err();
         drop(client);
         signal(&child, "-TERM");
-        (good, timeout(PATIENCE, spans.recv()).await.unwrap().unwrap())
+        let bad = timeout(PATIENCE, spans.recv()).await.unwrap().unwrap();
+        (good, bad, timeout(PATIENCE, spans.recv()).await.unwrap().unwrap())
     });
     assert!(child.wait().unwrap().success());
     if let Ok(more) = spans.try_recv() {
-        panic!("two were wanted, and not {more:?}");
+        panic!("three were wanted, and not {more:?}");
     }
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    for (span, id, status) in [(&good, "span-good", "OK"), (&bad, "span-bad", "INVALID_ARGUMENT")] {
+    for (span, id, status) in [
+        (&good, "span-good", "OK"),
+        (&bad, "span-bad", "INVALID_ARGUMENT"),
+        (&failed, "span-failed", "UNIMPLEMENTED"),
+    ] {
         assert_eq!(span.name, "sudoku.v1.SudokuService/Solve");
         assert_eq!(span.kind(), SpanKind::Server);
         assert_eq!((hex(&span.trace_id), hex(&span.parent_span_id)), (TRACE.to_owned(), PARENT.to_owned()));
         assert_eq!(attribute(span, "request_id").as_deref(), Some(id));
         assert_eq!(attribute(span, "rpc.response.status_code").as_deref(), Some(status));
-        assert_eq!(span.status.clone().unwrap_or_default().code == 2, status != "OK", "{span:?}");
+        // What the caller did wrong is no error of the server's span.
+        let is_error = span.status.clone().unwrap_or_default().code == 2;
+        assert_eq!(is_error, status == "UNIMPLEMENTED", "{span:?}");
+        assert_eq!(attribute(span, "service.name").as_deref(), Some("of-the-environment"));
         assert!(span.end_time_unix_nano >= span.start_time_unix_nano);
         assert!(span.events.is_empty());
     }
-    assert_eq!(attribute(&good, "lines").as_deref(), Some("1"));
+    assert_eq!(value(&good, "lines"), Some(Value::IntValue(1)));
 }
 
 #[test]

@@ -129,10 +129,9 @@ async fn what_does_not_fit_is_refused_with_its_field() {
     }
     let techniques = vec!["wings".to_owned(), "guessing".to_owned()];
     let status = rate(&server, RateRequest { techniques, ..text(PAIR) }).await.unwrap_err();
-    assert_eq!(
-        (field(&status).as_str(), status.message()),
-        ("techniques", "\"guessing\" is no technique and no family of techniques.")
-    );
+    assert_eq!(field(&status), "techniques");
+    let words = "\"guessing\" is no technique and no family of techniques. Families are singles, ";
+    assert!(status.message().starts_with(words), "{status}");
     let status = steps(&server, board(&format!("{SEVERAL}\n{SEVERAL}\n"))).await.unwrap_err();
     assert_eq!((field(&status).as_str(), status.message()), ("puzzle", "Steps takes one board."));
     let both = RateRequest { text: PAIR.into(), ..text(PAIR) };

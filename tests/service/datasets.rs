@@ -113,6 +113,13 @@ async fn nothing_outside_the_folder_is_a_data_set_and_nothing_but_files_is() {
     symlink(outside.path().join("secret.txt"), path.join("link-out")).unwrap();
     symlink(outside.path(), path.join("folder-out")).unwrap();
     symlink("good.txt", path.join("link-in")).unwrap();
+    symlink("below", path.join("folder-in")).unwrap();
+    symlink("nothing", path.join("link-nowhere")).unwrap();
+    // As Kubernetes mounts a ConfigMap.
+    fs::create_dir(path.join("..2026_01_01")).unwrap();
+    fs::write(path.join("..2026_01_01/mounted.txt"), lines(&nearly_solved(1))).unwrap();
+    symlink("..2026_01_01", path.join("..data")).unwrap();
+    symlink("..data/mounted.txt", path.join("mounted.txt")).unwrap();
     assert!(Command::new("mkfifo").arg(path.join("fifo")).status().unwrap().success());
     let server = start_with(path).await;
 
@@ -136,13 +143,13 @@ async fn nothing_outside_the_folder_is_a_data_set_and_nothing_but_files_is() {
         let status = timeout(PATIENCE, solve(&server, whole(&name))).await.unwrap().unwrap_err();
         assert_eq!(status.code(), Code::NotFound, "{name:?}");
     }
-    for name in ["good.txt", "link-in", "below/deep.txt"] {
+    for name in ["good.txt", "link-in", "mounted.txt", "below/deep.txt"] {
         assert_eq!(solve(&server, whole(name)).await.unwrap().len(), 1, "{name}");
     }
     let list =
         server.client().await.list_datasets(ListDatasetsRequest::default()).await.unwrap().into_inner();
-    assert_eq!(list.datasets.iter().map(|d| d.name.as_str()).collect::<Vec<_>>(), ["good.txt"]);
-    assert_eq!(list.datasets[0].size_bytes, 82);
+    let listed: Vec<_> = list.datasets.iter().map(|d| (d.name.as_str(), d.size_bytes)).collect();
+    assert_eq!(listed, [("good.txt", 82), ("link-in", 82), ("mounted.txt", 82)]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -283,6 +283,8 @@ async fn unknown_methods_messages_and_encodings_are_explained() {
     let other = Request::new(ListDatasetsRequest { page_size: 5, ..Default::default() });
     let status = send(&server, SOLVE, other).await.unwrap_err();
     details(&status, Code::InvalidArgument, "MESSAGE_UNREADABLE");
+    let words = "The message cannot be read: failed to decode Protobuf message: ";
+    assert!(status.message().starts_with(words) && status.message().ends_with('.'), "{status:?}");
 
     let mut packed = request();
     packed.metadata_mut().insert("grpc-encoding", "br".parse().unwrap());

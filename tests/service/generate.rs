@@ -150,6 +150,9 @@ async fn bad_wishes_are_refused_by_the_names_of_their_fields() {
         assert_eq!(status.code(), Code::InvalidArgument, "{request:?}");
         assert_eq!(fields(&status), wanted, "{request:?}: {status:?}");
     }
+    let family = GenerateRequest { technique: "wings".to_owned(), ..none() };
+    let status = generate(&server, family).await.unwrap_err();
+    assert_eq!(status.message(), "wings is a family of techniques. Name one of them: xy-wing, xyz-wing.");
 }
 
 /// Work on hand stops, and the pool is free for others.

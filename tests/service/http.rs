@@ -2,6 +2,7 @@
 //! page; and what keeps pages from elsewhere out.
 
 use std::net::SocketAddr;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use prost::Message as _;
@@ -10,7 +11,7 @@ use sudoku_stream::service::proto::{
     GenerateRequest, GenerateResponse, Question, SolveLinesRequest, SolveLinesResponse, SolveOptions,
     SolveRequest, SolveResponse, TraceRequest,
 };
-use sudoku_stream::service::{Config, Limits};
+use sudoku_stream::service::{CallObserver, CallRecord, Config, Limits};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -287,6 +288,66 @@ async fn a_stream_that_fails_says_so_at_its_end() {
     assert!(
         str::from_utf8(end).unwrap().starts_with(r#"{"error":{"code":"invalid_argument","message":"9 is"#)
     );
+}
+
+/// An observer of calls, and the statuses and reasons with which they end.
+fn observer() -> (CallObserver, mpsc::Receiver<(&'static str, Option<String>)>) {
+    let (sender, ended) = mpsc::channel();
+    let observer: CallObserver = Arc::new(move |call: &CallRecord<'_>| {
+        // A test may be over before its last call.
+        let _ = sender.send((call.status, call.reason.map(str::to_owned)));
+    });
+    (observer, ended)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_status_but_ok_is_recorded_with_a_reason() {
+    let (observer, ended) = observer();
+    let server = start(Config { call_observer: Some(observer), ..config() }).await;
+    assert_eq!(call(&server, "ListDatasets", &json!({})).await.status, 200);
+    assert_eq!(ended.recv_timeout(PATIENCE).unwrap(), ("OK", None));
+    assert_eq!(post(&server, "Check", "text/plain", b"{}").await.status, 415);
+    let known = ended.recv_timeout(PATIENCE).unwrap();
+    assert_eq!(known, ("INVALID_ARGUMENT", Some("CONTENT_TYPE_UNKNOWN".to_owned())));
+    // A client that leaves before it has all answers.
+    let wanted = envelope(json!({ "count": "1000000", "randomClues": 5 }).to_string().as_bytes());
+    let headers = [("content-type", "application/connect+json")];
+    let mut connection = Connection::open(server.address).await;
+    connection.send(request("POST", &format!("{SERVICE}/Generate"), &headers, &wanted)).await;
+    connection.byte().await.unwrap();
+    drop(connection);
+    let known = ended.recv_timeout(PATIENCE).unwrap();
+    assert_eq!(known, ("CANCELLED", Some("CLIENT_LEFT".to_owned())));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_without_a_message_is_no_message_and_no_client_that_left() {
+    let (observer, ended) = observer();
+    let server = start(Config { call_observer: Some(observer), ..config() }).await;
+    for (kind, method) in [
+        ("application/connect+json", "Generate"),
+        ("application/connect+proto", "Trace"),
+        ("application/grpc-web", "Generate"),
+        ("application/grpc-web", "Solve"),
+    ] {
+        for head in ["content-length: 0\r\n\r\n", "transfer-encoding: chunked\r\n\r\n0\r\n\r\n"] {
+            let line =
+                format!("POST {SERVICE}/{method} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: {kind}\r\n");
+            let reply = exchange(&server, line + head).await;
+            let what = format!("{kind} {method} {head:?}: {reply:?}");
+            if kind.contains("connect") {
+                let envelopes = reply.envelopes();
+                let [(2, end)] = envelopes[..] else { panic!("{what}") };
+                let end: Value = serde_json::from_slice(end).unwrap();
+                assert_eq!(end["error"]["code"], "invalid_argument", "{what}");
+                assert_eq!(end["error"]["details"].as_array().map(Vec::len), Some(2), "{what}");
+            } else {
+                assert_eq!(reply.header("grpc-status"), Some("3"), "{what}");
+            }
+            let known = ended.recv_timeout(PATIENCE).unwrap();
+            assert_eq!(known, ("INVALID_ARGUMENT", Some("MESSAGE_UNREADABLE".to_owned())), "{what}");
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,17 +1,20 @@
 //! Limits on the bytes and the lines of a message, and on the calls that are open.
 
 use bytes::Bytes;
+use http_body_util::BodyExt as _;
 use sudoku_stream::service::proto::sudoku_service_client::SudokuServiceClient;
 use sudoku_stream::service::proto::{SolveLinesRequest, SolveRequest, ValidateRequest};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
+use tonic::body::Body;
 use tonic::codec::CompressionEncoding::{Gzip, Zstd};
+use tonic::codegen::http;
 use tonic::transport::Channel;
-use tonic::{Code, Status};
+use tonic::{Code, Request, Status};
 use tonic_types::StatusExt as _;
 
-use crate::harness::server::{Running, config, nearly_solved, start};
+use crate::harness::server::{Running, config, hyper_channel, nearly_solved, start};
 use crate::harness::{PATIENCE, lines};
 
 async fn clients(server: &Running) -> Vec<SudokuServiceClient<Channel>> {
@@ -74,6 +77,36 @@ async fn a_message_with_too_many_lines_is_refused() {
     let call = |text: &Bytes| ValidateRequest { text: text.clone(), ..Default::default() };
     assert!(client.validate(call(&exact)).await.is_ok());
     assert_eq!(client.validate(call(&above)).await.unwrap_err().code(), Code::ResourceExhausted);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn headers_that_are_too_long_are_refused_with_words() {
+    let mut config = config();
+    config.limits.header_bytes = 4_096;
+    let server = start(config).await;
+    let mut client = server.client().await;
+    let with = |bytes: usize| {
+        let mut request = Request::new(SolveRequest { puzzle: "1...".repeat(4), ..Default::default() });
+        request.metadata_mut().insert("x-long", "x".repeat(bytes).parse().unwrap());
+        request
+    };
+    client.solve(with(3_000)).await.unwrap();
+    let status = client.solve(with(5_000)).await.unwrap_err();
+    assert_eq!(status.code(), Code::ResourceExhausted);
+    assert_eq!(status.message(), "This server's limit of 4096 bytes of headers is reached.");
+    let details = status.get_error_details();
+    assert_eq!(details.error_info().unwrap().reason, "HEADER_BYTES_REACHED");
+    assert_eq!(details.quota_failure().unwrap().violations[0].subject, "header-bytes");
+    // The transport refuses what it does not take in, and the connection stays.
+    client.solve(with(10_000)).await.unwrap_err();
+    client.solve(with(3_000)).await.unwrap();
+
+    // What is no gRPC gets them as text, over HTTP/2 too.
+    let page = http::Request::get(server.url()).header("x-long", "x".repeat(5_000));
+    let response = hyper_channel().request(page.body(Body::empty()).unwrap()).await.unwrap();
+    assert_eq!(response.status(), 431);
+    let text = response.into_body().collect().await.unwrap().to_bytes();
+    assert_eq!(text, "The headers have more than 4096 bytes.\n");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -233,9 +233,17 @@ impl fmt::Display for Technique {
 
 /// The error of a text that names no technique.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no technique and no family of techniques.")]
-pub struct TechniqueError {
-    text: String,
+#[non_exhaustive]
+pub enum TechniqueError {
+    /// It names none.
+    #[error("{0:?} is no technique. They are named as in x-wing; docs/techniques.md lists them.")]
+    Unknown(String),
+    /// It names a family where one technique is asked for.
+    #[error("{} is a family of techniques. Name one of them: {}.", .0, .0.members())]
+    Family(Family),
+    /// It names neither a technique nor a family where either is taken.
+    #[error("{:?} is no technique and no family of techniques. Families are {}.", .0, Family::all_names())]
+    UnknownOfBoth(String),
 }
 
 /// The error of techniques that are not for puzzles of a size.
@@ -252,7 +260,10 @@ impl FromStr for Technique {
     fn from_str(text: &str) -> Result<Self, TechniqueError> {
         let wanted = text.trim().to_lowercase().replace([' ', '_'], "-");
         let found = Self::ALL.into_iter().find(|technique| technique.name() == wanted);
-        found.ok_or_else(|| TechniqueError { text: text.to_owned() })
+        found.ok_or_else(|| {
+            let family = Family::ALL.into_iter().find(|family| family.name() == wanted);
+            family.map_or_else(|| TechniqueError::Unknown(text.to_owned()), TechniqueError::Family)
+        })
     }
 }
 
@@ -312,6 +323,17 @@ impl Family {
             Self::Chains => "chains",
             Self::Forcing => "forcing",
         }
+    }
+
+    /// The names of its techniques, as a list in a sentence.
+    fn members(self) -> String {
+        let names: Vec<_> = TechniqueSet::of_family(self).iter().map(Technique::name).collect();
+        names.join(", ")
+    }
+
+    /// The names of all families, as a list in a sentence.
+    fn all_names() -> String {
+        Self::ALL.map(Self::name).join(", ")
     }
 }
 
@@ -414,7 +436,11 @@ impl FromStr for TechniqueSet {
             set = set.union(match family {
                 _ if part.eq_ignore_ascii_case("all") => Self::ALL,
                 Some(family) => Self::of_family(family),
-                None => Self::NONE.with(part.parse()?),
+                None => {
+                    let technique =
+                        part.parse::<Technique>().map_err(|_| TechniqueError::UnknownOfBoth(part.to_owned()));
+                    Self::NONE.with(technique?)
+                }
             });
         }
         Ok(set)

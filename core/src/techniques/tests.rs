@@ -72,7 +72,16 @@ fn the_registry_has_a_line_for_each_technique_in_order() {
     assert_eq!("singles, X-Wing".parse::<TechniqueSet>().unwrap().iter().count(), 4);
     assert_eq!("all".parse(), Ok(TechniqueSet::ALL));
     let told = "x-wong".parse::<TechniqueSet>().unwrap_err().to_string();
-    assert_eq!(told, "\"x-wong\" is no technique and no family of techniques.");
+    let families = "singles, direct, locked, subsets, fish, wings, uniqueness, exclusion, chains, forcing";
+    let both = "is no technique and no family of techniques. Families are";
+    assert_eq!(told, format!("\"x-wong\" {both} {families}."));
+    // Where one is asked for, a family is none.
+    let told = |text: &str| text.parse::<Technique>().unwrap_err().to_string();
+    assert_eq!(
+        told("Fish"),
+        "fish is a family of techniques. Name one of them: x-wing, swordfish, jellyfish."
+    );
+    assert!(told("x-wong").starts_with("\"x-wong\" is no technique. They are named as in x-wing;"));
 }
 
 #[test]

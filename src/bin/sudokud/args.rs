@@ -131,6 +131,31 @@ pub fn limits_again() -> anyhow::Result<Limits> {
     }
 }
 
+/// The sentences about environment variables that begin as those of settings do and are none, for the
+/// log. They are no errors, because Kubernetes sets variables of its own for a service of this name;
+/// those are left out.
+pub fn unknown_variables(names: impl Iterator<Item = String>) -> Vec<String> {
+    let command = command(&flags::flags()).mut_args(|arg| arg.env(None));
+    let is_unknown = |name: &String| {
+        let Some(rest) = name.strip_prefix(flags::PREFIX) else { return false };
+        let of_kubernetes = rest == "PORT" || rest.starts_with("PORT_") || rest.starts_with("SERVICE_");
+        let is_known = |arg: &Arg| arg.get_long().is_some_and(|long| flags::variable(long) == name);
+        !of_kubernetes && !command.get_arguments().any(is_known)
+    };
+    let sentence = |name: String| {
+        let flag = name.replacen(flags::PREFIX, "--", 1).replace('_', "-").to_lowercase();
+        let error = command.clone().try_get_matches_from(["sudokud", &flag]).err();
+        let similar = match error.as_ref().and_then(|error| error.get(ContextKind::SuggestedArg)) {
+            Some(ContextValue::String(flag)) => {
+                format!("; a similar one is {}", flags::variable(flag.trim_start_matches('-')))
+            }
+            _ => String::new(),
+        };
+        format!("the environment variable {name} is no setting{similar}")
+    };
+    names.filter(is_unknown).map(sentence).collect()
+}
+
 fn command(flags: &[Flag]) -> Command {
     let config = Arg::new("config").long("config").env("SUDOKUD_CONFIG").hide_env(true).value_name("FILE");
     let config =
@@ -532,6 +557,23 @@ mod tests {
         );
         assert_eq!((told("--max-nodes"), told("--max-nodes=x")), (None, None));
         assert_eq!(environment_error(&error("--nothing"), std::iter::empty()), None);
+    }
+
+    #[test]
+    fn misspelt_variables_are_named_with_similar_ones() {
+        let told = |name: &str| unknown_variables([name.to_owned()].into_iter());
+        for known in ["SUDOKUD_MAX_NODES", "SUDOKUD_CONFIG", "SUDOKUD_PROBE", "SUDOKU_MAX_NODE", "PATH"] {
+            assert_eq!(told(known), [""; 0], "{known}");
+        }
+        let similar = "is no setting; a similar one is SUDOKUD_MAX_NODES";
+        assert_eq!(
+            told("SUDOKUD_MAX_NODE"),
+            [format!("the environment variable SUDOKUD_MAX_NODE {similar}")]
+        );
+        assert_eq!(told("SUDOKUD_QQQ"), ["the environment variable SUDOKUD_QQQ is no setting"]);
+        for kubernetes in ["SUDOKUD_SERVICE_HOST", "SUDOKUD_PORT", "SUDOKUD_PORT_50051_TCP_ADDR"] {
+            assert_eq!(told(kubernetes), [""; 0], "{kubernetes}");
+        }
     }
 
     #[test]

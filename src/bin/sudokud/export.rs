@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
+use opentelemetry::Key;
 use opentelemetry::trace::{SpanKind, TracerProvider as _};
 use opentelemetry_otlp::tonic_types::transport::ClientTlsConfig;
 use opentelemetry_otlp::{SpanExporter as OtlpExporter, WithExportConfig as _, WithTonicConfig as _};
@@ -71,8 +72,11 @@ impl Export {
             .with_scheduled_delay(SEND_INTERVAL)
             .build();
         let resource = Resource::builder()
-            .with_service_name("sudokud")
             .with_attribute(opentelemetry::KeyValue::new("service.version", build_info::VERSION));
+        // A name of the environment stays: OTEL_SERVICE_NAME, or service.name in OTEL_RESOURCE_ATTRIBUTES.
+        let of_environment = Resource::builder().build().get(&Key::from_static_str("service.name"));
+        let is_named = of_environment.is_some_and(|name| !name.as_str().starts_with("unknown_service"));
+        let resource = if is_named { resource } else { resource.with_service_name("sudokud") };
         let provider = SdkTracerProvider::builder()
             .with_span_processor(BatchSpanProcessor::builder(exporter).with_batch_config(batches).build())
             .with_sampler(Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(share))))

@@ -108,9 +108,12 @@ where
     Flag { arg, store: Box::new(store) }
 }
 
+/// The beginning of the environment variables of flags.
+pub const PREFIX: &str = "SUDOKUD_";
+
 /// The environment variable of a flag. It lives as long as the program.
 pub fn variable(name: &str) -> &'static str {
-    format!("SUDOKUD_{}", name.replace('-', "_").to_uppercase()).leak()
+    format!("{PREFIX}{}", name.replace('-', "_").to_uppercase()).leak()
 }
 
 /// A flag with the default that its place has. The text of the default lives as long as the

@@ -152,6 +152,11 @@ async fn serve(config: Config, admin: Option<Admin>, access_log: Option<AccessLo
     for address in server.local_addresses() {
         tracing::info!("listening on {address}");
     }
+    // Any name of ours is text.
+    let variables = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    for sentence in args::unknown_variables(variables) {
+        tracing::warn!("{sentence}");
+    }
     if let Some(scheme) = page
         && server.local_addr().port() > 0
     {

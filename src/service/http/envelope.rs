@@ -7,13 +7,14 @@
 use std::time::Duration;
 
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
+use http_body::Body as _;
 use http_body_util::BodyExt as _;
 use tokio::time::timeout;
 use tonic::body::Body;
 use tonic::codegen::http::HeaderMap;
 use tonic::{Code, Status};
 
-use crate::service::wire::status::{body_invalid, message_over_limit, stalled_message};
+use crate::service::wire::status::{body_invalid, client_left, message_over_limit, stalled_message};
 
 /// The length of the head of a message.
 const HEAD_BYTES: usize = 5;
@@ -82,6 +83,10 @@ impl Envelopes {
                 None => frame.transpose()?,
             };
             let Some(frame) = frame else {
+                // The transport shows a call that its client has cancelled as one that has ended.
+                if self.limits.is_some() && !self.body.is_end_stream() {
+                    return Err(client_left());
+                }
                 return if self.buffer.is_empty() { Ok(None) } else { Err(broken_off()) };
             };
             match frame.into_data() {

@@ -21,6 +21,7 @@ use crate::service::http::connect::{self, MessageCodec};
 use crate::service::http::json::Schema;
 use crate::service::http::page;
 use crate::service::metrics;
+use crate::service::net::admission::headers_len;
 use crate::service::net::drain::drain;
 use crate::service::net::origin::{BrowserAccess, ForeignRequest, Origin};
 use crate::service::wire::status::body_invalid;
@@ -59,8 +60,8 @@ pub(crate) struct GatewaySettings {
     pub(crate) message_bytes: usize,
     /// The most time without another byte of a message.
     pub(crate) message_timeout: Duration,
-    /// The most bytes of headers of a call; the transport holds HTTP/2 to it.
-    pub(crate) header_bytes: u32,
+    /// The most bytes of headers of a request that is no native gRPC.
+    pub(crate) header_bytes: usize,
 }
 
 /// The service around all calls. `S` takes gRPC calls, with all layers that they go through.
@@ -212,7 +213,7 @@ where
 
     fn call(&mut self, request: Request<Body>) -> ResponseFuture {
         let headers = request.headers();
-        if headers_len(headers) > self.settings.header_bytes as usize {
+        if headers_len(headers) > self.settings.header_bytes {
             metrics::refused("header_bytes");
             let response = text(
                 StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
@@ -299,11 +300,6 @@ fn refusal(request: Request<Body>, response: Response<Body>) -> ResponseFuture {
 
 fn ready(response: Response<Body>) -> ResponseFuture {
     Box::pin(std::future::ready(Ok(response)))
-}
-
-/// The size of headers as HTTP/2 counts it.
-fn headers_len(headers: &HeaderMap) -> usize {
-    headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 32).sum()
 }
 
 /// A response of one sentence.

@@ -1,9 +1,10 @@
 //! Admission: which calls are let in, from their headers on, whatever service they are for.
 //!
 //! ```text
-//!   headers ─▶ token? ─▶ POST? timeout? ─▶ capacity? ─▶ the body: whole messages, unpacked ─▶ service
-//!              │         INVALID_ARGUMENT   RESOURCE_EXHAUSTED
-//!              UNAUTHENTICATED
+//!   headers ─▶ size? ─▶ token? ─▶ POST? timeout? ─▶ capacity? ─▶ whole messages ─▶ service
+//!              │        │         INVALID_ARGUMENT   RESOURCE_EXHAUSTED
+//!              │        UNAUTHENTICATED
+//!              RESOURCE_EXHAUSTED
 //! ```
 //!
 //! There is capacity for a number of calls in all, and a share of that for each client. A share is
@@ -31,7 +32,7 @@ use tokio::time::{Instant, sleep};
 use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::http::header::AUTHORIZATION;
-use tonic::codegen::http::{Method, Request, Response};
+use tonic::codegen::http::{HeaderMap, Method, Request, Response};
 use tower::{Layer, Service};
 
 use crate::poison::IgnorePoison as _;
@@ -44,7 +45,8 @@ use crate::service::net::observe::is_bidirectional;
 use crate::service::net::tokens::{Caller, Tokens};
 use crate::service::net::unpack::{Aside, Encoding, Unpacked};
 use crate::service::wire::status::{
-    MAX_STREAMS, busy, header_invalid, not_posted, share_reached, streams_quota_reached, unauthenticated,
+    MAX_STREAMS, busy, header_invalid, message_over_limit, not_posted, share_reached, streams_quota_reached,
+    unauthenticated,
 };
 
 /// The multiple of the free places that a connection may hold.
@@ -337,6 +339,8 @@ impl OpenCalls {
 pub(crate) struct AdmissionLayer {
     pub(crate) tokens: Option<Arc<Tokens>>,
     pub(crate) admission: Arc<Admission>,
+    /// The most bytes of headers of a call.
+    pub(crate) header_bytes: usize,
     /// Where long messages are unpacked.
     pub(crate) aside: Aside,
 }
@@ -404,6 +408,10 @@ impl AdmissionLayer {
     /// # Errors
     /// The status of one that is not.
     fn admit(&self, request: &Request<Body>) -> Result<Arc<CallState>, Status> {
+        if headers_len(request.headers()) > self.header_bytes {
+            metrics::refused("header_bytes");
+            return Err(message_over_limit("header-bytes", "bytes of headers", self.header_bytes));
+        }
         let state = request.extensions().get::<Arc<CallState>>().cloned().unwrap_or_default();
         let mut several_tokens = false;
         if let Some(tokens) = &self.tokens
@@ -428,6 +436,11 @@ impl AdmissionLayer {
         self.admission.enter(&state, several_tokens)?;
         Ok(state)
     }
+}
+
+/// The size of headers as HTTP/2 counts it.
+pub(crate) fn headers_len(headers: &HeaderMap) -> usize {
+    headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 32).sum()
 }
 
 /// The future of a call that was admitted, or of a refusal.

@@ -141,8 +141,10 @@ impl HttpBody for WatchedBody {
         Poll::Ready(frame)
     }
 
+    /// The transport does not know the end of a body in chunks, and a body that just stops is one
+    /// whose client has left.
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.is_read.load(Ordering::Relaxed)
     }
 
     fn size_hint(&self) -> SizeHint {

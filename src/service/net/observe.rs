@@ -39,6 +39,11 @@ use crate::service::net::handle::ConnectionHandle;
 use crate::service::wire::methods::{DeclaredMethod, METHODS};
 use crate::service::wire::status;
 
+/// A number as spans record it: those of OpenTelemetry have a sign, and take others for texts.
+pub(crate) fn as_recorded(number: u64) -> i64 {
+    number.try_into().unwrap_or(i64::MAX)
+}
+
 /// The header of the request id.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -104,7 +109,7 @@ pub struct CallRecord<'a> {
     pub method: &'static str,
     /// The status, by its name in the protocol.
     pub status: &'static str,
-    /// The reason of a status other than `OK`, as in the details that the client gets.
+    /// The reason of a status other than `OK`, as in the details that the client gets, if it gets any.
     pub reason: Option<&'a str>,
     /// How long it was open.
     pub seconds: f64,
@@ -253,8 +258,8 @@ impl ObservedCall {
         let (mut parts, body) = response.into_parts();
         parts.headers.insert(REQUEST_ID, self.id.clone());
         if parts.status != StatusCode::OK {
-            // It was no call at all.
-            self.ended(Code::InvalidArgument);
+            // It was no call at all, by its content type.
+            self.ended_with(Code::InvalidArgument, Some("CONTENT_TYPE_UNKNOWN"));
         } else if parts.headers.contains_key(GRPC_STATUS) {
             self.finish(&mut parts.headers);
         } else {
@@ -286,8 +291,14 @@ impl ObservedCall {
         self.ended_with(status.code(), reason.as_deref());
     }
 
+    /// Ends the call without details of a status.
     fn ended(&mut self, code: Code) {
-        self.ended_with(code, None);
+        let reason = match code {
+            Code::Ok => None,
+            Code::Cancelled => Some(status::CLIENT_LEFT),
+            code => Some(status::name(code)),
+        };
+        self.ended_with(code, reason);
     }
 
     fn ended_with(&mut self, code: Code, reason: Option<&str>) {
@@ -328,7 +339,17 @@ impl ObservedCall {
         let status = status::name(code);
         span.set_attribute(KeyValue::new("rpc.system.name", "grpc"));
         span.set_attribute(KeyValue::new("rpc.response.status_code", status));
-        if code != Code::Ok {
+        // What a caller did wrong is no error of a server's span.
+        let is_error = matches!(
+            code,
+            Code::Unknown
+                | Code::DeadlineExceeded
+                | Code::Unimplemented
+                | Code::Internal
+                | Code::Unavailable
+                | Code::DataLoss
+        );
+        if is_error {
             span.set_status(SpanStatus::error(status));
         }
     }

@@ -76,7 +76,8 @@ impl FromStr for Origin {
             (Some(scheme), Some(authority))
                 if uri.path_and_query().is_none_or(|rest| rest == "/")
                     && !text.ends_with('/')
-                    && !authority.as_str().contains('@') =>
+                    // A pattern would match nothing, because origins are compared as they are.
+                    && !authority.as_str().contains(['@', '*']) =>
             {
                 Ok(Self { scheme, authority: normal(authority, scheme) })
             }
@@ -245,6 +246,8 @@ mod tests {
             "https://a?b",
             "https://me@a",
             "https://a b",
+            "https://*.example.org",
+            "https://a:*",
         ] {
             assert!(bad.parse::<Origin>().is_err(), "{bad}");
         }

@@ -237,7 +237,9 @@ fn read(path: &Path) -> Result<Vec<TokenEntry>, TokenError> {
     let wrong = |problem: String| TokenError { path: path.to_owned(), problem };
     let bytes = files::read(path).map_err(wrong)?;
     let text = String::from_utf8(bytes).map_err(|_| wrong("is no text in UTF-8".to_owned()))?;
-    let entries = if is_toml(&text) { read_tables(&text) } else { read_lines(&text) }.map_err(wrong)?;
+    // Some editors begin a file with a byte order mark.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let entries = if is_toml(text) { read_tables(text) } else { read_lines(text) }.map_err(wrong)?;
     for (place, entry) in entries.iter().enumerate() {
         if entries[..place].iter().any(|other| other.digest == entry.digest) {
             return Err(wrong("has the same token twice".to_owned()));

@@ -9,6 +9,7 @@ use tracing::Span;
 use crate::answer::{Answer, Block, Cancel, Cancelled, IdleSolvers, Solvers, Task, single_error};
 use crate::grid::Grid;
 use crate::service::context::Context;
+use crate::service::net::observe::as_recorded;
 use crate::service::rpc::options::{refuse_what_is_not_plain, unreadable};
 use crate::service::sched::pools::Size;
 use crate::service::wire::convert::internal_error;
@@ -129,7 +130,7 @@ impl RequestText {
         }
         let lines = count_lines(bytes);
         context.check_lines(lines)?;
-        Span::current().record("lines", lines);
+        Span::current().record("lines", as_recorded(lines as u64));
         let before = first_line.map_or(0, |line| line - 1);
         let sniffed = match first_line {
             None | Some(1) => sniff(bytes, hint, true),

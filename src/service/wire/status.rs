@@ -81,7 +81,8 @@ pub(crate) fn busy(name: &str, what: &str, limit: usize) -> Status {
     status(Code::ResourceExhausted, message, details)
 }
 
-/// The status of a message that exceeds a limit by itself, so that retrying is useless.
+/// The status of a message, or of headers, that exceed a limit by themselves, so that retrying is
+/// useless.
 pub(crate) fn message_over_limit(name: &str, what: &str, limit: usize) -> Status {
     let (message, details) = beyond_limit(name, what, limit);
     status(Code::ResourceExhausted, message, details)
@@ -146,10 +147,13 @@ pub(crate) fn token_revoked() -> Status {
     status(Code::Unauthenticated, message, error_info("TOKEN_REVOKED", &[]))
 }
 
+/// The reason of a call whose client left.
+pub(crate) const CLIENT_LEFT: &str = "CLIENT_LEFT";
+
 /// The status of a call whose client left before its request was whole.
 pub(crate) fn client_left() -> Status {
     let message = "The client left before its request was whole.";
-    status(Code::Cancelled, message, error_info("CLIENT_LEFT", &[]))
+    status(Code::Cancelled, message, error_info(CLIENT_LEFT, &[]))
 }
 
 /// The status of a call with a message that cannot be read.
@@ -403,8 +407,11 @@ fn explain(made: &Status, headers: &HeaderMap, path: &str, message_bytes: usize)
                 None => unknown_method(path),
             }
         }
-        // All that the transport calls so is what it could not read of a message.
-        Code::Internal => message_unreadable(made.message()),
+        // All that the transport calls so is what it could not read of a message, with a full stop or without.
+        Code::Internal => {
+            let what = made.message().trim_end_matches('.');
+            message_unreadable(&format!("The message cannot be read: {what}."))
+        }
         code => status(code, sanitize(made.message()), error_info(name(code), &[])),
     }
 }

@@ -43,8 +43,8 @@ impl Daemon {
             .unwrap_or_else(|words| panic!("the server does not start: {words}"))
     }
 
-    /// What it says if it does not start is the error.
-    fn listen(command: &mut Command, address: &str) -> Result<Self, String> {
+    /// A server at an address. What it says if it does not start is the error.
+    pub fn listen(command: &mut Command, address: &str) -> Result<Self, String> {
         if command.get_envs().all(|(name, _)| name != "RUST_LOG") {
             command.env_remove("RUST_LOG");
         }
@@ -60,13 +60,15 @@ impl Daemon {
             };
             words.push_str(&line);
             words.push('\n');
-            if let Some((_, url)) = line.rsplit_once("serving metrics on http://") {
+            // In a log in JSON, more follows behind the message.
+            let behind = |words| line.rsplit_once(words).and_then(|(_, rest)| rest.split('"').next());
+            if let Some(url) = behind("serving metrics on http://") {
                 metrics = url.strip_suffix("/metrics").map(|address| address.parse().unwrap());
             }
-            if let Some((_, address)) = line.rsplit_once("listening on ")
+            if let Some(address) = behind("listening on ")
                 && !address.contains("unix:")
             {
-                break address.trim_end_matches(['"', '}']).parse().unwrap();
+                break address.parse().unwrap();
             }
         };
         let log = Arc::new(Mutex::new(String::new()));

@@ -65,10 +65,7 @@ impl TechniqueArgs {
 
 /// Reads names of techniques and families.
 pub fn techniques(text: &str) -> Result<TechniqueSet, String> {
-    let set: TechniqueSet = text.parse().map_err(|error: TechniqueError| {
-        let families: Vec<&str> = Family::ALL.iter().map(|family| family.name()).collect();
-        format!("{error} Families are {}.", families.join(", "))
-    })?;
+    let set: TechniqueSet = text.parse().map_err(|error: TechniqueError| error.to_string())?;
     if set.is_empty() { Err("No technique is named.".to_owned()) } else { Ok(set) }
 }
 

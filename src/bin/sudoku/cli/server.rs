@@ -163,6 +163,8 @@ fn first_token(path: &Path) -> anyhow::Result<String> {
     let name = path.display();
     let text = String::from_utf8(read(path)?).map_err(|_| anyhow!("{name} is no text in UTF-8."))?;
     let is_token = |line: &&str| !line.is_empty() && !line.starts_with('#');
+    // Some editors begin a file with a byte order mark.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let first = text.lines().map(str::trim).find(is_token).map(str::to_owned);
     first.with_context(|| format!("{name} has no token."))
 }

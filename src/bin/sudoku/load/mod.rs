@@ -164,10 +164,8 @@ impl LoadArgs {
                 "That would be more than {MAX_IN_FLIGHT} messages in flight. Ask for fewer connections, streams or messages of each.",
             );
         }
-        let default_batch = if self.method == MethodArg::SolveLines { DEFAULT_LINES } else { 1 };
         Ok(Plan {
             method: self.method.into(),
-            message_puzzles: self.batch.unwrap_or(default_batch).try_into()?,
             connections: connections.try_into()?,
             streams: streams.try_into()?,
             in_flight: in_flight.try_into()?,
@@ -176,6 +174,12 @@ impl LoadArgs {
             puzzles: self.puzzles,
             check_every: self.check_every,
         })
+    }
+
+    /// The puzzles of a message.
+    fn batch(&self) -> u32 {
+        let default = if self.method == MethodArg::SolveLines { DEFAULT_LINES } else { 1 };
+        self.batch.unwrap_or(default)
     }
 
     fn threads(&self) -> usize {
@@ -228,6 +232,7 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     let mut out = args.out.open(input.as_slice())?;
     let cancel = interrupt::flag()?;
     let flag = Arc::clone(&cancel);
+    let batch = args.batch().try_into()?;
     let read = move || -> anyhow::Result<Workload> {
         let mut reader = match &input {
             Some(input) => input.reader()?,
@@ -237,7 +242,7 @@ pub fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
             }
         };
         let pool = pipeline::pool(None).context("The worker threads cannot be started")?;
-        Ok(Workload::read(&mut reader, &pool, &flag)?)
+        Ok(Workload::read(&mut reader, batch, &pool, &flag)?)
     };
     let Some(workload) = interruptible(&cancel, read)? else {
         return Ok(interrupt::report("Stopped before the first puzzle"));

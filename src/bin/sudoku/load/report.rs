@@ -26,7 +26,7 @@ pub struct LoadReport {
     version: &'static str,
     server: String,
     method: MethodArg,
-    batch: usize,
+    batch: u32,
     connections: usize,
     streams: usize,
     in_flight: usize,
@@ -92,7 +92,7 @@ impl LoadReport {
             version: env!("CARGO_PKG_VERSION"),
             server: args.urls.join(","),
             method: args.method,
-            batch: plan.message_puzzles,
+            batch: args.batch(),
             connections: plan.connections,
             streams: plan.streams,
             in_flight: plan.in_flight,
@@ -140,7 +140,10 @@ impl LoadReport {
         );
         let errors: u64 = self.error_lines.values().sum();
         if errors > 0 {
-            text += &format!("{}: {}\n", print::counted(errors, "error line"), listed(&self.error_lines));
+            // Of the others nothing is known but their number.
+            let among = if puzzles.checked < puzzles.right { " among the answers checked" } else { "" };
+            let errors = print::counted(errors, "error line");
+            text += &format!("{errors}{among}: {}\n", listed(&self.error_lines));
         }
         text += &format!(
             "{} checked: {} wrong, {} missing, {} repeated, {} failed\n",

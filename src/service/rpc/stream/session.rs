@@ -7,6 +7,7 @@ use tracing::Span;
 
 use crate::answer::Solvers;
 use crate::service::context::Context;
+use crate::service::net::observe::as_recorded;
 use crate::service::rpc::options::{SolveSettings, solve_settings, task_for_format};
 use crate::service::wire::proto;
 use crate::text::Format;
@@ -54,7 +55,7 @@ impl Numbering {
 impl Drop for Numbering {
     fn drop(&mut self) {
         let (messages, lines) = self.read;
-        Span::current().record("messages", messages).record("lines", lines);
+        Span::current().record("messages", as_recorded(messages)).record("lines", as_recorded(lines));
     }
 }
 
