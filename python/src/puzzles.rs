@@ -11,6 +11,7 @@ use sudoku_core::grid::{Grid, Order};
 use sudoku_core::text::{Alphabet, Format, Hint, Notation, Problem, SAMPLE_BYTES, sniff};
 
 use crate::arrow::{self, Chunk};
+use crate::column::import_numpy;
 use crate::error::format_error;
 
 /// Puzzles of one size, in the memory that Python has them in, except that the texts of a list are
@@ -115,7 +116,9 @@ impl JoinedTexts {
 impl Puzzles {
     /// The puzzles of an array of shape `(N, cells)` or `(N, side, side)`, C-contiguous.
     #[staticmethod]
-    fn from_array(array: &Bound<'_, PyArrayDyn<u8>>) -> PyResult<Self> {
+    fn from_array(array: &Bound<'_, PyAny>) -> PyResult<Self> {
+        import_numpy(array.py())?;
+        let array = array.cast::<PyArrayDyn<u8>>()?;
         let shape = array.shape();
         let cells = match *shape {
             [_, cells] => Some(cells),

@@ -21,7 +21,7 @@ use sudoku_core::techniques::{Ending, Score, Technique};
 use sudoku_core::text::{Alphabet, Format, Notation, Problem, PuzzleError};
 
 use crate::blocks;
-use crate::column::{Column, Values, zeros};
+use crate::column::{Column, Values, import_numpy, zeros};
 use crate::error::{format_error, puzzle_error, solve_error};
 use crate::puzzles::{Puzzles, Rows, order_of};
 
@@ -171,6 +171,7 @@ fn grids_column<'py>(
         let column: Column = Values::Texts { cells, text: Buffer::from_vec(grids), missing }.into();
         return Ok(Bound::new(py, column)?.into_any());
     }
+    import_numpy(py)?;
     Ok(PyArray1::from_vec(py, grids).reshape([missing.len(), cells])?.into_any())
 }
 
@@ -580,6 +581,10 @@ pub fn make<'py>(
     threads: Option<i64>,
     as_text: bool,
 ) -> PyResult<Made<'py>> {
+    if !as_text {
+        // Before work that may take minutes.
+        import_numpy(py)?;
+    }
     let bad = |error: String| PyValueError::new_err(error);
     let order = order_of(size)?;
     let difficulty = match Difficulty::ALL.into_iter().find(|(name, _)| *name == difficulty) {

@@ -422,6 +422,33 @@ def test_lists_need_no_numpy() -> None:
     assert done.stdout == f"{SOLUTION} ['right']\n"
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        # Refused before it makes puzzles for hours.
+        "s.generate(10**9, arrays=True)",
+        "s._native.solve(read([PUZZLE], None, None)[0], False, 1000, 1, True, True)[0].to_numpy()",
+        "s._native.solve(read([PUZZLE], None, None)[0], False, 1000, 1, True, True)[1].to_numpy()",
+        "s._native.solve(read([PUZZLE], None, None)[0], False, 1000, 1, True, False)",
+        "s._native.canon(read([PUZZLE], 9, None)[0], None, 1000, 1, True, False)",
+        "s._native.Puzzles.from_array([PUZZLE])",
+    ],
+)
+def test_arrays_without_numpy_are_an_import_error(call: str) -> None:
+    code = (
+        "import sys; sys.modules['numpy'] = None\n"
+        "import sudoku_stream as s\n"
+        "from sudoku_stream._kinds import read\n"
+        f"PUZZLE = {PUZZLE!r}\n"
+        "try:\n"
+        f"    {call}\n"
+        "except ModuleNotFoundError as error:\n"
+        "    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "Arrays need NumPy, which is not installed: pip install numpy.\n", done.stderr
+
+
 def test_an_array_that_is_written_to_meanwhile_is_read_as_some_array() -> None:
     grids = digits([PUZZLE] * 50_000)
     stop = threading.Event()
