@@ -5,7 +5,7 @@ use std::ops::Range;
 use numpy::{PyArrayDyn, PyArrayMethods as _, PyUntypedArrayMethods as _};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyFloat, PyList, PyString};
+use pyo3::types::{PyBytes, PyList, PyString};
 use sudoku_core::answer::{DigitReader, PuzzleReader, TextReader};
 use sudoku_core::grid::{Grid, Order};
 use sudoku_core::text::{Alphabet, Format, Hint, Notation, Problem, SAMPLE_BYTES, sniff};
@@ -86,8 +86,7 @@ impl JoinedTexts {
             self.text.extend_from_slice(text.to_string_lossy().as_bytes());
         } else if let Ok(bytes) = item.cast::<PyBytes>() {
             self.text.extend_from_slice(bytes.as_bytes());
-        } else if item.is_none() || item.cast::<PyFloat>().is_ok_and(|number| number.value().is_nan()) {
-            // `None`, and `nan`, by which pandas marks what is missing.
+        } else if is_missing(item)? {
             self.missing.push(place);
         } else {
             let kind = item.get_type().name()?;
@@ -110,6 +109,12 @@ impl JoinedTexts {
         let is_missing = !self.missing.is_empty() && self.missing.binary_search(&place).is_ok();
         (!is_missing).then(|| &self.text[begin..self.ends[place] - 1])
     }
+}
+
+/// Whether an item of a list stands for a missing text: `None`, or what pandas marks one by, which
+/// is a number or a time that is not equal to itself, or `pandas.NA`.
+fn is_missing(item: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(item.is_none() || item.ne(item).unwrap_or(false) || item.get_type().name()? == "NAType")
 }
 
 #[pymethods]

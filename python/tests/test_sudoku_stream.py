@@ -110,6 +110,11 @@ def test_columns_of_pyarrow(made: sudoku.Generated) -> None:
     assert sudoku.count_many(categories, errors="column").errors.to_pylist() == [None, "empty", None]
     nulls = pyarrow.array([None, None], pyarrow.string()).dictionary_encode()
     assert sudoku.count_many(nulls, errors="column", size=9).errors.to_pylist() == ["empty", "empty"]
+    # Where all are missing, the column has no type.
+    for nothing in [pyarrow.nulls(2), pyarrow.chunked_array([pyarrow.nulls(2)]), pyarrow.nulls(2).dictionary_encode()]:
+        solutions, errors = sudoku.solve_many(nothing, errors="column")
+        assert solutions.to_pylist() == [None, None] and solutions.type == pyarrow.string()
+        assert errors.to_pylist() == ["empty", "empty"]
     counts = sudoku.count_many(with_nulls, errors="column").counts
     assert counts.to_pylist() == [1, None, 1, None] and counts.type == pyarrow.uint64()
     with pytest.raises(TypeError, match="int64 holds no puzzles|Int64 holds no puzzles"):
@@ -124,6 +129,8 @@ def test_series_of_polars(made: sudoku.Generated) -> None:
     assert isinstance(solved, polars.Series) and solved.to_list() == made.solutions and solved.name == "mine"
     categories = polars.Series(made.puzzles[:50], dtype=polars.Categorical)
     assert sudoku.solve_many(categories).to_list() == made.solutions[:50]
+    solutions, errors = sudoku.solve_many(polars.Series("mine", [None, None]), errors="column")
+    assert solutions.to_list() == [None, None] and errors.to_list() == ["empty", "empty"]
     frame = polars.DataFrame({"puzzle": made.puzzles[:100]})
     checks = sudoku.check_many(frame["puzzle"], polars.Series(made.solutions[:100]))
     frame = frame.with_columns(checks.verdict.alias("verdict"), checks.row.alias("row"))
@@ -151,6 +158,8 @@ def test_series_of_pandas(made: sudoku.Generated, dtype: str) -> None:
     for other in [pandas.ArrowDtype(pyarrow.string()), pandas.ArrowDtype(pyarrow.large_string())]:
         solved = sudoku.solve_many(pandas.Series(made.puzzles[:50], dtype=other))
         assert solved.dtype == other and solved.tolist() == made.solutions[:50]
+    nothing = pandas.Series([None, None], dtype=pandas.ArrowDtype(pyarrow.null()))
+    assert sudoku.solve_many(nothing, errors="column").errors.tolist() == ["empty", "empty"]
     solved = sudoku.solve_many(pandas.Series(made.puzzles[:50]).astype("category"))
     assert solved.dtype == object and solved.tolist() == made.solutions[:50]
     with pytest.raises(TypeError, match="a table"):
@@ -253,8 +262,11 @@ def test_texts_in_a_list_are_one_puzzle_each_whatever_they_contain() -> None:
     texts = [PUZZLE, PUZZLE[:40] + "\n" + PUZZLE[40:], "# a comment", PUZZLE + " # easy", "  ", PUZZLE + "\n"]
     errors = sudoku.solve_many(texts, errors="column").errors
     assert errors == [None, "wrong_length", "wrong_length", None, "wrong_length", None]
-    assert sudoku.solve_many([None, float("nan"), PUZZLE], errors="column").errors == ["empty", "empty", None]
+    missing = [None, float("nan"), numpy.float32("nan")]
+    assert sudoku.solve_many([*missing, PUZZLE], errors="column").errors == ["empty"] * 3 + [None]
     assert sudoku.solve_many(["\udc80", PUZZLE], errors="column").errors == ["wrong_length", None]
+    pandas = pytest.importorskip("pandas")
+    assert sudoku.solve_many([pandas.NA, pandas.NaT, PUZZLE], errors="column").errors == ["empty"] * 2 + [None]
 
 
 def test_other_sizes_and_alphabets() -> None:

@@ -57,6 +57,9 @@ class _Pandas(Kind):
     def grids(self, grids: Any) -> Any:
         pandas, pyarrow = _module("pandas"), _module("pyarrow")
         dtype = self.series.dtype
+        if str(dtype) == "null[pyarrow]":
+            # A column of nothing but nulls has no place for texts.
+            dtype = pandas.ArrowDtype(pyarrow.string())
         if pyarrow is not None and getattr(dtype, "storage", None) == "pyarrow":
             # No text becomes an object of its own.
             values = dtype.construct_array_type()._from_sequence(pyarrow.array(grids), dtype=dtype)
