@@ -17,7 +17,7 @@ use sudoku_core::generate::{self, Constraints, Difficulty, Generator, Grids, Kin
 use sudoku_core::grid::Order;
 use sudoku_core::poison::IgnorePoison as _;
 use sudoku_core::solver::{Question, Search};
-use sudoku_core::techniques::{Ending, Score, Technique};
+use sudoku_core::techniques::{Ending, Family, Score, Technique, TechniqueError, TechniqueSet};
 use sudoku_core::text::{Alphabet, Format, Notation, Problem, PuzzleError};
 
 use crate::blocks;
@@ -445,6 +445,27 @@ pub fn check(
     Ok((Values::Names { names: codes, table }.into(), row, column))
 }
 
+/// Reads names of techniques and families.
+fn techniques_of(text: &str) -> Result<TechniqueSet, String> {
+    let set: TechniqueSet = text.parse().map_err(|error: TechniqueError| {
+        let families: Vec<&str> = Family::ALL.iter().map(|family| family.name()).collect();
+        format!("{error} Families are {}.", families.join(", "))
+    })?;
+    if set.is_empty() { Err("No technique is named.".to_owned()) } else { Ok(set) }
+}
+
+/// Reads the name of one technique.
+fn technique_of(text: &str) -> Result<Technique, String> {
+    text.parse().map_err(|_| {
+        let (what, choice) = match text.parse::<TechniqueSet>() {
+            Ok(set) if !set.is_empty() => ("names several techniques", set),
+            _ => ("is no technique", TechniqueSet::ALL),
+        };
+        let names: Vec<&str> = choice.iter().map(Technique::name).collect();
+        format!("{text:?} {what}: give one of {}.", names.join(", "))
+    })
+}
+
 /// A rated puzzle.
 #[derive(Clone, Copy, Default)]
 struct Rated {
@@ -477,7 +498,7 @@ pub fn rate(
     let mut task = RateTask { node_limit, ..RateTask::default() };
     task.up_to = up_to.map(str::parse).transpose().map_err(|error| bad(format!("{error}")))?;
     if let Some(techniques) = techniques {
-        task.techniques = techniques.parse().map_err(|error| bad(format!("{error}")))?;
+        task.techniques = techniques_of(techniques).map_err(bad)?;
     }
     let count = puzzles.len();
     let mut table = vec!["rated", "above", "beyond"];
@@ -601,7 +622,7 @@ pub fn make<'py>(
         symmetry: symmetry.parse::<Symmetry>().map_err(|error| bad(error.to_string()))?,
         difficulty,
         rating: rating.map(generate::ratings).transpose().map_err(|error| bad(error.to_string()))?,
-        technique: technique.map(str::parse).transpose().map_err(|error| bad(format!("{error}")))?,
+        technique: technique.map(technique_of).transpose().map_err(bad)?,
     };
     let recipe = Recipe { order, kind: Kind::Puzzle(constraints), attempts };
     let seed = seed.unwrap_or_else(generate::any_seed);

@@ -366,8 +366,10 @@ def test_ratings_are_those_of_the_program(made: sudoku.Generated) -> None:
     assert bad.clues == [30, 0, None] and bad.er == [1.2, None, None] and bad.minimal[1:] == [None, None]
     with pytest.raises(ValueError, match="rating"):
         sudoku.rate_many([PUZZLE], up_to=99)
-    with pytest.raises(ValueError, match="wing"):
+    with pytest.raises(ValueError, match='^"no-such-wing" is no technique and no family.* Families are singles, .*fish'):
         sudoku.rate_many([PUZZLE], techniques="no-such-wing")
+    with pytest.raises(ValueError, match="^No technique is named.$"):
+        sudoku.rate_many([PUZZLE], techniques=" , ")
 
 
 def test_making_puzzles_is_reproducible(made: sudoku.Generated) -> None:
@@ -381,6 +383,10 @@ def test_making_puzzles_is_reproducible(made: sudoku.Generated) -> None:
         sudoku.generate(1, clues=16)
     with pytest.raises(ValueError, match="no symmetry"):
         sudoku.generate(1, symmetry="round")
+    with pytest.raises(ValueError, match='^"fish" names several techniques: give one of x-wing, swordfish, jellyfish.$'):
+        sudoku.generate(1, technique="fish")
+    with pytest.raises(ValueError, match='^"foo" is no technique: give one of last-cell, .*x-wing'):
+        sudoku.generate(1, technique="foo")
     with pytest.raises(RuntimeError, match="Gave up after 1 attempts"):
         sudoku.generate(50, clues=22, minimal=True, attempts=1, seed=1)
 
