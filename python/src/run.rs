@@ -8,6 +8,7 @@ use arrow_buffer::Buffer;
 use numpy::{PyArray1, PyArrayMethods as _};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use sudoku_core::answer::{
     Answer, BulkVisitor, CanonTask, Canonizers, CheckTask, CheckedRow, Checkers, Finding, Found, RateTask,
     RatedRow, Raters, Solvers, Task, Visitor,
@@ -249,9 +250,11 @@ fn question(unique: bool) -> Question {
 
 /// Solves one puzzle in any notation.
 #[pyfunction]
-pub fn solve_text(py: Python<'_>, puzzle: &str, unique: bool) -> PyResult<String> {
+pub fn solve_text(py: Python<'_>, puzzle: &Bound<'_, PyString>, unique: bool) -> PyResult<String> {
+    // Not everything that is a string can be encoded.
+    let puzzle = puzzle.to_string_lossy();
     let solve = if unique { sudoku_core::solve_unique } else { sudoku_core::solve };
-    let solution = py.detach(|| solve(puzzle)).map_err(|error| solve_error(py, &error))?;
+    let solution = py.detach(|| solve(&puzzle)).map_err(|error| solve_error(py, &error))?;
     Ok(solution.to_string())
 }
 

@@ -52,6 +52,9 @@ def test_one_puzzle_is_solved_in_any_notation() -> None:
     assert (raised.value.code, raised.value.line, raised.value.index) == ("no_solution", None, None)
     with pytest.raises(ValueError, match="solve_many"):
         sudoku.solve(PUZZLE + "\n" + PUZZLE)
+    with pytest.raises(sudoku.PuzzleError) as raised:
+        sudoku.solve("\ud800")
+    assert raised.value.code == "wrong_length"
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5, None])
@@ -229,6 +232,19 @@ def test_errors_of_arrays() -> None:
     for dtype in ["int64", "float32", "int8", "bool"]:
         with pytest.raises(TypeError, match=f"{dtype}.*astype"):
             sudoku.solve_many(numpy.zeros((2, 81), dtype=dtype))
+    for dtype in ["<U1", "object"]:
+        with pytest.raises(TypeError, match=rf"type {dtype} and the shape \(2, 81\): pass texts in one dimension"):
+            sudoku.solve_many(numpy.full((2, 81), ".", dtype=dtype))
+    with pytest.raises(TypeError, match="one dimension"):
+        sudoku.solve_many(numpy.array(PUZZLE))
+    with pytest.raises(ValueError, match=r"the shape \(\)"):
+        sudoku.solve_many(numpy.array(1, dtype=numpy.uint8))
+    masked = numpy.ma.masked_equal(digits([PUZZLE]), 5)
+    with pytest.raises(TypeError, match="masked cells"):
+        sudoku.solve_many(masked)
+    assert sudoku.count_many(masked.filled(0), limit=1).tolist() == [1]
+    with pytest.raises(ValueError, match="^size is 4, and the array has puzzles of size 9.$"):
+        sudoku.solve_many(grids, size=4)
 
 
 def test_what_holds_no_puzzles_is_refused() -> None:
@@ -247,6 +263,12 @@ def test_what_holds_no_puzzles_is_refused() -> None:
             sudoku.solve_many([PUZZLE], threads=threads)
     with pytest.raises(ValueError, match="alphabet"):
         sudoku.solve_many(["." * 16], size=4, alphabet="ab")
+    for limit in [0, -1]:
+        with pytest.raises(ValueError, match=f"^limit is {limit}: give 1 or more.$"):
+            sudoku.count_many([BLANK], limit=limit)
+    polars = pytest.importorskip("polars")
+    with pytest.raises(TypeError, match="collect it"):
+        sudoku.solve_many(polars.LazyFrame({"puzzle": [PUZZLE]}))
 
 
 def test_nothing_is_something_too() -> None:
@@ -366,6 +388,12 @@ def test_ratings_are_those_of_the_program(made: sudoku.Generated) -> None:
     assert bad.clues == [30, 0, None] and bad.er == [1.2, None, None] and bad.minimal[1:] == [None, None]
     with pytest.raises(ValueError, match="rating"):
         sudoku.rate_many([PUZZLE], up_to=99)
+    with pytest.raises(ValueError, match='^"1.16" is no rating: .* one decimal'):
+        sudoku.rate_many([PUZZLE], up_to=1.16)
+    with pytest.raises(TypeError, match="^up_to is '1.2': give a number"):
+        sudoku.rate_many([PUZZLE], up_to="1.2")  # type: ignore[arg-type]
+    for up_to in [1.1 + 0.1, numpy.float32(1.2), 2]:
+        assert sudoku.rate_many([PUZZLE], up_to=up_to).verdict == ["rated"]
     with pytest.raises(ValueError, match='^"no-such-wing" is no technique and no family.* Families are singles, .*fish'):
         sudoku.rate_many([PUZZLE], techniques="no-such-wing")
     with pytest.raises(ValueError, match="^No technique is named.$"):
