@@ -10,12 +10,12 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use sudoku_core::answer::{
-    Answer, BulkVisitor, CanonTask, Canonizers, CheckTask, CheckedRow, Checkers, Finding, Found, RateTask,
-    RatedRow, Raters, Solvers, Task, Visitor,
+    Answer, BulkVisitor, CanonTask, Canonizers, CheckTask, CheckedRow, Checkers, Finding, Found,
+    PuzzleReader, RateTask, RatedRow, Raters, Solvers, Task, Visitor,
 };
 use sudoku_core::canon::NoBasis;
 use sudoku_core::generate::{self, Constraints, Difficulty, Generator, Grids, Kind, Recipe, Symmetry};
-use sudoku_core::grid::Order;
+use sudoku_core::grid::{Grid, Order};
 use sudoku_core::poison::IgnorePoison as _;
 use sudoku_core::solver::{Question, Search};
 use sudoku_core::techniques::{Ending, Family, Score, Technique, TechniqueError, TechniqueSet};
@@ -24,7 +24,7 @@ use sudoku_core::text::{Alphabet, Format, Notation, Problem, PuzzleError};
 use crate::blocks;
 use crate::column::{Column, Values, import_numpy, zeros};
 use crate::error::{format_error, puzzle_error, solve_error};
-use crate::puzzles::{Puzzles, Rows, order_of};
+use crate::puzzles::{Puzzles, Reader, Rows, order_of};
 
 /// The puzzles of a block of searches: as many as are searched together.
 const SEARCH_BLOCK: usize = 8192;
@@ -373,6 +373,26 @@ fn name_in(table: &[&'static str], name: &str) -> u8 {
     place.and_then(|place| u8::try_from(place + 1).ok()).unwrap_or(0)
 }
 
+/// Solutions, of which one without a cell is missing, as an empty field of a table is.
+struct SolutionReader<'a>(Reader<'a>);
+
+impl PuzzleReader for SolutionReader<'_> {
+    fn order(&self) -> Order {
+        self.0.order()
+    }
+
+    fn read_plain(&mut self, cells: &mut [u8]) -> usize {
+        self.0.read_plain(cells)
+    }
+
+    fn read(&mut self, solution: &mut Grid) -> Option<Result<(), Problem>> {
+        match self.0.read(solution) {
+            Some(Err(Problem::WrongCellCount { cells: 0, .. })) => Some(Err(Problem::Empty)),
+            read => read,
+        }
+    }
+}
+
 /// Checks puzzles, or puzzles with the solutions beside them. Returns the verdicts, and the rows and
 /// columns of wrong cells.
 #[pyfunction]
@@ -418,7 +438,7 @@ pub fn check(
         blocks::run(py, threads, jobs, |(places, codes, wrong), cancel: &AtomicBool| {
             let mut work = || {
                 let mut reader = rows.reader(places.clone());
-                let mut given = given.map(|given| given.reader(places.clone()));
+                let mut given = given.map(|given| SolutionReader(given.reader(places.clone())));
                 let visit = |row: &CheckedRow<'_>| {
                     let place = usize::try_from(row.line - 1).unwrap_or(usize::MAX);
                     codes[place] = name_in(&table, row.finding.code());

@@ -316,6 +316,8 @@ def test_checks_find_what_is_wrong() -> None:
         (PUZZLE, PUZZLE, ("incomplete", None, None)),
         (PUZZLE, "x", ("wrong_solution", None, None)),
         (PUZZLE, None, ("incomplete", None, None)),
+        (PUZZLE, "", ("incomplete", None, None)),
+        (PUZZLE, "  ", ("incomplete", None, None)),
         ("x", SOLUTION, ("wrong_length", None, None)),
         ("55" + PUZZLE[2:], SOLUTION, ("rule_broken", None, None)),
         (BLANK, SOLUTION, ("right", None, None)),

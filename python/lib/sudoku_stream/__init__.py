@@ -244,7 +244,8 @@ def check_many(
     """Checks every solution against its puzzle, or every grid by itself.
 
     With ``unique``, a puzzle must have no second solution, which takes a search for each. A bad puzzle
-    is no exception here: its verdict is the code of its error.
+    is no exception here: its verdict is the code of its error. A solution that is missing or blank is
+    ``incomplete``.
 
     >>> import sudoku_stream as sudoku
     >>> puzzles = ["12..3..........1", "12..34.........1", "1..............1"]
