@@ -157,6 +157,13 @@ def test_series_of_pandas(made: sudoku.Generated, dtype: str) -> None:
     assert counts.dtype == "UInt64" and counts.name == "mine" and counts.isna().sum() == 1 and counts.dropna().eq(1).all()
     ratings = sudoku.rate_many(series[:20], errors="column")
     assert ratings.er.dtype == "float64" and ratings.er.isna().tolist() == [k == 3 for k in range(20)]
+    # The types of the columns do not depend on what is in them.
+    for part in [series.iloc[:3], series.iloc[:5], series.iloc[3:4]]:
+        errors = sudoku.solve_many(part, errors="column").errors
+        ratings = sudoku.rate_many(part, errors="column")
+        assert errors.dtype == ratings.hardest.dtype == pandas.Series(["x"], dtype="str").dtype
+        assert errors.isna().tolist() == part.notna().tolist()
+        assert ratings.minimal.dtype == "boolean" and ratings.minimal.isna().equals(errors.notna())
     pyarrow = pytest.importorskip("pyarrow")
     for other in [pandas.ArrowDtype(pyarrow.string()), pandas.ArrowDtype(pyarrow.large_string())]:
         solved = sudoku.solve_many(pandas.Series(made.puzzles[:50], dtype=other))

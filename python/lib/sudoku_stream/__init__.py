@@ -328,8 +328,8 @@ def rate_many(
     raises = _raises(errors)
     read_puzzles, kind = read_sized(puzzles, size, alphabet)
     highest = None if up_to is None else _rating(up_to)
-    columns = _native.rate(read_puzzles, highest, techniques, node_limit, threads, raises)
-    return Ratings(*(kind.column(column) for column in columns))
+    *columns, minimal = _native.rate(read_puzzles, highest, techniques, node_limit, threads, raises)
+    return Ratings(*(kind.column(column) for column in columns), kind.flags(minimal))
 
 
 def generate(

@@ -26,6 +26,10 @@ class Kind:
         """The results that are grids."""
         return self.column(grids)
 
+    def flags(self, column: Column) -> Any:
+        """The results that are true, false or missing."""
+        return self.column(column)
+
 
 class _Array(Kind):
     is_array = True
@@ -48,8 +52,9 @@ class _Pandas(Kind):
         pandas = _module("pandas")
         values: Any = column.to_numpy()
         if values.dtype == object:
-            values = column.to_list()
-        elif values.dtype.kind == "u":
+            # The type is not left to what happens to be there: with nothing but `None` it would be another.
+            return self.of(column.to_list(), "str")
+        if values.dtype.kind == "u":
             # Counts may be missing, which pandas has a type for.
             values = pandas.array(column.to_list(), dtype="UInt64")
         return self.of(values)
@@ -68,6 +73,9 @@ class _Pandas(Kind):
         is_text = dtype == object or isinstance(dtype, pandas.StringDtype)
         is_text = is_text or "string" in str(getattr(dtype, "pyarrow_dtype", ""))
         return self.of(grids.to_list(), dtype if is_text else object)
+
+    def flags(self, column: Column) -> Any:
+        return self.of(column.to_list(), "boolean")
 
     def of(self, values: Any, dtype: Any = None) -> Any:
         """A Series that fits beside the puzzles, with their name."""
