@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import array
+import importlib.metadata
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -550,3 +552,13 @@ def test_the_program_gives_the_same_answers(made: sudoku.Generated) -> None:
 def test_buffers_of_other_kinds_are_no_puzzles() -> None:
     with pytest.raises(TypeError):
         sudoku.solve_many(array.array("B", bytes(81)))
+
+
+def test_the_package_has_its_licences_and_a_readme_without_dead_links() -> None:
+    package = importlib.metadata.distribution("sudoku-stream")
+    licences = [path.name for path in package.files or [] if "licenses" in path.parts]
+    assert sorted(licences) == ["LICENSE-APACHE", "LICENSE-MIT"]
+    metadata = package.read_text("METADATA") or ""
+    assert metadata.count("License-File: ") == 2 and "# sudoku-stream for Python" in metadata
+    # A package index has no other files of the repository.
+    assert [link for link in re.findall(r"\]\(([^)]+)\)", metadata) if not link.startswith("https://")] == []
