@@ -61,6 +61,8 @@ with TemporaryDirectory() as folder:
     assert not train & test and len(train) + len(test) == 3_000 - sum(wanted.values())
     assert 0.15 < len(test) / 3_000 < 0.25, len(test)
     kept = [row for table in tables.values() for row in table["row"].to_pylist()]
+    rated = {str(er) for table in tables.values() for er in table["rating"].to_pylist() if er is not None}
+    assert "1.2" in rated and all(len(er) == 3 for er in rated), rated
     assert sorted(kept) == [k + 1 for k in range(3_000) if (k + 1) not in {11, 21, 31, 41, 51, 61, 71}]
 
     # Without solutions they are added, and a table without puzzles is refused.
@@ -90,4 +92,13 @@ with TemporaryDirectory() as folder:
     bare.write_text("a,b\n1,2\n")
     done = subprocess.run([sys.executable, prepare, bare, out], capture_output=True, text=True)
     assert done.returncode == 1 and "name it with --puzzle" in done.stderr, done.stderr
+
+    # What cannot work is one line, before any work.
+    for words, wrong in [
+        ("missing.csv", [raw.with_name("missing.csv"), out]),
+        ("raw.csv", [raw, raw]),
+        ("is no rating", [raw, out, "--rate-up-to", "0.5"]),
+    ]:
+        done = subprocess.run([sys.executable, prepare, *wrong], capture_output=True, text=True)
+        assert done.returncode == 1 and words in done.stderr and done.stderr.count("\n") == 1, done.stderr
 print("prepare.py finds what is wrong with a data set, and pandas, polars and pyarrow read what it writes")

@@ -95,7 +95,13 @@ def main() -> None:
     if not 0 < args.test < 1:
         sys.exit("--test is a share between 0 and 1.")
     begin = time.monotonic()
-    table, puzzle, solution = read(args.raw, args)
+    # What cannot work ends the run before the work.
+    try:
+        sudoku.rate_many([], up_to=args.rate_up_to, threads=args.threads)
+        table, puzzle, solution = read(args.raw, args)
+        args.out.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        sys.exit(str(error))
     rows = table.num_rows
     # The row of the file, below its heading, whatever is dropped.
     table = with_column(table, "row", pa.array(range(1, rows + 1), pa.int64()))
@@ -137,7 +143,7 @@ def main() -> None:
     added = {
         "clues": ratings.clues.cast(pa.uint8()),
         "minimal": ratings.minimal,
-        "rating": ratings.er.cast(pa.float32()),
+        "rating": ratings.er,
         "hardest": ratings.hardest,
     }
     for name, column in added.items():
@@ -147,7 +153,6 @@ def main() -> None:
     test = pa.array([is_test(form, args.test) for form in table["canonical"].to_pylist()], pa.bool_())
     sets = {"train": table.filter(pc.invert(test)), "test": table.filter(test)}
 
-    args.out.mkdir(parents=True, exist_ok=True)
     for name, part in sets.items():
         pyarrow.parquet.write_table(part, args.out / f"{name}.parquet", compression="zstd", row_group_size=100_000)
     rejected.sort()

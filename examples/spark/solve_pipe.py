@@ -25,7 +25,10 @@ ANSWERED_END = "end\t\t\twrong_length"
 
 
 def row(key, puzzle):
-    """A row of the table. A tab or a quotation mark in a bad line must not end its field."""
+    """A row of the table. A tab or a quotation mark in a bad line must not end its field, and a zero
+    byte, by which `sudoku` knows what is no text, must not end the task: it is written as Spark
+    writes what is not UTF-8."""
+    puzzle = puzzle.replace("\0", "\ufffd")
     if "\t" in puzzle or puzzle.startswith('"'):
         puzzle = '"' + puzzle.replace('"', '""') + '"'
     return f"{key}\t{puzzle}"

@@ -40,6 +40,8 @@ pub enum Chunk {
     Fixed(FixedSizeBinaryArray),
     /// Each text once: the place of each in another part, unless it is null.
     Dictionary(Vec<Option<usize>>, Box<Self>),
+    /// As many nulls, of which no library can tell that they are texts.
+    Nulls(usize),
 }
 
 impl Chunk {
@@ -64,6 +66,7 @@ impl Chunk {
                 };
                 Self::Dictionary(places, Box::new(values))
             }
+            DataType::Null => Self::Nulls(array.len()),
             DataType::Struct(_) => {
                 return Err(PyTypeError::new_err("This is a table: pass the column that holds the puzzles."));
             }
@@ -83,6 +86,7 @@ impl Chunk {
             Self::View(array) => array.len(),
             Self::Fixed(array) => array.len(),
             Self::Dictionary(places, _) => places.len(),
+            Self::Nulls(len) => *len,
         }
     }
 
@@ -95,6 +99,7 @@ impl Chunk {
             Self::View(array) => array.is_valid(at).then(|| array.value(at)),
             Self::Fixed(array) => array.is_valid(at).then(|| array.value(at)),
             Self::Dictionary(places, values) => places[at].and_then(|place| values.get(place)),
+            Self::Nulls(_) => None,
         }
     }
 }
@@ -125,6 +130,10 @@ pub fn import(object: &Bound<'_, PyAny>) -> PyResult<Vec<Chunk>> {
 }
 
 fn import_array(array: FFI_ArrowArray, schema: &FFI_ArrowSchema) -> PyResult<Chunk> {
+    if DataType::try_from(schema).is_ok_and(|data_type| data_type == DataType::Null) {
+        // polars exports a buffer with them, which `from_ffi` refuses.
+        return Ok(Chunk::Nulls(array.len()));
+    }
     // SAFETY: the producer of the structures answers for the memory that they name.
     let data = unsafe { from_ffi(array, schema) }.map_err(|error| arrow_error(&error))?;
     Chunk::new(&make_array(data))

@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, BooleanArray, Float64Array, UInt64Array};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_schema::{ArrowError, DataType};
 use numpy::PyArray1;
-use pyo3::exceptions::{PyIndexError, PyMemoryError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyMemoryError, PyModuleNotFoundError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyCapsule, PyFloat, PyInt, PyIterator, PyList, PyString, PyTuple};
 
@@ -45,6 +45,22 @@ pub fn zeros<T: Clone + Default>(length: Option<usize>) -> PyResult<Vec<T>> {
     // Tried first, because only `vec!` gets zeros from the system, and it aborts on failure.
     Vec::<T>::new().try_reserve_exact(length).map_err(|_| error())?;
     Ok(vec![T::default(); length])
+}
+
+/// Imports NumPy, which is needed for arrays alone, so that it may be missing. It has to be called
+/// before anything makes an array or looks for one, because without NumPy that panics.
+///
+/// # Errors
+/// `ModuleNotFoundError`, or why NumPy cannot be imported.
+pub fn import_numpy(py: Python<'_>) -> PyResult<()> {
+    let Err(error) = py.import("numpy") else { return Ok(()) };
+    if !error.is_instance_of::<PyModuleNotFoundError>(py) {
+        return Err(error);
+    }
+    let missing =
+        PyModuleNotFoundError::new_err("Arrays need NumPy, which is not installed: pip install numpy.");
+    missing.set_cause(py, Some(error));
+    Err(missing)
 }
 
 impl From<Values> for Column {
@@ -186,6 +202,7 @@ impl Column {
     /// and flags as objects, with `None`.
     fn to_numpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
+        import_numpy(py)?;
         Ok(match &slf.get().values {
             Values::Counts { counts, .. } => PyArray1::from_slice(py, counts).into_any(),
             Values::Tenths(tenths) => {

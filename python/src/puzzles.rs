@@ -5,12 +5,13 @@ use std::ops::Range;
 use numpy::{PyArrayDyn, PyArrayMethods as _, PyUntypedArrayMethods as _};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyFloat, PyList, PyString};
+use pyo3::types::{PyBytes, PyList, PyString};
 use sudoku_core::answer::{DigitReader, PuzzleReader, TextReader};
 use sudoku_core::grid::{Grid, Order};
 use sudoku_core::text::{Alphabet, Format, Hint, Notation, Problem, SAMPLE_BYTES, sniff};
 
 use crate::arrow::{self, Chunk};
+use crate::column::import_numpy;
 use crate::error::format_error;
 
 /// Puzzles of one size, in the memory that Python has them in, except that the texts of a list are
@@ -85,8 +86,7 @@ impl JoinedTexts {
             self.text.extend_from_slice(text.to_string_lossy().as_bytes());
         } else if let Ok(bytes) = item.cast::<PyBytes>() {
             self.text.extend_from_slice(bytes.as_bytes());
-        } else if item.is_none() || item.cast::<PyFloat>().is_ok_and(|number| number.value().is_nan()) {
-            // `None`, and `nan`, by which pandas marks what is missing.
+        } else if is_missing(item)? {
             self.missing.push(place);
         } else {
             let kind = item.get_type().name()?;
@@ -111,11 +111,19 @@ impl JoinedTexts {
     }
 }
 
+/// Whether an item of a list stands for a missing text: `None`, or what pandas marks one by, which
+/// is a number or a time that is not equal to itself, or `pandas.NA`.
+fn is_missing(item: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(item.is_none() || item.ne(item).unwrap_or(false) || item.get_type().name()? == "NAType")
+}
+
 #[pymethods]
 impl Puzzles {
     /// The puzzles of an array of shape `(N, cells)` or `(N, side, side)`, C-contiguous.
     #[staticmethod]
-    fn from_array(array: &Bound<'_, PyArrayDyn<u8>>) -> PyResult<Self> {
+    fn from_array(array: &Bound<'_, PyAny>) -> PyResult<Self> {
+        import_numpy(array.py())?;
+        let array = array.cast::<PyArrayDyn<u8>>()?;
         let shape = array.shape();
         let cells = match *shape {
             [_, cells] => Some(cells),

@@ -8,22 +8,23 @@ use arrow_buffer::Buffer;
 use numpy::{PyArray1, PyArrayMethods as _};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use sudoku_core::answer::{
-    Answer, BulkVisitor, CanonTask, Canonizers, CheckTask, CheckedRow, Checkers, Finding, Found, RateTask,
-    RatedRow, Raters, Solvers, Task, Visitor,
+    Answer, BulkVisitor, CanonTask, Canonizers, CheckTask, CheckedRow, Checkers, Finding, Found,
+    PuzzleReader, RateTask, RatedRow, Raters, Solvers, Task, Visitor,
 };
 use sudoku_core::canon::NoBasis;
 use sudoku_core::generate::{self, Constraints, Difficulty, Generator, Grids, Kind, Recipe, Symmetry};
-use sudoku_core::grid::Order;
+use sudoku_core::grid::{Grid, Order};
 use sudoku_core::poison::IgnorePoison as _;
 use sudoku_core::solver::{Question, Search};
-use sudoku_core::techniques::{Ending, Score, Technique};
+use sudoku_core::techniques::{Ending, Family, Score, Technique, TechniqueError, TechniqueSet};
 use sudoku_core::text::{Alphabet, Format, Notation, Problem, PuzzleError};
 
 use crate::blocks;
-use crate::column::{Column, Values, zeros};
+use crate::column::{Column, Values, import_numpy, zeros};
 use crate::error::{format_error, puzzle_error, solve_error};
-use crate::puzzles::{Puzzles, Rows, order_of};
+use crate::puzzles::{Puzzles, Reader, Rows, order_of};
 
 /// The puzzles of a block of searches: as many as are searched together.
 const SEARCH_BLOCK: usize = 8192;
@@ -171,6 +172,7 @@ fn grids_column<'py>(
         let column: Column = Values::Texts { cells, text: Buffer::from_vec(grids), missing }.into();
         return Ok(Bound::new(py, column)?.into_any());
     }
+    import_numpy(py)?;
     Ok(PyArray1::from_vec(py, grids).reshape([missing.len(), cells])?.into_any())
 }
 
@@ -248,9 +250,11 @@ fn question(unique: bool) -> Question {
 
 /// Solves one puzzle in any notation.
 #[pyfunction]
-pub fn solve_text(py: Python<'_>, puzzle: &str, unique: bool) -> PyResult<String> {
+pub fn solve_text(py: Python<'_>, puzzle: &Bound<'_, PyString>, unique: bool) -> PyResult<String> {
+    // Not everything that is a string can be encoded.
+    let puzzle = puzzle.to_string_lossy();
     let solve = if unique { sudoku_core::solve_unique } else { sudoku_core::solve };
-    let solution = py.detach(|| solve(puzzle)).map_err(|error| solve_error(py, &error))?;
+    let solution = py.detach(|| solve(&puzzle)).map_err(|error| solve_error(py, &error))?;
     Ok(solution.to_string())
 }
 
@@ -369,6 +373,26 @@ fn name_in(table: &[&'static str], name: &str) -> u8 {
     place.and_then(|place| u8::try_from(place + 1).ok()).unwrap_or(0)
 }
 
+/// Solutions, of which one without a cell is missing, as an empty field of a table is.
+struct SolutionReader<'a>(Reader<'a>);
+
+impl PuzzleReader for SolutionReader<'_> {
+    fn order(&self) -> Order {
+        self.0.order()
+    }
+
+    fn read_plain(&mut self, cells: &mut [u8]) -> usize {
+        self.0.read_plain(cells)
+    }
+
+    fn read(&mut self, solution: &mut Grid) -> Option<Result<(), Problem>> {
+        match self.0.read(solution) {
+            Some(Err(Problem::WrongCellCount { cells: 0, .. })) => Some(Err(Problem::Empty)),
+            read => read,
+        }
+    }
+}
+
 /// Checks puzzles, or puzzles with the solutions beside them. Returns the verdicts, and the rows and
 /// columns of wrong cells.
 #[pyfunction]
@@ -414,7 +438,7 @@ pub fn check(
         blocks::run(py, threads, jobs, |(places, codes, wrong), cancel: &AtomicBool| {
             let mut work = || {
                 let mut reader = rows.reader(places.clone());
-                let mut given = given.map(|given| given.reader(places.clone()));
+                let mut given = given.map(|given| SolutionReader(given.reader(places.clone())));
                 let visit = |row: &CheckedRow<'_>| {
                     let place = usize::try_from(row.line - 1).unwrap_or(usize::MAX);
                     codes[place] = name_in(&table, row.finding.code());
@@ -442,6 +466,27 @@ pub fn check(
     };
     let (row, column) = (part(|cell| cell.0), part(|cell| cell.1));
     Ok((Values::Names { names: codes, table }.into(), row, column))
+}
+
+/// Reads names of techniques and families.
+fn techniques_of(text: &str) -> Result<TechniqueSet, String> {
+    let set: TechniqueSet = text.parse().map_err(|error: TechniqueError| {
+        let families: Vec<&str> = Family::ALL.iter().map(|family| family.name()).collect();
+        format!("{error} Families are {}.", families.join(", "))
+    })?;
+    if set.is_empty() { Err("No technique is named.".to_owned()) } else { Ok(set) }
+}
+
+/// Reads the name of one technique.
+fn technique_of(text: &str) -> Result<Technique, String> {
+    text.parse().map_err(|_| {
+        let (what, choice) = match text.parse::<TechniqueSet>() {
+            Ok(set) if !set.is_empty() => ("names several techniques", set),
+            _ => ("is no technique", TechniqueSet::ALL),
+        };
+        let names: Vec<&str> = choice.iter().map(Technique::name).collect();
+        format!("{text:?} {what}: give one of {}.", names.join(", "))
+    })
 }
 
 /// A rated puzzle.
@@ -476,7 +521,7 @@ pub fn rate(
     let mut task = RateTask { node_limit, ..RateTask::default() };
     task.up_to = up_to.map(str::parse).transpose().map_err(|error| bad(format!("{error}")))?;
     if let Some(techniques) = techniques {
-        task.techniques = techniques.parse().map_err(|error| bad(format!("{error}")))?;
+        task.techniques = techniques_of(techniques).map_err(bad)?;
     }
     let count = puzzles.len();
     let mut table = vec!["rated", "above", "beyond"];
@@ -580,6 +625,10 @@ pub fn make<'py>(
     threads: Option<i64>,
     as_text: bool,
 ) -> PyResult<Made<'py>> {
+    if !as_text {
+        // Before work that may take minutes.
+        import_numpy(py)?;
+    }
     let bad = |error: String| PyValueError::new_err(error);
     let order = order_of(size)?;
     let difficulty = match Difficulty::ALL.into_iter().find(|(name, _)| *name == difficulty) {
@@ -596,7 +645,7 @@ pub fn make<'py>(
         symmetry: symmetry.parse::<Symmetry>().map_err(|error| bad(error.to_string()))?,
         difficulty,
         rating: rating.map(generate::ratings).transpose().map_err(|error| bad(error.to_string()))?,
-        technique: technique.map(str::parse).transpose().map_err(|error| bad(format!("{error}")))?,
+        technique: technique.map(technique_of).transpose().map_err(bad)?,
     };
     let recipe = Recipe { order, kind: Kind::Puzzle(constraints), attempts };
     let seed = seed.unwrap_or_else(generate::any_seed);

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import array
+import importlib.metadata
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -52,6 +54,9 @@ def test_one_puzzle_is_solved_in_any_notation() -> None:
     assert (raised.value.code, raised.value.line, raised.value.index) == ("no_solution", None, None)
     with pytest.raises(ValueError, match="solve_many"):
         sudoku.solve(PUZZLE + "\n" + PUZZLE)
+    with pytest.raises(sudoku.PuzzleError) as raised:
+        sudoku.solve("\ud800")
+    assert raised.value.code == "wrong_length"
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5, None])
@@ -110,6 +115,11 @@ def test_columns_of_pyarrow(made: sudoku.Generated) -> None:
     assert sudoku.count_many(categories, errors="column").errors.to_pylist() == [None, "empty", None]
     nulls = pyarrow.array([None, None], pyarrow.string()).dictionary_encode()
     assert sudoku.count_many(nulls, errors="column", size=9).errors.to_pylist() == ["empty", "empty"]
+    # Where all are missing, the column has no type.
+    for nothing in [pyarrow.nulls(2), pyarrow.chunked_array([pyarrow.nulls(2)]), pyarrow.nulls(2).dictionary_encode()]:
+        solutions, errors = sudoku.solve_many(nothing, errors="column")
+        assert solutions.to_pylist() == [None, None] and solutions.type == pyarrow.string()
+        assert errors.to_pylist() == ["empty", "empty"]
     counts = sudoku.count_many(with_nulls, errors="column").counts
     assert counts.to_pylist() == [1, None, 1, None] and counts.type == pyarrow.uint64()
     with pytest.raises(TypeError, match="int64 holds no puzzles|Int64 holds no puzzles"):
@@ -124,6 +134,8 @@ def test_series_of_polars(made: sudoku.Generated) -> None:
     assert isinstance(solved, polars.Series) and solved.to_list() == made.solutions and solved.name == "mine"
     categories = polars.Series(made.puzzles[:50], dtype=polars.Categorical)
     assert sudoku.solve_many(categories).to_list() == made.solutions[:50]
+    solutions, errors = sudoku.solve_many(polars.Series("mine", [None, None]), errors="column")
+    assert solutions.to_list() == [None, None] and errors.to_list() == ["empty", "empty"]
     frame = polars.DataFrame({"puzzle": made.puzzles[:100]})
     checks = sudoku.check_many(frame["puzzle"], polars.Series(made.solutions[:100]))
     frame = frame.with_columns(checks.verdict.alias("verdict"), checks.row.alias("row"))
@@ -147,10 +159,19 @@ def test_series_of_pandas(made: sudoku.Generated, dtype: str) -> None:
     assert counts.dtype == "UInt64" and counts.name == "mine" and counts.isna().sum() == 1 and counts.dropna().eq(1).all()
     ratings = sudoku.rate_many(series[:20], errors="column")
     assert ratings.er.dtype == "float64" and ratings.er.isna().tolist() == [k == 3 for k in range(20)]
+    # The types of the columns do not depend on what is in them.
+    for part in [series.iloc[:3], series.iloc[:5], series.iloc[3:4]]:
+        errors = sudoku.solve_many(part, errors="column").errors
+        ratings = sudoku.rate_many(part, errors="column")
+        assert errors.dtype == ratings.hardest.dtype == pandas.Series(["x"], dtype="str").dtype
+        assert errors.isna().tolist() == part.notna().tolist()
+        assert ratings.minimal.dtype == "boolean" and ratings.minimal.isna().equals(errors.notna())
     pyarrow = pytest.importorskip("pyarrow")
     for other in [pandas.ArrowDtype(pyarrow.string()), pandas.ArrowDtype(pyarrow.large_string())]:
         solved = sudoku.solve_many(pandas.Series(made.puzzles[:50], dtype=other))
         assert solved.dtype == other and solved.tolist() == made.solutions[:50]
+    nothing = pandas.Series([None, None], dtype=pandas.ArrowDtype(pyarrow.null()))
+    assert sudoku.solve_many(nothing, errors="column").errors.tolist() == ["empty", "empty"]
     solved = sudoku.solve_many(pandas.Series(made.puzzles[:50]).astype("category"))
     assert solved.dtype == object and solved.tolist() == made.solutions[:50]
     with pytest.raises(TypeError, match="a table"):
@@ -220,6 +241,19 @@ def test_errors_of_arrays() -> None:
     for dtype in ["int64", "float32", "int8", "bool"]:
         with pytest.raises(TypeError, match=f"{dtype}.*astype"):
             sudoku.solve_many(numpy.zeros((2, 81), dtype=dtype))
+    for dtype in ["<U1", "object"]:
+        with pytest.raises(TypeError, match=rf"type {dtype} and the shape \(2, 81\): pass texts in one dimension"):
+            sudoku.solve_many(numpy.full((2, 81), ".", dtype=dtype))
+    with pytest.raises(TypeError, match="one dimension"):
+        sudoku.solve_many(numpy.array(PUZZLE))
+    with pytest.raises(ValueError, match=r"the shape \(\)"):
+        sudoku.solve_many(numpy.array(1, dtype=numpy.uint8))
+    masked = numpy.ma.masked_equal(digits([PUZZLE]), 5)
+    with pytest.raises(TypeError, match="masked cells"):
+        sudoku.solve_many(masked)
+    assert sudoku.count_many(masked.filled(0), limit=1).tolist() == [1]
+    with pytest.raises(ValueError, match="^size is 4, and the array has puzzles of size 9.$"):
+        sudoku.solve_many(grids, size=4)
 
 
 def test_what_holds_no_puzzles_is_refused() -> None:
@@ -238,6 +272,12 @@ def test_what_holds_no_puzzles_is_refused() -> None:
             sudoku.solve_many([PUZZLE], threads=threads)
     with pytest.raises(ValueError, match="alphabet"):
         sudoku.solve_many(["." * 16], size=4, alphabet="ab")
+    for limit in [0, -1]:
+        with pytest.raises(ValueError, match=f"^limit is {limit}: give 1 or more.$"):
+            sudoku.count_many([BLANK], limit=limit)
+    polars = pytest.importorskip("polars")
+    with pytest.raises(TypeError, match="collect it"):
+        sudoku.solve_many(polars.LazyFrame({"puzzle": [PUZZLE]}))
 
 
 def test_nothing_is_something_too() -> None:
@@ -253,8 +293,11 @@ def test_texts_in_a_list_are_one_puzzle_each_whatever_they_contain() -> None:
     texts = [PUZZLE, PUZZLE[:40] + "\n" + PUZZLE[40:], "# a comment", PUZZLE + " # easy", "  ", PUZZLE + "\n"]
     errors = sudoku.solve_many(texts, errors="column").errors
     assert errors == [None, "wrong_length", "wrong_length", None, "wrong_length", None]
-    assert sudoku.solve_many([None, float("nan"), PUZZLE], errors="column").errors == ["empty", "empty", None]
+    missing = [None, float("nan"), numpy.float32("nan")]
+    assert sudoku.solve_many([*missing, PUZZLE], errors="column").errors == ["empty"] * 3 + [None]
     assert sudoku.solve_many(["\udc80", PUZZLE], errors="column").errors == ["wrong_length", None]
+    pandas = pytest.importorskip("pandas")
+    assert sudoku.solve_many([pandas.NA, pandas.NaT, PUZZLE], errors="column").errors == ["empty"] * 2 + [None]
 
 
 def test_other_sizes_and_alphabets() -> None:
@@ -282,6 +325,8 @@ def test_checks_find_what_is_wrong() -> None:
         (PUZZLE, PUZZLE, ("incomplete", None, None)),
         (PUZZLE, "x", ("wrong_solution", None, None)),
         (PUZZLE, None, ("incomplete", None, None)),
+        (PUZZLE, "", ("incomplete", None, None)),
+        (PUZZLE, "  ", ("incomplete", None, None)),
         ("x", SOLUTION, ("wrong_length", None, None)),
         ("55" + PUZZLE[2:], SOLUTION, ("rule_broken", None, None)),
         (BLANK, SOLUTION, ("right", None, None)),
@@ -354,8 +399,16 @@ def test_ratings_are_those_of_the_program(made: sudoku.Generated) -> None:
     assert bad.clues == [30, 0, None] and bad.er == [1.2, None, None] and bad.minimal[1:] == [None, None]
     with pytest.raises(ValueError, match="rating"):
         sudoku.rate_many([PUZZLE], up_to=99)
-    with pytest.raises(ValueError, match="wing"):
+    with pytest.raises(ValueError, match='^"1.16" is no rating: .* one decimal'):
+        sudoku.rate_many([PUZZLE], up_to=1.16)
+    with pytest.raises(TypeError, match="^up_to is '1.2': give a number"):
+        sudoku.rate_many([PUZZLE], up_to="1.2")  # type: ignore[arg-type]
+    for up_to in [1.1 + 0.1, numpy.float32(1.2), 2]:
+        assert sudoku.rate_many([PUZZLE], up_to=up_to).verdict == ["rated"]
+    with pytest.raises(ValueError, match='^"no-such-wing" is no technique and no family.* Families are singles, .*fish'):
         sudoku.rate_many([PUZZLE], techniques="no-such-wing")
+    with pytest.raises(ValueError, match="^No technique is named.$"):
+        sudoku.rate_many([PUZZLE], techniques=" , ")
 
 
 def test_making_puzzles_is_reproducible(made: sudoku.Generated) -> None:
@@ -369,6 +422,10 @@ def test_making_puzzles_is_reproducible(made: sudoku.Generated) -> None:
         sudoku.generate(1, clues=16)
     with pytest.raises(ValueError, match="no symmetry"):
         sudoku.generate(1, symmetry="round")
+    with pytest.raises(ValueError, match='^"fish" names several techniques: give one of x-wing, swordfish, jellyfish.$'):
+        sudoku.generate(1, technique="fish")
+    with pytest.raises(ValueError, match='^"foo" is no technique: give one of last-cell, .*x-wing'):
+        sudoku.generate(1, technique="foo")
     with pytest.raises(RuntimeError, match="Gave up after 1 attempts"):
         sudoku.generate(50, clues=22, minimal=True, attempts=1, seed=1)
 
@@ -422,6 +479,33 @@ def test_lists_need_no_numpy() -> None:
     assert done.stdout == f"{SOLUTION} ['right']\n"
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        # Refused before it makes puzzles for hours.
+        "s.generate(10**9, arrays=True)",
+        "s._native.solve(read([PUZZLE], None, None)[0], False, 1000, 1, True, True)[0].to_numpy()",
+        "s._native.solve(read([PUZZLE], None, None)[0], False, 1000, 1, True, True)[1].to_numpy()",
+        "s._native.solve(read([PUZZLE], None, None)[0], False, 1000, 1, True, False)",
+        "s._native.canon(read([PUZZLE], 9, None)[0], None, 1000, 1, True, False)",
+        "s._native.Puzzles.from_array([PUZZLE])",
+    ],
+)
+def test_arrays_without_numpy_are_an_import_error(call: str) -> None:
+    code = (
+        "import sys; sys.modules['numpy'] = None\n"
+        "import sudoku_stream as s\n"
+        "from sudoku_stream._kinds import read\n"
+        f"PUZZLE = {PUZZLE!r}\n"
+        "try:\n"
+        f"    {call}\n"
+        "except ModuleNotFoundError as error:\n"
+        "    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "Arrays need NumPy, which is not installed: pip install numpy.\n", done.stderr
+
+
 def test_an_array_that_is_written_to_meanwhile_is_read_as_some_array() -> None:
     grids = digits([PUZZLE] * 50_000)
     stop = threading.Event()
@@ -468,3 +552,13 @@ def test_the_program_gives_the_same_answers(made: sudoku.Generated) -> None:
 def test_buffers_of_other_kinds_are_no_puzzles() -> None:
     with pytest.raises(TypeError):
         sudoku.solve_many(array.array("B", bytes(81)))
+
+
+def test_the_package_has_its_licences_and_a_readme_without_dead_links() -> None:
+    package = importlib.metadata.distribution("sudoku-stream")
+    licences = [path.name for path in package.files or [] if "licenses" in path.parts]
+    assert sorted(licences) == ["LICENSE-APACHE", "LICENSE-MIT"]
+    metadata = package.read_text("METADATA") or ""
+    assert metadata.count("License-File: ") == 2 and "# sudoku-stream for Python" in metadata
+    # A package index has no other files of the repository.
+    assert [link for link in re.findall(r"\]\(([^)]+)\)", metadata) if not link.startswith("https://")] == []

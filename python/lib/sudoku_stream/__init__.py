@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, Optional
 
 from . import _native
 from ._errors import PuzzleError
-from ._kinds import Kind, read
+from ._kinds import Kind, read, read_sized
 from ._native import Column
 
 __all__ = [
@@ -131,6 +131,15 @@ def _raises(errors: str) -> bool:
     return errors == "raise"
 
 
+def _rating(number: float) -> str:
+    """The text of a rating, without what arithmetic leaves behind its one decimal."""
+    try:
+        text = f"{number:.1f}"
+    except (TypeError, ValueError):
+        raise TypeError(f"up_to is {number!r}: give a number, such as 4.5.") from None
+    return text if abs(float(text) - float(number)) < 1e-6 else str(number)
+
+
 def solve(puzzle: str, *, unique: bool = False) -> str:
     """Solves one puzzle, in any notation: cells on one line or in rows, with or without rulers.
 
@@ -172,7 +181,7 @@ def solve_many(
     - ``node_limit``: a puzzle that takes more nodes is given up (``gave_up``).
     - ``size``: the side of the puzzles: 1, 4, 9, 16 or 25; default: that of most of the first texts.
     - ``alphabet``: the symbols of texts: ``letters``, ``ascii``, ``alpha``, ``hex``, or all of them in
-      order; default: detected.
+      order; default: detected. An array has none.
 
     Raises :class:`PuzzleError`; ``TypeError`` and ``ValueError`` for what holds no puzzles.
 
@@ -188,7 +197,7 @@ def solve_many(
     (1000, 9, 9)
     """
     raises = _raises(errors)
-    read_puzzles, kind = read(puzzles, size, alphabet)
+    read_puzzles, kind = read_sized(puzzles, size, alphabet)
     solutions, codes = _native.solve(read_puzzles, unique, node_limit, threads, raises, not kind.is_array)
     found = kind.grids(solutions)
     return found if raises else Solutions(found, kind.column(codes))
@@ -214,7 +223,9 @@ def count_many(
     [288, 1, 0]
     """
     raises = _raises(errors)
-    read_puzzles, kind = read(puzzles, size, alphabet)
+    if limit < 1:
+        raise ValueError(f"limit is {limit}: give 1 or more.")
+    read_puzzles, kind = read_sized(puzzles, size, alphabet)
     counts, codes = _native.count(read_puzzles, limit, node_limit, threads, raises)
     found = kind.column(counts)
     return found if raises else Counts(found, kind.column(codes))
@@ -233,7 +244,8 @@ def check_many(
     """Checks every solution against its puzzle, or every grid by itself.
 
     With ``unique``, a puzzle must have no second solution, which takes a search for each. A bad puzzle
-    is no exception here: its verdict is the code of its error.
+    is no exception here: its verdict is the code of its error. A solution that is missing or blank is
+    ``incomplete``.
 
     >>> import sudoku_stream as sudoku
     >>> puzzles = ["12..3..........1", "12..34.........1", "1..............1"]
@@ -243,7 +255,7 @@ def check_many(
     >>> sudoku.check_many(["1234341221434322"])
     Checks(verdict=['wrong'], row=[4], column=[4])
     """
-    read_puzzles, kind = read(puzzles, size, alphabet)
+    read_puzzles, kind = read_sized(puzzles, size, alphabet)
     given = None
     if solutions is not None:
         # Of the size of the puzzles, because a solution may have another number of cells by mistake.
@@ -314,10 +326,10 @@ def rate_many(
     ([1.2], ['hidden-single'], [30])
     """
     raises = _raises(errors)
-    read_puzzles, kind = read(puzzles, size, alphabet)
-    limit = None if up_to is None else f"{up_to:.1f}"
-    columns = _native.rate(read_puzzles, limit, techniques, node_limit, threads, raises)
-    return Ratings(*(kind.column(column) for column in columns))
+    read_puzzles, kind = read_sized(puzzles, size, alphabet)
+    highest = None if up_to is None else _rating(up_to)
+    *columns, minimal = _native.rate(read_puzzles, highest, techniques, node_limit, threads, raises)
+    return Ratings(*(kind.column(column) for column in columns), kind.flags(minimal))
 
 
 def generate(
