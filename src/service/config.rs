@@ -87,8 +87,7 @@ pub struct Limits {
     /// The most time until the first message of a call, and without another byte of an incomplete
     /// message (default: 30 s).
     pub message_timeout: Duration,
-    /// The most connections at once; further ones wait to be accepted (default: 4,096). An idle one
-    /// takes about 30 KB.
+    /// The most connections at once; further ones wait to be accepted (default: 4,096).
     pub connections: usize,
     /// The most time for a TLS handshake, and then for the first bytes (default: 10 s).
     pub handshake_timeout: Duration,

@@ -119,6 +119,13 @@ fn manifests_set_flags_that_exist_and_wait_long_enough() {
     };
     let (pause, drain) = (number("\"/bin/sleep\""), number("SUDOKUD_DRAIN_TIMEOUT"));
     assert!(pause + drain < number("terminationGracePeriodSeconds"), "{pause} + {drain}");
+    // The worst case of docs/capacity.md in KiB, with two batches in flight for each core.
+    let (_, limits) = deployment.split_once("limits:\n").unwrap();
+    assert!(limits.contains("memory: 1Gi\n") && deployment.contains("value: 640KiB\n"));
+    let batches = 2 * number("limits:\n");
+    let call = 1024 + (batches + 5) * 4 * number("SUDOKUD_MAX_MESSAGE_BYTES");
+    let worst = (40 << 10) + 4096 * 23 + number("SUDOKUD_MAX_STREAMS") * call;
+    assert!(worst < 1 << 20, "{worst} KiB");
     let shards = read("deploy/kubernetes/job/shards.yaml");
     let count = shards.split_once("completions: ").unwrap().1.lines().next().unwrap();
     for file in ["shards.yaml", "join.yaml"] {

@@ -303,7 +303,7 @@ impl BlockSolver {
         let is_given_up = self.search_kept(task, &limit, cancel);
         let (wants_puzzles, wants_rows) = (visitor.wants_puzzles(), visitor.wants_rows());
         let is_minimal = if wants_rows && task.adds(AddedColumn::Minimal) {
-            are_minimal(&mut *self.solver, &self.batch, &limit)?
+            are_minimal(&mut *self.solver, self.searches_together, &self.batch, &limit, cancel)?
         } else {
             Vec::new()
         };
@@ -376,7 +376,8 @@ impl BlockSolver {
                 (Verdict::Cancelled, None) => Err(Problem::GaveUp { nodes: metrics.nodes }),
             };
             let result = result.map_err(|problem| PuzzleError { problem, line: Some(line) });
-            let is_known = search.stop != Stop::Nodes || search.solutions >= limit.solutions;
+            let is_cut_short = matches!(search.stop, Stop::Nodes | Stop::Cancelled);
+            let is_known = !is_cut_short || search.solutions >= limit.solutions;
             let puzzle = wants_puzzles.then_some(&self.puzzle);
             let row = RowFacts {
                 text: row,

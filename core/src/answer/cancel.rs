@@ -120,8 +120,51 @@ impl Cancel for PerPuzzleCancel {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use std::sync::atomic::AtomicU64;
+
     use super::*;
+
+    /// Gives up one of the searches, by its number from 1, before it begins.
+    pub(in super::super) struct GivesUpOne {
+        which: u64,
+        begun: AtomicU64,
+        flag: AtomicBool,
+    }
+
+    impl GivesUpOne {
+        pub(in super::super) const fn new(which: u64) -> Self {
+            Self { which, begun: AtomicU64::new(0), flag: AtomicBool::new(false) }
+        }
+
+        /// The number of searches that have begun.
+        pub(in super::super) fn begun(&self) -> u64 {
+            self.begun.load(Ordering::Relaxed)
+        }
+    }
+
+    impl Cancel for GivesUpOne {
+        fn flag(&self) -> &AtomicBool {
+            &self.flag
+        }
+
+        fn cancel(&self) {
+            unreachable!("nothing is cancelled");
+        }
+
+        fn is_by_puzzle(&self) -> bool {
+            true
+        }
+
+        fn begin(&self) {
+            self.begun.fetch_add(1, Ordering::Relaxed);
+            self.flag.store(self.begun() == self.which, Ordering::Relaxed);
+        }
+
+        fn end(&self) -> bool {
+            self.flag.swap(false, Ordering::Relaxed)
+        }
+    }
 
     #[test]
     fn only_the_puzzle_on_hand_is_given_up() {

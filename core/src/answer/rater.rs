@@ -26,7 +26,8 @@ pub struct RateTask {
     pub up_to: Option<Score>,
     /// The most inferences that a puzzle may take; default: [`DEFAULT_EFFORT`].
     pub effort: u64,
-    /// The most nodes of the search for a second solution; default: [`DEFAULT_NODE_LIMIT`].
+    /// The most nodes of the search for a second solution, which those without each clue share once
+    /// more; default: [`DEFAULT_NODE_LIMIT`].
     pub node_limit: u64,
     /// Whether to find out which puzzles are minimal; default: true.
     pub with_minimal: bool,
@@ -314,7 +315,8 @@ struct BlockRater {
 
 impl BlockRater {
     fn new(order: Order) -> Self {
-        Self { rows: RowBatch::new(order), rater: PuzzleRater::new(order) }
+        let rows = RowBatch::for_strategy(order, default_strategy(order));
+        Self { rows, rater: PuzzleRater::new(order) }
     }
 
     fn rate(
@@ -352,6 +354,7 @@ impl BlockRater {
 struct PuzzleRater {
     rater: Rater,
     solver: Box<dyn Solver>,
+    searches_together: bool,
     propagation: Box<dyn Solver>,
     puzzle: Grid,
     solution: Grid,
@@ -359,9 +362,11 @@ struct PuzzleRater {
 
 impl PuzzleRater {
     fn new(order: Order) -> Self {
+        let strategy = default_strategy(order);
         Self {
             rater: Rater::default(),
-            solver: default_strategy(order).solver(order),
+            solver: strategy.solver(order),
+            searches_together: strategy.searches_together(),
             propagation: Propagation.solver(order),
             puzzle: Grid::empty(order),
             solution: Grid::empty(order),
@@ -382,9 +387,14 @@ impl PuzzleRater {
         if limit.is_cancelled() {
             return Err(Cancelled);
         }
+        let is_by_puzzle = cancel.is_by_puzzle() && !self.searches_together && !rows.batch.is_empty();
+        if is_by_puzzle {
+            cancel.begin();
+        }
         self.solver.search_batch(&mut rows.batch, &limit);
+        let is_given_up = is_by_puzzle && cancel.end();
         let minimal = if task.with_minimal {
-            are_minimal(self.solver.as_mut(), &rows.batch, &limit)?
+            are_minimal(self.solver.as_mut(), self.searches_together, &rows.batch, &limit, cancel)?
         } else {
             Vec::new()
         };
@@ -394,7 +404,14 @@ impl PuzzleRater {
                 Err(problem) => (broken.as_ref(), Err(error(problem))),
                 Ok(place) => {
                     self.puzzle.set_digits(rows.batch.puzzle(place));
-                    let result = match unique_problem(&rows.batch.searches()[place])? {
+                    let search = &rows.batch.searches()[place];
+                    let problem = match unique_problem(search) {
+                        Err(Cancelled) if is_given_up => {
+                            Some(Problem::GaveUp { nodes: search.metrics.nodes })
+                        }
+                        problem => problem?,
+                    };
+                    let result = match problem {
                         Some(problem) => Err(error(problem)),
                         None => {
                             let is_minimal = minimal.get(place).copied().flatten();
@@ -422,15 +439,18 @@ impl PuzzleRater {
     ) -> Result<RatedPuzzle, Cancelled> {
         let rating = rate_one(&mut self.rater, &self.puzzle, task, cancel)?;
         let is_beyond = matches!(rating.ending, Ending::Beyond | Ending::GaveUp);
-        let search = if is_beyond { self.search_alone(limit)? } else { None };
+        let search = if is_beyond { self.search_alone(limit, cancel)? } else { None };
         Ok(RatedPuzzle { rating, is_minimal, search })
     }
 
     /// The cost of the puzzle for `propagation`, which does not depend on other puzzles. `None` if
     /// it was given up.
-    fn search_alone(&mut self, limit: &Limit<'_>) -> Result<Option<Metrics>, Cancelled> {
+    fn search_alone(&mut self, limit: &Limit<'_>, cancel: &dyn Cancel) -> Result<Option<Metrics>, Cancelled> {
+        cancel.begin();
         let search = self.propagation.search(&self.puzzle, limit, &mut self.solution);
+        let is_given_up = cancel.end();
         match search.stop {
+            Stop::Cancelled if is_given_up => Ok(None),
             Stop::Cancelled => Err(Cancelled),
             Stop::Nodes => Ok(None),
             _ => Ok(Some(search.metrics)),
@@ -440,8 +460,36 @@ impl PuzzleRater {
 
 #[cfg(test)]
 mod tests {
+    use super::super::cancel::tests::GivesUpOne;
     use super::super::named_tally::check_names;
     use super::*;
+    use crate::text::{Alphabet, Notation};
+
+    #[test]
+    fn each_search_for_a_puzzle_is_given_up_alone() {
+        let order = Order::ALL[1];
+        let format = Format::new(Notation::Lines, order, Alphabet::Letters).unwrap();
+        let said = |techniques: TechniqueSet, which: u64| {
+            let raters = Raters::new(format.clone(), RateTask { techniques, ..RateTask::default() });
+            let block = Block { text: b"................\n.1....2.3..4....\n", first_line: 1 };
+            let (cancel, mut said) = (GivesUpOne::new(which), Vec::new());
+            let visit = |row: &RatedRow<'_>| said.push(row.result.clone().map_err(|error| error.code()));
+            raters.rate(block, &cancel, visit).unwrap();
+            assert_eq!((said.len(), said[0].clone()), (2, Err("not_unique")));
+            (said.remove(1), cancel.begun())
+        };
+        let full = |techniques, begun| {
+            let (rated, all) = said(techniques, 0);
+            assert_eq!(all, begun);
+            rated.unwrap()
+        };
+        // One for the first puzzle, and then those for the solution, minimality, rating and cost.
+        let (rated, beyond) = (full(TechniqueSet::ALL, 4), full(TechniqueSet::NONE, 5));
+        assert_eq!((rated.rating.ending, rated.is_minimal), (Ending::Solved, Some(true)));
+        assert!(beyond.search.is_some());
+        assert_eq!(said(TechniqueSet::ALL, 2).0, Err("gave_up"));
+        assert_eq!(said(TechniqueSet::ALL, 3).0, Ok(RatedPuzzle { is_minimal: None, ..rated }));
+    }
 
     #[test]
     fn a_tally_is_known_by_its_names() {

@@ -228,7 +228,8 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use super::super::block_solver::Visitor;
-    use super::super::{Entries, Found, OutputForm, Tally};
+    use super::super::cancel::tests::GivesUpOne;
+    use super::super::{AddedColumn, AddedColumns, Entries, Found, OutputForm, Tally};
     use super::*;
     use crate::text::{Alphabet, Notation};
 
@@ -292,6 +293,22 @@ mod tests {
             }
             assert_eq!(begin, text.len());
         }
+    }
+
+    #[test]
+    fn the_searches_of_a_row_are_given_up_alone() {
+        let format = Format::new(Notation::Lines, Order::ALL[1], Alphabet::Letters).unwrap();
+        let columns = [AddedColumn::Solutions, AddedColumn::Minimal];
+        let task =
+            Task { form: OutputForm::Csv, columns: Some(AddedColumns::new(&columns)), ..Task::default() };
+        let answer = |which: u64| {
+            let block = Block { text: b".1....2.3..4....\n", first_line: 1 };
+            let written = Solvers::new(format.clone(), task).write_answers(block, &GivesUpOne::new(which));
+            String::from_utf8(written.unwrap().text).unwrap()
+        };
+        assert_eq!(answer(0), ".1....2.3..4....,1,true\n");
+        assert_eq!(answer(1), ".1....2.3..4....,,\n");
+        assert_eq!(answer(2), ".1....2.3..4....,1,\n");
     }
 
     #[test]
