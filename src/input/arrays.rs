@@ -27,6 +27,9 @@ const SIDES: [usize; 4] = [4, 9, 16, 25];
 /// The blank of the puzzles that are handed out.
 const BLANK: u8 = b'.';
 
+/// What stands for the number 0 until the other cells of its puzzle are known.
+const ZERO: u8 = b'\0';
+
 /// The values without quotes that are blanks.
 const NOTHING: [&[u8]; 5] = [b"None", b"null", b"NaN", b"nan", b"-1"];
 
@@ -348,7 +351,7 @@ impl Converter {
     fn end_rows(&mut self, lines: &mut Vec<u8>) {
         let rows = std::mem::take(&mut self.rows);
         // What is no cell at all says nothing about the size.
-        let fits_4x4 = |&cell: &u8| matches!(cell, b'0'..=b'4' | BLANK | NO_CELL | b'"' | b'\'');
+        let fits_4x4 = |&cell: &u8| matches!(cell, ZERO | b'0'..=b'4' | BLANK | NO_CELL | b'"' | b'\'');
         if rows.first().is_some_and(|row| row.len() == 16) && rows.iter().flatten().all(fits_4x4) {
             for row in &rows {
                 self.write(row, lines);
@@ -362,11 +365,15 @@ impl Converter {
         if std::mem::replace(&mut self.has_puzzle, true) {
             lines.push(b'\n');
         }
+        let begin = lines.len();
         // A blank line and a comment would have no answer.
         match cells {
             [_, rest @ ..] if is_no_puzzle(cells) => lines.extend_from_slice(&[&[NO_CELL], rest].concat()),
             _ => lines.extend_from_slice(cells),
         }
+        // Beside another blank it may be the first value, which detection decides.
+        let zero = if cells.contains(&BLANK) { b'0' } else { BLANK };
+        lines[begin..].iter_mut().filter(|cell| **cell == ZERO).for_each(|cell| *cell = zero);
         // The beginning of a comment, because a short line may look like a block size or a row.
         if cells.len() < MIN_CELLS {
             lines.push(b'#');
@@ -389,7 +396,8 @@ fn is_cell(value: &[u8]) -> bool {
 /// The cell of a number, or of a symbol.
 fn cell_of(value: &[u8]) -> u8 {
     match value {
-        b"0" | b" " => BLANK,
+        b"0" => ZERO,
+        b" " => BLANK,
         [symbol] => *symbol,
         [tens @ b'1'..=b'2', ones @ b'0'..=b'9'] => match 10 * (tens - b'0') + (ones - b'0') {
             number @ 10..=25 => b'A' + number - 10,
@@ -448,6 +456,9 @@ mod tests {
             }
         }
         assert_eq!(lines(&format!("{}\n", array(PUZZLE, "0.0", "", ", "))), format!("{PUZZLE}\n"));
+        // Beside another blank 0 may be a value; and it is what it is in texts.
+        assert_eq!(lines("[[0,1,null,null],[null,null,0,1],[1,0,3,-1],[-1,-1,1,0]]"), "01....01103...10");
+        assert_eq!(lines("[\"0100000110300010\"]"), "0100000110300010");
         assert_eq!(lines(&format!("[\"{PUZZLE}\", \"{PUZZLE}\"]")), format!("{PUZZLE}\n{PUZZLE}"));
         let rows: Vec<String> = (0..9).map(|row| format!("'{}'", &PUZZLE[9 * row..9 * row + 9])).collect();
         assert_eq!(lines(&format!("[{}]", rows.join(", "))), PUZZLE);

@@ -10,18 +10,24 @@ use super::detect::Layout;
 use super::lines::{is_no_puzzle, offset, puzzle_lines};
 use super::rewrite::range_in;
 use super::rows::read_cell;
-use super::table::{Columns, Delimiter, fields};
+use super::table::{Columns, Delimiter, fields, no_column};
 use super::{Alphabet, Column, Format, FormatError, Hint, Notation, Problem, PuzzleError, Record, Records};
 use crate::grid::{Grid, MAX_SIDE, Order};
 
 /// The lines that detection reads.
 const LINES_SEEN: usize = 64;
 
+/// Whether a cell is `nan` or has a minus: what stands for a missing value, as `0` does not where
+/// numbers count from it.
+pub(super) fn is_missing(cell: &[u8]) -> bool {
+    cell.eq_ignore_ascii_case(b"nan") || cell.eq_ignore_ascii_case(b"na") || cell.starts_with(b"-")
+}
+
 /// The value of a number that is written like `5.0` or `5.000e+00`, or 0 for `nan` and -1, which
 /// stand for a missing value.
 pub(super) fn number(cell: &[u8]) -> Option<u8> {
     let text = std::str::from_utf8(cell).ok()?;
-    if text.eq_ignore_ascii_case("nan") || text.eq_ignore_ascii_case("na") {
+    if is_missing(cell) && !text.starts_with('-') {
         return Some(0);
     }
     // Nothing but a plain decimal: Rust also parses words such as `infinity`.
@@ -161,22 +167,28 @@ pub(super) fn lay_out(
 ///
 /// # Errors
 /// [`FormatError::AmbiguousCells`] if a column before the cells does not count the rows and may be
-/// the first of the cells, with something else in the last column.
+/// the first of the cells, with something else in the last column; [`FormatError::NoColumn`] if the
+/// heading has no such name as `hint` has.
 pub(super) fn find(text: &[u8], hint: &Hint) -> Result<Option<(Columns, Order, bool)>, FormatError> {
     let seen = || puzzle_lines(text).take(LINES_SEEN);
     let total = seen().count();
-    let firsts = match hint.column {
-        Some(Column::Number(number)) => {
-            let first = number.saturating_sub(1);
-            first..=first
+    let names = |delimiter| seen().next().into_iter().flat_map(move |row| fields(row, delimiter));
+    let firsts = |delimiter| match &hint.column {
+        Some(Column::Number(number)) => Some(number.saturating_sub(1)..=number.saturating_sub(1)),
+        Some(Column::Name(name)) => {
+            let first = names(delimiter).position(|field| field.eq_ignore_ascii_case(name.as_bytes()))?;
+            Some(first..=first)
         }
-        _ => 0..=1,
+        None => Some(0..=1),
     };
-    let layouts = || Order::ALL.into_iter().flat_map(|order| firsts.clone().map(move |first| (order, first)));
-    for (_, delimiter) in Delimiter::ALL {
-        if hint.delimiter.is_some_and(|wanted| wanted != delimiter) || delimiter == Delimiter::BAR {
-            continue;
-        }
+    let delimiters = Delimiter::candidates(hint).into_iter();
+    let delimiters = delimiters.filter(|&delimiter| delimiter != Delimiter::BAR);
+    let mut has_column = false;
+    for delimiter in delimiters {
+        let Some(firsts) = firsts(delimiter) else { continue };
+        has_column = true;
+        let layouts =
+            || Order::ALL.into_iter().flat_map(|order| firsts.clone().map(move |first| (order, first)));
         let widths: Vec<usize> = seen().map(|row| fields(row, delimiter).count()).collect();
         // 16 numbers are a row of 16x16 as well as a 4x4 puzzle.
         for (order, puzzle) in layouts() {
@@ -203,34 +215,54 @@ pub(super) fn find(text: &[u8], hint: &Hint) -> Result<Option<(Columns, Order, b
             let detected = || is_good.first() == Some(&false) && seen().next().is_some_and(is_heading);
             let has_heading = hint.has_heading.unwrap_or_else(detected);
             if 2 * good > total - usize::from(has_heading) {
-                let is_told = hint.column.is_some() || puzzle == 0;
-                if !is_told && may_be_first_cells(&format, seen(), has_heading) {
-                    return Err(FormatError::AmbiguousCells { order });
+                let one_more = widths.iter().filter(|&&width| width == order.cells() + 1).count();
+                if hint.column.is_none() && 2 * one_more > total {
+                    let column = FirstColumn::new(&format, seen());
+                    // Behind cells is nothing, or the last of them is a blank.
+                    if puzzle == 0 && column.numbers_rows {
+                        continue;
+                    }
+                    if puzzle == 1 && column.may_be_cells && !column.numbers_rows {
+                        return Err(FormatError::AmbiguousCells { order });
+                    }
                 }
                 return Ok(Some((columns, order, has_heading)));
             }
         }
     }
-    Ok(None)
+    match &hint.column {
+        Some(column @ Column::Name(_)) if !has_column => Err(no_column(text, column, hint.delimiter)),
+        _ => Ok(None),
+    }
 }
 
-/// Whether the fields before the cells may be cells too: most are, and neither do they count the
-/// rows nor is their name in the heading empty, as pandas leaves that of the numbers of rows.
-fn may_be_first_cells<'a>(
-    format: &Format,
-    mut rows: impl Iterator<Item = &'a [u8]>,
-    has_heading: bool,
-) -> bool {
-    let first = |row| fields(row, format.columns.delimiter).next().unwrap_or_default();
-    if has_heading && rows.next().is_some_and(|heading| first(heading).is_empty()) {
-        return false;
+/// What the first fields of rows may be that have one field more than a puzzle has cells.
+struct FirstColumn {
+    /// Most may be cells.
+    may_be_cells: bool,
+    /// They count the rows, or their name in the heading is empty, as pandas leaves that of the numbers
+    /// of rows.
+    numbers_rows: bool,
+}
+
+impl FirstColumn {
+    fn new<'a>(format: &Format, rows: impl Iterator<Item = &'a [u8]>) -> Self {
+        let first = |row| fields(row, format.columns.delimiter).next().unwrap_or_default();
+        let behind = Columns { puzzle: 1, ..format.columns };
+        let mut rows = rows.peekable();
+        let heading = rows.next_if(|row| is_heading(row, behind, format.order));
+        let has_no_name = heading.is_some_and(|heading| first(heading).is_empty());
+        let firsts: Vec<&[u8]> = rows.map(first).collect();
+        let cells = firsts.iter().filter(|field| read_cell(format, field).is_some()).count();
+        let counts = firsts.len() > 1 && firsts.windows(2).all(|pair| is_next(pair[0], pair[1]));
+        Self { may_be_cells: 2 * cells > firsts.len(), numbers_rows: has_no_name || counts }
     }
-    let firsts: Vec<&[u8]> = rows.map(first).collect();
-    let are_cells =
-        2 * firsts.iter().filter(|field| read_cell(format, field).is_some()).count() > firsts.len();
-    let next = |field: &[u8]| std::str::from_utf8(field).ok()?.parse::<u8>().ok()?.checked_add(1);
-    let count = |pair: &[&[u8]]| next(pair[0]).is_some_and(|next| pair[1] == next.to_string().as_bytes());
-    are_cells && (firsts.len() < 2 || !firsts.windows(2).all(count))
+}
+
+/// Whether the second field is a number that is greater by one than the first.
+pub(super) fn is_next(one: &[u8], other: &[u8]) -> bool {
+    let number = |field| std::str::from_utf8(field).ok()?.parse::<u32>().ok();
+    number(one).and_then(|one| one.checked_add(1)).is_some_and(|next| number(other) == Some(next))
 }
 
 /// Whether the cells of a row are the numbers of columns, or names. One more field may be behind
@@ -436,6 +468,19 @@ mod tests {
         ] {
             assert_eq!(found(&text, &none), wanted, "{text}");
         }
+        // Nothing behind the last delimiter, or a last cell that is a blank.
+        let ends_blank = |text: String| text.replace(",0\n", ",\n");
+        for (text, wanted) in [
+            (ends_blank(rows(&["1", "2"])), 1),
+            (ends_blank(rows(&["1", "1"])), 0),
+            (ends_blank(format!(",{}\n{}", names[1..].join(","), rows(&["1", "1"]))), 1),
+        ] {
+            assert_eq!(found(&text, &none), Ok(Some(wanted)), "{text}");
+        }
+        let named = |name: &str| Hint { column: Some(Column::Name(name.to_owned())), ..Hint::default() };
+        let text = format!("{}\n{}", names.join(","), rows(&["1", "1"]));
+        assert_eq!(found(&text, &named("C1")), Ok(Some(1)));
+        assert!(matches!(found(&text, &named("other")), Err(FormatError::NoColumn { .. })));
         let told = Hint { column: Some(Column::Number(2)), ..none };
         assert_eq!(found(&rows(&["1", "1"]), &told), Ok(Some(1)));
     }

@@ -128,7 +128,7 @@ fn has_layout(text: &[u8], style: RowStyle) -> bool {
     for line in text.split(|&byte| byte == b'\n') {
         match classify(line, style) {
             LineKind::Comment if is_no_puzzle(line) => {}
-            LineKind::Comment | LineKind::Ruler | LineKind::Title | LineKind::Section(_) => return true,
+            LineKind::Comment | LineKind::Ruler | LineKind::Title | LineKind::Skipped => return true,
             LineKind::Row | LineKind::Words => run += 1,
             LineKind::Blank => runs.push(std::mem::take(&mut run)),
         }
@@ -143,7 +143,7 @@ fn has_layout(text: &[u8], style: RowStyle) -> bool {
 /// Checks that puzzles which are read in `letters` are not written in `hex`.
 ///
 /// `letters` can read all characters of `hex`, but `0` is a value in one and a blank in the other.
-/// It must be a blank if `hex` cannot read the line (because of a `G`, or a number above 9), or if
+/// It must be a blank if `hex` cannot read the line (because of a `G`, or a 16), or if
 /// the line has more of it than a puzzle has of one value. Any other line with a `0` fits both.
 ///
 /// Without a `0` the readings do not differ: clues have the same name in both, and so have the
@@ -151,7 +151,8 @@ fn has_layout(text: &[u8], style: RowStyle) -> bool {
 /// other.
 ///
 /// For smaller puzzles `hex` is rare, and files compiled from several sources mix blanks. There a
-/// line fits both only if it has another blank as well as `0`.
+/// line fits both only if it has another blank as well as `0`; so do lines of numbers, which count
+/// from 0 then, where there are some above 9.
 ///
 /// # Errors
 /// [`FormatError::AmbiguousAlphabet`] if at least as many lines fit both as must be `letters`.
@@ -166,6 +167,8 @@ pub(super) fn check_letters<'a>(
         return Ok(());
     }
     let hex = Format::new(format.notation, format.order, Alphabet::Hex)?;
+    let is_zero =
+        |cell: &&[u8]| !cell.is_empty() && !apart::is_missing(cell) && apart::number(cell) == Some(0);
     let (mut only_letters, mut both) = (0, 0);
     for line in lines {
         let cells = written_cells(format, line);
@@ -173,13 +176,13 @@ pub(super) fn check_letters<'a>(
         if !is_read(format) {
             continue;
         }
-        let zeros = cells.iter().filter(|&&cell| cell == b"0").count();
-        let is_blank = |cell: &&[u8]| !cell.is_empty() && rows::read_cell(&hex, cell) == Some(0);
+        let zeros = cells.iter().copied().filter(|cell| is_zero(cell)).count();
+        let is_blank = |cell: &&[u8]| rows::read_cell(&hex, cell) == Some(0);
+        let are_symbols = || cells.iter().all(|cell| cell.is_empty() || hex.codec.character(cell) != INVALID);
         // Each value appears once in a row, and as often in a puzzle as that has rows.
         let is_hex = is_read(&hex)
-            && cells.iter().all(|cell| cell.is_empty() || hex.codec.character(cell) != INVALID)
             && zeros * side <= cells.len()
-            && (format.order == SIXTEEN || cells.iter().any(is_blank));
+            && (format.order == SIXTEEN && are_symbols() || cells.iter().any(is_blank));
         only_letters += usize::from(!is_hex);
         both += usize::from(is_hex && zeros > 0);
     }

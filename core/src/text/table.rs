@@ -541,7 +541,9 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
     let count = survey.seen(puzzle).best().0;
     // The heading of an empty table names its puzzles.
     let is_named = survey.is_named(puzzle, PUZZLE_NAMES);
-    if count == 0 && !is_named && hint.column.is_none() {
+    // A sentence above a list may have a word that is a name, too.
+    let is_sentence = delimiter == Delimiter::Whitespace && survey.most() > 0;
+    if count == 0 && (!is_named || is_sentence) && hint.column.is_none() {
         return None;
     }
     let Survey { rows, widths: [least, most], quoted, .. } = survey;
@@ -629,7 +631,7 @@ fn is_damaged(field: &[u8]) -> bool {
     field.len() >= LEAST_CELLS && 2 * field.iter().filter(may_be_cell).count() >= field.len()
 }
 
-fn no_column(text: &[u8], column: &Column, delimiter: Option<Delimiter>) -> FormatError {
+pub(super) fn no_column(text: &[u8], column: &Column, delimiter: Option<Delimiter>) -> FormatError {
     let first = puzzle_lines(text).next().unwrap_or_default();
     let widest = Delimiter::ALL.into_iter().map(|(_, delimiter)| delimiter).rev();
     let widest = widest.max_by_key(|&delimiter| fields(first, delimiter).count());
