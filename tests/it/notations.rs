@@ -164,6 +164,15 @@ fn texts_are_taken_for_what_they_are() {
         "4x4 lines": format!("{FOUR}\n{FOUR_SOLVED}\n") => "lines 4x4 letters",
         "a 4x4 line of digits above another": format!("{four_digits}\n{FOUR}\n") => "lines 4x4 letters",
         "a 9x9 line of digits above another": format!("{digits}\n{NINE}\n") => "lines 9x9 letters",
+        "a number above rows": format!("3\n{}\n", nine.join("\n")) => "grid 9x9 letters",
+        "the number of grids above them": format!("2\n{0}\n\n{0}\n", nine.join("\n")) => "grid 9x9 letters",
+        "a number above rows of a damaged puzzle": format!("3\n{}\n", nine[1..].join("\n")) => "header 9x9 letters",
+        "a sentence about puzzles above a list":
+            format!("Some puzzles\nby Ann\n{NINE}\n{NINE}\n")
+            => "lines 9x9 letters",
+        "our own error lines above a list":
+            format!("{0}{0}{NINE}\n{NINE}\n", "error: Line 1 has the wrong length. It has 3 cells; a 9x9 puzzle has 81.\n")
+            => "lines 9x9 letters",
         "a blank cell": ".\n" => "lines 1x1 letters",
         "lines of one cell": ".\n1\n" => "lines 1x1 letters",
         "lines of one cell, a 1 first": "1\n.\n1\n" => one_or_header,
@@ -198,7 +207,7 @@ fn texts_are_taken_for_what_they_are() {
         "a list of 4x4 puzzles and a bad one below their number":
             format!("6\r\n{FOUR}\r\nx\n\n{FOUR} easy\n")
             => one_or_count,
-        "a number above rows": format!("9\n{}\n", nine.join("\n")) => header,
+        "the side above rows": format!("9\n{}\n", nine.join("\n")) => "grid 9x9 letters",
         "a number above bad lines": format!("49151\n{NINE}\n{short}\n{short}\n") => header,
         "header 4 above puzzles": format!("4\n{NINE}\n{NINE}\n{NINE}\n{NINE}\n") => header,
         "header 1 above more than a cell": "1\n1\n.\n12\n" => header,
@@ -324,6 +333,12 @@ fn hex_is_told_from_letters_or_refused() {
     let hex_rows: Vec<String> = rows.iter().map(|row| in_hex(row)).collect();
     let hex_apart: Vec<String> = hex_rows.iter().map(|row| apart(row)).collect();
     let full = "0123456789ABCDEF456789ABCDEF012389ABCDEF01234567CDEF0123456789AB".repeat(4);
+    let from_zero = |blank: &str, end: &str| {
+        let cell = |c: char| c.to_digit(16).map_or_else(|| blank.to_owned(), |value| format!("{value}{end}"));
+        let row = |row: &String| row.chars().map(cell).collect::<Vec<_>>().join(",");
+        hex_rows.iter().map(row).collect::<Vec<_>>().join("\n")
+    };
+    let four = "0,1,-1,-1\n-1,-1,0,1\n1,0,2,-1\n-1,-1,1,0\n";
     let refused = AMBIGUOUS_ALPHABET;
     let cases = detections! {
         "a hex line": hex.clone() => refused,
@@ -336,6 +351,12 @@ fn hex_is_told_from_letters_or_refused() {
         "rows apart": hex_apart.join("\n") => refused,
         "a G in one of three": format!("{hex}\n{}\n{hex}\n", hex.replacen('F', "G", 1)) => refused,
         "a bad character in one of two": format!("{}\n{hex}\n", hex.replacen('F', "x", 1)) => refused,
+        "numbers from 0": from_zero("-1", "") => refused,
+        "numbers from 0 with fractions": from_zero("nan", ".0") => refused,
+        "numbers from 0 to 3": four => refused,
+        "numbers from 0 to 3, on a line": four.trim().replace('\n', ",") => refused,
+        "numbers from 0 to 3 and nothing": four.replace("-1", "") => refused,
+        "numbers from 0 to 4": "0,1,-1,4\n-1,-1,0,1\n1,0,4,-1\n4,-1,1,0\n" => "grid 4x4 letters",
         // Without a 0, solutions differ in no more than the name of a value that is no clue.
         "no 0": hex.replace('0', ".") => "lines 16x16 letters",
         "letters": letters.clone() => "lines 16x16 letters",
@@ -379,7 +400,9 @@ fn hex_is_told_from_letters_or_refused() {
     ] {
         assert_eq!(detected(hex.as_bytes(), &hint(words)), wanted, "{words}");
     }
-    assert_eq!(puzzles(hex_rows.join("\n").as_bytes(), &hint("- - hex")), [format!("1 {hex}")]);
+    for text in [hex_rows.join("\n"), from_zero("-1", ""), from_zero("nan", ".0"), from_zero("", ".0")] {
+        assert_eq!(puzzles(text.as_bytes(), &hint("- - hex")), [format!("1 {hex}")]);
+    }
 }
 
 #[test]

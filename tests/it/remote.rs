@@ -84,8 +84,8 @@ fn a_second_byte_order_mark_is_a_part_of_the_first_line_on_a_server_too() {
     }
 }
 
-/// A message may begin with a frame, whose first row is all blanks, with a line that is no row, or in
-/// the midst of sections of which a `[Puzzle]` elsewhere shows that they are no puzzles.
+/// A message may begin with a frame, whose first row is all blanks, with a line that is no row, or with
+/// a section that is no puzzle.
 #[test]
 fn grids_are_divided_where_no_answer_changes() {
     let servers: Vec<Daemon> = (0..3).map(|_| Daemon::start(&[])).collect();
@@ -99,7 +99,7 @@ fn grids_are_divided_where_no_answer_changes() {
         ("sections.txt", sections, 40),
         ("framed.txt", framed.replace("+\n+", "+\n\n+"), 40),
         ("shared.txt", framed, 40),
-        ("sep.txt", apart, 80),
+        ("sep.txt", apart, 41),
     ] {
         let file = folder.path().join(name);
         fs::write(&file, text).unwrap();

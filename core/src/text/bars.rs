@@ -287,7 +287,7 @@ impl<'a> Drawing<'a> {
                 LineKind::Comment => {}
                 LineKind::Ruler if !is_below_ruler => is_below_ruler = true,
                 LineKind::Ruler => runs_between_rulers.push(0),
-                LineKind::Blank | LineKind::Title | LineKind::Section(_) => {
+                LineKind::Blank | LineKind::Title | LineKind::Skipped => {
                     runs.push(0);
                     runs_between_rulers.push(0);
                     is_below_ruler = false;

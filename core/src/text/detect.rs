@@ -25,6 +25,9 @@ pub const SAMPLE_BYTES: usize = 64 * 1024;
 /// because the smallest puzzle that could be mistaken for one has 16 cells.
 const MAX_BLOCK_SIZE_DIGITS: usize = 15;
 
+/// The most digits of a number of grids.
+const MAX_COUNT_DIGITS: usize = 5;
+
 /// What precedes the puzzles of a text, and their detected format.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -247,10 +250,11 @@ fn best_format(
         return with(alphabet);
     }
     let best = best_alphabet(cells, with)?;
-    // Most texts have one kind of blank, which is unambiguous.
-    if memchr::memchr(b'0', text).is_some() && (best.order == Order::ALL[3] || has_other_blank(text)) {
+    let is_apart = notation == Notation::Cells;
+    // Most texts have one kind of blank, which is unambiguous; nothing between two commas is one, too.
+    let may_mix = || is_apart || notation == Notation::Grid || has_other_blank(text);
+    if memchr::memchr(b'0', text).is_some() && (best.order == Order::ALL[3] || may_mix()) {
         // The alphabet of cells apart is not detected from them.
-        let is_apart = notation == Notation::Cells;
         let apart = if is_apart { puzzle_lines(text).collect() } else { Vec::new() };
         check_letters(&best, lines().chain(apart))?;
     }
@@ -418,7 +422,7 @@ pub(super) fn is_grid(text: &[u8], hint: &Hint, style: RowStyle) -> bool {
         match classify(line, style) {
             LineKind::Row if row_order(line, style).is_some_and(|order| order.side() > 1) => rows += 1,
             LineKind::Row | LineKind::Words | LineKind::Blank => others += 1,
-            LineKind::Comment | LineKind::Ruler | LineKind::Title | LineKind::Section(_) => rulers += 1,
+            LineKind::Comment | LineKind::Ruler | LineKind::Title | LineKind::Skipped => rulers += 1,
         }
     }
     rows > others || (others == 0 && rulers > 0)
@@ -460,8 +464,10 @@ pub(super) fn row_style(
         width if is_side(width - 1) && counts_rows(text, as_written) => width,
         width => width - 1,
     };
-    style.numbered =
-        !is_side(width) && is_side(width - 1) && hint.order.is_none_or(|o| o.side() == width - 1);
+    style.numbered = !is_side(width)
+        && is_side(width - 1)
+        && hint.order.is_none_or(|order| order.side() == width - 1)
+        && are_numbered(text, as_written);
     let side = if style.numbered { width - 1 } else { width };
     let first = puzzle_lines(text).next().and_then(|line| separated(line, style)).unwrap_or_default();
     let is_numbers = first.iter().enumerate().all(|(at, name)| *name == at.to_string().as_bytes());
@@ -476,6 +482,41 @@ pub(super) fn row_style(
         is_words || is_numbers && is_one_too_many() || (is_letters || is_from_one) && is_above_one();
     let has_heading = hint.has_heading.unwrap_or(first.len() == side && is_heading);
     (style, has_heading)
+}
+
+/// What the rows look like below a number that is the block size, the side or the number of grids:
+/// those of whole puzzles, none of which is on one line. `None` for other texts.
+pub(super) fn style_below_number(number: &[u8], rows: &[u8], goes_on: bool, hint: &Hint) -> Option<RowStyle> {
+    let (style, has_heading) = row_style(rows, goes_on, hint, None);
+    let is_number = number.len() <= MAX_COUNT_DIGITS && number.iter().all(u8::is_ascii_digit);
+    if !is_number || has_heading || !is_grid(rows, hint, style) {
+        return None;
+    }
+    let mut orders = puzzle_lines(rows)
+        .filter(|line| classify(line, style) == LineKind::Row)
+        .filter_map(|line| row_order(line, style))
+        .peekable();
+    let order = *orders.peek()?;
+    let is_whole = orders.filter(|&other| other == order).count().is_multiple_of(order.side());
+    (is_whole || goes_on).then_some(style)
+}
+
+/// Whether the first fields of rows are their numbers, which begin anew with each puzzle, or cannot be
+/// cells.
+fn are_numbered(text: &[u8], style: RowStyle) -> bool {
+    let rows = || puzzle_lines(text).filter_map(|line| separated(line, style));
+    let firsts: Vec<&[u8]> = rows().filter_map(|row| row.first().copied()).collect();
+    let is_cell = |field: &&[u8]| field.len() <= 1 || apart::number(field).is_some();
+    let cells = firsts.iter().filter(|field| is_cell(field)).count();
+    let (mut next, mut first, mut others) = (0, 0, 0);
+    for pair in firsts.windows(2) {
+        match pair[1] {
+            field if apart::is_next(pair[0], field) => next += 1,
+            b"0" | b"1" => first += 1,
+            _ => others += 1,
+        }
+    }
+    2 * cells < firsts.len() || next > first + others
 }
 
 /// Whether the first fields of rows, but perhaps of a heading, are the numbers from 0 or 1 on.

@@ -13,7 +13,7 @@ use std::str::FromStr;
 use super::bars::BarLayout;
 use super::detect::{
     Layout, SAMPLE_BYTES, is_block_size, is_grid, is_list_of_cells, is_plain_list, is_told_1x1, is_triples,
-    row_style, whole_lines,
+    row_style, style_below_number, whole_lines,
 };
 use super::lines::{is_no_puzzle, looked_at, puzzle_lines};
 use super::readings::are_rows;
@@ -153,7 +153,11 @@ pub(super) fn lay_out(
             let bars = bars::find(text, sample.len() >= SAMPLE_BYTES, hint);
             return Ok(lay_out_grid(sample, first_end, hint, bars));
         }
-        Notation::Lines | Notation::Triples => {}
+        Notation::Triples => {
+            layout.body =
+                heading(hint.has_heading.unwrap_or_else(|| triples::is_heading(&sample[..first_end])));
+        }
+        Notation::Lines => {}
     }
     Ok(layout)
 }
@@ -191,6 +195,10 @@ pub(super) fn recognise(
     }
     let may_have_size = hint.has_heading != Some(false) && !is_told_1x1(hint);
     if may_have_size && is_block_size(first, below, hint) {
+        let rows = text.get(first_end..).unwrap_or_default();
+        if let Some(style) = style_below_number(first, rows, sample.len() >= SAMPLE_BYTES, hint) {
+            return Ok(Layout { style, body: first_end, ..Layout::new(Notation::Grid) });
+        }
         if hint.order.is_some() || !is_list_of_cells(first, text, hint) {
             return as_notation(Notation::Header);
         }
@@ -258,16 +266,6 @@ impl Format {
             Notation::Grid => rows::cut(self, text),
             Notation::Triples => 0,
             _ => lines::cut(text),
-        }
-    }
-
-    /// A block of whole puzzles as it is read alike where nothing else of its text is known: what only
-    /// the whole text shows to be no puzzle has become blank lines.
-    #[must_use]
-    pub fn by_itself<'a>(&self, block: &'a [u8]) -> Cow<'a, [u8]> {
-        match self.notation {
-            Notation::Grid => rows::by_itself(self, block),
-            _ => Cow::Borrowed(block),
         }
     }
 

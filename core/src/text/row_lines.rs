@@ -15,12 +15,12 @@ pub(super) enum LineKind {
     Comment,
     Ruler,
     Row,
-    /// The title of the next puzzle.
+    /// The title of the next puzzle, such as `Grid 01`, `[Puzzle]` or `[Easy]`.
     Title,
     /// Words, none of which is a cell, or the number of a puzzle.
     Words,
-    /// The beginning of a section, and whether it is the puzzle.
-    Section(bool),
+    /// The name of a section whose rows are no puzzle, such as `[State]`.
+    Skipped,
 }
 
 /// What rows look like that could also be something else.
@@ -48,8 +48,6 @@ pub(super) struct RowStyle {
     pub(super) backticks: bool,
     /// Whether no letter is a value, so that words are no cells.
     pub(super) words: bool,
-    /// Whether there is a section of the puzzle, so that the other sections are none.
-    pub(super) sections: bool,
     /// Whether no row has a `.`, so that `3.` is the number of a puzzle.
     pub(super) ordinals: bool,
 }
@@ -72,8 +70,6 @@ impl RowStyle {
 
     /// The same style, with what shows only in a whole text with rows of this order.
     pub(super) fn of_text(mut self, text: &[u8], goes_on: bool, order: Order) -> Self {
-        let is_puzzle = |line| classify(looked_at(line), self) == LineKind::Section(true);
-        self.sections = text.contains(&b'[') && text.split(|&byte| byte == b'\n').any(is_puzzle);
         let ordinals = Self { ordinals: true, ..self };
         let is_row = |line: &&[u8]| classify(line, ordinals) == LineKind::Row;
         let mut rows = text.split(|&byte| byte == b'\n').map(looked_at).filter(is_row);
@@ -85,6 +81,20 @@ impl RowStyle {
 
 /// Words that begin a title, in lower case.
 const TITLES: [&[u8]; 8] = [b"grid", b"puzzle", b"sudoku", b"game", b"board", b"no", b"nr", b"number"];
+
+/// Names of sections in brackets whose rows are no puzzle, in lower case: solutions, and what a player
+/// has filled in.
+const SKIPPED: [&[u8]; 9] = [
+    b"state",
+    b"solution",
+    b"solutions",
+    b"answer",
+    b"answers",
+    b"candidates",
+    b"pencilmarks",
+    b"pencil marks",
+    b"notes",
+];
 
 /// Tags of forums around what is copied.
 const TAGS: [&[u8]; 7] = [b"code", b"quote", b"spoiler", b"pre", b"tt", b"mono", b"hide"];
@@ -112,11 +122,10 @@ fn bracketed(line: &[u8], style: RowStyle) -> Option<LineKind> {
     if may_be_row || !is_name(words) {
         return None;
     }
-    let name = words;
-    Some(match name {
-        name if name.eq_ignore_ascii_case(b"puzzle") => LineKind::Section(true),
-        name if style.sections || name.eq_ignore_ascii_case(b"state") => LineKind::Section(false),
-        name if is_tag(name) => LineKind::Blank,
+    let is_skipped = SKIPPED.iter().any(|name| words.eq_ignore_ascii_case(name));
+    Some(match words {
+        _ if is_skipped => LineKind::Skipped,
+        tag if is_tag(tag) => LineKind::Blank,
         _ => LineKind::Title,
     })
 }
@@ -129,19 +138,20 @@ fn is_fence(line: &[u8]) -> bool {
 }
 
 /// Whether a line is of words and cannot be meant as a row: it has words, at most as many numbers,
-/// and no other characters but punctuation around them, one word is more than blanks, and it has not
-/// as many characters as a row has cells.
+/// and no other characters but punctuation around them, one word is more than blanks, and it ends in
+/// a number or has not as many characters as a row has cells.
 fn is_words(line: &[u8], style: RowStyle) -> bool {
     const PUNCTUATION: &[char] = &[',', '.', ':', ';', '!', '?', '(', ')', '"', '\'', '#'];
     let Ok(text) = std::str::from_utf8(line) else { return false };
-    let (mut has_word, mut words, mut numbers) = (false, 0, 0);
+    let (mut has_word, mut ends_in_number, mut words, mut numbers) = (false, false, 0, 0);
     for token in text.split_whitespace() {
         let word = token.trim_matches(PUNCTUATION);
         let is_blank = |c: char| matches!(c, 'x' | 'X');
         if word.is_empty() {
             return false;
         }
-        if word.bytes().all(|byte| byte.is_ascii_digit()) {
+        ends_in_number = word.bytes().all(|byte| byte.is_ascii_digit());
+        if ends_in_number {
             numbers += 1;
         } else if word.chars().all(char::is_alphabetic) {
             words += 1;
@@ -151,7 +161,7 @@ fn is_words(line: &[u8], style: RowStyle) -> bool {
         has_word |= word.chars().count() > 2 && !word.chars().all(|c| is_blank(c) || c.is_ascii_digit());
     }
     let width = text.chars().filter(|c| !c.is_whitespace()).count();
-    has_word && numbers <= words && !style.is_side(width)
+    has_word && numbers <= words && (ends_in_number || !style.is_side(width))
 }
 
 /// The length of `2024-01-05`.
@@ -223,7 +233,13 @@ const LEAST_WITH_EQUALS: usize = (b'=' - b'0') as usize;
 fn is_ruler(line: &[u8], style: RowStyle) -> bool {
     const DRAWN: &[u8] = b"-+|=*:.' \t\r";
     let has = |byte| line.contains(&byte);
-    let has_box = line.is_ascii() || !has_box_character(line);
+    let is_box = |c: &[u8]| c.len() > 1 && separator_len(c) > 0;
+    let has_box = !line.is_ascii() && characters(line).any(is_box);
+    // Between them are cells, and not beside corners and crossings.
+    let is_upright = |c: &[u8]| {
+        matches!(c, [0xE2, 0x94, 0x82 | 0x83 | 0x86 | 0x87 | 0x8A | 0x8B] | [0xE2, 0x95, 0x8E | 0x8F | 0x91])
+    };
+    let has_corner = || has_box && characters(line).any(|c| is_box(c) && !is_upright(c));
     if !characters(line).all(|c| matches!(c, [byte] if DRAWN.contains(byte)) || separator_len(c) > 0) {
         return false;
     }
@@ -236,7 +252,7 @@ fn is_ruler(line: &[u8], style: RowStyle) -> bool {
             return false;
         }
     }
-    if has(b'+') || has(b'=') || !has_box && !has(b'.') && !has(b'*') {
+    if has(b'+') || has(b'=') || has_corner() || has_box && !has(b'.') && !has(b'*') && !has(b'-') {
         return true;
     }
     if has(b'-') {
@@ -244,10 +260,6 @@ fn is_ruler(line: &[u8], style: RowStyle) -> bool {
         return !(style.dashes && style.is_side(cells()));
     }
     !has(b'.') && !has(b'*')
-}
-
-fn has_box_character(line: &[u8]) -> bool {
-    characters(line).any(|c| c.len() > 1 && separator_len(c) > 0)
 }
 
 /// The length of the character at the start of `text` if it separates cells: white space, `|` or a
@@ -368,14 +380,16 @@ mod tests {
             ("Grid 01", LineKind::Title),
             ("puzzle: easy", LineKind::Title),
             ("grids", LineKind::Row),
-            ("[Puzzle]", LineKind::Section(true)),
-            ("[State]\r", LineKind::Section(false)),
+            ("[Puzzle]", LineKind::Title),
+            ("[State]\r", LineKind::Skipped),
+            ("[solution]", LineKind::Skipped),
+            ("[Pencil Marks]", LineKind::Skipped),
             ("[Grid]", LineKind::Title),
             ("[Very easy]", LineKind::Title),
             ("[Easy 12]", LineKind::Title),
             ("[Easy #1]", LineKind::Title),
-            ("[Puzzle 2]", LineKind::Section(true)),
-            ("[State 2]", LineKind::Section(false)),
+            ("[Puzzle 2]", LineKind::Title),
+            ("[State 2]", LineKind::Skipped),
             ("[1]", LineKind::Row),
             ("[1 2 3 4]", LineKind::Row),
             ("[nan nan nan 4]", LineKind::Row),
@@ -400,13 +414,25 @@ mod tests {
             let wanted = if words.starts_with('(') { LineKind::Row } else { LineKind::Words };
             assert_eq!(classify(words.as_bytes(), nine), wanted, "{words}");
         }
-        for words in ["Level 1", "Easy #2:", "Level 1 of many", "(1)", "12)", "3:", "2024-01-05", "5/1/2024"]
-        {
+        for words in [
+            "Level 1",
+            "Level 1234",
+            "Problem 10",
+            "Test case 1",
+            "Easy #2:",
+            "Level 1 of many",
+            "(1)",
+            "12)",
+            "3:",
+            "2024-01-05",
+            "5/1/2024",
+        ] {
             assert_eq!(classify(words.as_bytes(), nine), LineKind::Words, "{words}");
         }
         for row in [
-            "Level 1234",
             "xxx 1",
+            "xx xxxx 1",
+            "abcdefgh1",
             "1 2 3",
             "1.",
             "1-2-3",
@@ -428,8 +454,6 @@ mod tests {
         }
         let sixteen = RowStyle::default().written_in(&Alphabet::Letters, Order::from_side(16));
         assert_eq!(classify(b"Here it is:", sixteen), LineKind::Row);
-        let sections = RowStyle { sections: true, ..nine };
-        assert_eq!(classify(b"[Notes]", sections), LineKind::Section(false));
         let backticks = RowStyle { backticks: true, ..nine };
         assert_eq!(classify(b"````", backticks), LineKind::Row);
         let dashes = RowStyle { dashes: true, ..RowStyle::default() };
@@ -438,6 +462,9 @@ mod tests {
         assert_eq!(kind("- - - | - - - | - - -"), LineKind::Row);
         assert_eq!(kind("-----------"), LineKind::Ruler);
         assert_eq!(kind("---+---+---"), LineKind::Ruler);
+        assert_eq!(kind("│ - - - │ - - - │ - - - │"), LineKind::Row);
+        assert_eq!(kind("├ - - - ┼ - - - ┼ - - - ┤"), LineKind::Ruler);
+        assert_eq!(kind("├───────┼───────┼───────┤"), LineKind::Ruler);
         // What a ruler is drawn with may be a value.
         let sixteen = "| . . . . | . = . . | . . . . | . . : . |";
         assert_eq!(classify(sixteen.as_bytes(), RowStyle::default()), LineKind::Row);

@@ -10,15 +10,15 @@
 //! missing, or if two or more adjacent rows end inside a band. Two rulers, one below the other, mean
 //! the same as a blank line.
 //!
-//! A title, such as `Grid 01` or `[Easy]`, ends the puzzle above it. So does a section, such as
-//! `[Puzzle]`; the rows of `[State]`, what a player has filled in, are no puzzles, and neither are
-//! those of any other section in a text with a `[Puzzle]`.
+//! A title, such as `Grid 01`, `[Puzzle]` or `[Easy]`, ends the puzzle above it. The rows below
+//! `[State]`, what a player has filled in, are no puzzles, and neither are those of `[Solution]` and
+//! the like, up to the next title.
 //!
 //! Forum tags such as `[code]` and fences of three backticks are blank lines. A line of words is a
 //! title above the first row of a puzzle, and below it a row that cannot be read; so are words with
-//! a number, such as `Level 3`, a number that is marked as one, such as `(3)`, and a date.
-
-use std::borrow::Cow;
+//! a number, such as `Level 3`, a number that is marked as one, such as `(3)`, and a date. Any other
+//! line that is no row, such as `// 3`, is a title if the rows of one puzzle follow, no more and no
+//! fewer.
 
 use super::alphabet::INVALID;
 use super::apart;
@@ -64,6 +64,17 @@ impl Boundaries {
         }
     }
 
+    /// The kind of a line, and whether only `rest`, which follows it, shows that it is a title. `None`
+    /// if that depends on what follows `rest`, which is never so if nothing does (`at_end`).
+    fn kind(&self, format: &Format, line: &[u8], rest: &[u8], at_end: bool) -> Option<(LineKind, Below)> {
+        let kind = classify(line, self.style);
+        if kind != LineKind::Row || self.rows > 0 || self.skips || !is_no_row(format, line) {
+            return Some((kind, Below::Other));
+        }
+        let below = Below::new(format, rest, at_end)?;
+        Some((if below == Below::OnePuzzle { LineKind::Title } else { kind }, below))
+    }
+
     /// Whether a line is a row that belongs to a puzzle.
     const fn counts(&self, line: LineKind) -> bool {
         match line {
@@ -88,9 +99,9 @@ impl Boundaries {
                 self.run += 1;
                 if self.rows == side { End::Behind } else { End::No }
             }
-            LineKind::Title | LineKind::Section(_) if self.rows > 0 => End::Before,
-            LineKind::Section(is_puzzle) => {
-                self.skips = !is_puzzle;
+            LineKind::Title | LineKind::Skipped if self.rows > 0 => End::Before,
+            LineKind::Title | LineKind::Skipped => {
+                self.skips = line == LineKind::Skipped;
                 End::No
             }
             LineKind::Ruler if self.rows > 0 => {
@@ -132,7 +143,7 @@ fn run_exceeds(text: &[u8], limit: usize, at_end: bool, style: RowStyle) -> Opti
             LineKind::Row => rows += 1,
             LineKind::Blank if rows > 0 => return Some(false),
             LineKind::Ruler if rows > 0 && is_below_ruler => return Some(false),
-            LineKind::Title | LineKind::Section(_) => return Some(false),
+            LineKind::Title | LineKind::Skipped => return Some(false),
             LineKind::Blank | LineKind::Comment | LineKind::Ruler | LineKind::Words => {}
         }
         if kind != LineKind::Comment {
@@ -142,46 +153,108 @@ fn run_exceeds(text: &[u8], limit: usize, at_end: bool, style: RowStyle) -> Opti
     at_end.then_some(false)
 }
 
+/// Whether a line has not as many cells as a row, and something that is no cell, or no more than a
+/// number or two.
+fn is_no_row(format: &Format, line: &[u8]) -> bool {
+    let is_cell = |cell: &[u8]| matches!(cell, b"," | b";") || read_cell(format, cell).is_some();
+    let are_numbers = || tokens(line).count() <= 2 && tokens(line).flatten().all(u8::is_ascii_digit);
+    cells(format, line).is_none() && (are_numbers() || !tokens(line).flat_map(characters).all(is_cell))
+}
+
+/// The most lines of what stands above a puzzle that are in one block with it.
+const MAX_LINES_ABOVE: usize = 64;
+
+/// What is below a line that is no row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Below {
+    /// The rows of one puzzle, and not one more, up to a blank line or a line that is no row. Lines of
+    /// its title, rulers and blank lines may be above them, and blank lines between its bands.
+    OnePuzzle,
+    /// The same and one row more, which ends so many bytes below the line.
+    OneRowMore(usize),
+    Other,
+}
+
+impl Below {
+    /// Looks at what is below. `None` if that depends on what follows `text`.
+    fn new(format: &Format, text: &[u8], at_end: bool) -> Option<Self> {
+        let (side, box_side) = (format.order.side(), format.order.box_side());
+        let (mut at, mut above, mut is_below_ruler) = (0, 0, false);
+        let (mut rows, mut run) = (0, 0_usize);
+        let ends = |rows| Some(if rows == side { Self::OnePuzzle } else { Self::Other });
+        for line in text.split_inclusive(|&byte| byte == b'\n') {
+            at += line.len();
+            let line = looked_at(line.strip_suffix(b"\n").or(at_end.then_some(line))?);
+            let kind = classify(line, format.style);
+            let is_second_ruler = kind == LineKind::Ruler && is_below_ruler;
+            if kind != LineKind::Comment {
+                is_below_ruler = kind == LineKind::Ruler;
+            }
+            match if is_second_ruler { LineKind::Blank } else { kind } {
+                LineKind::Row if rows < side && cells(format, line).is_some() => {
+                    rows += 1;
+                    run += 1;
+                }
+                LineKind::Row if rows == side && !is_no_row(format, line) => {
+                    return Some(Self::OneRowMore(at));
+                }
+                LineKind::Row if rows == 0 && is_no_row(format, line) => {}
+                LineKind::Comment | LineKind::Ruler => {}
+                LineKind::Blank if rows < side && run.is_multiple_of(box_side) => run = 0,
+                _ => return ends(rows),
+            }
+            if rows == 0 {
+                above += 1;
+                if above >= MAX_LINES_ABOVE {
+                    return Some(Self::Other);
+                }
+            }
+        }
+        if at_end { ends(rows) } else { None }
+    }
+}
+
 /// The length of the whole puzzles at the start of `text`, which more text follows.
 pub(super) fn cut(format: &Format, text: &[u8]) -> usize {
     let mut boundaries = Boundaries::new(format);
     let (mut at, mut end) = (0, 0);
+    // The lines that stay with what is below them, and where a block may end at the earliest.
+    let (mut held, mut earliest) = (0_usize, 0);
     for newline in memchr::memchr_iter(b'\n', text) {
         let start = at;
-        let kind = classify(looked_at(&text[at..newline]), format.style);
         at = newline + 1;
+        let line = looked_at(&text[start..newline]);
+        let Some((kind, below)) = boundaries.kind(format, line, &text[at..], false) else { break };
         let Some(ends) = boundaries.ends_with(kind, &text[at..], false) else { break };
+        if let Below::OneRowMore(length) = below {
+            // A block without that row would show one puzzle, and so a title.
+            earliest = at + length;
+        }
+        let mut new_end = end;
         if ends == End::Before {
-            end = start;
+            new_end = start;
             boundaries.ends_with(kind, &text[at..], false);
         }
         let is_between = boundaries.rows == 0 && !boundaries.skips && kind != LineKind::Row;
-        if ends == End::Behind || is_between {
-            // A frame stays with what follows it: a first row of `-` for blanks would be one without it.
-            end = if kind == LineKind::Ruler { start } else { at };
+        if ends == End::Behind {
+            (new_end, held) = (at, 0);
+        } else if is_between && held > 0 {
+            held -= 1;
+        } else if is_between {
+            // Frame and title stay with what follows them: a first row of `-` for blanks would be a ruler
+            // without them, and only the rows below some titles show that they are none.
+            let is_title = matches!(kind, LineKind::Title | LineKind::Words);
+            new_end = if is_title || kind == LineKind::Ruler { start } else { at };
+            held = if is_title { MAX_LINES_ABOVE } else { 0 };
+        }
+        if below == Below::OnePuzzle {
+            held = MAX_LINES_ABOVE;
+        }
+        if new_end >= earliest {
+            end = new_end;
         }
     }
     end
-}
-
-/// [`Format::by_itself`]: without the rows of sections that are no puzzles, because only a text with a
-/// `[Puzzle]` shows that they are none.
-pub(super) fn by_itself<'a>(format: &Format, text: &'a [u8]) -> Cow<'a, [u8]> {
-    if !format.style.sections {
-        return Cow::Borrowed(text);
-    }
-    let mut boundaries = Boundaries::new(format);
-    let (mut shown, mut at) = (Vec::with_capacity(text.len()), 0);
-    for line in text.split_inclusive(|&byte| byte == b'\n') {
-        at += line.len();
-        let kind = classify(looked_at(line.strip_suffix(b"\n").unwrap_or(line)), format.style);
-        if boundaries.ends_with(kind, &text[at..], true) == Some(End::Before) {
-            boundaries.ends_with(kind, &text[at..], true);
-        }
-        let is_skipped = kind == LineKind::Row && boundaries.skips;
-        shown.extend_from_slice(if is_skipped { b"\n" } else { line });
-    }
-    Cow::Owned(shown)
 }
 
 pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<Record<'a>> {
@@ -200,7 +273,8 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
             fail(Problem::WrongLength, last);
             break;
         };
-        let kind = classify(line, format.style);
+        let kind = boundaries.kind(format, line, records.text, true);
+        let kind = kind.map_or(LineKind::Row, |(kind, _)| kind);
         let is_row = boundaries.counts(kind);
         if is_row {
             first.get_or_insert(number);
@@ -232,7 +306,7 @@ pub(super) fn puzzles<'a>(format: &Format, text: &'a [u8], at_end: bool) -> Vec<
     for line in text.split_inclusive(|&byte| byte == b'\n') {
         at += line.len();
         let line = looked_at(line.strip_suffix(b"\n").unwrap_or(line));
-        let kind = classify(line, format.style);
+        let Some((kind, _)) = boundaries.kind(format, line, &text[at..], at_end) else { break };
         if boundaries.counts(kind) {
             rows.push(line);
         }
@@ -282,7 +356,8 @@ pub(super) fn read_row(format: &Format, line: &[u8], digits: &mut [u8]) -> Resul
     Ok(())
 }
 
-/// The digit of a single cell: a symbol, a blank, a number, or nothing between two commas.
+/// The digit of a single cell: a symbol, a blank, a number, or nothing between two commas. Numbers
+/// count from 0 where that is the symbol of the first value, and 1 that of the second.
 pub(super) fn read_cell(format: &Format, cell: &[u8]) -> Option<u8> {
     let digit = match cell {
         [] => return Some(0),
@@ -301,7 +376,9 @@ pub(super) fn read_cell(format: &Format, cell: &[u8]) -> Option<u8> {
     } else {
         apart::number(cell)
     };
-    number.filter(|&number| usize::from(number) <= format.order.side())
+    let is_from_zero = format.codec.decode(b'0') == 1 && format.codec.decode(b'1') == 2;
+    let digit = number?.checked_add(u8::from(is_from_zero && !apart::is_missing(cell)));
+    digit.filter(|&digit| usize::from(digit) <= format.order.side())
 }
 
 #[cfg(test)]
@@ -415,6 +492,7 @@ mod tests {
             "trr|trrrr|brrb|trrrr|",
             "prrrr|srrrr",
             "prr|srrrrprrrr|",
+            "srrrrtrrrr|",
         ];
         for wanted in cases {
             assert_eq!(ends(&wanted.replace('|', "")), wanted);
@@ -439,26 +517,26 @@ mod tests {
             (format!("--\n{}--\n--\n{row}", row.repeat(4)), 26),
             ("--\n".repeat(9), 24),
             (format!("{}{row}", row.repeat(3).trim_end()), 0),
-            // A title ends what is above it; a section that is skipped has to be seen whole.
-            (format!("{row}Grid 2\n{row}"), 12),
+            // A title ends what is above it, and stays with what is below; a section that is skipped has to be seen whole.
+            (format!("{row}Grid 2\n{row}"), 5),
             (format!("[Puzzle]\n{}[State]\n{row}", row.repeat(4)), 29),
-            (format!("{row}[State]\n{row}\n{row}[Puzzle]\n"), 33),
+            (format!("{row}[State]\n{row}\n{row}[Puzzle]\n"), 24),
         ];
         for (text, wanted) in cases {
             assert_eq!(cut(&four(), text.as_bytes()), wanted, "{text}");
         }
     }
 
+    /// Whatever stands in brackets, only what is known to be no puzzle is passed over.
     #[test]
-    fn a_block_by_itself_has_no_rows_of_skipped_sections() {
+    fn sections_of_other_names_are_titles() {
         let rows = "1234\n".repeat(4);
-        let text = format!("[Puzzle]\n{rows}[Notes]\n{rows}\n[Puzzle]\n12\n[Easy]\n1234");
-        let format = detect(text.as_bytes(), &Hint::default()).unwrap().format;
-        let gaps = "\n".repeat(4);
-        let wanted = format!("[Puzzle]\n{rows}[Notes]\n{gaps}\n[Puzzle]\n12\n[Easy]\n\n");
-        assert_eq!(by_itself(&format, text.as_bytes()), wanted.as_bytes());
-        assert_eq!(answers(&four(), &wanted, 1), answers(&format, &text, 1));
-        assert_eq!(by_itself(&four(), text.as_bytes()), text.as_bytes());
+        let all = |name: &str| {
+            answers(&four(), &format!("[Puzzle]\n{rows}[{name}]\n{rows}[Easy]\n{rows}"), 1).len()
+        };
+        for (name, puzzles) in [("State", 2), ("Solution", 2), ("NOTES", 2), ("Hard", 3), ("Regions", 3)] {
+            assert_eq!(all(name), puzzles, "{name}");
+        }
     }
 
     /// The puzzles of a text, with the error of each bad one in its place.
@@ -701,6 +779,59 @@ mod tests {
         }
     }
 
+    /// Whatever it is that people write above a puzzle, the rows of one puzzle below show it.
+    #[test]
+    fn what_stands_above_one_puzzle_is_its_title() {
+        let titles = [
+            "; grid #",
+            "// grid #",
+            "% Grid #",
+            "-- grid #",
+            "=== # ===",
+            "**Puzzle #**",
+            "\"Puzzle #\"",
+            "[#]",
+            "> #",
+            "#/6",
+            "P-#",
+            "Ex. #",
+            "Puzzle#",
+            "Tres difficile n°#",
+            "Difficulty 7.#",
+            "#",
+            "0#",
+            "9 #",
+            "% by Ann, Monday noon\n\n% no. #",
+        ];
+        for order in [Order::ALL[1], Order::NINE] {
+            let format = Format::new(Notation::Grid, order, Alphabet::Letters).unwrap();
+            let whole = six_puzzles(order);
+            for title in titles {
+                for (above, between, below) in [("", "", ""), ("\n", "", "\n"), ("", "\n", "\n\n")] {
+                    let titled = |(rows, number): (&Vec<String>, usize)| {
+                        let bands = rows.chunks(order.box_side()).map(|band| band.join("\n") + "\n");
+                        let title = title.replace('#', &number.to_string());
+                        format!("{title}\n{above}{}{below}", bands.collect::<Vec<_>>().join(between))
+                    };
+                    // Where the title has as many cells as a row, it is one.
+                    if cells(&format, title.as_bytes()).is_some() {
+                        continue;
+                    }
+                    let text = whole.iter().zip(1..).map(titled).collect::<String>();
+                    let wanted: Vec<String> = whole.iter().map(|rows| rows.concat()).collect();
+                    assert_eq!(answers_to(&text), wanted, "{text}");
+                }
+            }
+            // Rows that are not those of one puzzle show nothing.
+            let side = order.side();
+            for rows in [side - 1, side + 1, 2 * side] {
+                let text = format!("//\n{}", (whole[0][0].clone() + "\n").repeat(rows));
+                let first = answers(&format, &text, 1).remove(0);
+                assert!(first.starts_with("Line 1 has "), "{first}: {text}");
+            }
+        }
+    }
+
     #[test]
     fn titles_may_have_numbers() {
         let titles = [
@@ -730,10 +861,6 @@ mod tests {
                         let title = title.replace('#', &number.to_string());
                         format!("{title}\n{above}{}\n{below}", rows.join("\n"))
                     };
-                    // As many characters as a row has cells may be meant as one.
-                    if title.replace(' ', "").len() == order.side() {
-                        continue;
-                    }
                     let drawn: Vec<String> = whole.iter().zip(1..).map(titled).collect();
                     assert_eq!(answers_to(&drawn.concat()), wanted, "{}", drawn.concat());
                     assert_eq!(answers_to(&drawn[3]), wanted[3..4], "{}", drawn[3]);

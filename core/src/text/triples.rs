@@ -42,6 +42,12 @@ pub(super) fn numbers(line: &[u8]) -> Result<[usize; 3], Problem> {
     Ok(numbers)
 }
 
+/// Whether a line has three names, as a table of triples has above it.
+pub(super) fn is_heading(line: &[u8]) -> bool {
+    let is_name = |field: &[u8]| field.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'"');
+    fields(line.trim_ascii_end()).count() == 3 && fields(line.trim_ascii_end()).all(is_name)
+}
+
 /// One of so many lines may have a number that is too large for the size, so that it is told as an
 /// error instead of making the puzzle larger.
 const LINES_AN_ERROR: usize = 8;

@@ -112,8 +112,7 @@ fn send_blocks(
         while !text.is_empty() {
             let (message, rest) = text.split_at(message_len(&format, text, lines));
             text = rest;
-            // Each may begin the stream of a server that has seen nothing else.
-            let block = Bytes::from(format.by_itself(message).into_owned());
+            let block = Bytes::copy_from_slice(message);
             // The receivers are gone once the run has failed, and its error is known there.
             let end = (chunk.end() - rest.len() as u64, chunk.prefix());
             if ends.send(end).is_err() || blocks.blocking_send(block).is_err() {
