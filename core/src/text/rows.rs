@@ -179,7 +179,7 @@ impl Below {
     /// Looks at what is below. `None` if that depends on what follows `text`.
     fn new(format: &Format, text: &[u8], at_end: bool) -> Option<Self> {
         let (side, box_side) = (format.order.side(), format.order.box_side());
-        let (mut at, mut above, mut is_below_ruler) = (0, 0, false);
+        let (mut at, mut passed, mut is_below_ruler) = (0, 0, false);
         let (mut rows, mut run) = (0, 0_usize);
         let ends = |rows| Some(if rows == side { Self::OnePuzzle } else { Self::Other });
         for line in text.split_inclusive(|&byte| byte == b'\n') {
@@ -194,6 +194,8 @@ impl Below {
                 LineKind::Row if rows < side && cells(format, line).is_some() => {
                     rows += 1;
                     run += 1;
+                    passed = 0;
+                    continue;
                 }
                 LineKind::Row if rows == side && !is_no_row(format, line) => {
                     return Some(Self::OneRowMore(at));
@@ -203,11 +205,9 @@ impl Below {
                 LineKind::Blank if rows < side && run.is_multiple_of(box_side) => run = 0,
                 _ => return ends(rows),
             }
-            if rows == 0 {
-                above += 1;
-                if above >= MAX_LINES_ABOVE {
-                    return Some(Self::Other);
-                }
+            passed += 1;
+            if passed >= MAX_LINES_ABOVE {
+                return ends(rows);
             }
         }
         if at_end { ends(rows) } else { None }
@@ -822,6 +822,10 @@ mod tests {
                     assert_eq!(answers_to(&text), wanted, "{text}");
                 }
             }
+            // However many comments are below it.
+            let rows = whole[0].join("\n");
+            let text = format!("// 1\n{rows}\n{}// 2\n{rows}\n", "# so far\n".repeat(100));
+            assert_eq!(answers_to(&text), vec![whole[0].concat(); 2], "{text}");
             // Rows that are not those of one puzzle show nothing.
             let side = order.side();
             for rows in [side - 1, side + 1, 2 * side] {
