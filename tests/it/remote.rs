@@ -97,6 +97,7 @@ fn grids_are_divided_where_no_answer_changes() {
     let sections = format!("[Puzzle]\n{plain}[Solution]\n1243\n3412\n2134\n4321\n\n").repeat(40);
     for (name, text, answers) in [
         ("sections.txt", sections, 40),
+        ("numbered.txt", format!("40\n\n# forty\n{}", plain.repeat(40)), 40),
         ("framed.txt", framed.replace("+\n+", "+\n\n+"), 40),
         ("shared.txt", framed, 40),
         ("sep.txt", apart, 41),

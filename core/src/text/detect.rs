@@ -457,7 +457,7 @@ pub(super) fn row_style(
     let rows = || puzzle_lines(text).filter_map(|line| separated(line, as_written));
     let ends_empty = |row: &Vec<&[u8]>| row.last().is_some_and(|last| last.is_empty());
     let last = rows().filter(|row| !ends_empty(row)).last().or_else(|| rows().last());
-    let Some(last) = last else { return (style, false) };
+    let Some(last) = last else { return (style, hint.has_heading == Some(true)) };
     let is_side = |width: usize| Order::from_side(width).is_some_and(|order| order.side() > 1);
     let width = match last.len() {
         width if !ends_empty(&last) || is_side(width) => width,
