@@ -285,7 +285,11 @@ fn begin_from(format: &Format, block: Block<'_>, line: u64) -> (usize, u64) {
         let (at, first_line) = (text.len() - records.rest().len(), records.line());
         match records.read(&mut puzzle) {
             Some(record) if record.line < line => {}
-            Some(_) => return (at, first_line),
+            Some(_) => {
+                let end = format.end_from(text, at);
+                let passed = memchr::memchr_iter(b'\n', &text[at..end]).count();
+                return (end, first_line + passed as u64);
+            }
             None => return (text.len(), first_line),
         }
     }

@@ -506,7 +506,8 @@ pub(super) fn style_below_number(number: &[u8], rows: &[u8], goes_on: bool, hint
 fn are_numbered(text: &[u8], style: RowStyle) -> bool {
     let rows = || puzzle_lines(text).filter_map(|line| separated(line, style));
     let firsts: Vec<&[u8]> = rows().filter_map(|row| row.first().copied()).collect();
-    let is_cell = |field: &&[u8]| field.len() <= 1 || apart::number(field).is_some();
+    let is_letter = |field: &[u8]| matches!(field, [letter] if letter.is_ascii_alphabetic());
+    let is_cell = |field: &&[u8]| field.len() <= 1 && !is_letter(field) || apart::number(field).is_some();
     let cells = firsts.iter().filter(|field| is_cell(field)).count();
     let (mut next, mut first, mut others) = (0, 0, 0);
     for pair in firsts.windows(2) {

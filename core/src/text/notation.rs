@@ -269,6 +269,16 @@ impl Format {
         }
     }
 
+    /// The first place from byte `least` on, where a puzzle of a [block](Self::cut) ends, at which the
+    /// block may be divided into two.
+    #[must_use]
+    pub fn end_from(&self, block: &[u8], least: usize) -> usize {
+        match self.notation {
+            Notation::Grid => rows::end_from(self, block, least),
+            _ => least,
+        }
+    }
+
     /// Appends what stands above all puzzles of a text in this notation, if anything does.
     pub fn write_heading(&self, out: &mut Vec<u8>) {
         match self.notation {

@@ -82,19 +82,27 @@ impl RowStyle {
 /// Words that begin a title, in lower case.
 const TITLES: [&[u8]; 8] = [b"grid", b"puzzle", b"sudoku", b"game", b"board", b"no", b"nr", b"number"];
 
-/// Names of sections in brackets whose rows are no puzzle, in lower case: solutions, and what a player
-/// has filled in.
-const SKIPPED: [&[u8]; 9] = [
+/// Words that begin or end the names of sections in brackets whose rows are no puzzle, in lower case:
+/// solutions, and what a player has filled in.
+const SKIPPED: [&[u8]; 10] = [
     b"state",
     b"solution",
     b"solutions",
+    b"solved",
     b"answer",
     b"answers",
     b"candidates",
     b"pencilmarks",
-    b"pencil marks",
+    b"marks",
     b"notes",
 ];
+
+/// Whether a name in brackets is that of a section whose rows are no puzzle.
+fn is_skipped(name: &[u8]) -> bool {
+    let words = || name.split(|byte| !byte.is_ascii_alphabetic()).filter(|word| !word.is_empty());
+    let is_known = |word: &[u8]| SKIPPED.iter().any(|known| word.eq_ignore_ascii_case(known));
+    words().next().is_some_and(is_known) || words().next_back().is_some_and(is_known)
+}
 
 /// Tags of forums around what is copied.
 const TAGS: [&[u8]; 7] = [b"code", b"quote", b"spoiler", b"pre", b"tt", b"mono", b"hide"];
@@ -110,7 +118,11 @@ fn trim_number(name: &[u8]) -> &[u8] {
 /// The kind of a line that is a name in brackets, with a number or without. `None` for another
 /// line.
 fn bracketed(line: &[u8], style: RowStyle) -> Option<LineKind> {
-    let name = line.trim_ascii().strip_prefix(b"[")?.strip_suffix(b"]")?;
+    let line = line.trim_ascii();
+    let name = line.strip_suffix(b":").unwrap_or(line).strip_prefix(b"[")?.strip_suffix(b"]")?;
+    if is_skipped(name) {
+        return Some(LineKind::Skipped);
+    }
     let is_name = |name: &[u8]| name.iter().all(|b| b.is_ascii_alphabetic() || *b == b' ');
     let is_tag = |name: &[u8]| TAGS.iter().any(|tag| name.eq_ignore_ascii_case(tag));
     if let Some(tag) = name.strip_prefix(b"/") {
@@ -122,12 +134,7 @@ fn bracketed(line: &[u8], style: RowStyle) -> Option<LineKind> {
     if may_be_row || !is_name(words) {
         return None;
     }
-    let is_skipped = SKIPPED.iter().any(|name| words.eq_ignore_ascii_case(name));
-    Some(match words {
-        _ if is_skipped => LineKind::Skipped,
-        tag if is_tag(tag) => LineKind::Blank,
-        _ => LineKind::Title,
-    })
+    Some(if is_tag(words) { LineKind::Blank } else { LineKind::Title })
 }
 
 /// Whether a line is a fence of Markdown: three backticks or more, and perhaps a word.

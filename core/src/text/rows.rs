@@ -50,6 +50,8 @@ struct Boundaries {
     is_below_ruler: bool,
     /// Whether the rows are those of a section that is no puzzle.
     skips: bool,
+    /// Whether that has had a row.
+    has_skipped: bool,
 }
 
 impl Boundaries {
@@ -61,6 +63,7 @@ impl Boundaries {
             run: 0,
             is_below_ruler: false,
             skips: false,
+            has_skipped: false,
         }
     }
 
@@ -68,7 +71,8 @@ impl Boundaries {
     /// if that depends on what follows `rest`, which is never so if nothing does (`at_end`).
     fn kind(&self, format: &Format, line: &[u8], rest: &[u8], at_end: bool) -> Option<(LineKind, Below)> {
         let kind = classify(line, self.style);
-        if kind != LineKind::Row || self.rows > 0 || self.skips || !is_no_row(format, line) {
+        let may_be_title = kind == LineKind::Row && (!self.skips || self.has_skipped);
+        if !may_be_title || !is_no_row(format, line) {
             return Some((kind, Below::Other));
         }
         let below = Below::new(format, rest, at_end)?;
@@ -101,7 +105,16 @@ impl Boundaries {
             }
             LineKind::Title | LineKind::Skipped if self.rows > 0 => End::Before,
             LineKind::Title | LineKind::Skipped => {
-                self.skips = line == LineKind::Skipped;
+                (self.skips, self.has_skipped) = (line == LineKind::Skipped, false);
+                End::No
+            }
+            // Words may be a part of the section, but not below its rows.
+            LineKind::Words if self.has_skipped => {
+                (self.skips, self.has_skipped) = (false, false);
+                End::No
+            }
+            LineKind::Row => {
+                self.has_skipped = true;
                 End::No
             }
             LineKind::Ruler if self.rows > 0 => {
@@ -154,11 +167,21 @@ fn run_exceeds(text: &[u8], limit: usize, at_end: bool, style: RowStyle) -> Opti
 }
 
 /// Whether a line has not as many cells as a row, and something that is no cell, or no more than a
-/// number or two.
+/// number or two. If it has as many, most are no cells.
 fn is_no_row(format: &Format, line: &[u8]) -> bool {
+    // Most rows, without a look at their cells.
+    let is_plain = |byte: &u8| {
+        matches!(byte, b'0'..=b'9' | b'.' | b' ' | b',' | b';' | b'|' | b'_' | b'*' | b'-' | b'\t' | b'\r')
+    };
+    if line.len() >= format.order.side() && line.iter().all(is_plain) {
+        return false;
+    }
     let is_cell = |cell: &[u8]| matches!(cell, b"," | b";") || read_cell(format, cell).is_some();
+    if let Some(cells) = cells(format, line) {
+        return 2 * cells.into_iter().filter(|cell| is_cell(cell)).count() < format.order.side();
+    }
     let are_numbers = || tokens(line).count() <= 2 && tokens(line).flatten().all(u8::is_ascii_digit);
-    cells(format, line).is_none() && (are_numbers() || !tokens(line).flat_map(characters).all(is_cell))
+    are_numbers() || !tokens(line).flat_map(characters).all(is_cell)
 }
 
 /// The most lines of what stands above a puzzle that are in one block with it.
@@ -191,7 +214,7 @@ impl Below {
                 is_below_ruler = kind == LineKind::Ruler;
             }
             match if is_second_ruler { LineKind::Blank } else { kind } {
-                LineKind::Row if rows < side && cells(format, line).is_some() => {
+                LineKind::Row if rows < side && !is_no_row(format, line) => {
                     rows += 1;
                     run += 1;
                     passed = 0;
@@ -216,6 +239,19 @@ impl Below {
 
 /// The length of the whole puzzles at the start of `text`, which more text follows.
 pub(super) fn cut(format: &Format, text: &[u8]) -> usize {
+    last_end(format, text, false, usize::MAX)
+}
+
+/// The first place from byte `least` on at which a block of whole puzzles, which nothing follows, may be
+/// divided.
+pub(super) fn end_from(format: &Format, block: &[u8], least: usize) -> usize {
+    let end = last_end(format, block, true, least);
+    if end >= least { end } else { block.len() }
+}
+
+/// The end of the last whole puzzle, or of the first from byte `enough` on, behind which a text may be
+/// divided. Nothing follows the text if `at_end`.
+fn last_end(format: &Format, text: &[u8], at_end: bool, enough: usize) -> usize {
     let mut boundaries = Boundaries::new(format);
     let (mut at, mut end) = (0, 0);
     // The lines that stay with what is below them, and where a block may end at the earliest.
@@ -224,16 +260,19 @@ pub(super) fn cut(format: &Format, text: &[u8]) -> usize {
         let start = at;
         at = newline + 1;
         let line = looked_at(&text[start..newline]);
-        let Some((kind, below)) = boundaries.kind(format, line, &text[at..], false) else { break };
-        let Some(ends) = boundaries.ends_with(kind, &text[at..], false) else { break };
+        let Some((kind, below)) = boundaries.kind(format, line, &text[at..], at_end) else { break };
+        let Some(ends) = boundaries.ends_with(kind, &text[at..], at_end) else { break };
         if let Below::OneRowMore(length) = below {
             // A block without that row would show one puzzle, and so a title.
-            earliest = at + length;
+            earliest = earliest.max(at + length);
         }
         let mut new_end = end;
         if ends == End::Before {
             new_end = start;
-            boundaries.ends_with(kind, &text[at..], false);
+            boundaries.ends_with(kind, &text[at..], at_end);
+        }
+        if boundaries.rows > 0 {
+            held = 0;
         }
         let is_between = boundaries.rows == 0 && !boundaries.skips && kind != LineKind::Row;
         if ends == End::Behind {
@@ -252,6 +291,9 @@ pub(super) fn cut(format: &Format, text: &[u8]) -> usize {
         }
         if new_end >= earliest {
             end = new_end;
+        }
+        if end >= enough {
+            break;
         }
     }
     end
@@ -534,8 +576,23 @@ mod tests {
         let all = |name: &str| {
             answers(&four(), &format!("[Puzzle]\n{rows}[{name}]\n{rows}[Easy]\n{rows}"), 1).len()
         };
-        for (name, puzzles) in [("State", 2), ("Solution", 2), ("NOTES", 2), ("Hard", 3), ("Regions", 3)] {
+        for (name, puzzles) in [
+            ("State", 2),
+            ("Solution", 2),
+            ("NOTES", 2),
+            ("Solution:", 2),
+            (" Solution (1) ", 2),
+            ("The solution", 2),
+            ("Answer key", 2),
+            ("Hard", 3),
+            ("Regions", 3),
+        ] {
             assert_eq!(all(name), puzzles, "{name}");
+        }
+        let below =
+            |title: &str| answers(&four(), &format!("{rows}[Solution]\nas found:\n{rows}{title}\n{rows}"), 1);
+        for title in ["Level 3", "// 3", "Grid 3", "[3]"] {
+            assert_eq!(below(title).len(), 2, "{title}");
         }
     }
 
@@ -802,6 +859,8 @@ mod tests {
             "0#",
             "9 #",
             "% by Ann, Monday noon\n\n% no. #",
+            "Difficult",
+            "Very hard!",
         ];
         for order in [Order::ALL[1], Order::NINE] {
             let format = Format::new(Notation::Grid, order, Alphabet::Letters).unwrap();
@@ -814,13 +873,29 @@ mod tests {
                         format!("{title}\n{above}{}{below}", bands.collect::<Vec<_>>().join(between))
                     };
                     // Where the title has as many cells as a row, it is one.
-                    if cells(&format, title.as_bytes()).is_some() {
+                    if !is_no_row(&format, title.replace('#', "1").lines().next().unwrap().as_bytes()) {
                         continue;
                     }
                     let text = whole.iter().zip(1..).map(titled).collect::<String>();
                     let wanted: Vec<String> = whole.iter().map(|rows| rows.concat()).collect();
                     assert_eq!(answers_to(&text), wanted, "{text}");
                 }
+            }
+            // A row that is damaged, doubled or lost spoils its own puzzle only.
+            for name in ["short", "doubled", "lost"] {
+                let mut titled: Vec<Vec<String>> =
+                    whole.iter().map(|rows| [vec!["// puzzle".to_owned()], rows.clone()].concat()).collect();
+                match name {
+                    "short" => drop(titled[1][3].pop()),
+                    "doubled" => titled[1].insert(3, whole[1][2].clone()),
+                    _ => drop(titled[1].remove(3)),
+                }
+                let text = titled.concat().join("\n") + "\n";
+                let found = answers_to(&text);
+                assert_eq!(found[0], whole[0].concat(), "{name}");
+                assert!(found[1].starts_with("Line "), "{name}: {found:?}");
+                let good: Vec<String> = whole[2..].iter().map(|rows| rows.concat()).collect();
+                assert_eq!(found[found.len() - 4..], good, "{name}: {found:?}");
             }
             // However many comments are below it.
             let rows = whole[0].join("\n");
