@@ -63,6 +63,11 @@ impl RowStyle {
         Self { drawn_values, side: order.map(Order::side), words, backticks, ..self }
     }
 
+    /// What separates fields.
+    pub(super) const fn delimiter(self) -> u8 {
+        if self.semicolons { b';' } else { b',' }
+    }
+
     /// Whether a row may have so many cells.
     pub(super) fn is_side(self, cells: usize) -> bool {
         self.side.map_or_else(|| Order::from_side(cells).is_some(), |side| side == cells)
@@ -233,6 +238,45 @@ pub(super) fn classify(line: &[u8], style: RowStyle) -> LineKind {
     if has_line_across(line) { LineKind::Ruler } else { LineKind::Comment }
 }
 
+/// Of each byte whether it is a cell of most rows, a digit, and whether most rows have it at all.
+const PLAIN: [u8; 256] = {
+    let mut plain = [0; 256];
+    let bytes = b"0123456789._*-,; |\t\r";
+    let mut at = 0;
+    while at < bytes.len() {
+        plain[bytes[at] as usize] = match bytes[at] {
+            b'0'..=b'9' => IS_CELL | IS_DIGIT | IS_PLAIN,
+            b'.' | b'_' | b'*' | b'-' => IS_CELL | IS_PLAIN,
+            _ => IS_PLAIN,
+        };
+        at += 1;
+    }
+    plain
+};
+const IS_CELL: u8 = 1;
+const IS_DIGIT: u8 = 2;
+const IS_PLAIN: u8 = 4;
+
+/// Whether a line has nothing but digits, blanks and what separates them.
+pub(super) fn is_plain(line: &[u8]) -> bool {
+    line.iter().all(|&byte| PLAIN[usize::from(byte)] > 0)
+}
+
+/// Whether a line is a row without doubt, as most are: it is plain, has a digit, and has a
+/// row's cells or is too long for a title such as `3:`. Other lines may be rows too.
+pub(super) fn is_plain_row(line: &[u8], side: usize, style: RowStyle) -> bool {
+    let (mut cells, mut all, mut any) = (0, IS_PLAIN, 0);
+    for &byte in line {
+        let plain = PLAIN[usize::from(byte)];
+        cells += usize::from(plain & IS_CELL);
+        all &= plain;
+        any |= plain;
+    }
+    let is_long = || line.len() >= side && line.trim_ascii().len() > LONGEST_DATE;
+    // The only digit may be the number of an empty row.
+    all == IS_PLAIN && any & IS_DIGIT > 0 && !style.numbered && (cells == side || is_long())
+}
+
 /// The shortest row that has an `=` as a value, in the alphabet `ascii`.
 const LEAST_WITH_EQUALS: usize = (b'=' - b'0') as usize;
 
@@ -297,7 +341,7 @@ pub(super) fn tokens(line: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// The fields of a row that is separated by commas, or by semicolons; an empty one is a blank. `None`
 /// for other rows.
 pub(super) fn separated(line: &[u8], style: RowStyle) -> Option<Vec<&[u8]>> {
-    let delimiter = if style.semicolons { b';' } else { b',' };
+    let delimiter = style.delimiter();
     if !line.contains(&delimiter) {
         return None;
     }

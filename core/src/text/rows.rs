@@ -23,7 +23,7 @@
 use super::alphabet::INVALID;
 use super::apart;
 use super::lines::{characters, looked_at, offset};
-use super::row_lines::{LineKind, RowStyle, classify, separated, tokens};
+use super::row_lines::{LineKind, RowStyle, classify, is_plain, is_plain_row, separated, tokens};
 use super::{Format, Problem, PuzzleError, Record, Records};
 use crate::grid::{Grid, Order};
 
@@ -70,6 +70,9 @@ impl Boundaries {
     /// The kind of a line, and whether only `rest`, which follows it, shows that it is a title. `None`
     /// if that depends on what follows `rest`, which is never so if nothing does (`at_end`).
     fn kind(&self, format: &Format, line: &[u8], rest: &[u8], at_end: bool) -> Option<(LineKind, Below)> {
+        if is_plain_row(line, format.order.side(), self.style) {
+            return Some((LineKind::Row, Below::Other));
+        }
         let kind = classify(line, self.style);
         let may_be_title = kind == LineKind::Row && (!self.skips || self.has_skipped);
         if !may_be_title || !is_no_row(format, line) {
@@ -170,10 +173,7 @@ fn run_exceeds(text: &[u8], limit: usize, at_end: bool, style: RowStyle) -> Opti
 /// number or two. If it has as many, most are no cells.
 fn is_no_row(format: &Format, line: &[u8]) -> bool {
     // Most rows, without a look at their cells.
-    let is_plain = |byte: &u8| {
-        matches!(byte, b'0'..=b'9' | b'.' | b' ' | b',' | b';' | b'|' | b'_' | b'*' | b'-' | b'\t' | b'\r')
-    };
-    if line.len() >= format.order.side() && line.iter().all(is_plain) {
+    if line.len() >= format.order.side() && is_plain(line) {
         return false;
     }
     let is_cell = |cell: &[u8]| matches!(cell, b"," | b";") || read_cell(format, cell).is_some();
@@ -388,8 +388,59 @@ pub(super) fn cells<'a>(format: &Format, line: &'a [u8]) -> Option<Vec<&'a [u8]>
     (together.len() == side).then_some(together)
 }
 
+/// Reads a row, as most are, whose cells have one byte each, without a look at what else they could be.
+/// Whether it is one; if not, `digits` has no meaning.
+fn read_short_cells(format: &Format, line: &[u8], digits: &mut [u8]) -> bool {
+    let style = format.style;
+    if style.bars.is_some() || style.numbered {
+        return false;
+    }
+    if memchr::memchr(style.delimiter(), line).is_some() {
+        return read_short_fields(format, line, digits);
+    }
+    let mut digits = digits.iter_mut();
+    for &byte in line {
+        if matches!(byte, b' ' | b'|' | b'\t' | b'\r') {
+            continue;
+        }
+        match (digits.next(), format.codec.decode(byte)) {
+            (None, _) | (_, INVALID) => return false,
+            (Some(cell), digit) => *cell = digit,
+        }
+    }
+    digits.next().is_none()
+}
+
+/// [`read_short_cells`] of a row with a delimiter.
+fn read_short_fields(format: &Format, line: &[u8], digits: &mut [u8]) -> bool {
+    let delimiter = format.style.delimiter();
+    let mut digits = digits.iter_mut();
+    let mut last = None;
+    for &byte in line {
+        if byte == delimiter {
+            let Some(cell) = digits.next() else { return false };
+            *cell = last.take().unwrap_or(0);
+        } else if !byte.is_ascii_whitespace() {
+            let digit = format.codec.decode(byte);
+            if digit == INVALID || last.is_some() {
+                return false;
+            }
+            last = Some(digit);
+        }
+    }
+    match (digits.next(), last) {
+        (Some(cell), _) => *cell = last.unwrap_or(0),
+        // Nothing is behind the delimiter at the end.
+        (None, last) => return last.is_none(),
+    }
+    digits.next().is_none()
+}
+
 /// Reads one row into `digits`.
 pub(super) fn read_row(format: &Format, line: &[u8], digits: &mut [u8]) -> Result<(), Problem> {
+    if read_short_cells(format, line, digits) {
+        return Ok(());
+    }
     let cells = cells(format, line).ok_or(Problem::WrongLength)?;
     for (digit, cell) in digits.iter_mut().zip(cells) {
         *digit =
@@ -1007,6 +1058,51 @@ mod tests {
         assert_eq!(answers_to(&(rows.join("\n") + "\n")), ["Line 5 has the wrong length."]);
         // What a player has filled in is no puzzle, with a puzzle or without one.
         assert_eq!(answers_to(&format!("[State]\n{}\n", whole[0].join("\n"))), [""; 0]);
+    }
+
+    /// What is read at a glance is what a closer look finds.
+    #[test]
+    fn most_rows_are_read_at_a_glance_as_they_are_closely() {
+        use rand::seq::IndexedRandom;
+        use rand::{RngExt, SeedableRng};
+        let mut random = rand::rngs::ChaCha8Rng::seed_from_u64(1);
+        let signs =
+            [b"1234567890........    ||__**--\t\r".as_slice(), b"12345678,,,,,,,,.0; ", b"12:/).x,;-\"a "];
+        let (mut rows, mut read) = (0, 0);
+        for _ in 0..100_000 {
+            let order = *[Order::ALL[1], Order::NINE].choose(&mut random).unwrap();
+            let alphabet = if random.random() { Alphabet::Letters } else { Alphabet::Ascii };
+            let mut format = Format::new(Notation::Grid, order, alphabet).unwrap();
+            let style = &mut format.style;
+            *style = style.written_in(&format.alphabet, Some(order));
+            for flag in [
+                &mut style.dashes,
+                &mut style.numbered,
+                &mut style.semicolons,
+                &mut style.gaps,
+                &mut style.ordinals,
+            ] {
+                *flag = random.random_range(0..4) == 0;
+            }
+            let signs = signs.choose(&mut random).unwrap();
+            let length = order.side() + random.random_range(0..=order.side() + 2);
+            let line: Vec<u8> = (0..length).map(|_| *signs.choose(&mut random).unwrap()).collect();
+            let shown = || format!("{:?} {:?}", String::from_utf8_lossy(&line), format.style);
+            if is_plain_row(&line, order.side(), format.style) {
+                rows += 1;
+                assert_eq!(classify(&line, format.style), LineKind::Row, "{}", shown());
+                assert!(!is_no_row(&format, &line), "{}", shown());
+            }
+            let mut digits = vec![0; order.side()];
+            if read_short_cells(&format, &line, &mut digits) {
+                read += 1;
+                let cells = cells(&format, &line).unwrap_or_else(|| panic!("{}", shown()));
+                let wanted: Option<Vec<u8>> =
+                    cells.into_iter().map(|cell| read_cell(&format, cell)).collect();
+                assert_eq!(Some(digits), wanted, "{}", shown());
+            }
+        }
+        assert!(rows > 10_000 && read > 1_000, "{rows} {read}");
     }
 
     #[test]
