@@ -39,9 +39,8 @@ enum End {
 }
 
 /// Tracks where puzzles begin and end. Cutting, reading and detection share this rule.
-struct Boundaries {
-    order: Order,
-    style: RowStyle,
+struct Boundaries<'f> {
+    format: &'f Format,
     /// The rows of the current puzzle.
     rows: usize,
     /// The rows since the last blank line, or the last two rulers one below the other.
@@ -54,26 +53,19 @@ struct Boundaries {
     has_skipped: bool,
 }
 
-impl Boundaries {
-    const fn new(format: &Format) -> Self {
-        Self {
-            order: format.order,
-            style: format.style,
-            rows: 0,
-            run: 0,
-            is_below_ruler: false,
-            skips: false,
-            has_skipped: false,
-        }
+impl<'f> Boundaries<'f> {
+    const fn new(format: &'f Format) -> Self {
+        Self { format, rows: 0, run: 0, is_below_ruler: false, skips: false, has_skipped: false }
     }
 
     /// The kind of a line, and whether only `rest`, which follows it, shows that it is a title. `None`
     /// if that depends on what follows `rest`, which is never so if nothing does (`at_end`).
-    fn kind(&self, format: &Format, line: &[u8], rest: &[u8], at_end: bool) -> Option<(LineKind, Below)> {
-        if is_plain_row(line, format.order.side(), self.style) {
+    fn kind(&self, line: &[u8], rest: &[u8], at_end: bool) -> Option<(LineKind, Below)> {
+        let format = self.format;
+        if is_plain_row(line, format.order.side(), format.style) {
             return Some((LineKind::Row, Below::Other));
         }
-        let kind = classify(line, self.style);
+        let kind = classify(line, format.style);
         let may_be_title = kind == LineKind::Row && (!self.skips || self.has_skipped);
         if !may_be_title || !is_no_row(format, line) {
             return Some((kind, Below::Other));
@@ -95,7 +87,7 @@ impl Boundaries {
     /// on what follows `rest`, which is never so if nothing does (`at_end`). A puzzle that ends behind
     /// a row is whole; any other has too few rows.
     fn ends_with(&mut self, line: LineKind, rest: &[u8], at_end: bool) -> Option<End> {
-        let side = self.order.side();
+        let side = self.format.order.side();
         let is_second_ruler = line == LineKind::Ruler && self.is_below_ruler;
         if line != LineKind::Comment {
             self.is_below_ruler = line == LineKind::Ruler && self.rows > 0;
@@ -141,32 +133,36 @@ impl Boundaries {
             return Some(false);
         }
         let run = std::mem::take(&mut self.run);
-        let missing = self.order.side() - self.rows;
-        let inside_band = !self.rows.is_multiple_of(self.order.box_side());
-        Some((inside_band && run > 1) || run_exceeds(rest, missing, at_end, self.style)?)
+        let order = self.format.order;
+        let missing = order.side() - self.rows;
+        let inside_band = !self.rows.is_multiple_of(order.box_side());
+        Some((inside_band && run > 1) || self.run_exceeds(rest, missing, at_end)?)
     }
-}
 
-/// Whether the text has more than `limit` rows before the first blank line behind a row, or the
-/// first two rulers one below the other.
-fn run_exceeds(text: &[u8], limit: usize, at_end: bool, style: RowStyle) -> Option<bool> {
-    let (mut rows, mut is_below_ruler) = (0, false);
-    for line in text.split_inclusive(|&b| b == b'\n') {
-        let line = line.strip_suffix(b"\n").or(at_end.then_some(line))?;
-        let kind = classify(looked_at(line), style);
-        match kind {
-            LineKind::Row if rows == limit => return Some(true),
-            LineKind::Row => rows += 1,
-            LineKind::Blank if rows > 0 => return Some(false),
-            LineKind::Ruler if rows > 0 && is_below_ruler => return Some(false),
-            LineKind::Title | LineKind::Skipped => return Some(false),
-            LineKind::Blank | LineKind::Comment | LineKind::Ruler | LineKind::Words => {}
+    /// Whether the text below a row of the current puzzle has more than `limit` rows before the first
+    /// blank line behind a row, or the first two rulers one below the other. What ends a puzzle counts
+    /// the same rows, so that it needs no more of the text than they are in.
+    fn run_exceeds(&self, text: &[u8], limit: usize, at_end: bool) -> Option<bool> {
+        let (mut at, mut rows, mut is_below_ruler) = (0, 0, false);
+        for line in text.split_inclusive(|&b| b == b'\n') {
+            at += line.len();
+            let line = looked_at(line.strip_suffix(b"\n").or(at_end.then_some(line))?);
+            let (kind, _) = self.kind(line, &text[at..], at_end)?;
+            match kind {
+                LineKind::Words if rows == 0 => {}
+                LineKind::Row | LineKind::Words if rows == limit => return Some(true),
+                LineKind::Row | LineKind::Words => rows += 1,
+                LineKind::Blank if rows > 0 => return Some(false),
+                LineKind::Ruler if rows > 0 && is_below_ruler => return Some(false),
+                LineKind::Title | LineKind::Skipped => return Some(false),
+                LineKind::Blank | LineKind::Comment | LineKind::Ruler => {}
+            }
+            if kind != LineKind::Comment {
+                is_below_ruler = kind == LineKind::Ruler;
+            }
         }
-        if kind != LineKind::Comment {
-            is_below_ruler = kind == LineKind::Ruler;
-        }
+        at_end.then_some(false)
     }
-    at_end.then_some(false)
 }
 
 /// Whether a line has not as many cells as a row, and something that is no cell, or no more than a
@@ -260,7 +256,7 @@ fn last_end(format: &Format, text: &[u8], at_end: bool, enough: usize) -> usize 
         let start = at;
         at = newline + 1;
         let line = looked_at(&text[start..newline]);
-        let Some((kind, below)) = boundaries.kind(format, line, &text[at..], at_end) else { break };
+        let Some((kind, below)) = boundaries.kind(line, &text[at..], at_end) else { break };
         let Some(ends) = boundaries.ends_with(kind, &text[at..], at_end) else { break };
         if let Below::OneRowMore(length) = below {
             // A block without that row would show one puzzle, and so a title.
@@ -315,7 +311,7 @@ pub(super) fn read<'a>(records: &mut Records<'a>, puzzle: &mut Grid) -> Option<R
             fail(Problem::WrongLength, last);
             break;
         };
-        let kind = boundaries.kind(format, line, records.text, true);
+        let kind = boundaries.kind(line, records.text, true);
         let kind = kind.map_or(LineKind::Row, |(kind, _)| kind);
         let is_row = boundaries.counts(kind);
         if is_row {
@@ -348,7 +344,7 @@ pub(super) fn puzzles<'a>(format: &Format, text: &'a [u8], at_end: bool) -> Vec<
     for line in text.split_inclusive(|&byte| byte == b'\n') {
         at += line.len();
         let line = looked_at(line.strip_suffix(b"\n").unwrap_or(line));
-        let Some((kind, _)) = boundaries.kind(format, line, &text[at..], at_end) else { break };
+        let Some((kind, _)) = boundaries.kind(line, &text[at..], at_end) else { break };
         if boundaries.counts(kind) {
             rows.push(line);
         }
@@ -543,7 +539,8 @@ mod tests {
             _ => "--+--\n",
         };
         let text: Vec<String> = lines.chars().map(|kind| line(kind).to_owned()).collect();
-        let mut boundaries = Boundaries::new(&four());
+        let format = four();
+        let mut boundaries = Boundaries::new(&format);
         let mut out = String::new();
         for (index, kind) in lines.chars().enumerate() {
             let rest = text[index + 1..].concat();
@@ -1056,6 +1053,12 @@ mod tests {
         let mut rows = whole[0].clone();
         rows[4] = "some words of mine".to_owned();
         assert_eq!(answers_to(&(rows.join("\n") + "\n")), ["Line 5 has the wrong length."]);
+        // Words, and what only the rows below show to be a title, count alike wherever the text is cut.
+        let damaged = ["1234\n".repeat(5), "1234\n12..\n".to_owned(), "12..\n".repeat(2)];
+        for (between, answers) in [("some words of mine\n", 4), ("// 2\n", 4), ("(2)\n", 4)] {
+            let text = format!("{}\n{}{between}{}", damaged[0], damaged[1], damaged[2]);
+            assert_eq!(answers_to(&text).len(), answers, "{text}");
+        }
         // What a player has filled in is no puzzle, with a puzzle or without one.
         assert_eq!(answers_to(&format!("[State]\n{}\n", whole[0].join("\n"))), [""; 0]);
     }
