@@ -23,9 +23,9 @@
 use super::alphabet::INVALID;
 use super::apart;
 use super::lines::{characters, looked_at, offset};
-use super::row_lines::{LineKind, RowStyle, classify, is_plain, is_plain_row, separated, tokens};
+use super::row_lines::{LineKind, classify, is_plain, is_plain_row, separated, tokens};
 use super::{Format, Problem, PuzzleError, Record, Records};
-use crate::grid::{Grid, Order};
+use crate::grid::Grid;
 
 /// Where the current puzzle ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -472,7 +472,9 @@ pub(super) fn read_cell(format: &Format, cell: &[u8]) -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::row_lines::RowStyle;
     use super::*;
+    use crate::grid::Order;
     use crate::text::{Alphabet, Hint, Notation, detect};
 
     fn four() -> Format {
