@@ -5,6 +5,8 @@ mod bench;
 mod canon;
 mod check;
 mod cli;
+#[path = "../shared/completion.rs"]
+mod completion;
 mod dedup;
 mod demo;
 mod disguise;
