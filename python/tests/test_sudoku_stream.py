@@ -341,7 +341,7 @@ def test_checks_find_what_is_wrong() -> None:
     assert by_array.row.tolist() == [0, 5, 1] and by_array.column.tolist() == [0, 5, 1]
     # Kinds may be mixed, and the solutions may have blanks by another character.
     assert sudoku.check_many(digits([PUZZLE]), [SOLUTION]).verdict.tolist() == ["right"]
-    with pytest.raises(ValueError, match="2 puzzles and 1 solutions"):
+    with pytest.raises(ValueError, match="2 puzzles and 1 solution:"):
         sudoku.check_many([PUZZLE] * 2, [SOLUTION])
     with pytest.raises(ValueError, match="9x9.*4x4"):
         sudoku.check_many([PUZZLE], numpy.zeros((1, 16), dtype=numpy.uint8))
@@ -426,7 +426,7 @@ def test_making_puzzles_is_reproducible(made: sudoku.Generated) -> None:
         sudoku.generate(1, technique="fish")
     with pytest.raises(ValueError, match='^"foo" is no technique: give one of last-cell, .*x-wing'):
         sudoku.generate(1, technique="foo")
-    with pytest.raises(RuntimeError, match="Gave up after 1 attempts"):
+    with pytest.raises(RuntimeError, match="Gave up after 1 attempt:"):
         sudoku.generate(50, clues=22, minimal=True, attempts=1, seed=1)
 
 

@@ -30,7 +30,7 @@ pub(crate) struct MessageLimits {
 
 impl MessageLimits {
     fn too_long(self) -> Status {
-        message_over_limit("message-bytes", "bytes in a message", self.bytes)
+        message_over_limit("message-bytes", ("byte", "in a message"), self.bytes)
     }
 }
 
