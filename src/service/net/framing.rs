@@ -25,6 +25,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame};
 use tokio::time::{Instant, Sleep, sleep};
+use tokio_stream::Stream;
 use tonic::Status;
 use tonic::body::Body;
 
@@ -295,6 +296,37 @@ impl WholeMessages {
     }
 }
 
+/// The messages of a request as the body of a call. It reports its end, because a body that just stops
+/// is one whose client has left.
+pub(crate) struct RequestMessages {
+    messages: Pin<Box<dyn Stream<Item = Result<Frame<Bytes>, Status>> + Send>>,
+    have_ended: bool,
+}
+
+impl RequestMessages {
+    pub(crate) fn new(messages: impl Stream<Item = Result<Frame<Bytes>, Status>> + Send + 'static) -> Self {
+        Self { messages: Box::pin(messages), have_ended: false }
+    }
+}
+
+impl HttpBody for RequestMessages {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut TaskContext<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        let message = ready!(self.messages.as_mut().poll_next(cx));
+        self.have_ended = message.is_none();
+        Poll::Ready(message)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.have_ended
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::future::poll_fn;
@@ -324,33 +356,9 @@ mod tests {
     fn body_up_to(limit: usize) -> (mpsc::Sender<Bytes>, WholeMessages) {
         let (sender, pieces) = mpsc::channel(1000);
         let pieces = ReceiverStream::new(pieces).map(|piece| Ok::<_, Status>(Frame::data(piece)));
-        let body = Body::new(Pieces { pieces: Box::pin(pieces), has_ended: false });
+        let body = Body::new(RequestMessages::new(pieces));
         let framing = Framing { message_bytes: limit, timeout: TIMEOUT };
         (sender, WholeMessages::new(body, framing, false, Arc::default()))
-    }
-
-    /// A body that ends as a client ends it who has sent all.
-    struct Pieces {
-        pieces: Pin<Box<dyn tokio_stream::Stream<Item = Result<Frame<Bytes>, Status>> + Send>>,
-        has_ended: bool,
-    }
-
-    impl HttpBody for Pieces {
-        type Data = Bytes;
-        type Error = Status;
-
-        fn poll_frame(
-            mut self: Pin<&mut Self>,
-            cx: &mut TaskContext<'_>,
-        ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-            let polled = self.pieces.as_mut().poll_next(cx);
-            self.has_ended |= matches!(polled, Poll::Ready(None));
-            polled
-        }
-
-        fn is_end_stream(&self) -> bool {
-            self.has_ended
-        }
     }
 
     async fn next(body: &mut WholeMessages) -> Option<Result<Bytes, Status>> {
