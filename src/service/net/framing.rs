@@ -31,7 +31,7 @@ use tonic::body::Body;
 
 use crate::service::net::call::CallState;
 use crate::service::wire::status::{
-    client_left, is_explained, message_missing, second_message, stalled_message,
+    client_left, is_explained, is_of_lost_client, message_missing, second_message, stalled_message,
 };
 
 /// The length of a message's header.
@@ -271,7 +271,14 @@ impl HttpBody for WholeMessages {
                 }
                 // What the transport says is about the connection, or about what the client did.
                 Some(Err(status)) if !is_explained(&status) => this.client_left(),
-                other => this.end_with(other),
+                other => {
+                    if let Some(Err(status)) = &other
+                        && is_of_lost_client(status)
+                    {
+                        this.call.client_left();
+                    }
+                    this.end_with(other);
+                }
             }
         }
     }

@@ -8,7 +8,9 @@
 //! Other details depend on the error: the bad field, the limit, the data set, the retry delay.
 
 use std::collections::HashMap;
+use std::error::Error as _;
 use std::fmt::Display;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tonic::codegen::http::HeaderMap;
@@ -159,6 +161,22 @@ pub(crate) fn client_left() -> Status {
     let message = "The client left before its request was whole.";
     status(Code::Cancelled, message, error_info(CLIENT_LEFT, &[]))
 }
+
+/// The status of a call whose body breaks off with its connection, for a client that has closed its
+/// own side only. The error of the transport is its source, by which [`is_of_lost_client`] knows it.
+pub(crate) fn broken_off(error: Status) -> Status {
+    let mut status = body_invalid(BREAKS_OFF);
+    status.set_source(Arc::new(error));
+    status
+}
+
+/// Whether a status is about a body that breaks off with its connection.
+pub(crate) fn is_of_lost_client(status: &Status) -> bool {
+    is_explained(status) && status.source().is_some()
+}
+
+/// What is wrong with a body that ends before its last message does.
+pub(crate) const BREAKS_OFF: &str = "The last message breaks off.";
 
 /// The status of a call with a message that cannot be read.
 pub(crate) fn message_unreadable(what: &str) -> Status {
