@@ -375,7 +375,11 @@ fn time_limits() -> Vec<Flag> {
         "Ask a client to reconnect after this long [default: never]".to_owned(),
     );
     vec![
-        duration("max-puzzle-time", |s| &mut s.config.limits.puzzle_time, "Give up a puzzle after this long"),
+        duration(
+            "max-puzzle-time",
+            |s| &mut s.config.limits.puzzle_time,
+            "Give up a puzzle after this long; the strategy fast is bounded by --max-nodes alone",
+        ),
         duration(
             "handshake-timeout",
             |s| &mut s.config.limits.handshake_timeout,
