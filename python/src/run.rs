@@ -283,7 +283,7 @@ pub fn count<'py>(
     threads: Option<i64>,
     raises: bool,
 ) -> PyResult<WithErrors<'py>> {
-    let task = Task { question: Question::Count { limit: limit.max(1) }, node_limit, ..Task::default() };
+    let task = Task { question: Question::Count { limit }, node_limit, ..Task::default() };
     answer(py, puzzles.get(), task, threads, raises, false)
 }
 
@@ -621,7 +621,7 @@ type Made<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, u64);
 pub fn make<'py>(
     py: Python<'py>,
     count: usize,
-    size: usize,
+    size: i64,
     clues: Option<usize>,
     minimal: bool,
     symmetry: &str,
