@@ -44,6 +44,7 @@ pub use sudoku_core::poison;
 #[doc(hidden)]
 pub mod build_info;
 pub mod client;
+mod counted;
 pub mod input;
 pub mod load;
 pub mod offline;

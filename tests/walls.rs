@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules in the order in which they may use each other.
-const ORDER: [&str; 18] = [
+const ORDER: [&str; 19] = [
     "grid",
     "poison",
     "simd",
@@ -18,6 +18,7 @@ const ORDER: [&str; 18] = [
     "generate",
     "explore",
     "build_info",
+    "counted",
     "pipeline",
     "input",
     "offline",

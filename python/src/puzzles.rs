@@ -143,7 +143,7 @@ impl Puzzles {
 
     /// The puzzles of a list of texts, `None` for one that is missing.
     #[staticmethod]
-    fn from_list(list: &Bound<'_, PyList>, size: Option<usize>, alphabet: Option<&str>) -> PyResult<Self> {
+    fn from_list(list: &Bound<'_, PyList>, size: Option<i64>, alphabet: Option<&str>) -> PyResult<Self> {
         let texts = JoinedTexts::new(list)?;
         let len = texts.ends.len();
         let format = detect(list.py(), (0..len).map(|place| texts.get(place)), size, alphabet)?;
@@ -152,7 +152,7 @@ impl Puzzles {
 
     /// The puzzles of a column of texts that has `__arrow_c_stream__` or `__arrow_c_array__`.
     #[staticmethod]
-    fn from_arrow(column: &Bound<'_, PyAny>, size: Option<usize>, alphabet: Option<&str>) -> PyResult<Self> {
+    fn from_arrow(column: &Bound<'_, PyAny>, size: Option<i64>, alphabet: Option<&str>) -> PyResult<Self> {
         let chunks = arrow::import(column)?;
         let len = chunks.iter().map(Chunk::len).sum();
         let all = chunks.iter().flat_map(|chunk| (0..chunk.len()).map(|at| chunk.get(at)));
@@ -176,8 +176,8 @@ fn plain(py: Python<'_>, order: Order, alphabet: Alphabet) -> PyResult<Format> {
 }
 
 /// The size with this side.
-pub fn order_of(side: usize) -> PyResult<Order> {
-    let order = Order::ALL.into_iter().find(|order| order.side() == side);
+pub fn order_of(side: i64) -> PyResult<Order> {
+    let order = Order::ALL.into_iter().find(|order| usize::try_from(side) == Ok(order.side()));
     order.ok_or_else(|| {
         PyValueError::new_err(format!("There is no size {side}: puzzles have the size 1, 4, 9, 16 or 25."))
     })
@@ -187,7 +187,7 @@ pub fn order_of(side: usize) -> PyResult<Order> {
 fn detect<'a>(
     py: Python<'_>,
     texts: impl Iterator<Item = Option<&'a [u8]>>,
-    size: Option<usize>,
+    size: Option<i64>,
     alphabet: Option<&str>,
 ) -> PyResult<Format> {
     let alphabet = alphabet.map(str::parse::<Alphabet>).transpose();

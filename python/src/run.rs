@@ -283,7 +283,7 @@ pub fn count<'py>(
     threads: Option<i64>,
     raises: bool,
 ) -> PyResult<WithErrors<'py>> {
-    let task = Task { question: Question::Count { limit: limit.max(1) }, node_limit, ..Task::default() };
+    let task = Task { question: Question::Count { limit }, node_limit, ..Task::default() };
     answer(py, puzzles.get(), task, threads, raises, false)
 }
 
@@ -393,6 +393,12 @@ impl PuzzleReader for SolutionReader<'_> {
     }
 }
 
+/// `1 puzzle`, `2 puzzles`.
+fn counted(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
 /// Checks puzzles, or puzzles with the solutions beside them. Returns the verdicts, and the rows and
 /// columns of wrong cells.
 #[pyfunction]
@@ -409,9 +415,11 @@ pub fn check(
     if let Some(solutions) = solutions {
         let (puzzle_side, side) = (puzzles.format.order(), solutions.get().format.order());
         if count != solutions.get().len() {
-            let solutions = solutions.get().len();
+            let (puzzles, solutions) =
+                (counted(count as u64, "puzzle"), counted(solutions.get().len() as u64, "solution"));
+            let are = if count == 1 { "is" } else { "are" };
             return Err(PyValueError::new_err(format!(
-                "There are {count} puzzles and {solutions} solutions: there must be as many."
+                "There {are} {puzzles} and {solutions}: there must be as many."
             )));
         }
         if puzzle_side != side && count > 0 {
@@ -613,7 +621,7 @@ type Made<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, u64);
 pub fn make<'py>(
     py: Python<'py>,
     count: usize,
-    size: usize,
+    size: i64,
     clues: Option<usize>,
     minimal: bool,
     symmetry: &str,
@@ -687,9 +695,9 @@ pub fn make<'py>(
     })?;
     if given_up.into_inner().ignore_poison() > 0 {
         let recipe = generator.recipe();
-        let attempts = recipe.attempts;
+        let attempts = counted(recipe.attempts, "attempt");
         return Err(PyRuntimeError::new_err(format!(
-            "Gave up after {attempts} attempts: no {recipe} was found. Allow more attempts, or wish for less."
+            "Gave up after {attempts}: no {recipe} was found. Allow more attempts, or wish for less."
         )));
     }
     let column = |mut digits: Vec<u8>| {

@@ -265,8 +265,9 @@ def test_what_holds_no_puzzles_is_refused() -> None:
         sudoku.solve_many(5)
     with pytest.raises(ValueError, match="errors="):
         sudoku.solve_many([PUZZLE], errors="ignore")
-    with pytest.raises(ValueError, match="size 8"):
-        sudoku.solve_many([PUZZLE], size=8)
+    for size in [8, 0, -9]:
+        with pytest.raises(ValueError, match=f"^There is no size {size}: "):
+            sudoku.solve_many([PUZZLE], size=size)
     for threads in [0, -1]:
         with pytest.raises(ValueError, match=f"^threads is {threads}: give 1 or more, or None.$"):
             sudoku.solve_many([PUZZLE], threads=threads)
@@ -275,6 +276,17 @@ def test_what_holds_no_puzzles_is_refused() -> None:
     for limit in [0, -1]:
         with pytest.raises(ValueError, match=f"^limit is {limit}: give 1 or more.$"):
             sudoku.count_many([BLANK], limit=limit)
+        for name in ["solve_many", "count_many", "check_many", "canon_many", "rate_many"]:
+            with pytest.raises(ValueError, match=f"^node_limit is {limit}: give 1 or more.$"):
+                getattr(sudoku, name)([PUZZLE], node_limit=limit)
+        with pytest.raises(ValueError, match=f"^attempts is {limit}: give 1 or more.$"):
+            sudoku.generate(1, attempts=limit)
+    for name in ["count", "clues", "seed"]:
+        arguments: Any = {"count": 1, name: -1}
+        with pytest.raises(ValueError, match=f"^{name} is -1: give 0 or more.$"):
+            sudoku.generate(**arguments)
+    with pytest.raises(TypeError, match="node_limit"):
+        sudoku.solve_many([PUZZLE], node_limit="many")  # type: ignore[call-overload]
     polars = pytest.importorskip("polars")
     with pytest.raises(TypeError, match="collect it"):
         sudoku.solve_many(polars.LazyFrame({"puzzle": [PUZZLE]}))
@@ -341,7 +353,7 @@ def test_checks_find_what_is_wrong() -> None:
     assert by_array.row.tolist() == [0, 5, 1] and by_array.column.tolist() == [0, 5, 1]
     # Kinds may be mixed, and the solutions may have blanks by another character.
     assert sudoku.check_many(digits([PUZZLE]), [SOLUTION]).verdict.tolist() == ["right"]
-    with pytest.raises(ValueError, match="2 puzzles and 1 solutions"):
+    with pytest.raises(ValueError, match="2 puzzles and 1 solution:"):
         sudoku.check_many([PUZZLE] * 2, [SOLUTION])
     with pytest.raises(ValueError, match="9x9.*4x4"):
         sudoku.check_many([PUZZLE], numpy.zeros((1, 16), dtype=numpy.uint8))
@@ -426,7 +438,7 @@ def test_making_puzzles_is_reproducible(made: sudoku.Generated) -> None:
         sudoku.generate(1, technique="fish")
     with pytest.raises(ValueError, match='^"foo" is no technique: give one of last-cell, .*x-wing'):
         sudoku.generate(1, technique="foo")
-    with pytest.raises(RuntimeError, match="Gave up after 1 attempts"):
+    with pytest.raises(RuntimeError, match="Gave up after 1 attempt:"):
         sudoku.generate(50, clues=22, minimal=True, attempts=1, seed=1)
 
 

@@ -24,6 +24,15 @@ pub(super) fn sentence(url: &str, error: &(dyn Error + 'static)) -> Option<Strin
     })
 }
 
+/// Whether a handshake has failed because the other end does not speak TLS.
+pub(super) fn met_no_tls(error: &(dyn Error + 'static)) -> bool {
+    causes(error).any(|cause| {
+        let inner = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        let tls = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>());
+        matches!(tls, Some(rustls::Error::InvalidMessage(_)))
+    })
+}
+
 fn of_error(url: &str, error: &rustls::Error) -> String {
     match error {
         rustls::Error::InvalidCertificate(error) => of_certificate(url, error),

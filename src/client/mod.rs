@@ -48,6 +48,7 @@ use queue::BlockQueue;
 pub(crate) use worker::MAX_ANSWER_BYTES;
 
 use crate::answer::{Tally, Task};
+use crate::counted::counted;
 use crate::service::wire::convert::options_from;
 use crate::text::Hint;
 
@@ -133,12 +134,6 @@ pub enum ServerError {
         /// The server's message.
         message: String,
     },
-}
-
-/// `1 answer`, `2 answers`.
-fn counted(number: u64, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
 }
 
 impl ServerError {

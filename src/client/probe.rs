@@ -135,8 +135,12 @@ async fn health(address: &str, is_encrypted: bool) -> Result<(), ProbeError> {
     });
     let channel = endpoint.connect_with_connector(connector).await;
     let channel = channel.map_err(|error| {
+        let address = address.to_owned();
         if noticed.get() == Some(&Spoken::Tls) {
-            ProbeError::Tls(address.to_owned())
+            ProbeError::Tls(address)
+        } else if handshake::met_no_tls(&error) {
+            let message = format!("it does not speak TLS. Ask http://{address}.");
+            ProbeError::Unknown { address, message }
         } else {
             no_server(root(&error))
         }
@@ -153,6 +157,11 @@ async fn health(address: &str, is_encrypted: bool) -> Result<(), ProbeError> {
                 // With TLS 1.3 a missing certificate is refused after the handshake.
                 (None, Some(words)) if handshake::wants_certificate(&words) => {
                     return Err(ProbeError::CertificateWanted(address));
+                }
+                // A port for metrics hangs up on HTTP/2 without a word.
+                (None, Some(_)) if tells_readiness(&address).await => {
+                    "it is a port for metrics, and serves no health. Health is told at the addresses of --listen."
+                        .to_owned()
                 }
                 (None, Some(words)) => {
                     let words = words.trim_end_matches('.');
@@ -196,6 +205,11 @@ async fn readiness(address: &str) -> Result<(), ProbeError> {
         Some("503") => Err(ProbeError::NotServing(address.to_owned())),
         _ => Err(ProbeError::Unknown { address: address.to_owned(), message: first.to_owned() }),
     }
+}
+
+/// Whether there is a port for metrics at an address.
+async fn tells_readiness(address: &str) -> bool {
+    matches!(readiness(address).await, Ok(()) | Err(ProbeError::NotServing(_)))
 }
 
 /// What HTTP/2 is spoken over.

@@ -8,6 +8,7 @@
 use std::io::{self, Read};
 
 use super::compression::{BUFFER_BYTES, Refusal};
+use crate::counted::counted;
 use crate::grid::Order;
 use crate::text::unwritable_value;
 
@@ -238,7 +239,8 @@ impl<R: Read> NpyText<R> {
                 Ok(0) => {
                     let all = self.shape.puzzles;
                     let read = all - self.left + (length / cells) as u64;
-                    let what = format!("its shape promises {all} puzzles, and it ends after {read}");
+                    let all = counted(all, "puzzle");
+                    let what = format!("its shape promises {all}, and it ends after {read}");
                     failure = Some(io::Error::new(io::ErrorKind::UnexpectedEof, what));
                 }
                 Ok(more) => length += more,
@@ -305,8 +307,8 @@ impl<R: Read> NpyText<R> {
             match self.cells.read(&mut [0; 1]) {
                 Ok(0) => return Ok(0),
                 Ok(_) => {
-                    let all = self.shape.puzzles;
-                    let what = format!("its shape promises {all} puzzles, and more follows");
+                    let all = counted(self.shape.puzzles, "puzzle");
+                    let what = format!("its shape promises {all}, and more follows");
                     return Err(io::Error::new(io::ErrorKind::InvalidData, what));
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

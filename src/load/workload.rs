@@ -12,6 +12,7 @@ use std::sync::atomic::AtomicBool;
 use bytes::Bytes;
 
 use crate::answer::{Answer, Block, Cancelled, Found, Solvers, Task};
+use crate::counted::counted;
 use crate::grid::Grid;
 use crate::input::{InputError, Reader};
 use crate::pipeline::{Panicked, ThreadPool, submit};
@@ -46,7 +47,11 @@ pub enum WorkloadError {
     #[error("{0} is empty.")]
     Empty(String),
     /// There are not as many answers as puzzles.
-    #[error("{puzzles} puzzles have {answers} answers. This is a bug.")]
+    #[error(
+        "{} came for {}. This is a bug.",
+        counted(*answers as u64, "answer"),
+        counted(*puzzles as u64, "puzzle")
+    )]
     Miscounted {
         /// The number of puzzles.
         puzzles: usize,

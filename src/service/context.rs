@@ -220,7 +220,7 @@ impl Context {
     pub(crate) fn check_lines(&self, lines: usize) -> Result<(), Status> {
         let limit = self.limits().message_lines;
         if lines > limit {
-            Err(message_over_limit("message-lines", "lines in a message", limit))
+            Err(message_over_limit("message-lines", ("line", "in a message"), limit))
         } else {
             Ok(())
         }

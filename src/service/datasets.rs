@@ -96,7 +96,7 @@ impl Datasets {
             // A data set that a call reads has a second reference.
             mapped.retain(|_, dataset| Arc::strong_count(dataset) > 1);
         }
-        let too_many = || busy("datasets", "data sets in use at once", MAX_MAPPED);
+        let too_many = || busy("datasets", ("data set", "in use at once"), MAX_MAPPED);
         if mapped.len() >= MAX_MAPPED {
             return Err(too_many());
         }

@@ -544,6 +544,12 @@ fn completions_and_the_manual_know_puzzles_without_a_command() {
         succeeded(&output);
         assert!(stdout(&output).contains(words), "{shell}");
         assert!(!stdout(&output).contains("docs/reference.md"), "{shell} offers the hidden command");
+        for hidden in ["turns", "puzzle"] {
+            // fish names flags as in `-l puzzle`.
+            let text = stdout(&output).replace("-l ", "--");
+            let mut words = text.split(|c: char| !c.is_ascii_lowercase() && c != '-');
+            assert!(!words.any(|word| word == format!("--{hidden}")), "{shell} offers {hidden}");
+        }
         for names in [
             ["letters", "ascii", "alpha", "hex"].as_slice(),
             &["comma", "semicolon", "tab", "bar", "space"],

@@ -151,6 +151,12 @@ fn damaged_arrays_are_refused_or_end_the_run() {
     let huge = "{'descr': '|u1', 'fortran_order': False, 'shape': (99999999999999, 81), }\n";
     let cases = [
         ("short", good[..200].to_vec(), 0, "its shape promises 3 puzzles, and it ends after 0"),
+        (
+            "single",
+            array(1, Order::NINE, &digits(&unique_puzzles(1)))[..200].to_vec(),
+            0,
+            "its shape promises 1 puzzle, and it ends after 0",
+        ),
         ("shorter", good[..128 + 90].to_vec(), 1, "its shape promises 3 puzzles, and it ends after 1"),
         ("long", [good.clone(), vec![0]].concat(), 3, "its shape promises 3 puzzles, and more follows"),
         ("huge", with_header(1, huge), 0, "its shape promises 99999999999999 puzzles, and it ends after 0"),

@@ -422,7 +422,7 @@ fn a_busy_server_is_waited_for() {
     let mut notice = String::new();
     said.read_line(&mut notice).unwrap();
     let sentence = format!(
-        "{url} is busy: This server's limit of 1 calls open at once is reached. Trying again, up to 1000 times.\n"
+        "{url} is busy: This server's limit of 1 call open at once is reached. Trying again, up to 1000 times.\n"
     );
     assert_eq!(notice, sentence);
     drop(stdin);

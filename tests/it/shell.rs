@@ -143,6 +143,12 @@ fn completions_and_the_manual_name_every_command() {
         let output = Command::new(SUDOKUD).args(["--completions", shell]).output().unwrap();
         succeeded(&output);
         assert!(stdout(&output).contains("drain-timeout"), "{shell}");
+        assert!(!stdout(&output).contains("docs"), "{shell} offers the hidden flag");
+        if ["bash", "fish", "zsh"].contains(&shell) {
+            let names = ["avx512", "avx512vl", "avx2", "neon", "portable"];
+            let between = if shell == "fish" { "\\t''\n" } else { " " };
+            assert!(stdout(&output).contains(&names.join(between)), "{shell} offers no back ends");
+        }
     }
     let manual = Command::new(SUDOKU).arg("man").output().unwrap();
     succeeded(&manual);

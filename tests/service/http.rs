@@ -351,6 +351,52 @@ async fn a_request_without_a_message_is_no_message_and_no_client_that_left() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_is_cut_off_in_its_body_has_left() {
+    let (observer, ended) = observer();
+    let server = start(Config { call_observer: Some(observer), ..config() }).await;
+    let (left, bad) = (("CANCELLED", "CLIENT_LEFT"), ("INVALID_ARGUMENT", "BODY_INVALID"));
+    // Of a message of 9 bytes, 3 come.
+    for (method, kind, head, body, wanted) in [
+        ("Solve", "json", "content-length: 9", "{\"t", left),
+        ("Solve", "proto", "content-length: 9", "", left),
+        ("SolveLines", "connect+proto", "content-length: 14", "\0\0\0\0\x09abc", left),
+        ("SolveLines", "connect+json", "content-length: 14", "", left),
+        ("SolveLines", "connect+proto", "transfer-encoding: chunked", "8\r\n\0\0\0\0\x09abc\r\n", left),
+        (
+            "SolveLines",
+            "connect+proto",
+            "transfer-encoding: chunked",
+            "8\r\n\0\0\0\0\x09abc\r\n0\r\n\r\n",
+            bad,
+        ),
+        ("SolveLines", "connect+proto", "transfer-encoding: chunked", "eight\r\n", bad),
+        ("SolveLines", "connect+proto", "content-length: 8", "\0\0\0\0\x09abc", bad),
+    ] {
+        let request = format!(
+            "POST {SERVICE}/{method} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/{kind}\r\n{head}\r\n\r\n{body}"
+        );
+        let mut connection = Connection::open(server.address).await;
+        connection.send(&request).await;
+        let stays = (wanted == bad).then_some(connection);
+        let (status, reason) = ended.recv_timeout(PATIENCE).unwrap();
+        assert_eq!((status, reason.as_deref()), (wanted.0, Some(wanted.1)), "{request:?}");
+        drop(stays);
+        // Who has closed one side only can still read what was wrong.
+        if wanted == left {
+            let mut connection = Connection::open(server.address).await;
+            connection.send(&request).await;
+            connection.0.shutdown().await.unwrap();
+            let reply = connection.reply().await.unwrap();
+            assert!(
+                String::from_utf8_lossy(&reply.body).contains("The last message breaks off."),
+                "{reply:?}"
+            );
+            assert_eq!(ended.recv_timeout(PATIENCE).unwrap().0, "CANCELLED", "{request:?}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bulk_needs_no_http2() {
     let server = start(config()).await;
     let messages: Vec<SolveLinesRequest> = (0..3)

@@ -21,6 +21,7 @@ A bad puzzle raises :class:`PuzzleError` with its exact sentence, its code and i
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, NamedTuple, Optional
 
 from . import _native
@@ -131,6 +132,13 @@ def _raises(errors: str) -> bool:
     return errors == "raise"
 
 
+def _at_least(least: int, **arguments: Optional[int]) -> None:
+    """Refuses a number below the least; what is no whole number is left to the native function."""
+    for name, number in arguments.items():
+        if isinstance(number, Integral) and number < least:
+            raise ValueError(f"{name} is {number}: give {least} or more.")
+
+
 def _rating(number: float) -> str:
     """The text of a rating, without what arithmetic leaves behind its one decimal."""
     try:
@@ -197,6 +205,7 @@ def solve_many(
     (1000, 9, 9)
     """
     raises = _raises(errors)
+    _at_least(1, node_limit=node_limit)
     read_puzzles, kind = read_sized(puzzles, size, alphabet)
     solutions, codes = _native.solve(read_puzzles, unique, node_limit, threads, raises, not kind.is_array)
     found = kind.grids(solutions)
@@ -223,8 +232,7 @@ def count_many(
     [288, 1, 0]
     """
     raises = _raises(errors)
-    if limit < 1:
-        raise ValueError(f"limit is {limit}: give 1 or more.")
+    _at_least(1, limit=limit, node_limit=node_limit)
     read_puzzles, kind = read_sized(puzzles, size, alphabet)
     counts, codes = _native.count(read_puzzles, limit, node_limit, threads, raises)
     found = kind.column(counts)
@@ -255,6 +263,7 @@ def check_many(
     >>> sudoku.check_many(["1234341221434322"])
     Checks(verdict=['wrong'], row=[4], column=[4])
     """
+    _at_least(1, node_limit=node_limit)
     read_puzzles, kind = read_sized(puzzles, size, alphabet)
     given = None
     if solutions is not None:
@@ -293,6 +302,7 @@ def canon_many(
     True
     """
     raises = _raises(errors)
+    _at_least(1, node_limit=node_limit)
     read_puzzles, kind = read(puzzles, 9, alphabet)
     forms, codes = _native.canon(read_puzzles, by, node_limit, threads, raises, not kind.is_array)
     found = kind.grids(forms)
@@ -326,6 +336,7 @@ def rate_many(
     ([1.2], ['hidden-single'], [30])
     """
     raises = _raises(errors)
+    _at_least(1, node_limit=node_limit)
     read_puzzles, kind = read_sized(puzzles, size, alphabet)
     highest = None if up_to is None else _rating(up_to)
     *columns, minimal = _native.rate(read_puzzles, highest, techniques, node_limit, threads, raises)
@@ -370,6 +381,8 @@ def generate(
     >>> sudoku.solve_many(made.puzzles, unique=True) == made.solutions
     True
     """
+    _at_least(0, count=count, clues=clues, seed=seed)
+    _at_least(1, attempts=attempts)
     puzzles, solutions, used_seed = _native.make(
         count,
         size,

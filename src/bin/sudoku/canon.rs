@@ -11,12 +11,13 @@ use sudoku_stream::canon::Basis;
 use sudoku_stream::offline::{self, OfflineError, Progress};
 use sudoku_stream::pipeline;
 
-use crate::cli::early_end::{EarlyEnd, exit_code};
+use crate::cli::early_end::EarlyEnd;
 use crate::cli::input::InputArgs;
 use crate::cli::output::OutputArgs;
 use crate::cli::resume::{ResumeArgs, RowsRun};
+use crate::cli::rows::ErrorLines;
 use crate::cli::run::RunArgs;
-use crate::cli::{exit, interrupt, print, rows, value};
+use crate::cli::{interrupt, print, rows, value};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -104,13 +105,13 @@ impl CanonArgs {
 
 /// Runs `sudoku canon`.
 pub fn run(args: &CanonArgs) -> anyhow::Result<ExitCode> {
-    let mut has_errors = false;
-    let ended = answer(args, &mut has_errors);
-    exit_code(ended, exit::by_errors(has_errors))
+    let mut errors = ErrorLines::new(args.fail_on_error);
+    let ended = answer(args, &mut errors);
+    errors.exit_code(ended)
 }
 
-/// Answers every puzzle. `has_errors` becomes whether the exit code tells of an error line.
-fn answer(args: &CanonArgs, has_errors: &mut bool) -> Result<(), EarlyEnd> {
+/// Answers every puzzle, and counts in `errors` the error lines.
+fn answer(args: &CanonArgs, errors: &mut ErrorLines) -> Result<(), EarlyEnd> {
     let begin = Instant::now();
     let cancel = interrupt::flag()?;
     let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
@@ -128,7 +129,6 @@ fn answer(args: &CanonArgs, has_errors: &mut bool) -> Result<(), EarlyEnd> {
         rows.stopped(opened, done, error)
     };
     for input in &inputs {
-        let errors_before = tally.error_count();
         let recall = |counts: &_| CanonTally::from_named(counts).map(|counted| tally = counted).is_some();
         let check = |reader: &_| rows::check_9x9(reader, input, None);
         let Some(reader) = rows.open(input, &mut opened, &cancel, check, recall)? else {
@@ -149,8 +149,7 @@ fn answer(args: &CanonArgs, has_errors: &mut bool) -> Result<(), EarlyEnd> {
             Ok(output.add_rows(part.end, part.prefix, &text, part.tally.puzzles, tally.named())?)
         });
         bar.finish_and_clear();
-        let errors = tally.error_count() - errors_before;
-        *has_errors |= rows::has_errors_to_tell(errors, input, args.fail_on_error);
+        errors.count(tally.error_count(), input);
         if let Err(error) = result {
             return Err(stopped(opened, is_table, error));
         }

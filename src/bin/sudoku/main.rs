@@ -5,6 +5,8 @@ mod bench;
 mod canon;
 mod check;
 mod cli;
+#[path = "../shared/completion.rs"]
+mod completion;
 mod dedup;
 mod demo;
 mod disguise;
@@ -42,7 +44,7 @@ use clap::{ArgAction, CommandFactory as _, Parser, Subcommand};
 use sudoku_stream::build_info;
 
 use cli::deferred::Deferred;
-use cli::early_end::exit_code;
+use cli::early_end::{EarlyEnd, exit_code};
 use cli::{exit, print};
 
 /// The ways to call it, the shortest first.
@@ -216,46 +218,46 @@ fn run() -> ExitCode {
             }
             run_command(command)
         }
-        Err(_) if is_short_help => short_help(),
-        Err(error) => print_clap(&argv::explain(error)),
+        Err(_) if is_short_help => short_help().map_err(EarlyEnd::from),
+        Err(error) => print_clap(&argv::explain(error)).map_err(EarlyEnd::from),
     };
     // A command that finds nothing ends by a closed pipe as it ends without one.
-    let result = result.or_else(|error| exit_code(Err(error.into()), ExitCode::SUCCESS));
+    let result = result.or_else(|end| exit_code(Err(end), ExitCode::SUCCESS));
     result.unwrap_or_else(|error| {
         print::status_line(&format!("{error:#}"));
         ExitCode::from(exit::FAILED)
     })
 }
 
-fn run_command(command: Command) -> anyhow::Result<ExitCode> {
-    match command {
-        Command::Solve(Deferred(args)) => solve::run(&args),
-        Command::Count(Deferred(args)) => solve::run(&args.into()),
-        Command::Solutions(Deferred(args)) => solutions::run(&args),
-        Command::Validate(Deferred(args)) => validate::run(&args),
-        Command::Check(Deferred(args)) => check::run(&args),
-        Command::Join(Deferred(args)) => join::run(&args),
-        Command::Show(Deferred(args)) => show::run(&args),
-        Command::Canon(Deferred(args)) => canon::run(&args),
-        Command::Dedup(Deferred(args)) => exit_code(dedup::run(&args), ExitCode::SUCCESS),
-        Command::Split(Deferred(args)) => split::run(&args),
-        Command::Disguise(Deferred(args)) => exit_code(disguise::run(&args), ExitCode::SUCCESS),
-        Command::Minimize(Deferred(args)) => exit_code(minimize::run(&args), ExitCode::SUCCESS),
-        Command::Hint(Deferred(args)) => hint::run(&args),
-        Command::Rate(Deferred(args)) => rate::run(&args),
-        Command::Steps(Deferred(args)) => steps::run(&args),
-        Command::Trace(Deferred(args)) => trace::run(&args),
-        Command::Generate(Deferred(args)) => generate::run(&args),
-        Command::Bench(Deferred(args)) => bench::run(&args),
-        Command::Load(Deferred(args)) => load::run(&args),
-        Command::Explore(Deferred(args)) => explore::run(&args),
-        Command::Demo(Deferred(args)) => demo::run(&args),
-        Command::Page(Deferred(args)) => page::run(&args),
-        Command::Shell(Deferred(args)) => shell::run(&args),
-        Command::Completions(Deferred(args)) => manual::completions(&args),
-        Command::Man(Deferred(args)) => manual::page(&args),
-        Command::Docs => docs::run(),
-    }
+fn run_command(command: Command) -> Result<ExitCode, EarlyEnd> {
+    Ok(match command {
+        Command::Solve(Deferred(args)) => solve::run(&args)?,
+        Command::Count(Deferred(args)) => solve::run(&args.into())?,
+        Command::Solutions(Deferred(args)) => solutions::run(&args)?,
+        Command::Validate(Deferred(args)) => validate::run(&args)?,
+        Command::Check(Deferred(args)) => check::run(&args)?,
+        Command::Join(Deferred(args)) => join::run(&args)?,
+        Command::Show(Deferred(args)) => show::run(&args)?,
+        Command::Canon(Deferred(args)) => canon::run(&args)?,
+        Command::Dedup(Deferred(args)) => dedup::run(&args).map(|()| ExitCode::SUCCESS)?,
+        Command::Split(Deferred(args)) => split::run(&args)?,
+        Command::Disguise(Deferred(args)) => disguise::run(&args).map(|()| ExitCode::SUCCESS)?,
+        Command::Minimize(Deferred(args)) => minimize::run(&args).map(|()| ExitCode::SUCCESS)?,
+        Command::Hint(Deferred(args)) => hint::run(&args)?,
+        Command::Rate(Deferred(args)) => rate::run(&args)?,
+        Command::Steps(Deferred(args)) => steps::run(&args)?,
+        Command::Trace(Deferred(args)) => trace::run(&args)?,
+        Command::Generate(Deferred(args)) => generate::run(&args)?,
+        Command::Bench(Deferred(args)) => bench::run(&args)?,
+        Command::Load(Deferred(args)) => load::run(&args)?,
+        Command::Explore(Deferred(args)) => explore::run(&args)?,
+        Command::Demo(Deferred(args)) => demo::run(&args)?,
+        Command::Page(Deferred(args)) => page::run(&args)?,
+        Command::Shell(Deferred(args)) => shell::run(&args)?,
+        Command::Completions(Deferred(args)) => manual::completions(&args)?,
+        Command::Man(Deferred(args)) => manual::page(&args)?,
+        Command::Docs => docs::run()?,
+    })
 }
 
 #[cfg(test)]

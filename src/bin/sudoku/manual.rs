@@ -12,6 +12,7 @@ use clap_mangen::roff::{Roff, bold, roman};
 
 use crate::CommandLine;
 use crate::cli::{exit, print};
+use crate::completion::without_hidden;
 use crate::manual_page::with_all_help;
 
 const COMPLETIONS_EXAMPLES: &str = "\
@@ -55,7 +56,7 @@ pub fn completions(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
     if args.shell == Shell::Fish {
         command = with_inputs(command);
     }
-    clap_complete::generate(args.shell, &mut command, "sudoku", &mut script);
+    clap_complete::generate(args.shell, &mut without_hidden(command), "sudoku", &mut script);
     if args.shell == Shell::Fish {
         // `clap_complete` leaves out the values of arguments without a flag there.
         let shells: Vec<String> = Shell::value_variants().iter().map(ToString::to_string).collect();

@@ -19,14 +19,15 @@ use sudoku_stream::techniques::{DEFAULT_EFFORT, Score};
 use sudoku_stream::text::{Problem, PuzzleError};
 
 use crate::cli::by_hand::{self, TechniqueArgs};
-use crate::cli::early_end::{EarlyEnd, exit_code};
+use crate::cli::early_end::EarlyEnd;
 use crate::cli::input::{Input, InputArgs};
 use crate::cli::interrupt;
 use crate::cli::output::OutputArgs;
 use crate::cli::resume::{ResumeArgs, RowsRun};
+use crate::cli::rows::ErrorLines;
 use crate::cli::run::RunArgs;
 use crate::cli::value::{self, whole};
-use crate::cli::{exit, print, rows};
+use crate::cli::{print, rows};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -120,13 +121,13 @@ impl RateArgs {
 
 /// Runs `sudoku rate`.
 pub fn run(args: &RateArgs) -> anyhow::Result<ExitCode> {
-    let mut has_errors = false;
-    let ended = rate(args, &mut has_errors);
-    exit_code(ended, exit::by_errors(has_errors))
+    let mut errors = ErrorLines::new(args.fail_on_error);
+    let ended = rate(args, &mut errors);
+    errors.exit_code(ended)
 }
 
-/// Rates every puzzle. `has_errors` becomes whether the exit code tells of an error line.
-fn rate(args: &RateArgs, has_errors: &mut bool) -> Result<(), EarlyEnd> {
+/// Rates every puzzle, and counts in `errors` the error lines.
+fn rate(args: &RateArgs, errors: &mut ErrorLines) -> Result<(), EarlyEnd> {
     let begin = Instant::now();
     let cancel = interrupt::flag()?;
     let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
@@ -145,10 +146,8 @@ fn rate(args: &RateArgs, has_errors: &mut bool) -> Result<(), EarlyEnd> {
     let mut run =
         RateRun { args, rows, task, cancel, pool, begin, output: None, tally: RateTally::default() };
     for input in &inputs {
-        let errors_before = run.tally.error_count();
         let rated = run.rate(input);
-        let errors = run.tally.error_count() - errors_before;
-        *has_errors |= rows::has_errors_to_tell(errors, input, args.fail_on_error);
+        errors.count(run.tally.error_count(), input);
         rated?;
     }
     let RateRun { mut output, tally, .. } = run;

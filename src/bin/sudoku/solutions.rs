@@ -13,13 +13,14 @@ use sudoku_stream::offline::{self, OfflineError, Progress};
 use sudoku_stream::pipeline;
 use sudoku_stream::solver::DEFAULT_NODE_LIMIT;
 
-use crate::cli::early_end::{EarlyEnd, exit_code};
+use crate::cli::early_end::EarlyEnd;
 use crate::cli::input::InputArgs;
 use crate::cli::output::OutputArgs;
 use crate::cli::resume::{ResumeArgs, RowsRun};
+use crate::cli::rows::ErrorLines;
 use crate::cli::run::RunArgs;
 use crate::cli::value::{self, whole};
-use crate::cli::{exit, interrupt, print, rows};
+use crate::cli::{interrupt, print, rows};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -111,14 +112,13 @@ impl SolutionsArgs {
 
 /// Runs `sudoku solutions`.
 pub fn run(args: &SolutionsArgs) -> anyhow::Result<ExitCode> {
-    let mut has_errors = false;
-    let ended = list(args, &mut has_errors);
-    exit_code(ended, exit::by_errors(has_errors))
+    let mut errors = ErrorLines::new(args.fail_on_error);
+    let ended = list(args, &mut errors);
+    errors.exit_code(ended)
 }
 
-/// Lists the solutions of every puzzle. `has_errors` becomes whether the exit code tells of an error
-/// line.
-fn list(args: &SolutionsArgs, has_errors: &mut bool) -> Result<(), EarlyEnd> {
+/// Lists the solutions of every puzzle, and counts in `errors` the error lines.
+fn list(args: &SolutionsArgs, errors: &mut ErrorLines) -> Result<(), EarlyEnd> {
     let begin = Instant::now();
     let cancel = interrupt::flag()?;
     let pool = Arc::new(pipeline::lazy_pool(args.run.threads));
@@ -131,7 +131,6 @@ fn list(args: &SolutionsArgs, has_errors: &mut bool) -> Result<(), EarlyEnd> {
     let mut opened = None;
     let mut tally = EnumerateTally::default();
     for input in &inputs {
-        let errors_before = tally.error_count();
         let recall = |counts: &_| EnumerateTally::from_named(counts).map(|counted| tally = counted).is_some();
         let Some(reader) = rows.open(input, &mut opened, &cancel, |_| Ok(()), recall)? else {
             return Err(rows.stopped(opened, |_| listed(&tally), OfflineError::Cancelled));
@@ -155,8 +154,7 @@ fn list(args: &SolutionsArgs, has_errors: &mut bool) -> Result<(), EarlyEnd> {
             Ok(output.add_rows(part.done, part.prefix, &text, rows, tally.named())?)
         });
         bar.finish_and_clear();
-        let errors = tally.error_count() - errors_before;
-        *has_errors |= rows::has_errors_to_tell(errors, input, args.fail_on_error);
+        errors.count(tally.error_count(), input);
         if let Err(error) = result {
             // What is written behind the last puzzle that is done is not kept.
             let kept = |progress: &Progress| EnumerateTally::from_named(&progress.counts).unwrap_or_default();

@@ -16,6 +16,7 @@ use sudoku_stream::service::{Config, Limits, ListenAddress, TlsFiles};
 use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{Fast, STRATEGIES, Strategy};
 
+use crate::completion::without_hidden;
 use crate::flags::{self, Flag, LogForm, Setup};
 use crate::manual_page::with_all_help;
 use crate::reference;
@@ -243,9 +244,9 @@ fn reached(mut address: SocketAddr) -> SocketAddr {
 
 /// The output that is printed instead of serving, if any.
 fn static_output(flags: &[Flag], matches: &ArgMatches) -> std::io::Result<Option<Vec<u8>>> {
-    let (mut text, mut command) = (Vec::new(), command(flags));
+    let (mut text, command) = (Vec::new(), command(flags));
     if let Some(shell) = matches.get_one::<Shell>("completions") {
-        clap_complete::generate(*shell, &mut command, "sudokud", &mut text);
+        clap_complete::generate(*shell, &mut without_hidden(command), "sudokud", &mut text);
     } else if matches.get_flag("man") {
         clap_mangen::Man::new(with_all_help(command)).render(&mut text)?;
     } else if matches.get_flag("docs") {

@@ -18,6 +18,7 @@ use clap::{Arg, ArgAction, ArgMatches, ValueEnum, value_parser};
 use sudoku_stream::service::{Config, ListenAddress, Origin};
 use sudoku_stream::solver::lanes::Backend;
 
+use crate::completion::backend;
 use crate::number::{SECOND, shown_size, shown_time, size, time, whole};
 
 /// The most search threads.
@@ -209,14 +210,15 @@ pub fn flags() -> Vec<Flag> {
             "Search threads [range: 1 to 1024] [default: one per core]",
         ),
     ];
-    let backend = flag::<_, Backend>(
+    let mut backend = flag::<_, Backend>(
         "backend",
         "NAME",
-        value_parser!(Backend),
+        backend(),
         |s| &mut s.backend,
         "Instructions of the strategy fast: avx512, avx512vl, avx2, neon or portable [default: fastest of this machine]"
             .to_owned(),
     );
+    backend.arg = backend.arg.hide_possible_values(true);
     flags.push(backend.rare());
     let drain = duration(
         "drain-timeout",
@@ -373,7 +375,11 @@ fn time_limits() -> Vec<Flag> {
         "Ask a client to reconnect after this long [default: never]".to_owned(),
     );
     vec![
-        duration("max-puzzle-time", |s| &mut s.config.limits.puzzle_time, "Give up a puzzle after this long"),
+        duration(
+            "max-puzzle-time",
+            |s| &mut s.config.limits.puzzle_time,
+            "Give up a puzzle after this long; the strategy fast is bounded by --max-nodes alone",
+        ),
         duration(
             "handshake-timeout",
             |s| &mut s.config.limits.handshake_timeout,

@@ -5,6 +5,8 @@
 mod access_log;
 mod admin;
 mod args;
+#[path = "../shared/completion.rs"]
+mod completion;
 mod export;
 mod flags;
 mod log;

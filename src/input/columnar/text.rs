@@ -15,6 +15,7 @@ use super::fields::{
 };
 use super::pages::{PageBudget, Pages};
 use super::{ColumnKind, SharedParquetFile, TextColumn, isolated};
+use crate::counted::counted;
 
 /// The rows that are decoded at a time.
 const BATCH_ROWS: usize = 2048;
@@ -179,8 +180,9 @@ impl RowGroup {
             let read = column.read(wanted)?;
             if read != wanted {
                 let before = rows - self.left + read;
+                let rows = counted(rows as u64, "row");
                 return Err(ParquetError::General(format!(
-                    "row group {number} promises {rows} rows, and a column of it ends after {before}"
+                    "row group {number} promises {rows}, and a column of it ends after {before}"
                 )));
             }
         }
@@ -207,8 +209,9 @@ impl RowGroup {
         if self.left == 0 {
             for column in &mut self.columns {
                 if column.read(1)? != 0 {
+                    let rows = counted(rows as u64, "row");
                     return Err(ParquetError::General(format!(
-                        "row group {number} promises {rows} rows, and a column of it has more"
+                        "row group {number} promises {rows}, and a column of it has more"
                     )));
                 }
             }

@@ -9,14 +9,11 @@
 //! id like any other.
 
 use std::convert::Infallible;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context as TaskContext, Poll, ready};
 
 use bytes::Bytes;
-use futures_util::Stream;
 use futures_util::stream::{once, try_unfold};
-use http_body::{Body as HttpBody, Frame};
+use http_body::Frame;
 use http_body_util::{Full, StreamBody};
 use prost_reflect::MessageDescriptor;
 use serde::Serialize;
@@ -32,6 +29,7 @@ use tower::Service;
 pub(super) use crate::service::http::envelope::MessageLimits;
 use crate::service::http::envelope::{EnvelopePart, Envelopes, envelope, whole_body};
 use crate::service::http::json::{ErrorJson, MethodTypes, Schema, from_json, to_json};
+use crate::service::net::framing::RequestMessages;
 use crate::service::wire::status::{body_encoding_unknown, body_invalid, header_invalid, work_broke_down};
 
 /// The header that bounds the time of a call, in milliseconds.
@@ -196,7 +194,7 @@ where
                 Ok(Some((Frame::data(envelope(0, &message)), envelopes)))
             }
         });
-        Body::new(RequestMessages { messages: Box::pin(messages), have_ended: false })
+        Body::new(RequestMessages::new(messages))
     });
     let (response, id) = call(calls, request).await?;
     let (parts, body) = response.into_parts();
@@ -225,31 +223,6 @@ where
         response.headers_mut().insert(REQUEST_ID, id);
     }
     Ok(response)
-}
-
-/// The messages of a request as the body of a call. It reports its end, because a body that just stops
-/// is one whose client has left.
-struct RequestMessages {
-    messages: Pin<Box<dyn Stream<Item = Result<Frame<Bytes>, Status>> + Send>>,
-    have_ended: bool,
-}
-
-impl HttpBody for RequestMessages {
-    type Data = Bytes;
-    type Error = Status;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut TaskContext<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        let message = ready!(self.messages.as_mut().poll_next(cx));
-        self.have_ended = message.is_none();
-        Poll::Ready(message)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.have_ended
-    }
 }
 
 /// The next message of a response in the client's form.

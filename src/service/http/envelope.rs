@@ -4,6 +4,8 @@
 //!   | flags 1 byte | length 4 bytes, big-endian | length bytes |
 //! ```
 
+use std::error::Error as _;
+use std::io::{self, ErrorKind};
 use std::time::Duration;
 
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
@@ -14,7 +16,9 @@ use tonic::body::Body;
 use tonic::codegen::http::HeaderMap;
 use tonic::{Code, Status};
 
-use crate::service::wire::status::{body_invalid, client_left, message_over_limit, stalled_message};
+use crate::service::wire::status::{
+    BREAKS_OFF, body_invalid, broken_off, client_left, message_over_limit, stalled_message,
+};
 
 /// The length of the head of a message.
 const HEAD_BYTES: usize = 5;
@@ -30,7 +34,7 @@ pub(crate) struct MessageLimits {
 
 impl MessageLimits {
     fn too_long(self) -> Status {
-        message_over_limit("message-bytes", "bytes in a message", self.bytes)
+        message_over_limit("message-bytes", ("byte", "in a message"), self.bytes)
     }
 }
 
@@ -87,7 +91,7 @@ impl Envelopes {
                 if self.limits.is_some() && !self.body.is_end_stream() {
                     return Err(client_left());
                 }
-                return if self.buffer.is_empty() { Ok(None) } else { Err(broken_off()) };
+                return if self.buffer.is_empty() { Ok(None) } else { Err(body_invalid(BREAKS_OFF)) };
             };
             match frame.into_data() {
                 Ok(data) => self.buffer.extend_from_slice(&data),
@@ -134,17 +138,25 @@ pub(super) async fn whole_body(mut body: Body, limits: MessageLimits) -> Result<
         }
         message.extend_from_slice(&data);
     }
-    Ok(message.freeze())
+    // The transport shows a call that its client has cancelled as one that has ended.
+    if body.is_end_stream() { Ok(message.freeze()) } else { Err(client_left()) }
 }
 
 /// The status for a body of a client that cannot be read on. Only the reset of a stream has a reason
 /// that the transport knows.
 fn client_error(error: Status) -> Status {
-    if error.code() == Code::Unknown { broken_off() } else { error }
-}
-
-fn broken_off() -> Status {
-    body_invalid("The last message breaks off.")
+    if error.code() != Code::Unknown {
+        return error;
+    }
+    // Chunks of HTTP/1.1 that are none. All else is a connection that was lost.
+    let causes = std::iter::successors(error.source(), |&cause| cause.source());
+    let is_malformed =
+        |cause: &io::Error| matches!(cause.kind(), ErrorKind::InvalidInput | ErrorKind::InvalidData);
+    if causes.filter_map(|cause| cause.downcast_ref()).any(is_malformed) {
+        body_invalid(BREAKS_OFF)
+    } else {
+        broken_off(error)
+    }
 }
 
 #[cfg(test)]
@@ -187,6 +199,10 @@ mod tests {
         assert_eq!(whole_body(broken(), LIMITS).await.unwrap_err().code(), Code::InvalidArgument);
         let mut envelopes = Envelopes::new(broken(), Some(LIMITS));
         assert_eq!(envelopes.next().await.err().unwrap().code(), Code::InvalidArgument);
+        // As the transport shows one whose client has cancelled it.
+        let cancelled = tokio_stream::iter([Ok::<_, Status>(http_body::Frame::data(Bytes::from("ab")))]);
+        let cancelled = Body::new(http_body_util::StreamBody::new(cancelled));
+        assert_eq!(whole_body(cancelled, LIMITS).await.unwrap_err().code(), Code::Cancelled);
         let whole = |len| whole_body(Body::new(Full::new(Bytes::from(vec![b'x'; len]))), LIMITS);
         assert_eq!(whole(10).await.unwrap().len(), 10);
         assert_eq!(whole(11).await.unwrap_err().code(), Code::ResourceExhausted);

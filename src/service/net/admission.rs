@@ -163,7 +163,7 @@ impl Admission {
             }
             OverCapacity::Full | OverCapacity::Quota(_) => {
                 metrics::refused("max_streams");
-                busy(MAX_STREAMS, "calls open at once", limits.calls)
+                busy(MAX_STREAMS, ("call", "open at once"), limits.calls)
             }
         })
     }
@@ -410,7 +410,7 @@ impl AdmissionLayer {
     fn admit(&self, request: &Request<Body>) -> Result<Arc<CallState>, Status> {
         if headers_len(request.headers()) > self.header_bytes {
             metrics::refused("header_bytes");
-            return Err(message_over_limit("header-bytes", "bytes of headers", self.header_bytes));
+            return Err(message_over_limit("header-bytes", ("byte", "of headers"), self.header_bytes));
         }
         let state = request.extensions().get::<Arc<CallState>>().cloned().unwrap_or_default();
         let mut several_tokens = false;

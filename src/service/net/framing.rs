@@ -25,12 +25,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame};
 use tokio::time::{Instant, Sleep, sleep};
+use tokio_stream::Stream;
 use tonic::Status;
 use tonic::body::Body;
 
 use crate::service::net::call::CallState;
 use crate::service::wire::status::{
-    client_left, is_explained, message_missing, second_message, stalled_message,
+    client_left, is_explained, is_of_lost_client, message_missing, second_message, stalled_message,
 };
 
 /// The length of a message's header.
@@ -270,7 +271,14 @@ impl HttpBody for WholeMessages {
                 }
                 // What the transport says is about the connection, or about what the client did.
                 Some(Err(status)) if !is_explained(&status) => this.client_left(),
-                other => this.end_with(other),
+                other => {
+                    if let Some(Err(status)) = &other
+                        && is_of_lost_client(status)
+                    {
+                        this.call.client_left();
+                    }
+                    this.end_with(other);
+                }
             }
         }
     }
@@ -292,6 +300,37 @@ impl WholeMessages {
     fn end_with(&mut self, end: Option<Result<Frame<Bytes>, Status>>) {
         self.whole.append(&mut self.partial);
         self.end = Some(Poll::Ready(end));
+    }
+}
+
+/// The messages of a request as the body of a call. It reports its end, because a body that just stops
+/// is one whose client has left.
+pub(crate) struct RequestMessages {
+    messages: Pin<Box<dyn Stream<Item = Result<Frame<Bytes>, Status>> + Send>>,
+    have_ended: bool,
+}
+
+impl RequestMessages {
+    pub(crate) fn new(messages: impl Stream<Item = Result<Frame<Bytes>, Status>> + Send + 'static) -> Self {
+        Self { messages: Box::pin(messages), have_ended: false }
+    }
+}
+
+impl HttpBody for RequestMessages {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut TaskContext<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        let message = ready!(self.messages.as_mut().poll_next(cx));
+        self.have_ended = message.is_none();
+        Poll::Ready(message)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.have_ended
     }
 }
 
@@ -324,33 +363,9 @@ mod tests {
     fn body_up_to(limit: usize) -> (mpsc::Sender<Bytes>, WholeMessages) {
         let (sender, pieces) = mpsc::channel(1000);
         let pieces = ReceiverStream::new(pieces).map(|piece| Ok::<_, Status>(Frame::data(piece)));
-        let body = Body::new(Pieces { pieces: Box::pin(pieces), has_ended: false });
+        let body = Body::new(RequestMessages::new(pieces));
         let framing = Framing { message_bytes: limit, timeout: TIMEOUT };
         (sender, WholeMessages::new(body, framing, false, Arc::default()))
-    }
-
-    /// A body that ends as a client ends it who has sent all.
-    struct Pieces {
-        pieces: Pin<Box<dyn tokio_stream::Stream<Item = Result<Frame<Bytes>, Status>> + Send>>,
-        has_ended: bool,
-    }
-
-    impl HttpBody for Pieces {
-        type Data = Bytes;
-        type Error = Status;
-
-        fn poll_frame(
-            mut self: Pin<&mut Self>,
-            cx: &mut TaskContext<'_>,
-        ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-            let polled = self.pieces.as_mut().poll_next(cx);
-            self.has_ended |= matches!(polled, Poll::Ready(None));
-            polled
-        }
-
-        fn is_end_stream(&self) -> bool {
-            self.has_ended
-        }
     }
 
     async fn next(body: &mut WholeMessages) -> Option<Result<Bytes, Status>> {

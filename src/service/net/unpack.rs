@@ -92,7 +92,7 @@ pub(crate) enum Fault {
 impl Fault {
     fn into_status(self, limit: usize) -> Status {
         match self {
-            Self::TooLong => message_over_limit("message-bytes", "bytes in a message", limit),
+            Self::TooLong => message_over_limit("message-bytes", ("byte", "in a message"), limit),
             Self::Damaged(error) => {
                 message_unreadable(&format!("A compressed message cannot be unpacked: {error}."))
             }

@@ -9,6 +9,7 @@ use tokio_stream::{Stream, StreamExt as _};
 use tonic::{Request, Status};
 
 use crate::answer::{Cancel, Cancelled};
+use crate::counted::counted;
 use crate::generate::{
     Constraints, DEFAULT_ATTEMPTS, Difficulty, Generator, Grids, Kind, Recipe, RecipeError, Symmetry,
     any_seed,
@@ -186,7 +187,9 @@ fn count(context: &Context, asked: u64, order: Order) -> Result<u64, String> {
     };
     match asked {
         0 => Ok(1),
-        _ if asked > limit => Err(format!("A call can have {limit} {order} puzzles made at most.")),
+        _ if asked > limit => {
+            Err(format!("A call can have {} made at most.", counted(limit, &format!("{order} puzzle"))))
+        }
         _ => Ok(asked),
     }
 }

@@ -8,7 +8,9 @@
 //! Other details depend on the error: the bad field, the limit, the data set, the retry delay.
 
 use std::collections::HashMap;
+use std::error::Error as _;
 use std::fmt::Display;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tonic::codegen::http::HeaderMap;
@@ -17,6 +19,7 @@ use tonic::{Code, Status};
 use tonic_health::pb::health_server::HealthServer;
 use tonic_types::{ErrorDetails, FieldViolation, StatusExt as _};
 
+use crate::counted::counted;
 use crate::service::wire::proto::sudoku_service_server::SudokuServiceServer;
 use crate::text::PuzzleError;
 
@@ -75,7 +78,7 @@ pub(crate) fn work_broke_down() -> Status {
 }
 
 /// The status of a call that exceeds a limit now, and may not later.
-pub(crate) fn busy(name: &str, what: &str, limit: usize) -> Status {
+pub(crate) fn busy(name: &str, what: (&str, &str), limit: usize) -> Status {
     let (message, mut details) = beyond_limit(name, what, limit);
     details.set_retry_info(Some(RETRY_DELAY));
     status(Code::ResourceExhausted, message, details)
@@ -83,7 +86,7 @@ pub(crate) fn busy(name: &str, what: &str, limit: usize) -> Status {
 
 /// The status of a message, or of headers, that exceed a limit by themselves, so that retrying is
 /// useless.
-pub(crate) fn message_over_limit(name: &str, what: &str, limit: usize) -> Status {
+pub(crate) fn message_over_limit(name: &str, what: (&str, &str), limit: usize) -> Status {
     let (message, details) = beyond_limit(name, what, limit);
     status(Code::ResourceExhausted, message, details)
 }
@@ -103,21 +106,24 @@ pub(crate) fn share_reached(whose: &str, share: usize, limit: usize) -> Status {
 
 /// The status of a call beyond the quota of open calls of its token.
 pub(crate) fn streams_quota_reached(quota: usize) -> Status {
-    let message = format!("This token's quota of {quota} calls open at once is reached.");
+    let calls = counted(quota as u64, "call");
+    let message = format!("This token's quota of {calls} open at once is reached.");
     over_quota(STREAMS_QUOTA, quota, message, Some(RETRY_DELAY))
 }
 
 /// The status of a call beyond the quota of puzzles of its token, which covers it after `delay`.
 pub(crate) fn puzzles_quota_reached(quota: u32, delay: Duration) -> Status {
-    let message = format!("This token's quota of {quota} puzzles a second is reached.");
+    let puzzles = counted(quota.into(), "puzzle");
+    let message = format!("This token's quota of {puzzles} a second is reached.");
     over_quota(PUZZLES_QUOTA, quota as usize, message, Some(delay))
 }
 
 /// The status of a call of more puzzles than the quota of its token ever covers, `most`, so that
 /// retrying is useless.
 pub(crate) fn beyond_puzzles_quota(quota: u32, puzzles: u64, most: u64) -> Status {
+    let (puzzles, covered) = (counted(puzzles, "puzzle"), counted(quota.into(), "puzzle"));
     let message = format!(
-        "A call of {puzzles} puzzles is too large for this token's quota of {quota} puzzles a second: send at most {most} at once."
+        "A call of {puzzles} is too large for this token's quota of {covered} a second: send at most {most} at once."
     );
     over_quota(PUZZLES_QUOTA, quota as usize, message, None)
 }
@@ -156,6 +162,22 @@ pub(crate) fn client_left() -> Status {
     status(Code::Cancelled, message, error_info(CLIENT_LEFT, &[]))
 }
 
+/// The status of a call whose body breaks off with its connection, for a client that has closed its
+/// own side only. The error of the transport is its source, by which [`is_of_lost_client`] knows it.
+pub(crate) fn broken_off(error: Status) -> Status {
+    let mut status = body_invalid(BREAKS_OFF);
+    status.set_source(Arc::new(error));
+    status
+}
+
+/// Whether a status is about a body that breaks off with its connection.
+pub(crate) fn is_of_lost_client(status: &Status) -> bool {
+    is_explained(status) && status.source().is_some()
+}
+
+/// What is wrong with a body that ends before its last message does.
+pub(crate) const BREAKS_OFF: &str = "The last message breaks off.";
+
 /// The status of a call with a message that cannot be read.
 pub(crate) fn message_unreadable(what: &str) -> Status {
     status(Code::InvalidArgument, sanitize(what), error_info("MESSAGE_UNREADABLE", &[]))
@@ -191,9 +213,11 @@ fn message_timeout(time: Duration, message: String) -> Status {
     status(Code::ResourceExhausted, message, details)
 }
 
-/// The message and details for a limit. The reason is made of its name: `MAX_STREAMS_REACHED`.
-fn beyond_limit(name: &str, what: &str, limit: usize) -> (String, ErrorDetails) {
-    let message = format!("This server's limit of {limit} {what} is reached.");
+/// The message and details for a limit on `what`, a noun and the words behind it. The reason is made
+/// of its name: `MAX_STREAMS_REACHED`.
+fn beyond_limit(name: &str, (noun, of_which): (&str, &str), limit: usize) -> (String, ErrorDetails) {
+    let limited = counted(limit as u64, noun);
+    let message = format!("This server's limit of {limited} {of_which} is reached.");
     let reason = format!("{}_REACHED", name.replace('-', "_").to_uppercase());
     let mut details = error_info(&reason, &[("limit", name), ("value", &limit.to_string())]);
     details.add_quota_failure_violation(name, message.clone());
@@ -396,7 +420,7 @@ fn explain(made: &Status, headers: &HeaderMap, path: &str, message_bytes: usize)
         // RESOURCE_EXHAUSTED for one that is too long after decompression. No call of ours is out
         // of range.
         Code::OutOfRange | Code::ResourceExhausted => {
-            message_over_limit("message-bytes", "bytes in a message", message_bytes)
+            message_over_limit("message-bytes", ("byte", "in a message"), message_bytes)
         }
         Code::Unimplemented => {
             match headers.get("grpc-accept-encoding").and_then(|list| list.to_str().ok()) {

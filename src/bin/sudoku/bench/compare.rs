@@ -305,7 +305,9 @@ impl<'a> Comparison<'a> {
                 bail!("{row} is not timed every time.");
             };
             if this != other {
-                let found = |of: &TimedRow| format!("{} puzzles, errors {:?}", of.puzzles, of.errors);
+                let found = |of: &TimedRow| {
+                    format!("{}, errors {:?}", print::counted(of.puzzles, "puzzle"), of.errors)
+                };
                 let (this, other) = (found(&this), found(&other));
                 let what = format!("The programs disagree about {row}: {this} here, {other} there.");
                 return Err(Disagreement(what).into());

@@ -16,6 +16,7 @@ use sudoku_stream::text::{Format, Problem, Records};
 
 use super::BenchKind;
 use super::subject::Subject;
+use crate::cli::print;
 
 /// The code of a puzzle that was given up. Another strategy may answer it.
 const GAVE_UP: &str = Problem::GaveUp { nodes: 0 }.code();
@@ -86,7 +87,11 @@ impl BenchOutcome {
     pub fn difference(&self, other: &Self) -> Option<String> {
         let (ours, theirs) = (&self.tally, &other.tally);
         if ours.answers != theirs.answers {
-            return Some(format!("{} answers instead of {}", ours.answers, theirs.answers));
+            return Some(format!(
+                "{} instead of {}",
+                print::counted(ours.answers, "answer"),
+                print::thousands(theirs.answers)
+            ));
         }
         // A puzzle that one of them gave up may have any answer in the other.
         let is_possible =
@@ -103,7 +108,11 @@ impl BenchOutcome {
         }
         match (self.counted, other.counted) {
             (Some(ours), Some(theirs)) if ours != theirs && self.given_up() + other.given_up() == 0 => {
-                Some(format!("{ours} solutions counted instead of {theirs}"))
+                Some(format!(
+                    "{} counted instead of {}",
+                    print::counted(ours, "solution"),
+                    print::thousands(theirs)
+                ))
             }
             _ => None,
         }

@@ -282,7 +282,7 @@ pub fn of_time(is_wanted: bool, milliseconds: u64) -> Bar {
 /// The time that is left; where it cannot be estimated, the time so far, because that shows that the
 /// run goes on.
 fn left(state: &ProgressState, out: &mut dyn fmt::Write) {
-    let (left, so_far) = (state.eta(), HumanDuration(state.elapsed()));
+    let (left, so_far) = (state.eta(), whole_seconds(state.elapsed()));
     let is_done = state.len() == Some(state.pos());
     // Writing to a line in memory cannot fail.
     let _ = if state.pos() == 0 {
@@ -295,6 +295,24 @@ fn left(state: &ProgressState, out: &mut dyn fmt::Write) {
     };
 }
 
+/// A time in words, of which a second that has begun is no part: half a second would be rounded up.
+fn whole_seconds(time: Duration) -> HumanDuration {
+    HumanDuration(Duration::from_secs(time.as_secs()))
+}
+
 fn bar(is_wanted: bool, len: Option<u64>, template: &str) -> Bar {
     Bar::new(is_wanted && io::stderr().is_terminal(), len, template)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_counts_once_it_is_over() {
+        for (milliseconds, words) in [(500, "0s"), (999, "0s"), (1000, "1s"), (1999, "1s"), (59_999, "59s")] {
+            let time = whole_seconds(Duration::from_millis(milliseconds));
+            assert_eq!(format!("{time:#}"), words, "{milliseconds} ms");
+        }
+    }
 }

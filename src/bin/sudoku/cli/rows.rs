@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -13,13 +14,13 @@ use sudoku_stream::input::{Reader, Source};
 use sudoku_stream::offline::{OfflineError, Output, Progress};
 use sudoku_stream::text::{Alphabet, Format, Hint, Notation};
 
-use super::early_end::EarlyEnd;
+use super::early_end::{EarlyEnd, exit_code};
 use super::input::Input;
 use super::output::{OutputArgs, check_columns, into_columns, unfinished};
 use super::progress::Bar;
 use super::resume::RowsRun;
 use super::run::ProgressArgs;
-use super::{interrupt, print};
+use super::{exit, interrupt, print};
 
 /// An output by its path, `None` for standard output, and the flag that names another file.
 pub type NamedOutput = (Option<PathBuf>, &'static str);
@@ -112,10 +113,33 @@ pub fn stopped(error: OfflineError, puzzles: u64, out: &OutputArgs) -> EarlyEnd 
     }
 }
 
-/// Whether the exit code tells of the error lines to an input, of which there are so many: if it was
-/// typed, or by `--fail-on-error`.
-pub const fn has_errors_to_tell(error_lines: u64, input: &Input, fail_on_error: bool) -> bool {
-    error_lines > 0 && (fail_on_error || input.is_typed())
+/// The error lines of a run that its exit code tells of: those to typed puzzles, or with
+/// `--fail-on-error` all.
+pub struct ErrorLines {
+    fail_on_error: bool,
+    /// Those to the inputs that are done, and those of an earlier run that this one resumes.
+    so_far: u64,
+    are_told: bool,
+}
+
+impl ErrorLines {
+    pub const fn new(fail_on_error: bool) -> Self {
+        Self { fail_on_error, so_far: 0, are_told: false }
+    }
+
+    /// Takes the error lines to an input, with which there are `so_far`.
+    pub const fn count(&mut self, so_far: u64, input: &Input) {
+        self.are_told |= so_far > self.so_far && (self.fail_on_error || input.is_typed());
+        self.so_far = so_far;
+    }
+
+    /// The exit code of the run, which is over.
+    ///
+    /// # Errors
+    /// The error that ended it.
+    pub fn exit_code(&self, ended: Result<(), EarlyEnd>) -> anyhow::Result<ExitCode> {
+        exit_code(ended, exit::by_errors(self.are_told))
+    }
 }
 
 /// Rows that are written again, of several inputs to one output, in a run that can be resumed.

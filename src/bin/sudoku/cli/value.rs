@@ -1,21 +1,21 @@
 //! Values of arguments: parsers into types, and the names that help and completion list.
 
-use std::ffi::OsStr;
 use std::fmt;
 use std::str::FromStr as _;
 
+use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Arg, Command, Error, ValueEnum};
 use sudoku_stream::answer::{AddedColumn, CheckForm, OutputForm};
 use sudoku_stream::canon::Basis;
 use sudoku_stream::generate::{Difficulty, Grids, Symmetry};
 use sudoku_stream::grid::Order;
-use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{DEFAULT_COUNT_LIMIT, Question, STRATEGIES, Strategy};
 use sudoku_stream::techniques::{Family, Technique, TechniqueSet};
 use sudoku_stream::text::{Alphabet, Delimiter, Notation};
 
 use super::by_hand;
+pub use crate::completion::backend;
+use crate::completion::{Completed, names};
 use crate::hint::HintForm;
 use crate::number::size;
 pub use crate::number::{SECOND, time, whole};
@@ -86,31 +86,6 @@ fn plain<T: Clone + Send + Sync + 'static>(
     named(values.into_iter().map(|(name, value)| (PossibleValue::new(name), value)))
 }
 
-/// A parser that tells completion the names that it reads, also where they are parts of a list. Help
-/// would repeat them all without `hide_possible_values`.
-#[derive(Clone)]
-struct Completed<P> {
-    parser: P,
-    names: Vec<&'static str>,
-}
-
-impl<P: TypedValueParser> TypedValueParser for Completed<P> {
-    type Value = P::Value;
-
-    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<P::Value, Error> {
-        self.parser.parse_ref(command, arg, value)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(self.names.iter().map(PossibleValue::new)))
-    }
-}
-
-/// The names of a list of values.
-fn names<T, const N: usize>(values: [(&'static str, T); N]) -> Vec<&'static str> {
-    values.into_iter().map(|(name, _)| name).collect()
-}
-
 /// The name of a technique.
 pub fn technique() -> impl TypedValueParser<Value = Technique> {
     let names = Technique::ALL.iter().map(|technique| technique.name()).collect();
@@ -165,11 +140,6 @@ pub fn alphabet() -> impl TypedValueParser<Value = Alphabet> {
 /// A delimiter, by its name or as the character.
 pub fn delimiter() -> impl TypedValueParser<Value = Delimiter> {
     Completed { parser: Delimiter::from_str, names: names(Delimiter::ALL) }
-}
-
-/// A back end that this machine has.
-pub fn backend() -> impl TypedValueParser<Value = Backend> {
-    Completed { parser: Backend::from_str, names: names(Backend::ALL) }
 }
 
 pub fn form() -> impl TypedValueParser<Value = OutputForm> {

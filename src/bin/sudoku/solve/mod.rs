@@ -24,16 +24,17 @@ use sudoku_stream::solver::lanes::Backend;
 use sudoku_stream::solver::{DEFAULT_NODE_LIMIT, Fast, Strategy};
 
 use crate::cli::colour::ColourArgs;
-use crate::cli::early_end::{EarlyEnd, exit_code};
+use crate::cli::early_end::EarlyEnd;
 use crate::cli::input::{Input, InputArgs, check_row_form};
 use crate::cli::interrupt::{self, interruptible};
 use crate::cli::output::{OutputArgs, check_columns, check_is_text, into_columns, refuse_what_is_for_text};
 use crate::cli::progress::Bar;
 use crate::cli::resume::{self, ResumeArgs};
+use crate::cli::rows::ErrorLines;
 use crate::cli::run::RunArgs;
 use crate::cli::server::{ServerArgs, Servers};
 use crate::cli::value::{self, AnyStrategy, COUNT_LIMIT, QuestionArg, whole};
-use crate::cli::{exit, print, progress, rows, summary};
+use crate::cli::{print, progress, summary};
 use single::Single;
 
 const SOLVE_EXAMPLES: &str = "\
@@ -326,9 +327,9 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
     let cancel = interrupt::flag()?;
     let pool = pipeline::lazy_pool(args.run.threads);
     let run = SolveRun { args, servers, cancel, pool: Arc::new(pool), begin };
-    let mut has_errors = false;
-    let ended = run.answer_inputs(inputs, &mut has_errors);
-    exit_code(ended, exit::by_errors(has_errors))
+    let mut errors = ErrorLines::new(args.answer.fail_on_error);
+    let ended = run.answer_inputs(inputs, &mut errors);
+    errors.exit_code(ended)
 }
 
 /// Refuses flags that do not go together, before any input is looked at. Returns the servers.
@@ -432,13 +433,13 @@ struct AnswersSoFar {
 }
 
 impl SolveRun<'_> {
-    /// Answers every puzzle of all inputs, from opening them to the report. `has_errors` becomes
-    /// whether the exit code tells of an error line.
-    fn answer_inputs(&self, inputs: Vec<Input>, has_errors: &mut bool) -> Result<(), EarlyEnd> {
+    /// Answers every puzzle of all inputs, from opening them to the report, and counts in `errors` the
+    /// error lines.
+    fn answer_inputs(&self, inputs: Vec<Input>, errors: &mut ErrorLines) -> Result<(), EarlyEnd> {
         let inputs = self.check_strictly(inputs)?;
         let opened = self.open_inputs(inputs)?;
         let positioned = self.position(opened)?;
-        let output = self.answer_all(positioned, has_errors)?;
+        let output = self.answer_all(positioned, errors)?;
         self.report(output)
     }
 
@@ -546,17 +547,12 @@ impl SolveRun<'_> {
     }
 
     /// Answers every puzzle of all inputs, and completes the output.
-    fn answer_all(&self, positioned: PositionedRun, has_errors: &mut bool) -> Result<Output, EarlyEnd> {
+    fn answer_all(&self, positioned: PositionedRun, errors: &mut ErrorLines) -> Result<Output, EarlyEnd> {
         let PositionedRun { inputs, first, mut so_far, array_order, manifest } = positioned;
         let mut opened = Some(first);
-        // What an earlier run has answered belongs to the first input.
-        let mut errors_before = 0;
         for prepared in &inputs {
             let answered = self.answer_next(prepared, opened.take(), array_order, &mut so_far);
-            let errors = so_far.output.progress().tally.error_count();
-            let fail_on_error = self.args.answer.fail_on_error;
-            *has_errors |= rows::has_errors_to_tell(errors - errors_before, &prepared.input, fail_on_error);
-            errors_before = errors;
+            errors.count(so_far.output.progress().tally.error_count(), &prepared.input);
             if let Err(error) = answered {
                 so_far.bar.finish_and_clear();
                 return Err(self.stop(so_far.output, error));
