@@ -242,6 +242,18 @@ fn a_search_for_nested_chains_ends_where_it_is_told_to() {
     assert_eq!(next_step(&position, &options).unwrap_err(), Ending::Cancelled);
 }
 
+/// What a nested search has found is written also where little is left for the search around it.
+#[test]
+fn what_nested_searches_find_is_written_whatever_is_left() {
+    let puzzle: Grid =
+        "5....2..41..........867...22.3....6....5..9...1..........8.3...3.....29.8.27..5..".parse().unwrap();
+    let techniques = TechniqueSet::ALL.iter().filter(|technique| !technique.rests_on_uniqueness()).collect();
+    let options = Options { techniques, effort: 50_000_000, ..Options::default() };
+    let mut steps = Steps::new(Position::new(&puzzle), options);
+    assert!(steps.by_ref().count() > 30);
+    assert_eq!(steps.ending(), Some(Ending::GaveUp));
+}
+
 /// A puzzle with its digits renamed, rows and columns exchanged, bands and rows moved.
 fn disguise(puzzle: &Grid, number: usize) -> Grid {
     let order = puzzle.order();

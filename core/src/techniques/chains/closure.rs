@@ -116,6 +116,14 @@ pub(super) struct Scene<'a> {
     pub cancel: Option<&'a AtomicBool>,
 }
 
+impl Scene<'_> {
+    /// The same to follow once more what has been found: that ends as it did, whatever is left and
+    /// whoever wants to stop meanwhile.
+    pub(super) const fn without_limits(self) -> Self {
+        Self { most: u64::MAX, cancel: None, ..self }
+    }
+}
+
 /// A statement that has been reached.
 #[derive(Clone, Copy, Debug)]
 struct Reached {

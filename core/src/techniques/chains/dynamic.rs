@@ -147,9 +147,7 @@ fn search(hunt: &mut Hunt<'_>, technique: Technique, rules: Rules, bounds: &[usi
     }
     let is_found = best.is_some() && hunt.stopped.is_none();
     if let Some(best) = best.filter(|_| is_found) {
-        // What is shown has been found before, so it is not spent once more.
-        scene.most = u64::MAX;
-        write(hunt, technique, &scene, &best, &mut buffers);
+        write(hunt, technique, &scene.without_limits(), &best, &mut buffers);
     }
     hunt.work.dynamic = buffers;
     is_found
@@ -383,6 +381,7 @@ impl Search<'_, '_> {
     /// Writes the easiest step for each candidate, the easiest first.
     fn write_all(&mut self, sink: &mut nested::Sink<'_>) {
         let geometry = self.scene.geometry;
+        let scene = self.scene.without_limits();
         let mut steps: Vec<(Best, u16)> = Vec::with_capacity(self.buffers.found.len());
         for &id in &self.buffers.found {
             steps.extend(self.buffers.all[usize::from(id)].map(|step| (step, id)));
@@ -410,7 +409,7 @@ impl Search<'_, '_> {
             match step.proof {
                 Proof::Contradiction { id, is_on } => {
                     if !is_on {
-                        worker.run(&self.scene, (id, OFF), usize::MAX, off);
+                        worker.run(&scene, (id, OFF), usize::MAX, off);
                     }
                     let closure = if is_on { &on[usize::from(id)] } else { &*off };
                     for node in closure.contradiction.into_iter().flatten() {
@@ -418,7 +417,7 @@ impl Search<'_, '_> {
                     }
                 }
                 Proof::Double { id } => {
-                    worker.run(&self.scene, (id, OFF), usize::MAX, off);
+                    worker.run(&scene, (id, OFF), usize::MAX, off);
                     for closure in [&on[usize::from(id)], &*off] {
                         see(closure, closure.node(step.target, state), None);
                     }
