@@ -136,7 +136,8 @@ fn lines(bytes: &mut Unstructured<'_>) {
         next_line += count_lines(&text);
         wanted.push((written.text, written.tally.answers));
         let options = is_new.then(|| options(&current));
-        let request = proto::SolveLinesRequest { options, lines: Bytes::from(text), first_line: jump };
+        let (lines, sample) = (Bytes::from(text), Bytes::new());
+        let request = proto::SolveLinesRequest { options, lines, first_line: jump, sample };
         requests.push(Bytes::from(request.encode_to_vec()));
     }
     let ended = call("SolveLines", requests);

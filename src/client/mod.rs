@@ -18,9 +18,9 @@
 //! | `probe.rs` | whether a server serves |
 //! | `response_stream.rs` | responses, from before the server has accepted the call |
 //!
-//! **Invariant:** every stream begins with the options and the prelude, and every message carries
-//! the number of its first line, so a block can go to any server at any time. Failover relies on
-//! it.
+//! **Invariant:** every stream begins with the options and the prelude or the sample, and every
+//! message carries the number of its first line, so a block can go to any server at any time.
+//! Failover relies on it.
 
 pub(crate) mod endpoint;
 mod handshake;
@@ -246,19 +246,25 @@ pub struct SolveJob {
     /// The task for every puzzle.
     pub task: Task,
     /// The format of the puzzles. A server detects what is left open from the block that it gets
-    /// first, so leave nothing open for several servers. Where notation and heading are known, the
-    /// answers to each block are counted, and the blocks begin behind the text's byte-order mark.
+    /// first, so leave nothing open for several servers, or give them a sample. Where notation and
+    /// heading are known, the answers to each block are counted, and the blocks begin behind the
+    /// text's byte-order mark.
     pub hint: Hint,
     /// The line before the first puzzle that declares the format, if any; it is no part of the
     /// blocks.
     pub prelude: Bytes,
+    /// The beginning of the text, from which servers detect the format of all blocks, as far as the
+    /// hint leaves it open: all of a short text, or 64 KiB, behind its byte-order mark. Then nothing
+    /// is detected from blocks, and there is no prelude. Empty if the hint says everything.
+    pub sample: Bytes,
     /// The number of the first line of the first block, from 1.
     pub first_line: u64,
 }
 
 impl Default for SolveJob {
     fn default() -> Self {
-        Self { task: Task::default(), hint: Hint::default(), prelude: Bytes::new(), first_line: 1 }
+        let (prelude, sample) = (Bytes::new(), Bytes::new());
+        Self { task: Task::default(), hint: Hint::default(), prelude, sample, first_line: 1 }
     }
 }
 
@@ -300,6 +306,7 @@ pub async fn solve_lines<E>(
     let header = Arc::new(StreamHeader {
         options: options_from(&job.task, &Hint { has_heading, ..job.hint.clone() }),
         prelude: job.prelude.clone(),
+        sample: job.sample.clone(),
         notation: job.hint.notation.filter(|_| has_heading.is_some()),
     });
     let (noticing, mut notices) = mpsc::unbounded_channel();

@@ -63,12 +63,14 @@ const STREAM_NUMBERS: usize = 1 << 16;
 /// their block, and servers accept blocks of 1 MiB by default; this is far beyond that.
 pub(crate) const MAX_ANSWER_BYTES: usize = 64 << 20;
 
-/// The options and the prelude, with which every stream begins.
+/// The options, and the prelude or the sample, with which every stream begins.
 #[derive(Debug)]
 pub(crate) struct StreamHeader {
     pub(crate) options: SolveOptions,
     /// The line before the first puzzle.
     pub(crate) prelude: Bytes,
+    /// The beginning of the text, from which the format is detected.
+    pub(crate) sample: Bytes,
     /// The notation by which the puzzles of a block are counted.
     pub(crate) notation: Option<Notation>,
 }
@@ -261,25 +263,22 @@ impl ServerWorker {
         ResponseStream::new(async move { client.solve_lines(request).await })
     }
 
-    /// The message for a block. The first of a stream carries the options and the prelude, too.
+    /// The message for a block. The first of a stream carries the options, and the prelude or the
+    /// sample, too.
     fn request(&self, block: LineBlock, is_first: bool) -> SolveLinesRequest {
         let LineBlock { lines, first_line } = block;
         if !is_first {
-            return SolveLinesRequest { options: None, lines, first_line };
+            return SolveLinesRequest { lines, first_line, ..SolveLinesRequest::default() };
         }
-        let StreamHeader { options, prelude, notation } = &*self.header;
+        let StreamHeader { options, prelude, sample, notation } = &*self.header;
         let options = Some(options.clone());
         // The numbers of the block's own lines stay what they are.
         let first_line = first_line.saturating_sub(count_lines(prelude) as u64).max(1);
-        let top = if prelude.is_empty() { &lines } else { prelude };
-        // The server skips a byte-order mark above line 1. Whoever knows the notation has skipped
-        // that of the text, so that another one is a part of the line.
-        let has_mark = notation.is_some() && first_line == 1 && top.starts_with(BYTE_ORDER_MARK);
-        if prelude.is_empty() && !has_mark {
-            return SolveLinesRequest { options, lines, first_line };
-        }
-        let mark = if has_mark { BYTE_ORDER_MARK } else { &[] };
-        SolveLinesRequest { options, lines: [mark, prelude, &lines].concat().into(), first_line }
+        let lines = if prelude.is_empty() { lines } else { [&prelude[..], &lines].concat().into() };
+        // Whoever knows the notation has skipped the byte-order mark of the text.
+        let is_behind_mark = notation.is_some() || !sample.is_empty();
+        let lines = if first_line == 1 && is_behind_mark { with_mark(lines) } else { lines };
+        SolveLinesRequest { options, lines, first_line, sample: with_mark(sample.clone()) }
     }
 
     /// Takes the answers to a block.
@@ -384,6 +383,12 @@ impl FurtherStreams {
         self.running.shutdown().await;
         self.numbers.iter().for_each(|&number| self.queue.give_back(number));
     }
+}
+
+/// A text behind its byte-order mark, for a server: it skips a mark, so that another one, which is a
+/// part of the first line, needs one above it.
+fn with_mark(text: Bytes) -> Bytes {
+    if text.starts_with(BYTE_ORDER_MARK) { [BYTE_ORDER_MARK, &text].concat().into() } else { text }
 }
 
 /// The number of streams on a line with this round trip.

@@ -11,7 +11,7 @@ use super::{InputError, MAX_PASSED_BYTES, Source};
 use crate::answer::Block;
 use crate::grid::Grid;
 use crate::poison::IgnorePoison as _;
-use crate::text::{Format, MAX_LINE_BYTES, MAX_TRIPLES_BYTES, Records, skip_lines_above};
+use crate::text::{Format, Hint, MAX_LINE_BYTES, MAX_TRIPLES_BYTES, Records, skip_lines_above};
 
 /// A reader of an input, chunk by chunk.
 pub struct Reader {
@@ -19,6 +19,8 @@ pub struct Reader {
     pub(super) format: Format,
     /// The line that declares the format of those below it, where there is one.
     pub(super) prelude: Vec<u8>,
+    /// What the format was detected from, if it is that of a `grid`.
+    pub(super) sample: Option<Sample>,
     /// Bytes read but not handed out: an unfinished puzzle, at most.
     pub(super) pending: Vec<u8>,
     /// The number of bytes read from the source.
@@ -43,6 +45,15 @@ pub struct Reader {
     pub(super) buffers: ChunkBuffers,
 }
 
+/// What the format of an input was detected from.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// The beginning of the input, without a byte-order mark, blank lines and comments at its start.
+    pub text: Vec<u8>,
+    /// What was known about it, and the notation.
+    pub hint: Hint,
+}
+
 impl Reader {
     /// The format of the input.
     #[must_use]
@@ -56,6 +67,14 @@ impl Reader {
     #[must_use]
     pub fn prelude(&self) -> &[u8] {
         &self.prelude
+    }
+
+    /// What the format was detected from, for whoever has parts of the input read elsewhere. Only for
+    /// `grid`, because nothing but the beginning of the text shows what its rows look like; of any
+    /// other format [`Hint::of`] is enough.
+    #[must_use]
+    pub const fn sample(&self) -> Option<&Sample> {
+        self.sample.as_ref()
     }
 
     /// The Parquet file whose rows are read, if it is one.

@@ -139,7 +139,8 @@ impl StreamMethod for LinesLoad {
     ) -> Self::Request {
         // With this number, error lines are the same as in the expected answers.
         let first_line = message.puzzles.start as u64 + 1;
-        proto::SolveLinesRequest { options, lines: workload.lines(&message.puzzles), first_line }
+        let lines = workload.lines(&message.puzzles);
+        proto::SolveLinesRequest { options, lines, first_line, ..proto::SolveLinesRequest::default() }
     }
 
     fn is_for(workload: &Workload, response: &Self::Response, message: &SentMessage) -> bool {

@@ -73,7 +73,7 @@ impl Greedy {
             let requests = tokio_stream::iter(std::iter::repeat(())).map(move |()| SolveLinesRequest {
                 options: options.clone(),
                 lines: lines.clone(),
-                first_line: 0,
+                ..SolveLinesRequest::default()
             });
             let Ok(response) = client(&url).await.solve_lines(requests).await else { return };
             let mut stream = response.into_inner();

@@ -101,7 +101,7 @@ fn panics() -> Seen {
             assert!(response.answers.iter().all(is_apology), "{response:?}");
 
             let request =
-                SolveLinesRequest { options: panicking.clone(), lines: text.clone(), first_line: 0 };
+                SolveLinesRequest { options: panicking.clone(), lines: text.clone(), ..Default::default() };
             let stream = client.solve_lines(tokio_stream::once(request)).await.unwrap();
             let response = timeout(PATIENCE, stream.into_inner().message()).await.unwrap().unwrap().unwrap();
             assert_eq!(response.lines, expected);

@@ -118,6 +118,38 @@ fn grids_are_divided_where_no_answer_changes() {
     }
 }
 
+/// What rows look like is shown by the beginning of the list, and not by each part of it.
+#[test]
+fn rows_are_read_alike_wherever_a_stream_begins() {
+    let servers: Vec<Daemon> = (0..2).map(|_| Daemon::start(&[])).collect();
+    let urls = servers.iter().map(Daemon::url).collect::<Vec<_>>().join(",");
+    let folder = tempfile::tempdir().unwrap();
+    let rule = "├───┼───┼───┼───┤\n";
+    let rows = ["│ 1 │   │ 2 │ 3 │\n", "│   │   │   │   │\n", "│   │   │ 4 │   │\n", "│ 4 │   │   │   │\n"];
+    let drawn = format!("{rule}{}\n\n", rows.map(|row| format!("{row}{rule}")).concat()).repeat(7);
+    let puzzle = "53..7..............98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79";
+    let rows: Vec<&str> = (0..9).map(|at| &puzzle[9 * at..][..9]).collect();
+    let numbered_row = |(number, row): (usize, &&str)| {
+        let fields = row.chars().map(|cell| format!(";{cell}").replace('.', ""));
+        format!("{number}{}\n", fields.collect::<String>())
+    };
+    let numbered = (1..).zip(&rows).map(numbered_row).collect::<String>();
+    let numbered = format!("::\n{numbered}\n").repeat(7);
+    let dashes = format!("::\n{}\n\n", rows.join("\n").replace('.', "-")).repeat(7);
+    for (name, text) in [("drawn.txt", drawn), ("numbered.txt", numbered), ("dashes.txt", dashes)] {
+        let file = folder.path().join(name);
+        fs::write(&file, text).unwrap();
+        let args = ["solve", file.to_str().unwrap(), "--quiet", "--strategy", "backtracking"];
+        for (shard, urls) in [(&[][..], &*urls), (&["--shard", "2/2"], &servers[0].url())] {
+            let here = run(&[&args[..], shard].concat());
+            let there = run(&[&args[..], shard, &["--server", urls]].concat());
+            let text = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(here.status.success(), "{name}");
+            assert_eq!(text(&there), text(&here), "{name} {shard:?}");
+        }
+    }
+}
+
 /// Each server, and each stream to one, begins somewhere in the list.
 #[test]
 fn rows_of_words_are_no_headings_wherever_a_stream_begins() {

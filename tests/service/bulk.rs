@@ -37,7 +37,7 @@ fn requests(text: &str, lines_each: usize, options: Option<SolveOptions>) -> Vec
     let lines: Vec<_> = text.split_inclusive('\n').collect();
     let messages = lines.chunks(lines_each).map(|chunk| Bytes::from(chunk.concat()));
     let mut options = options;
-    messages.map(|lines| SolveLinesRequest { options: options.take(), lines, first_line: 0 }).collect()
+    messages.map(|lines| SolveLinesRequest { options: options.take(), lines, ..Default::default() }).collect()
 }
 
 fn message(text: &str) -> SolveLinesRequest {
@@ -281,6 +281,128 @@ async fn a_stream_from_the_middle_of_a_text_has_a_heading_only_if_that_is_said()
             let answers = answers_from(&server, first_line, text, &known).await.unwrap();
             assert_eq!(answers.len(), 2, "{text:?} {first_line} {answers:?}");
         }
+    }
+}
+
+/// A grid of 4x4 in a drawing, with a space for a blank and no line above the first row.
+fn drawn(rows: [&str; 4]) -> String {
+    let row = |row: &str| row.chars().map(|cell| format!("│ {cell} ")).collect::<String>();
+    rows.map(|cells| format!("{}│\n├───┼───┼───┼───┤\n", row(cells))).concat()
+}
+
+/// Texts of grids, in parts that do not show by themselves what the rows of all look like.
+fn divided_grids() -> Vec<(&'static str, Vec<String>)> {
+    let parts = |parts: &[&str]| parts.iter().map(|&part| part.to_owned()).collect();
+    let (first, second) = (["1 23", "    ", "  4 ", "4   "], [" 1  ", " 31 ", "1  3", "    "]);
+    vec![
+        (
+            "drawn",
+            vec!["├───┼───┼───┼───┤\n".to_owned(), drawn(first) + "\n", drawn(second) + "\n", drawn(first)],
+        ),
+        (
+            "numbered",
+            parts(&["::\n", "1;1;2;;\n2;;;1;2\n3;2;;;\n4;;;;\n\n", "::\n1;;3;;1\n2;;;;\n3;;;3;\n4;;;1;\n"]),
+        ),
+        (
+            "dashes",
+            parts(&["12--\n----\n--1-\n----\n\n", "----\n----\n----\n----\n\n", "----\n1---\n----\n---2\n"]),
+        ),
+        (
+            "gaps",
+            parts(&[
+                "1,,,\n,,1,\n,1,,\n,,,1\n,,,\n",
+                "2,,,\n,,2,\n,2,,\n,,,2\n,,,\n",
+                ",,,\n3,,,\n,,3,\n,3,,\n,,,\n",
+            ]),
+        ),
+        ("below a number", parts(&["4\n\n", "12..\n34..\n..1.\n....\n\n", "1...\n..1.\n.1..\n...1\n"])),
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_parts_of_a_text_are_read_by_the_sample_of_it() {
+    let server = start(config()).await;
+    for (name, parts) in divided_grids() {
+        let text = parts.concat();
+        let wanted = String::from_utf8(offline(&text, OutputForm::Solution)).unwrap();
+        let mut first_line = 1;
+        let messages: Vec<SolveLinesRequest> = parts
+            .iter()
+            .map(|lines| {
+                let request = SolveLinesRequest { first_line, ..message(lines) };
+                first_line += lines.lines().count() as u64;
+                request
+            })
+            .collect();
+        let answers = async |streams: Vec<Vec<SolveLinesRequest>>, sample: &str| {
+            let mut answers = String::new();
+            for mut requests in streams {
+                requests[0].sample = Bytes::copy_from_slice(sample.as_bytes());
+                let responses = exchange(&server, requests).await.0;
+                answers.extend(responses.iter().map(|r| str::from_utf8(&r.lines).unwrap()));
+            }
+            answers
+        };
+        let together = vec![messages.clone()];
+        let apart: Vec<_> = messages.into_iter().map(|message| vec![message]).collect();
+        assert_eq!(answers(together.clone(), &text).await, wanted, "{name}");
+        assert_eq!(answers(apart.clone(), &text).await, wanted, "{name}");
+        let differs = answers(together, "").await != wanted || answers(apart, "").await != wanted;
+        assert!(differs, "{name} shows what its rows look like");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_sample_shows_what_is_above_the_puzzles() {
+    let server = start(config()).await;
+    let puzzle = "12....1.........";
+    let lines = ["\u{FEFF}# a list\n", "id,puzzle\n", &format!("1,{puzzle}\n"), "2,bad\n"];
+    let sample = Bytes::from(lines.concat());
+    let in_form =
+        |output: proto::OutputForm| SolveOptions { output: output.into(), ..SolveOptions::default() };
+    // A heading that comes again is a row.
+    for (first_line, text, counts) in [
+        (0, &lines[..], &[0, 0, 1, 1][..]),
+        (0, &[&lines.concat(), lines[1]], &[2, 1]),
+        (2, &lines[1..], &[0, 1, 1]),
+        (3, &lines[2..], &[1, 1]),
+        (9, &lines[1..], &[1, 1, 1]),
+    ] {
+        for output in [proto::OutputForm::Jsonl, proto::OutputForm::Solution] {
+            let mut requests: Vec<SolveLinesRequest> = text.iter().map(|lines| message(lines)).collect();
+            requests[0].options = Some(in_form(output));
+            requests[0].first_line = first_line;
+            requests[0].sample = sample.clone();
+            let (responses, end) = exchange(&server, requests).await;
+            end.unwrap();
+            let answers = responses.iter().map(|r| r.tally.as_ref().unwrap().answers);
+            assert_eq!(answers.collect::<Vec<_>>(), counts, "{first_line} {text:?}");
+            let all: String = responses.iter().map(|r| str::from_utf8(&r.lines).unwrap()).collect();
+            if output == proto::OutputForm::Jsonl {
+                assert!(all.lines().all(|answer| answer.starts_with("{\"id\":")), "{all}");
+            } else {
+                let line = first_line.max(1) + text.concat().lines().count() as u64 - 1;
+                let last = all.lines().last().unwrap();
+                assert!(last.starts_with(&format!("error: Line {line} has the wrong length.")), "{all}");
+            }
+        }
+    }
+    // What is behind its first 64 KiB is not looked at: whether `-` is a blank.
+    for (times, answers) in [(1, 2), (4096, 1)] {
+        let sample = Bytes::from(format!("{}1---\n", "1234\n3412\n2143\n4321\n".repeat(times)));
+        let request = SolveLinesRequest { sample, ..message("12..\n34..\n----\n..1.\n....\n") };
+        let (responses, end) = exchange(&server, vec![request]).await;
+        end.unwrap();
+        assert_eq!(responses[0].tally.as_ref().unwrap().answers, answers);
+    }
+    for (sample, sentence) in [
+        ("[[1,2,3,4],[3,4,1,2],[2,1,4,3],[4,3,2,1]]\n", "The text has arrays. "),
+        (&format!("{puzzle}\r{puzzle}\r"), "Line 1 goes on behind carriage returns; "),
+    ] {
+        let request = SolveLinesRequest { sample: sample.to_owned().into(), ..message(puzzle) };
+        let status = exchange(&server, vec![request]).await.1.unwrap_err();
+        assert!(status.message().starts_with(sentence), "{}", status.message());
+        assert_eq!(status.get_error_details().bad_request().unwrap().field_violations[0].field, "sample");
     }
 }
 

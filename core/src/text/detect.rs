@@ -665,6 +665,25 @@ mod tests {
         }
     }
 
+    /// A server is told the notation.
+    #[test]
+    fn rows_look_the_same_whether_it_is_said_that_they_are_rows_or_not() {
+        let rows = "12..\n34..\n..1.\n....\n";
+        for text in [
+            format!("2\n\n{rows}\n{rows}"),
+            format!("::\n{}", rows.replace('.', "-")),
+            "A,B,C,D\n1,2,,\n3,4,,\n,,1,\n,,,\n".to_owned(),
+            "1;1;2;;\n2;3;4;;\n3;;;1;\n4;;;;\n".to_owned(),
+            "|1|2| | |\n+-+-+-+-+\n|3|4| | |\n+-+-+-+-+\n| | |1| |\n+-+-+-+-+\n| | | | |\n".to_owned(),
+        ] {
+            let found = detect(text.as_bytes(), &Hint::default()).unwrap();
+            assert_eq!(found.format.notation(), Notation::Grid, "{text}");
+            let hint = Hint { notation: Some(Notation::Grid), ..Hint::default() };
+            let told = detect(text.as_bytes(), &hint).unwrap();
+            assert_eq!((told.body, told.format.style), (found.body, found.format.style), "{text}");
+        }
+    }
+
     #[test]
     fn marks_blank_lines_and_headers_are_passed_over() {
         let hint = Hint::default();

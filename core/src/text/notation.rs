@@ -151,7 +151,9 @@ pub(super) fn lay_out(
         Notation::Jsonl => (layout.keys, layout.order) = json::find(text, hint)?,
         Notation::Grid => {
             let bars = bars::find(text, sample.len() >= SAMPLE_BYTES, hint);
-            return Ok(lay_out_grid(sample, first_end, hint, bars));
+            let below_number =
+                bars.is_none().then(|| lay_out_below_number(sample, first_end, hint)).flatten();
+            return Ok(below_number.unwrap_or_else(|| lay_out_grid(sample, first_end, hint, bars)));
         }
         Notation::Triples => {
             layout.body =
@@ -166,6 +168,23 @@ pub(super) fn lay_out(
 fn lay_out_grid(sample: &[u8], first_end: usize, hint: &Hint, bars: Option<BarLayout>) -> Layout {
     let (style, has_heading) = row_style(whole_lines(sample), sample.len() >= SAMPLE_BYTES, hint, bars);
     Layout { style, body: if has_heading { first_end } else { 0 }, ..Layout::new(Notation::Grid) }
+}
+
+/// Whether the first line may be a block size or another number above all puzzles.
+fn has_number_above(sample: &[u8], first_end: usize, hint: &Hint) -> bool {
+    let (first, below) = sample.split_at(first_end);
+    hint.has_heading != Some(false) && !is_told_1x1(hint) && is_block_size(first.trim_ascii(), below, hint)
+}
+
+/// The layout of a grid whose first line is a number above the rows. `None` for other texts.
+fn lay_out_below_number(sample: &[u8], first_end: usize, hint: &Hint) -> Option<Layout> {
+    if !has_number_above(sample, first_end, hint) {
+        return None;
+    }
+    let rows = whole_lines(sample).get(first_end..).unwrap_or_default();
+    let number = sample[..first_end].trim_ascii();
+    let style = style_below_number(number, rows, sample.len() >= SAMPLE_BYTES, hint)?;
+    Some(Layout { style, body: first_end, ..Layout::new(Notation::Grid) })
 }
 
 /// The layout of a text in an unknown notation. Where several would do, the first that is looked
@@ -193,11 +212,9 @@ pub(super) fn recognise(
     if bars.is_some() {
         return Ok(lay_out_grid(sample, first_end, hint, bars));
     }
-    let may_have_size = hint.has_heading != Some(false) && !is_told_1x1(hint);
-    if may_have_size && is_block_size(first, below, hint) {
-        let rows = text.get(first_end..).unwrap_or_default();
-        if let Some(style) = style_below_number(first, rows, sample.len() >= SAMPLE_BYTES, hint) {
-            return Ok(Layout { style, body: first_end, ..Layout::new(Notation::Grid) });
+    if has_number_above(sample, first_end, hint) {
+        if let Some(layout) = lay_out_below_number(sample, first_end, hint) {
+            return Ok(layout);
         }
         if hint.order.is_some() || !is_list_of_cells(first, text, hint) {
             return as_notation(Notation::Header);

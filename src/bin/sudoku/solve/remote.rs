@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use bytes::Bytes;
 use sudoku_stream::answer::{OutputForm, Task};
 use sudoku_stream::client::{self, BLOCKS_AHEAD, ClientError, Notice, SolveJob};
-use sudoku_stream::input::{InputError, Prefix, Reader};
+use sudoku_stream::input::{InputError, Prefix, Reader, Sample};
 use sudoku_stream::offline::{OfflineError, Output, OutputError, Progress};
 use sudoku_stream::text::{Format, Hint};
 
@@ -48,12 +48,8 @@ pub fn solve(
     if reader.is_at_start() && output.progress().tally.answers == 0 {
         output.write(&task.heading(reader.format())).map_err(OfflineError::from)?;
     }
-    // The server gets the format that was detected here, because it sees only a part of the input.
-    let has_heading = Some(!reader.prelude().is_empty());
-    let hint = Hint { has_heading, ..Hint::of(reader.format()) };
-    let prelude = Bytes::copy_from_slice(reader.prelude());
     let lines = lines_per_message(&task, reader.format());
-    let job = SolveJob { task, hint, prelude, first_line: reader.line() };
+    let job = SolveJob { task, first_line: reader.line(), ..format_for_servers(&reader) };
 
     let (blocks, outbox) = tokio::sync::mpsc::channel(BLOCKS_AHEAD);
     let (ends, block_ends) = mpsc::channel();
@@ -89,6 +85,17 @@ pub fn solve(
             Ok(fed.map_err(OfflineError::from)?)
         }
     }
+}
+
+/// What servers read the format of the input by, which each of them sees only a part of: what was
+/// detected here, or what that was detected from.
+fn format_for_servers(reader: &Reader) -> SolveJob {
+    if let Some(Sample { text, hint }) = reader.sample() {
+        return SolveJob { hint: hint.clone(), sample: text.clone().into(), ..SolveJob::default() };
+    }
+    let has_heading = Some(!reader.prelude().is_empty());
+    let hint = Hint { has_heading, ..Hint::of(reader.format()) };
+    SolveJob { hint, prelude: Bytes::copy_from_slice(reader.prelude()), ..SolveJob::default() }
 }
 
 /// Waits until the flag is raised.

@@ -20,13 +20,15 @@ use crate::service::wire::convert;
 use crate::service::wire::line_count::count_lines;
 use crate::service::wire::proto;
 use crate::service::wire::status::invalid;
-use crate::text::{FormatError, Hint, Misfit, sniff, sniff_part};
+use crate::text::{BYTE_ORDER_MARK, FormatError, Hint, Misfit, Preamble, sniff, sniff_part};
 
 /// The state of a `SolveLines` stream.
 pub(crate) struct SolveLines {
     session: StreamSession,
     /// Whether the first lines are from the middle of a larger text.
     is_part: bool,
+    /// The number of the last line above the puzzles, as a sample of the text shows it; 0 behind it.
+    last_above: u64,
     /// The size of the last joined text, which is reserved for the next one: streams that send
     /// small messages keep doing so, and a text that grows bit by bit would be copied over and
     /// over.
@@ -129,6 +131,23 @@ impl LinesJob {
     }
 }
 
+/// Fixes the format of a stream by the beginning of the text of which its lines are a part. Returns
+/// the number of lines above the first puzzle there; `None` if the sample has nothing to read.
+///
+/// # Errors
+/// `INVALID_ARGUMENT` if the options do not fit the sample, or it is no text that could be read.
+fn fix_format_by(session: &mut StreamSession, sample: &Bytes) -> Result<Option<u64>, Status> {
+    let hint = &session.settings.hint;
+    refuse_what_is_not_plain(sample, hint, "sample")?;
+    let preamble = sniff(sample, hint, true).map_err(|error| unreadable(&error, "sample"))?;
+    let Some(Preamble { format, lines, misfit, .. }) = preamble else { return Ok(None) };
+    if let Some(misfit) = misfit.filter(Misfit::is_of_line_ends) {
+        return Err(invalid("sample", misfit.to_string()));
+    }
+    session.fix_format(format)?;
+    Ok(Some(lines))
+}
+
 /// The responses to the messages of a job.
 pub(crate) struct LinesResponses {
     /// The text of the remaining responses.
@@ -181,7 +200,7 @@ impl BidiMethod for SolveLines {
     type Response = proto::SolveLinesResponse;
 
     fn new(context: Arc<Context>) -> Result<Self, Status> {
-        Ok(Self { session: StreamSession::new(context)?, is_part: false, joined: 0 })
+        Ok(Self { session: StreamSession::new(context)?, is_part: false, last_above: 0, joined: 0 })
     }
 
     fn bytes(request: &Self::Request) -> usize {
@@ -197,18 +216,33 @@ impl BidiMethod for SolveLines {
         request: Self::Request,
         before: Option<&mut LinesJob>,
     ) -> Result<Option<LinesJob>, Status> {
-        let Self { session, is_part, joined } = self;
-        session.apply_options(request.options)?;
-        let text = request.lines;
-        if let Some(line) = first_line(request.first_line)? {
+        let Self { session, is_part, last_above, joined } = self;
+        let proto::SolveLinesRequest { options, lines: mut text, first_line: line, sample } = request;
+        session.apply_options(options)?;
+        if let Some(line) = first_line(line)? {
             session.numbering.next_line = line;
         }
         let at_start = session.numbering.next_line == 1;
         if session.lines() == 0 {
             *is_part = !at_start;
         }
-        let first_line = session.number(count_lines(&text))?;
+        let mut first_line = session.number(count_lines(&text))?;
         let next_line = session.numbering.next_line;
+        if session.solvers.is_none() {
+            *last_above = fix_format_by(session, &sample)?.unwrap_or(0);
+            if at_start && session.solvers.is_some() && text.starts_with(BYTE_ORDER_MARK) {
+                text = text.slice(BYTE_ORDER_MARK.len()..);
+            }
+        }
+        let above = (*last_above + 1).min(next_line).saturating_sub(first_line);
+        if above > 0 {
+            let end = memchr::memchr_iter(b'\n', &text).zip(1..).find(|&(_, lines)| lines == above);
+            text = text.slice(end.map_or(text.len(), |(end, _)| end + 1)..);
+            first_line += above;
+        }
+        if next_line > *last_above {
+            *last_above = 0;
+        }
         if let Some(solvers) = &session.solvers {
             if let Some(before) = before.filter(|before| before.may_join(solvers, first_line)) {
                 *joined = before.add(&text, next_line, *joined);
