@@ -251,7 +251,7 @@ fn last_end(format: &Format, text: &[u8], at_end: bool, enough: usize) -> usize 
     let mut boundaries = Boundaries::new(format);
     let (mut at, mut end) = (0, 0);
     // The lines that stay with what is below them, and where a block may end at the earliest.
-    let (mut held, mut earliest) = (0_usize, 0);
+    let (mut held, mut earliest) = (0_usize, 0_usize);
     for newline in memchr::memchr_iter(b'\n', text) {
         let start = at;
         at = newline + 1;
@@ -262,32 +262,28 @@ fn last_end(format: &Format, text: &[u8], at_end: bool, enough: usize) -> usize 
             // A block without that row would show one puzzle, and so a title.
             earliest = earliest.max(at + length);
         }
-        let mut new_end = end;
         if ends == End::Before {
-            new_end = start;
             boundaries.ends_with(kind, &text[at..], at_end);
         }
-        if boundaries.rows > 0 {
-            held = 0;
-        }
+        let is_title = matches!(kind, LineKind::Title | LineKind::Words);
         let is_between = boundaries.rows == 0 && !boundaries.skips && kind != LineKind::Row;
-        if ends == End::Behind {
-            (new_end, held) = (at, 0);
-        } else if is_between && held > 0 {
-            held -= 1;
-        } else if is_between {
+        let place = match ends {
+            End::Behind => Some(at),
+            End::Before => Some(start),
+            End::No if !is_between || held > 0 => None,
             // Frame and title stay with what follows them: a first row of `-` for blanks would be a ruler
             // without them, and only the rows below some titles show that they are none.
-            let is_title = matches!(kind, LineKind::Title | LineKind::Words);
-            new_end = if is_title || kind == LineKind::Ruler { start } else { at };
-            held = if is_title { MAX_LINES_ABOVE } else { 0 };
-        }
-        if below == Below::OnePuzzle {
-            held = MAX_LINES_ABOVE;
-        }
-        if new_end >= earliest {
-            end = new_end;
-        }
+            End::No if is_title || kind == LineKind::Ruler => Some(start),
+            End::No => Some(at),
+        };
+        held = match below {
+            Below::OnePuzzle => MAX_LINES_ABOVE,
+            _ if boundaries.rows > 0 || ends == End::Behind => 0,
+            _ if is_between && held == 0 && is_title => MAX_LINES_ABOVE,
+            _ if is_between => held.saturating_sub(1),
+            _ => held,
+        };
+        end = place.filter(|&place| place >= earliest).unwrap_or(end);
         if end >= enough {
             break;
         }
