@@ -20,7 +20,7 @@ pub struct Reader {
     /// The line that declares the format of those below it, where there is one.
     pub(super) prelude: Vec<u8>,
     /// What the format was detected from, if it is that of a `grid`.
-    pub(super) sample: Option<Sample>,
+    pub(super) sample: Option<FormatSample>,
     /// Bytes read but not handed out: an unfinished puzzle, at most.
     pub(super) pending: Vec<u8>,
     /// The number of bytes read from the source.
@@ -47,7 +47,7 @@ pub struct Reader {
 
 /// What the format of an input was detected from.
 #[derive(Clone, Debug)]
-pub struct Sample {
+pub struct FormatSample {
     /// The beginning of the input, without a byte-order mark, blank lines and comments at its start.
     pub text: Vec<u8>,
     /// What was known about it, and the notation.
@@ -73,7 +73,7 @@ impl Reader {
     /// `grid`, because nothing but the beginning of the text shows what its rows look like; of any
     /// other format [`Hint::of`] is enough.
     #[must_use]
-    pub const fn sample(&self) -> Option<&Sample> {
+    pub const fn sample(&self) -> Option<&FormatSample> {
         self.sample.as_ref()
     }
 

@@ -5,7 +5,7 @@ use std::mem;
 use super::chunk::ChunkBuffers;
 use super::kind::{Named, TAR};
 use super::source::{Backing, Decoding};
-use super::{CHUNK_BYTES, InputError, MAX_PASSED_BYTES, Reader, Sample, Source};
+use super::{CHUNK_BYTES, FormatSample, InputError, MAX_PASSED_BYTES, Reader, Source};
 use crate::grid::{Grid, Order};
 use crate::text::{
     Alphabet, BYTE_ORDER_MARK, Hint, Notation, Records, SAMPLE_BYTES, detect, skip_lines_above,
@@ -169,7 +169,7 @@ impl Source {
             return Err(InputError::NoPuzzle { name: self.name, misfit: misfit.after(line - 1) });
         }
         let is_grid = opening.format.notation() == Notation::Grid;
-        let kept = is_grid.then(|| Sample {
+        let kept = is_grid.then(|| FormatSample {
             text: seen.to_vec(),
             hint: Hint { notation: Some(Notation::Grid), ..hint.clone() },
         });

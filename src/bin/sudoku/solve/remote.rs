@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use bytes::Bytes;
 use sudoku_stream::answer::{OutputForm, Task};
 use sudoku_stream::client::{self, BLOCKS_AHEAD, ClientError, Notice, SolveJob};
-use sudoku_stream::input::{InputError, Prefix, Reader, Sample};
+use sudoku_stream::input::{FormatSample, InputError, Prefix, Reader};
 use sudoku_stream::offline::{OfflineError, Output, OutputError, Progress};
 use sudoku_stream::text::{Format, Hint};
 
@@ -90,7 +90,7 @@ pub fn solve(
 /// What servers read the format of the input by, which each of them sees only a part of: what was
 /// detected here, or what that was detected from.
 fn format_for_servers(reader: &Reader) -> SolveJob {
-    if let Some(Sample { text, hint }) = reader.sample() {
+    if let Some(FormatSample { text, hint }) = reader.sample() {
         return SolveJob { hint: hint.clone(), sample: text.clone().into(), ..SolveJob::default() };
     }
     let has_heading = Some(!reader.prelude().is_empty());
