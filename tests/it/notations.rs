@@ -632,6 +632,10 @@ fn puzzles_are_read_in_every_notation() {
         format!("Line {line} has an invalid character. It is {character} in column {column}.")
     };
     let twelve = NINE_SOLVED;
+    let labelled = |names: &[&str]| {
+        let row = |(name, row): (&&str, &String)| format!("{name},{}\n", apart(row).replace(' ', ","));
+        ",0,1,2,3,4,5,6,7,8\n".to_owned() + &names.iter().zip(&nine).map(row).collect::<String>()
+    };
     let cases: Vec<(&str, String, Vec<String>)> = vec![
         // lines
         ("-", format!("{NINE}\n{NINE}"), vec![ok(1), ok(2)]),
@@ -722,6 +726,15 @@ fn puzzles_are_read_in_every_notation() {
         ("grid", grid.replacen(". .", "· _", 1), vec![ok(1)]),
         ("grid", grid.replacen("5 3 . .", "5 3 0 00", 1), vec![bad(1, "'0'", 7)]),
         ("grid", grid.replacen("5 3", "05 03", 1), vec![ok(1)]),
+        // With the numbers or letters of rows and columns.
+        (
+            "-",
+            format!("{0}\n{0}{0}", labelled(&["0", "1", "2", "3", "4", "5", "6", "7", "8"])),
+            vec![ok(2), ok(13), ok(23)],
+        ),
+        ("-", labelled(&["A", "B", "C", "D", "E", "F", "G", "H", "I"]).repeat(2), vec![ok(2), ok(12)]),
+        ("-", labelled(&["R9", "R8", "R7", "R6", "R5", "R4", "R3", "R2", "R1"]), vec![ok(2)]),
+        ("-", labelled(&["4", "1", "8", "3", "9", "5", "2", "7", "6"]), vec![ok(2)]),
         // triples
         ("-", "1 1 5\r\n# x\n\n9,9;9\n".into(), vec![format!("1 5{}9", ".".repeat(79))]),
         ("triples 3", "\n2 1 5\n".into(), vec![format!("2 {}5{}", ".".repeat(9), ".".repeat(71))]),

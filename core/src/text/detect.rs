@@ -11,6 +11,7 @@ use super::misfit::Misfit;
 use super::notation::{lay_out, recognise, sampled_cells};
 use super::readings::{check_letters, written_cells};
 use super::row_lines::{LineKind, RowStyle, classify, has_semicolons, separated, tokens};
+use super::row_numbers::{are_column_names, are_words, counts_from, number_rows};
 use super::rows::read_cell;
 use super::table::Columns;
 use super::{
@@ -458,28 +459,37 @@ pub(super) fn row_style(
     let ends_empty = |row: &Vec<&[u8]>| row.last().is_some_and(|last| last.is_empty());
     let last = rows().filter(|row| !ends_empty(row)).last().or_else(|| rows().last());
     let Some(last) = last else { return (style, hint.has_heading == Some(true)) };
+    let numbers_rows = || {
+        let firsts: Vec<&[u8]> = rows().filter_map(|row| row.first().copied()).collect();
+        // Letters are no cells where they are in no other column, but perhaps in the heading.
+        let is_letter = |field: &[u8]| matches!(field, [letter] if letter.is_ascii_alphabetic());
+        let has_letters = rows().skip(1).any(|row| row.iter().skip(1).any(|field| is_letter(field)));
+        let is_cell = |field: &[u8]| {
+            field.len() <= 1 && (has_letters || !is_letter(field)) || apart::number(field).is_some()
+        };
+        let has_no_name =
+            rows().next().is_some_and(|row| matches!(&row[..], [b"", names @ ..] if are_column_names(names)));
+        has_no_name || number_rows(&firsts, is_cell)
+    };
     let is_side = |width: usize| Order::from_side(width).is_some_and(|order| order.side() > 1);
     let width = match last.len() {
         width if !ends_empty(&last) || is_side(width) => width,
-        width if is_side(width - 1) && counts_rows(text, as_written) => width,
+        width if is_side(width - 1) && numbers_rows() => width,
         width => width - 1,
     };
     style.numbered = !is_side(width)
         && is_side(width - 1)
         && hint.order.is_none_or(|order| order.side() == width - 1)
-        && are_numbered(text, as_written);
+        && numbers_rows();
     let side = if style.numbered { width - 1 } else { width };
     let first = puzzle_lines(text).next().and_then(|line| separated(line, style)).unwrap_or_default();
-    let is_numbers = first.iter().enumerate().all(|(at, name)| *name == at.to_string().as_bytes());
-    let is_words = first.iter().all(|name| name.len() > 1 && name.iter().any(u8::is_ascii_alphabetic));
-    let is_letters = first.iter().zip(b'A'..).all(|(name, letter)| name.eq_ignore_ascii_case(&[letter]));
-    let is_from_one = first.iter().zip(1..).all(|(name, at): (_, usize)| *name == at.to_string().as_bytes());
     // A row of a puzzle may have the same numbers. Many solutions begin with those from 1 on, or with
     // the first letters, so only a row above all others of one puzzle is not taken for one.
     let is_one_too_many = || goes_on || rows().count() % side.max(1) == 1;
     let is_above_one = || !goes_on && rows().count() == side + 1;
-    let is_heading =
-        is_words || is_numbers && is_one_too_many() || (is_letters || is_from_one) && is_above_one();
+    let is_heading = are_words(&first)
+        || counts_from(&first, 0) && is_one_too_many()
+        || are_column_names(&first) && is_above_one();
     let has_heading = hint.has_heading.unwrap_or(first.len() == side && is_heading);
     (style, has_heading)
 }
@@ -499,34 +509,6 @@ pub(super) fn style_below_number(number: &[u8], rows: &[u8], goes_on: bool, hint
     let order = *orders.peek()?;
     let is_whole = orders.filter(|&other| other == order).count().is_multiple_of(order.side());
     (is_whole || goes_on).then_some(style)
-}
-
-/// Whether the first fields of rows are their numbers, which begin anew with each puzzle, or cannot be
-/// cells.
-fn are_numbered(text: &[u8], style: RowStyle) -> bool {
-    let rows = || puzzle_lines(text).filter_map(|line| separated(line, style));
-    let firsts: Vec<&[u8]> = rows().filter_map(|row| row.first().copied()).collect();
-    let is_letter = |field: &[u8]| matches!(field, [letter] if letter.is_ascii_alphabetic());
-    let is_cell = |field: &&[u8]| field.len() <= 1 && !is_letter(field) || apart::number(field).is_some();
-    let cells = firsts.iter().filter(|field| is_cell(field)).count();
-    let (mut next, mut first, mut others) = (0, 0, 0);
-    for pair in firsts.windows(2) {
-        match pair[1] {
-            field if apart::is_next(pair[0], field) => next += 1,
-            b"0" | b"1" => first += 1,
-            _ => others += 1,
-        }
-    }
-    2 * cells < firsts.len() || next > first + others
-}
-
-/// Whether the first fields of rows, but perhaps of a heading, are the numbers from 0 or 1 on.
-fn counts_rows(text: &[u8], style: RowStyle) -> bool {
-    let rows = puzzle_lines(text).filter_map(|line| separated(line, style));
-    let numbers = rows.map(|row| std::str::from_utf8(row.first()?).ok()?.parse::<usize>().ok());
-    let numbers: Vec<Option<usize>> = numbers.skip(1).collect();
-    let Some(&Some(first)) = numbers.first() else { return false };
-    first <= 2 && numbers.into_iter().zip(first..).all(|(number, at)| number == Some(at))
 }
 
 /// The order of puzzles of this length. A single character is inconclusive.
@@ -662,6 +644,7 @@ mod tests {
             let part = sniff_part(text, &hint).unwrap().unwrap();
             assert_eq!(part.format.heading(), wanted);
             assert_eq!((part.body, part.lines), if wanted.is_some() { (10, 1) } else { (0, 0) });
+        }
         }
     }
 

@@ -34,6 +34,7 @@ mod notation;
 mod readings;
 mod rewrite;
 mod row_lines;
+mod row_numbers;
 mod rows;
 mod table;
 mod triples;
