@@ -167,6 +167,18 @@ fn texts_are_taken_for_what_they_are() {
         "a number above rows": format!("3\n{}\n", nine.join("\n")) => "grid 9x9 letters",
         "the number of grids above them": format!("2\n{0}\n\n{0}\n", nine.join("\n")) => "grid 9x9 letters",
         "a number above rows of a damaged puzzle": format!("3\n{}\n", nine[1..].join("\n")) => "header 9x9 letters",
+        "a number above rows of puzzles, one of which is damaged":
+            format!("3\n{}\n\n4\n{}\n", nine[1..].join("\n"), nine.join("\n"))
+            => "grid 9x9 letters",
+        "a first row of digits with one too many":
+            format!("3000017000\n{}\n{}\n", nine[1..].join("\n"), nine.join("\n"))
+            => "grid 9x9 letters",
+        "a name of puzzles above rows": format!("Puzzle\n{}\n", nine.join("\n")) => "grid 9x9 letters",
+        "names of puzzles above rows": format!("Quizzes\n{0}\n\nQuizzes\n{0}\n", nine.join("\n")) => "grid 9x9 letters",
+        "a name and a word above rows apart": format!("Puzzle, hard\n{}\n", nine_apart.join("\n")) => "grid 9x9 letters",
+        "a name above 16x16 rows": format!("Sudoku\n{}\n", sixteen.join("\n")) => "grid 16x16 letters",
+        "a name above 4x4 puzzles": format!("sudoku\n{FOUR}\n{FOUR}\n") => "csv 4x4 letters",
+        "a name above bad puzzles": format!("puzzle\n{short}\n{NINE}\n") => "csv 9x9 letters",
         "a sentence about puzzles above a list":
             format!("Some puzzles\nby Ann\n{NINE}\n{NINE}\n")
             => "lines 9x9 letters",
@@ -726,6 +738,12 @@ fn puzzles_are_read_in_every_notation() {
         ("grid", grid.replacen(". .", "· _", 1), vec![ok(1)]),
         ("grid", grid.replacen("5 3 . .", "5 3 0 00", 1), vec![bad(1, "'0'", 7)]),
         ("grid", grid.replacen("5 3", "05 03", 1), vec![ok(1)]),
+        ("-", format!("Unsolved\n{together}\nUnsolved\n{together}\n"), vec![ok(2), ok(12)]),
+        (
+            "-",
+            format!("1\n{together}\n\n2\n{}\n\n3\n{together}\n", without(1)),
+            vec![ok(2), length(12), ok(23)],
+        ),
         // With the numbers or letters of rows and columns.
         (
             "-",

@@ -26,8 +26,8 @@ pub const SAMPLE_BYTES: usize = 64 * 1024;
 /// because the smallest puzzle that could be mistaken for one has 16 cells.
 const MAX_BLOCK_SIZE_DIGITS: usize = 15;
 
-/// The most digits of a number of grids.
-const MAX_COUNT_DIGITS: usize = 5;
+/// The most digits of a number of grids. One with more above rows is a damaged row.
+pub(super) const MAX_COUNT_DIGITS: usize = 5;
 
 /// What precedes the puzzles of a text, and their detected format.
 #[derive(Clone, Debug)]
@@ -494,20 +494,18 @@ pub(super) fn row_style(
     (style, has_heading)
 }
 
-/// What the rows look like below a number that is the block size, the side or the number of grids:
-/// those of whole puzzles, none of which is on one line. `None` for other texts.
+/// What the rows look like below a number that is the block size, the side, the number of grids or that
+/// of the first one: those of a whole puzzle at least, none of which is on one line. `None` for other
+/// texts.
 pub(super) fn style_below_number(number: &[u8], rows: &[u8], goes_on: bool, hint: &Hint) -> Option<RowStyle> {
     let (style, has_heading) = row_style(rows, goes_on, hint, None);
-    let is_number = number.len() <= MAX_COUNT_DIGITS && number.iter().all(u8::is_ascii_digit);
-    if !is_number || has_heading || !is_grid(rows, hint, style) {
+    if !number.iter().all(u8::is_ascii_digit) || has_heading || !is_grid(rows, hint, style) {
         return None;
     }
-    let mut orders = puzzle_lines(rows)
-        .filter(|line| classify(line, style) == LineKind::Row)
-        .filter_map(|line| row_order(line, style))
-        .peekable();
-    let order = *orders.peek()?;
-    let is_whole = orders.filter(|&other| other == order).count().is_multiple_of(order.side());
+    let rows = puzzle_lines(rows).filter(|line| classify(line, style) == LineKind::Row);
+    let orders: Vec<Order> = rows.filter_map(|line| row_order(line, style)).collect();
+    let order = most_frequent(orders.iter().copied())?;
+    let is_whole = orders.into_iter().filter(|&other| other == order).count() >= order.side();
     (is_whole || goes_on).then_some(style)
 }
 

@@ -12,8 +12,8 @@ use std::str::FromStr;
 
 use super::bars::BarLayout;
 use super::detect::{
-    Layout, SAMPLE_BYTES, is_block_size, is_grid, is_list_of_cells, is_plain_list, is_told_1x1, is_triples,
-    row_style, style_below_number, whole_lines,
+    Layout, MAX_COUNT_DIGITS, SAMPLE_BYTES, is_block_size, is_grid, is_list_of_cells, is_plain_list,
+    is_told_1x1, is_triples, row_style, sniff, style_below_number, whole_lines,
 };
 use super::lines::{is_no_puzzle, looked_at, puzzle_lines};
 use super::readings::are_rows;
@@ -197,7 +197,8 @@ pub(super) fn recognise(
     if may_have_size && is_block_size(first, below, hint) {
         let rows = text.get(first_end..).unwrap_or_default();
         if let Some(style) = style_below_number(first, rows, sample.len() >= SAMPLE_BYTES, hint) {
-            return Ok(Layout { style, body: first_end, ..Layout::new(Notation::Grid) });
+            let body = if first.len() <= MAX_COUNT_DIGITS { first_end } else { 0 };
+            return Ok(Layout { body, style, ..Layout::new(Notation::Grid) });
         }
         if hint.order.is_some() || !is_list_of_cells(first, text, hint) {
             return as_notation(Notation::Header);
@@ -210,7 +211,10 @@ pub(super) fn recognise(
     }
     // One of puzzles is no row, of which a column would be read and the others lost.
     let is_array = json::is_array_of_puzzles(first);
-    if let Some(table) = table::find(text, hint)?.filter(|table| !is_array && table.is_likely(text)) {
+    let is_table = |table: &Table| {
+        !is_array && table.is_likely(text) && !(table.may_be_title && are_grids(&sample[first_end..], hint))
+    };
+    if let Some(table) = table::find(text, hint)?.filter(is_table) {
         table.check_rows(text)?;
         let Table { columns, has_heading, names_puzzles, .. } = table;
         let body = if has_heading { first_end } else { 0 };
@@ -236,6 +240,15 @@ pub(super) fn recognise(
         }
     }
     as_notation(Notation::Lines)
+}
+
+/// Whether what is below a line that may be their title is grids.
+fn are_grids(below: &[u8], hint: &Hint) -> bool {
+    let hint = Hint { has_heading: Some(false), ..hint.clone() };
+    let found = sniff(below, &hint, false);
+    found.is_ok_and(|found| {
+        found.is_some_and(|found| found.format.notation == Notation::Grid && found.misfit.is_none())
+    })
 }
 
 /// The cells of each puzzle of a sample, or of each row, from which order and alphabet are detected.

@@ -294,9 +294,13 @@ impl CellsReader {
 }
 
 /// A table that detection has found.
+#[expect(clippy::struct_excessive_bools, reason = "they do not depend on each other")]
 pub(super) struct Table {
     pub(super) columns: Columns,
     pub(super) has_heading: bool,
+    /// Whether a word in the heading is all that makes it one, so that it may be a title above the
+    /// rows of grids: below its name is no puzzle, or one of 4x4, which a row of 16x16 may be.
+    pub(super) may_be_title: bool,
     /// Whether the heading has a known name for the puzzle, and rows have nothing but cells: no column
     /// has larger puzzles than 1x1, and beside it is a solution at most.
     pub(super) names_puzzles: bool,
@@ -538,7 +542,7 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
     };
     let puzzle = puzzle?;
     let solution = survey.solution_column(puzzle);
-    let count = survey.seen(puzzle).best().0;
+    let (count, order) = survey.seen(puzzle).best();
     // The heading of an empty table names its puzzles.
     let is_named = survey.is_named(puzzle, PUZZLE_NAMES);
     // A sentence above a list may have a word that is a name, too.
@@ -552,6 +556,7 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
     Some(Table {
         columns: Columns { delimiter, puzzle, solution },
         has_heading,
+        may_be_title: has_heading && is_named && (count == 0 || order.box_side() == 2),
         names_puzzles: is_named && survey.most() == 0 && (most <= 1 || solution.is_some()),
         rows: if is_named { count.max(rows).max(1) } else { count },
         is_certain: puzzle > 0 || is_quoted || solution.is_some() || is_regular || hint.column.is_some(),
