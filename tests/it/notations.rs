@@ -644,6 +644,7 @@ fn puzzles_are_read_in_every_notation() {
         format!("Line {line} has an invalid character. It is {character} in column {column}.")
     };
     let twelve = NINE_SOLVED;
+    let (mark, named) = ("\u{FEFF}", "U+FEFF, a byte-order mark,");
     let labelled = |names: &[&str]| {
         let row = |(name, row): (&&str, &String)| format!("{name},{}\n", apart(row).replace(' ', ","));
         ",0,1,2,3,4,5,6,7,8\n".to_owned() + &names.iter().zip(&nine).map(row).collect::<String>()
@@ -738,6 +739,9 @@ fn puzzles_are_read_in_every_notation() {
         ("grid", grid.replacen(". .", "· _", 1), vec![ok(1)]),
         ("grid", grid.replacen("5 3 . .", "5 3 0 00", 1), vec![bad(1, "'0'", 7)]),
         ("grid", grid.replacen("5 3", "05 03", 1), vec![ok(1)]),
+        ("-", format!("{together}\n{mark}{together}\n{grid}\n"), vec![ok(1), bad(10, named, 1), ok(19)]),
+        ("-", format!("\n{mark}{together}\n\n{mark}{grid}\n"), vec![bad(2, named, 1), bad(12, named, 1)]),
+        ("-", format!("\n{mark}Grid 1\n{together}\n"), vec![ok(3)]),
         ("-", format!("Unsolved\n{together}\nUnsolved\n{together}\n"), vec![ok(2), ok(12)]),
         (
             "-",

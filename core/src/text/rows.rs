@@ -24,7 +24,7 @@ use super::alphabet::INVALID;
 use super::apart;
 use super::lines::{characters, looked_at, offset};
 use super::row_lines::{LineKind, RowStyle, classify, is_plain, is_plain_row, separated, tokens};
-use super::{Format, Problem, PuzzleError, Record, Records};
+use super::{BYTE_ORDER_MARK, Format, Problem, PuzzleError, Record, Records};
 use crate::grid::{Grid, Order};
 
 /// Where the current puzzle ends.
@@ -437,7 +437,11 @@ pub(super) fn read_row(format: &Format, line: &[u8], digits: &mut [u8]) -> Resul
     if read_short_cells(format, line, digits) {
         return Ok(());
     }
-    let cells = cells(format, line).ok_or(Problem::WrongLength)?;
+    let cells = cells(format, line).ok_or_else(|| {
+        // Within a text, where files were put together, a mark is not seen when cells are counted.
+        let is_marked = line.starts_with(BYTE_ORDER_MARK);
+        if is_marked { Problem::invalid_character(line, 0) } else { Problem::WrongLength }
+    })?;
     for (digit, cell) in digits.iter_mut().zip(cells) {
         *digit =
             read_cell(format, cell).ok_or_else(|| Problem::invalid_character(line, offset(line, cell)))?;
