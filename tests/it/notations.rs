@@ -154,6 +154,10 @@ fn texts_are_taken_for_what_they_are() {
             row.chars().map(number).collect::<Vec<_>>().join(" ")
         })
         .collect();
+    let padded: Vec<String> = numbers
+        .iter()
+        .map(|row| row.split(' ').map(|number| format!("{number:0>2}")).collect::<Vec<_>>().join(" "))
+        .collect();
     let header = "Invalid block size.";
     let one_or_header = "Invalid block size. If this is a list of 1x1 puzzles, say --notation lines.";
     let one_or_count = "Invalid block size. If line 1 is the number of puzzles, delete it, or say --notation lines, \
@@ -251,6 +255,9 @@ fn texts_are_taken_for_what_they_are() {
             format!("{FOUR}\n{}\n{FOUR}\n", FOUR.replace('4', "5"))
             => "lines 4x4 letters",
         "a bad first row of a grid": format!("5 3\n{}", nine_apart[1..].join("\n")) => "grid 9x9 letters",
+        "16x16 grid of padded numbers": padded.join("\n") => "grid 16x16 letters",
+        "16x16 grid of padded numbers and commas": padded.join("\n").replace(' ', ",") => "grid 16x16 letters",
+        "padded numbers on a line": padded.join(" ") => "cells 16x16 letters",
         "triples": "1 1 5\n1 2 3\n9 9 9\n" => "triples 9x9 letters",
         "triples of a 4x4": "1 1 4\n4 4 1\n" => "triples 4x4 letters",
         "triples with commas": "1,1,16\n2, 1, 3\n" => "triples 16x16 letters",
@@ -644,6 +651,8 @@ fn puzzles_are_read_in_every_notation() {
         format!("Line {line} has an invalid character. It is {character} in column {column}.")
     };
     let twelve = NINE_SOLVED;
+    let padded = grid.split(' ').map(|cell| format!("0{}", cell.replace('.', "0").replace("\n", "\n0")));
+    let padded = padded.collect::<Vec<_>>().join(" ");
     let (mark, named) = ("\u{FEFF}", "U+FEFF, a byte-order mark,");
     let labelled = |names: &[&str]| {
         let row = |(name, row): (&&str, &String)| format!("{name},{}\n", apart(row).replace(' ', ","));
@@ -739,6 +748,9 @@ fn puzzles_are_read_in_every_notation() {
         ("grid", grid.replacen(". .", "· _", 1), vec![ok(1)]),
         ("grid", grid.replacen("5 3 . .", "5 3 0 00", 1), vec![bad(1, "'0'", 7)]),
         ("grid", grid.replacen("5 3", "05 03", 1), vec![ok(1)]),
+        ("-", padded.clone(), vec![ok(1)]),
+        ("-", padded.replace(' ', ","), vec![ok(1)]),
+        ("-", format!("{0}\n{0}\n", padded.replace('\n', " ")), vec![ok(1), ok(2)]),
         ("-", format!("{together}\n{mark}{together}\n{grid}\n"), vec![ok(1), bad(10, named, 1), ok(19)]),
         ("-", format!("\n{mark}{together}\n\n{mark}{grid}\n"), vec![bad(2, named, 1), bad(12, named, 1)]),
         ("-", format!("\n{mark}Grid 1\n{together}\n"), vec![ok(3)]),

@@ -263,10 +263,13 @@ fn is_heading(row: &[u8], columns: Columns, order: Order) -> bool {
         || names().all(|name| name.iter().any(u8::is_ascii_alphabetic))
 }
 
-/// Whether most rows have numbers above 4, so that 16 of them are a row of 16x16.
+/// Whether most rows have numbers above 4, or none but numbers of two digits, which no puzzle of 4x4
+/// needs, so that 16 of them are a row of 16x16.
 fn is_row_of_16<'a>(rows: impl Iterator<Item = &'a [u8]>, columns: Columns) -> bool {
     let cells = |row| fields(row, columns.delimiter).skip(columns.puzzle);
-    let is_large = |row| cells(row).any(|field| number(field).is_some_and(|number| number > 4));
+    let is_padded = |row| cells(row).all(|field| matches!(field, [b'0' | b'1', b'0'..=b'9']));
+    let is_large =
+        |row| cells(row).any(|field| number(field).is_some_and(|number| number > 4)) || is_padded(row);
     let (mut large, mut all) = (0, 0);
     for row in rows {
         large += usize::from(is_large(row));

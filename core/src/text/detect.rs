@@ -10,7 +10,7 @@ use super::lines::{characters, is_excel_line, is_no_puzzle, puzzle_lines, trim_e
 use super::misfit::Misfit;
 use super::notation::{lay_out, recognise, sampled_cells};
 use super::readings::{check_letters, written_cells};
-use super::row_lines::{LineKind, RowStyle, classify, has_semicolons, separated, tokens};
+use super::row_lines::{LineKind, RowStyle, are_padded, classify, has_semicolons, separated, tokens};
 use super::row_numbers::{are_column_names, are_words, counts_from, number_rows};
 use super::rows::read_cell;
 use super::table::Columns;
@@ -453,6 +453,7 @@ pub(super) fn row_style(
     style.dashes =
         puzzle_lines(text).any(|line| tokens(line).any(|token| token.contains(&b'-')) && is_row(line, style));
     style.semicolons = has_semicolons(text, style);
+    style.padded = are_padded(text, style);
     // With all their fields: behind the last delimiter of a row may be a blank cell or nothing.
     let as_written = RowStyle { side: Some(0), ..style };
     let rows = || puzzle_lines(text).filter_map(|line| separated(line, as_written));

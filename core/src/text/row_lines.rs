@@ -35,6 +35,8 @@ pub(super) struct RowStyle {
     /// Whether semicolons separate cells. They do not in most texts, because one of them is a value
     /// of the alphabet `ascii`.
     pub(super) semicolons: bool,
+    /// Whether all cells are numbers of two digits, so that `00` is a blank.
+    pub(super) padded: bool,
     /// Whether a row of nothing but empty fields is a blank line, as between the puzzles of a
     /// spreadsheet.
     pub(super) gaps: bool,
@@ -374,7 +376,17 @@ pub(super) fn has_semicolons(text: &[u8], style: RowStyle) -> bool {
     2 * puzzle_lines(text).filter(is_row).count() > puzzle_lines(text).count()
 }
 
+/// Whether most rows have nothing but numbers of two digits.
+pub(super) fn are_padded(text: &[u8], style: RowStyle) -> bool {
+    if memchr::memmem::find(text, b"00").is_none() {
+        return false;
     }
+    let is_padded = |line: &&[u8]| {
+        let cells = separated(line, style).unwrap_or_else(|| tokens(line).collect());
+        cells.len() > 1 && cells.iter().all(|cell| matches!(cell, [b'0'..=b'2', b'0'..=b'9']))
+    };
+    let rows = || puzzle_lines(text).filter(|line| classify(line, style) == LineKind::Row);
+    2 * rows().filter(is_padded).count() > rows().count()
 }
 
 /// Whether a row has fields, all of them empty.

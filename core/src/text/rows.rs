@@ -24,7 +24,7 @@ use super::alphabet::INVALID;
 use super::apart;
 use super::lines::{characters, looked_at, offset};
 use super::row_lines::{LineKind, RowStyle, classify, is_plain, is_plain_row, separated, tokens};
-use super::{BYTE_ORDER_MARK, Format, Problem, PuzzleError, Record, Records};
+use super::{BYTE_ORDER_MARK, Format, Notation, Problem, PuzzleError, Record, Records};
 use crate::grid::{Grid, Order};
 
 /// Where the current puzzle ends.
@@ -465,7 +465,8 @@ pub(super) fn read_cell(format: &Format, cell: &[u8]) -> Option<u8> {
     }
     let is_plain = cell.iter().all(u8::is_ascii_digit);
     let number = if is_plain {
-        std::str::from_utf8(cell).ok()?.parse().ok().filter(|&number: &u8| number > 0)
+        let may_be_zero = cell == b"00" && (format.style.padded || format.notation == Notation::Cells);
+        std::str::from_utf8(cell).ok()?.parse().ok().filter(|&number: &u8| number > 0 || may_be_zero)
     } else {
         apart::number(cell)
     };
@@ -477,7 +478,7 @@ pub(super) fn read_cell(format: &Format, cell: &[u8]) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{Alphabet, Hint, Notation, detect};
+    use crate::text::{Alphabet, Hint, detect};
 
     fn four() -> Format {
         Format::new(Notation::Grid, Order::ALL[1], Alphabet::Letters).unwrap()
