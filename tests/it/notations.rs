@@ -261,6 +261,7 @@ fn texts_are_taken_for_what_they_are() {
         "triples": "1 1 5\n1 2 3\n9 9 9\n" => "triples 9x9 letters",
         "triples of a 4x4": "1 1 4\n4 4 1\n" => "triples 4x4 letters",
         "triples with commas": "1,1,16\n2, 1, 3\n" => "triples 16x16 letters",
+        "triples of R": "\"row\" \"column\" \"value\"\n\"1\" 1 2 9\n\"2\" 3 4 5\n" => "triples 9x9 letters",
         "triples with a bad line": "1 1\n1 2 3\n9 9 9\n" => "triples 9x9 letters",
         "triples with a value of no size": "1 1 100\n1 2 3\n9 9 9\n" => "triples 9x9 letters",
         "lines with two numbers behind":
@@ -269,6 +270,8 @@ fn texts_are_taken_for_what_they_are() {
         "csv": format!("puzzle,solution\n{NINE},{NINE_SOLVED}\n") => "csv 9x9 letters",
         "csv of one column": format!("Quizzes\n{NINE}\n") => "csv 9x9 letters",
         "csv with other names": format!("board,result\n{NINE},{NINE_SOLVED}\n") => "csv 9x9 letters",
+        "a table of Markdown": format!("| board | rating |\n|:-:|---|\n| {NINE} | 5 |\n") => "csv 9x9 letters",
+        "a table of R without quotes": format!("puzzle n\n1 {NINE} 5\n2 {NINE} 6\n") => "csv 9x9 letters",
         "csv with an id of one letter":
             format!("n,difficulty_level,puzzle\n1,2,{NINE}\n")
             => "csv 9x9 letters",
@@ -770,6 +773,11 @@ fn puzzles_are_read_in_every_notation() {
         ("-", labelled(&["R9", "R8", "R7", "R6", "R5", "R4", "R3", "R2", "R1"]), vec![ok(2)]),
         ("-", labelled(&["4", "1", "8", "3", "9", "5", "2", "7", "6"]), vec![ok(2)]),
         // triples
+        (
+            "-",
+            "\"row\" \"column\" \"value\"\n\"1\" 1 1 5\n\"2\" 9 9 9\n".into(),
+            vec![format!("2 5{}9", ".".repeat(79))],
+        ),
         ("-", "1 1 5\r\n# x\n\n9,9;9\n".into(), vec![format!("1 5{}9", ".".repeat(79))]),
         ("triples 3", "\n2 1 5\n".into(), vec![format!("2 {}5{}", ".".repeat(9), ".".repeat(71))]),
         (
@@ -820,6 +828,8 @@ fn puzzles_are_read_in_every_notation() {
         ("-", format!("name,puzzle\n\"Doe, Jo\",{NINE}\nq,q{}\n", &NINE[1..]), vec![ok(2), bad(3, "'q'", 3)]),
         ("-", format!("é,puzzle\né,q{}\né,{NINE}\n", &NINE[1..]), vec![bad(2, "'q'", 3), ok(3)]),
         ("-", format!("id,board\n7,{NINE}\n"), vec![ok(2)]),
+        ("-", format!("| n | board |\n|---|------:|\n| 1 | {NINE} |\n"), vec![ok(3)]),
+        ("-", format!("puzzle n\n1 {NINE} 5\n2 {NINE} 6\n"), vec![ok(2), ok(3)]),
         // Told that it is a table, a reader does not take the first puzzle for a heading.
         ("csv", format!("{NINE},{NINE_SOLVED}\n{NINE}\n"), vec![ok(1), ok(2)]),
     ];

@@ -13,7 +13,7 @@ use super::readings::{check_letters, written_cells};
 use super::row_lines::{LineKind, RowStyle, are_padded, classify, has_semicolons, separated, tokens};
 use super::row_numbers::{are_column_names, are_words, counts_from, number_rows};
 use super::rows::read_cell;
-use super::table::Columns;
+use super::table::{Columns, first_line, is_ruler};
 use super::{
     Alphabet, BYTE_ORDER_MARK, Format, FormatError, Hint, Notation, Problem, PuzzleError, apart, triples,
 };
@@ -120,14 +120,14 @@ pub fn sniff_part(text: &[u8], hint: &Hint) -> Result<Option<Preamble>, FormatEr
             return sniff(text, hint, false);
         }
         let (above, lines) = skip_lines(text, true, false);
-        let length = memchr::memchr(b'\n', &text[above..]);
-        let body = length.map_or(text.len(), |length| above + length + 1);
-        let heading = &text[above..body];
+        let heading = first_line(&text[above..]);
+        let below = &text[above + heading.len()..];
+        let ruler = Some(first_line(below)).filter(|line| is_ruler(line, format.columns.delimiter));
         format.heading = Some(heading.strip_suffix(b"\n").unwrap_or(heading).into());
         return Ok((!heading.is_empty()).then_some(Preamble {
             format,
-            body,
-            lines: lines + 1,
+            body: above + heading.len() + ruler.map_or(0, <[u8]>::len),
+            lines: lines + 1 + u64::from(ruler.is_some()),
             misfit: None,
         }));
     }
@@ -197,10 +197,11 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
         format.style = format.style.of_text(text, goes_on, format.order);
     }
     if format.delimiter().is_some() && body > 0 {
-        let heading = sample[..body].strip_suffix(b"\n").unwrap_or(&sample[..body]);
-        format.heading = Some(heading.into());
+        let heading = first_line(&sample[..body]);
+        format.heading = Some(heading.strip_suffix(b"\n").unwrap_or(heading).into());
     }
-    let lines_above = u64::from(body > 0);
+    // A heading without a newline is a line, too.
+    let lines_above = sample[..body].split_inclusive(|&byte| byte == b'\n').count() as u64;
     let is_told = hint.notation.is_some() || hint.order.is_some() || hint.column.is_some();
     let shows_puzzles = notation != Notation::Grid && cells.iter().any(|line| fit(&format, line) > 0);
     // What follows an overlong line has not been seen.
@@ -644,6 +645,12 @@ mod tests {
             assert_eq!(part.format.heading(), wanted);
             assert_eq!((part.body, part.lines), if wanted.is_some() { (10, 1) } else { (0, 0) });
         }
+        let text = b"| n | puzzle |\n|--:|---|\n| 1 | 1234341221434321 |\n";
+        let beginning = sniff(text, &Hint::default(), true).unwrap().unwrap();
+        let hint = Hint { has_heading: Some(true), ..Hint::of(&beginning.format) };
+        for found in [sniff_part(text, &hint).unwrap().unwrap(), beginning] {
+            assert_eq!((found.body, found.lines), (25, 2));
+            assert_eq!(found.format.heading(), Some(&b"| n | puzzle |"[..]));
         }
     }
 

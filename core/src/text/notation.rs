@@ -140,7 +140,7 @@ pub(super) fn lay_out(
         Notation::Csv => {
             if let Some(table) = table::find(text, hint)? {
                 table.check_rows(text)?;
-                (layout.columns, layout.body) = (table.columns, heading(table.has_heading));
+                (layout.columns, layout.body) = (table.columns, table.heading_end(sample, first_end));
                 layout.names_puzzles = table.names_puzzles;
             } else {
                 layout.columns.delimiter = hint.delimiter.unwrap_or(layout.columns.delimiter);
@@ -216,8 +216,8 @@ pub(super) fn recognise(
     };
     if let Some(table) = table::find(text, hint)?.filter(is_table) {
         table.check_rows(text)?;
-        let Table { columns, has_heading, names_puzzles, .. } = table;
-        let body = if has_heading { first_end } else { 0 };
+        let Table { columns, names_puzzles, .. } = table;
+        let body = table.heading_end(sample, first_end);
         return Ok(Layout { body, columns, names_puzzles, ..Layout::new(Notation::Csv) });
     }
     if let Some((columns, order, has_heading)) = apart::find(text, hint)? {
