@@ -830,6 +830,12 @@ fn puzzles_are_read_in_every_notation() {
         ("-", format!("id,board\n7,{NINE}\n"), vec![ok(2)]),
         ("-", format!("| n | board |\n|---|------:|\n| 1 | {NINE} |\n"), vec![ok(3)]),
         ("-", format!("puzzle n\n1 {NINE} 5\n2 {NINE} 6\n"), vec![ok(2), ok(3)]),
+        // jsonl
+        (
+            "-",
+            format!("{{\"puzzle\":\"{0}\"}}\n{{\"puzzle\":\"{0}\"}}\n", ruled.replace('\n', "\\n")),
+            vec![ok(1), ok(2)],
+        ),
         // Told that it is a table, a reader does not take the first puzzle for a heading.
         ("csv", format!("{NINE},{NINE_SOLVED}\n{NINE}\n"), vec![ok(1), ok(2)]),
     ];
