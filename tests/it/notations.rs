@@ -343,8 +343,15 @@ fn in_hex(text: &str) -> String {
     text.chars().map(|c| letters.find(c).map_or(c, |at| char::from(b"0123456789ABCDEF"[at]))).collect()
 }
 
+/// The symbols of 25x25 puzzles whose first value is 0.
+const LARGE_FROM_ZERO: &str = "0123456789ABCDEFGHIJKLMNO";
+
 const AMBIGUOUS_ALPHABET: &str = "The text fits the alphabets hex and letters, which read its 0 differently: \
     as the value 1, or as a blank. Say which with --alphabet hex or --alphabet letters.";
+
+/// The same for 25x25.
+const AMBIGUOUS_LARGE_ALPHABET: &str = "The text fits the alphabets 0123456789ABCDEFGHIJKLMNO and letters, which \
+    read its 0 differently: as the value 1, or as a blank. Say which with --alphabet 0123456789ABCDEFGHIJKLMNO or --alphabet letters.";
 
 #[test]
 fn hex_is_told_from_letters_or_refused() {
@@ -361,6 +368,16 @@ fn hex_is_told_from_letters_or_refused() {
         hex_rows.iter().map(row).collect::<Vec<_>>().join("\n")
     };
     let four = "0,1,-1,-1\n-1,-1,0,1\n1,0,2,-1\n-1,-1,1,0\n";
+    // Of 25x25, every seventh cell of the pattern grid.
+    let value = |at: usize| (5 * (at / 25 % 5) + at / 125 + at % 25) % 25;
+    let large: Vec<Option<usize>> = (0..625).map(|at| (at % 7 == 0).then(|| value(at))).collect();
+    let number = |cell: &Option<usize>| cell.map_or("-1".to_owned(), |value| value.to_string());
+    let large_apart: Vec<String> =
+        large.chunks(25).map(|row| row.iter().map(number).collect::<Vec<_>>().join(",")).collect();
+    let symbol =
+        |cell: &Option<usize>| cell.map_or('.', |value| char::from(LARGE_FROM_ZERO.as_bytes()[value]));
+    let large_line: String = large.iter().map(symbol).collect();
+    let refused_large = AMBIGUOUS_LARGE_ALPHABET;
     let refused = AMBIGUOUS_ALPHABET;
     let cases = detections! {
         "a hex line": hex.clone() => refused,
@@ -375,6 +392,9 @@ fn hex_is_told_from_letters_or_refused() {
         "a bad character in one of two": format!("{}\n{hex}\n", hex.replacen('F', "x", 1)) => refused,
         "numbers from 0": from_zero("-1", "") => refused,
         "numbers from 0 with fractions": from_zero("nan", ".0") => refused,
+        "numbers from 0 to 24": large_apart.join("\n") => refused_large,
+        "numbers from 0 to 24 on a line": large_apart.join(",") => refused_large,
+        "a line of 25x25 from 0": large_line.clone() => refused_large,
         "numbers from 0 to 3": four => refused,
         "numbers from 0 to 3, on a line": four.trim().replace('\n', ",") => refused,
         "numbers from 0 to 3 and nothing": four.replace("-1", "") => refused,
@@ -422,6 +442,8 @@ fn hex_is_told_from_letters_or_refused() {
     ] {
         assert_eq!(detected(hex.as_bytes(), &hint(words)), wanted, "{words}");
     }
+    let told = puzzles(large_apart.join("\n").as_bytes(), &hint(&format!("- - {LARGE_FROM_ZERO}")));
+    assert_eq!(told, [format!("1 {large_line}")]);
     for text in [hex_rows.join("\n"), from_zero("-1", ""), from_zero("nan", ".0"), from_zero("", ".0")] {
         assert_eq!(puzzles(text.as_bytes(), &hint("- - hex")), [format!("1 {hex}")]);
     }

@@ -236,7 +236,7 @@ pub(super) fn recognise(
     if hint.alphabet.is_none() {
         let hex = Hint { alphabet: Some(Alphabet::Hex), ..hint.clone() };
         if bars::find(text, sample.len() >= SAMPLE_BYTES, &hex).is_some() {
-            return Err(FormatError::AmbiguousAlphabet);
+            return Err(FormatError::AmbiguousAlphabet { from_zero: Alphabet::Hex });
         }
     }
     as_notation(Notation::Lines)
