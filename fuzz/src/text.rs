@@ -132,7 +132,7 @@ fn assert_is_refusal(error: &InputError, lines: u64) {
                 }
                 F::AlphabetSize { .. } => assert!(error.to_string().ends_with(" puzzles."), "{error}"),
                 F::BrokenRow { line } => assert!((1..=lines).contains(line), "{error}"),
-                F::AmbiguousAlphabet | F::AmbiguousLines => {
+                F::AmbiguousAlphabet { .. } | F::AmbiguousLines => {
                     assert!(error.to_string().contains("Say which with --"), "{error}");
                 }
                 _ => panic!("{error:?}"),

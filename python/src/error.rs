@@ -21,10 +21,10 @@ pub fn puzzle_error(py: Python<'_>, error: &PuzzleError) -> PyErr {
 pub fn format_error(py: Python<'_>, error: &FormatError) -> PyErr {
     match error {
         FormatError::Puzzle(error) => puzzle_error(py, error),
-        FormatError::AmbiguousAlphabet => PyValueError::new_err(
-            "The puzzles fit the alphabets hex and letters, which read their 0 differently: as the value 1, or \
-             as a blank. Say which with alphabet=\"hex\" or alphabet=\"letters\".",
-        ),
+        FormatError::AmbiguousAlphabet { from_zero } => PyValueError::new_err(format!(
+            "The puzzles fit the alphabets {from_zero} and letters, which read their 0 differently: as the value \
+             1, or as a blank. Say which with alphabet=\"{from_zero}\" or alphabet=\"letters\".",
+        )),
         other => PyValueError::new_err(other.to_string()),
     }
 }

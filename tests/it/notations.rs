@@ -154,6 +154,10 @@ fn texts_are_taken_for_what_they_are() {
             row.chars().map(number).collect::<Vec<_>>().join(" ")
         })
         .collect();
+    let padded: Vec<String> = numbers
+        .iter()
+        .map(|row| row.split(' ').map(|number| format!("{number:0>2}")).collect::<Vec<_>>().join(" "))
+        .collect();
     let header = "Invalid block size.";
     let one_or_header = "Invalid block size. If this is a list of 1x1 puzzles, say --notation lines.";
     let one_or_count = "Invalid block size. If line 1 is the number of puzzles, delete it, or say --notation lines, \
@@ -167,6 +171,18 @@ fn texts_are_taken_for_what_they_are() {
         "a number above rows": format!("3\n{}\n", nine.join("\n")) => "grid 9x9 letters",
         "the number of grids above them": format!("2\n{0}\n\n{0}\n", nine.join("\n")) => "grid 9x9 letters",
         "a number above rows of a damaged puzzle": format!("3\n{}\n", nine[1..].join("\n")) => "header 9x9 letters",
+        "a number above rows of puzzles, one of which is damaged":
+            format!("3\n{}\n\n4\n{}\n", nine[1..].join("\n"), nine.join("\n"))
+            => "grid 9x9 letters",
+        "a first row of digits with one too many":
+            format!("3000017000\n{}\n{}\n", nine[1..].join("\n"), nine.join("\n"))
+            => "grid 9x9 letters",
+        "a name of puzzles above rows": format!("Puzzle\n{}\n", nine.join("\n")) => "grid 9x9 letters",
+        "names of puzzles above rows": format!("Quizzes\n{0}\n\nQuizzes\n{0}\n", nine.join("\n")) => "grid 9x9 letters",
+        "a name and a word above rows apart": format!("Puzzle, hard\n{}\n", nine_apart.join("\n")) => "grid 9x9 letters",
+        "a name above 16x16 rows": format!("Sudoku\n{}\n", sixteen.join("\n")) => "grid 16x16 letters",
+        "a name above 4x4 puzzles": format!("sudoku\n{FOUR}\n{FOUR}\n") => "csv 4x4 letters",
+        "a name above bad puzzles": format!("puzzle\n{short}\n{NINE}\n") => "csv 9x9 letters",
         "a sentence about puzzles above a list":
             format!("Some puzzles\nby Ann\n{NINE}\n{NINE}\n")
             => "lines 9x9 letters",
@@ -239,9 +255,13 @@ fn texts_are_taken_for_what_they_are() {
             format!("{FOUR}\n{}\n{FOUR}\n", FOUR.replace('4', "5"))
             => "lines 4x4 letters",
         "a bad first row of a grid": format!("5 3\n{}", nine_apart[1..].join("\n")) => "grid 9x9 letters",
+        "16x16 grid of padded numbers": padded.join("\n") => "grid 16x16 letters",
+        "16x16 grid of padded numbers and commas": padded.join("\n").replace(' ', ",") => "grid 16x16 letters",
+        "padded numbers on a line": padded.join(" ") => "cells 16x16 letters",
         "triples": "1 1 5\n1 2 3\n9 9 9\n" => "triples 9x9 letters",
         "triples of a 4x4": "1 1 4\n4 4 1\n" => "triples 4x4 letters",
         "triples with commas": "1,1,16\n2, 1, 3\n" => "triples 16x16 letters",
+        "triples of R": "\"row\" \"column\" \"value\"\n\"1\" 1 2 9\n\"2\" 3 4 5\n" => "triples 9x9 letters",
         "triples with a bad line": "1 1\n1 2 3\n9 9 9\n" => "triples 9x9 letters",
         "triples with a value of no size": "1 1 100\n1 2 3\n9 9 9\n" => "triples 9x9 letters",
         "lines with two numbers behind":
@@ -250,6 +270,8 @@ fn texts_are_taken_for_what_they_are() {
         "csv": format!("puzzle,solution\n{NINE},{NINE_SOLVED}\n") => "csv 9x9 letters",
         "csv of one column": format!("Quizzes\n{NINE}\n") => "csv 9x9 letters",
         "csv with other names": format!("board,result\n{NINE},{NINE_SOLVED}\n") => "csv 9x9 letters",
+        "a table of Markdown": format!("| board | rating |\n|:-:|---|\n| {NINE} | 5 |\n") => "csv 9x9 letters",
+        "a table of R without quotes": format!("puzzle n\n1 {NINE} 5\n2 {NINE} 6\n") => "csv 9x9 letters",
         "csv with an id of one letter":
             format!("n,difficulty_level,puzzle\n1,2,{NINE}\n")
             => "csv 9x9 letters",
@@ -321,8 +343,15 @@ fn in_hex(text: &str) -> String {
     text.chars().map(|c| letters.find(c).map_or(c, |at| char::from(b"0123456789ABCDEF"[at]))).collect()
 }
 
+/// The symbols of 25x25 puzzles whose first value is 0.
+const LARGE_FROM_ZERO: &str = "0123456789ABCDEFGHIJKLMNO";
+
 const AMBIGUOUS_ALPHABET: &str = "The text fits the alphabets hex and letters, which read its 0 differently: \
     as the value 1, or as a blank. Say which with --alphabet hex or --alphabet letters.";
+
+/// The same for 25x25.
+const AMBIGUOUS_LARGE_ALPHABET: &str = "The text fits the alphabets 0123456789ABCDEFGHIJKLMNO and letters, which \
+    read its 0 differently: as the value 1, or as a blank. Say which with --alphabet 0123456789ABCDEFGHIJKLMNO or --alphabet letters.";
 
 #[test]
 fn hex_is_told_from_letters_or_refused() {
@@ -339,6 +368,16 @@ fn hex_is_told_from_letters_or_refused() {
         hex_rows.iter().map(row).collect::<Vec<_>>().join("\n")
     };
     let four = "0,1,-1,-1\n-1,-1,0,1\n1,0,2,-1\n-1,-1,1,0\n";
+    // Of 25x25, every seventh cell of the pattern grid.
+    let value = |at: usize| (5 * (at / 25 % 5) + at / 125 + at % 25) % 25;
+    let large: Vec<Option<usize>> = (0..625).map(|at| (at % 7 == 0).then(|| value(at))).collect();
+    let number = |cell: &Option<usize>| cell.map_or("-1".to_owned(), |value| value.to_string());
+    let large_apart: Vec<String> =
+        large.chunks(25).map(|row| row.iter().map(number).collect::<Vec<_>>().join(",")).collect();
+    let symbol =
+        |cell: &Option<usize>| cell.map_or('.', |value| char::from(LARGE_FROM_ZERO.as_bytes()[value]));
+    let large_line: String = large.iter().map(symbol).collect();
+    let refused_large = AMBIGUOUS_LARGE_ALPHABET;
     let refused = AMBIGUOUS_ALPHABET;
     let cases = detections! {
         "a hex line": hex.clone() => refused,
@@ -353,6 +392,9 @@ fn hex_is_told_from_letters_or_refused() {
         "a bad character in one of two": format!("{}\n{hex}\n", hex.replacen('F', "x", 1)) => refused,
         "numbers from 0": from_zero("-1", "") => refused,
         "numbers from 0 with fractions": from_zero("nan", ".0") => refused,
+        "numbers from 0 to 24": large_apart.join("\n") => refused_large,
+        "numbers from 0 to 24 on a line": large_apart.join(",") => refused_large,
+        "a line of 25x25 from 0": large_line.clone() => refused_large,
         "numbers from 0 to 3": four => refused,
         "numbers from 0 to 3, on a line": four.trim().replace('\n', ",") => refused,
         "numbers from 0 to 3 and nothing": four.replace("-1", "") => refused,
@@ -400,6 +442,8 @@ fn hex_is_told_from_letters_or_refused() {
     ] {
         assert_eq!(detected(hex.as_bytes(), &hint(words)), wanted, "{words}");
     }
+    let told = puzzles(large_apart.join("\n").as_bytes(), &hint(&format!("- - {LARGE_FROM_ZERO}")));
+    assert_eq!(told, [format!("1 {large_line}")]);
     for text in [hex_rows.join("\n"), from_zero("-1", ""), from_zero("nan", ".0"), from_zero("", ".0")] {
         assert_eq!(puzzles(text.as_bytes(), &hint("- - hex")), [format!("1 {hex}")]);
     }
@@ -632,6 +676,13 @@ fn puzzles_are_read_in_every_notation() {
         format!("Line {line} has an invalid character. It is {character} in column {column}.")
     };
     let twelve = NINE_SOLVED;
+    let padded = grid.split(' ').map(|cell| format!("0{}", cell.replace('.', "0").replace('\n', "\n0")));
+    let padded = padded.collect::<Vec<_>>().join(" ");
+    let (mark, named) = ("\u{FEFF}", "U+FEFF, a byte-order mark,");
+    let labelled = |names: &[&str]| {
+        let row = |(name, row): (&&str, &String)| format!("{name},{}\n", apart(row).replace(' ', ","));
+        ",0,1,2,3,4,5,6,7,8\n".to_owned() + &names.iter().zip(&nine).map(row).collect::<String>()
+    };
     let cases: Vec<(&str, String, Vec<String>)> = vec![
         // lines
         ("-", format!("{NINE}\n{NINE}"), vec![ok(1), ok(2)]),
@@ -722,7 +773,33 @@ fn puzzles_are_read_in_every_notation() {
         ("grid", grid.replacen(". .", "· _", 1), vec![ok(1)]),
         ("grid", grid.replacen("5 3 . .", "5 3 0 00", 1), vec![bad(1, "'0'", 7)]),
         ("grid", grid.replacen("5 3", "05 03", 1), vec![ok(1)]),
+        ("-", padded.clone(), vec![ok(1)]),
+        ("-", padded.replace(' ', ","), vec![ok(1)]),
+        ("-", format!("{0}\n{0}\n", padded.replace('\n', " ")), vec![ok(1), ok(2)]),
+        ("-", format!("{together}\n{mark}{together}\n{grid}\n"), vec![ok(1), bad(10, named, 1), ok(19)]),
+        ("-", format!("\n{mark}{together}\n\n{mark}{grid}\n"), vec![bad(2, named, 1), bad(12, named, 1)]),
+        ("-", format!("\n{mark}Grid 1\n{together}\n"), vec![ok(3)]),
+        ("-", format!("Unsolved\n{together}\nUnsolved\n{together}\n"), vec![ok(2), ok(12)]),
+        (
+            "-",
+            format!("1\n{together}\n\n2\n{}\n\n3\n{together}\n", without(1)),
+            vec![ok(2), length(12), ok(23)],
+        ),
+        // With the numbers or letters of rows and columns.
+        (
+            "-",
+            format!("{0}\n{0}{0}", labelled(&["0", "1", "2", "3", "4", "5", "6", "7", "8"])),
+            vec![ok(2), ok(13), ok(23)],
+        ),
+        ("-", labelled(&["A", "B", "C", "D", "E", "F", "G", "H", "I"]).repeat(2), vec![ok(2), ok(12)]),
+        ("-", labelled(&["R9", "R8", "R7", "R6", "R5", "R4", "R3", "R2", "R1"]), vec![ok(2)]),
+        ("-", labelled(&["4", "1", "8", "3", "9", "5", "2", "7", "6"]), vec![ok(2)]),
         // triples
+        (
+            "-",
+            "\"row\" \"column\" \"value\"\n\"1\" 1 1 5\n\"2\" 9 9 9\n".into(),
+            vec![format!("2 5{}9", ".".repeat(79))],
+        ),
         ("-", "1 1 5\r\n# x\n\n9,9;9\n".into(), vec![format!("1 5{}9", ".".repeat(79))]),
         ("triples 3", "\n2 1 5\n".into(), vec![format!("2 {}5{}", ".".repeat(9), ".".repeat(71))]),
         (
@@ -773,6 +850,14 @@ fn puzzles_are_read_in_every_notation() {
         ("-", format!("name,puzzle\n\"Doe, Jo\",{NINE}\nq,q{}\n", &NINE[1..]), vec![ok(2), bad(3, "'q'", 3)]),
         ("-", format!("é,puzzle\né,q{}\né,{NINE}\n", &NINE[1..]), vec![bad(2, "'q'", 3), ok(3)]),
         ("-", format!("id,board\n7,{NINE}\n"), vec![ok(2)]),
+        ("-", format!("| n | board |\n|---|------:|\n| 1 | {NINE} |\n"), vec![ok(3)]),
+        ("-", format!("puzzle n\n1 {NINE} 5\n2 {NINE} 6\n"), vec![ok(2), ok(3)]),
+        // jsonl
+        (
+            "-",
+            format!("{{\"puzzle\":\"{0}\"}}\n{{\"puzzle\":\"{0}\"}}\n", ruled.replace('\n', "\\n")),
+            vec![ok(1), ok(2)],
+        ),
         // Told that it is a table, a reader does not take the first puzzle for a heading.
         ("csv", format!("{NINE},{NINE_SOLVED}\n{NINE}\n"), vec![ok(1), ok(2)]),
     ];

@@ -9,6 +9,7 @@ use std::ops::Range;
 use super::detect::Layout;
 use super::lines::{is_no_puzzle, offset, puzzle_lines};
 use super::rewrite::range_in;
+use super::row_numbers::number_rows;
 use super::rows::read_cell;
 use super::table::{Columns, Delimiter, fields, no_column};
 use super::{Alphabet, Column, Format, FormatError, Hint, Notation, Problem, PuzzleError, Record, Records};
@@ -217,12 +218,12 @@ pub(super) fn find(text: &[u8], hint: &Hint) -> Result<Option<(Columns, Order, b
             if 2 * good > total - usize::from(has_heading) {
                 let one_more = widths.iter().filter(|&&width| width == order.cells() + 1).count();
                 if hint.column.is_none() && 2 * one_more > total {
-                    let column = FirstColumn::new(&format, seen());
+                    let has_numbers = has_row_numbers(&format, seen());
                     // Behind cells is nothing, or the last of them is a blank.
-                    if puzzle == 0 && column.numbers_rows {
+                    if puzzle == 0 && has_numbers {
                         continue;
                     }
-                    if puzzle == 1 && column.may_be_cells && !column.numbers_rows {
+                    if puzzle == 1 && !has_numbers {
                         return Err(FormatError::AmbiguousCells { order });
                     }
                 }
@@ -236,33 +237,16 @@ pub(super) fn find(text: &[u8], hint: &Hint) -> Result<Option<(Columns, Order, b
     }
 }
 
-/// What the first fields of rows may be that have one field more than a puzzle has cells.
-struct FirstColumn {
-    /// Most may be cells.
-    may_be_cells: bool,
-    /// They count the rows, or their name in the heading is empty, as pandas leaves that of the numbers
-    /// of rows.
-    numbers_rows: bool,
-}
-
-impl FirstColumn {
-    fn new<'a>(format: &Format, rows: impl Iterator<Item = &'a [u8]>) -> Self {
-        let first = |row| fields(row, format.columns.delimiter).next().unwrap_or_default();
-        let behind = Columns { puzzle: 1, ..format.columns };
-        let mut rows = rows.peekable();
-        let heading = rows.next_if(|row| is_heading(row, behind, format.order));
-        let has_no_name = heading.is_some_and(|heading| first(heading).is_empty());
-        let firsts: Vec<&[u8]> = rows.map(first).collect();
-        let cells = firsts.iter().filter(|field| read_cell(format, field).is_some()).count();
-        let counts = firsts.len() > 1 && firsts.windows(2).all(|pair| is_next(pair[0], pair[1]));
-        Self { may_be_cells: 2 * cells > firsts.len(), numbers_rows: has_no_name || counts }
-    }
-}
-
-/// Whether the second field is a number that is greater by one than the first.
-pub(super) fn is_next(one: &[u8], other: &[u8]) -> bool {
-    let number = |field| std::str::from_utf8(field).ok()?.parse::<u32>().ok();
-    number(one).and_then(|one| one.checked_add(1)).is_some_and(|next| number(other) == Some(next))
+/// Whether the first fields of rows number them that have one field more than a puzzle has cells, or
+/// their name in the heading is empty, as pandas leaves that of the numbers of rows.
+fn has_row_numbers<'a>(format: &Format, rows: impl Iterator<Item = &'a [u8]>) -> bool {
+    let first = |row| fields(row, format.columns.delimiter).next().unwrap_or_default();
+    let behind = Columns { puzzle: 1, ..format.columns };
+    let mut rows = rows.peekable();
+    let heading = rows.next_if(|row| is_heading(row, behind, format.order));
+    let firsts: Vec<&[u8]> = rows.map(first).collect();
+    let has_no_name = heading.is_some_and(|heading| first(heading).is_empty());
+    has_no_name || number_rows(&firsts, |field| read_cell(format, field).is_some())
 }
 
 /// Whether the cells of a row are the numbers of columns, or names. One more field may be behind
@@ -279,10 +263,13 @@ fn is_heading(row: &[u8], columns: Columns, order: Order) -> bool {
         || names().all(|name| name.iter().any(u8::is_ascii_alphabetic))
 }
 
-/// Whether most rows have numbers above 4, so that 16 of them are a row of 16x16.
+/// Whether most rows have numbers above 4, or none but numbers of two digits, which no puzzle of 4x4
+/// needs, so that 16 of them are a row of 16x16.
 fn is_row_of_16<'a>(rows: impl Iterator<Item = &'a [u8]>, columns: Columns) -> bool {
     let cells = |row| fields(row, columns.delimiter).skip(columns.puzzle);
-    let is_large = |row| cells(row).any(|field| number(field).is_some_and(|number| number > 4));
+    let is_padded = |row| cells(row).all(|field| matches!(field, [b'0' | b'1', b'0'..=b'9']));
+    let is_large =
+        |row| cells(row).any(|field| number(field).is_some_and(|number| number > 4)) || is_padded(row);
     let (mut large, mut all) = (0, 0);
     for row in rows {
         large += usize::from(is_large(row));

@@ -265,29 +265,34 @@ struct Drawing<'a> {
 }
 
 impl<'a> Drawing<'a> {
-    /// The drawing in a text; `None` if there is no row, or a line that is something else.
+    /// The drawing in a text; `None` if there is no row, or more lines of something else, which are
+    /// titles, or one of those below all rows.
     fn of(text: &'a [u8], goes_on: bool) -> Option<Self> {
         if !text.iter().any(|&byte| byte == b'|' || byte == 0xE2) {
             return None;
         }
         let mut rows = Vec::new();
         let (mut runs, mut runs_between_rulers) = (vec![0], vec![0]);
-        let mut is_below_ruler = false;
+        let (mut is_below_ruler, mut titles, mut is_below_title) = (false, 0, false);
         for line in text.split(|&byte| byte == b'\n') {
             if is_bars_and_cells(line) && puzzle_lines(line).next().is_some() {
                 rows.push(line);
                 for runs in [&mut runs, &mut runs_between_rulers] {
                     *runs.last_mut()? += 1;
                 }
-                is_below_ruler = false;
+                (is_below_ruler, is_below_title) = (false, false);
                 continue;
             }
-            match classify(line, RowStyle::default()) {
-                LineKind::Row | LineKind::Words => return None,
+            let kind = classify(line, RowStyle::default());
+            if matches!(kind, LineKind::Row | LineKind::Words) {
+                titles += 1;
+                is_below_title = true;
+            }
+            match kind {
                 LineKind::Comment => {}
                 LineKind::Ruler if !is_below_ruler => is_below_ruler = true,
                 LineKind::Ruler => runs_between_rulers.push(0),
-                LineKind::Blank | LineKind::Title | LineKind::Skipped => {
+                LineKind::Blank | LineKind::Title | LineKind::Skipped | LineKind::Row | LineKind::Words => {
                     runs.push(0);
                     runs_between_rulers.push(0);
                     is_below_ruler = false;
@@ -296,7 +301,8 @@ impl<'a> Drawing<'a> {
         }
         runs.retain(|&rows| rows > 0);
         runs_between_rulers.retain(|&rows| rows > 0);
-        (!rows.is_empty()).then_some(Self { rows, runs, runs_between_rulers, goes_on })
+        let is_drawn = !rows.is_empty() && titles <= rows.len() && (goes_on || !is_below_title);
+        is_drawn.then_some(Self { rows, runs, runs_between_rulers, goes_on })
     }
 
     /// The layouts of orders of which the rows may be puzzles.
@@ -462,6 +468,10 @@ mod tests {
             assert_eq!(read(&text).as_deref(), Some(&[PUZZLE.to_owned()][..]), "{text}");
             let two = text.clone() + "\n" + &text;
             assert_eq!(read(&two).as_deref(), Some(&[PUZZLE.to_owned(), PUZZLE.to_owned()][..]), "{two}");
+            for title in ["Level 3", "Easy", "(3)", "3.", "3", "Hi all,\nhere is mine:"] {
+                let two = format!("{title}\n{text}\n{title}\n{text}");
+                assert_eq!(read(&two).as_deref(), Some(&[PUZZLE.to_owned(), PUZZLE.to_owned()][..]), "{two}");
+            }
         }
         let small = "12.4..1.2..1.3.2";
         let text = draw(small, "+---+---+", |row| format!("|{}|", boxes(row, " ").join("|")));

@@ -10,9 +10,10 @@ use super::lines::{characters, is_excel_line, is_no_puzzle, puzzle_lines, trim_e
 use super::misfit::Misfit;
 use super::notation::{lay_out, recognise, sampled_cells};
 use super::readings::{check_letters, written_cells};
-use super::row_lines::{LineKind, RowStyle, classify, has_semicolons, separated, tokens};
+use super::row_lines::{LineKind, RowStyle, are_padded, classify, has_semicolons, separated, tokens};
+use super::row_numbers::{are_column_names, are_words, counts_from, number_rows};
 use super::rows::read_cell;
-use super::table::Columns;
+use super::table::{Columns, first_line, is_ruler};
 use super::{
     Alphabet, BYTE_ORDER_MARK, Format, FormatError, Hint, Notation, Problem, PuzzleError, apart, triples,
 };
@@ -25,8 +26,8 @@ pub const SAMPLE_BYTES: usize = 64 * 1024;
 /// because the smallest puzzle that could be mistaken for one has 16 cells.
 const MAX_BLOCK_SIZE_DIGITS: usize = 15;
 
-/// The most digits of a number of grids.
-const MAX_COUNT_DIGITS: usize = 5;
+/// The most digits of a number of grids. One with more above rows is a damaged row.
+pub(super) const MAX_COUNT_DIGITS: usize = 5;
 
 /// What precedes the puzzles of a text, and their detected format.
 #[derive(Clone, Debug)]
@@ -119,14 +120,14 @@ pub fn sniff_part(text: &[u8], hint: &Hint) -> Result<Option<Preamble>, FormatEr
             return sniff(text, hint, false);
         }
         let (above, lines) = skip_lines(text, true, false);
-        let length = memchr::memchr(b'\n', &text[above..]);
-        let body = length.map_or(text.len(), |length| above + length + 1);
-        let heading = &text[above..body];
+        let heading = first_line(&text[above..]);
+        let below = &text[above + heading.len()..];
+        let ruler = Some(first_line(below)).filter(|line| is_ruler(line, format.columns.delimiter));
         format.heading = Some(heading.strip_suffix(b"\n").unwrap_or(heading).into());
         return Ok((!heading.is_empty()).then_some(Preamble {
             format,
-            body,
-            lines: lines + 1,
+            body: above + heading.len() + ruler.map_or(0, <[u8]>::len),
+            lines: lines + 1 + u64::from(ruler.is_some()),
             misfit: None,
         }));
     }
@@ -196,10 +197,11 @@ pub fn detect(sample: &[u8], hint: &Hint) -> Result<Preamble, FormatError> {
         format.style = format.style.of_text(text, goes_on, format.order);
     }
     if format.delimiter().is_some() && body > 0 {
-        let heading = sample[..body].strip_suffix(b"\n").unwrap_or(&sample[..body]);
-        format.heading = Some(heading.into());
+        let heading = first_line(&sample[..body]);
+        format.heading = Some(heading.strip_suffix(b"\n").unwrap_or(heading).into());
     }
-    let lines_above = u64::from(body > 0);
+    // A heading without a newline is a line, too.
+    let lines_above = sample[..body].split_inclusive(|&byte| byte == b'\n').count() as u64;
     let is_told = hint.notation.is_some() || hint.order.is_some() || hint.column.is_some();
     let shows_puzzles = notation != Notation::Grid && cells.iter().any(|line| fit(&format, line) > 0);
     // What follows an overlong line has not been seen.
@@ -452,81 +454,61 @@ pub(super) fn row_style(
     style.dashes =
         puzzle_lines(text).any(|line| tokens(line).any(|token| token.contains(&b'-')) && is_row(line, style));
     style.semicolons = has_semicolons(text, style);
+    style.padded = are_padded(text, style);
     // With all their fields: behind the last delimiter of a row may be a blank cell or nothing.
     let as_written = RowStyle { side: Some(0), ..style };
     let rows = || puzzle_lines(text).filter_map(|line| separated(line, as_written));
     let ends_empty = |row: &Vec<&[u8]>| row.last().is_some_and(|last| last.is_empty());
     let last = rows().filter(|row| !ends_empty(row)).last().or_else(|| rows().last());
     let Some(last) = last else { return (style, hint.has_heading == Some(true)) };
+    let numbers_rows = || {
+        let firsts: Vec<&[u8]> = rows().filter_map(|row| row.first().copied()).collect();
+        // Letters are no cells where they are in no other column, but perhaps in the heading.
+        let is_letter = |field: &[u8]| matches!(field, [letter] if letter.is_ascii_alphabetic());
+        let has_letters = rows().skip(1).any(|row| row.iter().skip(1).any(|field| is_letter(field)));
+        let is_cell = |field: &[u8]| {
+            field.len() <= 1 && (has_letters || !is_letter(field)) || apart::number(field).is_some()
+        };
+        let has_no_name =
+            rows().next().is_some_and(|row| matches!(&row[..], [b"", names @ ..] if are_column_names(names)));
+        has_no_name || number_rows(&firsts, is_cell)
+    };
     let is_side = |width: usize| Order::from_side(width).is_some_and(|order| order.side() > 1);
     let width = match last.len() {
         width if !ends_empty(&last) || is_side(width) => width,
-        width if is_side(width - 1) && counts_rows(text, as_written) => width,
+        width if is_side(width - 1) && numbers_rows() => width,
         width => width - 1,
     };
     style.numbered = !is_side(width)
         && is_side(width - 1)
         && hint.order.is_none_or(|order| order.side() == width - 1)
-        && are_numbered(text, as_written);
+        && numbers_rows();
     let side = if style.numbered { width - 1 } else { width };
     let first = puzzle_lines(text).next().and_then(|line| separated(line, style)).unwrap_or_default();
-    let is_numbers = first.iter().enumerate().all(|(at, name)| *name == at.to_string().as_bytes());
-    let is_words = first.iter().all(|name| name.len() > 1 && name.iter().any(u8::is_ascii_alphabetic));
-    let is_letters = first.iter().zip(b'A'..).all(|(name, letter)| name.eq_ignore_ascii_case(&[letter]));
-    let is_from_one = first.iter().zip(1..).all(|(name, at): (_, usize)| *name == at.to_string().as_bytes());
     // A row of a puzzle may have the same numbers. Many solutions begin with those from 1 on, or with
     // the first letters, so only a row above all others of one puzzle is not taken for one.
     let is_one_too_many = || goes_on || rows().count() % side.max(1) == 1;
     let is_above_one = || !goes_on && rows().count() == side + 1;
-    let is_heading =
-        is_words || is_numbers && is_one_too_many() || (is_letters || is_from_one) && is_above_one();
+    let is_heading = are_words(&first)
+        || counts_from(&first, 0) && is_one_too_many()
+        || are_column_names(&first) && is_above_one();
     let has_heading = hint.has_heading.unwrap_or(first.len() == side && is_heading);
     (style, has_heading)
 }
 
-/// What the rows look like below a number that is the block size, the side or the number of grids:
-/// those of whole puzzles, none of which is on one line. `None` for other texts.
+/// What the rows look like below a number that is the block size, the side, the number of grids or that
+/// of the first one: those of a whole puzzle at least, none of which is on one line. `None` for other
+/// texts.
 pub(super) fn style_below_number(number: &[u8], rows: &[u8], goes_on: bool, hint: &Hint) -> Option<RowStyle> {
     let (style, has_heading) = row_style(rows, goes_on, hint, None);
-    let is_number = number.len() <= MAX_COUNT_DIGITS && number.iter().all(u8::is_ascii_digit);
-    if !is_number || has_heading || !is_grid(rows, hint, style) {
+    if !number.iter().all(u8::is_ascii_digit) || has_heading || !is_grid(rows, hint, style) {
         return None;
     }
-    let mut orders = puzzle_lines(rows)
-        .filter(|line| classify(line, style) == LineKind::Row)
-        .filter_map(|line| row_order(line, style))
-        .peekable();
-    let order = *orders.peek()?;
-    let is_whole = orders.filter(|&other| other == order).count().is_multiple_of(order.side());
+    let rows = puzzle_lines(rows).filter(|line| classify(line, style) == LineKind::Row);
+    let orders: Vec<Order> = rows.filter_map(|line| row_order(line, style)).collect();
+    let order = most_frequent(orders.iter().copied())?;
+    let is_whole = orders.into_iter().filter(|&other| other == order).count() >= order.side();
     (is_whole || goes_on).then_some(style)
-}
-
-/// Whether the first fields of rows are their numbers, which begin anew with each puzzle, or cannot be
-/// cells.
-fn are_numbered(text: &[u8], style: RowStyle) -> bool {
-    let rows = || puzzle_lines(text).filter_map(|line| separated(line, style));
-    let firsts: Vec<&[u8]> = rows().filter_map(|row| row.first().copied()).collect();
-    let is_letter = |field: &[u8]| matches!(field, [letter] if letter.is_ascii_alphabetic());
-    let is_cell = |field: &&[u8]| field.len() <= 1 && !is_letter(field) || apart::number(field).is_some();
-    let cells = firsts.iter().filter(|field| is_cell(field)).count();
-    let (mut next, mut first, mut others) = (0, 0, 0);
-    for pair in firsts.windows(2) {
-        match pair[1] {
-            field if apart::is_next(pair[0], field) => next += 1,
-            b"0" | b"1" => first += 1,
-            _ => others += 1,
-        }
-    }
-    2 * cells < firsts.len() || next > first + others
-}
-
-/// Whether the first fields of rows, but perhaps of a heading, are the numbers from 0 or 1 on.
-fn counts_rows(text: &[u8], style: RowStyle) -> bool {
-    let rows = puzzle_lines(text).filter_map(|line| separated(line, style));
-    let numbers = rows.map(|row| std::str::from_utf8(row.first()?).ok()?.parse::<usize>().ok());
-    let numbers: Vec<Option<usize>> = numbers.skip(1).collect();
-    let Some(&Some(first)) = numbers.first() else { return false };
-    first <= 2 && numbers.into_iter().zip(first..).all(|(number, at)| number == Some(at))
 }
 
 /// The order of puzzles of this length. A single character is inconclusive.
@@ -662,6 +644,13 @@ mod tests {
             let part = sniff_part(text, &hint).unwrap().unwrap();
             assert_eq!(part.format.heading(), wanted);
             assert_eq!((part.body, part.lines), if wanted.is_some() { (10, 1) } else { (0, 0) });
+        }
+        let text = b"| n | puzzle |\n|--:|---|\n| 1 | 1234341221434321 |\n";
+        let beginning = sniff(text, &Hint::default(), true).unwrap().unwrap();
+        let hint = Hint { has_heading: Some(true), ..Hint::of(&beginning.format) };
+        for found in [sniff_part(text, &hint).unwrap().unwrap(), beginning] {
+            assert_eq!((found.body, found.lines), (25, 2));
+            assert_eq!(found.format.heading(), Some(&b"| n | puzzle |"[..]));
         }
     }
 

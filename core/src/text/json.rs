@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 
 use super::detect::most_frequent;
 use super::lines::{self, given_solution, is_no_puzzle, puzzle_lines};
+use super::row_lines::{LineKind, RowStyle, classify, tokens};
 use super::table::{CellsReader, LEAST_CELLS, PUZZLE_NAMES, SOLUTION_NAMES};
 use super::{Format, FormatError, Hint, Problem, PuzzleError, Record, Records, apart, columns};
 use crate::grid::{Grid, Order};
@@ -90,9 +91,7 @@ impl<'de> Deserialize<'de> for Cells<'de> {
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-                // The rows of a grid on lines of their own are as they would be on one line.
-                let text =
-                    if text.contains('\n') { text.split_whitespace().collect() } else { text.to_owned() };
+                let text = if text.contains('\n') { cells_of_lines(text) } else { text.to_owned() };
                 Ok(Cells::Text(Cow::Owned(text)))
             }
 
@@ -134,6 +133,18 @@ impl<'de> Deserialize<'de> for Cells<'de> {
         }
         deserializer.deserialize_any(CellsVisitor)
     }
+}
+
+/// The cells of a text with the rows of a grid on lines of their own, as they would be on one line:
+/// without bars and rulers, if there are any.
+fn cells_of_lines(text: &str) -> String {
+    let cells: String = text.split_whitespace().collect();
+    if Order::from_cells(cells.chars().count()).is_some() {
+        return cells;
+    }
+    let is_row = |line: &&str| classify(line.as_bytes(), RowStyle::default()) == LineKind::Row;
+    let rows: Vec<&[u8]> = text.lines().filter(is_row).flat_map(|line| tokens(line.as_bytes())).collect();
+    String::from_utf8(rows.concat()).unwrap_or(cells)
 }
 
 /// The cells of an array, from its elements.

@@ -59,18 +59,23 @@ enum What {
 enum JsonText {
     Object,
     Array,
+    /// An array of texts.
+    Texts,
 }
 
 impl JsonText {
-    /// What the first line begins. `None` for other texts in brackets: of TOML, RTF and so on.
-    fn find(line: &[u8]) -> Option<Self> {
+    /// What the first line begins, if that is known by it or by the one below. `None` for other texts in
+    /// brackets: of TOML, RTF and so on.
+    fn find(line: &[u8], below: &[u8]) -> Option<Self> {
         let (&first, inner) = line.trim_ascii().split_first()?;
         let inner = inner.trim_ascii_start();
         let is_bracket = |byte: &u8| *byte == b'[' || byte.is_ascii_whitespace();
         let nested = &inner[inner.iter().take_while(|byte| is_bracket(byte)).count()..];
         match first {
             b'{' if matches!(inner, [] | [b'"' | b'}', ..]) => Some(Self::Object),
-            b'[' if matches!(inner, [] | [b'{' | b'"', ..]) => Some(Self::Array),
+            b'[' if inner.starts_with(b"\"") => Some(Self::Texts),
+            b'[' if inner.is_empty() && below.trim_ascii_start().starts_with(b"\"") => Some(Self::Texts),
+            b'[' if matches!(inner, [] | [b'{', ..]) => Some(Self::Array),
             b'[' if inner[0] == b'[' => {
                 let is_value = matches!(nested, [] | [b'{' | b'"' | b']' | b'-' | b'0'..=b'9', ..])
                     || nested.starts_with(b"null");
@@ -304,7 +309,7 @@ impl What {
             [b'{', ..] if format.notation == Notation::Jsonl => return Self::Objects,
             _ => {}
         }
-        if let Some(text) = JsonText::find(first) {
+        if let Some(text) = JsonText::find(first, lines().nth(1).unwrap_or_default()) {
             return Self::Json(text);
         }
         if lines().filter(|line| is_candidates(line)).count() >= lines().count().min(3) {
@@ -438,13 +443,11 @@ impl fmt::Display for Misfit {
                 )
             }
             What::Markup => write!(f, "Line {line} begins like HTML or XML."),
-            What::Json(text) => {
-                let filter = match text {
-                    JsonText::Object => ".",
-                    JsonText::Array => "'.[]'",
-                };
-                write!(f, "It is JSON, but not one object a line, as jq -c {filter} writes it.")
-            }
+            What::Json(text) => f.write_str(match text {
+                JsonText::Object => "It is JSON, but not one object a line, as jq -c . writes it.",
+                JsonText::Array => "It is JSON, but not one object a line, as jq -c '.[]' writes it.",
+                JsonText::Texts => "It is JSON, but not its texts alone, as jq -r '.[]' writes them.",
+            }),
             What::Objects => write!(f, "Line {line} is an object without a puzzle."),
             What::Words { beginning } => {
                 // Not in the quotes that it has itself.
@@ -578,6 +581,14 @@ mod tests {
             (
                 "[[\n{\"puzzle\":\"1\"}]]\n".to_owned(),
                 "It is JSON, but not one object a line, as jq -c '.[]' writes it.",
+            ),
+            (
+                "[\"53..7....\\n6..195...\"]\n".to_owned(),
+                "It is JSON, but not its texts alone, as jq -r '.[]' writes them.",
+            ),
+            (
+                "[\n  \"53..7....\\n6..195...\"\n]\n".to_owned(),
+                "It is JSON, but not its texts alone, as jq -r '.[]' writes them.",
             ),
             (
                 "{\n  \"puzzle\": \"1\",\n  \"solution\": \"1\"\n}\n".to_owned(),

@@ -34,6 +34,7 @@ mod notation;
 mod readings;
 mod rewrite;
 mod row_lines;
+mod row_numbers;
 mod rows;
 mod table;
 mod triples;
@@ -307,12 +308,16 @@ pub enum FormatError {
         /// The order of the puzzles.
         order: Order,
     },
-    /// The text can be 16x16 puzzles in `hex`, or in `letters` with `0` for a blank.
+    /// The text can be puzzles in an alphabet whose first value is `0`, or in `letters` with `0` for a
+    /// blank.
     #[error(
-        "The text fits the alphabets hex and letters, which read its 0 differently: as the value 1, or as a blank. \
-         Say which with --alphabet hex or --alphabet letters."
+        "The text fits the alphabets {from_zero} and letters, which read its 0 differently: as the value 1, or as \
+         a blank. Say which with --alphabet {from_zero} or --alphabet letters."
     )]
-    AmbiguousAlphabet,
+    AmbiguousAlphabet {
+        /// The alphabet whose first value is `0`: `hex`, or for 25x25 its symbols and those that follow.
+        from_zero: Alphabet,
+    },
     /// The text can be 4x4 puzzles, one a line, or the rows of 16x16 puzzles.
     #[error(
         "The lines of 16 characters fit 4x4 puzzles, one a line, and the rows of 16x16 puzzles. \
@@ -356,7 +361,7 @@ impl FormatError {
     pub const fn option(&self) -> Option<&'static str> {
         match self {
             Self::Puzzle(_) | Self::BrokenRow { .. } => None,
-            Self::AlphabetSize { .. } | Self::AmbiguousAlphabet => Some("alphabet"),
+            Self::AlphabetSize { .. } | Self::AmbiguousAlphabet { .. } => Some("alphabet"),
             Self::AmbiguousLines => Some("notation"),
             Self::NoColumn { .. } | Self::AmbiguousCells { .. } => Some("column"),
         }

@@ -12,8 +12,8 @@ use std::str::FromStr;
 
 use super::bars::BarLayout;
 use super::detect::{
-    Layout, SAMPLE_BYTES, is_block_size, is_grid, is_list_of_cells, is_plain_list, is_told_1x1, is_triples,
-    row_style, style_below_number, whole_lines,
+    Layout, MAX_COUNT_DIGITS, SAMPLE_BYTES, is_block_size, is_grid, is_list_of_cells, is_plain_list,
+    is_told_1x1, is_triples, row_style, sniff, style_below_number, whole_lines,
 };
 use super::lines::{is_no_puzzle, looked_at, puzzle_lines};
 use super::readings::are_rows;
@@ -140,7 +140,7 @@ pub(super) fn lay_out(
         Notation::Csv => {
             if let Some(table) = table::find(text, hint)? {
                 table.check_rows(text)?;
-                (layout.columns, layout.body) = (table.columns, heading(table.has_heading));
+                (layout.columns, layout.body) = (table.columns, table.heading_end(sample, first_end));
                 layout.names_puzzles = table.names_puzzles;
             } else {
                 layout.columns.delimiter = hint.delimiter.unwrap_or(layout.columns.delimiter);
@@ -184,7 +184,9 @@ fn lay_out_below_number(sample: &[u8], first_end: usize, hint: &Hint) -> Option<
     let rows = whole_lines(sample).get(first_end..).unwrap_or_default();
     let number = sample[..first_end].trim_ascii();
     let style = style_below_number(number, rows, sample.len() >= SAMPLE_BYTES, hint)?;
-    Some(Layout { style, body: first_end, ..Layout::new(Notation::Grid) })
+    // A longer number is a damaged row.
+    let body = if number.len() <= MAX_COUNT_DIGITS { first_end } else { 0 };
+    Some(Layout { body, style, ..Layout::new(Notation::Grid) })
 }
 
 /// The layout of a text in an unknown notation. Where several would do, the first that is looked
@@ -227,10 +229,13 @@ pub(super) fn recognise(
     }
     // One of puzzles is no row, of which a column would be read and the others lost.
     let is_array = json::is_array_of_puzzles(first);
-    if let Some(table) = table::find(text, hint)?.filter(|table| !is_array && table.is_likely(text)) {
+    let is_table = |table: &Table| {
+        !is_array && table.is_likely(text) && !(table.may_be_title && are_grids(&sample[first_end..], hint))
+    };
+    if let Some(table) = table::find(text, hint)?.filter(is_table) {
         table.check_rows(text)?;
-        let Table { columns, has_heading, names_puzzles, .. } = table;
-        let body = if has_heading { first_end } else { 0 };
+        let Table { columns, names_puzzles, .. } = table;
+        let body = table.heading_end(sample, first_end);
         return Ok(Layout { body, columns, names_puzzles, ..Layout::new(Notation::Csv) });
     }
     if let Some((columns, order, has_heading)) = apart::find(text, hint)? {
@@ -249,10 +254,19 @@ pub(super) fn recognise(
     if hint.alphabet.is_none() {
         let hex = Hint { alphabet: Some(Alphabet::Hex), ..hint.clone() };
         if bars::find(text, sample.len() >= SAMPLE_BYTES, &hex).is_some() {
-            return Err(FormatError::AmbiguousAlphabet);
+            return Err(FormatError::AmbiguousAlphabet { from_zero: Alphabet::Hex });
         }
     }
     as_notation(Notation::Lines)
+}
+
+/// Whether what is below a line that may be their title is grids.
+fn are_grids(below: &[u8], hint: &Hint) -> bool {
+    let hint = Hint { has_heading: Some(false), ..hint.clone() };
+    let found = sniff(below, &hint, false);
+    found.is_ok_and(|found| {
+        found.is_some_and(|found| found.format.notation == Notation::Grid && found.misfit.is_none())
+    })
 }
 
 /// The cells of each puzzle of a sample, or of each row, from which order and alphabet are detected.

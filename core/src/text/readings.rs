@@ -140,7 +140,11 @@ fn has_layout(text: &[u8], style: RowStyle) -> bool {
     !runs.is_empty() && runs.iter().all(|run| run.is_multiple_of(SIXTEEN.box_side()))
 }
 
-/// Checks that puzzles which are read in `letters` are not written in `hex`.
+/// The symbols of `hex` and those that follow, for 25x25.
+const FROM_ZERO: &str = "0123456789ABCDEFGHIJKLMNO";
+
+/// Checks that puzzles which are read in `letters` are not written in `hex`, or in [`FROM_ZERO`] if
+/// they are of 25x25.
 ///
 /// `letters` can read all characters of `hex`, but `0` is a value in one and a blank in the other.
 /// It must be a blank if `hex` cannot read the line (because of a `G`, or a 16), or if
@@ -162,11 +166,12 @@ pub(super) fn check_letters<'a>(
 ) -> Result<(), FormatError> {
     let has_symbols = format.notation != Notation::Triples;
     let side = format.order.side();
-    if !has_symbols || !(FOUR.side()..=SIXTEEN.side()).contains(&side) || format.alphabet != Alphabet::Letters
-    {
+    if !has_symbols || side < FOUR.side() || format.alphabet != Alphabet::Letters {
         return Ok(());
     }
-    let hex = Format::new(format.notation, format.order, Alphabet::Hex)?;
+    let from_zero =
+        if side > SIXTEEN.side() { Alphabet::Custom(FROM_ZERO.to_owned()) } else { Alphabet::Hex };
+    let hex = Format::new(format.notation, format.order, from_zero.clone())?;
     let is_zero =
         |cell: &&[u8]| !cell.is_empty() && !apart::is_missing(cell) && apart::number(cell) == Some(0);
     let (mut only_letters, mut both) = (0, 0);
@@ -186,7 +191,7 @@ pub(super) fn check_letters<'a>(
         only_letters += usize::from(!is_hex);
         both += usize::from(is_hex && zeros > 0);
     }
-    if both > 0 && both >= only_letters { Err(FormatError::AmbiguousAlphabet) } else { Ok(()) }
+    if both > 0 && both >= only_letters { Err(FormatError::AmbiguousAlphabet { from_zero }) } else { Ok(()) }
 }
 
 /// The cells of a line of a text in this format; none for a wrong length.

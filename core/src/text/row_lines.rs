@@ -5,6 +5,7 @@ use super::Alphabet;
 use super::apart;
 use super::bars::{BarLayout, has_line_across, is_bars_and_cells};
 use super::lines::{characters, is_no_puzzle, looked_at, puzzle_lines};
+use super::row_numbers::are_column_names;
 use crate::grid::Order;
 
 /// The kind of a line of a `grid` text.
@@ -34,6 +35,8 @@ pub(super) struct RowStyle {
     /// Whether semicolons separate cells. They do not in most texts, because one of them is a value
     /// of the alphabet `ascii`.
     pub(super) semicolons: bool,
+    /// Whether all cells are numbers of two digits, so that `00` is a blank.
+    pub(super) padded: bool,
     /// Whether a row of nothing but empty fields is a blank line, as between the puzzles of a
     /// spreadsheet.
     pub(super) gaps: bool,
@@ -232,8 +235,11 @@ pub(super) fn classify(line: &[u8], style: RowStyle) -> LineKind {
     }
     let is_row = style.bars.is_some() && is_bars_and_cells(line);
     if is_row || !is_ruler(line, style) {
-        let is_gap = style.gaps && is_empty_row(line, style);
-        return if is_gap { LineKind::Blank } else { LineKind::Row };
+        if style.gaps && is_empty_row(line, style) {
+            return LineKind::Blank;
+        }
+        let is_heading = style.numbered && is_heading_above_numbers(line, style);
+        return if is_heading { LineKind::Title } else { LineKind::Row };
     }
     if has_line_across(line) { LineKind::Ruler } else { LineKind::Comment }
 }
@@ -370,9 +376,28 @@ pub(super) fn has_semicolons(text: &[u8], style: RowStyle) -> bool {
     2 * puzzle_lines(text).filter(is_row).count() > puzzle_lines(text).count()
 }
 
+/// Whether most rows have nothing but numbers of two digits.
+pub(super) fn are_padded(text: &[u8], style: RowStyle) -> bool {
+    if memchr::memmem::find(text, b"00").is_none() {
+        return false;
+    }
+    let is_padded = |line: &&[u8]| {
+        let cells = separated(line, style).unwrap_or_else(|| tokens(line).collect());
+        cells.len() > 1 && cells.iter().all(|cell| matches!(cell, [b'0'..=b'2', b'0'..=b'9']))
+    };
+    let rows = || puzzle_lines(text).filter(|line| classify(line, style) == LineKind::Row);
+    2 * rows().filter(is_padded).count() > rows().count()
+}
+
 /// Whether a row has fields, all of them empty.
 fn is_empty_row(line: &[u8], style: RowStyle) -> bool {
     separated(line, style).is_some_and(|fields| fields.iter().all(|field| field.is_empty()))
+}
+
+/// Whether a line has nothing above the numbers of rows, and the names of columns above the cells.
+fn is_heading_above_numbers(line: &[u8], style: RowStyle) -> bool {
+    let fields = separated(line, RowStyle { numbered: false, ..style });
+    fields.is_some_and(|fields| matches!(&fields[..], [b"", names @ ..] if are_column_names(names)))
 }
 
 /// Whether empty rows are between puzzles and not in them: between two of them, or one and another

@@ -24,7 +24,7 @@ use super::alphabet::INVALID;
 use super::apart;
 use super::lines::{characters, looked_at, offset};
 use super::row_lines::{LineKind, classify, is_plain, is_plain_row, separated, tokens};
-use super::{Format, Problem, PuzzleError, Record, Records};
+use super::{BYTE_ORDER_MARK, Format, Notation, Problem, PuzzleError, Record, Records};
 use crate::grid::Grid;
 
 /// Where the current puzzle ends.
@@ -268,13 +268,12 @@ fn last_end(format: &Format, text: &[u8], at_end: bool, enough: usize) -> usize 
         let is_title = matches!(kind, LineKind::Title | LineKind::Words);
         let is_between = boundaries.rows == 0 && !boundaries.skips && kind != LineKind::Row;
         let place = match ends {
-            End::Behind => Some(at),
             End::Before => Some(start),
             End::No if !is_between || held > 0 => None,
             // Frame and title stay with what follows them: a first row of `-` for blanks would be a ruler
             // without them, and only the rows below some titles show that they are none.
             End::No if is_title || kind == LineKind::Ruler => Some(start),
-            End::No => Some(at),
+            End::Behind | End::No => Some(at),
         };
         held = match below {
             Below::OnePuzzle => MAX_LINES_ABOVE,
@@ -433,7 +432,11 @@ pub(super) fn read_row(format: &Format, line: &[u8], digits: &mut [u8]) -> Resul
     if read_short_cells(format, line, digits) {
         return Ok(());
     }
-    let cells = cells(format, line).ok_or(Problem::WrongLength)?;
+    let cells = cells(format, line).ok_or_else(|| {
+        // Within a text, where files were put together, a mark is not seen when cells are counted.
+        let is_marked = line.starts_with(BYTE_ORDER_MARK);
+        if is_marked { Problem::invalid_character(line, 0) } else { Problem::WrongLength }
+    })?;
     for (digit, cell) in digits.iter_mut().zip(cells) {
         *digit =
             read_cell(format, cell).ok_or_else(|| Problem::invalid_character(line, offset(line, cell)))?;
@@ -457,7 +460,8 @@ pub(super) fn read_cell(format: &Format, cell: &[u8]) -> Option<u8> {
     }
     let is_plain = cell.iter().all(u8::is_ascii_digit);
     let number = if is_plain {
-        std::str::from_utf8(cell).ok()?.parse().ok().filter(|&number: &u8| number > 0)
+        let may_be_zero = cell == b"00" && (format.style.padded || format.notation == Notation::Cells);
+        std::str::from_utf8(cell).ok()?.parse().ok().filter(|&number: &u8| number > 0 || may_be_zero)
     } else {
         apart::number(cell)
     };
@@ -471,7 +475,7 @@ mod tests {
     use super::super::row_lines::RowStyle;
     use super::*;
     use crate::grid::Order;
-    use crate::text::{Alphabet, Hint, Notation, detect};
+    use crate::text::{Alphabet, Hint, detect};
 
     fn four() -> Format {
         Format::new(Notation::Grid, Order::ALL[1], Alphabet::Letters).unwrap()

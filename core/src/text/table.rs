@@ -294,9 +294,15 @@ impl CellsReader {
 }
 
 /// A table that detection has found.
+#[expect(clippy::struct_excessive_bools, reason = "they do not depend on each other")]
 pub(super) struct Table {
     pub(super) columns: Columns,
     pub(super) has_heading: bool,
+    /// Whether the line of dashes follows that Markdown has below a heading.
+    has_ruler: bool,
+    /// Whether a word in the heading is all that makes it one, so that it may be a title above the
+    /// rows of grids: below its name is no puzzle, or one of 4x4, which a row of 16x16 may be.
+    pub(super) may_be_title: bool,
     /// Whether the heading has a known name for the puzzle, and rows have nothing but cells: no column
     /// has larger puzzles than 1x1, and beside it is a solution at most.
     pub(super) names_puzzles: bool,
@@ -365,8 +371,15 @@ pub(super) fn find(text: &[u8], hint: &Hint) -> Result<Option<Table>, FormatErro
 impl Table {
     /// Whether the text is a table without being told so: most of its lines have a puzzle.
     pub(super) fn is_likely(&self, text: &[u8]) -> bool {
-        let lines = puzzle_lines(text).take(ROWS_SEEN).count() - usize::from(self.has_heading);
+        let above = usize::from(self.has_heading) + usize::from(self.has_ruler);
+        let lines = puzzle_lines(text).take(ROWS_SEEN).count() - above;
         (self.has_heading || self.is_certain) && 2 * self.rows > lines
+    }
+
+    /// The length of the heading of a text whose first line ends at `first_end`.
+    pub(super) fn heading_end(&self, text: &[u8], first_end: usize) -> usize {
+        let heading = if self.has_heading { first_end } else { 0 };
+        heading + if self.has_ruler { first_line(&text[heading..]).len() } else { 0 }
     }
 
     /// Checks that no field in quotes goes on in another line, where readers of CSV would find the
@@ -520,11 +533,12 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
             || is_heading(first, puzzle_lines(text).nth(1), delimiter, cells)
     });
     let mut names: Vec<&[u8]> = if has_heading { fields(first, delimiter).collect() } else { Vec::new() };
-    if has_heading && is_of_r(first, puzzle_lines(text).nth(1), delimiter) {
+    if has_heading && is_of_r(first, puzzle_lines(text).nth(1), delimiter, cells) {
         names.insert(0, b"");
     }
+    let has_ruler = has_heading && puzzle_lines(text).nth(1).is_some_and(|row| is_ruler(row, delimiter));
     let mut survey = Survey::new(names);
-    for row in puzzle_lines(text).take(ROWS_SEEN).skip(usize::from(has_heading)) {
+    for row in puzzle_lines(text).take(ROWS_SEEN).skip(usize::from(has_heading) + usize::from(has_ruler)) {
         survey.add(row, delimiter, cells);
     }
     let puzzle = match &hint.column {
@@ -538,7 +552,7 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
     };
     let puzzle = puzzle?;
     let solution = survey.solution_column(puzzle);
-    let count = survey.seen(puzzle).best().0;
+    let (count, order) = survey.seen(puzzle).best();
     // The heading of an empty table names its puzzles.
     let is_named = survey.is_named(puzzle, PUZZLE_NAMES);
     // A sentence above a list may have a word that is a name, too.
@@ -552,6 +566,8 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
     Some(Table {
         columns: Columns { delimiter, puzzle, solution },
         has_heading,
+        has_ruler,
+        may_be_title: has_heading && is_named && (count == 0 || order.box_side() == 2),
         names_puzzles: is_named && survey.most() == 0 && (most <= 1 || solution.is_some()),
         rows: if is_named { count.max(rows).max(1) } else { count },
         is_certain: puzzle > 0 || is_quoted || solution.is_some() || is_regular || hint.column.is_some(),
@@ -575,7 +591,7 @@ fn is_heading(first: &[u8], second: Option<&[u8]>, delimiter: Delimiter, cells: 
         return delimiter != Delimiter::Whitespace
             || width == 1
             || is_aligned
-            || is_of_r(first, second, delimiter);
+            || is_of_r(first, second, delimiter, cells);
     }
     // A row without its puzzle is one of data, whatever else it has.
     let is_whole = fields(first, delimiter).all(|field| !field.is_empty());
@@ -588,13 +604,31 @@ fn is_heading(first: &[u8], second: Option<&[u8]>, delimiter: Delimiter, cells: 
         && fields(first, delimiter).any(has_letter)
 }
 
-/// Whether the first row is a heading as R writes it: with names in quotes between spaces, and none
-/// above the names of the rows.
-fn is_of_r(first: &[u8], second: Option<&[u8]>, delimiter: Delimiter) -> bool {
+/// Whether the first row is a heading as R writes it: with names between spaces, and none above the
+/// names of the rows. The names are in quotes, or that of the puzzles is where the next row has one.
+fn is_of_r(first: &[u8], second: Option<&[u8]>, delimiter: Delimiter, cells: &mut CellsReader) -> bool {
     let width = |row: &[u8]| fields(row, delimiter).count();
+    let Some(second) = second.filter(|row| width(row) == width(first) + 1) else { return false };
+    let mut named = fields(first, delimiter).zip(fields(second, delimiter).skip(1));
     delimiter == Delimiter::Whitespace
-        && first.starts_with(b"\"")
-        && second.is_some_and(|row| width(row) == width(first) + 1)
+        && (first.starts_with(b"\"")
+            || named.any(|(name, field)| is_known(name, PUZZLE_NAMES) && cells.order(field).is_some()))
+}
+
+/// Whether a row is what Markdown has below the heading of a table: dashes in each field, and colons at
+/// their ends. One field alone may be a puzzle without clues.
+pub(super) fn is_ruler(row: &[u8], delimiter: Delimiter) -> bool {
+    let is_dashes = |field: &[u8]| field.contains(&b'-') && field.iter().all(|byte| b"-:".contains(byte));
+    let inner = || fields(row, delimiter).filter(|field| !field.is_empty());
+    let is_puzzle = |field: &[u8]| field.len() >= LEAST_CELLS && Order::from_cells(field.len()).is_some();
+    delimiter == Delimiter::BAR
+        && inner().all(is_dashes)
+        && (inner().count() > 1 || inner().next().is_some_and(|field| !is_puzzle(field)))
+}
+
+/// The first line of a text, with its newline.
+pub(super) fn first_line(text: &[u8]) -> &[u8] {
+    &text[..memchr::memchr(b'\n', text).map_or(text.len(), |end| end + 1)]
 }
 
 /// Whether a heading [of R](is_of_r) has its names one column before these: that of the puzzles is.
@@ -602,11 +636,7 @@ pub(super) fn lacks_first_name(heading: &[u8], columns: Columns) -> bool {
     let Columns { delimiter, puzzle, .. } = columns;
     let is_named =
         |column| fields(heading, delimiter).nth(column).is_some_and(|name| is_known(name, PUZZLE_NAMES));
-    delimiter == Delimiter::Whitespace
-        && heading.starts_with(b"\"")
-        && puzzle > 0
-        && is_named(puzzle - 1)
-        && !is_named(puzzle)
+    delimiter == Delimiter::Whitespace && puzzle > 0 && is_named(puzzle - 1) && !is_named(puzzle)
 }
 
 /// Names of columns, without a letter, that no field of cells or numbers is.

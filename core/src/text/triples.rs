@@ -20,12 +20,15 @@ fn number(field: &[u8]) -> Option<usize> {
     std::str::from_utf8(field).ok().filter(|_| is_plain)?.parse().ok()
 }
 
-/// The three numbers of a line.
+/// The three numbers of a line, behind the name of the row in quotes that R writes.
 ///
 /// # Errors
 /// A wrong length if there are not three fields, else the first that is no number.
 pub(super) fn numbers(line: &[u8]) -> Result<[usize; 3], Problem> {
     let mut parts = fields(line);
+    if line.trim_ascii_start().starts_with(b"\"") && fields(line).count() == 4 {
+        parts.next();
+    }
     let (Some(row), Some(column), Some(value), None) =
         (parts.next(), parts.next(), parts.next(), parts.next())
     else {

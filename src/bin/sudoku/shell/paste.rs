@@ -621,7 +621,10 @@ mod tests {
     fn a_puzzle_that_fits_two_alphabets_is_not_taken() {
         let hex = format!("F0{}", ".".repeat(254));
         let read = |hint: &Hint| read_line(hex.as_bytes(), hint).map(|(format, _)| format);
-        assert_eq!(read(&Hint::default()).unwrap_err(), FormatError::AmbiguousAlphabet);
+        assert_eq!(
+            read(&Hint::default()).unwrap_err(),
+            FormatError::AmbiguousAlphabet { from_zero: Alphabet::Hex }
+        );
         let hint = Hint { alphabet: Some(Alphabet::Hex), ..Hint::default() };
         assert_eq!(read(&hint).unwrap().alphabet(), &Alphabet::Hex);
     }

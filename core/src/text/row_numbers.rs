@@ -1,0 +1,119 @@
+//! Numbers of rows: the first field of each row of a grid, or of cells apart, where spreadsheets and
+//! pandas write them.
+
+use crate::grid::Order;
+
+/// Whether the first fields of rows number them, and are no cells: most are none, such as `R1`, or
+/// they count.
+///
+/// They count if most are the number or the letter that follows the one above. Others begin anew
+/// with `0`, `1` or `A`, below as many rows as a puzzle has; or there is nothing in them, as above the
+/// numbers in a heading; or they are damaged, which is so of few. A heading without a name above the
+/// fields shows the same, but only a caller knows whether the first row is one.
+pub(super) fn number_rows(firsts: &[&[u8]], is_cell: impl Fn(&[u8]) -> bool) -> bool {
+    let cells = firsts.iter().filter(|field| is_cell(field)).count();
+    if 2 * cells <= firsts.len() {
+        return !firsts.is_empty();
+    }
+    let is_side = |rows: usize| Order::from_side(rows).is_some_and(|order| order.side() > 1);
+    // Behind the rows of a puzzle may be the heading of the next one.
+    let may_begin = |above: usize| is_side(above) || is_side(above.saturating_sub(1));
+    let mut beginning = None;
+    let (mut next, mut others, mut damaged) = (0, 0, 0);
+    for (row, pair) in (1..).zip(firsts.windows(2)) {
+        if is_next(pair[0], pair[1]) {
+            next += 1;
+            beginning.get_or_insert(row - 1);
+            continue;
+        }
+        others += 1;
+        if matches!(pair[1], b"0" | b"1" | b"A" | b"a")
+            && beginning.is_none_or(|first| may_begin(row - first))
+        {
+            beginning = Some(row);
+        } else if !pair[1].is_empty() {
+            damaged += 1;
+        }
+    }
+    next > others && 3 * damaged <= next
+}
+
+/// Whether the second field is the number or the letter that follows the first.
+fn is_next(one: &[u8], other: &[u8]) -> bool {
+    if let ([one], [other]) = (one, other)
+        && one.is_ascii_alphabetic()
+    {
+        return other.is_ascii_alphabetic() && *other == one + 1;
+    }
+    let number = |field| std::str::from_utf8(field).ok()?.parse::<u32>().ok();
+    number(one).and_then(|one| one.checked_add(1)).is_some_and(|next| number(other) == Some(next))
+}
+
+/// Whether these are the names of columns: words, numbers from 0 or 1 on, or letters.
+pub(super) fn are_column_names(names: &[&[u8]]) -> bool {
+    are_words(names) || counts_from(names, 0) || counts_from(names, 1) || are_letters(names)
+}
+
+/// Whether all of these are words, and no letters.
+pub(super) fn are_words(names: &[&[u8]]) -> bool {
+    names.iter().all(|name| name.len() > 1 && name.iter().any(u8::is_ascii_alphabetic))
+}
+
+/// Whether these are the numbers from `first` on.
+pub(super) fn counts_from(names: &[&[u8]], first: usize) -> bool {
+    names.iter().zip(first..).all(|(name, number)| *name == number.to_string().as_bytes())
+}
+
+/// Whether these are the letters from `A` on.
+fn are_letters(names: &[&[u8]]) -> bool {
+    let is_letter = |(name, letter): (&&[u8], u8)| name.eq_ignore_ascii_case(&[letter]);
+    names.len() <= 26 && names.iter().zip(b'A'..=b'Z').all(is_letter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::apart;
+
+    #[test]
+    fn rows_are_numbered_by_what_follows_the_number_above_or_is_no_cell() {
+        let numbers = |firsts: &str| {
+            let firsts: Vec<&[u8]> =
+                firsts.split(' ').map(|first| first.trim_matches('_').as_bytes()).collect();
+            number_rows(&firsts, |field| field.len() <= 1 || apart::number(field).is_some())
+        };
+        for firsts in [
+            "3 4",
+            "0 1 2 3 4 5 6 7 8",
+            "_ 1 2 3 4 _ 1 2 3 4 _ 1 2 3 4",
+            "1 2 3 4 1 2 3 4 1 2 3 4",
+            "x 0 1 2 3",
+            "A B C D E F G H I",
+            "a b c d a b c d",
+            "R1 R2 R3 R4",
+            "9 10 11 12",
+            // A damaged number, a lost row and one that is there twice.
+            "1 2 3 ? 5 6 7 8 9",
+            "1 2 3 5 6 7 8 9",
+            "1 2 3 4 5 5 6 7 8 9",
+        ] {
+            assert!(numbers(firsts), "{firsts}");
+        }
+        for firsts in [
+            "1",
+            "0 2 1",
+            "1 1 2",
+            "3 4 1 2",
+            "3 1 4 2",
+            "1 2 4 3",
+            "_ _ _ _",
+            "_ 1 _ 2",
+            "1 2 _ _",
+            "1 2 3 4 3 4 1 2",
+            "A A B A",
+            "B D A C",
+        ] {
+            assert!(!numbers(firsts), "{firsts}");
+        }
+    }
+}
