@@ -1,5 +1,7 @@
 //! Errors as Python exceptions.
 
+use std::fmt::Display;
+
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -7,11 +9,33 @@ use pyo3::types::PyType;
 use sudoku_core::SolveError;
 use sudoku_core::text::{FormatError, PuzzleError};
 
+/// What the library says to set by flags of the program `sudoku`, and what to do instead for a single
+/// puzzle, which takes no arguments about its format.
+const ADVICE: [(&str, &str); 6] = [
+    (", or say --notation lines, which reads it as a bad puzzle", ""),
+    ("say --notation lines", "use solve_many"),
+    (
+        "Say which with --notation lines or --notation grid",
+        "Use solve_many for 4x4 puzzles, or write a 16x16 puzzle on one line",
+    ),
+    ("Say which with --alphabet ", "Use solve_many with alphabet=\""),
+    (" or --alphabet letters", "\" or alphabet=\"letters\""),
+    (
+        "Say --column 2 for the last, or leave out the last column for the first",
+        "Leave out the first column or the last one",
+    ),
+];
+
+/// A sentence of the library without flags.
+fn without_flags(error: &impl Display) -> String {
+    ADVICE.iter().fold(error.to_string(), |sentence, (flags, advice)| sentence.replace(flags, advice))
+}
+
 /// The exception of a bad puzzle: `sudoku_stream.PuzzleError` with its sentence, code and line.
 pub fn puzzle_error(py: Python<'_>, error: &PuzzleError) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     match CLASS.import(py, "sudoku_stream._errors", "PuzzleError") {
-        Ok(class) => PyErr::from_type(class.clone(), (error.to_string(), error.code(), error.line)),
+        Ok(class) => PyErr::from_type(class.clone(), (without_flags(error), error.code(), error.line)),
         Err(error) => error,
     }
 }
@@ -25,7 +49,7 @@ pub fn format_error(py: Python<'_>, error: &FormatError) -> PyErr {
             "The puzzles fit the alphabets {from_zero} and letters, which read their 0 differently: as the value \
              1, or as a blank. Say which with alphabet=\"{from_zero}\" or alphabet=\"letters\".",
         )),
-        other => PyValueError::new_err(other.to_string()),
+        other => PyValueError::new_err(without_flags(other)),
     }
 }
 
@@ -33,7 +57,7 @@ pub fn format_error(py: Python<'_>, error: &FormatError) -> PyErr {
 pub fn solve_error(py: Python<'_>, error: &SolveError) -> PyErr {
     match error {
         SolveError::Puzzle(error) => puzzle_error(py, error),
-        SolveError::Format(error) => format_error(py, error),
+        SolveError::Format(error) => PyValueError::new_err(without_flags(error)),
         SolveError::Several => {
             PyValueError::new_err("The text has more than one puzzle. Use solve_many for several.")
         }

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread;
 
@@ -330,6 +330,58 @@ fn broken_certificates_and_tokens_are_refused_in_words_of_ours() {
     for (name, message) in [("empty", "empty has no token.\n"), ("latin1", "latin1 is no text in UTF-8.\n")] {
         assert_eq!(stderr(&run(SUDOKU, &[&token[..], &[name]].concat(), &folder)), message);
     }
+}
+
+/// The sources below a folder.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    paths.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] }).collect()
+}
+
+/// The pairs of a table of texts in a source: what is replaced, and by what.
+fn pairs(source: &str, table: &str) -> Vec<(String, String)> {
+    let (_, rest) = source.split_once(table).unwrap();
+    let (_, rest) = rest.split_once("= [").unwrap();
+    let (table, _) = rest.split_once("\n];").unwrap();
+    let table = table.replace("\\\"", "'");
+    let texts: Vec<_> = table.split('"').skip(1).step_by(2).map(str::to_owned).collect();
+    texts.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect()
+}
+
+/// A sentence in which what a table has is replaced.
+fn replaced(sentence: &str, pairs: &[(String, String)]) -> String {
+    pairs.iter().fold(sentence.to_owned(), |sentence, (from, to)| sentence.replace(from, to))
+}
+
+#[test]
+fn flags_that_sentences_of_the_library_name_are_replaced_where_there_are_none() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let table = |path: &str, name: &str| pairs(&fs::read_to_string(root.join(path)).unwrap(), name);
+    let fields = table("src/service/wire/status.rs", "const SETTINGS:");
+    let page = table("src/service/page/api.js", "const ADVICE ");
+    let python = table("python/src/error.rs", "const ADVICE:");
+    let mut found = 0;
+    for folder in ["core/src", "src/input"] {
+        for path in sources(&root.join(folder)) {
+            let source = fs::read_to_string(&path).unwrap();
+            let (code, _) = source.split_once("#[cfg(test)]\nmod ").unwrap_or((&source, ""));
+            let sentences = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+            // A feature of the program is none of a call.
+            let sentences = sentences.filter(|line| line.contains(" --") && !line.contains(" --features"));
+            for line in sentences {
+                found += 1;
+                let sent = replaced(line, &fields);
+                assert!(!sent.contains("--"), "{}: the service says {sent}", path.display());
+                let shown = replaced(&sent, &page);
+                assert!(!shown.contains("options."), "{}: the page says {shown}", path.display());
+                if folder == "core/src" {
+                    let raised = replaced(line, &python);
+                    assert!(!raised.contains("--"), "{}: Python says {raised}", path.display());
+                }
+            }
+        }
+    }
+    assert!(found >= 6, "only {found} sentences name flags");
 }
 
 #[test]

@@ -121,8 +121,12 @@ async fn sentences_name_fields_and_no_flags() {
     );
     let hex = format!("F0{}", ".".repeat(254));
     let rows = format!("{}\n", ".".repeat(16)).repeat(16);
-    for (text, end) in [(hex, "Say which with options.alphabet."), (rows, "Say which with options.notation.")]
-    {
+    let cells = (1..=9).map(|row| format!("{}{row}\n", ".,".repeat(81))).collect();
+    for (text, end) in [
+        (hex, "Say which with options.alphabet: hex or letters."),
+        (rows, "Say which with options.notation."),
+        (cells, "Set options.column to 2 for the last, or leave out the last column for the first."),
+    ] {
         let status = solve(&server, SolveOptions::default(), &text).await.unwrap_err();
         assert!(status.message().ends_with(end), "{status}");
     }

@@ -10,6 +10,39 @@ const SERVICE = "/sudoku.v1.SudokuService/";
 /** The flag of the last envelope of a stream. */
 const END_OF_STREAM = 2;
 
+/**
+ * What the server says to set by options, which the page does not have, and what to do instead.
+ * @type {[string, string][]}
+ */
+const ADVICE = [
+  [", or set options.notation to NOTATION_LINES, which reads it as a bad puzzle", ""],
+  ["set options.notation to NOTATION_LINES", "solve it with the program sudoku and --notation lines"],
+  [
+    "Say which with options.notation",
+    "Solve it with the program sudoku and --notation lines or --notation grid",
+  ],
+  [
+    "Say which with options.alphabet",
+    "Solve it with the program sudoku, and say there which with --alphabet",
+  ],
+  [
+    "Set options.column to 2 for the last, or leave out the last column for the first",
+    "Leave out the first column or the last one",
+  ],
+  [
+    "say how they are written with options.notation, options.order, options.column or options.delimiter",
+    "solve it with the program sudoku, and say there how they are written",
+  ],
+];
+
+/**
+ * A sentence of the server for somebody who has the page and no options.
+ * @param {string} sentence
+ */
+function withoutOptions(sentence) {
+  return ADVICE.reduce((said, [options, advice]) => said.replace(options, advice), sentence);
+}
+
 /** A call that failed. */
 export class CallError extends Error {
   /**
@@ -17,7 +50,7 @@ export class CallError extends Error {
    * @param {string} message
    */
   constructor(code, message) {
-    super(message);
+    super(withoutOptions(message));
     this.code = code;
   }
 }

@@ -307,10 +307,12 @@ pub(crate) fn sanitize(message: &str) -> String {
 }
 
 /// What the library says to set by flags of the programs, and how a request sets it.
-const SETTINGS: [(&str, &str); 4] = [
+const SETTINGS: [(&str, &str); 6] = [
     ("say --notation lines", "set options.notation to NOTATION_LINES"),
     ("--notation lines or --notation grid", "options.notation"),
-    ("--alphabet hex or --alphabet letters", "options.alphabet"),
+    ("with --alphabet ", "with options.alphabet: "),
+    (" or --alphabet letters", " or letters"),
+    ("Say --column 2 for the last", "Set options.column to 2 for the last"),
     (
         "--notation, --size, --column or --delimiter",
         "options.notation, options.order, options.column or options.delimiter",
@@ -320,10 +322,11 @@ const SETTINGS: [(&str, &str); 4] = [
 /// A sentence of the library for a caller, who sets fields of a request and no flags.
 pub(crate) fn with_fields(error: &impl Display) -> String {
     let sentence = error.to_string();
-    match SETTINGS.iter().find(|(flags, _)| sentence.contains(flags)) {
-        Some((flags, fields)) => sentence.replace(flags, fields),
-        None => sentence,
+    // Most name none, and in a list of bad puzzles each answer is a sentence.
+    if !sentence.contains("--") {
+        return sentence;
     }
+    SETTINGS.iter().fold(sentence, |sentence, (flags, fields)| sentence.replace(flags, fields))
 }
 
 /// The status of a call whose deadline has passed.

@@ -124,7 +124,11 @@ mod tests {
         let puzzles = [Bytes::from(format!("F0{}", ".".repeat(254)))];
         let status = format_of(&puzzles, &Hint::default(), "SolveStream").unwrap_err();
         assert_eq!(status.code(), Code::InvalidArgument);
-        assert!(status.message().ends_with("Say which with options.alphabet."), "{}", status.message());
+        assert!(
+            status.message().ends_with("Say which with options.alphabet: hex or letters."),
+            "{}",
+            status.message()
+        );
         let hint = Hint { alphabet: Some(Alphabet::Hex), ..Hint::default() };
         assert_eq!(format_of(&puzzles, &hint, "SolveStream").unwrap().alphabet(), &Alphabet::Hex);
     }
