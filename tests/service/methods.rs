@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use sudoku_stream::service::proto::{
-    self, CheckRequest, CountRequest, ErrorCode, Notation, Question, SolveOptions, SolveRequest, TextOptions,
-    ValidateRequest,
+    self, AddedColumn, CheckRequest, CountRequest, ErrorCode, Notation, Question, SolveOptions, SolveRequest,
+    TextOptions, ValidateRequest,
 };
 use tonic::{Code, Status};
 use tonic_types::StatusExt as _;
@@ -180,6 +180,12 @@ async fn bad_options_are_refused_by_the_name_of_the_field() {
         (SolveOptions { alphabet: "aa".to_owned(), ..good() }, ".", "options.alphabet"),
         (SolveOptions { order: 6, ..good() }, ".", "options.order"),
         (SolveOptions { output: 9, ..good() }, ".", "options.output"),
+        // The answers have no place for it.
+        (
+            SolveOptions { added_columns: vec![AddedColumn::Rating.into()], ..good() },
+            ".",
+            "options.added_columns",
+        ),
         (SolveOptions { column: "0".to_owned(), ..good() }, ".", "options.column"),
         (SolveOptions { alphabet: "hex".to_owned(), order: 5, ..good() }, ".", "options.alphabet"),
         (SolveOptions { strategy: "faulty".to_owned(), ..good() }, &wide, "options.strategy"),

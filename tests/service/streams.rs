@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 use sudoku_stream::service::proto::{
-    Answer, ErrorCode, Notation, Question, SolveOptions, SolveStreamRequest, SolveStreamResponse, answer,
+    AddedColumn, Answer, ErrorCode, Notation, Question, SolveOptions, SolveStreamRequest,
+    SolveStreamResponse, TraceRequest, answer,
 };
 use tonic::{Code, Status};
 
@@ -144,6 +145,25 @@ async fn options_change_in_mid_stream() {
     assert_eq!(error(&responses[3].answers[0]).code(), ErrorCode::NotUnique);
     assert_eq!(responses.len(), 4);
     assert_eq!(end.unwrap_err().code(), Code::InvalidArgument);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn columns_for_which_answers_have_no_place_are_refused() {
+    let server = start(config()).await;
+    let options = SolveOptions { added_columns: vec![AddedColumn::Rating.into()], ..Default::default() };
+    let request = SolveStreamRequest { options: Some(options.clone()), ..batch(1, &[b"."]) };
+    let (responses, end) = exchange(&server, vec![request]).await;
+    assert_eq!(responses, []);
+    let request = TraceRequest { options: Some(options), puzzle: ".".to_owned(), ..Default::default() };
+    let trace = server.client().await.trace(request).await.map(|_| ());
+    for (end, method) in [(end, "SolveStream"), (trace, "Trace")] {
+        let status = end.unwrap_err();
+        assert_eq!(status.code(), Code::InvalidArgument);
+        assert_eq!(
+            status.message(),
+            format!("{method} adds no columns to its answers. Use SolveLines or SolveDataset.")
+        );
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -55,6 +55,18 @@ pub(crate) fn solve_settings(
     }
 }
 
+/// Refuses added columns for a method whose answers are messages, which have no place for them.
+///
+/// # Errors
+/// `INVALID_ARGUMENT`.
+pub(crate) fn refuse_columns(task: &Task, method: &str) -> Result<(), Status> {
+    if task.columns.is_none() {
+        return Ok(());
+    }
+    let what = format!("{method} adds no columns to its answers. Use SolveLines or SolveDataset.");
+    Err(invalid("options.added_columns", what))
+}
+
 /// The strategy of this name; `None` for an empty one, which leaves the choice to
 /// [`task_for_order`].
 fn strategy(context: &Context, name: &str) -> Result<Option<&'static dyn Strategy>, String> {

@@ -17,7 +17,7 @@ use tracing::Instrument as _;
 use crate::answer::{Answer, Cancel, Cancelled, Found, RowFacts, Task};
 use crate::grid::Grid;
 use crate::service::context::{Call, Context};
-use crate::service::rpc::options::{SolveSettings, solve_settings, task_for_order};
+use crate::service::rpc::options::{SolveSettings, refuse_columns, solve_settings, task_for_order};
 use crate::service::rpc::text::{RequestText, TextField};
 use crate::service::sched::pools::Size;
 use crate::service::wire::convert;
@@ -54,6 +54,7 @@ pub(crate) fn trace(
     let call = context.admit(&request)?;
     let proto::TraceRequest { options, text, step_limit, puzzle } = request.into_inner();
     let SolveSettings { task, hint } = solve_settings(context, &options.unwrap_or_default())?;
+    refuse_columns(&task, "Trace")?;
     let field = TextField::of(text, puzzle)?;
     let (sender, receiver) = mpsc::channel(MESSAGES_WAITING);
     let puzzle = match RequestText::open(context, &field, &hint, None)? {

@@ -10,7 +10,7 @@ use crate::pipeline::{Panicked, catch_panic};
 use crate::service::context::Context;
 use crate::service::metrics;
 use crate::service::rpc::options::{
-    SolveSettings, count_settings, solve_settings, task_for_order, text_hint,
+    SolveSettings, count_settings, refuse_columns, solve_settings, task_for_order, text_hint,
 };
 use crate::service::rpc::text::{EMPTY, RequestText, TextField, first_line};
 use crate::service::wire::convert;
@@ -33,6 +33,7 @@ pub(crate) async fn solve(
     let call = context.admit(&request)?;
     let proto::SolveRequest { options, text, puzzle } = request.into_inner();
     let SolveSettings { task, hint } = solve_settings(context, &options.unwrap_or_default())?;
+    refuse_columns(&task, "Solve")?;
     let answers = match RequestText::open(context, &TextField::of(text, puzzle)?, &hint, None)? {
         Err(error) => vec![convert::error_answer(&error)],
         Ok(text) => {

@@ -12,6 +12,7 @@ use crate::answer::{
 };
 use crate::service::context::Context;
 use crate::service::metrics;
+use crate::service::rpc::options::refuse_columns;
 use crate::service::rpc::stream::sent_puzzles::{PuzzlesMessage, SentPuzzles, are_blank, format_of};
 use crate::service::rpc::stream::session::StreamSession;
 use crate::service::rpc::stream::{BidiMethod, OutputBuffer};
@@ -170,6 +171,7 @@ impl BidiMethod for SolveStream {
     ) -> Result<Option<PuzzlesJob>, Status> {
         let session = &mut self.0;
         session.apply_options(request.options)?;
+        refuse_columns(&session.settings.task, Self::METHOD)?;
         let (puzzles, batch_id) = (request.puzzles, request.batch_id);
         let first_line = session.number(puzzles.len())?;
         let solvers = match &session.solvers {
