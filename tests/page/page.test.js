@@ -1527,6 +1527,55 @@ describe("8. policy, token, weight", () => {
     await visit.end();
   });
 
+  visit(
+    "what another program answers is not taken for the server's",
+    async (visit, page) => {
+      await visit.load(EASY);
+      const login = { status: 200, contentType: "text/html", body: "<h1>login</h1>" };
+      const sentence =
+        /^The server at 127\.0\.0\.1:\d+ does not answer as sudokud does\. Reload the page, then try again\.$/;
+      for (const answer of [login, { status: 200, body: "" }]) {
+        await visit.context.route("**/sudoku.v1.SudokuService/*", (route) => route.fulfill(answer));
+        for (const id of ["solve", "rate"]) {
+          await page.click(`#${id}`);
+          await visit.status(sentence);
+          await page.evaluate(() => (document.getElementById("status").textContent = ""));
+        }
+        await visit.open(write("fine.txt", `${EASY}\n`));
+        await visit.status(sentence);
+        await page.click("#view-bulk");
+        await page.setInputFiles("#bulk-file", write("fine.txt", `${EASY}\n`));
+        await visit.text("#bulk-status", sentence);
+        await page.click("#view-puzzle");
+        await page.evaluate(() => (document.getElementById("status").textContent = ""));
+        await visit.context.unroute("**/sudoku.v1.SudokuService/*");
+      }
+    },
+    { variants: [DESKTOP] },
+  );
+
+  visit(
+    "what waits for the server is said",
+    async (visit, page) => {
+      await visit.open(write("slow.txt", `${EASY}\n${HARD}\n`));
+      await visit.text("#title", "slow.txt, puzzle 0");
+      let answer;
+      const hold = (route) => (answer = () => route.continue());
+      await visit.context.route("**/GetPuzzle", hold);
+      await page.click("#next");
+      await visit.status("Opening puzzle 1…");
+      answer();
+      await visit.text("#title", "slow.txt, puzzle 1");
+      await visit.status("");
+      await visit.context.route("**/Validate", hold);
+      await page.evaluate((hash) => (location.hash = hash), `p=9x9-${EASY.replaceAll(".", "0")}`);
+      await visit.status("Opening the link…");
+      answer();
+      await visit.status("The puzzle of the link is loaded.");
+    },
+    { variants: [DESKTOP] },
+  );
+
   test("an answer that breaks off is the server's", { timeout: 60_000 }, async () => {
     const short = await startServer();
     const visit = await Visit.to(short.url, DESKTOP);

@@ -149,11 +149,25 @@ async function send(method, type, body, signal, isQuiet = false) {
   for (;;) {
     const sent = token;
     const response = await post(method, type, body, signal);
-    if (response.ok) return response;
+    if (response.ok) return answerOf(response, type);
     const error = await errorOf(response, signal);
     if (error.code !== "unauthenticated" || isQuiet) throw error;
     await newToken(sent);
   }
+}
+
+/**
+ * A response in the form of its request. What is between here and the server may answer instead of
+ * it, such as with a page to log in at.
+ * @param {Response} response
+ * @param {string} type
+ */
+function answerOf(response, type) {
+  if (response.headers.get("content-type")?.startsWith(type)) return response;
+  throw new CallError(
+    "unknown",
+    `The server at ${location.host} does not answer as sudokud does. Reload the page, then try again.`,
+  );
 }
 
 /**
