@@ -580,6 +580,10 @@ describe("2. open", () => {
           `has arrays of several lines, which the page does not read. ${solve}`,
         ],
         "a.url": [`http://a.example/${EASY}\n`, `has addresses, which the page does not read. ${solve}`],
+        "marks.txt": [
+          "123456789".repeat(81),
+          "has candidates, which the page does not read. Read it with sudoku hint, steps or show.",
+        ],
         "a.bin": ["1234\0", "is no text: it has a zero byte at offset 4."],
         "a.gz": ["\x1f\x8b\x08 ", "is no whole gzip file: it cannot be unpacked."],
         "a.opensudoku": [
@@ -597,13 +601,35 @@ describe("2. open", () => {
         await visit.text("#bulk-status", `${name} ${sentence}`);
       }
       await page.click("#view-puzzle");
-      const changing = write("changing.txt", `${EASY}\n${HARD}\n`);
-      await visit.open(changing);
-      await visit.text("#title", "changing.txt, puzzle 0");
-      fs.writeFileSync(changing, `${EASY}\n`);
-      fs.utimesSync(changing, new Date(), new Date(Date.now() + 10_000));
-      await page.click("#next");
-      await visit.status("changing.txt cannot be read: perhaps it has changed since. Open it again.");
+      // What is ambiguous has a way out that takes no options, which the page does not have.
+      const ask = "Solve it with the program sudoku and";
+      const ambiguous = {
+        "ones.txt": ["1\n.\n1\n", `If this is a list of 1x1 puzzles, ${ask.toLowerCase()} --notation lines.`],
+        "count.txt": [`6\n${EASY}\n${HARD}\n`, "If the first line is the number of puzzles, delete it."],
+        "rows.txt": [`${".".repeat(16)}\n`.repeat(16), `${ask} --notation lines or --notation grid.`],
+        "hex.txt": [`F0${".".repeat(254)}`, "sudoku, and say there which with --alphabet: hex or letters."],
+        "fields.txt": [
+          Array.from({ length: 9 }, (_, row) => `.${",.".repeat(80)},${row + 1}\n`).join(""),
+          "Leave out the first column or the last one.",
+        ],
+      };
+      visit.expected.push(/status of 400/);
+      for (const [name, [content, advice]] of Object.entries(ambiguous)) {
+        await visit.open(write(name, content));
+        await visit.status(new RegExp(`${advice.replaceAll(".", "\\.")}$`));
+      }
+      for (const name of ["gone.txt", "changing.txt"]) {
+        const file = write(name, `${EASY}\n${HARD}\n`);
+        await visit.open(file);
+        await visit.text("#title", `${name}, puzzle 0`);
+        if (name === "gone.txt") fs.rmSync(file);
+        else {
+          fs.writeFileSync(file, `${EASY}\n`);
+          fs.utimesSync(file, new Date(), new Date(Date.now() + 10_000));
+        }
+        await page.click("#next");
+        await visit.status(`${name} cannot be read: perhaps it has changed since. Open it again.`);
+      }
     },
     { variants: [DESKTOP] },
   );
@@ -1321,6 +1347,9 @@ describe("7. bulk", () => {
       await page.setInputFiles("#bulk-file", write("wide.txt", `${wide}\n${EASY}\n`));
       await visit.text("#bulk-status", /^Done: 1 answer in /);
       assert.equal(await page.locator("#bulk-errors").textContent(), "0");
+      await page.setInputFiles("#bulk-file", write("words.txt", "hello world\nand more\n"));
+      await visit.text("#bulk-status", /^Done: 2 answers in [\d.]+ s, all of them errors\.$/);
+      assert.equal(await page.locator("#bulk-status").getAttribute("data-kind"), "bad");
       await page.setInputFiles("#bulk-file", write("nothing.txt", "# nothing\n"));
       await visit.text("#bulk-status", /nothing\.txt|empty/);
     },

@@ -93,7 +93,9 @@ function receive(message) {
   const seconds = ((run.ended - run.started) / 1000).toFixed(2);
   if (message.type === "done") {
     progress.value = 1;
-    say(`Done: ${plural(run.answered, "answer")} in ${seconds} s.`, "good");
+    const isBad = run.errors === run.answered;
+    const errors = isBad ? ", all of them errors" : "";
+    say(`Done: ${plural(run.answered, "answer")} in ${seconds} s${errors}.`, isBad ? "bad" : "good");
   } else if (message.isStopped) {
     const answers = `Stopped after ${plural(run.answered, "answer")}. They can be downloaded.`;
     say(run.answered ? answers : "Stopped before the first answer.");

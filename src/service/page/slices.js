@@ -54,6 +54,7 @@ const UNREAD = [
   [/^PAR1/, "is a Parquet file", SOLVE],
   [/^<(\?xml|opensudoku)/, "is XML", "If it is a file of OpenSudoku, solve it with the program sudoku."],
   [/^https?:\/\//, "has addresses", SOLVE],
+  [/^[.1-9]{729}\s*(\n|$)/, "has candidates", "Read it with sudoku hint, steps or show."],
 ];
 
 /**
@@ -158,7 +159,8 @@ async function unzipped(file, signal) {
  */
 export function readingFailure(error, name) {
   if (error instanceof CallError) return error.message;
-  const hasChanged = error instanceof DOMException && error.name === "NotReadableError";
+  // One that was deleted is not found.
+  const hasChanged = error instanceof DOMException && /^Not(Readable|Found)Error$/.test(error.name);
   if (hasChanged) return `${name} cannot be read: perhaps it has changed since. Open it again.`;
   return `${name} cannot be read: ${error}`;
 }
