@@ -361,6 +361,23 @@ describe("1. board", () => {
       await visit.shows(".".repeat(16));
       await page.click("#undo");
       await visit.shows(EASY);
+      await page.click("#view-bulk");
+      await page.reload();
+      await page.waitForSelector("#bulk-view:not([hidden])");
+    },
+    { variants: [DESKTOP] },
+  );
+
+  visit(
+    "a board is read from the left, whatever the page is",
+    async (visit, page) => {
+      await visit.load(EASY);
+      await page.evaluate(() => (document.documentElement.dir = "rtl"));
+      const left = async (locator) => (await locator.boundingBox()).x;
+      assert.ok((await left(visit.cell(1, 1))) < (await left(visit.cell(1, 2))));
+      const keys = page.locator("#pad button");
+      assert.ok((await left(keys.nth(0))) < (await left(keys.nth(1))));
+      await visit.fits("right-to-left");
     },
     { variants: [DESKTOP] },
   );
