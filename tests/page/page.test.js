@@ -1013,9 +1013,29 @@ describe("4. hint, rate, steps", () => {
     await page.locator("#steps button").nth(4).click();
     await visit.status(/^Step 5: /);
     assert.equal(await page.locator("[role=gridcell].step").count(), 4);
+    // Of the board that is covered, not of the step.
+    assert.equal(await page.locator("#facts").textContent(), "9x9 · 30 clues");
     await visit.inspect("steps");
     await page.click("#back");
     assert.equal(await visit.cells(), EASY);
+    assert.equal(await page.locator("#facts").textContent(), "9x9 · 30 clues · 51 to fill in");
+    // The list is one tab stop.
+    assert.equal(await page.locator("#steps button[tabindex='0']").count(), 1);
+    const focused = () =>
+      page.evaluate(() => [...document.querySelectorAll("#steps button")].indexOf(document.activeElement));
+    await page.locator("#steps button").nth(4).focus();
+    for (const [key, place] of [
+      ["ArrowDown", 5],
+      ["End", 50],
+      ["ArrowDown", 50],
+      ["ArrowUp", 49],
+      ["Home", 0],
+      ["ArrowUp", 0],
+    ]) {
+      await page.keyboard.press(key);
+      assert.equal(await focused(), place, key);
+    }
+    assert.equal(await page.locator("#steps button[tabindex='0']").count(), 1);
     await visit.load(HARD);
     await page.click("#list-steps");
     await visit.text("#steps-text", /^\d+ steps/);

@@ -397,7 +397,7 @@ export function draw() {
   }
   byId("title", HTMLElement).textContent = now.isPuzzle ? now.title : "No puzzle";
   document.title = now.isPuzzle ? `${now.title} · Sudoku` : "Sudoku";
-  byId("facts", HTMLElement).textContent = factsOf(now);
+  byId("facts", HTMLElement).textContent = factsOf(now, scene !== null);
   afterDraw();
 }
 
@@ -407,11 +407,15 @@ function afterDraw() {
   for (const listener of drawListeners) listener();
 }
 
-/** @param {Position} position */
-function factsOf({ shape, clues, values, isPuzzle }) {
+/**
+ * @param {Position} position
+ * @param {boolean} isCovered whether something else is seen, with other cells filled in
+ */
+function factsOf({ shape, clues, values, isPuzzle }, isCovered) {
   const size = `${shape.side}x${shape.side}`;
   if (!isPuzzle) return size;
+  const facts = [size, plural(clues.filter(Boolean).length, "clue")];
   const blanks = values.filter((value) => !value).length;
-  const left = blanks ? `${count(blanks)} to fill in` : "full";
-  return `${size} · ${plural(clues.filter(Boolean).length, "clue")} · ${left}`;
+  if (!isCovered) facts.push(blanks ? `${count(blanks)} to fill in` : "full");
+  return facts.join(" · ");
 }
