@@ -292,6 +292,37 @@ describe("1. board", () => {
       await focus("check");
       await page.keyboard.press("Enter");
       await visit.status("The puzzle is correctly solved.");
+      // A button that its own click disables leaves the focus to the board.
+      await page.keyboard.press("Control+z");
+      await page.evaluate(() => document.activeElement.blur());
+      for (const id of ["restart", "redo"]) {
+        while (await page.locator(`#${id}`).isDisabled()) await page.keyboard.press("Control+z");
+        await page.locator(`#${id}`).focus();
+        while (await page.locator(`#${id}`).isEnabled()) await page.keyboard.press("Enter");
+        assert.ok(await page.evaluate(() => document.activeElement?.role === "gridcell"), id);
+      }
+      await page.locator("#tab-rate").focus();
+      for (const [key, tab] of [
+        ["End", "tab-watch"],
+        ["Home", "tab-rate"],
+        ["ArrowLeft", "tab-watch"],
+        ["ArrowRight", "tab-rate"],
+      ]) {
+        await page.keyboard.press(key);
+        assert.equal(await page.evaluate(() => document.activeElement.id), tab, key);
+      }
+      await page.click("#tab-watch");
+      await page.fill("#speed", "9");
+      await page.locator("#watch").focus();
+      await page.keyboard.press("Enter");
+      await visit.status("Hurray!");
+      assert.ok(await page.evaluate(() => document.activeElement?.role === "gridcell"), "watch");
+      await visit.open(write("two.txt", `${EASY}\n${HARD}\n`));
+      await visit.text("#title", "two.txt, puzzle 0");
+      await page.locator("#next").focus();
+      await page.keyboard.press("Enter");
+      await visit.text("#title", "two.txt, puzzle 1");
+      assert.equal(await page.evaluate(() => document.activeElement.id), "previous");
     },
     { variants: [DESKTOP] },
   );

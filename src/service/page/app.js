@@ -54,10 +54,15 @@ function startTabs() {
   tabs.forEach((tab, index) => {
     tab.addEventListener("click", () => choose(tab));
     tab.addEventListener("keydown", (event) => {
-      const steps = /** @type {Record<string, number>} */ ({ ArrowRight: 1, ArrowLeft: -1 });
-      const step = steps[event.key];
-      if (!step) return;
-      const next = tabs[(index + step + tabs.length) % tabs.length];
+      const last = tabs.length - 1;
+      const moves = /** @type {Record<string, number>} */ ({
+        ArrowRight: index < last ? index + 1 : 0,
+        ArrowLeft: index > 0 ? index - 1 : last,
+        Home: 0,
+        End: last,
+      });
+      const next = tabs[moves[event.key]];
+      if (!next) return;
       choose(next);
       next.focus();
       event.preventDefault();

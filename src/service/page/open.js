@@ -265,8 +265,16 @@ export function start() {
       `There is no puzzle ${field.value || "of that number"}. Enter a number from 0 to ${count(last)}.`,
     );
   });
-  button("previous").addEventListener("click", () => choose(at - 1));
-  button("next").addEventListener("click", () => choose(at + 1));
+  const previous = button("previous");
+  const next = button("next");
+  previous.addEventListener("click", () => {
+    choose(at - 1);
+    if (previous.disabled) next.focus();
+  });
+  next.addEventListener("click", () => {
+    choose(at + 1);
+    if (next.disabled) previous.focus();
+  });
   button("random").addEventListener("click", () => {
     if (!source) return;
     // Another one than the one shown.

@@ -177,10 +177,13 @@ export function start() {
     const key = event.target instanceof Element ? event.target.closest("button") : null;
     if (key) page.enterValue(Number(key.dataset.value));
   });
-  // After a click with the mouse the keys go to the board, where the next value is expected.
+  // After a click with the mouse the keys go to the board, where the next value is expected, and so
+  // they do from a button that is disabled by its own click.
   for (const card of document.querySelectorAll(".pad-card, .answers-card")) {
     card.addEventListener("click", (event) => {
-      if (event instanceof PointerEvent && event.pointerType === "mouse") page.board.focus();
+      const isOfMouse = event instanceof PointerEvent && event.pointerType === "mouse";
+      const pressed = event.target instanceof Element ? event.target.closest("button") : null;
+      if (isOfMouse || pressed?.disabled) page.board.focus();
     });
   }
 

@@ -164,13 +164,34 @@ function marksOf(marks, { shape: { side, cells } }) {
  */
 function entryOf(walked, number, position) {
   const sentence = sentenceOf(walked, position);
-  const entry = make("button", {}, make("span", {}, String(number)), make("span", {}, sentence));
+  const tabindex = number === 1 ? "0" : "-1";
+  const entry = make("button", { tabindex }, make("span", {}, String(number)), make("span", {}, sentence));
   entry.addEventListener("click", () => {
     for (const other of list.querySelectorAll("[aria-current]")) other.removeAttribute("aria-current");
     entry.setAttribute("aria-current", "step");
     showStep(walked, number, position);
   });
   return make("li", {}, entry);
+}
+
+/** Moves the focus from step to step; the list is a single tab stop. @param {KeyboardEvent} event */
+function moveInList(event) {
+  const entries = [...list.querySelectorAll("button")];
+  const at = entries.findIndex((entry) => entry === document.activeElement);
+  const moves = /** @type {Record<string, number>} */ ({
+    ArrowDown: at + 1,
+    ArrowUp: at - 1,
+    Home: 0,
+    End: entries.length - 1,
+  });
+  if (at < 0 || !(event.key in moves)) return;
+  entries[moves[event.key]]?.focus();
+  event.preventDefault();
+}
+
+/** Makes the step that has the focus the one that a tab leads to. @param {FocusEvent} event */
+function markTabStop({ target }) {
+  for (const entry of list.querySelectorAll("button")) entry.tabIndex = entry === target ? 0 : -1;
 }
 
 /**
@@ -218,6 +239,8 @@ export function start() {
   button("rate").addEventListener("click", () => run(button("rate"), rate, options));
   button("list-steps").addEventListener("click", () => run(button("list-steps"), listSteps, options));
   stop.addEventListener("click", endWalks);
+  list.addEventListener("keydown", moveInList);
+  list.addEventListener("focusin", markTabStop);
   page.onChange(clear);
   page.onDraw(() => {
     if (!page.hasScene()) list.querySelector("[aria-current]")?.removeAttribute("aria-current");

@@ -273,10 +273,14 @@ let show = null;
 
 function refresh() {
   const isOn = show !== null && !show.isOver;
+  const hadFocus = [controls.pause, controls.step, controls.stop].some(
+    (control) => control === document.activeElement,
+  );
   controls.watch.disabled = !page.position().isPuzzle || isOn;
   controls.pause.disabled = controls.stop.disabled = !isOn;
   controls.step.disabled = !isOn;
   controls.pause.textContent = show?.isPaused && isOn ? "Go on" : "Pause";
+  if (hadFocus && !isOn) page.board.focus();
 }
 
 function watch() {
