@@ -829,6 +829,15 @@ describe("2. open", () => {
         document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, bubbles: true }));
       });
       await visit.status("The page takes one file at a time.");
+      // What is behind a dialog cannot be seen.
+      await page.click("#create");
+      await page.waitForSelector("#create-dialog[open]");
+      await visit.drop("behind.txt", `${HARD}\n`);
+      await page.click("#create-cancel");
+      await visit.drop("before.txt", `${HARD}\n`);
+      await visit.text("#title", "before.txt");
+      await page.click("#undo");
+      assert.equal(await visit.cells(), EASY);
     },
     { variants: [DESKTOP] },
   );
@@ -1026,6 +1035,9 @@ describe("4. hint, rate, steps", () => {
     await visit.load(SEVERAL);
     await page.click("#rate");
     await visit.text("#rating", /The puzzle has more than one solution\./);
+    await visit.load(".");
+    await page.click("#rate");
+    await visit.text("#rating", /Clues0 of 1 cellSolution/);
   });
 
   visit("the steps of a solution are shown on the board", async (visit, page) => {

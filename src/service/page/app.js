@@ -31,6 +31,7 @@ function startTheme() {
 
 /** @param {"puzzle" | "bulk"} name */
 function showView(name) {
+  sessionStorage.setItem("view", name);
   byId("bulk-failure", HTMLElement).textContent = "";
   for (const view of ["puzzle", "bulk"]) {
     byId(`${view}-view`, HTMLElement).hidden = view !== name;
@@ -200,11 +201,15 @@ function startFiles() {
   }
 
   const hint = byId("drop-hint", HTMLElement);
+  // What is behind a dialog cannot be seen.
+  const isDialogOpen = () => document.querySelector("dialog[open]") !== null;
   const holdsFiles = (/** @type {DragEvent} */ event) => event.dataTransfer?.types.includes("Files") ?? false;
   document.addEventListener("dragover", (event) => {
     if (!holdsFiles(event)) return;
     event.preventDefault();
-    if (page.isHidden()) byId("bulk-drop", HTMLElement).classList.add("over");
+    if (isDialogOpen()) {
+      if (event.dataTransfer) event.dataTransfer.dropEffect = "none";
+    } else if (page.isHidden()) byId("bulk-drop", HTMLElement).classList.add("over");
     else hint.hidden = false;
   });
   const leave = () => {
@@ -216,7 +221,7 @@ function startFiles() {
     if (!holdsFiles(event)) return;
     event.preventDefault();
     leave();
-    take(event.dataTransfer?.files);
+    if (!isDialogOpen()) take(event.dataTransfer?.files);
   });
   document.addEventListener("paste", (event) => {
     if (event.target instanceof HTMLElement && event.target.closest(`${TEXT_FIELDS}, dialog`)) return;
@@ -260,7 +265,10 @@ page.say("Open a puzzle file, make a new puzzle, or enter one on the board.");
 function openLink() {
   if (location.hash.length < 2) return;
   showView("puzzle");
-  use(whenServed(() => import("./share.js")), (part) => part.openLink(location.hash));
+  const end = page.sayMeanwhile("Opening the link…");
+  const loading = whenServed(() => import("./share.js"));
+  loading.catch(end);
+  use(loading, (part) => part.openLink(location.hash).finally(end));
 }
 /**
  * Opens the puzzle of a link, as if it were in the address.
@@ -276,6 +284,7 @@ addEventListener("hashchange", () => {
   else if (location.hash) openLink();
   else page.leaveLink();
 });
+if (sessionStorage.getItem("view") === "bulk") button("view-bulk").click();
 if (!page.restore()) openLink();
 // Data sets are offered once the page is painted; most servers have none.
 requestAnimationFrame(() =>

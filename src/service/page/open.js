@@ -202,6 +202,7 @@ async function choose(number) {
   // The next click counts from here, however long the answer takes.
   at = number;
   drawButtons();
+  const end = page.sayMeanwhile(`Opening puzzle ${count(number)}…`);
   try {
     const found = await from.get(number);
     if (source === from && mine === choices) show(found, number);
@@ -209,6 +210,8 @@ async function choose(number) {
     if (isAbort(error)) return;
     boardChanged();
     page.fail(messageOf(error));
+  } finally {
+    end();
   }
 }
 

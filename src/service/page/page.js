@@ -282,6 +282,22 @@ export function say(text, kind = "") {
   if (text && kind) status.scrollIntoView({ block: "nearest" });
 }
 
+/** The longest time before something under way is said, in milliseconds. */
+const PATIENCE = 250;
+
+/**
+ * Says what is under way, if that takes longer than a moment.
+ * @param {string} text
+ * @returns {() => void} what to call at its end
+ */
+export function sayMeanwhile(text) {
+  const timer = setTimeout(() => say(text), PATIENCE);
+  return () => {
+    clearTimeout(timer);
+    if (status.textContent === text) say("");
+  };
+}
+
 /**
  * Says what went wrong.
  * @param {string} text

@@ -85,7 +85,7 @@ function factsOf(found, cells) {
   /** @type {[string, string][]} */
   const facts = [];
   const needed = { true: ", each of them needed", false: ", not all of them needed" };
-  const minimal = found.isMinimal === undefined ? "" : needed[`${found.isMinimal}`];
+  const minimal = found.isMinimal === undefined || !found.clues ? "" : needed[`${found.isMinimal}`];
   facts.push(["Clues", `${count(found.clues ?? 0)} of ${plural(cells, "cell")}${minimal}`]);
   facts.push(["Solution", found.error ? found.error.message : "exactly one"]);
   if (found.error) return facts;
