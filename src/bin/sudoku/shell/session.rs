@@ -156,6 +156,7 @@ impl Session {
         match self.paste.take() {
             Some((paste, then)) if paste.may_end() => reply(self.take_paste(&paste, then)),
             Some((paste, _)) => paste.unfinished(),
+            None if self.awaits_puzzle => format!("{NO_BOARD}\n"),
             None => String::new(),
         }
     }

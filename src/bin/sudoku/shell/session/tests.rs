@@ -432,6 +432,8 @@ fn hints_come_in_stages_and_are_carried_out() {
     assert!(answer.ends_with(&format!("{pair}\n")), "the board stays: {answer}");
     assert!(said("new 4\nrate\n").contains("The puzzle has more than one solution.\n"));
     assert!(said("hint\n").starts_with("There is no puzzle on the board."));
+    // It has waited for one until the end.
+    assert!(said("solve\n").starts_with("There is no puzzle on the board."));
 }
 
 #[test]
