@@ -169,6 +169,19 @@ fn variables(text: &str) -> BTreeMap<String, String> {
 
 /// Only the ports are others.
 #[test]
+fn the_image_that_is_built_is_the_one_that_the_manifests_name() {
+    let image = concat!("sudoku:", env!("CARGO_PKG_VERSION"));
+    for path in ["deploy/README.md", "deploy/Dockerfile"] {
+        let built = read(path).contains(&format!("-t {image} ."));
+        assert!(built, "{path} builds no {image}");
+    }
+    for folder in ["service", "job"] {
+        let tag = format!("newTag: {}\n", env!("CARGO_PKG_VERSION"));
+        assert!(read(&format!("deploy/kubernetes/{folder}/kustomization.yaml")).contains(&tag), "{folder}");
+    }
+}
+
+#[test]
 fn the_settings_of_every_manifest_start_a_server() {
     let folder = Folder::new();
     let readme = read("deploy/README.md");
