@@ -106,7 +106,8 @@ fn item(arg: &Arg) -> String {
     let value = match (takes_value, is_optional) {
         (false, _) => String::new(),
         (true, false) => format!(" <{}>", values.join("> <")),
-        (true, true) => format!("[=<{}>]", values.join("> <")),
+        (true, true) if arg.is_require_equals_set() => format!("[=<{}>]", values.join("> <")),
+        (true, true) => format!(" [<{}>]", values.join("> <")),
     };
     let mut name = String::new();
     if let Some(short) = arg.get_short() {

@@ -46,9 +46,9 @@ pub struct DedupArgs {
     #[arg(long)]
     exact: bool,
 
-    /// Compare forms by this [default: the solution if there is exactly one, else the puzzle]
+    /// What is put in its least form [default: the solution if there is exactly one, else the puzzle]
     ///
-    /// The puzzles dropped are the same. By puzzle there is no search, which pays for puzzles that
+    /// Either drops the same puzzles. By puzzle there is no search, which pays for puzzles that
     /// are very hard.
     #[arg(long, hide_short_help = true, value_name = "BASIS", value_parser = value::basis())]
     #[arg(conflicts_with = "exact")]

@@ -30,7 +30,7 @@ A puzzle may also be a position with candidates: 729 digits or dots, or the grid
 that HoDoKu and Simple Sudoku copy.
 
 Exit codes: 0, there is a step, by a technique or a search, or nothing is left to do; \
-1, there is no solution, or the search was given up; 2, the position cannot be read.";
+1, there is no solution, or the search for a step was given up; 2, the position cannot be read.";
 
 /// Arguments of `sudoku hint`.
 #[derive(Clone, Args)]

@@ -47,13 +47,14 @@ pub mod exit {
     ];
 
     /// What 1 means, command by command.
-    pub const FINDINGS: [(&str, &str); 10] = [
+    pub const FINDINGS: [(&str, &str); 11] = [
         ("solve, count", "An error line to a typed puzzle, or with --fail-on-error any."),
         ("validate", "A puzzle is not well formed."),
         ("check", "A grid is not correctly solved."),
         ("rate, canon", "An error line to a typed puzzle, or with --fail-on-error any."),
         ("solutions", "An error line to a typed puzzle, or with --fail-on-error any."),
-        ("hint, steps", "No step is found though cells are blank, or no solution."),
+        ("hint", "There is no solution, or the search for a step was given up."),
+        ("steps", "The steps do not lead to a solution."),
         ("generate", "A puzzle was given up."),
         ("bench", "An answer is wrong, or with --max-regression it is slower."),
         ("load", "A puzzle was not answered correctly, once."),
