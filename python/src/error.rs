@@ -9,8 +9,7 @@ use pyo3::types::PyType;
 use sudoku_core::SolveError;
 use sudoku_core::text::{FormatError, PuzzleError};
 
-/// What the library says to set by flags of the program `sudoku`, and what to do instead for a single
-/// puzzle, which takes no arguments about its format.
+/// What the library says to set by flags of the program `sudoku`, and the arguments that do it here.
 const ADVICE: [(&str, &str); 6] = [
     (", or say --notation lines, which reads it as a bad puzzle", ""),
     ("say --notation lines", "use solve_many"),
@@ -18,7 +17,7 @@ const ADVICE: [(&str, &str); 6] = [
         "Say which with --notation lines or --notation grid",
         "Use solve_many for 4x4 puzzles, or write a 16x16 puzzle on one line",
     ),
-    ("Say which with --alphabet ", "Use solve_many with alphabet=\""),
+    ("with --alphabet ", "with alphabet=\""),
     (" or --alphabet letters", "\" or alphabet=\"letters\""),
     (
         "Say --column 2 for the last, or leave out the last column for the first",
@@ -45,10 +44,6 @@ pub fn puzzle_error(py: Python<'_>, error: &PuzzleError) -> PyErr {
 pub fn format_error(py: Python<'_>, error: &FormatError) -> PyErr {
     match error {
         FormatError::Puzzle(error) => puzzle_error(py, error),
-        FormatError::AmbiguousAlphabet { from_zero } => PyValueError::new_err(format!(
-            "The puzzles fit the alphabets {from_zero} and letters, which read their 0 differently: as the value \
-             1, or as a blank. Say which with alphabet=\"{from_zero}\" or alphabet=\"letters\".",
-        )),
         other => PyValueError::new_err(without_flags(other)),
     }
 }
@@ -57,7 +52,7 @@ pub fn format_error(py: Python<'_>, error: &FormatError) -> PyErr {
 pub fn solve_error(py: Python<'_>, error: &SolveError) -> PyErr {
     match error {
         SolveError::Puzzle(error) => puzzle_error(py, error),
-        SolveError::Format(error) => PyValueError::new_err(without_flags(error)),
+        SolveError::Format(error) => format_error(py, error),
         SolveError::Several => {
             PyValueError::new_err("The text has more than one puzzle. Use solve_many for several.")
         }

@@ -298,7 +298,7 @@ def test_what_is_ambiguous_is_refused_with_what_to_do_here() -> None:
     for text, advice in [
         ("1\n.\n1\n", "If this is a list of 1x1 puzzles, use solve_many."),
         (f"6\n{PUZZLE}\n{PUZZLE}\n", "is the number of puzzles, delete it."),
-        ("F0" + "." * 254, 'Use solve_many with alphabet="hex" or alphabet="letters".'),
+        ("F0" + "." * 254, 'Say which with alphabet="hex" or alphabet="letters".'),
         (rows, "Use solve_many for 4x4 puzzles, or write a 16x16 puzzle on one line."),
         (cells, "Leave out the first column or the last one."),
     ]:
