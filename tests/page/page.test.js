@@ -400,6 +400,28 @@ describe("1. board", () => {
   );
 
   visit(
+    "a browser that blocks storage keeps no board, and all else works",
+    async (visit, page) => {
+      await page.addInitScript(() => {
+        const get = () => {
+          throw new DOMException("Storage is blocked.", "SecurityError");
+        };
+        Object.defineProperty(window, "sessionStorage", { get });
+      });
+      await page.reload();
+      await visit.load(EASY);
+      await page.click("#theme");
+      await page.click("#view-bulk");
+      await page.click("#view-puzzle");
+      await page.click("#solve");
+      await visit.status(/^Solved/);
+      await page.reload();
+      await visit.status("The puzzle of the link is loaded.");
+    },
+    { variants: [DESKTOP] },
+  );
+
+  visit(
     "a board is read from the left, whatever the page is",
     async (visit, page) => {
       await visit.load(EASY);

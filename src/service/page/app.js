@@ -5,6 +5,7 @@
 
 import { useToken } from "./api.js";
 import { TEXT_FIELDS, button, byId } from "./dom.js";
+import { keep, kept } from "./kept.js";
 import * as page from "./page.js";
 import * as play from "./play.js";
 
@@ -16,13 +17,13 @@ function isDark() {
 
 function startTheme() {
   const toggle = button("theme");
-  const chosen = sessionStorage.getItem("theme");
+  const chosen = kept("theme");
   if (chosen) document.documentElement.dataset.theme = chosen;
   const show = () => toggle.setAttribute("aria-pressed", String(isDark()));
   toggle.addEventListener("click", () => {
     const theme = isDark() ? "light" : "dark";
     document.documentElement.dataset.theme = theme;
-    sessionStorage.setItem("theme", theme);
+    keep("theme", theme);
     show();
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
@@ -31,7 +32,7 @@ function startTheme() {
 
 /** @param {"puzzle" | "bulk"} name */
 function showView(name) {
-  sessionStorage.setItem("view", name);
+  keep("view", name);
   byId("bulk-failure", HTMLElement).textContent = "";
   for (const view of ["puzzle", "bulk"]) {
     byId(`${view}-view`, HTMLElement).hidden = view !== name;
@@ -75,7 +76,7 @@ function startTabs() {
 function startToken() {
   const dialog = byId("token-dialog", HTMLDialogElement);
   const field = byId("token", HTMLInputElement);
-  useToken(sessionStorage.getItem("token"), (refused) => {
+  useToken(kept("token"), (refused) => {
     byId("token-text", HTMLElement).textContent = refused
       ? "The server refused this token. Enter another one."
       : "The server wants a token. It is kept until this tab is closed.";
@@ -86,7 +87,7 @@ function startToken() {
         const token = dialog.returnValue;
         dialog.returnValue = "";
         if (!token) return reject(new Error("no token"));
-        sessionStorage.setItem("token", token);
+        keep("token", token);
         resolve(token);
         // Data sets were not listed without it. The waiting call takes the token first.
         setTimeout(() => use(open(), (part) => part.listDatasets()));
@@ -284,7 +285,7 @@ addEventListener("hashchange", () => {
   else if (location.hash) openLink();
   else page.leaveLink();
 });
-if (sessionStorage.getItem("view") === "bulk") button("view-bulk").click();
+if (kept("view") === "bulk") button("view-bulk").click();
 if (!page.restore()) openLink();
 // Data sets are offered once the page is painted; most servers have none.
 requestAnimationFrame(() =>

@@ -9,6 +9,7 @@ import { Board, KIND, MARK } from "./board.js";
 import { byId, count, plural } from "./dom.js";
 import { candidatesOf, conflictsOf } from "./grid.js";
 import { History, emptyBoard, enter, erase, isTouched, packed, toggleMark, unpacked } from "./history.js";
+import { forget, keep, kept } from "./kept.js";
 import { boardChanged } from "./task.js";
 
 /** @typedef {import("./history.js").Position} Position */
@@ -26,8 +27,8 @@ import { boardChanged } from "./task.js";
 /** What a person has chosen, kept for the tab. */
 export const settings = {
   pencil: false,
-  automatic: sessionStorage.getItem("automatic") === "true",
-  mistakes: sessionStorage.getItem("mistakes") === "true",
+  automatic: kept("automatic") === "true",
+  mistakes: kept("mistakes") === "true",
 };
 
 let history = new History(emptyBoard(3));
@@ -161,7 +162,7 @@ export function leaveLink() {
  */
 export function restore() {
   try {
-    const { hash, position } = JSON.parse(sessionStorage.getItem("board") ?? "{}");
+    const { hash, position } = JSON.parse(kept("board") ?? "{}");
     if (!position) return false;
     history = new History(unpacked(position));
     // Without a link, the board is the puzzle of none.
@@ -170,7 +171,7 @@ export function restore() {
   } catch (error) {
     // Kept by another version of the page; it would fail again at each reload.
     console.debug(error);
-    sessionStorage.removeItem("board");
+    forget("board");
     history = new History(emptyBoard(3));
     linked = null;
     draw();
@@ -205,21 +206,14 @@ function changed() {
     linked = null;
     if (location.hash) window.history.replaceState(null, "", location.pathname);
   }
-  keep();
+  keepBoard();
   for (const listener of changeListeners) listener();
   draw();
 }
 
 /** Keeps the board for a reload. */
-function keep() {
-  try {
-    const kept = { hash: location.hash, position: packed(history.now) };
-    sessionStorage.setItem("board", JSON.stringify(kept));
-  } catch (error) {
-    // There is no room. A reload must not take an older board for this one.
-    console.debug(error);
-    sessionStorage.removeItem("board");
-  }
+function keepBoard() {
+  keep("board", JSON.stringify({ hash: location.hash, position: packed(history.now) }));
 }
 
 /**
@@ -266,7 +260,7 @@ export function togglePencil() {
  */
 export function setSwitch(name, isOn) {
   settings[name] = isOn;
-  sessionStorage.setItem(name, String(isOn));
+  keep(name, String(isOn));
   draw();
 }
 
