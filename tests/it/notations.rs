@@ -180,6 +180,9 @@ fn texts_are_taken_for_what_they_are() {
         "a name of puzzles above rows": format!("Puzzle\n{}\n", nine.join("\n")) => "grid 9x9 letters",
         "names of puzzles above rows": format!("Quizzes\n{0}\n\nQuizzes\n{0}\n", nine.join("\n")) => "grid 9x9 letters",
         "a name and a word above rows apart": format!("Puzzle, hard\n{}\n", nine_apart.join("\n")) => "grid 9x9 letters",
+        "a number above 16x16 rows": format!("16\n{}\n", sixteen.join("\n")) => "grid 16x16 letters",
+        "the block size above 16x16 rows": format!("4\n{}\n", sixteen.join("\n")) => "grid 16x16 letters",
+        "two above 4x4 lines": format!("2\n{FOUR}\n{FOUR_SOLVED}\n") => "header 4x4 letters",
         "a name above 16x16 rows": format!("Sudoku\n{}\n", sixteen.join("\n")) => "grid 16x16 letters",
         "a name above 4x4 puzzles": format!("sudoku\n{FOUR}\n{FOUR}\n") => "csv 4x4 letters",
         "a name above bad puzzles": format!("puzzle\n{short}\n{NINE}\n") => "csv 9x9 letters",
@@ -851,6 +854,7 @@ fn puzzles_are_read_in_every_notation() {
         ("-", format!("é,puzzle\né,q{}\né,{NINE}\n", &NINE[1..]), vec![bad(2, "'q'", 3), ok(3)]),
         ("-", format!("id,board\n7,{NINE}\n"), vec![ok(2)]),
         ("-", format!("| n | board |\n|---|------:|\n| 1 | {NINE} |\n"), vec![ok(3)]),
+        ("-", format!("| n | board |\n| :-: | --- |\n| 1 | {NINE} |\n"), vec![ok(3)]),
         ("-", format!("puzzle n\n1 {NINE} 5\n2 {NINE} 6\n"), vec![ok(2), ok(3)]),
         // jsonl
         (

@@ -9,7 +9,7 @@ use super::json::Keys;
 use super::lines::{characters, is_excel_line, is_no_puzzle, puzzle_lines, trim_end};
 use super::misfit::Misfit;
 use super::notation::{lay_out, recognise, sampled_cells};
-use super::readings::{check_letters, written_cells};
+use super::readings::{are_rows, check_letters, written_cells};
 use super::row_lines::{LineKind, RowStyle, are_padded, classify, has_semicolons, separated, tokens};
 use super::row_numbers::{are_column_names, are_words, counts_from, number_rows};
 use super::rows::read_cell;
@@ -463,8 +463,9 @@ pub(super) fn row_style(
     let Some(last) = last else { return (style, hint.has_heading == Some(true)) };
     let numbers_rows = || {
         let firsts: Vec<&[u8]> = rows().filter_map(|row| row.first().copied()).collect();
-        // Letters are no cells where they are in no other column, but perhaps in the heading.
-        let is_letter = |field: &[u8]| matches!(field, [letter] if letter.is_ascii_alphabetic());
+        // Letters are no cells where they are in no other column, but perhaps in the heading. An `x` is a
+        // blank.
+        let is_letter = |field: &[u8]| matches!(field, [letter] if letter.is_ascii_alphabetic() && !letter.eq_ignore_ascii_case(&b'x'));
         let has_letters = rows().skip(1).any(|row| row.iter().skip(1).any(|field| is_letter(field)));
         let is_cell = |field: &[u8]| {
             field.len() <= 1 && (has_letters || !is_letter(field)) || apart::number(field).is_some()
@@ -501,7 +502,10 @@ pub(super) fn row_style(
 /// texts.
 pub(super) fn style_below_number(number: &[u8], rows: &[u8], goes_on: bool, hint: &Hint) -> Option<RowStyle> {
     let (style, has_heading) = row_style(rows, goes_on, hint, None);
-    if !number.iter().all(u8::is_ascii_digit) || has_heading || !is_grid(rows, hint, style) {
+    if !number.iter().all(u8::is_ascii_digit) || has_heading {
+        return None;
+    }
+    if !is_grid(rows, hint, style) && !are_rows(rows, goes_on, hint, style).is_ok_and(|are_rows| are_rows) {
         return None;
     }
     let rows = puzzle_lines(rows).filter(|line| classify(line, style) == LineKind::Row);

@@ -7,19 +7,27 @@ use crate::grid::Order;
 /// they count.
 ///
 /// They count if most are the number or the letter that follows the one above. Others begin anew
-/// with `0`, `1` or `A`, below as many rows as a puzzle has; or there is nothing in them, as above the
-/// numbers in a heading; or they are damaged, which is so of few. A heading without a name above the
+/// with `0`, `1` or `A`, below as many rows as a puzzle has; or there is nothing in them, as in a heading
+/// above as many; or they are damaged, which is so of few. A heading without a name above the
 /// fields shows the same, but only a caller knows whether the first row is one.
 pub(super) fn number_rows(firsts: &[&[u8]], is_cell: impl Fn(&[u8]) -> bool) -> bool {
     let cells = firsts.iter().filter(|field| is_cell(field)).count();
-    if 2 * cells <= firsts.len() {
-        return !firsts.is_empty();
+    if 2 * cells < firsts.len() {
+        return true;
     }
     let is_side = |rows: usize| Order::from_side(rows).is_some_and(|order| order.side() > 1);
     // Behind the rows of a puzzle may be the heading of the next one.
     let may_begin = |above: usize| is_side(above) || is_side(above.saturating_sub(1));
+    let begins = |field: &[u8]| matches!(field, b"0" | b"1" | b"A" | b"a");
+    // Nothing is in the heading above the numbers of a whole puzzle.
+    let is_heading = |at: usize| {
+        let below = &firsts[at + 1..];
+        let counted = 1 + below.windows(2).take_while(|pair| is_next(pair[0], pair[1])).count();
+        firsts[at].is_empty() && below.first().is_some_and(|field| begins(field)) && is_side(counted)
+    };
     let mut beginning = None;
-    let (mut next, mut others, mut damaged) = (0, 0, 0);
+    let (mut next, mut others) = (0, 0);
+    let mut damaged = usize::from(firsts.first().is_some_and(|first| first.is_empty() && !is_heading(0)));
     for (row, pair) in (1..).zip(firsts.windows(2)) {
         if is_next(pair[0], pair[1]) {
             next += 1;
@@ -27,11 +35,9 @@ pub(super) fn number_rows(firsts: &[&[u8]], is_cell: impl Fn(&[u8]) -> bool) -> 
             continue;
         }
         others += 1;
-        if matches!(pair[1], b"0" | b"1" | b"A" | b"a")
-            && beginning.is_none_or(|first| may_begin(row - first))
-        {
+        if begins(pair[1]) && beginning.is_none_or(|first| may_begin(row - first)) {
             beginning = Some(row);
-        } else if !pair[1].is_empty() {
+        } else if !is_heading(row) {
             damaged += 1;
         }
     }
@@ -109,6 +115,10 @@ mod tests {
             "_ _ _ _",
             "_ 1 _ 2",
             "1 2 _ _",
+            "1 2 3 _",
+            "_ 1 2 3",
+            "x 3 x 4",
+            "x x 1 1",
             "1 2 3 4 3 4 1 2",
             "A A B A",
             "B D A C",

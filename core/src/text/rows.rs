@@ -220,6 +220,7 @@ impl Below {
                     return Some(Self::OneRowMore(at));
                 }
                 LineKind::Row if rows == 0 && is_no_row(format, line) => {}
+                LineKind::Title | LineKind::Words if rows == 0 => {}
                 LineKind::Comment | LineKind::Ruler => {}
                 LineKind::Blank if rows < side && run.is_multiple_of(box_side) => run = 0,
                 _ => return ends(rows),
@@ -842,6 +843,19 @@ mod tests {
         }
     }
 
+    /// Cells that count, or blanks, in the first column are no numbers of rows.
+    #[test]
+    fn a_delimiter_behind_each_row_moves_no_column() {
+        for (text, wanted) in [
+            ("1,,3,,\n2,,,,\n3,,,,\n,4,,,\n", "1.3.2...3....4.."),
+            ("1,,,,\n2,4,3,,\n3,2,1,,\n,1,,3,\n", "1...243.321..1.3"),
+            ("x,,3,4,\n3,4,,2,\nx,1,4,3,\n4,3,2,1,\n", "..3434.2.1434321"),
+            ("x,x,4,x,\nx,3,2,1,\nx,2,1,4,\n1,4,3,2,\n", "..4..321.2141432"),
+        ] {
+            assert_eq!(answers_to(text), [wanted], "{text}");
+        }
+    }
+
     #[test]
     fn a_row_of_empty_fields_is_a_row_where_puzzles_are_apart_otherwise() {
         for order in [Order::ALL[1], Order::NINE] {
@@ -951,6 +965,32 @@ mod tests {
             let rows = whole[0].join("\n");
             let text = format!("// 1\n{rows}\n{}// 2\n{rows}\n", "# so far\n".repeat(100));
             assert_eq!(answers_to(&text), vec![whole[0].concat(); 2], "{text}");
+            // With more lines of a title below it, and with a heading of columns above numbered rows.
+            for more in ["(3)", "by Ben", "2024-01-02", "[Easy]", "Grid 3"] {
+                let text: String =
+                    whole.iter().map(|rows| format!("// a\n{more}\n{}\n", rows.join("\n"))).collect();
+                let wanted: Vec<String> = whole.iter().map(|rows| rows.concat()).collect();
+                assert_eq!(answers_to(&text), wanted, "{text}");
+            }
+            let names: String = (1..=order.side()).map(|column| format!(",C{column}")).collect();
+            let text: String = whole
+                .iter()
+                .map(|rows| {
+                    let numbered = rows.iter().zip(1..).map(|(row, number)| {
+                        let cells: String = row
+                            .chars()
+                            .map(|cell| format!(",{}", cell.to_string().replace('.', "")))
+                            .collect();
+                        format!("R{number}{cells}\n")
+                    });
+                    format!("// a\n{names}\n{}", numbered.collect::<String>())
+                })
+                .collect();
+            assert_eq!(
+                answers_to(&text),
+                whole.iter().map(|rows| rows.concat()).collect::<Vec<_>>(),
+                "{text}"
+            );
             // Rows that are not those of one puzzle show nothing.
             let side = order.side();
             for rows in [side - 1, side + 1, 2 * side] {

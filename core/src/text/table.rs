@@ -619,7 +619,7 @@ fn is_of_r(first: &[u8], second: Option<&[u8]>, delimiter: Delimiter, cells: &mu
 /// their ends. One field alone may be a puzzle without clues.
 pub(super) fn is_ruler(row: &[u8], delimiter: Delimiter) -> bool {
     let is_dashes = |field: &[u8]| field.contains(&b'-') && field.iter().all(|byte| b"-:".contains(byte));
-    let inner = || fields(row, delimiter).filter(|field| !field.is_empty());
+    let inner = || fields(row, delimiter).map(<[u8]>::trim_ascii).filter(|field| !field.is_empty());
     let is_puzzle = |field: &[u8]| field.len() >= LEAST_CELLS && Order::from_cells(field.len()).is_some();
     delimiter == Delimiter::BAR
         && inner().all(is_dashes)
