@@ -57,6 +57,35 @@ def test_one_puzzle_is_solved_in_any_notation() -> None:
     with pytest.raises(sudoku.PuzzleError) as raised:
         sudoku.solve("\ud800")
     assert raised.value.code == "wrong_length"
+    with pytest.raises(sudoku.PuzzleError, match="^The puzzle has more than one solution.$"):
+        sudoku.solve(BLANK, unique=True)
+    with pytest.raises(sudoku.PuzzleError, match="^The puzzle was given up"):
+        sudoku.solve("." * 625, node_limit=1)
+    with pytest.raises(ValueError, match="^node_limit is 0: give 1 or more.$"):
+        sudoku.solve(PUZZLE, node_limit=0)
+
+
+def test_one_puzzle_is_read_as_the_arguments_say() -> None:
+    made = sudoku.generate(1, size=16, seed=3)
+    letters = str.maketrans("123456789ABCDEFG", "0123456789ABCDEF")
+    puzzle, solution = made.puzzles[0].translate(letters), made.solutions[0].translate(letters)
+    with pytest.raises(ValueError, match="Say which with alphabet="):
+        sudoku.solve(puzzle)
+    assert sudoku.solve(puzzle, alphabet="hex") == solution == sudoku.solve_many([puzzle], alphabet="hex")[0]
+    rows = "\n".join(puzzle[k : k + 16] for k in range(0, 256, 16))
+    assert sudoku.solve(rows, alphabet="hex", size=16, unique=True) == solution
+    assert sudoku.solve("ab..\n....\n....\n....", alphabet="abcd")[:2] == "ab"
+    # What is detected is the alphabet of the solution, too.
+    alpha = PUZZLE.translate(str.maketrans("123456789", "ABCDEFGHI"))
+    assert sudoku.solve(alpha) == sudoku.solve_many([alpha])[0] == SOLUTION.translate(
+        str.maketrans("123456789", "ABCDEFGHI")
+    )
+    with pytest.raises(sudoku.PuzzleError, match="^The puzzle has the wrong length. It has 81 cells; a 4x4"):
+        sudoku.solve(PUZZLE, size=4)
+    with pytest.raises(ValueError, match="^There is no size 8: "):
+        sudoku.solve(PUZZLE, size=8)
+    with pytest.raises(ValueError, match="alphabet"):
+        sudoku.solve(PUZZLE, alphabet="runes")
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5, None])

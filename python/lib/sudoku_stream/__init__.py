@@ -148,12 +148,25 @@ def _rating(number: float) -> str:
     return text if abs(float(text) - float(number)) < 1e-6 else str(number)
 
 
-def solve(puzzle: str, *, unique: bool = False) -> str:
+def solve(
+    puzzle: str,
+    *,
+    unique: bool = False,
+    node_limit: int = NODE_LIMIT,
+    size: Optional[int] = None,
+    alphabet: Optional[str] = None,
+) -> str:
     """Solves one puzzle, in any notation: cells on one line or in rows, with or without rulers.
 
-    With ``unique`` it is an error if there is a second solution.
+    The solution is on one line, in the symbols of the puzzle.
 
-    Raises :class:`PuzzleError`.
+    - ``unique``: it is an error if there is a second solution.
+    - ``node_limit``: a search that takes more nodes is given up.
+    - ``size``: the side of the puzzle: 1, 4, 9, 16 or 25; default: detected.
+    - ``alphabet``: the symbols: ``letters``, ``ascii``, ``alpha``, ``hex``, or all of them in order;
+      default: detected.
+
+    Raises :class:`PuzzleError`; ``ValueError`` for what is not one puzzle, or can be read in two ways.
 
     >>> import sudoku_stream as sudoku
     >>> print(sudoku.solve('''
@@ -167,7 +180,8 @@ def solve(puzzle: str, *, unique: bool = False) -> str:
     Traceback (most recent call last):
     sudoku_stream._errors.PuzzleError: The puzzle has more than one solution.
     """
-    return _native.solve_text(puzzle, unique)
+    _at_least(1, node_limit=node_limit)
+    return _native.solve_text(puzzle, unique, node_limit, size, alphabet)
 
 
 def solve_many(

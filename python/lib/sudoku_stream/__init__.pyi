@@ -60,7 +60,14 @@ class Generated(NamedTuple):
     solutions: Any
     seed: int
 
-def solve(puzzle: str, *, unique: bool = False) -> str: ...
+def solve(
+    puzzle: str,
+    *,
+    unique: bool = False,
+    node_limit: int = ...,
+    size: Optional[int] = None,
+    alphabet: Optional[str] = None,
+) -> str: ...
 @overload
 def solve_many(
     puzzles: _Array,
