@@ -18,7 +18,7 @@ use sudoku_core::generate::{self, Constraints, Difficulty, Generator, Grids, Kin
 use sudoku_core::grid::{Grid, Order};
 use sudoku_core::poison::IgnorePoison as _;
 use sudoku_core::solver::{Question, Search};
-use sudoku_core::techniques::{Ending, Family, Score, Technique, TechniqueError, TechniqueSet};
+use sudoku_core::techniques::{Ending, Score, Technique, TechniqueError, TechniqueSet};
 use sudoku_core::text::{Alphabet, Format, Notation, Problem, PuzzleError};
 
 use crate::blocks;
@@ -509,10 +509,7 @@ pub fn check(
 
 /// Reads names of techniques and families.
 fn techniques_of(text: &str) -> Result<TechniqueSet, String> {
-    let set: TechniqueSet = text.parse().map_err(|error: TechniqueError| {
-        let families: Vec<&str> = Family::ALL.iter().map(|family| family.name()).collect();
-        format!("{error} Families are {}.", families.join(", "))
-    })?;
+    let set: TechniqueSet = text.parse().map_err(|error: TechniqueError| error.to_string())?;
     if set.is_empty() { Err("No technique is named.".to_owned()) } else { Ok(set) }
 }
 
