@@ -14,7 +14,9 @@ use sudoku_core::answer::{
     PuzzleReader, RateTask, RatedRow, Raters, Solvers, Task, Visitor,
 };
 use sudoku_core::canon::NoBasis;
-use sudoku_core::generate::{self, Constraints, Difficulty, Generator, Grids, Kind, Recipe, Symmetry};
+use sudoku_core::generate::{
+    self, ClueRange, Constraints, Difficulty, Generator, Grids, Kind, Recipe, Symmetry,
+};
 use sudoku_core::grid::{Grid, Order};
 use sudoku_core::poison::IgnorePoison as _;
 use sudoku_core::solver::{Question, Search};
@@ -650,7 +652,7 @@ pub fn make<'py>(
     py: Python<'py>,
     count: usize,
     size: i64,
-    clues: Option<usize>,
+    clues: Option<&str>,
     minimal: bool,
     symmetry: &str,
     difficulty: &str,
@@ -676,14 +678,20 @@ pub fn make<'py>(
     };
     let constraints = Constraints {
         grids: Grids::default(),
-        clues,
+        // The range has a place of its own.
+        clues: None,
         minimal,
         symmetry: symmetry.parse::<Symmetry>().map_err(|error| bad(error.to_string()))?,
         difficulty,
         rating: rating.map(generate::ratings).transpose().map_err(|error| bad(error.to_string()))?,
         technique: technique.map(technique_of).transpose().map_err(bad)?,
     };
-    let recipe = Recipe { order, kind: Kind::Puzzle(constraints), attempts };
+    let clues = clues.map(str::parse::<ClueRange>).transpose().map_err(|error| bad(error.to_string()))?;
+    let kind = match clues {
+        Some(clues) => Kind::PuzzleInRange { clues, constraints },
+        None => Kind::Puzzle(constraints),
+    };
+    let recipe = Recipe { order, kind, attempts };
     let seed = seed.unwrap_or_else(generate::any_seed);
     let generator = Generator::new(recipe, seed).map_err(|error| bad(error.to_string()))?;
     let format =

@@ -314,6 +314,10 @@ def test_what_holds_no_puzzles_is_refused() -> None:
         arguments: Any = {"count": 1, name: -1}
         with pytest.raises(ValueError, match=f"^{name} is -1: give 0 or more.$"):
             sudoku.generate(**arguments)
+    with pytest.raises(ValueError, match=f"^seed is {2**64}: give less than 2\\*\\*64.$"):
+        sudoku.generate(1, seed=2**64)
+    with pytest.raises(ValueError, match=f"^limit is {2**64}: give less than 2\\*\\*64.$"):
+        sudoku.count_many([BLANK], limit=2**64)
     with pytest.raises(TypeError, match="node_limit"):
         sudoku.solve_many([PUZZLE], node_limit="many")  # type: ignore[call-overload]
     polars = pytest.importorskip("polars")
@@ -459,8 +463,14 @@ def test_making_puzzles_is_reproducible(made: sudoku.Generated) -> None:
     assert (arrays.puzzles == digits(made.puzzles[:200])).all()
     assert (arrays.solutions == digits(made.solutions[:200])).all()
     assert sudoku.generate(1).seed != sudoku.generate(1).seed
+    assert sudoku.generate(50, clues="26", seed=2) == sudoku.generate(50, clues=26, seed=2)
+    counts = {81 - text.count(".") for text in sudoku.generate(50, clues="25..27", seed=2).puzzles}
+    assert counts == {25, 26, 27}
+    assert sudoku.rate_many(sudoku.generate(2, rating=1.5, seed=2).puzzles).er == [1.5, 1.5]
     with pytest.raises(ValueError, match="fewer than 17 clues"):
         sudoku.generate(1, clues=16)
+    with pytest.raises(ValueError, match="^`few` is no range of clues"):
+        sudoku.generate(1, clues="few")
     with pytest.raises(ValueError, match="no symmetry"):
         sudoku.generate(1, symmetry="round")
     with pytest.raises(ValueError, match='^"fish" names several techniques: give one of x-wing, swordfish, jellyfish.$'):

@@ -22,7 +22,7 @@ A bad puzzle raises :class:`PuzzleError` with its exact sentence, its code and i
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, Union
 
 from . import _native
 from ._errors import PuzzleError
@@ -132,14 +132,16 @@ def _raises(errors: str) -> bool:
     return errors == "raise"
 
 
-def _at_least(least: int, **arguments: Optional[int]) -> None:
-    """Refuses a number below the least; what is no whole number is left to the native function."""
+def _at_least(least: int, **arguments: Union[int, str, None]) -> None:
+    """Refuses a number out of range; what is no whole number is left to the native function."""
     for name, number in arguments.items():
         if isinstance(number, Integral) and number < least:
             raise ValueError(f"{name} is {number}: give {least} or more.")
+        if isinstance(number, Integral) and number >= 2**64:
+            raise ValueError(f"{name} is {number}: give less than 2**64.")
 
 
-def _rating(number: float) -> str:
+def _rating(number: float, name: str) -> str:
     """The text of a rating, without what arithmetic leaves behind its one decimal."""
     try:
         text = f"{number:.1f}"
@@ -352,7 +354,7 @@ def rate_many(
     raises = _raises(errors)
     _at_least(1, node_limit=node_limit)
     read_puzzles, kind = read_sized(puzzles, size, alphabet)
-    highest = None if up_to is None else _rating(up_to)
+    highest = None if up_to is None else _rating(up_to, "up_to")
     *columns, minimal = _native.rate(read_puzzles, highest, techniques, node_limit, threads, raises)
     return Ratings(*(kind.column(column) for column in columns), kind.flags(minimal))
 
@@ -360,11 +362,11 @@ def rate_many(
 def generate(
     count: int,
     *,
-    clues: Optional[int] = None,
+    clues: Union[int, str, None] = None,
     minimal: bool = False,
     symmetry: str = "none",
     difficulty: str = "any",
-    rating: Optional[str] = None,
+    rating: Union[float, str, None] = None,
     technique: Optional[str] = None,
     size: int = 9,
     seed: Optional[int] = None,
@@ -374,12 +376,12 @@ def generate(
 ) -> Generated:
     """Makes puzzles with a single solution each.
 
-    - ``clues``: the number of clues; default: as few as removals reach.
+    - ``clues``: the number of clues, or a range such as ``"24..26"``; default: as few as removals reach.
     - ``minimal``: only puzzles in which every clue is needed.
     - ``symmetry``: of the pattern of clues: ``none``, ``rotational``, ``rotational90``, ``horizontal``,
       ``vertical``, ``diagonal``, ``antidiagonal`` or ``full``.
     - ``difficulty``: ``any``, ``easy``, ``medium``, ``hard``, or a range of guesses such as ``"3..10"``.
-    - ``rating``: a range of ratings of :func:`rate_many`, such as ``"3.0..4.5"``.
+    - ``rating``: one rating of :func:`rate_many`, or a range such as ``"3.0..4.5"``.
     - ``technique``: one that the solution takes, such as ``"x-wing"``.
     - ``seed``: the same seed makes the same puzzles, on any number of threads, and those of
       ``sudoku generate``; default: random.
@@ -400,11 +402,11 @@ def generate(
     puzzles, solutions, used_seed = _native.make(
         count,
         size,
-        clues,
+        None if clues is None else str(clues),
         minimal,
         symmetry,
         difficulty,
-        rating,
+        rating if rating is None or isinstance(rating, str) else _rating(rating, "rating"),
         technique,
         attempts,
         seed,

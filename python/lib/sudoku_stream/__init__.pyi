@@ -1,4 +1,4 @@
-from typing import Any, Literal, NamedTuple, Optional, overload
+from typing import Any, Literal, NamedTuple, Optional, Union, overload
 
 import numpy
 import numpy.typing
@@ -209,11 +209,11 @@ def rate_many(
 def generate(
     count: int,
     *,
-    clues: Optional[int] = None,
+    clues: Union[int, str, None] = None,
     minimal: bool = False,
     symmetry: str = "none",
     difficulty: str = "any",
-    rating: Optional[str] = None,
+    rating: Union[float, str, None] = None,
     technique: Optional[str] = None,
     size: int = 9,
     seed: Optional[int] = None,

@@ -58,7 +58,7 @@ def rate(
 def make(
     count: int,
     size: int,
-    clues: Optional[int],
+    clues: Optional[str],
     minimal: bool,
     symmetry: str,
     difficulty: str,
