@@ -92,7 +92,8 @@ enum Answered {
 /// error instead.
 ///
 /// # Errors
-/// [`SolveError`]: the puzzle is bad, has no solution, or was given up after a million nodes.
+/// [`SolveError`]: the puzzle is bad, has no solution, or was given up after a million nodes; the
+/// text has several puzzles, or its notation or alphabet is ambiguous.
 ///
 /// ```
 /// let solution = sudoku_core::solve(
