@@ -203,6 +203,10 @@ def test_series_of_pandas(made: sudoku.Generated, dtype: str) -> None:
     assert sudoku.solve_many(nothing, errors="column").errors.tolist() == ["empty", "empty"]
     solved = sudoku.solve_many(pandas.Series(made.puzzles[:50]).astype("category"))
     assert solved.dtype == object and solved.tolist() == made.solutions[:50]
+    # Columns are paired by their places.
+    checks = sudoku.check_many(pandas.Series([PUZZLE], index=[1]), pandas.Series([SOLUTION], index=[7]))
+    assert checks.verdict.to_dict() == {1: "right"}
+    assert sudoku.solve_many(pandas.Index([PUZZLE])).to_dict() == {PUZZLE: SOLUTION}
     with pytest.raises(TypeError, match="a table"):
         sudoku.solve_many(pandas.DataFrame({"puzzle": made.puzzles[:5]}))
 
@@ -338,6 +342,7 @@ def test_texts_in_a_list_are_one_puzzle_each_whatever_they_contain() -> None:
     texts = [PUZZLE, PUZZLE[:40] + "\n" + PUZZLE[40:], "# a comment", PUZZLE + " # easy", "  ", PUZZLE + "\n"]
     errors = sudoku.solve_many(texts, errors="column").errors
     assert errors == [None, "wrong_length", "wrong_length", None, "wrong_length", None]
+    assert sudoku.solve_many(["", PUZZLE], errors="column").errors == ["wrong_length", None]
     missing = [None, float("nan"), numpy.float32("nan")]
     assert sudoku.solve_many([*missing, PUZZLE], errors="column").errors == ["empty"] * 3 + [None]
     assert sudoku.solve_many(["\udc80", PUZZLE], errors="column").errors == ["wrong_length", None]

@@ -12,8 +12,8 @@ without a copy, and while the work runs on all cores other Python threads go on.
 >>> sudoku.count_many([puzzle, puzzle.replace("5", ".")], limit=10)
 [1, 1]
 
-Sizes 1x1, 4x4, 9x9, 16x16 and 25x25 work everywhere. In texts, blanks are ``.``, ``0``, ``_``, ``*`` or
-``-``, and values from 10 on are ``A``, ``B`` and so on.
+Sizes 1x1, 4x4, 9x9, 16x16 and 25x25 work everywhere. In texts, blanks are ``.``, ``0``, ``_``, ``*``,
+``-``, ``?``, ``x``, ``X`` or a middle dot, and values from 10 on are ``A``, ``B`` and so on.
 
 A bad puzzle raises :class:`PuzzleError` with its exact sentence, its code and its line; with
 ``errors="column"`` the codes come back beside the results instead.
@@ -146,7 +146,7 @@ def _rating(number: float, name: str) -> str:
     try:
         text = f"{number:.1f}"
     except (TypeError, ValueError):
-        raise TypeError(f"up_to is {number!r}: give a number, such as 4.5.") from None
+        raise TypeError(f"{name} is {number!r}: give a number, such as 4.5.") from None
     return text if abs(float(text) - float(number)) < 1e-6 else str(number)
 
 
@@ -267,6 +267,7 @@ def check_many(
 ) -> Checks:
     """Checks every solution against its puzzle, or every grid by itself.
 
+    Puzzles and solutions are paired by their places, whatever index a Series has.
     With ``unique``, a puzzle must have no second solution, which takes a search for each. A bad puzzle
     is no exception here: its verdict is the code of its error. A solution that is missing or blank is
     ``incomplete``.
