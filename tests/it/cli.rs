@@ -294,6 +294,8 @@ fn show_picks_by_number_and_at_random() {
     let beyond = run(&["show", &input, "--index", "3001"]);
     assert_eq!(beyond.status.code(), Some(2));
     assert_eq!(stderr(&beyond), format!("{input} has no puzzle 3001.\n"));
+    let typed = run(&["show", "................", "--index", "2"]);
+    assert_eq!(stderr(&typed), "There is no puzzle 2. Name a file for --index to choose from.\n");
     for _ in 0..3 {
         let random = run(&["show", &input, "--random", "--solve"]);
         succeeded(&random);
