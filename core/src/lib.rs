@@ -48,4 +48,4 @@ pub mod solver;
 pub mod techniques;
 pub mod text;
 
-pub use solve::{Answers, SolveError, answers, count_solutions, solutions, solve, solve_unique};
+pub use solve::{Answers, SolveError, answers, count_solutions, read_single, solutions, solve, solve_unique};

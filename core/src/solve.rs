@@ -48,8 +48,12 @@ struct Parsed<'a> {
 
 impl<'a> Parsed<'a> {
     fn new(text: &'a str) -> Result<Self, FormatError> {
+        Self::with_hint(text, &Hint::default())
+    }
+
+    fn with_hint(text: &'a str, hint: &Hint) -> Result<Self, FormatError> {
         let text = text.as_bytes();
-        let Preamble { format, body, lines, .. } = sniff(text, &Hint::default(), true)?.ok_or(EMPTY)?;
+        let Preamble { format, body, lines, .. } = sniff(text, hint, true)?.ok_or(EMPTY)?;
         Ok(Self { format, text: &text[body..], first_line: 1 + lines })
     }
 
@@ -88,7 +92,8 @@ enum Answered {
 /// error instead.
 ///
 /// # Errors
-/// [`SolveError`]: the puzzle is bad, has no solution, or was given up after a million nodes.
+/// [`SolveError`]: the puzzle is bad, has no solution, or was given up after a million nodes; the
+/// text has several puzzles, or its notation or alphabet is ambiguous.
 ///
 /// ```
 /// let solution = sudoku_core::solve(
@@ -267,6 +272,27 @@ impl Iterator for Answers<'_> {
             Answered::Count(_) => unreachable!("the question was not a count"),
         }))
     }
+}
+
+/// Reads one puzzle or solution, in any notation and of any size, and returns its format beside it.
+/// What the hint says is not detected. The rules are not checked.
+///
+/// # Errors
+/// [`SolveError`]: the puzzle cannot be read, or there are several.
+///
+/// ```
+/// use sudoku_core::text::Hint;
+///
+/// let hint = Hint { alphabet: Some("abcd".parse()?), ..Hint::default() };
+/// let (format, puzzle) = sudoku_core::read_single("ab..\n....\n....\n...c", &hint)?;
+/// assert_eq!(puzzle.to_string(), "12.............3");
+/// assert_eq!(format.symbol(4), 'd');
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn read_single(text: &str, hint: &Hint) -> Result<(Format, Grid), SolveError> {
+    let parsed = Parsed::with_hint(text, hint)?;
+    let puzzle = parsed.single()?;
+    Ok((parsed.format, puzzle))
 }
 
 /// Reads one puzzle or solution, in any notation and of any size. The rules are not checked.

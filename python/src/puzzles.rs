@@ -183,6 +183,13 @@ pub fn order_of(side: i64) -> PyResult<Order> {
     })
 }
 
+/// What a caller says of texts.
+pub fn hint(size: Option<i64>, alphabet: Option<&str>) -> PyResult<Hint> {
+    let alphabet = alphabet.map(str::parse::<Alphabet>).transpose();
+    let alphabet = alphabet.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(Hint { alphabet, order: size.map(order_of).transpose()?, ..Hint::default() })
+}
+
 /// The format of texts, of which what is not given is detected from the first of them.
 fn detect<'a>(
     py: Python<'_>,
@@ -190,10 +197,8 @@ fn detect<'a>(
     size: Option<i64>,
     alphabet: Option<&str>,
 ) -> PyResult<Format> {
-    let alphabet = alphabet.map(str::parse::<Alphabet>).transpose();
-    let alphabet = alphabet.map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let order = size.map(order_of).transpose()?;
-    if let (Some(order), Some(alphabet)) = (order, &alphabet) {
+    let hint = Hint { notation: Some(Notation::Lines), ..hint(size, alphabet)? };
+    if let (Some(order), Some(alphabet)) = (hint.order, &hint.alphabet) {
         return plain(py, order, alphabet.clone());
     }
     let mut sample = Vec::new();
@@ -204,10 +209,9 @@ fn detect<'a>(
         sample.extend_from_slice(text);
         sample.push(b'\n');
     }
-    let hint = Hint { notation: Some(Notation::Lines), alphabet: alphabet.clone(), order, ..Hint::default() };
     match sniff(&sample, &hint, false).map_err(|error| format_error(py, &error))? {
         Some(found) => Ok(found.format),
-        None => plain(py, order.unwrap_or(Order::NINE), alphabet.unwrap_or(Alphabet::Letters)),
+        None => plain(py, hint.order.unwrap_or(Order::NINE), hint.alphabet.unwrap_or(Alphabet::Letters)),
     }
 }
 

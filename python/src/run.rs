@@ -10,21 +10,23 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use sudoku_core::answer::{
-    Answer, BulkVisitor, CanonTask, Canonizers, CheckTask, CheckedRow, Checkers, Finding, Found,
+    Answer, BulkVisitor, CanonTask, Canonizers, CheckTask, CheckedRow, Checkers, DigitReader, Finding, Found,
     PuzzleReader, RateTask, RatedRow, Raters, Solvers, Task, Visitor,
 };
 use sudoku_core::canon::NoBasis;
-use sudoku_core::generate::{self, Constraints, Difficulty, Generator, Grids, Kind, Recipe, Symmetry};
+use sudoku_core::generate::{
+    self, ClueRange, Constraints, Difficulty, Generator, Grids, Kind, Recipe, Symmetry,
+};
 use sudoku_core::grid::{Grid, Order};
 use sudoku_core::poison::IgnorePoison as _;
 use sudoku_core::solver::{Question, Search};
-use sudoku_core::techniques::{Ending, Family, Score, Technique, TechniqueError, TechniqueSet};
+use sudoku_core::techniques::{Ending, Score, Technique, TechniqueError, TechniqueSet};
 use sudoku_core::text::{Alphabet, Format, Notation, Problem, PuzzleError};
 
 use crate::blocks;
 use crate::column::{Column, Values, import_numpy, zeros};
 use crate::error::{format_error, puzzle_error, solve_error};
-use crate::puzzles::{Puzzles, Reader, Rows, order_of};
+use crate::puzzles::{Puzzles, Reader, Rows, hint, order_of};
 
 /// The puzzles of a block of searches: as many as are searched together.
 const SEARCH_BLOCK: usize = 8192;
@@ -102,6 +104,15 @@ impl BlockResults<'_> {
         self.errors[place] = number_of(error.code());
         if self.first_error.is_none() {
             self.first_error = Some(error.clone());
+        }
+    }
+
+    /// Answers the puzzles of a block. Cancelled work has no result that anybody sees.
+    fn fill(&mut self, solvers: &Solvers, mut reader: impl PuzzleReader, cancel: &AtomicBool) {
+        let (task, line) = (solvers.task(), self.first_line);
+        let mut work = || solvers.with(|solver| solver.answer_puzzles(task, &mut reader, line, cancel, self));
+        if catch_unwind(AssertUnwindSafe(&mut work)).is_err() {
+            self.internal_errors();
         }
     }
 
@@ -217,15 +228,7 @@ fn answer<'py>(
             jobs.push((places, job));
         }
         blocks::run(py, threads, jobs, |(places, mut answers), cancel: &AtomicBool| {
-            let line = answers.first_line;
-            let mut work = || {
-                let mut reader = rows.reader(places.clone());
-                solvers.with(|solver| solver.answer_puzzles(&task, &mut reader, line, cancel, &mut answers))
-            };
-            // Cancelled work has no result that anybody sees.
-            if catch_unwind(AssertUnwindSafe(&mut work)).is_err() {
-                answers.internal_errors();
-            }
+            answers.fill(&solvers, rows.reader(places), cancel);
             let has_failed = answers.first_error.is_some();
             answers.first_error.iter().for_each(|error| first_error.add(error));
             !(raises && has_failed)
@@ -250,12 +253,42 @@ fn question(unique: bool) -> Question {
 
 /// Solves one puzzle in any notation.
 #[pyfunction]
-pub fn solve_text(py: Python<'_>, puzzle: &Bound<'_, PyString>, unique: bool) -> PyResult<String> {
+pub fn solve_text(
+    py: Python<'_>,
+    puzzle: &Bound<'_, PyString>,
+    unique: bool,
+    node_limit: u64,
+    size: Option<i64>,
+    alphabet: Option<&str>,
+) -> PyResult<String> {
+    let hint = hint(size, alphabet)?;
     // Not everything that is a string can be encoded.
-    let puzzle = puzzle.to_string_lossy();
-    let solve = if unique { sudoku_core::solve_unique } else { sudoku_core::solve };
-    let solution = py.detach(|| solve(&puzzle)).map_err(|error| solve_error(py, &error))?;
-    Ok(solution.to_string())
+    let text = puzzle.to_string_lossy();
+    let read = py.detach(|| sudoku_core::read_single(&text, &hint));
+    let (format, puzzle) = read.map_err(|error| solve_error(py, &error))?;
+    let (order, cells) = (format.order(), format.order().cells());
+    let task = Task { question: question(unique), node_limit, ..Task::default() };
+    let solvers = Solvers::new(format.clone(), task);
+    let (mut solution, mut error, first_error) = (vec![0; cells], [0], FirstError::default());
+    let answers = BlockResults {
+        grids: &mut solution,
+        counts: &mut [],
+        errors: &mut error,
+        first_line: 1,
+        first_error: None,
+        text_of: Some(&format),
+        cells,
+    };
+    blocks::run(py, 1, vec![answers], |mut answers, cancel| {
+        answers.fill(&solvers, DigitReader::new(order, puzzle.digits()), cancel);
+        answers.first_error.iter().for_each(|error| first_error.add(error));
+        true
+    })?;
+    match first_error.0.into_inner().ignore_poison() {
+        // It is the only puzzle.
+        Some(error) => Err(puzzle_error(py, &PuzzleError { line: None, ..error })),
+        None => Ok(solution.into_iter().map(char::from).collect()),
+    }
 }
 
 /// Solves many puzzles. Returns the solutions and the codes of errors.
@@ -478,10 +511,7 @@ pub fn check(
 
 /// Reads names of techniques and families.
 fn techniques_of(text: &str) -> Result<TechniqueSet, String> {
-    let set: TechniqueSet = text.parse().map_err(|error: TechniqueError| {
-        let families: Vec<&str> = Family::ALL.iter().map(|family| family.name()).collect();
-        format!("{error} Families are {}.", families.join(", "))
-    })?;
+    let set: TechniqueSet = text.parse().map_err(|error: TechniqueError| error.to_string())?;
     if set.is_empty() { Err("No technique is named.".to_owned()) } else { Ok(set) }
 }
 
@@ -622,7 +652,7 @@ pub fn make<'py>(
     py: Python<'py>,
     count: usize,
     size: i64,
-    clues: Option<usize>,
+    clues: Option<&str>,
     minimal: bool,
     symmetry: &str,
     difficulty: &str,
@@ -648,14 +678,20 @@ pub fn make<'py>(
     };
     let constraints = Constraints {
         grids: Grids::default(),
-        clues,
+        // The range has a place of its own.
+        clues: None,
         minimal,
         symmetry: symmetry.parse::<Symmetry>().map_err(|error| bad(error.to_string()))?,
         difficulty,
         rating: rating.map(generate::ratings).transpose().map_err(|error| bad(error.to_string()))?,
         technique: technique.map(technique_of).transpose().map_err(bad)?,
     };
-    let recipe = Recipe { order, kind: Kind::Puzzle(constraints), attempts };
+    let clues = clues.map(str::parse::<ClueRange>).transpose().map_err(|error| bad(error.to_string()))?;
+    let kind = match clues {
+        Some(clues) => Kind::PuzzleInRange { clues, constraints },
+        None => Kind::Puzzle(constraints),
+    };
+    let recipe = Recipe { order, kind, attempts };
     let seed = seed.unwrap_or_else(generate::any_seed);
     let generator = Generator::new(recipe, seed).map_err(|error| bad(error.to_string()))?;
     let format =

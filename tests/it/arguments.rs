@@ -438,7 +438,7 @@ fn short_flags_mean_the_same_everywhere() {
     let list = folder.write("list.txt", lines(&unique_puzzles(3)));
     let out = folder.path("out.txt");
     for args in [
-        &["solve", &list, "-j", "1", "-q", "-n", "5", "-f", "jsonl", "-o", &out][..],
+        &["solve", &list, "--question", "count", "-j", "1", "-q", "-n", "5", "-f", "jsonl", "-o", &out][..],
         &["count", &list, "-j1", "-q", "-n2", "-fcsv", "-o", &out],
         &["validate", &list, "-j", "1", "-q", "-n", "1", "-o", &out],
         &["generate", "-j", "1", "-q", "-n", "2", "-f", "csv", "-o", &out],

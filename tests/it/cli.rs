@@ -228,7 +228,9 @@ fn count_stops_at_its_limit() {
     assert_eq!(stdout(&counted), format!("288\n1\n1\n{clash}\n"));
     assert_eq!(stdout(&feed(&["count", "--limit", "2"], input)), format!("2+\n1\n1\n{clash}\n"));
     assert_eq!(stdout(&feed(&["count", "--limit", "288"], input)), format!("288+\n1\n1\n{clash}\n"));
-    assert_eq!(stdout(&feed(&["count", "--limit", "289"], input)), stdout(&counted));
+    for limit in ["289", "all"] {
+        assert_eq!(stdout(&feed(&["count", "--limit", limit], input)), stdout(&counted));
+    }
     let rows = |form: &str| stdout(&feed(&["count", "--limit", "2", "--format", form], input));
     assert!(rows("pair").starts_with("................,2+\n1234341221434321,1\n"));
     assert!(rows("csv").starts_with("puzzle,count\n................,2+\n1234341221434321,1\n"));
@@ -292,6 +294,8 @@ fn show_picks_by_number_and_at_random() {
     let beyond = run(&["show", &input, "--index", "3001"]);
     assert_eq!(beyond.status.code(), Some(2));
     assert_eq!(stderr(&beyond), format!("{input} has no puzzle 3001.\n"));
+    let typed = run(&["show", "................", "--index", "2"]);
+    assert_eq!(stderr(&typed), "There is no puzzle 2. Name a file for --index to choose from.\n");
     for _ in 0..3 {
         let random = run(&["show", &input, "--random", "--solve"]);
         succeeded(&random);
@@ -571,7 +575,9 @@ fn options_that_make_no_sense_are_refused_with_a_sentence() {
         (&["solve", "--threads", "0", "-"], "give a whole number from 1 to 1024"),
         (&["solve", "--threads", "2", "--server", "http://127.0.0.1:1", "-"], "cannot be used with"),
         (&["show", "--index", "0"], "give a whole number from 1"),
-        (&["count", "--limit", "0"], "give a whole number from 1"),
+        (&["count", "--limit", "0"], "give a whole number from 1, or `all`"),
+        (&["solve", "--limit", "3", "-"], "--limit is for --question count and --add solutions."),
+        (&["trace", "--limit", "3", "-"], "--limit is for --question count."),
         (&["solve", "--node-limit", "x"], "give a whole number from 1"),
         (&["solve", "--node-limit", "0"], "give a whole number from 1"),
         (&["count", "--node-limit", "0"], "give a whole number from 1"),
@@ -585,7 +591,10 @@ fn options_that_make_no_sense_are_refused_with_a_sentence() {
             "give a whole number from 0 to 18446744073709551615",
         ),
         (&["solutions", "-n", "18446744073709551616"], "from 1 to 18446744073709551615, or `all`"),
-        (&["count", "-n", "-5", "-"], "invalid value '-5' for '--limit <N>': give a whole number from 1\n"),
+        (
+            &["count", "-n", "-5", "-"],
+            "invalid value '-5' for '--limit <N|all>': give a whole number from 1, or `all`\n",
+        ),
         (&["show", "--index", "-1", "-"], "give a whole number from 1\n"),
         (&["disguise", "--seed", "-1", "-"], "give a whole number from 0\n"),
         (&["split", "--test", "-5%", "-"], "give a share from 0% to 100%"),

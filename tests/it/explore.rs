@@ -620,6 +620,18 @@ fn assert_labels_are_apart(svg: &str) {
 }
 
 #[test]
+fn a_plot_says_what_is_not_counted() {
+    let folder = TempDir::new().unwrap();
+    let plot = folder.path().join("plot.svg");
+    let args = ["--clues", "60", "--boards", "2", "--metric", "comparisons", "--strategy", "fast"];
+    let output = explore(&[&args[..], &["--plot", plot.to_str().unwrap()]].concat());
+    succeeded(&output);
+    for text in [stdout(&output), fs::read_to_string(&plot).unwrap()] {
+        assert!(text.contains("For fast, comparisons are not counted."), "{text}");
+    }
+}
+
+#[test]
 fn curves_that_coincide_are_named_and_drawn_by_turns() {
     let folder = TempDir::new().unwrap();
     let plot = folder.path().join("plot.svg");

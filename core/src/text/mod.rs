@@ -16,7 +16,7 @@
 //! let mut puzzle = Grid::empty(Order::NINE); // takes on the order of the text
 //! assert_eq!(records.read(&mut puzzle).expect("a first puzzle").error, None);
 //! assert_eq!(puzzle.to_string(), "12....1.........");
-//! let error = records.read(&mut puzzle).expect("a second one").error.expect("an x is no cell");
+//! let error = records.read(&mut puzzle).expect("a second one").error.expect("a q is no cell");
 //! assert_eq!(error.to_string(), "Line 2 has an invalid character. It is 'q' in column 3.");
 //! # Ok::<(), sudoku_core::text::FormatError>(())
 //! ```

@@ -12,8 +12,8 @@ without a copy, and while the work runs on all cores other Python threads go on.
 >>> sudoku.count_many([puzzle, puzzle.replace("5", ".")], limit=10)
 [1, 1]
 
-Sizes 1x1, 4x4, 9x9, 16x16 and 25x25 work everywhere. In texts, blanks are ``.``, ``0``, ``_``, ``*`` or
-``-``, and values from 10 on are ``A``, ``B`` and so on.
+Sizes 1x1, 4x4, 9x9, 16x16 and 25x25 work everywhere. In texts, blanks are ``.``, ``0``, ``_``, ``*``,
+``-``, ``?``, ``x``, ``X`` or a middle dot, and values from 10 on are ``A``, ``B`` and so on.
 
 A bad puzzle raises :class:`PuzzleError` with its exact sentence, its code and its line; with
 ``errors="column"`` the codes come back beside the results instead.
@@ -22,7 +22,7 @@ A bad puzzle raises :class:`PuzzleError` with its exact sentence, its code and i
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, Union
 
 from . import _native
 from ._errors import PuzzleError
@@ -132,28 +132,43 @@ def _raises(errors: str) -> bool:
     return errors == "raise"
 
 
-def _at_least(least: int, **arguments: Optional[int]) -> None:
-    """Refuses a number below the least; what is no whole number is left to the native function."""
+def _at_least(least: int, **arguments: Union[int, str, None]) -> None:
+    """Refuses a number out of range; what is no whole number is left to the native function."""
     for name, number in arguments.items():
         if isinstance(number, Integral) and number < least:
             raise ValueError(f"{name} is {number}: give {least} or more.")
+        if isinstance(number, Integral) and number >= 2**64:
+            raise ValueError(f"{name} is {number}: give less than 2**64.")
 
 
-def _rating(number: float) -> str:
+def _rating(number: float, name: str) -> str:
     """The text of a rating, without what arithmetic leaves behind its one decimal."""
     try:
         text = f"{number:.1f}"
     except (TypeError, ValueError):
-        raise TypeError(f"up_to is {number!r}: give a number, such as 4.5.") from None
+        raise TypeError(f"{name} is {number!r}: give a number, such as 4.5.") from None
     return text if abs(float(text) - float(number)) < 1e-6 else str(number)
 
 
-def solve(puzzle: str, *, unique: bool = False) -> str:
+def solve(
+    puzzle: str,
+    *,
+    unique: bool = False,
+    node_limit: int = NODE_LIMIT,
+    size: Optional[int] = None,
+    alphabet: Optional[str] = None,
+) -> str:
     """Solves one puzzle, in any notation: cells on one line or in rows, with or without rulers.
 
-    With ``unique`` it is an error if there is a second solution.
+    The solution is on one line, in the symbols of the puzzle.
 
-    Raises :class:`PuzzleError`.
+    - ``unique``: it is an error if there is a second solution.
+    - ``node_limit``: a search that takes more nodes is given up.
+    - ``size``: the side of the puzzle: 1, 4, 9, 16 or 25; default: detected.
+    - ``alphabet``: the symbols: ``letters``, ``ascii``, ``alpha``, ``hex``, or all of them in order;
+      default: detected.
+
+    Raises :class:`PuzzleError`; ``ValueError`` for what is not one puzzle, or can be read in two ways.
 
     >>> import sudoku_stream as sudoku
     >>> print(sudoku.solve('''
@@ -167,7 +182,8 @@ def solve(puzzle: str, *, unique: bool = False) -> str:
     Traceback (most recent call last):
     sudoku_stream._errors.PuzzleError: The puzzle has more than one solution.
     """
-    return _native.solve_text(puzzle, unique)
+    _at_least(1, node_limit=node_limit)
+    return _native.solve_text(puzzle, unique, node_limit, size, alphabet)
 
 
 def solve_many(
@@ -251,6 +267,7 @@ def check_many(
 ) -> Checks:
     """Checks every solution against its puzzle, or every grid by itself.
 
+    Puzzles and solutions are paired by their places, whatever index a Series has.
     With ``unique``, a puzzle must have no second solution, which takes a search for each. A bad puzzle
     is no exception here: its verdict is the code of its error. A solution that is missing or blank is
     ``incomplete``.
@@ -338,7 +355,7 @@ def rate_many(
     raises = _raises(errors)
     _at_least(1, node_limit=node_limit)
     read_puzzles, kind = read_sized(puzzles, size, alphabet)
-    highest = None if up_to is None else _rating(up_to)
+    highest = None if up_to is None else _rating(up_to, "up_to")
     *columns, minimal = _native.rate(read_puzzles, highest, techniques, node_limit, threads, raises)
     return Ratings(*(kind.column(column) for column in columns), kind.flags(minimal))
 
@@ -346,11 +363,11 @@ def rate_many(
 def generate(
     count: int,
     *,
-    clues: Optional[int] = None,
+    clues: Union[int, str, None] = None,
     minimal: bool = False,
     symmetry: str = "none",
     difficulty: str = "any",
-    rating: Optional[str] = None,
+    rating: Union[float, str, None] = None,
     technique: Optional[str] = None,
     size: int = 9,
     seed: Optional[int] = None,
@@ -360,12 +377,12 @@ def generate(
 ) -> Generated:
     """Makes puzzles with a single solution each.
 
-    - ``clues``: the number of clues; default: as few as removals reach.
+    - ``clues``: the number of clues, or a range such as ``"24..26"``; default: as few as removals reach.
     - ``minimal``: only puzzles in which every clue is needed.
     - ``symmetry``: of the pattern of clues: ``none``, ``rotational``, ``rotational90``, ``horizontal``,
       ``vertical``, ``diagonal``, ``antidiagonal`` or ``full``.
     - ``difficulty``: ``any``, ``easy``, ``medium``, ``hard``, or a range of guesses such as ``"3..10"``.
-    - ``rating``: a range of ratings of :func:`rate_many`, such as ``"3.0..4.5"``.
+    - ``rating``: one rating of :func:`rate_many`, or a range such as ``"3.0..4.5"``.
     - ``technique``: one that the solution takes, such as ``"x-wing"``.
     - ``seed``: the same seed makes the same puzzles, on any number of threads, and those of
       ``sudoku generate``; default: random.
@@ -386,11 +403,11 @@ def generate(
     puzzles, solutions, used_seed = _native.make(
         count,
         size,
-        clues,
+        None if clues is None else str(clues),
         minimal,
         symmetry,
         difficulty,
-        rating,
+        rating if rating is None or isinstance(rating, str) else _rating(rating, "rating"),
         technique,
         attempts,
         seed,

@@ -1,4 +1,4 @@
-from typing import Any, Literal, NamedTuple, Optional, overload
+from typing import Any, Literal, NamedTuple, Optional, Union, overload
 
 import numpy
 import numpy.typing
@@ -60,7 +60,14 @@ class Generated(NamedTuple):
     solutions: Any
     seed: int
 
-def solve(puzzle: str, *, unique: bool = False) -> str: ...
+def solve(
+    puzzle: str,
+    *,
+    unique: bool = False,
+    node_limit: int = ...,
+    size: Optional[int] = None,
+    alphabet: Optional[str] = None,
+) -> str: ...
 @overload
 def solve_many(
     puzzles: _Array,
@@ -202,11 +209,11 @@ def rate_many(
 def generate(
     count: int,
     *,
-    clues: Optional[int] = None,
+    clues: Union[int, str, None] = None,
     minimal: bool = False,
     symmetry: str = "none",
     difficulty: str = "any",
-    rating: Optional[str] = None,
+    rating: Union[float, str, None] = None,
     technique: Optional[str] = None,
     size: int = 9,
     seed: Optional[int] = None,

@@ -32,7 +32,9 @@ class Puzzles:
     def side(self) -> int: ...
     def __len__(self) -> int: ...
 
-def solve_text(puzzle: str, unique: bool) -> str: ...
+def solve_text(
+    puzzle: str, unique: bool, node_limit: int, size: Optional[int], alphabet: Optional[str]
+) -> str: ...
 def solve(
     puzzles: Puzzles, unique: bool, node_limit: int, threads: Optional[int], raises: bool, as_text: bool
 ) -> tuple[Any, Column]: ...
@@ -56,7 +58,7 @@ def rate(
 def make(
     count: int,
     size: int,
-    clues: Optional[int],
+    clues: Optional[str],
     minimal: bool,
     symmetry: str,
     difficulty: str,

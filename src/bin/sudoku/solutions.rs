@@ -99,10 +99,7 @@ impl SolutionsArgs {
             item: "puzzle",
             options: vec![
                 ("--format", Some(self.form().to_string())),
-                (
-                    "--limit",
-                    Some(if self.limit == u64::MAX { "all".to_owned() } else { self.limit.to_string() }),
-                ),
+                ("--limit", Some(value::name_of_number(self.limit))),
                 ("--node-limit", Some(self.node_limit.to_string())),
             ],
             is_quiet: self.run.progress.quiet,

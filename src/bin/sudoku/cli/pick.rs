@@ -168,6 +168,9 @@ impl PickArgs {
             if self.random {
                 bail!("{} is empty.", input.name());
             }
+            if input.is_typed() {
+                bail!("There is no puzzle {number}. Name a file for --index to choose from.");
+            }
             bail!("{} has no puzzle {number}.", input.name());
         };
         let format = reader.format().clone();

@@ -127,6 +127,11 @@ pub fn number_or_all(text: &str) -> Result<u64, String> {
     }
 }
 
+/// That number as it is typed.
+pub fn name_of_number(number: u64) -> String {
+    if number == u64::MAX { "all".to_owned() } else { number.to_string() }
+}
+
 /// A column that answers add; the list of names is in the error, because some are planned only.
 pub fn column() -> impl TypedValueParser<Value = AddedColumn> {
     Completed { parser: AddedColumn::from_str, names: names(AddedColumn::ALL) }

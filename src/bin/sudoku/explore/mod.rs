@@ -52,7 +52,7 @@ Exit codes: 0, the experiment is done; 1, two strategies disagree; 2, it could n
 pub struct ExploreArgs {
     /// Clue counts, as in 10,20 or 0..40:5 or 0%..50%:10% [default: 0..40:5]
     ///
-    /// Ranges include both ends.
+    /// Ranges include both ends, the last one where the step leads to it.
     /// Shares are of the cells of a board.
     /// The default of other sizes than 9x9 is the same shares of their cells.
     #[arg(long, value_name = "LIST")]
@@ -78,7 +78,9 @@ pub struct ExploreArgs {
     #[arg(value_parser = value::order(), hide_possible_values = true, conflicts_with = "size")]
     order: Vec<Order>,
 
-    /// Strategy; repeatable [default: all for the size]
+    /// Strategy; repeatable [default: all for the size but boxes]
+    ///
+    /// boxes searches as fast does, so it would be the same curve again.
     #[arg(long, hide_short_help = true, value_name = "NAME", value_parser = value::strategy())]
     strategy: Vec<AnyStrategy>,
 

@@ -342,6 +342,7 @@ impl<'a> Picture<'a> {
             "Lines are medians, shaded up to the 90th percentile. A search that was given up counts with its cost so far."
                 .to_owned(),
         ];
+        notes.extend(table::uncounted(self.results.experiment(), self.view));
         notes.extend(table::together(self.results.experiment()));
         notes.extend(self.same_curves());
         for &order in &self.orders {

@@ -34,6 +34,13 @@ pub fn heading(experiment: &Experiment, view: &View, columns: Option<usize>) -> 
     text(&lines, columns.unwrap_or(usize::MAX))
 }
 
+/// A sentence for each metric that some strategies do not count.
+pub fn uncounted(experiment: &Experiment, view: &View) -> Vec<String> {
+    let strategies = names(experiment.settings().strategies.iter().filter(|s| s.searches_together()));
+    let metrics = view.metrics.iter().filter(|metric| metric.is_step() && !strategies.is_empty());
+    metrics.map(|metric| format!("For {strategies}, {} are not counted.", metric.name())).collect()
+}
+
 /// `9x9 boards of random values, 100 for each clue count`.
 pub fn subject(experiment: &Experiment) -> String {
     let settings = experiment.settings();
@@ -86,12 +93,7 @@ pub fn write(results: &Results, view: &View, columns: Option<usize>) -> String {
             "`{BOUND}`: at least half of the searches were given up, so the median is greater than that."
         ));
     }
-    for name in view.metrics.iter().filter(|metric| metric.is_step()).map(|metric| metric.name()) {
-        let uncounted = names(strategies.iter().filter(|s| s.searches_together()));
-        if !uncounted.is_empty() {
-            notes += &note(&format!("For {uncounted}, {name} are not counted."));
-        }
-    }
+    notes.extend(uncounted(experiment, view).iter().map(|uncounted| note(uncounted)));
     if !notes.is_empty() {
         page.push('\n');
         page += &notes;

@@ -292,7 +292,8 @@ pub static COMMANDS: &[ConsoleCommand] = &[
         arguments: "",
         brief: "Let clues be changed",
         summary: "Allow clues to be changed",
-        more: "",
+        more: "They count as entries then, which `reset` removes.\n\
+               `lock` makes clues of all digits.",
         completes: Completes::Nothing,
     },
     ConsoleCommand {

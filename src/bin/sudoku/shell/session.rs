@@ -11,7 +11,7 @@ use sudoku_stream::answer::{
     read_positions,
 };
 use sudoku_stream::grid::{Digit, Grid, Order};
-use sudoku_stream::input::Pick;
+use sudoku_stream::input::{Pick, STANDARD_INPUT};
 use sudoku_stream::pipeline::{self, Panicked, ThreadPool, catch_panic};
 use sudoku_stream::solver::{
     DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Limit, Metrics, Question, STRATEGIES, Search, Stop, Strategy,
@@ -46,6 +46,8 @@ const NO_BOARD: &str = "There is no puzzle on the board. `example` puts one ther
 
 const CANDIDATES: &str = "These are candidates, and only clues can be read here. Outside the console,\n\
                           `sudoku hint`, `steps` and `show` read both.";
+
+const NO_SOLUTION: PuzzleError = PuzzleError { problem: Problem::NoSolution, line: None };
 
 /// The state of a session.
 pub struct Session {
@@ -268,7 +270,11 @@ impl Session {
             (Verb::Redo, []) => self.travel(Board::redo, "There is nothing to make again.\n", "Noted again"),
             (Verb::Reset, []) => self.change(Board::reset),
             (Verb::Lock, []) => self.change(Board::lock),
-            (Verb::Unlock, []) => self.change(Board::unlock),
+            (Verb::Unlock, []) => {
+                let had_clues = self.with_board(|board, _| board.clues().filled() > 0)?;
+                let note = "\nNo digit is a clue now, so `reset` removes them all.\n";
+                Ok(self.change(Board::unlock)? + if had_clues { note } else { "" })
+            }
             (Verb::Check, []) => self.check(),
             (Verb::Hint, []) => self.hint(false),
             (Verb::Hint, [word]) if word.eq_ignore_ascii_case("all") => self.hint(true),
@@ -427,9 +433,8 @@ impl Session {
 
     fn new_board(&mut self, order: Order) -> String {
         reply(
-            self.own_format(order).and_then(|format| {
-                self.put(format, Grid::empty(order), "An empty board".to_owned(), Then::Show)
-            }),
+            self.own_format(order)
+                .and_then(|format| self.put(format, Grid::empty(order), "Your board".to_owned(), Then::Show)),
         )
     }
 
@@ -570,13 +575,9 @@ impl Session {
     fn solve(&mut self) -> anyhow::Result<String> {
         let Searched { search, solution, cost } = self.search(Question::Unique.solutions())?;
         if let Some(problem) = Question::First.verdict(&search).problem()? {
-            let (has_entries, hint) = self.with_board(|board, _| {
-                (board.given() != board.clues(), "`hint` may tell which entry is wrong.\n")
-            })?;
             let advice = match problem {
                 Problem::GaveUp { .. } => "`limit NODES` lets it search longer.\n",
-                _ if has_entries => hint,
-                _ => "",
+                _ => self.advice_on_entries(),
             };
             return Ok(format!("{}\n{advice}{cost}", PuzzleError { problem, line: None }));
         }
@@ -597,10 +598,16 @@ impl Session {
         Ok(format!("{shown}\n{verdict}\n{cost}"))
     }
 
+    /// What helps where there is no solution: without an entry there may be one.
+    fn advice_on_entries(&self) -> &'static str {
+        let has_entries = self.board.as_ref().is_some_and(|board| board.given() != board.clues());
+        if has_entries { "`hint` may tell which entry is wrong.\n" } else { "" }
+    }
+
     /// Solves the argument of `solve`, or the line that it waited for: a file, or else a puzzle.
     fn solve_named(&mut self, typed: &[u8], may_have_spaces: bool) -> anyhow::Result<String> {
         let path = list::path(typed.trim_ascii());
-        if !path.exists() && paste::looks_like_cells(typed) {
+        if is_typed(&path, typed) {
             return self.take_cells(typed, Then::Solve, may_have_spaces);
         }
         let pool = self.pool()?;
@@ -611,7 +618,7 @@ impl Session {
     /// Puts the puzzle of the command line on the board, or opens its file.
     pub fn begin(&mut self, start: &[u8]) -> String {
         let path = list::path(start);
-        let is_puzzle = !path.exists() && paste::looks_like_cells(start);
+        let is_puzzle = is_typed(&path, start);
         reply(if is_puzzle { self.take_cells(start, Then::Show, false) } else { self.open(&path) })
     }
 
@@ -656,7 +663,7 @@ impl Session {
                 format!("{error} By then {count} had been found.\n{cost}")
             }
             (Stop::Solutions, _) => format!("The puzzle has at least {count}.\n{cost}"),
-            (_, 0) => format!("{}\n{cost}", PuzzleError { problem: Problem::NoSolution, line: None }),
+            (_, 0) => format!("{NO_SOLUTION}\n{}{cost}", self.advice_on_entries()),
             _ => format!("The puzzle has {count}.\n{cost}"),
         })
     }
@@ -665,7 +672,10 @@ impl Session {
         let Searched { search, cost, .. } = self.search(Question::Unique.solutions())?;
         Ok(match Question::Unique.verdict(&search).problem()? {
             None => format!("The puzzle has exactly one solution.\n{cost}"),
-            Some(problem) => format!("{}\n{cost}", PuzzleError { problem, line: None }),
+            Some(problem) => {
+                let advice = if search.solutions == 0 { self.advice_on_entries() } else { "" };
+                format!("{}\n{advice}{cost}", PuzzleError { problem, line: None })
+            }
         })
     }
 
@@ -755,7 +765,12 @@ impl Session {
             Ok(())
         })? {
             steps::StepsEnd::Interrupted { .. } => Err(Interrupted.into()),
-            steps::StepsEnd::Solved | steps::StepsEnd::Unsolved => Ok(text),
+            steps::StepsEnd::Solved | steps::StepsEnd::Unsolved => {
+                if text == format!("{NO_SOLUTION}\n") {
+                    text += self.advice_on_entries();
+                }
+                Ok(text)
+            }
         }
     }
 
@@ -851,6 +866,11 @@ fn command_of(line: &[u8]) -> Option<Verb> {
         return None;
     }
     command::named(word).map(|command| command.verb)
+}
+
+/// Whether an argument is the first row of a puzzle, and no file or standard input.
+fn is_typed(path: &Path, typed: &[u8]) -> bool {
+    path.as_os_str() != STANDARD_INPUT && !path.exists() && paste::looks_like_cells(typed)
 }
 
 /// The user wants to leave.

@@ -77,8 +77,8 @@ pub struct SolveArgs {
     question: QuestionArg,
 
     /// Stop counting at N solutions of a puzzle [default: 1000; for `--add solutions` 2]
-    #[arg(short = 'n', long, hide_short_help = true, value_name = "N")]
-    #[arg(value_parser = whole::<u64>(1..), help_heading = "Search")]
+    #[arg(short = 'n', long, hide_short_help = true, value_name = "N|all")]
+    #[arg(value_parser = value::number_or_all, help_heading = "Search")]
     limit: Option<u64>,
 
     #[command(flatten)]
@@ -97,9 +97,10 @@ pub struct CountArgs {
 
     /// Stop counting at N solutions
     ///
-    /// The answer is then `N+`: N solutions or more. Below N it is exact.
-    #[arg(short = 'n', long, value_name = "N", default_value_t = COUNT_LIMIT)]
-    #[arg(value_parser = whole::<u64>(1..))]
+    /// The answer is then `N+`: N solutions or more. Below N it is exact. With `all` only
+    /// `--node-limit` ends a search.
+    #[arg(short = 'n', long, value_name = "N|all", default_value_t = COUNT_LIMIT)]
+    #[arg(value_parser = value::number_or_all)]
     limit: u64,
 
     #[command(flatten)]
@@ -270,7 +271,7 @@ impl SolveArgs {
         let stats = if answer.server.urls.is_empty() { "" } else { "with --server" };
         [
             ("--question", Some(self.question.to_string())),
-            ("--limit", self.limit.map(|limit| limit.to_string())),
+            ("--limit", self.limit.map(value::name_of_number)),
             ("--strategy", Some(strategy.to_owned())),
             ("--add", self.columns().map(names)),
             ("--format", Some(answer.form().to_string())),
@@ -335,6 +336,11 @@ pub fn run(args: &SolveArgs) -> anyhow::Result<ExitCode> {
 /// Refuses flags that do not go together, before any input is looked at. Returns the servers.
 fn check_flags(args: &SolveArgs) -> anyhow::Result<Servers> {
     let servers = args.answer.server.servers()?;
+    let counts =
+        matches!(args.question, QuestionArg::Count) || args.answer.add.contains(&AddedColumn::Solutions);
+    if args.limit.is_some() && !counts {
+        bail!("--limit is for --question count and --add solutions. Ask for one of them, or leave it out.");
+    }
     args.answer.resume.check_output(&args.answer.out)?;
     if args.answer.manifest && args.answer.out.path().is_none() {
         bail!("--manifest describes a file. Name one with -o.");

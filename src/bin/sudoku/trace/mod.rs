@@ -77,10 +77,9 @@ pub struct TraceArgs {
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = QuestionArg::First)]
     question: QuestionArg,
 
-    /// Stop `--question count` at N solutions
-    #[arg(long, hide_short_help = true, value_name = "N", default_value_t = COUNT_LIMIT)]
-    #[arg(value_parser = whole::<u64>(1..))]
-    limit: u64,
+    /// Stop `--question count` at N solutions [default: 1000]
+    #[arg(long, hide_short_help = true, value_name = "N|all", value_parser = value::number_or_all)]
+    limit: Option<u64>,
 
     /// Give up after N nodes
     #[arg(long, value_name = "N", default_value_t = DEFAULT_NODE_LIMIT, value_parser = whole::<u64>(1..))]
@@ -111,7 +110,7 @@ impl TraceArgs {
     fn task(&self) -> Task {
         Task {
             strategy: Some(self.strategy),
-            question: self.question.up_to(self.limit),
+            question: self.question.up_to(self.limit.unwrap_or(COUNT_LIMIT)),
             node_limit: self.node_limit,
             ..Task::default()
         }
@@ -121,6 +120,9 @@ impl TraceArgs {
 /// Runs `sudoku trace`.
 pub fn run(args: &TraceArgs) -> anyhow::Result<ExitCode> {
     args.colour.apply();
+    if args.limit.is_some() && !matches!(args.question, QuestionArg::Count) {
+        bail!("--limit is for --question count. Ask for that, or leave it out.");
+    }
     let chosen = args.pick.choose()?;
     if let Some(conflict) = chosen.puzzle.first_conflict() {
         let error = PuzzleError { problem: Problem::RuleBroken(conflict), line: Some(chosen.picked.line) };

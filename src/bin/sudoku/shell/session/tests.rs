@@ -380,6 +380,15 @@ fn the_board_is_edited_and_everything_can_be_taken_back() {
         answer.contains("The puzzle has no solution.\n`hint` may tell which entry is wrong."),
         "{answer}"
     );
+    let answer = said("example\nset 1 1 3\nstats off\ncount\nunique\nsteps\n");
+    let advice = "The puzzle has no solution.\n`hint` may tell which entry is wrong.\n";
+    assert_eq!(answer.matches(advice).count(), 3, "{answer}");
+    // Clues alone are not advised on, and once unlocked they are entries.
+    let answer = said("123...4.........\nstats off\ncount\nunlock\ncount\n");
+    assert_eq!(answer.matches(advice).count(), 1, "{answer}");
+    assert!(answer.contains("No digit is a clue now, so `reset` removes them all.\n"), "{answer}");
+    let answer = said("new 4\nsolve\nlock\n");
+    assert!(answer.contains("Your board: 4x4, 16 clues\n"), "{answer}");
     let answer = said("123434122143432.\ncheck\nset 4 4 1\ncheck\n");
     assert!(answer.contains("The puzzle is NOT solved.\n  1 blank cell to fill"), "{answer}");
     assert_eq!(answer.matches("The puzzle is correctly solved.").count(), 2, "{answer}");
