@@ -855,6 +855,7 @@ fn puzzles_are_read_in_every_notation() {
         ("-", format!("id,board\n7,{NINE}\n"), vec![ok(2)]),
         ("-", format!("| n | board |\n|---|------:|\n| 1 | {NINE} |\n"), vec![ok(3)]),
         ("-", format!("| n | board |\n| :-: | --- |\n| 1 | {NINE} |\n"), vec![ok(3)]),
+        ("-", format!("| puzzle | solution |\n| --- | --- |\n| {NINE} | {NINE_SOLVED} |\n"), vec![ok(3)]),
         ("-", format!("puzzle n\n1 {NINE} 5\n2 {NINE} 6\n"), vec![ok(2), ok(3)]),
         // jsonl
         (

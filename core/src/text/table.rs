@@ -357,9 +357,12 @@ pub(super) fn find(text: &[u8], hint: &Hint) -> Result<Option<Table>, FormatErro
     let mut best: Option<Table> = None;
     let mut cells = CellsReader::new(hint);
     for delimiter in Delimiter::candidates(hint) {
-        let table = read(text, delimiter, hint, &mut cells);
-        if table.as_ref().is_some_and(|table| best.as_ref().is_none_or(|best| best.rows < table.rows)) {
-            best = table;
+        // Between spaces the dashes of Markdown would be one row more.
+        let rank = |table: &Table| (table.has_ruler, table.rows);
+        if let Some(table) = read(text, delimiter, hint, &mut cells)
+            && best.as_ref().is_none_or(|best| rank(best) < rank(&table))
+        {
+            best = Some(table);
         }
     }
     match (&best, &hint.column) {
