@@ -306,8 +306,10 @@ pub(super) struct Table {
     /// Whether the heading has a known name for the puzzle, and rows have nothing but cells: no column
     /// has larger puzzles than 1x1, and beside it is a solution at most.
     pub(super) names_puzzles: bool,
-    /// The rows that have a puzzle.
+    /// The rows that have a puzzle, good or bad.
     rows: usize,
+    /// The rows whose puzzle can be read.
+    puzzles: usize,
     /// Whether the puzzle is in another place than where `lines` reads it, or in quotes, or has a
     /// solution beside it, or every row has as many fields.
     is_certain: bool,
@@ -357,8 +359,9 @@ pub(super) fn find(text: &[u8], hint: &Hint) -> Result<Option<Table>, FormatErro
     let mut best: Option<Table> = None;
     let mut cells = CellsReader::new(hint);
     for delimiter in Delimiter::candidates(hint) {
-        // Between spaces the dashes of Markdown would be one row more.
-        let rank = |table: &Table| (table.has_ruler, table.rows);
+        // Between spaces the dashes of Markdown would be one row more. A heading of one name is one for each
+        // delimiter, of which only the right one shows puzzles.
+        let rank = |table: &Table| (table.has_ruler, table.rows, table.puzzles);
         if let Some(table) = read(text, delimiter, hint, &mut cells)
             && best.as_ref().is_none_or(|best| rank(best) < rank(&table))
         {
@@ -573,6 +576,7 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
         may_be_title: has_heading && is_named && (count == 0 || order.box_side() == 2),
         names_puzzles: is_named && survey.most() == 0 && (most <= 1 || solution.is_some()),
         rows: if is_named { count.max(rows).max(1) } else { count },
+        puzzles: count,
         is_certain: puzzle > 0 || is_quoted || solution.is_some() || is_regular || hint.column.is_some(),
     })
 }
@@ -774,6 +778,11 @@ mod tests {
             // As R writes it: texts in quotes, names of rows, and none above these.
             (format!("\"{nine}\" 1\n\"{nine}\" 2\n"), Some(("space", 0, None, false))),
             (format!("\"puzzle\" \"n\"\n\"1\" \"{p}\" 5\n\"2\" \"{p}\" 6\n"), Some(("space", 1, None, true))),
+            // One column, below a heading of one name.
+            (format!("\"puzzle\"\n\"1\" \"{p}\"\n\"2\" \"{p}\"\n"), Some(("space", 1, None, true))),
+            (format!("puzzle\n1 {p}\n2 {p}\n"), Some(("space", 1, None, true))),
+            (format!("\tpuzzle\n0\t{p}\n1\t{p}\n"), Some(("tab", 1, None, true))),
+            (format!("puzzle\n{p}\n{p}\n"), Some(("comma", 0, None, true))),
             // A known name is that of the puzzles only if something below it may be one.
             (format!("puzzle,board\n1,{p}\n2,{p}\n"), Some(("comma", 1, None, true))),
             (format!("question,puzzle\nSolve it.,{p}\n"), Some(("comma", 1, None, true))),
