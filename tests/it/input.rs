@@ -435,7 +435,7 @@ fn a_bomb_stays_bounded() {
     // A puzzle of several lines that never ends is given up.
     let text = format!("{}{}", "1 2 3\n", "# nothing\n".repeat(200_000));
     let (found, error) = drain(&mut reading(Cursor::new(text)).unwrap());
-    let sentence = "text has a puzzle that does not end within 1048576 bytes of line 1.";
+    let sentence = "text has a puzzle or section that does not end within 1048576 bytes of line 1.";
     assert_eq!((found, error.unwrap().to_string().as_str()), (Found::default(), sentence));
 }
 
