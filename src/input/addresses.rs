@@ -44,12 +44,23 @@ impl<R: Read> Addresses<R> {
     }
 }
 
+/// Whether a text that begins with an address has puzzles in addresses. They may all be damaged, but
+/// an address above other lines, none of which has a puzzle in it, is a title.
+pub(super) fn has_addresses(beginning: &[u8]) -> bool {
+    let lines = || beginning.split(|&byte| byte == b'\n');
+    let is_other = |line: &[u8]| !matches!(line.trim_ascii_start(), [] | [b'#', ..]) && address(line).is_none();
+    lines().any(|line| cells(line).is_some()) || !lines().any(is_other)
+}
+
+/// The address on a line, if there is one.
+fn address(line: &[u8]) -> Option<&[u8]> {
+    let text = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).trim_ascii_start();
+    (text.starts_with(b"https://") || text.starts_with(b"http://")).then_some(text)
+}
+
 /// The cells of a puzzle in an address, if there is one.
 fn cells(line: &[u8]) -> Option<&[u8]> {
-    let text = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).trim_ascii_start();
-    if !(text.starts_with(b"https://") || text.starts_with(b"http://")) {
-        return None;
-    }
+    let text = address(line)?;
     let is_cell = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
     let mut found = text.split(|byte| !is_cell(byte)).filter(|run| run.len() == CELLS);
     found.next().filter(|_| found.next().is_none())
@@ -95,6 +106,18 @@ mod tests {
                 format!("{cells}\n{PUZZLE}\n{cells}\n")
             );
         }
+    }
+
+    #[test]
+    fn an_address_above_other_lines_is_a_title() {
+        let address = format!("https://example.org/{PUZZLE}\n");
+        let damaged = format!("http://example.org/{}\n", &PUZZLE[1..]);
+        for text in [&address, &damaged, &format!("{damaged}\n# a\n{damaged}")] {
+            assert!(has_addresses(text.as_bytes()), "{text}");
+        }
+        let grid = "1,2,3,4\n3,4,1,2\n2,1,4,3\n4,3,2,1\n";
+        assert!(!has_addresses(format!("\u{FEFF}http://example.org/1\n{grid}").as_bytes()));
+        assert!(has_addresses(format!("http://example.org/1\n{grid}{address}").as_bytes()));
     }
 
     #[test]

@@ -116,8 +116,12 @@ fn without_mark(text: &[u8]) -> &[u8] {
 /// words for nothing. Brackets may also be symbols of puzzles, so there must be something between
 /// values, and if it is the whole text all brackets must be closed, or more than one puzzle of 4x4
 /// be between commas.
+///
+/// No more is looked at than a stream is waited for, so that the same text is the same in every form.
 pub(super) fn is_like_arrays(beginning: &[u8], is_whole: bool) -> bool {
     let text = below_comments(beginning);
+    let is_whole = is_whole && text.len() <= HEAD_BYTES;
+    let text = &text[..text.len().min(HEAD_BYTES)];
     let first = text.iter().find(|&&byte| byte != b'[' && !byte.is_ascii_whitespace());
     let is_cell = |byte: u8| byte.is_ascii_digit() || b"-\"'nN.".contains(&byte);
     let is_value = |byte: u8| byte.is_ascii_alphanumeric() || b"-.\"'_*?".contains(&byte);

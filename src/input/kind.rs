@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt as _;
 
+use super::addresses::has_addresses;
 use super::arrays::is_like_arrays;
 use super::utf16::ByteOrder;
 use super::{InputError, npy};
@@ -14,6 +15,10 @@ const HEAD_BYTES: usize = 64;
 
 /// The most bytes of blank lines and comments behind which a kind is looked for.
 const MAX_COMMENT_BYTES: usize = 64 * 1024;
+
+/// The bytes of a text that begins with a bracket or an address by which it is told whether that is a
+/// title: what is looked at, and blank lines and comments above it.
+const BEGINNING_BYTES: usize = 2 * MAX_COMMENT_BYTES;
 
 /// A kind of input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -216,12 +221,10 @@ impl ContentKind {
         loop {
             let head = &text[..length.min(text.len())];
             match Self::of(head, head.len() == text.len()) {
-                Some(Self::Arrays) => {
-                    let beginning = &text[..text.len().min(MAX_COMMENT_BYTES)];
-                    let is_arrays = is_like_arrays(beginning, beginning.len() == text.len());
-                    return if is_arrays { Self::Arrays } else { Self::Text };
+                Some(kind) => {
+                    let beginning = &text[..text.len().min(BEGINNING_BYTES)];
+                    return kind.confirmed(beginning, beginning.len() == text.len());
                 }
-                Some(kind) => return kind,
                 None if head.len() == text.len() => return Self::Text,
                 None => length *= 2,
             }
@@ -253,18 +256,33 @@ impl ContentKind {
         let mut head = vec![0; HEAD_BYTES];
         let mut length = 0;
         loop {
-            if let Some(kind) = Self::of(&head[..length], false) {
-                return Ok(kind);
+            match Self::of(&head[..length], false) {
+                Some(Self::Arrays | Self::Addresses) if length < BEGINNING_BYTES => {}
+                Some(kind) => return Ok(kind.confirmed(&head[..length], false)),
+                None => {}
             }
             if length == head.len() {
                 head.resize(2 * length, 0);
             }
             match file.read_at(&mut head[length..], length as u64) {
-                Ok(0) => return Ok(Self::of(&head[..length], true).unwrap_or(Self::Text)),
+                Ok(0) => {
+                    let head = &head[..length];
+                    return Ok(Self::of(head, true).map_or(Self::Text, |kind| kind.confirmed(head, true)));
+                }
                 Ok(more) => length += more,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
+        }
+    }
+
+    /// The kind of a text that begins so, where more of it is there than [`Self::of`] looks at: a
+    /// bracket or an address may also be a title.
+    fn confirmed(self, beginning: &[u8], is_whole: bool) -> Self {
+        match self {
+            Self::Arrays if !is_like_arrays(beginning, is_whole) => Self::Text,
+            Self::Addresses if !has_addresses(beginning) => Self::Text,
+            kind => kind,
         }
     }
 

@@ -597,3 +597,16 @@ fn what_has_to_be_decoded_cannot_be_cut_into_shards() {
         assert_eq!((output.status.code(), stderr(&output)), (Some(2), wanted));
     }
 }
+
+#[test]
+fn grids_below_brackets_and_addresses_are_cut_into_shards() {
+    let folder = Folder::new();
+    let grid = "12..\n34..\n..1.\n....\n";
+    for title in ["[1]", "http://example.org/1"] {
+        let path = folder.write("grids", format!("# mine\n{title}\n{grid}\n{title}\n{grid}"));
+        let shard = |shard| stdout(&sudoku(&["solve", &path, "--shard", shard]).output().unwrap());
+        let parts = ["1/2", "2/2"].map(shard);
+        assert_eq!(parts.concat(), stdout(&sudoku(&["solve", &path]).output().unwrap()), "{title}");
+        assert_eq!(parts.concat().lines().count(), 2, "{title}");
+    }
+}

@@ -106,6 +106,12 @@ async fn a_text_that_is_not_plain_is_refused_by_what_it_is() {
     let old = format!("id,puzzle\r1,{0}\r2,{0}\r", ".".repeat(81));
     let status = solve(&server, SolveOptions::default(), &old).await.unwrap_err();
     assert!(status.message().starts_with("Line 1 goes on behind carriage returns; "), "{status}");
+    // Brackets and addresses may be titles.
+    let grid = "12..\n34..\n..1.\n....\n";
+    for title in ["[1]", "http://example.org/1"] {
+        let answers = solve(&server, SolveOptions::default(), &format!("{title}\n{grid}")).await.unwrap();
+        assert_solves(solution(&answers[0]), &grid.replace('\n', ""));
+    }
     // Brackets may be symbols.
     let answers = solve(&server, SolveOptions::default(), "[1..............").await.unwrap();
     assert_eq!(error(&answers[0]).code(), ErrorCode::InvalidCharacter);
