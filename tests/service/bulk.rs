@@ -387,6 +387,13 @@ async fn a_sample_shows_what_is_above_the_puzzles() {
             }
         }
     }
+    // So does a stream that comes to it later.
+    let (below, all) = (lines[2..].concat(), lines.concat());
+    let in_the_middle = SolveLinesRequest { first_line: 3, sample: sample.clone(), ..message(&below) };
+    let at_the_start = SolveLinesRequest { first_line: 1, ..message(&all) };
+    let (responses, end) = exchange(&server, vec![in_the_middle, at_the_start]).await;
+    end.unwrap();
+    assert_eq!(responses[0].lines, responses[1].lines);
     // What is behind its first 64 KiB is not looked at: whether `-` is a blank.
     for (times, answers) in [(1, 2), (4096, 1)] {
         let sample = Bytes::from(format!("{}1---\n", "1234\n3412\n2143\n4321\n".repeat(times)));

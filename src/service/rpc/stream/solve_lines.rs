@@ -27,7 +27,7 @@ pub(crate) struct SolveLines {
     session: StreamSession,
     /// Whether the first lines are from the middle of a larger text.
     is_part: bool,
-    /// The number of the last line above the puzzles, as a sample of the text shows it; 0 behind it.
+    /// The number of the last line above the puzzles, as a sample of the text shows it; 0 without one.
     last_above: u64,
     /// The size of the last joined text, which is reserved for the next one: streams that send
     /// small messages keep doing so, and a text that grows bit by bit would be copied over and
@@ -230,18 +230,15 @@ impl BidiMethod for SolveLines {
         let next_line = session.numbering.next_line;
         if session.solvers.is_none() {
             *last_above = fix_format_by(session, &sample)?.unwrap_or(0);
-            if at_start && session.solvers.is_some() && text.starts_with(BYTE_ORDER_MARK) {
-                text = text.slice(BYTE_ORDER_MARK.len()..);
-            }
+        }
+        if at_start && session.solvers.is_some() && text.starts_with(BYTE_ORDER_MARK) {
+            text = text.slice(BYTE_ORDER_MARK.len()..);
         }
         let above = (*last_above + 1).min(next_line).saturating_sub(first_line);
         if above > 0 {
             let end = memchr::memchr_iter(b'\n', &text).zip(1..).find(|&(_, lines)| lines == above);
             text = text.slice(end.map_or(text.len(), |(end, _)| end + 1)..);
             first_line += above;
-        }
-        if next_line > *last_above {
-            *last_above = 0;
         }
         if let Some(solvers) = &session.solvers {
             if let Some(before) = before.filter(|before| before.may_join(solvers, first_line)) {
