@@ -26,10 +26,22 @@ pub(super) fn sentence(url: &str, error: &(dyn Error + 'static)) -> Option<Strin
 
 /// Whether a handshake has failed because the other end does not speak TLS.
 pub(super) fn met_no_tls(error: &(dyn Error + 'static)) -> bool {
-    causes(error).any(|cause| {
+    tls_errors(error).any(|tls| matches!(tls, rustls::Error::InvalidMessage(_)))
+}
+
+/// The alert with which the other end has refused a handshake.
+pub(super) fn alert(error: &(dyn Error + 'static)) -> Option<AlertDescription> {
+    tls_errors(error).find_map(|tls| match tls {
+        rustls::Error::AlertReceived(alert) => Some(*alert),
+        _ => None,
+    })
+}
+
+/// The errors of TLS among the causes of one.
+fn tls_errors<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a rustls::Error> {
+    causes(error).filter_map(|cause| {
         let inner = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-        let tls = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>());
-        matches!(tls, Some(rustls::Error::InvalidMessage(_)))
+        inner.and_then(|inner| inner.downcast_ref::<rustls::Error>())
     })
 }
 

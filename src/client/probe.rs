@@ -123,6 +123,10 @@ impl Probe {
     }
 }
 
+/// What a port for metrics is told to be.
+const METRICS_ONLY: &str =
+    "it is a port for metrics, and serves no health. Health is told at the addresses of --listen.";
+
 async fn health(address: &str, is_encrypted: bool) -> Result<(), ProbeError> {
     let no_server = |cause: String| ProbeError::NoServer { address: address.to_owned(), cause };
     // The address is the connector's business.
@@ -133,18 +137,22 @@ async fn health(address: &str, is_encrypted: bool) -> Result<(), ProbeError> {
         let (target, notices) = (target.clone(), Arc::clone(&notices));
         async move { Ok::<_, io::Error>(TokioIo::new(connect(&target, is_encrypted, notices).await?)) }
     });
-    let channel = endpoint.connect_with_connector(connector).await;
-    let channel = channel.map_err(|error| {
-        let address = address.to_owned();
-        if noticed.get() == Some(&Spoken::Tls) {
-            ProbeError::Tls(address)
-        } else if handshake::met_no_tls(&error) {
-            let message = format!("it does not speak TLS. Ask http://{address}.");
-            ProbeError::Unknown { address, message }
-        } else {
-            no_server(root(&error))
+    let channel = match endpoint.connect_with_connector(connector).await {
+        Ok(channel) => channel,
+        Err(_) if noticed.get() == Some(&Spoken::Tls) => return Err(ProbeError::Tls(address.to_owned())),
+        Err(error) => {
+            let message = if let Some(alert) = handshake::alert(&error) {
+                format!("it refused the TLS handshake with the alert {alert:?}.")
+            } else if !handshake::met_no_tls(&error) {
+                return Err(no_server(root(&error)));
+            } else if tells_readiness(address).await {
+                METRICS_ONLY.to_owned()
+            } else {
+                format!("it does not speak TLS. Ask http://{address}.")
+            };
+            return Err(ProbeError::Unknown { address: address.to_owned(), message });
         }
-    })?;
+    };
     let answer = HealthClient::new(channel).check(HealthCheckRequest::default()).await;
     match answer.map(|answer| answer.into_inner().status()) {
         Ok(ServingStatus::Serving) => Ok(()),
@@ -159,10 +167,7 @@ async fn health(address: &str, is_encrypted: bool) -> Result<(), ProbeError> {
                     return Err(ProbeError::CertificateWanted(address));
                 }
                 // A port for metrics hangs up on HTTP/2 without a word.
-                (None, Some(_)) if tells_readiness(&address).await => {
-                    "it is a port for metrics, and serves no health. Health is told at the addresses of --listen."
-                        .to_owned()
-                }
+                (None, Some(_)) if tells_readiness(&address).await => METRICS_ONLY.to_owned(),
                 (None, Some(words)) => {
                     let words = words.trim_end_matches('.');
                     format!("the connection broke ({words}). Health is told at the addresses of --listen.")

@@ -48,7 +48,8 @@ impl<R: Read> Addresses<R> {
 /// an address above other lines, none of which has a puzzle in it, is a title.
 pub(super) fn has_addresses(beginning: &[u8]) -> bool {
     let lines = || beginning.split(|&byte| byte == b'\n');
-    let is_other = |line: &[u8]| !matches!(line.trim_ascii_start(), [] | [b'#', ..]) && address(line).is_none();
+    let is_other =
+        |line: &[u8]| !matches!(line.trim_ascii_start(), [] | [b'#', ..]) && address(line).is_none();
     lines().any(|line| cells(line).is_some()) || !lines().any(is_other)
 }
 

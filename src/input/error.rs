@@ -73,7 +73,9 @@ pub enum InputError {
     /// One puzzle is longer than any puzzle can be: in a notation with several lines a puzzle, or on
     /// a line that was to be copied. Or a section of rows that are no puzzles, such as those of
     /// `[Solutions]`, is as long.
-    #[error("{name} has a puzzle or section that does not end within {MAX_TRIPLES_BYTES} bytes of line {line}.")]
+    #[error(
+        "{name} has a puzzle or section that does not end within {MAX_TRIPLES_BYTES} bytes of line {line}."
+    )]
     TooLong {
         /// The input.
         name: String,

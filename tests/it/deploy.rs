@@ -237,6 +237,22 @@ fn a_probe_tells_a_server_that_serves_from_all_else() {
     let sentence = format!("sudokud: The server at {name} did not answer within 3 seconds.\n");
     assert_eq!(probe(&[&name]), (Some(1), sentence));
     assert_eq!(probe(&["nowhere"]).0, Some(2));
+    // Servers that were asked with TLS and speak none, or refuse the handshake with an alert.
+    let refused = "it refused the TLS handshake with the alert HandshakeFailure.".to_owned();
+    let plain = format!("it does not speak TLS. Ask http://{address}.");
+    let alert = TcpListener::bind("127.0.0.1:0").unwrap();
+    let refusing = alert.local_addr().unwrap().to_string();
+    let refuses = std::thread::spawn(move || {
+        let (mut socket, mut asked) = (alert.accept().unwrap().0, [0; 4096]);
+        assert!(socket.read(&mut asked).unwrap() > 0);
+        socket.write_all(b"\x15\x03\x03\0\x02\x02\x28").unwrap();
+        while socket.read(&mut asked).is_ok_and(|length| length > 0) {}
+    });
+    for (address, message) in [(&address, plain), (&refusing, refused)] {
+        let sentence = format!("sudokud: What answers at {address} does not tell its health: {message}\n");
+        assert_eq!(probe(&[&format!("https://{address}")]), (Some(1), sentence));
+    }
+    refuses.join().unwrap();
 
     // While it drains, with a connection that is open: connected before, so that it still answers.
     let held = hold(server.address);
@@ -310,8 +326,7 @@ fn a_probe_needs_no_certificate() {
     let advice =
         "it is a port for metrics, and serves no health. Health is told at the addresses of --listen.";
     assert_eq!(probe(&[&metrics]), sentence(advice));
-    let advice = format!("it does not speak TLS. Ask http://{metrics}.");
-    assert_eq!(probe(&[&[&*metrics][..], &tls].concat()), sentence(&advice));
+    assert_eq!(probe(&[&[&*metrics][..], &tls].concat()), sentence(advice));
 
     // Nor on a socket of the machine, which takes no TLS.
     let socket = format!("unix:{}", folder.path("s.sock"));

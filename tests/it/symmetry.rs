@@ -635,7 +635,8 @@ fn a_row_is_copied_to_its_end_or_refused() {
         let copied = said(&command, &list(&long));
         assert_eq!(copied.lines().filter(|row| row.len() > 16).collect::<Vec<_>>(), [long], "{command:?}");
         let refused = fed(&command, &list(&"x".repeat(1 << 21)));
-        let sentence = "standard input has a puzzle or section that does not end within 1048576 bytes of line 2.\n";
+        let sentence =
+            "standard input has a puzzle or section that does not end within 1048576 bytes of line 2.\n";
         assert_eq!((code(&refused), stderr(&refused).ends_with(sentence)), (2, true), "{}", stderr(&refused));
         assert!(stdout(&refused).lines().all(|row| row.len() == 16), "{command:?}");
     }
