@@ -246,7 +246,7 @@ fn has_row_numbers<'a>(format: &Format, rows: impl Iterator<Item = &'a [u8]>) ->
     let heading = rows.next_if(|row| is_heading(row, behind, format.order));
     let firsts: Vec<&[u8]> = rows.map(first).collect();
     let has_no_name = heading.is_some_and(|heading| first(heading).is_empty());
-    has_no_name || number_rows(&firsts, |field| read_cell(format, field).is_some())
+    has_no_name || number_rows(&firsts, false, |field| read_cell(format, field).is_some())
 }
 
 /// Whether the cells of a row are the numbers of columns, or names. One more field may be behind

@@ -472,7 +472,7 @@ pub(super) fn row_style(
         };
         let has_no_name =
             rows().next().is_some_and(|row| matches!(&row[..], [b"", names @ ..] if are_column_names(names)));
-        has_no_name || number_rows(&firsts, is_cell)
+        has_no_name || number_rows(&firsts, ends_empty(&last), is_cell)
     };
     let is_side = |width: usize| Order::from_side(width).is_some_and(|order| order.side() > 1);
     let width = match last.len() {

@@ -10,7 +10,10 @@ use crate::grid::Order;
 /// with `0`, `1` or `A`, below as many rows as a puzzle has; or there is nothing in them, as in a heading
 /// above as many; or they are damaged, which is so of few. A heading without a name above the
 /// fields shows the same, but only a caller knows whether the first row is one.
-pub(super) fn number_rows(firsts: &[&[u8]], is_cell: impl Fn(&[u8]) -> bool) -> bool {
+///
+/// Where the last fields have nothing in them (`may_be_cells`), the first ones may be cells, too, and
+/// those without anything blanks; so there these are damaged numbers.
+pub(super) fn number_rows(firsts: &[&[u8]], may_be_cells: bool, is_cell: impl Fn(&[u8]) -> bool) -> bool {
     let cells = firsts.iter().filter(|field| is_cell(field)).count();
     if 2 * cells < firsts.len() {
         return true;
@@ -23,7 +26,8 @@ pub(super) fn number_rows(firsts: &[&[u8]], is_cell: impl Fn(&[u8]) -> bool) -> 
     let is_heading = |at: usize| {
         let below = &firsts[at + 1..];
         let counted = 1 + below.windows(2).take_while(|pair| is_next(pair[0], pair[1])).count();
-        firsts[at].is_empty() && below.first().is_some_and(|field| begins(field)) && is_side(counted)
+        let is_above = below.first().is_some_and(|field| begins(field)) && is_side(counted);
+        firsts[at].is_empty() && (!may_be_cells || is_above)
     };
     let mut beginning = None;
     let (mut next, mut others) = (0, 0);
@@ -86,8 +90,16 @@ mod tests {
         let numbers = |firsts: &str| {
             let firsts: Vec<&[u8]> =
                 firsts.split(' ').map(|first| first.trim_matches('_').as_bytes()).collect();
-            number_rows(&firsts, |field| field.len() <= 1 || apart::number(field).is_some())
+            let is_cell = |field: &[u8]| field.len() <= 1 || apart::number(field).is_some();
+            let found = [true, false].map(|may_be_cells| number_rows(&firsts, may_be_cells, is_cell));
+            // What numbers rows where there is doubt does so without it.
+            assert!(found[1] || !found[0], "{firsts:?}");
+            found[0]
         };
+        // Where each row has its last cell, numbers may be missing.
+        let two = "1 _ 3 4 5 _ 7 8 9 1 2 3 4 5 6 7 8 9";
+        let two: Vec<&[u8]> = two.split(' ').map(|first| first.trim_matches('_').as_bytes()).collect();
+        assert!(number_rows(&two, false, |_| true) && !number_rows(&two, true, |_| true));
         for firsts in [
             "3 4",
             "0 1 2 3 4 5 6 7 8",

@@ -70,7 +70,7 @@ impl<'f> Boundaries<'f> {
         if !may_be_title || !is_no_row(format, line) {
             return Some((kind, Below::Other));
         }
-        let below = Below::new(format, rest, at_end)?;
+        let below = Below::new(format, line, rest, at_end)?;
         Some((if below == Below::OnePuzzle { LineKind::Title } else { kind }, below))
     }
 
@@ -183,6 +183,11 @@ fn is_no_row(format: &Format, line: &[u8]) -> bool {
 /// The most lines of what stands above a puzzle that are in one block with it.
 const MAX_LINES_ABOVE: usize = 64;
 
+/// Whether a line that is no row may be a damaged one: it has nothing else in it, or as many characters.
+fn is_like_row(format: &Format, line: &[u8]) -> bool {
+    is_plain(line) || tokens(line).flat_map(characters).count() == format.order.side()
+}
+
 /// What is below a line that is no row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Below {
@@ -195,9 +200,11 @@ enum Below {
 }
 
 impl Below {
-    /// Looks at what is below. `None` if that depends on what follows `text`.
-    fn new(format: &Format, text: &[u8], at_end: bool) -> Option<Self> {
+    /// Looks at what is below the line. `None` if that depends on what follows `text`.
+    fn new(format: &Format, line: &[u8], text: &[u8], at_end: bool) -> Option<Self> {
         let (side, box_side) = (format.order.side(), format.order.box_side());
+        // What is above another title may be a damaged puzzle, if it is more than two lines or like rows.
+        let (mut lines, mut may_be_rows) = (1, is_like_row(format, line));
         let (mut at, mut passed, mut is_below_ruler) = (0, 0, false);
         let (mut rows, mut run) = (0, 0_usize);
         let ends = |rows| Some(if rows == side { Self::OnePuzzle } else { Self::Other });
@@ -219,8 +226,11 @@ impl Below {
                 LineKind::Row if rows == side && !is_no_row(format, line) => {
                     return Some(Self::OneRowMore(at));
                 }
-                LineKind::Row if rows == 0 && is_no_row(format, line) => {}
-                LineKind::Title | LineKind::Words if rows == 0 => {}
+                LineKind::Row if rows == 0 && is_no_row(format, line) => {
+                    lines += 1;
+                    may_be_rows |= lines > 2 || is_like_row(format, line);
+                }
+                LineKind::Title | LineKind::Words if rows == 0 && !may_be_rows => {}
                 LineKind::Comment | LineKind::Ruler => {}
                 LineKind::Blank if rows < side && run.is_multiple_of(box_side) => run = 0,
                 _ => return ends(rows),
@@ -965,6 +975,17 @@ mod tests {
             let rows = whole[0].join("\n");
             let text = format!("// 1\n{rows}\n{}// 2\n{rows}\n", "# so far\n".repeat(100));
             assert_eq!(answers_to(&text), vec![whole[0].concat(); 2], "{text}");
+            // What may be the rows of a bad puzzle is none, and has an answer.
+            let bad: Vec<String> = whole[1].iter().map(|row| row.replace('.', "+")).collect();
+            for bad in [&bad[..], &bad[..1], &["12345678".to_owned()]] {
+                for title in ["Grid 1", "Level 1", "(1)"] {
+                    let puzzle = |rows: &[String]| format!("{title}\n{}\n\n", rows.join("\n"));
+                    let text = [puzzle(&whole[0]), puzzle(bad), puzzle(&whole[2])].concat();
+                    let found = answers_to(&text);
+                    assert_eq!([&found[0], &found[2]], [&whole[0].concat(), &whole[2].concat()], "{text}");
+                    assert!(found.len() == 3 && found[1].starts_with("Line "), "{found:?}: {text}");
+                }
+            }
             // With more lines of a title below it, and with a heading of columns above numbered rows.
             for more in ["(3)", "by Ben", "2024-01-02", "[Easy]", "Grid 3"] {
                 let text: String =
