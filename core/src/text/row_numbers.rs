@@ -6,10 +6,11 @@ use crate::grid::Order;
 /// Whether the first fields of rows number them, and are no cells: most are none, such as `R1`, or
 /// they count.
 ///
-/// They count if most are the number or the letter that follows the one above. Others begin anew
-/// with `0`, `1` or `A`, below as many rows as a puzzle has; or there is nothing in them, as in a heading
-/// above as many; or they are damaged, which is so of few. A heading without a name above the
-/// fields shows the same, but only a caller knows whether the first row is one.
+/// They count if most are the number or the letter that follows the one above, or the nearest one
+/// above that is not damaged. Others begin anew with `0`, `1` or `A`, below as many rows as a puzzle
+/// has; or there is nothing in them, as in a heading above as many; or they are damaged, which is so
+/// of few. A heading without a name above the fields shows the same, but only a caller knows whether
+/// the first row is one.
 ///
 /// Where the last fields have nothing in them (`may_be_cells`), the first ones may be cells, too, and
 /// those without anything blanks; so there these are damaged numbers.
@@ -21,42 +22,54 @@ pub(super) fn number_rows(firsts: &[&[u8]], may_be_cells: bool, is_cell: impl Fn
     let is_side = |rows: usize| Order::from_side(rows).is_some_and(|order| order.side() > 1);
     // Behind the rows of a puzzle may be the heading of the next one.
     let may_begin = |above: usize| is_side(above) || is_side(above.saturating_sub(1));
-    let begins = |field: &[u8]| matches!(field, b"0" | b"1" | b"A" | b"a");
+    // Whether numbers begin so many rows above this one.
+    let begins = |field: &[u8], above: usize| {
+        [b"0", b"1", b"A", b"a"].into_iter().any(|first| follows(first, field, above))
+    };
     // Nothing is in the heading above the numbers of a whole puzzle.
     let is_heading = |at: usize| {
         let below = &firsts[at + 1..];
-        let counted = 1 + below.windows(2).take_while(|pair| is_next(pair[0], pair[1])).count();
-        let is_above = below.first().is_some_and(|field| begins(field)) && is_side(counted);
+        let counted = 1 + below.windows(2).take_while(|pair| follows(pair[0], pair[1], 1)).count();
+        let is_above = below.first().is_some_and(|field| begins(field, 0)) && is_side(counted);
         firsts[at].is_empty() && (!may_be_cells || is_above)
     };
+    // The last row whose number is not damaged.
+    let mut good = 0;
     let mut beginning = None;
     let (mut next, mut others) = (0, 0);
     let mut damaged = usize::from(firsts.first().is_some_and(|first| first.is_empty() && !is_heading(0)));
-    for (row, pair) in (1..).zip(firsts.windows(2)) {
-        if is_next(pair[0], pair[1]) {
+    for (row, field) in firsts.iter().enumerate().skip(1) {
+        if [row - 1, good].into_iter().any(|above| follows(firsts[above], field, row - above)) {
             next += 1;
-            beginning.get_or_insert(row - 1);
+            beginning.get_or_insert(good);
+            good = row;
             continue;
         }
         others += 1;
-        if begins(pair[1]) && beginning.is_none_or(|first| may_begin(row - first)) {
-            beginning = Some(row);
+        // The first number of a puzzle may be the damaged one.
+        let begins_at = |&at: &usize| {
+            at > good && begins(field, row - at) && beginning.is_none_or(|last| may_begin(at - last))
+        };
+        if let Some(at) = [row, row - 1].into_iter().find(begins_at) {
+            (beginning, good) = (Some(at), row);
         } else if !is_heading(row) {
             damaged += 1;
+            // No number follows a blank.
+            good = if field.is_empty() { row } else { good };
         }
     }
     next > others && 3 * damaged <= next
 }
 
-/// Whether the second field is the number or the letter that follows the first.
-fn is_next(one: &[u8], other: &[u8]) -> bool {
+/// Whether the second field is the number or the letter that is so many rows below the first.
+fn follows(one: &[u8], other: &[u8], rows: usize) -> bool {
     if let ([one], [other]) = (one, other)
         && one.is_ascii_alphabetic()
     {
-        return other.is_ascii_alphabetic() && *other == one + 1;
+        return other.is_ascii_alphabetic() && usize::from(*other) == usize::from(*one) + rows;
     }
-    let number = |field| std::str::from_utf8(field).ok()?.parse::<u32>().ok();
-    number(one).and_then(|one| one.checked_add(1)).is_some_and(|next| number(other) == Some(next))
+    let number = |field| std::str::from_utf8(field).ok()?.parse::<usize>().ok();
+    number(one).and_then(|one| one.checked_add(rows)).is_some_and(|next| number(other) == Some(next))
 }
 
 /// Whether these are the names of columns: words, numbers from 0 or 1 on, or letters.
@@ -114,6 +127,17 @@ mod tests {
             "1 2 3 ? 5 6 7 8 9",
             "1 2 3 5 6 7 8 9",
             "1 2 3 4 5 5 6 7 8 9",
+            // Wherever it is, a damaged number counts once.
+            "? 2 3 4 1 2 3 4",
+            "1 ? 3 4 1 2 3 4",
+            "1 2 9 4 1 2 3 4",
+            "1 2 3 ? 1 2 3 4",
+            "1 2 3 4 ? 2 3 4",
+            "1 2 3 4 7 2 3 4",
+            "1 2 3 4 1 2 3 ?",
+            "A B ? D A B C D",
+            "0 1 2 3 ? 1 2 3",
+            "0 1 2 3 4 ? ? 7 8",
         ] {
             assert!(numbers(firsts), "{firsts}");
         }
@@ -127,6 +151,11 @@ mod tests {
             "_ _ _ _",
             "_ 1 _ 2",
             "1 2 _ _",
+            "1 ? 3 4",
+            "1 ? 3 4 1 2 ? 4",
+            "1 ? 3 4 ? 2 3 4",
+            "1 2 3 4 4 3 1 2",
+            "1 4 3 6 5 8 7 2 9",
             "1 2 3 _",
             "_ 1 2 3",
             "x 3 x 4",
