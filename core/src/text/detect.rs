@@ -11,7 +11,7 @@ use super::misfit::Misfit;
 use super::notation::{lay_out, recognise, sampled_cells};
 use super::readings::{are_rows, check_letters, written_cells};
 use super::row_lines::{LineKind, RowStyle, are_padded, classify, has_semicolons, separated, tokens};
-use super::row_numbers::{are_column_names, are_words, counts_from, number_rows};
+use super::row_numbers::{are_column_names, are_numbered, are_words, counts_from};
 use super::rows::read_cell;
 use super::table::{Columns, first_line, is_ruler};
 use super::{
@@ -457,39 +457,27 @@ pub(super) fn row_style(
     style.padded = are_padded(text, style);
     // With all their fields: behind the last delimiter of a row may be a blank cell or nothing.
     let as_written = RowStyle { side: Some(0), ..style };
-    let rows = || puzzle_lines(text).filter_map(|line| separated(line, as_written));
+    let rows: Vec<_> = puzzle_lines(text).filter_map(|line| separated(line, as_written)).collect();
     let ends_empty = |row: &Vec<&[u8]>| row.last().is_some_and(|last| last.is_empty());
-    let last = rows().filter(|row| !ends_empty(row)).last().or_else(|| rows().last());
+    let last = rows.iter().rfind(|row| !ends_empty(row)).or(rows.last());
     let Some(last) = last else { return (style, hint.has_heading == Some(true)) };
-    let numbers_rows = || {
-        let firsts: Vec<&[u8]> = rows().filter_map(|row| row.first().copied()).collect();
-        // Letters are no cells where they are in no other column, but perhaps in the heading. An `x` is a
-        // blank.
-        let is_letter = |field: &[u8]| matches!(field, [letter] if letter.is_ascii_alphabetic() && !letter.eq_ignore_ascii_case(&b'x'));
-        let has_letters = rows().skip(1).any(|row| row.iter().skip(1).any(|field| is_letter(field)));
-        let is_cell = |field: &[u8]| {
-            field.len() <= 1 && (has_letters || !is_letter(field)) || apart::number(field).is_some()
-        };
-        let has_no_name =
-            rows().next().is_some_and(|row| matches!(&row[..], [b"", names @ ..] if are_column_names(names)));
-        has_no_name || number_rows(&firsts, ends_empty(&last), is_cell)
-    };
     let is_side = |width: usize| Order::from_side(width).is_some_and(|order| order.side() > 1);
-    let width = match last.len() {
-        width if !ends_empty(&last) || is_side(width) => width,
-        width if is_side(width - 1) && numbers_rows() => width,
-        width => width - 1,
-    };
+    let (width, empty) = (last.len(), usize::from(ends_empty(last)));
+    // The cells of a row if its first field is its number.
+    let behind_number = (1..=1 + empty).map(|others| width - others).find(|&cells| is_side(cells));
     style.numbered = !is_side(width)
-        && is_side(width - 1)
-        && hint.order.is_none_or(|order| order.side() == width - 1)
-        && numbers_rows();
-    let side = if style.numbered { width - 1 } else { width };
+        && behind_number.is_some_and(|cells| hint.order.is_none_or(|order| order.side() == cells))
+        && are_numbered(&rows, empty > 0);
+    let side = match behind_number {
+        Some(cells) if style.numbered => cells,
+        _ if is_side(width) => width,
+        _ => width - empty,
+    };
     let first = puzzle_lines(text).next().and_then(|line| separated(line, style)).unwrap_or_default();
     // A row of a puzzle may have the same numbers. Many solutions begin with those from 1 on, or with
     // the first letters, so only a row above all others of one puzzle is not taken for one.
-    let is_one_too_many = || goes_on || rows().count() % side.max(1) == 1;
-    let is_above_one = || !goes_on && rows().count() == side + 1;
+    let is_one_too_many = || goes_on || rows.len() % side == 1;
+    let is_above_one = || !goes_on && rows.len() == side + 1;
     let is_heading = are_words(&first)
         || counts_from(&first, 0) && is_one_too_many()
         || are_column_names(&first) && is_above_one();

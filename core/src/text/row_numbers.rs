@@ -1,7 +1,28 @@
 //! Numbers of rows: the first field of each row of a grid, or of cells apart, where spreadsheets and
 //! pandas write them.
 
+use super::apart;
 use crate::grid::Order;
+
+/// Whether the first fields of the rows of grids number them: those of the first row have no name
+/// above the numbers, or they [count](number_rows).
+pub(super) fn are_numbered(rows: &[Vec<&[u8]>], may_be_cells: bool) -> bool {
+    if rows.first().is_some_and(|row| matches!(&row[..], [b"", names @ ..] if are_column_names(names))) {
+        return true;
+    }
+    // Letters are no cells where they are in no other column, but perhaps in the heading.
+    let has_letters = rows.iter().skip(1).any(|row| row.iter().skip(1).any(|field| is_letter(field)));
+    let is_cell = |field: &[u8]| {
+        field.len() <= 1 && (has_letters || !is_letter(field)) || apart::number(field).is_some()
+    };
+    let firsts: Vec<&[u8]> = rows.iter().filter_map(|row| row.first().copied()).collect();
+    number_rows(&firsts, may_be_cells, is_cell)
+}
+
+/// Whether a field is a letter, and no `x`, which is a blank.
+fn is_letter(field: &[u8]) -> bool {
+    matches!(field, [letter] if letter.is_ascii_alphabetic() && !letter.eq_ignore_ascii_case(&b'x'))
+}
 
 /// Whether the first fields of rows number them, and are no cells: most are none, such as `R1`, or
 /// they count.
@@ -96,7 +117,6 @@ fn are_letters(names: &[&[u8]]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::apart;
 
     #[test]
     fn rows_are_numbered_by_what_follows_the_number_above_or_is_no_cell() {
