@@ -151,8 +151,8 @@ pub(super) fn lay_out(
         Notation::Jsonl => (layout.keys, layout.order) = json::find(text, hint)?,
         Notation::Grid => {
             let bars = bars::find(text, sample.len() >= SAMPLE_BYTES, hint);
-            let below_number =
-                bars.is_none().then(|| lay_out_below_number(sample, first_end, hint)).flatten();
+            let has_number = bars.is_none() && has_number_above(sample, first_end, hint);
+            let below_number = has_number.then(|| lay_out_below_number(sample, first_end, hint)).flatten();
             return Ok(below_number.unwrap_or_else(|| lay_out_grid(sample, first_end, hint, bars)));
         }
         Notation::Triples => {
@@ -176,11 +176,9 @@ fn has_number_above(sample: &[u8], first_end: usize, hint: &Hint) -> bool {
     hint.has_heading != Some(false) && !is_told_1x1(hint) && is_block_size(first.trim_ascii(), below, hint)
 }
 
-/// The layout of a grid whose first line is a number above the rows. `None` for other texts.
+/// The layout of a grid below a first line that [may be a number](has_number_above). `None` for other
+/// texts.
 fn lay_out_below_number(sample: &[u8], first_end: usize, hint: &Hint) -> Option<Layout> {
-    if !has_number_above(sample, first_end, hint) {
-        return None;
-    }
     let rows = whole_lines(sample).get(first_end..).unwrap_or_default();
     let number = sample[..first_end].trim_ascii();
     let style = style_below_number(number, rows, sample.len() >= SAMPLE_BYTES, hint)?;

@@ -247,17 +247,19 @@ pub(super) fn classify(line: &[u8], style: RowStyle) -> LineKind {
 /// Of each byte whether it is a cell of most rows, a digit, and whether most rows have it at all.
 const PLAIN: [u8; 256] = {
     let mut plain = [0; 256];
-    let bytes = b"0123456789._*-,; |\t\r";
-    let mut at = 0;
-    while at < bytes.len() {
-        plain[bytes[at] as usize] = match bytes[at] {
+    let mut byte = 0;
+    loop {
+        plain[byte as usize] = match byte {
             b'0'..=b'9' => IS_CELL | IS_DIGIT | IS_PLAIN,
             b'.' | b'_' | b'*' | b'-' => IS_CELL | IS_PLAIN,
-            _ => IS_PLAIN,
+            b',' | b';' | b' ' | b'|' | b'\t' | b'\r' => IS_PLAIN,
+            _ => 0,
         };
-        at += 1;
+        if byte == u8::MAX {
+            break plain;
+        }
+        byte += 1;
     }
-    plain
 };
 const IS_CELL: u8 = 1;
 const IS_DIGIT: u8 = 2;

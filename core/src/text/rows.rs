@@ -183,7 +183,8 @@ fn is_no_row(format: &Format, line: &[u8]) -> bool {
 /// The most lines of what stands above a puzzle that are in one block with it.
 const MAX_LINES_ABOVE: usize = 64;
 
-/// Whether a line that is no row may be a damaged one: it has nothing else in it, or as many characters.
+/// Whether a line that is no row may be a damaged one: it has nothing but digits, blanks and what
+/// separates them, or as many characters as a row.
 fn is_like_row(format: &Format, line: &[u8]) -> bool {
     is_plain(line) || tokens(line).flat_map(characters).count() == format.order.side()
 }
