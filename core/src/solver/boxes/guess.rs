@@ -98,8 +98,11 @@ impl Guess for LineGuess {
     #[inline(always)]
     fn choose<V: BoxVector>(_cells: &Cells<V>, lines: &AllMiniLines<V>) -> Self {
         let AllMiniLines { minirows, minicolumns } = lines;
-        let of_bands = permutations(minirows, V::next_stack, V::last_stack).map(V::bands);
-        let of_stacks = permutations(minicolumns, V::next_band, V::last_band).map(V::stacks);
+        // Without `map`, which would be compiled without the instructions of the vectors.
+        let [even, odd] = permutations(minirows, V::next_stack, V::last_stack);
+        let of_bands = [even.bands(), odd.bands()];
+        let [even, odd] = permutations(minicolumns, V::next_band, V::last_band);
+        let of_stacks = [even.stacks(), odd.stacks()];
         let mut fewest = (u32::MAX, 0);
         for band in 0..6 {
             let [even, odd] = if band < 3 { of_bands } else { of_stacks };
@@ -112,7 +115,11 @@ impl Guess for LineGuess {
         let band = fewest.1;
         let [even, odd] = if band < 3 { of_bands } else { of_stacks };
         let digit = fewest_of(even[band % 3], odd[band % 3]);
-        let rows = if band < 3 { minirows.map(V::bands) } else { minicolumns.map(V::stacks) };
+        let rows = if band < 3 {
+            [minirows[0].bands(), minirows[1].bands(), minirows[2].bands()]
+        } else {
+            [minicolumns[0].stacks(), minicolumns[1].stacks(), minicolumns[2].stacks()]
+        };
         let mut guess = Self { digit, band, row: 0, across: 0 };
         for row in (0..3).rev() {
             let places = rows[row][band % 3] & (u64::from(digit) * 0x0001_0001_0001);

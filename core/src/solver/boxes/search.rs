@@ -89,8 +89,11 @@ pub(super) fn search<V: BoxVector, G: Guess, W: Watch>(
                 continue;
             }
             Ok(Rest::Solved) => {
-                let write = |solution: &mut [u8; 81]| V::write(&cells, solution);
-                if let Err(stop) = limit.count_solution(&mut found.solutions, solution, watch, write) {
+                // Not in a closure: it would be compiled without the instructions of the vectors.
+                if found.solutions == 0 || W::WANTS_SOLUTIONS {
+                    V::write(&cells, solution);
+                }
+                if let Err(stop) = limit.count_solution(&mut found.solutions, solution, watch, |_| ()) {
                     found.stop = stop;
                     return found;
                 }
