@@ -28,7 +28,8 @@ use super::hand::Hand;
 use super::list::{self, Interrupted, List};
 use super::paste::{self, Begun, LineTaken, Paste};
 use crate::cli::{by_hand, fit, print, summary};
-use crate::{check, rate, steps};
+use crate::steps::{StepsEnd, StepsTask};
+use crate::{check, rate};
 
 /// The longest line accepted, in bytes. The largest puzzle pasted at once, in the widest notation,
 /// is shorter.
@@ -759,18 +760,17 @@ impl Session {
     fn steps(&mut self) -> anyhow::Result<String> {
         let (format, position) = self.with_board(|board, _| (board.format().clone(), board.position()))?;
         let mut text = String::new();
-        let walk = steps::StepsTask { techniques: TechniqueSet::ALL, ..steps::StepsTask::default() };
+        let walk = StepsTask::default();
         match walk.run(&format, &position, &self.cancel, |part| {
             text += part;
             Ok(())
         })? {
-            steps::StepsEnd::Interrupted { .. } => Err(Interrupted.into()),
-            steps::StepsEnd::Solved | steps::StepsEnd::Unsolved => {
-                if text == format!("{NO_SOLUTION}\n") {
-                    text += self.advice_on_entries();
-                }
-                Ok(text)
+            StepsEnd::Interrupted { .. } => Err(Interrupted.into()),
+            // A sentence about a conflict names the cells.
+            StepsEnd::Stuck(stuck) if stuck.is_hopeless && stuck.conflict.is_none() => {
+                Ok(text + self.advice_on_entries())
             }
+            StepsEnd::Solved | StepsEnd::Unsolved | StepsEnd::Stuck(_) => Ok(text),
         }
     }
 

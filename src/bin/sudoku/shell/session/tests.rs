@@ -383,6 +383,10 @@ fn the_board_is_edited_and_everything_can_be_taken_back() {
     let answer = said("example\nset 1 1 3\nstats off\ncount\nunique\nsteps\n");
     let advice = "The puzzle has no solution.\n`hint` may tell which entry is wrong.\n";
     assert_eq!(answer.matches(advice).count(), 3, "{answer}");
+    // The cells of a conflict are named, so there is nothing to tell of entries.
+    let answer = said("example\nset 1 3 5\nsteps\n");
+    let conflict = "The puzzle has no solution: 5 appears twice in row 1, at (1, 3) and (1, 4).\n";
+    assert!(answer.contains(conflict) && !answer.contains("`hint` may tell"), "{answer}");
     // Clues alone are not advised on, and once unlocked they are entries.
     let answer = said("123...4.........\nstats off\ncount\nunlock\ncount\n");
     assert_eq!(answer.matches(advice).count(), 1, "{answer}");
