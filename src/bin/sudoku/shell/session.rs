@@ -11,7 +11,7 @@ use sudoku_stream::answer::{
     read_positions,
 };
 use sudoku_stream::grid::{Digit, Grid, Order};
-use sudoku_stream::input::{Pick, STANDARD_INPUT};
+use sudoku_stream::input::{InputError, Pick, STANDARD_INPUT};
 use sudoku_stream::pipeline::{self, Panicked, ThreadPool, catch_panic};
 use sudoku_stream::solver::{
     DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Limit, Metrics, Question, STRATEGIES, Search, Stop, Strategy,
@@ -360,14 +360,14 @@ impl Session {
                 Ok(String::new())
             }
             Begun::Whole => {
-                let (format, puzzle) = paste::read_line(line, &self.hint)?;
+                let (format, puzzle) = paste::read_line(line, &self.hint).map_err(InputError::from)?;
                 self.put(format, puzzle, "The puzzle".to_owned(), then)
             }
         }
     }
 
     fn take_paste(&mut self, paste: &Paste, then: Then) -> anyhow::Result<String> {
-        let (format, puzzle) = paste.read(&self.hint)?;
+        let (format, puzzle) = paste.read(&self.hint).map_err(InputError::from)?;
         self.put(format, puzzle, "The puzzle".to_owned(), then)
     }
 
@@ -375,7 +375,7 @@ impl Session {
     fn take_text(&mut self, text: &[u8], then: Then) -> anyhow::Result<String> {
         let (format, puzzle, has_more) = paste::read_text(text, &self.hint).map_err(|error| {
             let has_candidates = read_positions(text).is_some();
-            if has_candidates { anyhow!("{CANDIDATES}") } else { error.into() }
+            if has_candidates { anyhow!("{CANDIDATES}") } else { InputError::from(error).into() }
         })?;
         if !has_more {
             return self.put(format, puzzle, "The puzzle".to_owned(), then);

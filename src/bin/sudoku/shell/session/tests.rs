@@ -364,6 +364,10 @@ fn the_board_is_edited_and_everything_can_be_taken_back() {
     assert_eq!(lines, ["123.............", "1234............", "1..............."]);
     assert!(answer.contains("There is nothing to take back."), "{answer}");
 
+    // What is ambiguous names the flags of the program.
+    let answer = said(&format!("F0{}\n", ".".repeat(254)));
+    assert!(answer.contains(" Say which with --alphabet hex or --alphabet letters.\n"), "{answer}");
+
     // What is above 9 is a number or a letter; clues stay until they are unlocked; entries are told from clues.
     let answer = said(
         "new 16\nset 1 1 10\nset 1 2 b\nset 2 1 G\nshow line\nlock\nset 1 1 5\nunlock\nset 1 1 5\nreset\n",
