@@ -75,6 +75,14 @@ def test_one_puzzle_is_read_as_the_arguments_say() -> None:
     rows = "\n".join(puzzle[k : k + 16] for k in range(0, 256, 16))
     assert sudoku.solve(rows, alphabet="hex", size=16, unique=True) == solution
     assert sudoku.solve("ab..\n....\n....\n....", alphabet="abcd")[:2] == "ab"
+    with pytest.raises(ValueError, match="Use solve_many for 4x4 puzzles, or write a 16x16 puzzle on one line.$"):
+        sudoku.solve(("." * 16 + "\n") * 16)
+    with pytest.raises(ValueError, match="last 81. Leave out the first column or the last one.$"):
+        sudoku.solve("".join(".," * 81 + f"{row}\n" for row in range(1, 10)))
+    with pytest.raises(sudoku.PuzzleError, match="If this is a list of 1x1 puzzles, use solve_many.$"):
+        sudoku.solve("1\n.\n1\n")
+    with pytest.raises(sudoku.PuzzleError, match="If line 1 is the number of puzzles, delete it.$"):
+        sudoku.solve(f"6\n{BLANK}\n{BLANK}\n")
     # What is detected is the alphabet of the solution, too.
     alpha = PUZZLE.translate(str.maketrans("123456789", "ABCDEFGHI"))
     assert sudoku.solve(alpha) == sudoku.solve_many([alpha])[0] == SOLUTION.translate(

@@ -4,7 +4,7 @@ use std::io;
 
 use super::MAX_PASSED_BYTES;
 use super::compression::Refusal;
-use crate::text::{FormatError, MAX_TRIPLES_BYTES, Misfit};
+use crate::text::{FormatError, MAX_TRIPLES_BYTES, Misfit, Problem, PuzzleError};
 
 /// The error of an input that cannot be read, or not to its end.
 #[derive(Debug, thiserror::Error)]
@@ -99,8 +99,36 @@ pub enum InputError {
         advice: &'static str,
     },
     /// No format fits its text.
-    #[error(transparent)]
-    Format(#[from] FormatError),
+    #[error("{}", with_flags(.0))]
+    Format(FormatError),
+}
+
+// Its sentence is in that of the error, so it is no source.
+impl From<FormatError> for InputError {
+    fn from(error: FormatError) -> Self {
+        Self::Format(error)
+    }
+}
+
+/// The sentence of an error, and the flags of the program `sudoku` that mend it.
+fn with_flags(error: &FormatError) -> String {
+    match error {
+        FormatError::Puzzle(PuzzleError { problem: Problem::AmbiguousBlockSize, .. }) => {
+            format!("{error} If this is a list of 1x1 puzzles, say --notation lines.")
+        }
+        FormatError::Puzzle(PuzzleError { problem: Problem::BlockSizeOrCount, .. }) => format!(
+            "{}, or say --notation lines, which reads it as a bad puzzle.",
+            error.to_string().trim_end_matches('.')
+        ),
+        FormatError::AmbiguousAlphabet { from_zero } => {
+            format!("{error} Say which with --alphabet {from_zero} or --alphabet letters.")
+        }
+        FormatError::AmbiguousLines => format!("{error} Say which with --notation lines or --notation grid."),
+        FormatError::AmbiguousCells { .. } => {
+            format!("{error} Say --column 2 for the last, or leave out the last column for the first.")
+        }
+        other => other.to_string(),
+    }
 }
 
 /// How a text is read that has puzzles all the same, where it may have.

@@ -30,8 +30,8 @@ use crate::poison::IgnorePoison as _;
 use crate::service::wire::convert::option_field;
 use crate::service::wire::proto;
 use crate::service::wire::status::{
-    busy, dataset_changed, dataset_not_found, dataset_not_servable, dataset_unreadable, invalid, with_fields,
-    work_broke_down,
+    busy, dataset_changed, dataset_not_found, dataset_not_servable, dataset_unreadable, format_sentence,
+    invalid, work_broke_down,
 };
 use crate::text::{Format, Hint, PuzzleError};
 
@@ -233,7 +233,14 @@ fn refuse_what_is_no_text(file: &File, name: &str) -> Result<(), Status> {
 /// The status of a call whose data set cannot be read; `name` is the client's name for it.
 pub(crate) fn failure(name: &str, error: InputError) -> Status {
     let error = error.renamed(name);
-    let message = with_fields(&error);
+    let message = match &error {
+        InputError::Format(error) => format_sentence(error),
+        InputError::NoPuzzle { misfit, .. } if misfit.may_have_puzzles() => format!(
+            "{name} has no puzzles: {misfit} If it does hold puzzles, say how they are written with options.notation, \
+             options.order, options.column or options.delimiter."
+        ),
+        other => other.to_string(),
+    };
     match error {
         InputError::Shrunk { .. } | InputError::Changed { .. } => dataset_changed(name, message),
         InputError::Format(error) => match option_field(&error) {

@@ -296,12 +296,29 @@ async fn a_puzzle_is_given_by_its_number_or_at_random() {
 async fn what_is_said_about_a_data_set_is_obeyed() {
     let hex = format!("F0{}\n", ".".repeat(254));
     let rows = "................\n".repeat(16);
-    let folder = folder_with(&[("small.txt", "................\n"), ("hex.txt", &hex), ("rows.txt", &rows)]);
+    let folder = folder_with(&[
+        ("small.txt", "................\n"),
+        ("hex.txt", &hex),
+        ("rows.txt", &rows),
+        ("words.txt", "Name: sudoku\nState: running\n"),
+    ]);
     let server = start_with(folder.path()).await;
-    for (name, wanted) in [("hex.txt", "options.alphabet"), ("rows.txt", "options.notation")] {
+    let alphabet = "Say which with options.alphabet: hex or letters.";
+    for (name, wanted, end) in [
+        ("hex.txt", "options.alphabet", alphabet),
+        ("rows.txt", "options.notation", "Say which with options.notation."),
+    ] {
         let status = solve(&server, whole(name)).await.unwrap_err();
         assert_eq!((status.code(), field(&status).as_str()), (Code::InvalidArgument, wanted));
+        assert!(status.message().ends_with(end), "{status}");
     }
+    let status = solve(&server, whole("words.txt")).await.unwrap_err();
+    let advice = "If it does hold puzzles, say how they are written with options.notation, options.order, \
+                  options.column or options.delimiter.";
+    assert!(
+        status.message().starts_with("words.txt has no puzzles: ") && status.message().ends_with(advice),
+        "{status}"
+    );
     let with = |options| SolveDatasetRequest { options: Some(options), ..whole("small.txt") };
     let grid = SolveOptions { notation: Notation::Triples.into(), ..Default::default() };
     assert_eq!(solve(&server, with(grid)).await.unwrap_err().code(), Code::FailedPrecondition);

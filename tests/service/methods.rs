@@ -125,6 +125,13 @@ async fn sentences_name_fields_and_no_flags() {
         error(&answers[0]).message,
         "Invalid block size. If this is a list of 1x1 puzzles, set options.notation to NOTATION_LINES."
     );
+    let counted = format!("6\n{0}\n{0}\n", ".".repeat(81));
+    let answers = solve(&server, SolveOptions::default(), &counted).await.unwrap();
+    assert_eq!(
+        error(&answers[0]).message,
+        "Invalid block size. If the first line is the number of puzzles, delete it, or set options.notation to \
+         NOTATION_LINES, which reads it as a bad puzzle."
+    );
     let hex = format!("F0{}", ".".repeat(254));
     let rows = format!("{}\n", ".".repeat(16)).repeat(16);
     let cells = (1..=9).map(|row| format!("{}{row}\n", ".,".repeat(81))).collect();

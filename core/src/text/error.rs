@@ -191,11 +191,8 @@ impl PuzzleError {
 impl fmt::Display for PuzzleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.problem {
-            Problem::InvalidBlockSize => return f.write_str("Invalid block size."),
-            Problem::AmbiguousBlockSize => {
-                return f.write_str(
-                    "Invalid block size. If this is a list of 1x1 puzzles, say --notation lines.",
-                );
+            Problem::InvalidBlockSize | Problem::AmbiguousBlockSize => {
+                return f.write_str("Invalid block size.");
             }
             Problem::BlockSizeOrCount => {
                 f.write_str("Invalid block size. If ")?;
@@ -203,9 +200,7 @@ impl fmt::Display for PuzzleError {
                     Some(line) => write!(f, "line {line}")?,
                     None => f.write_str("the first line")?,
                 }
-                return f.write_str(
-                    " is the number of puzzles, delete it, or say --notation lines, which reads it as a bad puzzle.",
-                );
+                return f.write_str(" is the number of puzzles, delete it.");
             }
             _ => {}
         }
@@ -281,9 +276,10 @@ mod tests {
     fn what_is_written_is_what_is_displayed() {
         let problems = [
             (Problem::InvalidBlockSize, "Invalid block size."),
+            (Problem::AmbiguousBlockSize, "Invalid block size."),
             (
-                Problem::AmbiguousBlockSize,
-                "Invalid block size. If this is a list of 1x1 puzzles, say --notation lines.",
+                Problem::BlockSizeOrCount,
+                "Invalid block size. If line 120 is the number of puzzles, delete it.",
             ),
             (Problem::Empty, "Line 120 is empty."),
             (Problem::WrongLength, "Line 120 has the wrong length."),

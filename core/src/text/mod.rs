@@ -293,7 +293,8 @@ impl fmt::Debug for Format {
     }
 }
 
-/// Why a text cannot be read at all.
+/// Why a text cannot be read at all. The sentence says what is wrong; a caller who can set options
+/// adds which of them mends it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormatError {
@@ -312,22 +313,18 @@ pub enum FormatError {
     /// blank.
     #[error(
         "The text fits the alphabets {from_zero} and letters, which read its 0 differently: as the value 1, or as \
-         a blank. Say which with --alphabet {from_zero} or --alphabet letters."
+         a blank."
     )]
     AmbiguousAlphabet {
         /// The alphabet whose first value is `0`: `hex`, or for 25x25 its symbols and those that follow.
         from_zero: Alphabet,
     },
     /// The text can be 4x4 puzzles, one a line, or the rows of 16x16 puzzles.
-    #[error(
-        "The lines of 16 characters fit 4x4 puzzles, one a line, and the rows of 16x16 puzzles. \
-         Say which with --notation lines or --notation grid."
-    )]
+    #[error("The lines of 16 characters fit 4x4 puzzles, one a line, and the rows of 16x16 puzzles.")]
     AmbiguousLines,
     /// The text can be cells apart from its first column on, or from its second.
     #[error(
-        "The rows of {fields} fields fit puzzles of their first {cells} and of their last {cells}. \
-         Say --column 2 for the last, or leave out the last column for the first.",
+        "The rows of {fields} fields fit puzzles of their first {cells} and of their last {cells}.",
         fields = .order.cells() + 1,
         cells = .order.cells(),
     )]

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::CommandFactory as _;
 use clap::builder::Resettable;
 use sudoku_stream::grid::{Conflict, Grid, Order, OutOfRange};
+use sudoku_stream::input::InputError;
 use sudoku_stream::text::{Problem, PuzzleError};
 
 use crate::CommandLine;
@@ -36,7 +37,8 @@ pub fn run() -> anyhow::Result<ExitCode> {
 
 /// The codes of error lines with their sentences.
 fn error_codes() -> String {
-    let rows: Vec<(&str, String)> = samples().iter().map(|error| (error.code(), error.to_string())).collect();
+    let sentence = |error: &PuzzleError| InputError::Format(error.clone().into()).to_string();
+    let rows: Vec<(&str, String)> = samples().iter().map(|error| (error.code(), sentence(error))).collect();
     let rows: Vec<(&str, &str)> = rows.iter().map(|(code, sentence)| (*code, sentence.as_str())).collect();
     let table = reference::table("## Error codes", ["code", "sentence"], &rows);
     table.replacen(

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use anyhow::bail;
 use clap::Args;
 use serde_json::{Value, json};
-use sudoku_stream::answer::{CandidateGrid, Outlook, StepMarks};
+use sudoku_stream::answer::{CandidateGrid, Outlook, StepMarks, Stuck};
 use sudoku_stream::techniques::{
     DEFAULT_EFFORT, Ending, Family, Options, Position, Score, Step, Steps, Technique, TechniqueSet,
 };
@@ -118,6 +118,8 @@ impl Default for StepsTask {
 pub enum StepsEnd {
     Solved,
     Unsolved,
+    /// Before the first step, because no solution is ahead.
+    Stuck(Stuck),
     /// By the flag.
     Interrupted {
         steps: usize,
@@ -146,7 +148,7 @@ impl StepsTask {
                     }
                     StepsForm::Text | StepsForm::Markdown => format!("{sentence}\n"),
                 })?;
-                return Ok(StepsEnd::Unsolved);
+                return Ok(StepsEnd::Stuck(stuck.clone()));
             }
             Outlook::Cancelled { .. } => return Ok(StepsEnd::Interrupted { steps: 0 }),
             Outlook::Finished | Outlook::One(_) | Outlook::Several { .. } | Outlook::Unknown { .. } => {}

@@ -13,7 +13,7 @@ use crate::service::rpc::text::{RequestText, TextField};
 use crate::service::sched::pools::Size;
 use crate::service::wire::convert::{self, internal_error};
 use crate::service::wire::proto;
-use crate::service::wire::status::{invalid, with_fields};
+use crate::service::wire::status::{invalid, puzzle_sentence};
 use crate::solver::Limit;
 use crate::techniques::{Candidate, PencilMarkError, Position, TechniqueError, TechniqueSet};
 use crate::text::{Alphabet, Format, Hint, Notation, PuzzleError};
@@ -155,10 +155,10 @@ fn read_clues(
     let hint = Hint { alphabet: Some(format.alphabet().clone()), order: Some(order), ..hint };
     let field = TextField::new(CLUES, clues.into());
     let puzzle = match RequestText::open(context, &field, &hint, None)? {
-        Err(error) => return Err(refuse(&with_fields(&error))),
+        Err(error) => return Err(refuse(&puzzle_sentence(&error))),
         Ok(text) => text.single().ok_or_else(|| refuse("There are several puzzles."))?,
     };
-    let puzzle = puzzle.map_err(|error| refuse(&with_fields(&error)))?;
+    let puzzle = puzzle.map_err(|error| refuse(&puzzle_sentence(&error)))?;
     if puzzle.order() != order {
         return Err(refuse(&format!("The puzzle is {}.", puzzle.order())));
     }

@@ -6,7 +6,7 @@ use crate::answer::{
 };
 use crate::grid::{Cell, Digit, Grid, House, HouseKind, Order};
 use crate::service::wire::proto;
-use crate::service::wire::status::with_fields;
+use crate::service::wire::status::puzzle_sentence;
 use crate::solver::{Contradiction, Metrics, Question, Step};
 use crate::techniques::{Candidate, Implication, Position, Score, Step as HandStep, Why};
 use crate::text::{Format, FormatError, Hint, Notation, Problem, PuzzleError};
@@ -138,7 +138,7 @@ fn error_code(code: &str) -> proto::ErrorCode {
 pub(crate) fn puzzle_error(error: &PuzzleError) -> proto::PuzzleError {
     proto::PuzzleError {
         code: error_code(error.code()).into(),
-        message: with_fields(error),
+        message: puzzle_sentence(error),
         line: error.line.unwrap_or(0),
     }
 }
@@ -249,13 +249,14 @@ pub(crate) fn tally_from(wire: &proto::Tally) -> Tally {
 
 /// The result for a grid, with its first `most_flaws` flaws.
 pub(crate) fn checked_grid(check: &Check, most_flaws: usize) -> proto::CheckedGrid {
+    let error = check.error.as_ref().map(puzzle_error);
     proto::CheckedGrid {
         solved: check.is_solved(),
-        message: with_fields(check),
+        message: error.as_ref().map_or_else(|| check.to_string(), |error| error.message.clone()),
         line: check.line.unwrap_or(0),
         blanks: small(check.blanks),
         flaws: check.flaws.iter().take(most_flaws).map(flaw).collect(),
-        error: check.error.as_ref().map(puzzle_error),
+        error,
         flaw_count: small(check.flaws.len()),
     }
 }

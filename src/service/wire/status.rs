@@ -9,7 +9,6 @@
 
 use std::collections::HashMap;
 use std::error::Error as _;
-use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,7 +20,7 @@ use tonic_types::{ErrorDetails, FieldViolation, StatusExt as _};
 
 use crate::counted::counted;
 use crate::service::wire::proto::sudoku_service_server::SudokuServiceServer;
-use crate::text::PuzzleError;
+use crate::text::{FormatError, Problem, PuzzleError};
 
 /// The domain of our reasons.
 pub(crate) const DOMAIN: &str = "sudoku.v1";
@@ -306,27 +305,33 @@ pub(crate) fn sanitize(message: &str) -> String {
     sanitized
 }
 
-/// What the library says to set by flags of the programs, and how a request sets it.
-const SETTINGS: [(&str, &str); 6] = [
-    ("say --notation lines", "set options.notation to NOTATION_LINES"),
-    ("--notation lines or --notation grid", "options.notation"),
-    ("with --alphabet ", "with options.alphabet: "),
-    (" or --alphabet letters", " or letters"),
-    ("Say --column 2 for the last", "Set options.column to 2 for the last"),
-    (
-        "--notation, --size, --column or --delimiter",
-        "options.notation, options.order, options.column or options.delimiter",
-    ),
-];
-
-/// A sentence of the library for a caller, who sets fields of a request and no flags.
-pub(crate) fn with_fields(error: &impl Display) -> String {
-    let sentence = error.to_string();
-    // Most name none, and in a list of bad puzzles each answer is a sentence.
-    if !sentence.contains("--") {
-        return sentence;
+/// The sentence of a puzzle that cannot be read, and the field of a request that mends it.
+pub(crate) fn puzzle_sentence(error: &PuzzleError) -> String {
+    match error.problem {
+        Problem::AmbiguousBlockSize => {
+            format!("{error} If this is a list of 1x1 puzzles, set options.notation to NOTATION_LINES.")
+        }
+        Problem::BlockSizeOrCount => format!(
+            "{}, or set options.notation to NOTATION_LINES, which reads it as a bad puzzle.",
+            error.to_string().trim_end_matches('.')
+        ),
+        _ => error.to_string(),
     }
-    SETTINGS.iter().fold(sentence, |sentence, (flags, fields)| sentence.replace(flags, fields))
+}
+
+/// The sentence of a text that cannot be read, and the field of a request that mends it.
+pub(crate) fn format_sentence(error: &FormatError) -> String {
+    match error {
+        FormatError::Puzzle(error) => puzzle_sentence(error),
+        FormatError::AmbiguousAlphabet { from_zero } => {
+            format!("{error} Say which with options.alphabet: {from_zero} or letters.")
+        }
+        FormatError::AmbiguousLines => format!("{error} Say which with options.notation."),
+        FormatError::AmbiguousCells { .. } => format!(
+            "{error} Set options.column to 2 for the last, or leave out the last column for the first."
+        ),
+        other => other.to_string(),
+    }
 }
 
 /// The status of a call whose deadline has passed.
@@ -362,7 +367,7 @@ pub(crate) fn dataset_not_servable(reason: &str, name: &str, message: &str) -> S
 /// `field` is the field of the text.
 pub(crate) fn puzzle_malformed(field: &str, error: &PuzzleError) -> Status {
     const REASON: &str = "PUZZLE_MALFORMED";
-    let message = with_fields(error);
+    let message = puzzle_sentence(error);
     let mut details = error_info(REASON, &[("field", field), ("code", error.code())]);
     details.add_precondition_failure_violation(REASON, field, message.clone());
     status(Code::FailedPrecondition, message, details)

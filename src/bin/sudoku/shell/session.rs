@@ -11,7 +11,7 @@ use sudoku_stream::answer::{
     read_positions,
 };
 use sudoku_stream::grid::{Digit, Grid, Order};
-use sudoku_stream::input::{Pick, STANDARD_INPUT};
+use sudoku_stream::input::{InputError, Pick, STANDARD_INPUT};
 use sudoku_stream::pipeline::{self, Panicked, ThreadPool, catch_panic};
 use sudoku_stream::solver::{
     DEFAULT_COUNT_LIMIT, DEFAULT_NODE_LIMIT, Limit, Metrics, Question, STRATEGIES, Search, Stop, Strategy,
@@ -28,7 +28,8 @@ use super::hand::Hand;
 use super::list::{self, Interrupted, List};
 use super::paste::{self, Begun, LineTaken, Paste};
 use crate::cli::{by_hand, fit, print, summary};
-use crate::{check, rate, steps};
+use crate::steps::{StepsEnd, StepsTask};
+use crate::{check, rate};
 
 /// The longest line accepted, in bytes. The largest puzzle pasted at once, in the widest notation,
 /// is shorter.
@@ -359,14 +360,14 @@ impl Session {
                 Ok(String::new())
             }
             Begun::Whole => {
-                let (format, puzzle) = paste::read_line(line, &self.hint)?;
+                let (format, puzzle) = paste::read_line(line, &self.hint).map_err(InputError::from)?;
                 self.put(format, puzzle, "The puzzle".to_owned(), then)
             }
         }
     }
 
     fn take_paste(&mut self, paste: &Paste, then: Then) -> anyhow::Result<String> {
-        let (format, puzzle) = paste.read(&self.hint)?;
+        let (format, puzzle) = paste.read(&self.hint).map_err(InputError::from)?;
         self.put(format, puzzle, "The puzzle".to_owned(), then)
     }
 
@@ -374,7 +375,7 @@ impl Session {
     fn take_text(&mut self, text: &[u8], then: Then) -> anyhow::Result<String> {
         let (format, puzzle, has_more) = paste::read_text(text, &self.hint).map_err(|error| {
             let has_candidates = read_positions(text).is_some();
-            if has_candidates { anyhow!("{CANDIDATES}") } else { error.into() }
+            if has_candidates { anyhow!("{CANDIDATES}") } else { InputError::from(error).into() }
         })?;
         if !has_more {
             return self.put(format, puzzle, "The puzzle".to_owned(), then);
@@ -759,18 +760,17 @@ impl Session {
     fn steps(&mut self) -> anyhow::Result<String> {
         let (format, position) = self.with_board(|board, _| (board.format().clone(), board.position()))?;
         let mut text = String::new();
-        let walk = steps::StepsTask { techniques: TechniqueSet::ALL, ..steps::StepsTask::default() };
+        let walk = StepsTask::default();
         match walk.run(&format, &position, &self.cancel, |part| {
             text += part;
             Ok(())
         })? {
-            steps::StepsEnd::Interrupted { .. } => Err(Interrupted.into()),
-            steps::StepsEnd::Solved | steps::StepsEnd::Unsolved => {
-                if text == format!("{NO_SOLUTION}\n") {
-                    text += self.advice_on_entries();
-                }
-                Ok(text)
+            StepsEnd::Interrupted { .. } => Err(Interrupted.into()),
+            // A sentence about a conflict names the cells.
+            StepsEnd::Stuck(stuck) if stuck.is_hopeless && stuck.conflict.is_none() => {
+                Ok(text + self.advice_on_entries())
             }
+            StepsEnd::Solved | StepsEnd::Unsolved | StepsEnd::Stuck(_) => Ok(text),
         }
     }
 

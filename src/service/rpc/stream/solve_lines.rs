@@ -1,5 +1,6 @@
 //! `SolveLines`: packed lines in, packed lines out.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::vec;
 
@@ -148,6 +149,21 @@ fn fix_format_by(session: &mut StreamSession, sample: &Bytes) -> Result<Option<u
     Ok(Some(lines))
 }
 
+/// Skips what the lines of a message, which have these numbers, share with the text above its first
+/// puzzle: the mark of byte order, and all lines up to `last_above`. Returns the rest, and the number
+/// of its first line.
+fn skip_above(mut text: Bytes, lines: Range<u64>, last_above: u64) -> (Bytes, u64) {
+    if lines.start == 1 && text.starts_with(BYTE_ORDER_MARK) {
+        text = text.slice(BYTE_ORDER_MARK.len()..);
+    }
+    let above = (last_above + 1).min(lines.end).saturating_sub(lines.start);
+    if above > 0 {
+        let end = memchr::memchr_iter(b'\n', &text).zip(1..).find(|&(_, lines)| lines == above);
+        text = text.slice(end.map_or(text.len(), |(end, _)| end + 1)..);
+    }
+    (text, lines.start + above)
+}
+
 /// The responses to the messages of a job.
 pub(crate) struct LinesResponses {
     /// The text of the remaining responses.
@@ -217,7 +233,7 @@ impl BidiMethod for SolveLines {
         before: Option<&mut LinesJob>,
     ) -> Result<Option<LinesJob>, Status> {
         let Self { session, is_part, last_above, joined } = self;
-        let proto::SolveLinesRequest { options, lines: mut text, first_line: line, sample } = request;
+        let proto::SolveLinesRequest { options, lines: text, first_line: line, sample } = request;
         session.apply_options(options)?;
         if let Some(line) = first_line(line)? {
             session.numbering.next_line = line;
@@ -226,21 +242,13 @@ impl BidiMethod for SolveLines {
         if session.lines() == 0 {
             *is_part = !at_start;
         }
-        let mut first_line = session.number(count_lines(&text))?;
+        let first_line = session.number(count_lines(&text))?;
         let next_line = session.numbering.next_line;
         if session.solvers.is_none() {
             *last_above = fix_format_by(session, &sample)?.unwrap_or(0);
         }
-        if at_start && session.solvers.is_some() && text.starts_with(BYTE_ORDER_MARK) {
-            text = text.slice(BYTE_ORDER_MARK.len()..);
-        }
-        let above = (*last_above + 1).min(next_line).saturating_sub(first_line);
-        if above > 0 {
-            let end = memchr::memchr_iter(b'\n', &text).zip(1..).find(|&(_, lines)| lines == above);
-            text = text.slice(end.map_or(text.len(), |(end, _)| end + 1)..);
-            first_line += above;
-        }
         if let Some(solvers) = &session.solvers {
+            let (text, first_line) = skip_above(text, first_line..next_line, *last_above);
             if let Some(before) = before.filter(|before| before.may_join(solvers, first_line)) {
                 *joined = before.add(&text, next_line, *joined);
                 return Ok(None);

@@ -364,6 +364,10 @@ fn the_board_is_edited_and_everything_can_be_taken_back() {
     assert_eq!(lines, ["123.............", "1234............", "1..............."]);
     assert!(answer.contains("There is nothing to take back."), "{answer}");
 
+    // What is ambiguous names the flags of the program.
+    let answer = said(&format!("F0{}\n", ".".repeat(254)));
+    assert!(answer.contains(" Say which with --alphabet hex or --alphabet letters.\n"), "{answer}");
+
     // What is above 9 is a number or a letter; clues stay until they are unlocked; entries are told from clues.
     let answer = said(
         "new 16\nset 1 1 10\nset 1 2 b\nset 2 1 G\nshow line\nlock\nset 1 1 5\nunlock\nset 1 1 5\nreset\n",
@@ -383,6 +387,10 @@ fn the_board_is_edited_and_everything_can_be_taken_back() {
     let answer = said("example\nset 1 1 3\nstats off\ncount\nunique\nsteps\n");
     let advice = "The puzzle has no solution.\n`hint` may tell which entry is wrong.\n";
     assert_eq!(answer.matches(advice).count(), 3, "{answer}");
+    // The cells of a conflict are named, so there is nothing to tell of entries.
+    let answer = said("example\nset 1 3 5\nsteps\n");
+    let conflict = "The puzzle has no solution: 5 appears twice in row 1, at (1, 3) and (1, 4).\n";
+    assert!(answer.contains(conflict) && !answer.contains("`hint` may tell"), "{answer}");
     // Clues alone are not advised on, and once unlocked they are entries.
     let answer = said("123...4.........\nstats off\ncount\nunlock\ncount\n");
     assert_eq!(answer.matches(advice).count(), 1, "{answer}");
