@@ -140,7 +140,7 @@ pub(super) fn lay_out(
         Notation::Csv => {
             if let Some(table) = table::find(text, hint)? {
                 table.check_rows(text)?;
-                (layout.columns, layout.body) = (table.columns, table.heading_end(sample, first_end));
+                (layout.columns, layout.body) = (table.columns, table.heading_len(sample));
                 layout.names_puzzles = table.names_puzzles;
             } else {
                 layout.columns.delimiter = hint.delimiter.unwrap_or(layout.columns.delimiter);
@@ -233,7 +233,7 @@ pub(super) fn recognise(
     if let Some(table) = table::find(text, hint)?.filter(is_table) {
         table.check_rows(text)?;
         let Table { columns, names_puzzles, .. } = table;
-        let body = table.heading_end(sample, first_end);
+        let body = table.heading_len(sample);
         return Ok(Layout { body, columns, names_puzzles, ..Layout::new(Notation::Csv) });
     }
     if let Some((columns, order, has_heading)) = apart::find(text, hint)? {

@@ -71,7 +71,7 @@ impl<'f> Boundaries<'f> {
             return Some((kind, Below::Other));
         }
         let below = Below::new(format, line, rest, at_end)?;
-        Some((if below == Below::OnePuzzle { LineKind::Title } else { kind }, below))
+        Some((if matches!(below, Below::OnePuzzle(_)) { LineKind::Title } else { kind }, below))
     }
 
     /// Whether a line is a row that belongs to a puzzle.
@@ -193,8 +193,9 @@ fn is_like_row(format: &Format, line: &[u8]) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Below {
     /// The rows of one puzzle, and not one more, up to a blank line or a line that is no row. Lines of
-    /// its title, rulers and blank lines may be above them, and blank lines between its bands.
-    OnePuzzle,
+    /// its title, rulers and blank lines may be above them, and blank lines between its bands. The last
+    /// row ends so many bytes below the line.
+    OnePuzzle(usize),
     /// The same and one row more, which ends so many bytes below the line.
     OneRowMore(usize),
     Other,
@@ -207,8 +208,8 @@ impl Below {
         // What is above another title may be a damaged puzzle, if it is more than two lines or like rows.
         let (mut lines, mut may_be_rows) = (1, is_like_row(format, line));
         let (mut at, mut passed, mut is_below_ruler) = (0, 0, false);
-        let (mut rows, mut run) = (0, 0_usize);
-        let ends = |rows| Some(if rows == side { Self::OnePuzzle } else { Self::Other });
+        let (mut rows, mut rows_end, mut run) = (0, 0, 0_usize);
+        let ends = |rows, end| Some(if rows == side { Self::OnePuzzle(end) } else { Self::Other });
         for line in text.split_inclusive(|&byte| byte == b'\n') {
             at += line.len();
             let line = looked_at(line.strip_suffix(b"\n").or(at_end.then_some(line))?);
@@ -220,6 +221,7 @@ impl Below {
             match if is_second_ruler { LineKind::Blank } else { kind } {
                 LineKind::Row if rows < side && !is_no_row(format, line) => {
                     rows += 1;
+                    rows_end = at;
                     run += 1;
                     passed = 0;
                     continue;
@@ -234,14 +236,14 @@ impl Below {
                 LineKind::Title | LineKind::Words if rows == 0 && !may_be_rows => {}
                 LineKind::Comment | LineKind::Ruler => {}
                 LineKind::Blank if rows < side && run.is_multiple_of(box_side) => run = 0,
-                _ => return ends(rows),
+                _ => return ends(rows, rows_end),
             }
             passed += 1;
             if passed >= MAX_LINES_ABOVE {
-                return ends(rows);
+                return ends(rows, rows_end);
             }
         }
-        if at_end { ends(rows) } else { None }
+        if at_end { ends(rows, rows_end) } else { None }
     }
 }
 
@@ -270,10 +272,6 @@ fn last_end(format: &Format, text: &[u8], at_end: bool, enough: usize) -> usize 
         let line = looked_at(&text[start..newline]);
         let Some((kind, below)) = boundaries.kind(line, &text[at..], at_end) else { break };
         let Some(ends) = boundaries.ends_with(kind, &text[at..], at_end) else { break };
-        if let Below::OneRowMore(length) = below {
-            // A block without that row would show one puzzle, and so a title.
-            earliest = earliest.max(at + length);
-        }
         if ends == End::Before {
             boundaries.ends_with(kind, &text[at..], at_end);
         }
@@ -288,7 +286,7 @@ fn last_end(format: &Format, text: &[u8], at_end: bool, enough: usize) -> usize 
             End::Behind | End::No => Some(at),
         };
         held = match below {
-            Below::OnePuzzle => MAX_LINES_ABOVE,
+            Below::OnePuzzle(_) => MAX_LINES_ABOVE,
             _ if boundaries.rows > 0 || ends == End::Behind => 0,
             _ if is_between && held == 0 && is_title => MAX_LINES_ABOVE,
             _ if is_between => held.saturating_sub(1),
@@ -297,6 +295,10 @@ fn last_end(format: &Format, text: &[u8], at_end: bool, enough: usize) -> usize 
         end = place.filter(|&place| place >= earliest).unwrap_or(end);
         if end >= enough {
             break;
+        }
+        // A block that has the line and not the last of the rows below would show another kind of line.
+        if let Below::OnePuzzle(length) | Below::OneRowMore(length) = below {
+            earliest = earliest.max(at + length);
         }
     }
     end
@@ -1123,6 +1125,10 @@ mod tests {
             let text = format!("{}\n{}{between}{}", damaged[0], damaged[1], damaged[2]);
             assert_eq!(answers_to(&text).len(), answers, "{text}");
         }
+        // A title is in one block with the rows that show it, even if their puzzle ends above the last.
+        let rows = "1...\n".repeat(5);
+        let text = format!("{}\n// 2\n12..\n34..\n\n{}1 a b\n\n{rows}// 2\n", damaged[2], damaged[2]);
+        assert_eq!(answers_to(&text).len(), 5, "{text}");
         // What a player has filled in is no puzzle, with a puzzle or without one.
         assert_eq!(answers_to(&format!("[State]\n{}\n", whole[0].join("\n"))), [""; 0]);
     }

@@ -294,12 +294,10 @@ impl CellsReader {
 }
 
 /// A table that detection has found.
-#[expect(clippy::struct_excessive_bools, reason = "they do not depend on each other")]
 pub(super) struct Table {
     pub(super) columns: Columns,
-    pub(super) has_heading: bool,
-    /// Whether the line of dashes follows that Markdown has below a heading.
-    has_ruler: bool,
+    /// The lines of the heading: none, one, or two with the line of dashes that Markdown has below it.
+    heading_lines: usize,
     /// Whether a word in the heading is all that makes it one, so that it may be a title above the
     /// rows of grids: below its name is no puzzle, or one of 4x4, which a row of 16x16 may be.
     pub(super) may_be_title: bool,
@@ -310,8 +308,8 @@ pub(super) struct Table {
     rows: usize,
     /// The rows whose puzzle can be read.
     puzzles: usize,
-    /// Whether the puzzle is in another place than where `lines` reads it, or in quotes, or has a
-    /// solution beside it, or every row has as many fields.
+    /// Whether it has a heading or its column is named, or the puzzle is in another place than where
+    /// `lines` reads it, or in quotes, or has a solution beside it, or every row has as many fields.
     is_certain: bool,
 }
 
@@ -361,7 +359,7 @@ pub(super) fn find(text: &[u8], hint: &Hint) -> Result<Option<Table>, FormatErro
     for delimiter in Delimiter::candidates(hint) {
         // Between spaces the dashes of Markdown would be one row more. A heading of one name is one for each
         // delimiter, of which only the right one shows puzzles.
-        let rank = |table: &Table| (table.has_ruler, table.rows, table.puzzles);
+        let rank = |table: &Table| (table.heading_lines > 1, table.rows, table.puzzles);
         if let Some(table) = read(text, delimiter, hint, &mut cells)
             && best.as_ref().is_none_or(|best| rank(best) < rank(&table))
         {
@@ -377,15 +375,13 @@ pub(super) fn find(text: &[u8], hint: &Hint) -> Result<Option<Table>, FormatErro
 impl Table {
     /// Whether the text is a table without being told so: most of its lines have a puzzle.
     pub(super) fn is_likely(&self, text: &[u8]) -> bool {
-        let above = usize::from(self.has_heading) + usize::from(self.has_ruler);
-        let lines = puzzle_lines(text).take(ROWS_SEEN).count() - above;
-        (self.has_heading || self.is_certain) && 2 * self.rows > lines
+        let lines = puzzle_lines(text).take(ROWS_SEEN).count() - self.heading_lines;
+        self.is_certain && 2 * self.rows > lines
     }
 
-    /// The length of the heading of a text whose first line ends at `first_end`.
-    pub(super) fn heading_end(&self, text: &[u8], first_end: usize) -> usize {
-        let heading = if self.has_heading { first_end } else { 0 };
-        heading + if self.has_ruler { first_line(&text[heading..]).len() } else { 0 }
+    /// The length of the heading of a text.
+    pub(super) fn heading_len(&self, text: &[u8]) -> usize {
+        text.split_inclusive(|&byte| byte == b'\n').take(self.heading_lines).map(<[u8]>::len).sum()
     }
 
     /// Checks that no field in quotes goes on in another line, where readers of CSV would find the
@@ -400,7 +396,7 @@ impl Table {
         }
         let width = |row: &[u8]| fields(row, self.columns.delimiter).count();
         let is_open = |row: &[u8]| has_open_quotes(row, self.columns.delimiter);
-        let shown = if self.has_heading { 1 } else { ROWS_SEEN };
+        let shown = if self.heading_lines > 0 { 1 } else { ROWS_SEEN };
         let whole = puzzle_lines(text).filter(|row| !is_open(row)).take(shown);
         let wanted = whole.map(width).max().unwrap_or(0);
         for (index, line) in text.split(|&byte| byte == b'\n').enumerate() {
@@ -527,7 +523,7 @@ impl<'a> Survey<'a> {
 
 /// The table with this delimiter. `None` if it has no puzzles, and no heading that names them.
 fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader) -> Option<Table> {
-    let first = puzzle_lines(text).next()?;
+    let (first, second) = (puzzle_lines(text).next()?, puzzle_lines(text).nth(1));
     let is_wanted = |field: &[u8]| match &hint.column {
         Some(Column::Name(name)) => field.eq_ignore_ascii_case(name.as_bytes()),
         _ => false,
@@ -536,15 +532,16 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
         fields(first, delimiter).any(|field| field.len() >= LEAST_CELLS && cells.order(field).is_some());
     let has_heading = hint.has_heading.unwrap_or_else(|| {
         (!has_puzzle && fields(first, delimiter).any(is_wanted))
-            || is_heading(first, puzzle_lines(text).nth(1), delimiter, cells)
+            || is_heading(first, second, delimiter, cells)
     });
     let mut names: Vec<&[u8]> = if has_heading { fields(first, delimiter).collect() } else { Vec::new() };
-    if has_heading && is_of_r(first, puzzle_lines(text).nth(1), delimiter, cells) {
+    if has_heading && is_of_r(first, second, delimiter, cells) {
         names.insert(0, b"");
     }
-    let has_ruler = has_heading && puzzle_lines(text).nth(1).is_some_and(|row| is_ruler(row, delimiter));
+    let has_ruler = has_heading && second.is_some_and(|row| is_ruler(row, delimiter));
+    let heading_lines = usize::from(has_heading) + usize::from(has_ruler);
     let mut survey = Survey::new(names);
-    for row in puzzle_lines(text).take(ROWS_SEEN).skip(usize::from(has_heading) + usize::from(has_ruler)) {
+    for row in puzzle_lines(text).take(ROWS_SEEN).skip(heading_lines) {
         survey.add(row, delimiter, cells);
     }
     let puzzle = match &hint.column {
@@ -569,15 +566,15 @@ fn read(text: &[u8], delimiter: Delimiter, hint: &Hint, cells: &mut CellsReader)
     let Survey { rows, widths: [least, most], quoted, .. } = survey;
     let is_quoted = puzzle == 0 && 2 * quoted > rows;
     let is_regular = least == most && most > 1 && delimiter != Delimiter::Whitespace;
+    let is_told = has_heading || hint.column.is_some();
     Some(Table {
         columns: Columns { delimiter, puzzle, solution },
-        has_heading,
-        has_ruler,
-        may_be_title: has_heading && is_named && (count == 0 || order.box_side() == 2),
+        heading_lines,
+        may_be_title: is_named && (count == 0 || order.box_side() == 2),
         names_puzzles: is_named && survey.most() == 0 && (most <= 1 || solution.is_some()),
         rows: if is_named { count.max(rows).max(1) } else { count },
         puzzles: count,
-        is_certain: puzzle > 0 || is_quoted || solution.is_some() || is_regular || hint.column.is_some(),
+        is_certain: is_told || puzzle > 0 || is_quoted || solution.is_some() || is_regular,
     })
 }
 
@@ -754,7 +751,9 @@ mod tests {
     fn table(text: &str) -> Option<(String, usize, Option<usize>, bool)> {
         let found = find(text.as_bytes(), &Hint::default()).unwrap()?;
         let Columns { delimiter, puzzle, solution } = found.columns;
-        found.is_likely(text.as_bytes()).then(|| (delimiter.to_string(), puzzle, solution, found.has_heading))
+        found
+            .is_likely(text.as_bytes())
+            .then(|| (delimiter.to_string(), puzzle, solution, found.heading_lines > 0))
     }
 
     #[test]
@@ -820,14 +819,14 @@ mod tests {
         }
         let hint = Hint { delimiter: Some(":".parse().unwrap()), ..Hint::default() };
         let table = find(b":0000:x:12....1.........:\n:0001:x:12..............:\n", &hint).unwrap().unwrap();
-        assert_eq!((table.columns.puzzle, table.has_heading), (3, false));
+        assert_eq!((table.columns.puzzle, table.heading_lines), (3, 0));
     }
 
     #[test]
     fn a_column_that_is_numbered_may_be_that_of_a_heading_alone() {
         let hint = |number| Hint { column: Some(Column::Number(number)), ..Hint::default() };
         let found = find(b"id,puzzle\n", &hint(2)).unwrap().unwrap();
-        assert_eq!((found.columns.puzzle, found.has_heading), (1, true));
+        assert_eq!((found.columns.puzzle, found.heading_lines), (1, 1));
         let error = find(b"id,puzzle\n", &hint(3)).err().unwrap();
         assert_eq!(error.to_string(), "There is no column 3. The first row is: id, puzzle.");
     }
@@ -838,7 +837,7 @@ mod tests {
         {
             let hint = Hint { column: Some(name.parse().unwrap()), ..Hint::default() };
             let found = find(text.as_bytes(), &hint).unwrap().unwrap();
-            assert_eq!((found.columns.puzzle, found.has_heading), (1, true), "{name}");
+            assert_eq!((found.columns.puzzle, found.heading_lines), (1, 1), "{name}");
         }
     }
 
