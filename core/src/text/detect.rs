@@ -486,21 +486,24 @@ pub(super) fn row_style(
 }
 
 /// What the rows look like below a number that is the block size, the side, the number of grids or that
-/// of the first one: those of a whole puzzle at least, none of which is on one line. `None` for other
+/// of the first one: most of those of a puzzle at least, none of which is on one line. `None` for other
 /// texts.
 pub(super) fn style_below_number(number: &[u8], rows: &[u8], goes_on: bool, hint: &Hint) -> Option<RowStyle> {
     let (style, has_heading) = row_style(rows, goes_on, hint, None);
     if !number.iter().all(u8::is_ascii_digit) || has_heading {
         return None;
     }
-    if !is_grid(rows, hint, style) && !are_rows(rows, goes_on, hint, style).is_ok_and(|are_rows| are_rows) {
+    let is_grid = is_grid(rows, hint, style);
+    if !is_grid && !are_rows(rows, goes_on, hint, style).is_ok_and(|are_rows| are_rows) {
         return None;
     }
     let rows = puzzle_lines(rows).filter(|line| classify(line, style) == LineKind::Row);
     let orders: Vec<Order> = rows.filter_map(|line| row_order(line, style)).collect();
     let order = most_frequent(orders.iter().copied())?;
-    let is_whole = orders.into_iter().filter(|&other| other == order).count() >= order.side();
-    (is_whole || goes_on).then_some(style)
+    // What cannot be puzzles on a line each may be a damaged grid.
+    let least = if is_grid { order.side() / 2 + 1 } else { order.side() };
+    let are_enough = orders.into_iter().filter(|&other| other == order).count() >= least;
+    (are_enough || goes_on).then_some(style)
 }
 
 /// The order of puzzles of this length. A single character is inconclusive.

@@ -166,7 +166,7 @@ impl<'f> Boundaries<'f> {
 }
 
 /// Whether a line has not as many cells as a row, and something that is no cell, or no more than a
-/// number or two. If it has as many, most are no cells.
+/// number or two, such as `9x9`. If it has as many, most are no cells.
 fn is_no_row(format: &Format, line: &[u8]) -> bool {
     // Most rows, without a look at their cells.
     if line.len() >= format.order.side() && is_plain(line) {
@@ -177,7 +177,14 @@ fn is_no_row(format: &Format, line: &[u8]) -> bool {
         return 2 * cells.into_iter().filter(|cell| is_cell(cell)).count() < format.order.side();
     }
     let are_numbers = || tokens(line).count() <= 2 && tokens(line).flatten().all(u8::is_ascii_digit);
-    are_numbers() || !tokens(line).flat_map(characters).all(is_cell)
+    are_numbers() || is_size(line) || !tokens(line).flat_map(characters).all(is_cell)
+}
+
+/// Whether a line is two short numbers with an `x`, `*` or `,` between them.
+fn is_size(line: &[u8]) -> bool {
+    let is_number = |field: &[u8]| matches!(field.len(), 1 | 2) && field.iter().all(u8::is_ascii_digit);
+    let fields: Vec<&[u8]> = line.splitn(3, |byte| b"xX*,".contains(byte)).map(<[u8]>::trim_ascii).collect();
+    fields.len() == 2 && fields.into_iter().all(is_number)
 }
 
 /// The most lines of what stands above a puzzle that are in one block with it.
@@ -1081,6 +1088,50 @@ mod tests {
                 answers_to(&(cut + &whole[1].join("\n"))),
                 ["Line 1 has the wrong length.", &wanted[1]]
             );
+        }
+    }
+
+    #[test]
+    fn the_size_may_stand_above_a_puzzle() {
+        for order in [Order::ALL[1], Order::NINE] {
+            let whole = six_puzzles(order);
+            let wanted: Vec<String> = whole.iter().map(|rows| rows.concat()).collect();
+            for number in [order.box_side(), order.side()] {
+                for size in ["#x#", "# x #", "#X#", "#*#", "#,#"] {
+                    let size = size.replace('#', &number.to_string());
+                    let text = |above| format!("{size}\n{above}{}\n", whole[0].join("\n"));
+                    for above in ["", "\n"] {
+                        assert_eq!(answers_to(&text(above)), wanted[..1], "{}", text(above));
+                    }
+                    let all: Vec<String> =
+                        whole.iter().map(|rows| format!("{size}\n{}\n", rows.join("\n"))).collect();
+                    assert_eq!(answers_to(&all.concat()), wanted, "{}", all.concat());
+                }
+            }
+        }
+        // Not what is left of a row.
+        let cut = "1x3\n3412\n2143\n4321\n";
+        assert_eq!(answers_to(cut), ["Line 1 has the wrong length."]);
+    }
+
+    #[test]
+    fn a_damaged_row_below_a_number_is_named() {
+        let apart = |row: &str, by: &str| row.chars().map(String::from).collect::<Vec<_>>().join(by);
+        for order in [Order::ALL[1], Order::NINE] {
+            let rows = &six_puzzles(order)[0];
+            for number in [order.box_side(), order.side(), 1, 7] {
+                for separator in ["", " ", ","] {
+                    for damaged in 0..rows.len() {
+                        let written = |(at, row): (usize, &String)| {
+                            apart(if at == damaged { &row[1..] } else { row }, separator)
+                        };
+                        let lines: Vec<String> = rows.iter().enumerate().map(written).collect();
+                        let text = format!("{number}\n{}\n", lines.join("\n"));
+                        let expected = format!("Line {} has the wrong length.", damaged + 2);
+                        assert_eq!(answers_to(&text), [expected], "{text}");
+                    }
+                }
+            }
         }
     }
 
