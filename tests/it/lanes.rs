@@ -465,6 +465,49 @@ fn few_puzzles_are_searched_as_many_are() {
     }
 }
 
+/// Puzzles that singles solve are solved together, and others among them do not mind: each is answered as it is alone.
+#[test]
+fn easy_puzzles_are_answered_alike_whatever_is_among_them() {
+    let mut random = Random(11);
+    let others: Vec<Cells> =
+        puzzles().into_iter().filter(|p| Grid::from_digits(Order::NINE, p).keeps_rules()).collect();
+    let full = grid("534678912672195348198342567859761423426853791713924856961537284287419635345286179");
+    let easy: Vec<Cells> = (0..600)
+        .map(|seed| {
+            let mut puzzle = cells(&disguise(&full, seed));
+            (0..50).for_each(|_| puzzle[random.below(81)] = 0);
+            puzzle
+        })
+        .collect();
+    for backend in backends() {
+        let mut solver = Fast::with(backend).solver(Order::NINE);
+        for length in [4, 5, 9, 17, 33, 34, 100, 600] {
+            for every in [usize::MAX, 20, 6, 2] {
+                let chosen = (0..length).map(|index| {
+                    let is_other = index % every == every - 1;
+                    if is_other { others[random.below(others.len())] } else { easy[index] }
+                });
+                let list: Vec<Cells> = chosen.collect();
+                for (solutions, nodes) in [(1, 1_000_000), (2, 1_000_000), (2, 1), (3, 1_000_000)] {
+                    let limit = Limit { nodes, ..up_to(solutions) };
+                    let alone = search_in_batches(&mut *solver, &list, 1, &limit);
+                    let together = search_in_batches(&mut *solver, &list, length, &limit);
+                    for ((puzzle, alone), found) in list.iter().zip(&alone).zip(&together) {
+                        let context = format!("{backend}, {length}, {limit:?}: {puzzle:?}");
+                        // Lanes that share a puzzle may visit more nodes before they have enough solutions.
+                        if solutions > 2 || found.0.stop != Stop::Solutions || alone.0.metrics.nodes == 1 {
+                            assert_eq!(found, alone, "{context}");
+                        } else {
+                            assert_eq!((found.0.solutions, found.0.stop), (alone.0.solutions, alone.0.stop));
+                            assert_eq!(found.1, alone.1, "{context}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// Whether the limit is reached before the first solution does not depend on how many lanes take part.
 #[test]
 fn giving_up_does_not_depend_on_company() {

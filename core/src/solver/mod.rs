@@ -43,6 +43,7 @@ mod houses;
 pub mod lanes;
 mod propagation;
 mod recursive;
+mod singles;
 mod watch;
 
 use std::sync::atomic::{AtomicBool, Ordering};

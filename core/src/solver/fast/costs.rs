@@ -24,6 +24,9 @@ struct Figures {
     longest_tail: f64,
     /// The tail if nearly all puzzles have two solutions.
     tail_of_many: f64,
+    /// The most passes of the first puzzle of a large batch if [`singles`](crate::solver::singles) are
+    /// faster for puzzles like that than the kernel; 0 if they never are.
+    singles: u64,
 }
 
 /// Measured on a Xeon with AVX-512, uniqueness proven, on eight lists: trivial and easy puzzles,
@@ -38,11 +41,18 @@ static AVX512: Figures = Figures {
     tail: 200.0,
     longest_tail: 300_000.0,
     tail_of_many: 550_000.0,
+    singles: 4,
 };
 
 /// Half as many lanes have a shorter tail. These three were measured like that, on six lists.
-static AVX512VL: Figures =
-    Figures { share: 0.39, tail: 150.0, longest_tail: 230_000.0, tail_of_many: 380_000.0, ..AVX512 };
+static AVX512VL: Figures = Figures {
+    share: 0.39,
+    tail: 150.0,
+    longest_tail: 230_000.0,
+    tail_of_many: 380_000.0,
+    singles: 0,
+    ..AVX512
+};
 
 static AVX2: Figures = Figures {
     puzzle: 50.0,
@@ -53,6 +63,7 @@ static AVX2: Figures = Figures {
     tail: 170.0,
     longest_tail: 270_000.0,
     tail_of_many: 470_000.0,
+    singles: 7,
 };
 
 /// Not measured on a processor, but from counts of instructions beside those of AVX2: as many lanes as
@@ -66,6 +77,7 @@ static NEON: Figures = Figures {
     tail: 80.0,
     longest_tail: 200_000.0,
     tail_of_many: 350_000.0,
+    singles: 0,
 };
 
 /// 128 lanes, and one puzzle at a time without vectors.
@@ -78,10 +90,19 @@ static PORTABLE: Figures = Figures {
     tail: 30.0,
     longest_tail: 170_000.0,
     tail_of_many: 300_000.0,
+    singles: 0,
 };
 
-/// A batch of at least this many puzzles goes straight to the kernel.
+/// A batch of at least this many puzzles goes straight to the kernel, unless singles solve it.
 const MANY: usize = 512;
+
+/// The fewest puzzles of a batch of which singles are tried, because a block of them takes as long as
+/// some four puzzles alone.
+pub(super) const LEAST_FOR_SINGLES: usize = 5;
+
+/// The most passes of the first puzzle of a smaller batch of which singles are tried. Without a guess, 97 %
+/// of easy puzzles have no more, all of which singles solve, and 3 % of minimal ones, of which hardly any.
+const PASSES_OF_SINGLES: u64 = 7;
 
 /// Fewer puzzles than this say nothing, unless they took long.
 const SAMPLE: f64 = 10.0;
@@ -113,6 +134,13 @@ impl Experience {
             spent: 0.0,
             saturated: 0.0,
         }
+    }
+
+    /// Whether singles are probably faster than one puzzle at a time, and than the kernel, for so many
+    /// puzzles like one that took so many passes.
+    pub(super) const fn singles_pay(&self, puzzles: usize, passes: u64, search: &Search) -> bool {
+        let most = if puzzles < MANY { PASSES_OF_SINGLES } else { self.figures.singles };
+        search.metrics.guesses == 0 && search.solutions == 1 && passes <= most
     }
 
     /// Adds a puzzle that was searched alone.

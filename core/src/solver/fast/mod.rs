@@ -1,15 +1,16 @@
 //! Fast: 9x9 puzzles in bulk by the kernel of [`lanes`](super::lanes), a few by vectors of
-//! [`boxes`](super::boxes).
+//! [`boxes`](super::boxes), and those that singles solve by [`singles`].
 
 mod costs;
 
 use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
 
-use self::costs::Experience;
+use self::costs::{Experience, LEAST_FOR_SINGLES};
 use super::boxes::BoxSolver;
 use super::lanes::{Backend, Lanes, MOST_SHARED_SOLUTIONS};
 use super::watch::NoWatch;
-use super::{Batch, Limit, Propagation, Search, Solver, Stop, Strategy, Watcher};
+use super::{Batch, Limit, Metrics, Propagation, Search, Solver, Stop, Strategy, Watcher, singles};
 use crate::grid::{Grid, Order};
 use crate::poison::IgnorePoison as _;
 
@@ -19,7 +20,8 @@ use crate::poison::IgnorePoison as _;
 /// one by one, with vectors inside of a puzzle, until what these took says that the kernel is faster
 /// for the rest. Very hard puzzles go to the kernel too, where all lanes can work on one. Both visit
 /// the same search states, so results, and whether a puzzle is given up, do not depend on the number
-/// of puzzles.
+/// of puzzles. Where the first puzzle is easy, singles are tried on sixteen or more at once; what they
+/// solve takes neither of the two a guess.
 ///
 /// Neither has steps to report. A watched search is that of [`Propagation`].
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +80,7 @@ impl Strategy for Fast {
             boxes: BoxSolver::new(backend),
             watched: None,
             rest: Batch::new(order),
+            solved_by_singles: false,
         })
     }
 }
@@ -89,6 +92,8 @@ struct FastSolver {
     watched: Option<Box<dyn Solver>>,
     /// The puzzles of a small batch that go to the kernel.
     rest: Batch,
+    /// Whether singles solved most of the puzzles that they were last tried on.
+    solved_by_singles: bool,
 }
 
 /// The most nodes of a puzzle that is searched alone, before it goes to the kernel, where lanes share
@@ -138,22 +143,39 @@ impl FastSolver {
         let Some((puzzles, solutions, searches)) = batch.all_at_once() else { return };
         let mut experience = Experience::new(self.backend, limit.solutions);
         let nodes = nodes_alone(puzzles.len());
-        let mut left = Vec::new();
+        let may_try_singles = matches!(effort, Effort::Unmeasured) && puzzles.len() >= LEAST_FOR_SINGLES;
+        // The puzzles before `next` that are not answered: those that singles do not solve, of which some
+        // have been tried since, and those that are too hard to be searched alone.
+        let (mut open, mut tried, mut left) = (Vec::new(), 0, Vec::new());
         let mut next = 0;
-        while next < puzzles.len()
-            && !experience.kernel_pays(puzzles.len() - next + left.len())
-            && !limit.is_cancelled()
-        {
-            let before = self.boxes.passes();
-            let tried = self.try_alone(&puzzles[next], limit, nodes, effort, &mut solutions[next]);
-            let (Ok(search) | Err(search)) = tried;
-            experience.add(self.boxes.passes() - before, &search);
-            searches[next] = search;
-            if tried.is_err() {
-                left.push(next);
-            }
-            next += 1;
+        if may_try_singles && self.expects_singles(puzzles, &experience) {
+            next = self.solve_singles(puzzles, 0, limit, solutions, searches, &mut open);
         }
+        while !limit.is_cancelled() {
+            let rest = open.len() - tried + puzzles.len() - next;
+            if rest == 0 || experience.kernel_pays(rest + left.len()) {
+                break;
+            }
+            let index = open.get(tried).copied().unwrap_or(next);
+            if tried < open.len() {
+                tried += 1;
+            } else {
+                next += 1;
+            }
+            let before = self.boxes.passes();
+            let found = self.try_alone(&puzzles[index], limit, nodes, effort, &mut solutions[index]);
+            let (Ok(search) | Err(search)) = found;
+            let passes = self.boxes.passes() - before;
+            experience.add(passes, &search);
+            searches[index] = search;
+            if found.is_err() {
+                left.push(index);
+            }
+            if may_try_singles && next == 1 && experience.singles_pay(puzzles.len(), passes, &search) {
+                next = self.solve_singles(puzzles, 1, limit, solutions, searches, &mut open);
+            }
+        }
+        left.extend_from_slice(&open[tried..]);
         if left.is_empty() {
             let (puzzles, solutions) = (&puzzles[next..], &mut solutions[next..]);
             return search_together(self.backend, puzzles, limit, solutions, &mut searches[next..]);
@@ -167,6 +189,50 @@ impl FastSolver {
         for (of_rest, index) in left.into_iter().enumerate() {
             batch.set(index, self.rest.searches()[of_rest], self.rest.solution(of_rest));
         }
+    }
+
+    /// Whether singles are tried before anything else: on a large batch by its first puzzle, on a
+    /// smaller one if they solved most of the one before.
+    fn expects_singles(&mut self, puzzles: &[[u8; 81]], experience: &Experience) -> bool {
+        if !experience.kernel_pays(puzzles.len()) {
+            return self.solved_by_singles;
+        }
+        let limit = Limit { solutions: 1, nodes: 1, cancel: &AtomicBool::new(false) };
+        let before = self.boxes.passes();
+        let search = self.boxes.search_as_lanes(&puzzles[0], &limit, &mut [0; 81], &mut NoWatch);
+        experience.singles_pay(puzzles.len(), self.boxes.passes() - before, &search)
+    }
+
+    /// Solves the puzzles of a batch from `next` on that singles solve, as long as these are most of
+    /// them, and returns from where on they are not; `open` gets those before that are not solved.
+    fn solve_singles(
+        &mut self,
+        puzzles: &[[u8; 81]],
+        mut next: usize,
+        limit: &Limit<'_>,
+        solutions: &mut [[u8; 81]],
+        searches: &mut [Search],
+        open: &mut Vec<usize>,
+    ) -> usize {
+        // A search of one state, which a limit of one solution ends.
+        let stop = if limit.solutions <= 1 { Stop::Solutions } else { Stop::Exhausted };
+        let metrics = Metrics { nodes: 1, ..Metrics::default() };
+        while next < puzzles.len() && !limit.is_cancelled() {
+            let block = next..puzzles.len().min(next + singles::MOST);
+            let solved = singles::solve(self.backend, &puzzles[block.clone()], &mut solutions[block.clone()]);
+            for (lane, index) in block.clone().enumerate() {
+                searches[index] = Search { solutions: 1, stop, metrics };
+                if solved >> lane & 1 == 0 {
+                    open.push(index);
+                }
+            }
+            next = block.end;
+            self.solved_by_singles = 4 * (solved.count_ones() as usize) >= 3 * block.len();
+            if !self.solved_by_singles {
+                break;
+            }
+        }
+        next
     }
 }
 

@@ -77,7 +77,7 @@ mod rules;
 #[cfg(target_arch = "x86_64")]
 mod sse2;
 #[cfg(test)]
-mod testing;
+pub(super) mod testing;
 mod transpose;
 mod word;
 

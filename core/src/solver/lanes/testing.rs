@@ -16,8 +16,8 @@ pub(super) const COUNTED: u64 = 200;
 
 /// A puzzle and its number of solutions.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct KnownPuzzle {
-    pub(super) digits: [u8; 81],
+pub(in crate::solver) struct KnownPuzzle {
+    pub(in crate::solver) digits: [u8; 81],
     pub(super) solutions: u64,
 }
 
@@ -29,7 +29,7 @@ impl KnownPuzzle {
 
 /// The puzzles of `known_puzzles.txt`: with one solution, several and none, with 17 clues and 81,
 /// easy and hard.
-pub(super) fn known_puzzles() -> Vec<KnownPuzzle> {
+pub(in crate::solver) fn known_puzzles() -> Vec<KnownPuzzle> {
     let lines = include_str!("known_puzzles.txt").lines().filter(|line| !line.starts_with('#'));
     lines
         .map(|line| {
