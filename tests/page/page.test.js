@@ -1594,6 +1594,31 @@ describe("7. bulk", () => {
 });
 
 describe("8. policy, token, weight", () => {
+  test("long files fit a server that takes less in a message", { timeout: 60_000 }, async () => {
+    const small = await startServer("--max-message-bytes", "256KiB", "--max-message-lines", "4096");
+    try {
+      const files = { "long.txt": `${EASY}\n`.repeat(4_000), "short.txt": `${SEVERAL}\n`.repeat(10_000) };
+      for (const [name, content] of Object.entries(files)) {
+        const file = write(name, content);
+        const puzzles = (content.split("\n").length - 1).toLocaleString("en-US");
+        // A page that knows no limit yet.
+        const visit = await Visit.to(small.url, DESKTOP);
+        visit.expected.push(/status of 429/);
+        await visit.open(file);
+        await visit.status(`${name} is open: ${puzzles} puzzles.`);
+        await visit.page.click("#view-bulk");
+        await visit.page.setInputFiles("#bulk-file", file);
+        await visit.text("#bulk-status", new RegExp(`^Done: ${puzzles} answers in `));
+        const grids = `${"1 . . . . . . . .\n".repeat(9)}\n`.repeat(1_500);
+        await visit.page.setInputFiles("#bulk-file", write("grids.txt", grids));
+        await visit.text("#bulk-status", /is read up to (213,568 bytes and 16,000|1,000,000 bytes and 3,712) lines\./);
+        await visit.end();
+      }
+    } finally {
+      await small.stop();
+    }
+  });
+
   test("a token is asked for and kept for the tab", { timeout: 60_000 }, async () => {
     const token = "a-token-of-the-tests-0123456789abcdef";
     const file = write("tokens", `${token}\n`);
