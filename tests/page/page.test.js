@@ -1438,6 +1438,11 @@ describe("7. bulk", () => {
       assert.deepEqual(await page.locator("#bulk-error-list li").allTextContents(), [
         "Line 1 has more than one solution.",
       ]);
+      // The errors of a table that has a column of this name are in another one.
+      const rows = `id,puzzle,error\n1,1234341221434321,none\n2,1234341221434322,mine\n`;
+      await page.setInputFiles("#bulk-file", write("own.csv", rows));
+      await visit.text("#bulk-status", /^Done: 2 answers in /);
+      assert.deepEqual(await page.locator("#bulk-error-list li").allTextContents(), ["Row 2: rule_broken"]);
       await page.selectOption("#bulk-question", "3");
       await page.selectOption("#bulk-output", "1");
       await page.setInputFiles("#bulk-file", path.join(fixtures, "good/nine.header"));

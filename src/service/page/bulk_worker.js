@@ -204,7 +204,9 @@ function listErrors(lines, task, before, errorLines) {
 function errorOf(line, task, number) {
   if (task.output === 4) {
     if (!line) return "";
-    const { error } = JSON.parse(line);
+    // What the server adds to a row of a table is behind the table's own columns, which keep their names.
+    const named = Object.entries(JSON.parse(line)).filter(([name]) => /^error(_\d+)?$/.test(name));
+    const error = named.at(-1)?.[1];
     // A row of a table has the code of the error, and no line.
     if (typeof error === "string") return error && `Row ${number.toLocaleString("en-US")}: ${error}`;
     return String(error?.message ?? "");
