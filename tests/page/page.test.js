@@ -879,6 +879,18 @@ describe("2. open", () => {
       await page.click("#random");
       await visit.text("#title", "seventeen.txt, puzzle 1");
       assert.equal(await visit.cells(), HARD);
+      // One that fails after something else was opened says nothing.
+      visit.expected.push(/net::ERR_FAILED/);
+      const asked = new Promise((resolve) => page.route("**/GetPuzzle", resolve, { times: 1 }));
+      await page.selectOption("#datasets", "four.txt");
+      const route = await asked;
+      await visit.open(write("meanwhile.txt", `${HARD}\n`));
+      await visit.status("meanwhile.txt is open: 1 puzzle.");
+      const failed = page.waitForEvent("requestfailed");
+      await route.abort();
+      await failed;
+      await page.evaluate(() => new Promise(requestAnimationFrame));
+      await visit.status("meanwhile.txt is open: 1 puzzle.");
     },
     { variants: [DESKTOP, PHONE] },
   );
