@@ -20,7 +20,7 @@ use serde::Serialize;
 use tokio::sync::Semaphore;
 use tonic::body::Body;
 use tonic::codegen::http::header::{
-    CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TE, TRANSFER_ENCODING,
+    CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TE, TRANSFER_ENCODING, WWW_AUTHENTICATE,
 };
 use tonic::codegen::http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, Version};
 use tonic::{Code, Status};
@@ -154,6 +154,9 @@ where
             let mut response = Response::new(Body::new(Full::new(error)));
             *response.status_mut() = http_status(status.code());
             response.headers_mut().insert(CONTENT_TYPE, MessageCodec::Json.unary_type());
+            if status.code() == Code::Unauthenticated {
+                response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
             response
         }
     };
