@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use tonic::codegen::http::uri::Authority;
@@ -80,7 +81,7 @@ impl Connector {
         if !names_a_server(&uri) {
             return Err(bad_address());
         }
-        let mut transport = transport::Endpoint::from(uri)
+        let mut transport = transport::Endpoint::from(uri.clone())
             .connect_timeout(retry.connect_timeout)
             .http2_keep_alive_interval(retry.ping_interval)
             .keep_alive_timeout(retry.ping_timeout)
@@ -113,6 +114,12 @@ impl Connector {
         } else if endpoint.ca.is_some() || endpoint.identity.is_some() {
             let what = "Certificates are for an address that begins with https://.";
             return Err(ServerError::Credentials(what.to_owned()));
+        }
+        if !is_encrypted && endpoint.token.is_some() && !is_of_this_machine(uri.host().unwrap_or_default()) {
+            let what = format!(
+                "The token is for an address that begins with https://, or of this machine: {url} is neither."
+            );
+            return Err(ServerError::Credentials(what));
         }
         Ok(Self {
             url: url.clone(),
@@ -203,6 +210,13 @@ fn names_a_server(uri: &Uri) -> bool {
         !authority.host().is_empty() && has_good_port
     };
     is_root && uri.authority().is_some_and(names)
+}
+
+/// Whether a host is this machine, by its name or address.
+fn is_of_this_machine(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost")
+        || address.parse().is_ok_and(|address: IpAddr| address.to_canonical().is_loopback())
 }
 
 fn bearer(endpoint: &Endpoint) -> Result<Option<MetadataValue<Ascii>>, ServerError> {

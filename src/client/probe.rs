@@ -161,13 +161,12 @@ async fn health(address: &str, is_encrypted: bool) -> Result<(), ProbeError> {
             let address = address.to_owned();
             let message = match (noticed.get(), status.source().map(root)) {
                 (Some(Spoken::Tls), _) => return Err(ProbeError::Tls(address)),
+                (Some(Spoken::Http1), _) if tells_readiness(&address).await => METRICS_ONLY.to_owned(),
                 (Some(Spoken::Http1), _) => "it speaks HTTP/1.1 and no gRPC.".to_owned(),
                 // With TLS 1.3 a missing certificate is refused after the handshake.
                 (None, Some(words)) if handshake::wants_certificate(&words) => {
                     return Err(ProbeError::CertificateWanted(address));
                 }
-                // A port for metrics hangs up on HTTP/2 without a word.
-                (None, Some(_)) if tells_readiness(&address).await => METRICS_ONLY.to_owned(),
                 (None, Some(words)) => {
                     let words = words.trim_end_matches('.');
                     format!("the connection broke ({words}). Health is told at the addresses of --listen.")

@@ -27,6 +27,7 @@ use crate::input::{
 };
 use crate::pipeline::ThreadPool;
 use crate::poison::IgnorePoison as _;
+use crate::service::metrics;
 use crate::service::wire::convert::option_field;
 use crate::service::wire::proto;
 use crate::service::wire::status::{
@@ -96,7 +97,10 @@ impl Datasets {
             // A data set that a call reads has a second reference.
             mapped.retain(|_, dataset| Arc::strong_count(dataset) > 1);
         }
-        let too_many = || busy("datasets", ("data set", "in use at once"), MAX_MAPPED);
+        let too_many = || {
+            metrics::refused("datasets");
+            busy("datasets", ("data set", "in use at once"), MAX_MAPPED)
+        };
         if mapped.len() >= MAX_MAPPED {
             return Err(too_many());
         }

@@ -259,7 +259,7 @@ const STATUSES: [&str; 14] = [
 ];
 
 /// The reasons for which calls, and requests that are none, can be refused.
-const REASONS: [&str; 11] = [
+const REASONS: [&str; 12] = [
     "max_streams",
     "share",
     "quota",
@@ -271,6 +271,7 @@ const REASONS: [&str; 11] = [
     "idle_timeout",
     "header_bytes",
     "origin",
+    "datasets",
 ];
 
 /// Makes every series appear that can be told beforehand, so that rates and alerts have something

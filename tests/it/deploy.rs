@@ -327,6 +327,10 @@ fn a_probe_needs_no_certificate() {
         "it is a port for metrics, and serves no health. Health is told at the addresses of --listen.";
     assert_eq!(probe(&[&metrics]), sentence(advice));
     assert_eq!(probe(&[&[&*metrics][..], &tls].concat()), sentence(advice));
+    let loaded = sudoku(&["load", "--server", &metrics, "--duration", "5"]).output().unwrap();
+    let told = String::from_utf8(loaded.stderr).unwrap();
+    let wrong = format!("What answers at {metrics} speaks HTTP/1.1 and no gRPC: ");
+    assert!(told.contains(&wrong), "{told}");
 
     // Nor on a socket of the machine, which takes no TLS.
     let socket = format!("unix:{}", folder.path("s.sock"));

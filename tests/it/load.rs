@@ -353,10 +353,11 @@ fn what_cannot_run_says_why() {
         (file("token", "correct-horse-battery"), file("other", "another-token-of-some-length"));
     let empty = file("empty", "\n# nothing\n");
     let server = Daemon::start(&["--token-file", &token]);
-    let cases: [(&str, &[&str], &str); 8] = [
+    let cases: [(&str, &[&str], &str); 9] = [
         ("http://127.0.0.1:1", &[], "No server answers at http://127.0.0.1:1"),
         ("127.0.0.1:1", &[], "No server answers at http://127.0.0.1:1"),
         ("nonsense", &[], "is no server address"),
+        ("http://192.0.2.1:1", &["--token-file", &token], "http://192.0.2.1:1 is neither."),
         (&server.url(), &["--token-file", &other], "The server refused after 0 answers"),
         (&server.url(), &[], "The server refused after 0 answers"),
         (&server.url(), &[&empty], "is empty."),

@@ -879,6 +879,18 @@ describe("2. open", () => {
       await page.click("#random");
       await visit.text("#title", "seventeen.txt, puzzle 1");
       assert.equal(await visit.cells(), HARD);
+      // One that fails after something else was opened says nothing.
+      visit.expected.push(/net::ERR_FAILED/);
+      const asked = new Promise((resolve) => page.route("**/GetPuzzle", resolve, { times: 1 }));
+      await page.selectOption("#datasets", "four.txt");
+      const route = await asked;
+      await visit.open(write("meanwhile.txt", `${HARD}\n`));
+      await visit.status("meanwhile.txt is open: 1 puzzle.");
+      const failed = page.waitForEvent("requestfailed");
+      await route.abort();
+      await failed;
+      await page.evaluate(() => new Promise(requestAnimationFrame));
+      await visit.status("meanwhile.txt is open: 1 puzzle.");
     },
     { variants: [DESKTOP, PHONE] },
   );
@@ -1438,6 +1450,11 @@ describe("7. bulk", () => {
       assert.deepEqual(await page.locator("#bulk-error-list li").allTextContents(), [
         "Line 1 has more than one solution.",
       ]);
+      // The errors of a table that has a column of this name are in another one.
+      const rows = `id,puzzle,error\n1,1234341221434321,none\n2,1234341221434322,mine\n`;
+      await page.setInputFiles("#bulk-file", write("own.csv", rows));
+      await visit.text("#bulk-status", /^Done: 2 answers in /);
+      assert.deepEqual(await page.locator("#bulk-error-list li").allTextContents(), ["Row 2: rule_broken"]);
       await page.selectOption("#bulk-question", "3");
       await page.selectOption("#bulk-output", "1");
       await page.setInputFiles("#bulk-file", path.join(fixtures, "good/nine.header"));
@@ -1594,6 +1611,31 @@ describe("7. bulk", () => {
 });
 
 describe("8. policy, token, weight", () => {
+  test("long files fit a server that takes less in a message", { timeout: 60_000 }, async () => {
+    const small = await startServer("--max-message-bytes", "256KiB", "--max-message-lines", "4096");
+    try {
+      const files = { "long.txt": `${EASY}\n`.repeat(4_000), "short.txt": `${SEVERAL}\n`.repeat(10_000) };
+      for (const [name, content] of Object.entries(files)) {
+        const file = write(name, content);
+        const puzzles = (content.split("\n").length - 1).toLocaleString("en-US");
+        // A page that knows no limit yet.
+        const visit = await Visit.to(small.url, DESKTOP);
+        visit.expected.push(/status of 429/);
+        await visit.open(file);
+        await visit.status(`${name} is open: ${puzzles} puzzles.`);
+        await visit.page.click("#view-bulk");
+        await visit.page.setInputFiles("#bulk-file", file);
+        await visit.text("#bulk-status", new RegExp(`^Done: ${puzzles} answers in `));
+        const grids = `${"1 . . . . . . . .\n".repeat(9)}\n`.repeat(1_500);
+        await visit.page.setInputFiles("#bulk-file", write("grids.txt", grids));
+        await visit.text("#bulk-status", /is read up to (213,568 bytes and 16,000|1,000,000 bytes and 3,712) lines\./);
+        await visit.end();
+      }
+    } finally {
+      await small.stop();
+    }
+  });
+
   test("a token is asked for and kept for the tab", { timeout: 60_000 }, async () => {
     const token = "a-token-of-the-tests-0123456789abcdef";
     const file = write("tokens", `${token}\n`);

@@ -104,6 +104,37 @@ async fn a_range_of_lines_is_solved() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_range_of_grids_is_solved() {
+    let puzzles = nearly_solved(40);
+    let rows = |puzzle: &str| {
+        let rows = puzzle.as_bytes().chunks(9).map(|row| format!("{}\n", str::from_utf8(row).unwrap()));
+        rows.collect::<String>()
+    };
+    let grids: String =
+        (1..).zip(&puzzles).map(|(at, puzzle)| format!("Grid {at}\n{}\n", rows(puzzle))).collect();
+    let folder = folder_with(&[("grids.txt", &grids)]);
+    let server = start_with(folder.path()).await;
+    let answers = async |first_line, last_line| {
+        let range = SolveDatasetRequest { first_line, last_line, ..whole("grids.txt") };
+        String::from_utf8(text(&solve(&server, range).await.unwrap())).unwrap()
+    };
+    let all = answers(0, 0).await;
+    assert_eq!(all.lines().count(), puzzles.len());
+    // Most borders are inside of a puzzle, which belongs to the range that it begins in.
+    let (mut parts, mut first) = (String::new(), 1);
+    for lines in (7..).step_by(5) {
+        parts += &answers(first, first + lines - 1).await;
+        first += lines;
+        if first > 11 * puzzles.len() as u64 {
+            break;
+        }
+    }
+    assert_eq!(parts, all);
+    assert_solves(answers(13, 13).await.trim_end(), &puzzles[1]);
+    assert_eq!(answers(14, 22).await, "");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_outside_the_folder_is_a_data_set_and_nothing_but_files_is() {
     let outside = folder_with(&[("secret.txt", &lines(&nearly_solved(1)))]);
     let folder = folder_with(&[("good.txt", &lines(&nearly_solved(1))), (".hidden", "x")]);

@@ -249,7 +249,7 @@ async fn calls_need_a_token_and_probes_do_not() {
         (&TOKEN[1..], unknown),
         (&longer, unknown),
         ("Bearer", unknown),
-        ("", unknown),
+        ("", missing),
     ] {
         let words = said(call(&with(wrong)).await);
         assert!(words.contains(sentence) && !words.contains(TOKEN), "{wrong}: {words}");
@@ -271,6 +271,7 @@ async fn calls_need_a_token_and_probes_do_not() {
         }
         let status = client.solve(request).await.unwrap_err();
         assert_eq!(status.code(), Code::Unauthenticated, "{header:?}");
+        assert!(status.message().contains(missing), "{header:?}: {}", status.message());
     }
     let mut good = Request::new(request());
     good.metadata_mut().insert("authorization", format!("Bearer   {TOKEN}").parse().unwrap());

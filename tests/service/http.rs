@@ -526,11 +526,14 @@ async fn calls_over_http_need_a_token_too_and_the_page_does_not() {
         headers.extend(token.map(|token| ("authorization", token)));
         request("POST", &format!("{SERVICE}/ListDatasets"), &headers, b"{}")
     };
-    for (token, reason) in
-        [(None, "TOKEN_MISSING"), (Some("Bearer another-token-of-that-kind"), "TOKEN_UNKNOWN")]
-    {
+    for (token, reason) in [
+        (None, "TOKEN_MISSING"),
+        (Some("Basic Zm9v"), "TOKEN_MISSING"),
+        (Some("Bearer another-token-of-that-kind"), "TOKEN_UNKNOWN"),
+    ] {
         let reply = exchange(&server, with(token)).await;
         assert_eq!(reply.status, 401);
+        assert_eq!(reply.header("www-authenticate"), Some("Bearer"));
         assert_eq!(failure(&reply), ("unauthenticated".to_owned(), reason.to_owned()));
     }
     assert_eq!(exchange(&server, with(Some("Bearer a-token-of-some-length"))).await.status, 200);

@@ -128,6 +128,7 @@ async fn a_search_that_is_cut_short_costs_what_its_steps_tell() {
         let wanted = Metrics { nodes: 0, comparisons: 0, ..answer_of(&end).metrics.unwrap() };
         assert_eq!(cut_end.metrics, Some(wanted), "{}", strategy.name());
         assert_eq!(cost_of(&cut), wanted, "{}", strategy.name());
+        assert_eq!(end.metrics, Some(wanted), "{}", strategy.name());
     }
     let (cut, end, _) = trace(&server, by("propagation"), puzzle, 5).await.unwrap();
     assert_eq!(end.metrics, Some(cost_of(&cut)));

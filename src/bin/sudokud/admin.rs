@@ -14,6 +14,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use sudoku_stream::service::{Readiness, ReadyState};
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
@@ -43,6 +44,13 @@ const METRICS_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The content type of everything else.
 const TEXT_TYPE: &str = "text/plain; charset=utf-8";
+
+/// The first bytes of HTTP/2.
+const HTTP2: [u8; 4] = *b"PRI ";
+
+/// The answer to HTTP/2, by which a client of gRPC knows that it has the wrong port.
+const HTTP1_ONLY: &[u8] =
+    b"HTTP/1.1 505 HTTP Version Not Supported\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 
 /// The HTTP port, bound but not served yet.
 pub struct Admin {
@@ -106,15 +114,25 @@ impl Admin {
 
 /// Answers the request of a connection.
 async fn answer(
-    socket: TcpStream,
+    mut socket: TcpStream,
     metrics: PrometheusHandle,
     readiness: Readiness,
-) -> Result<(), hyper::Error> {
+) -> anyhow::Result<()> {
+    let mut first = [0; HTTP2.len()];
+    let length = socket.peek(&mut first).await?;
+    if first[..length] == HTTP2 {
+        socket.write_all(HTTP1_ONLY).await?;
+        socket.shutdown().await?;
+        // Closing with bytes unread would reset the connection, and the answer might be lost.
+        tokio::io::copy(&mut socket, &mut tokio::io::sink()).await?;
+        return Ok(());
+    }
     let service = service_fn(|request: Request<Incoming>| {
         let response = respond(request.method(), request.uri().path(), &metrics, &readiness);
         async move { Ok::<_, Infallible>(response) }
     });
-    http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(socket), service).await
+    let http = http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(socket), service);
+    Ok(http.await?)
 }
 
 fn respond(

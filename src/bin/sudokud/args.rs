@@ -1,7 +1,7 @@
 //! Command line, environment and configuration file of `sudokud`, and the configuration that they
 //! make up.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ Serve a Sudoku solver: gRPC for puzzles in bulk, JSON, and a page for browsers
 
 One port takes gRPC, gRPC-Web and JSON over HTTP (the Connect protocol), and has a page for browsers at /.
 
-Every flag can also be set by an environment variable or in the configuration file. \
+Every setting is a flag, an environment variable or a line of the configuration file. \
 SIGTERM and SIGINT stop the server after the calls that it has read; a second signal stops it at once. \
 SIGHUP reads certificates, tokens and the limits in the configuration file again.";
 
@@ -136,12 +136,14 @@ pub fn limits_again() -> anyhow::Result<Limits> {
 /// log. They are no errors, because Kubernetes sets variables of its own for a service of this name;
 /// those are left out.
 pub fn unknown_variables(names: impl Iterator<Item = String>) -> Vec<String> {
-    let command = command(&flags::flags()).mut_args(|arg| arg.env(None));
+    let command = command(&flags::flags());
+    // Some flags, such as --probe, have no variable.
+    let variables: Vec<_> = command.get_arguments().filter_map(Arg::get_env).map(OsStr::to_owned).collect();
+    let command = command.mut_args(|arg| arg.env(None));
     let is_unknown = |name: &String| {
         let Some(rest) = name.strip_prefix(flags::PREFIX) else { return false };
         let of_kubernetes = rest == "PORT" || rest.starts_with("PORT_") || rest.starts_with("SERVICE_");
-        let is_known = |arg: &Arg| arg.get_long().is_some_and(|long| flags::variable(long) == name);
-        !of_kubernetes && !command.get_arguments().any(is_known)
+        !of_kubernetes && !variables.iter().any(|variable| variable == name.as_str())
     };
     let sentence = |name: String| {
         let flag = name.replacen(flags::PREFIX, "--", 1).replace('_', "-").to_lowercase();
@@ -563,7 +565,7 @@ mod tests {
     #[test]
     fn misspelt_variables_are_named_with_similar_ones() {
         let told = |name: &str| unknown_variables([name.to_owned()].into_iter());
-        for known in ["SUDOKUD_MAX_NODES", "SUDOKUD_CONFIG", "SUDOKUD_PROBE", "SUDOKU_MAX_NODE", "PATH"] {
+        for known in ["SUDOKUD_MAX_NODES", "SUDOKUD_CONFIG", "SUDOKU_MAX_NODE", "PATH"] {
             assert_eq!(told(known), [""; 0], "{known}");
         }
         let similar = "is no setting; a similar one is SUDOKUD_MAX_NODES";
@@ -571,7 +573,10 @@ mod tests {
             told("SUDOKUD_MAX_NODE"),
             [format!("the environment variable SUDOKUD_MAX_NODE {similar}")]
         );
-        assert_eq!(told("SUDOKUD_QQQ"), ["the environment variable SUDOKUD_QQQ is no setting"]);
+        for unknown in ["SUDOKUD_QQQ", "SUDOKUD_PROBE", "SUDOKUD_MAN", "SUDOKUD_COMPLETIONS", "SUDOKUD_DOCS"]
+        {
+            assert_eq!(told(unknown), [format!("the environment variable {unknown} is no setting")]);
+        }
         for kubernetes in ["SUDOKUD_SERVICE_HOST", "SUDOKUD_PORT", "SUDOKUD_PORT_50051_TCP_ADDR"] {
             assert_eq!(told(kubernetes), [""; 0], "{kubernetes}");
         }

@@ -20,7 +20,7 @@ use serde::Serialize;
 use tokio::sync::Semaphore;
 use tonic::body::Body;
 use tonic::codegen::http::header::{
-    CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TE, TRANSFER_ENCODING,
+    CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TE, TRANSFER_ENCODING, WWW_AUTHENTICATE,
 };
 use tonic::codegen::http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, Version};
 use tonic::{Code, Status};
@@ -29,6 +29,7 @@ use tower::Service;
 pub(super) use crate::service::http::envelope::MessageLimits;
 use crate::service::http::envelope::{EnvelopePart, Envelopes, envelope, whole_body};
 use crate::service::http::json::{ErrorJson, MethodTypes, Schema, from_json, to_json};
+use crate::service::net::drain::drain;
 use crate::service::net::framing::RequestMessages;
 use crate::service::wire::status::{body_encoding_unknown, body_invalid, header_invalid, work_broke_down};
 
@@ -126,7 +127,8 @@ where
     S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
 {
     let response_descriptor = method.as_ref().map(|method| method.response.clone());
-    let request = grpc_request(request, CONTENT_ENCODING, |body| {
+    let is_known = method.is_some();
+    let request = grpc_request(request, CONTENT_ENCODING, is_known, |body| {
         Body::new(StreamBody::new(once(async move {
             let mut message = whole_body(body, limits).await?;
             if let (MessageCodec::Json, Some(method)) = (codec, method) {
@@ -154,6 +156,9 @@ where
             let mut response = Response::new(Body::new(Full::new(error)));
             *response.status_mut() = http_status(status.code());
             response.headers_mut().insert(CONTENT_TYPE, MessageCodec::Json.unary_type());
+            if status.code() == Code::Unauthenticated {
+                response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
             response
         }
     };
@@ -175,9 +180,10 @@ pub(super) async fn stream<S>(
 where
     S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
 {
+    let is_known = method.is_some();
     let response_descriptor = method.as_ref().map(|method| method.response.clone());
     let request_descriptor = method.filter(|_| codec == MessageCodec::Json).map(|method| method.request);
-    let request = grpc_request(request, STREAM_ENCODING, |body| {
+    let request = grpc_request(request, STREAM_ENCODING, is_known, |body| {
         let messages = try_unfold(Envelopes::new(body, Some(limits)), move |mut envelopes| {
             let descriptor = request_descriptor.clone();
             async move {
@@ -278,16 +284,25 @@ where
     Ok((response, id))
 }
 
-/// The gRPC request for one of Connect, whose body `translate` translates.
+/// The gRPC request for one of Connect, whose body `translate` translates, if the method is known.
 fn grpc_request(
     request: Request<Body>,
     encoding: HeaderName,
+    is_known: bool,
     translate: impl FnOnce(Body) -> Body,
 ) -> Request<Body> {
     let (mut parts, body) = request.into_parts();
     let body = match read_headers(&mut parts.headers, &encoding) {
-        Ok(()) => translate(body),
-        Err(status) => Body::new(StreamBody::new(once(std::future::ready(Err::<Frame<Bytes>, _>(status))))),
+        Ok(()) if is_known => translate(body),
+        // What nobody is going to read.
+        Ok(()) => {
+            drain(body);
+            Body::empty()
+        }
+        Err(status) => {
+            drain(body);
+            Body::new(StreamBody::new(once(std::future::ready(Err::<Frame<Bytes>, _>(status)))))
+        }
     };
     // They describe the body and the connection on which it came.
     for name in [CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION, encoding] {

@@ -16,6 +16,7 @@ use tonic::body::Body;
 use tonic::codegen::http::HeaderMap;
 use tonic::{Code, Status};
 
+use crate::service::net::drain::drain;
 use crate::service::wire::status::{
     BREAKS_OFF, body_invalid, broken_off, client_left, message_over_limit, stalled_message,
 };
@@ -134,6 +135,7 @@ pub(super) async fn whole_body(mut body: Body, limits: MessageLimits) -> Result<
     {
         let Ok(data) = frame.map_err(client_error)?.into_data() else { continue };
         if message.len() + data.len() > limits.bytes {
+            drain(body);
             return Err(limits.too_long());
         }
         message.extend_from_slice(&data);

@@ -42,7 +42,7 @@ use crate::service::net::deadline;
 use crate::service::net::drain::drain;
 use crate::service::net::framing::{Framing, WholeMessages};
 use crate::service::net::observe::is_bidirectional;
-use crate::service::net::tokens::{Caller, Tokens};
+use crate::service::net::tokens::{Caller, Tokens, token_in};
 use crate::service::net::unpack::{Aside, Encoding, Unpacked};
 use crate::service::wire::status::{
     MAX_STREAMS, busy, header_invalid, message_over_limit, not_posted, share_reached, streams_quota_reached,
@@ -418,9 +418,10 @@ impl AdmissionLayer {
             && !request.uri().path().starts_with(HEALTH_SERVICE)
         {
             let header = request.headers().get(AUTHORIZATION);
-            let caller = header.and_then(|header| tokens.caller(header.as_bytes())).ok_or_else(|| {
+            let token = header.and_then(|header| token_in(header.as_bytes()));
+            let caller = token.and_then(|token| tokens.caller(token)).ok_or_else(|| {
                 metrics::refused("token");
-                unauthenticated(header.is_some())
+                unauthenticated(token.is_some())
             })?;
             state.identify(caller);
             several_tokens = tokens.are_several();

@@ -192,13 +192,9 @@ impl Tokens {
         Ok(())
     }
 
-    /// Whose token a header carries, in constant time.
-    pub(super) fn caller(&self, header: &[u8]) -> Option<Arc<Caller>> {
-        let (scheme, token) = header.split_at_checked(SCHEME.len())?;
-        if !scheme.eq_ignore_ascii_case(SCHEME.as_bytes()) {
-            return None;
-        }
-        let given = digest_of(token.trim_ascii_start());
+    /// Whose token this is, in constant time.
+    pub(super) fn caller(&self, token: &[u8]) -> Option<Arc<Caller>> {
+        let given = digest_of(token);
         let callers = self.current.read().ignore_poison();
         // All are looked at, whichever it is.
         let found = callers.iter().fold(None, |found, caller| {
@@ -211,6 +207,13 @@ impl Tokens {
     pub(super) fn are_several(&self) -> bool {
         self.current.read().ignore_poison().len() > 1
     }
+}
+
+/// The token that a header carries, if it has one.
+pub(super) fn token_in(header: &[u8]) -> Option<&[u8]> {
+    let (scheme, token) = header.split_at_checked(SCHEME.len())?;
+    let token = token.trim_ascii_start();
+    (scheme.eq_ignore_ascii_case(SCHEME.as_bytes()) && !token.is_empty()).then_some(token)
 }
 
 /// Sets up the metrics of each name.

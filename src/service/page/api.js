@@ -43,15 +43,34 @@ function withoutOptions(sentence) {
   return ADVICE.reduce((said, [options, advice]) => said.replace(options, advice), sentence);
 }
 
+/**
+ * What a message has too much of for the server, by the reason of the refusal.
+ * @type {Record<string, "bytes" | "lines">}
+ */
+const UNITS = { MESSAGE_BYTES_REACHED: "bytes", MESSAGE_LINES_REACHED: "lines" };
+
+/**
+ * The limit of the server that a message has reached, by the details of the error.
+ * @param {{type: string, debug?: any}[] | undefined} details
+ */
+function limitOf(details) {
+  const info = details?.find(({ type }) => type === "google.rpc.ErrorInfo")?.debug;
+  const unit = UNITS[info?.reason];
+  return unit ? { unit, value: Number(info.metadata?.value) } : null;
+}
+
 /** A call that failed. */
 export class CallError extends Error {
   /**
    * @param {string} code the code of Connect, such as `invalid_argument`
    * @param {string} message
+   * @param {{type: string, debug?: any}[]} [details]
    */
-  constructor(code, message) {
+  constructor(code, message, details) {
     super(withoutOptions(message));
     this.code = code;
+    /** The limit of the server that a message has reached, if that is the error. */
+    this.limit = limitOf(details);
   }
 }
 
@@ -190,8 +209,8 @@ async function newToken(refused) {
 async function errorOf(response, signal) {
   const text = await arrived(response.text(), signal);
   try {
-    const { code, message } = JSON.parse(text);
-    if (typeof message === "string") return new CallError(String(code), message || String(code));
+    const { code, message, details } = JSON.parse(text);
+    if (typeof message === "string") return new CallError(String(code), message || String(code), details);
   } catch {
     // No JSON: something between here and the server answered.
   }
@@ -239,7 +258,7 @@ function envelopeHead(length) {
  */
 function endOf(payload) {
   const { error } = JSON.parse(new TextDecoder().decode(payload));
-  if (error) throw new CallError(String(error.code), error.message || String(error.code));
+  if (error) throw new CallError(String(error.code), error.message || String(error.code), error.details);
 }
 
 /**

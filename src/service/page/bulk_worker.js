@@ -17,6 +17,7 @@ import {
   slicesOf,
   textOf,
   validateFirst,
+  withinLimits,
 } from "./slices.js";
 import { inWorker } from "./workers.js";
 
@@ -60,13 +61,14 @@ async function solve(file, task, controller) {
   const { signal } = controller;
   if (file.size === 0) throw new CallError("malformed", `${file.name} is empty.`);
   const text = await textOf(file, signal);
-  const { format, beginning } = await detect(text, file.name, signal);
+  const { format, beginning } = await withinLimits(() => detect(text, file.name, signal));
   /** @type {string[]} */
   const errorLines = [];
   let answers = 0;
   let errors = 0;
   // What may have a puzzle on both sides of a cut is sent as a whole.
   let bytes = SEVERAL_LINES_A_PUZZLE.has(format.notation) ? MOST_BYTES : FIRST_BYTES;
+  let next = { start: 0, firstLine: 1 };
   let settled = performance.now();
   /**
    * Slices with their answers under way, in order.
@@ -77,6 +79,7 @@ async function solve(file, task, controller) {
     const first = waiting.shift();
     if (!first) return;
     const messages = await first.answer;
+    next = { start: first.slice.end, firstLine: first.slice.firstLine + first.slice.lines };
     const took = performance.now() - settled;
     settled += took;
     if (took < PACE.least) bytes = Math.min(bytes * GROWTH, MOST_BYTES);
@@ -105,16 +108,19 @@ async function solve(file, task, controller) {
   // A heading is in the first slice, whatever stands above it.
   const wanted = (/** @type {number} */ start) =>
     start === 0 ? Math.min(beginning.end + bytes, MOST_BYTES) : bytes;
-  for await (const slice of slicesOf(text, wanted)) {
-    signal.throwIfAborted();
-    if (!(slice.start === 0 && slice.isLast)) refuseParts(format.notation);
-    const answer = answersTo(slice, format, beginning, task, signal);
-    // An answer that fails is looked at in its turn, not as an error that nobody handles.
-    answer.catch(() => {});
-    waiting.push({ slice, answer });
-    if (waiting.length >= IN_FLIGHT) await settle();
-  }
-  while (waiting.length) await settle();
+  await withinLimits(async () => {
+    waiting.length = 0;
+    for await (const slice of slicesOf(text, wanted, next)) {
+      signal.throwIfAborted();
+      if (!(slice.start === 0 && slice.isLast)) refuseParts(format.notation);
+      const answer = answersTo(slice, format, beginning, task, signal);
+      // An answer that fails is looked at in its turn, not as an error that nobody handles.
+      answer.catch(() => {});
+      waiting.push({ slice, answer });
+      if (waiting.length >= IN_FLIGHT) await settle();
+    }
+    while (waiting.length) await settle();
+  });
   self.postMessage({ type: "done" });
 }
 
@@ -198,7 +204,9 @@ function listErrors(lines, task, before, errorLines) {
 function errorOf(line, task, number) {
   if (task.output === 4) {
     if (!line) return "";
-    const { error } = JSON.parse(line);
+    // What the server adds to a row of a table is behind the table's own columns, which keep their names.
+    const named = Object.entries(JSON.parse(line)).filter(([name]) => /^error(_\d+)?$/.test(name));
+    const error = named.at(-1)?.[1];
     // A row of a table has the code of the error, and no line.
     if (typeof error === "string") return error && `Row ${number.toLocaleString("en-US")}: ${error}`;
     return String(error?.message ?? "");

@@ -143,7 +143,7 @@ async function openDataset(name) {
     const first = await get(0);
     if (mine === openings) use({ name, puzzles: Number(first.count), get }, first, 0);
   } catch (error) {
-    page.fail(messageOf(error));
+    if (mine === openings) page.fail(messageOf(error));
   }
 }
 

@@ -13,7 +13,15 @@ import {
   readValidateResponse,
   validateRequest,
 } from "./protobuf.js";
-import { IN_FLIGHT, asTextOfItsOwn, readingFailure, slicesOf, textOf, validateFirst } from "./slices.js";
+import {
+  IN_FLIGHT,
+  asTextOfItsOwn,
+  readingFailure,
+  slicesOf,
+  textOf,
+  validateFirst,
+  withinLimits,
+} from "./slices.js";
 import { inWorker } from "./workers.js";
 
 /** @typedef {import("./protobuf.js").Bytes} Bytes */
@@ -63,6 +71,7 @@ async function open(file, controller, progress) {
   /** @type {Entry[]} */
   const entries = [];
   let puzzles = 0;
+  let next = { start: 0, firstLine: 1 };
   /** @param {Slice} slice @param {number} found @param {Format} format */
   const add = (slice, found, format) => {
     const headings = format.notation === NOTATION.HEADER && slice.firstLine === 1 ? 1 : 0;
@@ -76,10 +85,10 @@ async function open(file, controller, progress) {
       isLinewise,
     });
     puzzles += found;
+    next = { start: slice.end, firstLine: slice.firstLine + slice.lines };
     progress(slice.end, text.size, puzzles);
   };
 
-  const slices = slicesOf(text);
   /** @type {Format | null} */
   let format = null;
   /**
@@ -94,8 +103,9 @@ async function open(file, controller, progress) {
     if (response.errors.length) throw new CallError("malformed", response.errors[0].message);
     add(first.slice, response.puzzles, format);
   };
-  try {
-    for await (const slice of slices) {
+  const read = async () => {
+    waiting.length = 0;
+    for await (const slice of slicesOf(text, undefined, next)) {
       signal.throwIfAborted();
       if (!format) {
         const isWhole = slice.start === 0 && slice.isLast;
@@ -116,6 +126,9 @@ async function open(file, controller, progress) {
       if (waiting.length >= IN_FLIGHT) await settle();
     }
     while (waiting.length) await settle();
+  };
+  try {
+    await withinLimits(read);
   } catch (error) {
     controller.abort();
     throw error;

@@ -9,11 +9,14 @@ import { NOTATION, SEVERAL_LINES_A_PUZZLE, readValidateResponse, validateRequest
 
 /** @typedef {import("./protobuf.js").Format} Format */
 
-/** The most bytes of a slice: below 1 MiB, the limit of a message, because options come along. */
+/** The most bytes of a slice: below 1 MiB, the usual limit of a message, because options come along. */
 export const MOST_BYTES = 1_000_000;
 
-/** The most lines of a slice: below 16,384, the limit of a message. */
-const MOST_LINES = 16_000;
+/** The most bytes and lines of a slice for this server, as far as they are known. */
+const most = { bytes: MOST_BYTES, lines: 16_000 };
+
+/** What of a message is kept for options and a heading, if it is no more than half of it. */
+const ROOM = { bytes: 48_576, lines: 384 };
 
 /** The most requests of a file that wait for answers. */
 export const IN_FLIGHT = 4;
@@ -166,28 +169,50 @@ export function readingFailure(error, name) {
 }
 
 /**
+ * Sends slices, and again smaller ones for as long as the server refuses them as too long.
+ * @template T
+ * @param {() => Promise<T>} send
+ * @returns {Promise<T>}
+ */
+export async function withinLimits(send) {
+  for (;;) {
+    try {
+      return await send();
+    } catch (error) {
+      if (!(error instanceof CallError && error.limit)) throw error;
+      const { unit, value } = error.limit;
+      const fitting = Math.floor(Math.max(value - ROOM[unit], value / 2));
+      const less = fitting < most[unit] ? fitting : Math.floor(most[unit] / 2);
+      if (!(less > 0)) throw error;
+      most[unit] = less;
+    }
+  }
+}
+
+/**
  * The slices of a file, in order.
  * @param {Blob} file
  * @param {(start: number) => number} [wanted] the bytes of the slice that begins there, which has more
- *   only for a long line
+ *   only for a long line, and fewer if the server takes fewer
+ * @param {{start: number, firstLine: number}} [from] where the first slice begins
  * @returns {AsyncGenerator<Slice>}
  */
-export async function* slicesOf(file, wanted = () => MOST_BYTES) {
-  let start = 0;
-  let firstLine = 1;
-  let most = wanted(start);
+export async function* slicesOf(file, wanted = () => MOST_BYTES, from = { start: 0, firstLine: 1 }) {
+  let { start, firstLine } = from;
+  let size = wanted(start);
   while (start < file.size) {
-    const bytes = new Uint8Array(await file.slice(start, start + most).arrayBuffer());
+    size = Math.min(size, most.bytes);
+    const bytes = new Uint8Array(await file.slice(start, start + size).arrayBuffer());
     const isAll = start + bytes.length === file.size;
     const { end, lines, puzzleLines } = cut(bytes, isAll, start === 0);
-    if (end === 0 && most < MOST_BYTES) {
-      most = Math.min(2 * most, MOST_BYTES);
+    if (end === 0 && size < most.bytes) {
+      size *= 2;
       continue;
     }
     if (end === 0) {
       throw new CallError(
         "invalid_argument",
-        `Line ${firstLine} is longer than ${most.toLocaleString("en-US")} bytes, the most that is read.`,
+        `Line ${firstLine} is longer than ${size.toLocaleString("en-US")} bytes, the most that is read.`,
       );
     }
     const isLast = start + end === file.size;
@@ -196,7 +221,7 @@ export async function* slicesOf(file, wanted = () => MOST_BYTES) {
     yield { text, start, end: start + end, firstLine, lines, puzzleLines, isLast };
     start += end;
     firstLine += lines;
-    most = wanted(start);
+    size = wanted(start);
   }
 }
 
@@ -219,7 +244,7 @@ function cut(bytes, isAll, isBeginning) {
   let end = 0;
   let lines = 0;
   let puzzleLines = 0;
-  while (end < bytes.length && lines < MOST_LINES) {
+  while (end < bytes.length && lines < most.lines) {
     const lineEnd = bytes.indexOf(LINE_END, end);
     if (lineEnd < 0 && !isAll) break;
     const start = end || bom;
@@ -315,8 +340,8 @@ export async function beginningOf(slice, format, puzzles) {
 export function refuseParts(notation) {
   const name = SEVERAL_LINES_A_PUZZLE.get(notation);
   if (!name) return;
-  const bytes = MOST_BYTES.toLocaleString("en-US");
-  const lines = MOST_LINES.toLocaleString("en-US");
+  const bytes = most.bytes.toLocaleString("en-US");
+  const lines = most.lines.toLocaleString("en-US");
   throw new CallError(
     "invalid_argument",
     `A puzzle takes several lines in the notation ${name}, and such a file is read ` +

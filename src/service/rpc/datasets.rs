@@ -191,7 +191,7 @@ pub(crate) async fn solve(
         blocking(move || {
             let mut reader = dataset.reader(&hint)?;
             if range != (1, u64::MAX) {
-                limit(&mut reader, &dataset.name, range)?;
+                reader.limit_lines(range.0, range.1).map_err(|error| failure(&dataset.name, error))?;
             }
             Ok((dataset, reader))
         })
@@ -212,15 +212,6 @@ pub(crate) async fn solve(
             }
         })
     })))
-}
-
-/// Restricts a reader to a range of lines.
-fn limit(reader: &mut Reader, name: &str, (first, last): (u64, u64)) -> Result<(), Status> {
-    if !reader.format().is_by_line() {
-        let what = format!("A data set in {} is solved as a whole.", reader.format().notation());
-        return Err(invalid("first_line", what));
-    }
-    reader.limit_lines(first, last).map_err(|error| failure(name, error))
 }
 
 /// Reads chunks and submits them until the end, or until the client has gone or the server shuts

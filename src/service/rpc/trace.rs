@@ -152,14 +152,15 @@ impl TracedSearch {
         let search =
             solver.watch(&self.puzzle, &limit, &mut solution, &mut Watcher::observing(&mut observer));
         let is_given_up = cancel.end();
+        let metrics = Some(convert::metrics(&metrics));
         let end = if !is_cut {
             let verdict = match question.verdict(&search) {
                 Verdict::Cancelled if is_given_up => Verdict::GaveUp { nodes: search.metrics.nodes },
                 verdict => verdict,
             };
-            ended(Some(self.answer(verdict, &search, &solution)?), None).end
+            ended(Some(self.answer(verdict, &search, &solution)?), metrics).end
         } else if last == self.steps {
-            ended(None, Some(convert::metrics(&metrics))).end
+            ended(None, metrics).end
         } else {
             None
         };
