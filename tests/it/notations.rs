@@ -170,7 +170,7 @@ fn texts_are_taken_for_what_they_are() {
         "a 9x9 line of digits above another": format!("{digits}\n{NINE}\n") => "lines 9x9 letters",
         "a number above rows": format!("3\n{}\n", nine.join("\n")) => "grid 9x9 letters",
         "the number of grids above them": format!("2\n{0}\n\n{0}\n", nine.join("\n")) => "grid 9x9 letters",
-        "a number above rows of a damaged puzzle": format!("3\n{}\n", nine[1..].join("\n")) => "header 9x9 letters",
+        "a number above rows of a damaged puzzle": format!("3\n{}\n", nine[1..].join("\n")) => "grid 9x9 letters",
         "a number above rows of puzzles, one of which is damaged":
             format!("3\n{}\n\n4\n{}\n", nine[1..].join("\n"), nine.join("\n"))
             => "grid 9x9 letters",
