@@ -390,6 +390,22 @@ pub(super) fn cells<'a>(format: &Format, line: &'a [u8]) -> Option<Vec<&'a [u8]>
     (together.len() == side).then_some(together)
 }
 
+/// The cells of a row, however many there are, together: values and blanks as a line has them, and
+/// what is no cell as it is.
+pub(super) fn compact(format: &Format, line: &[u8]) -> Vec<u8> {
+    let cells = cells(format, line)
+        .or_else(|| separated(line, format.style))
+        .unwrap_or_else(|| tokens(line).flat_map(characters).collect());
+    let mut text = Vec::new();
+    for cell in cells {
+        match read_cell(format, cell) {
+            Some(digit) => text.push(format.codec.encode(digit)),
+            None => text.extend_from_slice(cell),
+        }
+    }
+    text
+}
+
 /// Reads a row, as most are, whose cells have one byte each, without a look at what else they could be.
 /// Whether it is one; if not, `digits` has no meaning.
 fn read_short_cells(format: &Format, line: &[u8], digits: &mut [u8]) -> bool {
