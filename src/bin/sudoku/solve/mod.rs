@@ -30,7 +30,7 @@ use crate::cli::interrupt::{self, interruptible};
 use crate::cli::output::{OutputArgs, check_columns, check_is_text, into_columns, refuse_what_is_for_text};
 use crate::cli::progress::Bar;
 use crate::cli::resume::{self, ResumeArgs};
-use crate::cli::rows::ErrorLines;
+use crate::cli::rows::{self, ErrorLines};
 use crate::cli::run::RunArgs;
 use crate::cli::server::{ServerArgs, Servers};
 use crate::cli::value::{self, AnyStrategy, COUNT_LIMIT, QuestionArg, whole};
@@ -129,7 +129,7 @@ struct AnswerArgs {
     ///
     /// These are solution, solutions (their number), error (its code), clues, minimal (whether each
     /// clue is needed), nodes, guesses, rating and technique (of the hardest step by hand), canonical
-    /// (the form of `sudoku canon`), in any order and with commas between them.
+    /// (the form of `sudoku canon`, for 9x9), in any order and with commas between them.
     /// A table keeps its own columns as they are, and by default gets solution and error.
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', value_parser = value::column())]
     #[arg(hide_possible_values = true, help_heading = "Output")]
@@ -700,6 +700,9 @@ fn read(
         None => (source, None),
     };
     let reader = input.detect(source)?;
+    if args.answer.add.contains(&AddedColumn::Canonical) {
+        rows::check_9x9(&reader, input, None)?;
+    }
     let form = args.answer.form();
     check_row_form(reader.format(), form.row_form(), reader.name())?;
     let has_own_columns =
