@@ -140,6 +140,9 @@ fn what_is_nearly_a_puzzle_gets_a_hint() {
             assert_gives(&run(&[command, argument]), 2, "", &format!("{argument}: {MISSING}{stop}{hint}\n"));
         }
     }
+    // Of another size than was given.
+    let other = run(&["show", EASY, "--size", "16"]);
+    assert_gives(&other, 2, "", &format!("{EASY}: {MISSING}. It has 81 cells; a 16x16 puzzle has 256.\n"));
     let odd = run(&[&odd[..81]]);
     assert!(stderr(&odd).contains("It has 81 characters like a 9x9 puzzle, but"), "{}", stderr(&odd));
     let large = run(&[&".".repeat(624)]);
