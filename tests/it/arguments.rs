@@ -121,6 +121,9 @@ fn a_mistyped_command_is_told_from_a_missing_file() {
             assert!(said.contains(part), "{said}");
         }
     }
+    let help = run(&["help", "slove"]);
+    assert_eq!(help.status.code(), Some(2));
+    assert!(!stderr(&help).contains("no file"), "{}", stderr(&help));
     assert_gives(&run(&["puzzels.txt"]), 2, "", &format!("puzzels.txt: {MISSING}\n"));
     assert_gives(&run(&["no/slove"]), 2, "", &format!("no/slove: {MISSING}\n"));
 }
