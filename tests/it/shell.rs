@@ -172,6 +172,9 @@ fn completions_and_the_manual_name_every_command() {
     for command in commands.iter().filter(|&command| command != "help") {
         let page = fs::read_to_string(pages.join(format!("sudoku-{command}.1"))).unwrap();
         assert!(page.contains(".SH NAME"), "{command}");
+        assert!(page.contains(concat!("\"sudoku ", env!("CARGO_PKG_VERSION"), "\"")), "{command}: {page}");
+        // Options would look like switches there.
+        assert!(!page.contains("[\\fB"), "{command}: {page}");
     }
     let manual = Command::new(SUDOKUD).arg("--man").output().unwrap();
     succeeded(&manual);
