@@ -185,6 +185,10 @@ fn completions_and_the_manual_name_every_command() {
     fs::write(&script, &texts[0].1).unwrap();
     for (words, wanted) in [
         (&["sh"][..], "show shell"),
+        // Without a command they are the options of solve.
+        (&["--que"], "--question"),
+        (&["puzzles.txt", "--strat"], "--strategy"),
+        (&["puzzles.txt", "--question", "un"], "unique"),
         (&["hint", "--only", "x-"], "x-wing x-cycle"),
         (&["steps", "--only", "fi"], "fish"),
         (&["generate", "--technique", "sw"], "swordfish"),

@@ -14,6 +14,7 @@ use crate::CommandLine;
 use crate::cli::{exit, print};
 use crate::completion::without_hidden;
 use crate::manual_page::with_all_help;
+use crate::solve::SolveArgs;
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
@@ -49,10 +50,16 @@ fn with_inputs(program: Command) -> Command {
     program.arg(inputs.num_args(0..).help("Puzzles, or files of them, to solve"))
 }
 
+/// The program with the options of `sudoku solve`, which are known without a command.
+fn with_options(program: Command) -> Command {
+    let solve = SolveArgs::augment_args(Command::new("solve"));
+    program.args(solve.get_arguments().filter(|arg| !arg.is_positional()).cloned())
+}
+
 /// Runs `sudoku completions`.
 pub fn completions(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
-    let mut command = CommandLine::command();
+    let mut command = with_options(CommandLine::command());
     if args.shell == Shell::Fish {
         command = with_inputs(command);
     }
