@@ -423,7 +423,7 @@ fn the_old_spelling_of_forms_gets_a_note() {
 
     // Everything else is a file.
     for (args, name) in [
-        (&["solve", FOUR, "--output", "answers.csv"][..], "answers.csv"),
+        (&["solve", FOUR, "--output", "answers.txt"][..], "answers.txt"),
         (&["solve", FOUR, "--output", "./csv"], "csv"),
         (&["solve", FOUR, "-o", "grid"], "grid"),
         (&["solve", FOUR, "--output-file", "old.txt"], "old.txt"),

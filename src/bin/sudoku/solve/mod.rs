@@ -119,7 +119,8 @@ struct AnswerArgs {
 
     /// Form of the answers [default: solution]
     ///
-    /// Without it, one puzzle on a terminal is drawn, and a FILE named `.npy` or `.parquet` gets that.
+    /// Without it, one puzzle on a terminal is drawn, and a FILE named `.csv`, `.tsv`, `.jsonl`, `.npy` or
+    /// `.parquet` gets that.
     /// An npy is an array of NumPy of shape (N, 81) and type uint8, with zeros in place of an error.
     #[arg(id = "form", short = 'f', long = "format", value_name = "FORM", value_parser = value::form())]
     #[arg(help_heading = "Output")]
@@ -199,11 +200,11 @@ struct AnswerArgs {
 impl AnswerArgs {
     /// The form of the answers: the one asked for, or that of a file by its name.
     fn form(&self) -> OutputForm {
-        let named = || {
-            let extension = self.out.path()?.extension()?.to_str()?;
-            OutputForm::OF_FILES.into_iter().find(|(name, _)| *name == extension).map(|(_, form)| form)
+        let is_named = |(name, form): &(&str, OutputForm)| {
+            self.out.is_named(name) && (form.row_form().is_some() || *form == OutputForm::Digits)
         };
-        self.form.or_else(named).unwrap_or_default()
+        let named = || OutputForm::ALL.into_iter().chain(OutputForm::OF_FILES).find(is_named);
+        self.form.or_else(|| named().map(|(_, form)| form)).unwrap_or_default()
     }
 }
 
