@@ -100,7 +100,9 @@ fn minimize_and_disguise_write_what_every_command_reads() {
                 let answers = written(&["count", "-q", "--limit", "2", "--size", size], text);
                 answers.lines().map(|answer| !answer.starts_with("error: ")).collect()
             };
-            for args in [&["minimize", "-q", "--size", size][..], &["disguise", "-q", "--size", size, "--seed", "1"]] {
+            for args in
+                [&["minimize", "-q", "--size", size][..], &["disguise", "-q", "--size", size, "--seed", "1"]]
+            {
                 let rows = written(args, &input);
                 assert_eq!(rows.lines().count(), grids.len(), "{args:?} {input}\n{rows}");
                 assert_eq!(are_good(&rows), are_good(&input), "{args:?} {input}\n{rows}");

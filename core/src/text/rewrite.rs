@@ -6,11 +6,11 @@ use std::ops::Range;
 use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::{Format, Notation};
 use super::json::Keys;
 use super::lines::{self, offset};
 use super::rows;
 use super::table::fields;
+use super::{Format, Notation};
 use crate::grid::Grid;
 
 impl Format {
