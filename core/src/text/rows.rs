@@ -465,8 +465,7 @@ pub(super) fn read_row(format: &Format, line: &[u8], digits: &mut [u8]) -> Resul
         if is_marked { Problem::invalid_character(line, 0) } else { Problem::WrongLength }
     })?;
     for (digit, cell) in digits.iter_mut().zip(cells) {
-        *digit =
-            read_cell(format, cell).ok_or_else(|| Problem::invalid_character(line, offset(line, cell)))?;
+        *digit = read_cell(format, cell).ok_or_else(|| no_cell(format, line, cell))?;
     }
     Ok(())
 }
@@ -495,6 +494,21 @@ pub(super) fn read_cell(format: &Format, cell: &[u8]) -> Option<u8> {
     let is_from_zero = format.codec.decode(b'0') == 1 && format.codec.decode(b'1') == 2;
     let digit = number?.checked_add(u8::from(is_from_zero && !apart::is_missing(cell)));
     digit.filter(|&digit| usize::from(digit) <= format.order.side())
+}
+
+/// The problem of a part of a line that is no cell: of a number the value, as its first digit may be one
+/// by itself, and of what only begins like a number the character behind that.
+pub(super) fn no_cell(format: &Format, line: &[u8], cell: &[u8]) -> Problem {
+    let digits = cell.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let number = std::str::from_utf8(cell).ok().filter(|_| digits > 1).and_then(|cell| cell.parse().ok());
+    let is_from_zero = format.codec.decode(b'0') == 1;
+    match number.and_then(|number: usize| format.order.digit(number).err()) {
+        Some(outside) if outside.value > 0 && !is_from_zero => Problem::OutOfRange(outside),
+        _ => Problem::invalid_character(
+            line,
+            offset(line, cell) + if digits < cell.len() { digits } else { 0 },
+        ),
+    }
 }
 
 #[cfg(test)]
