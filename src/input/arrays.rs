@@ -4,10 +4,12 @@
 //! Line ends are kept, so that messages name the line on which a puzzle ends, as long as there is one
 //! on each line; several on one line count as several lines.
 
+use std::collections::VecDeque;
 use std::io::{self, Read};
 
 use super::kind::below_comments;
-use crate::text::BYTE_ORDER_MARK;
+use crate::grid::Order;
+use crate::text::{BYTE_ORDER_MARK, mark_of_no_cell};
 
 /// The bytes read at a time.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -33,8 +35,17 @@ const ZERO: u8 = b'\0';
 /// The values without quotes that are blanks.
 const NOTHING: [&[u8]; 5] = [b"None", b"null", b"NaN", b"nan", b"-1"];
 
+/// What stands for a number of two digits or more until the size of its puzzle is known.
+const NUMBER: u8 = b'\x01';
+
 /// What stands for something that is no cell, so that its puzzle has an answer: an error.
-const NO_CELL: u8 = b'!';
+const NO_CELL: u8 = b'\x02';
+
+/// What is written for it.
+const IN_ITS_PLACE: u8 = b'!';
+
+/// The largest number that puzzles have.
+const MAX_NUMBER: u32 = 25;
 
 /// The puzzles of a stream of arrays, a line each.
 pub(super) struct Arrays<R> {
@@ -166,6 +177,8 @@ struct Converter {
     row: Vec<u8>,
     /// Rows that may be those of one puzzle.
     rows: Vec<Vec<u8>>,
+    /// The numbers for which there is a [`NUMBER`] in the rows, in their order.
+    numbers: VecDeque<u32>,
     depth: usize,
     /// Whether the current line has a puzzle.
     has_puzzle: bool,
@@ -284,9 +297,11 @@ impl Converter {
     fn end_value(&mut self) {
         if std::mem::take(&mut self.has_value) {
             let value = std::mem::take(&mut self.value);
-            let is_blank = NOTHING.contains(&&value[..]);
-            let cell = if is_blank { BLANK } else { cell_of(value.strip_suffix(b".0").unwrap_or(&value)) };
-            self.add_cells(&[cell]);
+            if NOTHING.contains(&&value[..]) {
+                self.add_cells(&[BLANK]);
+            } else {
+                self.add_value(value.strip_suffix(b".0").unwrap_or(&value));
+            }
         }
     }
 
@@ -296,7 +311,7 @@ impl Converter {
         let value = std::mem::take(&mut self.value);
         match &value[..] {
             b"" => self.add_cells(&[BLANK]),
-            [_] | [b'1' | b'2', b'0'..=b'9'] => self.add_cells(&[cell_of(&value)]),
+            [_] | [b'1' | b'2', b'0'..=b'9'] => self.add_value(&value),
             cells => {
                 self.end_row(lines);
                 self.add_cells(cells);
@@ -323,10 +338,29 @@ impl Converter {
         }
     }
 
+    /// Adds the cell of a number, or of a symbol.
+    fn add_value(&mut self, value: &[u8]) {
+        let number = || std::str::from_utf8(value).ok().filter(|_| value.iter().all(u8::is_ascii_digit));
+        match value {
+            b"0" => self.add_cells(&[ZERO]),
+            b" " => self.add_cells(&[BLANK]),
+            [symbol] => self.add_cells(&[*symbol]),
+            _ => match number().and_then(|number| number.parse().ok()) {
+                // One that is too long stays so.
+                Some(number @ 10..) if self.row.len() <= MAX_CELLS => {
+                    self.row.push(NUMBER);
+                    self.numbers.push_back(number);
+                }
+                _ => self.add_cells(&[NO_CELL]),
+            },
+        }
+    }
+
     fn add_cells(&mut self, cells: &[u8]) {
         // One that is too long stays so.
         if self.row.len() <= MAX_CELLS {
-            self.row.extend_from_slice(cells);
+            // Only numbers are told as such.
+            self.row.extend(cells.iter().map(|&cell| if cell == NUMBER { NO_CELL } else { cell }));
         }
     }
 
@@ -355,8 +389,12 @@ impl Converter {
     fn end_rows(&mut self, lines: &mut Vec<u8>) {
         let rows = std::mem::take(&mut self.rows);
         // What is no cell at all says nothing about the size.
-        let fits_4x4 = |&cell: &u8| matches!(cell, ZERO | b'0'..=b'4' | BLANK | NO_CELL | b'"' | b'\'');
-        if rows.first().is_some_and(|row| row.len() == 16) && rows.iter().flatten().all(fits_4x4) {
+        let mut numbers = self.numbers.iter();
+        let mut fits_4x4 = |&cell: &u8| match cell {
+            NUMBER => numbers.next().is_none_or(|&number| number > MAX_NUMBER),
+            cell => matches!(cell, ZERO | b'0'..=b'4' | BLANK | NO_CELL | b'"' | b'\''),
+        };
+        if rows.first().is_some_and(|row| row.len() == 16) && rows.iter().flatten().all(&mut fits_4x4) {
             for row in &rows {
                 self.write(row, lines);
             }
@@ -369,15 +407,35 @@ impl Converter {
         if std::mem::replace(&mut self.has_puzzle, true) {
             lines.push(b'\n');
         }
-        let begin = lines.len();
         // A blank line and a comment would have no answer.
-        match cells {
-            [_, rest @ ..] if is_no_puzzle(cells) => lines.extend_from_slice(&[&[NO_CELL], rest].concat()),
-            _ => lines.extend_from_slice(cells),
-        }
+        let is_lost = is_no_puzzle(cells);
         // Beside another blank it may be the first value, which detection decides.
         let zero = if cells.contains(&BLANK) { b'0' } else { BLANK };
-        lines[begin..].iter_mut().filter(|cell| **cell == ZERO).for_each(|cell| *cell = zero);
+        let order = Order::from_cells(cells.len()).filter(|order| order.side() > 1);
+        let largest = order.map_or(MAX_NUMBER, |order| u32::try_from(order.side()).unwrap_or(MAX_NUMBER));
+        let mut mark = None;
+        for (index, &cell) in cells.iter().enumerate() {
+            let written = match cell {
+                ZERO => zero,
+                NUMBER => match self.numbers.pop_front() {
+                    Some(number) if number <= largest => letter(number),
+                    number => {
+                        mark.get_or_insert(number);
+                        IN_ITS_PLACE
+                    }
+                },
+                NO_CELL => {
+                    mark.get_or_insert(None);
+                    IN_ITS_PLACE
+                }
+                _ if is_lost && index == 0 => IN_ITS_PLACE,
+                cell => cell,
+            };
+            lines.push(written);
+        }
+        if let Some(number) = mark.filter(|_| cells.len() >= MIN_CELLS) {
+            lines.extend_from_slice(mark_of_no_cell(number).as_bytes());
+        }
         // The beginning of a comment, because a short line may look like a block size or a row.
         if cells.len() < MIN_CELLS {
             lines.push(b'#');
@@ -397,18 +455,9 @@ fn is_cell(value: &[u8]) -> bool {
         || value.strip_suffix(b".0").is_some_and(|number| number.iter().all(u8::is_ascii_digit))
 }
 
-/// The cell of a number, or of a symbol.
-fn cell_of(value: &[u8]) -> u8 {
-    match value {
-        b"0" => ZERO,
-        b" " => BLANK,
-        [symbol] => *symbol,
-        [tens @ b'1'..=b'2', ones @ b'0'..=b'9'] => match 10 * (tens - b'0') + (ones - b'0') {
-            number @ 10..=25 => b'A' + number - 10,
-            _ => NO_CELL,
-        },
-        _ => NO_CELL,
-    }
+/// The symbol of a number from 10 on.
+fn letter(number: u32) -> u8 {
+    u8::try_from(number).map_or(IN_ITS_PLACE, |number| number - 10 + b'A')
 }
 
 #[cfg(test)]
@@ -420,7 +469,7 @@ mod tests {
     const FOUR: &str = "12....1.........";
 
     fn lines(text: &str) -> String {
-        decoded(text, Arrays::new)
+        decoded(text, Arrays::new).replace(&mark_of_no_cell(None), "")
     }
 
     /// Cells between brackets, with `blank` for a blank, `quote` around each and `between` them.
@@ -542,7 +591,16 @@ mod tests {
             lines(&format!("[{}, {}]", flat(&PUZZLE[..9]), flat(&PUZZLE[..8]))),
             format!("{}#\n{}#", &PUZZLE[..9], &PUZZLE[..8])
         );
-        assert_eq!(lines(&flat(PUZZLE).replacen('5', "26", 1)), format!("!{}", &PUZZLE[1..]));
+        assert_eq!(
+            lines(&flat(PUZZLE).replacen('5', "26", 1)),
+            format!("!{}{}", &PUZZLE[1..], mark_of_no_cell(Some(26)))
+        );
+        // A number that only larger puzzles have, but no symbol like it.
+        assert_eq!(
+            lines(&flat(PUZZLE).replacen('5', "10", 1)),
+            format!("!{}{}", &PUZZLE[1..], mark_of_no_cell(Some(10)))
+        );
+        assert_eq!(lines(&flat(PUZZLE).replacen('5', "\"A\"", 1)), format!("A{}", &PUZZLE[1..]));
         assert_eq!(lines(&flat(PUZZLE).replacen('3', "three", 1)), format!("5!{}", &PUZZLE[2..]));
         // Nor are strings that would be dropped from a list, or give it another form.
         for (item, line) in [("3", "3#"), ("    ", "!   #"), ("puzzle", "puzzle#"), ("20", "K#"), ("", ".#")]

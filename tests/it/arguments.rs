@@ -121,6 +121,9 @@ fn a_mistyped_command_is_told_from_a_missing_file() {
             assert!(said.contains(part), "{said}");
         }
     }
+    let help = run(&["help", "slove"]);
+    assert_eq!(help.status.code(), Some(2));
+    assert!(!stderr(&help).contains("no file"), "{}", stderr(&help));
     assert_gives(&run(&["puzzels.txt"]), 2, "", &format!("puzzels.txt: {MISSING}\n"));
     assert_gives(&run(&["no/slove"]), 2, "", &format!("no/slove: {MISSING}\n"));
 }
@@ -140,6 +143,9 @@ fn what_is_nearly_a_puzzle_gets_a_hint() {
             assert_gives(&run(&[command, argument]), 2, "", &format!("{argument}: {MISSING}{stop}{hint}\n"));
         }
     }
+    // Of another size than was given.
+    let other = run(&["show", EASY, "--size", "16"]);
+    assert_gives(&other, 2, "", &format!("{EASY}: {MISSING}. It has 81 cells; a 16x16 puzzle has 256.\n"));
     let odd = run(&[&odd[..81]]);
     assert!(stderr(&odd).contains("It has 81 characters like a 9x9 puzzle, but"), "{}", stderr(&odd));
     let large = run(&[&".".repeat(624)]);
@@ -417,7 +423,7 @@ fn the_old_spelling_of_forms_gets_a_note() {
 
     // Everything else is a file.
     for (args, name) in [
-        (&["solve", FOUR, "--output", "answers.csv"][..], "answers.csv"),
+        (&["solve", FOUR, "--output", "answers.txt"][..], "answers.txt"),
         (&["solve", FOUR, "--output", "./csv"], "csv"),
         (&["solve", FOUR, "-o", "grid"], "grid"),
         (&["solve", FOUR, "--output-file", "old.txt"], "old.txt"),

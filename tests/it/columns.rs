@@ -274,6 +274,49 @@ fn what_is_no_array_is_not_written_as_npy() {
     succeeded(&sudoku(&["solve", "-q", &list, "-o", &out]).output().unwrap());
 }
 
+/// A file is written in the form that its name tells, unless another is asked for.
+#[test]
+fn the_name_of_the_output_is_its_form() {
+    let folder = Folder::new();
+    let list = folder.write("list.txt", lines(&unique_puzzles(2)));
+    for (command, bare) in
+        [("solve", "solution"), ("count", "solution"), ("canon", "text"), ("rate", "text"), ("check", "text")]
+    {
+        for form in ["csv", "tsv", "jsonl"] {
+            let out = folder.path(&format!("out.{form}"));
+            for (args, wanted) in [(&[][..], form), (&["-f", bare], bare)] {
+                sudoku(&[&[command, "-q", &list, "-o", &out], args].concat()).output().unwrap();
+                let written = stdout(&sudoku(&[command, "-q", &list, "-f", wanted]).output().unwrap());
+                assert_eq!(folder.read(&format!("out.{form}")), written, "{command} {form} {args:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_is_written_that_is_named_as_compressed() {
+    let folder = Folder::new();
+    let list = folder.write("list.txt", lines(&unique_puzzles(2)));
+    for args in [
+        &["solve", &list][..],
+        &["count", &list, "-f", "csv"],
+        &["rate", &list],
+        &["dedup", &list],
+        &["validate", &list],
+        &["generate"],
+    ] {
+        for (end, program) in [("gz", "gzip"), ("zst", "zstd")] {
+            let out = folder.path(&format!("out.csv.{end}"));
+            let refused = sudoku(args).args(["-o", &out]).output().unwrap();
+            let plain = folder.path("out.csv");
+            let sentence =
+                format!("{out} would not be compressed. Write {plain}, and compress that with {program}.\n");
+            assert_eq!((refused.status.code(), stderr(&refused)), (Some(2), sentence), "{args:?}");
+            assert_eq!(folder.names(), ["list.txt"], "{args:?}");
+        }
+    }
+}
+
 #[test]
 fn what_is_no_table_is_not_written_as_parquet() {
     let folder = Folder::new();

@@ -771,7 +771,11 @@ fn puzzles_are_read_in_every_notation() {
         ("grid", together.replacen('.', "é", 1), vec![bad(1, "'é'", 3)]),
         ("grid", grid.replacen('.', "éé", 1), vec![bad(1, "'é'", 5)]),
         ("grid", grid.replacen(". .", "é 10", 1), vec![bad(1, "'é'", 5)]),
-        ("grid", grid.replacen(". .", ". 10", 1), vec![bad(1, "'1'", 7)]),
+        (
+            "grid",
+            grid.replacen(". .", ". 10", 1),
+            vec!["Line 1 has an invalid character. The value 10 is outside 1 to 9.".into()],
+        ),
         ("grid", grid.replacen(". .", ". +1", 1), vec![bad(1, "'+'", 7)]),
         ("grid", grid.replacen(". .", "· _", 1), vec![ok(1)]),
         ("grid", grid.replacen("5 3 . .", "5 3 0 00", 1), vec![bad(1, "'0'", 7)]),
@@ -884,7 +888,10 @@ fn numbers_above_nine_stand_in_grids() {
     assert_eq!(puzzles(text.join("\n").as_bytes(), &Hint::default()), [format!("1 {}", rows.concat())]);
     let wrong = text.join("\n").replacen("16", "17", 1);
     assert_eq!(puzzles(wrong.as_bytes(), &Hint::default()).len(), 1);
-    assert!(puzzles(wrong.as_bytes(), &Hint::default())[0].contains("It is '1' in column"), "{wrong}");
+    assert!(
+        puzzles(wrong.as_bytes(), &Hint::default())[0].contains("The value 17 is outside 1 to 16."),
+        "{wrong}"
+    );
 }
 
 /// Every byte in the middle of a puzzle between two others, against the table of the notation.

@@ -82,6 +82,42 @@ fn generate_and_show_write_what_every_command_reads() {
     }
 }
 
+/// Puzzles of several lines become lines, those that are copied too, and none is lost.
+#[test]
+fn minimize_and_disguise_write_what_every_command_reads() {
+    for size in SIZES {
+        let side: usize = size.parse().unwrap();
+        let good = made(size, "grid", 1);
+        let blank = format!("{}\n", "0 ".repeat(side).trim_end()).repeat(side);
+        let clash = blank.replacen("0 0", "1 1", 1);
+        let no_cell = blank.replacen("0 0", "0 q", 1);
+        let shifted = blank.replacen("0\n0 0", "0 0\n0", 1);
+        let short = blank.replacen("0\n", "\n", 1);
+        let mut grids = [&good, &blank, &clash, &no_cell, &shifted, &short, &good].map(String::as_str);
+        for _ in 0..2 {
+            let input = grids.join("\n");
+            let are_good = |text: &str| -> Vec<bool> {
+                let answers = written(&["count", "-q", "--limit", "2", "--size", size], text);
+                answers.lines().map(|answer| !answer.starts_with("error: ")).collect()
+            };
+            for args in
+                [&["minimize", "-q", "--size", size][..], &["disguise", "-q", "--size", size, "--seed", "1"]]
+            {
+                let rows = written(args, &input);
+                assert_eq!(rows.lines().count(), grids.len(), "{args:?} {input}\n{rows}");
+                assert_eq!(are_good(&rows), are_good(&input), "{args:?} {input}\n{rows}");
+            }
+            // A bad one may be the first.
+            grids.reverse();
+            grids.rotate_left(1);
+        }
+    }
+    // Each file of triples has one puzzle.
+    let row = written(&["minimize", "-q", "--notation", "triples", "--size", "4"], "1 1 1\n1 2 7\n");
+    assert_eq!(row, "! 1 1 1 1 2 7\n");
+    assert_eq!(written(&["minimize", "-q"], "1 1 1\n2 2 2\n"), "1....2..........\n");
+}
+
 #[test]
 fn check_writes_what_every_command_reads() {
     for size in SIZES {

@@ -172,6 +172,9 @@ fn completions_and_the_manual_name_every_command() {
     for command in commands.iter().filter(|&command| command != "help") {
         let page = fs::read_to_string(pages.join(format!("sudoku-{command}.1"))).unwrap();
         assert!(page.contains(".SH NAME"), "{command}");
+        assert!(page.contains(concat!("\"sudoku ", env!("CARGO_PKG_VERSION"), "\"")), "{command}: {page}");
+        // Options would look like switches there.
+        assert!(!page.contains("[\\fB"), "{command}: {page}");
     }
     let manual = Command::new(SUDOKUD).arg("--man").output().unwrap();
     succeeded(&manual);
@@ -182,6 +185,10 @@ fn completions_and_the_manual_name_every_command() {
     fs::write(&script, &texts[0].1).unwrap();
     for (words, wanted) in [
         (&["sh"][..], "show shell"),
+        // Without a command they are the options of solve.
+        (&["--que"], "--question"),
+        (&["puzzles.txt", "--strat"], "--strategy"),
+        (&["puzzles.txt", "--question", "un"], "unique"),
         (&["hint", "--only", "x-"], "x-wing x-cycle"),
         (&["steps", "--only", "fi"], "fish"),
         (&["generate", "--technique", "sw"], "swordfish"),

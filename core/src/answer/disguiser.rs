@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use super::named_tally::{Counters, HasCounters};
-use super::{Block, add_counts, copy_row, read_rows};
+use super::{Block, add_counts, read_rows};
 use crate::canon::Disguise;
 use crate::grid::Grid;
 use crate::text::{Format, PuzzleError};
@@ -123,19 +123,14 @@ pub fn write_disguises_in_parts(
                 let code = PuzzleError { problem, line: None }.code();
                 *tally.errors.entry(code).or_default() += 1;
                 tally.written += 1;
-                copy_row(row.text, out);
+                format.copy_row(row.text, row.broken, out);
                 is_wanted = pass_on(out, tally).is_continue();
                 return;
             }
         };
         if task.with_original {
             tally.written += 1;
-            if format.is_by_line() {
-                copy_row(row.text, out);
-            } else {
-                // On a line of its own, as its disguises are.
-                format.rewrite(row.text, puzzle, puzzle, None, out);
-            }
+            format.copy_row(row.text, Some(puzzle), out);
             is_wanted = pass_on(out, tally).is_continue();
         }
         for number in 0..task.times {

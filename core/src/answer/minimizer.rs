@@ -11,10 +11,10 @@ use super::block_solver::BATCH_PUZZLES;
 use super::idle::Idle;
 use super::named_tally::{Counters, HasCounters};
 use super::row_batch::unique_problem;
-use super::{Block, Cancelled, add_counts, copy_row, read_rows};
+use super::{Block, Cancelled, add_counts, read_rows};
 use crate::grid::Grid;
 use crate::solver::{Batch, DEFAULT_NODE_LIMIT, Limit, Solver, default_strategy};
-use crate::text::{Format, Problem, PuzzleError};
+use crate::text::{Format, Problem};
 
 /// How clues are dropped.
 #[derive(Clone, Copy, Debug)]
@@ -139,7 +139,7 @@ impl Minimizers {
             }
             let state = match &row.puzzle {
                 Ok(puzzle) => Ok(Clues::new(puzzle, self.clues_in_order(puzzle, row.line))),
-                Err(problem) => Err(problem.clone()),
+                Err(problem) => Err(Copied { problem: problem.clone(), puzzle: row.broken.cloned() }),
             };
             waiting.push(Waiting { text: row.text.to_vec(), state });
             if waiting.len() >= BATCH_PUZZLES {
@@ -172,10 +172,10 @@ impl Minimizers {
                 tally.minimal += u64::from(dropped == 0);
                 self.format.rewrite(&row.text, &clues.before, &clues.puzzle, None, out);
             }
-            Err(problem) => {
-                let code = PuzzleError { problem: problem.clone(), line: None }.code();
+            Err(Copied { problem, puzzle }) => {
+                let code = problem.code();
                 *tally.errors.entry(code).or_default() += 1;
-                copy_row(&row.text, out);
+                self.format.copy_row(&row.text, puzzle.as_ref(), out);
             }
         }
     }
@@ -184,7 +184,14 @@ impl Minimizers {
 /// A row that is not written yet.
 struct Waiting {
     text: Vec<u8>,
-    state: Result<Clues, Problem>,
+    state: Result<Clues, Copied>,
+}
+
+/// A row that is copied.
+struct Copied {
+    problem: Problem,
+    /// The puzzle, if it could be read.
+    puzzle: Option<Grid>,
 }
 
 /// A puzzle with one solution, and the clues that have not been tried.
@@ -225,8 +232,8 @@ fn reduce(solver: &mut dyn Solver, rows: &mut [Waiting], limit: &Limit<'_>) -> R
     let problems = search(&mut batch)?;
     let good = rows.iter_mut().filter(|row| row.state.is_ok());
     for (row, problem) in good.zip(problems) {
-        if let Some(problem) = problem {
-            row.state = Err(problem);
+        if let (Some(problem), Ok(clues)) = (problem, &row.state) {
+            row.state = Err(Copied { problem, puzzle: Some(clues.before.clone()) });
         }
     }
     loop {

@@ -338,14 +338,6 @@ fn add_counts<K: Copy + Ord>(to: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>)
     }
 }
 
-/// Appends the text of a row as it is, with a newline at its end.
-fn copy_row(text: &[u8], out: &mut Vec<u8>) {
-    out.extend_from_slice(text);
-    if !text.ends_with(b"\n") {
-        out.push(b'\n');
-    }
-}
-
 /// A part of a text that consists of whole puzzles.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'a> {

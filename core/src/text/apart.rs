@@ -7,10 +7,10 @@
 use std::ops::Range;
 
 use super::detect::Layout;
-use super::lines::{is_no_puzzle, offset, puzzle_lines};
+use super::lines::{is_no_puzzle, puzzle_lines};
 use super::rewrite::range_in;
 use super::row_numbers::number_rows;
-use super::rows::read_cell;
+use super::rows::{no_cell, read_cell};
 use super::table::{Columns, Delimiter, fields, no_column};
 use super::{Alphabet, Column, Format, FormatError, Hint, Notation, Problem, PuzzleError, Record, Records};
 use crate::grid::{Grid, MAX_SIDE, Order};
@@ -78,8 +78,7 @@ fn read_row(format: &Format, line: &[u8], puzzle: &mut Grid) -> Result<(), Probl
         return Err(Problem::WrongLength);
     }
     for (to, field) in puzzle.digits_mut().iter_mut().zip(cells(format, line)) {
-        *to =
-            read_cell(format, field).ok_or_else(|| Problem::invalid_character(line, offset(line, field)))?;
+        *to = read_cell(format, field).ok_or_else(|| no_cell(format, line, field))?;
     }
     Ok(())
 }

@@ -1,10 +1,12 @@
 //! `lines`, `header` and `csv`: notations with one puzzle a line.
 
+use std::ops::Range;
+
 use super::alphabet::{INVALID, MIDDLE_DOT, Shortcut};
 use super::error::ERROR_PREFIX;
 use super::table::fields;
 use super::{BYTE_ORDER_MARK, Format, Notation, Problem, PuzzleError, Record, Records};
-use crate::grid::Grid;
+use crate::grid::{Grid, Order};
 
 /// The most bytes of a line that are read. A longer line may be cut to this length without changing
 /// its answer.
@@ -147,6 +149,11 @@ pub(super) fn read_line(format: &Format, line: &[u8], puzzle: &mut Grid) -> Resu
         // A line that was cut has more cells than can be counted.
         Problem::WrongCellCount { .. } if offset(line, cells) + cells.len() >= MAX_LINE_BYTES => {
             Problem::WrongLength
+        }
+        Problem::InvalidCharacter { character, column } if character == printable(&[IN_ITS_PLACE]) => {
+            let comment = &line[offset(line, cells) + cells.len()..];
+            let problem = Problem::InvalidCharacter { character, column };
+            marked_problem(format.order, comment, column).unwrap_or_else(|| problem.within(line, cells))
         }
         problem => problem.within(line, cells),
     })
@@ -342,6 +349,36 @@ const FIRST_UNWRITABLE: u32 = 0x10_F000;
 #[must_use]
 pub fn unwritable_value(value: u16) -> char {
     char::from_u32(FIRST_UNWRITABLE + u32::from(value)).unwrap_or(char::REPLACEMENT_CHARACTER)
+}
+
+/// The characters that stand for numbers of arrays of text: private ones, too.
+const NUMBERS: Range<u32> = 0x10_E000..0x10_EFFF;
+
+/// The character that stands for anything else in an array of text that is no cell.
+const NO_CELL: char = '\u{10EFFF}';
+
+/// What stands in the place of a cell of an array of text that is none.
+const IN_ITS_PLACE: u8 = b'!';
+
+/// What a line of the cells of an array of text ends with, where a `!` stands for a value that is no
+/// cell: a comment, by which that is told. `None` for one that is no number.
+#[doc(hidden)]
+#[must_use]
+pub fn mark_of_no_cell(number: Option<u32>) -> String {
+    let character = number.and_then(|number| NUMBERS.start.checked_add(number));
+    let character = character.filter(|character| NUMBERS.contains(character)).and_then(char::from_u32);
+    format!("#{}", character.unwrap_or(NO_CELL))
+}
+
+/// The problem of the cell in this column, which is a `!`, if `comment` is a mark.
+fn marked_problem(order: Order, comment: &[u8], column: usize) -> Option<Problem> {
+    let mark = std::str::from_utf8(comment).ok()?.strip_prefix('#')?.trim_end();
+    let mark = mark.chars().next()?;
+    if mark == NO_CELL {
+        return Some(Problem::InvalidCharacter { character: "a value that is no cell,".to_owned(), column });
+    }
+    let number = u32::from(mark).checked_sub(NUMBERS.start).filter(|_| NUMBERS.contains(&u32::from(mark)))?;
+    order.digit(usize::try_from(number).ok()?).err().map(Problem::OutOfRange)
 }
 
 /// The value that a character stands for, if it is one of those.

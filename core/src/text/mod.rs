@@ -53,7 +53,7 @@ pub use detect::{Preamble, SAMPLE_BYTES, detect, skip_lines_above, sniff, sniff_
 pub(crate) use error::ERROR_PREFIX;
 pub use error::{Problem, PuzzleError};
 pub(crate) use lines::PLAIN_9X9_LINE_BYTES;
-pub use lines::{MAX_LINE_BYTES, unwritable_value};
+pub use lines::{MAX_LINE_BYTES, mark_of_no_cell, unwritable_value};
 pub use misfit::Misfit;
 pub use notation::{NoNotation, Notation};
 pub use table::{Column, Delimiter, NoColumnName, NoDelimiter};

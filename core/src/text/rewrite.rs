@@ -6,10 +6,11 @@ use std::ops::Range;
 use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::Format;
 use super::json::Keys;
 use super::lines::{self, offset};
+use super::rows;
 use super::table::fields;
+use super::{Format, Notation};
 use crate::grid::Grid;
 
 impl Format {
@@ -37,6 +38,40 @@ impl Format {
         if !out.ends_with(b"\n") {
             out.push(b'\n');
         }
+    }
+
+    /// Appends the line `text` as it is, in which `puzzle` was read, or none. What has no line of its
+    /// own becomes one, so that all rows can be read as one list: where no puzzle was read, a bad one of
+    /// its cells as they are. `text` has no newline at its end, what is written has one.
+    pub(crate) fn copy_row(&self, text: &[u8], puzzle: Option<&Grid>, out: &mut Vec<u8>) {
+        match puzzle {
+            _ if self.is_by_line() => out.extend_from_slice(text),
+            Some(puzzle) => self.write_digits(puzzle.digits(), out),
+            None => out.extend_from_slice(&self.bad_line(text)),
+        }
+        if !out.ends_with(b"\n") {
+            out.push(b'\n');
+        }
+    }
+
+    /// A line that is no puzzle, of the rows of `text`, in which none could be read.
+    fn bad_line(&self, text: &[u8]) -> Vec<u8> {
+        let rows: Vec<Vec<u8>> = match self.notation {
+            Notation::Grid => {
+                let puzzles = rows::puzzles(self, text, true);
+                puzzles.into_iter().flat_map(|(rows, _)| rows).map(|row| rows::compact(self, row)).collect()
+            }
+            _ => lines::puzzle_lines(text).map(<[u8]>::to_vec).collect(),
+        };
+        let line = rows.concat();
+        let as_line = Self { notation: Notation::Lines, ..self.clone() };
+        let is_read = lines::read_line(&as_line, &line, &mut Grid::empty(self.order)).is_ok();
+        if self.notation == Notation::Grid && !is_read && !lines::is_no_puzzle(&line) {
+            return line;
+        }
+        // What is missing in one row and too much in another does not become a puzzle; and cells that
+        // are named stay as they are.
+        [&b"!"[..], &rows.join(&b' ')].join(&b' ')
     }
 
     /// The cells of `grid`, with the blank that stands for one in `text`, which `old` was read from.

@@ -400,6 +400,22 @@ pub(super) fn cells<'a>(format: &Format, line: &'a [u8]) -> Option<Vec<&'a [u8]>
     (together.len() == side).then_some(together)
 }
 
+/// The cells of a row, however many there are, together: values and blanks as a line has them, and
+/// what is no cell as it is.
+pub(super) fn compact(format: &Format, line: &[u8]) -> Vec<u8> {
+    let cells = cells(format, line)
+        .or_else(|| separated(line, format.style))
+        .unwrap_or_else(|| tokens(line).flat_map(characters).collect());
+    let mut text = Vec::new();
+    for cell in cells {
+        match read_cell(format, cell) {
+            Some(digit) => text.push(format.codec.encode(digit)),
+            None => text.extend_from_slice(cell),
+        }
+    }
+    text
+}
+
 /// Reads a row, as most are, whose cells have one byte each, without a look at what else they could be.
 /// Whether it is one; if not, `digits` has no meaning.
 fn read_short_cells(format: &Format, line: &[u8], digits: &mut [u8]) -> bool {
@@ -459,8 +475,7 @@ pub(super) fn read_row(format: &Format, line: &[u8], digits: &mut [u8]) -> Resul
         if is_marked { Problem::invalid_character(line, 0) } else { Problem::WrongLength }
     })?;
     for (digit, cell) in digits.iter_mut().zip(cells) {
-        *digit =
-            read_cell(format, cell).ok_or_else(|| Problem::invalid_character(line, offset(line, cell)))?;
+        *digit = read_cell(format, cell).ok_or_else(|| no_cell(format, line, cell))?;
     }
     Ok(())
 }
@@ -489,6 +504,21 @@ pub(super) fn read_cell(format: &Format, cell: &[u8]) -> Option<u8> {
     let is_from_zero = format.codec.decode(b'0') == 1 && format.codec.decode(b'1') == 2;
     let digit = number?.checked_add(u8::from(is_from_zero && !apart::is_missing(cell)));
     digit.filter(|&digit| usize::from(digit) <= format.order.side())
+}
+
+/// The problem of a part of a line that is no cell: of a number the value, as its first digit may be one
+/// by itself, and of what only begins like a number the character behind that.
+pub(super) fn no_cell(format: &Format, line: &[u8], cell: &[u8]) -> Problem {
+    let digits = cell.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let number = std::str::from_utf8(cell).ok().filter(|_| digits > 1).and_then(|cell| cell.parse().ok());
+    let is_from_zero = format.codec.decode(b'0') == 1;
+    match number.and_then(|number: usize| format.order.digit(number).err()) {
+        Some(outside) if outside.value > 0 && !is_from_zero => Problem::OutOfRange(outside),
+        _ => Problem::invalid_character(
+            line,
+            offset(line, cell) + if digits < cell.len() { digits } else { 0 },
+        ),
+    }
 }
 
 #[cfg(test)]

@@ -56,12 +56,14 @@ pub struct CanonArgs {
     #[arg(long)]
     disguise: bool,
 
-    /// Form of the answers: text, or a row for every puzzle as csv, tsv, jsonl or parquet
+    /// Form of the answers: text, or a row for every puzzle as csv, tsv, jsonl or parquet [default:
+    /// text]
     ///
+    /// Without it, a FILE named `.csv`, `.tsv`, `.jsonl` or `.parquet` gets that.
     /// The columns of a table stay as they are; added are the canonical form, what it is by, the
     /// number of automorphisms, the code of the error, and with --disguise the disguise.
-    #[arg(short, long, value_name = "FORM", value_parser = value::check_form(), default_value = "text")]
-    format: CheckForm,
+    #[arg(short, long, value_name = "FORM", value_parser = value::check_form())]
+    format: Option<CheckForm>,
 
     /// Exit with 1 if an answer is an error line
     #[arg(long, hide_short_help = true, help_heading = "Output")]

@@ -64,12 +64,14 @@ pub struct CheckArgs {
     #[arg(conflicts_with = "only_failures")]
     limit: usize,
 
-    /// Form of the report: text, or a row for every grid as csv, tsv, jsonl or parquet
+    /// Form of the report: text, or a row for every grid as csv, tsv, jsonl or parquet [default:
+    /// text]
     ///
+    /// Without it, a FILE named `.csv`, `.tsv`, `.jsonl` or `.parquet` gets that.
     /// The columns of a table stay as they are; added are the line, the verdict, row and column of
     /// the wrong cell, and the sentence.
-    #[arg(short, long, value_name = "FORM", value_parser = value::check_form(), default_value = "text")]
-    format: CheckForm,
+    #[arg(short, long, value_name = "FORM", value_parser = value::check_form())]
+    format: Option<CheckForm>,
 
     /// Give up a search after N nodes
     #[arg(long, hide_short_help = true, value_name = "N", default_value_t = DEFAULT_NODE_LIMIT)]

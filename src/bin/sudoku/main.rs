@@ -211,6 +211,8 @@ fn parse(args: Vec<OsString>) -> Result<Command, clap::Error> {
 fn run() -> ExitCode {
     let argv::CommandArgs { args, notes } = argv::prepare(std::env::args_os());
     let is_short_help = args.len() == 2 && args[1] == "-h";
+    // Of a command, so that a file of its name would not help.
+    let is_help = args.last().is_some_and(|arg| arg == "--help");
     let result = match without_clap(&args).map_or_else(|| parse(args), Ok) {
         Ok(command) => {
             for note in notes.iter().filter(|_| !command.is_quiet()) {
@@ -219,6 +221,7 @@ fn run() -> ExitCode {
             run_command(command)
         }
         Err(_) if is_short_help => short_help().map_err(EarlyEnd::from),
+        Err(error) if is_help => print_clap(&error).map_err(EarlyEnd::from),
         Err(error) => print_clap(&argv::explain(error)).map_err(EarlyEnd::from),
     };
     // A command that finds nothing ends by a closed pipe as it ends without one.

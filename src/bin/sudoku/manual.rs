@@ -1,8 +1,8 @@
 //! `sudoku completions` and `sudoku man`: completion scripts and manual pages.
 
-use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::{fs, io};
 
 use anyhow::Context as _;
 use clap::builder::Resettable;
@@ -14,6 +14,7 @@ use crate::CommandLine;
 use crate::cli::{exit, print};
 use crate::completion::without_hidden;
 use crate::manual_page::with_all_help;
+use crate::solve::SolveArgs;
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
@@ -49,10 +50,16 @@ fn with_inputs(program: Command) -> Command {
     program.arg(inputs.num_args(0..).help("Puzzles, or files of them, to solve"))
 }
 
+/// The program with the options of `sudoku solve`, which are known without a command.
+fn with_options(program: Command) -> Command {
+    let solve = SolveArgs::augment_args(Command::new("solve"));
+    program.args(solve.get_arguments().filter(|arg| !arg.is_positional()).cloned())
+}
+
 /// Runs `sudoku completions`.
 pub fn completions(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
-    let mut command = CommandLine::command();
+    let mut command = with_options(CommandLine::command());
     if args.shell == Shell::Fish {
         command = with_inputs(command);
     }
@@ -74,11 +81,20 @@ pub fn completions(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Writes the page of a command, and those of all below it, each as one of the program's.
+fn write_pages(command: &Command, folder: &Path) -> io::Result<()> {
+    for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
+        write_pages(below, folder)?;
+    }
+    let source = concat!("sudoku ", env!("CARGO_PKG_VERSION"));
+    clap_mangen::Man::new(command.clone()).source(source).generate_to(folder).map(drop)
+}
+
 /// Runs `sudoku man`.
 pub fn page(args: &ManArgs) -> anyhow::Result<ExitCode> {
     let command = with_all_help(with_inputs(CommandLine::command())).after_long_help(Resettable::Reset);
     if let Some(folder) = &args.dir {
-        let pages = fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command, folder));
+        let pages = fs::create_dir_all(folder).and_then(|()| write_pages(&command, folder));
         pages.with_context(|| folder.display().to_string())?;
         return Ok(ExitCode::SUCCESS);
     }

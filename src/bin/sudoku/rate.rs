@@ -63,13 +63,15 @@ pub struct RateArgs {
     #[arg(long, conflicts_with_all = ["format", "resume"])]
     summary: bool,
 
-    /// Form of the ratings: text, or a row for every puzzle as csv, tsv, jsonl or parquet
+    /// Form of the ratings: text, or a row for every puzzle as csv, tsv, jsonl or parquet [default:
+    /// text]
     ///
+    /// Without it, a FILE named `.csv`, `.tsv`, `.jsonl` or `.parquet` gets that.
     /// The columns of a table stay as they are; added are the verdict, er, ep, ed, the hardest
     /// technique, the number of steps, the steps by technique, the clues, whether each is needed,
     /// and for a puzzle beyond the techniques the nodes and guesses of a search.
-    #[arg(short, long, value_name = "FORM", value_parser = value::check_form(), default_value = "text")]
-    format: CheckForm,
+    #[arg(short, long, value_name = "FORM", value_parser = value::check_form())]
+    format: Option<CheckForm>,
 
     /// Call a puzzle `beyond` after N inferences of chains
     #[arg(long, hide_short_help = true, value_name = "N", default_value_t = DEFAULT_EFFORT)]

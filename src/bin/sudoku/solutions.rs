@@ -53,12 +53,14 @@ pub struct SolutionsArgs {
     #[arg(default_value_t = EnumerateTask::DEFAULT_LIMIT)]
     limit: u64,
 
-    /// Form of the list: text, or a row for every solution as csv, tsv, jsonl or parquet
+    /// Form of the list: text, or a row for every solution as csv, tsv, jsonl or parquet [default:
+    /// text]
     ///
+    /// Without it, a FILE named `.csv`, `.tsv`, `.jsonl` or `.parquet` gets that.
     /// The columns of a table stay as they are, and a list has the puzzle; added are the number of
     /// the solution from 1, the solution, and the code of the error.
-    #[arg(short, long, value_name = "FORM", value_parser = value::check_form(), default_value = "text")]
-    format: CheckForm,
+    #[arg(short, long, value_name = "FORM", value_parser = value::check_form())]
+    format: Option<CheckForm>,
 
     /// Give up a puzzle after N nodes
     ///

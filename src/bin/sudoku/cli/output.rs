@@ -34,25 +34,26 @@ pub struct OutputArgs {
 }
 
 impl OutputArgs {
-    /// The form of a report: parquet for a file of that name, where text was asked for.
-    pub fn check_form(&self, form: CheckForm) -> CheckForm {
-        if self.is_parquet() && form == CheckForm::Text { CheckForm::Parquet } else { form }
+    /// The form of a report: the one asked for, or that of a file by its name.
+    pub fn check_form(&self, form: Option<CheckForm>) -> CheckForm {
+        let named = || CheckForm::ALL.into_iter().find(|(name, _)| self.is_named(name));
+        form.or_else(|| named().map(|(_, form)| form).filter(|form| form.row_form().is_some()))
+            .unwrap_or_default()
     }
 
-    /// Is it named as a Parquet file?
-    pub fn is_parquet(&self) -> bool {
-        self.path().is_some_and(is_parquet)
+    /// Does the name of the file end like this, behind a dot?
+    pub fn is_named(&self, end: &str) -> bool {
+        self.path().and_then(Path::extension).is_some_and(|extension| extension == end)
     }
 
     /// Opens the output: the file, or standard output.
     ///
     /// # Errors
-    /// The system's, with the path.
-    pub fn open(&self) -> Result<Output, OutputError> {
-        match self.path() {
-            Some(path) => Output::file(path, self.durable),
-            None => Ok(Output::standard()),
-        }
+    /// The system's, with the path; those of [`check_is_plain`].
+    pub fn open(&self) -> anyhow::Result<Output> {
+        let Some(path) = self.path() else { return Ok(Output::standard()) };
+        check_is_plain(path)?;
+        Ok(Output::file(path, self.durable)?)
     }
 
     /// Opens the output for text.
@@ -63,7 +64,7 @@ impl OutputArgs {
         if let Some(path) = self.path() {
             check_is_text(path)?;
         }
-        Ok(self.open()?)
+        self.open()
     }
 
     /// The output file; `None` for standard output.
@@ -110,10 +111,27 @@ pub fn check_are_two(one: (&str, Option<&Path>), other: (&str, Option<&Path>)) -
 /// Opens a file for text.
 ///
 /// # Errors
-/// The system's, with the path; those of [`check_is_text`].
+/// The system's, with the path; those of [`check_is_text`] and [`check_is_plain`].
 pub fn text_file(path: &Path, is_durable: bool) -> anyhow::Result<Output> {
     check_is_text(path)?;
+    check_is_plain(path)?;
     Ok(Output::file(path, is_durable)?)
+}
+
+/// Programs that compress, by the ends of the names of their files.
+const COMPRESSORS: [(&str, &str); 5] =
+    [("gz", "gzip"), ("zst", "zstd"), ("bz2", "bzip2"), ("xz", "xz"), ("zip", "zip")];
+
+/// Checks that a file is not named as a compressed one.
+pub fn check_is_plain(path: &Path) -> anyhow::Result<()> {
+    match COMPRESSORS.into_iter().find(|(end, _)| path.extension().is_some_and(|own| own == *end)) {
+        Some((_, program)) => bail!(
+            "{} would not be compressed. Write {}, and compress that with {program}.",
+            path.display(),
+            path.with_extension("").display()
+        ),
+        None => Ok(()),
+    }
 }
 
 /// Checks that a file of text is not named as an array of NumPy or a Parquet file.

@@ -14,7 +14,9 @@ use sudoku_stream::offline::{OfflineError, Output, Progress, RunIdentity};
 use super::early_end::EarlyEnd;
 use super::input::{Input, check_row_form};
 use super::interrupt::{self, interruptible};
-use super::output::{OutputArgs, check_is_text, is_regular, refuse_what_is_for_text, unfinished};
+use super::output::{
+    OutputArgs, check_is_plain, check_is_text, is_regular, refuse_what_is_for_text, unfinished,
+};
 use super::progress::{self, Bar};
 use super::run::ProgressArgs;
 use super::{print, rows};
@@ -72,6 +74,7 @@ impl ResumeArgs {
         Ok(match (out.path(), run) {
             (Some(path), Some(run)) => {
                 check_is_text(path)?;
+                check_is_plain(path)?;
                 Output::resumable(path, out.durable, run, self.resume)?
             }
             _ => out.open_text()?,

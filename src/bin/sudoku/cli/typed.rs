@@ -65,6 +65,17 @@ pub fn read(argument: &[u8], format: &FormatArgs) -> TypedArgument {
             Some(_) => TypedArgument::Other,
         };
     }
+    let wrong_length = |order: Order| {
+        TypedArgument::Nearly(format!(
+            "It has {} cells; a {order} puzzle has {}.",
+            cells.len(),
+            order.cells()
+        ))
+    };
+    let is_other = |other: &Order| other.side() > 1 && bad_cell(&text, *other, format).is_none();
+    if let (Some(order), Some(_)) = (format.size, Order::from_cells(cells.len()).filter(is_other)) {
+        return wrong_length(order);
+    }
     let nearest = order.or_else(|| {
         let sizes = Order::ALL.into_iter().filter(|order| order.side() > 1);
         sizes.min_by_key(|order| order.cells().abs_diff(cells.len()))
@@ -74,11 +85,7 @@ pub fn read(argument: &[u8], format: &FormatArgs) -> TypedArgument {
             if order.cells().abs_diff(cells.len()) * NEARLY <= order.cells()
                 && has_nearly_all_cells(&cells, order) =>
         {
-            TypedArgument::Nearly(format!(
-                "It has {} cells; a {order} puzzle has {}.",
-                cells.len(),
-                order.cells()
-            ))
+            wrong_length(order)
         }
         _ => TypedArgument::Other,
     }
@@ -164,7 +171,8 @@ mod tests {
             nearly("It has 81 characters like a 9x9 puzzle, but '!' in column 14 is no cell.")
         );
         let size = FormatArgs { size: Order::from_side(16), ..FormatArgs::default() };
-        assert_eq!(read(EASY.as_bytes(), &size), TypedArgument::Other);
+        assert_eq!(read(EASY.as_bytes(), &size), nearly("It has 81 cells; a 16x16 puzzle has 256."));
+        assert_eq!(read(b"abcdefghijklmnop", &size), TypedArgument::Other);
     }
 
     #[test]

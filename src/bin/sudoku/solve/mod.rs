@@ -30,7 +30,7 @@ use crate::cli::interrupt::{self, interruptible};
 use crate::cli::output::{OutputArgs, check_columns, check_is_text, into_columns, refuse_what_is_for_text};
 use crate::cli::progress::Bar;
 use crate::cli::resume::{self, ResumeArgs};
-use crate::cli::rows::ErrorLines;
+use crate::cli::rows::{self, ErrorLines};
 use crate::cli::run::RunArgs;
 use crate::cli::server::{ServerArgs, Servers};
 use crate::cli::value::{self, AnyStrategy, COUNT_LIMIT, QuestionArg, whole};
@@ -119,7 +119,8 @@ struct AnswerArgs {
 
     /// Form of the answers [default: solution]
     ///
-    /// Without it, one puzzle on a terminal is drawn, and a FILE named `.npy` or `.parquet` gets that.
+    /// Without it, one puzzle on a terminal is drawn, and a FILE named `.csv`, `.tsv`, `.jsonl`, `.npy` or
+    /// `.parquet` gets that.
     /// An npy is an array of NumPy of shape (N, 81) and type uint8, with zeros in place of an error.
     #[arg(id = "form", short = 'f', long = "format", value_name = "FORM", value_parser = value::form())]
     #[arg(help_heading = "Output")]
@@ -129,7 +130,7 @@ struct AnswerArgs {
     ///
     /// These are solution, solutions (their number), error (its code), clues, minimal (whether each
     /// clue is needed), nodes, guesses, rating and technique (of the hardest step by hand), canonical
-    /// (the form of `sudoku canon`), in any order and with commas between them.
+    /// (the form of `sudoku canon`, for 9x9), in any order and with commas between them.
     /// A table keeps its own columns as they are, and by default gets solution and error.
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', value_parser = value::column())]
     #[arg(hide_possible_values = true, help_heading = "Output")]
@@ -199,11 +200,11 @@ struct AnswerArgs {
 impl AnswerArgs {
     /// The form of the answers: the one asked for, or that of a file by its name.
     fn form(&self) -> OutputForm {
-        let named = || {
-            let extension = self.out.path()?.extension()?.to_str()?;
-            OutputForm::OF_FILES.into_iter().find(|(name, _)| *name == extension).map(|(_, form)| form)
+        let is_named = |(name, form): &(&str, OutputForm)| {
+            self.out.is_named(name) && (form.row_form().is_some() || *form == OutputForm::Digits)
         };
-        self.form.or_else(named).unwrap_or_default()
+        let named = || OutputForm::ALL.into_iter().chain(OutputForm::OF_FILES).find(is_named);
+        self.form.or_else(|| named().map(|(_, form)| form)).unwrap_or_default()
     }
 }
 
@@ -700,6 +701,9 @@ fn read(
         None => (source, None),
     };
     let reader = input.detect(source)?;
+    if args.answer.add.contains(&AddedColumn::Canonical) {
+        rows::check_9x9(&reader, input, None)?;
+    }
     let form = args.answer.form();
     check_row_form(reader.format(), form.row_form(), reader.name())?;
     let has_own_columns =
