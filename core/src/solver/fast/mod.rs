@@ -104,7 +104,7 @@ const NODES_FOR_A_FEW: u64 = 1024;
 const LEAST_NODES: u64 = 256;
 
 /// Each of N puzzles of a batch may take [`NODES_FOR_A_FEW`] / (N / [`A_FEW`]) nodes.
-const A_FEW: u64 = 4;
+const A_FEW: u64 = 8;
 
 /// The nodes of each puzzle that is searched alone, in a batch of `puzzles` puzzles. Out of line,
 /// because inlining it costs the loop of its caller 2 % by its layout.
