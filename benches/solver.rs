@@ -1,5 +1,6 @@
 //! Puzzles a second of each strategy, and of each back end of the kernel, on one core: uniqueness proven, text in
-//! memory to text in memory, by kind of list. `sudoku bench` measures the same over any files.
+//! memory to text in memory, by kind of list, which `sudoku bench` measures over any files; and of calls of a few
+//! puzzles each.
 
 mod common;
 
@@ -11,7 +12,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use sudoku_stream::answer::{Block, Solvers, Task};
 use sudoku_stream::grid::{Grid, Order};
 use sudoku_stream::solver::lanes::{Backend, Lanes};
-use sudoku_stream::solver::{Fast, Limit, Question, STRATEGIES, Search, Strategy};
+use sudoku_stream::solver::{Batch, Fast, Limit, Question, STRATEGIES, Search, Strategy};
 
 /// Enough for the oracle to finish easy puzzles and to be cut off on hard ones.
 const NODE_LIMIT: u64 = 20_000;
@@ -72,6 +73,48 @@ fn unique(criterion: &mut Criterion) {
     }
 }
 
+/// The puzzles of a call, where these are few: as many as are searched one by one, or by singles.
+const FEW: [usize; 3] = [1, 16, 100];
+
+/// How many puzzles are asked for in calls of a few.
+const CALLED_FOR: usize = 800;
+
+/// Calls of a few puzzles each, on each back end.
+fn few(criterion: &mut Criterion) {
+    let cancel = AtomicBool::new(false);
+    let limit = Limit { solutions: 2, nodes: 1_000_000, cancel: &cancel };
+    for list in ["kaggle_100k", "easy_100k", "unbiased_50k"] {
+        let (name, text) = common::list(list);
+        let puzzles = common::puzzles(&text);
+        let step = (puzzles.len() / CALLED_FOR).max(1);
+        let puzzles: Vec<&Grid> = puzzles.iter().step_by(step).take(CALLED_FOR).collect();
+        let mut group = criterion.benchmark_group(format!("few/{name}"));
+        group.throughput(Throughput::Elements(puzzles.len() as u64));
+        group
+            .sample_size(10)
+            .warm_up_time(Duration::from_millis(300))
+            .measurement_time(Duration::from_secs(1));
+        for backend in Backend::available() {
+            for size in FEW {
+                let mut solver = Fast::with(backend).solver(Order::NINE);
+                let mut batch = Batch::new(Order::NINE);
+                group.bench_function(BenchmarkId::new(backend.to_string(), size), |bencher| {
+                    bencher.iter(|| {
+                        for puzzles in puzzles.chunks(size) {
+                            batch.clear();
+                            for puzzle in puzzles {
+                                batch.push(puzzle);
+                            }
+                            solver.search_batch(&mut batch, &limit);
+                            black_box(batch.searches());
+                        }
+                    });
+                });
+            }
+        }
+    }
+}
+
 /// One hard puzzle alone: how long its answer takes when idle lanes help, and when one lane works alone.
 fn latency(criterion: &mut Criterion) {
     let (name, text) = common::list("hard_10k");
@@ -110,5 +153,5 @@ fn latency(criterion: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, unique, latency);
+criterion_group!(benches, unique, few, latency);
 criterion_main!(benches);
