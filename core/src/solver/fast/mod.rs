@@ -217,8 +217,9 @@ impl FastSolver {
         // A search of one state, which a limit of one solution ends.
         let stop = if limit.solutions <= 1 { Stop::Solutions } else { Stop::Exhausted };
         let metrics = Metrics { nodes: 1, ..Metrics::default() };
-        while next < puzzles.len() && !limit.is_cancelled() {
-            let block = next..puzzles.len().min(next + singles::MOST);
+        // What is left is searched alone, which takes no longer than a block.
+        while puzzles.len() - next >= LEAST_FOR_SINGLES && !limit.is_cancelled() {
+            let block = next..next + singles::block_len(puzzles.len() - next, LEAST_FOR_SINGLES);
             let solved = singles::solve(self.backend, &puzzles[block.clone()], &mut solutions[block.clone()]);
             for (lane, index) in block.clone().enumerate() {
                 searches[index] = Search { solutions: 1, stop, metrics };

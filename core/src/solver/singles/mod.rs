@@ -40,6 +40,14 @@ use super::lanes::Backend;
 /// The most puzzles of a block.
 pub(super) const MOST: usize = 32;
 
+/// The puzzles of a vector of 256 bits, which takes less time than a longer one.
+const HALF: usize = MOST / 2;
+
+/// How many of `puzzles` puzzles are best solved in one block, where a block pays from `least` on.
+pub(super) fn block_len(puzzles: usize, least: usize) -> usize {
+    puzzles.min(if puzzles < HALF + least { HALF } else { MOST })
+}
+
 /// Solves those puzzles of a block, at most [`MOST`], that singles solve, and returns a bit for each
 /// of them, the lowest for the first puzzle. The solutions of others are unspecified.
 ///
@@ -49,7 +57,7 @@ pub(super) fn solve(backend: Backend, puzzles: &[[u8; 81]], solutions: &mut [[u8
     let block = Block { puzzles, solutions };
     match backend {
         #[cfg(target_arch = "x86_64")]
-        Backend::Avx512 if puzzles.len() > 16 => x86::with_avx512(block),
+        Backend::Avx512 if puzzles.len() > HALF => x86::with_avx512(block),
         #[cfg(target_arch = "x86_64")]
         Backend::Avx512 | Backend::Avx512Vl => x86::with_avx512vl(block),
         #[cfg(target_arch = "x86_64")]
