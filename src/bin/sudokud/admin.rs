@@ -14,7 +14,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use sudoku_stream::service::{Readiness, ReadyState};
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
@@ -47,6 +47,9 @@ const TEXT_TYPE: &str = "text/plain; charset=utf-8";
 
 /// The first bytes of HTTP/2.
 const HTTP2: [u8; 4] = *b"PRI ";
+
+/// The most bytes of HTTP/2 that are passed over: more than a client sends before it has an answer.
+const MOST_UNREAD_BYTES: u64 = 1 << 20;
 
 /// The answer to HTTP/2, by which a client of gRPC knows that it has the wrong port.
 const HTTP1_ONLY: &[u8] =
@@ -124,7 +127,7 @@ async fn answer(
         socket.write_all(HTTP1_ONLY).await?;
         socket.shutdown().await?;
         // Closing with bytes unread would reset the connection, and the answer might be lost.
-        tokio::io::copy(&mut socket, &mut tokio::io::sink()).await?;
+        tokio::io::copy(&mut socket.take(MOST_UNREAD_BYTES), &mut tokio::io::sink()).await?;
         return Ok(());
     }
     let service = service_fn(|request: Request<Incoming>| {
