@@ -172,8 +172,13 @@ async function detect(text, name, signal) {
       const { format, puzzles, error } = await validateFirst(name, slice, signal, true);
       if (format) return { format, beginning: await beginningOf(slice, format, puzzles) };
       // A sample of comments says nothing; the first megabyte has to.
-      if (bytes === samples.at(-1)) throw new CallError("malformed", error ?? `${name} holds no puzzle.`);
-      break;
+      if (bytes !== samples.at(-1)) break;
+      if (slice.puzzleLines || slice.isLast) throw new CallError("malformed", error ?? `${name} holds no puzzle.`);
+      const lines = plural(slice.lines, "line");
+      throw new CallError(
+        "malformed",
+        `${name} holds no puzzle in its first ${lines}, the most that this server reads at once.`,
+      );
     }
   }
   throw new CallError("malformed", `${name} holds no puzzle.`);

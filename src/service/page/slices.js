@@ -181,7 +181,7 @@ export async function withinLimits(send) {
     } catch (error) {
       if (!(error instanceof CallError && error.limit)) throw error;
       const { unit, value } = error.limit;
-      const fitting = Math.floor(Math.max(value - ROOM[unit], value / 2));
+      const fitting = Math.max(1, Math.floor(Math.max(value - ROOM[unit], value / 2)));
       const less = fitting < most[unit] ? fitting : Math.floor(most[unit] / 2);
       if (!(less > 0)) throw error;
       most[unit] = less;
