@@ -117,7 +117,7 @@ impl Connector {
         }
         if !is_encrypted && endpoint.token.is_some() && !is_of_this_machine(uri.host().unwrap_or_default()) {
             let what = format!(
-                "The token is for an address that begins with https://, or of this machine: {url} is neither."
+                "The token of --token-file is sent to https://, localhost and addresses such as 127.0.0.1 alone: {url} is none of these."
             );
             return Err(ServerError::Credentials(what));
         }

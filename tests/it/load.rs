@@ -357,7 +357,7 @@ fn what_cannot_run_says_why() {
         ("http://127.0.0.1:1", &[], "No server answers at http://127.0.0.1:1"),
         ("127.0.0.1:1", &[], "No server answers at http://127.0.0.1:1"),
         ("nonsense", &[], "is no server address"),
-        ("http://192.0.2.1:1", &["--token-file", &token], "http://192.0.2.1:1 is neither."),
+        ("http://192.0.2.1:1", &["--token-file", &token], "http://192.0.2.1:1 is none of these."),
         (&server.url(), &["--token-file", &other], "The server refused after 0 answers"),
         (&server.url(), &[], "The server refused after 0 answers"),
         (&server.url(), &[&empty], "is empty."),
