@@ -709,7 +709,10 @@ fn read(
     let has_own_columns =
         reader.format().is_table() && matches!(form, OutputForm::Csv | OutputForm::Tsv | OutputForm::Parquet);
     if has_own_columns && !input.is_only() {
-        bail!("{} has columns of its own, which only a table of one input keeps. Name one.", reader.name());
+        bail!(
+            "{} has columns of its own, which only a table of one input keeps. Name one, or use --format solution.",
+            reader.name()
+        );
     }
     Ok(OpenedInput { reader, version, witness })
 }
